@@ -1,0 +1,1 @@
+//! Counting k-mers, and what is done with the counts

@@ -1,0 +1,5 @@
+//! Byte batches to the owner of a partition; files that appear whole or not at all.
+
+mod output;
+
+pub use output::{OutputError, OutputFile};

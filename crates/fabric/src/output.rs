@@ -1,0 +1,165 @@
+//! Files that appear whole or not at all.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// A file that could not be written: which one, and what the system said.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write {}: {source}", path.display())]
+pub struct OutputError {
+    /// The file that was to appear.
+    pub path: PathBuf,
+    /// What the system said.
+    pub source: io::Error,
+}
+
+/// A file under construction beside its target, at `<target>.partial`.
+///
+/// [`OutputFile::commit`] syncs it and renames it onto the target; dropped before that it is removed
+/// and the target stays as it was. The name is fixed, so that what a killed process left is
+/// overwritten by the next run, and locked, so that two processes cannot build the same target at once.
+#[derive(Debug)]
+pub struct OutputFile {
+    file: File,
+    target: PathBuf,
+    partial: PathBuf,
+    keep: bool,
+}
+
+impl OutputFile {
+    /// Starts an empty file that will become `target`.
+    pub fn create(target: &Path) -> Result<OutputFile, OutputError> {
+        let output = OutputFile::open(target)?;
+        output.file.set_len(0).map_err(|source| output.error(source))?;
+        Ok(output)
+    }
+
+    /// Goes on with what an earlier process left of `target` (its first `length` bytes), or starts anew.
+    pub fn resume(target: &Path, length: u64) -> Result<OutputFile, OutputError> {
+        let mut output = OutputFile::open(target)?;
+        let resumed = output.file.set_len(length).and_then(|()| output.file.seek(SeekFrom::End(0)));
+        resumed.map_err(|source| output.error(source))?;
+        Ok(output)
+    }
+
+    fn open(target: &Path) -> Result<OutputFile, OutputError> {
+        let mut name = target.as_os_str().to_owned();
+        name.push(".partial");
+        let partial = PathBuf::from(name);
+        let fail = |source| OutputError { path: target.to_path_buf(), source };
+        if target.is_dir() {
+            return Err(fail(io::Error::other("it is a directory")));
+        }
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&partial)
+            .map_err(fail)?;
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => {
+                return Err(fail(io::Error::other("another process is writing it")));
+            }
+            // A file system without locks is no reason not to write.
+            Ok(()) | Err(TryLockError::Error(_)) => {}
+        }
+        Ok(OutputFile { file, target: target.to_path_buf(), partial, keep: false })
+    }
+
+    /// The file under construction, for positioned writes.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// The name that the file will have.
+    pub fn target(&self) -> &Path {
+        &self.target
+    }
+
+    /// From now on a drop without [`OutputFile::commit`] leaves the partial file for [`OutputFile::resume`].
+    pub fn keep_partial(&mut self) {
+        self.keep = true;
+    }
+
+    /// Wraps an error of the system with the name of the target.
+    pub fn error(&self, source: io::Error) -> OutputError {
+        OutputError { path: self.target.clone(), source }
+    }
+
+    /// Syncs the file and gives it its name.
+    pub fn commit(mut self) -> Result<(), OutputError> {
+        let done = self.file.sync_all().and_then(|()| std::fs::rename(&self.partial, &self.target));
+        done.map_err(|source| self.error(source))?;
+        self.keep = true;
+        let folder = match self.target.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        };
+        // The rename itself must survive a crash; folders that cannot be synced are no error.
+        let _ = File::open(folder).and_then(|folder| folder.sync_all());
+        Ok(())
+    }
+}
+
+impl Write for OutputFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for OutputFile {
+    fn drop(&mut self) {
+        if !self.keep {
+            let _ = std::fs::remove_file(&self.partial);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder(name: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("gyrase-output-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        folder
+    }
+
+    #[test]
+    fn appears_on_commit_and_not_before() {
+        let folder = folder("commit");
+        let target = folder.join("x");
+        let mut output = OutputFile::create(&target).unwrap();
+        output.write_all(b"whole").unwrap();
+        assert!(!target.exists());
+        output.commit().unwrap();
+        assert_eq!(std::fs::read(&target).unwrap(), b"whole");
+        drop(OutputFile::create(&target).unwrap());
+        assert_eq!(std::fs::read(&target).unwrap(), b"whole");
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn resumes_what_was_kept_and_refuses_a_second_writer() {
+        let folder = folder("resume");
+        let target = folder.join("x");
+        let mut output = OutputFile::create(&target).unwrap();
+        output.write_all(b"abcdef").unwrap();
+        let second = OutputFile::create(&target).unwrap_err();
+        assert!(second.to_string().contains("another process"), "{second}");
+        output.keep_partial();
+        drop(output);
+        let mut output = OutputFile::resume(&target, 3).unwrap();
+        output.write_all(b"xyz").unwrap();
+        output.commit().unwrap();
+        assert_eq!(std::fs::read(&target).unwrap(), b"abcxyz");
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}

@@ -1,0 +1,1 @@
+//! Deterministic genomes, reads and communities with known truth

@@ -1,0 +1,1 @@
+//! Key to value: in memory, and sorted on disk under a memory map

@@ -1,0 +1,3 @@
+//! What CI and CONTRIBUTING call.
+
+fn main() {}
