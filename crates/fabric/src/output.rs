@@ -51,13 +51,8 @@ impl OutputFile {
         if target.is_dir() {
             return Err(fail(io::Error::other("it is a directory")));
         }
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&partial)
-            .map_err(fail)?;
+        let file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&partial).map_err(fail)?;
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => {
                 return Err(fail(io::Error::other("another process is writing it")));
