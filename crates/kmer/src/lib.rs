@@ -14,11 +14,13 @@
 //! same minimizer, and the minimizer names the **bin** that owns all of them: [`bin_of`]
 //! (Roberts et al. 2004, doi:10.1093/bioinformatics/bth408; Deorowicz et al. 2015, doi:10.1093/bioinformatics/btv022).
 
+mod arch;
 mod key;
 mod kmer;
 mod minimizer;
 mod shape;
 
+pub use arch::{Kernels, MAX_LETTERS, Stretch, Window};
 pub use key::{Key, mix, unmix};
 pub use kmer::Kmer;
 pub use minimizer::{BINS, bin_of, bin_of_hash, minimizer_hash};

@@ -5,11 +5,14 @@ use crate::{Kmer, Shape};
 /// Bins of every table: a k-mer belongs to bin `bin_of_hash(minimizer hash)`. Part of the file format.
 pub const BINS: usize = 4096;
 
+pub(crate) const SALT: u32 = 0x5bd1_e995;
+pub(crate) const MULTIPLIER: u32 = 0x9e37_79b1;
+
 /// The hash of an m-mer that decides which is the minimizer: a bijection of the canonical m-mer's two-bit value (so equal
 /// hashes are equal m-mers) that keeps low-complexity words from being the smallest.
 #[inline(always)]
 pub const fn minimizer_hash(canonical: u32) -> u32 {
-    (canonical ^ 0x5bd1_e995).wrapping_mul(0x9e37_79b1)
+    (canonical ^ SALT).wrapping_mul(MULTIPLIER)
 }
 
 /// The bin that a minimizer names. Minimizers are small hashes, so their own high bits would not spread.

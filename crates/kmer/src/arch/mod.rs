@@ -1,0 +1,211 @@
+//! Kernels that are chosen at run time: packing letters, and finding the minimizer of every k-mer.
+//!
+//! Each operation has the same name and shape in every file of this folder; [`scalar`] is the definition that the others are
+//! tested against. [`Kernels::detect`] chooses once; the choice never changes a result.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod scalar;
+
+/// Most letters that one call handles.
+pub const MAX_LETTERS: usize = 4096;
+
+/// Elements that kernels may read or write past the last one that counts.
+const SLACK: usize = 64;
+
+/// Room for one stretch of letters: two bits a base, and a number for every k-mer.
+#[derive(Debug)]
+pub struct Stretch {
+    /// Bases, two bits each, four a byte, the first in the low bits.
+    pub packed: Box<[u8]>,
+    /// After [`Kernels::minimizers`]: the minimizer hash of every k-mer.
+    pub hashes: Box<[u32]>,
+    /// After [`Kernels::minimizers`]: bit `i` is set when k-mer `i` and k-mer `i - 1` differ in it (bit 0 always).
+    pub changes: Box<[u64]>,
+}
+
+impl Default for Stretch {
+    fn default() -> Stretch {
+        Stretch {
+            packed: vec![0; MAX_LETTERS / 4 + SLACK].into(),
+            hashes: vec![0; MAX_LETTERS + SLACK].into(),
+            changes: vec![0; MAX_LETTERS / 64 + SLACK].into(),
+        }
+    }
+}
+
+/// What to compute: lengths of a minimizer and of the window of m-mers that a k-mer holds.
+#[derive(Clone, Copy, Debug)]
+pub struct Window {
+    /// Bases of an m-mer, 1 to 13.
+    pub m: usize,
+    /// m-mers of a k-mer, at least 1.
+    pub w: usize,
+}
+
+impl Window {
+    /// What a kernel xors to the complement of a canonical m-mer before it multiplies: see [`crate::minimizer_hash`].
+    fn salt(self) -> u32 {
+        crate::minimizer::SALT ^ self.mask()
+    }
+
+    fn mask(self) -> u32 {
+        u32::MAX >> (32 - 2 * self.m)
+    }
+}
+
+/// Turns "k-mer i differs from the next" into "k-mer i differs from the one before", sets bit 0 and clears what is beyond the end.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+fn shift_changes(kmers: usize, changes: &mut [u64]) {
+    let mut carry = 1;
+    for word in &mut changes[..kmers.div_ceil(64)] {
+        (*word, carry) = (*word << 1 | carry, *word >> 63);
+    }
+    if kmers % 64 != 0 {
+        changes[kmers / 64] &= u64::MAX >> (64 - kmers % 64);
+    }
+}
+
+/// A set of kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kernels {
+    /// Portable code.
+    Scalar,
+    /// 256-bit x86 vectors.
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    /// 512-bit x86 vectors.
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+}
+
+impl Kernels {
+    /// The fastest set that this processor runs.
+    pub fn detect() -> Kernels {
+        Kernels::available().pop().expect("portable code is always there")
+    }
+
+    /// Every set that this processor runs, slowest first.
+    pub fn available() -> Vec<Kernels> {
+        let mut sets = vec![Kernels::Scalar];
+        #[cfg(target_arch = "x86_64")]
+        {
+            if is_x86_feature_detected!("avx2") {
+                sets.push(Kernels::Avx2);
+            }
+            if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw") {
+                sets.push(Kernels::Avx512);
+            }
+        }
+        sets
+    }
+
+    /// Packs letters; false when one of them is no base (the packed bases are of no use then).
+    ///
+    /// # Panics
+    /// When there are more than [`MAX_LETTERS`].
+    #[allow(unsafe_code)]
+    pub fn pack(self, letters: &[u8], stretch: &mut Stretch) -> bool {
+        assert!(letters.len() <= MAX_LETTERS);
+        match self {
+            Kernels::Scalar => scalar::pack(letters, &mut stretch.packed),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `available` saw the feature; `packed` has SLACK bytes beyond MAX_LETTERS / 4.
+            Kernels::Avx2 => unsafe { avx2::pack(letters, &mut stretch.packed) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above.
+            Kernels::Avx512 => unsafe { avx512::pack(letters, &mut stretch.packed) },
+        }
+    }
+
+    /// Fills `hashes` and `changes` for the k-mers of `letters` packed bases; returns how many k-mers there are.
+    ///
+    /// # Panics
+    /// When `letters` exceeds [`MAX_LETTERS`] or `window.m` is not 1 to 13.
+    #[allow(unsafe_code)]
+    pub fn minimizers(self, letters: usize, window: Window, stretch: &mut Stretch) -> usize {
+        assert!(letters <= MAX_LETTERS && (1..=13).contains(&window.m) && window.w >= 1);
+        let Some(kmers) = (letters + 2).checked_sub(window.m + window.w).filter(|&kmers| kmers > 0) else { return 0 };
+        let mmers = kmers + window.w - 1;
+        match self {
+            Kernels::Scalar => scalar::minimizers(mmers, kmers, window, stretch),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `available` saw the feature; every buffer of a stretch has SLACK elements beyond MAX_LETTERS.
+            Kernels::Avx2 => unsafe { avx2::minimizers(mmers, kmers, window, stretch) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above.
+            Kernels::Avx512 => unsafe { avx512::minimizers(mmers, kmers, window, stretch) },
+        }
+        kmers
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Kmer, Shape, minimizer_hash};
+
+    fn letters(n: usize, seed: u64) -> Vec<u8> {
+        (0..n as u64).map(|i| b"ACGTacgtU"[(crate::mix(seed ^ i.wrapping_mul(77)) >> 32) as usize % 9]).collect()
+    }
+
+    fn naive(letters: &[u8], window: Window) -> Vec<u32> {
+        let hash = |mmer: &[u8]| {
+            let kmer = Kmer::<1>::from_letters(mmer).unwrap();
+            minimizer_hash(kmer.canonical(window.m).0[0] as u32)
+        };
+        let kmers = letters.windows(window.m + window.w - 1);
+        kmers.map(|kmer| kmer.windows(window.m).map(hash).min().unwrap()).collect()
+    }
+
+    #[test]
+    fn all_kernels_follow_the_definition() {
+        for kernels in Kernels::available() {
+            let mut stretch = Stretch::default();
+            for k in [1, 2, 3, 7, 8, 9, 12, 17, 21, 31, 32, 33, 55, 63, 64, 65, 96, 127] {
+                let shape = Shape::new(k, false).unwrap();
+                let window = Window { m: shape.m(), w: shape.window() };
+                for n in (0..140).chain([150, 151, 250, 1000, MAX_LETTERS - 1, MAX_LETTERS]) {
+                    let letters = letters(n, (k * 5000 + n) as u64);
+                    assert!(kernels.pack(&letters, &mut stretch));
+                    let kmers = kernels.minimizers(n, window, &mut stretch);
+                    let expected = naive(&letters, window);
+                    assert_eq!(&stretch.hashes[..kmers], expected, "{kernels:?} k={k} n={n}");
+                    for i in 0..kmers {
+                        let changed = i == 0 || expected[i] != expected[i - 1];
+                        assert_eq!(
+                            stretch.changes[i / 64] >> (i % 64) & 1 == 1,
+                            changed,
+                            "{kernels:?} k={k} n={n} i={i}"
+                        );
+                    }
+                    if kmers % 64 != 0 {
+                        assert_eq!(
+                            stretch.changes[kmers / 64] >> (kmers % 64),
+                            0,
+                            "{kernels:?} k={k} n={n}: no bit beyond the end"
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn all_kernels_refuse_every_other_letter() {
+        for kernels in Kernels::available() {
+            let mut stretch = Stretch::default();
+            for letter in 0..=255u8 {
+                for (n, at) in [(1, 0), (31, 30), (32, 31), (64, 40), (70, 69), (150, 64)] {
+                    let mut letters = letters(n, 3);
+                    letters[at] = letter;
+                    let valid = gyrase_seq::encode(letter).is_some();
+                    assert_eq!(kernels.pack(&letters, &mut stretch), valid, "{kernels:?} {letter} at {at} of {n}");
+                }
+            }
+        }
+    }
+}
