@@ -1,3 +1,32 @@
-//! The command line of Gyrase.
+//! The command line of Gyrase: arguments become a library's `Config`, the library runs, the result is printed.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "this is the one crate that talks to people")]
 
-fn main() {}
+mod args;
+mod cmd;
+mod failure;
+mod logs;
+mod machine;
+mod report;
+mod session;
+mod show;
+mod signals;
+mod sink;
+mod size;
+mod words;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let cli = match args::Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return failure::usage(&error),
+    };
+    logs::install(&cli.common);
+    failure::guard(|| {
+        let session = session::Session::start(&cli.common)?;
+        let done = cmd::run(cli.command, &session);
+        session.finish(done)
+    })
+}

@@ -1,0 +1,100 @@
+//! The arguments that every verb understands, and the list of verbs.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, ValueEnum};
+
+use crate::cmd::Command;
+use crate::size::Size;
+
+const ABOUT: &str = "Count the k-mers of sequencing data, exactly, fast, and within the memory you give.";
+
+const EXAMPLES: &str = "\
+Examples:
+  gyrase demo                                        see the main job done on a small sample, in seconds
+  gyrase count reads_1.fq.gz reads_2.fq.gz -o s.gyk  count canonical 31-mers of two files
+  gyrase kmers histo s.gyk --plot s.svg              the spectrum, as numbers and as a picture
+  gyrase plan count reads.fq.gz -k 55                memory, disk and time, before the first byte
+
+`gyrase <verb> --help` explains a verb with examples; exit codes are listed in docs/errors.md.";
+
+/// Count the k-mers of sequencing data, exactly, fast, and within the memory you give.
+#[derive(Debug, Parser)]
+#[command(name = "gyrase", version, about = ABOUT, after_help = EXAMPLES, max_term_width = 100)]
+#[command(subcommand_required = true, arg_required_else_help = true, disable_help_subcommand = true)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+    /// What every verb understands.
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// Options that every verb understands.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Options of every verb")]
+pub struct Common {
+    /// Threads to use [default: the cores that this process may use]
+    #[arg(long, short = 't', global = true, value_name = "N", value_parser = at_least_one)]
+    pub threads: Option<usize>,
+
+    /// Memory to stay within: 512M, 4G or 80% [default: 80% of what is available here]
+    ///
+    /// The base of a share, and of the default, is the smallest of the memory available on the machine, the
+    /// limit of the control group (containers, batch systems) and `ulimit -v`. K, M, G and T are powers of 1024.
+    #[arg(long, short = 'm', global = true, value_name = "SIZE")]
+    pub memory: Option<Size>,
+
+    /// Folder for temporary files [default: $TMPDIR, else /tmp]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub tmp: Option<PathBuf>,
+
+    /// Temporary disk to stay within, such as 100G [default: what is free there]
+    #[arg(long, global = true, value_name = "SIZE")]
+    pub max_tmp: Option<Size>,
+
+    /// Say nothing but errors
+    #[arg(long, short = 'q', global = true, conflicts_with = "verbose")]
+    pub quiet: bool,
+
+    /// Say more; -vv says much more
+    #[arg(long, short = 'v', global = true, action = clap::ArgAction::Count)]
+    pub verbose: u8,
+
+    /// Write what was done, and what it took, to this JSON file
+    #[arg(long, global = true, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+
+    /// Form of the messages on standard error
+    #[arg(long, global = true, value_name = "FORM", value_enum, default_value_t = LogFormat::Plain)]
+    pub log: LogFormat,
+}
+
+/// Form of the messages on standard error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// Lines for people.
+    Plain,
+    /// One JSON object a line.
+    Json,
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => Err("at least one thread must work".into()),
+        Ok(threads) => Ok(threads),
+        Err(_) => Err("write a whole number".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        Cli::command().debug_assert();
+    }
+}

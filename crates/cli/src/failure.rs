@@ -1,0 +1,140 @@
+//! How a run can fail: the exit code and the sentence.
+
+use std::error::Error;
+use std::fmt::Display;
+use std::io::{self, ErrorKind};
+use std::panic::{self, AssertUnwindSafe};
+use std::process::ExitCode;
+
+use gyrase_fabric::OutputError;
+
+/// The documented exit codes (`docs/errors.md`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Code {
+    /// Nothing went wrong after all: the reader of our output has seen enough.
+    Done = 0,
+    /// Arguments that make no sense.
+    Usage = 1,
+    /// A database that is missing, corrupt or of another version.
+    Database = 2,
+    /// A fault of Gyrase itself.
+    Internal = 3,
+    /// Not enough memory, predicted or hit.
+    Memory = 4,
+    /// An output or a temporary file that cannot be written.
+    Output = 6,
+    /// Input that cannot be read, is truncated or malformed.
+    Input = 7,
+    /// Hang-up.
+    HangUp = 129,
+    /// Interrupted from the keyboard.
+    Interrupted = 130,
+    /// Asked to end.
+    Terminated = 143,
+}
+
+/// What stopped a run.
+#[derive(Debug)]
+pub struct Failure {
+    /// The exit code.
+    pub code: Code,
+    /// One or two sentences that a person can act on.
+    pub message: String,
+}
+
+/// The result of everything that a verb does.
+pub type Result<T> = std::result::Result<T, Failure>;
+
+impl Failure {
+    /// A failure in our own words.
+    pub fn new(code: Code, message: impl Display) -> Failure {
+        Failure { code, message: message.to_string() }
+    }
+
+    /// Arguments that make no sense.
+    pub fn usage(message: impl Display) -> Failure {
+        Failure::new(Code::Usage, message)
+    }
+
+    /// A library's error. A closed pipe behind it is no failure, whatever `code` says.
+    pub fn from_error(code: Code, error: &(dyn Error + 'static)) -> Failure {
+        let code = if chain(error).any(is_closed_pipe) { Code::Done } else { code };
+        Failure::new(code, sentence(error))
+    }
+}
+
+impl From<OutputError> for Failure {
+    fn from(error: OutputError) -> Failure {
+        Failure::from_error(Code::Output, &error)
+    }
+}
+
+fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |&error: &&'a (dyn Error + 'static)| error.source())
+}
+
+fn is_closed_pipe(error: &(dyn Error + 'static)) -> bool {
+    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
+}
+
+/// The error and its causes, those left out that the sentence already holds.
+fn sentence(error: &(dyn Error + 'static)) -> String {
+    let mut text = error.to_string();
+    for cause in chain(error).skip(1).map(ToString::to_string) {
+        if !text.contains(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    text
+}
+
+/// Prints what the argument parser says (help included) and gives the exit code for it.
+pub fn usage(error: &clap::Error) -> ExitCode {
+    // Whoever closed the pipe has seen enough of the help.
+    let _ = error.print();
+    ExitCode::from(if error.use_stderr() { Code::Usage } else { Code::Done } as u8)
+}
+
+/// Runs everything, says what went wrong, gives the exit code; a panic becomes an internal error.
+pub fn guard(run: impl FnOnce() -> Result<()>) -> ExitCode {
+    panic::set_hook(Box::new(say_panic));
+    let failure = match panic::catch_unwind(AssertUnwindSafe(run)) {
+        Ok(Ok(())) => return ExitCode::SUCCESS,
+        Ok(Err(failure)) => failure,
+        Err(_) => return ExitCode::from(Code::Internal as u8),
+    };
+    if failure.code != Code::Done {
+        tracing::error!("{}", failure.message);
+    }
+    ExitCode::from(failure.code as u8)
+}
+
+fn say_panic(info: &panic::PanicHookInfo<'_>) {
+    let place = info.location().map_or_else(String::new, |place| format!(" ({}:{})", place.file(), place.line()));
+    let payload = info.payload();
+    let text = payload.downcast_ref::<&str>().copied();
+    let what = text.or_else(|| payload.downcast_ref().map(String::as_str)).unwrap_or("no message");
+    tracing::error!(
+        "Gyrase itself is at fault, not your data: {what}{place}. No output was published. Please report this line at {}/issues.",
+        env!("CARGO_PKG_REPOSITORY")
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_closed_pipe_is_no_failure() {
+        let wrap = |kind| OutputError { path: "x".into(), source: io::Error::from(kind) };
+        assert_eq!(Failure::from(wrap(ErrorKind::BrokenPipe)).code, Code::Done);
+        assert_eq!(Failure::from(wrap(ErrorKind::StorageFull)).code, Code::Output);
+    }
+
+    #[test]
+    fn causes_are_said_once() {
+        let error = OutputError { path: "x".into(), source: io::Error::other("it is a directory") };
+        assert_eq!(sentence(&error), "cannot write x: it is a directory");
+    }
+}

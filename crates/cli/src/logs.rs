@@ -1,0 +1,60 @@
+//! Messages on standard error: plain lines for people, JSON lines for machines.
+
+use std::fmt::{Result, Write};
+use std::io::IsTerminal;
+
+use tracing::{Event, Level, Subscriber};
+use tracing_subscriber::Layer;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::fmt::format::{FormatEvent, FormatFields, Writer};
+use tracing_subscriber::fmt::{self, FmtContext};
+use tracing_subscriber::prelude::*;
+use tracing_subscriber::registry::LookupSpan;
+
+use crate::args::{Common, LogFormat};
+
+/// Installs the logger. Without flags our own messages and the libraries' warnings are shown.
+pub fn install(common: &Common) {
+    let own = env!("CARGO_CRATE_NAME");
+    let levels = match (common.quiet, common.verbose) {
+        (true, _) => Targets::new().with_default(Level::ERROR),
+        (_, 0) => Targets::new().with_default(Level::WARN).with_target(own, Level::INFO),
+        (_, 1) => Targets::new().with_default(Level::INFO),
+        (_, 2) => Targets::new().with_default(Level::DEBUG),
+        _ => Targets::new().with_default(Level::TRACE),
+    };
+    let lines = fmt::layer().with_writer(std::io::stderr);
+    let plain = Plain { terminal: std::io::stderr().is_terminal() };
+    let layer: Box<dyn Layer<_> + Send + Sync> = match common.log {
+        LogFormat::Json => lines.json().boxed(),
+        LogFormat::Plain => lines.event_format(plain).boxed(),
+    };
+    tracing_subscriber::registry().with(layer.with_filter(levels)).init();
+}
+
+/// `gyrase: warning: ...`; on a terminal the line first wipes a progress bar away.
+struct Plain {
+    terminal: bool,
+}
+
+impl<S, N> FormatEvent<S, N> for Plain
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    N: for<'a> FormatFields<'a> + 'static,
+{
+    fn format_event(&self, context: &FmtContext<'_, S, N>, mut out: Writer<'_>, event: &Event<'_>) -> Result {
+        if self.terminal {
+            out.write_str("\r\x1b[K")?;
+        }
+        out.write_str("gyrase: ")?;
+        out.write_str(match *event.metadata().level() {
+            Level::ERROR => "error: ",
+            Level::WARN => "warning: ",
+            Level::INFO => "",
+            Level::DEBUG => "debug: ",
+            Level::TRACE => "trace: ",
+        })?;
+        context.format_fields(out.by_ref(), event)?;
+        writeln!(out)
+    }
+}

@@ -1,0 +1,87 @@
+//! What the machine and its control group give: cores, memory, open files; and what this process took.
+
+use std::path::{Path, PathBuf};
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+/// Cores that this process may use: affinity and control group included.
+pub fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Bytes of memory that a run can count on: the smallest of what is available on the machine, the control group's limit
+/// and the limit on address space (`ulimit -v`).
+pub fn memory() -> u64 {
+    let limits = [available(), control_group(), address_space()];
+    limits.into_iter().flatten().min().unwrap_or(4 << 30)
+}
+
+/// The limit on address space, less what the program and its threads' stacks map without touching it.
+fn address_space() -> Option<u64> {
+    let limit = getrlimit(Resource::As).current?;
+    Some(limit.saturating_sub(limit / 4))
+}
+
+/// What the kernel says can be had without swapping.
+fn available() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    kilobytes(&text, "MemAvailable:").or_else(|| kilobytes(&text, "MemTotal:"))
+}
+
+fn kilobytes(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    let number: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(number * 1024)
+}
+
+/// The smallest limit on the way from this process's control group to the root, in version 1 or 2.
+fn control_group() -> Option<u64> {
+    let groups = std::fs::read_to_string("/proc/self/cgroup").ok()?;
+    groups.lines().filter_map(group_limit).min()
+}
+
+/// The limit that one line of `/proc/self/cgroup` (`id:controllers:path`) leads to.
+fn group_limit(line: &str) -> Option<u64> {
+    let mut fields = line.splitn(3, ':').skip(1);
+    let (controllers, path) = (fields.next()?, fields.next()?);
+    let (root, file) = match controllers {
+        "" => ("/sys/fs/cgroup", "memory.max"),
+        list if list.split(',').any(|name| name == "memory") => ("/sys/fs/cgroup/memory", "memory.limit_in_bytes"),
+        _ => return None,
+    };
+    let group = Path::new(root).join(path.trim_start_matches('/'));
+    let limits = group.ancestors().take_while(|folder| folder.starts_with(root)).map(|folder| folder.join(file));
+    limits.filter_map(read_limit).min()
+}
+
+fn read_limit(path: PathBuf) -> Option<u64> {
+    // "max", and version 1's huge number, mean no limit.
+    let limit: u64 = std::fs::read_to_string(path).ok()?.trim().parse().ok()?;
+    (limit < 1 << 60).then_some(limit)
+}
+
+/// The largest resident memory of this process so far, in bytes.
+pub fn peak_memory() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    kilobytes(&status, "VmHWM:").unwrap_or(0)
+}
+
+/// Raises the number of files that may be open to what the system lets us have.
+pub fn raise_open_files() {
+    let limit = getrlimit(Resource::Nofile);
+    // A refusal changes nothing: the run then stays within the lower limit.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_the_kernel() {
+        assert_eq!(kilobytes("MemTotal: 5 kB\nMemAvailable:   3 kB\n", "MemAvailable:"), Some(3072));
+        assert!(memory() > 1 << 20 && cores() >= 1 && peak_memory() > 0);
+        assert_eq!(group_limit("3:cpu,cpuacct:/x"), None);
+        assert_eq!(group_limit("nonsense"), None);
+    }
+}

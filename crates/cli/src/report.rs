@@ -1,0 +1,35 @@
+//! `--report`: what a run was asked, what it did, what it took, as JSON.
+
+use std::path::Path;
+use std::time::Duration;
+
+use gyrase_fabric::{OutputFile, Progress};
+use serde_json::{Map, Value, json};
+
+use crate::failure::Result;
+use crate::machine;
+
+/// The facts that a verb adds: `parameters`, `inputs`, `counts`, `output`, `bytes`.
+pub type Facts = Map<String, Value>;
+
+/// Writes the report to `path`.
+pub fn write(path: &Path, facts: &Facts, progress: &Progress, elapsed: Duration) -> Result<()> {
+    let stages: Vec<Value> =
+        progress.stages().iter().map(|stage| json!({"stage": stage.name, "seconds": seconds(stage.time)})).collect();
+    let mut report = Map::new();
+    report.insert("gyrase".into(), env!("CARGO_PKG_VERSION").into());
+    report.insert("command".into(), std::env::args().collect::<Vec<_>>().into());
+    report.extend(facts.clone());
+    report.insert("stages".into(), stages.into());
+    report.insert("seconds".into(), seconds(elapsed).into());
+    report.insert("peak_memory_bytes".into(), machine::peak_memory().into());
+    let mut file = OutputFile::create(path)?;
+    let written = serde_json::to_writer_pretty(&mut file, &Value::from(report));
+    written.map_err(|error| file.error(error.into()))?;
+    Ok(file.commit()?)
+}
+
+/// Milliseconds are all that a wall time is worth.
+fn seconds(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1000.0).round() / 1000.0
+}

@@ -1,0 +1,128 @@
+//! What every verb shares: the machine's share, progress, signals, the report.
+
+use std::cell::RefCell;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use gyrase_fabric::Progress;
+use serde_json::Value;
+
+use crate::args::Common;
+use crate::failure::{Code, Failure, Result};
+use crate::report::{self, Facts};
+use crate::show::Show;
+use crate::signals::{self, Asked};
+use crate::size::Size;
+use crate::{machine, words};
+
+/// The share of memory that a run takes when `--memory` is not given.
+const SHARE: f64 = 0.8;
+
+/// One run of the program.
+pub struct Session {
+    /// Threads that may work, at least 1.
+    pub threads: usize,
+    /// Bytes of memory that the run may take.
+    pub memory: u64,
+    /// Where spills go.
+    pub tmp: PathBuf,
+    /// Bytes that spills may take, if limited.
+    pub max_tmp: Option<u64>,
+    /// What the libraries report to.
+    pub progress: Arc<Progress>,
+    quiet: bool,
+    report: Option<PathBuf>,
+    facts: RefCell<Facts>,
+    asked: Asked,
+    start: Instant,
+}
+
+impl Session {
+    /// Settles the limits and begins to listen to signals.
+    pub fn start(common: &Common) -> Result<Session> {
+        machine::raise_open_files();
+        let progress = Arc::new(Progress::default());
+        let asked = signals::listen(Arc::clone(&progress))
+            .map_err(|error| Failure::new(Code::Internal, format!("cannot listen to signals: {error}")))?;
+        Ok(Session {
+            threads: threads(common.threads),
+            memory: memory(common.memory),
+            tmp: common.tmp.clone().unwrap_or_else(std::env::temp_dir),
+            max_tmp: max_tmp(common.max_tmp)?,
+            progress,
+            quiet: common.quiet,
+            report: common.report.clone(),
+            facts: RefCell::default(),
+            asked,
+            start: Instant::now(),
+        })
+    }
+
+    /// Runs `work` while its progress is shown.
+    pub fn shown<T>(&self, work: impl FnOnce(&Progress) -> T) -> T {
+        let show = (!self.quiet).then(|| Show::start(Arc::clone(&self.progress)));
+        let result = work(&self.progress);
+        drop(show);
+        result
+    }
+
+    /// Adds a fact to the report.
+    pub fn note(&self, name: &str, fact: impl Into<Value>) {
+        self.facts.borrow_mut().insert(name.to_string(), fact.into());
+    }
+
+    /// Wall time since the start.
+    pub fn elapsed(&self) -> Duration {
+        self.start.elapsed()
+    }
+
+    /// The end of every run: a failure after a signal is that signal's, a success is reported.
+    pub fn finish(&self, done: Result<()>) -> Result<()> {
+        if let Err(failure) = done {
+            return Err(match self.asked.code() {
+                Some(code) => Failure::new(code, "stopped as asked; no output was published"),
+                None => failure,
+            });
+        }
+        match &self.report {
+            Some(path) => report::write(path, &self.facts.borrow(), &self.progress, self.elapsed()),
+            None => Ok(()),
+        }
+    }
+}
+
+fn threads(asked: Option<usize>) -> usize {
+    let cores = machine::cores();
+    match asked {
+        Some(threads) if threads > cores => {
+            tracing::warn!(
+                "--threads {threads} is more than the {cores} cores that this process may use; using {cores}"
+            );
+            cores
+        }
+        Some(threads) => threads.max(1),
+        None => cores,
+    }
+}
+
+fn memory(asked: Option<Size>) -> u64 {
+    let whole = machine::memory();
+    let memory = asked.unwrap_or(Size::Share(SHARE)).of(whole);
+    if memory > whole {
+        tracing::warn!(
+            "--memory {} is more than the {} that this process can have now",
+            words::bytes(memory),
+            words::bytes(whole)
+        );
+    }
+    memory
+}
+
+fn max_tmp(asked: Option<Size>) -> Result<Option<u64>> {
+    match asked {
+        Some(Size::Share(_)) => Err(Failure::usage("--max-tmp takes a size such as 100G, not a share")),
+        Some(Size::Bytes(bytes)) => Ok(Some(bytes)),
+        None => Ok(None),
+    }
+}
