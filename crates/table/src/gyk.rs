@@ -1,0 +1,20 @@
+//! `.gyk` databases: the counted k-mers of a run, sorted, checksummed, used straight from a memory map.
+//!
+//! A database holds every counted k-mer once, in the order (bin, key): first the bin that its minimizer names
+//! ([`gyrase_kmer::bin_of`]), then its [`gyrase_kmer::Key`], word by word. Keys are uniform, so a look-up
+//! computes where in its bin a key must stand and finds it within a cache line or two. Two databases of one
+//! shape are merged bin by bin, each bin independent of the others.
+//!
+//! [`Writer`] builds one, [`Database`] reads one. `docs/formats.md` describes the bytes.
+
+mod bin;
+mod database;
+mod error;
+mod layout;
+mod writer;
+
+pub use bin::BinView;
+pub use database::Database;
+pub use error::GykError;
+pub use layout::{BinEntry, Cutoffs, Header, Metadata, Summary};
+pub use writer::Writer;

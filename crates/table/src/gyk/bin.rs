@@ -1,0 +1,142 @@
+//! One bin of a database: keys, counts, and the look-up.
+
+use super::layout::OVERFLOW;
+
+/// The k-mers of one bin, ascending by key, straight from the map.
+#[derive(Clone, Copy, Debug)]
+pub struct BinView<'a> {
+    words: usize,
+    keys: &'a [u64],
+    counts: &'a [u8],
+    overflow: &'a [[u32; 2]],
+}
+
+impl<'a> BinView<'a> {
+    /// Takes apart the bytes of a bin of `kmers` k-mers, `None` when they do not fit.
+    pub(super) fn new(bytes: &'a [u8], words: usize, kmers: usize) -> Option<BinView<'a>> {
+        let (keys, rest) = bytes.split_at_checked(kmers.checked_mul(8 * words)?)?;
+        let (counts, overflow) = rest.split_at_checked(kmers.checked_next_multiple_of(8)?)?;
+        let keys = bytemuck::try_cast_slice(keys).ok()?;
+        let overflow = bytemuck::try_cast_slice(overflow).ok()?;
+        Some(BinView { words, keys, counts: &counts[..kmers], overflow })
+    }
+
+    /// Number of k-mers.
+    pub fn len(&self) -> usize {
+        self.counts.len()
+    }
+
+    /// True when the bin holds no k-mer.
+    pub fn is_empty(&self) -> bool {
+        self.counts.is_empty()
+    }
+
+    /// The keys, row by row, as many words a row as the shape has.
+    pub fn keys(&self) -> &'a [u64] {
+        self.keys
+    }
+
+    /// The keys as rows.
+    ///
+    /// # Panics
+    /// When `W` is not the number of words of the database's shape.
+    pub fn rows<const W: usize>(&self) -> &'a [[u64; W]] {
+        assert_eq!(W, self.words, "rows are as wide as the keys of the database");
+        self.keys.as_chunks().0
+    }
+
+    /// The counts in the order of the keys.
+    pub fn counts(&self) -> impl ExactSizeIterator<Item = u32> + use<'a> {
+        let mut overflow = self.overflow.iter();
+        // A corrupt overflow list gives 255, never a panic; `Database::verify` tells.
+        self.counts.iter().map(move |&byte| match byte {
+            OVERFLOW => overflow.next().map_or(u32::from(OVERFLOW), |pair| pair[1]),
+            _ => u32::from(byte),
+        })
+    }
+
+    /// Appends the counts, in the order of the keys, to `counts`.
+    pub fn append_counts(&self, counts: &mut Vec<u32>) {
+        let start = counts.len();
+        counts.extend(self.counts.iter().map(|&byte| u32::from(byte)));
+        let added = &mut counts[start..];
+        for &[index, count] in self.overflow {
+            if let Some(slot) = added.get_mut(index as usize) {
+                *slot = count;
+            }
+        }
+    }
+
+    /// The count of the k-mer at `index`.
+    ///
+    /// # Panics
+    /// When `index` is not below [`BinView::len`].
+    #[inline]
+    pub fn count(&self, index: usize) -> u32 {
+        match self.counts[index] {
+            OVERFLOW => {
+                let at = self.overflow.partition_point(|pair| (pair[0] as usize) < index);
+                self.overflow.get(at).map_or(u32::from(OVERFLOW), |pair| pair[1])
+            }
+            byte => u32::from(byte),
+        }
+    }
+
+    /// The place of a key, where the bin has it.
+    ///
+    /// # Panics
+    /// When `W` is not the number of words of the database's shape.
+    #[inline]
+    pub fn find<const W: usize>(&self, key: &[u64; W]) -> Option<usize> {
+        let rows = self.rows::<W>();
+        let (low, high) = bracket(rows, key);
+        rows[low..high].binary_search(key).ok().map(|at| low + at)
+    }
+
+    /// Checks what the checksum does not: order of keys and overflow list against the count bytes.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let rows = self.keys.chunks_exact(self.words);
+        if let Some(at) = rows.clone().zip(rows.skip(1)).position(|(a, b)| a >= b) {
+            return Err(format!("key {} is not above the key before it", at + 2));
+        }
+        let marked = self.counts.iter().enumerate().filter(|&(_, &byte)| byte == OVERFLOW).map(|(at, _)| at);
+        if !marked.eq(self.overflow.iter().map(|pair| pair[0] as usize)) {
+            return Err("the overflow list does not fit the count bytes".to_string());
+        }
+        let small = self.overflow.iter().any(|pair| pair[1] < u32::from(OVERFLOW));
+        if small || self.counts.contains(&0) { Err("a count is out of range".to_string()) } else { Ok(()) }
+    }
+}
+
+/// A range of rows that holds `key` if any does: the place that a uniform distribution predicts, widened by doubling
+/// steps. The prediction is off by about the square root of the length.
+#[inline]
+fn bracket<const W: usize>(rows: &[[u64; W]], key: &[u64; W]) -> (usize, usize) {
+    let guess = ((u128::from(key[0]) * rows.len() as u128) >> 64) as usize;
+    let mut step = 8;
+    match rows.get(guess) {
+        None => (0, 0),
+        Some(row) if row < key => {
+            let mut low = guess + 1;
+            while let Some(row) = rows.get(low + step) {
+                if row >= key {
+                    return (low, low + step + 1);
+                }
+                low += step + 1;
+                step *= 2;
+            }
+            (low, rows.len())
+        }
+        Some(_) => {
+            let mut high = guess + 1;
+            while high > step {
+                if rows[high - step] <= *key {
+                    return (high - step, high);
+                }
+                high -= step;
+                step *= 2;
+            }
+            (0, high)
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Reads a database.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use gyrase_kmer::{BINS, Key, Kmer, Shape, bin_of, with_words};
+use memmap2::Mmap;
+
+use super::bin::BinView;
+use super::error::GykError;
+use super::layout::{
+    BinEntry, DIRECTORY_BYTES, ENTRY_BYTES, HEADER_BYTES, Header, MAGIC, Metadata, VERSION, expect, version,
+};
+use crate::map::map;
+
+/// An opened database. Its bins are read from the file when they are first used; threads share it.
+#[derive(Debug)]
+pub struct Database {
+    path: PathBuf,
+    map: Mmap,
+    header: Header,
+    entries: Vec<BinEntry>,
+    metadata: Metadata,
+}
+
+impl Database {
+    /// Opens a database and checks all of it but the bins: magic, version, lengths, header, directory, metadata.
+    pub fn open(path: &Path) -> Result<Database, GykError> {
+        let fail = |source| GykError::Open { path: path.to_path_buf(), source };
+        let file = File::open(path).map_err(fail)?;
+        if file.metadata().map_err(fail)?.is_dir() {
+            return Err(fail(std::io::Error::other("it is a directory")));
+        }
+        let map = map(&file).map_err(fail)?;
+        let header = header(path, &map)?;
+        let corrupt = |what| GykError::Corrupt { path: path.to_path_buf(), what };
+        let entries = directory(&header, &map).map_err(corrupt)?;
+        let metadata = metadata(&header, &map).map_err(corrupt)?;
+        Ok(Database { path: path.to_path_buf(), map, header, entries, metadata })
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Parameters and totals.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Length and strandedness of the k-mers.
+    pub fn shape(&self) -> Shape {
+        self.header.shape
+    }
+
+    /// What the database was made of.
+    pub fn metadata(&self) -> &Metadata {
+        &self.metadata
+    }
+
+    /// k-mers of a bin, without touching it.
+    ///
+    /// # Panics
+    /// When `bin` is not below [`BINS`].
+    pub fn bin_len(&self, bin: usize) -> usize {
+        self.entries[bin].kmers as usize
+    }
+
+    /// One bin.
+    ///
+    /// # Panics
+    /// When `bin` is not below [`BINS`].
+    #[inline]
+    pub fn bin(&self, bin: usize) -> BinView<'_> {
+        let entry = &self.entries[bin];
+        BinView::new(self.bin_bytes(entry), self.header.shape.words(), entry.kmers as usize)
+            .expect("the directory was checked when the database was opened, and maps are aligned")
+    }
+
+    fn bin_bytes(&self, entry: &BinEntry) -> &[u8] {
+        let end = entry.end(self.header.shape.words()).expect("the directory was checked");
+        &self.map[entry.offset as usize..end as usize]
+    }
+
+    /// The count of a k-mer in the form that the shape counts (see [`Kmer::form`]), or `None` where the database
+    /// has it not.
+    ///
+    /// # Panics
+    /// When `W` is not the number of words of the shape.
+    #[inline]
+    pub fn get<const W: usize>(&self, kmer: Kmer<W>) -> Option<u32> {
+        let bin = self.bin(bin_of(kmer, self.header.shape));
+        bin.find(&Key::from(kmer).0).map(|at| bin.count(at))
+    }
+
+    /// Checks every bin: its checksum, the order of its keys, that they belong to it, and the totals of the header.
+    pub fn verify(&self) -> Result<(), GykError> {
+        let mut sum = Header { distinct: 0, total: 0, unique: 0, largest: 0, ..self.header };
+        for bin in 0..BINS {
+            self.verify_bin(bin, &mut sum).map_err(|what| self.corrupt(format!("bin {bin}: {what}")))?;
+        }
+        let found = [sum.distinct, sum.total, sum.unique, u64::from(sum.largest)];
+        let header = &self.header;
+        let expected = [header.distinct, header.total, header.unique, u64::from(header.largest)];
+        for (name, (found, expected)) in
+            ["k-mers", "total", "unique", "largest count"].into_iter().zip(found.into_iter().zip(expected))
+        {
+            expect(name, found, expected).map_err(|what| self.corrupt(what))?;
+        }
+        let saturated = self.header.largest == u32::MAX;
+        expect("saturated", u64::from(self.header.saturated), u64::from(saturated)).map_err(|what| self.corrupt(what))
+    }
+
+    /// Checks one bin and adds it to the totals.
+    fn verify_bin(&self, bin: usize, sum: &mut Header) -> Result<(), String> {
+        let entry = &self.entries[bin];
+        let crc = crc32fast::hash(self.bin_bytes(entry));
+        if crc != entry.crc {
+            return Err(format!("its checksum is {:08x}, its bytes give {crc:08x}", entry.crc));
+        }
+        let view = self.bin(bin);
+        view.check()?;
+        let stray = with_words!(self.header.shape, W => self.stray::<W>(bin, &view));
+        if let Some(at) = stray {
+            return Err(format!("k-mer {} does not belong there", at + 1));
+        }
+        sum.distinct += view.len() as u64;
+        for count in view.counts() {
+            sum.total = sum.total.saturating_add(u64::from(count));
+            sum.unique += u64::from(count == 1);
+            sum.largest = sum.largest.max(count);
+        }
+        Ok(())
+    }
+
+    /// The first key of a bin that is no k-mer of the shape in its counted form, or one of another bin.
+    fn stray<const W: usize>(&self, bin: usize, view: &BinView) -> Option<usize> {
+        let shape = self.header.shape;
+        view.rows::<W>().iter().position(|&row| {
+            let kmer = Kmer::from(Key(row));
+            kmer != kmer.masked(shape.k()) || kmer != kmer.form(shape) || bin_of(kmer, shape) != bin
+        })
+    }
+
+    fn corrupt(&self, what: String) -> GykError {
+        GykError::Corrupt { path: self.path.clone(), what }
+    }
+}
+
+/// The header of a file that is a database of this version and has the length that it should have.
+fn header(path: &Path, bytes: &[u8]) -> Result<Header, GykError> {
+    let path = || path.to_path_buf();
+    let found = bytes.len() as u64;
+    if !bytes.starts_with(&MAGIC) {
+        return Err(GykError::NotGyk { path: path() });
+    }
+    if bytes.len() < HEADER_BYTES {
+        return Err(GykError::Length { path: path(), expected: HEADER_BYTES as u64, found });
+    }
+    match version(bytes) {
+        VERSION => {}
+        found => return Err(GykError::Version { path: path(), found }),
+    }
+    let header = Header::decode(&bytes[..HEADER_BYTES]).map_err(|what| GykError::Corrupt { path: path(), what })?;
+    if header.file_bytes != found {
+        return Err(GykError::Length { path: path(), expected: header.file_bytes, found });
+    }
+    Ok(header)
+}
+
+/// The entries of the directory, once it is sure that they tile the file.
+fn directory(header: &Header, bytes: &[u8]) -> Result<Vec<BinEntry>, String> {
+    let section = section(bytes, header.directory, DIRECTORY_BYTES as u64, "directory")?;
+    checksum("directory", section, header.directory_crc)?;
+    let entries: Option<Vec<_>> = section.chunks_exact(ENTRY_BYTES).map(BinEntry::decode).collect();
+    let entries = entries.ok_or("a reserved field of the directory is not zero")?;
+    let (mut end, mut kmers) = (HEADER_BYTES as u64, 0u64);
+    for (bin, entry) in entries.iter().enumerate() {
+        expect(&format!("offset of bin {bin}"), entry.offset, end)?;
+        let limit = |end: &u64| *end <= header.directory && entry.overflows <= entry.kmers;
+        end = entry.end(header.shape.words()).filter(limit).ok_or(format!("bin {bin} is longer than the file"))?;
+        kmers += entry.kmers;
+    }
+    expect("end of the bins", end, header.directory)?;
+    expect("k-mers in the directory", kmers, header.distinct)?;
+    Ok(entries)
+}
+
+fn metadata(header: &Header, bytes: &[u8]) -> Result<Metadata, String> {
+    expect("offset of the metadata", header.metadata, header.directory + DIRECTORY_BYTES as u64)?;
+    let section = section(bytes, header.metadata, header.metadata_bytes, "metadata")?;
+    checksum("metadata", section, header.metadata_crc)?;
+    let end = (header.metadata + header.metadata_bytes).next_multiple_of(8);
+    expect("end of the metadata", end, header.file_bytes)?;
+    serde_json::from_slice(section).map_err(|error| format!("its metadata is not what it should be: {error}"))
+}
+
+fn section<'a>(bytes: &'a [u8], offset: u64, length: u64, name: &str) -> Result<&'a [u8], String> {
+    let start = usize::try_from(offset).ok();
+    let end = offset.checked_add(length).and_then(|end| usize::try_from(end).ok());
+    let section = start.zip(end).and_then(|(start, end)| bytes.get(start..end));
+    section.ok_or_else(|| format!("the {name} lies outside the file"))
+}
+
+fn checksum(name: &str, bytes: &[u8], stored: u32) -> Result<(), String> {
+    let computed = crc32fast::hash(bytes);
+    if computed == stored {
+        return Ok(());
+    }
+    Err(format!("the checksum of the {name} is {stored:08x}, its bytes give {computed:08x}"))
+}
