@@ -11,7 +11,7 @@ const ABOUT: &str = "Count the k-mers of sequencing data, exactly, fast, and wit
 
 const EXAMPLES: &str = "\
 Examples:
-  gyrase demo                                        see the main job done on a small sample, in seconds
+  gyrase demo                                        the main job on a small sample, in seconds
   gyrase count reads_1.fq.gz reads_2.fq.gz -o s.gyk  count canonical 31-mers of two files
   gyrase kmers histo s.gyk --plot s.svg              the spectrum, as numbers and as a picture
   gyrase plan count reads.fq.gz -k 55                memory, disk and time, before the first byte
@@ -39,10 +39,7 @@ pub struct Common {
     #[arg(long, short = 't', global = true, value_name = "N", value_parser = at_least_one)]
     pub threads: Option<usize>,
 
-    /// Memory to stay within: 512M, 4G or 80% [default: 80% of what is available here]
-    ///
-    /// The base of a share, and of the default, is the smallest of the memory available on the machine, the
-    /// limit of the control group (containers, batch systems) and `ulimit -v`. K, M, G and T are powers of 1024.
+    /// Memory to stay within: 512M, 4G or 80% [default: 80% of what there is]
     #[arg(long, short = 'm', global = true, value_name = "SIZE")]
     pub memory: Option<Size>,
 
@@ -66,7 +63,7 @@ pub struct Common {
     #[arg(long, global = true, value_name = "FILE")]
     pub report: Option<PathBuf>,
 
-    /// Form of the messages on standard error
+    /// Messages on standard error: lines for people, or one JSON object each
     #[arg(long, global = true, value_name = "FORM", value_enum, default_value_t = LogFormat::Plain)]
     pub log: LogFormat,
 }
@@ -74,9 +71,8 @@ pub struct Common {
 /// Form of the messages on standard error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LogFormat {
-    /// Lines for people.
+    // Variants without documentation keep `--help` in its short form.
     Plain,
-    /// One JSON object a line.
     Json,
 }
 

@@ -1,0 +1,93 @@
+//! `cargo xtask test`: what CI runs.
+
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
+use crate::{Result, steps, tidy};
+
+/// Seconds of the fuzz smoke run, all targets together.
+const SMOKE_SECONDS: u32 = 60;
+
+/// Tidy, the fuzz smoke run, every test; ends with the line `N passed, N failed`.
+pub fn run() -> Result<()> {
+    prepare()?;
+    let tidy = tidy::run();
+    let smoke = smoke();
+    let (passed, failed, ended_well) = tests()?;
+    let mut complaints: Vec<String> = [tidy, smoke].into_iter().filter_map(std::result::Result::err).collect();
+    if failed > 0 || !ended_well {
+        complaints.push("not every test passed".into());
+    }
+    for complaint in &complaints {
+        println!("{complaint}");
+    }
+    println!("{passed} passed, {failed} failed");
+    if complaints.is_empty() { Ok(()) } else { Err(complaints.join("; ")) }
+}
+
+/// Installs what is missing where that is possible and names the package where it is not.
+fn prepare() -> Result<()> {
+    for part in ["fmt", "clippy"] {
+        if !steps::works(steps::cargo(&[part, "--version"])) {
+            let component = if part == "fmt" { "rustfmt" } else { part };
+            steps::succeed(steps::command("rustup", &["component", "add", component]), component)?;
+        }
+    }
+    if !steps::works(steps::command("cc", &["--version"])) {
+        return Err("a C compiler is missing (zstd, bzip2 and xz need it): install gcc or clang".into());
+    }
+    Ok(())
+}
+
+/// The fuzz targets' invariants on mutated input: by libFuzzer where it is installed, else by our own loop.
+fn smoke() -> Result<()> {
+    let nightly = steps::works(steps::command("cargo", &["+nightly", "fuzz", "--version"]));
+    if !nightly {
+        println!("cargo-fuzz is not installed (cargo install cargo-fuzz); the smoke run mutates input by itself");
+    }
+    let seconds = SMOKE_SECONDS.to_string();
+    // One target folder for both workspaces, so that what they share is built once.
+    let target = std::env::var("CARGO_TARGET_DIR").unwrap_or_else(|_| "target".into());
+    let mut command = steps::cargo(&["run", "--quiet", "--manifest-path", "fuzz/Cargo.toml", "--bin", "smoke"]);
+    command.args(["--target-dir", &target, "--", "--seconds", &seconds]);
+    if nightly {
+        command.arg("--libfuzzer");
+    }
+    steps::succeed(command, "fuzz smoke run")
+}
+
+/// Runs every test; gives how many passed, how many failed, and whether cargo was content.
+fn tests() -> Result<(u64, u64, bool)> {
+    println!("== tests");
+    let mut command = steps::cargo(&["test", "--workspace", "--no-fail-fast"]);
+    let mut child = command.stdout(Stdio::piped()).spawn().map_err(|error| format!("cargo test: {error}"))?;
+    let stdout = child.stdout.take().ok_or("cargo test has no output")?;
+    let (mut passed, mut failed) = (0, 0);
+    for line in BufReader::new(stdout).lines() {
+        let line = line.map_err(|error| format!("cargo test: {error}"))?;
+        println!("{line}");
+        if let Some(counts) = line.strip_prefix("test result: ") {
+            passed += number_before(counts, " passed");
+            failed += number_before(counts, " failed");
+        }
+    }
+    let status = child.wait().map_err(|error| format!("cargo test: {error}"))?;
+    Ok((passed, failed, status.success()))
+}
+
+/// The whole number that stands right before `word`.
+fn number_before(text: &str, word: &str) -> u64 {
+    let before = text.split(word).next().unwrap_or_default();
+    before.rsplit(' ').next().and_then(|number| number.parse().ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::number_before;
+
+    #[test]
+    fn reads_the_lines_of_cargo_test() {
+        let line = "ok. 8 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s";
+        assert_eq!((number_before(line, " passed"), number_before(line, " failed")), (8, 2));
+    }
+}
