@@ -19,9 +19,11 @@ mod key;
 mod kmer;
 mod minimizer;
 mod shape;
+mod superkmer;
 
 pub use arch::{Kernels, MAX_LETTERS, Stretch, Window};
 pub use key::{Key, mix, unmix};
 pub use kmer::Kmer;
 pub use minimizer::{BINS, bin_of, bin_of_hash, minimizer_hash};
 pub use shape::{MAX_K, Shape, ShapeError};
+pub use superkmer::{Cutter, SuperKmer};
