@@ -1,7 +1,30 @@
 //! Byte batches to the owner of a partition; files that appear whole or not at all.
+//!
+//! Every program of Gyrase sends records to the owner of their key and then lets each owner work alone on its partition. This
+//! crate is the sending: it knows bytes and partitions and no DNA. Its contract is *scatter, then drain a partition*:
+//!
+//! 1. Each worker takes a [`Sender`] of the [`Fabric`] and sends records to partitions.
+//! 2. The workers hand their senders back to [`Fabric::close`]. Nothing is sent any more.
+//! 3. Owners [`Drain`] partitions, one after the other, in any order, on any thread.
+//!
+//! [`LocalFabric`] does it in the memory of one process (threads) and, when that is full, in spill files (time). Another
+//! crate does it between processes. Whatever implements the contract passes [`conformance`].
+//!
+//! [`OutputFile`] and [`Progress`] are here because every stage of the road ends in a file and tells how far it is.
 
+pub mod conformance;
+mod contract;
+mod error;
+mod local;
+mod memory;
 mod output;
 mod progress;
+mod spill;
 
+pub use contract::{Drain, Fabric, SLACK, Sender};
+pub use error::FabricError;
+pub use local::{LocalFabric, LocalPartitions, LocalSender};
+pub use memory::Memory;
 pub use output::{OutputError, OutputFile};
 pub use progress::{Progress, Stage};
+pub use spill::SpillFolder;

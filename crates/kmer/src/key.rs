@@ -89,8 +89,8 @@ mod tests {
     fn the_layout_of_keys_is_frozen() {
         let m64 = u128::from(u64::MAX);
         let by_hand = |word: u128| {
-            let first = (word ^ word >> 32) * 0x9e37_79b9_7f4a_7c15 & m64;
-            ((first ^ first >> 29) * 0xbf58_476d_1ce4_e5b9 & m64) as u64
+            let first = ((word ^ word >> 32) * 0x9e37_79b9_7f4a_7c15) & m64;
+            (((first ^ first >> 29) * 0xbf58_476d_1ce4_e5b9) & m64) as u64
         };
         for word in [0, 1, 0xdead_beef, 1 << 63, u64::MAX] {
             assert_eq!(mix(word), by_hand(u128::from(word)));

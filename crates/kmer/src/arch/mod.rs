@@ -64,7 +64,7 @@ fn shift_changes(kmers: usize, changes: &mut [u64]) {
     for word in &mut changes[..kmers.div_ceil(64)] {
         (*word, carry) = (*word << 1 | carry, *word >> 63);
     }
-    if kmers % 64 != 0 {
+    if !kmers.is_multiple_of(64) {
         changes[kmers / 64] &= u64::MAX >> (64 - kmers % 64);
     }
 }
@@ -182,7 +182,7 @@ mod tests {
                             "{kernels:?} k={k} n={n} i={i}"
                         );
                     }
-                    if kmers % 64 != 0 {
+                    if !kmers.is_multiple_of(64) {
                         assert_eq!(
                             stretch.changes[kmers / 64] >> (kmers % 64),
                             0,

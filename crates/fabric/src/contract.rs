@@ -1,0 +1,62 @@
+//! The contract: scatter, then drain a partition.
+
+use crate::FabricError;
+
+/// Bytes that may be read (their values mean nothing) behind the last byte that [`Drain::drain`] hands out at a time.
+pub const SLACK: usize = 64;
+
+/// One worker's way to send records to the owners of partitions.
+///
+/// A worker has its own sender and shares it with nobody. What is guaranteed, and what an implementation must keep
+/// ([`crate::conformance`] checks it):
+///
+/// - **Delivery**: every record sent before [`Fabric::close`] is drained from its partition, whole, once per drain.
+/// - **Order**: records of one sender to one partition are drained in the order sent. Nothing is promised between senders
+///   or between partitions: what is computed of a partition must not depend on it.
+/// - **Back-pressure**: `send` returns at once or blocks until there is room (writing to disk, waiting for the network); it never
+///   grows a buffer beyond what the fabric was given at the start.
+/// - **Who closes**: the workers hand their senders to [`Fabric::close`]. A sender dropped instead loses its records:
+///   that is how a failed run ends.
+pub trait Sender: Send {
+    /// Sends the first `used` bytes of `record` to the owner of `partition`. Records must tell their own length:
+    /// they are drained one behind the other. The bytes beyond `used` are not kept.
+    ///
+    /// # Errors
+    /// When a spill fails (disk full, more than allowed) or the owner cannot be reached. The run is over then.
+    ///
+    /// # Panics
+    /// When there is no such partition, `record` exceeds [`SLACK`] bytes or `used` exceeds `record`.
+    fn send(&mut self, partition: usize, record: &[u8], used: usize) -> Result<(), FabricError>;
+}
+
+/// Where the partitions live once all records are sent.
+pub trait Drain: Sync {
+    /// The partitions that this process owns, ascending; other processes own the rest.
+    fn owned(&self) -> Vec<usize>;
+
+    /// Bytes of records in a partition.
+    fn bytes(&self, partition: usize) -> u64;
+
+    /// Hands the records of a partition to `each`, many at a time and never one cut in two: `each(bytes, used)` finds records in
+    /// `bytes[..used]`, and at least [`SLACK`] readable bytes behind them. Any thread may drain any owned partition, several at
+    /// once, and again: a partition stays until the fabric is dropped. An error of `each` ends the drain.
+    fn drain<E: From<FabricError>>(
+        &self,
+        partition: usize,
+        each: &mut dyn FnMut(&[u8], usize) -> Result<(), E>,
+    ) -> Result<(), E>;
+}
+
+/// A way to move records to the owners of partitions.
+pub trait Fabric {
+    /// What a worker sends with.
+    type Sender: Sender;
+    /// What the owners drain.
+    type Partitions: Drain;
+
+    /// A sender for one more worker.
+    fn sender(&self) -> Self::Sender;
+
+    /// Ends the scatter. Every sender must be here, or its records are lost.
+    fn close(self, senders: Vec<Self::Sender>) -> Result<Self::Partitions, FabricError>;
+}

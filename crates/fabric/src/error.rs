@@ -1,0 +1,34 @@
+//! What can go wrong between a sender and a drain.
+
+use std::io;
+use std::path::PathBuf;
+
+/// A fabric that cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum FabricError {
+    /// A spill file could not be made, written or read.
+    #[error("cannot spill to {}: {source}; --tmp names another folder", path.display())]
+    Spill {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The spill files reached the limit that the user set.
+    #[error(
+        "the temporary files would exceed the {limit} bytes that --max-tmp allows; allow more, or give more --memory"
+    )]
+    TooMuchSpill {
+        /// The limit in bytes.
+        limit: u64,
+    },
+    /// A spill file does not hold what was written to it.
+    #[error("the temporary file {} was damaged; run again without --resume", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The buffers could not be reserved.
+    #[error("cannot reserve memory: {0}; give less --memory, or lift the limit of the shell (ulimit -v)")]
+    Memory(io::Error),
+}

@@ -1,0 +1,286 @@
+//! The fabric of one process: memory first, spill files when it is full.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use crate::memory::{Memory, Pool, SLAB};
+use crate::spill::{Extent, SpillFile};
+use crate::{Drain, Fabric, FabricError, SLACK, Sender, SpillFolder};
+
+/// Bytes of a block: what a partition takes at a time from its sender's slabs.
+const BLOCK: usize = 4096;
+const BLOCKS_PER_SLAB: usize = SLAB / BLOCK;
+const NO_BLOCK: u32 = u32::MAX;
+
+/// Least bytes gathered before a spill is written.
+const SPILL_WRITE: usize = 8 << 20;
+
+/// Partitions in the memory and on the disk of one process.
+///
+/// Every sender fills blocks of its own and takes a slab of them from the common memory when it has none left; when the memory
+/// is used up it writes all it has to its spill file, in order of partition, and starts over. No sender waits for another.
+#[derive(Debug)]
+pub struct LocalFabric<'m> {
+    partitions: usize,
+    pool: Arc<Pool<'m>>,
+    folder: Arc<SpillFolder>,
+    senders: AtomicUsize,
+}
+
+impl<'m> LocalFabric<'m> {
+    /// A fabric of `partitions` partitions over `memory`, spilling to `folder`. Every sender holds at least one block of
+    /// each partition that it sends to; see [`LocalFabric::least_memory`].
+    pub fn new(partitions: usize, memory: &'m mut Memory, folder: Arc<SpillFolder>) -> LocalFabric<'m> {
+        LocalFabric { partitions, pool: Arc::new(memory.slabs()), folder, senders: AtomicUsize::new(0) }
+    }
+
+    /// The memory without which `senders` senders to `partitions` partitions cannot work.
+    pub fn least_memory(partitions: usize, senders: usize) -> u64 {
+        (senders * (partitions * BLOCK).next_multiple_of(SLAB)) as u64
+    }
+}
+
+impl<'m> Fabric for LocalFabric<'m> {
+    type Sender = LocalSender<'m>;
+    type Partitions = LocalPartitions<'m>;
+
+    fn sender(&self) -> LocalSender<'m> {
+        let mut blocks = Blocks { slabs: Vec::new(), used: Vec::new(), before: Vec::new(), free: Vec::new() };
+        // Its least share at once, so that no faster sender takes it.
+        while blocks.used.len() < self.partitions && blocks.grow(&self.pool) {}
+        LocalSender {
+            pool: Arc::clone(&self.pool),
+            folder: Arc::clone(&self.folder),
+            number: self.senders.fetch_add(1, Relaxed),
+            ends: vec![0; self.partitions],
+            blocks,
+            spill: None,
+        }
+    }
+
+    fn close(self, senders: Vec<LocalSender<'m>>) -> Result<LocalPartitions<'m>, FabricError> {
+        LocalPartitions::of(self.partitions, self.folder, senders)
+    }
+}
+
+/// A sender of [`LocalFabric`].
+#[derive(Debug)]
+pub struct LocalSender<'m> {
+    pool: Arc<Pool<'m>>,
+    folder: Arc<SpillFolder>,
+    number: usize,
+    /// Per partition: where the next record goes (slab, block and byte in one number); a multiple of `BLOCK` means "in no
+    /// block yet", since a block in use is never at its start.
+    ends: Vec<u64>,
+    blocks: Blocks<'m>,
+    spill: Option<SpillFile>,
+}
+
+/// The blocks of one sender. Blocks of a partition are chained from the last to the first.
+#[derive(Debug)]
+struct Blocks<'m> {
+    slabs: Vec<&'m mut [u8]>,
+    used: Vec<u16>,
+    before: Vec<u32>,
+    free: Vec<u32>,
+}
+
+/// The first two bytes of a block stay empty, so that no position in use is a multiple of `BLOCK`.
+const FIRST: u64 = 2;
+
+impl<'m> Sender for LocalSender<'m> {
+    #[inline(always)]
+    fn send(&mut self, partition: usize, record: &[u8], used: usize) -> Result<(), FabricError> {
+        debug_assert!(record.len() <= SLACK && used <= record.len());
+        let mut end = self.ends[partition] as usize;
+        let within = end % BLOCK;
+        if within == 0 || within + 2 * SLACK > BLOCK {
+            end = self.next_block(partition)?;
+        }
+        let slab = &mut self.blocks.slabs[end / SLAB];
+        slab[end % SLAB..][..record.len()].copy_from_slice(record);
+        self.ends[partition] = (end + used) as u64;
+        Ok(())
+    }
+}
+
+impl<'m> LocalSender<'m> {
+    #[cold]
+    #[inline(never)]
+    fn next_block(&mut self, partition: usize) -> Result<usize, FabricError> {
+        if self.blocks.free.is_empty() && !self.blocks.grow(&self.pool) {
+            if self.blocks.used.len() < self.ends.len() {
+                return Err(FabricError::Memory(std::io::Error::other("too little for the buffers of the partitions")));
+            }
+            self.spill()?;
+        }
+        let block = self.blocks.free.pop().expect("grown or spilled");
+        let full = self.ends[partition];
+        self.blocks.before[block as usize] = self.blocks.close(full);
+        Ok(block as usize * BLOCK + FIRST as usize)
+    }
+
+    /// Writes every block to the spill file and frees it.
+    fn spill(&mut self) -> Result<(), FabricError> {
+        if self.spill.is_none() {
+            self.spill = Some(SpillFile::create(&self.folder, self.number)?);
+        }
+        let spill = self.spill.as_mut().expect("just made");
+        let (mut buffer, mut gathered) = (Vec::with_capacity(SPILL_WRITE + BLOCK), Vec::new());
+        for (partition, end) in self.ends.iter_mut().enumerate() {
+            let before = buffer.len();
+            let last = self.blocks.close(std::mem::take(end));
+            self.blocks.for_each(last, |bytes, used| buffer.extend_from_slice(&bytes[..used]));
+            if buffer.len() > before {
+                gathered.push((partition as u32, buffer.len() - before));
+            }
+            if buffer.len() >= SPILL_WRITE {
+                spill.append(&self.folder, &buffer, &gathered)?;
+                buffer.clear();
+                gathered.clear();
+            }
+        }
+        self.blocks.free = (0..self.blocks.used.len() as u32).rev().collect();
+        spill.append(&self.folder, &buffer, &gathered)
+    }
+}
+
+impl<'m> Blocks<'m> {
+    fn grow(&mut self, pool: &Pool<'m>) -> bool {
+        let Some(slab) = pool.take() else { return false };
+        let first = self.used.len() as u32;
+        self.slabs.push(slab);
+        self.used.resize(self.used.len() + BLOCKS_PER_SLAB, 0);
+        self.before.resize(self.used.len(), NO_BLOCK);
+        self.free.extend((first..first + BLOCKS_PER_SLAB as u32).rev());
+        true
+    }
+
+    /// Notes how far the block that ends at `end` is used; the block, or none.
+    fn close(&mut self, end: u64) -> u32 {
+        if end % BLOCK as u64 == 0 {
+            return NO_BLOCK;
+        }
+        let block = (end / BLOCK as u64) as usize;
+        self.used[block] = (end % BLOCK as u64 - FIRST) as u16;
+        block as u32
+    }
+
+    /// The blocks chained to `last`, first to last; each with what follows it in the slab, at least [`SLACK`] bytes.
+    fn for_each(&self, last: u32, mut each: impl FnMut(&[u8], usize)) {
+        let ok = self.try_for_each(last, &mut |bytes, used| {
+            each(bytes, used);
+            Ok::<(), std::convert::Infallible>(())
+        });
+        ok.unwrap_or_else(|never| match never {});
+    }
+
+    fn try_for_each<E>(&self, last: u32, each: &mut dyn FnMut(&[u8], usize) -> Result<(), E>) -> Result<(), E> {
+        let some = |block: u32| (block != NO_BLOCK).then_some(block);
+        let chain: Vec<u32> = std::iter::successors(some(last), |&block| some(self.before[block as usize])).collect();
+        for &block in chain.iter().rev() {
+            let start = block as usize % BLOCKS_PER_SLAB * BLOCK + FIRST as usize;
+            let slab = &self.slabs[block as usize / BLOCKS_PER_SLAB];
+            each(&slab[start..start + BLOCK - FIRST as usize], usize::from(self.used[block as usize]))?;
+        }
+        Ok(())
+    }
+}
+
+/// The partitions of [`LocalFabric`], ready to be drained.
+#[derive(Debug)]
+pub struct LocalPartitions<'m> {
+    folder: Arc<SpillFolder>,
+    senders: Vec<(Vec<u32>, Blocks<'m>)>,
+    files: Vec<SpillFile>,
+    extents: Vec<Vec<(u32, Extent)>>,
+    bytes: Vec<u64>,
+}
+
+impl<'m> LocalPartitions<'m> {
+    fn of(
+        partitions: usize,
+        folder: Arc<SpillFolder>,
+        senders: Vec<LocalSender<'m>>,
+    ) -> Result<LocalPartitions<'m>, FabricError> {
+        let mut this = LocalPartitions {
+            folder,
+            senders: Vec::new(),
+            files: Vec::new(),
+            extents: vec![Vec::new(); partitions],
+            bytes: vec![0; partitions],
+        };
+        let spilled = senders.iter().any(|sender| sender.spill.is_some());
+        for mut sender in senders {
+            if spilled {
+                // What is on disk outlives this process: everything must be there for a run to be resumed.
+                sender.spill()?;
+                this.files.extend(sender.spill);
+            } else {
+                let lasts = sender.ends.iter().map(|&end| sender.blocks.close(end)).collect();
+                this.senders.push((lasts, sender.blocks));
+            }
+        }
+        this.index();
+        Ok(this)
+    }
+
+    /// The partitions that an earlier process spilled for the same `job`, if it finished scattering.
+    pub fn reopen(partitions: usize, folder: Arc<SpillFolder>, job: &str) -> Option<LocalPartitions<'m>> {
+        let files = folder.reopen(job)?;
+        if files.iter().any(|file| file.extents.iter().any(|extent| extent.partition as usize >= partitions)) {
+            return None;
+        }
+        let (extents, bytes) = (vec![Vec::new(); partitions], vec![0; partitions]);
+        let mut this = LocalPartitions { folder, senders: Vec::new(), files, extents, bytes };
+        this.index();
+        Some(this)
+    }
+
+    /// Notes on disk what was spilled for `job`, so that [`LocalPartitions::reopen`] finds it; nothing when all is in memory.
+    pub fn note(&self, job: &str) -> Result<(), FabricError> {
+        if self.files.is_empty() { Ok(()) } else { self.folder.write_manifest(job, &self.files) }
+    }
+
+    /// True when the partitions are on disk.
+    pub fn spilled(&self) -> bool {
+        !self.files.is_empty()
+    }
+
+    fn index(&mut self) {
+        for (number, file) in self.files.iter().enumerate() {
+            for extent in &file.extents {
+                self.extents[extent.partition as usize].push((number as u32, *extent));
+                self.bytes[extent.partition as usize] += extent.bytes;
+            }
+        }
+        for (lasts, blocks) in &self.senders {
+            for (bytes, &last) in self.bytes.iter_mut().zip(lasts) {
+                blocks.for_each(last, |_, used| *bytes += used as u64);
+            }
+        }
+    }
+}
+
+impl Drain for LocalPartitions<'_> {
+    fn owned(&self) -> Vec<usize> {
+        (0..self.bytes.len()).collect()
+    }
+
+    fn bytes(&self, partition: usize) -> u64 {
+        self.bytes[partition]
+    }
+
+    fn drain<E: From<FabricError>>(
+        &self,
+        partition: usize,
+        each: &mut dyn FnMut(&[u8], usize) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut buffer = Vec::new();
+        for (file, extent) in &self.extents[partition] {
+            self.files[*file as usize].read(extent, &mut buffer)?;
+            each(&buffer, extent.bytes as usize)?;
+        }
+        self.senders.iter().try_for_each(|(lasts, blocks)| blocks.try_for_each(lasts[partition], each))
+    }
+}

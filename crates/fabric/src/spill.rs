@@ -1,0 +1,173 @@
+//! Spill files: partitions that outgrew memory.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use crate::{FabricError, SLACK};
+
+const MANIFEST: &str = "manifest";
+
+/// A folder for the spill files of one run, removed on drop unless kept.
+#[derive(Debug)]
+pub struct SpillFolder {
+    path: PathBuf,
+    limit: u64,
+    written: AtomicU64,
+    keep: bool,
+}
+
+/// Records of one partition in one spill file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Extent {
+    pub partition: u32,
+    pub offset: u64,
+    pub bytes: u64,
+    pub checksum: u32,
+}
+
+impl SpillFolder {
+    /// Spills will go to the folder `path` (made with the first of them), up to `limit` bytes; what an earlier run left
+    /// there is removed first unless `keep` is set, which also leaves the folder behind when the run fails.
+    pub fn new(path: PathBuf, limit: Option<u64>, keep: bool) -> SpillFolder {
+        let folder = SpillFolder { path, limit: limit.unwrap_or(u64::MAX), written: AtomicU64::new(0), keep };
+        if !keep {
+            folder.remove();
+        }
+        folder
+    }
+
+    /// Where the files are.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Bytes spilled so far.
+    pub fn written(&self) -> u64 {
+        self.written.load(Relaxed)
+    }
+
+    /// Removes the folder and what is in it.
+    pub fn remove(&self) {
+        let _ = std::fs::remove_dir_all(&self.path);
+    }
+
+    fn error(&self, source: io::Error) -> FabricError {
+        FabricError::Spill { path: self.path.clone(), source }
+    }
+
+    fn file(&self, sender: usize) -> PathBuf {
+        self.path.join(format!("spill-{sender}"))
+    }
+
+    fn allow(&self, bytes: u64) -> Result<(), FabricError> {
+        if self.written.fetch_add(bytes, Relaxed) + bytes > self.limit {
+            return Err(FabricError::TooMuchSpill { limit: self.limit });
+        }
+        Ok(())
+    }
+
+    /// Notes which extents the spill files hold, so that a later process can [`SpillFolder::reopen`] them. `job` names the
+    /// run: what was asked for, of which inputs.
+    pub(crate) fn write_manifest(&self, job: &str, files: &[SpillFile]) -> Result<(), FabricError> {
+        let mut text = format!("{job}\n{}\n", files.len());
+        for (sender, file) in files.iter().enumerate() {
+            for extent in &file.extents {
+                let Extent { partition, offset, bytes, checksum } = extent;
+                text += &format!("{sender} {partition} {offset} {bytes} {checksum}\n");
+            }
+        }
+        text += &format!("{}\n", crc32fast::hash(text.as_bytes()));
+        let partial = self.path.join("manifest.partial");
+        let written = File::create(&partial).and_then(|mut file| file.write_all(text.as_bytes()));
+        written.and_then(|()| std::fs::rename(&partial, self.path.join(MANIFEST))).map_err(|source| self.error(source))
+    }
+
+    /// The spill files that an earlier process noted for the same `job`, if it came that far.
+    pub(crate) fn reopen(&self, job: &str) -> Option<Vec<SpillFile>> {
+        let text = std::fs::read_to_string(self.path.join(MANIFEST)).ok()?;
+        let (body, checksum) = text.trim_end().rsplit_once('\n')?;
+        if checksum.parse() != Ok(crc32fast::hash(format!("{body}\n").as_bytes())) {
+            return None;
+        }
+        let mut lines = body.strip_prefix(job)?.strip_prefix('\n')?.lines();
+        let senders: usize = lines.next()?.parse().ok()?;
+        let mut files: Vec<_> = (0..senders).map(|sender| SpillFile::open(self.file(sender))).collect::<Option<_>>()?;
+        for line in lines {
+            let fields: Vec<u64> = line.split(' ').map(str::parse).collect::<Result<_, _>>().ok()?;
+            let &[sender, partition, offset, bytes, checksum] = &fields[..] else { return None };
+            let extent = Extent { partition: partition as u32, offset, bytes, checksum: checksum as u32 };
+            files.get_mut(sender as usize)?.extents.push(extent);
+        }
+        Some(files)
+    }
+}
+
+impl Drop for SpillFolder {
+    fn drop(&mut self) {
+        if !self.keep {
+            self.remove();
+        }
+    }
+}
+
+/// The spill file of one sender.
+#[derive(Debug)]
+pub(crate) struct SpillFile {
+    path: PathBuf,
+    file: File,
+    end: u64,
+    pub extents: Vec<Extent>,
+}
+
+impl SpillFile {
+    pub(crate) fn create(folder: &Arc<SpillFolder>, sender: usize) -> Result<SpillFile, FabricError> {
+        let path = folder.file(sender);
+        let options = OpenOptions::new().read(true).write(true).create(true).truncate(true).to_owned();
+        let file = std::fs::create_dir_all(&folder.path).and_then(|()| options.open(&path));
+        let file = file.map_err(|source| folder.error(source))?;
+        Ok(SpillFile { path, file, end: 0, extents: Vec::new() })
+    }
+
+    fn open(path: PathBuf) -> Option<SpillFile> {
+        let file = File::open(&path).ok()?;
+        let end = file.metadata().ok()?.len();
+        Some(SpillFile { path, file, end, extents: Vec::new() })
+    }
+
+    /// Appends the gathered records of many partitions; `gathered` pairs each with its bytes in `buffer`, in order.
+    pub(crate) fn append(
+        &mut self,
+        folder: &SpillFolder,
+        buffer: &[u8],
+        gathered: &[(u32, usize)],
+    ) -> Result<(), FabricError> {
+        folder.allow(buffer.len() as u64)?;
+        self.file.write_all_at(buffer, self.end).map_err(|source| folder.error(source))?;
+        let mut rest = buffer;
+        for &(partition, bytes) in gathered {
+            let (records, after) = rest.split_at(bytes);
+            let checksum = crc32fast::hash(records);
+            self.extents.push(Extent { partition, offset: self.end, bytes: bytes as u64, checksum });
+            self.end += bytes as u64;
+            rest = after;
+        }
+        Ok(())
+    }
+
+    /// Reads an extent into `buffer`, with [`SLACK`] bytes behind it.
+    pub(crate) fn read(&self, extent: &Extent, buffer: &mut Vec<u8>) -> Result<(), FabricError> {
+        let bytes = extent.bytes as usize;
+        buffer.clear();
+        buffer.resize(bytes + SLACK, 0);
+        let read = self.file.read_exact_at(&mut buffer[..bytes], extent.offset);
+        read.map_err(|source| FabricError::Spill { path: self.path.clone(), source })?;
+        if crc32fast::hash(&buffer[..bytes]) != extent.checksum {
+            return Err(FabricError::Damaged { path: self.path.clone() });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,84 @@
+//! The fabric of one process keeps the contract, in memory and spilled, and spills can be reopened.
+
+use std::sync::Arc;
+
+use gyrase_fabric::{
+    Drain, Fabric, FabricError, LocalFabric, LocalPartitions, Memory, Sender, SpillFolder, conformance,
+};
+
+fn folder(tmp: &tempfile::TempDir, limit: Option<u64>, keep: bool) -> Arc<SpillFolder> {
+    Arc::new(SpillFolder::new(tmp.path().join("spill"), limit, keep))
+}
+
+#[test]
+fn keeps_the_contract_in_memory() {
+    let tmp = tempfile::tempdir().unwrap();
+    for (partitions, workers, records) in [(1, 1, 10), (3, 2, 10_000), (64, 4, 20_000), (513, 3, 5_000), (7, 2, 0)] {
+        let mut memory = Memory::reserve(256 << 20).unwrap();
+        let fabric = LocalFabric::new(partitions, &mut memory, folder(&tmp, None, false));
+        conformance::check(fabric, partitions, workers, records).unwrap();
+    }
+    assert_eq!(std::fs::read_dir(tmp.path()).unwrap().count(), 0, "nothing was spilled");
+}
+
+#[test]
+fn keeps_the_contract_on_disk() {
+    let tmp = tempfile::tempdir().unwrap();
+    for (partitions, workers, records) in [(3, 1, 400_000), (64, 2, 300_000), (500, 3, 200_000)] {
+        let mut memory = Memory::reserve(LocalFabric::least_memory(partitions, workers)).unwrap();
+        let fabric = LocalFabric::new(partitions, &mut memory, folder(&tmp, None, false));
+        conformance::check(fabric, partitions, workers, records).unwrap();
+    }
+    assert_eq!(std::fs::read_dir(tmp.path()).unwrap().count(), 0, "the spill files are gone");
+}
+
+#[test]
+fn stops_at_the_limit_of_the_spill() {
+    let tmp = tempfile::tempdir().unwrap();
+    let mut memory = Memory::reserve(LocalFabric::least_memory(8, 1)).unwrap();
+    let fabric = LocalFabric::new(8, &mut memory, folder(&tmp, Some(3 << 20), false));
+    let error = conformance::check(fabric, 8, 1, 1_000_000).unwrap_err();
+    assert!(matches!(error, FabricError::TooMuchSpill { .. }), "{error}");
+    assert_eq!(std::fs::read_dir(tmp.path()).unwrap().count(), 0);
+}
+
+fn contents(partitions: &LocalPartitions) -> Vec<Vec<u8>> {
+    let content = |partition| {
+        let mut all = Vec::new();
+        let drained = partitions.drain::<FabricError>(partition, &mut |bytes, used| {
+            all.extend_from_slice(&bytes[..used]);
+            Ok(())
+        });
+        drained.map(|()| all).expect("a spill that is whole")
+    };
+    partitions.owned().into_iter().map(content).collect()
+}
+
+#[test]
+fn a_later_process_finds_the_spill_of_the_same_job() {
+    let tmp = tempfile::tempdir().unwrap();
+    let before = {
+        let mut memory = Memory::reserve(2 << 20).unwrap();
+        let fabric = LocalFabric::new(16, &mut memory, folder(&tmp, None, true));
+        let mut sender = fabric.sender();
+        for number in 0..300_000u32 {
+            sender.send(number as usize % 16, &number.to_le_bytes().repeat(3), 12).unwrap();
+        }
+        let partitions = fabric.close(vec![sender]).unwrap();
+        assert!(partitions.spilled());
+        partitions.note("count k=31").unwrap();
+        contents(&partitions)
+    };
+    assert!(LocalPartitions::reopen(16, folder(&tmp, None, true), "count k=32").is_none());
+    assert!(LocalPartitions::reopen(8, folder(&tmp, None, true), "count k=31").is_none());
+    let reopened = LocalPartitions::reopen(16, folder(&tmp, None, true), "count k=31").unwrap();
+    assert_eq!(contents(&reopened), before);
+
+    let spill = tmp.path().join("spill/spill-0");
+    let mut bytes = std::fs::read(&spill).unwrap();
+    bytes[100] ^= 1;
+    std::fs::write(&spill, bytes).unwrap();
+    let damaged = LocalPartitions::reopen(16, folder(&tmp, None, true), "count k=31").unwrap();
+    let error = damaged.drain::<FabricError>(0, &mut |_, _| Ok(())).unwrap_err();
+    assert!(matches!(error, FabricError::Damaged { .. }), "{error}");
+}
