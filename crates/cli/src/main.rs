@@ -3,6 +3,7 @@
 
 mod args;
 mod cmd;
+mod errors;
 mod failure;
 mod logs;
 mod machine;

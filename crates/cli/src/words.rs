@@ -15,6 +15,11 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
+/// `1 read`, `1,234 reads`.
+pub fn things(number: u64, thing: &str) -> String {
+    format!("{} {thing}{}", grouped(number), if number == 1 { "" } else { "s" })
+}
+
 /// Bytes with three digits or so: `812 B`, `1.2 MiB`, `540 MiB`.
 pub fn bytes(bytes: u64) -> String {
     let units = ["B", "KiB", "MiB", "GiB", "TiB"];
@@ -55,6 +60,7 @@ mod tests {
         assert_eq!(grouped(0), "0");
         assert_eq!(grouped(999), "999");
         assert_eq!(grouped(1_234_567), "1,234,567");
+        assert_eq!(things(1, "read") + &things(0, "read"), "1 read0 reads");
         assert_eq!(bytes(999), "999 B");
         assert_eq!(bytes(1024), "1.0 KiB");
         assert_eq!(bytes(512 << 20), "512 MiB");

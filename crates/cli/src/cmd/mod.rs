@@ -3,6 +3,7 @@
 mod cite;
 mod completions;
 mod man;
+mod simulate;
 
 use clap::Subcommand;
 
@@ -12,6 +13,8 @@ use crate::session::Session;
 /// The verbs.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Make genomes, reads and communities with known truth, from a seed.
+    Simulate(Box<simulate::Simulate>),
     /// Print the completion script of a shell.
     Completions(completions::Completions),
     /// Print the manual page, or write one for every verb into a folder.
@@ -21,8 +24,9 @@ pub enum Command {
 }
 
 /// Runs a verb.
-pub fn run(command: Command, _session: &Session) -> Result<()> {
+pub fn run(command: Command, session: &Session) -> Result<()> {
     match command {
+        Command::Simulate(verb) => verb.run(session),
         Command::Completions(verb) => verb.run(),
         Command::Man(verb) => verb.run(),
         Command::Cite(verb) => verb.run(),

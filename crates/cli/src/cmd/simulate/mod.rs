@@ -1,0 +1,60 @@
+//! `gyrase simulate`.
+
+mod community;
+mod genome;
+mod reads;
+
+use clap::{Args, Subcommand};
+use gyrase_fabric::Progress;
+use gyrase_simulate::SimulateError;
+
+use crate::failure::Result;
+use crate::session::Session;
+
+const EXAMPLES: &str = "\
+Examples:
+  gyrase simulate genome -o genome.fa --length 5000000 --heterozygosity 0.01
+  gyrase simulate reads genome.fa -o r_1.fq.gz --out2 r_2.fq.gz --coverage 30
+  gyrase simulate community -o mock_1.fq --out2 mock_2.fq --truth truth.tsv --abundances abundances.tsv
+
+The same seed gives the same bytes on every machine.";
+
+/// Make genomes, reads and communities with known truth, from a seed.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Simulate {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Make a random genome: GC content, repeats, gaps, a second haplotype
+    Genome(genome::Genome),
+    /// Read genomes: paired, single or long reads with errors and qualities
+    Reads(reads::Reads),
+    /// Read many genomes at log-normal abundances
+    Community(community::Community),
+}
+
+impl Simulate {
+    /// Writes the files.
+    pub fn run(self, session: &Session) -> Result<()> {
+        match self.what {
+            What::Genome(verb) => verb.run(session),
+            What::Reads(verb) => verb.run(session),
+            What::Community(verb) => verb.run(session),
+        }
+    }
+}
+
+/// Runs a simulation while its progress is shown, and says in `words` what it wrote.
+fn simulate<T>(
+    session: &Session,
+    run: impl FnOnce(&Progress) -> std::result::Result<T, SimulateError>,
+    words: impl FnOnce(&T) -> String,
+) -> Result<T> {
+    let summary = session.shown(run)?;
+    tracing::info!("{} ({})", words(&summary), crate::words::time(session.elapsed()));
+    Ok(summary)
+}
