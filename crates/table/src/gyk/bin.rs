@@ -55,6 +55,16 @@ impl<'a> BinView<'a> {
         })
     }
 
+    /// A byte for every k-mer: its count, or 255 for a count in [`BinView::overflow`].
+    pub fn small_counts(&self) -> &'a [u8] {
+        self.counts
+    }
+
+    /// (Index, count) of every k-mer with a count of 255 or more, ascending by index.
+    pub fn overflow(&self) -> &'a [[u32; 2]] {
+        self.overflow
+    }
+
     /// Appends the counts, in the order of the keys, to `counts`.
     pub fn append_counts(&self, counts: &mut Vec<u32>) {
         let start = counts.len();
