@@ -1,0 +1,65 @@
+//! What can go wrong when databases are combined, searched and listed.
+
+use std::io;
+use std::path::PathBuf;
+
+use gyrase_fabric::OutputError;
+use gyrase_table::gyk::GykError;
+
+/// An operation on databases that did not come to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum OperationError {
+    /// A database cannot be read or written.
+    #[error(transparent)]
+    Database(#[from] GykError),
+    /// Two databases do not count the same things.
+    #[error(
+        "{} holds {first_shape} and {} holds {second_shape}: only databases of one k and one strandedness can be combined",
+        first.display(), second.display()
+    )]
+    Mismatch {
+        /// The first database.
+        first: PathBuf,
+        /// What it holds, in words.
+        first_shape: String,
+        /// The database that differs.
+        second: PathBuf,
+        /// What it holds, in words.
+        second_shape: String,
+    },
+    /// There is nothing to work on.
+    #[error("no database was named; name at least one .gyk file (intersect and subtract: at least two)")]
+    NoInput,
+    /// The k-mer to look up is none of this database.
+    #[error("\"{text}\" cannot be looked up in {}: it needs k-mers of {k} letters A, C, G, T", database.display())]
+    NotAKmer {
+        /// The text.
+        text: String,
+        /// The database.
+        database: PathBuf,
+        /// The length of its k-mers.
+        k: usize,
+    },
+    /// The cut-offs exclude each other.
+    #[error(
+        "the smallest count to keep ({min}) is above the largest ({max}): no k-mer could pass; swap --min-count and --max-count"
+    )]
+    Cutoffs {
+        /// Smallest count.
+        min: u32,
+        /// Largest count.
+        max: u32,
+    },
+    /// The place where text was to go does not take it.
+    #[error("cannot write the result: {0}")]
+    Sink(#[source] io::Error),
+    /// A file of results cannot be written.
+    #[error(transparent)]
+    Write(#[from] OutputError),
+    /// Another thread failed first; its error is the one to report.
+    #[error("stopped because another thread failed")]
+    Stopped,
+    /// Somebody asked the run to stop.
+    #[error("stopped on request")]
+    Cancelled,
+}
