@@ -1,6 +1,6 @@
 //! Messages on standard error: plain lines for people, JSON lines for machines.
 
-use std::fmt::{Result, Write};
+use std::fmt::Result;
 use std::io::IsTerminal;
 
 use tracing::{Event, Level, Subscriber};

@@ -2,6 +2,7 @@
 
 mod cite;
 mod completions;
+mod kmers;
 mod man;
 mod simulate;
 
@@ -13,6 +14,8 @@ use crate::session::Session;
 /// The verbs.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Look into databases of k-mers, combine them, exchange them with other programs.
+    Kmers(kmers::Kmers),
     /// Make genomes, reads and communities with known truth, from a seed.
     Simulate(Box<simulate::Simulate>),
     /// Print the completion script of a shell.
@@ -26,6 +29,7 @@ pub enum Command {
 /// Runs a verb.
 pub fn run(command: Command, session: &Session) -> Result<()> {
     match command {
+        Command::Kmers(verb) => verb.run(session),
         Command::Simulate(verb) => verb.run(session),
         Command::Completions(verb) => verb.run(),
         Command::Man(verb) => verb.run(),

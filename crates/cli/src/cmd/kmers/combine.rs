@@ -1,0 +1,166 @@
+//! `gyrase kmers union`, `intersect` and `subtract`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use gyrase_count::ops::{self, Combine, Config, Operation, Summary};
+use serde_json::json;
+
+use super::{Counts, totals};
+use crate::failure::Result;
+use crate::session::Session;
+use crate::words::{self, things};
+
+const UNION: &str = "\
+Examples:
+  gyrase kmers union a.gyk b.gyk c.gyk -o all.gyk               counts are summed
+  gyrase kmers union a.gyk b.gyk --counts max -o all.gyk
+  gyrase kmers union a.gyk --min-count 2 -o solid.gyk           one database, without its unique k-mers";
+
+const INTERSECT: &str = "\
+Examples:
+  gyrase kmers intersect a.gyk b.gyk -o shared.gyk                 the smaller count
+  gyrase kmers intersect reads.gyk genome.gyk --counts first -o in_genome.gyk";
+
+const SUBTRACT: &str = "\
+Examples:
+  gyrase kmers subtract sample.gyk host.gyk -o rest.gyk            k-mers that host.gyk has not
+  gyrase kmers subtract after.gyk before.gyk --counts -o more.gyk  counts are taken off, what stays above 0 is kept";
+
+/// Unite databases: the k-mers of any of them.
+#[derive(Debug, Args)]
+#[command(after_help = UNION)]
+pub struct Union {
+    #[command(flatten)]
+    files: Files,
+
+    /// Count of a k-mer that several databases have
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = Which::Sum)]
+    counts: Which,
+}
+
+/// Intersect databases: the k-mers that all of them have.
+#[derive(Debug, Args)]
+#[command(after_help = INTERSECT)]
+pub struct Intersect {
+    #[command(flatten)]
+    files: Files,
+
+    /// Count of a k-mer of the result
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = Which::Min)]
+    counts: Which,
+}
+
+/// Subtract databases: the k-mers of the first that no other has.
+#[derive(Debug, Args)]
+#[command(after_help = SUBTRACT)]
+pub struct Subtract {
+    #[command(flatten)]
+    files: Files,
+
+    /// Take counts off, and leave out only what drops to 0
+    #[arg(long)]
+    counts: bool,
+}
+
+/// What every operation takes.
+#[derive(Debug, Args)]
+struct Files {
+    /// The databases, all of one k and strandedness
+    #[arg(value_name = "DATABASE.gyk", required = true)]
+    databases: Vec<PathBuf>,
+
+    /// Database to make
+    #[arg(long, short, value_name = "FILE.gyk")]
+    output: PathBuf,
+
+    #[command(flatten)]
+    cutoffs: Counts,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Which {
+    Sum,
+    Min,
+    Max,
+    First,
+}
+
+impl Which {
+    fn combine(self) -> Combine {
+        match self {
+            Which::Sum => Combine::Sum,
+            Which::Min => Combine::Min,
+            Which::Max => Combine::Max,
+            Which::First => Combine::First,
+        }
+    }
+}
+
+impl Union {
+    /// Makes the union.
+    pub fn run(self, session: &Session) -> Result<()> {
+        self.files.run(session, Operation::Union, self.counts.combine())
+    }
+}
+
+impl Intersect {
+    /// Makes the intersection.
+    pub fn run(self, session: &Session) -> Result<()> {
+        self.files.run(session, Operation::Intersect, self.counts.combine())
+    }
+}
+
+impl Subtract {
+    /// Makes the difference.
+    pub fn run(self, session: &Session) -> Result<()> {
+        let operation = if self.counts { Operation::SubtractCounts } else { Operation::Subtract };
+        self.files.run(session, operation, operation.usual_combine())
+    }
+}
+
+impl Files {
+    fn run(self, session: &Session, operation: Operation, combine: Combine) -> Result<()> {
+        let cutoffs = self.cutoffs.cutoffs()?;
+        let config = Config {
+            operation,
+            combine,
+            inputs: self.databases,
+            output: self.output,
+            cutoffs,
+            threads: session.threads,
+        };
+        let summary = session.shown(|progress| ops::run(&config, progress))?;
+        note(session, &config, &summary);
+        say(session, &config, &summary);
+        Ok(())
+    }
+}
+
+fn say(session: &Session, config: &Config, summary: &Summary) {
+    for (path, input) in config.inputs.iter().zip(&summary.inputs) {
+        tracing::info!("{}: {}", path.display(), things(input.distinct, "k-mer"));
+    }
+    if let Some(shared) = summary.shared {
+        tracing::info!("in all of them: {}", things(shared, "k-mer"));
+    }
+    let left_out = summary.before_cutoffs - summary.output.distinct;
+    if left_out > 0 {
+        tracing::info!("left out for their count: {}", things(left_out, "k-mer"));
+    }
+    let (made, time) = (things(summary.output.distinct, "k-mer"), words::time(session.elapsed()));
+    tracing::info!("{}: {made}, {time}", config.output.display());
+}
+
+fn note(session: &Session, config: &Config, summary: &Summary) {
+    let inputs: Vec<_> = config.inputs.iter().map(|path| path.display().to_string()).collect();
+    session.note("inputs", inputs);
+    session.note("output", config.output.display().to_string());
+    session.note("parameters", json!({"operation": config.operation.name()}));
+    let per_input: Vec<_> = summary.inputs.iter().map(totals).collect();
+    session.note(
+        "counts",
+        json!({"inputs": per_input, "shared": summary.shared, "before_cutoffs": summary.before_cutoffs,
+            "output": totals(&summary.output)}),
+    );
+}

@@ -1,0 +1,74 @@
+//! `gyrase kmers dump`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use gyrase_count::dump::{self, Config, Style};
+use serde_json::json;
+
+use super::Counts;
+use crate::failure::Result;
+use crate::session::Session;
+use crate::sink::Sink;
+
+const EXAMPLES: &str = "\
+Examples:
+  gyrase kmers dump sample.gyk | head              KMER<TAB>count lines, in the order of the database
+  gyrase kmers dump sample.gyk --sorted -o s.txt   in the order of the letters
+  gyrase kmers dump sample.gyk --style fasta       >count and the k-mer, as `jellyfish dump`
+  gyrase kmers dump sample.gyk --min-count 1000    the frequent ones";
+
+/// Print every k-mer with its count.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Dump {
+    /// The database
+    #[arg(value_name = "DATABASE.gyk")]
+    database: PathBuf,
+
+    /// File to write [default: standard output]
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// tab: KMER<TAB>count, as `kmc_dump`; space: KMER count, as `jellyfish dump -c`; fasta: as `jellyfish dump`
+    #[arg(long, value_enum, value_name = "STYLE", default_value_t = Form::Tab)]
+    style: Form,
+
+    /// In the order of the letters, within --memory
+    #[arg(long)]
+    sorted: bool,
+
+    #[command(flatten)]
+    counts: Counts,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Form {
+    Tab,
+    Space,
+    Fasta,
+}
+
+impl Dump {
+    /// Prints the k-mers.
+    pub fn run(self, session: &Session) -> Result<()> {
+        let style = match self.style {
+            Form::Tab => Style::Tab,
+            Form::Space => Style::Space,
+            Form::Fasta => Style::Fasta,
+        };
+        let config = Config {
+            database: self.database,
+            style,
+            cutoffs: self.counts.cutoffs()?,
+            sorted_within: self.sorted.then_some(session.memory),
+            threads: session.threads,
+        };
+        let mut sink = Sink::open(self.output.as_deref())?;
+        let summary = session.shown(|progress| dump::run(&config, &mut sink, progress))?;
+        sink.finish()?;
+        session.note("inputs", config.database.display().to_string());
+        session.note("counts", json!({"distinct": summary.distinct, "listed": summary.listed}));
+        Ok(())
+    }
+}

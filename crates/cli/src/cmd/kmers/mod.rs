@@ -1,0 +1,96 @@
+//! `gyrase kmers`: what is done with databases.
+
+mod combine;
+mod dump;
+mod histo;
+mod info;
+
+use clap::{Args, Subcommand};
+use gyrase_table::gyk::{Cutoffs, Summary};
+use serde_json::{Value, json};
+
+use crate::failure::{Failure, Result};
+use crate::session::Session;
+
+const EXAMPLES: &str = "\
+Examples:
+  gyrase kmers info sample.gyk
+  gyrase kmers histo sample.gyk --plot spectrum.svg
+  gyrase kmers union monday.gyk tuesday.gyk -o both.gyk";
+
+/// Look into databases of k-mers, combine them, exchange them with other programs.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Kmers {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Say what a database holds and what it was made of
+    Info(info::Info),
+    /// Print how many k-mers have which count; draw the spectrum
+    Histo(histo::Histo),
+    /// Print every k-mer with its count
+    Dump(dump::Dump),
+    /// Unite databases: the k-mers of any of them
+    Union(combine::Union),
+    /// Intersect databases: the k-mers that all of them have
+    Intersect(combine::Intersect),
+    /// Subtract databases: the k-mers of the first that no other has
+    Subtract(combine::Subtract),
+    /// Read all of a database and check it
+    Verify(info::Verify),
+}
+
+impl Kmers {
+    /// Does it.
+    pub fn run(self, session: &Session) -> Result<()> {
+        match self.what {
+            What::Info(verb) => verb.run(session),
+            What::Histo(verb) => verb.run(session),
+            What::Dump(verb) => verb.run(session),
+            What::Union(verb) => verb.run(session),
+            What::Intersect(verb) => verb.run(session),
+            What::Subtract(verb) => verb.run(session),
+            What::Verify(verb) => verb.run(session),
+        }
+    }
+}
+
+/// The counts to keep.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct Counts {
+    /// Leave out k-mers with a lower count
+    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    min_count: u32,
+
+    /// Leave out k-mers with a higher count [default: keep all]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    max_count: Option<u32>,
+}
+
+impl Counts {
+    /// The range, which must not be empty.
+    pub fn cutoffs(self) -> Result<Cutoffs> {
+        let cutoffs = Cutoffs { min: self.min_count, max: self.max_count.unwrap_or(u32::MAX) };
+        if cutoffs.min > cutoffs.max {
+            let Cutoffs { min, max } = cutoffs;
+            return Err(Failure::usage(format!("--min-count {min} is above --max-count {max}: no k-mer could pass")));
+        }
+        Ok(cutoffs)
+    }
+}
+
+/// The totals of a database for the report.
+fn totals(summary: &Summary) -> Value {
+    json!({
+        "distinct": summary.distinct,
+        "total": summary.total,
+        "unique": summary.unique,
+        "largest": summary.largest,
+        "saturated": summary.saturated,
+        "file_bytes": summary.file_bytes,
+    })
+}
