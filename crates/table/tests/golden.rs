@@ -74,3 +74,26 @@ fn version_1_is_what_is_written() {
         assert!(std::fs::read(&path).unwrap() == std::fs::read(golden(name, "gyk")).unwrap(), "{name}");
     }
 }
+
+/// The test vectors of `docs/formats.md`.
+#[test]
+fn the_documented_vectors_hold() {
+    let documented = include_str!("../../../docs/formats.md");
+    let mut checked = 0;
+    for line in documented.lines() {
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        let [_, k, letters, m, bin, key, _] = cells[..] else { continue };
+        let Ok(k) = k.parse::<usize>() else { continue };
+        let letters = letters.strip_suffix(" ten times").map_or(letters.to_string(), |part| part.repeat(10));
+        let shape = Shape::new(k, false).unwrap();
+        assert_eq!((letters.len(), shape.m().to_string()), (k, m.to_string()));
+        let (found_bin, found_key) = with_words!(shape, W => {
+            let kmer = Kmer::<W>::from_letters(letters.as_bytes()).unwrap();
+            assert_eq!(kmer, kmer.form(shape));
+            (gyrase_kmer::bin_of(kmer, shape), Key::from(kmer).0.map(|word| format!("{word:016x}")).join(" "))
+        });
+        assert_eq!((found_bin.to_string(), found_key), (bin.to_string(), key.to_string()));
+        checked += 1;
+    }
+    assert_eq!(checked, 6);
+}
