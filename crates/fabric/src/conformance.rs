@@ -92,7 +92,7 @@ fn decode(bytes: &[u8]) -> (usize, u64, usize) {
 
 /// Skewed on purpose: half of all records go to partition 0.
 fn partition_of(worker: usize, number: u64, partitions: usize) -> usize {
-    if number % 2 == 0 { 0 } else { (number / 2 * 7 + worker as u64) as usize % partitions }
+    if number.is_multiple_of(2) { 0 } else { (number / 2 * 7 + worker as u64) as usize % partitions }
 }
 
 fn next_for(worker: usize, from: u64, partition: usize, partitions: usize) -> u64 {

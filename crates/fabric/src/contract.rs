@@ -2,8 +2,9 @@
 
 use crate::FabricError;
 
-/// Bytes that may be read (their values mean nothing) behind the last byte that [`Drain::drain`] hands out at a time.
-pub const SLACK: usize = 64;
+/// Bytes that may be read (their values mean nothing) behind the last byte that [`Drain::drain`] hands out at a time, and the
+/// longest record.
+pub const SLACK: usize = 128;
 
 /// One worker's way to send records to the owners of partitions.
 ///
@@ -29,6 +30,9 @@ pub trait Sender: Send {
     fn send(&mut self, partition: usize, record: &[u8], used: usize) -> Result<(), FabricError>;
 }
 
+/// What is done with many records at a time: the bytes, and how many of them are records.
+pub type Each<'a, E> = dyn FnMut(&[u8], usize) -> Result<(), E> + 'a;
+
 /// Where the partitions live once all records are sent.
 pub trait Drain: Sync {
     /// The partitions that this process owns, ascending; other processes own the rest.
@@ -40,11 +44,19 @@ pub trait Drain: Sync {
     /// Hands the records of a partition to `each`, many at a time and never one cut in two: `each(bytes, used)` finds records in
     /// `bytes[..used]`, and at least [`SLACK`] readable bytes behind them. Any thread may drain any owned partition, several at
     /// once, and again: a partition stays until the fabric is dropped. An error of `each` ends the drain.
-    fn drain<E: From<FabricError>>(
-        &self,
-        partition: usize,
-        each: &mut dyn FnMut(&[u8], usize) -> Result<(), E>,
-    ) -> Result<(), E>;
+    fn drain<E: From<FabricError>>(&self, partition: usize, each: &mut Each<E>) -> Result<(), E>;
+}
+
+/// Makes fewer bytes of one partition's records without changing what they mean, as many repeats allow.
+///
+/// A fabric may combine what a sender sent to a partition before it moves or keeps it; then records are drained as the
+/// combiner emits them, and their order and number are its own.
+pub trait Combiner: Send {
+    /// Takes records in, as [`Drain::drain`] hands them out.
+    fn add(&mut self, bytes: &[u8], used: usize);
+
+    /// Emits records (bytes, and how many of them are to be kept) that stand for all added since the last call.
+    fn finish(&mut self, emit: &mut dyn FnMut(&[u8], usize));
 }
 
 /// A way to move records to the owners of partitions.

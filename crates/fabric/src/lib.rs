@@ -21,7 +21,7 @@ mod output;
 mod progress;
 mod spill;
 
-pub use contract::{Drain, Fabric, SLACK, Sender};
+pub use contract::{Combiner, Drain, Each, Fabric, SLACK, Sender};
 pub use error::FabricError;
 pub use local::{LocalFabric, LocalPartitions, LocalSender};
 pub use memory::Memory;

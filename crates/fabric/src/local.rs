@@ -3,14 +3,22 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+use crate::contract::Each;
 use crate::memory::{Memory, Pool, SLAB};
 use crate::spill::{Extent, SpillFile};
-use crate::{Drain, Fabric, FabricError, SLACK, Sender, SpillFolder};
+use crate::{Combiner, Drain, Fabric, FabricError, SLACK, Sender, SpillFolder};
 
 /// Bytes of a block: what a partition takes at a time from its sender's slabs.
 const BLOCK: usize = 4096;
 const BLOCKS_PER_SLAB: usize = SLAB / BLOCK;
+/// The last block of a slab is left empty: it is the slack behind the one before.
+const USED_PER_SLAB: usize = BLOCKS_PER_SLAB - 1;
 const NO_BLOCK: u32 = u32::MAX;
+
+/// Blocks of a sender (64 MiB) that are full before it looks for repeats.
+const FIRST_ROOM: usize = 32 * BLOCKS_PER_SLAB;
+/// Partitions by which a sender judges whether combining pays.
+const SAMPLE: usize = 64;
 
 /// Least bytes gathered before a spill is written.
 const SPILL_WRITE: usize = 8 << 20;
@@ -19,9 +27,9 @@ const SPILL_WRITE: usize = 8 << 20;
 ///
 /// Every sender fills blocks of its own and takes a slab of them from the common memory when it has none left; when the memory
 /// is used up it writes all it has to its spill file, in order of partition, and starts over. No sender waits for another.
-#[derive(Debug)]
 pub struct LocalFabric<'m> {
     partitions: usize,
+    combiner: Option<Box<dyn Fn() -> Box<dyn Combiner> + Sync>>,
     pool: Arc<Pool<'m>>,
     folder: Arc<SpillFolder>,
     senders: AtomicUsize,
@@ -31,12 +39,18 @@ impl<'m> LocalFabric<'m> {
     /// A fabric of `partitions` partitions over `memory`, spilling to `folder`. Every sender holds at least one block of
     /// each partition that it sends to; see [`LocalFabric::least_memory`].
     pub fn new(partitions: usize, memory: &'m mut Memory, folder: Arc<SpillFolder>) -> LocalFabric<'m> {
-        LocalFabric { partitions, pool: Arc::new(memory.slabs()), folder, senders: AtomicUsize::new(0) }
+        LocalFabric { partitions, combiner: None, pool: Arc::new(memory.slabs()), folder, senders: AtomicUsize::new(0) }
+    }
+
+    /// Lets every sender combine its records, with a combiner of its own, before it takes more than some memory or spills.
+    pub fn combining(mut self, combiner: impl Fn() -> Box<dyn Combiner> + Sync + 'static) -> LocalFabric<'m> {
+        self.combiner = Some(Box::new(combiner));
+        self
     }
 
     /// The memory without which `senders` senders to `partitions` partitions cannot work.
     pub fn least_memory(partitions: usize, senders: usize) -> u64 {
-        (senders * (partitions * BLOCK).next_multiple_of(SLAB)) as u64
+        (senders * partitions.div_ceil(USED_PER_SLAB) * SLAB) as u64
     }
 }
 
@@ -47,13 +61,15 @@ impl<'m> Fabric for LocalFabric<'m> {
     fn sender(&self) -> LocalSender<'m> {
         let mut blocks = Blocks { slabs: Vec::new(), used: Vec::new(), before: Vec::new(), free: Vec::new() };
         // Its least share at once, so that no faster sender takes it.
-        while blocks.used.len() < self.partitions && blocks.grow(&self.pool) {}
+        while blocks.free.len() < self.partitions && blocks.grow(&self.pool) {}
         LocalSender {
             pool: Arc::clone(&self.pool),
             folder: Arc::clone(&self.folder),
             number: self.senders.fetch_add(1, Relaxed),
             ends: vec![0; self.partitions],
             blocks,
+            room: FIRST_ROOM,
+            combiner: self.combiner.as_ref().map(|combiner| combiner()),
             spill: None,
         }
     }
@@ -64,7 +80,6 @@ impl<'m> Fabric for LocalFabric<'m> {
 }
 
 /// A sender of [`LocalFabric`].
-#[derive(Debug)]
 pub struct LocalSender<'m> {
     pool: Arc<Pool<'m>>,
     folder: Arc<SpillFolder>,
@@ -73,6 +88,9 @@ pub struct LocalSender<'m> {
     /// block yet", since a block in use is never at its start.
     ends: Vec<u64>,
     blocks: Blocks<'m>,
+    /// Blocks to fill before records are combined.
+    room: usize,
+    combiner: Option<Box<dyn Combiner>>,
     spill: Option<SpillFile>,
 }
 
@@ -91,10 +109,10 @@ const FIRST: u64 = 2;
 impl<'m> Sender for LocalSender<'m> {
     #[inline(always)]
     fn send(&mut self, partition: usize, record: &[u8], used: usize) -> Result<(), FabricError> {
-        debug_assert!(record.len() <= SLACK && used <= record.len());
+        debug_assert!(record.len() <= SLACK && used <= record.len() && used > 0);
         let mut end = self.ends[partition] as usize;
         let within = end % BLOCK;
-        if within == 0 || within + 2 * SLACK > BLOCK {
+        if within == 0 || within + record.len() > BLOCK {
             end = self.next_block(partition)?;
         }
         let slab = &mut self.blocks.slabs[end / SLAB];
@@ -108,16 +126,54 @@ impl<'m> LocalSender<'m> {
     #[cold]
     #[inline(never)]
     fn next_block(&mut self, partition: usize) -> Result<usize, FabricError> {
-        if self.blocks.free.is_empty() && !self.blocks.grow(&self.pool) {
-            if self.blocks.used.len() < self.ends.len() {
-                return Err(FabricError::Memory(std::io::Error::other("too little for the buffers of the partitions")));
-            }
-            self.spill()?;
+        if self.blocks.free.is_empty() {
+            self.make_room()?;
         }
-        let block = self.blocks.free.pop().expect("grown or spilled");
+        let block = self.blocks.free.pop().expect("room was made");
         let full = self.ends[partition];
         self.blocks.before[block as usize] = self.blocks.close(full);
         Ok(block as usize * BLOCK + FIRST as usize)
+    }
+
+    /// Frees blocks: of the common memory while there is little in use, by combining, by spilling.
+    fn make_room(&mut self) -> Result<(), FabricError> {
+        if self.blocks.used.len() < self.room && self.blocks.grow(&self.pool) {
+            return Ok(());
+        }
+        self.combine();
+        if self.blocks.free.len() * 2 >= self.blocks.in_use_at_most() {
+            return Ok(());
+        }
+        self.room = 2 * self.blocks.used.len();
+        if self.blocks.grow(&self.pool) {
+            return Ok(());
+        }
+        if self.blocks.in_use_at_most() < self.ends.len() {
+            return Err(FabricError::Memory(std::io::Error::other("too little for the buffers of the partitions")));
+        }
+        self.spill()
+    }
+
+    /// Combines the records of each partition, unless the first partitions show that it does not pay.
+    fn combine(&mut self) {
+        let Some(mut combiner) = self.combiner.take() else { return };
+        let (mut before, mut after) = (0u64, 0u64);
+        for partition in 0..self.ends.len() {
+            let last = self.blocks.close(std::mem::take(&mut self.ends[partition]));
+            self.blocks.for_each(last, |bytes, used| {
+                before += used as u64;
+                combiner.add(bytes, used);
+            });
+            self.blocks.release(last);
+            combiner.finish(&mut |record, used| {
+                after += used as u64;
+                self.send(partition, record, used).expect("fewer bytes need no new room");
+            });
+            if partition == SAMPLE && after * 8 > before * 7 {
+                break;
+            }
+        }
+        self.combiner = Some(combiner);
     }
 
     /// Writes every block to the spill file and frees it.
@@ -140,7 +196,7 @@ impl<'m> LocalSender<'m> {
                 gathered.clear();
             }
         }
-        self.blocks.free = (0..self.blocks.used.len() as u32).rev().collect();
+        self.blocks.release_all();
         spill.append(&self.folder, &buffer, &gathered)
     }
 }
@@ -148,17 +204,35 @@ impl<'m> LocalSender<'m> {
 impl<'m> Blocks<'m> {
     fn grow(&mut self, pool: &Pool<'m>) -> bool {
         let Some(slab) = pool.take() else { return false };
-        let first = self.used.len() as u32;
+        let first = self.used.len();
         self.slabs.push(slab);
-        self.used.resize(self.used.len() + BLOCKS_PER_SLAB, 0);
-        self.before.resize(self.used.len(), NO_BLOCK);
-        self.free.extend((first..first + BLOCKS_PER_SLAB as u32).rev());
+        self.used.resize(first + BLOCKS_PER_SLAB, 0);
+        self.before.resize(first + BLOCKS_PER_SLAB, NO_BLOCK);
+        self.free.extend((first as u32..(first + USED_PER_SLAB) as u32).rev());
         true
+    }
+
+    fn in_use_at_most(&self) -> usize {
+        self.slabs.len() * USED_PER_SLAB
+    }
+
+    /// Frees the blocks chained to `last`.
+    fn release(&mut self, last: u32) {
+        let mut block = last;
+        while block != NO_BLOCK {
+            self.free.push(block);
+            block = self.before[block as usize];
+        }
+    }
+
+    fn release_all(&mut self) {
+        let blocks = (0..self.used.len() as u32).rev();
+        self.free = blocks.filter(|block| *block as usize % BLOCKS_PER_SLAB != USED_PER_SLAB).collect();
     }
 
     /// Notes how far the block that ends at `end` is used; the block, or none.
     fn close(&mut self, end: u64) -> u32 {
-        if end % BLOCK as u64 == 0 {
+        if end.is_multiple_of(BLOCK as u64) {
             return NO_BLOCK;
         }
         let block = (end / BLOCK as u64) as usize;
@@ -175,20 +249,19 @@ impl<'m> Blocks<'m> {
         ok.unwrap_or_else(|never| match never {});
     }
 
-    fn try_for_each<E>(&self, last: u32, each: &mut dyn FnMut(&[u8], usize) -> Result<(), E>) -> Result<(), E> {
+    fn try_for_each<E>(&self, last: u32, each: &mut Each<E>) -> Result<(), E> {
         let some = |block: u32| (block != NO_BLOCK).then_some(block);
         let chain: Vec<u32> = std::iter::successors(some(last), |&block| some(self.before[block as usize])).collect();
         for &block in chain.iter().rev() {
             let start = block as usize % BLOCKS_PER_SLAB * BLOCK + FIRST as usize;
             let slab = &self.slabs[block as usize / BLOCKS_PER_SLAB];
-            each(&slab[start..start + BLOCK - FIRST as usize], usize::from(self.used[block as usize]))?;
+            each(&slab[start..start + BLOCK + SLACK], usize::from(self.used[block as usize]))?;
         }
         Ok(())
     }
 }
 
 /// The partitions of [`LocalFabric`], ready to be drained.
-#[derive(Debug)]
 pub struct LocalPartitions<'m> {
     folder: Arc<SpillFolder>,
     senders: Vec<(Vec<u32>, Blocks<'m>)>,
@@ -271,11 +344,7 @@ impl Drain for LocalPartitions<'_> {
         self.bytes[partition]
     }
 
-    fn drain<E: From<FabricError>>(
-        &self,
-        partition: usize,
-        each: &mut dyn FnMut(&[u8], usize) -> Result<(), E>,
-    ) -> Result<(), E> {
+    fn drain<E: From<FabricError>>(&self, partition: usize, each: &mut Each<E>) -> Result<(), E> {
         let mut buffer = Vec::new();
         for (file, extent) in &self.extents[partition] {
             self.files[*file as usize].read(extent, &mut buffer)?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gyrase_fabric::{
-    Drain, Fabric, FabricError, LocalFabric, LocalPartitions, Memory, Sender, SpillFolder, conformance,
+    Combiner, Drain, Fabric, FabricError, LocalFabric, LocalPartitions, Memory, Sender, SpillFolder, conformance,
 };
 
 fn folder(tmp: &tempfile::TempDir, limit: Option<u64>, keep: bool) -> Arc<SpillFolder> {
@@ -40,6 +40,54 @@ fn stops_at_the_limit_of_the_spill() {
     let error = conformance::check(fabric, 8, 1, 1_000_000).unwrap_err();
     assert!(matches!(error, FabricError::TooMuchSpill { .. }), "{error}");
     assert_eq!(std::fs::read_dir(tmp.path()).unwrap().count(), 0);
+}
+
+/// Sums the numbers that equal first words carry.
+#[derive(Default)]
+struct Sums(std::collections::BTreeMap<u32, u32>);
+
+impl Combiner for Sums {
+    fn add(&mut self, bytes: &[u8], used: usize) {
+        for record in bytes[..used].chunks_exact(8) {
+            let [key, weight] = [0, 4].map(|at| u32::from_le_bytes(record[at..at + 4].try_into().unwrap()));
+            *self.0.entry(key).or_default() += weight;
+        }
+    }
+
+    fn finish(&mut self, emit: &mut dyn FnMut(&[u8], usize)) {
+        for (key, weight) in std::mem::take(&mut self.0) {
+            emit(&[key.to_le_bytes(), weight.to_le_bytes()].concat(), 8);
+        }
+    }
+}
+
+#[test]
+fn combined_records_mean_the_same_and_take_less() {
+    const PARTITIONS: u32 = 100;
+    for (memory, distinct, spills) in
+        [(256 << 20, 1_000_000, false), (72 << 20, 1_000_000, false), (24 << 20, 9_000_000, true)]
+    {
+        let tmp = tempfile::tempdir().unwrap();
+        let mut memory = Memory::reserve(memory).unwrap();
+        let fabric = LocalFabric::new(PARTITIONS as usize, &mut memory, folder(&tmp, None, false));
+        let fabric = fabric.combining(|| Box::<Sums>::default());
+        let mut sender = fabric.sender();
+        let records = 12_000_000u32;
+        for number in 0..records {
+            let key = (u64::from(number) * 7_654_321 % distinct) as u32;
+            let record = [key.to_le_bytes(), 1u32.to_le_bytes()];
+            sender.send((key % PARTITIONS) as usize, record.as_flattened(), 8).unwrap();
+        }
+        let partitions = fabric.close(vec![sender]).unwrap();
+        assert_eq!(partitions.spilled(), spills);
+        let mut sums = Sums::default();
+        for (partition, content) in contents(&partitions).into_iter().enumerate() {
+            sums.add(&content, content.len());
+            assert!(content.chunks_exact(8).all(|record| record[0] as usize % 4 == partition % 4), "owner");
+        }
+        assert_eq!(sums.0.values().map(|&weight| u64::from(weight)).sum::<u64>(), u64::from(records));
+        assert_eq!(sums.0.len() as u64, distinct.min(u64::from(records)));
+    }
 }
 
 fn contents(partitions: &LocalPartitions) -> Vec<Vec<u8>> {
