@@ -1,0 +1,133 @@
+//! BGZF: gzip in members ("blocks") of at most 64 KiB that say how long they are, so that they can be found without
+//! decompressing, and decompressed in any order.
+
+use std::io::{self, Read};
+
+use sirocco::Format;
+use sirocco::inflate::Decoder;
+
+use crate::gzip::explain;
+
+/// Bytes of a block's header up to its extra fields.
+const FIXED: usize = 12;
+
+/// Whether a file that begins so is BGZF: the extra field `BC` in its first header.
+pub(crate) fn is_bgzf(head: &[u8]) -> bool {
+    head.len() >= FIXED && head.starts_with(&[0x1f, 0x8b, 8]) && head[3] & 4 != 0 && {
+        let extra = usize::from(u16::from_le_bytes([head[10], head[11]]));
+        head.get(FIXED..FIXED + extra).and_then(block_length).is_some()
+    }
+}
+
+/// The length of a block, from the extra fields of its header.
+fn block_length(mut extra: &[u8]) -> Option<usize> {
+    while let [first, second, low, high, rest @ ..] = extra {
+        let length = usize::from(u16::from_le_bytes([*low, *high]));
+        if (first, second, length) == (&b'B', &b'C', 2) {
+            return Some(usize::from(u16::from_le_bytes([*rest.first()?, *rest.get(1)?])) + 1);
+        }
+        extra = rest.get(length..)?;
+    }
+    None
+}
+
+/// What comes after the blocks that were read.
+#[derive(Debug)]
+pub(crate) enum Fetched {
+    /// More blocks, perhaps.
+    More,
+    /// Nothing.
+    End,
+    /// Something else than a block, which starts with these bytes: an ordinary gzip member, as `cat` leaves it.
+    Foreign(Vec<u8>),
+}
+
+/// Some blocks as they are stored.
+#[derive(Debug, Default)]
+pub(crate) struct Blocks {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+    /// Bytes that they decompress to, as they say.
+    pub length: usize,
+}
+
+impl Blocks {
+    /// Forgets the blocks and keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+        self.length = 0;
+    }
+
+    /// Reads blocks of about `wanted` decompressed bytes, at least one.
+    pub(crate) fn fetch(&mut self, input: &mut dyn Read, wanted: usize) -> io::Result<Fetched> {
+        while self.length < wanted {
+            let start = self.bytes.len();
+            match self.fetch_one(input)? {
+                Fetched::More => {}
+                Fetched::End => return Ok(Fetched::End),
+                Fetched::Foreign(_) => return Ok(Fetched::Foreign(self.bytes.split_off(start))),
+            }
+        }
+        Ok(Fetched::More)
+    }
+
+    fn fetch_one(&mut self, input: &mut dyn Read) -> io::Result<Fetched> {
+        let start = self.bytes.len();
+        if self.read(input, FIXED)? == 0 {
+            return Ok(Fetched::End);
+        }
+        let header = &self.bytes[start..];
+        if header.len() < FIXED || !header.starts_with(&[0x1f, 0x8b, 8]) || header[3] & 4 == 0 {
+            return Ok(Fetched::Foreign(Vec::new()));
+        }
+        let extra = usize::from(u16::from_le_bytes([header[10], header[11]]));
+        self.read_all(input, extra)?;
+        let Some(length) = block_length(&self.bytes[start + FIXED..]) else {
+            return Ok(Fetched::Foreign(Vec::new()));
+        };
+        let rest = length.checked_sub(FIXED + extra).filter(|&rest| rest >= 8);
+        self.read_all(input, rest.ok_or_else(|| invalid("a BGZF block is too short"))?)?;
+        let size = self.bytes.last_chunk::<4>().expect("a block ends with its size");
+        let size = u32::from_le_bytes(*size) as usize;
+        if size > 1 << 16 {
+            return Err(invalid("a BGZF block is too long"));
+        }
+        self.length += size;
+        self.ends.push(self.bytes.len());
+        Ok(Fetched::More)
+    }
+
+    fn read(&mut self, input: &mut dyn Read, length: usize) -> io::Result<usize> {
+        input.take(length as u64).read_to_end(&mut self.bytes)
+    }
+
+    fn read_all(&mut self, input: &mut dyn Read, length: usize) -> io::Result<()> {
+        if self.read(input, length)? < length { Err(truncated()) } else { Ok(()) }
+    }
+
+    /// Decompresses the blocks into `out`, which has their length.
+    pub(crate) fn expand(&self, mut out: &mut [u8]) -> io::Result<()> {
+        let mut decoder = Decoder::new(Format::Gzip);
+        let mut start = 0;
+        for &end in &self.ends {
+            let size = self.bytes[..end].last_chunk::<4>().expect("a block ends with its size");
+            let (block, rest) = out.split_at_mut(u32::from_le_bytes(*size) as usize);
+            let length = block.len();
+            let progress = decoder.decompress(&self.bytes[start..end], block, true).map_err(explain)?;
+            if !progress.done || progress.output.len() != length || progress.consumed != end - start {
+                return Err(invalid("a BGZF block is not as long as it says"));
+            }
+            (out, start) = (rest, end);
+        }
+        Ok(())
+    }
+}
+
+fn truncated() -> io::Error {
+    io::Error::new(io::ErrorKind::UnexpectedEof, "a BGZF block is cut off")
+}
+
+fn invalid(what: &'static str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, what)
+}

@@ -1,0 +1,214 @@
+//! Many inputs, read by many threads at once.
+
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use gyrase_seq::Batch;
+
+use crate::error::Error;
+use crate::list;
+use crate::options::{Compression, Format, Input, Options};
+use crate::ranges::Ranges;
+use crate::sniff::{self, Start};
+use crate::source::{self, Bytes, Origin};
+use crate::stream::{Asked, Reading, Stream};
+
+/// Many inputs, read by many threads at once: every thread calls [`Inputs::next_batch`] with a batch of its own.
+///
+/// There are no threads and no queues inside. Plain files are read in byte ranges, which any thread can take;
+/// compressed files and pipes one chunk at a time, each decompressed by the thread that asks. Threads spread over
+/// the files, and share one when there are more threads than files.
+pub struct Inputs {
+    reading: Reading,
+    streams: Vec<Stream>,
+    ranges: Vec<Ranges>,
+    /// The number of the first range of each element of `ranges`, and of all ranges at the end.
+    firsts: Vec<usize>,
+    next_range: AtomicUsize,
+}
+
+impl Inputs {
+    /// Finds out what the inputs are. `@list.txt` stands for the paths in it, one a line, relative to the list, blank
+    /// lines and lines that start with `#` skipped; `-` is standard input. Format and compression are known by
+    /// content, never by name.
+    ///
+    /// # Errors
+    /// A file that does not exist or cannot be opened, a directory, no file at all ([`Error::is_usage`]); a file that
+    /// starts neither as FASTA nor as FASTQ.
+    pub fn open(paths: &[PathBuf], options: Options) -> Result<Inputs, Error> {
+        let mut inputs = Vec::new();
+        let (mut streams, mut ranges) = (Vec::new(), Vec::new());
+        for (index, path) in list::expand(paths)?.iter().enumerate() {
+            let looked = look(path)?;
+            match plain_ranges(index, &looked, &options) {
+                Some(plain) => ranges.push(plain),
+                None if looked.empty => {}
+                None => streams.push(Stream::new(index, looked.origin)),
+            }
+            inputs.push(looked.input);
+        }
+        let mut firsts = vec![0];
+        firsts.extend(ranges.iter().map(Ranges::count).scan(0, |sum, count| {
+            *sum += count;
+            Some(*sum)
+        }));
+        let reading = Reading::new(inputs, &options);
+        Ok(Inputs { reading, streams, ranges, firsts, next_range: AtomicUsize::new(0) })
+    }
+
+    /// Fills the batch with the next records of any input; false when there are no more. Batches come in no
+    /// particular order.
+    ///
+    /// # Errors
+    /// The input is malformed, truncated or unreadable: everything that was read is void. After
+    /// [`Error::NeedsSerial`] the same inputs can be read with [`Options::serial`].
+    pub fn next_batch(&self, batch: &mut Batch) -> Result<bool, Error> {
+        batch.records.clear();
+        while let Some(asked) = self.ask(batch)? {
+            if matches!(asked, Asked::Batch) && !batch.records.is_empty() {
+                return Ok(true);
+            }
+        }
+        batch.clear();
+        Ok(false)
+    }
+
+    /// Takes a chunk from a stream that no other thread holds, else a range, else waits for a stream.
+    fn ask(&self, batch: &mut Batch) -> Result<Option<Asked>, Error> {
+        for stream in self.streams.iter().filter(|stream| !stream.has_ended()) {
+            match stream.ask(&self.reading, batch, false)? {
+                Asked::Busy | Asked::Ended => {}
+                asked => return Ok(Some(asked)),
+            }
+        }
+        if let Some((file, range)) = self.take_range() {
+            file.read(range, &self.reading, batch).map_err(|error| self.explain(error, batch.input))?;
+            return Ok(Some(Asked::Batch));
+        }
+        match self.streams.iter().find(|stream| !stream.has_ended()) {
+            Some(stream) => stream.ask(&self.reading, batch, true).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn take_range(&self) -> Option<(&Ranges, usize)> {
+        let all = self.firsts[self.ranges.len()];
+        if self.next_range.load(Relaxed) >= all {
+            return None;
+        }
+        let range = self.next_range.fetch_add(1, Relaxed);
+        if range >= all {
+            return None;
+        }
+        let file = self.firsts.partition_point(|&first| first <= range) - 1;
+        Some((&self.ranges[file], range - self.firsts[file]))
+    }
+
+    /// Reads a file that failed in ranges from its start: an error there is the true one and knows its record and line.
+    fn explain(&self, error: Error, index: usize) -> Error {
+        if !error.needs_serial() {
+            return error;
+        }
+        let stream = Stream::new(index, Origin::File);
+        let mut batch = Batch::default();
+        loop {
+            match stream.ask(&self.reading, &mut batch, true) {
+                Ok(Asked::Ended) => return error,
+                Ok(_) => {}
+                Err(found) => return found,
+            }
+        }
+    }
+
+    /// The inputs, lists expanded, in the order of the command line; [`Batch::input`] counts in it.
+    pub fn inputs(&self) -> &[Input] {
+        &self.reading.inputs
+    }
+
+    /// What messages call the inputs.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.reading.inputs.iter().map(|input| input.name.as_str())
+    }
+
+    /// Bytes of all inputs as they are stored; `None` when one is a pipe.
+    pub fn total_bytes(&self) -> Option<u64> {
+        self.reading.inputs.iter().map(|input| input.size).sum()
+    }
+
+    /// Bytes that were read so far, of [`Inputs::total_bytes`].
+    pub fn read_bytes(&self) -> u64 {
+        self.reading.read.load(Relaxed)
+    }
+}
+
+impl std::fmt::Debug for Inputs {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.debug_struct("Inputs").field("inputs", &self.reading.inputs).finish_non_exhaustive()
+    }
+}
+
+/// An input after a look at its first bytes.
+pub(crate) struct Looked {
+    pub input: Input,
+    pub origin: Origin,
+    /// Where the first record starts, in a plain file.
+    start: Option<usize>,
+    pub empty: bool,
+}
+
+/// Looks at the first bytes of an input.
+pub(crate) fn look(path: &Path) -> Result<Looked, Error> {
+    if list::is_standard_input(path) {
+        return look_at(path, "standard input".to_owned(), None, Box::new(std::io::stdin()));
+    }
+    let mut file = source::open(path)?;
+    let size = file.metadata().ok().filter(|metadata| metadata.is_file()).map(|metadata| metadata.len());
+    let name = path.display().to_string();
+    // A file of unknown size (a pipe, a device) can be read only once.
+    if size.is_some() && file.seek(SeekFrom::Start(0)).is_err() {
+        return look_at(path, name, None, Box::new(file));
+    }
+    look_at(path, name, size, Box::new(file))
+}
+
+/// Looks at the first bytes of a stream; with a size it is a file that can be opened again.
+pub(crate) fn look_at(path: &Path, name: String, size: Option<u64>, mut bytes: Bytes) -> Result<Looked, Error> {
+    let mut head = Vec::new();
+    let read = (&mut bytes).take(sniff::HEAD as u64).read_to_end(&mut head);
+    read.map_err(|source| Error::Read { input: name.clone(), at: head.len() as u64, source })?;
+    let (empty, compression) = (head.is_empty(), sniff::compression(&head));
+    let (origin, text) = match size {
+        Some(_) => (Origin::File, sniff::text(head, compression)),
+        None => (Origin::Pipe { head: head.clone(), rest: bytes }, sniff::text(head, compression)),
+    };
+    let mut format = None;
+    let mut start = None;
+    match sniff::start(&text) {
+        Start::Records(found, at) => {
+            format = Some(found);
+            start = if found == Format::Fasta { sniff::first_header(&text, at) } else { Some(at) };
+        }
+        Start::Blank => {}
+        Start::Other(found) => return Err(Error::UnknownFormat { input: name, found }),
+    }
+    let input = Input { path: path.to_path_buf(), name, format, compression, size };
+    Ok(Looked { input, origin, start, empty })
+}
+
+/// The byte ranges of a plain file, where it can be read so.
+fn plain_ranges(index: usize, looked: &Looked, options: &Options) -> Option<Ranges> {
+    let Input { format, size, compression, .. } = looked.input;
+    let format = format?;
+    let whole = format == Format::Fasta && options.whole_records;
+    if options.serial || whole || compression != Compression::Plain {
+        return None;
+    }
+    Some(Ranges::new(index, format, looked.start? as u64..size?, options.batch()))
+}
+
+// Every thread that counts shares the inputs.
+const _: fn() = || {
+    fn shared<T: Send + Sync>() {}
+    shared::<Inputs>();
+};

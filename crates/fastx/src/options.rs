@@ -1,0 +1,145 @@
+//! What a caller can choose, and what an input turns out to be.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// How inputs are read.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// How many letters a continued part repeats from the part before: k - 1 for k-mers.
+    pub overlap: usize,
+    /// Bases with a lower quality (Phred, 0 to 93, written as letters from `!`) become `N`.
+    pub min_base_quality: Option<u8>,
+    /// Bytes of text per batch, and the length of a byte range of a plain file. At least 64 are taken.
+    /// A FASTQ record longer than this makes its batch longer.
+    pub batch_bytes: usize,
+    /// Which letters a sequence may have.
+    pub alphabet: Alphabet,
+    /// Every record is whole in one batch, however long it is.
+    pub whole_records: bool,
+    /// Plain files too are read from front to end: the answer to [`Error::NeedsSerial`](crate::Error::NeedsSerial).
+    pub serial: bool,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            overlap: 0,
+            min_base_quality: None,
+            batch_bytes: 1 << 20,
+            alphabet: Alphabet::Dna,
+            whole_records: false,
+            serial: false,
+        }
+    }
+}
+
+impl Options {
+    /// The options of a k-mer counter: everything by default but an overlap of `k - 1`.
+    pub fn for_kmers(k: usize) -> Options {
+        Options { overlap: k.saturating_sub(1), ..Options::default() }
+    }
+
+    pub(crate) fn batch(&self) -> usize {
+        self.batch_bytes.max(64)
+    }
+}
+
+/// Which letters a sequence may have, besides the gaps `-`, `.` and `*`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Alphabet {
+    /// Nucleotides. Every letter is let through (one that is no base breaks the k-mers over it), but a record
+    /// of which more than a tenth are letters that only proteins have (E F I J L O P Q Z) is refused.
+    #[default]
+    Dna,
+    /// Any letters.
+    Any,
+}
+
+/// What the records of an input look like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// `>name` lines and sequence lines.
+    Fasta,
+    /// `@name`, sequence, `+` and quality lines.
+    Fastq,
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(match self {
+            Format::Fasta => "FASTA",
+            Format::Fastq => "FASTQ",
+        })
+    }
+}
+
+/// How an input is, or an output shall be, compressed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Compression {
+    /// Not at all.
+    #[default]
+    Plain,
+    /// gzip, one or many members.
+    Gzip,
+    /// gzip in blocks of 64 KiB that can be decompressed side by side.
+    Bgzf,
+    /// Zstandard.
+    Zstd,
+    /// bzip2.
+    Bzip2,
+    /// xz.
+    Xz,
+}
+
+impl Compression {
+    /// Every way of compression.
+    pub const ALL: [Compression; 6] = [
+        Compression::Plain,
+        Compression::Gzip,
+        Compression::Bgzf,
+        Compression::Zstd,
+        Compression::Bzip2,
+        Compression::Xz,
+    ];
+
+    /// What the name of an output asks for: `.gz` and `.bgz` BGZF (which is gzip too), `.zst`, `.bz2`, `.xz`,
+    /// anything else plain.
+    pub fn for_output(path: &std::path::Path) -> Compression {
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("gz" | "bgz") => Compression::Bgzf,
+            Some("zst") => Compression::Zstd,
+            Some("bz2") => Compression::Bzip2,
+            Some("xz") => Compression::Xz,
+            _ => Compression::Plain,
+        }
+    }
+}
+
+impl fmt::Display for Compression {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(match self {
+            Compression::Plain => "plain",
+            Compression::Gzip => "gzip",
+            Compression::Bgzf => "BGZF",
+            Compression::Zstd => "zstd",
+            Compression::Bzip2 => "bzip2",
+            Compression::Xz => "xz",
+        })
+    }
+}
+
+/// One input and what a look at its first bytes tells.
+#[derive(Clone, Debug)]
+pub struct Input {
+    /// Its path; `-` for standard input.
+    pub path: PathBuf,
+    /// How messages call it: the path, or `standard input`.
+    pub name: String,
+    /// Its format; `None` when it is empty or its start cannot be decompressed.
+    pub format: Option<Format>,
+    /// Its compression.
+    pub compression: Compression,
+    /// Its size in bytes as it is stored; `None` for a pipe.
+    pub size: Option<u64>,
+}

@@ -1,0 +1,179 @@
+//! Pairs of reads: two files in step, or one file in which mates follow each other.
+
+use std::path::Path;
+
+use gyrase_seq::{Batch, Record, Span};
+
+use crate::error::{Error, first_word};
+use crate::options::Options;
+use crate::reader::Reader;
+
+/// Reads mates together: two batches of as many records, in which records of the same index are mates.
+#[derive(Debug)]
+pub struct PairedReader {
+    first: Side,
+    /// None when the mates are interleaved in one file.
+    second: Option<Side>,
+    pairs: u64,
+}
+
+/// A reader and the records of its last batch that still wait for their mates.
+#[derive(Debug)]
+struct Side {
+    reader: Reader,
+    batch: Batch,
+    taken: usize,
+    done: bool,
+}
+
+impl Side {
+    fn open(path: &Path, options: &Options) -> Result<Side, Error> {
+        let options = Options { whole_records: true, ..options.clone() };
+        let reader = Reader::open(path, &options)?;
+        Ok(Side { reader, batch: Batch::default(), taken: 0, done: false })
+    }
+
+    /// How many records wait, after reading more if there were none.
+    fn waiting(&mut self) -> Result<usize, Error> {
+        if self.taken == self.batch.records.len() && !self.done {
+            self.taken = 0;
+            self.done = !self.reader.next_batch(&mut self.batch)?;
+        }
+        Ok(self.batch.records.len() - self.taken)
+    }
+
+    /// Moves `count` waiting records to an empty batch.
+    fn give(&mut self, count: usize, to: &mut Batch) {
+        if count == self.batch.records.len() {
+            std::mem::swap(to, &mut self.batch);
+            self.batch.clear();
+            return;
+        }
+        for record in &self.batch.records[self.taken..self.taken + count] {
+            append(to, &self.batch, record);
+        }
+        self.taken += count;
+    }
+
+    fn name(&self) -> String {
+        self.reader.input().name.clone()
+    }
+}
+
+impl PairedReader {
+    /// Opens the files of the first and of the second mates.
+    ///
+    /// # Errors
+    /// As [`Inputs::open`](crate::Inputs::open).
+    pub fn open(first: &Path, second: &Path, options: &Options) -> Result<PairedReader, Error> {
+        let (first, second) = (Side::open(first, options)?, Side::open(second, options)?);
+        Ok(PairedReader { first, second: Some(second), pairs: 0 })
+    }
+
+    /// Opens a file in which every record is followed by its mate.
+    ///
+    /// # Errors
+    /// As [`Inputs::open`](crate::Inputs::open).
+    pub fn open_interleaved(path: &Path, options: &Options) -> Result<PairedReader, Error> {
+        Ok(PairedReader { first: Side::open(path, options)?, second: None, pairs: 0 })
+    }
+
+    /// Fills two batches with mates; false when there are no more. [`Batch::first_record`] is the number of the
+    /// first pair (from 0) in both.
+    ///
+    /// # Errors
+    /// An input is malformed; mates have different names (before the first space, a final `/1` or `/2` aside); a
+    /// record has no mate.
+    pub fn next_batches(&mut self, first: &mut Batch, second: &mut Batch) -> Result<bool, Error> {
+        first.clear();
+        second.clear();
+        let more = match self.second {
+            Some(_) => self.two_files(first, second)?,
+            None => self.one_file(first, second)?,
+        };
+        let pairs = self.pairs;
+        self.check_names(first, second)?;
+        for batch in [first, second] {
+            batch.first_record = more.then_some(pairs);
+        }
+        Ok(more)
+    }
+
+    fn two_files(&mut self, first: &mut Batch, second: &mut Batch) -> Result<bool, Error> {
+        let Some(mates) = &mut self.second else { return Ok(false) };
+        let waiting = (self.first.waiting()?, mates.waiting()?);
+        let count = waiting.0.min(waiting.1);
+        if count == 0 && waiting != (0, 0) {
+            let (longer, shorter) = if waiting.0 > 0 { (&self.first, &*mates) } else { (&*mates, &self.first) };
+            let name = name_of(&longer.batch, &longer.batch.records[longer.taken]);
+            return Err(missing(longer, shorter, self.pairs + 1, name));
+        }
+        self.first.give(count, first);
+        mates.give(count, second);
+        second.input = 1;
+        Ok(count > 0)
+    }
+
+    fn one_file(&mut self, first: &mut Batch, second: &mut Batch) -> Result<bool, Error> {
+        let side = &mut self.first;
+        // A batch of an odd number of records ends between two mates: the next is needed too.
+        while side.waiting()? > 0 {
+            for record in &side.batch.records {
+                let to = if first.records.len() == second.records.len() { &mut *first } else { &mut *second };
+                append(to, &side.batch, record);
+            }
+            side.taken = side.batch.records.len();
+            if first.records.len() == second.records.len() {
+                return Ok(true);
+            }
+        }
+        match first.records.last() {
+            Some(last) if first.records.len() > second.records.len() => {
+                let record = 2 * (self.pairs + second.records.len() as u64) + 1;
+                Err(missing(side, side, record, name_of(first, last)))
+            }
+            _ => Ok(false),
+        }
+    }
+
+    fn check_names(&mut self, first: &Batch, second: &Batch) -> Result<(), Error> {
+        for (one, two) in first.records.iter().zip(&second.records) {
+            self.pairs += 1;
+            if mate_name(first.bytes(one.name)) != mate_name(second.bytes(two.name)) {
+                let other = self.second.as_ref().unwrap_or(&self.first);
+                return Err(Error::MatesDiffer {
+                    inputs: (self.first.name(), other.name()),
+                    pair: self.pairs,
+                    first: name_of(first, one),
+                    second: name_of(second, two),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What the names of mates have in common: the first word without `/1` or `/2`.
+fn mate_name(header: &[u8]) -> &[u8] {
+    let name = first_word(header);
+    name.strip_suffix(b"/1").or_else(|| name.strip_suffix(b"/2")).unwrap_or(name)
+}
+
+fn name_of(batch: &Batch, record: &Record) -> String {
+    String::from_utf8_lossy(first_word(batch.bytes(record.name))).into_owned()
+}
+
+fn missing(longer: &Side, shorter: &Side, record: u64, name: String) -> Error {
+    Error::MateMissing { longer: longer.name(), shorter: shorter.name(), record, name }
+}
+
+/// Copies a record of one batch to the end of another.
+fn append(to: &mut Batch, from: &Batch, record: &Record) {
+    let mut copy = |span: Span| {
+        let start = to.text.len();
+        to.text.extend_from_slice(from.bytes(span));
+        Span::from(start..to.text.len())
+    };
+    let (name, letters, qualities) = (copy(record.name), copy(record.letters), copy(record.qualities));
+    to.records.push(Record { name, letters, qualities, ..*record });
+}

@@ -1,0 +1,307 @@
+//! Plain files in byte ranges, each read by one thread, all together exactly what one thread would read.
+//!
+//! A file is cut every `batch_bytes`. In FASTA a range's letters are those whose bytes lie in it; when it begins inside
+//! a record it continues that record, and the letters before it that k-mers need are looked up backwards ([`Back`]).
+//! In FASTQ a range's records are those whose headers begin in it. The first range begins with a record; every other
+//! *guesses* its first record. Reading from a true record start is exact whatever the lines look like, so the guesses
+//! are right if and only if each range ends where the next one guessed its start: this chain is checked when the last
+//! range of a file is done, and a broken chain is an error, [`Error::NeedsSerial`].
+
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+use std::sync::atomic::{
+    AtomicUsize,
+    Ordering::{AcqRel, Relaxed},
+};
+use std::sync::{Arc, Mutex};
+
+use gyrase_seq::Batch;
+use memchr::memchr;
+
+use crate::back::Back;
+use crate::error::{Error, Fault};
+use crate::fasta::{self, Open, Work};
+use crate::fastq::{self, Guess, Place, Window};
+use crate::options::Format;
+use crate::source;
+use crate::stream::Reading;
+
+/// What is read behind a range at first, for the record that crosses its end.
+const MARGIN: u64 = 4 << 10;
+
+pub(crate) struct Ranges {
+    index: usize,
+    format: Format,
+    /// The bytes from the first record to the end of the file.
+    bytes: Range<u64>,
+    /// Length of a range.
+    step: u64,
+    file: Mutex<Option<Arc<File>>>,
+    left: AtomicUsize,
+    /// FASTQ: the first record's start, if there is one, and the end of every range.
+    links: Mutex<Vec<(Option<u64>, u64)>>,
+    /// FASTA: where the line begins that holds the first byte of a range, once known.
+    lines: Mutex<Vec<Option<u64>>>,
+}
+
+/// A failure in a range: the system's, or one of the text that only a serial reading can name.
+enum Failed {
+    Read(io::Error),
+    Text,
+}
+
+impl From<io::Error> for Failed {
+    fn from(error: io::Error) -> Failed {
+        Failed::Read(error)
+    }
+}
+
+impl From<Fault> for Failed {
+    fn from(_: Fault) -> Failed {
+        Failed::Text
+    }
+}
+
+impl Ranges {
+    pub(crate) fn new(index: usize, format: Format, bytes: Range<u64>, step: usize) -> Ranges {
+        let step = step as u64;
+        let count = (bytes.end - bytes.start).div_ceil(step) as usize;
+        let (links, lines) = match format {
+            Format::Fasta => (Vec::new(), vec![None; count]),
+            Format::Fastq => (vec![(None, 0); count], Vec::new()),
+        };
+        let (links, lines) = (Mutex::new(links), Mutex::new(lines));
+        Ranges { index, format, bytes, step, file: Mutex::default(), left: AtomicUsize::new(count), links, lines }
+    }
+
+    /// How many ranges there are.
+    pub(crate) fn count(&self) -> usize {
+        (self.bytes.end - self.bytes.start).div_ceil(self.step) as usize
+    }
+
+    /// Fills the batch with the records of a range.
+    pub(crate) fn read(&self, range: usize, reading: &Reading, batch: &mut Batch) -> Result<(), Error> {
+        batch.records.clear();
+        batch.input = self.index;
+        batch.first_record = None;
+        let file = self.open(reading)?;
+        let start = self.bytes.start + range as u64 * self.step;
+        let bytes = start..self.bytes.end.min(start + self.step);
+        let done = match self.format {
+            Format::Fasta => self.fasta(&file, range, bytes.clone(), reading, batch),
+            Format::Fastq => self.fastq(&file, range, bytes.clone(), reading, batch),
+        };
+        let whole = match done {
+            Ok(()) if self.left.fetch_sub(1, AcqRel) == 1 => self.close(),
+            Ok(()) => true,
+            Err(Failed::Text) => false,
+            Err(Failed::Read(source)) => {
+                let input = reading.inputs[self.index].name.clone();
+                return Err(Error::Read { input, at: bytes.start, source });
+            }
+        };
+        if !whole {
+            return Err(Error::NeedsSerial { input: reading.inputs[self.index].name.clone() });
+        }
+        reading.read.fetch_add(bytes.end - bytes.start, Relaxed);
+        reading.mask(batch);
+        Ok(())
+    }
+
+    fn open(&self, reading: &Reading) -> Result<Arc<File>, Error> {
+        let mut file = self.file.lock().expect("no thread panics while it opens a file");
+        if let Some(file) = &*file {
+            return Ok(file.clone());
+        }
+        let opened = Arc::new(source::open(&reading.inputs[self.index].path)?);
+        *file = Some(opened.clone());
+        Ok(opened)
+    }
+
+    /// After the last range: closes the file and tells whether its ranges fit together.
+    fn close(&self) -> bool {
+        *self.file.lock().expect("no thread panics while it opens a file") = None;
+        let links = self.links.lock().expect("no thread panics while it links");
+        let mut end = self.bytes.start;
+        for (range, &(start, stop)) in links.iter().enumerate() {
+            let limit = self.bytes.end.min(self.bytes.start + (range as u64 + 1) * self.step);
+            match start {
+                Some(start) if start == end => end = stop,
+                None if end >= limit => {}
+                _ => return false,
+            }
+        }
+        true
+    }
+
+    /// Makes `text[at..]` hold the file's bytes from `from` on, up to `to` or the end of the file.
+    fn load(&self, file: &File, text: &mut Vec<u8>, at: usize, from: u64, to: u64) -> io::Result<()> {
+        let length = self.bytes.end.min(to).saturating_sub(from) as usize;
+        text.resize(at + length, 0);
+        file.read_exact_at(&mut text[at..], from).map_err(shrunk)
+    }
+
+    fn fastq(
+        &self,
+        file: &File,
+        range: usize,
+        bytes: Range<u64>,
+        reading: &Reading,
+        batch: &mut Batch,
+    ) -> Result<(), Failed> {
+        let base = if range == 0 { bytes.start } else { bytes.start - 1 };
+        let limit = (bytes.end - base) as usize;
+        let mut to = bytes.end + MARGIN;
+        self.load(file, &mut batch.text, 0, base, to)?;
+        let more = |text: &mut Vec<u8>, to: &mut u64| {
+            let from = text.len();
+            *to = (base + 2 * (*to - base)).min(self.bytes.end);
+            self.load(file, text, from, base + from as u64, *to)
+        };
+        let start = loop {
+            let last = base + batch.text.len() as u64 == self.bytes.end;
+            match first_record(&batch.text, range, limit, last) {
+                Guess::At(at) => break Some(at),
+                Guess::None => break None,
+                Guess::More => more(&mut batch.text, &mut to)?,
+            }
+        };
+        let Some(start) = start else { return Ok(()) };
+        let mut at = start;
+        loop {
+            let last = base + batch.text.len() as u64 == self.bytes.end;
+            let window = Window { bytes: at..batch.text.len(), limit, last };
+            let place = &mut Place::default();
+            at = fastq::parse(&mut batch.text, &window, reading.rules, place, &mut batch.records)?;
+            if last || at >= limit && at < window.bytes.end {
+                break;
+            }
+            more(&mut batch.text, &mut to)?;
+        }
+        let mut links = self.links.lock().expect("no thread panics while it links");
+        links[range] = (Some(base + start as u64), base + at as u64);
+        Ok(())
+    }
+
+    fn fasta(
+        &self,
+        file: &File,
+        range: usize,
+        bytes: Range<u64>,
+        reading: &Reading,
+        batch: &mut Batch,
+    ) -> Result<(), Failed> {
+        let front = reading.rules.overlap;
+        let end = front + (bytes.end - bytes.start) as usize;
+        let Batch { text, records, .. } = batch;
+        self.load(file, text, front, bytes.start, bytes.end + 1)?;
+        self.load_last_header(file, text, front..end, bytes.start)?;
+        let goes_on = bytes.end < self.bytes.end && !(text[end - 1] == b'\n' && text[end] == b'>');
+        let mut work = Work { text, records, rules: reading.rules, place: &mut Place::default() };
+        let mut at = front;
+        if range > 0 {
+            let before = self.before(file, range, bytes.start, front)?;
+            if !before.line_start || work.text[front] != b'>' {
+                at = continued(&mut work, front..end, before, goes_on)?;
+            }
+        }
+        if at < end {
+            work.read_records(at..end, goes_on)?;
+        }
+        Ok(())
+    }
+
+    /// Loads the last header of the range (whose first byte is at `from` in the file) to its end.
+    fn load_last_header(&self, file: &File, text: &mut Vec<u8>, range: Range<usize>, from: u64) -> io::Result<()> {
+        let front = range.start;
+        let header = fasta::last_header(text, front, range.end).unwrap_or(front);
+        let size = front + (self.bytes.end - from) as usize;
+        let mut searched = header;
+        while text[header] == b'>' && text.len() < size && memchr(b'\n', &text[searched..]).is_none() {
+            searched = text.len();
+            let next = from + (searched - front) as u64;
+            self.load(file, text, searched, next, next + MARGIN.max((searched - header) as u64))?;
+        }
+        Ok(())
+    }
+
+    /// What a range begins inside of.
+    fn before(&self, file: &File, range: usize, start: u64, overlap: usize) -> io::Result<Before> {
+        let mut back = Back::new(file, self.bytes.start);
+        if back.byte(start - 1)? == b'\n' {
+            return Ok(Before { line_start: true, skip: false, letters: back.letters(start, None, overlap)? });
+        }
+        let line = self.line_start(&mut back, range)?;
+        let (skip, letters) = match back.byte(line)? {
+            b'>' => (true, Vec::new()),
+            b';' => (true, back.letters(line, None, overlap)?),
+            _ => (false, back.letters(start, Some(line), overlap)?),
+        };
+        Ok(Before { line_start: false, skip, letters })
+    }
+
+    /// The start of the line that the first byte of a range lies in. Ranges tell each other, so that a line of many
+    /// ranges is searched once.
+    fn line_start(&self, back: &mut Back, range: usize) -> io::Result<u64> {
+        let known = |range: usize| self.lines.lock().expect("no thread panics here")[range];
+        let begin = |range: usize| self.bytes.start + range as u64 * self.step;
+        let mut at = range;
+        let line = loop {
+            match known(at) {
+                Some(line) => break line,
+                None if at == 0 => break self.bytes.start,
+                None => at -= 1,
+            }
+            if let Some(line) = back.after_line_end(begin(at), begin(at + 1))? {
+                break line;
+            }
+        };
+        self.lines.lock().expect("no thread panics here")[range] = Some(line);
+        Ok(line)
+    }
+}
+
+/// What lies before a range of a FASTA file.
+struct Before {
+    /// The range starts a line.
+    line_start: bool,
+    /// The range starts inside a header or a comment.
+    skip: bool,
+    /// The last letters of the record that goes on.
+    letters: Vec<u8>,
+}
+
+/// Reads the rest of the record that the range begins inside of; returns where the next record or the range's end is.
+fn continued(work: &mut Work, range: Range<usize>, before: Before, goes_on: bool) -> Result<usize, Fault> {
+    let mut from = range.start;
+    if before.skip {
+        from = memchr(b'\n', &work.text[range.clone()]).map_or(range.end, |end| from + end + 1);
+    }
+    let overlap = before.letters.len();
+    let at = from - overlap;
+    work.text[at..from].copy_from_slice(&before.letters);
+    let open = Open { name: Vec::new(), overlap, line_start: before.line_start || before.skip };
+    let tail = work.rest(at..range.end, !goes_on, &open)?;
+    Ok(if tail.next < range.end && work.text[tail.next] == b'>' { tail.next } else { range.end })
+}
+
+/// The first record start of a range, whose text holds the byte before it unless it is the first.
+fn first_record(text: &[u8], range: usize, limit: usize, last: bool) -> Guess {
+    if range == 0 {
+        return Guess::At(0);
+    }
+    match memchr(b'\n', &text[..limit]) {
+        Some(end) => fastq::guess(text, end + 1, limit, last),
+        None => Guess::None,
+    }
+}
+
+/// A file that is shorter than it was.
+fn shrunk(error: io::Error) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => io::Error::other("the file became shorter while it was read"),
+        _ => error,
+    }
+}

@@ -1,0 +1,144 @@
+//! What an input is, by its first bytes and never by its name.
+
+use std::io::{Cursor, Read};
+
+use memchr::memchr;
+
+use crate::bgzf::is_bgzf;
+use crate::error::{Fault, Problem, shown};
+use crate::letters::is_space;
+use crate::options::{Compression, Format};
+use crate::source::decompressed;
+
+/// Raw bytes that are looked at: a whole block of any compression.
+pub(crate) const HEAD: usize = 1 << 20;
+
+/// Decompressed bytes that are looked at.
+const TEXT: usize = 64 << 10;
+
+/// The compression that these first bytes show.
+pub(crate) fn compression(head: &[u8]) -> Compression {
+    let zstd = head.starts_with(&[0x28, 0xb5, 0x2f, 0xfd])
+        || head.len() >= 4 && head[0] & 0xf0 == 0x50 && head[1..4] == [0x2a, 0x4d, 0x18];
+    match head {
+        _ if is_bgzf(head) => Compression::Bgzf,
+        _ if zstd => Compression::Zstd,
+        [0x1f, 0x8b, ..] => Compression::Gzip,
+        [b'B', b'Z', b'h', b'1'..=b'9', ..] => Compression::Bzip2,
+        [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Compression::Xz,
+        _ => Compression::Plain,
+    }
+}
+
+/// As much of the text behind the first bytes as can be had; damage shows later, when it is read in earnest.
+pub(crate) fn text(head: Vec<u8>, compression: Compression) -> Vec<u8> {
+    if compression == Compression::Plain {
+        return head;
+    }
+    let mut text = Vec::new();
+    if let Ok(reader) = decompressed(Box::new(Cursor::new(head)), compression) {
+        // An error keeps what came before it.
+        let _ = reader.take(TEXT as u64).read_to_end(&mut text);
+    }
+    text
+}
+
+/// The byte order mark that some editors of Windows put before UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// What a text begins with.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Start {
+    /// Records of this format, from this place on (comments of FASTA are part of it).
+    Records(Format, usize),
+    /// Only white space.
+    Blank,
+    /// Something else, in words.
+    Other(String),
+}
+
+/// What the text begins with, after a byte order mark and white space.
+pub(crate) fn start(text: &[u8]) -> Start {
+    let skipped = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+    let Some(place) = text[skipped..].iter().position(|&byte| !is_space(byte)) else { return Start::Blank };
+    let text = &text[skipped + place..];
+    if let Some(name) = foreign(text) {
+        return Start::Other(name.to_owned());
+    }
+    match text[0] {
+        b'>' | b';' => Start::Records(Format::Fasta, skipped + place),
+        b'@' => Start::Records(Format::Fastq, skipped + place),
+        byte => Start::Other(format!("a line that starts with {}", shown(byte))),
+    }
+}
+
+/// The first header of a FASTA text, after the comments from `at` on; `None` when it lies behind the text.
+pub(crate) fn first_header(text: &[u8], mut at: usize) -> Option<usize> {
+    loop {
+        match *text.get(at)? {
+            b';' => at += memchr(b'\n', &text[at..])? + 1,
+            byte if is_space(byte) => at += 1,
+            byte => return (byte == b'>').then_some(at),
+        }
+    }
+}
+
+/// Formats that are often given by mistake.
+fn foreign(text: &[u8]) -> Option<&'static str> {
+    const KNOWN: [(&[u8], &str); 14] = [
+        (b"BAM\x01", "a BAM file; convert it with `samtools fastq`"),
+        (b"CRAM", "a CRAM file; convert it with `samtools fastq`"),
+        (b"@HD\tVN:", "a SAM file; convert it with `samtools fastq`"),
+        (b"@SQ\tSN:", "a SAM file; convert it with `samtools fastq`"),
+        (b"NCBI.sra", "an SRA archive; convert it with `fasterq-dump`"),
+        (b"PK\x03\x04", "a zip archive; unpack it first"),
+        (b"\x1f\x9d", "a file of `compress` (.Z); unpack it first"),
+        (b"\x89HDF", "an HDF5 (fast5) file; FASTQ comes from a basecaller"),
+        (b"POD5", "a POD5 file; FASTQ comes from a basecaller"),
+        (b"LOCUS", "a GenBank file; convert it to FASTA first"),
+        (b"\xff\xfe", "UTF-16 text; save it as plain text (UTF-8)"),
+        (b"\xfe\xff", "UTF-16 text; save it as plain text (UTF-8)"),
+        (b"<", "a line that starts with '<' (a web page instead of the download?)"),
+        (b".sra", "an SRA archive; convert it with `fasterq-dump`"),
+    ];
+    if text.get(257..262) == Some(b"ustar") {
+        return Some("a tar archive; unpack it first");
+    }
+    if memchr(b'\n', text).is_none() && memchr(b'\r', text).is_some_and(|place| place + 1 < text.len()) {
+        return Some("line ends of old Macs (carriage return alone); convert them first, as with `tr '\\r' '\\n'`");
+    }
+    KNOWN.iter().find(|(magic, _)| text.starts_with(magic)).map(|&(_, name)| name)
+}
+
+/// The fault of a text that starts with neither format, found where it had to be known.
+pub(crate) fn unknown(text: &[u8], line: u64) -> Fault {
+    let found = text.first().copied().unwrap_or(b'\n');
+    Fault { record: 1, line, name: Vec::new(), problem: Problem::NoHeader { format: Format::Fasta, found } }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_are_known_by_content() {
+        assert_eq!(start(b"\xef\xbb\xbf\r\n >a"), Start::Records(Format::Fasta, 6));
+        assert_eq!(start(b"; comment\n>a"), Start::Records(Format::Fasta, 0));
+        assert_eq!(start(b"@a\nA\n+\nI\n"), Start::Records(Format::Fastq, 0));
+        assert_eq!(start(b" \n\t\r\n"), Start::Blank);
+        assert_eq!(start(b""), Start::Blank);
+        assert!(matches!(start(b"@HD\tVN:1.6\n"), Start::Other(found) if found.contains("samtools")));
+        assert!(matches!(start(b"ACGT\n"), Start::Other(found) if found.contains("'A'")));
+        assert!(matches!(start(b">a\rACGT\r"), Start::Other(found) if found.contains("Mac")));
+        assert!(matches!(start(b"\0\0"), Start::Other(found) if found.contains("0x00")));
+    }
+
+    #[test]
+    fn compressions_are_known_by_content() {
+        assert_eq!(compression(&[0x1f, 0x8b, 8, 0]), Compression::Gzip);
+        assert_eq!(compression(b"BZh91AY"), Compression::Bzip2);
+        assert_eq!(compression(&[0x52, 0x2a, 0x4d, 0x18]), Compression::Zstd);
+        assert_eq!(compression(b">BZh"), Compression::Plain);
+        assert_eq!(compression(b""), Compression::Plain);
+    }
+}

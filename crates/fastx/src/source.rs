@@ -1,0 +1,177 @@
+//! Opening inputs and decompressing them as streams.
+
+use std::fs::File;
+use std::io::{self, BufReader, Cursor, Read};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use crate::bgzf::{Blocks, Fetched};
+use crate::error::Error;
+use crate::gzip::Gzip;
+use crate::options::{Compression, Input};
+
+/// Bytes that are read from a compressed file at a time.
+const BUFFER: usize = 256 << 10;
+
+/// Any stream of bytes that may move between threads.
+pub(crate) type Bytes = Box<dyn Read + Send>;
+
+/// The text of a compressed stream; BGZF is read as the gzip that it is.
+pub(crate) fn decompressed(input: Bytes, compression: Compression) -> io::Result<Bytes> {
+    let buffered = |input| BufReader::with_capacity(BUFFER, input);
+    Ok(match compression {
+        Compression::Plain => input,
+        Compression::Gzip | Compression::Bgzf => Box::new(Gzip::new(buffered(input))),
+        Compression::Zstd => {
+            let mut decoder = zstd::stream::read::Decoder::with_buffer(buffered(input))?;
+            // What `zstd --long=31` wrote can be read without a flag.
+            decoder.window_log_max(31)?;
+            Box::new(decoder)
+        }
+        Compression::Bzip2 => Box::new(bzip2::read::MultiBzDecoder::new(buffered(input))),
+        Compression::Xz => Box::new(liblzma::read::XzDecoder::new_multi_decoder(buffered(input))),
+    })
+}
+
+/// Opens a file and says which of the ways to fail it was.
+pub(crate) fn open(path: &Path) -> Result<File, Error> {
+    let file = File::open(path).map_err(|source| match source.kind() {
+        io::ErrorKind::NotFound => Error::NotFound { path: path.to_path_buf() },
+        _ => Error::Open { path: path.to_path_buf(), source },
+    })?;
+    let metadata = file.metadata().map_err(|source| Error::Open { path: path.to_path_buf(), source })?;
+    if metadata.is_dir() {
+        return Err(Error::IsDirectory { path: path.to_path_buf() });
+    }
+    Ok(file)
+}
+
+/// Counts the bytes that pass.
+pub(crate) struct Counted {
+    input: Bytes,
+    /// Bytes of this input.
+    count: Arc<AtomicU64>,
+    /// Bytes of all inputs.
+    total: Arc<AtomicU64>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let length = self.input.read(out)?;
+        self.count.fetch_add(length as u64, Relaxed);
+        self.total.fetch_add(length as u64, Relaxed);
+        Ok(length)
+    }
+}
+
+/// A stream before it is read: a file that is opened when its turn comes (there may be more files than a process may
+/// have open), or a pipe that is open and whose first bytes were looked at.
+pub(crate) enum Origin {
+    File,
+    Pipe { head: Vec<u8>, rest: Bytes },
+}
+
+/// A stream while it is read.
+pub(crate) struct Source {
+    kind: Kind,
+    count: Arc<AtomicU64>,
+}
+
+enum Kind {
+    Text(Bytes),
+    Blocks(Bytes),
+    /// What was BGZF goes on as ordinary gzip; only while it changes is there nothing.
+    Changing,
+}
+
+/// What one reading brought.
+pub(crate) struct Filled {
+    /// Bytes of text that are there.
+    pub length: usize,
+    /// Nothing comes after.
+    pub last: bool,
+    /// What stopped the reading after these bytes.
+    pub error: Option<io::Error>,
+}
+
+impl Source {
+    pub(crate) fn open(input: &Input, origin: Origin, total: &Arc<AtomicU64>) -> Result<Source, Error> {
+        let bytes: Bytes = match origin {
+            Origin::File => Box::new(open(&input.path)?),
+            Origin::Pipe { head, rest } => Box::new(Cursor::new(head).chain(rest)),
+        };
+        let count = Arc::new(AtomicU64::new(0));
+        let bytes = Box::new(Counted { input: bytes, count: count.clone(), total: total.clone() });
+        let compression = input.compression;
+        let kind = match compression {
+            Compression::Bgzf => Kind::Blocks(Box::new(BufReader::with_capacity(BUFFER, bytes))),
+            _ => Kind::Text(decompressed(bytes, compression).map_err(|source| Error::Read {
+                input: input.name.clone(),
+                at: 0,
+                source,
+            })?),
+        };
+        Ok(Source { kind, count })
+    }
+
+    /// Fills `out` with text, or `blocks` with blocks of about as many bytes of text.
+    pub(crate) fn fill(&mut self, out: &mut [u8], blocks: &mut Blocks) -> Filled {
+        blocks.clear();
+        match &mut self.kind {
+            Kind::Text(bytes) => fill(bytes.as_mut(), out),
+            Kind::Blocks(bytes) => {
+                let fetched = blocks.fetch(bytes.as_mut(), out.len());
+                self.fetched(fetched)
+            }
+            Kind::Changing => unreachable!("a change is made in one step"),
+        }
+    }
+
+    fn fetched(&mut self, fetched: io::Result<Fetched>) -> Filled {
+        let (last, error) = match fetched {
+            Ok(Fetched::More) => (false, None),
+            Ok(Fetched::End) => (true, None),
+            Ok(Fetched::Foreign(head)) => {
+                if let Kind::Blocks(bytes) = std::mem::replace(&mut self.kind, Kind::Changing) {
+                    let rest = BufReader::with_capacity(BUFFER, Cursor::new(head).chain(bytes));
+                    self.kind = Kind::Text(Box::new(Gzip::after(1, rest)));
+                }
+                (false, None)
+            }
+            Err(error) => (true, Some(error)),
+        };
+        Filled { length: 0, last, error }
+    }
+
+    /// Compressed bytes that were read.
+    pub(crate) fn count(&self) -> u64 {
+        self.count.load(Relaxed)
+    }
+
+    /// The error of a reading as one of the input.
+    pub(crate) fn explain(compression: Compression, input: &str, at: u64, source: io::Error) -> Error {
+        let input = input.to_owned();
+        match source.kind() {
+            _ if source.raw_os_error().is_some() => Error::Read { input, at, source },
+            io::ErrorKind::UnexpectedEof if compression != Compression::Plain => {
+                Error::Truncated { input, compression, at }
+            }
+            _ if compression != Compression::Plain => Error::Damaged { input, compression, at, source },
+            _ => Error::Read { input, at, source },
+        }
+    }
+}
+
+fn fill(input: &mut dyn Read, out: &mut [u8]) -> Filled {
+    let mut length = 0;
+    while length < out.len() {
+        match input.read(&mut out[length..]) {
+            Ok(0) => return Filled { length, last: true, error: None },
+            Ok(more) => length += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Filled { length, last: true, error: Some(error) },
+        }
+    }
+    Filled { length, last: false, error: None }
+}

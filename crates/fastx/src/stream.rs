@@ -1,0 +1,209 @@
+//! An input that is read from front to end, by many threads.
+//!
+//! Decompression and parsing cannot be split, but they can follow each other like stations of a line. A thread holds
+//! the *source* while it fills its batch with the next chunk of text (for BGZF: takes the next blocks as they are
+//! stored), and draws a ticket. It lets go of the source, decompresses its BGZF blocks, and waits for its *turn*: chunks are
+//! parsed in the order of their tickets, because only who knows where the last record of a chunk ends knows
+//! where the first of the next begins. Parsing is many times faster than decompression, so the source is what
+//! threads wait for, and there is never more than one chunk per thread in memory.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, TryLockError};
+
+use gyrase_seq::Batch;
+
+use crate::bgzf::Blocks;
+use crate::error::Error;
+use crate::letters::{Rules, mask};
+use crate::options::{Input, Options};
+use crate::parser::Parser;
+use crate::source::{Filled, Origin, Source};
+
+/// Room before a chunk, for the tail of the chunk before. More is made when that is longer.
+const HEADROOM: usize = 16 << 10;
+
+/// Blocks that the threads of all streams use in turn.
+pub(crate) type Spare = Mutex<Vec<Blocks>>;
+
+pub(crate) struct Stream {
+    index: usize,
+    feed: Mutex<Feed>,
+    turn: Mutex<Turn>,
+    turned: Condvar,
+    /// Nothing more is to be had from the source.
+    ended: AtomicBool,
+}
+
+enum Feed {
+    Closed(Origin),
+    Open { source: Source, tickets: u64 },
+    Ended,
+}
+
+#[derive(Default)]
+struct Turn {
+    next: u64,
+    parser: Parser,
+    failed: bool,
+}
+
+/// What came of asking a stream.
+pub(crate) enum Asked {
+    /// Records.
+    Batch,
+    /// A chunk without a record's end; ask again.
+    Again,
+    /// Another thread holds the source.
+    Busy,
+    /// The stream is over.
+    Ended,
+}
+
+/// A chunk between the source and its turn.
+struct Ticket {
+    number: u64,
+    filled: Filled,
+    at: u64,
+}
+
+impl Stream {
+    pub(crate) fn new(index: usize, origin: Origin) -> Stream {
+        Stream {
+            index,
+            feed: Mutex::new(Feed::Closed(origin)),
+            turn: Mutex::default(),
+            turned: Condvar::new(),
+            ended: AtomicBool::new(false),
+        }
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.ended.load(Relaxed)
+    }
+
+    /// Fills the batch with the next records; waits for other threads only if `wait`.
+    pub(crate) fn ask(&self, reading: &Reading, batch: &mut Batch, wait: bool) -> Result<Asked, Error> {
+        let feed = match self.feed.try_lock() {
+            Ok(feed) => feed,
+            Err(TryLockError::WouldBlock) if !wait => return Ok(Asked::Busy),
+            Err(_) => self.feed.lock().expect("no thread panics while it holds a source"),
+        };
+        let mut blocks = reading.spare.lock().expect("no thread panics here").pop().unwrap_or_default();
+        let asked = self.ask_for(reading, batch, feed, &mut blocks);
+        reading.spare.lock().expect("no thread panics here").push(blocks);
+        asked
+    }
+
+    fn ask_for(
+        &self,
+        reading: &Reading,
+        batch: &mut Batch,
+        feed: MutexGuard<Feed>,
+        blocks: &mut Blocks,
+    ) -> Result<Asked, Error> {
+        let input = &reading.inputs[self.index];
+        batch.input = self.index;
+        let Some(mut ticket) = self.fetch(reading, batch, feed, blocks)? else { return Ok(Asked::Ended) };
+        let mut chunk = HEADROOM..HEADROOM + ticket.filled.length;
+        if blocks.length > 0 {
+            chunk.end = HEADROOM + blocks.length;
+            batch.text.resize(chunk.end.max(batch.text.len()), 0);
+            if let Err(error) = blocks.expand(&mut batch.text[chunk.clone()]) {
+                chunk.end = HEADROOM;
+                ticket.filled.error = Some(error);
+            }
+        }
+        let mut turn = self.wait_for(ticket.number);
+        if turn.failed {
+            return Ok(Asked::Ended);
+        }
+        let last = ticket.filled.last && ticket.filled.error.is_none();
+        let parsed = turn.parser.parse(batch, chunk, last, reading.rules);
+        let result = match (parsed, ticket.filled.error) {
+            (Err(fault), _) => Err(fault.of(&input.name)),
+            (Ok(()), Some(error)) => Err(Source::explain(input.compression, &input.name, ticket.at, error)),
+            (Ok(()), None) => Ok(()),
+        };
+        self.pass_on(turn, result.is_err());
+        result?;
+        reading.mask(batch);
+        Ok(if batch.records.is_empty() { Asked::Again } else { Asked::Batch })
+    }
+
+    /// Takes the next chunk from the source.
+    fn fetch(
+        &self,
+        reading: &Reading,
+        batch: &mut Batch,
+        mut feed: MutexGuard<Feed>,
+        blocks: &mut Blocks,
+    ) -> Result<Option<Ticket>, Error> {
+        if matches!(*feed, Feed::Closed(_))
+            && let Feed::Closed(origin) = std::mem::replace(&mut *feed, Feed::Ended)
+        {
+            let source = Source::open(&reading.inputs[self.index], origin, &reading.read);
+            self.ended.store(source.is_err(), Relaxed);
+            *feed = Feed::Open { source: source?, tickets: 0 };
+        }
+        let Feed::Open { source, tickets } = &mut *feed else { return Ok(None) };
+        batch.text.resize(HEADROOM + reading.batch_bytes, 0);
+        let filled = source.fill(&mut batch.text[HEADROOM..], blocks);
+        let ticket = Ticket { number: *tickets, at: source.count(), filled };
+        *tickets += 1;
+        if ticket.filled.last || self.has_ended() {
+            self.ended.store(true, Relaxed);
+            *feed = Feed::Ended;
+        }
+        Ok(Some(ticket))
+    }
+
+    fn wait_for(&self, ticket: u64) -> MutexGuard<'_, Turn> {
+        let turn = self.turn.lock().expect("no thread panics while it parses");
+        self.turned
+            .wait_while(turn, |turn| turn.next != ticket && !turn.failed)
+            .expect("no thread panics while it parses")
+    }
+
+    fn pass_on(&self, mut turn: MutexGuard<Turn>, failed: bool) {
+        turn.next += 1;
+        turn.failed |= failed;
+        if failed {
+            self.ended.store(true, Relaxed);
+        }
+        drop(turn);
+        self.turned.notify_all();
+    }
+}
+
+/// What all streams of a run share.
+pub(crate) struct Reading {
+    pub inputs: Vec<Input>,
+    pub rules: Rules,
+    pub batch_bytes: usize,
+    pub min_base_quality: Option<u8>,
+    pub spare: Spare,
+    /// Bytes read from all inputs, as they are stored.
+    pub read: Arc<AtomicU64>,
+}
+
+impl Reading {
+    pub(crate) fn new(inputs: Vec<Input>, options: &Options) -> Reading {
+        Reading {
+            inputs,
+            rules: Rules::of(options),
+            batch_bytes: options.batch(),
+            min_base_quality: options.min_base_quality,
+            spare: Mutex::default(),
+            read: Arc::default(),
+        }
+    }
+
+    /// Writes `N` over the bases of low quality.
+    pub(crate) fn mask(&self, batch: &mut Batch) {
+        let Some(least) = self.min_base_quality else { return };
+        for record in batch.records.iter().filter(|record| !record.qualities.is_empty()) {
+            let (front, back) = batch.text.split_at_mut(record.qualities.start as usize);
+            mask(&mut front[record.letters.range()], &back[..record.qualities.len()], least);
+        }
+    }
+}
