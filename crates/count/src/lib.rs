@@ -6,3 +6,4 @@ pub mod histogram;
 pub mod info;
 pub mod ops;
 mod ordered;
+pub mod spectrum;
