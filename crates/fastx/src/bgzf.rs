@@ -1,9 +1,10 @@
 //! BGZF: gzip in members ("blocks") of at most 64 KiB that say how long they are, so that they can be found without
 //! decompressing, and decompressed in any order.
 
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 
 use sirocco::Format;
+use sirocco::deflate::Level;
 use sirocco::inflate::Decoder;
 
 use crate::gzip::explain;
@@ -130,4 +131,117 @@ fn truncated() -> io::Error {
 
 fn invalid(what: &'static str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what)
+}
+
+/// Bytes of text per block that is written, as of `bgzip`: a block that cannot be compressed still fits.
+const BLOCK: usize = 0xff00;
+
+/// The header of a block, but for the length of the block less one.
+const HEADER: [u8; 16] = [0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 0xff, 6, 0, b'B', b'C', 2, 0];
+
+/// Compresses what is written to it; [`Bgzf::finish`] ends the file with the empty block that tells it is whole.
+pub(crate) struct Bgzf<W> {
+    output: W,
+    text: Vec<u8>,
+}
+
+impl<W: Write> Bgzf<W> {
+    pub(crate) fn new(output: W) -> Bgzf<W> {
+        Bgzf { output, text: Vec::with_capacity(BLOCK) }
+    }
+
+    fn write_block(&mut self) -> io::Result<()> {
+        let body = sirocco::compress(Format::Deflate, Level::DEFAULT, &self.text);
+        let length = HEADER.len() + 2 + body.len() + 8;
+        let length = u16::try_from(length - 1).map_err(|_| invalid("a BGZF block came out too long"))?;
+        self.output.write_all(&HEADER)?;
+        self.output.write_all(&length.to_le_bytes())?;
+        self.output.write_all(&body)?;
+        self.output.write_all(&crc32fast::hash(&self.text).to_le_bytes())?;
+        self.output.write_all(&(self.text.len() as u32).to_le_bytes())?;
+        self.text.clear();
+        Ok(())
+    }
+
+    pub(crate) fn finish(mut self) -> io::Result<W> {
+        if !self.text.is_empty() {
+            self.write_block()?;
+        }
+        self.write_block()?;
+        Ok(self.output)
+    }
+}
+
+impl<W: Write> Write for Bgzf<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.text.len() == BLOCK {
+            self.write_block()?;
+        }
+        let length = bytes.len().min(BLOCK - self.text.len());
+        self.text.extend_from_slice(&bytes[..length]);
+        Ok(length)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.output.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn compressed(text: &[u8]) -> Vec<u8> {
+        let mut writer = Bgzf::new(Vec::new());
+        writer.write_all(text).unwrap();
+        writer.finish().unwrap()
+    }
+
+    fn expand(file: &[u8], wanted: usize) -> io::Result<Vec<u8>> {
+        let (mut file, mut out) = (file, Vec::new());
+        loop {
+            let mut blocks = Blocks::default();
+            let fetched = blocks.fetch(&mut file, wanted)?;
+            let mut text = vec![0; blocks.length];
+            blocks.expand(&mut text)?;
+            out.extend(text);
+            match fetched {
+                Fetched::More => {}
+                Fetched::End => return Ok(out),
+                Fetched::Foreign(_) => return Err(invalid("foreign")),
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read_whatever_its_length() {
+        for length in [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 300_000] {
+            let text: Vec<u8> = (0..length as u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+            let file = compressed(&text);
+            assert!(is_bgzf(&file));
+            assert!(expand(&file, 1).unwrap() == text && expand(&file, 1 << 20).unwrap() == text);
+        }
+    }
+
+    #[test]
+    fn every_cut_and_every_flipped_size_is_found() {
+        let file = compressed(b"ACGTACGTTTT");
+        let whole = file.len() - compressed(b"").len();
+        for length in 1..file.len() {
+            let result = expand(&file[..length], 1 << 16);
+            assert_eq!(result.is_ok(), length == whole, "{length}");
+        }
+        for place in whole - 8..whole {
+            let mut file = file.clone();
+            file[place] ^= 1;
+            assert!(expand(&file, 1 << 16).is_err());
+        }
+    }
+
+    #[test]
+    fn the_last_block_is_the_one_that_samtools_looks_for() {
+        let marker =
+            [0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 0xff, 6, 0, 0x42, 0x43, 2, 0, 0x1b, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+        assert_eq!(compressed(b""), marker);
+    }
 }

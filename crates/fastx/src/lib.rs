@@ -17,9 +17,11 @@ mod reader;
 mod sniff;
 mod source;
 mod stream;
+mod writer;
 
 pub use error::{Error, Problem};
 pub use inputs::Inputs;
 pub use options::{Alphabet, Compression, Format, Input, Options};
 pub use paired::PairedReader;
 pub use reader::Reader;
+pub use writer::Writer;
