@@ -71,9 +71,9 @@ fn check_partition(drained: &impl Drain, partition: usize, partitions: usize, wo
     }
 }
 
-/// Records of 1 + 2 + 8 bytes and 0 to 30 bytes of filling.
+/// Records of 1 + 2 + 8 bytes and 0 to 37 bytes of filling, so that some are kept to their last byte.
 fn encode(worker: usize, number: u64) -> ([u8; 48], usize) {
-    let filling = (number % 31) as usize;
+    let filling = (number % 38) as usize;
     let mut record = [0xee; 48];
     record[0] = filling as u8;
     record[1..3].copy_from_slice(&(worker as u16).to_le_bytes());

@@ -112,7 +112,7 @@ impl<'m> Sender for LocalSender<'m> {
         debug_assert!(record.len() <= SLACK && used <= record.len() && used > 0);
         let mut end = self.ends[partition] as usize;
         let within = end % BLOCK;
-        if within == 0 || within + record.len() > BLOCK {
+        if within == 0 || within + record.len() >= BLOCK {
             end = self.next_block(partition)?;
         }
         let slab = &mut self.blocks.slabs[end / SLAB];

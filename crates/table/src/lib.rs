@@ -1,4 +1,11 @@
 //! Key to value: in memory, and sorted on disk under a memory map.
 
+mod bloom;
+mod cardinality;
 pub mod gyk;
 mod map;
+mod memory;
+
+pub use bloom::Bloom;
+pub use cardinality::Cardinality;
+pub use memory::{CountTable, TableKey};

@@ -1,1 +1,226 @@
-//! The trunk: reads to keyed records to partitions to one reduced table per partition
+//! The trunk: reads to keyed records to partitions to one reduced table per partition.
+//!
+//! Counting k-mers, building a classifier's index and building an assembly graph differ in what they make of a partition; how the
+//! records get there is the same and is written here once.
+//!
+//! 1. [`scatter`]: every thread takes batches of reads, cuts them into super-k-mers and sends those to the partition of
+//!    their bin, through any [`Fabric`].
+//! 2. [`reduce`]: every thread takes the next partition and lets its [`Worker`] make of it what the application wants. A
+//!    worker on another device is another worker; nothing else changes.
+
+mod records;
+
+use std::panic::resume_unwind;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::thread::ScopedJoinHandle;
+
+use gyrase_fabric::{Drain, Fabric, FabricError, Progress, Sender};
+use gyrase_fastx::Inputs;
+use gyrase_kmer::{Cutter, Shape, SuperKmer};
+use gyrase_seq::Batch;
+
+pub use records::Repeats;
+
+/// What ends a scatter or a reduction early.
+#[derive(Debug, thiserror::Error)]
+pub enum TabulateError {
+    /// An input cannot be read.
+    #[error(transparent)]
+    Input(#[from] gyrase_fastx::Error),
+    /// A record cannot be sent or drained.
+    #[error(transparent)]
+    Fabric(#[from] FabricError),
+    /// Somebody called [`Progress::cancel`].
+    #[error("cancelled")]
+    Cancelled,
+}
+
+/// What was read and sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Scattered {
+    /// Reads, or sequences.
+    pub reads: u64,
+    /// Their letters.
+    pub bases: u64,
+    /// k-mers in them that are over bases only.
+    pub kmers: u64,
+    /// Super-k-mers that they were sent as.
+    pub super_kmers: u64,
+}
+
+impl Scattered {
+    fn add(&mut self, other: Scattered) {
+        self.reads += other.reads;
+        self.bases += other.bases;
+        self.kmers += other.kmers;
+        self.super_kmers += other.super_kmers;
+    }
+}
+
+/// Sends the super-k-mers of all reads of `inputs` to their bins, on `threads` threads.
+///
+/// # Errors
+/// The first error of any thread; the others stop at their next batch.
+pub fn scatter<const W: usize, F: Fabric + Sync>(
+    inputs: &Inputs,
+    shape: Shape,
+    fabric: F,
+    threads: usize,
+    progress: &Progress,
+) -> Result<(F::Partitions, Scattered), TabulateError> {
+    let senders: Vec<_> = (0..threads).map(|_| fabric.sender()).collect();
+    let failed = AtomicBool::new(false);
+    let outcome = in_parallel(senders, |mut sender| {
+        let scattered = scatter_batches::<W>(inputs, shape, &mut sender, progress, &failed);
+        failed.fetch_or(scattered.is_err(), Relaxed);
+        scattered.map(|scattered| (sender, scattered))
+    })?;
+    let mut all = Scattered::default();
+    outcome.iter().for_each(|(_, scattered)| all.add(*scattered));
+    let partitions = fabric.close(outcome.into_iter().map(|(sender, _)| sender).collect())?;
+    Ok((partitions, all))
+}
+
+fn scatter_batches<const W: usize>(
+    inputs: &Inputs,
+    shape: Shape,
+    sender: &mut impl Sender,
+    progress: &Progress,
+    failed: &AtomicBool,
+) -> Result<Scattered, TabulateError> {
+    let (mut cutter, mut batch, mut scattered) = (Cutter::<W>::new(shape), Batch::default(), Scattered::default());
+    while !failed.load(Relaxed) && inputs.next_batch(&mut batch)? {
+        if progress.is_cancelled() {
+            return Err(TabulateError::Cancelled);
+        }
+        scattered.add(scatter_batch(&batch, shape, &mut cutter, sender)?);
+        progress.advance(batch.text.len() as u64);
+    }
+    Ok(scattered)
+}
+
+fn scatter_batch<const W: usize>(
+    batch: &Batch,
+    shape: Shape,
+    cutter: &mut Cutter<W>,
+    sender: &mut impl Sender,
+) -> Result<Scattered, FabricError> {
+    let mut scattered = Scattered::default();
+    let mut super_kmers = 0;
+    let mut send = |bin, super_kmer: SuperKmer<W>| {
+        super_kmers += 1;
+        let stored = SuperKmer::<W>::stored_bytes(super_kmer.kmers(), shape);
+        sender.send(bin, super_kmer.to_bytes().as_flattened(), stored)
+    };
+    for record in &batch.records {
+        scattered.kmers += cutter.cut(batch.bytes(record.letters), &mut send)?;
+        scattered.bases += record.letters.len() as u64 - u64::from(record.overlap);
+        scattered.reads += u64::from(!record.continues);
+    }
+    Ok(Scattered { super_kmers, ..scattered })
+}
+
+/// The super-k-mers of one partition.
+pub struct Partition<'p, D, const W: usize> {
+    partitions: &'p D,
+    number: usize,
+    shape: Shape,
+}
+
+impl<D: Drain, const W: usize> Partition<'_, D, W> {
+    /// Which partition, that is, which bin.
+    pub fn number(&self) -> usize {
+        self.number
+    }
+
+    /// Bytes of its records.
+    pub fn bytes(&self) -> u64 {
+        self.partitions.bytes(self.number)
+    }
+
+    /// Calls `each` with super-k-mers and weights: how often this one came. The same one may come again, with a weight of
+    /// its own. May be called again.
+    ///
+    /// # Errors
+    /// When a spill file cannot be read or was damaged.
+    #[inline]
+    pub fn for_each(&self, mut each: impl FnMut(SuperKmer<W>, u32)) -> Result<(), FabricError> {
+        self.partitions.drain(self.number, &mut |bytes, used| {
+            records::for_each(bytes, used, self.shape, &mut each);
+            Ok(())
+        })
+    }
+}
+
+/// What to do with one partition.
+pub trait Worker<D: Drain, const W: usize>: Send {
+    /// Why it could not be done.
+    type Error: From<TabulateError> + Send;
+
+    /// Reduces a partition. Partitions come in ascending order of number, each to one worker.
+    fn reduce(&mut self, partition: &Partition<D, W>) -> Result<(), Self::Error>;
+
+    /// Called when any worker failed: end every wait for others.
+    fn abandon(&self);
+}
+
+/// Lets `workers`, a thread each, reduce the owned partitions from number `from` on, lowest first.
+///
+/// # Errors
+/// The first error of any worker; the others stop at their next partition.
+pub fn reduce<D: Drain, K: Worker<D, W>, const W: usize>(
+    partitions: &D,
+    shape: Shape,
+    from: usize,
+    workers: Vec<K>,
+    progress: &Progress,
+) -> Result<(), K::Error> {
+    let owned = partitions.owned();
+    let (next, failed) = (AtomicUsize::new(owned.partition_point(|&number| number < from)), AtomicBool::new(false));
+    let reduce_next = |worker: &mut K| -> Result<bool, K::Error> {
+        let Some(&number) = owned.get(next.fetch_add(1, Relaxed)) else { return Ok(false) };
+        if progress.is_cancelled() {
+            return Err(TabulateError::Cancelled.into());
+        }
+        worker.reduce(&Partition { partitions, number, shape })?;
+        progress.advance(1);
+        Ok(true)
+    };
+    in_parallel(workers, |mut worker| {
+        while !failed.load(Relaxed) {
+            match reduce_next(&mut worker) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) => {
+                    failed.store(true, Relaxed);
+                    worker.abandon();
+                    return Err(error);
+                }
+            }
+        }
+        Ok(())
+    })?;
+    Ok(())
+}
+
+/// Runs `work` on a thread for each item; the results in order, or the error that came first.
+fn in_parallel<I: Send, T: Send, E: Send>(items: Vec<I>, work: impl Fn(I) -> Result<T, E> + Sync) -> Result<Vec<T>, E> {
+    let first_error = Mutex::new(None);
+    let run = |item| match work(item) {
+        Ok(done) => Some(done),
+        Err(error) => {
+            first_error.lock().expect("no thread panics while it holds the error").get_or_insert(error);
+            None
+        }
+    };
+    let done: Vec<Option<T>> = std::thread::scope(|scope| {
+        let threads: Vec<_> = items.into_iter().map(|item| scope.spawn(|| run(item))).collect();
+        let join = |thread: ScopedJoinHandle<Option<T>>| thread.join().unwrap_or_else(|panic| resume_unwind(panic));
+        threads.into_iter().map(join).collect()
+    });
+    match first_error.into_inner().expect("no thread panics while it holds the error") {
+        Some(error) => Err(error),
+        None => Ok(done.into_iter().flatten().collect()),
+    }
+}

@@ -1,0 +1,95 @@
+//! What to count, what came out, what went wrong.
+
+use std::path::PathBuf;
+
+use gyrase_fabric::FabricError;
+use gyrase_kmer::Shape;
+use gyrase_table::gyk::GykError;
+use gyrase_tabulate::{Scattered, TabulateError};
+
+/// What to count and with what means.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// FASTA and FASTQ files, `@lists` of such, `-` for standard input.
+    pub inputs: Vec<PathBuf>,
+    /// The database to make.
+    pub output: PathBuf,
+    /// Length and strandedness of the k-mers.
+    pub shape: Shape,
+    /// k-mers with a lower count are left out; at least 1.
+    pub min_count: u32,
+    /// k-mers with a higher count are left out.
+    pub max_count: u32,
+    /// Bases with a lower quality (Phred) are no bases.
+    pub min_base_quality: Option<u8>,
+    /// Threads, at least 1.
+    pub threads: usize,
+    /// Bytes of memory that the run may take.
+    pub memory: u64,
+    /// Folder for spill files.
+    pub tmp: PathBuf,
+    /// Bytes that spill files may take.
+    pub max_tmp: Option<u64>,
+    /// Keep spill files when the run is cut short, and go on from those of an earlier run of the same command.
+    pub resume: bool,
+}
+
+/// What was counted.
+#[derive(Clone, Copy, Debug)]
+pub struct Summary {
+    /// What was read.
+    pub read: Scattered,
+    /// What the database holds.
+    pub database: gyrase_table::gyk::Summary,
+    /// Bytes of spill files; 0 when all fitted in memory.
+    pub spilled_bytes: u64,
+    /// Bins that an earlier run had finished.
+    pub resumed_bins: usize,
+}
+
+/// Why nothing was counted.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Reading, spilling or draining failed, or the run was cancelled.
+    #[error(transparent)]
+    Tabulate(#[from] TabulateError),
+    /// The database could not be written.
+    #[error(transparent)]
+    Database(#[from] GykError),
+    /// The run cannot keep its promise of memory.
+    #[error(
+        "counting k-mers of {k} bases with {threads} threads needs at least {needed} MB of memory, {given} MB were given; raise --memory or lower --threads"
+    )]
+    Memory {
+        /// Length of the k-mers.
+        k: usize,
+        /// Threads asked for.
+        threads: usize,
+        /// Least memory in units of 10^6 bytes.
+        needed: u64,
+        /// Memory given in the same unit.
+        given: u64,
+    },
+    /// The spill files would not fit.
+    #[error("counting may need {needed} MB for temporary files in {}, {free} MB are free; --tmp names another folder, more --memory needs less", folder.display())]
+    TmpSpace {
+        /// The folder of `--tmp`.
+        folder: PathBuf,
+        /// Predicted bytes in units of 10^6.
+        needed: u64,
+        /// Free bytes in the same unit.
+        free: u64,
+    },
+}
+
+impl From<FabricError> for Error {
+    fn from(error: FabricError) -> Error {
+        Error::Tabulate(error.into())
+    }
+}
+
+impl From<gyrase_fastx::Error> for Error {
+    fn from(error: gyrase_fastx::Error) -> Error {
+        Error::Tabulate(error.into())
+    }
+}

@@ -1,0 +1,131 @@
+//! The run: inputs to database.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use gyrase_fabric::{Drain, FabricError, LocalFabric, LocalPartitions, Memory, Progress, SpillFolder};
+use gyrase_fastx::{Inputs, Options};
+use gyrase_kmer::{BINS, mix, with_words};
+use gyrase_table::gyk::{Cutoffs, Metadata, Writer};
+use gyrase_tabulate::{Repeats, Scattered, TabulateError, reduce, scatter};
+
+use crate::partition::Counter;
+use crate::plan::{Budget, check_tmp, predict};
+use crate::resume::Log;
+use crate::{Config, Error, Summary};
+
+/// Counts the k-mers of the inputs into a database.
+///
+/// The database depends on the inputs and on what is counted, and on nothing else: not on threads, memory, the order of the
+/// inputs or the machine.
+///
+/// # Errors
+/// See [`Error`]. No database appears then.
+pub fn run(config: &Config, progress: &Progress) -> Result<Summary, Error> {
+    match attempt(config, progress, false) {
+        // A wrapped FASTQ file that starts like a plain one: its ranges mean nothing, so what was sent is forgotten.
+        Err(Error::Tabulate(TabulateError::Input(error))) if error.needs_serial() => attempt(config, progress, true),
+        done => done,
+    }
+}
+
+fn attempt(config: &Config, progress: &Progress, serial: bool) -> Result<Summary, Error> {
+    let inputs = Inputs::open(&config.inputs, options(config, serial))?;
+    with_words!(config.shape, W => count::<W>(config, &inputs, progress))
+}
+
+pub(crate) fn options(config: &Config, serial: bool) -> Options {
+    Options { min_base_quality: config.min_base_quality, serial, ..Options::for_kmers(config.shape.k()) }
+}
+
+fn count<const W: usize>(config: &Config, inputs: &Inputs, progress: &Progress) -> Result<Summary, Error> {
+    let budget = Budget::of(config)?;
+    let plan = predict(config, inputs, budget);
+    let job = job(config, inputs);
+    let log = Log::new(folder_of(config));
+    let earlier = if config.resume { log.read(&job) } else { None };
+    let cutoffs = Cutoffs { min: config.min_count, max: config.max_count };
+    // The writer locks the output, so from here on the spill folder is this process's own.
+    let mut writer = match &earlier {
+        Some(earlier) => Writer::resume(&config.output, config.shape, cutoffs, &earlier.bins)?,
+        None => Writer::create(&config.output, config.shape, cutoffs)?,
+    };
+    let folder = Arc::new(SpillFolder::new(folder_of(config), config.max_tmp, config.resume));
+    let reserved =
+        budget.fabric.min((2 * plan.super_kmers).max(256 << 20) + LocalFabric::least_memory(BINS, config.threads));
+    let reserved = if plan.bases.is_some() { reserved } else { budget.fabric };
+    let mut memory = Memory::reserve(reserved).map_err(FabricError::Memory)?;
+
+    let reopened =
+        earlier.and_then(|earlier| Some((LocalPartitions::reopen(BINS, Arc::clone(&folder), &job)?, earlier.read)));
+    let resumed_bins = if reopened.is_some() { writer.next_bin() } else { 0 };
+    let (partitions, read) = match reopened {
+        Some(reopened) => reopened,
+        None => {
+            check_tmp(config, &plan)?;
+            folder.remove();
+            let shape = config.shape;
+            let fabric = LocalFabric::new(BINS, &mut memory, Arc::clone(&folder));
+            let fabric = fabric.combining(move || Box::new(Repeats::<W>::new(shape)));
+            progress.start("read", inputs.total_bytes().unwrap_or(0));
+            let (partitions, read) = scatter::<W, _>(inputs, config.shape, fabric, config.threads, progress)?;
+            if config.resume && partitions.spilled() {
+                log.start(&job, read)?;
+                partitions.note(&job)?;
+            }
+            (partitions, read)
+        }
+    };
+    let resumable = config.resume && partitions.spilled();
+    if resumable {
+        writer.keep_partial();
+    }
+    progress.start("count", BINS as u64);
+    progress.advance(resumed_bins as u64);
+    let logged = || if resumable { log.append(&writer) } else { Ok(()) };
+    count_partitions::<W>(config, budget, &partitions, &writer, &logged, progress)?;
+    progress.start("write", 0);
+    let database = writer.finish(&metadata(inputs, read))?;
+    folder.remove();
+    let spilled_bytes = folder.written();
+    Ok(Summary { read, database, spilled_bytes, resumed_bins })
+}
+
+fn count_partitions<const W: usize>(
+    config: &Config,
+    budget: Budget,
+    partitions: &impl Drain,
+    writer: &Writer,
+    logged: &(dyn Fn() -> Result<(), Error> + Sync),
+    progress: &Progress,
+) -> Result<(), Error> {
+    let counted = config.min_count.max(1)..=config.max_count;
+    let counter = |_| Counter::<W>::new(config.shape, counted.clone(), budget.tables as usize, writer, logged);
+    let counters = (0..config.threads).map(counter).collect();
+    reduce(partitions, config.shape, writer.next_bin(), counters, progress)
+}
+
+fn metadata(inputs: &Inputs, read: Scattered) -> Metadata {
+    let name = |path: &PathBuf| path.file_name().map_or("-".into(), |name| name.to_string_lossy().into_owned());
+    let mut names: Vec<String> = inputs.inputs().iter().map(|input| name(&input.path)).collect();
+    names.sort();
+    Metadata { inputs: names, operation: "count".into(), reads: read.reads, bases: read.bases }
+}
+
+/// Where the run spills: the same folder for the same output, so that a later run finds it.
+fn folder_of(config: &Config) -> PathBuf {
+    let output = std::path::absolute(&config.output).unwrap_or_else(|_| config.output.clone());
+    let name = output.as_os_str().as_encoded_bytes().iter().fold(0, |hash, &byte| mix(hash ^ u64::from(byte)));
+    config.tmp.join(format!("gyrase-{name:016x}"))
+}
+
+/// What the run is about, in a line: spill files of another job are of no use.
+fn job(config: &Config, inputs: &Inputs) -> String {
+    let Config { shape, min_count, max_count, min_base_quality, .. } = config;
+    let mut job = format!("gyrase count 1 {shape:?} {min_count} {max_count} {min_base_quality:?}");
+    for input in inputs.inputs() {
+        let changed = std::fs::metadata(&input.path).and_then(|metadata| metadata.modified()).ok();
+        job += &format!(" {:?} {:?} {changed:?}", input.path, input.size);
+    }
+    job
+}

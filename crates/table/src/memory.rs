@@ -1,0 +1,259 @@
+//! A table in memory that counts keys and gives them back in order.
+
+use gyrase_kmer::{Key, SuperKmer, mix};
+
+/// What a [`CountTable`] counts.
+pub trait TableKey: Copy + Eq {
+    /// A uniform number. Where keys must come out sorted, a larger key never has a smaller number.
+    fn place(&self) -> u64;
+    /// Any key: it fills empty slots.
+    const FILLING: Self;
+}
+
+impl<const W: usize> TableKey for Key<W> {
+    #[inline(always)]
+    fn place(&self) -> u64 {
+        self.0[0]
+    }
+    const FILLING: Self = Key([0; W]);
+}
+
+impl<const W: usize> TableKey for SuperKmer<W> {
+    #[inline(always)]
+    fn place(&self) -> u64 {
+        self.0.iter().fold(0, |place, &word| mix(place ^ (word as u64).rotate_left(29) ^ mix((word >> 64) as u64)))
+    }
+    const FILLING: Self = SuperKmer([0; W]);
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Slot<K> {
+    key: K,
+    count: u32,
+}
+
+/// Open addressing whose first slot for a key is in proportion to its place, so that a walk over the slots meets keys almost in
+/// order and sorting them costs next to nothing. Counts saturate at 2^32-1; a count of 0 marks an empty slot.
+///
+/// The answer does not depend on how the table was sized: too small a guess costs a rebuild.
+#[derive(Debug)]
+pub struct CountTable<K> {
+    slots: Vec<Slot<K>>,
+    /// Slots that are a first slot of some key; a few more follow for the last ones' neighbours.
+    homes: usize,
+    len: usize,
+    /// Leading bits that all places share (see [`CountTable::clear`]).
+    shared_bits: u32,
+}
+
+/// Slots behind the last home.
+const OVERHANG: usize = 32;
+
+impl<K> Default for CountTable<K> {
+    fn default() -> CountTable<K> {
+        CountTable { slots: Vec::new(), homes: 0, len: 0, shared_bits: 0 }
+    }
+}
+
+impl<K: TableKey> CountTable<K> {
+    /// Bytes that a table for `keys` keys takes.
+    pub fn bytes_for(keys: usize) -> usize {
+        (homes_for(keys) + OVERHANG) * size_of::<Slot<K>>()
+    }
+
+    /// Empties the table and makes room for about `keys` keys, whose places all share their first `shared_bits` bits.
+    pub fn clear(&mut self, keys: usize, shared_bits: u32) {
+        self.homes = homes_for(keys);
+        self.shared_bits = shared_bits;
+        self.len = 0;
+        self.slots.clear();
+        self.slots.resize(self.homes + OVERHANG, Slot { key: K::FILLING, count: 0 });
+    }
+
+    /// Number of distinct keys.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// True when nothing was added.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    #[inline(always)]
+    fn home(&self, key: &K) -> usize {
+        ((u128::from(key.place() << self.shared_bits) * self.homes as u128) >> 64) as usize
+    }
+
+    /// Adds `weight` (at least 1) to the count of `key`.
+    #[inline(always)]
+    pub fn add(&mut self, key: K, weight: u32) {
+        let mut at = self.home(&key);
+        loop {
+            let Some(slot) = self.slots.get_mut(at) else {
+                self.grow();
+                return self.add_after_growth(key, weight);
+            };
+            if slot.count == 0 {
+                *slot = Slot { key, count: weight };
+                self.len += 1;
+                return;
+            }
+            if slot.key == key {
+                slot.count = slot.count.saturating_add(weight);
+                return;
+            }
+            at += 1;
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn add_after_growth(&mut self, key: K, weight: u32) {
+        self.add(key, weight);
+    }
+
+    /// Gives `key` the count 1 if it is not there.
+    #[inline(always)]
+    pub fn make_present(&mut self, key: K) {
+        let from = self.home(&key);
+        let slot = self.slots[from..].iter().find(|slot| slot.count == 0 || slot.key == key);
+        if slot.is_none_or(|slot| slot.count == 0) {
+            self.add(key, 1);
+        }
+    }
+
+    /// Adds `weight` to the count of `key` if it is there.
+    #[inline(always)]
+    pub fn add_to_present(&mut self, key: K, weight: u32) {
+        let from = self.home(&key);
+        for slot in &mut self.slots[from..] {
+            if slot.count == 0 {
+                return;
+            }
+            if slot.key == key {
+                slot.count = slot.count.saturating_add(weight);
+                return;
+            }
+        }
+    }
+
+    /// Doubles the room when the table is too full to be fast; call it now and then while adding.
+    #[inline]
+    pub fn relieve(&mut self) {
+        if self.len > self.homes / 8 * 7 {
+            self.grow();
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let (room, shared_bits) = (self.homes.max(16) * 2, self.shared_bits);
+        let old = std::mem::take(&mut self.slots);
+        self.clear(room / 8 * 5, shared_bits);
+        for slot in old.into_iter().filter(|slot| slot.count > 0) {
+            self.add(slot.key, slot.count);
+        }
+    }
+
+    /// Every key with its count, in no particular order.
+    pub fn iter(&self) -> impl Iterator<Item = (K, u32)> {
+        self.slots.iter().filter(|slot| slot.count > 0).map(|slot| (slot.key, slot.count))
+    }
+}
+
+/// Five slots for three keys, as measured: fewer collide, more fall out of the cache.
+fn homes_for(keys: usize) -> usize {
+    (keys * 5 / 3).max(16)
+}
+
+impl<const W: usize> CountTable<Key<W>> {
+    /// Appends every key whose count less `discount` (at least 0) is in `counted`, and that count, in order of key.
+    pub fn append_sorted(
+        &mut self,
+        discount: u32,
+        counted: std::ops::RangeInclusive<u32>,
+        keys: &mut Vec<[u64; W]>,
+        counts: &mut Vec<u32>,
+    ) {
+        let start = keys.len();
+        let (mut end, room) = (start, start + self.len);
+        keys.resize(room + 1, [0; W]);
+        counts.resize(room + 1, 0);
+        for slot in &self.slots {
+            keys[end] = slot.key.0;
+            counts[end] = slot.count.wrapping_sub(discount);
+            end += usize::from(slot.count > 0 && counted.contains(&counts[end]));
+        }
+        keys.truncate(end);
+        counts.truncate(end);
+        sort_nearly_sorted(&mut keys[start..], &mut counts[start..]);
+    }
+}
+
+/// Insertion sort: linear when every key is near its place.
+fn sort_nearly_sorted<const W: usize>(keys: &mut [[u64; W]], counts: &mut [u32]) {
+    for end in 1..keys.len() {
+        if keys[end - 1] <= keys[end] {
+            continue;
+        }
+        let (key, count) = (keys[end], counts[end]);
+        let mut at = end;
+        while at > 0 && keys[at - 1] > key {
+            keys[at] = keys[at - 1];
+            counts[at] = counts[at - 1];
+            at -= 1;
+        }
+        keys[at] = key;
+        counts[at] = count;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    fn check<const W: usize>(guess: usize, distinct: u64, shared_bits: u32) {
+        let mut table = CountTable::<Key<W>>::default();
+        let mut expected = BTreeMap::new();
+        table.clear(guess, shared_bits);
+        for i in 0..distinct * 3 {
+            let word = mix(i * i % distinct) >> shared_bits;
+            let mut key = [word; W];
+            key[W - 1] ^= if W > 1 { i % 2 } else { 0 };
+            table.add(Key(key), 1 + (i % 3) as u32);
+            *expected.entry(key).or_insert(0) += 1 + (i % 3) as u32;
+            table.relieve();
+        }
+        table.add_to_present(Key([u64::MAX >> shared_bits; W]), 9);
+        let (first, count) = expected.iter_mut().next().unwrap();
+        table.add_to_present(Key(*first), 9);
+        *count += 9;
+        assert_eq!(table.len(), expected.len());
+        let (mut keys, mut counts) = (vec![[7; W]], vec![7]);
+        table.append_sorted(0, 4..=u32::MAX, &mut keys, &mut counts);
+        let expected: Vec<_> = expected.into_iter().filter(|&(_, count)| count >= 4).collect();
+        assert_eq!(keys[1..].iter().copied().zip(counts[1..].iter().copied()).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn counts_and_sorts_whatever_the_guess() {
+        for guess in [0, 10, 1000, 100_000] {
+            for distinct in [1, 2, 50, 3000] {
+                check::<1>(guess, distinct, 0);
+                check::<2>(guess, distinct, 0);
+                check::<4>(guess, distinct, 5);
+            }
+        }
+    }
+
+    #[test]
+    fn counts_saturate() {
+        let mut table = CountTable::<Key<1>>::default();
+        table.clear(4, 0);
+        table.add(Key([1]), u32::MAX - 1);
+        table.add(Key([1]), 5);
+        assert_eq!(table.iter().collect::<Vec<_>>(), [(Key([1]), u32::MAX)]);
+    }
+}
