@@ -7,13 +7,14 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use gyrase_fabric::Progress;
+use gyrase_fastx::Writer;
 
 use crate::error::check;
-use crate::files::Sink;
+use crate::files::{Table, fasta};
 use crate::genome::{Blueprint, generate, mutate, strand};
 use crate::random::exp;
 use crate::reads::{Amount, Protocol, Target, heed};
-use crate::sequence::{Sequence, read_sequences, write_fasta};
+use crate::sequence::{Sequence, read_sequences};
 use crate::shotgun::{Fragment, Places, Shotgun};
 use crate::{Random, SimulateError};
 
@@ -111,20 +112,22 @@ pub fn run(config: &Config, progress: &Progress) -> Result<Summary, SimulateErro
     progress.start("genomes", 0);
     let genomes = config.source.genomes()?;
     let mut files = config.target.create(&config.protocol.shape)?;
-    let mut truth = Sink::create(&config.truth)?;
-    let mut table = Sink::create(&config.abundances)?;
-    let fasta = config.genomes.as_ref().map(|path| write_genomes(path, &genomes)).transpose()?;
+    let mut truth = Table::create(&config.truth, "--truth")?;
+    let mut table = Table::create(&config.abundances, "--abundances")?;
+    let sequences = || genomes.iter().flat_map(|genome| &genome.sequences);
+    let fasta = config.genomes.as_ref().map(|path| fasta(path, sequences())).transpose()?;
     let summary = shoot(config, &genomes, &mut files, &mut truth, progress)?;
     write_members(&mut table, &summary.members)?;
-    files.into_iter().chain(fasta).chain([truth, table]).try_for_each(Sink::commit)?;
+    files.into_iter().chain(fasta).try_for_each(Writer::finish)?;
+    [truth, table].into_iter().try_for_each(Table::commit)?;
     Ok(summary)
 }
 
 fn shoot(
     config: &Config,
     genomes: &[Genome],
-    files: &mut [Sink],
-    truth: &mut Sink,
+    files: &mut [Writer],
+    truth: &mut Table,
     progress: &Progress,
 ) -> Result<Summary, SimulateError> {
     let shape = &config.protocol.shape;
@@ -249,22 +252,16 @@ impl Family {
     }
 }
 
-fn write_genomes(path: &Path, genomes: &[Genome]) -> Result<Sink, SimulateError> {
-    let mut sink = Sink::create(path)?;
-    sink.put(|out| genomes.iter().try_for_each(|genome| write_fasta(out, &genome.sequences)))?;
-    Ok(sink)
-}
-
-fn write_truth(truth: &mut Sink, genome: &str, fragment: &Fragment, number: u64) -> Result<(), SimulateError> {
-    let out = truth.buffer();
-    fragment.write_name(number, out);
+fn write_truth(truth: &mut Table, genome: &str, fragment: &Fragment, number: u64) -> Result<(), SimulateError> {
     let (sequence, strand) = (&fragment.sequence.name, strand(fragment.reverse));
-    writeln!(out, "\t{genome}\t{sequence}\t{}\t{}\t{strand}", fragment.start + 1, fragment.end)
-        .expect("a Vec takes every byte");
-    Ok(truth.flush_if_full()?)
+    let put = truth.put(|out| {
+        fragment.write_name(number, out);
+        writeln!(out, "\t{genome}\t{sequence}\t{}\t{}\t{strand}", fragment.start + 1, fragment.end)
+    });
+    Ok(put?)
 }
 
-fn write_members(table: &mut Sink, members: &[Member]) -> Result<(), SimulateError> {
+fn write_members(table: &mut Table, members: &[Member]) -> Result<(), SimulateError> {
     let put = table.put(|out| {
         writeln!(out, "#genome\tletters\tabundance\tfragments\tcoverage")?;
         members.iter().try_for_each(|Member { genome, letters, abundance, fragments, coverage }| {

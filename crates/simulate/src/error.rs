@@ -15,14 +15,9 @@ pub enum SimulateError {
         /// What it may be.
         expected: String,
     },
-    /// An input cannot be read.
-    #[error("Cannot read {}: {source}.", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: std::io::Error,
-    },
+    /// An input cannot be read, or is malformed: the error says which.
+    #[error(transparent)]
+    Input(#[from] gyrase_fastx::Error),
     /// An input holds no sequence to read from: malformed input.
     #[error("{} holds no sequence: expected FASTA or FASTQ records with at least one base.", path.display())]
     Empty {

@@ -1,31 +1,52 @@
-//! Output files, filled through one buffer each.
+//! Output files: sequences through `gyrase-fastx`, tables as plain text.
 
 use std::io::{self, Write};
 use std::path::Path;
 
 use gyrase_fabric::{OutputError, OutputFile};
+use gyrase_fastx::{Compression, Format, Writer};
 
+use crate::SimulateError;
+use crate::error::check;
+use crate::sequence::Sequence;
+
+const COLUMNS: usize = 80;
 const FULL: usize = 1 << 20;
 
-/// A file under construction.
-pub(crate) struct Sink {
+/// Starts a file of sequences or reads, compressed as its name says; `-` is standard output.
+pub(crate) fn create(path: &Path, format: Format) -> Result<Writer, OutputError> {
+    if path.as_os_str() == "-" {
+        return Writer::to_stream("standard output", Box::new(io::stdout()), format, Compression::Plain);
+    }
+    Writer::create(path, format, None)
+}
+
+/// Starts a FASTA file with these sequences.
+pub(crate) fn fasta<'a>(path: &Path, sequences: impl IntoIterator<Item = &'a Sequence>) -> Result<Writer, OutputError> {
+    let mut writer = create(path, Format::Fasta)?.wrap(COLUMNS);
+    for sequence in sequences {
+        writer.write(sequence.name.as_bytes(), &sequence.letters, b"")?;
+    }
+    Ok(writer)
+}
+
+/// A table under construction.
+pub(crate) struct Table {
     file: OutputFile,
     buffer: Vec<u8>,
 }
 
-impl Sink {
-    pub(crate) fn create(path: &Path) -> Result<Sink, OutputError> {
-        Ok(Sink { file: OutputFile::create(path)?, buffer: Vec::with_capacity(FULL + FULL / 4) })
+impl Table {
+    /// Starts a table whose path came with `flag`.
+    pub(crate) fn create(path: &Path, flag: &'static str) -> Result<Table, SimulateError> {
+        let plain = Compression::for_output(path) == Compression::Plain;
+        check(plain, flag, path.display(), "a name without the ending of a compression: tables are plain text")?;
+        Ok(Table { file: OutputFile::create(path)?, buffer: Vec::new() })
     }
 
-    /// Where the next record is written; call [`Sink::flush_if_full`] after it.
-    pub(crate) fn buffer(&mut self) -> &mut Vec<u8> {
-        &mut self.buffer
-    }
-
-    /// Hands the buffer on once it is full.
-    #[inline]
-    pub(crate) fn flush_if_full(&mut self) -> Result<(), OutputError> {
+    /// Adds whatever `fill` writes.
+    pub(crate) fn put(&mut self, fill: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> Result<(), OutputError> {
+        fill(&mut self.buffer).map_err(|source| self.file.error(source))?;
         if self.buffer.len() < FULL { Ok(()) } else { self.flush() }
     }
 
@@ -35,26 +56,9 @@ impl Sink {
         Ok(())
     }
 
-    /// Writes whatever `fill` writes.
-    pub(crate) fn put(&mut self, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), OutputError> {
-        fill(self).map_err(|source| self.file.error(source))
-    }
-
-    /// Publishes the file.
+    /// Publishes the table.
     pub(crate) fn commit(mut self) -> Result<(), OutputError> {
         self.flush()?;
         self.file.commit()
-    }
-}
-
-impl Write for Sink {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.buffer.extend_from_slice(bytes);
-        self.flush_if_full().map_err(|error| error.source)?;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }

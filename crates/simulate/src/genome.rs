@@ -1,15 +1,16 @@
 //! Random genomes: GC content, contigs, repeat families, gaps, a second haplotype.
 
 use std::collections::BTreeMap;
+use std::io::Write as _;
 use std::ops::Range;
 use std::path::PathBuf;
 
 use gyrase_fabric::Progress;
 
 use crate::error::check;
-use crate::files::Sink;
+use crate::files::{Table, fasta};
 use crate::random::Random;
-use crate::sequence::{Sequence, write_fasta};
+use crate::sequence::Sequence;
 use crate::sequencer::substitute;
 use crate::{SimulateError, sequence};
 
@@ -157,11 +158,10 @@ pub fn run(config: &Config, progress: &Progress) -> Result<Summary, SimulateErro
     if progress.is_cancelled() {
         return Err(SimulateError::Cancelled);
     }
-    let mut fasta = Sink::create(&config.output)?;
-    fasta.put(|out| write_fasta(out, &genome.sequences))?;
+    let fasta = fasta(&config.output, &genome.sequences)?;
     let truth = config.truth.as_ref().map(|path| write_truth(path, &genome)).transpose()?;
-    fasta.commit()?;
-    truth.map_or(Ok(()), Sink::commit)?;
+    fasta.finish()?;
+    truth.map_or(Ok(()), Table::commit)?;
     Ok(genome.summary())
 }
 
@@ -340,9 +340,9 @@ fn variants<'a>(contig: usize, first: &'a [u8], second: &'a [u8]) -> impl Iterat
     })
 }
 
-fn write_truth(path: &std::path::Path, genome: &Genome) -> Result<Sink, SimulateError> {
-    let mut sink = Sink::create(path)?;
-    sink.put(|out| {
+fn write_truth(path: &std::path::Path, genome: &Genome) -> Result<Table, SimulateError> {
+    let mut table = Table::create(path, "--truth")?;
+    table.put(|out| {
         writeln!(out, "#kind\tsequence\tstart\tend\tdetail")?;
         genome.features.iter().try_for_each(|feature| {
             let (start, end) = (feature.bases.start + 1, feature.bases.end);
@@ -350,7 +350,7 @@ fn write_truth(path: &std::path::Path, genome: &Genome) -> Result<Sink, Simulate
             writeln!(out, "{kind}\t{}\t{start}\t{end}\t{detail}", genome.sequences[feature.contig].name)
         })
     })?;
-    Ok(sink)
+    Ok(table)
 }
 
 impl Kind {

@@ -25,4 +25,4 @@ mod shotgun;
 
 pub use error::SimulateError;
 pub use random::Random;
-pub use sequence::{Sequence, read_sequences, write_fasta};
+pub use sequence::{Sequence, read_sequences};

@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use gyrase_fabric::Progress;
+use gyrase_fastx::{Format, Writer};
 
 use crate::SimulateError;
 use crate::error::check;
-use crate::files::Sink;
+use crate::files;
 use crate::sequence::{Sequence, read_sequences};
 use crate::shotgun::{Places, Shotgun};
 
@@ -23,7 +24,7 @@ pub enum Amount {
     Fragments(u64),
 }
 
-/// Where the reads go. Names that end in `.gz` or `.zst` are compressed.
+/// Where the reads go. The ending of a name says how it is compressed; `-` is standard output.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Target {
     /// One file; mates follow each other.
@@ -74,7 +75,7 @@ pub fn run(config: &Config, progress: &Progress) -> Result<Summary, SimulateErro
     let mut files = config.target.create(&config.protocol.shape)?;
     let genome = config.genomes.first().map_or(String::new(), |path| path.display().to_string());
     let summary = shoot(config, &sequences, &genome, &mut files, progress)?;
-    files.into_iter().try_for_each(Sink::commit)?;
+    files.into_iter().try_for_each(Writer::finish)?;
     Ok(summary)
 }
 
@@ -82,7 +83,7 @@ fn shoot(
     config: &Config,
     sequences: &[Sequence],
     genome: &str,
-    files: &mut [Sink],
+    files: &mut [Writer],
     progress: &Progress,
 ) -> Result<Summary, SimulateError> {
     let mut shotgun = Shotgun::new(&config.protocol)?;
@@ -130,13 +131,14 @@ impl Amount {
 
 impl Target {
     /// Starts the files: one, or two for mates.
-    pub(crate) fn create(&self, shape: &Shape) -> Result<Vec<Sink>, SimulateError> {
+    pub(crate) fn create(&self, shape: &Shape) -> Result<Vec<Writer>, SimulateError> {
+        let create = |path: &PathBuf| files::create(path, Format::Fastq);
         match self {
-            Target::One(path) => Ok(vec![Sink::create(path)?]),
+            Target::One(path) => Ok(vec![create(path)?]),
             Target::Two(first, second) => {
                 check(shape.is_paired(), "--out2", second.display(), "left out for reads that are not paired")?;
                 check(first != second, "--out2", second.display(), "another file than --out")?;
-                Ok(vec![Sink::create(first)?, Sink::create(second)?])
+                Ok(vec![create(first)?, create(second)?])
             }
         }
     }

@@ -2,8 +2,10 @@
 
 use crate::Random;
 
-/// The best quality that is written.
+/// The quality that a machine without errors writes.
 const BEST: u8 = 41;
+/// The best level of qualities; one better is still below 64.
+const TOP: u8 = 62;
 /// Error probability that a quality of 0, 1, .. stands for is this power: 10^(-1/10).
 const STEP: f64 = 0.794_328_234_724_281_5;
 /// Quality of a letter that the machine could not read.
@@ -38,8 +40,9 @@ impl Sequencer {
     /// A machine for reads of `length` bases with the mean error rate `rate`, of which the share `indels` are
     /// insertions and deletions. A rate of 0 makes no error and writes the best quality.
     pub(crate) fn new(length: usize, rate: f64, indels: f64, course: Course) -> Sequencer {
+        let probabilities = std::array::from_fn(|quality| probability(quality as u8));
         let positions = if course == Course::Flat { 1 } else { length };
-        let qualities = (0..positions).map(|i| qualities_of(rate * course.factor(i, length))).collect();
+        let qualities = (0..positions).map(|i| qualities_of(rate * course.factor(i, length), &probabilities)).collect();
         let scale = (1u64 << 32) as f64;
         let mut errors = [0; 64];
         if rate > 0.0 {
@@ -112,17 +115,21 @@ fn probability(quality: u8) -> f64 {
 }
 
 /// 256 qualities whose mean chance of an error is as near to `rate` as one quality step in one of them allows.
-fn qualities_of(rate: f64) -> [u8; 256] {
+fn qualities_of(rate: f64, probabilities: &[f64; 64]) -> [u8; 256] {
     if rate == 0.0 {
         return [BEST; 256];
     }
     let mean = |level: u8, raised: usize| {
-        let sum: f64 = spread(level, raised).iter().map(|&quality| probability(quality)).sum();
+        let sum: f64 = spread(level, raised).iter().map(|&quality| probabilities[usize::from(quality)]).sum();
         sum / 256.0
     };
-    let level = (UNREAD..BEST + 19).find(|&level| mean(level, 256) <= rate).unwrap_or(BEST);
-    let raised = (0..256).find(|&raised| mean(level, raised) <= rate).unwrap_or(256);
-    spread(level, raised)
+    let level = (UNREAD..TOP).find(|&level| mean(level, 256) <= rate).unwrap_or(TOP);
+    let (mut low, mut high) = (0, 256);
+    while low < high {
+        let raised = (low + high) / 2;
+        if mean(level, raised) <= rate { high = raised } else { low = raised + 1 }
+    }
+    spread(level, low)
 }
 
 /// The qualities of a level, the first `raised` of them one step better.

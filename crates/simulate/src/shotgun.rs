@@ -2,8 +2,9 @@
 
 use std::io::Write;
 
+use gyrase_fastx::Writer;
+
 use crate::error::check;
-use crate::files::Sink;
 use crate::genome::strand;
 use crate::random::{exp, ln};
 use crate::sequence::Sequence;
@@ -215,6 +216,7 @@ pub(crate) struct Shotgun {
     /// Mean and deviation of the logarithm of the length of long reads.
     logs: (f64, f64),
     read: Read,
+    name: Vec<u8>,
     pub(crate) made: Yield,
 }
 
@@ -229,7 +231,7 @@ impl Shotgun {
             Shape::Long { mean, deviation } => (Sequencer::new(1, rate, indels, Course::Flat), logs(mean, deviation)),
         };
         let protocol = protocol.clone();
-        Ok(Shotgun { protocol, machine, logs, read: Read::default(), made: Yield::default() })
+        Ok(Shotgun { protocol, machine, logs, read: Read::default(), name: Vec::new(), made: Yield::default() })
     }
 
     /// The generator of fragment `number` (from 0).
@@ -256,7 +258,7 @@ impl Shotgun {
         fragment: &Fragment,
         number: u64,
         random: &mut Random,
-        files: &mut [Sink],
+        files: &mut [Writer],
     ) -> Result<(), SimulateError> {
         let length = match self.protocol.shape {
             Shape::Single { length } | Shape::Paired { length, .. } => length as usize,
@@ -267,14 +269,12 @@ impl Shotgun {
             let (template, reverse) = fragment.mate(length, second);
             self.machine.read(template, reverse, random, &mut self.read);
             let file = if second { files.last_mut() } else { files.first_mut() }.expect("there is a file");
-            let out = file.buffer();
-            out.push(b'@');
-            fragment.write_name(number, out);
+            self.name.clear();
+            fragment.write_name(number, &mut self.name);
             if paired {
-                out.extend_from_slice(if second { b"/2" } else { b"/1" });
+                self.name.extend_from_slice(if second { b"/2" } else { b"/1" });
             }
-            push_record(out, &self.read);
-            file.flush_if_full()?;
+            file.write(&self.name, &self.read.letters, &self.read.qualities)?;
             self.count();
         }
         Ok(())
@@ -285,15 +285,6 @@ impl Shotgun {
         self.made.letters += self.read.letters.len() as u64;
         self.made.errors += self.read.errors;
     }
-}
-
-/// The rest of a FASTQ record after its name.
-fn push_record(out: &mut Vec<u8>, read: &Read) {
-    out.push(b'\n');
-    out.extend_from_slice(&read.letters);
-    out.extend_from_slice(b"\n+\n");
-    out.extend_from_slice(&read.qualities);
-    out.push(b'\n');
 }
 
 /// Mean and deviation of the logarithm of a log-normal variable of this mean and deviation.

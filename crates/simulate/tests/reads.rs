@@ -8,7 +8,7 @@ use gyrase_fabric::Progress;
 use gyrase_simulate::community::{self, Family, Source};
 use gyrase_simulate::genome::{Blueprint, Gaps, generate};
 use gyrase_simulate::reads::{Amount, Config, Errors, Protocol, Shape, Summary, Target, run};
-use gyrase_simulate::{Sequence, SimulateError, read_sequences, write_fasta};
+use gyrase_simulate::{Sequence, SimulateError, read_sequences};
 
 const PAIRED: Shape = Shape::Paired { length: 100, insert_mean: 300.0, insert_deviation: 40.0 };
 const PERFECT: Errors = Errors { rate: 0.0, indels: 0.0 };
@@ -20,8 +20,8 @@ fn genome() -> Vec<Sequence> {
 
 fn write(folder: &Path, sequences: &[Sequence]) -> PathBuf {
     let path = folder.join("genome.fa");
-    let mut text = Vec::new();
-    write_fasta(&mut text, sequences).unwrap();
+    let text: String =
+        sequences.iter().map(|s| format!(">{}\n{}\n", s.name, str::from_utf8(&s.letters).unwrap())).collect();
     fs::write(&path, text).unwrap();
     path
 }
@@ -226,4 +226,35 @@ fn a_community_of_files_takes_their_names_and_never_changes() {
     assert_eq!((summary.members.len(), summary.members[0].genome.as_str()), (1, "genome"));
     let crc = |name| crc32fast::hash(&fs::read(folder.path().join(name)).unwrap());
     assert_eq!(["reads.fq", "truth.tsv", "abundances.tsv"].map(crc), [916_653_375, 2_888_134_096, 629_052_750]);
+}
+
+#[test]
+fn compressed_files_hold_the_same_reads() {
+    let folder = tempfile::tempdir().unwrap();
+    let errors = Errors { rate: 0.01, indels: 0.0 };
+    let plain = records(&shoot(PAIRED, errors.clone(), Amount::Fragments(300)).1);
+    for ending in ["gz", "zst", "bz2", "xz"] {
+        let output = folder.path().join(format!("reads.fq.{ending}"));
+        let config = Config {
+            genomes: vec![write(folder.path(), &genome())],
+            protocol: Protocol { seed: 5, shape: PAIRED, errors: errors.clone() },
+            amount: Amount::Fragments(300),
+            target: Target::One(output.clone()),
+        };
+        run(&config, &Progress::default()).unwrap();
+        assert!(fs::read(&output).unwrap()[0] != b'@');
+        let found: Vec<_> =
+            read_sequences(&output).unwrap().into_iter().map(|read| (read.name, read.letters)).collect();
+        let expected: Vec<_> = plain.iter().map(|(name, letters, _)| (name.clone(), letters.clone())).collect();
+        assert_eq!(found, expected, "{ending}");
+    }
+}
+
+#[test]
+fn tables_are_not_named_like_compressed_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = community::Config { truth: folder.path().join("t.tsv.gz"), ..community(folder.path(), family()) };
+    let error = community::run(&config, &Progress::default()).unwrap_err();
+    assert!(matches!(error, SimulateError::Setting { flag: "--truth", .. }), "{error}");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
