@@ -3,6 +3,7 @@
 mod bins;
 mod config;
 pub mod dump;
+pub mod exchange;
 pub mod histogram;
 pub mod info;
 pub mod ops;

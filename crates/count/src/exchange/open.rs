@@ -1,0 +1,54 @@
+//! Finds out what a foreign database is.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, stdin};
+use std::path::Path;
+
+use super::error::{ExchangeError, Result};
+use super::source::Source;
+use super::{kff, kmc, text};
+
+/// Opens `path`: a KMC pair (either file, or the name without ending), or a KFF file or a text, known by its first bytes;
+/// `-` is the standard input.
+pub(crate) fn open(path: &Path) -> Result<Box<dyn Source>> {
+    if is_pair(path) {
+        return Ok(Box::new(kmc::Reader::open(path)?));
+    }
+    let raw: Box<dyn Read> = match path.as_os_str() == "-" {
+        true => Box::new(stdin()),
+        false => Box::new(File::open(path).map_err(|source| ExchangeError::read(path, source))?),
+    };
+    let mut input = BufReader::with_capacity(1 << 20, raw);
+    let start = input.fill_buf().map_err(|source| ExchangeError::read(path, source))?;
+    if let Some(program) = compression(start) {
+        let what = format!("it is compressed; give it as `{program} -dc {} | gyrase kmers import -`", path.display());
+        return Err(ExchangeError::unsupported(path, what));
+    }
+    match start.first() {
+        Some(b'K') => Ok(Box::new(kff::Reader::new(input, path)?)),
+        _ => Ok(Box::new(text::Reader::new(input, path)?)),
+    }
+}
+
+/// The program that undoes the compression that these first bytes show.
+fn compression(start: &[u8]) -> Option<&'static str> {
+    match start {
+        [0x1f, 0x8b, ..] => Some("gzip"),
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => Some("zstd"),
+        [b'B', b'Z', b'h', ..] => Some("bzip2"),
+        [0xfd, b'7', b'z', b'X', b'Z', ..] => Some("xz"),
+        _ => None,
+    }
+}
+
+/// True when `path` names files of KMC and not a file of its own that is something else.
+fn is_pair(path: &Path) -> bool {
+    if path.as_os_str() == "-" {
+        return false;
+    }
+    let mut start = [0; 3];
+    match File::open(path).and_then(|mut file| file.read_exact(&mut start)) {
+        Ok(()) => start == *b"KMC",
+        Err(_) => !path.is_file() && kmc::pair(path).0.is_file(),
+    }
+}

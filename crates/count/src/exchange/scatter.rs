@@ -1,0 +1,85 @@
+//! Counted k-mers as records of the fabric: how they are sent, and how a partition of them is put in order.
+
+use gyrase_fabric::{Drain, SLACK, Sender, SpillFolder};
+
+use super::error::{ExchangeError, Result};
+
+/// The words of a k-mer or a key, and its count.
+pub(crate) type Counted<const W: usize> = ([u64; W], u32);
+
+/// Bytes of a record with `words` words.
+pub(crate) const fn record_bytes(words: usize) -> usize {
+    8 * words + 4
+}
+
+/// Sends one record.
+pub(crate) fn send<const W: usize>(sender: &mut impl Sender, partition: usize, counted: Counted<W>) -> Result<()> {
+    let mut record = [0; SLACK];
+    for (bytes, word) in record.chunks_exact_mut(8).zip(counted.0) {
+        bytes.copy_from_slice(&word.to_le_bytes());
+    }
+    record[8 * W..record_bytes(W)].copy_from_slice(&counted.1.to_le_bytes());
+    Ok(sender.send(partition, &record[..record_bytes(W)], record_bytes(W))?)
+}
+
+fn decode<const W: usize>(record: &[u8]) -> Counted<W> {
+    let mut words = [0; W];
+    for (word, bytes) in words.iter_mut().zip(record.chunks_exact(8)) {
+        *word = u64::from_le_bytes(bytes.try_into().expect("eight bytes"));
+    }
+    (words, u32::from_le_bytes(record[8 * W..].try_into().expect("four bytes")))
+}
+
+/// Hands every record of a partition to `each`.
+pub(crate) fn for_each<const W: usize>(
+    partitions: &impl Drain,
+    partition: usize,
+    mut each: impl FnMut(Counted<W>),
+) -> Result<()> {
+    partitions.drain(partition, &mut |bytes, used| {
+        bytes[..used].chunks_exact(record_bytes(W)).for_each(|record| each(decode(record)));
+        Ok::<_, ExchangeError>(())
+    })
+}
+
+/// Sorts by the words and sums the counts of equal ones, up to 2^32 - 1.
+pub(crate) fn sort_and_sum<const W: usize>(entries: &mut Vec<Counted<W>>) {
+    entries.sort_unstable_by_key(|entry| entry.0);
+    entries.dedup_by(|later, kept| {
+        let same = later.0 == kept.0;
+        if same {
+            kept.1 = kept.1.saturating_add(later.1);
+        }
+        same
+    });
+}
+
+/// The folder for the spills of a run that makes `target`: the same for every run that does, so that the next one
+/// removes what a killed one left.
+pub(crate) fn spill_folder(tmp: &std::path::Path, target: &std::path::Path, limit: Option<u64>) -> SpillFolder {
+    let absolute = std::path::absolute(target).unwrap_or_else(|_| target.to_path_buf());
+    let bytes = absolute.as_os_str().as_encoded_bytes();
+    let name = bytes.iter().fold(0, |hash, &byte| gyrase_kmer::mix(hash ^ u64::from(byte)));
+    SpillFolder::new(tmp.join(format!("gyrase-exchange-{name:016x}")), limit, false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_stop_at_the_largest_count() {
+        let mut entries = vec![([5, 1], 3), ([2, 9], u32::MAX), ([5, 1], 4), ([2, 9], 7), ([2, 8], 1)];
+        sort_and_sum(&mut entries);
+        assert_eq!(entries, [([2, 8], 1), ([2, 9], u32::MAX), ([5, 1], 7)]);
+    }
+
+    #[test]
+    fn records_come_back() {
+        let mut record = [0; 20];
+        record[..8].copy_from_slice(&7u64.to_le_bytes());
+        record[8..16].copy_from_slice(&u64::MAX.to_le_bytes());
+        record[16..].copy_from_slice(&9u32.to_le_bytes());
+        assert_eq!(decode::<2>(&record), ([7, u64::MAX], 9));
+    }
+}
