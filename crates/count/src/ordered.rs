@@ -14,23 +14,31 @@ const PIECE: usize = 1 << 20;
 /// Pieces on their way to the sink.
 const ON_THE_WAY: usize = 4;
 
-/// Whose turn it is to pass text on: the task of that number.
+/// Whose turn it is to pass something on: the task of that number.
 #[derive(Default)]
-struct Turn {
+pub(crate) struct Turn {
+    /// The task, and whether the run has failed.
     now: Mutex<(usize, bool)>,
     changed: Condvar,
 }
 
 impl Turn {
     /// Waits for the turn of `task`; false when the run has failed.
-    fn wait(&self, task: usize) -> bool {
+    pub(crate) fn wait(&self, task: usize) -> bool {
         let now = self.now.lock().expect("no thread panics while it holds the turn");
         let now = self.changed.wait_while(now, |now| now.0 != task && !now.1);
         !now.expect("no thread panics while it holds the turn").1
     }
 
-    fn update(&self, change: impl FnOnce(&mut (usize, bool))) {
-        change(&mut self.now.lock().expect("no thread panics while it holds the turn"));
+    /// Gives the turn to the next task.
+    pub(crate) fn pass(&self) {
+        self.now.lock().expect("no thread panics while it holds the turn").0 += 1;
+        self.changed.notify_all();
+    }
+
+    /// Wakes all that wait: nobody gets a turn any more.
+    pub(crate) fn fail(&self) {
+        self.now.lock().expect("no thread panics while it holds the turn").1 = true;
         self.changed.notify_all();
     }
 }
@@ -76,7 +84,7 @@ pub(crate) fn write_ordered(
     let turn = Turn::default();
     let spare = Mutex::default();
     let (pieces, received) = sync_channel(ON_THE_WAY);
-    let fail = || turn.update(|now| now.1 = true);
+    let fail = || turn.fail();
     std::thread::scope(|scope| {
         let (turn, spare, fail, work) = (&turn, &spare, &fail, &work);
         let lanes = scope.spawn(move || {
@@ -85,7 +93,7 @@ pub(crate) fn write_ordered(
                 out.task = task;
                 *sum += work(task, out)?;
                 out.send()?;
-                turn.update(|now| now.0 += 1);
+                turn.pass();
                 Ok(())
             };
             let lanes = share_out(threads, tasks, progress, start, work, fail)?;

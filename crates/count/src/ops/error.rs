@@ -30,6 +30,9 @@ pub enum OperationError {
     /// There is nothing to work on.
     #[error("no database was named; name at least one .gyk file (intersect and subtract: at least two)")]
     NoInput,
+    /// Sequences cannot be read.
+    #[error(transparent)]
+    Reads(#[from] gyrase_fastx::Error),
     /// The k-mer to look up is none of this database.
     #[error("\"{text}\" cannot be looked up in {}: it needs k-mers of {k} letters A, C, G, T", database.display())]
     NotAKmer {
