@@ -11,12 +11,12 @@ const ABOUT: &str = "Count the k-mers of sequencing data, exactly, fast, and wit
 
 const EXAMPLES: &str = "\
 Examples:
-  gyrase demo                                        the main job on a small sample, in seconds
-  gyrase count reads_1.fq.gz reads_2.fq.gz -o s.gyk  count canonical 31-mers of two files
-  gyrase kmers histo s.gyk --plot s.svg              the spectrum, as numbers and as a picture
-  gyrase plan count reads.fq.gz -k 55                memory, disk and time, before the first byte
+  gyrase demo                                  the main job on a small sample
+  gyrase count r_1.fq.gz r_2.fq.gz -o s.gyk    count the 31-mers of two files
+  gyrase kmers histo s.gyk --plot s.svg        their spectrum as a picture
+  gyrase plan count r.fq.gz -k 55              memory, disk, time: beforehand
 
-`gyrase <verb> --help` explains a verb with examples; exit codes are listed in docs/errors.md.";
+`gyrase <verb> --help` explains a verb; docs/errors.md lists the exit codes.";
 
 /// Count the k-mers of sequencing data, exactly, fast, and within the memory you give.
 #[derive(Debug, Parser)]
@@ -92,5 +92,17 @@ mod tests {
     #[test]
     fn the_arguments_are_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn examples_fit_a_terminal() {
+        fn check(command: &clap::Command) {
+            let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            for line in text.lines() {
+                assert!(line.chars().count() <= 80, "{}: {line}", command.get_name());
+            }
+            command.get_subcommands().for_each(check);
+        }
+        check(&Cli::command());
     }
 }

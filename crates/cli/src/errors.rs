@@ -1,20 +1,20 @@
 //! The exit code of each library error.
 
 use gyrase_count::ops::OperationError;
+use gyrase_fabric::FabricError;
 use gyrase_simulate::SimulateError;
 use gyrase_table::gyk::GykError;
+use gyrase_tabulate::TabulateError;
 
 use crate::failure::{Code, Failure};
 
 impl From<SimulateError> for Failure {
     fn from(error: SimulateError) -> Failure {
         let code = match &error {
-            SimulateError::Setting { .. } | SimulateError::Short { .. } | SimulateError::Unreadable { .. } => {
-                Code::Usage
-            }
+            SimulateError::Setting { .. } | SimulateError::Short { .. } => Code::Usage,
             SimulateError::Output(_) => Code::Output,
             SimulateError::Cancelled => Code::Interrupted,
-            SimulateError::Empty { .. } => Code::Input,
+            _ => Code::Input,
         };
         Failure::from_error(code, &error)
     }
@@ -31,8 +31,41 @@ impl From<OperationError> for Failure {
             OperationError::Sink(_) | OperationError::Write(_) => Code::Output,
             OperationError::Cancelled => Code::Interrupted,
             OperationError::Stopped => Code::Internal,
+            _ => Code::Input,
         };
         Failure::from_error(code, &error)
+    }
+}
+
+impl From<gyrase_count::Error> for Failure {
+    fn from(error: gyrase_count::Error) -> Failure {
+        use gyrase_count::Error;
+        let code = match &error {
+            Error::Tabulate(TabulateError::Input(error)) => input(error),
+            Error::Tabulate(TabulateError::Fabric(error)) => fabric(error),
+            Error::Tabulate(TabulateError::Cancelled) => Code::Interrupted,
+            Error::Database(error) => database(error),
+            Error::Memory { .. } => Code::Memory,
+            Error::TmpSpace { .. } => Code::Output,
+        };
+        Failure::from_error(code, &error)
+    }
+}
+
+impl From<GykError> for Failure {
+    fn from(error: GykError) -> Failure {
+        Failure::from_error(database(&error), &error)
+    }
+}
+
+fn input(error: &gyrase_fastx::Error) -> Code {
+    if error.is_usage() { Code::Usage } else { Code::Input }
+}
+
+fn fabric(error: &FabricError) -> Code {
+    match error {
+        FabricError::Memory(_) => Code::Memory,
+        FabricError::Spill { .. } | FabricError::TooMuchSpill { .. } | FabricError::Damaged { .. } => Code::Output,
     }
 }
 

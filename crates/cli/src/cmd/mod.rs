@@ -2,8 +2,11 @@
 
 mod cite;
 mod completions;
+mod count;
+mod demo;
 mod kmers;
 mod man;
+mod plan;
 mod simulate;
 
 use clap::Subcommand;
@@ -14,10 +17,16 @@ use crate::session::Session;
 /// The verbs.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Count the k-mers of FASTA and FASTQ files into a database.
+    Count(count::Count),
     /// Look into databases of k-mers, combine them, exchange them with other programs.
     Kmers(kmers::Kmers),
+    /// Say what a run will take, before its first byte.
+    Plan(plan::Plan),
     /// Make genomes, reads and communities with known truth, from a seed.
     Simulate(Box<simulate::Simulate>),
+    /// Show the main job on a small simulated sample, and check the result.
+    Demo(demo::Demo),
     /// Print the completion script of a shell.
     Completions(completions::Completions),
     /// Print the manual page, or write one for every verb into a folder.
@@ -29,8 +38,11 @@ pub enum Command {
 /// Runs a verb.
 pub fn run(command: Command, session: &Session) -> Result<()> {
     match command {
+        Command::Count(verb) => verb.run(session),
         Command::Kmers(verb) => verb.run(session),
+        Command::Plan(verb) => verb.run(session),
         Command::Simulate(verb) => verb.run(session),
+        Command::Demo(verb) => verb.run(session),
         Command::Completions(verb) => verb.run(),
         Command::Man(verb) => verb.run(),
         Command::Cite(verb) => verb.run(),

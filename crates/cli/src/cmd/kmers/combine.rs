@@ -13,19 +13,19 @@ use crate::words::{self, things};
 
 const UNION: &str = "\
 Examples:
-  gyrase kmers union a.gyk b.gyk c.gyk -o all.gyk               counts are summed
+  gyrase kmers union a.gyk b.gyk c.gyk -o all.gyk         counts are summed
   gyrase kmers union a.gyk b.gyk --counts max -o all.gyk
-  gyrase kmers union a.gyk --min-count 2 -o solid.gyk           one database, without its unique k-mers";
+  gyrase kmers union a.gyk --min-count 2 -o solid.gyk     unique k-mers left out";
 
 const INTERSECT: &str = "\
 Examples:
-  gyrase kmers intersect a.gyk b.gyk -o shared.gyk                 the smaller count
-  gyrase kmers intersect reads.gyk genome.gyk --counts first -o in_genome.gyk";
+  gyrase kmers intersect a.gyk b.gyk -o shared.gyk        the smaller count
+  gyrase kmers intersect reads.gyk genome.gyk --counts first -o mapped.gyk";
 
 const SUBTRACT: &str = "\
 Examples:
-  gyrase kmers subtract sample.gyk host.gyk -o rest.gyk            k-mers that host.gyk has not
-  gyrase kmers subtract after.gyk before.gyk --counts -o more.gyk  counts are taken off, what stays above 0 is kept";
+  gyrase kmers subtract s.gyk host.gyk -o rest.gyk        what host.gyk has not
+  gyrase kmers subtract after.gyk before.gyk --counts -o more.gyk";
 
 /// Unite databases: the k-mers of any of them.
 #[derive(Debug, Args)]

@@ -13,10 +13,10 @@ use crate::sink::Sink;
 
 const EXAMPLES: &str = "\
 Examples:
-  gyrase kmers dump sample.gyk | head              KMER<TAB>count lines, in the order of the database
-  gyrase kmers dump sample.gyk --sorted -o s.txt   in the order of the letters
-  gyrase kmers dump sample.gyk --style fasta       >count and the k-mer, as `jellyfish dump`
-  gyrase kmers dump sample.gyk --min-count 1000    the frequent ones";
+  gyrase kmers dump s.gyk | head              in the order of the database
+  gyrase kmers dump s.gyk --sorted -o s.txt   in the order of the letters
+  gyrase kmers dump s.gyk --style fasta       >count and the k-mer
+  gyrase kmers dump s.gyk --min-count 1000    the frequent ones";
 
 /// Print every k-mer with its count.
 #[derive(Debug, Args)]

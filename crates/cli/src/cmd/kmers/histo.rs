@@ -1,21 +1,24 @@
 //! `gyrase kmers histo`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use gyrase_count::histogram::{self, Style};
-use gyrase_table::gyk::Cutoffs;
-use serde_json::json;
+use gyrase_count::histogram::{self, Histogram, Style};
+use gyrase_count::spectrum::{self, Spectrum};
+use gyrase_table::gyk::{Cutoffs, Database};
+use serde_json::{Value, json};
 
 use crate::failure::{Failure, Result};
 use crate::session::Session;
-use crate::sink::Sink;
+use crate::sink::{self, Sink};
+use crate::words::grouped;
 
 const EXAMPLES: &str = "\
 Examples:
-  gyrase kmers histo sample.gyk > sample.hist                      every count that occurs: for GenomeScope, Smudgeplot
-  gyrase kmers histo sample.gyk --style kmc --high 10000           as `kmc_tools transform sample histogram`
-  gyrase kmers histo sample.gyk --style jellyfish -o s_jf.hist     as `jellyfish histo`, for MultiQC
+  gyrase kmers histo s.gyk > s.hist            for GenomeScope and Smudgeplot
+  gyrase kmers histo s.gyk --plot s.svg        the spectrum as a picture
+  gyrase kmers histo s.gyk --style kmc         as `kmc_tools transform s histogram`
+  gyrase kmers histo s.gyk --style jellyfish -o s_jf.hist     also for MultiQC
 
 Nothing is cut off by default: genome sizes need the high counts.";
 
@@ -27,7 +30,11 @@ pub struct Histo {
     #[arg(value_name = "DATABASE.gyk")]
     database: PathBuf,
 
-    /// File to write [default: standard output]
+    /// Draw the spectrum: errors, peaks, estimated genome size
+    #[arg(long, value_name = "FILE.svg")]
+    plot: Option<PathBuf>,
+
+    /// File to write [default: standard output; with --plot none]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
@@ -57,11 +64,27 @@ impl Histo {
     pub fn run(self, session: &Session) -> Result<()> {
         let style = self.style()?;
         let histogram = session.shown(|progress| histogram::run(&self.database, session.threads, progress))?;
-        let mut sink = Sink::open(self.output.as_deref())?;
-        histogram.write(style, &mut sink).map_err(|source| sink.error(source))?;
-        sink.finish()?;
+        if let Some(plot) = &self.plot {
+            self.draw(session, &histogram, plot)?;
+        }
+        if self.plot.is_none() || self.output.is_some() {
+            let mut sink = Sink::open(self.output.as_deref())?;
+            histogram.write(style, &mut sink).map_err(|source| sink.error(source))?;
+            sink.finish()?;
+        }
         session.note("inputs", self.database.display().to_string());
         session.note("counts", json!({"distinct": histogram.distinct(), "total": histogram.total()}));
+        Ok(())
+    }
+
+    fn draw(&self, session: &Session, histogram: &Histogram, plot: &Path) -> Result<()> {
+        let k = Database::open(&self.database)?.shape().k();
+        let rows: Vec<(u64, u64)> = histogram.rows().map(|(count, kmers)| (u64::from(count), kmers)).collect();
+        let spectrum = Spectrum::estimate(&rows, k);
+        let sample = self.database.file_stem().unwrap_or_default().to_string_lossy();
+        sink::write_all(Some(plot), spectrum::plot(&rows, &spectrum, &sample).as_bytes())?;
+        say(&spectrum);
+        session.note("spectrum", facts(&spectrum));
         Ok(())
     }
 
@@ -75,4 +98,32 @@ impl Histo {
             (Form::Jellyfish, ..) => Err(Failure::usage("--low goes with --style kmc")),
         }
     }
+}
+
+fn say(spectrum: &Spectrum) {
+    let Some(size) = spectrum.genome_size else {
+        tracing::info!("the spectrum has no peak beside the errors: nothing can be said about the genome");
+        return;
+    };
+    tracing::info!("genome size about {} bases", grouped(size));
+    if let Some(depth) = spectrum.hom_peak {
+        tracing::info!("each k-mer of the genome about {depth:.1} times");
+    }
+    if let Some(share) = spectrum.heterozygosity {
+        tracing::info!("heterozygosity about {:.2} %", share * 100.0);
+    }
+    if let Some(rate) = spectrum.error_rate {
+        tracing::info!("sequencing errors about {:.2} % of the bases", rate * 100.0);
+    }
+}
+
+fn facts(spectrum: &Spectrum) -> Value {
+    json!({
+        "genome_size": spectrum.genome_size,
+        "valley": spectrum.valley,
+        "heterozygous_peak": spectrum.het_peak,
+        "homozygous_peak": spectrum.hom_peak,
+        "heterozygosity": spectrum.heterozygosity,
+        "error_rate": spectrum.error_rate,
+    })
 }

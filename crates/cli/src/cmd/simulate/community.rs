@@ -13,10 +13,10 @@ use crate::words::things;
 
 const EXAMPLES: &str = "\
 Examples:
-  gyrase simulate community -o mock.fq --truth truth.tsv --abundances abundances.tsv
+  gyrase simulate community -o mock.fq --truth truth.tsv --abundances abund.tsv
       3 species of 2 strains each, drawn from one random ancestor
-  gyrase simulate community genomes/*.fa -o m_1.fq.gz --out2 m_2.fq.gz --coverage 20 \\
-      --truth truth.tsv.gz --abundances abundances.tsv
+  gyrase simulate community *.fa -o m_1.fq.gz --out2 m_2.fq.gz --coverage 20 \\
+      --truth truth.tsv.gz --abundances abund.tsv
       the genomes of your own files";
 
 /// Read many genomes at log-normal abundances.

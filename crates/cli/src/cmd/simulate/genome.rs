@@ -12,10 +12,10 @@ use crate::words::things;
 
 const EXAMPLES: &str = "\
 Examples:
-  gyrase simulate genome -o genome.fa                                 one million random bases
+  gyrase simulate genome -o genome.fa             one million random bases
   gyrase simulate genome -o g.fa --length 20000000 --contigs 8 --gc 0.38
   gyrase simulate genome -o diploid.fa --heterozygosity 0.01 --truth truth.tsv
-  gyrase simulate genome -o repeats.fa --repeat-families 20 --repeat-copies 50 --repeat-length 800";
+  gyrase simulate genome -o g.fa --repeat-families 20 --repeat-length 800";
 
 /// Make a random genome: GC content, repeats, gaps, a second haplotype.
 #[derive(Debug, Args)]

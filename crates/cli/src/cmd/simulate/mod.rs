@@ -15,7 +15,7 @@ const EXAMPLES: &str = "\
 Examples:
   gyrase simulate genome -o genome.fa --length 5000000 --heterozygosity 0.01
   gyrase simulate reads genome.fa -o r_1.fq.gz --out2 r_2.fq.gz --coverage 30
-  gyrase simulate community -o mock_1.fq --out2 mock_2.fq --truth truth.tsv --abundances abundances.tsv
+  gyrase simulate community -o mock.fq --truth truth.tsv --abundances abund.tsv
 
 The same seed gives the same bytes on every machine.";
 

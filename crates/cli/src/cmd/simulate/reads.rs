@@ -12,12 +12,13 @@ use crate::words::{grouped, things};
 
 const EXAMPLES: &str = "\
 Examples:
-  gyrase simulate reads genome.fa -o r_1.fq --out2 r_2.fq --coverage 30   2 x 150 bases, two files
-  gyrase simulate reads genome.fa -o pairs.fq.gz --fragments 100000       mates one after the other
-  gyrase simulate reads genome.fa -o single.fq --layout single --length 100 --error-rate 0
-  gyrase simulate reads genome.fa -o long.fq --layout long --length 8000 --length-sd 4000
+  gyrase simulate reads g.fa -o r_1.fq --out2 r_2.fq      2 x 150 bases, 30x
+  gyrase simulate reads g.fa -o pairs.fq.gz --fragments 100000
+  gyrase simulate reads g.fa -o single.fq --layout single --error-rate 0
+  gyrase simulate reads g.fa -o long.fq --layout long --length 8000
 
-A read is named sequence:start-end:strand:number, after the place that it was read from.";
+A read is named after the place that it was read from:
+sequence:start-end:strand:number.";
 
 /// Read genomes: paired, single or long reads with errors and qualities.
 #[derive(Debug, Args)]
