@@ -210,7 +210,10 @@ fn sequence_lines(lines: &mut Lines) -> Result<Option<Letters>, Wrong> {
     let mut length = 0;
     loop {
         let stop = lines.at;
-        let Some(line) = lines.next() else { return lines.missing("the '+' line and the quality") };
+        let Some(line) = lines.next() else {
+            let none = lines.count == before;
+            return lines.missing(if none { "the sequence" } else { "the '+' line and the quality" });
+        };
         match lines.text.get(stop) {
             Some(b'+') => {
                 return Ok(Some(Letters { bytes: start..stop, length, lines: lines.count - 1 - before }));
@@ -235,20 +238,23 @@ fn quality_lines(lines: &mut Lines, letters: &Letters) -> Result<Option<Range<us
             let whole = length + lines.text[lines.at..].len();
             return if lines.last && whole > 0 { wrong(length) } else { lines.missing("the quality") };
         };
-        if let Some(&found) = lines.text[line.clone()].iter().find(|&byte| !(b'!'..=b'~').contains(byte)) {
-            return Err(Wrong { line: lines.count - 1, problem: Problem::Quality { found } });
+        let odd = lines.text[line.clone()].iter().find(|&byte| !(b'!'..=b'~').contains(byte));
+        match (odd, first_length) {
+            (None, _) => {}
+            (Some(_), Some(found)) if letters.lines == 1 => return wrong(found),
+            (Some(&found), _) => return Err(Wrong { line: lines.count - 1, problem: Problem::Quality { found } }),
         }
         length += line.len();
         first_length.get_or_insert(line.len());
     }
     // Who writes the sequence on one line does so with the quality: what looks like a second quality line is the
     // next header when what follows it is none.
-    let wraps = letters.lines != 1 || lines.count == first + 1;
+    let doubtful = letters.lines == 1 && lines.count > first + 1;
     let follows = lines.peek().is_none_or(|byte| byte == b'@' || is_space(byte));
-    if length > letters.length || !wraps && !follows {
+    if length > letters.length || doubtful && !follows {
         return wrong(if letters.lines == 1 { first_length.unwrap_or(length) } else { length });
     }
-    let known = wraps || lines.last || lines.peek().is_some();
+    let known = !doubtful || lines.last || lines.peek().is_some();
     Ok(known.then_some(start..lines.at))
 }
 

@@ -1,0 +1,5 @@
+//! Reading odd, random, damaged and large inputs in every way, compared with a naive parser.
+
+mod corpus;
+mod harness;
+mod oracle;
