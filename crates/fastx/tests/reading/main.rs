@@ -3,3 +3,4 @@
 mod corpus;
 mod harness;
 mod oracle;
+mod random;
