@@ -7,7 +7,8 @@
 //!
 //! [`Spectrum::estimate`] finds them and fits negative binomials at 1/2, 1, 3/2 and 2 times the coverage, as
 //! GenomeScope does (Vurture et al. 2017, doi:10.1093/bioinformatics/btx153); [`plot`] draws them.
-//! What cannot be told from the data is `None`: without a peak there is no size, with one peak no
+//! The data are taken to be of one genome: peaks of a metagenome are read as if they were.
+//! What cannot be told from the data is `None`: without a peak there is no size, with one peak and no shoulder no
 //! heterozygosity. Two limits are in the nature of the matter: a genome so heterozygous (above some 5 %) that no
 //! homozygous peak is left looks haploid and twice as large, and of a polyploid one the two
 //! main peaks are taken.

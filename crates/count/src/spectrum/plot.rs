@@ -179,32 +179,39 @@ fn curve(svg: &mut String, frame: &Frame, spectrum: &Spectrum) {
 
 /// Dashed lines, their labels above the plot in two rows so that none covers another.
 fn markers(svg: &mut String, frame: &Frame, spectrum: &Spectrum) {
+    let homozygous = if spectrum.het_peak.is_some() { "homozygous" } else { "k-mer coverage" };
     let found = [
-        (spectrum.valley.map(|valley| valley as f64), "error valley", VALLEY),
-        (spectrum.het_peak, "heterozygous", HET),
-        (spectrum.hom_peak, "homozygous", HOM),
+        (spectrum.valley.map(|valley| valley as f64), "error valley", 0, VALLEY),
+        (spectrum.het_peak, "heterozygous", 1, HET),
+        (spectrum.hom_peak, homozygous, 1, HOM),
     ];
-    let haploid = spectrum.het_peak.is_none();
+    let mut labels = String::new();
     let mut ends = [LEFT - 60.0; 2];
-    for (place, name, colour) in found {
+    for (place, name, places, colour) in found {
         let Some(place) = place else { continue };
-        let name = if haploid && name == "homozygous" { "k-mer coverage" } else { name };
-        let label = format!("{name} {}", times(place, usize::from(name != "error valley")));
+        let label = format!("{name} {}", times(place, places));
         let half = LETTER * label.chars().count() as f64 / 2.0;
         let x = frame.x(place);
         let center = x.clamp(LEFT - 40.0 + half, RIGHT - half);
-        let row = usize::from(center - half < ends[1]);
-        ends[1 - row] = center + half + 8.0;
-        let y = if row == 0 { TOP - 12.0 } else { TOP - 30.0 };
+        let row = usize::from(center - half < ends[0]);
+        ends[row] = center + half + 8.0;
+        let y = TOP - 12.0 - 18.0 * row as f64;
         put(
             svg,
             format_args!(
-                "<path d=\"M{x:.1} {BOTTOM}V{:.1}\" stroke=\"{colour}\" stroke-width=\"1.4\" stroke-dasharray=\"5 4\"/>\n",
+                "<path d=\"M{x:.1} {BOTTOM}V{:.1}\" stroke=\"{colour}\" stroke-width=\"1.4\" \
+                 stroke-dasharray=\"5 4\"/>\n",
                 y + 4.0
             ),
         );
-        text(svg, center, y, "middle", &format!("font-size=\"13\" font-weight=\"bold\" fill=\"{colour}\""), &label);
+        // White around the letters keeps them legible where the line of a label above passes.
+        let style = format!(
+            "font-size=\"13\" font-weight=\"bold\" fill=\"{colour}\" stroke=\"#ffffff\" stroke-width=\"5\" \
+             stroke-linejoin=\"round\" paint-order=\"stroke\""
+        );
+        text(&mut labels, center, y, "middle", &style, &label);
     }
+    svg.push_str(&labels);
 }
 
 /// The estimates, in a box at the right where the curve is low.
