@@ -1,5 +1,6 @@
 //! The exit code of each library error.
 
+use gyrase_count::exchange::ExchangeError;
 use gyrase_count::ops::OperationError;
 use gyrase_fabric::FabricError;
 use gyrase_simulate::SimulateError;
@@ -12,9 +13,10 @@ impl From<SimulateError> for Failure {
     fn from(error: SimulateError) -> Failure {
         let code = match &error {
             SimulateError::Setting { .. } | SimulateError::Short { .. } => Code::Usage,
+            SimulateError::Input(error) => input(error),
+            SimulateError::Empty { .. } => Code::Input,
             SimulateError::Output(_) => Code::Output,
             SimulateError::Cancelled => Code::Interrupted,
-            _ => Code::Input,
         };
         Failure::from_error(code, &error)
     }
@@ -22,18 +24,7 @@ impl From<SimulateError> for Failure {
 
 impl From<OperationError> for Failure {
     fn from(error: OperationError) -> Failure {
-        let code = match &error {
-            OperationError::Database(error) => database(error),
-            OperationError::Mismatch { .. }
-            | OperationError::NoInput
-            | OperationError::NotAKmer { .. }
-            | OperationError::Cutoffs { .. } => Code::Usage,
-            OperationError::Sink(_) | OperationError::Write(_) => Code::Output,
-            OperationError::Cancelled => Code::Interrupted,
-            OperationError::Stopped => Code::Internal,
-            _ => Code::Input,
-        };
-        Failure::from_error(code, &error)
+        Failure::from_error(operation(&error), &error)
     }
 }
 
@@ -58,8 +49,40 @@ impl From<GykError> for Failure {
     }
 }
 
+impl From<ExchangeError> for Failure {
+    fn from(error: ExchangeError) -> Failure {
+        let code = match &error {
+            ExchangeError::Read { .. } | ExchangeError::Shape(_) => Code::Usage,
+            ExchangeError::Truncated { .. } | ExchangeError::Malformed { .. } | ExchangeError::Unsupported { .. } => {
+                Code::Input
+            }
+            ExchangeError::Output(_) => Code::Output,
+            ExchangeError::Table(error) => database(error),
+            ExchangeError::Fabric(error) => fabric(error),
+            ExchangeError::Listing(error) => operation(error),
+            ExchangeError::Memory { .. } => Code::Memory,
+            ExchangeError::Cancelled => Code::Interrupted,
+        };
+        Failure::from_error(code, &error)
+    }
+}
+
 fn input(error: &gyrase_fastx::Error) -> Code {
     if error.is_usage() { Code::Usage } else { Code::Input }
+}
+
+fn operation(error: &OperationError) -> Code {
+    match error {
+        OperationError::Database(error) => database(error),
+        OperationError::Reads(error) => input(error),
+        OperationError::Mismatch { .. }
+        | OperationError::NoInput
+        | OperationError::NotAKmer { .. }
+        | OperationError::Cutoffs { .. } => Code::Usage,
+        OperationError::Sink(_) | OperationError::Write(_) => Code::Output,
+        OperationError::Cancelled => Code::Interrupted,
+        OperationError::Stopped => Code::Internal,
+    }
 }
 
 fn fabric(error: &FabricError) -> Code {

@@ -2,8 +2,11 @@
 
 mod combine;
 mod dump;
+mod exchange;
+mod filter;
 mod histo;
 mod info;
+mod query;
 
 use clap::{Args, Subcommand};
 use gyrase_table::gyk::{Cutoffs, Summary};
@@ -16,7 +19,9 @@ const EXAMPLES: &str = "\
 Examples:
   gyrase kmers info sample.gyk
   gyrase kmers histo sample.gyk --plot spectrum.svg
-  gyrase kmers union monday.gyk tuesday.gyk -o both.gyk";
+  gyrase kmers union monday.gyk tuesday.gyk -o both.gyk
+  gyrase kmers filter host.gyk reads.fq --drop -o rest.fq
+  gyrase kmers import sample.kmc_pre -o sample.gyk";
 
 /// Look into databases of k-mers, combine them, exchange them with other programs.
 #[derive(Debug, Args)]
@@ -34,12 +39,20 @@ enum What {
     Histo(histo::Histo),
     /// Print every k-mer with its count
     Dump(dump::Dump),
+    /// Look up k-mers, or all k-mers of sequences
+    Query(query::Query),
     /// Unite databases: the k-mers of any of them
     Union(combine::Union),
     /// Intersect databases: the k-mers that all of them have
     Intersect(combine::Intersect),
     /// Subtract databases: the k-mers of the first that no other has
     Subtract(combine::Subtract),
+    /// Keep or drop reads by how many of their k-mers a database has
+    Filter(Box<filter::Filter>),
+    /// Read the database of another program: KMC, KFF, text
+    Import(exchange::Import),
+    /// Write a database for another program: KMC, KFF, text
+    Export(exchange::Export),
     /// Read all of a database and check it
     Verify(info::Verify),
 }
@@ -51,9 +64,13 @@ impl Kmers {
             What::Info(verb) => verb.run(session),
             What::Histo(verb) => verb.run(session),
             What::Dump(verb) => verb.run(session),
+            What::Query(verb) => verb.run(session),
             What::Union(verb) => verb.run(session),
             What::Intersect(verb) => verb.run(session),
             What::Subtract(verb) => verb.run(session),
+            What::Filter(verb) => verb.run(session),
+            What::Import(verb) => verb.run(session),
+            What::Export(verb) => verb.run(session),
             What::Verify(verb) => verb.run(session),
         }
     }

@@ -1,0 +1,141 @@
+//! `gyrase kmers import` and `gyrase kmers export`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use gyrase_count::exchange::{self, ExportConfig, Format, ImportConfig, TextStyle};
+use serde_json::json;
+
+use super::{Counts, totals};
+use crate::cmd::count::length;
+use crate::failure::Result;
+use crate::session::Session;
+use crate::words::{self, things};
+
+const IMPORT: &str = "\
+Examples:
+  gyrase kmers import s.kmc_pre -o s.gyk      s.kmc_pre and s.kmc_suf
+  gyrase kmers import s.kff -o s.gyk
+  jellyfish dump -c s.jf | gyrase kmers import - -o s.gyk
+
+The format is known by content. Counts of equal k-mers are summed.";
+
+const EXPORT: &str = "\
+Examples:
+  gyrase kmers export s.gyk --to kmc -o s     s.kmc_pre and s.kmc_suf
+  gyrase kmers export s.gyk --to kff -o s.kff
+  gyrase kmers export s.gyk --to text -o - | head";
+
+/// Read the database of another program.
+#[derive(Debug, Args)]
+#[command(after_help = IMPORT)]
+pub struct Import {
+    /// A KMC database, a KFF file, or a text of KMC or Jellyfish; `-` for KFF or text through a pipe
+    #[arg(value_name = "INPUT")]
+    input: PathBuf,
+
+    /// Database to make
+    #[arg(long, short, value_name = "FILE.gyk")]
+    output: PathBuf,
+
+    /// Length of the k-mers, where the input is empty and does not say
+    #[arg(short, value_name = "K", value_parser = length)]
+    k: Option<usize>,
+
+    /// Keep a k-mer and its reverse complement apart
+    #[arg(long)]
+    stranded: bool,
+
+    #[command(flatten)]
+    counts: Counts,
+}
+
+/// Write a database for another program, in the order of the letters.
+#[derive(Debug, Args)]
+#[command(after_help = EXPORT)]
+pub struct Export {
+    /// The database
+    #[arg(value_name = "DATABASE.gyk")]
+    database: PathBuf,
+
+    /// Format to write: a KMC database, KFF 1.0, or a text (KMER<TAB>count, KMER count, or FASTA)
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    to: To,
+
+    /// File to write; for KMC the name without ending; for a text `-` is standard output
+    #[arg(long, short, value_name = "FILE")]
+    output: PathBuf,
+
+    #[command(flatten)]
+    counts: Counts,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum To {
+    Kmc,
+    Kff,
+    Text,
+    TextSpace,
+    Fasta,
+}
+
+impl Import {
+    /// Reads the foreign database.
+    pub fn run(self, session: &Session) -> Result<()> {
+        let config = ImportConfig {
+            input: self.input,
+            output: self.output,
+            k: self.k,
+            stranded: self.stranded,
+            cutoffs: self.counts.cutoffs()?,
+            memory: session.memory,
+            tmp: session.tmp.clone(),
+            max_tmp: session.max_tmp,
+            threads: session.threads,
+        };
+        let made = session.shown(|progress| exchange::import(&config, progress))?;
+        session.note("inputs", config.input.display().to_string());
+        session.note("output", config.output.display().to_string());
+        session.note("counts", json!({"read": made.read, "zeros": made.zeros, "output": totals(&made.table)}));
+        if made.zeros > 0 {
+            tracing::warn!("{} had a count of 0 and were left out", things(made.zeros, "k-mer"));
+        }
+        let (read, kept) = (things(made.read, "k-mer"), things(made.table.distinct, "k-mer"));
+        let time = words::time(session.elapsed());
+        tracing::info!("{read} read, {kept} in {}, {time}", config.output.display());
+        Ok(())
+    }
+}
+
+impl Export {
+    /// Writes the foreign database.
+    pub fn run(self, session: &Session) -> Result<()> {
+        let config = ExportConfig {
+            input: self.database,
+            output: self.output,
+            format: format(self.to),
+            cutoffs: self.counts.cutoffs()?,
+            memory: session.memory,
+            tmp: session.tmp.clone(),
+            max_tmp: session.max_tmp,
+            threads: session.threads,
+        };
+        let made = session.shown(|progress| exchange::export(&config, progress))?;
+        session.note("inputs", config.input.display().to_string());
+        session.note("output", config.output.display().to_string());
+        session.note("counts", json!({"read": made.read, "written": made.written}));
+        let (written, time) = (things(made.written, "k-mer"), words::time(session.elapsed()));
+        tracing::info!("{written} written to {}, {time}", config.output.display());
+        Ok(())
+    }
+}
+
+fn format(to: To) -> Format {
+    match to {
+        To::Kmc => Format::Kmc,
+        To::Kff => Format::Kff,
+        To::Text => Format::Text(TextStyle::Tab),
+        To::TextSpace => Format::Text(TextStyle::Space),
+        To::Fasta => Format::Text(TextStyle::Fasta),
+    }
+}
