@@ -10,12 +10,12 @@ pub mod info;
 mod lookup;
 pub mod ops;
 mod ordered;
-pub mod query;
-pub mod spectrum;
 mod partition;
 mod plan;
+pub mod query;
 mod resume;
 mod run;
+pub mod spectrum;
 mod stream;
 
 pub use config::{Config, Error, Summary};
