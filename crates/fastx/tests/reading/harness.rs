@@ -103,7 +103,6 @@ pub fn read_in_order(path: &Path, batch_bytes: usize) -> Result<Vec<Record>, Err
 /// The text in every compression, in pieces where the compression knows pieces.
 pub fn compressed(text: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
     let gzip = |piece: &[u8]| sirocco::compress(sirocco::Format::Gzip, sirocco::deflate::Level::DEFAULT, piece);
-    let zstd = |piece: &[u8]| zstd::encode_all(piece, 1).unwrap();
     let pieces = |size: usize, pack: &dyn Fn(&[u8]) -> Vec<u8>| match text {
         [] => pack(text),
         _ => text.chunks(size).flat_map(pack).collect(),
@@ -121,6 +120,14 @@ pub fn compressed(text: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
         ("xz", xz(text)),
         ("streams.xz", pieces(800, &xz)),
     ]
+}
+
+/// With a checksum, as the command line tool writes it.
+fn zstd(text: &[u8]) -> Vec<u8> {
+    let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), 1).unwrap();
+    encoder.include_checksum(true).unwrap();
+    encoder.write_all(text).unwrap();
+    encoder.finish().unwrap()
 }
 
 fn bzip2(text: &[u8]) -> Vec<u8> {

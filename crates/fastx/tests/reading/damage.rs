@@ -1,0 +1,119 @@
+//! Compressed files that are cut off or changed: an error each, in words that say which.
+
+use std::path::Path;
+
+use gyrase_fastx::{Compression, Error, Format, Inputs, Options, Writer};
+use gyrase_seq::Batch;
+
+use crate::harness::{compressed, read_in_order, read_parallel};
+
+/// A text that does not compress to next to nothing.
+fn text() -> Vec<u8> {
+    let mut state = 9u64;
+    let mut text = Vec::new();
+    for number in 0..200 {
+        text.extend(format!("@read/{number}\n").bytes());
+        let mut letters = Vec::new();
+        for _ in 0..100 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            letters.push(b"ACGT"[(state >> 62) as usize]);
+        }
+        text.extend([&letters[..], b"\n+\n", &[b'I'; 100], b"\n"].concat());
+    }
+    text
+}
+
+fn written(path: &Path, text: &[u8], compression: Compression) -> Vec<u8> {
+    let mut reader =
+        gyrase_fastx::Reader::from_read("text", std::io::Cursor::new(text.to_vec()), &Options::default()).unwrap();
+    let mut writer = Writer::create(path, Format::Fastq, Some(compression)).unwrap();
+    let mut batch = Batch::default();
+    while reader.next_batch(&mut batch).unwrap() {
+        for index in 0..batch.records.len() {
+            writer.write_record(&batch, index).unwrap();
+        }
+    }
+    assert!(!path.exists());
+    writer.finish().unwrap();
+    std::fs::read(path).unwrap()
+}
+
+#[test]
+fn what_is_written_is_read_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = text();
+    for compression in Compression::ALL {
+        let path = folder.path().join(format!("{compression}"));
+        let bytes = written(&path, &text, compression);
+        if compression == Compression::Plain {
+            assert!(bytes == text);
+        }
+        let inputs = Inputs::open(std::slice::from_ref(&path), Options::default()).unwrap();
+        let input = &inputs.inputs()[0];
+        let want = if compression == Compression::Gzip { Compression::Bgzf } else { compression };
+        assert_eq!((input.compression, input.format), (want, Some(Format::Fastq)));
+        assert_eq!(inputs.total_bytes(), Some(bytes.len() as u64));
+        assert_eq!(read_in_order(&path, 1000).unwrap().len(), 200);
+        let mut batch = Batch::default();
+        while inputs.next_batch(&mut batch).unwrap() {}
+        assert_eq!(inputs.read_bytes(), bytes.len() as u64, "{compression}");
+    }
+}
+
+#[test]
+fn cut_files_are_called_truncated() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = text();
+    for compression in &Compression::ALL[2..] {
+        let path = folder.path().join(format!("cut.{compression}"));
+        let bytes = written(&path, &text, *compression);
+        for part in 1..20 {
+            let length = bytes.len() * part / 20;
+            std::fs::write(&path, &bytes[..length]).unwrap();
+            for batch_bytes in [300, 1 << 20] {
+                let error = read_in_order(&path, batch_bytes).unwrap_err();
+                check_truncated(&error, length, *compression);
+                check_truncated(&read_parallel(&path, 5, batch_bytes, 2).unwrap_err(), length, *compression);
+            }
+        }
+    }
+}
+
+fn check_truncated(error: &Error, length: usize, compression: Compression) {
+    let message = error.to_string();
+    assert!(matches!(error, Error::Truncated { .. }), "{compression} cut to {length}: {message}");
+    assert!(message.contains(&format!("after {length} bytes")), "{message}");
+    assert!(message.contains("truncated"), "{message}");
+}
+
+#[test]
+fn changed_files_are_never_read_to_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = text();
+    for (name, bytes) in compressed(&text).into_iter().filter(|(name, _)| *name != "plain") {
+        let path = folder.path().join(name);
+        for place in (30..bytes.len() - 200).step_by(bytes.len() / 40) {
+            let mut changed = bytes.clone();
+            changed[place] ^= 0x55;
+            std::fs::write(&path, changed).unwrap();
+            // A change that hurts nothing (a time stamp in a header) leaves the text as it was.
+            if let Ok(records) = read_in_order(&path, 1 << 20) {
+                assert!(records == crate::oracle::parse(&text).unwrap(), "{name}: byte {place}");
+            }
+            let _ = read_parallel(&path, 5, 500, 3);
+        }
+    }
+}
+
+#[test]
+fn rubbish_behind_a_gzip_member_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rubbish.gz");
+    for name in ["gz", "bgzf.gz"] {
+        let all = compressed(&text());
+        let bytes = &all.iter().find(|(found, _)| *found == name).unwrap().1;
+        std::fs::write(&path, [&bytes[..], b"rubbish"].concat()).unwrap();
+        let error = read_in_order(&path, 1 << 20).unwrap_err();
+        assert!(matches!(error, Error::Damaged { .. }), "{error}");
+    }
+}
