@@ -68,7 +68,7 @@ impl Bench {
             k: None,
             stranded: false,
             cutoffs: Cutoffs::default(),
-            memory: 256 << 20,
+            memory: 272 << 20,
             tmp: self.0.path().to_path_buf(),
             max_tmp: None,
             threads: 2,
@@ -85,7 +85,7 @@ impl Bench {
             output: self.path(output),
             format,
             cutoffs: Cutoffs::default(),
-            memory: 256 << 20,
+            memory: 272 << 20,
             tmp: self.0.path().to_path_buf(),
             max_tmp: None,
             threads: 2,
@@ -119,7 +119,9 @@ fn installed(program: &str) -> bool {
 #[test]
 fn every_format_brings_back_what_it_was_given() {
     for k in KS {
-        for stranded in [false, true] {
+        // The k that fill whole words, where a mistake of one bit shows most.
+        let strands: &[bool] = if k % 32 == 0 { &[false, true] } else { &[k % 2 == 0] };
+        for &stranded in strands {
             let bench = Bench::new();
             let counts = random(k, 600, stranded);
             let config =
@@ -165,7 +167,7 @@ fn what_does_not_fit_goes_to_disk_with_the_same_result() {
     // Every k-mer comes ten times.
     let content: String = (0..10).flat_map(|_| counts.keys()).map(|kmer| format!("{kmer} 1\n")).collect();
     let input = bench.write("a.txt", content);
-    let results = [(1 << 30, 1), (1 << 30, 4), (56 << 20, 1)].map(|(memory, threads)| {
+    let results = [(1 << 30, 1), (1 << 30, 4), (72 << 20, 1)].map(|(memory, threads)| {
         let config = ImportConfig { memory, threads, ..bench.import_config(&input, "a.gyk") };
         import(&config, &Progress::default()).unwrap();
         let config = ExportConfig { memory, threads, ..bench.export_config("a.gyk", "b.kff", Format::Kff) };
@@ -175,7 +177,7 @@ fn what_does_not_fit_goes_to_disk_with_the_same_result() {
     let expected: Counts = counts.keys().map(|kmer| (kmer.clone(), 10)).collect();
     assert_eq!(bench.content("a.gyk"), text(&expected));
     assert!(results.iter().all(|result| *result == results[0]));
-    let tight = ImportConfig { memory: 56 << 20, max_tmp: Some(0), ..bench.import_config(&input, "b.gyk") };
+    let tight = ImportConfig { memory: 72 << 20, max_tmp: Some(0), ..bench.import_config(&input, "b.gyk") };
     let error = import(&tight, &Progress::default()).unwrap_err().to_string();
     assert!(error.contains("--max-tmp"), "{error}");
     let leftovers: Vec<_> =
@@ -312,13 +314,15 @@ fn reads_what_kmc_writes() {
     if !installed("kmc") || !installed("kmc_dump") {
         return;
     }
-    for (k, extra) in [(2, ""), (5, ""), (9, "-b"), (21, ""), (21, "-b"), (32, ""), (33, ""), (65, ""), (127, "")] {
+    // Up to k = 13 KMC writes version 0.
+    for (k, extra) in [(5, ""), (9, "-b"), (31, ""), (65, "-b"), (127, "")] {
         let bench = Bench::new();
         bench.write("reads.fa", reads());
         let (k, extras) = (format!("-k{k}"), if extra.is_empty() { "-hp" } else { extra });
-        for (format, name) in [("-okmc", "db"), ("-okff", "other")] {
+        let count = |format, name| {
             bench.run("kmc", &[&k, "-ci1", "-cs1000000", "-m2", "-t2", "-fa", extras, format, "reads.fa", name, "."]);
-        }
+        };
+        count("-okmc", "db");
         bench.run("kmc_dump", &["db", "dump.txt"]);
         let dump = std::fs::read_to_string(bench.path("dump.txt")).unwrap();
         let mut lines: Vec<&str> = dump.lines().collect();
@@ -327,6 +331,7 @@ fn reads_what_kmc_writes() {
         bench.import(&bench.path("db"), "pair.gyk");
         assert!(bench.content("pair.gyk").lines().eq(lines.iter().copied()), "{k} {extra}");
         if extra.is_empty() {
+            count("-okff", "other");
             bench.import(&bench.path("other.kff"), "kff.gyk");
             assert!(bench.content("kff.gyk").lines().eq(lines.iter().copied()), "{k} {extra}");
         }
@@ -338,25 +343,21 @@ fn kmc_reads_what_is_written() {
     if !installed("kmc_tools") || !installed("kmc_dump") {
         return;
     }
-    for k in KS {
-        for stranded in [false, true] {
-            let bench = Bench::new();
-            // KMC's tools stop at counts of 10^9.
-            let mut counts = random(k, 600, stranded);
-            counts.values_mut().for_each(|count| *count = (*count).min(999_999_999));
-            let input = bench.write("a.txt", text(&counts));
-            import(&ImportConfig { stranded, ..bench.import_config(&input, "a.gyk") }, &Progress::default()).unwrap();
-            bench.export("a.gyk", "ours", Format::Kmc);
-            bench.run("kmc_dump", &["ours", "dump.txt"]);
-            assert_eq!(std::fs::read_to_string(bench.path("dump.txt")).unwrap(), text(&counts), "k={k}");
-            bench.export("a.gyk", "ours.kff", Format::Kff);
-            for name in ["ours", "ours.kff"] {
-                bench.run("kmc_tools", &["-hp", "transform", name, "dump", "dump.txt", "histogram", "h.txt", "-cx300"]);
-                assert_eq!(std::fs::read_to_string(bench.path("dump.txt")).unwrap(), text(&counts), "k={k} {name}");
-                let histogram = std::fs::read_to_string(bench.path("h.txt")).unwrap();
-                let seven = counts.values().filter(|&&count| count == 7).count();
-                assert!(histogram.lines().any(|line| line == format!("7\t{seven}")), "k={k} {name}");
-            }
+    for (i, k) in KS.into_iter().enumerate() {
+        let (bench, stranded) = (Bench::new(), i % 3 == 0);
+        let counts = random(k, 600, stranded);
+        let input = bench.write("a.txt", text(&counts));
+        import(&ImportConfig { stranded, ..bench.import_config(&input, "a.gyk") }, &Progress::default()).unwrap();
+        bench.export("a.gyk", "ours", Format::Kmc);
+        bench.run("kmc_dump", &["ours", "dump.txt"]);
+        assert_eq!(std::fs::read_to_string(bench.path("dump.txt")).unwrap(), text(&counts), "k={k}");
+        bench.export("a.gyk", "ours.kff", Format::Kff);
+        for name in ["ours", "ours.kff"] {
+            bench.run("kmc_tools", &["-hp", "transform", name, "dump", "dump.txt", "histogram", "h.txt", "-cx300"]);
+            assert_eq!(std::fs::read_to_string(bench.path("dump.txt")).unwrap(), text(&counts), "k={k} {name}");
+            let histogram = std::fs::read_to_string(bench.path("h.txt")).unwrap();
+            let seven = counts.values().filter(|&&count| count == 7).count();
+            assert!(histogram.lines().any(|line| line == format!("7\t{seven}")), "k={k} {name}");
         }
     }
 }

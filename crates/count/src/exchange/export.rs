@@ -12,8 +12,7 @@ use gyrase_kmer::{BINS, Key, Kmer, with_words};
 use gyrase_table::gyk::{Cutoffs, Database, Header};
 
 use super::error::{ExchangeError, Result};
-use super::import::affordable;
-use super::scatter::{Counted, for_each, record_bytes, send, sort_and_sum, spill_folder};
+use super::scatter::{Counted, Shares, for_each, record_bytes, send, sort_and_sum, spill_folder};
 use super::sink::{Plan, Sink};
 use super::{kff, kmc};
 use crate::dump;
@@ -37,7 +36,8 @@ pub enum Format {
 pub struct ExportConfig {
     /// The `.gyk` file.
     pub input: PathBuf,
-    /// The file that will appear; for KMC the name of the pair, with or without an ending.
+    /// The file that will appear; for KMC the name of the pair, with or without an ending; for a text `-` is the standard
+    /// output.
     pub output: PathBuf,
     /// What to write.
     pub format: Format,
@@ -69,14 +69,14 @@ pub struct Exported {
 /// is too small, or when `progress` is cancelled.
 pub fn export(config: &ExportConfig, progress: &Progress) -> Result<Exported> {
     let database = Database::open(&config.input)?;
-    let threads = affordable(config.memory, config.threads)?;
+    let shares = Shares::of(config.memory, config.threads)?;
     let (path, plan) = (&config.output, plan(database.header(), config.cutoffs));
     let sink = match config.format {
-        Format::Kmc => Sink::Kmc(kmc::Writer::create(path, plan, config.memory / 8)?),
+        Format::Kmc => Sink::Kmc(kmc::Writer::create(path, plan, shares.prefixes)?),
         Format::Kff => Sink::Kff(kff::Writer::create(path, plan)?),
         Format::Text(style) => return export_text(config, style, progress),
     };
-    with_words!(database.shape(), W => export_words::<W>(&database, config, threads, sink, progress))
+    with_words!(database.shape(), W => export_words::<W>(&database, config, shares, sink, progress))
 }
 
 fn export_text(config: &ExportConfig, style: dump::Style, progress: &Progress) -> Result<Exported> {
@@ -87,35 +87,39 @@ fn export_text(config: &ExportConfig, style: dump::Style, progress: &Progress) -
         sorted_within: Some(config.memory),
         threads: config.threads,
     };
-    let mut output = OutputFile::create(&config.output)?;
-    let listed = dump::run(&listing, &mut output, progress)?;
-    output.commit()?;
+    let listed = if config.output.as_os_str() == "-" {
+        dump::run(&listing, &mut std::io::stdout().lock(), progress)?
+    } else {
+        let mut output = OutputFile::create(&config.output)?;
+        let listed = dump::run(&listing, &mut output, progress)?;
+        output.commit()?;
+        listed
+    };
     Ok(Exported { read: listed.distinct, written: listed.listed })
 }
 
 fn export_words<const W: usize>(
     database: &Database,
     config: &ExportConfig,
-    threads: usize,
+    shares: Shares,
     mut sink: Sink,
     progress: &Progress,
 ) -> Result<Exported> {
-    let mut memory = Memory::reserve(config.memory / 2).map_err(FabricError::Memory)?;
+    let mut memory = Memory::reserve(shares.fabric).map_err(FabricError::Memory)?;
     let folder = spill_folder(&config.tmp, &config.output, config.max_tmp);
     let parts = Parts { k: database.shape().k() };
     let fabric = LocalFabric::new(parts.count(), &mut memory, folder.into());
     progress.start("read", BINS as u64);
-    let senders = (0..threads).map(|_| fabric.sender()).collect();
+    let senders = (0..shares.threads).map(|_| fabric.sender()).collect();
     let senders = scatter::<W, _>(database, config.cutoffs, parts, senders, progress)?;
     let partitions = fabric.close(senders)?;
     progress.start("write", parts.count() as u64);
-    let budget = config.memory / 5;
     let sizes: Vec<u64> = (0..parts.count()).map(|partition| partitions.bytes(partition)).collect();
-    for group in groups(&sizes, budget) {
-        if sizes[group.clone()].iter().sum::<u64>() <= budget {
-            write::<W>(&partitions, &sizes, group.clone(), threads, &mut sink)?;
+    for group in groups(&sizes, shares.sort) {
+        if sizes[group.clone()].iter().sum::<u64>() <= shares.sort {
+            write::<W>(&partitions, &sizes, group.clone(), shares.threads, &mut sink)?;
         } else {
-            write_in_passes::<W>(&partitions, parts, group.start, budget, &mut sink)?;
+            write_in_passes::<W>(&partitions, parts, group.start, shares.sort, &mut sink)?;
         }
         progress.advance(group.len() as u64);
         if progress.is_cancelled() {

@@ -14,7 +14,7 @@ use gyrase_table::gyk::{Cutoffs, Metadata, Writer};
 
 use super::error::{ExchangeError, Place, Result};
 use super::open::open;
-use super::scatter::{Counted, for_each, record_bytes, send, sort_and_sum, spill_folder};
+use super::scatter::{Counted, Shares, for_each, record_bytes, send, sort_and_sum, spill_folder};
 use super::source::{Source, WideKmer, resize};
 
 /// K-mers that a worker takes at a time.
@@ -83,33 +83,21 @@ fn import_words<const W: usize>(
     config: &ImportConfig,
     progress: &Progress,
 ) -> Result<Imported> {
-    let threads = affordable(config.memory, config.threads)?;
+    let shares = Shares::of(config.memory, config.threads)?;
     // First, since it keeps other runs from the same target and so from the same spill folder.
     let writer = Writer::create(&config.output, shape, config.cutoffs)?;
-    let mut memory = Memory::reserve(config.memory / 2).map_err(FabricError::Memory)?;
+    let mut memory = Memory::reserve(shares.fabric).map_err(FabricError::Memory)?;
     let folder = spill_folder(&config.tmp, &config.output, config.max_tmp);
     let fabric = LocalFabric::new(BINS, &mut memory, folder.into());
     progress.start("read", source.kmers());
-    let senders = (0..threads).map(|_| fabric.sender()).collect();
+    let senders = (0..shares.threads).map(|_| fabric.sender()).collect();
     let (read, zeros, senders) = scatter::<W, _>(&mut *source, shape, senders, progress)?;
     let partitions = fabric.close(senders)?;
     progress.start("write", BINS as u64);
-    write::<W>(&partitions, &writer, config.cutoffs, threads, progress)?;
+    write::<W>(&partitions, &writer, config.cutoffs, shares.threads, progress)?;
     let name = config.input.file_name().map_or("-".into(), |name| name.to_string_lossy().into_owned());
     let metadata = Metadata { inputs: vec![name], operation: "import".into(), ..Metadata::default() };
     Ok(Imported { read, zeros, table: writer.finish(&metadata)? })
-}
-
-/// What runs beside the fabric: batches on their way, buffers of files.
-const BESIDE: u64 = 8 << 20;
-
-/// How many of the threads the memory allows: half of it is the fabric's.
-pub(crate) fn affordable(memory: u64, threads: usize) -> Result<usize> {
-    let needed = |threads| 2 * LocalFabric::least_memory(BINS, threads) + BESIDE;
-    match (1..=threads.max(1)).rev().find(|&threads| needed(threads) <= memory) {
-        Some(threads) => Ok(threads),
-        None => Err(ExchangeError::Memory { granted: memory, needed: needed(1) }),
-    }
 }
 
 type Batch = Vec<(WideKmer, u32)>;

@@ -1,8 +1,40 @@
 //! Counted k-mers as records of the fabric: how they are sent, and how a partition of them is put in order.
 
-use gyrase_fabric::{Drain, SLACK, Sender, SpillFolder};
+use std::path::Path;
+
+use gyrase_fabric::{Drain, LocalFabric, SLACK, Sender, SpillFolder};
+use gyrase_kmer::{BINS, mix};
 
 use super::error::{ExchangeError, Result};
+
+/// Bytes for what lies beside the shares: batches on their way, buffers of files and of spills, stacks.
+const BESIDE: u64 = 32 << 20;
+
+/// How the memory of a run is divided.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shares {
+    /// Bytes for the fabric.
+    pub fabric: u64,
+    /// Bytes of records that are sorted at a time; they take a third more, since words are aligned.
+    pub sort: u64,
+    /// Bytes for the prefixes of KMC.
+    pub prefixes: u64,
+    /// Threads, so many that each has its buffers.
+    pub threads: usize,
+}
+
+impl Shares {
+    /// Divides `memory` bytes, for at most `threads` threads.
+    pub fn of(memory: u64, threads: usize) -> Result<Shares> {
+        let needed = |threads| 2 * LocalFabric::least_memory(BINS, threads) + BESIDE;
+        let affordable = (1..=threads.max(1)).rev().find(|&threads| needed(threads) <= memory);
+        let Some(threads) = affordable else {
+            return Err(ExchangeError::Memory { granted: memory, needed: needed(1) });
+        };
+        let rest = memory - BESIDE;
+        Ok(Shares { fabric: rest / 2, sort: rest / 4, prefixes: rest / 8, threads })
+    }
+}
 
 /// The words of a k-mer or a key, and its count.
 pub(crate) type Counted<const W: usize> = ([u64; W], u32);
@@ -56,10 +88,10 @@ pub(crate) fn sort_and_sum<const W: usize>(entries: &mut Vec<Counted<W>>) {
 
 /// The folder for the spills of a run that makes `target`: the same for every run that does, so that the next one
 /// removes what a killed one left.
-pub(crate) fn spill_folder(tmp: &std::path::Path, target: &std::path::Path, limit: Option<u64>) -> SpillFolder {
+pub(crate) fn spill_folder(tmp: &Path, target: &Path, limit: Option<u64>) -> SpillFolder {
     let absolute = std::path::absolute(target).unwrap_or_else(|_| target.to_path_buf());
     let bytes = absolute.as_os_str().as_encoded_bytes();
-    let name = bytes.iter().fold(0, |hash, &byte| gyrase_kmer::mix(hash ^ u64::from(byte)));
+    let name = bytes.iter().fold(0, |hash, &byte| mix(hash ^ u64::from(byte)));
     SpillFolder::new(tmp.join(format!("gyrase-exchange-{name:016x}")), limit, false)
 }
 
