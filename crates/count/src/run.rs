@@ -14,6 +14,9 @@ use crate::plan::{Budget, check_tmp, predict};
 use crate::resume::Log;
 use crate::{Config, Error, Summary};
 
+/// Bytes of text read at a time: small enough to leave the second-level cache to the ends of the partitions.
+const BATCH: usize = 256 << 10;
+
 /// Counts the k-mers of the inputs into a database.
 ///
 /// The database depends on the inputs and on what is counted, and on nothing else: not on threads, memory, the order of the
@@ -35,7 +38,8 @@ fn attempt(config: &Config, progress: &Progress, serial: bool) -> Result<Summary
 }
 
 pub(crate) fn options(config: &Config, serial: bool) -> Options {
-    Options { min_base_quality: config.min_base_quality, serial, ..Options::for_kmers(config.shape.k()) }
+    let for_kmers = Options::for_kmers(config.shape.k());
+    Options { min_base_quality: config.min_base_quality, serial, batch_bytes: BATCH, ..for_kmers }
 }
 
 fn count<const W: usize>(config: &Config, inputs: &Inputs, progress: &Progress) -> Result<Summary, Error> {

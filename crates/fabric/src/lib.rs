@@ -12,6 +12,7 @@
 //!
 //! [`OutputFile`] and [`Progress`] are here because every stage of the road ends in a file and tells how far it is.
 
+mod arch;
 pub mod conformance;
 mod contract;
 mod error;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+use crate::arch::prefetch;
 use crate::contract::Each;
 use crate::memory::{Memory, Pool, SLAB};
 use crate::spill::{Extent, SpillFile};
@@ -15,8 +16,11 @@ const BLOCKS_PER_SLAB: usize = SLAB / BLOCK;
 const USED_PER_SLAB: usize = BLOCKS_PER_SLAB - 1;
 const NO_BLOCK: u32 = u32::MAX;
 
-/// Blocks of a sender (64 MiB) that are full before it looks for repeats.
-const FIRST_ROOM: usize = 32 * BLOCKS_PER_SLAB;
+/// Bytes of a cache line.
+const LINE: usize = 64;
+
+/// Blocks of a sender (48 MiB) that are full before it looks for repeats.
+const FIRST_ROOM: usize = 24 * BLOCKS_PER_SLAB;
 /// Partitions by which a sender judges whether combining pays.
 const SAMPLE: usize = 64;
 
@@ -117,6 +121,10 @@ impl<'m> Sender for LocalSender<'m> {
         }
         let slab = &mut self.blocks.slabs[end / SLAB];
         slab[end % SLAB..][..record.len()].copy_from_slice(record);
+        // Thousands of records to other partitions come before the next to this one: time to fetch its next line.
+        if end / LINE != (end + used) / LINE {
+            prefetch(&slab[(end + used) % SLAB + LINE]);
+        }
         self.ends[partition] = (end + used) as u64;
         Ok(())
     }
