@@ -86,7 +86,7 @@ pub fn run(
     let database = Database::open(&config.database)?;
     let options = Source::options();
     let source = match &config.mates {
-        Mates::None => Source::Single(Reader::open(&config.reads, &options)?),
+        Mates::None => Source::Single(Box::new(Reader::open(&config.reads, &options)?)),
         Mates::File(mates) => Source::Paired(Box::new(PairedReader::open(&config.reads, mates, &options)?)),
         Mates::Interleaved => Source::Paired(Box::new(PairedReader::open_interleaved(&config.reads, &options)?)),
     };

@@ -129,7 +129,7 @@ pub fn run(config: &Config, sink: &mut dyn Write, progress: &Progress) -> Result
     progress.start("query", 0);
     let mut summary = Summary::default();
     for input in &config.inputs {
-        let source = Source::Single(Reader::open(input, &Source::options())?);
+        let source = Source::Single(Box::new(Reader::open(input, &Source::options())?));
         with_words!(database.shape(), W => run_input::<W>(config, &database, source, sink, progress, &mut summary)?);
     }
     Ok(summary)

@@ -15,7 +15,7 @@ const ON_THE_WAY: usize = 4;
 
 /// Reads or pairs of reads in the order of their files.
 pub(crate) enum Source {
-    Single(Reader),
+    Single(Box<Reader>),
     Paired(Box<PairedReader>),
 }
 

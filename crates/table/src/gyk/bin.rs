@@ -118,35 +118,41 @@ impl<'a> BinView<'a> {
     }
 }
 
-/// A range of rows that holds `key` if any does: the place that a uniform distribution predicts, widened by doubling
-/// steps. The prediction is off by about the square root of the length.
+/// Where a uniform distribution expects `key`: first from the whole range, which is off by about the square root of the
+/// length, then from the row found there, which is off by about the square root of that.
+#[inline(always)]
+fn expected_row<const W: usize>(rows: &[[u64; W]], key: &[u64; W]) -> Option<usize> {
+    let rows_within = |distance: u64| ((u128::from(distance) * rows.len() as u128) >> 64) as usize;
+    let near = rows_within(key[0]);
+    let found = rows.get(near)?[0];
+    let off = rows_within(key[0].abs_diff(found));
+    Some(if found < key[0] { (near + off).min(rows.len() - 1) } else { near.saturating_sub(off) })
+}
+
+/// A range of rows that holds `key` if any does: from the expected row on in doubling steps.
 #[inline]
 fn bracket<const W: usize>(rows: &[[u64; W]], key: &[u64; W]) -> (usize, usize) {
-    let guess = ((u128::from(key[0]) * rows.len() as u128) >> 64) as usize;
-    let mut step = 8;
-    match rows.get(guess) {
-        None => (0, 0),
-        Some(row) if row < key => {
-            let mut low = guess + 1;
-            while let Some(row) = rows.get(low + step) {
-                if row >= key {
-                    return (low, low + step + 1);
-                }
-                low += step + 1;
-                step *= 2;
+    let Some(guess) = expected_row(rows, key) else { return (0, 0) };
+    let mut step = 4;
+    if rows[guess] < *key {
+        let mut low = guess + 1;
+        while let Some(row) = rows.get(low + step) {
+            if row >= key {
+                return (low, low + step + 1);
             }
-            (low, rows.len())
+            low += step + 1;
+            step *= 2;
         }
-        Some(_) => {
-            let mut high = guess + 1;
-            while high > step {
-                if rows[high - step] <= *key {
-                    return (high - step, high);
-                }
-                high -= step;
-                step *= 2;
+        (low, rows.len())
+    } else {
+        let mut high = guess + 1;
+        while high > step {
+            if rows[high - step] <= *key {
+                return (high - step, high);
             }
-            (0, high)
+            high -= step;
+            step *= 2;
         }
+        (0, high)
     }
 }

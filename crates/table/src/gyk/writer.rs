@@ -175,7 +175,7 @@ impl Writer {
     /// When the file cannot be written, or when another thread called [`Writer::abandon`].
     ///
     /// # Panics
-    /// When keys and counts do not fit each other, a count is 0, or the bin was written before.
+    /// When keys and counts do not fit each other, or the bin was written before.
     pub fn write_bin(&self, bin: usize, keys: &[u64], counts: &[u32]) -> Result<(), GykError> {
         debug_assert!(
             keys.chunks(self.shape.words()).zip(keys.chunks(self.shape.words()).skip(1)).all(|(a, b)| a < b),
