@@ -39,7 +39,8 @@ fn every_file_is_in_the_index() {
         .filter(|name| name != "index.tsv" && name != ".gitattributes")
         .collect();
     let mut names: Vec<String> = cases().into_iter().map(|case| case.name).collect();
-    (files.sort(), names.sort());
+    files.sort();
+    names.sort();
     assert_eq!(files, names);
 }
 

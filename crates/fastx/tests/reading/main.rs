@@ -1,5 +1,8 @@
 //! Reading odd, random, damaged and large inputs in every way, compared with a naive parser.
 
+// Helpers of tests are tests.
+#![allow(clippy::unwrap_used)]
+
 mod corpus;
 mod damage;
 mod harness;

@@ -29,6 +29,8 @@ fn are_letters(letters: &[u8]) -> bool {
 fn fasta(text: &[u8]) -> Option<Vec<Record>> {
     let mut records: Vec<Record> = Vec::new();
     for line in lines(text) {
+        // White space before the first header means nothing.
+        let line = if records.is_empty() { line.trim_ascii_start() } else { line };
         match (line.first(), records.last_mut()) {
             (Some(b'>'), _) => records.push((line[1..].to_vec(), Vec::new(), Vec::new())),
             (Some(b';'), _) => {}

@@ -10,8 +10,10 @@ fn letters(alphabet: &'static [u8]) -> impl Strategy<Value = Vec<u8>> {
     length.prop_flat_map(move |length| proptest::collection::vec(proptest::sample::select(alphabet), length))
 }
 
-/// A record's parts: name, letters, as many qualities.
-fn record() -> impl Strategy<Value = (String, Vec<u8>, Vec<u8>)> {
+/// Name, letters, as many qualities.
+type Parts = (String, Vec<u8>, Vec<u8>);
+
+fn record() -> impl Strategy<Value = Parts> {
     ("[a-z@>+ ]{0,12}", letters(b"ACGTacgtNnRYU-"), any::<u64>()).prop_map(|(name, letters, seed)| {
         let mut state = seed | 1;
         let quality = |_: &u8| {
@@ -31,7 +33,7 @@ fn wrapped(letters: &[u8], width: usize, end: &str, text: &mut Vec<u8>) {
     }
 }
 
-fn shape() -> impl Strategy<Value = (Vec<(String, Vec<u8>, Vec<u8>)>, usize, &'static str, bool)> {
+fn shape() -> impl Strategy<Value = (Vec<Parts>, usize, &'static str, bool)> {
     let width = prop_oneof![1..10usize, 10..80usize, Just(1 << 20)];
     let end = prop_oneof![3 => Just("\n"), 1 => Just("\r\n")];
     (proptest::collection::vec(record(), 0..20), width, end, any::<bool>())
@@ -113,8 +115,6 @@ fn check(text: &[u8], batch_bytes: usize, k: usize) -> Result<(), TestCaseError>
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
-
     #[test]
     fn fasta_of_any_shape(text in fasta(), batch_bytes in 64..400usize, k in 1..40usize) {
         prop_assert!(oracle::parse(&text).is_some());

@@ -144,7 +144,7 @@ fn arguments_that_cannot_work_are_usage_errors() {
     assert!(Inputs::open(&[], Options::default()).unwrap_err().is_usage());
     let secret = folder.path().join("secret.fq");
     std::fs::write(&secret, "@a\n").unwrap();
-    std::fs::set_permissions(&secret, std::fs::Permissions::from_mode(0)).unwrap();
+    std::fs::set_permissions(&secret, std::fs::Permissions::from_mode(0o000)).unwrap();
     // Who may read everything (root) is not refused.
     assert!(std::fs::File::open(&secret).is_ok() || matches!(open(&secret), Error::Open { .. }));
 }
