@@ -6,6 +6,8 @@ use gyrase_table::gyk::{BinView, Database};
 
 /// m-mers of the longest k-mer, rounded up to a power of two.
 const RING: usize = 128;
+/// k-mers that are looked up side by side, so that one waits for memory while others are on their way.
+const SIDE_BY_SIDE: usize = 64;
 
 /// Walks along a sequence with everything that a look-up needs at hand: the k-mer on both strands, its minimizer, and the
 /// bin that the minimizer names, which neighbouring k-mers mostly share.
@@ -15,7 +17,12 @@ pub(crate) struct Lookup<'a, const W: usize> {
     bin_hash: u32,
     /// Hashes of the last m-mers, by the place where they end.
     ring: [u32; RING],
+    /// k-mers still to be found.
+    pending: Vec<Option<Pending<'a, W>>>,
 }
+
+/// The bin and the key of a k-mer.
+type Pending<'a, const W: usize> = (BinView<'a>, [u64; W]);
 
 /// What a walk carries from letter to letter.
 struct Step<const W: usize> {
@@ -44,7 +51,7 @@ impl<const W: usize> Step<W> {
 impl<'a, const W: usize> Lookup<'a, W> {
     pub(crate) fn new(database: &'a Database) -> Lookup<'a, W> {
         let bin_hash = 0;
-        Lookup { database, bin: database.bin(bin_of_hash(bin_hash)), bin_hash, ring: [0; RING] }
+        Lookup { database, bin: database.bin(bin_of_hash(bin_hash)), bin_hash, ring: [0; RING], pending: Vec::new() }
     }
 
     /// Calls `each` for every stretch of k letters, from the first on, with its count (0 where the database has it not), or `None`
@@ -54,7 +61,7 @@ impl<'a, const W: usize> Lookup<'a, W> {
         let k = self.database.shape().k();
         let mut step = Step::START;
         for (at, &letter) in letters.iter().enumerate() {
-            let count = match encode(letter) {
+            let kmer = match encode(letter) {
                 Some(code) => self.advance(&mut step, at, code),
                 None => {
                     step = Step::START;
@@ -62,14 +69,28 @@ impl<'a, const W: usize> Lookup<'a, W> {
                 }
             };
             if at + 1 >= k {
-                each(count);
+                self.pending.push(kmer);
+                if self.pending.len() == SIDE_BY_SIDE {
+                    self.find(&mut each);
+                }
             }
+        }
+        self.find(&mut each);
+    }
+
+    /// Finds the pending k-mers.
+    #[inline]
+    fn find(&mut self, each: &mut impl FnMut(Option<u32>)) {
+        let touched = self.pending.iter().flatten().fold(0, |sum, (bin, key)| sum ^ bin.touch(key));
+        std::hint::black_box(touched);
+        for pending in self.pending.drain(..) {
+            each(pending.map(|(bin, key)| bin.find(&key).map_or(0, |row| bin.count(row))));
         }
     }
 
-    /// Takes one more base; the count of the k-mer that it completes.
+    /// Takes one more base; the k-mer that it completes.
     #[inline(always)]
-    fn advance(&mut self, step: &mut Step<W>, at: usize, code: u8) -> Option<u32> {
+    fn advance(&mut self, step: &mut Step<W>, at: usize, code: u8) -> Option<Pending<'a, W>> {
         let shape = self.database.shape();
         let (k, m) = (shape.k(), shape.m());
         step.forward = step.forward.push(code).masked(k);
@@ -95,7 +116,7 @@ impl<'a, const W: usize> Lookup<'a, W> {
             self.bin = self.database.bin(bin_of_hash(step.smallest));
         }
         let form = if shape.stranded() { step.forward } else { step.forward.min(step.reverse) };
-        Some(self.bin.find(&Key::from(form).0).map_or(0, |row| self.bin.count(row)))
+        Some((self.bin, Key::from(form).0))
     }
 
     /// The smallest hash of the window that ends at `at`.

@@ -103,6 +103,18 @@ impl<'a> BinView<'a> {
         rows[low..high].binary_search(key).ok().map(|at| low + at)
     }
 
+    /// Reads where [`BinView::find`] and [`BinView::count`] will read for this key, to have it in the cache by then. Touch many keys, then find
+    /// them: their waits for memory overlap. The value means nothing; `black_box` it.
+    ///
+    /// # Panics
+    /// When `W` is not the number of words of the database's shape.
+    #[inline(always)]
+    pub fn touch<const W: usize>(&self, key: &[u64; W]) -> u64 {
+        let rows = self.rows::<W>();
+        let near = ((u128::from(key[0]) * rows.len() as u128) >> 64) as usize;
+        rows.get(near).zip(self.counts.get(near)).map_or(0, |(row, &count)| row[0] ^ u64::from(count))
+    }
+
     /// Checks what the checksum does not: order of keys and overflow list against the count bytes.
     pub(super) fn check(&self) -> Result<(), String> {
         let rows = self.keys.chunks_exact(self.words);
