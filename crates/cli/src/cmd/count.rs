@@ -18,8 +18,8 @@ use crate::words::{self, bytes, grouped, things};
 const EXAMPLES: &str = "\
 Examples:
   gyrase count reads_1.fq.gz reads_2.fq.gz -o sample.gyk    both files together
-  gyrase count genome.fa -k 21 --stranded -o genome.gyk     each strand by itself
-  gyrase count @files.txt -k 55 --min-count 2 -o solid.gyk  files listed in a file
+  gyrase count genome.fa -k 21 --stranded -o genome.gyk     strands apart
+  gyrase count @files.txt -k 55 --min-count 2 -o solid.gyk  a list of files
   samtools fastq x.bam | gyrase count - -o x.gyk            through a pipe
   gyrase count big.fq.gz --memory 8G --tmp /scratch --resume -o big.gyk
 

@@ -1,0 +1,127 @@
+//! What goes wrong is named, has its exit code, and publishes nothing.
+
+use crate::place::{Place, gzip};
+
+const READS: &str = "@one\nACGTACGTACGTACGTACGTACGTACGTACGTACGT\n+\nIIIIIIIIIIIIIIIIIIIIIIIIIIIIIIIIIIII\n";
+
+#[test]
+fn arguments_that_make_no_sense_are_usage() {
+    let place = Place::new();
+    place.write("r.fq", READS);
+    std::fs::create_dir(place.path("folder")).unwrap();
+    place.fails(&[], 1, &["Usage"]);
+    place.fails(&["cuont"], 1, &["cuont", "count"]);
+    place.fails(&["count", "r.fq"], 1, &["--output"]);
+    place.fails(&["count", "-o", "o.gyk"], 1, &["READS"]);
+    for k in ["0", "128", "-3", "x", "999999999999999999999"] {
+        place.fails(&["count", "r.fq", "-o", "o.gyk", &format!("-k={k}")], 1, &["127"]);
+    }
+    place.fails(&["count", "r.fq", "-o", "o.gyk", "--min-count", "5", "--max-count", "2"], 1, &["--min-count 5"]);
+    place.fails(&["count", "r.fq", "-o", "o.gyk", "--memory", "lots"], 1, &["lots", "512M"]);
+    place.fails(&["count", "nowhere.fq", "-o", "o.gyk"], 1, &["nowhere.fq", "no such file"]);
+    place.fails(&["count", "folder", "-o", "o.gyk"], 1, &["folder", "directory"]);
+    place.fails(&["count", "@nolist", "-o", "o.gyk"], 1, &["nolist"]);
+    place.fails(&["man", "cuont"], 1, &["cuont"]);
+}
+
+#[test]
+fn too_many_threads_are_a_warning() {
+    let place = Place::new();
+    place.write("r.fq", READS);
+    let ran = place.run(&["count", "r.fq", "-o", "o.gyk", "--threads", "100000"]);
+    assert!(ran.code == 0 && ran.stderr.contains("warning: --threads 100000"), "{}", ran.stderr);
+}
+
+#[test]
+fn broken_input_is_named() {
+    let place = Place::new();
+    let many = READS.repeat(5000);
+    let whole = gzip(many.as_bytes());
+    place.write("cut.fq.gz", &whole[..whole.len() / 2]);
+    place.write("tail.fq.gz", &whole[..whole.len() - 4]);
+    let mut damaged = whole.clone();
+    damaged[whole.len() / 2] ^= 0x55;
+    place.write("damaged.fq.gz", &damaged);
+    place.write("lengths.fq", format!("{READS}@two\nACGTACGT\n+\nIIII\n{READS}"));
+    place.write("cut.fq", format!("{READS}@two\nACGTACGT\n"));
+    place.write("protein.fa", ">albumin\nMKWVTFISLLFLFSSAYSRGVFRRDAHKSEVAHRFKDLGEENFKALVLIAFAQYLQQCPFEDHVKLVNEVTEF\n");
+    place
+        .write("rubbish", (0..4096u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8 | 0x80).collect::<Vec<_>>());
+    place.write(
+        "inside.fq",
+        READS.replace("ACGTACGTACGTACGTACGTACGTACGTACGTACGT", "ACGTACGTACGTACGTACGTACG\u{1}ACGTACGTACGT"),
+    );
+    place.write("text", "Dear reader,\nthis is a letter.\n");
+    let cases: [(&str, &[&str]); 9] = [
+        ("cut.fq.gz", &["cut.fq.gz", "truncated"]),
+        ("tail.fq.gz", &["tail.fq.gz", "truncated"]),
+        ("damaged.fq.gz", &["damaged.fq.gz"]),
+        ("lengths.fq", &["lengths.fq", "record 2", "two", "4 letters", "8"]),
+        ("cut.fq", &["cut.fq", "record 2", "truncated"]),
+        ("protein.fa", &["protein.fa", "record 1", "albumin", "protein"]),
+        ("rubbish", &["rubbish", "FASTA", "FASTQ"]),
+        ("inside.fq", &["inside.fq", "record 1", "0x01"]),
+        ("text", &["text", "FASTA", "FASTQ"]),
+    ];
+    for (name, words) in cases {
+        for threads in ["1", "2"] {
+            place.fails(&["count", name, "-o", "o.gyk", "-t", threads, "--histo", "h"], 7, words);
+        }
+    }
+}
+
+#[test]
+fn mates_out_of_step_are_named() {
+    let place = Place::new();
+    place.simulate("3000", "3");
+    place.ok(&["count", "g.fa", "-o", "g.gyk"]);
+    let second = String::from_utf8(place.read("r_2.fq")).unwrap();
+    let later: String = second.lines().skip(4).map(|line| format!("{line}\n")).collect();
+    place.write("r_3.fq", later);
+    let filter = ["kmers", "filter", "g.gyk", "r_1.fq", "r_3.fq", "-o", "o.fq"];
+    place.fails(&filter, 7, &["r_1.fq", "r_3.fq", "record 1"]);
+}
+
+#[test]
+fn databases_that_cannot_be_used_are_named() {
+    let place = Place::new();
+    place.simulate("2000", "2");
+    place.ok(&["count", "r_1.fq", "-o", "a.gyk"]);
+    place.ok(&["count", "r_1.fq", "-k", "21", "-o", "b.gyk"]);
+    let whole = place.read("a.gyk");
+    place.write("short.gyk", &whole[..whole.len() - 100]);
+    let mut flipped = whole.clone();
+    // The bins begin behind the header of 4,096 bytes.
+    flipped[4100] ^= 1;
+    place.write("flipped.gyk", &flipped);
+    let mut newer = whole.clone();
+    newer[8] = 77;
+    place.write("newer.gyk", &newer);
+    place.write("stub.gyk", &whole[..10]);
+    place.fails(&["kmers", "info", "nowhere.gyk"], 2, &["nowhere.gyk", "No such file"]);
+    place.fails(&["kmers", "info", "r_1.fq"], 2, &["r_1.fq", "not a .gyk database"]);
+    place.fails(&["kmers", "info", "short.gyk"], 2, &["short.gyk", "truncated"]);
+    place.fails(&["kmers", "info", "stub.gyk"], 2, &["stub.gyk"]);
+    place.fails(&["kmers", "info", "newer.gyk"], 2, &["newer.gyk", "version 77"]);
+    place.fails(&["kmers", "verify", "a.gyk", "flipped.gyk"], 2, &["flipped.gyk", "corrupt", "checksum"]);
+    place.fails(&["kmers", "union", "a.gyk", "b.gyk", "-o", "o.gyk"], 1, &["31-mers", "21-mers"]);
+    place.fails(&["kmers", "intersect", "a.gyk", "-o", "o.gyk"], 1, &["at least two"]);
+    place.fails(&["kmers", "query", "a.gyk", "ACGT"], 1, &["ACGT", "31"]);
+}
+
+#[test]
+fn outputs_that_cannot_be_written_are_named() {
+    let place = Place::new();
+    place.simulate("2000", "2");
+    place.ok(&["count", "r_1.fq", "-o", "a.gyk"]);
+    std::fs::create_dir(place.path("folder")).unwrap();
+    place.fails(&["count", "r_1.fq", "-o", "none/o.gyk"], 6, &["none/o.gyk"]);
+    place.fails(&["count", "r_1.fq", "-o", "folder"], 6, &["folder", "directory"]);
+    for verb in [&["kmers", "dump", "a.gyk"][..], &["kmers", "histo", "a.gyk"], &["kmers", "info", "a.gyk"], &["cite"]]
+    {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let output = place.command(verb).stdout(full).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(6) && said.contains("No space left"), "{verb:?}: {said}");
+    }
+}
