@@ -139,6 +139,23 @@ fn one_line_each(text: &[u8], at: usize) -> Option<Found> {
     Some(Found { record, lines: 4, next: qualities_end + 1 })
 }
 
+/// True when a record at the start of a text is not written on four lines: such a file cannot be cut anywhere.
+pub(crate) fn is_wrapped(text: &mut [u8]) -> bool {
+    let window = Window { bytes: 0..text.len(), limit: usize::MAX, last: false };
+    let mut at = 0;
+    loop {
+        at = skip_blank(text, at, &mut Place::default());
+        if at == text.len() {
+            return false;
+        }
+        match one_line_each(text, at) {
+            Some(found) => at = found.next,
+            // What is wrong here is said when it is read.
+            None => return general(text, at, &window).is_ok_and(|found| found.is_some_and(|found| found.lines != 4)),
+        }
+    }
+}
+
 /// The lines of a window from a place on.
 struct Lines<'a> {
     text: &'a [u8],

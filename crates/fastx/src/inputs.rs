@@ -40,7 +40,7 @@ impl Inputs {
         let mut inputs = Vec::new();
         let (mut streams, mut ranges) = (Vec::new(), Vec::new());
         for (index, path) in list::expand(paths)?.iter().enumerate() {
-            let looked = look(path)?;
+            let looked = look(path, &options)?;
             match plain_ranges(index, &looked, &options) {
                 Some(plain) => ranges.push(plain),
                 None if looked.empty => {}
@@ -158,27 +158,33 @@ pub(crate) struct Looked {
 }
 
 /// Looks at the first bytes of an input.
-pub(crate) fn look(path: &Path) -> Result<Looked, Error> {
+pub(crate) fn look(path: &Path, options: &Options) -> Result<Looked, Error> {
     if list::is_standard_input(path) {
-        return look_at(path, "standard input".to_owned(), None, Box::new(std::io::stdin()));
+        return look_at(path, "standard input".to_owned(), None, Box::new(std::io::stdin()), options);
     }
     let mut file = source::open(path)?;
     let size = file.metadata().ok().filter(|metadata| metadata.is_file()).map(|metadata| metadata.len());
     let name = path.display().to_string();
     // A file of unknown size (a pipe, a device) can be read only once.
     if size.is_some() && file.seek(SeekFrom::Start(0)).is_err() {
-        return look_at(path, name, None, Box::new(file));
+        return look_at(path, name, None, Box::new(file), options);
     }
-    look_at(path, name, size, Box::new(file))
+    look_at(path, name, size, Box::new(file), options)
 }
 
 /// Looks at the first bytes of a stream; with a size it is a file that can be opened again.
-pub(crate) fn look_at(path: &Path, name: String, size: Option<u64>, mut bytes: Bytes) -> Result<Looked, Error> {
+pub(crate) fn look_at(
+    path: &Path,
+    name: String,
+    size: Option<u64>,
+    mut bytes: Bytes,
+    options: &Options,
+) -> Result<Looked, Error> {
     let mut head = Vec::new();
     let read = (&mut bytes).take(sniff::HEAD as u64).read_to_end(&mut head);
     read.map_err(|source| Error::Read { input: name.clone(), at: head.len() as u64, source })?;
     let (empty, compression) = (head.is_empty(), sniff::compression(&head));
-    let (origin, text) = match size {
+    let (origin, mut text) = match size {
         Some(_) => (Origin::File, sniff::text(head, compression)),
         None => (Origin::Pipe { head: head.clone(), rest: bytes }, sniff::text(head, compression)),
     };
@@ -187,7 +193,7 @@ pub(crate) fn look_at(path: &Path, name: String, size: Option<u64>, mut bytes: B
     match sniff::start(&text) {
         Start::Records(found, at) => {
             format = Some(found);
-            start = if found == Format::Fasta { sniff::first_header(&text, at) } else { Some(at) };
+            start = sniff::range_start(found, &mut text, at, options.batch());
         }
         Start::Blank => {}
         Start::Other(found) => return Err(Error::UnknownFormat { input: name, found }),

@@ -4,17 +4,15 @@
 //! a record it continues that record, and the letters before it that k-mers need are looked up backwards ([`Back`]).
 //! In FASTQ a range's records are those whose headers begin in it. The first range begins with a record; every other
 //! *guesses* its first record. Reading from a true record start is exact whatever the lines look like, so the guesses
-//! are right if and only if each range ends where the next one guessed its start: this chain is checked when the last
-//! range of a file is done, and a broken chain is an error, [`Error::NeedsSerial`].
+//! are right if and only if each range ends where the next one guessed its start. This chain is checked as ranges are
+//! done, and a broken one is an error, [`Error::NeedsSerial`]. What a caller got before is as void as after any error.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
-use std::sync::atomic::{
-    AtomicUsize,
-    Ordering::{AcqRel, Relaxed},
-};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
 use gyrase_seq::Batch;
@@ -40,10 +38,24 @@ pub(crate) struct Ranges {
     step: u64,
     file: Mutex<Option<Arc<File>>>,
     left: AtomicUsize,
-    /// FASTQ: the first record's start, if there is one, and the end of every range.
-    links: Mutex<Vec<(Option<u64>, u64)>>,
+    /// FASTQ: whether ranges fit together.
+    chain: Mutex<Chain>,
     /// FASTA: where the line begins that holds the first byte of a range, once known.
     lines: Mutex<Vec<Option<u64>>>,
+}
+
+/// Where a range's first record starts, if there is one, and where its last record ends.
+type Link = (Option<u64>, u64);
+
+/// The ranges of a FASTQ file, as far as they are known to fit together.
+#[derive(Debug, Default)]
+struct Chain {
+    /// The first range that is not in the chain.
+    next: usize,
+    /// End of the last record of the chain.
+    end: u64,
+    /// Ranges that were done before their turn.
+    waiting: BTreeMap<usize, Link>,
 }
 
 /// A failure in a range: the system's, or one of the text that only a serial reading can name.
@@ -68,12 +80,9 @@ impl Ranges {
     pub(crate) fn new(index: usize, format: Format, bytes: Range<u64>, step: usize) -> Ranges {
         let step = step as u64;
         let count = (bytes.end - bytes.start).div_ceil(step) as usize;
-        let (links, lines) = match format {
-            Format::Fasta => (Vec::new(), vec![None; count]),
-            Format::Fastq => (vec![(None, 0); count], Vec::new()),
-        };
-        let (links, lines) = (Mutex::new(links), Mutex::new(lines));
-        Ranges { index, format, bytes, step, file: Mutex::default(), left: AtomicUsize::new(count), links, lines }
+        let lines = Mutex::new(if format == Format::Fasta { vec![None; count] } else { Vec::new() });
+        let chain = Mutex::new(Chain { end: bytes.start, ..Chain::default() });
+        Ranges { index, format, bytes, step, file: Mutex::default(), left: AtomicUsize::new(count), chain, lines }
     }
 
     /// How many ranges there are.
@@ -87,27 +96,29 @@ impl Ranges {
         batch.input = self.index;
         batch.first_record = None;
         let file = self.open(reading)?;
-        let start = self.bytes.start + range as u64 * self.step;
-        let bytes = start..self.bytes.end.min(start + self.step);
+        let bytes = self.bytes_of(range);
         let done = match self.format {
             Format::Fasta => self.fasta(&file, range, bytes.clone(), reading, batch),
             Format::Fastq => self.fastq(&file, range, bytes.clone(), reading, batch),
         };
-        let whole = match done {
-            Ok(()) if self.left.fetch_sub(1, AcqRel) == 1 => self.close(),
-            Ok(()) => true,
-            Err(Failed::Text) => false,
-            Err(Failed::Read(source)) => {
-                let input = reading.inputs[self.index].name.clone();
-                return Err(Error::Read { input, at: bytes.start, source });
+        done.map_err(|failed| {
+            let input = reading.inputs[self.index].name.clone();
+            match failed {
+                Failed::Text => Error::NeedsSerial { input },
+                Failed::Read(source) => Error::Read { input, at: bytes.start, source },
             }
-        };
-        if !whole {
-            return Err(Error::NeedsSerial { input: reading.inputs[self.index].name.clone() });
+        })?;
+        if self.left.fetch_sub(1, Relaxed) == 1 {
+            *self.file.lock().expect("no thread panics while it opens a file") = None;
         }
         reading.read.fetch_add(bytes.end - bytes.start, Relaxed);
         reading.mask(batch);
         Ok(())
+    }
+
+    fn bytes_of(&self, range: usize) -> Range<u64> {
+        let start = self.bytes.start + range as u64 * self.step;
+        start..self.bytes.end.min(start + self.step)
     }
 
     fn open(&self, reading: &Reading) -> Result<Arc<File>, Error> {
@@ -120,20 +131,21 @@ impl Ranges {
         Ok(opened)
     }
 
-    /// After the last range: closes the file and tells whether its ranges fit together.
-    fn close(&self) -> bool {
-        *self.file.lock().expect("no thread panics while it opens a file") = None;
-        let links = self.links.lock().expect("no thread panics while it links");
-        let mut end = self.bytes.start;
-        for (range, &(start, stop)) in links.iter().enumerate() {
-            let limit = self.bytes.end.min(self.bytes.start + (range as u64 + 1) * self.step);
+    /// Adds a range to the chain, and those that waited for it; fails when they do not fit.
+    fn link(&self, range: usize, link: Link) -> Result<(), Failed> {
+        let mut chain = self.chain.lock().expect("no thread panics while it links");
+        chain.waiting.insert(range, link);
+        let mut next = chain.next;
+        while let Some((start, end)) = chain.waiting.remove(&next) {
             match start {
-                Some(start) if start == end => end = stop,
-                None if end >= limit => {}
-                _ => return false,
+                Some(start) if start == chain.end => chain.end = end,
+                None if chain.end >= self.bytes_of(next).end => {}
+                _ => return Err(Failed::Text),
             }
+            next += 1;
         }
-        true
+        chain.next = next;
+        Ok(())
     }
 
     /// Makes `text[at..]` hold the file's bytes from `from` on, up to `to` or the end of the file.
@@ -168,7 +180,7 @@ impl Ranges {
                 Guess::More => more(&mut batch.text, &mut to)?,
             }
         };
-        let Some(start) = start else { return Ok(()) };
+        let Some(start) = start else { return self.link(range, (None, 0)) };
         let mut at = start;
         loop {
             let last = base + batch.text.len() as u64 == self.bytes.end;
@@ -180,9 +192,7 @@ impl Ranges {
             }
             more(&mut batch.text, &mut to)?;
         }
-        let mut links = self.links.lock().expect("no thread panics while it links");
-        links[range] = (Some(base + start as u64), base + at as u64);
-        Ok(())
+        self.link(range, (Some(base + start as u64), base + at as u64))
     }
 
     fn fasta(
@@ -246,7 +256,6 @@ impl Ranges {
     /// ranges is searched once.
     fn line_start(&self, back: &mut Back, range: usize) -> io::Result<u64> {
         let known = |range: usize| self.lines.lock().expect("no thread panics here")[range];
-        let begin = |range: usize| self.bytes.start + range as u64 * self.step;
         let mut at = range;
         let line = loop {
             match known(at) {
@@ -254,7 +263,7 @@ impl Ranges {
                 None if at == 0 => break self.bytes.start,
                 None => at -= 1,
             }
-            if let Some(line) = back.after_line_end(begin(at), begin(at + 1))? {
+            if let Some(line) = back.after_line_end(self.bytes_of(at).start, self.bytes_of(at).end)? {
                 break line;
             }
         };

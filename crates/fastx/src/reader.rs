@@ -22,7 +22,7 @@ impl Reader {
     /// # Errors
     /// As [`Inputs::open`](crate::Inputs::open).
     pub fn open(path: &Path, options: &Options) -> Result<Reader, Error> {
-        Ok(Reader::new(look(path)?, options))
+        Ok(Reader::new(look(path, options)?, options))
     }
 
     /// Reads any stream of bytes, compressed or not; `name` is what messages call it.
@@ -30,7 +30,7 @@ impl Reader {
     /// # Errors
     /// The stream fails, or starts neither as FASTA nor as FASTQ.
     pub fn from_read(name: &str, bytes: impl Read + Send + 'static, options: &Options) -> Result<Reader, Error> {
-        Ok(Reader::new(look_at(Path::new(name), name.to_owned(), None, Box::new(bytes))?, options))
+        Ok(Reader::new(look_at(Path::new(name), name.to_owned(), None, Box::new(bytes), options)?, options))
     }
 
     fn new(looked: Looked, options: &Options) -> Reader {

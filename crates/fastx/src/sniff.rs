@@ -6,6 +6,7 @@ use memchr::memchr;
 
 use crate::bgzf::is_bgzf;
 use crate::error::{Fault, Problem, shown};
+use crate::fastq::is_wrapped;
 use crate::letters::is_space;
 use crate::options::{Compression, Format};
 use crate::source::decompressed;
@@ -72,8 +73,18 @@ pub(crate) fn start(text: &[u8]) -> Start {
     }
 }
 
+/// Where the first record of a text starts, if byte ranges can start there; no more than `length` bytes are looked at
+/// for wrapped records.
+pub(crate) fn range_start(format: Format, text: &mut [u8], at: usize, length: usize) -> Option<usize> {
+    let end = text.len().min(at + length.min(TEXT));
+    match format {
+        Format::Fasta => first_header(text, at),
+        Format::Fastq => (!is_wrapped(&mut text[at..end])).then_some(at),
+    }
+}
+
 /// The first header of a FASTA text, after the comments from `at` on; `None` when it lies behind the text.
-pub(crate) fn first_header(text: &[u8], mut at: usize) -> Option<usize> {
+fn first_header(text: &[u8], mut at: usize) -> Option<usize> {
     loop {
         match *text.get(at)? {
             b';' => at += memchr(b'\n', &text[at..])? + 1,

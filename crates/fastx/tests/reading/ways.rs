@@ -102,13 +102,35 @@ fn a_chromosome_takes_no_more_memory_than_a_few_batches() {
 }
 
 #[test]
-fn a_wrapped_file_that_hides_its_records_asks_for_a_serial_reading() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/wrapped_like_records.fq");
+fn a_file_that_is_wrapped_later_asks_for_a_serial_reading() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("late.fq");
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
+    let wrapped = std::fs::read_to_string(corpus.join("wrapped_like_records.fq")).unwrap();
+    std::fs::write(&path, "@a\nACGT\n+\nIIII\n".repeat(6000) + &wrapped).unwrap();
     let options = Options { batch_bytes: 64, ..Options::default() };
     let error = read_with(&path, 5, &options, 1).unwrap_err();
     assert!(error.needs_serial() && !error.is_usage(), "{error}");
-    let found = read_with(&path, 5, &Options { serial: true, ..options }, 3).unwrap();
-    assert_eq!(found.records, 20);
+    let found = read_with(&path, 5, &Options { serial: true, ..options.clone() }, 3).unwrap();
+    assert_eq!(found.records, 6020);
+    let options = Options { batch_bytes: 200, ..options };
+    let found = read_with(&corpus.join("wrapped_like_records.fq"), 5, &options, 2);
+    assert_eq!(found.expect("wrapping is seen at the start").records, 20);
+}
+
+#[test]
+fn records_of_four_lines_are_cut_wherever_they_are() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
+    let names = ["reads", "crlf", "plus_name", "at_starts_quality", "plus_starts_quality", "at_alone_quality"];
+    for name in names.iter().chain(&["plus_alone_quality", "headers_like_quality", "long_read", "long_header"]) {
+        let path = corpus.join(format!("{name}.fq"));
+        for batch_bytes in 64..300 {
+            let options = Options { batch_bytes, ..Options::default() };
+            let found = read_with(&path, 5, &options, 1).unwrap_or_else(|error| panic!("{name}: {error}"));
+            let want = oracle::parse(&std::fs::read(&path).unwrap()).unwrap();
+            assert!(found == Summary::of(&want, 5), "{name} in ranges of {batch_bytes}");
+        }
+    }
 }
 
 #[test]
