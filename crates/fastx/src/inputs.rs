@@ -1,6 +1,5 @@
 //! Many inputs, read by many threads at once.
 
-use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -162,13 +161,10 @@ pub(crate) fn look(path: &Path, options: &Options) -> Result<Looked, Error> {
     if list::is_standard_input(path) {
         return look_at(path, "standard input".to_owned(), None, Box::new(std::io::stdin()), options);
     }
-    let mut file = source::open(path)?;
+    let file = source::open(path)?;
+    // A file of unknown size (a pipe, a device) can be read only once.
     let size = file.metadata().ok().filter(|metadata| metadata.is_file()).map(|metadata| metadata.len());
     let name = path.display().to_string();
-    // A file of unknown size (a pipe, a device) can be read only once.
-    if size.is_some() && file.seek(SeekFrom::Start(0)).is_err() {
-        return look_at(path, name, None, Box::new(file), options);
-    }
     look_at(path, name, size, Box::new(file), options)
 }
 
@@ -180,9 +176,7 @@ pub(crate) fn look_at(
     mut bytes: Bytes,
     options: &Options,
 ) -> Result<Looked, Error> {
-    let mut head = Vec::new();
-    let read = (&mut bytes).take(sniff::HEAD as u64).read_to_end(&mut head);
-    read.map_err(|source| Error::Read { input: name.clone(), at: head.len() as u64, source })?;
+    let head = sniff::head(&mut bytes).map_err(|source| Error::Read { input: name.clone(), at: 0, source })?;
     let (empty, compression) = (head.is_empty(), sniff::compression(&head));
     let (origin, mut text) = match size {
         Some(_) => (Origin::File, sniff::text(head, compression)),
@@ -190,7 +184,7 @@ pub(crate) fn look_at(
     };
     let mut format = None;
     let mut start = None;
-    match sniff::start(&text) {
+    match sniff::look(&text) {
         Start::Records(found, at) => {
             format = Some(found);
             start = sniff::range_start(found, &mut text, at, options.batch());

@@ -1,6 +1,6 @@
 //! What an input is, by its first bytes and never by its name.
 
-use std::io::{Cursor, Read};
+use std::io::{self, Cursor, Read};
 
 use memchr::memchr;
 
@@ -9,13 +9,23 @@ use crate::error::{Fault, Problem, shown};
 use crate::fastq::is_wrapped;
 use crate::letters::is_space;
 use crate::options::{Compression, Format};
-use crate::source::decompressed;
+use crate::source::{Bytes, decompressed};
 
-/// Raw bytes that are looked at: a whole block of any compression.
-pub(crate) const HEAD: usize = 1 << 20;
+/// Bytes of a compressed file that are looked at: a whole block of any compression.
+const HEAD: u64 = 1 << 20;
 
-/// Decompressed bytes that are looked at.
+/// Bytes of text that are looked at.
 const TEXT: usize = 64 << 10;
+
+/// Reads the first bytes, as many as tell what they are.
+pub(crate) fn head(bytes: &mut Bytes) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    bytes.take(TEXT as u64).read_to_end(&mut head)?;
+    if compression(&head) != Compression::Plain {
+        bytes.take(HEAD).read_to_end(&mut head)?;
+    }
+    Ok(head)
+}
 
 /// The compression that these first bytes show.
 pub(crate) fn compression(head: &[u8]) -> Compression {
@@ -58,14 +68,19 @@ pub(crate) enum Start {
     Other(String),
 }
 
+/// What the text begins with, told from formats that are often given by mistake.
+pub(crate) fn look(text: &[u8]) -> Start {
+    match foreign(text.trim_ascii_start()) {
+        Some(found) => Start::Other(found.to_owned()),
+        None => start(text),
+    }
+}
+
 /// What the text begins with, after a byte order mark and white space.
 pub(crate) fn start(text: &[u8]) -> Start {
     let skipped = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
     let Some(place) = text[skipped..].iter().position(|&byte| !is_space(byte)) else { return Start::Blank };
     let text = &text[skipped + place..];
-    if let Some(name) = foreign(text) {
-        return Start::Other(name.to_owned());
-    }
     match text[0] {
         b'>' | b';' => Start::Records(Format::Fasta, skipped + place),
         b'@' => Start::Records(Format::Fastq, skipped + place),
@@ -138,10 +153,10 @@ mod tests {
         assert_eq!(start(b"@a\nA\n+\nI\n"), Start::Records(Format::Fastq, 0));
         assert_eq!(start(b" \n\t\r\n"), Start::Blank);
         assert_eq!(start(b""), Start::Blank);
-        assert!(matches!(start(b"@HD\tVN:1.6\n"), Start::Other(found) if found.contains("samtools")));
-        assert!(matches!(start(b"ACGT\n"), Start::Other(found) if found.contains("'A'")));
-        assert!(matches!(start(b">a\rACGT\r"), Start::Other(found) if found.contains("Mac")));
-        assert!(matches!(start(b"\0\0"), Start::Other(found) if found.contains("0x00")));
+        assert!(matches!(look(b"@HD\tVN:1.6\n"), Start::Other(found) if found.contains("samtools")));
+        assert!(matches!(look(b"ACGT\n"), Start::Other(found) if found.contains("'A'")));
+        assert!(matches!(look(b">a\rACGT\r"), Start::Other(found) if found.contains("Mac")));
+        assert!(matches!(look(b"\0\0"), Start::Other(found) if found.contains("0x00")));
     }
 
     #[test]

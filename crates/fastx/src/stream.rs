@@ -7,8 +7,9 @@
 //! where the first of the next begins. Parsing is many times faster than decompression, so the source is what
 //! threads wait for, and there is never more than one chunk per thread in memory.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, TryLockError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use gyrase_seq::Batch;
 
@@ -66,6 +67,36 @@ struct Ticket {
     at: u64,
 }
 
+impl Ticket {
+    /// Decompresses the blocks, if there are any; returns where the chunk's text is.
+    fn expand(&mut self, batch: &mut Batch, blocks: &Blocks) -> Range<usize> {
+        if blocks.length == 0 {
+            return HEADROOM..HEADROOM + self.filled.length;
+        }
+        let chunk = HEADROOM..HEADROOM + blocks.length;
+        batch.text.resize(chunk.end.max(batch.text.len()), 0);
+        match blocks.expand(&mut batch.text[chunk.clone()]) {
+            Ok(()) => chunk,
+            Err(error) => {
+                self.filled.error = Some(error);
+                HEADROOM..HEADROOM
+            }
+        }
+    }
+}
+
+/// Held by a thread that has a ticket: should it panic, those that wait for it do not wait for ever.
+struct Promise<'a>(&'a Stream);
+
+impl Drop for Promise<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.turn.lock().unwrap_or_else(PoisonError::into_inner).failed = true;
+            self.0.turned.notify_all();
+        }
+    }
+}
+
 impl Stream {
     pub(crate) fn new(index: usize, origin: Origin) -> Stream {
         Stream {
@@ -104,15 +135,8 @@ impl Stream {
         let input = &reading.inputs[self.index];
         batch.input = self.index;
         let Some(mut ticket) = self.fetch(reading, batch, feed, blocks)? else { return Ok(Asked::Ended) };
-        let mut chunk = HEADROOM..HEADROOM + ticket.filled.length;
-        if blocks.length > 0 {
-            chunk.end = HEADROOM + blocks.length;
-            batch.text.resize(chunk.end.max(batch.text.len()), 0);
-            if let Err(error) = blocks.expand(&mut batch.text[chunk.clone()]) {
-                chunk.end = HEADROOM;
-                ticket.filled.error = Some(error);
-            }
-        }
+        let _promise = Promise(self);
+        let chunk = ticket.expand(batch, blocks);
         let mut turn = self.wait_for(ticket.number);
         if turn.failed {
             return Ok(Asked::Ended);

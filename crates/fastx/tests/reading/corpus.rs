@@ -51,7 +51,7 @@ fn valid_files_are_read_alike_in_every_way() {
         let text = std::fs::read(self::folder().join(&case.name)).unwrap();
         let want = oracle::parse(&text).unwrap_or_else(|| panic!("{}: the oracle refuses it", case.name));
         assert_eq!(want.len().to_string(), case.expected, "{}", case.name);
-        let summaries = [5, 31].map(|k| (k, Summary::of(&want, k)));
+        let summaries = [5, 31, 127].map(|k| (k, Summary::of(&want, k)));
         for (compression, bytes) in compressed(&text) {
             let path = folder.path().join(format!("{}.{compression}", case.name));
             std::fs::write(&path, bytes).unwrap();
