@@ -1,6 +1,6 @@
 //! A table in memory that counts keys and gives them back in order.
 
-use gyrase_kmer::{Key, SuperKmer, mix};
+use gyrase_kmer::{Key, SuperKmer};
 
 /// What a [`CountTable`] counts.
 pub trait TableKey: Copy + Eq {
@@ -21,12 +21,18 @@ impl<const W: usize> TableKey for Key<W> {
 impl<const W: usize> TableKey for SuperKmer<W> {
     #[inline(always)]
     fn place(&self) -> u64 {
-        self.0.iter().fold(0, |place, &word| mix(place ^ (word as u64).rotate_left(29) ^ mix((word >> 64) as u64)))
+        // Two multiplications a word: the high bits, which choose the slot, depend on all others.
+        self.0.iter().fold(0u64, |place, &word| {
+            let place = (place ^ word as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            (place.rotate_left(32) ^ (word >> 64) as u64).wrapping_mul(0xbf58_476d_1ce4_e5b9)
+        })
     }
     const FILLING: Self = SuperKmer([0; W]);
 }
 
-#[derive(Clone, Copy, Debug)]
+/// Packed, since tables shall fit the cache.
+#[derive(Clone, Copy)]
+#[repr(packed(4))]
 struct Slot<K> {
     key: K,
     count: u32,
@@ -36,7 +42,6 @@ struct Slot<K> {
 /// order and sorting them costs next to nothing. Counts saturate at 2^32-1; a count of 0 marks an empty slot.
 ///
 /// The answer does not depend on how the table was sized: too small a guess costs a rebuild.
-#[derive(Debug)]
 pub struct CountTable<K> {
     slots: Vec<Slot<K>>,
     /// Slots that are a first slot of some key; a few more follow for the last ones' neighbours.
@@ -99,7 +104,7 @@ impl<K: TableKey> CountTable<K> {
                 self.len += 1;
                 return;
             }
-            if slot.key == key {
+            if { slot.key } == key {
                 slot.count = slot.count.saturating_add(weight);
                 return;
             }
@@ -117,7 +122,7 @@ impl<K: TableKey> CountTable<K> {
     #[inline(always)]
     pub fn make_present(&mut self, key: K) {
         let from = self.home(&key);
-        let slot = self.slots[from..].iter().find(|slot| slot.count == 0 || slot.key == key);
+        let slot = self.slots[from..].iter().find(|slot| slot.count == 0 || { slot.key } == key);
         if slot.is_none_or(|slot| slot.count == 0) {
             self.add(key, 1);
         }
@@ -131,7 +136,7 @@ impl<K: TableKey> CountTable<K> {
             if slot.count == 0 {
                 return;
             }
-            if slot.key == key {
+            if { slot.key } == key {
                 slot.count = slot.count.saturating_add(weight);
                 return;
             }
@@ -212,6 +217,7 @@ fn sort_nearly_sorted<const W: usize>(keys: &mut [[u64; W]], counts: &mut [u32])
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gyrase_kmer::mix;
     use std::collections::BTreeMap;
 
     fn check<const W: usize>(guess: usize, distinct: u64, shared_bits: u32) {
