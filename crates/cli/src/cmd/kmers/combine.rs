@@ -15,7 +15,7 @@ const UNION: &str = "\
 Examples:
   gyrase kmers union a.gyk b.gyk c.gyk -o all.gyk         counts are summed
   gyrase kmers union a.gyk b.gyk --counts max -o all.gyk
-  gyrase kmers union a.gyk --min-count 2 -o solid.gyk     unique k-mers left out";
+  gyrase kmers union a.gyk --min-count 2 -o solid.gyk     no unique k-mers";
 
 const INTERSECT: &str = "\
 Examples:

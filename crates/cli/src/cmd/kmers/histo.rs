@@ -17,7 +17,7 @@ const EXAMPLES: &str = "\
 Examples:
   gyrase kmers histo s.gyk > s.hist            for GenomeScope and Smudgeplot
   gyrase kmers histo s.gyk --plot s.svg        the spectrum as a picture
-  gyrase kmers histo s.gyk --style kmc         as `kmc_tools transform s histogram`
+  gyrase kmers histo s.gyk --style kmc         as `kmc_tools .. histogram`
   gyrase kmers histo s.gyk --style jellyfish -o s_jf.hist     also for MultiQC
 
 Nothing is cut off by default: genome sizes need the high counts.";
