@@ -70,6 +70,8 @@ impl<'w, const W: usize> Counter<'w, W> {
 const FEW_REPEATS: f64 = 0.85;
 /// Every so many bins the share is measured again.
 const REMEASURE: usize = 32;
+/// Bytes of a table that a core's own cache holds: below, keeping single k-mers out costs more than it saves.
+const CACHE: usize = 1 << 20;
 /// Fewer keys than this are not worth an estimate.
 const SMALL: usize = 2048;
 
@@ -107,7 +109,8 @@ impl<const W: usize> Counter<'_, W> {
         })?;
         (self.keys, self.runs) = (keys, runs);
         let distinct = self.estimate_distinct();
-        if *self.counted.start() >= 2 && self.total_weight() < u64::from(u32::MAX) {
+        let crowded = CountTable::<Key<W>>::bytes_for(distinct) > CACHE;
+        if crowded && *self.counted.start() >= 2 && self.total_weight() < u64::from(u32::MAX) {
             self.count_repeated(distinct);
         } else {
             self.count_all(distinct);
@@ -219,5 +222,37 @@ fn for_each_weighted<const W: usize>(keys: &[Key<W>], runs: &[Run], mut each: im
         let (these, rest) = keys.split_at(run.keys as usize);
         these.iter().for_each(|&key| each(key, run.weight));
         keys = rest;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gyrase_table::gyk::Cutoffs;
+
+    #[test]
+    fn keeping_single_kmers_out_changes_no_count() {
+        let folder = std::env::temp_dir().join(format!("gyrase-partition-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let shape = Shape::new(31, false).unwrap();
+        let writer = Writer::create(&folder.join("x.gyk"), shape, Cutoffs { min: 2, max: 9 }).unwrap();
+        let logged = || Ok(());
+        let mut counter = Counter::<1>::new(shape, 2..=9, 1 << 20, &writer, &logged);
+        for distinct in [1, 10, 1000, 60_000] {
+            counter.keys = (0..100_000u64).map(|i| Key([gyrase_kmer::mix(gyrase_kmer::mix(i) % distinct)])).collect();
+            counter.runs = (0..10_000).map(|i| Run { keys: 10, weight: 1 + (i % 7 == 0) as u32 }).collect();
+            let mut answers = Vec::new();
+            for count in [Counter::count_all, Counter::count_repeated] {
+                counter.sorted_keys.clear();
+                counter.sorted_counts.clear();
+                count(&mut counter, distinct as usize);
+                answers.push((counter.sorted_keys.clone(), counter.sorted_counts.clone()));
+            }
+            assert_eq!(answers[0], answers[1], "{distinct} distinct");
+            assert!(distinct < 60_000 || !answers[0].0.is_empty());
+        }
+        drop(counter);
+        drop(writer);
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -64,7 +64,17 @@ impl Log {
         std::fs::read_to_string(self.path()).map_or(0, |text| text.lines().count().saturating_sub(2))
     }
 
-    /// The log of the same job; a last line that was cut short is left out, here and in the file.
+    /// Leaves the first `bins` in the log: those that proved whole.
+    pub(crate) fn keep(&self, bins: usize) -> Result<(), Error> {
+        let shorten = || {
+            let text = std::fs::read_to_string(self.path())?;
+            let kept: usize = text.split_inclusive('\n').take(2 + bins).map(str::len).sum();
+            OpenOptions::new().write(true).open(self.path())?.set_len(kept as u64)
+        };
+        shorten().map_err(|source| self.error(source))
+    }
+
+    /// The log of the same job; a last line that was cut short is left out.
     pub(crate) fn read(&self, job: &str) -> Option<Earlier> {
         let text = std::fs::read_to_string(self.path()).ok()?;
         let whole = &text[..text.rfind('\n')? + 1];
@@ -74,9 +84,7 @@ impl Log {
             let &[offset, kmers, overflows, crc] = &numbers(line)?[..] else { return None };
             Some(BinEntry { offset, kmers, overflows, crc: crc as u32 })
         });
-        let earlier = Earlier { read: Scattered { reads, bases, kmers, super_kmers }, bins: bins.collect() };
-        OpenOptions::new().write(true).open(self.path()).and_then(|file| file.set_len(whole.len() as u64)).ok()?;
-        Some(earlier)
+        Some(Earlier { read: Scattered { reads, bases, kmers, super_kmers }, bins: bins.collect() })
     }
 }
 

@@ -64,7 +64,10 @@ fn count<const W: usize>(config: &Config, inputs: &Inputs, progress: &Progress) 
         earlier.and_then(|earlier| Some((LocalPartitions::reopen(BINS, Arc::clone(&folder), &job)?, earlier.read)));
     let resumed_bins = if reopened.is_some() { writer.next_bin() } else { 0 };
     let (partitions, read) = match reopened {
-        Some(reopened) => reopened,
+        Some(reopened) => {
+            log.keep(resumed_bins)?;
+            reopened
+        }
         None => {
             check_tmp(config, &plan)?;
             folder.remove();

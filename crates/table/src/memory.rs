@@ -32,7 +32,7 @@ impl<const W: usize> TableKey for SuperKmer<W> {
 
 /// Packed, since tables shall fit the cache.
 #[derive(Clone, Copy)]
-#[repr(packed(4))]
+#[repr(Rust, packed(4))]
 struct Slot<K> {
     key: K,
     count: u32,
