@@ -1,5 +1,7 @@
 //! The program as a user runs it: every verb, every exit code, and what must never be left behind.
 
+#![allow(clippy::unwrap_used, reason = "a helper of a test is a test")]
+
 mod failures;
 mod limits;
 mod place;
