@@ -111,7 +111,9 @@ pub(crate) fn predict(config: &Config, inputs: &Inputs, budget: Budget) -> Plan 
         .sum();
     let work = bases.unwrap_or(0) as f64 / BASES_PER_SECOND + compressed as f64 * EXPANSION / INFLATED_PER_SECOND;
     Plan {
-        memory: overhead(config.threads) + fabric + config.threads as u64 * budget.tables.min(super_kmers),
+        memory: overhead(config.threads)
+            + fabric
+            + config.threads as u64 * budget.tables.min(LEAST_TABLES + super_kmers / 64),
         least_memory: least_memory(config.threads),
         tmp: if fits { 0 } else { super_kmers },
         super_kmers,
