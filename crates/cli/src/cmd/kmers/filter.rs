@@ -17,7 +17,7 @@ const EXAMPLES: &str = "\
 Examples:
   gyrase kmers filter host.gyk reads.fq --drop -o rest.fq       host reads out
   gyrase kmers filter target.gyk r_1.fq r_2.fq --min-share 0.5 \\
-      -o hit_1.fq.gz --out2 hit_2.fq.gz                         pairs, both mates
+      -o hit_1.fq.gz --out2 hit_2.fq.gz                       pairs
   gyrase kmers filter solid.gyk reads.fq --min-kmers 20 -o - | head
 
 A pair is kept or dropped as a whole, by the k-mers of both mates. What is kept
