@@ -11,6 +11,8 @@ const DEVIATIONS: f64 = 5.0;
 const GENOMIC: f64 = 0.2;
 /// A second peak at twice the tallest is homozygous from this share of its height on, and repeats below.
 const HOMOZYGOUS: f64 = 0.12;
+/// A bump at half the coverage that holds fewer k-mers than this share of the homozygous ones is noise.
+const VISIBLE: f64 = 0.005;
 /// The same without a peak of its own, by distinct k-mers.
 const SHOULDER: f64 = 0.3;
 /// Means of the peaks of a diploid genome, over the coverage.
@@ -92,7 +94,10 @@ fn fit(window: Window, hom: f64, diploid: bool) -> (Fit, bool) {
         Fit::of(Window { last, ..window }, hom, factors)
     };
     if diploid {
-        return (fit(hom, &DIPLOID), true);
+        let both = fit(hom, &DIPLOID);
+        if both.kmers(0.5) >= VISIBLE * both.kmers(1.0) {
+            return (both, true);
+        }
     }
     let haploid = fit(hom, &[1.0, 2.0]);
     if haploid.kmers(2.0) >= SHOULDER * haploid.kmers(1.0) {
