@@ -25,6 +25,14 @@ pub struct Plan {
     pub seconds: f64,
 }
 
+impl Plan {
+    /// Bytes to reserve for the fabric: all that it may take when the inputs do not tell how much will come.
+    pub(crate) fn reserved(&self, budget: Budget, threads: usize) -> u64 {
+        let ample = (2 * self.super_kmers).max(256 << 20) + LocalFabric::least_memory(BINS, threads);
+        if self.bases.is_some() { budget.fabric.min(ample) } else { budget.fabric }
+    }
+}
+
 /// Bytes of compressed text that one byte stands for, more than seen in practice.
 const EXPANSION: f64 = 5.0;
 /// Bases that a thread cuts and counts in a second, as measured with k = 31.

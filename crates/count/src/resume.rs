@@ -1,6 +1,6 @@
 //! The log of finished bins, for a run that may be cut short.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -36,21 +36,21 @@ impl Log {
         FabricError::Spill { path: self.path(), source }.into()
     }
 
-    /// Begins a log after all was read; it goes before the manifest of the spill files, which makes it count.
-    pub(crate) fn start(&self, job: &str, read: Scattered) -> Result<(), Error> {
+    /// Begins a log after all was read, with the bins that are in the file already; it goes before the manifest of the
+    /// spill files, which makes it count.
+    pub(crate) fn start(&self, job: &str, read: Scattered, writer: &Writer) -> Result<(), Error> {
         let Scattered { reads, bases, kmers, super_kmers } = read;
         let head = format!("{job}\n{reads} {bases} {kmers} {super_kmers}\n");
-        std::fs::write(self.path(), head).map_err(|source| self.error(source))
+        let begun = File::create(self.path()).and_then(|mut file| file.write_all(head.as_bytes()).map(|()| file));
+        let file = begun.map_err(|source| self.error(source))?;
+        *self.open.lock().expect("no thread panics while it holds the log") = Some((file, 0));
+        self.append(writer)
     }
 
     /// Logs the bins that are in the file since the last call.
     pub(crate) fn append(&self, writer: &Writer) -> Result<(), Error> {
         let mut open = self.open.lock().expect("no thread panics while it holds the log");
-        if open.is_none() {
-            let file = OpenOptions::new().append(true).open(self.path()).map_err(|source| self.error(source))?;
-            *open = Some((file, self.logged()));
-        }
-        let (file, logged) = open.as_mut().expect("just opened");
+        let (file, logged) = open.as_mut().expect("a log is started before bins are counted");
         let bins = writer.finished(*logged);
         let lines: String = bins
             .iter()
@@ -58,20 +58,6 @@ impl Log {
             .collect();
         *logged += bins.len();
         file.write_all(lines.as_bytes()).map_err(|source| self.error(source))
-    }
-
-    fn logged(&self) -> usize {
-        std::fs::read_to_string(self.path()).map_or(0, |text| text.lines().count().saturating_sub(2))
-    }
-
-    /// Leaves the first `bins` in the log: those that proved whole.
-    pub(crate) fn keep(&self, bins: usize) -> Result<(), Error> {
-        let shorten = || {
-            let text = std::fs::read_to_string(self.path())?;
-            let kept: usize = text.split_inclusive('\n').take(2 + bins).map(str::len).sum();
-            OpenOptions::new().write(true).open(self.path())?.set_len(kept as u64)
-        };
-        shorten().map_err(|source| self.error(source))
     }
 
     /// The log of the same job; a last line that was cut short is left out.

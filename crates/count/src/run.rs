@@ -11,7 +11,7 @@ use gyrase_tabulate::{Repeats, Scattered, TabulateError, reduce, scatter};
 
 use crate::partition::Counter;
 use crate::plan::{Budget, check_tmp, predict};
-use crate::resume::Log;
+use crate::resume::{Earlier, Log};
 use crate::{Config, Error, Summary};
 
 /// Bytes of text read at a time: small enough to leave the second-level cache to the ends of the partitions.
@@ -44,48 +44,35 @@ pub(crate) fn options(config: &Config, serial: bool) -> Options {
 
 fn count<const W: usize>(config: &Config, inputs: &Inputs, progress: &Progress) -> Result<Summary, Error> {
     let budget = Budget::of(config)?;
-    let plan = predict(config, inputs, budget);
     let job = job(config, inputs);
     let log = Log::new(folder_of(config));
     let earlier = if config.resume { log.read(&job) } else { None };
-    let cutoffs = Cutoffs { min: config.min_count, max: config.max_count };
     // The writer locks the output, so from here on the spill folder is this process's own.
-    let mut writer = match &earlier {
-        Some(earlier) => Writer::resume(&config.output, config.shape, cutoffs, &earlier.bins)?,
-        None => Writer::create(&config.output, config.shape, cutoffs)?,
-    };
+    let mut writer = start_writer(config, earlier.as_ref())?;
     let folder = Arc::new(SpillFolder::new(folder_of(config), config.max_tmp, config.resume));
-    let reserved =
-        budget.fabric.min((2 * plan.super_kmers).max(256 << 20) + LocalFabric::least_memory(BINS, config.threads));
-    let reserved = if plan.bases.is_some() { reserved } else { budget.fabric };
-    let mut memory = Memory::reserve(reserved).map_err(FabricError::Memory)?;
+    let plan = predict(config, inputs, budget);
+    let mut memory = Memory::reserve(plan.reserved(budget, config.threads)).map_err(FabricError::Memory)?;
 
     let reopened =
         earlier.and_then(|earlier| Some((LocalPartitions::reopen(BINS, Arc::clone(&folder), &job)?, earlier.read)));
     let resumed_bins = if reopened.is_some() { writer.next_bin() } else { 0 };
     let (partitions, read) = match reopened {
-        Some(reopened) => {
-            log.keep(resumed_bins)?;
-            reopened
-        }
+        Some(reopened) => reopened,
         None => {
             check_tmp(config, &plan)?;
             folder.remove();
-            let shape = config.shape;
             let fabric = LocalFabric::new(BINS, &mut memory, Arc::clone(&folder));
+            let shape = config.shape;
             let fabric = fabric.combining(move || Box::new(Repeats::<W>::new(shape)));
             progress.start("read", inputs.total_bytes().unwrap_or(0));
-            let (partitions, read) = scatter::<W, _>(inputs, config.shape, fabric, config.threads, progress)?;
-            if config.resume && partitions.spilled() {
-                log.start(&job, read)?;
-                partitions.note(&job)?;
-            }
-            (partitions, read)
+            scatter::<W, _>(inputs, shape, fabric, config.threads, progress)?
         }
     };
     let resumable = config.resume && partitions.spilled();
     if resumable {
         writer.keep_partial();
+        log.start(&job, read, &writer)?;
+        partitions.note(&job)?;
     }
     progress.start("count", BINS as u64);
     progress.advance(resumed_bins as u64);
@@ -94,8 +81,15 @@ fn count<const W: usize>(config: &Config, inputs: &Inputs, progress: &Progress) 
     progress.start("write", 0);
     let database = writer.finish(&metadata(inputs, read))?;
     folder.remove();
-    let spilled_bytes = folder.written();
-    Ok(Summary { read, database, spilled_bytes, resumed_bins })
+    Ok(Summary { read, database, spilled_bytes: folder.written(), resumed_bins })
+}
+
+fn start_writer(config: &Config, earlier: Option<&Earlier>) -> Result<Writer, Error> {
+    let cutoffs = Cutoffs { min: config.min_count, max: config.max_count };
+    Ok(match earlier {
+        Some(earlier) => Writer::resume(&config.output, config.shape, cutoffs, &earlier.bins)?,
+        None => Writer::create(&config.output, config.shape, cutoffs)?,
+    })
 }
 
 fn count_partitions<const W: usize>(
