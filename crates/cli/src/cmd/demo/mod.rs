@@ -135,7 +135,7 @@ fn print_count(summary: &Summary, time: Duration) -> Result<()> {
 }
 
 fn print_spectrum(histogram: &Histogram) -> Result<()> {
-    print("$ gyrase kmers histo sample.gyk --plot spectrum.svg")?;
+    print("$ gyrase kmers histo sample.gyk    # here as a chart")?;
     print(&chart::chart(histogram))?;
     print("  Left, cut off: errors, each seen once or twice. The hill: the genome, at its depth of coverage.\n")
 }
