@@ -148,7 +148,7 @@ impl<'m> LocalSender<'m> {
         if self.blocks.used.len() < self.room && self.blocks.grow(&self.pool) {
             return Ok(());
         }
-        self.combine();
+        self.combine()?;
         if self.blocks.free.len() * 2 >= self.blocks.in_use_at_most() {
             return Ok(());
         }
@@ -162,9 +162,10 @@ impl<'m> LocalSender<'m> {
         self.spill()
     }
 
-    /// Combines the records of each partition, unless the first partitions show that it does not pay.
-    fn combine(&mut self) {
-        let Some(mut combiner) = self.combiner.take() else { return };
+    /// Combines the records of each partition, unless the first partitions show that it does not pay. No more bytes come out
+    /// than went in, but they may fill one block more, and so spill.
+    fn combine(&mut self) -> Result<(), FabricError> {
+        let Some(mut combiner) = self.combiner.take() else { return Ok(()) };
         let (mut before, mut after) = (0u64, 0u64);
         for partition in 0..self.ends.len() {
             let last = self.blocks.close(std::mem::take(&mut self.ends[partition]));
@@ -173,15 +174,20 @@ impl<'m> LocalSender<'m> {
                 combiner.add(bytes, used);
             });
             self.blocks.release(last);
+            let mut sent = Ok(());
             combiner.finish(&mut |record, used| {
                 after += used as u64;
-                self.send(partition, record, used).expect("fewer bytes need no new room");
+                if sent.is_ok() {
+                    sent = self.send(partition, record, used);
+                }
             });
+            sent?;
             if partition == SAMPLE && after * 8 > before * 7 {
                 break;
             }
         }
         self.combiner = Some(combiner);
+        Ok(())
     }
 
     /// Writes every block to the spill file and frees it.
@@ -353,10 +359,9 @@ impl Drain for LocalPartitions<'_> {
     }
 
     fn drain<E: From<FabricError>>(&self, partition: usize, each: &mut Each<E>) -> Result<(), E> {
-        let mut buffer = Vec::new();
         for (file, extent) in &self.extents[partition] {
-            self.files[*file as usize].read(extent, &mut buffer)?;
-            each(&buffer, extent.bytes as usize)?;
+            let records = self.files[*file as usize].read(extent)?;
+            each(&records, extent.bytes as usize)?;
         }
         self.senders.iter().try_for_each(|(lasts, blocks)| blocks.try_for_each(lasts[partition], each))
     }

@@ -90,6 +90,49 @@ fn combined_records_mean_the_same_and_take_less() {
     }
 }
 
+/// Emits what it was given, but as the widest of records: blocks take fewer of them.
+#[derive(Default)]
+struct Wide(Vec<u8>);
+
+impl Combiner for Wide {
+    fn add(&mut self, bytes: &[u8], used: usize) {
+        self.0.extend_from_slice(&bytes[..used]);
+    }
+
+    fn finish(&mut self, emit: &mut dyn FnMut(&[u8], usize)) {
+        let mut wide = [0; 128];
+        for record in std::mem::take(&mut self.0).chunks_exact(8) {
+            wide[..8].copy_from_slice(record);
+            emit(&wide, 8);
+        }
+    }
+}
+
+#[test]
+fn what_was_combined_may_need_room_too() {
+    let send = |limit| {
+        let tmp = tempfile::tempdir().unwrap();
+        let mut memory = Memory::reserve(2 << 20).unwrap();
+        let fabric = LocalFabric::new(2, &mut memory, folder(&tmp, limit, false));
+        let fabric = fabric.combining(|| Box::<Wide>::default());
+        let mut sender = fabric.sender();
+        for number in 0..1_000_000u64 {
+            sender.send(number as usize % 2, &number.to_le_bytes(), 8)?;
+        }
+        let partitions = fabric.close(vec![sender])?;
+        let mut numbers: Vec<u64> = contents(&partitions)
+            .iter()
+            .flat_map(|content| content.chunks_exact(8).map(|record| u64::from_le_bytes(record.try_into().unwrap())))
+            .collect();
+        numbers.sort_unstable();
+        assert!(numbers.into_iter().eq(0..1_000_000));
+        Ok(())
+    };
+    send(None).unwrap();
+    let error: FabricError = send(Some(0)).unwrap_err();
+    assert!(matches!(error, FabricError::TooMuchSpill { .. }), "{error}");
+}
+
 fn contents(partitions: &LocalPartitions) -> Vec<Vec<u8>> {
     let content = |partition| {
         let mut all = Vec::new();
