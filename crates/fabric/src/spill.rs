@@ -11,7 +11,10 @@ use crate::{FabricError, SLACK};
 
 const MANIFEST: &str = "manifest";
 
-/// A folder for the spill files of one run, removed on drop unless kept.
+/// Packed bases hardly shrink, but weights, lengths and what neighbours share do: a quarter goes, at the speed of a disk.
+const LEVEL: i32 = 1;
+
+/// A folder for the spill files of one run, removed on drop unless it is to be kept and can be reopened.
 #[derive(Debug)]
 pub struct SpillFolder {
     path: PathBuf,
@@ -25,13 +28,18 @@ pub struct SpillFolder {
 pub(crate) struct Extent {
     pub partition: u32,
     pub offset: u64,
+    /// Bytes of records.
     pub bytes: u64,
+    /// Bytes in the file: fewer where they are compressed.
+    pub stored: u64,
+    /// Of the bytes in the file.
     pub checksum: u32,
 }
 
 impl SpillFolder {
     /// Spills will go to the folder `path` (made with the first of them), up to `limit` bytes; what an earlier run left
-    /// there is removed first unless `keep` is set, which also leaves the folder behind when the run fails.
+    /// there is removed first unless `keep` is set, which also leaves the folder behind when the run fails after all
+    /// was spilled and noted; what cannot be reopened is of no use to anybody.
     pub fn new(path: PathBuf, limit: Option<u64>, keep: bool) -> SpillFolder {
         let folder = SpillFolder { path, limit: limit.unwrap_or(u64::MAX), written: AtomicU64::new(0), keep };
         if !keep {
@@ -45,7 +53,7 @@ impl SpillFolder {
         &self.path
     }
 
-    /// Bytes spilled so far.
+    /// Bytes spilled so far, by this process or the one whose files were reopened.
     pub fn written(&self) -> u64 {
         self.written.load(Relaxed)
     }
@@ -76,8 +84,8 @@ impl SpillFolder {
         let mut text = format!("{job}\n{}\n", files.len());
         for (sender, file) in files.iter().enumerate() {
             for extent in &file.extents {
-                let Extent { partition, offset, bytes, checksum } = extent;
-                text += &format!("{sender} {partition} {offset} {bytes} {checksum}\n");
+                let Extent { partition, offset, bytes, stored, checksum } = extent;
+                text += &format!("{sender} {partition} {offset} {bytes} {stored} {checksum}\n");
             }
         }
         text += &format!("{}\n", crc32fast::hash(text.as_bytes()));
@@ -98,17 +106,19 @@ impl SpillFolder {
         let mut files: Vec<_> = (0..senders).map(|sender| SpillFile::open(self.file(sender))).collect::<Option<_>>()?;
         for line in lines {
             let fields: Vec<u64> = line.split(' ').map(str::parse).collect::<Result<_, _>>().ok()?;
-            let &[sender, partition, offset, bytes, checksum] = &fields[..] else { return None };
-            let extent = Extent { partition: partition as u32, offset, bytes, checksum: checksum as u32 };
+            let &[sender, partition, offset, bytes, stored, checksum] = &fields[..] else { return None };
+            let extent = Extent { partition: partition as u32, offset, bytes, stored, checksum: checksum as u32 };
             files.get_mut(sender as usize)?.extents.push(extent);
         }
+        let extents = files.iter().flat_map(|file| &file.extents);
+        self.written.store(extents.map(|extent| extent.bytes).sum(), Relaxed);
         Some(files)
     }
 }
 
 impl Drop for SpillFolder {
     fn drop(&mut self) {
-        if !self.keep {
+        if !self.keep || !self.path.join(MANIFEST).exists() {
             self.remove();
         }
     }
@@ -145,29 +155,41 @@ impl SpillFile {
         buffer: &[u8],
         gathered: &[(u32, usize)],
     ) -> Result<(), FabricError> {
-        folder.allow(buffer.len() as u64)?;
-        self.file.write_all_at(buffer, self.end).map_err(|source| folder.error(source))?;
-        let mut rest = buffer;
+        let fail = |source| folder.error(source);
+        let mut compressor = zstd::bulk::Compressor::new(LEVEL).map_err(fail)?;
+        let (mut stored, mut rest) = (Vec::with_capacity(buffer.len()), buffer);
         for &(partition, bytes) in gathered {
             let (records, after) = rest.split_at(bytes);
-            let checksum = crc32fast::hash(records);
-            self.extents.push(Extent { partition, offset: self.end, bytes: bytes as u64, checksum });
-            self.end += bytes as u64;
+            let compressed = compressor.compress(records).map_err(fail)?;
+            let these = if compressed.len() < bytes { &compressed } else { records };
+            let (offset, checksum) = (self.end + stored.len() as u64, crc32fast::hash(these));
+            let extent = Extent { partition, offset, bytes: bytes as u64, stored: these.len() as u64, checksum };
+            self.extents.push(extent);
+            stored.extend_from_slice(these);
             rest = after;
         }
+        folder.allow(stored.len() as u64)?;
+        self.file.write_all_at(&stored, self.end).map_err(fail)?;
+        self.end += stored.len() as u64;
         Ok(())
     }
 
-    /// Reads an extent into `buffer`, with [`SLACK`] bytes behind it.
-    pub(crate) fn read(&self, extent: &Extent, buffer: &mut Vec<u8>) -> Result<(), FabricError> {
-        let bytes = extent.bytes as usize;
-        buffer.clear();
-        buffer.resize(bytes + SLACK, 0);
-        let read = self.file.read_exact_at(&mut buffer[..bytes], extent.offset);
+    /// The records of an extent, with [`SLACK`] bytes behind it.
+    pub(crate) fn read(&self, extent: &Extent) -> Result<Vec<u8>, FabricError> {
+        let (bytes, mut stored) = (extent.bytes as usize, vec![0; extent.stored as usize]);
+        let read = self.file.read_exact_at(&mut stored, extent.offset);
         read.map_err(|source| FabricError::Spill { path: self.path.clone(), source })?;
-        if crc32fast::hash(&buffer[..bytes]) != extent.checksum {
-            return Err(FabricError::Damaged { path: self.path.clone() });
+        let damaged = || FabricError::Damaged { path: self.path.clone() };
+        if crc32fast::hash(&stored) != extent.checksum {
+            return Err(damaged());
         }
-        Ok(())
+        if extent.stored < extent.bytes {
+            stored = zstd::bulk::decompress(&stored, bytes).map_err(|_| damaged())?;
+        }
+        if stored.len() != bytes {
+            return Err(damaged());
+        }
+        stored.resize(bytes + SLACK, 0);
+        Ok(stored)
     }
 }
