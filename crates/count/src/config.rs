@@ -58,24 +58,24 @@ pub enum Error {
     Database(#[from] GykError),
     /// The run cannot keep its promise of memory.
     #[error(
-        "counting k-mers of {k} bases with {threads} threads needs at least {needed} MB of memory, {given} MB were given; raise --memory or lower --threads"
+        "counting k-mers of {k} bases with {threads} threads needs at least {needed} MiB of memory, {given} MiB were given; raise --memory or lower --threads"
     )]
     Memory {
         /// Length of the k-mers.
         k: usize,
         /// Threads asked for.
         threads: usize,
-        /// Least memory in units of 10^6 bytes.
+        /// Least memory in MiB.
         needed: u64,
         /// Memory given in the same unit.
         given: u64,
     },
     /// The spill files would not fit.
-    #[error("counting may need {needed} MB for temporary files in {}, {free} MB are free; --tmp names another folder, more --memory needs less", folder.display())]
+    #[error("counting may need {needed} MiB for temporary files in {}, {free} MiB are free; --tmp names another folder, more --memory needs less", folder.display())]
     TmpSpace {
         /// The folder of `--tmp`.
         folder: PathBuf,
-        /// Predicted bytes in units of 10^6.
+        /// Predicted size in MiB.
         needed: u64,
         /// Free bytes in the same unit.
         free: u64,

@@ -65,8 +65,8 @@ impl Budget {
     pub(crate) fn of(config: &Config) -> Result<Budget, Error> {
         let (threads, least) = (config.threads, least_memory(config.threads));
         if config.memory < least {
-            let needed = least.div_ceil(1_000_000);
-            return Err(Error::Memory { k: config.shape.k(), threads, needed, given: config.memory / 1_000_000 });
+            let needed = least.div_ceil(1 << 20);
+            return Err(Error::Memory { k: config.shape.k(), threads, needed, given: config.memory >> 20 });
         }
         let tables = (config.memory / 16 / threads as u64).clamp(LEAST_TABLES, 1 << 30);
         Ok(Budget { fabric: config.memory - overhead(threads) - threads as u64 * tables, tables })
@@ -135,7 +135,7 @@ pub(crate) fn check_tmp(config: &Config, plan: &Plan) -> Result<(), Error> {
     let needed = plan.tmp.min(config.max_tmp.unwrap_or(u64::MAX));
     match free_bytes(&config.tmp) {
         Some(free) if free < needed => {
-            Err(Error::TmpSpace { folder: config.tmp.clone(), needed: needed / 1_000_000, free: free / 1_000_000 })
+            Err(Error::TmpSpace { folder: config.tmp.clone(), needed: needed >> 20, free: free >> 20 })
         }
         _ => Ok(()),
     }

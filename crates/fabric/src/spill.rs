@@ -11,8 +11,9 @@ use crate::{FabricError, SLACK};
 
 const MANIFEST: &str = "manifest";
 
-/// Packed bases hardly shrink, but weights, lengths and what neighbours share do: a quarter goes, at the speed of a disk.
 const LEVEL: i32 = 1;
+/// Partitions of a write by which compression is judged: it must save a fifth, or it costs more time than the disk.
+const SAMPLE: usize = 16;
 
 /// A folder for the spill files of one run, removed on drop unless it is to be kept and can be reopened.
 #[derive(Debug)]
@@ -157,11 +158,14 @@ impl SpillFile {
     ) -> Result<(), FabricError> {
         let fail = |source| folder.error(source);
         let mut compressor = zstd::bulk::Compressor::new(LEVEL).map_err(fail)?;
-        let (mut stored, mut rest) = (Vec::with_capacity(buffer.len()), buffer);
-        for &(partition, bytes) in gathered {
+        let (mut stored, mut rest, mut pays) = (Vec::with_capacity(buffer.len()), buffer, true);
+        for (number, &(partition, bytes)) in gathered.iter().enumerate() {
             let (records, after) = rest.split_at(bytes);
-            let compressed = compressor.compress(records).map_err(fail)?;
-            let these = if compressed.len() < bytes { &compressed } else { records };
+            if number == SAMPLE {
+                pays = stored.len() * 5 < (buffer.len() - rest.len()) * 4;
+            }
+            let compressed = if pays { compressor.compress(records).map_err(fail)? } else { Vec::new() };
+            let these = if pays && compressed.len() < bytes { &compressed } else { records };
             let (offset, checksum) = (self.end + stored.len() as u64, crc32fast::hash(these));
             let extent = Extent { partition, offset, bytes: bytes as u64, stored: these.len() as u64, checksum };
             self.extents.push(extent);

@@ -36,7 +36,7 @@ fn keeps_the_contract_on_disk() {
 fn stops_at_the_limit_of_the_spill() {
     let tmp = tempfile::tempdir().unwrap();
     let mut memory = Memory::reserve(LocalFabric::least_memory(8, 1)).unwrap();
-    let fabric = LocalFabric::new(8, &mut memory, folder(&tmp, Some(3 << 20), false));
+    let fabric = LocalFabric::new(8, &mut memory, folder(&tmp, Some(1 << 18), false));
     let error = conformance::check(fabric, 8, 1, 1_000_000).unwrap_err();
     assert!(matches!(error, FabricError::TooMuchSpill { .. }), "{error}");
     assert_eq!(std::fs::read_dir(tmp.path()).unwrap().count(), 0);
@@ -49,7 +49,7 @@ struct Sums(std::collections::HashMap<u32, u32>);
 impl Combiner for Sums {
     fn add(&mut self, bytes: &[u8], used: usize) {
         for record in bytes[..used].chunks_exact(8) {
-            let [key, weight] = [0, 4].map(|at| u32::from_le_bytes(record[at..at + 4].try_into().unwrap()));
+            let [key, weight] = [0, 4].map(|at| u32::from_le_bytes(record[at..at + 4].try_into().expect("four bytes")));
             *self.0.entry(key).or_default() += weight;
         }
     }
