@@ -112,7 +112,7 @@ impl SpillFolder {
             files.get_mut(sender as usize)?.extents.push(extent);
         }
         let extents = files.iter().flat_map(|file| &file.extents);
-        self.written.store(extents.map(|extent| extent.bytes).sum(), Relaxed);
+        self.written.store(extents.map(|extent| extent.stored).sum(), Relaxed);
         Some(files)
     }
 }
@@ -182,8 +182,11 @@ impl SpillFile {
     pub(crate) fn read(&self, extent: &Extent) -> Result<Vec<u8>, FabricError> {
         let (bytes, mut stored) = (extent.bytes as usize, vec![0; extent.stored as usize]);
         let read = self.file.read_exact_at(&mut stored, extent.offset);
-        read.map_err(|source| FabricError::Spill { path: self.path.clone(), source })?;
         let damaged = || FabricError::Damaged { path: self.path.clone() };
+        read.map_err(|source| match source.kind() {
+            io::ErrorKind::UnexpectedEof => damaged(),
+            _ => FabricError::Spill { path: self.path.clone(), source },
+        })?;
         if crc32fast::hash(&stored) != extent.checksum {
             return Err(damaged());
         }
