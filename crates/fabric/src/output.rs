@@ -2,7 +2,11 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Seek, SeekFrom, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+
+/// How often a partial file may vanish while it is opened.
+const TRIES: usize = 16;
 
 /// A file that could not be written: which one, and what the system said.
 #[derive(Debug, thiserror::Error)]
@@ -48,19 +52,19 @@ impl OutputFile {
         name.push(".partial");
         let partial = PathBuf::from(name);
         let fail = |source| OutputError { path: target.to_path_buf(), source };
-        if target.is_dir() {
-            return Err(fail(io::Error::other("it is a directory")));
+        match target.metadata() {
+            Ok(there) if there.is_dir() => return Err(fail(io::Error::other("it is a directory"))),
+            // A rename would put a file in the place of a device or a pipe.
+            Ok(there) if !there.is_file() => return Err(fail(io::Error::other("it is no ordinary file"))),
+            _ => {}
         }
-        let file =
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&partial).map_err(fail)?;
-        match file.try_lock() {
-            Err(TryLockError::WouldBlock) => {
-                return Err(fail(io::Error::other("another process is writing it")));
+        for _ in 0..TRIES {
+            let file = open_locked(&partial).map_err(fail)?;
+            if is_named(&file, &partial) {
+                return Ok(OutputFile { file, target: target.to_path_buf(), partial, keep: false });
             }
-            // A file system without locks is no reason not to write.
-            Ok(()) | Err(TryLockError::Error(_)) => {}
         }
-        Ok(OutputFile { file, target: target.to_path_buf(), partial, keep: false })
+        Err(fail(io::Error::other("other processes are writing it")))
     }
 
     /// The file under construction, for positioned writes.
@@ -96,6 +100,24 @@ impl OutputFile {
         let _ = File::open(folder).and_then(|folder| folder.sync_all());
         Ok(())
     }
+}
+
+/// Opens a partial file that no other process holds.
+fn open_locked(partial: &Path) -> io::Result<File> {
+    let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(partial)?;
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(io::Error::other("another process is writing it")),
+        // A file system without locks is no reason not to write.
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
+    }
+}
+
+/// False when another process published or removed the file between our opening and our locking it: what we hold
+/// then is its finished output, or nothing.
+fn is_named(file: &File, path: &Path) -> bool {
+    let same =
+        |(file, path): (std::fs::Metadata, std::fs::Metadata)| (file.dev(), file.ino()) == (path.dev(), path.ino());
+    file.metadata().ok().zip(path.metadata().ok()).is_some_and(same)
 }
 
 impl Write for OutputFile {
@@ -139,6 +161,27 @@ mod tests {
         assert_eq!(std::fs::read(&target).unwrap(), b"whole");
         assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
         std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn a_file_that_was_published_meanwhile_is_not_taken_for_the_partial_one() {
+        let folder = folder("named");
+        let (target, partial) = (folder.join("x"), folder.join("x.partial"));
+        let file = open_locked(&partial).unwrap();
+        assert!(is_named(&file, &partial));
+        std::fs::rename(&partial, &target).unwrap();
+        assert!(!is_named(&file, &partial));
+        std::fs::write(&partial, b"").unwrap();
+        assert!(!is_named(&file, &partial));
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn refuses_what_is_no_file() {
+        for (target, why) in [("/dev/null", "no ordinary file"), ("/dev", "directory")] {
+            let error = OutputFile::create(Path::new(target)).unwrap_err().to_string();
+            assert!(error.contains(why), "{error}");
+        }
     }
 
     #[test]
