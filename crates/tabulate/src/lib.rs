@@ -10,7 +10,7 @@
 
 mod records;
 
-use std::panic::resume_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::thread::ScopedJoinHandle;
@@ -161,7 +161,7 @@ pub trait Worker<D: Drain, const W: usize>: Send {
     /// Reduces a partition. Partitions come in ascending order of number, each to one worker.
     fn reduce(&mut self, partition: &Partition<D, W>) -> Result<(), Self::Error>;
 
-    /// Called when any worker failed: end every wait for others.
+    /// Called when this worker failed or panicked: end the waits of the others for it.
     fn abandon(&self);
 }
 
@@ -189,15 +189,15 @@ pub fn reduce<D: Drain, K: Worker<D, W>, const W: usize>(
     };
     in_parallel(workers, |mut worker| {
         while !failed.load(Relaxed) {
-            match reduce_next(&mut worker) {
-                Ok(true) => {}
-                Ok(false) => break,
-                Err(error) => {
-                    failed.store(true, Relaxed);
-                    worker.abandon();
-                    return Err(error);
-                }
+            let reduced = catch_unwind(AssertUnwindSafe(|| reduce_next(&mut worker)));
+            if matches!(reduced, Ok(Ok(true))) {
+                continue;
             }
+            if !matches!(reduced, Ok(Ok(false))) {
+                failed.store(true, Relaxed);
+                worker.abandon();
+            }
+            return reduced.unwrap_or_else(|panic| resume_unwind(panic)).map(|_| ());
         }
         Ok(())
     })?;
@@ -222,5 +222,54 @@ fn in_parallel<I: Send, T: Send, E: Send>(items: Vec<I>, work: impl Fn(I) -> Res
     match first_error.into_inner().expect("no thread panics while it holds the error") {
         Some(error) => Err(error),
         None => Ok(done.into_iter().flatten().collect()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Condvar;
+
+    /// Two empty partitions.
+    struct Two;
+
+    impl Drain for Two {
+        fn owned(&self) -> Vec<usize> {
+            vec![0, 1]
+        }
+        fn bytes(&self, _: usize) -> u64 {
+            0
+        }
+        fn drain<E: From<FabricError>>(&self, _: usize, _: &mut gyrase_fabric::Each<E>) -> Result<(), E> {
+            Ok(())
+        }
+    }
+
+    /// Panics over the first partition; waits for it with the second, as a writer in order does.
+    struct Waiting<'a>(&'a (Mutex<bool>, Condvar));
+
+    impl Worker<Two, 1> for Waiting<'_> {
+        type Error = TabulateError;
+
+        fn reduce(&mut self, partition: &Partition<Two, 1>) -> Result<(), TabulateError> {
+            assert!(partition.number() > 0, "broken");
+            let (abandoned, changed) = self.0;
+            drop(changed.wait_while(abandoned.lock().unwrap(), |abandoned| !*abandoned).unwrap());
+            Err(TabulateError::Cancelled)
+        }
+
+        fn abandon(&self) {
+            *self.0.0.lock().unwrap() = true;
+            self.0.1.notify_all();
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "broken")]
+    fn a_panic_reaches_the_caller_and_leaves_nobody_waiting() {
+        let wait = (Mutex::new(false), Condvar::new());
+        let shape = Shape::new(5, false).unwrap();
+        let workers = vec![Waiting(&wait), Waiting(&wait)];
+        let _ = reduce::<_, _, 1>(&Two, shape, 0, workers, &Progress::default());
     }
 }
