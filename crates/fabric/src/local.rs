@@ -24,7 +24,7 @@ const FIRST_ROOM: usize = 24 * BLOCKS_PER_SLAB;
 /// Partitions by which a sender judges whether combining pays.
 const SAMPLE: usize = 64;
 
-/// Least bytes gathered before a spill is written.
+/// Bytes gathered before a spill is written.
 const SPILL_WRITE: usize = 8 << 20;
 
 /// Partitions in the memory and on the disk of one process.
@@ -196,19 +196,23 @@ impl<'m> LocalSender<'m> {
             self.spill = Some(SpillFile::create(&self.folder, self.number)?);
         }
         let spill = self.spill.as_mut().expect("just made");
-        let (mut buffer, mut gathered) = (Vec::with_capacity(SPILL_WRITE + BLOCK), Vec::new());
+        let (mut buffer, mut gathered) = (Vec::with_capacity(SPILL_WRITE), Vec::new());
         for (partition, end) in self.ends.iter_mut().enumerate() {
-            let before = buffer.len();
+            let (partition, mut gathering) = (partition as u32, 0);
             let last = self.blocks.close(std::mem::take(end));
-            self.blocks.for_each(last, |bytes, used| buffer.extend_from_slice(&bytes[..used]));
-            if buffer.len() > before {
-                gathered.push((partition as u32, buffer.len() - before));
-            }
-            if buffer.len() >= SPILL_WRITE {
-                spill.append(&self.folder, &buffer, &gathered)?;
-                buffer.clear();
-                gathered.clear();
-            }
+            self.blocks.try_for_each(last, &mut |bytes, used| {
+                // Between blocks, however large the partition: what a spill takes besides the blocks stays bounded.
+                if buffer.len() + used > SPILL_WRITE {
+                    gathered.push((partition, std::mem::take(&mut gathering)));
+                    spill.append(&self.folder, &buffer, &gathered)?;
+                    buffer.clear();
+                    gathered.clear();
+                }
+                buffer.extend_from_slice(&bytes[..used]);
+                gathering += used;
+                Ok::<_, FabricError>(())
+            })?;
+            gathered.push((partition, gathering));
         }
         self.blocks.release_all();
         spill.append(&self.folder, &buffer, &gathered)

@@ -159,7 +159,7 @@ impl SpillFile {
         let fail = |source| folder.error(source);
         let mut compressor = zstd::bulk::Compressor::new(LEVEL).map_err(fail)?;
         let (mut stored, mut rest, mut pays) = (Vec::with_capacity(buffer.len()), buffer, true);
-        for (number, &(partition, bytes)) in gathered.iter().enumerate() {
+        for (number, &(partition, bytes)) in gathered.iter().filter(|gathered| gathered.1 > 0).enumerate() {
             let (records, after) = rest.split_at(bytes);
             if number == SAMPLE {
                 pays = stored.len() * 5 < (buffer.len() - rest.len()) * 4;

@@ -146,6 +146,32 @@ fn contents(partitions: &LocalPartitions) -> Vec<Vec<u8>> {
 }
 
 #[test]
+fn a_large_partition_is_spilled_in_pieces() {
+    let tmp = tempfile::tempdir().unwrap();
+    let mut memory = Memory::reserve(32 << 20).unwrap();
+    let fabric = LocalFabric::new(3, &mut memory, folder(&tmp, None, false));
+    let mut sender = fabric.sender();
+    let records = 5_000_000u64;
+    for number in 0..records {
+        sender.send(usize::from(number % 1000 == 0), &number.to_le_bytes(), 8).unwrap();
+    }
+    let partitions = fabric.close(vec![sender]).unwrap();
+    let (mut next, mut longest) = (0, 0);
+    let drained = partitions.drain::<FabricError>(0, &mut |bytes, used| {
+        longest = longest.max(used);
+        for record in bytes[..used].chunks_exact(8) {
+            next += u64::from(next % 1000 == 0);
+            assert_eq!(u64::from_le_bytes(record.try_into().unwrap()), next);
+            next += 1;
+        }
+        Ok(())
+    });
+    drained.unwrap();
+    assert_eq!(next, records);
+    assert!(longest <= 8 << 20 && partitions.bytes(2) == 0, "{longest}");
+}
+
+#[test]
 fn a_later_process_finds_the_spill_of_the_same_job() {
     let tmp = tempfile::tempdir().unwrap();
     let before = {
