@@ -23,6 +23,18 @@ pub(crate) struct Open {
     pub overlap: usize,
     /// What follows begins a line.
     pub line_start: bool,
+    /// What its letters were so far.
+    pub seen: Seen,
+}
+
+/// The letters of a record, as far as it was read. It is judged as a whole, however it was cut.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Seen {
+    /// Number of the first line of letters.
+    line: u64,
+    letters: usize,
+    /// How many of them only proteins have.
+    protein: usize,
 }
 
 /// Text that is read, and where its records go.
@@ -42,6 +54,7 @@ pub(crate) struct Tail {
     pub next: usize,
     line_start: bool,
     goes_on: bool,
+    seen: Seen,
 }
 
 impl Work<'_> {
@@ -98,7 +111,7 @@ impl Work<'_> {
         let overlap = self.rules.overlap.min(tail.letters.len());
         carry.extend_from_slice(&self.text[tail.letters.end - overlap..tail.letters.end]);
         carry.extend_from_slice(&self.text[tail.next..end]);
-        Open { name, overlap, line_start: tail.line_start }
+        Open { name, overlap, line_start: tail.line_start, seen: tail.seen }
     }
 
     /// Reads `text[bytes]`, which starts with a header; `goes_on`: the last record goes on behind it. The last header
@@ -109,10 +122,14 @@ impl Work<'_> {
             let (name, from) = header(self.text, at);
             let first_line = self.place.line + 1 + u64::from(from > name.end);
             let from = from.min(bytes.end);
-            let joined = self.join(from..bytes.end, true, name.clone(), first_line)?;
+            let joined = self.join(from..bytes.end, true, &name, first_line)?;
             let letters = from..joined.end;
             let more = joined.next < bytes.end && self.text[joined.next] == b'>';
             let continues = goes_on && !more;
+            let seen = Seen { line: first_line, letters: letters.len(), protein: joined.protein };
+            if !continues {
+                self.judge(seen, &name)?;
+            }
             self.push(Record {
                 name: name.clone().into(),
                 letters: letters.clone().into(),
@@ -121,7 +138,7 @@ impl Work<'_> {
             });
             at = joined.next;
             if !more {
-                return Ok(Tail { name, letters, next: at, line_start: joined.line_start, goes_on: continues });
+                return Ok(Tail { name, letters, next: at, line_start: joined.line_start, goes_on: continues, seen });
             }
         }
     }
@@ -132,13 +149,18 @@ impl Work<'_> {
         let name = self.text.len()..self.text.len() + open.name.len();
         self.text.extend_from_slice(&open.name);
         let from = bytes.start + open.overlap;
-        let joined = self.join(from..bytes.end, open.line_start, name.clone(), self.place.line + 1)?;
+        let joined = self.join(from..bytes.end, open.line_start, &name, self.place.line + 1)?;
         let letters = bytes.start..joined.end;
         let goes_on = !last && (joined.next >= bytes.end || self.text[joined.next] != b'>');
+        let Seen { line, letters: before, protein } = open.seen;
+        let seen = Seen { line, letters: before + joined.end - from, protein: protein + joined.protein };
+        if !goes_on {
+            self.judge(seen, &name)?;
+        }
         let overlap = u32::try_from(open.overlap).expect("an overlap is shorter than a batch");
         let spans = Record { name: name.clone().into(), letters: letters.clone().into(), ..Record::default() };
         self.push(Record { overlap, continues: goes_on, ..spans });
-        Ok(Tail { name, letters, next: joined.next, line_start: joined.line_start, goes_on })
+        Ok(Tail { name, letters, next: joined.next, line_start: joined.line_start, goes_on, seen })
     }
 
     fn push(&mut self, record: Record) {
@@ -146,27 +168,32 @@ impl Work<'_> {
         self.records.push(record);
     }
 
-    /// Brings the letters of `text[bytes]` together at its front, up to a header, and checks them. `line` is the number
-    /// of their first line.
-    fn join(&mut self, bytes: Range<usize>, line_start: bool, name: Range<usize>, line: u64) -> Result<Joined, Fault> {
+    /// Brings the letters of `text[bytes]` together at its front, up to a header, and checks that they are letters. `line`
+    /// is the number of their first line.
+    fn join(&mut self, bytes: Range<usize>, line_start: bool, name: &Range<usize>, line: u64) -> Result<Joined, Fault> {
         let mut at_line = line;
-        let from = bytes.start;
-        let joined = join(self.text, bytes, line_start, &mut at_line);
-        let checked = joined.and_then(|joined| {
-            refuse_protein(self.rules.alphabet, joined.protein, joined.end - from)?;
-            Ok(joined)
-        });
-        match checked {
+        match join(self.text, bytes, line_start, &mut at_line) {
             Ok(joined) => {
                 self.place.line = at_line - 1;
                 Ok(joined)
             }
-            Err(problem) => {
-                let line = if matches!(problem, Problem::Protein { .. }) { line } else { at_line };
-                let name = self.text[name].to_vec();
-                Err(Fault { record: self.place.record + 1, line, name, problem })
-            }
+            Err(problem) => Err(self.fault(name, at_line, problem)),
         }
+    }
+
+    /// Refuses a protein.
+    fn judge(&self, Seen { line, letters, protein }: Seen, name: &Range<usize>) -> Result<(), Fault> {
+        refuse_protein(self.rules.alphabet, protein, letters).map_err(|problem| self.fault(name, line, problem))
+    }
+
+    /// Judges the letters of a range's last record, which goes on in the next, by themselves: where every part of a record
+    /// passes, the record does; where one does not, a serial reading judges the record.
+    pub(crate) fn judge_part(&self, tail: &Tail) -> Result<(), Fault> {
+        if tail.goes_on { self.judge(tail.seen, &tail.name) } else { Ok(()) }
+    }
+
+    fn fault(&self, name: &Range<usize>, line: u64, problem: Problem) -> Fault {
+        Fault { record: self.place.record + 1, line, name: self.text[name.clone()].to_vec(), problem }
     }
 }
 

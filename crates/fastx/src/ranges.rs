@@ -218,7 +218,8 @@ impl Ranges {
             }
         }
         if at < end {
-            work.read_records(at..end, goes_on)?;
+            let tail = work.read_records(at..end, goes_on)?;
+            work.judge_part(&tail)?;
         }
         Ok(())
     }
@@ -291,8 +292,9 @@ fn continued(work: &mut Work, range: Range<usize>, before: Before, goes_on: bool
     let overlap = before.letters.len();
     let at = from - overlap;
     work.text[at..from].copy_from_slice(&before.letters);
-    let open = Open { name: Vec::new(), overlap, line_start: before.line_start || before.skip };
+    let open = Open { overlap, line_start: before.line_start || before.skip, ..Open::default() };
     let tail = work.rest(at..range.end, !goes_on, &open)?;
+    work.judge_part(&tail)?;
     Ok(if tail.next < range.end && work.text[tail.next] == b'>' { tail.next } else { range.end })
 }
 
