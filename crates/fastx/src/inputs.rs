@@ -36,11 +36,14 @@ impl Inputs {
     /// A file that does not exist or cannot be opened, a directory, no file at all ([`Error::is_usage`]); a file that
     /// starts neither as FASTA nor as FASTQ.
     pub fn open(paths: &[PathBuf], options: Options) -> Result<Inputs, Error> {
+        let looked: Vec<Looked> =
+            list::expand(paths)?.iter().map(|path| look(path, &options)).collect::<Result<_, _>>()?;
+        // A pipe cannot be read again, so nothing may turn out to need it.
+        let serial = options.serial || looked.iter().any(|looked| looked.input.size.is_none());
         let mut inputs = Vec::new();
         let (mut streams, mut ranges) = (Vec::new(), Vec::new());
-        for (index, path) in list::expand(paths)?.iter().enumerate() {
-            let looked = look(path, &options)?;
-            match plain_ranges(index, &looked, &options) {
+        for (index, looked) in looked.into_iter().enumerate() {
+            match plain_ranges(index, &looked, serial, &options) {
                 Some(plain) => ranges.push(plain),
                 None if looked.empty => {}
                 None => streams.push(Stream::new(index, looked.origin)),
@@ -61,7 +64,8 @@ impl Inputs {
     ///
     /// # Errors
     /// The input is malformed, truncated or unreadable: everything that was read is void. After
-    /// [`Error::NeedsSerial`] the same inputs can be read with [`Options::serial`].
+    /// [`Error::NeedsSerial`], which never comes where an input is a pipe, the same inputs can be read with
+    /// [`Options::serial`].
     pub fn next_batch(&self, batch: &mut Batch) -> Result<bool, Error> {
         batch.records.clear();
         while let Some(asked) = self.ask(batch)? {
@@ -197,11 +201,11 @@ pub(crate) fn look_at(
 }
 
 /// The byte ranges of a plain file, where it can be read so.
-fn plain_ranges(index: usize, looked: &Looked, options: &Options) -> Option<Ranges> {
+fn plain_ranges(index: usize, looked: &Looked, serial: bool, options: &Options) -> Option<Ranges> {
     let Input { format, size, compression, .. } = looked.input;
     let format = format?;
     let whole = format == Format::Fasta && options.whole_records;
-    if options.serial || whole || compression != Compression::Plain {
+    if serial || whole || compression != Compression::Plain {
         return None;
     }
     Some(Ranges::new(index, format, looked.start? as u64..size?, options.batch()))

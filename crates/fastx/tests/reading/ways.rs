@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use gyrase_fastx::{Alphabet, Error, Format, Inputs, Options, PairedReader, Reader};
 use gyrase_seq::Batch;
 
-use crate::harness::{Summary, compressed, read_with};
+use crate::harness::{Summary, compressed, read_parallel, read_with};
 use crate::oracle;
 
 fn reader(text: &str, options: &Options) -> Result<Vec<Batch>, Error> {
@@ -113,6 +113,15 @@ fn a_file_that_is_wrapped_later_asks_for_a_serial_reading() {
     assert!(error.needs_serial() && !error.is_usage(), "{error}");
     let found = read_with(&path, 5, &Options { serial: true, ..options.clone() }, 3).unwrap();
     assert_eq!(found.records, 6020);
+    let pipe = folder.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let list = folder.path().join("list");
+    std::fs::write(&list, "late.fq\npipe\n").unwrap();
+    let writer = std::thread::spawn(move || std::fs::write(pipe, ">a\nACGTACGT\n"));
+    let list = PathBuf::from(format!("@{}", list.display()));
+    let found = read_with(&list, 5, &options, 2).expect("what stands beside a pipe is read serially at once");
+    writer.join().unwrap().unwrap();
+    assert_eq!(found.records, 6021);
     let options = Options { batch_bytes: 200, ..options };
     let found = read_with(&corpus.join("wrapped_like_records.fq"), 5, &options, 2);
     assert_eq!(found.expect("wrapping is seen at the start").records, 20);
@@ -154,6 +163,34 @@ fn any_alphabet_takes_protein() {
     assert!(reader(text, &Options::default()).is_err());
     let batches = reader(text, &Options { alphabet: Alphabet::Any, ..Options::default() }).unwrap();
     assert_eq!(batches[0].letters().next().unwrap(), b"MEFILPQZKRW*");
+}
+
+#[test]
+fn a_record_is_judged_as_a_whole_however_it_is_cut() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("long.fa");
+    for (odd, refused) in [(990, false), (1010, true)] {
+        // All odd letters together, so that some parts are full of them.
+        let text = format!(">a\n{}{}\n>b\nACGT\n", "E".repeat(odd), "ACGT\n".repeat((10_000 - odd) / 4));
+        std::fs::write(&path, &text).unwrap();
+        for batch_bytes in [64, 1000, 1 << 20] {
+            let ranges = read_parallel(&path, 5, batch_bytes, 2).map(|found| found.records);
+            let stream = reader(&text, &Options { batch_bytes, ..Options::default() });
+            let stream = stream.map(|batches| {
+                batches.iter().flat_map(|batch| &batch.records).filter(|record| !record.continues).count()
+            });
+            for found in [ranges, stream] {
+                match found {
+                    Ok(records) => assert!(records == 2 && !refused, "{odd} in batches of {batch_bytes}"),
+                    Err(error) => {
+                        let (error, letters) = (error.to_string(), odd + (10_000 - odd) / 4 * 4);
+                        assert!(refused && error.contains(&format!("{odd} of {letters} letters")), "{error}");
+                        assert!(error.contains("record 1 (\"a\"), line 2:"), "{error}");
+                    }
+                }
+            }
+        }
+    }
 }
 
 #[test]
