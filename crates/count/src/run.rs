@@ -44,44 +44,78 @@ pub(crate) fn options(config: &Config, serial: bool) -> Options {
 
 fn count<const W: usize>(config: &Config, inputs: &Inputs, progress: &Progress) -> Result<Summary, Error> {
     let budget = Budget::of(config)?;
-    let job = job(config, inputs);
-    let log = Log::new(folder_of(config));
-    let earlier = if config.resume { log.read(&job) } else { None };
+    let resume = config.resume;
+    let (job, log) = (job(config, inputs), Log::new(folder_of(config)));
+    let earlier = if resume { log.read(&job) } else { None };
     // The writer locks the output, so from here on the spill folder is this process's own.
-    let mut writer = start_writer(config, earlier.as_ref())?;
-    let folder = Arc::new(SpillFolder::new(folder_of(config), config.max_tmp, config.resume));
-    let plan = predict(config, inputs, budget);
-    let mut memory = Memory::reserve(plan.reserved(budget, config.threads)).map_err(FabricError::Memory)?;
+    let writer = start_writer(config, earlier.as_ref())?;
+    let folder = Arc::new(SpillFolder::new(folder_of(config), config.max_tmp, resume));
+    let run = Run { config, inputs, budget, progress, resume, job, log, folder };
 
-    let reopened =
-        earlier.and_then(|earlier| Some((LocalPartitions::reopen(BINS, Arc::clone(&folder), &job)?, earlier.read)));
-    let resumed_bins = if reopened.is_some() { writer.next_bin() } else { 0 };
-    let (partitions, read) = match reopened {
-        Some(reopened) => reopened,
-        None => {
-            check_tmp(config, &plan)?;
-            folder.remove();
-            let fabric = LocalFabric::new(BINS, &mut memory, Arc::clone(&folder));
-            let shape = config.shape;
-            let fabric = fabric.combining(move || Box::new(Repeats::<W>::new(shape)));
-            progress.start("read", inputs.total_bytes().unwrap_or(0));
-            scatter::<W, _>(inputs, shape, fabric, config.threads, progress)?
-        }
-    };
-    let resumable = config.resume && partitions.spilled();
-    if resumable {
-        writer.keep_partial();
-        log.start(&job, read, &writer)?;
-        partitions.note(&job)?;
+    let reopen = |earlier: Earlier| Some((LocalPartitions::reopen(BINS, Arc::clone(&run.folder), &run.job)?, earlier));
+    if let Some((partitions, earlier)) = earlier.and_then(reopen) {
+        let resumed_bins = writer.next_bin();
+        return run.reduce::<W>(writer, &partitions, earlier.read, resumed_bins);
     }
-    progress.start("count", BINS as u64);
-    progress.advance(resumed_bins as u64);
-    let logged = || if resumable { log.append(&writer) } else { Ok(()) };
-    count_partitions::<W>(config, budget, &partitions, &writer, &logged, progress)?;
-    progress.start("write", 0);
-    let database = writer.finish(&metadata(inputs, read))?;
-    folder.remove();
-    Ok(Summary { read, database, spilled_bytes: folder.written(), resumed_bins })
+    let plan = predict(config, inputs, budget);
+    check_tmp(config, &plan)?;
+    run.folder.remove();
+    let mut memory = Memory::reserve(plan.reserved(budget, config.threads)).map_err(FabricError::Memory)?;
+    let (partitions, read) = run.scatter::<W>(&mut memory)?;
+    let on_disk = match partitions.on_disk() {
+        Ok(on_disk) => on_disk,
+        Err(in_memory) => return run.reduce::<W>(writer, &in_memory, read, 0),
+    };
+    // Nothing is left in the buffers, and the tables want memory now.
+    drop(memory);
+    run.reduce::<W>(writer, &on_disk, read, 0)
+}
+
+/// What a run has from its start to its end.
+struct Run<'a> {
+    config: &'a Config,
+    inputs: &'a Inputs,
+    budget: Budget,
+    progress: &'a Progress,
+    /// Leave what a later run can go on from.
+    resume: bool,
+    job: String,
+    log: Log,
+    folder: Arc<SpillFolder>,
+}
+
+impl Run<'_> {
+    fn scatter<'m, const W: usize>(&self, memory: &'m mut Memory) -> Result<(LocalPartitions<'m>, Scattered), Error> {
+        let shape = self.config.shape;
+        let fabric = LocalFabric::new(BINS, memory, Arc::clone(&self.folder));
+        let fabric = fabric.combining(move || Box::new(Repeats::<W>::new(shape)));
+        self.progress.start("read", self.inputs.total_bytes().unwrap_or(0));
+        Ok(scatter::<W, _>(self.inputs, shape, fabric, self.config.threads, self.progress)?)
+    }
+
+    /// Counts the partitions from the writer's next bin on and publishes the database.
+    fn reduce<const W: usize>(
+        &self,
+        mut writer: Writer,
+        partitions: &LocalPartitions,
+        read: Scattered,
+        resumed_bins: usize,
+    ) -> Result<Summary, Error> {
+        let resumable = self.resume && partitions.spilled();
+        if resumable {
+            writer.keep_partial();
+            self.log.start(&self.job, read, &writer)?;
+            partitions.note(&self.job)?;
+        }
+        self.progress.start("count", BINS as u64);
+        self.progress.advance(resumed_bins as u64);
+        let logged = || if resumable { self.log.append(&writer) } else { Ok(()) };
+        count_partitions::<W>(self.config, self.budget, partitions, &writer, &logged, self.progress)?;
+        self.progress.start("write", 0);
+        let database = writer.finish(&metadata(self.inputs, read))?;
+        self.folder.remove();
+        Ok(Summary { read, database, spilled_bytes: self.folder.written(), resumed_bins })
+    }
 }
 
 fn start_writer(config: &Config, earlier: Option<&Earlier>) -> Result<Writer, Error> {

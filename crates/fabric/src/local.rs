@@ -333,6 +333,18 @@ impl<'m> LocalPartitions<'m> {
         if self.files.is_empty() { Ok(()) } else { self.folder.write_manifest(job, &self.files) }
     }
 
+    /// The same partitions without a claim to the memory, when they are all on disk.
+    ///
+    /// # Errors
+    /// Gives them back when they are in memory.
+    pub fn on_disk(self) -> Result<LocalPartitions<'static>, LocalPartitions<'m>> {
+        if !self.spilled() {
+            return Err(self);
+        }
+        let LocalPartitions { folder, files, extents, bytes, .. } = self;
+        Ok(LocalPartitions { folder, senders: Vec::new(), files, extents, bytes })
+    }
+
     /// True when the partitions are on disk.
     pub fn spilled(&self) -> bool {
         !self.files.is_empty()
