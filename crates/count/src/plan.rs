@@ -69,6 +69,8 @@ impl Budget {
             return Err(Error::Memory { k: config.shape.k(), threads, needed, given: config.memory >> 20 });
         }
         let tables = (config.memory / 16 / threads as u64).clamp(LEAST_TABLES, 1 << 30);
+        let for_tables = config.memory - overhead(threads) - LocalFabric::least_memory(BINS, threads);
+        let tables = tables.min(for_tables / threads as u64);
         Ok(Budget { fabric: config.memory - overhead(threads) - threads as u64 * tables, tables })
     }
 }
