@@ -30,7 +30,8 @@ pub struct Config {
     pub tmp: PathBuf,
     /// Bytes that spill files may take.
     pub max_tmp: Option<u64>,
-    /// Keep spill files when the run is cut short, and go on from those of an earlier run of the same command.
+    /// Keep spill files when the run is cut short, and go on from those of an earlier run of the same command. Without effect
+    /// where an input is a pipe.
     pub resume: bool,
 }
 

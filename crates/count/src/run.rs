@@ -44,7 +44,8 @@ pub(crate) fn options(config: &Config, serial: bool) -> Options {
 
 fn count<const W: usize>(config: &Config, inputs: &Inputs, progress: &Progress) -> Result<Summary, Error> {
     let budget = Budget::of(config)?;
-    let resume = config.resume;
+    // Nothing tells whether a pipe brings what it brought before.
+    let resume = config.resume && inputs.total_bytes().is_some();
     let (job, log) = (job(config, inputs), Log::new(folder_of(config)));
     let earlier = if resume { log.read(&job) } else { None };
     // The writer locks the output, so from here on the spill folder is this process's own.
@@ -154,10 +155,11 @@ fn folder_of(config: &Config) -> PathBuf {
     config.tmp.join(format!("gyrase-{name:016x}"))
 }
 
-/// What the run is about, in a line: spill files of another job are of no use.
+/// What the run is about, in a line: spill files of another job, or of another version, are of no use.
 fn job(config: &Config, inputs: &Inputs) -> String {
     let Config { shape, min_count, max_count, min_base_quality, .. } = config;
-    let mut job = format!("gyrase count 1 {shape:?} {min_count} {max_count} {min_base_quality:?}");
+    let version = env!("CARGO_PKG_VERSION");
+    let mut job = format!("gyrase count {version} {shape:?} {min_count} {max_count} {min_base_quality:?}");
     for input in inputs.inputs() {
         let changed = std::fs::metadata(&input.path).and_then(|metadata| metadata.modified()).ok();
         job += &format!(" {:?} {:?} {changed:?}", input.path, input.size);

@@ -38,7 +38,7 @@ pub struct Count {
     #[arg(long, short, value_name = "FILE.gyk")]
     output: PathBuf,
 
-    /// Go on from what a killed run of the same command left, and leave that if this one is killed
+    /// Go on from what a killed run of the same command left, and leave that if this one is killed (not with pipes)
     #[arg(long)]
     resume: bool,
 
