@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a helper of a test is a test")]
 
 mod failures;
+mod group;
 mod limits;
 mod place;
 mod sameness;
