@@ -12,7 +12,7 @@ mod records;
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::thread::ScopedJoinHandle;
 
 use gyrase_fabric::{Drain, Fabric, FabricError, Progress, Sender};
@@ -58,7 +58,8 @@ impl Scattered {
     }
 }
 
-/// Sends the super-k-mers of all reads of `inputs` to their bins, on `threads` threads.
+/// Sends the super-k-mers of all reads of `inputs` to their bins, on `threads` threads. The progress is in bytes of
+/// [`Inputs::total_bytes`].
 ///
 /// # Errors
 /// The first error of any thread; the others stop at their next batch.
@@ -70,9 +71,15 @@ pub fn scatter<const W: usize, F: Fabric + Sync>(
     progress: &Progress,
 ) -> Result<(F::Partitions, Scattered), TabulateError> {
     let senders: Vec<_> = (0..threads).map(|_| fabric.sender()).collect();
-    let failed = AtomicBool::new(false);
+    let (failed, shown) = (AtomicBool::new(false), AtomicU64::new(0));
+    // As they are stored, which is what the inputs can tell the sum of.
+    let advance = || {
+        let read = inputs.read_bytes();
+        progress.advance(read.saturating_sub(shown.fetch_max(read, Relaxed)));
+    };
     let outcome = in_parallel(senders, |mut sender| {
-        let scattered = scatter_batches::<W>(inputs, shape, &mut sender, progress, &failed);
+        let go_on = || if progress.is_cancelled() { Err(TabulateError::Cancelled) } else { Ok(!failed.load(Relaxed)) };
+        let scattered = scatter_batches::<W>(inputs, shape, &mut sender, go_on, advance);
         failed.fetch_or(scattered.is_err(), Relaxed);
         scattered.map(|scattered| (sender, scattered))
     })?;
@@ -86,16 +93,13 @@ fn scatter_batches<const W: usize>(
     inputs: &Inputs,
     shape: Shape,
     sender: &mut impl Sender,
-    progress: &Progress,
-    failed: &AtomicBool,
+    go_on: impl Fn() -> Result<bool, TabulateError>,
+    advance: impl Fn(),
 ) -> Result<Scattered, TabulateError> {
     let (mut cutter, mut batch, mut scattered) = (Cutter::<W>::new(shape), Batch::default(), Scattered::default());
-    while !failed.load(Relaxed) && inputs.next_batch(&mut batch)? {
-        if progress.is_cancelled() {
-            return Err(TabulateError::Cancelled);
-        }
+    while go_on()? && inputs.next_batch(&mut batch)? {
         scattered.add(scatter_batch(&batch, shape, &mut cutter, sender)?);
-        progress.advance(batch.text.len() as u64);
+        advance();
     }
     Ok(scattered)
 }
