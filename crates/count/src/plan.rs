@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use gyrase_fabric::LocalFabric;
-use gyrase_fastx::{Compression, Format, Inputs};
+use gyrase_fastx::{Compression, Format, Input, Inputs};
 use gyrase_kmer::{BINS, Shape};
 
 use crate::{Config, Error};
 
-/// What a count is predicted to take. The bytes are upper estimates; the time is a guess for a machine of today.
+/// What a count is predicted to take. The bytes are upper estimates, but for compressed inputs that hold more than five times
+/// their size; the time is a guess for a machine of today.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
     /// Bytes of memory.
@@ -26,14 +27,16 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Bytes to reserve for the fabric: all that it may take when the inputs do not tell how much will come.
-    pub(crate) fn reserved(&self, budget: Budget, threads: usize) -> u64 {
+    /// Bytes to reserve for the fabric: all that it may take when the inputs do not tell how much will come, as pipes and
+    /// compressed files do not.
+    pub(crate) fn reserved(&self, inputs: &Inputs, budget: Budget, threads: usize) -> u64 {
         let ample = (2 * self.super_kmers).max(256 << 20) + LocalFabric::least_memory(BINS, threads);
-        if self.bases.is_some() { budget.fabric.min(ample) } else { budget.fabric }
+        let tells = |input: &Input| input.size.is_some() && input.compression == Compression::Plain;
+        if inputs.inputs().iter().all(tells) { budget.fabric.min(ample) } else { budget.fabric }
     }
 }
 
-/// Bytes of compressed text that one byte stands for, more than seen in practice.
+/// Bytes of text that a byte of a compressed file stands for, more than in files of reads.
 const EXPANSION: f64 = 5.0;
 /// Bases that a thread cuts and counts in a second, as measured with k = 31.
 const BASES_PER_SECOND: f64 = 100e6;

@@ -61,7 +61,7 @@ fn count<const W: usize>(config: &Config, inputs: &Inputs, progress: &Progress) 
     let plan = predict(config, inputs, budget);
     check_tmp(config, &plan)?;
     run.folder.remove();
-    let mut memory = Memory::reserve(plan.reserved(budget, config.threads)).map_err(FabricError::Memory)?;
+    let mut memory = Memory::reserve(plan.reserved(inputs, budget, config.threads)).map_err(FabricError::Memory)?;
     let (partitions, read) = run.scatter::<W>(&mut memory)?;
     let on_disk = match partitions.on_disk() {
         Ok(on_disk) => on_disk,
