@@ -26,7 +26,8 @@ pub trait Sender: Send {
     /// When a spill fails (disk full, more than allowed) or the owner cannot be reached. The run is over then.
     ///
     /// # Panics
-    /// When there is no such partition, `record` exceeds [`SLACK`] bytes or `used` exceeds `record`.
+    /// When there is no such partition. With debug assertions also when `record` exceeds [`SLACK`] bytes, or `used` is 0 or
+    /// exceeds `record`.
     fn send(&mut self, partition: usize, record: &[u8], used: usize) -> Result<(), FabricError>;
 }
 
