@@ -70,7 +70,7 @@ fn as_stored<const W: usize>(
     let line = Line::<W>::new(database.shape().k(), config.style);
     write_ordered(config.threads, BINS, progress, sink, |bin, out: &mut Out| {
         let mut listed = 0;
-        for (kmer, count) in kmers::<W>(database, bin, config.cutoffs) {
+        for (kmer, count) in kmers::<W>(database, bin, config.cutoffs)? {
             line.append(&mut out.text, kmer, count);
             out.pass()?;
             listed += 1;
@@ -80,8 +80,12 @@ fn as_stored<const W: usize>(
 }
 
 /// The k-mers of a bin whose count passes, in the order of the database.
-fn kmers<const W: usize>(database: &Database, bin: usize, cutoffs: Cutoffs) -> impl Iterator<Item = (Kmer<W>, u32)> {
-    let view = database.bin(bin);
+fn kmers<const W: usize>(
+    database: &Database,
+    bin: usize,
+    cutoffs: Cutoffs,
+) -> Result<impl Iterator<Item = (Kmer<W>, u32)>, OperationError> {
+    let view = database.sound_bin(bin)?;
     let pairs = view.rows::<W>().iter().zip(view.counts());
-    pairs.filter(move |&(_, count)| cutoffs.keep(count)).map(|(&row, count)| (Kmer::from(Key(row)), count))
+    Ok(pairs.filter(move |&(_, count)| cutoffs.keep(count)).map(|(&row, count)| (Kmer::from(Key(row)), count)))
 }

@@ -44,14 +44,15 @@ struct Lane {
 }
 
 impl Lane {
-    fn add(&mut self, database: &Database, bin: usize) {
-        let view = database.bin(bin);
+    fn add(&mut self, database: &Database, bin: usize) -> Result<(), OperationError> {
+        let view = database.sound_bin(bin)?;
         for &count in view.small_counts() {
             self.small[usize::from(count)] += 1;
         }
         for &[_, count] in view.overflow() {
             *self.large.entry(count).or_default() += 1;
         }
+        Ok(())
     }
 }
 
@@ -60,10 +61,7 @@ impl Histogram {
     pub fn of(database: &Database, threads: usize, progress: &Progress) -> Result<Histogram, OperationError> {
         progress.start("histogram", BINS as u64);
         let start = || Lane { small: [0; 256], large: BTreeMap::new() };
-        let work = |lane: &mut Lane, bin| {
-            lane.add(database, bin);
-            Ok(())
-        };
+        let work = |lane: &mut Lane, bin| lane.add(database, bin);
         let mut histogram = Histogram::default();
         for lane in share_out(threads, BINS, progress, start, work, || {})? {
             // The last small value only points to the large ones.

@@ -166,7 +166,7 @@ fn combine_bins<const W: usize>(
     writer: &Writer,
 ) -> Result<(u64, u64), OperationError> {
     let work = |lane: &mut Lane<W>, bin| {
-        let rows = lane.combine_bin(config, databases, bin);
+        let rows = lane.combine_bin(config, databases, bin)?;
         let written = writer.write_bin(bin, rows.keys.as_flattened(), &rows.counts);
         lane.spare.push(rows);
         Ok(written?)
@@ -176,12 +176,12 @@ fn combine_bins<const W: usize>(
 }
 
 impl<const W: usize> Lane<W> {
-    fn combine_bin(&mut self, config: &Config, databases: &[Database], bin: usize) -> Rows<W> {
+    fn combine_bin(&mut self, config: &Config, databases: &[Database], bin: usize) -> Result<Rows<W>, OperationError> {
         let mut counts = std::mem::take(&mut self.counts);
         counts.resize_with(databases.len(), Vec::new);
         for (counts, database) in counts.iter_mut().zip(databases) {
             counts.clear();
-            database.bin(bin).append_counts(counts);
+            database.sound_bin(bin)?.append_counts(counts);
         }
         let inputs: Vec<RowsRef<W>> = databases
             .iter()
@@ -197,7 +197,7 @@ impl<const W: usize> Lane<W> {
         if config.cutoffs != Cutoffs::default() {
             rows.retain(|count| config.cutoffs.keep(count));
         }
-        rows
+        Ok(rows)
     }
 
     fn fresh(&mut self) -> Rows<W> {

@@ -53,7 +53,7 @@ pub(super) fn run<const W: usize>(
         let range = &ranges[task];
         let mut rows = Vec::with_capacity(range.kmers as usize);
         for bin in 0..BINS {
-            let all = kmers::<W>(database, bin, config.cutoffs).map(|(kmer, count)| (left_aligned(kmer, k), count));
+            let all = kmers::<W>(database, bin, config.cutoffs)?.map(|(kmer, count)| (left_aligned(kmer, k), count));
             rows.extend(all.filter(|(kmer, _)| (&range.first..=&range.last).contains(&kmer)));
         }
         rows.sort_unstable_by_key(|row| row.0);
@@ -106,7 +106,7 @@ impl Planner<'_> {
         let k = self.database.shape().k();
         let last = if depth == 0 { [u64::MAX; W] } else { fill_after(*prefix, depth - 1) };
         let work = |counts: &mut Vec<u64>, bin| {
-            for (kmer, _) in kmers::<W>(self.database, bin, self.config.cutoffs) {
+            for (kmer, _) in kmers::<W>(self.database, bin, self.config.cutoffs)? {
                 let kmer = left_aligned(kmer, k);
                 if (prefix..=&last).contains(&&kmer) {
                     counts[digit(&kmer, depth)] += 1;

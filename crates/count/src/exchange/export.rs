@@ -195,7 +195,7 @@ fn send_bins<const W: usize>(
         if progress.is_cancelled() {
             return Err(ExchangeError::Cancelled);
         }
-        let bin = database.bin(number);
+        let bin = database.sound_bin(number)?;
         for (&row, count) in bin.rows::<W>().iter().zip(bin.counts()) {
             if cutoffs.keep(count) {
                 let kmer = Kmer::from(Key(row));
