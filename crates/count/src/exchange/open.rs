@@ -24,6 +24,9 @@ pub(crate) fn open(path: &Path) -> Result<Box<dyn Source>> {
         let what = format!("it is compressed; give it as `{program} -dc {} | gyrase kmers import -`", path.display());
         return Err(ExchangeError::unsupported(path, what));
     }
+    if let Some(what) = stranger(start) {
+        return Err(ExchangeError::unsupported(path, what));
+    }
     match start.first() {
         Some(b'K') => Ok(Box::new(kff::Reader::new(input, path)?)),
         _ => Ok(Box::new(text::Reader::new(input, path)?)),
@@ -37,6 +40,20 @@ fn compression(start: &[u8]) -> Option<&'static str> {
         [0x28, 0xb5, 0x2f, 0xfd, ..] => Some("zstd"),
         [b'B', b'Z', b'h', ..] => Some("bzip2"),
         [0xfd, b'7', b'z', b'X', b'Z', ..] => Some("xz"),
+        _ => None,
+    }
+}
+
+/// What helps with a file that is no foreign database that we read, known by its first bytes.
+fn stranger(start: &[u8]) -> Option<&'static str> {
+    // A binary file of Jellyfish begins with nine digits, the length of the JSON object behind them.
+    let jellyfish = start.get(9) == Some(&b'{') && start[..9].iter().all(u8::is_ascii_digit);
+    match start {
+        _ if start.starts_with(b"GYRASEK\n") => Some("it is a .gyk database already"),
+        _ if jellyfish => {
+            Some("it is a binary file of Jellyfish; give it as `jellyfish dump -c FILE | gyrase kmers import -`")
+        }
+        [b'@', ..] => Some("it looks like FASTQ; `gyrase count` counts the k-mers of reads"),
         _ => None,
     }
 }
