@@ -104,11 +104,20 @@ impl OutputFile {
 
 /// Opens a partial file that no other process holds.
 fn open_locked(partial: &Path) -> io::Result<File> {
-    let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(partial)?;
+    let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(partial);
+    let file = opened.map_err(|error| without_folder(partial, error))?;
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => Err(io::Error::other("another process is writing it")),
         // A file system without locks is no reason not to write.
         Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
+    }
+}
+
+/// Names the folder where it is the folder that is missing.
+fn without_folder(path: &Path, error: io::Error) -> io::Error {
+    match path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists()) {
+        Some(folder) => io::Error::new(error.kind(), format!("there is no folder {}; make it first", folder.display())),
+        None => error,
     }
 }
 
@@ -178,7 +187,9 @@ mod tests {
 
     #[test]
     fn refuses_what_is_no_file() {
-        for (target, why) in [("/dev/null", "no ordinary file"), ("/dev", "directory")] {
+        for (target, why) in
+            [("/dev/null", "no ordinary file"), ("/dev", "directory"), ("/no/such/x", "no folder /no/such")]
+        {
             let error = OutputFile::create(Path::new(target)).unwrap_err().to_string();
             assert!(error.contains(why), "{error}");
         }
