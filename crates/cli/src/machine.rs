@@ -66,6 +66,14 @@ pub fn peak_memory() -> u64 {
     kilobytes(&status, "VmHWM:").unwrap_or(0)
 }
 
+/// True when whoever started this process made it ignore a signal, as `nohup` does.
+pub fn ignores(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    mask >> (signal - 1) & 1 == 1
+}
+
 /// Raises the number of files that may be open to what the system lets us have.
 pub fn raise_open_files() {
     let limit = getrlimit(Resource::Nofile);

@@ -11,6 +11,7 @@ use signal_hook::flag;
 use signal_hook::iterator::Signals;
 
 use crate::failure::Code;
+use crate::machine;
 
 /// The signal that asked this run to stop, if one did.
 #[derive(Clone, Default)]
@@ -38,7 +39,9 @@ pub fn listen(progress: Arc<Progress>) -> io::Result<Asked> {
     flag::register(SIGXFSZ, Arc::default())?;
     // The allocator aborts when it gets no memory; it has said how much it wanted by then.
     flag::register_conditional_shutdown(SIGABRT, Code::Memory as i32, Arc::new(AtomicBool::new(true)))?;
-    let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM])?;
+    // Who starts a run with `nohup` wants it to outlive the terminal.
+    let hang_up = (!machine::ignores(SIGHUP)).then_some(SIGHUP);
+    let mut signals = Signals::new([SIGINT, SIGTERM].into_iter().chain(hang_up))?;
     let asked = Asked::default();
     let heard = asked.clone();
     thread::Builder::new().name("signals".into()).spawn(move || {

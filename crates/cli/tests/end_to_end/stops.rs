@@ -107,6 +107,15 @@ fn a_signal_cleans_up() {
 }
 
 #[test]
+fn nohup_outlives_the_terminal() {
+    let place = Place::new();
+    place.simulate("100000", "40");
+    let hang_up = "trap '' HUP; { for i in 1 2 3 4 5 6; do sleep 0.05; kill -HUP $$; done 2>/dev/null & }";
+    let ran = place.limited(hang_up, &COUNT);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+}
+
+#[test]
 fn a_signal_ends_what_cannot_hear() {
     let place = Place::new();
     let mut child =
