@@ -1,7 +1,7 @@
 //! `gyrase plan`.
 
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
@@ -34,13 +34,27 @@ enum Verb {
     Count {
         #[command(flatten)]
         what: What,
+
+        #[command(flatten)]
+        rest: Rest,
     },
+}
+
+/// What else `gyrase count` takes and the prediction does not depend on, so that its command line can be given as it is.
+#[derive(Debug, Args)]
+struct Rest {
+    #[arg(long, short, hide = true)]
+    output: Option<PathBuf>,
+    #[arg(long, hide = true)]
+    histo: Option<PathBuf>,
+    #[arg(long, hide = true)]
+    resume: bool,
 }
 
 impl Plan {
     /// Prints the prediction.
     pub fn run(self, session: &Session) -> Result<()> {
-        let Verb::Count { what } = self.verb;
+        let Verb::Count { what, rest: _ } = self.verb;
         let config = what.config(session, Path::new(""), false)?;
         let plan = gyrase_count::plan(&config)?;
         session.note("counts", json!({"bases": plan.bases, "super_kmer_bytes": plan.super_kmers}));
