@@ -55,7 +55,7 @@ pub struct Common {
     #[arg(long, short = 'q', global = true, conflicts_with = "verbose")]
     pub quiet: bool,
 
-    /// Say more; -vv says much more
+    /// Say more: the limits of the run and the time of each stage
     #[arg(long, short = 'v', global = true, action = clap::ArgAction::Count)]
     pub verbose: u8,
 

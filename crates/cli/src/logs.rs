@@ -19,7 +19,7 @@ pub fn install(common: &Common) {
     let levels = match (common.quiet, common.verbose) {
         (true, _) => Targets::new().with_default(Level::ERROR),
         (_, 0) => Targets::new().with_default(Level::WARN).with_target(own, Level::INFO),
-        (_, 1) => Targets::new().with_default(Level::INFO),
+        (_, 1) => Targets::new().with_default(Level::INFO).with_target(own, Level::DEBUG),
         (_, 2) => Targets::new().with_default(Level::DEBUG),
         _ => Targets::new().with_default(Level::TRACE),
     };

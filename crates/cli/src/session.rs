@@ -45,7 +45,7 @@ impl Session {
         let progress = Arc::new(Progress::default());
         let asked = signals::listen(Arc::clone(&progress))
             .map_err(|error| Failure::new(Code::Internal, format!("cannot listen to signals: {error}")))?;
-        Ok(Session {
+        let session = Session {
             threads: threads(common.threads),
             memory: memory(common.memory),
             tmp: common.tmp.clone().unwrap_or_else(std::env::temp_dir),
@@ -56,7 +56,14 @@ impl Session {
             facts: RefCell::default(),
             asked,
             start: Instant::now(),
-        })
+        };
+        session.say_limits();
+        Ok(session)
+    }
+
+    fn say_limits(&self) {
+        let (threads, memory) = (words::things(self.threads as u64, "thread"), words::bytes(self.memory));
+        tracing::debug!("{threads}, {memory} of memory, temporary files in {}", self.tmp.display());
     }
 
     /// Runs `work` while its progress is shown.
@@ -84,6 +91,9 @@ impl Session {
                 Some(code) => Failure::new(code, "stopped as asked; no output was published"),
                 None => failure,
             });
+        }
+        for stage in self.progress.stages() {
+            tracing::debug!("{}: {}", stage.name, words::time(stage.time));
         }
         match &self.report {
             Some(path) => report::write(path, &self.facts.borrow(), &self.progress, self.elapsed()),
