@@ -7,6 +7,7 @@ mod errors;
 mod failure;
 mod logs;
 mod machine;
+mod places;
 mod report;
 mod session;
 mod show;

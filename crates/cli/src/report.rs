@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::time::Duration;
 
-use gyrase_fabric::{OutputFile, Progress};
+use gyrase_fabric::Progress;
 use serde_json::{Map, Value, json};
 
 use crate::failure::Result;
-use crate::machine;
+use crate::{machine, sink};
 
 /// The facts that a verb adds: `parameters`, `inputs`, `counts`, `output`, `bytes`.
 pub type Facts = Map<String, Value>;
@@ -23,10 +23,7 @@ pub fn write(path: &Path, facts: &Facts, progress: &Progress, elapsed: Duration)
     report.insert("stages".into(), stages.into());
     report.insert("seconds".into(), seconds(elapsed).into());
     report.insert("peak_memory_bytes".into(), machine::peak_memory().into());
-    let mut file = OutputFile::create(path)?;
-    let written = serde_json::to_writer_pretty(&mut file, &Value::from(report));
-    written.map_err(|error| file.error(error.into()))?;
-    Ok(file.commit()?)
+    sink::write_all(Some(path), format!("{:#}\n", Value::from(report)).as_bytes())
 }
 
 /// Milliseconds are all that a wall time is worth.

@@ -1,16 +1,21 @@
 //! Where results go: standard output, or a file that appears whole or not at all.
 
+use std::fs::File as Device;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use gyrase_fabric::{OutputError, OutputFile};
 
-use crate::failure::Result;
+use gyrase_count::ops::OperationError;
+
+use crate::failure::{Failure, Result};
 
 /// Standard output or a file under construction.
 pub enum Sink {
     /// `-`.
     Stdout(BufWriter<io::StdoutLock<'static>>),
+    /// A device or a pipe with a name, such as `/dev/stdout`: written as it is.
+    Stream(BufWriter<Device>, PathBuf),
     /// A named file.
     File(BufWriter<OutputFile>),
 }
@@ -19,8 +24,23 @@ impl Sink {
     /// Opens `target`; nothing or `-` is standard output.
     pub fn open(target: Option<&Path>) -> Result<Sink> {
         match target {
-            Some(path) if path != Path::new("-") => Ok(Sink::File(BufWriter::new(OutputFile::create(path)?))),
+            Some(path) if path != Path::new("-") => Sink::named(path),
             _ => Ok(Sink::Stdout(BufWriter::with_capacity(1 << 16, io::stdout().lock()))),
+        }
+    }
+
+    fn named(path: &Path) -> Result<Sink> {
+        Ok(match stream(path)? {
+            Some(stream) => Sink::Stream(BufWriter::new(stream), path.to_path_buf()),
+            None => Sink::File(BufWriter::new(OutputFile::create(path)?)),
+        })
+    }
+
+    /// The failure of an operation that wrote here: where it could not write, it does not know the name.
+    pub fn failure(&self, error: OperationError) -> Failure {
+        match error {
+            OperationError::Sink(source) => self.error(source).into(),
+            error => error.into(),
         }
     }
 
@@ -28,6 +48,7 @@ impl Sink {
     pub fn finish(self) -> Result<()> {
         match self {
             Sink::Stdout(mut out) => Ok(out.flush().map_err(stdout_error)?),
+            Sink::Stream(mut out, path) => Ok(out.flush().map_err(|source| OutputError { path, source })?),
             Sink::File(out) => {
                 let target = out.get_ref().target().to_path_buf();
                 let file =
@@ -41,8 +62,20 @@ impl Sink {
     pub fn error(&self, source: io::Error) -> OutputError {
         match self {
             Sink::Stdout(_) => stdout_error(source),
+            Sink::Stream(_, path) => OutputError { path: path.clone(), source },
             Sink::File(out) => out.get_ref().error(source),
         }
+    }
+}
+
+/// Opens `path` for writing if it is a device or a pipe; a file of its own is not opened.
+pub fn stream(path: &Path) -> std::result::Result<Option<Device>, OutputError> {
+    match path.metadata() {
+        Ok(there) if !there.is_file() && !there.is_dir() => {
+            let opened = Device::options().write(true).open(path);
+            Ok(Some(opened.map_err(|source| OutputError { path: path.to_path_buf(), source })?))
+        }
+        _ => Ok(None),
     }
 }
 
@@ -54,6 +87,7 @@ impl Write for Sink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Sink::Stdout(out) => out.write(bytes),
+            Sink::Stream(out, _) => out.write(bytes),
             Sink::File(out) => out.write(bytes),
         }
     }
@@ -61,6 +95,7 @@ impl Write for Sink {
     fn flush(&mut self) -> io::Result<()> {
         match self {
             Sink::Stdout(out) => out.flush(),
+            Sink::Stream(out, _) => out.flush(),
             Sink::File(out) => out.flush(),
         }
     }

@@ -8,9 +8,10 @@ use gyrase_count::{Config, Summary};
 use gyrase_kmer::Shape;
 use serde_json::{Value, json};
 
-use crate::cmd::kmers::Counts;
+use crate::cmd::kmers::{Counts, warn_if_saturated};
 use crate::failure::{Failure, Result};
 use crate::machine;
+use crate::places;
 use crate::session::Session;
 use crate::sink::Sink;
 use crate::words::{self, bytes, grouped, things};
@@ -99,6 +100,8 @@ impl What {
 impl Count {
     /// Counts, and says what was counted.
     pub fn run(self, session: &Session) -> Result<()> {
+        places::keep_databases_only(&self.output)?;
+        places::keep_apart(&self.what.inputs, [&self.output].into_iter().chain(&self.histo))?;
         let config = self.what.config(session, &self.output, self.resume)?;
         let summary = session.shown(|progress| gyrase_count::run(&config, progress))?;
         if let Some(path) = &self.histo {
@@ -127,9 +130,7 @@ fn say(session: &Session, config: &Config, summary: &Summary) {
         config.output.display(),
         grouped(made.unique)
     );
-    if made.saturated {
-        tracing::warn!("k-mers that occur more often than {} have that count", grouped(u64::from(u32::MAX)));
-    }
+    warn_if_saturated(made);
     let spilled = match summary.spilled_bytes {
         0 => String::new(),
         spilled => format!(", {} of temporary files", bytes(spilled)),

@@ -6,8 +6,9 @@ use clap::{Args, ValueEnum};
 use gyrase_count::ops::{self, Combine, Config, Operation, Summary};
 use serde_json::json;
 
-use super::{Counts, totals};
+use super::{Counts, totals, warn_if_saturated};
 use crate::failure::Result;
+use crate::places;
 use crate::session::Session;
 use crate::words::{self, things};
 
@@ -130,6 +131,7 @@ impl Files {
             cutoffs,
             threads: session.threads,
         };
+        places::keep_databases_only(&config.output)?;
         let summary = session.shown(|progress| ops::run(&config, progress))?;
         note(session, &config, &summary);
         say(session, &config, &summary);
@@ -138,6 +140,7 @@ impl Files {
 }
 
 fn say(session: &Session, config: &Config, summary: &Summary) {
+    warn_if_saturated(&summary.output);
     for (path, input) in config.inputs.iter().zip(&summary.inputs) {
         tracing::info!("{}: {}", path.display(), things(input.distinct, "k-mer"));
     }

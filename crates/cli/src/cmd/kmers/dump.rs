@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::Counts;
 use crate::failure::Result;
+use crate::places;
 use crate::session::Session;
 use crate::sink::Sink;
 
@@ -64,8 +65,10 @@ impl Dump {
             sorted_within: self.sorted.then_some(session.memory),
             threads: session.threads,
         };
+        places::keep_apart([&config.database], self.output.as_ref())?;
         let mut sink = Sink::open(self.output.as_deref())?;
-        let summary = session.shown(|progress| dump::run(&config, &mut sink, progress))?;
+        let summary = session.shown(|progress| dump::run(&config, &mut sink, progress));
+        let summary = summary.map_err(|error| sink.failure(error))?;
         sink.finish()?;
         session.note("inputs", config.database.display().to_string());
         session.note("counts", json!({"distinct": summary.distinct, "listed": summary.listed}));

@@ -1,14 +1,15 @@
 //! `gyrase kmers import` and `gyrase kmers export`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use gyrase_count::exchange::{self, ExportConfig, Format, ImportConfig, TextStyle};
 use serde_json::json;
 
-use super::{Counts, totals};
+use super::{Counts, totals, warn_if_saturated};
 use crate::cmd::count::length;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
+use crate::places;
 use crate::session::Session;
 use crate::words::{self, things};
 
@@ -93,6 +94,8 @@ impl Import {
             max_tmp: session.max_tmp,
             threads: session.threads,
         };
+        places::keep_databases_only(&config.output)?;
+        places::keep_apart([&config.input], [&config.output])?;
         let made = session.shown(|progress| exchange::import(&config, progress))?;
         session.note("inputs", config.input.display().to_string());
         session.note("output", config.output.display().to_string());
@@ -100,6 +103,7 @@ impl Import {
         if made.zeros > 0 {
             tracing::warn!("{} had a count of 0 and were left out", things(made.zeros, "k-mer"));
         }
+        warn_if_saturated(&made.table);
         let (read, kept) = (things(made.read, "k-mer"), things(made.table.distinct, "k-mer"));
         let time = words::time(session.elapsed());
         tracing::info!("{read} read, {kept} in {}, {time}", config.output.display());
@@ -120,6 +124,10 @@ impl Export {
             max_tmp: session.max_tmp,
             threads: session.threads,
         };
+        if config.output == Path::new("-") && matches!(config.format, Format::Kmc | Format::Kff) {
+            return Err(Failure::usage("only a text can go to standard output; -o names a file"));
+        }
+        places::keep_apart([&config.input], [&config.output])?;
         let made = session.shown(|progress| exchange::export(&config, progress))?;
         session.note("inputs", config.input.display().to_string());
         session.note("output", config.output.display().to_string());

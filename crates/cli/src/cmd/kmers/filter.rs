@@ -12,6 +12,7 @@ use super::Counts;
 use crate::failure::{Failure, Result};
 use crate::session::Session;
 use crate::words::{self, grouped, percent};
+use crate::{places, sink};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -78,6 +79,8 @@ impl Filter {
         if self.out2.is_some() && self.mates.is_none() && !self.interleaved {
             return Err(Failure::usage("--out2 is for second mates; name MATES, or say --interleaved"));
         }
+        let inputs = [&self.database, &self.reads].into_iter().chain(&self.mates);
+        places::keep_apart(inputs, [&self.output].into_iter().chain(&self.out2))?;
         let config = self.config(session)?;
         let (first, second) = (&self.output, self.out2.as_deref());
         let open = |format| outputs(first, second, format);
@@ -121,7 +124,10 @@ fn writer(path: &Path, format: Format) -> std::result::Result<Writer, OutputErro
     if path == Path::new("-") {
         return Writer::to_stream("standard output", Box::new(std::io::stdout()), format, Compression::Plain);
     }
-    Writer::create(path, format, None)
+    match sink::stream(path)? {
+        Some(stream) => Writer::to_stream(&path.display().to_string(), Box::new(stream), format, Compression::Plain),
+        None => Writer::create(path, format, None),
+    }
 }
 
 fn note(session: &Session, config: &Config, summary: &Summary) {

@@ -9,6 +9,7 @@ use gyrase_table::gyk::{Cutoffs, Database};
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, Result};
+use crate::places;
 use crate::session::Session;
 use crate::sink::{self, Sink};
 use crate::words::grouped;
@@ -63,6 +64,7 @@ impl Histo {
     /// Prints the histogram.
     pub fn run(self, session: &Session) -> Result<()> {
         let style = self.style()?;
+        places::keep_apart([&self.database], self.plot.iter().chain(&self.output))?;
         let histogram = session.shown(|progress| histogram::run(&self.database, session.threads, progress))?;
         if let Some(plot) = &self.plot {
             self.draw(session, &histogram, plot)?;

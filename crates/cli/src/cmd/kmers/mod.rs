@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use crate::failure::{Failure, Result};
 use crate::session::Session;
+use crate::words::grouped;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -97,6 +98,13 @@ impl Counts {
             return Err(Failure::usage(format!("--min-count {min} is above --max-count {max}: no k-mer could pass")));
         }
         Ok(cutoffs)
+    }
+}
+
+/// Counts that have reached their limit are no longer exact.
+pub fn warn_if_saturated(made: &Summary) {
+    if made.saturated {
+        tracing::warn!("k-mers that occur more often than {} have that count", grouped(u64::from(u32::MAX)));
     }
 }
 

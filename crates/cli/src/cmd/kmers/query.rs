@@ -9,6 +9,7 @@ use gyrase_table::gyk::Database;
 use serde_json::json;
 
 use crate::failure::{Failure, Result};
+use crate::places;
 use crate::session::Session;
 use crate::sink::{self, Sink};
 
@@ -50,6 +51,7 @@ impl Query {
     /// Prints the counts.
     pub fn run(self, session: &Session) -> Result<()> {
         session.note("inputs", self.database.display().to_string());
+        places::keep_apart(self.reads.iter().chain([&self.database]), self.output.as_ref())?;
         if self.reads.is_empty() { self.look_up() } else { self.profile(session) }
     }
 
@@ -67,7 +69,8 @@ impl Query {
         let config =
             Config { database: self.database, inputs: self.reads, all_counts: self.all, threads: session.threads };
         let mut sink = Sink::open(self.output.as_deref())?;
-        let summary = session.shown(|progress| query::run(&config, &mut sink, progress))?;
+        let summary = session.shown(|progress| query::run(&config, &mut sink, progress));
+        let summary = summary.map_err(|error| sink.failure(error))?;
         sink.finish()?;
         session.note(
             "counts",

@@ -1,0 +1,56 @@
+//! Keeps outputs off what a run reads, and off each other.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use crate::failure::{Code, Failure, Result};
+
+/// What the file of a database begins with.
+const MAGIC: &[u8; 7] = b"GYRASEK";
+
+/// Refuses an output that is one of the inputs, or two outputs of one name: what was read would be lost.
+pub fn keep_apart<'a>(
+    inputs: impl IntoIterator<Item = &'a PathBuf>,
+    outputs: impl IntoIterator<Item = &'a PathBuf>,
+) -> Result<()> {
+    let inputs: Vec<_> = inputs.into_iter().collect();
+    let mut named: Vec<&PathBuf> = Vec::new();
+    for output in outputs.into_iter().filter(|path| path.as_os_str() != "-") {
+        if inputs.iter().any(|input| same(input, output)) {
+            return Err(Failure::usage(format!("{} is an input; name another file to write", output.display())));
+        }
+        if named.iter().any(|other| *other == output || same(other, output)) {
+            return Err(Failure::usage(format!("{} is named for two outputs", output.display())));
+        }
+        named.push(output);
+    }
+    Ok(())
+}
+
+/// True when both are one file; devices and pipes may be shared.
+fn same(a: &Path, b: &Path) -> bool {
+    a.metadata()
+        .ok()
+        .zip(b.metadata().ok())
+        .is_some_and(|(a, b)| a.is_file() && (a.dev(), a.ino()) == (b.dev(), b.ino()))
+}
+
+/// Refuses to put a database in the place of a file that holds something else, such as reads whose name slipped behind `-o`.
+pub fn keep_databases_only(output: &Path) -> Result<()> {
+    // A pipe would not be opened before somebody writes to it; an empty file is a reserved name.
+    if !output.metadata().is_ok_and(|there| there.is_file() && there.len() > 0) {
+        return Ok(());
+    }
+    let mut start = [0; MAGIC.len()];
+    let foreign = match File::open(output).and_then(|mut file| file.read_exact(&mut start)) {
+        Ok(()) => start != *MAGIC,
+        Err(error) => error.kind() == ErrorKind::UnexpectedEof,
+    };
+    if foreign {
+        let what = "it exists and is no .gyk database; remove it first, or name another file with -o";
+        return Err(Failure::new(Code::Output, format!("cannot write {}: {what}", output.display())));
+    }
+    Ok(())
+}
