@@ -6,6 +6,7 @@ use std::io::{self, ErrorKind};
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 
+use clap::error::ErrorKind as ErrorKindOfUsage;
 use gyrase_fabric::OutputError;
 
 /// The documented exit codes (`docs/errors.md`).
@@ -91,6 +92,10 @@ fn sentence(error: &(dyn Error + 'static)) -> String {
 
 /// Prints what the argument parser says (help included) and gives the exit code for it.
 pub fn usage(error: &clap::Error) -> ExitCode {
+    // The same prefix as every error has; help that nobody asked for by name is none.
+    if error.use_stderr() && error.kind() != ErrorKindOfUsage::DisplayHelpOnMissingArgumentOrSubcommand {
+        eprint!("gyrase: ");
+    }
     // Whoever closed the pipe has seen enough of the help.
     let _ = error.print();
     ExitCode::from(if error.use_stderr() { Code::Usage } else { Code::Done } as u8)

@@ -10,7 +10,7 @@ fn arguments_that_make_no_sense_are_usage() {
     place.write("r.fq", READS);
     std::fs::create_dir(place.path("folder")).unwrap();
     place.fails(&[], 1, &["Usage"]);
-    place.fails(&["cuont"], 1, &["cuont", "count"]);
+    place.fails(&["cuont"], 1, &["gyrase: error: ", "cuont", "count"]);
     place.fails(&["count", "r.fq"], 1, &["--output"]);
     place.fails(&["count", "-o", "o.gyk"], 1, &["READS"]);
     for k in ["0", "128", "-3", "x", "999999999999999999999"] {
@@ -104,9 +104,43 @@ fn databases_that_cannot_be_used_are_named() {
     place.fails(&["kmers", "info", "stub.gyk"], 2, &["stub.gyk"]);
     place.fails(&["kmers", "info", "newer.gyk"], 2, &["newer.gyk", "version 77"]);
     place.fails(&["kmers", "verify", "a.gyk", "flipped.gyk"], 2, &["flipped.gyk", "corrupt", "checksum"]);
+    let mut tail = whole.clone();
+    *tail.last_mut().unwrap() ^= 1;
+    place.write("tail.gyk", &tail);
+    place.fails(&["kmers", "verify", "tail.gyk"], 2, &["tail.gyk", "corrupt"]);
+    for verb in ["union", "intersect", "subtract"] {
+        place.fails(&["kmers", verb, "flipped.gyk", "a.gyk", "-o", "o.gyk"], 2, &["flipped.gyk", "corrupt"]);
+    }
+    for more in [&["dump"][..], &["dump", "--sorted"], &["histo"], &["export", "--to", "kff", "-o", "o.kff"]] {
+        place.fails(&[&["kmers"], more, &["flipped.gyk"]].concat(), 2, &["flipped.gyk", "corrupt"]);
+    }
     place.fails(&["kmers", "union", "a.gyk", "b.gyk", "-o", "o.gyk"], 1, &["31-mers", "21-mers"]);
     place.fails(&["kmers", "intersect", "a.gyk", "-o", "o.gyk"], 1, &["at least two"]);
     place.fails(&["kmers", "query", "a.gyk", "ACGT"], 1, &["ACGT", "31"]);
+}
+
+#[test]
+fn nothing_is_written_over_what_is_read() {
+    let place = Place::new();
+    place.simulate("2000", "2");
+    place.ok(&["count", "r_1.fq", "-o", "a.gyk"]);
+    let (reads, database) = (place.read("r_1.fq"), place.read("a.gyk"));
+    std::os::unix::fs::symlink(place.path("r_1.fq"), place.path("link")).unwrap();
+    place.fails(&["count", "g.fa", "-o", "r_1.fq"], 6, &["r_1.fq", "no .gyk database"]);
+    place.fails(&["kmers", "union", "a.gyk", "-o", "r_1.fq"], 6, &["r_1.fq", "no .gyk database"]);
+    place.fails(&["count", "r_1.fq", "-o", "o.gyk", "--histo", "link"], 1, &["link", "input"]);
+    place.fails(&["count", "r_1.fq", "-o", "o", "--histo", "o"], 1, &["two outputs"]);
+    for more in [&["dump"][..], &["histo"], &["histo", "--plot", "x.svg"]] {
+        place.fails(&[&["kmers"], more, &["a.gyk", "-o", "a.gyk"]].concat(), 1, &["a.gyk", "input"]);
+    }
+    place.fails(&["kmers", "query", "a.gyk", "-r", "r_1.fq", "-o", "r_1.fq"], 1, &["r_1.fq", "input"]);
+    place.fails(&["kmers", "filter", "a.gyk", "r_1.fq", "-o", "r_1.fq"], 1, &["r_1.fq", "input"]);
+    place.fails(&["kmers", "filter", "a.gyk", "r_1.fq", "r_2.fq", "-o", "o", "--out2", "o"], 1, &["two outputs"]);
+    assert!(reads == place.read("r_1.fq") && database == place.read("a.gyk"));
+    place.write("o.gyk", "");
+    place.ok(&["count", "r_1.fq", "-o", "o.gyk"]);
+    place.ok(&["kmers", "union", "a.gyk", "o.gyk", "-o", "o.gyk"]);
+    assert_eq!(place.ok(&["kmers", "dump", "a.gyk", "-o", "/dev/stdout"]), place.ok(&["kmers", "dump", "a.gyk"]));
 }
 
 #[test]
@@ -117,6 +151,8 @@ fn outputs_that_cannot_be_written_are_named() {
     std::fs::create_dir(place.path("folder")).unwrap();
     place.fails(&["count", "r_1.fq", "-o", "none/o.gyk"], 6, &["none/o.gyk"]);
     place.fails(&["count", "r_1.fq", "-o", "folder"], 6, &["folder", "directory"]);
+    place.fails(&["kmers", "dump", "a.gyk", "-o", "/dev/full"], 6, &["/dev/full", "No space left"]);
+    place.fails(&["kmers", "export", "a.gyk", "--to", "kmc", "-o", "-"], 1, &["-o"]);
     for verb in [&["kmers", "dump", "a.gyk"][..], &["kmers", "histo", "a.gyk"], &["kmers", "info", "a.gyk"], &["cite"]]
     {
         let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
