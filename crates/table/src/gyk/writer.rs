@@ -19,7 +19,7 @@ use super::layout::{BinEntry, Cutoffs, DIRECTORY_BYTES, HEADER_BYTES, Header, Me
 /// Bytes of finished bins that may wait for an earlier bin before their threads wait too.
 const WAITING_BYTES: usize = 64 << 20;
 /// Bytes written between two starts of write-back.
-const SYNC_BYTES: u64 = 32 << 20;
+const SYNC_BYTES: u64 = 8 << 20;
 /// Buffers kept for the next bins.
 const SPARE_BUFFERS: usize = 16;
 
