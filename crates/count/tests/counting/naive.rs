@@ -58,7 +58,8 @@ pub fn bin(kmer: &[u8]) -> usize {
     let m = match kmer.len() {
         k @ 1..=8 => k,
         9..=16 => 8,
-        17..=24 => 9,
+        17..=20 => 9,
+        21..=24 => 10,
         _ => 11,
     };
     let value = |text: &[u8]| {
