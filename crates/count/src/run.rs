@@ -1,6 +1,6 @@
 //! The run: inputs to database.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use gyrase_fabric::{Drain, FabricError, LocalFabric, LocalPartitions, Memory, Progress, SpillFolder};
@@ -148,11 +148,15 @@ fn metadata(inputs: &Inputs, read: Scattered) -> Metadata {
     Metadata { inputs: names, operation: "count".into(), reads: read.reads, bases: read.bases }
 }
 
-/// Where the run spills: the same folder for the same output, so that a later run finds it.
 fn folder_of(config: &Config) -> PathBuf {
-    let output = std::path::absolute(&config.output).unwrap_or_else(|_| config.output.clone());
-    let name = output.as_os_str().as_encoded_bytes().iter().fold(0, |hash, &byte| mix(hash ^ u64::from(byte)));
-    config.tmp.join(format!("gyrase-{name:016x}"))
+    spill_path(&config.tmp, "gyrase", &config.output)
+}
+
+/// Where a run spills: the same folder below `tmp` for the same output, so that a later run finds it.
+pub(crate) fn spill_path(tmp: &Path, kind: &str, output: &Path) -> PathBuf {
+    let absolute = std::path::absolute(output).unwrap_or_else(|_| output.to_path_buf());
+    let name = absolute.as_os_str().as_encoded_bytes().iter().fold(0, |hash, &byte| mix(hash ^ u64::from(byte)));
+    tmp.join(format!("{kind}-{name:016x}"))
 }
 
 /// What the run is about, in a line: spill files of another job, or of another version, are of no use.

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use gyrase_fabric::{Drain, LocalFabric, SLACK, Sender, SpillFolder};
-use gyrase_kmer::{BINS, mix};
+use gyrase_kmer::BINS;
 
 use super::error::{ExchangeError, Result};
+use crate::run::spill_path;
 
 /// Bytes for what lies beside the shares: batches on their way, buffers of files and of spills, stacks.
 const BESIDE: u64 = 32 << 20;
@@ -89,10 +90,7 @@ pub(crate) fn sort_and_sum<const W: usize>(entries: &mut Vec<Counted<W>>) {
 /// The folder for the spills of a run that makes `target`: the same for every run that does, so that the next one
 /// removes what a killed one left.
 pub(crate) fn spill_folder(tmp: &Path, target: &Path, limit: Option<u64>) -> SpillFolder {
-    let absolute = std::path::absolute(target).unwrap_or_else(|_| target.to_path_buf());
-    let bytes = absolute.as_os_str().as_encoded_bytes();
-    let name = bytes.iter().fold(0, |hash, &byte| mix(hash ^ u64::from(byte)));
-    SpillFolder::new(tmp.join(format!("gyrase-exchange-{name:016x}")), limit, false)
+    SpillFolder::new(spill_path(tmp, "gyrase-exchange", target), limit, false)
 }
 
 #[cfg(test)]
