@@ -1,0 +1,145 @@
+//! What the start of an input tells of all of it: how far it is compressed, and how much of its text is sequence.
+
+use std::fs::File;
+use std::io::{self, Cursor, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use gyrase_seq::Batch;
+
+use crate::options::{Format, Input, Options};
+use crate::reader::Reader;
+use crate::source::{Bytes, decompressed};
+
+/// Bytes of text to look at: some blocks of any compression, decompressed in milliseconds.
+const TEXT: usize = 4 << 20;
+
+/// Bytes that are read from the file at a time, so that what the text came from is known to so many.
+const STEP: u64 = 4 << 10;
+
+/// The start of an input, measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// Bytes as they are stored.
+    pub stored: u64,
+    /// Bytes of text in them.
+    pub text: u64,
+    /// Letters of sequences in that text.
+    pub letters: u64,
+    /// This is all of the input.
+    pub whole: bool,
+}
+
+impl Input {
+    /// Reads the first 4 MiB of text. `None` for a pipe, which could not be read again, and where nothing can be told: the
+    /// file cannot be read or decompressed, or its first record is longer than the sample.
+    pub fn sample(&self) -> Option<Sample> {
+        let size = self.size?;
+        let stored = Arc::new(AtomicU64::new(0));
+        let file: Bytes = Box::new(Steps { file: File::open(&self.path).ok()?, read: Arc::clone(&stored) });
+        let mut text = Vec::new();
+        // Damage is told when the file is read in earnest; here it only ends the sample.
+        let read = decompressed(file, self.compression).ok()?.take(TEXT as u64).read_to_end(&mut text);
+        let (stored, length) = (stored.load(Relaxed), text.len());
+        let letters = if length == 0 { 0 } else { letters(text)? };
+        let whole = read.is_ok() && stored == size && length < TEXT;
+        Some(Sample { stored, text: length as u64, letters, whole })
+    }
+}
+
+/// Letters of the records of a text, the last of which may be cut short.
+fn letters(text: Vec<u8>) -> Option<u64> {
+    let mut reader = Reader::from_read("sample", Cursor::new(text), &Options::default()).ok()?;
+    let format = reader.input().format;
+    let (mut batch, mut letters) = (Batch::default(), 0);
+    while matches!(reader.next_batch(&mut batch), Ok(true)) {
+        letters += batch.records.iter().map(|record| record.letters.len() as u64).sum::<u64>();
+    }
+    (letters > 0 || format != Some(Format::Fastq)).then_some(letters)
+}
+
+/// Reads a file in small steps and counts them: a decompressor takes no more than it needs.
+struct Steps {
+    file: File,
+    read: Arc<AtomicU64>,
+}
+
+impl Read for Steps {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let length = self.file.by_ref().take(STEP).read(out)?;
+        self.read.fetch_add(length as u64, Relaxed);
+        Ok(length)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Compression, Inputs, Writer};
+
+    /// `reads` reads of 100 letters, each with 211 bytes of text.
+    fn fastq(reads: usize) -> Batch {
+        let mut batch = Batch::default();
+        let mut state = 7u64;
+        for _ in 0..reads {
+            let start = batch.text.len();
+            batch.text.extend_from_slice(b"read");
+            for alphabet in [b"ACGTACGT", b"FFFFFF,:"] {
+                for _ in 0..100 {
+                    state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                    batch.text.push(alphabet[(state >> 61) as usize]);
+                }
+            }
+            batch.records.push(gyrase_seq::Record {
+                name: (start..start + 4).into(),
+                letters: (start + 4..start + 104).into(),
+                qualities: (start + 104..start + 204).into(),
+                ..Default::default()
+            });
+        }
+        batch
+    }
+
+    fn sample(reads: usize, compression: Compression) -> (u64, Option<Sample>) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x");
+        let mut writer = Writer::create(&path, Format::Fastq, Some(compression)).unwrap();
+        let batch = fastq(reads);
+        (0..reads).for_each(|index| writer.write_record(&batch, index).unwrap());
+        writer.finish().unwrap();
+        let inputs = Inputs::open(std::slice::from_ref(&path), Options::default()).unwrap();
+        (inputs.total_bytes().unwrap(), inputs.inputs()[0].sample())
+    }
+
+    #[test]
+    fn a_small_input_is_measured_as_a_whole() {
+        for compression in Compression::ALL {
+            let (stored, found) = sample(1000, compression);
+            let want = Sample { stored, text: 210_000, letters: 100_000, whole: true };
+            assert_eq!(found, Some(want), "{compression}");
+            let empty = sample(0, compression).1.unwrap();
+            assert_eq!((empty.text, empty.letters), (0, 0), "{compression}");
+        }
+    }
+
+    #[test]
+    fn the_start_of_a_large_input_tells_its_letters() {
+        let reads = 25_000;
+        for compression in Compression::ALL {
+            let (stored, found) = sample(reads, compression);
+            let found = found.unwrap();
+            let letters = found.letters as f64 / found.stored as f64 * stored as f64;
+            let error = letters / (100.0 * reads as f64) - 1.0;
+            // A block of bzip2 is a fifth of the sample.
+            assert!(!found.whole && error.abs() < 0.2, "{compression}: {error} {found:?}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_told_is_not_guessed() {
+        let pipe =
+            Input { path: "-".into(), name: "x".into(), format: None, compression: Compression::Gzip, size: None };
+        assert_eq!(pipe.sample(), None);
+        assert_eq!(Input { size: Some(9), path: "nowhere".into(), ..pipe }.sample(), None);
+    }
+}
