@@ -37,7 +37,7 @@ impl From<gyrase_count::Error> for Failure {
             Error::Tabulate(TabulateError::Cancelled) => Code::Interrupted,
             Error::Database(error) => database(error),
             Error::Memory { .. } => Code::Memory,
-            Error::TmpSpace { .. } => Code::Output,
+            Error::MaxTmp { .. } | Error::TmpSpace { .. } => Code::Output,
         };
         Failure::from_error(code, &error)
     }

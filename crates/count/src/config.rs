@@ -71,12 +71,22 @@ pub enum Error {
         /// Memory given in the same unit.
         given: u64,
     },
-    /// The spill files would not fit.
-    #[error("counting may need {needed} MiB for temporary files in {}, {free} MiB are free; --tmp names another folder, more --memory needs less", folder.display())]
+    /// The spill files would not fit what they may take.
+    #[error(
+        "counting needs at least {needed} MiB for temporary files, --max-tmp allows {given} MiB; raise it, or give more --memory"
+    )]
+    MaxTmp {
+        /// Predicted size in MiB, from below.
+        needed: u64,
+        /// The limit in the same unit.
+        given: u64,
+    },
+    /// The spill files would not fit the disk.
+    #[error("counting needs at least {needed} MiB for temporary files in {}, {free} MiB are free; --tmp names another folder, more --memory needs less", folder.display())]
     TmpSpace {
         /// The folder of `--tmp`.
         folder: PathBuf,
-        /// Predicted size in MiB.
+        /// Predicted size in MiB, from below.
         needed: u64,
         /// Free bytes in the same unit.
         free: u64,

@@ -3,6 +3,7 @@
 mod bins;
 mod config;
 pub mod dump;
+mod estimate;
 pub mod exchange;
 pub mod filter;
 pub mod histogram;
@@ -19,5 +20,6 @@ pub mod spectrum;
 mod stream;
 
 pub use config::{Config, Error, Summary};
-pub use plan::{Plan, plan};
+pub use estimate::Estimate;
+pub use plan::{Plan, plan, room_for_tmp};
 pub use run::run;

@@ -3,45 +3,60 @@
 use std::path::Path;
 
 use gyrase_fabric::LocalFabric;
-use gyrase_fastx::{Compression, Format, Input, Inputs};
+use gyrase_fastx::{Compression, Input, Inputs};
 use gyrase_kmer::{BINS, Shape};
 
+use crate::estimate::{Contents, Estimate, contents};
 use crate::{Config, Error};
 
-/// What a count is predicted to take. The bytes are upper estimates, but for compressed inputs that hold more than five times
-/// their size; the time is a guess for a machine of today.
+/// What a count is predicted to take. The bytes come from samples of the inputs; the time is a guess for a machine of today.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
-    /// Bytes of memory.
+    /// Bytes of memory, from above.
     pub memory: u64,
     /// Bytes of memory without which the run is refused.
     pub least_memory: u64,
-    /// Bytes of spill files; 0 when all fits in memory.
-    pub tmp: u64,
+    /// Bytes of spill files; 0 when all fits in memory. The lower bound takes for granted that repeats become one.
+    pub tmp: Estimate,
     /// Bytes of super-k-mers, wherever they go.
-    pub super_kmers: u64,
-    /// Bases in the inputs; `None` when an input is a pipe.
-    pub bases: Option<u64>,
-    /// Seconds.
-    pub seconds: f64,
+    pub super_kmers: Estimate,
+    /// Bases in the inputs.
+    pub bases: Estimate,
+    /// Seconds; `None` when an input is a pipe.
+    pub seconds: Option<f64>,
 }
 
 impl Plan {
     /// Bytes to reserve for the fabric: all that it may take when the inputs do not tell how much will come, as pipes and
     /// compressed files do not.
     pub(crate) fn reserved(&self, inputs: &Inputs, budget: Budget, threads: usize) -> u64 {
-        let ample = (2 * self.super_kmers).max(256 << 20) + LocalFabric::least_memory(BINS, threads);
         let tells = |input: &Input| input.size.is_some() && input.compression == Compression::Plain;
-        if inputs.inputs().iter().all(tells) { budget.fabric.min(ample) } else { budget.fabric }
+        match self.super_kmers.most {
+            Some(most) if inputs.inputs().iter().all(tells) => {
+                let ample = (2 * most).max(256 << 20) + LocalFabric::least_memory(BINS, threads);
+                budget.fabric.min(ample)
+            }
+            _ => budget.fabric,
+        }
+    }
+
+    /// Why a run would be refused before its first byte, if it would.
+    ///
+    /// # Errors
+    /// [`Error::Memory`], [`Error::MaxTmp`] or [`Error::TmpSpace`].
+    pub fn admit(&self, config: &Config) -> Result<(), Error> {
+        Budget::of(config)?;
+        check_tmp(config, self)
     }
 }
 
-/// Bytes of text that a byte of a compressed file stands for, more than in files of reads.
-const EXPANSION: f64 = 5.0;
 /// Bases that a thread cuts and counts in a second, as measured with k = 31.
 const BASES_PER_SECOND: f64 = 100e6;
 /// Bytes that a thread decompresses in a second.
 const INFLATED_PER_SECOND: f64 = 600e6;
+
+/// How many times fewer the super-k-mers of deep, accurate reads become where repeats are made one, as measured.
+const REPEATS: f64 = 5.0;
 
 /// How the memory of a run is shared out.
 #[derive(Clone, Copy, Debug)]
@@ -84,21 +99,6 @@ fn bytes_per_base(shape: Shape) -> f64 {
     (1.5 + (kmers + shape.k() as f64 - 1.0) / 4.0) / kmers
 }
 
-/// Bases in the inputs: from above, or `None` when there is a pipe.
-fn bases(inputs: &Inputs) -> Option<u64> {
-    inputs
-        .inputs()
-        .iter()
-        .map(|input| {
-            let text = match input.compression {
-                Compression::Plain => input.size? as f64,
-                _ => input.size? as f64 * EXPANSION,
-            };
-            Some(if input.format == Some(Format::Fastq) { text / 2.0 } else { text } as u64)
-        })
-        .sum()
-}
-
 /// Predicts what the count will take.
 ///
 /// # Errors
@@ -111,39 +111,54 @@ pub fn plan(config: &Config) -> Result<Plan, Error> {
 }
 
 pub(crate) fn predict(config: &Config, inputs: &Inputs, budget: Budget) -> Plan {
-    let bases = bases(inputs);
-    let super_kmers = (bases.unwrap_or(0) as f64 * bytes_per_base(config.shape)) as u64;
-    let least = LocalFabric::least_memory(BINS, config.threads);
-    let fits = bases.is_some() && super_kmers + least <= budget.fabric;
-    let fabric = if fits { super_kmers + least } else { budget.fabric };
-    let compressed: u64 = inputs
-        .inputs()
-        .iter()
-        .filter(|input| input.compression != Compression::Plain)
-        .filter_map(|input| input.size)
-        .sum();
-    let work = bases.unwrap_or(0) as f64 / BASES_PER_SECOND + compressed as f64 * EXPANSION / INFLATED_PER_SECOND;
+    let Contents { bases, inflated } = contents(inputs.inputs());
+    let super_kmers = bases.times(bytes_per_base(config.shape));
+    let least_fabric = LocalFabric::least_memory(BINS, config.threads);
+    let room = budget.fabric - least_fabric;
+    let spilled = |bytes: u64| if bytes <= room { 0 } else { bytes };
+    let tmp =
+        Estimate { least: spilled((super_kmers.least as f64 / REPEATS) as u64), most: super_kmers.most.map(spilled) };
+    let most = super_kmers.most.unwrap_or(u64::MAX);
+    let tables = budget.tables.min(LEAST_TABLES.saturating_add(most / 64));
+    let work = |bases: u64| bases as f64 / BASES_PER_SECOND + inflated / INFLATED_PER_SECOND;
     Plan {
-        memory: overhead(config.threads)
-            + fabric
-            + config.threads as u64 * budget.tables.min(LEAST_TABLES + super_kmers / 64),
+        memory: overhead(config.threads) + least_fabric + room.min(most) + config.threads as u64 * tables,
         least_memory: least_memory(config.threads),
-        tmp: if fits { 0 } else { super_kmers },
+        tmp,
         super_kmers,
         bases,
-        seconds: work / config.threads as f64,
+        seconds: bases.most.map(|bases| work(bases) / config.threads as f64),
     }
 }
 
-/// Refuses a run whose spill files would not fit.
+/// Refuses a run whose spill files would not fit, and warns of one whose might not.
 pub(crate) fn check_tmp(config: &Config, plan: &Plan) -> Result<(), Error> {
-    let needed = plan.tmp.min(config.max_tmp.unwrap_or(u64::MAX));
-    match free_bytes(&config.tmp) {
-        Some(free) if free < needed => {
-            Err(Error::TmpSpace { folder: config.tmp.clone(), needed: needed >> 20, free: free >> 20 })
-        }
-        _ => Ok(()),
+    let free = free_bytes(&config.tmp);
+    let (limit, given) = (config.max_tmp.unwrap_or(u64::MAX), free.unwrap_or(u64::MAX));
+    let Estimate { least, most } = plan.tmp;
+    if least > limit {
+        return Err(Error::MaxTmp { needed: mebibytes(least), given: limit >> 20 });
     }
+    if least > given {
+        return Err(Error::TmpSpace { folder: config.tmp.clone(), needed: mebibytes(least), free: given >> 20 });
+    }
+    if let Some(most) = most.filter(|&most| most > limit.min(given)) {
+        let (needed, folder) = (mebibytes(most), config.tmp.display());
+        let has = if limit < given { "--max-tmp allows" } else { "are free" };
+        let room = limit.min(given) >> 20;
+        tracing::warn!("temporary files in {folder} may take up to {needed} MiB, and {room} MiB {has}");
+    }
+    Ok(())
+}
+
+fn mebibytes(bytes: u64) -> u64 {
+    bytes.div_ceil(1 << 20)
+}
+
+/// Bytes that the spill files of a run may take: what is free there, or `max_tmp` where that is less. `None` when neither is
+/// known.
+pub fn room_for_tmp(config: &Config) -> Option<u64> {
+    [config.max_tmp, free_bytes(&config.tmp)].into_iter().flatten().min()
 }
 
 fn free_bytes(folder: &Path) -> Option<u64> {

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use gyrase_count::Plan as Prediction;
-use serde_json::json;
+use gyrase_count::{Config, Estimate, Plan as Prediction};
+use serde_json::{Value, json};
 
 use super::count::What;
 use crate::failure::Result;
@@ -52,36 +52,68 @@ struct Rest {
 }
 
 impl Plan {
-    /// Prints the prediction.
+    /// Prints the prediction; a run that would be refused is refused here too.
     pub fn run(self, session: &Session) -> Result<()> {
         let Verb::Count { what, rest: _ } = self.verb;
         let config = what.config(session, Path::new(""), false)?;
         let plan = gyrase_count::plan(&config)?;
-        session.note("counts", json!({"bases": plan.bases, "super_kmer_bytes": plan.super_kmers}));
-        session.note("bytes", json!({"memory": plan.memory, "least_memory": plan.least_memory, "temporary": plan.tmp}));
-        sink::write_all(None, table(&plan, session).as_bytes())
+        session.note("counts", json!({"bases": bounds(plan.bases), "super_kmer_bytes": bounds(plan.super_kmers)}));
+        session.note(
+            "bytes",
+            json!({"memory": plan.memory, "least_memory": plan.least_memory, "temporary": bounds(plan.tmp)}),
+        );
+        session.note("predicted_seconds", plan.seconds);
+        sink::write_all(None, table(&plan, &config).as_bytes())?;
+        Ok(plan.admit(&config)?)
     }
 }
 
-fn table(plan: &Prediction, session: &Session) -> String {
+/// Both bounds; an upper one that nobody knows is null.
+fn bounds(estimate: Estimate) -> Value {
+    json!({"least": estimate.least, "most": estimate.most})
+}
+
+fn table(plan: &Prediction, config: &Config) -> String {
     let mut text = String::new();
     let mut row = |name: &str, value: String| {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{name:<16}{value}");
     };
-    match plan.bases {
-        Some(bases) => row("bases", format!("at most {}", grouped(bases))),
-        None => row("bases", "unknown: an input is a pipe, so the figures below hold for no data".into()),
-    }
-    row("memory", format!("{} of the {} allowed", bytes(plan.memory), bytes(session.memory)));
+    row("bases", shown(plan.bases, grouped));
+    let up_to = if plan.bases.most.is_some() { "" } else { "up to " };
+    row("memory", format!("{up_to}{} of the {} allowed", bytes(plan.memory), bytes(config.memory)));
     row("least memory", bytes(plan.least_memory));
-    match plan.tmp {
-        0 => row("temporary disk", "none".into()),
-        tmp => row("temporary disk", format!("at most {} in {}", bytes(tmp), session.tmp.display())),
-    }
-    row("time", format!("about {}", words::time(Duration::from_secs_f64(plan.seconds.max(0.01)))));
-    if plan.least_memory > session.memory {
-        row("", format!("the run would be refused: give --memory {} or fewer --threads", bytes(plan.least_memory)));
-    }
+    row("temporary disk", temporary(plan, config));
+    let time = |seconds: f64| format!("about {}", words::time(Duration::from_secs_f64(seconds.max(0.01))));
+    row("time", plan.seconds.map_or(UNKNOWN.into(), time));
     text
+}
+
+const UNKNOWN: &str = "unknown: an input is a pipe";
+
+fn shown(Estimate { least, most }: Estimate, word: impl Fn(u64) -> String) -> String {
+    match most {
+        Some(most) if most == least => word(most),
+        Some(most) => format!("{} to {}", word(least), word(most)),
+        None if least == 0 => UNKNOWN.into(),
+        None => format!("at least {}; an input is a pipe", word(least)),
+    }
+}
+
+fn temporary(plan: &Prediction, config: &Config) -> String {
+    let folder = config.tmp.display();
+    match plan.tmp.most {
+        Some(0) => "none".into(),
+        Some(_) => format!("{} in {folder}", shown(plan.tmp, bytes)),
+        None => {
+            let room = gyrase_count::room_for_tmp(config).map_or("what is free".into(), |room| {
+                format!(
+                    "up to {}, all that {}",
+                    bytes(room),
+                    if config.max_tmp == Some(room) { "--max-tmp allows" } else { "is free" }
+                )
+            });
+            format!("{}, {room} in {folder}", shown(plan.tmp, bytes))
+        }
+    }
 }

@@ -199,7 +199,63 @@ fn the_plan_comes_before_the_first_byte() {
     for row in ["bases", "memory", "least memory", "temporary disk  none", "time"] {
         assert!(plan.contains(row), "{plan}");
     }
-    assert!(place.ok(&["plan", "count", "r_1.fq", "--memory", "1M"]).contains("would be refused"));
+    assert!(!plan.contains("unknown"), "{plan}");
+    // A small input is sampled as a whole, so that its figures are exact.
+    place.write("r.fq.gz", gzip(&place.read("r_1.fq")));
+    let bases = |name: &str| {
+        place.ok(&["plan", "count", name, "--report", "p.json"]);
+        place.json("p.json")["counts"]["bases"].clone()
+    };
+    place.ok(&["count", "r_1.fq", "-o", "o.gyk", "--report", "r.json"]);
+    let read = &place.json("r.json")["counts"]["bases"];
+    assert_eq!((&bases("r.fq.gz")["least"], &bases("r_1.fq")["most"]), (read, read));
+}
+
+#[test]
+fn the_plan_prints_no_figures_for_what_nobody_knows() {
+    let place = Place::new();
+    place.simulate("5000", "5");
+    let ran = |more: &[&str]| {
+        let pipe = std::fs::File::open(place.path("r_1.fq")).unwrap();
+        let args = [&["plan", "count", "-", "--report", "p.json"], more].concat();
+        let output = place.command(&args).stdin(pipe).output().unwrap();
+        assert!(output.status.success());
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let plan = ran(&["--max-tmp", "1K"]);
+    for row in ["bases           unknown", "memory          up to", "time            unknown"] {
+        assert!(plan.contains(row), "{row}: {plan}");
+    }
+    assert!(
+        plan.contains("temporary disk  unknown: an input is a pipe, up to 1.0 KiB, all that --max-tmp allows"),
+        "{plan}"
+    );
+    let report = place.json("p.json");
+    assert!(report["counts"]["bases"]["most"].is_null() && report["predicted_seconds"].is_null(), "{report}");
+    assert!(report["bytes"]["temporary"]["most"].is_null(), "{report}");
+    let plan = ran(&["r_2.fq"]);
+    assert!(plan.contains("at least") && plan.contains("is free"), "{plan}");
+}
+
+#[test]
+fn the_plan_of_a_run_that_would_be_refused_is_refused() {
+    let place = Place::new();
+    place.simulate_much();
+    let least = place.least_memory(2);
+    for (memory, more, code, words) in [
+        ("1M", [].as_slice(), 4, ["--memory", "needs at least"]),
+        (&least, &["--max-tmp", "10K"], 6, ["--max-tmp allows", "needs at least"]),
+    ] {
+        let what = [&["count", "r_1.fq", "r_2.fq", "--threads", "2", "--memory", memory], more].concat();
+        place.fails(&[&["plan"], &what[..]].concat(), code, &words);
+        place.fails(&[&what[..], &["-o", "o.gyk"]].concat(), code, &words);
+    }
+    // What may not fit is let through with a warning.
+    let tmp = ["--report", "p.json", "plan", "count", "r_1.fq", "r_2.fq", "--threads", "2", "--memory", &least];
+    place.ok(&tmp);
+    let limit = place.json("p.json")["bytes"]["temporary"]["most"].as_u64().unwrap() - 1;
+    let ran = place.run(&[&tmp[2..], &["--max-tmp", &limit.to_string()]].concat());
+    assert!(ran.code == 0 && ran.stderr.contains("warning: temporary files in"), "{}", ran.stderr);
 }
 
 #[test]

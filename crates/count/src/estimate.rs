@@ -1,0 +1,156 @@
+//! How much sequence the inputs hold, before they are read.
+
+use gyrase_fastx::{Compression, Format, Input, Sample};
+
+/// A figure that is known between two bounds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Estimate {
+    /// Not less than this is expected.
+    pub least: u64,
+    /// Not more than this; `None` when nobody can know, because an input is a pipe.
+    pub most: Option<u64>,
+}
+
+impl Estimate {
+    fn sum(self, other: Estimate) -> Estimate {
+        let most = self.most.zip(other.most).map(|(a, b)| a.saturating_add(b));
+        Estimate { least: self.least.saturating_add(other.least), most }
+    }
+
+    /// Both bounds times `factor`.
+    pub(crate) fn times(self, factor: f64) -> Estimate {
+        let scaled = |bound: u64| (bound as f64 * factor) as u64;
+        Estimate { least: scaled(self.least), most: self.most.map(scaled) }
+    }
+}
+
+/// What the inputs hold.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Contents {
+    pub bases: Estimate,
+    /// Bytes of text behind compressed files, a middling estimate.
+    pub inflated: f64,
+}
+
+/// Inputs that are sampled, spread over all: more would take longer than they tell.
+const SAMPLES: usize = 16;
+
+/// How far the rest of a file may be from its start, as a factor either way.
+const WITHIN_A_FILE: f64 = 1.25;
+
+/// How far a file may be from others that were sampled.
+const BETWEEN_FILES: f64 = 2.0;
+
+/// Bytes of text and letters for a byte of a compressed file of which nothing could be sampled.
+const GUESS: Rates = Rates { text: 4.0, letters: 2.0 };
+
+/// What a stored byte stands for.
+#[derive(Clone, Copy, Debug)]
+struct Rates {
+    text: f64,
+    letters: f64,
+}
+
+/// Looks at the inputs.
+pub(crate) fn contents(inputs: &[Input]) -> Contents {
+    let step = inputs.len().div_ceil(SAMPLES).max(1);
+    let samples: Vec<Option<Sample>> =
+        inputs.iter().enumerate().map(|(i, input)| (i % step == 0).then(|| input.sample())?).collect();
+    let mut all = Contents { bases: Estimate { least: 0, most: Some(0) }, inflated: 0.0 };
+    for (input, sample) in inputs.iter().zip(&samples) {
+        let (rates, spread) = match sample {
+            Some(sample) if sample.whole => (rates_of([sample].into_iter()), 1.0),
+            Some(sample) => (rates_of([sample].into_iter()), WITHIN_A_FILE),
+            None => (others(input, inputs, &samples), BETWEEN_FILES),
+        };
+        all.bases = all.bases.sum(bases(input, rates, spread));
+        if input.compression != Compression::Plain {
+            all.inflated += input.size.unwrap_or(0) as f64 * rates.text;
+        }
+    }
+    all
+}
+
+fn bases(input: &Input, rates: Rates, spread: f64) -> Estimate {
+    let Some(size) = input.size else { return Estimate::default() };
+    // A plain file cannot hold more letters than it has room for.
+    let room = match (input.compression, input.format) {
+        (Compression::Plain, Some(Format::Fastq)) => size / 2,
+        (Compression::Plain, _) => size,
+        _ => u64::MAX,
+    };
+    let letters = size as f64 * rates.letters;
+    Estimate { least: (letters / spread) as u64, most: Some(((letters * spread).ceil() as u64).min(room)) }
+}
+
+/// The rates of the sampled inputs that are stored as this one is.
+fn others(input: &Input, inputs: &[Input], samples: &[Option<Sample>]) -> Rates {
+    let alike = |other: &Input| (other.compression, other.format) == (input.compression, input.format);
+    let sampled =
+        inputs.iter().zip(samples).filter(|(other, _)| alike(other)).filter_map(|(_, sample)| sample.as_ref());
+    match sampled.clone().any(|sample| sample.text > 0) {
+        true => rates_of(sampled),
+        false if input.compression == Compression::Plain => Rates { text: 1.0, letters: 0.5 },
+        false => GUESS,
+    }
+}
+
+fn rates_of<'a>(samples: impl Iterator<Item = &'a Sample>) -> Rates {
+    let (mut stored, mut text, mut letters) = (0, 0, 0);
+    for sample in samples {
+        stored += sample.stored;
+        text += sample.text;
+        letters += sample.letters;
+    }
+    let rate = |amount: u64| amount as f64 / stored.max(1) as f64;
+    Rates { text: rate(text), letters: rate(letters) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::path::PathBuf;
+
+    use gyrase_fastx::{Inputs, Options};
+
+    use super::*;
+
+    fn gzip(text: &[u8]) -> Vec<u8> {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(text).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn contents_of(files: &[Vec<u8>]) -> Contents {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |(i, bytes): (usize, &Vec<u8>)| {
+            let path = folder.path().join(i.to_string());
+            std::fs::write(&path, bytes).unwrap();
+            path
+        };
+        let paths: Vec<PathBuf> = files.iter().enumerate().map(path).collect();
+        contents(Inputs::open(&paths, Options::default()).unwrap().inputs())
+    }
+
+    /// What five bytes of text for a byte of gzip got wrong by a factor of 200.
+    #[test]
+    fn one_base_over_and_over_is_known_for_what_it_is() {
+        let text = [b">a\n".to_vec(), vec![b'A'; 40 << 20], b"\n".to_vec()].concat();
+        let found = contents_of(&[gzip(&text)]);
+        let bases = 40 << 20;
+        assert!(found.bases.least <= bases && found.bases.most.unwrap() >= bases, "{found:?}");
+        assert!(found.bases.least > bases / 2 && found.bases.most.unwrap() < 2 * bases, "{found:?}");
+        assert!((found.inflated / bases as f64 - 1.0).abs() < 0.3, "{found:?}");
+    }
+
+    #[test]
+    fn small_files_are_known_exactly_and_others_by_their_like() {
+        let text = b">a\nACGTACGTAC\n".to_vec();
+        let exact = contents_of(&vec![text.clone(); 3]).bases;
+        assert_eq!(exact, Estimate { least: 30, most: Some(30) });
+        let many = contents_of(&vec![text; 40]).bases;
+        assert!(many.least < 400 && many.least >= 200, "{many:?}");
+        assert!(many.most.unwrap() >= 400 && many.most.unwrap() <= 800, "{many:?}");
+        assert_eq!(contents_of(&[Vec::new(), gzip(b"")]).bases, Estimate { least: 0, most: Some(0) });
+    }
+}
