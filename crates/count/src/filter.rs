@@ -6,7 +6,7 @@ use gyrase_fabric::{OutputError, Progress};
 use gyrase_fastx::{Format, PairedReader, Reader, Writer};
 use gyrase_kmer::with_words;
 use gyrase_seq::Batch;
-use gyrase_table::gyk::{Cutoffs, Database};
+use gyrase_table::gyk::{Cutoffs, Database, GykError};
 
 use crate::lookup::Lookup;
 use crate::ops::OperationError;
@@ -113,6 +113,7 @@ fn run_words<const W: usize>(
     let start = || Lookup::<W>::new(database);
     let work = |lookup: &mut Lookup<W>, batches: &[Batch; 2]| judge(config, lookup, batches);
     in_order(config.threads, source, progress, start, work, |batches, verdict| {
+        let verdict = verdict?;
         if let Some(open) = open.take() {
             outputs = Some(open(format(batches))?);
         }
@@ -160,7 +161,11 @@ fn format([first, _]: &[Batch; 2]) -> Format {
     if bare(first) { Format::Fasta } else { Format::Fastq }
 }
 
-fn judge<const W: usize>(config: &Config, lookup: &mut Lookup<W>, [first, second]: &[Batch; 2]) -> Verdict {
+fn judge<const W: usize>(
+    config: &Config,
+    lookup: &mut Lookup<W>,
+    [first, second]: &[Batch; 2],
+) -> Result<Verdict, GykError> {
     let mut verdict = Verdict { kept: Vec::with_capacity(first.records.len()), sums: Summary::default() };
     for (index, record) in first.records.iter().enumerate() {
         let (mut kmers, mut found) = (0, 0);
@@ -168,17 +173,17 @@ fn judge<const W: usize>(config: &Config, lookup: &mut Lookup<W>, [first, second
             lookup.walk(letters, |count| {
                 kmers += u64::from(count.is_some());
                 found += u64::from(count.is_some_and(|count| count > 0 && config.counts.keep(count)));
-            });
+            })
         };
-        count(first.bytes(record.letters));
+        count(first.bytes(record.letters))?;
         if let Some(mate) = second.records.get(index) {
-            count(second.bytes(mate.letters));
+            count(second.bytes(mate.letters))?;
         }
         let kept = config.need.is_met(kmers, found) != config.drop;
         verdict.kept.push(kept);
         verdict.sums.add(&Summary { reads: 1, kept: u64::from(kept), kmers, found });
     }
-    verdict
+    Ok(verdict)
 }
 
 impl Need {

@@ -2,7 +2,7 @@
 
 use gyrase_kmer::{Key, Kmer, bin_of_hash, minimizer_hash};
 use gyrase_seq::encode;
-use gyrase_table::gyk::{BinView, Database};
+use gyrase_table::gyk::{BinView, Database, GykError};
 
 /// m-mers of the longest k-mer, rounded up to a power of two.
 const RING: usize = 128;
@@ -13,8 +13,8 @@ const SIDE_BY_SIDE: usize = 64;
 /// bin that the minimizer names, which neighbouring k-mers mostly share.
 pub(crate) struct Lookup<'a, const W: usize> {
     database: &'a Database,
-    bin: BinView<'a>,
-    bin_hash: u32,
+    /// The hash of the last minimizer and the bin that it names.
+    bin: Option<(u32, BinView<'a>)>,
     /// Hashes of the last m-mers, by the place where they end.
     ring: [u32; RING],
     /// k-mers still to be found.
@@ -50,19 +50,21 @@ impl<const W: usize> Step<W> {
 
 impl<'a, const W: usize> Lookup<'a, W> {
     pub(crate) fn new(database: &'a Database) -> Lookup<'a, W> {
-        let bin_hash = 0;
-        Lookup { database, bin: database.bin(bin_of_hash(bin_hash)), bin_hash, ring: [0; RING], pending: Vec::new() }
+        Lookup { database, bin: None, ring: [0; RING], pending: Vec::new() }
     }
 
     /// Calls `each` for every stretch of k letters, from the first on, with its count (0 where the database has it not), or `None`
     /// where a letter is no base.
+    ///
+    /// # Errors
+    /// When a bin that a k-mer would be in does not fit its checksum. A bin is checked when it is first used.
     #[inline]
-    pub(crate) fn walk(&mut self, letters: &[u8], mut each: impl FnMut(Option<u32>)) {
+    pub(crate) fn walk(&mut self, letters: &[u8], mut each: impl FnMut(Option<u32>)) -> Result<(), GykError> {
         let k = self.database.shape().k();
         let mut step = Step::START;
         for (at, &letter) in letters.iter().enumerate() {
             let kmer = match encode(letter) {
-                Some(code) => self.advance(&mut step, at, code),
+                Some(code) => self.advance(&mut step, at, code)?,
                 None => {
                     step = Step::START;
                     None
@@ -76,6 +78,7 @@ impl<'a, const W: usize> Lookup<'a, W> {
             }
         }
         self.find(&mut each);
+        Ok(())
     }
 
     /// Finds the pending k-mers.
@@ -90,7 +93,7 @@ impl<'a, const W: usize> Lookup<'a, W> {
 
     /// Takes one more base; the k-mer that it completes.
     #[inline(always)]
-    fn advance(&mut self, step: &mut Step<W>, at: usize, code: u8) -> Option<Pending<'a, W>> {
+    fn advance(&mut self, step: &mut Step<W>, at: usize, code: u8) -> Result<Option<Pending<'a, W>>, GykError> {
         let shape = self.database.shape();
         let (k, m) = (shape.k(), shape.m());
         step.forward = step.forward.push(code).masked(k);
@@ -99,7 +102,7 @@ impl<'a, const W: usize> Lookup<'a, W> {
         step.m_reverse = step.m_reverse >> 2 | (3 - u32::from(code)) << (2 * (m - 1));
         step.bases += 1;
         if step.bases < m {
-            return None;
+            return Ok(None);
         }
         let hash = minimizer_hash(step.m_forward.min(step.m_reverse));
         self.ring[at % RING] = hash;
@@ -109,14 +112,22 @@ impl<'a, const W: usize> Lookup<'a, W> {
             self.search(step, at);
         }
         if step.bases < k {
-            return None;
+            return Ok(None);
         }
-        if self.bin_hash != step.smallest {
-            self.bin_hash = step.smallest;
-            self.bin = self.database.bin(bin_of_hash(step.smallest));
-        }
+        let bin = match self.bin {
+            Some((hash, bin)) if hash == step.smallest => bin,
+            _ => self.enter(step.smallest)?,
+        };
         let form = if shape.stranded() { step.forward } else { step.forward.min(step.reverse) };
-        Some((self.bin, Key::from(form).0))
+        Ok(Some((bin, Key::from(form).0)))
+    }
+
+    /// Takes the bin that a minimizer names.
+    #[inline]
+    fn enter(&mut self, hash: u32) -> Result<BinView<'a>, GykError> {
+        let bin = self.database.sound_bin(bin_of_hash(hash))?;
+        self.bin = Some((hash, bin));
+        Ok(bin)
     }
 
     /// The smallest hash of the window that ends at `at`.

@@ -7,13 +7,16 @@ use gyrase_fabric::Progress;
 use gyrase_fastx::Reader;
 use gyrase_kmer::{Kmer, with_words};
 use gyrase_seq::Batch;
-use gyrase_table::gyk::Database;
+use gyrase_table::gyk::{Database, GykError};
 
 use crate::lookup::Lookup;
 use crate::ops::OperationError;
 use crate::stream::{Source, in_order};
 
 /// The count of one k-mer in letters, either strand unless the database is stranded; 0 where the database has it not.
+///
+/// # Errors
+/// The text is no k-mer of the database, or the bin that it would be in was damaged.
 pub fn look_up(database: &Database, letters: &str) -> Result<u32, OperationError> {
     let k = database.shape().k();
     let fail = || OperationError::NotAKmer { text: letters.to_string(), database: database.path().to_path_buf(), k };
@@ -22,7 +25,7 @@ pub fn look_up(database: &Database, letters: &str) -> Result<u32, OperationError
     }
     with_words!(database.shape(), W => {
         let kmer = Kmer::<W>::from_letters(letters.as_bytes()).ok_or_else(fail)?;
-        Ok(database.get(kmer.form(database.shape())).unwrap_or(0))
+        Ok(database.get(kmer.form(database.shape()))?.unwrap_or(0))
     })
 }
 
@@ -77,7 +80,10 @@ impl Profile {
     }
 
     /// The profile of one sequence.
-    pub fn of(database: &Database, letters: &[u8]) -> Profile {
+    ///
+    /// # Errors
+    /// A bin that one of its k-mers would be in was damaged.
+    pub fn of(database: &Database, letters: &[u8]) -> Result<Profile, GykError> {
         with_words!(database.shape(), W => profile(&mut Lookup::<W>::new(database), letters))
     }
 
@@ -111,10 +117,10 @@ fn median(counts: &mut [u32]) -> f64 {
     (f64::from(lower) + f64::from(upper)) / 2.0
 }
 
-fn profile<const W: usize>(lookup: &mut Lookup<W>, letters: &[u8]) -> Profile {
+fn profile<const W: usize>(lookup: &mut Lookup<W>, letters: &[u8]) -> Result<Profile, GykError> {
     let mut counts = Vec::with_capacity(letters.len());
-    lookup.walk(letters, |count| counts.push(count));
-    Profile::new(counts)
+    lookup.walk(letters, |count| counts.push(count))?;
+    Ok(Profile::new(counts))
 }
 
 /// Writes a table, a line a sequence, to `sink`: name (its first word), k-mers, present, mean, median and, if asked for, all
@@ -143,18 +149,18 @@ fn run_input<const W: usize>(
     progress: &Progress,
     summary: &mut Summary,
 ) -> Result<(), OperationError> {
-    let work = |lookup: &mut Lookup<W>, batches: &[Batch; 2]| {
+    let work = |lookup: &mut Lookup<W>, batches: &[Batch; 2]| -> Result<_, GykError> {
         let (mut text, mut sums) = (Vec::new(), Summary::default());
         for record in &batches[0].records {
             let name = batches[0].bytes(record.name);
             let word = name.split(u8::is_ascii_whitespace).next().unwrap_or_default();
-            let profile = profile(lookup, batches[0].bytes(record.letters));
+            let profile = profile(lookup, batches[0].bytes(record.letters))?;
             profile.append(word, config.all_counts, &mut text);
             sums.sequences += 1;
             sums.kmers += profile.kmers;
             sums.present += profile.present;
         }
-        (text, sums)
+        Ok((text, sums))
     };
     in_order(
         config.threads,
@@ -162,7 +168,8 @@ fn run_input<const W: usize>(
         progress,
         || Lookup::new(database),
         work,
-        |_, (text, sums)| {
+        |_, made| {
+            let (text, sums) = made?;
             summary.sequences += sums.sequences;
             summary.kmers += sums.kmers;
             summary.present += sums.present;

@@ -48,7 +48,7 @@ fn check_profile<const W: usize>(path: &Path, shape: Shape) {
         .into_iter()
         .map(|kmer| kmer.map(|kmer| map.get(&kmer).copied().unwrap_or(0)))
         .collect();
-    let profile = Profile::of(&database, &sequence);
+    let profile = Profile::of(&database, &sequence).unwrap();
     assert!(profile.counts == expected, "k={}", shape.k());
     let present = expected.iter().flatten().filter(|&&count| count > 0).count();
     assert_eq!((profile.kmers, profile.present), (expected.iter().flatten().count() as u64, present as u64));

@@ -114,6 +114,13 @@ fn databases_that_cannot_be_used_are_named() {
     for more in [&["dump"][..], &["dump", "--sorted"], &["histo"], &["export", "--to", "kff", "-o", "o.kff"]] {
         place.fails(&[&["kmers"], more, &["flipped.gyk"]].concat(), 2, &["flipped.gyk", "corrupt"]);
     }
+    let dump = place.ok(&["kmers", "dump", "a.gyk"]);
+    let of_first_bin = dump.split_once('\t').unwrap().0;
+    for more in [&[of_first_bin][..], &["-r", "r_1.fq"], &["-r", "r_1.fq", "-o", "o.tsv"]] {
+        place.fails(&[&["kmers", "query", "flipped.gyk"], more].concat(), 2, &["flipped.gyk", "corrupt", "checksum"]);
+    }
+    let filter = ["kmers", "filter", "flipped.gyk", "r_1.fq", "-o", "o.fq"];
+    place.fails(&filter, 2, &["flipped.gyk", "corrupt", "checksum"]);
     place.fails(&["kmers", "union", "a.gyk", "b.gyk", "-o", "o.gyk"], 1, &["31-mers", "21-mers"]);
     place.fails(&["kmers", "intersect", "a.gyk", "-o", "o.gyk"], 1, &["at least two"]);
     place.fails(&["kmers", "query", "a.gyk", "ACGT"], 1, &["ACGT", "31"]);

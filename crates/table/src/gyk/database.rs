@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use gyrase_kmer::{BINS, Key, Kmer, Shape, bin_of, with_words};
 use memmap2::Mmap;
@@ -21,6 +22,8 @@ pub struct Database {
     header: Header,
     entries: Vec<BinEntry>,
     metadata: Metadata,
+    /// For every bin whether its bytes were found to fit their checksum.
+    sound: Vec<AtomicBool>,
 }
 
 impl Database {
@@ -36,7 +39,8 @@ impl Database {
         let corrupt = |what| GykError::Corrupt { path: path.to_path_buf(), what };
         let entries = directory(&header, &map).map_err(corrupt)?;
         let metadata = metadata(&header, &map).map_err(corrupt)?;
-        Ok(Database { path: path.to_path_buf(), map, header, entries, metadata })
+        let sound = (0..BINS).map(|_| AtomicBool::new(false)).collect();
+        Ok(Database { path: path.to_path_buf(), map, header, entries, metadata, sound })
     }
 
     /// The file.
@@ -67,7 +71,7 @@ impl Database {
         self.entries[bin].kmers as usize
     }
 
-    /// One bin.
+    /// One bin, whatever its checksum: nonsense when the file was damaged, but no panic. See [`Database::sound_bin`].
     ///
     /// # Panics
     /// When `bin` is not below [`BINS`].
@@ -78,17 +82,27 @@ impl Database {
             .expect("the directory was checked when the database was opened, and maps are aligned")
     }
 
-    /// One bin, once its bytes fit their checksum. For those who read whole bins: looking single k-mers up, it would cost
-    /// more than the look-ups.
+    /// One bin whose bytes fit their checksum. That is found out when the bin is first asked for; later it costs next to nothing.
     ///
     /// # Errors
     /// [`GykError::Corrupt`] when they do not.
     ///
     /// # Panics
     /// When `bin` is not below [`BINS`].
+    #[inline]
     pub fn sound_bin(&self, bin: usize) -> Result<BinView<'_>, GykError> {
-        self.check_crc(bin).map_err(|what| self.corrupt(format!("bin {bin}: {what}")))?;
+        // Threads that meet here check twice and find the same; the file's bytes are nobody's to publish.
+        if !self.sound[bin].load(Relaxed) {
+            self.check_bin(bin)?;
+        }
         Ok(self.bin(bin))
+    }
+
+    #[cold]
+    fn check_bin(&self, bin: usize) -> Result<(), GykError> {
+        self.check_crc(bin).map_err(|what| self.corrupt(format!("bin {bin}: {what}")))?;
+        self.sound[bin].store(true, Relaxed);
+        Ok(())
     }
 
     fn check_crc(&self, bin: usize) -> Result<(), String> {
@@ -107,12 +121,15 @@ impl Database {
     /// The count of a k-mer in the form that the shape counts (see [`Kmer::form`]), or `None` where the database
     /// has it not.
     ///
+    /// # Errors
+    /// [`GykError::Corrupt`] when its bin does not fit its checksum (see [`Database::sound_bin`]).
+    ///
     /// # Panics
     /// When `W` is not the number of words of the shape.
     #[inline]
-    pub fn get<const W: usize>(&self, kmer: Kmer<W>) -> Option<u32> {
-        let bin = self.bin(bin_of(kmer, self.header.shape));
-        bin.find(&Key::from(kmer).0).map(|at| bin.count(at))
+    pub fn get<const W: usize>(&self, kmer: Kmer<W>) -> Result<Option<u32>, GykError> {
+        let bin = self.sound_bin(bin_of(kmer, self.header.shape))?;
+        Ok(bin.find(&Key::from(kmer).0).map(|at| bin.count(at)))
     }
 
     /// Checks every bin: its checksum, the order of its keys, that they belong to it, and the totals of the header.

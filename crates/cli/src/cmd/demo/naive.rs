@@ -52,9 +52,9 @@ fn canonical(window: &[u8]) -> Option<Word> {
     Some(forward.min(reverse))
 }
 
-/// The count that a database has for a word.
-pub fn look_up(database: &Database, letters: &[u8]) -> Option<u32> {
-    database.get(Kmer::<1>::from_letters(letters)?)
+/// The count that a database has for a word, 0 where it has it not.
+pub fn look_up(database: &Database, letters: &[u8]) -> Result<u32> {
+    Ok(Kmer::<1>::from_letters(letters).map_or(Ok(None), |kmer| database.get(kmer))?.unwrap_or(0))
 }
 
 #[cfg(test)]
