@@ -34,6 +34,7 @@ fn make(folder: &Path) -> Result<Valid, Box<dyn std::error::Error>> {
         min_count: 1,
         max_count: u32::MAX,
         min_base_quality: None,
+        paired: false,
         threads: 1,
         memory: 1 << 30,
         tmp: folder.to_path_buf(),

@@ -22,6 +22,8 @@ pub struct Config {
     pub max_count: u32,
     /// Bases with a lower quality (Phred) are no bases.
     pub min_base_quality: Option<u8>,
+    /// The inputs are files of first and second mates in turn, which must be in step.
+    pub paired: bool,
     /// Threads, at least 1.
     pub threads: usize,
     /// Bytes of memory that the run may take.

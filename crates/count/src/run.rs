@@ -39,7 +39,8 @@ fn attempt(config: &Config, progress: &Progress, serial: bool) -> Result<Summary
 
 pub(crate) fn options(config: &Config, serial: bool) -> Options {
     let for_kmers = Options::for_kmers(config.shape.k());
-    Options { min_base_quality: config.min_base_quality, serial, batch_bytes: BATCH, ..for_kmers }
+    let Config { min_base_quality, paired, .. } = *config;
+    Options { min_base_quality, paired, serial, batch_bytes: BATCH, ..for_kmers }
 }
 
 fn count<const W: usize>(config: &Config, inputs: &Inputs, progress: &Progress) -> Result<Summary, Error> {
@@ -161,9 +162,9 @@ pub(crate) fn spill_path(tmp: &Path, kind: &str, output: &Path) -> PathBuf {
 
 /// What the run is about, in a line: spill files of another job, or of another version, are of no use.
 fn job(config: &Config, inputs: &Inputs) -> String {
-    let Config { shape, min_count, max_count, min_base_quality, .. } = config;
+    let Config { shape, min_count, max_count, min_base_quality, paired, .. } = config;
     let version = env!("CARGO_PKG_VERSION");
-    let mut job = format!("gyrase count {version} {shape:?} {min_count} {max_count} {min_base_quality:?}");
+    let mut job = format!("gyrase count {version} {shape:?} {min_count} {max_count} {min_base_quality:?} {paired}");
     for input in inputs.inputs() {
         let changed = std::fs::metadata(&input.path).and_then(|metadata| metadata.modified()).ok();
         job += &format!(" {:?} {:?} {changed:?}", input.path, input.size);

@@ -88,13 +88,12 @@ pub enum Error {
         problem: Problem,
     },
     /// Two mates whose names differ.
-    #[error(
-        "{}: record {pair} is {first:?} in {} but {second:?} in {}; mates must come in the same order in both files",
-        inputs.0, inputs.0, inputs.1
-    )]
+    #[error("{}", differing(input, mates.as_deref(), *pair, first, second))]
     MatesDiffer {
-        /// Names of the two inputs (the same twice when they are interleaved).
-        inputs: (String, String),
+        /// Name of the input with the first mate.
+        input: String,
+        /// Name of the input with the second mate; none when mates follow each other in one input.
+        mates: Option<String>,
         /// Number of the pair, from 1.
         pair: u64,
         /// Name of the first mate.
@@ -103,12 +102,12 @@ pub enum Error {
         second: String,
     },
     /// A record whose mate is missing.
-    #[error("{longer}: record {record} ({name:?}) has no mate: {shorter} ends before it")]
+    #[error("{longer}: record {record} ({name:?}) has no mate: {} ends before it", shorter.as_deref().unwrap_or("the file"))]
     MateMissing {
         /// The input with the record.
         longer: String,
-        /// The input without.
-        shorter: String,
+        /// The input without; none when mates follow each other in one input.
+        shorter: Option<String>,
         /// Number of the record in its input, from 1.
         record: u64,
         /// Its name.
@@ -134,6 +133,19 @@ impl Error {
     /// True for [`Error::NeedsSerial`].
     pub fn needs_serial(&self) -> bool {
         matches!(self, Error::NeedsSerial { .. })
+    }
+}
+
+fn differing(input: &str, mates: Option<&str>, pair: u64, first: &str, second: &str) -> String {
+    match mates {
+        Some(mates) => format!(
+            "{input}: record {pair} is {first:?} in {input} but {second:?} in {mates}; mates must come in the same order in both files"
+        ),
+        None => format!(
+            "{input}: record {} is {first:?} but record {}, where its mate should be, is {second:?}; mates must follow each other",
+            2 * pair - 1,
+            2 * pair
+        ),
     }
 }
 

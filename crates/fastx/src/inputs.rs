@@ -8,7 +8,10 @@ use gyrase_seq::Batch;
 use crate::error::Error;
 use crate::list;
 use crate::options::{Compression, Format, Input, Options};
+use crate::paired::PairedReader;
+use crate::pairs::Pair;
 use crate::ranges::Ranges;
+use crate::reader::Reader;
 use crate::sniff::{self, Start};
 use crate::source::{self, Bytes, Origin};
 use crate::stream::{Asked, Reading, Stream};
@@ -21,6 +24,8 @@ use crate::stream::{Asked, Reading, Stream};
 pub struct Inputs {
     reading: Reading,
     streams: Vec<Stream>,
+    /// Instead of streams and ranges, where mates are to be in step.
+    pairs: Vec<Pair>,
     ranges: Vec<Ranges>,
     /// The number of the first range of each element of `ranges`, and of all ranges at the end.
     firsts: Vec<usize>,
@@ -34,10 +39,13 @@ impl Inputs {
     ///
     /// # Errors
     /// A file that does not exist or cannot be opened, a directory, no file at all ([`Error::is_usage`]); a file that
-    /// starts neither as FASTA nor as FASTQ.
+    /// starts neither as FASTA nor as FASTQ; an odd number of files with [`Options::paired`].
     pub fn open(paths: &[PathBuf], options: Options) -> Result<Inputs, Error> {
         let looked: Vec<Looked> =
             list::expand(paths)?.iter().map(|path| look(path, &options)).collect::<Result<_, _>>()?;
+        if options.paired {
+            return Inputs::paired(looked, &options);
+        }
         // A pipe cannot be read again, so nothing may turn out to need it.
         let serial = options.serial || looked.iter().any(|looked| looked.input.size.is_none());
         let mut inputs = Vec::new();
@@ -56,7 +64,24 @@ impl Inputs {
             Some(*sum)
         }));
         let reading = Reading::new(inputs, &options);
-        Ok(Inputs { reading, streams, ranges, firsts, next_range: AtomicUsize::new(0) })
+        Ok(Inputs { reading, streams, pairs: Vec::new(), ranges, firsts, next_range: AtomicUsize::new(0) })
+    }
+
+    fn paired(looked: Vec<Looked>, options: &Options) -> Result<Inputs, Error> {
+        if !looked.len().is_multiple_of(2) {
+            let what = "mates come in two files each, the first mates and the second mates in turn";
+            return Err(Error::Arguments(format!("{what}, and this is an odd number: {}", looked.len())));
+        }
+        let options = Options { whole_records: true, ..options.clone() };
+        let reading = Reading::new(looked.iter().map(|looked| looked.input.clone()).collect(), &options);
+        let mut readers = looked.into_iter().map(|looked| Reader::counting(looked, &options, &reading.read));
+        let mut pairs = Vec::new();
+        while let (Some(first), Some(second)) = (readers.next(), readers.next()) {
+            pairs.push(Pair::new(2 * pairs.len(), PairedReader::of(first, second)));
+        }
+        drop(readers);
+        let (streams, ranges) = (Vec::new(), Vec::new());
+        Ok(Inputs { reading, streams, pairs, ranges, firsts: vec![0], next_range: AtomicUsize::new(0) })
     }
 
     /// Fills the batch with the next records of any input; false when there are no more. Batches come in no
@@ -91,8 +116,20 @@ impl Inputs {
         }
         match self.streams.iter().find(|stream| !stream.has_ended()) {
             Some(stream) => stream.ask(&self.reading, batch, true).map(Some),
-            None => Ok(None),
+            None => self.ask_pairs(batch),
         }
+    }
+
+    /// Takes a batch of a pair that no other thread holds, else waits for one.
+    fn ask_pairs(&self, batch: &mut Batch) -> Result<Option<Asked>, Error> {
+        for wait in [false, true] {
+            for pair in self.pairs.iter().filter(|pair| !pair.has_ended()) {
+                if let asked @ Asked::Batch = pair.ask(batch, wait)? {
+                    return Ok(Some(asked));
+                }
+            }
+        }
+        Ok(None)
     }
 
     fn take_range(&self) -> Option<(&Ranges, usize)> {

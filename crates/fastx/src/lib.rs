@@ -79,6 +79,7 @@ mod letters;
 mod list;
 mod options;
 mod paired;
+mod pairs;
 mod parser;
 mod ranges;
 mod reader;

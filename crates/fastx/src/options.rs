@@ -17,6 +17,9 @@ pub struct Options {
     pub alphabet: Alphabet,
     /// Every record is whole in one batch, however long it is.
     pub whole_records: bool,
+    /// Inputs are files of first and second mates in turn, an even number of them: [`Inputs`](crate::Inputs) reads each two in
+    /// step and checks the names of the mates. Records are whole then.
+    pub paired: bool,
     /// Plain files too are read from front to end: the answer to [`Error::NeedsSerial`](crate::Error::NeedsSerial).
     pub serial: bool,
 }
@@ -29,6 +32,7 @@ impl Default for Options {
             batch_bytes: 1 << 20,
             alphabet: Alphabet::Dna,
             whole_records: false,
+            paired: false,
             serial: false,
         }
     }

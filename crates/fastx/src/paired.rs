@@ -29,8 +29,11 @@ struct Side {
 impl Side {
     fn open(path: &Path, options: &Options) -> Result<Side, Error> {
         let options = Options { whole_records: true, ..options.clone() };
-        let reader = Reader::open(path, &options)?;
-        Ok(Side { reader, batch: Batch::default(), taken: 0, done: false })
+        Ok(Side::of(Reader::open(path, &options)?))
+    }
+
+    fn of(reader: Reader) -> Side {
+        Side { reader, batch: Batch::default(), taken: 0, done: false }
     }
 
     /// How many records wait, after reading more if there were none.
@@ -70,6 +73,11 @@ impl PairedReader {
         Ok(PairedReader { first, second: Some(second), pairs: 0 })
     }
 
+    /// Reads the mates of two readers of whole records.
+    pub(crate) fn of(first: Reader, second: Reader) -> PairedReader {
+        PairedReader { first: Side::of(first), second: Some(Side::of(second)), pairs: 0 }
+    }
+
     /// Opens a file in which every record is followed by its mate.
     ///
     /// # Errors
@@ -87,12 +95,14 @@ impl PairedReader {
     pub fn next_batches(&mut self, first: &mut Batch, second: &mut Batch) -> Result<bool, Error> {
         first.clear();
         second.clear();
-        let more = match self.second {
-            Some(_) => self.two_files(first, second)?,
-            None => self.one_file(first, second)?,
+        let read = match self.second {
+            Some(_) => self.two_files(first, second),
+            None => self.one_file(first, second),
         };
         let pairs = self.pairs;
+        // What is wrong with names comes before what stopped the reading.
         self.check_names(first, second)?;
+        let more = read?;
         for batch in [first, second] {
             batch.first_record = more.then_some(pairs);
         }
@@ -106,7 +116,7 @@ impl PairedReader {
         if count == 0 && waiting != (0, 0) {
             let (longer, shorter) = if waiting.0 > 0 { (&self.first, &*mates) } else { (&*mates, &self.first) };
             let name = name_of(&longer.batch, &longer.batch.records[longer.taken]);
-            return Err(missing(longer, shorter, self.pairs + 1, name));
+            return Err(missing(longer, Some(shorter), self.pairs + 1, name));
         }
         self.first.give(count, first);
         mates.give(count, second);
@@ -130,7 +140,7 @@ impl PairedReader {
         match first.records.last() {
             Some(last) if first.records.len() > second.records.len() => {
                 let record = 2 * (self.pairs + second.records.len() as u64) + 1;
-                Err(missing(side, side, record, name_of(first, last)))
+                Err(missing(side, None, record, name_of(first, last)))
             }
             _ => Ok(false),
         }
@@ -140,9 +150,9 @@ impl PairedReader {
         for (one, two) in first.records.iter().zip(&second.records) {
             self.pairs += 1;
             if mate_name(first.bytes(one.name)) != mate_name(second.bytes(two.name)) {
-                let other = self.second.as_ref().unwrap_or(&self.first);
                 return Err(Error::MatesDiffer {
-                    inputs: (self.first.name(), other.name()),
+                    input: self.first.name(),
+                    mates: self.second.as_ref().map(Side::name),
                     pair: self.pairs,
                     first: name_of(first, one),
                     second: name_of(second, two),
@@ -163,8 +173,8 @@ fn name_of(batch: &Batch, record: &Record) -> String {
     String::from_utf8_lossy(first_word(batch.bytes(record.name))).into_owned()
 }
 
-fn missing(longer: &Side, shorter: &Side, record: u64, name: String) -> Error {
-    Error::MateMissing { longer: longer.name(), shorter: shorter.name(), record, name }
+fn missing(longer: &Side, shorter: Option<&Side>, record: u64, name: String) -> Error {
+    Error::MateMissing { longer: longer.name(), shorter: shorter.map(Side::name), record, name }
 }
 
 /// Copies a record of one batch to the end of another.

@@ -2,6 +2,8 @@
 
 use std::io::Read;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use gyrase_seq::Batch;
 
@@ -31,6 +33,13 @@ impl Reader {
     /// The stream fails, or starts neither as FASTA nor as FASTQ.
     pub fn from_read(name: &str, bytes: impl Read + Send + 'static, options: &Options) -> Result<Reader, Error> {
         Ok(Reader::new(look_at(Path::new(name), name.to_owned(), None, Box::new(bytes), options)?, options))
+    }
+
+    /// Reads what was looked at, and counts the stored bytes that it reads in `read`.
+    pub(crate) fn counting(looked: Looked, options: &Options, read: &Arc<AtomicU64>) -> Reader {
+        let mut reader = Reader::new(looked, options);
+        reader.reading.read = Arc::clone(read);
+        reader
     }
 
     fn new(looked: Looked, options: &Options) -> Reader {

@@ -21,6 +21,7 @@ Examples:
   gyrase count reads_1.fq.gz reads_2.fq.gz -o sample.gyk    both files together
   gyrase count genome.fa -k 21 --stranded -o genome.gyk     strands apart
   gyrase count @files.txt -k 55 --min-count 2 -o solid.gyk  a list of files
+  gyrase count r_1.fq r_2.fq --paired -o x.gyk    mates, which must be in step
   samtools fastq x.bam | gyrase count - -o x.gyk            through a pipe
   gyrase count big.fq.gz --memory 8G --tmp /scratch --resume -o big.gyk
 
@@ -69,6 +70,11 @@ pub struct What {
     /// Take bases of lower quality for N (Phred, 1 to 93)
     #[arg(long, value_name = "Q", value_parser = clap::value_parser!(u8).range(1..=93))]
     pub min_base_quality: Option<u8>,
+
+    /// READS are files of first and second mates in turn: stop where the names say that they are not in step [default: any
+    /// files, read faster]
+    #[arg(long)]
+    pub paired: bool,
 }
 
 /// A length that k-mers may have.
@@ -88,6 +94,7 @@ impl What {
             min_count: cutoffs.min,
             max_count: cutoffs.max,
             min_base_quality: self.min_base_quality,
+            paired: self.paired,
             threads: session.threads,
             memory: session.memory,
             tmp: session.tmp.clone(),
@@ -155,6 +162,7 @@ fn parameters(config: &Config) -> Value {
         "min_count": config.min_count,
         "max_count": config.max_count,
         "min_base_quality": config.min_base_quality,
+        "paired": config.paired,
         "threads": config.threads,
         "memory_bytes": config.memory,
         "tmp": config.tmp.display().to_string(),

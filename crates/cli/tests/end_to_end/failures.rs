@@ -80,6 +80,19 @@ fn mates_out_of_step_are_named() {
     place.write("r_3.fq", later);
     let filter = ["kmers", "filter", "g.gyk", "r_1.fq", "r_3.fq", "-o", "o.fq"];
     place.fails(&filter, 7, &["r_1.fq", "r_3.fq", "record 1"]);
+    let count = |mates| ["count", "--paired", "r_1.fq", mates, "-o", "o.gyk"];
+    place.fails(&count("r_3.fq"), 7, &["r_1.fq", "r_3.fq", "record 1"]);
+    let last = second.lines().count() - 4;
+    place.write("r_4.fq", second.lines().take(last).map(|line| format!("{line}\n")).collect::<String>());
+    place.fails(&count("r_4.fq"), 7, &["has no mate", "r_4.fq ends"]);
+    place.fails(&["count", "--paired", "r_1.fq", "-o", "o.gyk"], 1, &["mates", "odd number: 1"]);
+    place.ok(&count("r_2.fq"));
+    place.ok(&["count", "r_1.fq", "r_2.fq", "-o", "any.gyk"]);
+    assert!(place.read("o.gyk") == place.read("any.gyk"));
+    place.ok(&["count", "r_1.fq", "r_3.fq", "-o", "any.gyk"]);
+    let mixed = [place.read("r_1.fq"), place.read("r_3.fq")].concat();
+    place.write("mixed.fq", mixed);
+    place.fails(&["kmers", "filter", "g.gyk", "mixed.fq", "--interleaved", "-o", "o.fq"], 7, &["record 1", "record 2"]);
 }
 
 #[test]

@@ -52,6 +52,7 @@ impl Place {
             min_count: 1,
             max_count: u32::MAX,
             min_base_quality: None,
+            paired: false,
             threads: 1,
             memory: PLENTY,
             tmp: self.tmp(),

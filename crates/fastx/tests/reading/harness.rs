@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use gyrase_fastx::{Error, Inputs, Options, Reader};
@@ -64,7 +64,11 @@ pub fn read_parallel(path: &Path, k: usize, batch_bytes: usize, threads: usize) 
 }
 
 pub fn read_with(path: &Path, k: usize, options: &Options, threads: usize) -> Result<Summary, Error> {
-    let inputs = Inputs::open(&[path.to_path_buf()], options.clone())?;
+    read_all(&[path.to_path_buf()], k, options, threads)
+}
+
+pub fn read_all(paths: &[PathBuf], k: usize, options: &Options, threads: usize) -> Result<Summary, Error> {
+    let inputs = Inputs::open(paths, options.clone())?;
     let total = Mutex::new(Summary::default());
     let work = || {
         let mut batch = Batch::default();

@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use gyrase_fastx::{Alphabet, Error, Format, Inputs, Options, PairedReader, Reader};
 use gyrase_seq::Batch;
 
-use crate::harness::{Summary, compressed, read_parallel, read_with};
+use crate::harness::{Summary, compressed, read_all, read_parallel, read_with};
 use crate::oracle;
 
 fn reader(text: &str, options: &Options) -> Result<Vec<Batch>, Error> {
@@ -269,5 +269,32 @@ fn mates_out_of_step_are_named() {
     let same = mates(20, 1).iter().flat_map(|read| [read.clone(), read.clone()]).collect::<String>();
     std::fs::write(&one, same + &mates(21, 1)[20]).unwrap();
     let error = pairs(PairedReader::open_interleaved(&one, &options).unwrap()).unwrap_err().to_string();
-    assert!(error.contains("record 41 (\"r20/1\") has no mate"), "{error}");
+    assert!(error.contains("record 41 (\"r20/1\") has no mate: the file ends"), "{error}");
+    std::fs::write(&one, mates(4, 1).concat().replacen("@r1", "@r0", 1)).unwrap();
+    let error = pairs(PairedReader::open_interleaved(&one, &options).unwrap()).unwrap_err().to_string();
+    assert!(error.contains("record 3 is \"r2/1\" but record 4") && error.contains("\"r3/1\""), "{error}");
+}
+
+#[test]
+fn many_threads_read_mates_in_step() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = ["1.fq", "2.fq", "3.fq", "4.fq"].map(|name| folder.path().join(name));
+    for (number, path) in paths.iter().enumerate() {
+        std::fs::write(path, mates(500, number % 2 + 1).concat()).unwrap();
+    }
+    let together = Options { batch_bytes: 700, ..Options::for_kmers(5) };
+    let expected = read_all(&paths, 5, &together, 2).unwrap();
+    assert_eq!(expected.records, 2000);
+    let paired = Options { paired: true, ..together };
+    for threads in [1, 3] {
+        assert_eq!(read_all(&paths, 5, &paired, threads).unwrap(), expected, "{threads} threads");
+    }
+    let mut second = mates(500, 2);
+    second.remove(400);
+    std::fs::write(&paths[3], second.concat()).unwrap();
+    for threads in [1, 3] {
+        let error = read_all(&paths, 5, &paired, threads).unwrap_err().to_string();
+        assert!(error.contains("record 401") && error.contains("4.fq"), "{error}");
+    }
+    assert!(Inputs::open(&paths[..3], paired).unwrap_err().is_usage());
 }

@@ -113,6 +113,7 @@ fn count(session: &Session, inputs: Vec<PathBuf>, output: PathBuf) -> Result<(Co
         min_count: 1,
         max_count: u32::MAX,
         min_base_quality: None,
+        paired: false,
         threads: session.threads,
         memory: session.memory,
         tmp: session.tmp.clone(),
