@@ -161,6 +161,26 @@ fn both_strands_and_repeats_are_summed_in_any_order() {
 }
 
 #[test]
+fn a_database_of_kmc_says_which_counts_were_kept() {
+    let bench = Bench::new();
+    let cutoffs = |database: &str| Database::open(&bench.path(database)).unwrap().header().cutoffs;
+    let some = Cutoffs { min: 2, max: 300 };
+    let input = bench.write("a.txt", "AAAAC 1\nAAACC 2\nAACCC 300\nACCCC 301\n");
+    let config = ImportConfig { cutoffs: some, ..bench.import_config(&input, "a.gyk") };
+    import(&config, &Progress::default()).unwrap();
+    bench.export("a.gyk", "b", Format::Kmc);
+    bench.import(&bench.path("b"), "b.gyk");
+    assert_eq!((cutoffs("b.gyk"), bench.content("b.gyk")), (some, "AAACC\t2\nAACCC\t300\n".to_string()));
+    for (asked, kept) in [((1, 5), (2, 5)), ((9, u32::MAX), (9, 300)), ((400, 500), (400, 500))] {
+        let asked = Cutoffs { min: asked.0, max: asked.1 };
+        let config = ImportConfig { cutoffs: asked, ..bench.import_config(&bench.path("b"), "c.gyk") };
+        import(&config, &Progress::default()).unwrap();
+        assert_eq!(cutoffs("c.gyk"), Cutoffs { min: kept.0, max: kept.1 });
+        Database::open(&bench.path("c.gyk")).unwrap().verify().unwrap();
+    }
+}
+
+#[test]
 fn what_does_not_fit_goes_to_disk_with_the_same_result() {
     let bench = Bench::new();
     let counts = random(31, 300_000, false);

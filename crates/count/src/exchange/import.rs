@@ -85,7 +85,7 @@ fn import_words<const W: usize>(
 ) -> Result<Imported> {
     let shares = Shares::of(config.memory, config.threads)?;
     // First, since it keeps other runs from the same target and so from the same spill folder.
-    let writer = Writer::create(&config.output, shape, config.cutoffs)?;
+    let writer = Writer::create(&config.output, shape, both(config.cutoffs, source.limits()))?;
     let mut memory = Memory::reserve(shares.fabric).map_err(FabricError::Memory)?;
     let folder = spill_folder(&config.tmp, &config.output, config.max_tmp);
     let fabric = LocalFabric::new(BINS, &mut memory, folder.into());
@@ -98,6 +98,12 @@ fn import_words<const W: usize>(
     let name = config.input.file_name().map_or("-".into(), |name| name.to_string_lossy().into_owned());
     let metadata = Metadata { inputs: vec![name], operation: "import".into(), ..Metadata::default() };
     Ok(Imported { read, zeros, table: writer.finish(&metadata)? })
+}
+
+/// What passes both; what passes the first where nothing passes both.
+fn both(first: Cutoffs, second: Cutoffs) -> Cutoffs {
+    let (min, max) = (first.min.max(second.min), first.max.min(second.max));
+    if min <= max { Cutoffs { min, max } } else { first }
 }
 
 type Batch = Vec<(WideKmer, u32)>;

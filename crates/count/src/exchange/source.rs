@@ -1,6 +1,7 @@
 //! What every reader of a foreign database offers.
 
 use gyrase_kmer::Kmer;
+use gyrase_table::gyk::Cutoffs;
 
 use super::error::Result;
 
@@ -14,6 +15,11 @@ pub trait Source {
 
     /// True when the file says that its two strands are counted apart.
     fn stranded(&self) -> bool;
+
+    /// The smallest and the largest count that the file says were kept.
+    fn limits(&self) -> Cutoffs {
+        Cutoffs::default()
+    }
 
     /// K-mers to come, where that is known; otherwise 0.
     fn kmers(&self) -> u64 {

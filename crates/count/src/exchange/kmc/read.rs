@@ -5,6 +5,7 @@ use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use gyrase_kmer::MAX_K;
+use gyrase_table::gyk::Cutoffs;
 
 use super::super::error::{ExchangeError, Place, Result};
 use super::super::source::{Source, WideKmer, from_big_endian};
@@ -164,6 +165,11 @@ impl<P: Read + Seek, S: Read + Seek> Source for Reader<P, S> {
 
     fn stranded(&self) -> bool {
         self.fields.stranded
+    }
+
+    fn limits(&self) -> Cutoffs {
+        let limit = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
+        Cutoffs { min: limit(self.fields.min_count.max(1)), max: limit(self.fields.max_count) }
     }
 
     fn kmers(&self) -> u64 {
