@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 /// How often a partial file may vanish while it is opened.
 const TRIES: usize = 16;
 
+/// How many symbolic links are followed, as the system does.
+const LINKS: usize = 40;
+
 /// A file that could not be written: which one, and what the system said.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write {}: {source}", path.display())]
@@ -20,13 +23,18 @@ pub struct OutputError {
 
 /// A file under construction beside its target, at `<target>.partial`.
 ///
+/// A symbolic link is written through: the file that it names is replaced, or made, and the link stays.
+///
 /// [`OutputFile::commit`] syncs it and renames it onto the target; dropped before that it is removed
 /// and the target stays as it was. The name is fixed, so that what a killed process left is
 /// overwritten by the next run, and locked, so that two processes cannot build the same target at once.
 #[derive(Debug)]
 pub struct OutputFile {
     file: File,
+    /// As it was named.
     target: PathBuf,
+    /// Behind symbolic links.
+    place: PathBuf,
     partial: PathBuf,
     keep: bool,
 }
@@ -48,7 +56,8 @@ impl OutputFile {
     }
 
     fn open(target: &Path) -> Result<OutputFile, OutputError> {
-        let mut name = target.as_os_str().to_owned();
+        let place = behind_links(target).map_err(|source| OutputError { path: target.to_path_buf(), source })?;
+        let mut name = place.as_os_str().to_owned();
         name.push(".partial");
         let partial = PathBuf::from(name);
         let fail = |source| OutputError { path: target.to_path_buf(), source };
@@ -61,7 +70,7 @@ impl OutputFile {
         for _ in 0..TRIES {
             let file = open_locked(&partial).map_err(fail)?;
             if is_named(&file, &partial) {
-                return Ok(OutputFile { file, target: target.to_path_buf(), partial, keep: false });
+                return Ok(OutputFile { file, target: target.to_path_buf(), place, partial, keep: false });
             }
         }
         Err(fail(io::Error::other("other processes are writing it")))
@@ -89,10 +98,10 @@ impl OutputFile {
 
     /// Syncs the file and gives it its name.
     pub fn commit(mut self) -> Result<(), OutputError> {
-        let done = self.file.sync_all().and_then(|()| std::fs::rename(&self.partial, &self.target));
+        let done = self.file.sync_all().and_then(|()| std::fs::rename(&self.partial, &self.place));
         done.map_err(|source| self.error(source))?;
         self.keep = true;
-        let folder = match self.target.parent() {
+        let folder = match self.place.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),
         };
@@ -100,6 +109,18 @@ impl OutputFile {
         let _ = File::open(folder).and_then(|folder| folder.sync_all());
         Ok(())
     }
+}
+
+/// Follows symbolic links to a file, which need not be there.
+fn behind_links(target: &Path) -> io::Result<PathBuf> {
+    let mut place = target.to_path_buf();
+    for _ in 0..LINKS {
+        match std::fs::read_link(&place) {
+            Ok(named) => place = place.parent().unwrap_or(Path::new("")).join(named),
+            Err(_) => return Ok(place),
+        }
+    }
+    Err(io::Error::other("it is a symbolic link in a circle"))
 }
 
 /// Opens a partial file that no other process holds.
@@ -169,6 +190,28 @@ mod tests {
         drop(OutputFile::create(&target).unwrap());
         assert_eq!(std::fs::read(&target).unwrap(), b"whole");
         assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn links_are_written_through() {
+        use std::os::unix::fs::symlink;
+        let folder = folder("links");
+        std::fs::create_dir_all(folder.join("far")).unwrap();
+        let target = folder.join("x");
+        symlink("far/y", &target).unwrap();
+        symlink("z", folder.join("far/y")).unwrap();
+        for content in ["once", "twice"] {
+            let mut output = OutputFile::create(&target).unwrap();
+            output.write_all(content.as_bytes()).unwrap();
+            output.commit().unwrap();
+            assert_eq!(std::fs::read_to_string(folder.join("far/z")).unwrap(), content);
+        }
+        assert!(target.is_symlink() && folder.join("far/y").is_symlink());
+        assert_eq!(std::fs::read_dir(folder.join("far")).unwrap().count(), 2);
+        symlink("circle", folder.join("circle")).unwrap();
+        let error = OutputFile::create(&folder.join("circle")).unwrap_err().to_string();
+        assert!(error.contains("circle") && error.contains("link"), "{error}");
         std::fs::remove_dir_all(&folder).unwrap();
     }
 
