@@ -111,7 +111,11 @@ fn first_header(text: &[u8], mut at: usize) -> Option<usize> {
 
 /// Formats that are often given by mistake.
 fn foreign(text: &[u8]) -> Option<&'static str> {
-    const KNOWN: [(&[u8], &str); 14] = [
+    const KNOWN: [(&[u8], &str); 18] = [
+        (b"GYRASEK\n", "a .gyk database, of k-mers that are counted already; see `gyrase kmers`"),
+        (b"KMCP", "a KMC database; `gyrase kmers import` reads it"),
+        (b"KMCS", "a KMC database; `gyrase kmers import` reads it"),
+        (b"KFF", "a KFF file; `gyrase kmers import` reads it"),
         (b"BAM\x01", "a BAM file; convert it with `samtools fastq`"),
         (b"CRAM", "a CRAM file; convert it with `samtools fastq`"),
         (b"@HD\tVN:", "a SAM file; convert it with `samtools fastq`"),
@@ -127,6 +131,10 @@ fn foreign(text: &[u8]) -> Option<&'static str> {
         (b"<", "a line that starts with '<' (a web page instead of the download?)"),
         (b".sra", "an SRA archive; convert it with `fasterq-dump`"),
     ];
+    // The length of the JSON object behind it, in nine digits.
+    if text.get(9) == Some(&b'{') && text[..9].iter().all(u8::is_ascii_digit) {
+        return Some("a binary file of Jellyfish; give `jellyfish dump -c FILE` to `gyrase kmers import -`");
+    }
     if text.get(257..262) == Some(b"ustar") {
         return Some("a tar archive; unpack it first");
     }
@@ -154,6 +162,15 @@ mod tests {
         assert_eq!(start(b" \n\t\r\n"), Start::Blank);
         assert_eq!(start(b""), Start::Blank);
         assert!(matches!(look(b"@HD\tVN:1.6\n"), Start::Other(found) if found.contains("samtools")));
+        for (text, verb) in [
+            (&b"GYRASEK\n\x01"[..], "gyrase kmers"),
+            (b"KMCP\0", "import"),
+            (b"KMCS\0", "import"),
+            (b"KFF\x01", "import"),
+            (b"000000123{\"a\":1}", "jellyfish dump"),
+        ] {
+            assert!(matches!(look(text), Start::Other(found) if found.contains(verb)), "{text:?}");
+        }
         assert!(matches!(look(b"ACGT\n"), Start::Other(found) if found.contains("'A'")));
         assert!(matches!(look(b">a\rACGT\r"), Start::Other(found) if found.contains("Mac")));
         assert!(matches!(look(b"\0\0"), Start::Other(found) if found.contains("0x00")));
