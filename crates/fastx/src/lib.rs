@@ -91,8 +91,10 @@ mod writer;
 
 pub use error::{Error, Problem};
 pub use inputs::Inputs;
+pub use list::expand as expand_lists;
 pub use options::{Alphabet, Compression, Format, Input, Options};
 pub use paired::PairedReader;
 pub use reader::Reader;
 pub use sample::Sample;
+pub use source::decompress;
 pub use writer::Writer;

@@ -10,9 +10,13 @@ use crate::bgzf::{Blocks, Fetched};
 use crate::error::Error;
 use crate::gzip::Gzip;
 use crate::options::{Compression, Input};
+use crate::sniff;
 
 /// Bytes that are read from a compressed file at a time.
 const BUFFER: usize = 256 << 10;
+
+/// Bytes that tell a compression.
+const HEAD: u64 = 64;
 
 /// Any stream of bytes that may move between threads.
 pub(crate) type Bytes = Box<dyn Read + Send>;
@@ -32,6 +36,18 @@ pub(crate) fn decompressed(input: Bytes, compression: Compression) -> io::Result
         Compression::Bzip2 => Box::new(bzip2::read::MultiBzDecoder::new(buffered(input))),
         Compression::Xz => Box::new(liblzma::read::XzDecoder::new_multi_decoder(buffered(input))),
     })
+}
+
+/// The text behind any stream of bytes, compressed (which shows in its first bytes) or not: for texts that hold no reads.
+///
+/// # Errors
+/// The stream fails. Reading the text fails with [`io::ErrorKind::UnexpectedEof`] where compressed data stop too early, and
+/// with an error that is not the system's where they are damaged.
+pub fn decompress(mut bytes: impl Read + Send + 'static) -> io::Result<Box<dyn Read + Send>> {
+    let mut head = Vec::new();
+    bytes.by_ref().take(HEAD).read_to_end(&mut head)?;
+    let compression = sniff::compression(&head);
+    decompressed(Box::new(Cursor::new(head).chain(bytes)), compression)
 }
 
 /// Opens a file and says which of the ways to fail it was.

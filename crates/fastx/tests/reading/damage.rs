@@ -61,6 +61,28 @@ fn what_is_written_is_read_back() {
 }
 
 #[test]
+fn any_text_is_decompressed_and_damage_is_told() {
+    let text = text();
+    for (name, bytes) in compressed(&text) {
+        let read = |bytes: &[u8]| {
+            let mut found = Vec::new();
+            let mut reader = gyrase_fastx::decompress(std::io::Cursor::new(bytes.to_vec())).unwrap();
+            std::io::Read::read_to_end(&mut reader, &mut found).map(|_| found)
+        };
+        assert!(read(&bytes).unwrap() == text, "{name}");
+        // Multi-member files may end behind a member.
+        if matches!(name, "gz" | "zst" | "bz2" | "xz") {
+            assert_eq!(
+                read(&bytes[..bytes.len() - 9]).unwrap_err().kind(),
+                std::io::ErrorKind::UnexpectedEof,
+                "{name}"
+            );
+        }
+    }
+    assert_eq!(std::io::copy(&mut gyrase_fastx::decompress(&b""[..]).unwrap(), &mut std::io::sink()).unwrap(), 0);
+}
+
+#[test]
 fn cut_files_are_called_truncated() {
     let folder = tempfile::tempdir().unwrap();
     let text = text();
