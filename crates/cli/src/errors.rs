@@ -43,6 +43,12 @@ impl From<gyrase_count::Error> for Failure {
     }
 }
 
+impl From<gyrase_fastx::Error> for Failure {
+    fn from(error: gyrase_fastx::Error) -> Failure {
+        Failure::from_error(input(&error), &error)
+    }
+}
+
 impl From<GykError> for Failure {
     fn from(error: GykError) -> Failure {
         Failure::from_error(database(&error), &error)
@@ -53,9 +59,10 @@ impl From<ExchangeError> for Failure {
     fn from(error: ExchangeError) -> Failure {
         let code = match &error {
             ExchangeError::Read { .. } | ExchangeError::Shape(_) => Code::Usage,
-            ExchangeError::Truncated { .. } | ExchangeError::Malformed { .. } | ExchangeError::Unsupported { .. } => {
-                Code::Input
-            }
+            ExchangeError::Truncated { .. }
+            | ExchangeError::Damaged { .. }
+            | ExchangeError::Malformed { .. }
+            | ExchangeError::Unsupported { .. } => Code::Input,
             ExchangeError::Output(_) => Code::Output,
             ExchangeError::Table(error) => database(error),
             ExchangeError::Fabric(error) => fabric(error),
@@ -88,7 +95,9 @@ fn operation(error: &OperationError) -> Code {
 fn fabric(error: &FabricError) -> Code {
     match error {
         FabricError::Memory(_) => Code::Memory,
-        FabricError::Spill { .. } | FabricError::TooMuchSpill { .. } | FabricError::Damaged { .. } => Code::Output,
+        FabricError::Spill { .. } | FabricError::TooMuchSpill { .. } => Code::Output,
+        // It was written and is not what it was, as a corrupt database is.
+        FabricError::Damaged { .. } => Code::Database,
     }
 }
 

@@ -17,7 +17,7 @@ pub enum Code {
     Done = 0,
     /// Arguments that make no sense.
     Usage = 1,
-    /// A database that is missing, corrupt or of another version.
+    /// A database that is missing, corrupt or of another version, or a temporary file that was damaged.
     Database = 2,
     /// A fault of Gyrase itself.
     Internal = 3,

@@ -249,7 +249,7 @@ fn what_is_damaged_leaves_no_output() {
         (b"ACGT 1\nACGN 1\n", "line 2"),
         (b"KFF\x01\x00\x1b\x01\x01", "is truncated"),
         (b"KMCP", "kmc_suf"),
-        (b"\x1f\x8b\x08\x00", "gzip -dc"),
+        (b"\x1f\x8b\x08\x00", "is truncated"),
     ];
     for (content, expected) in cases {
         let config = bench.import_config(&bench.write("a", content), "a.gyk");
@@ -259,6 +259,30 @@ fn what_is_damaged_leaves_no_output() {
     }
     let config = ImportConfig { k: Some(5), ..bench.import_config(&bench.write("a", "ACGT 1\n"), "a.gyk") };
     assert!(import(&config, &Progress::default()).unwrap_err().to_string().contains("expected 5 (-k)"));
+}
+
+#[test]
+fn what_is_compressed_is_read_as_it_is() {
+    use std::io::Write;
+    let bench = Bench::new();
+    let counts = random(31, 500, false);
+    bench.import(&bench.write("a.txt", text(&counts)), "a.gyk");
+    bench.export("a.gyk", "a.kff", Format::Kff);
+    for name in ["a.txt", "a.kff"] {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(&std::fs::read(bench.path(name)).unwrap()).unwrap();
+        let packed = encoder.finish().unwrap();
+        bench.import(&bench.write("packed", &packed), "b.gyk");
+        assert_eq!(bench.content("b.gyk"), text(&counts), "{name}");
+        let mut damaged = packed.clone();
+        damaged[packed.len() / 2] ^= 0x55;
+        for (content, expected) in [(&packed[..packed.len() - 9], "is truncated"), (&damaged, "")] {
+            let config = bench.import_config(&bench.write("packed", content), "c.gyk");
+            let error = import(&config, &Progress::default()).unwrap_err().to_string();
+            assert!(error.contains("packed") && error.contains(expected), "{error}");
+            assert!(!bench.path("c.gyk").exists());
+        }
+    }
 }
 
 #[test]

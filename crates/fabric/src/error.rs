@@ -23,7 +23,10 @@ pub enum FabricError {
         limit: u64,
     },
     /// A spill file does not hold what was written to it.
-    #[error("the temporary file {} was damaged; run again without --resume", path.display())]
+    #[error(
+        "the temporary file {} was damaged; run again without --resume, with another --tmp if it happens again: the disk or the machine may be failing",
+        path.display()
+    )]
     Damaged {
         /// The file.
         path: PathBuf,

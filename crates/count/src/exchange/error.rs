@@ -52,6 +52,14 @@ pub enum ExchangeError {
         /// What was expected and what was found.
         what: String,
     },
+    /// The compressed data are not what they were.
+    #[error("{}: the compressed data are damaged ({source}); copy or make the file again", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What the decompressor said.
+        source: io::Error,
+    },
     /// The file breaks the rules of its format.
     #[error("{}, {place}: {what}", path.display())]
     Malformed {
@@ -103,7 +111,12 @@ impl ExchangeError {
         if source.kind() == io::ErrorKind::UnexpectedEof {
             return ExchangeError::truncated(path, source.to_string());
         }
-        ExchangeError::Read { path: path.to_path_buf(), source }
+        let path = path.to_path_buf();
+        // What the system did not say the decompressor did.
+        match source.raw_os_error() {
+            Some(_) => ExchangeError::Read { path, source },
+            None => ExchangeError::Damaged { path, source },
+        }
     }
 
     pub(crate) fn truncated(path: &Path, what: impl Into<String>) -> ExchangeError {

@@ -4,43 +4,31 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read, stdin};
 use std::path::Path;
 
+use gyrase_fastx::decompress;
+
 use super::error::{ExchangeError, Result};
 use super::source::Source;
 use super::{kff, kmc, text};
 
-/// Opens `path`: a KMC pair (either file, or the name without ending), or a KFF file or a text, known by its first bytes;
-/// `-` is the standard input.
+/// Opens `path`: a KMC pair (either file, or the name without ending), or a KFF file or a text, known by its first bytes and
+/// compressed or not; `-` is the standard input.
 pub(crate) fn open(path: &Path) -> Result<Box<dyn Source>> {
     if is_pair(path) {
         return Ok(Box::new(kmc::Reader::open(path)?));
     }
-    let raw: Box<dyn Read> = match path.as_os_str() == "-" {
-        true => Box::new(stdin()),
-        false => Box::new(File::open(path).map_err(|source| ExchangeError::read(path, source))?),
+    let error = |source| ExchangeError::read(path, source);
+    let text = match path.as_os_str() == "-" {
+        true => decompress(stdin()),
+        false => decompress(File::open(path).map_err(error)?),
     };
-    let mut input = BufReader::with_capacity(1 << 20, raw);
-    let start = input.fill_buf().map_err(|source| ExchangeError::read(path, source))?;
-    if let Some(program) = compression(start) {
-        let what = format!("it is compressed; give it as `{program} -dc {} | gyrase kmers import -`", path.display());
-        return Err(ExchangeError::unsupported(path, what));
-    }
+    let mut input = BufReader::with_capacity(1 << 20, text.map_err(error)?);
+    let start = input.fill_buf().map_err(error)?;
     if let Some(what) = stranger(start) {
         return Err(ExchangeError::unsupported(path, what));
     }
     match start.first() {
         Some(b'K') => Ok(Box::new(kff::Reader::new(input, path)?)),
         _ => Ok(Box::new(text::Reader::new(input, path)?)),
-    }
-}
-
-/// The program that undoes the compression that these first bytes show.
-fn compression(start: &[u8]) -> Option<&'static str> {
-    match start {
-        [0x1f, 0x8b, ..] => Some("gzip"),
-        [0x28, 0xb5, 0x2f, 0xfd, ..] => Some("zstd"),
-        [b'B', b'Z', b'h', ..] => Some("bzip2"),
-        [0xfd, b'7', b'z', b'X', b'Z', ..] => Some("xz"),
-        _ => None,
     }
 }
 
@@ -52,6 +40,9 @@ fn stranger(start: &[u8]) -> Option<&'static str> {
         _ if start.starts_with(b"GYRASEK\n") => Some("it is a .gyk database already"),
         _ if jellyfish => {
             Some("it is a binary file of Jellyfish; give it as `jellyfish dump -c FILE | gyrase kmers import -`")
+        }
+        [b'K', b'M', b'C', b'P' | b'S', ..] => {
+            Some("it is one file of a KMC database; name the pair itself, uncompressed, and not through a pipe")
         }
         [b'@', ..] => Some("it looks like FASTQ; `gyrase count` counts the k-mers of reads"),
         _ => None,
