@@ -43,7 +43,7 @@ pub struct Common {
     #[arg(long, short = 'm', global = true, value_name = "SIZE")]
     pub memory: Option<Size>,
 
-    /// Folder for temporary files [default: $TMPDIR, else /tmp]
+    /// Folder for temporary files; made if only it is missing [default: $TMPDIR, else /tmp]
     #[arg(long, global = true, value_name = "DIR")]
     pub tmp: Option<PathBuf>,
 

@@ -21,7 +21,7 @@ pub fn keep_apart<'a>(
         if inputs.iter().any(|input| same(input, output)) {
             return Err(Failure::usage(format!("{} is an input; name another file to write", output.display())));
         }
-        if named.iter().any(|other| *other == output || same(other, output)) {
+        if named.iter().any(|other| same(other, output)) {
             return Err(Failure::usage(format!("{} is named for two outputs", output.display())));
         }
         named.push(output);
@@ -29,12 +29,19 @@ pub fn keep_apart<'a>(
     Ok(())
 }
 
-/// True when both are one file; devices and pipes may be shared.
+/// True when both are one file, or will be; devices and pipes may be shared.
 fn same(a: &Path, b: &Path) -> bool {
-    a.metadata()
-        .ok()
-        .zip(b.metadata().ok())
-        .is_some_and(|(a, b)| a.is_file() && (a.dev(), a.ino()) == (b.dev(), b.ino()))
+    match (a.metadata(), b.metadata()) {
+        (Ok(a), Ok(b)) => a.is_file() && (a.dev(), a.ino()) == (b.dev(), b.ino()),
+        (Err(_), Err(_)) => place(a).is_some_and(|place_of_a| Some(place_of_a) == place(b)),
+        _ => false,
+    }
+}
+
+/// Where a file that is not there yet will be, however its folder is spelled.
+fn place(path: &Path) -> Option<PathBuf> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    Some(folder.canonicalize().ok()?.join(path.file_name()?))
 }
 
 /// Refuses to put a database in the place of a file that holds something else, such as reads whose name slipped behind `-o`.

@@ -1,7 +1,7 @@
 //! What every verb shares: the machine's share, progress, signals, the report.
 
 use std::cell::RefCell;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use crate::report::{self, Facts};
 use crate::show::Show;
 use crate::signals::{self, Asked};
 use crate::size::Size;
-use crate::{machine, words};
+use crate::{machine, places, words};
 
 /// The share of memory that a run takes when `--memory` is not given.
 const SHARE: f64 = 0.8;
@@ -48,7 +48,7 @@ impl Session {
         let session = Session {
             threads: threads(common.threads),
             memory: memory(common.memory),
-            tmp: common.tmp.clone().unwrap_or_else(std::env::temp_dir),
+            tmp: tmp(common.tmp.as_deref())?,
             max_tmp: max_tmp(common.max_tmp)?,
             progress,
             quiet: common.quiet,
@@ -72,6 +72,15 @@ impl Session {
         let result = work(&self.progress);
         drop(show);
         result
+    }
+
+    /// Refuses an output, the report among them, that is one of the inputs, or two outputs of one name.
+    pub fn keep_apart<'a>(
+        &'a self,
+        inputs: impl IntoIterator<Item = &'a PathBuf>,
+        outputs: impl IntoIterator<Item = &'a PathBuf>,
+    ) -> Result<()> {
+        places::keep_apart(inputs, outputs.into_iter().chain(&self.report))
     }
 
     /// Adds a fact to the report.
@@ -127,6 +136,19 @@ fn memory(asked: Option<Size>) -> u64 {
         );
     }
     memory
+}
+
+/// The folder for temporary files, which may be made; but a slip in a long path should not make a tree.
+fn tmp(asked: Option<&Path>) -> Result<PathBuf> {
+    let Some(folder) = asked else { return Ok(std::env::temp_dir()) };
+    let above = folder.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let wrong = match folder.metadata() {
+        Ok(there) if there.is_dir() => return Ok(folder.to_path_buf()),
+        Ok(_) => "it is no folder".into(),
+        Err(_) if above.is_dir() => return Ok(folder.to_path_buf()),
+        Err(_) => format!("there is no folder {} to make it in", above.display()),
+    };
+    Err(Failure::new(Code::Output, format!("--tmp {} cannot be used: {wrong}", folder.display())))
 }
 
 fn max_tmp(asked: Option<Size>) -> Result<Option<u64>> {

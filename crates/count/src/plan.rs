@@ -161,7 +161,12 @@ pub fn room_for_tmp(config: &Config) -> Option<u64> {
     [config.max_tmp, free_bytes(&config.tmp)].into_iter().flatten().min()
 }
 
+fn above(folder: &Path) -> &Path {
+    folder.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 fn free_bytes(folder: &Path) -> Option<u64> {
-    let stat = rustix::fs::statvfs(folder).ok()?;
+    // A folder that is still to be made has the room of the one above.
+    let stat = rustix::fs::statvfs(folder).or_else(|_| rustix::fs::statvfs(above(folder))).ok()?;
     Some(stat.f_bavail * stat.f_frsize)
 }

@@ -84,11 +84,17 @@ pub fn length(text: &str) -> std::result::Result<usize, String> {
 }
 
 impl What {
+    /// The files that list others.
+    pub fn lists(&self) -> Vec<PathBuf> {
+        self.inputs.iter().filter_map(|path| path.to_str()?.strip_prefix('@')).map(PathBuf::from).collect()
+    }
+
     /// The library's configuration for a run that makes `output`.
     pub fn config(&self, session: &Session, output: &Path, resume: bool) -> Result<Config> {
         let cutoffs = self.counts.cutoffs()?;
         Ok(Config {
-            inputs: self.inputs.clone(),
+            // Once, since a list may be a pipe.
+            inputs: gyrase_fastx::expand_lists(&self.inputs)?,
             output: output.to_path_buf(),
             shape: Shape::new(self.k, self.stranded).map_err(Failure::usage)?,
             min_count: cutoffs.min,
@@ -108,8 +114,9 @@ impl Count {
     /// Counts, and says what was counted.
     pub fn run(self, session: &Session) -> Result<()> {
         places::keep_databases_only(&self.output)?;
-        places::keep_apart(&self.what.inputs, [&self.output].into_iter().chain(&self.histo))?;
         let config = self.what.config(session, &self.output, self.resume)?;
+        let inputs = self.what.lists();
+        session.keep_apart(inputs.iter().chain(&config.inputs), [&self.output].into_iter().chain(&self.histo))?;
         let summary = session.shown(|progress| gyrase_count::run(&config, progress))?;
         if let Some(path) = &self.histo {
             write_histogram(&config, path, session)?;

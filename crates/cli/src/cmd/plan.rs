@@ -56,6 +56,7 @@ impl Plan {
     pub fn run(self, session: &Session) -> Result<()> {
         let Verb::Count { what, rest: _ } = self.verb;
         let config = what.config(session, Path::new(""), false)?;
+        session.keep_apart(what.lists().iter().chain(&config.inputs), [])?;
         let plan = gyrase_count::plan(&config)?;
         session.note("counts", json!({"bases": bounds(plan.bases), "super_kmer_bytes": bounds(plan.super_kmers)}));
         session.note(

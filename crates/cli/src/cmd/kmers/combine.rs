@@ -132,6 +132,9 @@ impl Files {
             threads: session.threads,
         };
         places::keep_databases_only(&config.output)?;
+        // A database may take the place of one that it is made of.
+        session.keep_apart(&config.inputs, [])?;
+        session.keep_apart([], [&config.output])?;
         let summary = session.shown(|progress| ops::run(&config, progress))?;
         note(session, &config, &summary);
         say(session, &config, &summary);

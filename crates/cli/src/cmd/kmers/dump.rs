@@ -8,7 +8,6 @@ use serde_json::json;
 
 use super::Counts;
 use crate::failure::Result;
-use crate::places;
 use crate::session::Session;
 use crate::sink::Sink;
 
@@ -65,7 +64,7 @@ impl Dump {
             sorted_within: self.sorted.then_some(session.memory),
             threads: session.threads,
         };
-        places::keep_apart([&config.database], self.output.as_ref())?;
+        session.keep_apart([&config.database], self.output.as_ref())?;
         let mut sink = Sink::open(self.output.as_deref())?;
         let summary = session.shown(|progress| dump::run(&config, &mut sink, progress));
         let summary = summary.map_err(|error| sink.failure(error))?;

@@ -11,8 +11,8 @@ use serde_json::json;
 use super::Counts;
 use crate::failure::{Failure, Result};
 use crate::session::Session;
+use crate::sink;
 use crate::words::{self, grouped, percent};
-use crate::{places, sink};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -80,7 +80,7 @@ impl Filter {
             return Err(Failure::usage("--out2 is for second mates; name MATES, or say --interleaved"));
         }
         let inputs = [&self.database, &self.reads].into_iter().chain(&self.mates);
-        places::keep_apart(inputs, [&self.output].into_iter().chain(&self.out2))?;
+        session.keep_apart(inputs, [&self.output].into_iter().chain(&self.out2))?;
         let config = self.config(session)?;
         let (first, second) = (&self.output, self.out2.as_deref());
         let open = |format| outputs(first, second, format);

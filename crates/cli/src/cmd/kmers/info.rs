@@ -41,6 +41,7 @@ pub struct Verify {
 impl Info {
     /// Prints the facts.
     pub fn run(self, session: &Session) -> Result<()> {
+        session.keep_apart([&self.database], [])?;
         let info = info::run(&self.database, false)?;
         let facts = facts(&info);
         session.note("inputs", self.database.display().to_string());
@@ -53,6 +54,7 @@ impl Info {
 impl Verify {
     /// Checks; an error names the first thing that is wrong.
     pub fn run(self, session: &Session) -> Result<()> {
+        session.keep_apart(&self.databases, [])?;
         let names: Vec<_> = self.databases.iter().map(|path| path.display().to_string()).collect();
         session.note("inputs", names);
         for path in &self.databases {

@@ -9,7 +9,6 @@ use gyrase_table::gyk::Database;
 use serde_json::json;
 
 use crate::failure::{Failure, Result};
-use crate::places;
 use crate::session::Session;
 use crate::sink::{self, Sink};
 
@@ -51,7 +50,7 @@ impl Query {
     /// Prints the counts.
     pub fn run(self, session: &Session) -> Result<()> {
         session.note("inputs", self.database.display().to_string());
-        places::keep_apart(self.reads.iter().chain([&self.database]), self.output.as_ref())?;
+        session.keep_apart(self.reads.iter().chain([&self.database]), self.output.as_ref())?;
         if self.reads.is_empty() { self.look_up() } else { self.profile(session) }
     }
 

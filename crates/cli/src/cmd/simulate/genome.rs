@@ -104,6 +104,7 @@ impl Kind {
 impl Genome {
     /// Writes the genome.
     pub fn run(self, session: &Session) -> Result<()> {
+        session.keep_apart([], [&self.output].into_iter().chain(&self.truth))?;
         let blueprint = self.kind.blueprint(self.seed, self.length);
         let blueprint = Blueprint { heterozygosity: self.heterozygosity, ..blueprint };
         let config = Config { blueprint, output: self.output, truth: self.truth };

@@ -112,6 +112,11 @@ impl Shotgun {
         self.fragments.map_or(Amount::Coverage(self.coverage), Amount::Fragments)
     }
 
+    /// The files of reads.
+    pub fn outputs(&self) -> impl Iterator<Item = &PathBuf> {
+        [&self.output].into_iter().chain(&self.out2)
+    }
+
     /// Where the reads go.
     pub fn target(&self) -> Target {
         match &self.out2 {
@@ -122,11 +127,7 @@ impl Shotgun {
 
     /// Adds what the report says of reads.
     pub fn note(&self, session: &Session, reads: u64, letters: u64, errors: u64) {
-        let output: Vec<_> = [Some(&self.output), self.out2.as_ref()]
-            .into_iter()
-            .flatten()
-            .map(|path| path.display().to_string())
-            .collect();
+        let output: Vec<_> = self.outputs().map(|path| path.display().to_string()).collect();
         session.note("output", output);
         session.note("counts", json!({"reads": reads, "bases": letters, "errors": errors}));
         session.note("parameters", json!({"seed": self.seed, "coverage": self.coverage, "fragments": self.fragments}));
@@ -142,6 +143,7 @@ impl Reads {
     /// Writes the reads.
     pub fn run(self, session: &Session) -> Result<()> {
         let shotgun = &self.shotgun;
+        session.keep_apart(&self.genomes, shotgun.outputs())?;
         let (protocol, amount, target) = (shotgun.protocol(), shotgun.amount(), shotgun.target());
         let config = Config { genomes: self.genomes, protocol, amount, target };
         let made = super::simulate(
