@@ -25,10 +25,15 @@ pub enum Style {
     /// As `kmc_tools transform .. histogram -ci -cx`: `count TAB k-mers` for every count within the range, zeros included; what is
     /// outside is dropped.
     Kmc(Cutoffs),
-    /// As `jellyfish histo -h`: `count SPACE k-mers`, no zeros; counts above `high` are pooled in the row `high + 1`.
+    /// As `jellyfish histo -l -h`: `count SPACE k-mers`; counts below `low` are pooled in the row `low - 1`, those above `high`
+    /// in the row `high + 1`.
     Jellyfish {
+        /// Smallest count with a row of its own; 1 pools nothing.
+        low: u32,
         /// Largest count with a row of its own; `u32::MAX` pools nothing.
         high: u32,
+        /// Every row, zeros too, as with `-f`.
+        full: bool,
     },
 }
 
@@ -110,12 +115,14 @@ impl Histogram {
         match style {
             Style::GenomeScope => write_rows(self.rows(), ' ', out),
             Style::Kmc(range) => write_rows((range.min..=range.max).map(|count| (count, self.kmers(count))), '\t', out),
-            Style::Jellyfish { high } => {
-                let own = self.rows.range(..=high).map(|(&count, &kmers)| (count, kmers));
-                write_rows(own, ' ', out)?;
-                let Some(pool) = high.checked_add(1) else { return Ok(()) };
-                let pooled: u64 = self.rows.range(pool..).map(|(_, kmers)| kmers).sum();
-                write_rows((pooled > 0).then_some((pool, pooled)).into_iter(), ' ', out)
+            Style::Jellyfish { low, high, full } => {
+                let first = low.saturating_sub(1).max(1);
+                let last = high.saturating_add(1).max(first);
+                let pooled: Histogram = self.rows().map(|(count, kmers)| (count.clamp(first, last), kmers)).collect();
+                match full {
+                    true => write_rows((first..=last).map(|count| (count, pooled.kmers(count))), ' ', out),
+                    false => write_rows(pooled.rows(), ' ', out),
+                }
             }
         }
     }
@@ -154,8 +161,12 @@ mod tests {
     fn writes_each_style() {
         assert_eq!(written(Style::GenomeScope), "1 10\n2 4\n5 3\n300 2\n4294967295 1\n");
         assert_eq!(written(Style::Kmc(Cutoffs { min: 2, max: 6 })), "2\t4\n3\t0\n4\t0\n5\t3\n6\t0\n");
-        assert_eq!(written(Style::Jellyfish { high: 5 }), "1 10\n2 4\n5 3\n6 3\n");
-        assert_eq!(written(Style::Jellyfish { high: u32::MAX }), written(Style::GenomeScope));
+        let jellyfish = |low, high, full| written(Style::Jellyfish { low, high, full });
+        assert_eq!(jellyfish(1, 5, false), "1 10\n2 4\n5 3\n6 3\n");
+        assert_eq!(jellyfish(2, 5, true), "1 10\n2 4\n3 0\n4 0\n5 3\n6 3\n");
+        assert_eq!(jellyfish(4, 5, true), "3 14\n4 0\n5 3\n6 3\n");
+        assert_eq!(jellyfish(400, u32::MAX, false), "399 19\n4294967295 1\n");
+        assert_eq!(jellyfish(1, u32::MAX, false), written(Style::GenomeScope));
     }
 
     #[test]

@@ -9,7 +9,6 @@ use gyrase_table::gyk::{Cutoffs, Database};
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, Result};
-use crate::places;
 use crate::session::Session;
 use crate::sink::{self, Sink};
 use crate::words::grouped;
@@ -40,17 +39,21 @@ pub struct Histo {
     output: Option<PathBuf>,
 
     /// genomescope: `count k-mers`, counts that occur; kmc: tabs, and a line for every count, zeros too; jellyfish: what is
-    /// above --high in one last line
+    /// below --low in one first line, what is above --high in one last
     #[arg(long, value_enum, value_name = "STYLE", default_value_t = Form::Genomescope)]
     style: Form,
 
-    /// First count of style kmc [default: 1]
-    #[arg(long, value_name = "COUNT")]
+    /// First count of styles kmc and jellyfish [default: 1]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     low: Option<u32>,
 
     /// Last count of styles kmc and jellyfish [default: 10000]
-    #[arg(long, value_name = "COUNT")]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     high: Option<u32>,
+
+    /// Style jellyfish: a line for every count, zeros too
+    #[arg(long)]
+    full: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -64,7 +67,7 @@ impl Histo {
     /// Prints the histogram.
     pub fn run(self, session: &Session) -> Result<()> {
         let style = self.style()?;
-        places::keep_apart([&self.database], self.plot.iter().chain(&self.output))?;
+        session.keep_apart([&self.database], self.plot.iter().chain(&self.output))?;
         let histogram = session.shown(|progress| histogram::run(&self.database, session.threads, progress))?;
         if let Some(plot) = &self.plot {
             self.draw(session, &histogram, plot)?;
@@ -91,14 +94,21 @@ impl Histo {
     }
 
     fn style(&self) -> Result<Style> {
-        let high = self.high.unwrap_or(10_000);
-        match (self.style, self.low, self.high) {
-            (Form::Genomescope, None, None) => Ok(Style::GenomeScope),
-            (Form::Jellyfish, None, _) => Ok(Style::Jellyfish { high }),
-            (Form::Kmc, low, _) => Ok(Style::Kmc(Cutoffs { min: low.unwrap_or(1), max: high })),
-            (Form::Genomescope, ..) => Err(Failure::usage("--low and --high go with --style kmc or jellyfish")),
-            (Form::Jellyfish, ..) => Err(Failure::usage("--low goes with --style kmc")),
+        let (low, high, full) = (self.low.unwrap_or(1), self.high.unwrap_or(10_000), self.full);
+        if self.style == Form::Genomescope && (self.low.is_some() || self.high.is_some()) {
+            return Err(Failure::usage("--low and --high go with --style kmc or jellyfish"));
         }
+        if full && self.style != Form::Jellyfish {
+            return Err(Failure::usage("--full goes with --style jellyfish"));
+        }
+        if low > high {
+            return Err(Failure::usage(format!("--low {low} is above --high {high}: no count has a line")));
+        }
+        Ok(match self.style {
+            Form::Genomescope => Style::GenomeScope,
+            Form::Kmc => Style::Kmc(Cutoffs { min: low, max: high }),
+            Form::Jellyfish => Style::Jellyfish { low, high, full },
+        })
     }
 }
 
