@@ -21,6 +21,8 @@ fn arguments_that_make_no_sense_are_usage() {
     place.fails(&["count", "nowhere.fq", "-o", "o.gyk"], 1, &["nowhere.fq", "no such file"]);
     place.fails(&["count", "folder", "-o", "o.gyk"], 1, &["folder", "directory"]);
     place.fails(&["count", "@nolist", "-o", "o.gyk"], 1, &["nolist"]);
+    place.write("list", "# none\n");
+    place.fails(&["count", "r.fq", "@list", "-o", "o.gyk"], 1, &["list: the list names no file"]);
     place.fails(&["man", "cuont"], 1, &["cuont"]);
 }
 
@@ -67,6 +69,26 @@ fn broken_input_is_named() {
         for threads in ["1", "2"] {
             place.fails(&["count", name, "-o", "o.gyk", "-t", threads, "--histo", "h"], 7, words);
         }
+    }
+}
+
+#[test]
+fn what_was_counted_elsewhere_is_sent_to_its_verb() {
+    let place = Place::new();
+    place.simulate("2000", "2");
+    place.ok(&["count", "r_1.fq", "-o", "a.gyk"]);
+    for (format, name) in [("kmc", "a"), ("kff", "a.kff")] {
+        place.ok(&["kmers", "export", "a.gyk", "--to", format, "-o", name]);
+    }
+    place.write("a.jf", "000000015{\"size\":1024} binary");
+    for (name, words) in [
+        ("a.gyk", [".gyk database", "gyrase kmers"]),
+        ("a.kmc_pre", ["KMC", "gyrase kmers import"]),
+        ("a.kmc_suf", ["KMC", "gyrase kmers import"]),
+        ("a.kff", ["KFF", "gyrase kmers import"]),
+        ("a.jf", ["Jellyfish", "jellyfish dump"]),
+    ] {
+        place.fails(&["count", "r_1.fq", name, "-o", "o.gyk"], 7, &[&[name], &words[..]].concat());
     }
 }
 
@@ -156,6 +178,22 @@ fn nothing_is_written_over_what_is_read() {
     place.fails(&["kmers", "query", "a.gyk", "-r", "r_1.fq", "-o", "r_1.fq"], 1, &["r_1.fq", "input"]);
     place.fails(&["kmers", "filter", "a.gyk", "r_1.fq", "-o", "r_1.fq"], 1, &["r_1.fq", "input"]);
     place.fails(&["kmers", "filter", "a.gyk", "r_1.fq", "r_2.fq", "-o", "o", "--out2", "o"], 1, &["two outputs"]);
+    place.write("list", "g.fa\nr_1.fq\n");
+    place.fails(&["count", "@list", "-o", "o.gyk", "--histo", "link"], 1, &["link", "input"]);
+    place.fails(&["count", "@list", "-o", "o.gyk", "--histo", "list"], 1, &["list", "input"]);
+    let report = |verb: &[&str], name: &str, why: &str| {
+        place.fails(&[verb, &["--report", name]].concat(), 1, &[name, why]);
+    };
+    report(&["count", "@list", "-o", "o.gyk"], "r_1.fq", "input");
+    report(&["count", "@list", "-o", "o.gyk"], "./o.gyk", "two outputs");
+    report(&["plan", "count", "r_1.fq"], "r_1.fq", "input");
+    report(&["kmers", "union", "a.gyk", "-o", "o.gyk"], "a.gyk", "input");
+    report(&["kmers", "union", "a.gyk", "-o", "o.gyk"], "o.gyk", "two outputs");
+    report(&["kmers", "info", "a.gyk"], "a.gyk", "input");
+    report(&["kmers", "verify", "a.gyk"], "a.gyk", "input");
+    report(&["kmers", "export", "a.gyk", "--to", "kmc", "-o", "x"], "x.kmc_suf", "two outputs");
+    report(&["simulate", "genome", "-o", "x.fa"], "x.fa", "two outputs");
+    place.fails(&["simulate", "reads", "g.fa", "-o", "g.fa"], 1, &["g.fa", "input"]);
     assert!(reads == place.read("r_1.fq") && database == place.read("a.gyk"));
     place.write("o.gyk", "");
     place.ok(&["count", "r_1.fq", "-o", "o.gyk"]);
@@ -173,6 +211,12 @@ fn outputs_that_cannot_be_written_are_named() {
     place.fails(&["count", "r_1.fq", "-o", "folder"], 6, &["folder", "directory"]);
     place.fails(&["kmers", "dump", "a.gyk", "-o", "/dev/full"], 6, &["/dev/full", "No space left"]);
     place.fails(&["kmers", "export", "a.gyk", "--to", "kmc", "-o", "-"], 1, &["-o"]);
+    place.fails(&["kmers", "export", "a.gyk", "-o", "x.txt"], 1, &["--to", "kff"]);
+    let tmp = |name| ["count", "r_1.fq", "-o", "o.gyk", "--tmp", name];
+    place.fails(&tmp("none/tmp"), 6, &["--tmp none/tmp", "no folder none"]);
+    place.fails(&tmp("a.gyk"), 6, &["--tmp a.gyk", "no folder"]);
+    place.ok(&tmp("folder/new"));
+    place.fails(&["plan", "count", "r_1.fq", "--tmp", "none/tmp"], 6, &["--tmp"]);
     for verb in [&["kmers", "dump", "a.gyk"][..], &["kmers", "histo", "a.gyk"], &["kmers", "info", "a.gyk"], &["cite"]]
     {
         let full = std::fs::File::options().write(true).open("/dev/full").unwrap();

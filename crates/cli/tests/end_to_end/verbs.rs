@@ -121,6 +121,12 @@ fn histograms_have_each_style() {
     assert_eq!(place.ok(&["kmers", "histo", "a.gyk"]), "1 2\n5 1\n");
     assert_eq!(place.ok(&["kmers", "histo", "a.gyk", "--style", "kmc", "--high", "3"]), "1\t2\n2\t0\n3\t0\n");
     assert_eq!(place.ok(&["kmers", "histo", "a.gyk", "--style", "jellyfish", "--high", "2"]), "1 2\n3 1\n");
+    let jellyfish = ["kmers", "histo", "a.gyk", "--style", "jellyfish", "--low", "3", "--high", "4"];
+    assert_eq!(place.ok(&jellyfish), "2 2\n5 1\n");
+    assert_eq!(place.ok(&[&jellyfish[..], &["--full"]].concat()), "2 2\n3 0\n4 0\n5 1\n");
+    place.fails(&[&jellyfish[..], &["--low", "5"]].concat(), 1, &["--low"]);
+    place.fails(&["kmers", "histo", "a.gyk", "--low", "9", "--high", "4", "--style", "kmc"], 1, &["--low 9 is above"]);
+    place.fails(&["kmers", "histo", "a.gyk", "--full"], 1, &["--full", "jellyfish"]);
     assert_eq!(place.ok(&["kmers", "histo", "a.gyk", "--plot", "s.svg"]), "");
     assert!(String::from_utf8(place.read("s.svg")).unwrap().starts_with("<svg"));
 }
@@ -138,6 +144,63 @@ fn foreign_databases_come_back_unchanged() {
             assert_eq!(place.ok(&["kmers", "dump", "back.gyk"]), dump, "k={k} {format}");
         }
     }
+    place.ok(&["kmers", "export", "o.gyk", "-o", "named.kff"]);
+    assert!(place.read("named.kff") == place.read("x.kff"));
+    place.write("x.txt.gz", gzip(&place.read("x.txt")));
+    place.ok(&["kmers", "import", "x.txt.gz", "-o", "packed.gyk"]);
+    assert!(place.read("x.txt").len() > 1000 && place.ok(&["kmers", "dump", "packed.gyk"]).len() > 1000);
+    assert_eq!(place.ok(&["kmers", "dump", "packed.gyk"]), place.ok(&["kmers", "dump", "o.gyk"]));
+    let cut = gzip(&place.read("x.txt"));
+    place.write("x.txt.gz", &cut[..cut.len() - 20]);
+    place.fails(&["kmers", "import", "x.txt.gz", "-o", "cut.gyk"], 7, &["x.txt.gz", "truncated"]);
+}
+
+#[test]
+fn limits_of_kmc_are_shown() {
+    let place = Place::new();
+    place.simulate("3000", "6");
+    place.ok(&["count", "r_1.fq", "r_2.fq", "--min-count", "2", "--max-count", "9", "-o", "o.gyk"]);
+    place.ok(&["kmers", "export", "o.gyk", "--to", "kmc", "-o", "x"]);
+    place.ok(&["kmers", "import", "x.kmc_pre", "-o", "back.gyk"]);
+    let info = place.ok(&["kmers", "info", "back.gyk"]);
+    assert!(info.contains("counts kept   2 to 9\n"), "{info}");
+}
+
+#[test]
+fn counts_that_no_longer_fit_saturate_with_a_warning() {
+    let place = Place::new();
+    place.write("a.txt", "ACGTA\t4294967290\nCCCCC\t4294967295\nGATTA\t7\n");
+    place.write("b.txt", "ACGTA\t6\nGATTA\t4294967288\n");
+    for name in ["a", "b"] {
+        let ran = place.run(&["kmers", "import", &format!("{name}.txt"), "-o", &format!("{name}.gyk")]);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+    }
+    let ran = place.run(&["kmers", "union", "a.gyk", "b.gyk", "-o", "u.gyk"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(ran.stderr.contains("warning: k-mers that occur more often than 4,294,967,295"), "{}", ran.stderr);
+    let counts = place.ok(&["kmers", "dump", "u.gyk", "--sorted"]);
+    assert_eq!(counts, "ACGTA\t4294967295\nCCCCC\t4294967295\nGATTA\t4294967295\n");
+    assert!(place.ok(&["kmers", "info", "u.gyk"]).contains("4,294,967,295 or more"));
+    // One less is exact.
+    place.write("c.txt", "GATTA\t6\n");
+    place.ok(&["kmers", "import", "c.txt", "-o", "c.gyk"]);
+    let ran = place.run(&["kmers", "union", "b.gyk", "c.gyk", "-o", "v.gyk"]);
+    assert!(ran.code == 0 && !ran.stderr.contains("warning"), "{}", ran.stderr);
+    assert!(place.ok(&["kmers", "dump", "v.gyk"]).contains("GATTA\t4294967294\n"));
+}
+
+#[test]
+fn links_stay_links() {
+    let place = Place::new();
+    place.simulate("2000", "2");
+    std::fs::create_dir(place.path("store")).unwrap();
+    std::os::unix::fs::symlink("store/o.gyk", place.path("o.gyk")).unwrap();
+    for k in ["21", "31"] {
+        place.ok(&["count", "r_1.fq", "-k", k, "-o", "o.gyk"]);
+        assert!(place.path("o.gyk").is_symlink());
+        assert!(place.ok(&["kmers", "info", "store/o.gyk"]).contains(&format!("{k} bases")));
+    }
+    assert_eq!(std::fs::read_dir(place.path("store")).unwrap().count(), 1);
 }
 
 #[test]

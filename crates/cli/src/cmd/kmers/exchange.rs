@@ -17,6 +17,7 @@ const IMPORT: &str = "\
 Examples:
   gyrase kmers import s.kmc_pre -o s.gyk      s.kmc_pre and s.kmc_suf
   gyrase kmers import s.kff -o s.gyk
+  gyrase kmers import dump.txt.gz -o s.gyk
   jellyfish dump -c s.jf | gyrase kmers import - -o s.gyk
 
 The format is known by content. Counts of equal k-mers are summed.";
@@ -24,14 +25,14 @@ The format is known by content. Counts of equal k-mers are summed.";
 const EXPORT: &str = "\
 Examples:
   gyrase kmers export s.gyk --to kmc -o s     s.kmc_pre and s.kmc_suf
-  gyrase kmers export s.gyk --to kff -o s.kff
+  gyrase kmers export s.gyk -o s.kff
   gyrase kmers export s.gyk --to text -o - | head";
 
 /// Read the database of another program.
 #[derive(Debug, Args)]
 #[command(after_help = IMPORT)]
 pub struct Import {
-    /// A KMC database, a KFF file, or a text of KMC or Jellyfish; `-` for KFF or text through a pipe
+    /// A KMC database, a KFF file, or a text of KMC or Jellyfish, plain or compressed; `-` for KFF or text through a pipe
     #[arg(value_name = "INPUT")]
     input: PathBuf,
 
@@ -59,9 +60,10 @@ pub struct Export {
     #[arg(value_name = "DATABASE.gyk")]
     database: PathBuf,
 
-    /// Format to write: a KMC database, KFF 1.0, or a text (KMER<TAB>count, KMER count, or FASTA)
+    /// Format to write: a KMC database, KFF 1.0, or a text (KMER<TAB>count, KMER count, or FASTA) [default: kff where the name
+    /// of the output ends in .kff]
     #[arg(long, value_enum, value_name = "FORMAT")]
-    to: To,
+    to: Option<To>,
 
     /// File to write; for KMC the name without ending; for a text `-` is standard output
     #[arg(long, short, value_name = "FILE")]
@@ -95,7 +97,8 @@ impl Import {
             threads: session.threads,
         };
         places::keep_databases_only(&config.output)?;
-        places::keep_apart([&config.input], [&config.output])?;
+        let (prefixes, suffixes) = exchange::kmc::pair(&config.input);
+        session.keep_apart([&config.input, &prefixes, &suffixes], [&config.output])?;
         let made = session.shown(|progress| exchange::import(&config, progress))?;
         session.note("inputs", config.input.display().to_string());
         session.note("output", config.output.display().to_string());
@@ -114,10 +117,12 @@ impl Import {
 impl Export {
     /// Writes the foreign database.
     pub fn run(self, session: &Session) -> Result<()> {
+        let to = self.to.or_else(|| named(&self.output));
+        let to = to.ok_or_else(|| Failure::usage("--to names the format: kmc, kff, text, text-space or fasta"))?;
         let config = ExportConfig {
             input: self.database,
             output: self.output,
-            format: format(self.to),
+            format: format(to),
             cutoffs: self.counts.cutoffs()?,
             memory: session.memory,
             tmp: session.tmp.clone(),
@@ -127,7 +132,7 @@ impl Export {
         if config.output == Path::new("-") && matches!(config.format, Format::Kmc | Format::Kff) {
             return Err(Failure::usage("only a text can go to standard output; -o names a file"));
         }
-        places::keep_apart([&config.input], [&config.output])?;
+        session.keep_apart([&config.input], &outputs(&config))?;
         let made = session.shown(|progress| exchange::export(&config, progress))?;
         session.note("inputs", config.input.display().to_string());
         session.note("output", config.output.display().to_string());
@@ -135,6 +140,19 @@ impl Export {
         let (written, time) = (things(made.written, "k-mer"), words::time(session.elapsed()));
         tracing::info!("{written} written to {}, {time}", config.output.display());
         Ok(())
+    }
+}
+
+/// The format that the name of the output asks for, where no other could be meant.
+fn named(output: &Path) -> Option<To> {
+    (output.extension()? == "kff").then_some(To::Kff)
+}
+
+/// The files that will appear.
+fn outputs(config: &ExportConfig) -> Vec<PathBuf> {
+    match config.format {
+        Format::Kmc => <[PathBuf; 2]>::from(exchange::kmc::pair(&config.output)).to_vec(),
+        _ => vec![config.output.clone()],
     }
 }
 
