@@ -61,9 +61,14 @@ impl Place {
 
     /// The program behind `shell` text such as `ulimit -f 8`.
     pub fn limited(&self, limit: &str, args: &[&str]) -> Ran {
+        ran(self.behind(limit, args).output().unwrap())
+    }
+
+    /// The program behind such text, in the same process, to be run in the folder.
+    pub fn behind(&self, shell: &str, args: &[&str]) -> Command {
         let mut command = Command::new("bash");
-        command.args(["-c", &format!("{limit} && exec \"$@\""), "-", env!("CARGO_BIN_EXE_gyrase")]);
-        ran(self.set_up(command, args).output().unwrap())
+        command.args(["-c", &format!("{shell} && exec \"$@\""), "-", env!("CARGO_BIN_EXE_gyrase")]);
+        self.set_up(command, args)
     }
 
     fn set_up(&self, mut command: Command, args: &[impl AsRef<OsStr>]) -> Command {

@@ -1,5 +1,6 @@
 //! Runs that are stopped: by a person, by the system, in the middle.
 
+use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
@@ -68,21 +69,73 @@ fn a_killed_run_goes_on() {
 }
 
 #[test]
-fn a_run_killed_while_it_reads_starts_anew() {
+fn a_damaged_spill_is_no_result() {
     let place = Place::new();
     place.simulate_much();
     let least = place.least_memory(2);
     let mut child = start(&place, &["--resume", "--memory", &least]);
-    let spilling = || std::fs::read_dir(place.path("tmp")).unwrap().next().is_some();
-    let killed = wait_until(&mut child, spilling);
-    child.kill().ok();
+    assert!(wait_until(&mut child, || bins_done(&place) >= 1), "it was done before it was killed");
+    child.kill().unwrap();
     child.wait().unwrap();
-    if killed {
-        assert!(!place.path("o.gyk").exists());
+    for spill in ["spill-0", "spill-1"] {
+        let path = log(&place).unwrap().with_file_name(spill);
+        let mut bytes = std::fs::read(&path).unwrap();
+        bytes.iter_mut().step_by(1000).for_each(|byte| *byte ^= 1);
+        std::fs::write(&path, bytes).unwrap();
     }
+    let ran = place.run(&[&COUNT[..], &["--resume", "--memory", &least]].concat());
+    assert!(ran.code == 2 && ran.stderr.contains("was damaged; run again without --resume"), "{ran:?}");
+    assert!(!place.path("o.gyk").exists());
+    place.ok(&COUNT);
+}
+
+#[test]
+fn a_run_killed_while_it_reads_starts_anew() {
+    let place = Place::new();
+    place.simulate_much();
+    let least = place.least_memory(2);
+    let stopped = (0..20).any(|_| killed_while_it_spills(&place, &least));
+    assert!(stopped, "no run was caught while it read");
+    assert!(!place.path("o.gyk").exists() && spilling(&place), "there is nothing to start anew from");
     place.ok(&[&COUNT[..], &["--resume", "--memory", &least]].concat());
     place.ok(&["count", "r_1.fq", "r_2.fq", "-o", "other.gyk"]);
     assert!(place.read("o.gyk") == place.read("other.gyk"));
+}
+
+/// Stops a run dead once it spills, looks whether it still reads (it writes a manifest afterwards), and kills it if so.
+fn killed_while_it_spills(place: &Place, memory: &str) -> bool {
+    let mut child = start(place, &["--resume", "--memory", memory]);
+    let spilled = wait_until(&mut child, || spilling(place));
+    if spilled {
+        signal(&child, "STOP");
+    }
+    let reading = spilled && log(place).is_some_and(|log| !log.with_file_name("manifest").exists());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    if !reading {
+        let _ = std::fs::remove_file(place.path("o.gyk"));
+    }
+    reading
+}
+
+fn spilling(place: &Place) -> bool {
+    std::fs::read_dir(place.path("tmp")).unwrap().next().is_some()
+}
+
+/// A run that cannot end before its pipe does: the pipe has brought some reads already.
+fn held(place: &Place, before: &str, more: &[&str]) -> (Child, std::fs::File) {
+    let pipe = place.path("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let args = [&COUNT[..], &["pipe"], more].concat();
+    let mut child = place.behind(before, &args).stderr(Stdio::piped()).spawn().unwrap();
+    let mut pipe = std::fs::File::options().write(true).open(pipe).unwrap();
+    // More than the look at the first bytes takes.
+    pipe.write_all(
+        "@r\nACGTTGCAACGTTGCAACGTTGCAACGTTGCAACGT\n+\nIIIIIIIIIIIIIIIIIIIIIIIIIIIIIIIIIIII\n".repeat(2000).as_bytes(),
+    )
+    .unwrap();
+    assert!(child.try_wait().unwrap().is_none());
+    (child, pipe)
 }
 
 #[test]
@@ -92,16 +145,14 @@ fn a_signal_cleans_up() {
     let least = place.least_memory(2);
     let before = place.files();
     for (name, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
-        let mut child = start(&place, &["--memory", &least]);
-        let spilling = || std::fs::read_dir(place.path("tmp")).unwrap().next().is_some();
-        if wait_until(&mut child, spilling) {
-            signal(&child, name);
-        }
-        match child.wait().unwrap().code() {
-            // It was done before it heard.
-            Some(0) => std::fs::remove_file(place.path("o.gyk")).unwrap(),
-            found => assert_eq!(found, Some(code), "SIG{name}"),
-        }
+        let (mut child, pipe) = held(&place, "true", &["--memory", &least]);
+        assert!(wait_until(&mut child, || spilling(&place)), "SIG{name}: it ended by itself");
+        signal(&child, name);
+        let said = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+        assert!(said.into_iter().any(|line| line.contains("stopping")), "SIG{name}");
+        drop(pipe);
+        assert_eq!(child.wait().unwrap().code(), Some(code), "SIG{name}");
+        std::fs::remove_file(place.path("pipe")).unwrap();
         assert_eq!(place.files(), before, "SIG{name}");
     }
 }
@@ -109,10 +160,16 @@ fn a_signal_cleans_up() {
 #[test]
 fn nohup_outlives_the_terminal() {
     let place = Place::new();
-    place.simulate("100000", "40");
-    let hang_up = "trap '' HUP; { for i in 1 2 3 4 5 6; do sleep 0.05; kill -HUP $$; done 2>/dev/null & }";
-    let ran = place.limited(hang_up, &COUNT);
-    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    place.simulate("2000", "2");
+    let (mut child, pipe) = held(&place, "trap '' HUP", &[]);
+    for _ in 0..3 {
+        signal(&child, "HUP");
+        sleep(Duration::from_millis(20));
+        assert!(child.try_wait().unwrap().is_none(), "it did not outlive the terminal");
+    }
+    drop(pipe);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert!(place.path("o.gyk").exists());
 }
 
 #[test]
