@@ -81,6 +81,11 @@ impl OutputFile {
         &self.file
     }
 
+    /// A file without a name, on the disk of the target: it is gone when it is dropped, or with the process.
+    pub fn scratch(&self) -> Result<File, OutputError> {
+        tempfile::tempfile_in(folder_of(&self.place)).map_err(|source| self.error(source))
+    }
+
     /// The name that the file will have.
     pub fn target(&self) -> &Path {
         &self.target
@@ -101,12 +106,8 @@ impl OutputFile {
         let done = self.file.sync_all().and_then(|()| std::fs::rename(&self.partial, &self.place));
         done.map_err(|source| self.error(source))?;
         self.keep = true;
-        let folder = match self.place.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent,
-            _ => Path::new("."),
-        };
         // The rename itself must survive a crash; folders that cannot be synced are no error.
-        let _ = File::open(folder).and_then(|folder| folder.sync_all());
+        let _ = File::open(folder_of(&self.place)).and_then(|folder| folder.sync_all());
         Ok(())
     }
 }
@@ -121,6 +122,13 @@ fn behind_links(target: &Path) -> io::Result<PathBuf> {
         }
     }
     Err(io::Error::other("it is a symbolic link in a circle"))
+}
+
+fn folder_of(target: &Path) -> &Path {
+    match target.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
 }
 
 /// Opens a partial file that no other process holds.

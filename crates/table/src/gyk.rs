@@ -5,16 +5,18 @@
 //! computes where in its bin a key must stand and finds it within a cache line or two. Two databases of one
 //! shape are merged bin by bin, each bin independent of the others.
 //!
-//! [`Writer`] builds one, [`Database`] reads one. `docs/formats.md` describes the bytes.
+//! [`Writer`] builds one (with [`Pieces`] for a bin that is more than memory holds), [`Database`] reads one. `docs/formats.md` describes the bytes.
 
 mod bin;
 mod database;
 mod error;
 mod layout;
+mod pieces;
 mod writer;
 
 pub use bin::BinView;
 pub use database::Database;
 pub use error::GykError;
 pub use layout::{BinEntry, Cutoffs, Header, Metadata, Summary};
+pub use pieces::Pieces;
 pub use writer::Writer;

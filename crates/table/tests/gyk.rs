@@ -6,6 +6,7 @@ mod common;
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use common::{EDGES, bins, kmers, metadata, write, write_bin};
 use gyrase_kmer::{BINS, Key, Kmer, Shape, with_words};
@@ -110,6 +111,64 @@ fn bins_out_of_order_wait_and_the_largest_count_is_flagged() {
     writer.finish(&metadata()).unwrap();
     assert!(ordered == std::fs::read(&path).unwrap());
     assert!(Database::open(&path).unwrap().header().saturated);
+}
+
+/// Writes bins piece by piece, with more or less memory for the pieces and for bins that wait.
+fn write_pieces<const W: usize>(path: &Path, rows: &[BTreeMap<[u64; W], u32>], memory: usize, threads: usize) {
+    let writer = Writer::create(path, shape(32 * W - 1), Cutoffs::default()).unwrap().waiting(memory);
+    let next = AtomicUsize::new(0);
+    let write_bin = |bin: usize, rows: &BTreeMap<[u64; W], u32>| {
+        let mut pieces = writer.pieces(bin, memory);
+        let (keys, counts): (Vec<[u64; W]>, Vec<u32>) = rows.iter().unzip();
+        let mut at = 0;
+        for size in [1, 0, 7, 9000, 300].into_iter().cycle() {
+            let end = rows.len().min(at + size);
+            pieces.add(keys[at..end].as_flattened(), &counts[at..end]).unwrap();
+            at = end;
+            if at == rows.len() {
+                return pieces.finish().unwrap();
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some((bin, rows)) =
+                    Some(next.fetch_add(1, Relaxed)).and_then(|bin| Some((bin, rows.get(bin)?)))
+                {
+                    write_bin(bin, rows);
+                }
+            });
+        }
+    });
+    writer.finish(&metadata()).unwrap();
+}
+
+fn check_pieces<const W: usize>(folder: &Path) {
+    let shape = shape(32 * W - 1);
+    let (whole, pieces) = (folder.join("whole.gyk"), folder.join("pieces.gyk"));
+    let mut rows = bins(shape, &kmers::<W>(shape, 40_000, 6));
+    // One bin has nearly all of them, so that it comes in many pieces.
+    for bin in (0..BINS).filter(|bin| bin % 7 > 0 && *bin != 1000) {
+        let moved = std::mem::take(&mut rows[bin]);
+        rows[1000].extend(moved);
+    }
+    let writer = Writer::create(&whole, shape, Cutoffs::default()).unwrap();
+    rows.iter().enumerate().for_each(|(bin, rows)| write_bin(&writer, bin, rows).unwrap());
+    writer.finish(&metadata()).unwrap();
+    let whole = std::fs::read(&whole).unwrap();
+    for (memory, threads) in [(0, 1), (0, 3), (100, 2), (100_000, 3), (16 << 20, 2)] {
+        write_pieces::<W>(&pieces, &rows, memory, threads);
+        assert!(whole == std::fs::read(&pieces).unwrap(), "{memory} bytes of memory, {threads} threads");
+    }
+}
+
+#[test]
+fn a_bin_in_pieces_is_a_whole_bin() {
+    let folder = tempfile::tempdir().unwrap();
+    check_pieces::<1>(folder.path());
+    check_pieces::<4>(folder.path());
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
 }
 
 #[test]

@@ -12,21 +12,23 @@ use std::thread::JoinHandle;
 use gyrase_fabric::OutputFile;
 use gyrase_kmer::{BINS, Shape};
 
-use super::bin::BinView;
 use super::error::GykError;
 use super::layout::{BinEntry, Cutoffs, DIRECTORY_BYTES, HEADER_BYTES, Header, Metadata, OVERFLOW, Summary};
+use super::pieces::{Pieces, Scratch, read_through};
 
 /// Bytes of finished bins that may wait for an earlier bin before their threads wait too.
 const WAITING_BYTES: usize = 64 << 20;
 /// Bytes written between two starts of write-back.
 const SYNC_BYTES: u64 = 8 << 20;
-/// Buffers kept for the next bins.
+/// Buffers kept for the next bins; together they are a quarter of what may wait.
 const SPARE_BUFFERS: usize = 16;
+/// Bins in scratch files that may wait: as many files stay open.
+const WAITING_FILES: usize = 4;
 
 /// A database under construction.
 ///
-/// Threads hand over bins with [`Writer::write_bin`]. The bytes are laid out in the order of the bins whatever
-/// the order of the calls; a bin that comes early waits in memory. When too many bytes wait, the calling thread
+/// Threads hand over bins with [`Writer::write_bin`], or piece by piece ([`Writer::pieces`]). The bytes are laid out in the order of the bins whatever
+/// the order of the calls; a bin that comes early waits in memory (or in its file). When too much waits, the calling thread
 /// waits as well, but never the one that brings the bin whose turn it is. So take bins in ascending order (from a
 /// shared counter, say), write every one of them, and call [`Writer::abandon`] when a thread gives up.
 #[derive(Debug)]
@@ -36,6 +38,8 @@ pub struct Writer {
     output: OutputFile,
     shape: Shape,
     cutoffs: Cutoffs,
+    /// Bytes of finished bins that may wait.
+    may_wait: usize,
     state: Mutex<State>,
     turn: Condvar,
     spare: Mutex<Vec<Vec<u8>>>,
@@ -52,6 +56,7 @@ struct State {
     offset: u64,
     waiting: BTreeMap<usize, Body>,
     waiting_bytes: usize,
+    waiting_files: usize,
     synced: u64,
     totals: Totals,
     abandoned: bool,
@@ -59,12 +64,14 @@ struct State {
 
 /// A bin as it will stand in the file.
 #[derive(Debug, Default)]
-struct Body {
-    bytes: Vec<u8>,
-    kmers: u64,
-    overflows: u64,
-    crc: u32,
-    totals: Totals,
+pub(super) struct Body {
+    pub(super) bytes: Vec<u8>,
+    /// Where the bytes are when it is not there.
+    pub(super) scratch: Option<Scratch>,
+    pub(super) kmers: u64,
+    pub(super) overflows: u64,
+    pub(super) crc: u32,
+    pub(super) totals: Totals,
 }
 
 /// A bin that has its place and is still to be written there.
@@ -75,14 +82,14 @@ struct Placed {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Totals {
+pub(super) struct Totals {
     total: u64,
     unique: u64,
     largest: u32,
 }
 
 impl Totals {
-    fn of(counts: impl Iterator<Item = u32>) -> Totals {
+    pub(super) fn of(counts: impl Iterator<Item = u32>) -> Totals {
         counts.fold(Totals::default(), |sum, count| Totals {
             total: sum.total + u64::from(count),
             unique: sum.unique + u64::from(count == 1),
@@ -90,7 +97,7 @@ impl Totals {
         })
     }
 
-    fn add(&mut self, other: Totals) {
+    pub(super) fn add(&mut self, other: Totals) {
         self.total += other.total;
         self.unique += other.unique;
         self.largest = self.largest.max(other.largest);
@@ -135,6 +142,7 @@ impl Writer {
             offset: HEADER_BYTES as u64,
             waiting: BTreeMap::new(),
             waiting_bytes: 0,
+            waiting_files: 0,
             synced: HEADER_BYTES as u64,
             totals: Totals::default(),
             abandoned: false,
@@ -143,11 +151,17 @@ impl Writer {
             output,
             shape,
             cutoffs,
+            may_wait: WAITING_BYTES,
             state: Mutex::new(state),
             turn: Condvar::new(),
             spare: Mutex::default(),
             write_back: Mutex::new(WriteBack::start(file)),
         })
+    }
+
+    /// Lets no more than so many bytes of finished bins wait for an earlier one, instead of 64 MiB.
+    pub fn waiting(self, bytes: usize) -> Writer {
+        Writer { may_wait: bytes, ..self }
     }
 
     /// The totals of a bin that an earlier run wrote at `offset`, or `None` when it is not whole.
@@ -157,15 +171,21 @@ impl Writer {
         if entry.offset != offset || entry.end(words).is_none_or(|end| end > length) {
             return Ok(None);
         }
-        // Words, so that the keys are aligned.
-        let mut bytes = vec![0u64; (entry.bytes(words).expect("the end was computed from it") / 8) as usize];
-        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut bytes);
-        self.output.file().read_exact_at(bytes, offset).map_err(|source| self.output.error(source))?;
-        if crc32fast::hash(bytes) != entry.crc {
-            return Ok(None);
-        }
-        let view = BinView::new(bytes, words, entry.kmers as usize);
-        Ok(view.map(|view| Totals::of(view.counts())))
+        let counts = offset + 8 * words as u64 * entry.kmers;
+        let overflow = counts + entry.kmers.next_multiple_of(8);
+        let (mut crc, mut totals) = (crc32fast::Hasher::new(), Totals::default());
+        let mut read = |range, counts_in: fn(&[u8]) -> Totals| {
+            read_through(self.output.file(), range, |bytes| {
+                crc.update(bytes);
+                totals.add(counts_in(bytes));
+                Ok(())
+            })
+        };
+        let read = read(offset..counts, |_| Totals::default())
+            .and_then(|()| read(counts..overflow, small_counts))
+            .and_then(|()| read(overflow..overflow + 8 * entry.overflows, large_counts));
+        read.map_err(|source| self.output.error(source))?;
+        Ok((crc.finalize() == entry.crc).then_some(totals))
     }
 
     /// Hands over a bin: its keys, row by row (as many words a row as the shape has), strictly ascending, and as many
@@ -181,9 +201,27 @@ impl Writer {
             keys.chunks(self.shape.words()).zip(keys.chunks(self.shape.words()).skip(1)).all(|(a, b)| a < b),
             "the keys of bin {bin} ascend"
         );
-        let body = self.encode(keys, counts);
+        self.hand_over(bin, self.encode(keys, counts))
+    }
+
+    /// Takes a bin piece by piece, in about `memory` bytes: what is more than that waits in a file without a name beside the
+    /// target.
+    pub fn pieces(&self, bin: usize, memory: usize) -> Pieces<'_> {
+        Pieces::new(self, bin, memory)
+    }
+
+    pub(super) fn output(&self) -> &OutputFile {
+        &self.output
+    }
+
+    pub(super) fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// Gives a finished bin its place and writes it there, or leaves it to the thread that brings the bin before.
+    pub(super) fn hand_over(&self, bin: usize, body: Body) -> Result<(), GykError> {
         for placed in self.place(bin, body)? {
-            self.write_at(&placed.body.bytes, placed.offset)?;
+            self.write_at(&placed.body, placed.offset)?;
             self.mark_written(placed.bin);
             self.recycle(placed.body.bytes);
         }
@@ -194,8 +232,8 @@ impl Writer {
     fn encode(&self, keys: &[u64], counts: &[u32]) -> Body {
         assert_eq!(keys.len(), counts.len() * self.shape.words(), "every k-mer has a key and a count");
         assert!(u32::try_from(counts.len()).is_ok(), "a bin holds fewer than 2^32 k-mers");
-        let mut bytes =
-            self.spare.lock().expect("no thread panics while it holds the buffers").pop().unwrap_or_default();
+        let mut bytes = self.spare_buffer();
+        bytes.reserve(size_of_val(keys) + counts.len().next_multiple_of(8));
         bytes.extend_from_slice(bytemuck::cast_slice(keys));
         bytes.extend(counts.iter().map(|&count| count.min(u32::from(OVERFLOW)) as u8));
         bytes.resize(bytes.len().next_multiple_of(8), 0);
@@ -208,30 +246,38 @@ impl Writer {
         }
         let totals = Totals::of(counts.iter().copied());
         let overflows = (bytes.len() - body) as u64 / 8;
-        Body { kmers: counts.len() as u64, overflows, crc: crc32fast::hash(&bytes), totals, bytes }
+        Body { kmers: counts.len() as u64, overflows, crc: crc32fast::hash(&bytes), totals, bytes, scratch: None }
+    }
+
+    pub(super) fn spare_buffer(&self) -> Vec<u8> {
+        self.spare.lock().expect("no thread panics while it holds the buffers").pop().unwrap_or_default()
     }
 
     /// Gives bins their places, from the next one on as far as they are there; returns those with their offsets.
     fn place(&self, bin: usize, body: Body) -> Result<Vec<Placed>, GykError> {
         let mut state = self.lock();
         assert!(bin < BINS && bin >= state.entries.len(), "bin {bin} is written once");
-        while !state.abandoned && bin != state.entries.len() && state.waiting_bytes + body.bytes.len() > WAITING_BYTES {
+        while !state.abandoned && bin != state.entries.len() && !state.has_room_for(&body, self.may_wait) {
             state = self.turn.wait(state).expect("no thread panics while it holds the state");
         }
         if state.abandoned {
             return Err(GykError::Abandoned { path: self.output.target().to_path_buf() });
         }
-        state.waiting_bytes += body.bytes.len();
+        state.waiting_bytes += body.bytes.capacity();
+        state.waiting_files += usize::from(body.scratch.is_some());
         assert!(state.waiting.insert(bin, body).is_none(), "bin {bin} is written once");
-        let placed: Vec<Placed> = std::iter::from_fn(|| state.place_next()).collect();
+        let placed: Vec<Placed> = std::iter::from_fn(|| state.place_next(self.shape.words())).collect();
         if !placed.is_empty() {
             self.turn.notify_all();
         }
         Ok(placed)
     }
 
-    fn write_at(&self, bytes: &[u8], offset: u64) -> Result<(), GykError> {
-        let written = self.output.file().write_all_at(bytes, offset);
+    fn write_at(&self, body: &Body, offset: u64) -> Result<(), GykError> {
+        let written = match &body.scratch {
+            None => self.output.file().write_all_at(&body.bytes, offset),
+            Some(scratch) => scratch.copy_to(self.output.file(), offset),
+        };
         written.map_err(|source| GykError::Write(self.output.error(source)))
     }
 
@@ -251,7 +297,8 @@ impl Writer {
     fn recycle(&self, mut bytes: Vec<u8>) {
         bytes.clear();
         let mut spare = self.spare.lock().expect("no thread panics while it holds the buffers");
-        if spare.len() < SPARE_BUFFERS {
+        let kept: usize = spare.iter().map(Vec::capacity).sum();
+        if spare.len() < SPARE_BUFFERS && kept + bytes.capacity() <= self.may_wait / 4 {
             spare.push(bytes);
         }
     }
@@ -325,18 +372,39 @@ impl Writer {
 }
 
 impl State {
+    /// True when a bin may wait beside those that wait already.
+    fn has_room_for(&self, body: &Body, may_wait: usize) -> bool {
+        match body.scratch {
+            None => self.waiting_bytes + body.bytes.capacity() <= may_wait,
+            Some(_) => self.waiting_files < WAITING_FILES,
+        }
+    }
+
     /// Gives the next bin its place, if it is there.
-    fn place_next(&mut self) -> Option<Placed> {
+    fn place_next(&mut self, words: usize) -> Option<Placed> {
         let bin = self.entries.len();
         let body = self.waiting.remove(&bin)?;
         let offset = self.offset;
-        self.entries.push(BinEntry { offset, kmers: body.kmers, overflows: body.overflows, crc: body.crc });
+        let entry = BinEntry { offset, kmers: body.kmers, overflows: body.overflows, crc: body.crc };
+        self.offset = entry.end(words).expect("a file is shorter than 2^64 bytes");
+        self.entries.push(entry);
         self.written.push(false);
-        self.offset += body.bytes.len() as u64;
-        self.waiting_bytes -= body.bytes.len();
+        self.waiting_bytes -= body.bytes.capacity();
+        self.waiting_files -= usize::from(body.scratch.is_some());
         self.totals.add(body.totals);
         Some(Placed { bin, body, offset })
     }
+}
+
+/// What a part of the count bytes adds; the zeros at their end count nothing, the others of 255 are in the overflow list.
+fn small_counts(bytes: &[u8]) -> Totals {
+    Totals::of(bytes.iter().filter(|&&byte| byte != 0 && byte != OVERFLOW).map(|&byte| u32::from(byte)))
+}
+
+/// What a part of the overflow list adds.
+fn large_counts(bytes: &[u8]) -> Totals {
+    let (pairs, _) = bytes.as_chunks::<8>();
+    Totals::of(pairs.iter().map(|&[_, _, _, _, a, b, c, d]| u32::from_le_bytes([a, b, c, d])))
 }
 
 /// A thread that starts write-back while bins are still counted, so that the last sync finds little left to do.
