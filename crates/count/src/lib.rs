@@ -12,6 +12,7 @@ mod lookup;
 pub mod ops;
 mod ordered;
 mod partition;
+mod passes;
 mod plan;
 pub mod query;
 mod resume;

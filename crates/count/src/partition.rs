@@ -6,7 +6,7 @@ use gyrase_table::gyk::Writer;
 use gyrase_table::{Bloom, Cardinality, CountTable, TableKey};
 use gyrase_tabulate::{Partition, Worker};
 
-use crate::Error;
+use crate::{Error, passes};
 
 /// Counts the k-mers of partitions and hands the sorted bins to a [`Writer`].
 ///
@@ -16,8 +16,10 @@ use crate::Error;
 pub(crate) struct Counter<'w, const W: usize> {
     shape: Shape,
     counted: std::ops::RangeInclusive<u32>,
-    /// Bytes that the tables of this worker may take.
+    /// Bytes that the tables of this worker may take, and all that it holds beside them.
     memory: usize,
+    /// Bytes of keys and bytes of tables that bins so far have made it hold.
+    held: (usize, usize),
     writer: &'w Writer,
     logged: &'w (dyn Fn() -> Result<(), Error> + Sync),
     /// Distinct super-k-mers over all, in the last bin where it was measured.
@@ -51,6 +53,7 @@ impl<'w, const W: usize> Counter<'w, W> {
             shape,
             counted,
             memory,
+            held: (0, 0),
             writer,
             logged,
             distinct_share: 0.0,
@@ -81,14 +84,21 @@ impl<D: Drain, const W: usize> Worker<D, W> for Counter<'_, W> {
     fn reduce(&mut self, partition: &Partition<D, W>) -> Result<(), Error> {
         self.sorted_keys.clear();
         self.sorted_counts.clear();
-        // A byte holds four bases, and so begins four k-mers at the most.
-        let most_keys = 4 * partition.bytes() as usize;
-        if most_keys * size_of::<Key<W>>() <= self.memory / 2 {
-            self.count_at_once(partition)?;
+        // What is left is for repeats, which are looked for at the same time.
+        let expanded = self.most_expanded(partition.bytes() as usize);
+        if expanded > self.memory / 8 * 5 {
+            let distinct = self.survey(partition)?;
+            self.count_in_passes(partition, distinct)?;
         } else {
-            self.count_in_passes(partition)?;
+            self.trim(expanded, 0);
+            match self.count_at_once(partition)? {
+                AtOnce::TooMany { distinct } => self.count_in_passes(partition, distinct)?,
+                AtOnce::Counted => {
+                    let keys = self.sorted_keys.as_flattened();
+                    self.writer.write_bin(partition.number(), keys, &self.sorted_counts)?;
+                }
+            }
         }
-        self.writer.write_bin(partition.number(), self.sorted_keys.as_flattened(), &self.sorted_counts)?;
         (self.logged)()
     }
 
@@ -97,8 +107,66 @@ impl<D: Drain, const W: usize> Worker<D, W> for Counter<'_, W> {
     }
 }
 
+/// What came of the attempt to count a partition at once.
+enum AtOnce {
+    /// The bin is there, sorted.
+    Counted,
+    /// It would take more than the memory.
+    TooMany {
+        /// About so many different k-mers.
+        distinct: usize,
+    },
+}
+
+/// What is held.
 impl<const W: usize> Counter<'_, W> {
-    fn count_at_once<D: Drain>(&mut self, partition: &Partition<D, W>) -> Result<(), FabricError> {
+    /// Bytes that the keys of so many bytes of records take at the most.
+    fn most_expanded(&self, bytes: usize) -> usize {
+        let longest = SuperKmer::<W>::capacity(self.shape);
+        let keys = (bytes * longest).div_ceil(SuperKmer::<W>::stored_bytes(longest, self.shape));
+        // A buffer that grows is up to half empty.
+        keys * (2 * size_of::<Key<W>>() + size_of::<u32>())
+    }
+
+    /// Bytes of the keys that the partition was expanded to.
+    fn expanded(&self) -> usize {
+        self.keys.len() * size_of::<Key<W>>() + self.runs.len() * size_of::<Run>()
+    }
+
+    /// Bytes to count so many different k-mers of those that were expanded, in so many tables, and to write them: the table, the rows
+    /// that leave it, and their bytes in the file.
+    fn to_count(&self, distinct: usize, tables: usize) -> usize {
+        // What the sketch may have missed.
+        let rows = distinct + distinct / 8;
+        let in_overflow = rows.min((self.total_weight() / 255) as usize);
+        let row = 2 * size_of::<Key<W>>() + size_of::<u32>() + 1;
+        tables * CountTable::<Key<W>>::bytes_for(rows) + rows * row + in_overflow * 8
+    }
+
+    /// True when so many different k-mers can be counted and written within the memory, with so many tables.
+    fn fits(&self, distinct: usize, tables: usize) -> bool {
+        self.repeats.bytes() + self.expanded() + self.to_count(distinct, tables) <= self.memory
+    }
+
+    /// Gives back what earlier bins left if it would be too much together with so many bytes of keys and of tables to come.
+    fn trim(&mut self, keys: usize, tables: usize) {
+        if self.repeats.bytes() + self.held.0.max(keys) + self.held.1.max(tables) > self.memory {
+            self.keys.shrink_to_fit();
+            self.runs.shrink_to_fit();
+            self.release_tables();
+            self.held = (self.expanded(), 0);
+        }
+        self.held = (self.held.0.max(self.expanded()), self.held.1.max(tables));
+    }
+
+    fn release_tables(&mut self) {
+        (self.table, self.bloom) = (CountTable::default(), Bloom::default());
+        (self.sorted_keys, self.sorted_counts) = (Vec::new(), Vec::new());
+    }
+}
+
+impl<const W: usize> Counter<'_, W> {
+    fn count_at_once<D: Drain>(&mut self, partition: &Partition<D, W>) -> Result<AtOnce, FabricError> {
         let (mut keys, mut runs) = (std::mem::take(&mut self.keys), std::mem::take(&mut self.runs));
         keys.clear();
         runs.clear();
@@ -109,13 +177,18 @@ impl<const W: usize> Counter<'_, W> {
         })?;
         (self.keys, self.runs) = (keys, runs);
         let distinct = self.estimate_distinct();
-        let crowded = CountTable::<Key<W>>::bytes_for(distinct) > CACHE;
+        if !self.fits(distinct, 1) {
+            return Ok(AtOnce::TooMany { distinct });
+        }
+        self.trim(self.expanded(), self.to_count(distinct, 1));
+        // A table that grows is there twice for a moment.
+        let crowded = CountTable::<Key<W>>::bytes_for(distinct) > CACHE && self.fits(distinct, 2);
         if crowded && *self.counted.start() >= 2 && self.total_weight() < u64::from(u32::MAX) {
             self.count_repeated(distinct);
         } else {
             self.count_all(distinct);
         }
-        Ok(())
+        Ok(AtOnce::Counted)
     }
 
     /// Calls `each` with every super-k-mer and its weight: how often it came, where that is worth knowing.
@@ -186,32 +259,31 @@ impl<const W: usize> Counter<'_, W> {
         self.table.append_sorted(1, self.counted.clone(), &mut self.sorted_keys, &mut self.sorted_counts);
     }
 
-    /// Counts a partition whose table would not fit, in passes over ranges of keys: the ranges come out in order.
-    fn count_in_passes<D: Drain>(&mut self, partition: &Partition<D, W>) -> Result<(), FabricError> {
+    /// About how many different k-mers a partition has.
+    fn survey<D: Drain>(&mut self, partition: &Partition<D, W>) -> Result<usize, FabricError> {
         let shape = self.shape;
         let mut cardinality = Cardinality::default();
         self.for_each_distinct(partition, |super_kmer, _| {
             super_kmer.for_each_key(shape, |key| cardinality.see(key.place()));
         })?;
-        let distinct = cardinality.estimate();
-        let passes =
-            (CountTable::<Key<W>>::bytes_for(distinct + distinct / 8) * 4 / self.memory.max(1) + 1).next_power_of_two();
-        let bits = passes.trailing_zeros();
-        for pass in 0..passes as u64 {
-            let mut table = std::mem::take(&mut self.table);
-            table.clear(distinct / passes, bits);
-            self.for_each_distinct(partition, |super_kmer, weight| {
-                super_kmer.for_each_key(shape, |key| {
-                    if key.place().checked_shr(64 - bits).unwrap_or(0) == pass {
-                        table.add(key, weight);
-                    }
-                });
-                table.relieve();
-            })?;
-            table.append_sorted(0, self.counted.clone(), &mut self.sorted_keys, &mut self.sorted_counts);
-            self.table = table;
-        }
-        Ok(())
+        Ok(cardinality.estimate())
+    }
+
+    /// Counts a partition that would not fit, in passes over ranges of keys, and writes each: the ranges come out in order.
+    fn count_in_passes<D: Drain>(&mut self, partition: &Partition<D, W>, distinct: usize) -> Result<(), Error> {
+        (self.keys, self.runs) = (Vec::new(), Vec::new());
+        self.release_tables();
+        self.held = (0, 0);
+        let (shape, counted, eighth) = (self.shape, self.counted.clone(), self.memory / 8);
+        let pieces = self.writer.pieces(partition.number(), eighth);
+        // The rest is for the repeats: a quarter, and as much again while that table grows.
+        passes::count(distinct, 3 * eighth, &counted, pieces, |pass| {
+            let counted = self.for_each_distinct(partition, |super_kmer, weight| {
+                super_kmer.for_each_key(shape, |key| pass.add(key, weight));
+                pass.relieve();
+            });
+            Ok(counted?)
+        })
     }
 }
 

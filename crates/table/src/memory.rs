@@ -66,6 +66,11 @@ impl<K: TableKey> CountTable<K> {
         (homes_for(keys) + OVERHANG) * size_of::<Slot<K>>()
     }
 
+    /// Bytes that the table takes.
+    pub fn bytes(&self) -> usize {
+        self.slots.capacity() * size_of::<Slot<K>>()
+    }
+
     /// Empties the table and makes room for about `keys` keys, whose places all share their first `shared_bits` bits.
     pub fn clear(&mut self, keys: usize, shared_bits: u32) {
         self.homes = homes_for(keys);

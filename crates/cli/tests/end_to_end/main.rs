@@ -7,5 +7,6 @@ mod group;
 mod limits;
 mod place;
 mod sameness;
+mod skewed;
 mod stops;
 mod verbs;

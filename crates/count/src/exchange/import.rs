@@ -10,14 +10,16 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use gyrase_fabric::{Drain, Fabric, FabricError, LocalFabric, Memory, Progress, Sender};
 use gyrase_kmer::{BINS, Key, Shape, bin_of, with_words};
-use gyrase_table::gyk::{Cutoffs, Metadata, Writer};
+use gyrase_table::gyk::{Cutoffs, Metadata, Pieces, Writer};
+use gyrase_table::{Cardinality, TableKey};
 
 use super::error::{ExchangeError, Place, Result};
 use super::open::open;
 use super::scatter::{Counted, Shares, for_each, record_bytes, send, sort_and_sum, spill_folder};
 use super::source::{Source, WideKmer, resize};
+use crate::passes;
 
-/// K-mers that a worker takes at a time.
+/// K-mers that a worker takes or hands on at a time.
 const BATCH: usize = 4096;
 
 /// What to import, and how.
@@ -85,7 +87,8 @@ fn import_words<const W: usize>(
 ) -> Result<Imported> {
     let shares = Shares::of(config.memory, config.threads)?;
     // First, since it keeps other runs from the same target and so from the same spill folder.
-    let writer = Writer::create(&config.output, shape, both(config.cutoffs, source.limits()))?;
+    let cutoffs = both(config.cutoffs, source.limits());
+    let writer = Writer::create(&config.output, shape, cutoffs)?.waiting(shares.waiting as usize);
     let mut memory = Memory::reserve(shares.fabric).map_err(FabricError::Memory)?;
     let folder = spill_folder(&config.tmp, &config.output, config.max_tmp);
     let fabric = LocalFabric::new(BINS, &mut memory, folder.into());
@@ -94,7 +97,14 @@ fn import_words<const W: usize>(
     let (read, zeros, senders) = scatter::<W, _>(&mut *source, shape, senders, progress)?;
     let partitions = fabric.close(senders)?;
     progress.start("write", BINS as u64);
-    write::<W>(&partitions, &writer, config.cutoffs, shares.threads, progress)?;
+    match partitions.on_disk() {
+        Ok(on_disk) => {
+            // Nothing is left in the buffers, and reading the spills takes memory.
+            drop(memory);
+            write::<W>(&on_disk, &writer, config.cutoffs, shares, progress)?;
+        }
+        Err(in_memory) => write::<W>(&in_memory, &writer, config.cutoffs, shares, progress)?,
+    }
     let name = config.input.file_name().map_or("-".into(), |name| name.to_string_lossy().into_owned());
     let metadata = Metadata { inputs: vec![name], operation: "import".into(), ..Metadata::default() };
     Ok(Imported { read, zeros, table: writer.finish(&metadata)? })
@@ -190,19 +200,20 @@ fn write<const W: usize>(
     partitions: &impl Drain,
     writer: &Writer,
     cutoffs: Cutoffs,
-    threads: usize,
+    shares: Shares,
     progress: &Progress,
 ) -> Result<()> {
     let next = AtomicUsize::new(0);
     let work = || {
-        let done = write_bins::<W>(partitions, writer, cutoffs, &next, progress);
+        let lane = Lane { partitions, writer, cutoffs, memory: shares.bin as usize, entries: Vec::new() };
+        let done = write_bins::<W>(lane, &next, progress);
         if done.is_err() {
             writer.abandon();
         }
         done
     };
     let results: Vec<Result<()>> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let workers: Vec<_> = (0..shares.threads).map(|_| scope.spawn(work)).collect();
         workers.into_iter().map(|worker| worker.join().expect("workers do not panic")).collect()
     });
     // The cause, and not the word of another thread that it was abandoned.
@@ -213,14 +224,7 @@ fn write<const W: usize>(
     errors.into_iter().next().map_or(Ok(()), Err)
 }
 
-fn write_bins<const W: usize>(
-    partitions: &impl Drain,
-    writer: &Writer,
-    cutoffs: Cutoffs,
-    next: &AtomicUsize,
-    progress: &Progress,
-) -> Result<()> {
-    let (mut entries, mut keys, mut counts): (Vec<Counted<W>>, _, _) = (Vec::new(), Vec::new(), Vec::new());
+fn write_bins<const W: usize>(mut lane: Lane<impl Drain, W>, next: &AtomicUsize, progress: &Progress) -> Result<()> {
     loop {
         let bin = next.fetch_add(1, Relaxed);
         if bin >= BINS {
@@ -229,16 +233,61 @@ fn write_bins<const W: usize>(
         if progress.is_cancelled() {
             return Err(ExchangeError::Cancelled);
         }
-        entries.clear();
-        entries.reserve_exact(partitions.bytes(bin) as usize / record_bytes(W));
-        for_each::<W>(partitions, bin, |counted| entries.push(counted))?;
-        sort_and_sum(&mut entries);
-        entries.retain(|entry| cutoffs.keep(entry.1));
-        keys.clear();
-        keys.extend(entries.iter().flat_map(|entry| entry.0));
-        counts.clear();
-        counts.extend(entries.iter().map(|entry| entry.1));
-        writer.write_bin(bin, &keys, &counts)?;
+        lane.write_bin(bin)?;
         progress.advance(1);
+    }
+}
+
+/// What a thread has to make bins of partitions.
+struct Lane<'a, D, const W: usize> {
+    partitions: &'a D,
+    writer: &'a Writer,
+    cutoffs: Cutoffs,
+    /// Bytes that it may take.
+    memory: usize,
+    entries: Vec<Counted<W>>,
+}
+
+impl<D: Drain, const W: usize> Lane<'_, D, W> {
+    fn write_bin(&mut self, bin: usize) -> Result<()> {
+        let pieces = self.writer.pieces(bin, self.memory / 4);
+        let records = self.partitions.bytes(bin) as usize / record_bytes(W);
+        if records * size_of::<Counted<W>>() <= self.memory / 2 {
+            self.write_sorted(bin, records, pieces)
+        } else {
+            self.write_in_passes(bin, pieces)
+        }
+    }
+
+    fn write_sorted(&mut self, bin: usize, records: usize, mut pieces: Pieces) -> Result<()> {
+        let entries = &mut self.entries;
+        entries.clear();
+        entries.reserve_exact(records);
+        for_each::<W>(self.partitions, bin, |counted| entries.push(counted))?;
+        sort_and_sum(entries);
+        entries.retain(|entry| self.cutoffs.keep(entry.1));
+        let (mut keys, mut counts) = (Vec::new(), Vec::new());
+        for entries in entries.chunks(BATCH) {
+            keys.clear();
+            keys.extend(entries.iter().flat_map(|entry| entry.0));
+            counts.clear();
+            counts.extend(entries.iter().map(|entry| entry.1));
+            pieces.add(&keys, &counts)?;
+        }
+        Ok(pieces.finish()?)
+    }
+
+    /// Counts the k-mers of a partition that may not be held as a whole.
+    fn write_in_passes(&mut self, bin: usize, pieces: Pieces) -> Result<()> {
+        self.entries = Vec::new();
+        let mut cardinality = Cardinality::default();
+        for_each::<W>(self.partitions, bin, |(words, _)| cardinality.see(Key(words).place()))?;
+        let counted = self.cutoffs.min..=self.cutoffs.max;
+        passes::count(cardinality.estimate(), self.memory / 8 * 5, &counted, pieces, |pass| {
+            for_each::<W>(self.partitions, bin, |(words, count)| {
+                pass.add(Key(words), count);
+                pass.relieve();
+            })
+        })
     }
 }

@@ -20,6 +20,10 @@ pub(crate) struct Shares {
     pub sort: u64,
     /// Bytes for the prefixes of KMC.
     pub prefixes: u64,
+    /// Bytes of a thread that makes bins.
+    pub bin: u64,
+    /// Bytes of finished bins that may wait for an earlier one; a quarter more is kept for the next.
+    pub waiting: u64,
     /// Threads, so many that each has its buffers.
     pub threads: usize,
 }
@@ -33,7 +37,8 @@ impl Shares {
             return Err(ExchangeError::Memory { granted: memory, needed: needed(1) });
         };
         let rest = memory - BESIDE;
-        Ok(Shares { fabric: rest / 2, sort: rest / 4, prefixes: rest / 8, threads })
+        let (bin, waiting) = (rest / 8 * 3 / threads as u64, rest / 10);
+        Ok(Shares { fabric: rest / 2, sort: rest / 4, prefixes: rest / 8, bin, waiting, threads })
     }
 }
 

@@ -12,4 +12,5 @@ mod resuming;
 mod runs;
 mod sameness;
 mod shapes;
+mod skewed;
 mod spilling;
