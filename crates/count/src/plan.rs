@@ -93,6 +93,13 @@ impl Budget {
     }
 }
 
+impl Budget {
+    /// The same memory for the tables alone, once all records are on disk.
+    pub(crate) fn for_tables_only(self, threads: usize) -> Budget {
+        Budget { fabric: 0, tables: self.tables.max(self.fabric / threads as u64) }
+    }
+}
+
 /// Bytes of super-k-mers for a base of input: runs of (w + 1) / 2 k-mers on average, each with a byte for its length.
 fn bytes_per_base(shape: Shape) -> f64 {
     let kmers = (shape.window() as f64 + 1.0) / 2.0;

@@ -112,7 +112,10 @@ impl Run<'_> {
         self.progress.start("count", BINS as u64);
         self.progress.advance(resumed_bins as u64);
         let logged = || if resumable { self.log.append(&writer) } else { Ok(()) };
-        count_partitions::<W>(self.config, self.budget, partitions, &writer, &logged, self.progress)?;
+        // Out of core the buffers are gone: bins that fit the larger share are counted at once, others in fewer passes.
+        let on_disk = partitions.spilled();
+        let budget = if on_disk { self.budget.for_tables_only(self.config.threads) } else { self.budget };
+        count_partitions::<W>(self.config, budget, partitions, &writer, &logged, self.progress)?;
         self.progress.start("write", 0);
         let database = writer.finish(&metadata(self.inputs, read))?;
         self.folder.remove();
