@@ -75,7 +75,11 @@ impl From<ExchangeError> for Failure {
 }
 
 fn input(error: &gyrase_fastx::Error) -> Code {
-    if error.is_usage() { Code::Usage } else { Code::Input }
+    match error {
+        _ if error.is_usage() => Code::Usage,
+        _ if error.is_memory() => Code::Memory,
+        _ => Code::Input,
+    }
 }
 
 fn operation(error: &OperationError) -> Code {

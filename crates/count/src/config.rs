@@ -61,7 +61,8 @@ pub enum Error {
     Database(#[from] GykError),
     /// The run cannot keep its promise of memory.
     #[error(
-        "counting k-mers of {k} bases with {threads} threads needs at least {needed} MiB of memory, {given} MiB were given; raise --memory or lower --threads"
+        "counting k-mers of {k} bases with {threads} threads needs at least {needed} MiB of memory{}, {given} MiB were given; raise --memory or lower --threads",
+        for_windows(*windows)
     )]
     Memory {
         /// Length of the k-mers.
@@ -70,6 +71,8 @@ pub enum Error {
         threads: usize,
         /// Least memory in MiB.
         needed: u64,
+        /// How much of it compressed inputs take that refer far back, in MiB.
+        windows: u64,
         /// Memory given in the same unit.
         given: u64,
     },
@@ -93,6 +96,13 @@ pub enum Error {
         /// Free bytes in the same unit.
         free: u64,
     },
+}
+
+fn for_windows(windows: u64) -> String {
+    match windows {
+        0 => String::new(),
+        _ => format!(" ({windows} MiB of them to decompress inputs with a long window, such as of zstd --long)"),
+    }
 }
 
 impl From<FabricError> for Error {

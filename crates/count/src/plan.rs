@@ -22,6 +22,8 @@ pub struct Plan {
     pub super_kmers: Estimate,
     /// Bases in the inputs.
     pub bases: Estimate,
+    /// Bytes of memory that decompressing takes, where that is much.
+    pub windows: u64,
     /// Seconds; `None` when an input is a pipe.
     pub seconds: Option<f64>,
 }
@@ -45,7 +47,7 @@ impl Plan {
     /// # Errors
     /// [`Error::Memory`], [`Error::MaxTmp`] or [`Error::TmpSpace`].
     pub fn admit(&self, config: &Config) -> Result<(), Error> {
-        Budget::of(config)?;
+        refuse_too_little(config, self.windows)?;
         check_tmp(config, self)
     }
 }
@@ -65,6 +67,8 @@ pub(crate) struct Budget {
     pub(crate) fabric: u64,
     /// For the tables of one thread.
     pub(crate) tables: u64,
+    /// For what decompressors keep of their text.
+    windows: u64,
 }
 
 /// Code, stacks, batches, write buffers: what a run takes besides fabric and tables.
@@ -75,29 +79,60 @@ fn overhead(threads: usize) -> u64 {
 /// The least for the tables of one thread.
 const LEAST_TABLES: u64 = 8 << 20;
 
-fn least_memory(threads: usize) -> u64 {
-    overhead(threads) + LocalFabric::least_memory(BINS, threads) + threads as u64 * LEAST_TABLES
+/// What the overhead of a thread has room for of a decompressor's window.
+const WINDOW: u64 = 8 << 20;
+
+/// Bytes of text of a record: on the way from the file to a batch a few copies of it are there at once.
+pub(crate) fn longest_record(config: &Config) -> usize {
+    (config.memory / 32).clamp(16 << 20, 1 << 30) as usize
+}
+
+/// Bytes that decompressors may keep beside what their inputs announce.
+pub(crate) fn most_window(config: &Config) -> u64 {
+    (config.memory / 8 / config.threads as u64).max(WINDOW)
+}
+
+/// Bytes that decompressors keep: each thread reads one input at a time, and it may be those that keep most.
+fn windows(inputs: &Inputs, threads: usize) -> u64 {
+    let mut windows: Vec<u64> = inputs.inputs().iter().map(|input| input.window.saturating_sub(WINDOW)).collect();
+    windows.sort_unstable_by(|a, b| b.cmp(a));
+    windows.iter().take(threads).fold(0, |sum, &window| sum.saturating_add(window))
+}
+
+fn least_memory(threads: usize, windows: u64) -> u64 {
+    let least = overhead(threads) + LocalFabric::least_memory(BINS, threads) + threads as u64 * LEAST_TABLES;
+    least.saturating_add(windows)
 }
 
 impl Budget {
-    pub(crate) fn of(config: &Config) -> Result<Budget, Error> {
-        let (threads, least) = (config.threads, least_memory(config.threads));
-        if config.memory < least {
-            let needed = least.div_ceil(1 << 20);
-            return Err(Error::Memory { k: config.shape.k(), threads, needed, given: config.memory >> 20 });
-        }
-        let tables = (config.memory / 16 / threads as u64).clamp(LEAST_TABLES, 1 << 30);
-        let for_tables = config.memory - overhead(threads) - LocalFabric::least_memory(BINS, threads);
-        let tables = tables.min(for_tables / threads as u64);
-        Ok(Budget { fabric: config.memory - overhead(threads) - threads as u64 * tables, tables })
+    pub(crate) fn of(config: &Config, inputs: &Inputs) -> Result<Budget, Error> {
+        let windows = windows(inputs, config.threads);
+        refuse_too_little(config, windows)?;
+        Ok(Budget::shared_out(config.memory, config.threads, windows))
     }
-}
 
-impl Budget {
+    /// Shares out memory that is enough.
+    fn shared_out(memory: u64, threads: usize, windows: u64) -> Budget {
+        let taken = overhead(threads) + windows;
+        let tables = (memory / 16 / threads as u64).clamp(LEAST_TABLES, 1 << 30);
+        let for_tables = memory - taken - LocalFabric::least_memory(BINS, threads);
+        let tables = tables.min(for_tables / threads as u64);
+        Budget { fabric: memory - taken - threads as u64 * tables, tables, windows }
+    }
+
     /// The same memory for the tables alone, once all records are on disk.
     pub(crate) fn for_tables_only(self, threads: usize) -> Budget {
-        Budget { fabric: 0, tables: self.tables.max(self.fabric / threads as u64) }
+        Budget { fabric: 0, tables: self.tables.max(self.fabric / threads as u64), ..self }
     }
+}
+
+fn refuse_too_little(config: &Config, windows: u64) -> Result<(), Error> {
+    let (threads, least) = (config.threads, least_memory(config.threads, windows));
+    if config.memory >= least {
+        return Ok(());
+    }
+    let (needed, windows) = (mebibytes(least), windows >> 20);
+    Err(Error::Memory { k: config.shape.k(), threads, needed, windows, given: config.memory >> 20 })
 }
 
 /// Bytes of super-k-mers for a base of input: runs of (w + 1) / 2 k-mers on average, each with a byte for its length.
@@ -112,9 +147,9 @@ fn bytes_per_base(shape: Shape) -> f64 {
 /// When an input cannot be opened.
 pub fn plan(config: &Config) -> Result<Plan, Error> {
     let inputs = Inputs::open(&config.inputs, crate::run::options(config, false))?;
-    let least = least_memory(config.threads);
-    let budget = Budget::of(&Config { memory: config.memory.max(least), ..config.clone() })?;
-    Ok(predict(config, &inputs, budget))
+    let windows = windows(&inputs, config.threads);
+    let enough = config.memory.max(least_memory(config.threads, windows));
+    Ok(predict(config, &inputs, Budget::shared_out(enough, config.threads, windows)))
 }
 
 pub(crate) fn predict(config: &Config, inputs: &Inputs, budget: Budget) -> Plan {
@@ -129,8 +164,13 @@ pub(crate) fn predict(config: &Config, inputs: &Inputs, budget: Budget) -> Plan 
     let tables = budget.tables.min(LEAST_TABLES.saturating_add(most / 64));
     let work = |bases: u64| bases as f64 / BASES_PER_SECOND + inflated / INFLATED_PER_SECOND;
     Plan {
-        memory: overhead(config.threads) + least_fabric + room.min(most) + config.threads as u64 * tables,
-        least_memory: least_memory(config.threads),
+        memory: overhead(config.threads)
+            + budget.windows
+            + least_fabric
+            + room.min(most)
+            + config.threads as u64 * tables,
+        least_memory: least_memory(config.threads, budget.windows),
+        windows: budget.windows,
         tmp,
         super_kmers,
         bases,

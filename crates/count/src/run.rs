@@ -10,7 +10,7 @@ use gyrase_table::gyk::{Cutoffs, Metadata, Writer};
 use gyrase_tabulate::{Repeats, Scattered, TabulateError, reduce, scatter};
 
 use crate::partition::Counter;
-use crate::plan::{Budget, check_tmp, predict};
+use crate::plan::{Budget, check_tmp, longest_record, most_window, predict};
 use crate::resume::{Earlier, Log};
 use crate::{Config, Error, Summary};
 
@@ -40,11 +40,19 @@ fn attempt(config: &Config, progress: &Progress, serial: bool) -> Result<Summary
 pub(crate) fn options(config: &Config, serial: bool) -> Options {
     let for_kmers = Options::for_kmers(config.shape.k());
     let Config { min_base_quality, paired, .. } = *config;
-    Options { min_base_quality, paired, serial, batch_bytes: BATCH, ..for_kmers }
+    Options {
+        min_base_quality,
+        paired,
+        serial,
+        batch_bytes: BATCH,
+        longest_record: longest_record(config),
+        most_window: most_window(config),
+        ..for_kmers
+    }
 }
 
 fn count<const W: usize>(config: &Config, inputs: &Inputs, progress: &Progress) -> Result<Summary, Error> {
-    let budget = Budget::of(config)?;
+    let budget = Budget::of(config, inputs)?;
     // Nothing tells whether a pipe brings what it brought before.
     let resume = config.resume && inputs.total_bytes().is_some();
     let (job, log) = (job(config, inputs), Log::new(folder_of(config)));

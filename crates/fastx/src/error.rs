@@ -65,6 +65,16 @@ pub enum Error {
         /// What the decompressor said.
         source: io::Error,
     },
+    /// Decompressing would take more memory than it may.
+    #[error(
+        "{input}: what follows byte {at} cannot be decompressed within the memory that is given; give more --memory, or compress the file again without a long window (zstd --long)"
+    )]
+    Window {
+        /// Name of the input.
+        input: String,
+        /// Compressed bytes read before.
+        at: u64,
+    },
     /// Neither FASTA nor FASTQ.
     #[error("{input}: expected FASTA (a line that starts with '>') or FASTQ ('@'), found {found}")]
     UnknownFormat {
@@ -128,6 +138,11 @@ impl Error {
     pub fn is_usage(&self) -> bool {
         use Error::{Arguments, IsDirectory, NotFound, Open};
         matches!(self, NotFound { .. } | IsDirectory { .. } | Open { .. } | Arguments(_))
+    }
+
+    /// True when the input is well and needs more memory than the [`Options`](crate::Options) allow.
+    pub fn is_memory(&self) -> bool {
+        matches!(self, Error::Window { .. } | Error::Malformed { problem: Problem::NoRoom { .. }, .. })
     }
 
     /// True for [`Error::NeedsSerial`].
@@ -204,6 +219,12 @@ pub enum Problem {
         protein: usize,
         /// All letters.
         letters: usize,
+    },
+    /// A record that is longer than the memory allows.
+    #[error("the record has more than {limit} bytes, all that there is room for; give more --memory")]
+    NoRoom {
+        /// The most that is read.
+        limit: usize,
     },
     /// A record that no memory should be asked for.
     #[error("the record has more than {limit} bytes; is this a {format} file?")]

@@ -358,12 +358,12 @@ fn is_header(after: &Lines) -> Option<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::Alphabet;
+    use crate::options::Options;
 
     fn read(text: &str, last: bool) -> Result<(Vec<String>, usize), Problem> {
         let mut bytes = text.as_bytes().to_vec();
         let window = Window { bytes: 0..bytes.len(), limit: usize::MAX, last };
-        let rules = Rules { alphabet: Alphabet::Dna, overlap: 0, whole_records: false };
+        let rules = Rules::of(&Options::default());
         let mut records = Vec::new();
         let next = parse(&mut bytes, &window, rules, &mut Place::default(), &mut records).map_err(|f| f.problem)?;
         let show = |record: &Record| {

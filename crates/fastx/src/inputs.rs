@@ -15,6 +15,7 @@ use crate::reader::Reader;
 use crate::sniff::{self, Start};
 use crate::source::{self, Bytes, Origin};
 use crate::stream::{Asked, Reading, Stream};
+use crate::window::window;
 
 /// Many inputs, read by many threads at once: every thread calls [`Inputs::next_batch`] with a batch of its own.
 ///
@@ -219,6 +220,7 @@ pub(crate) fn look_at(
 ) -> Result<Looked, Error> {
     let head = sniff::head(&mut bytes).map_err(|source| Error::Read { input: name.clone(), at: 0, source })?;
     let (empty, compression) = (head.is_empty(), sniff::compression(&head));
+    let window = window(&head, compression);
     let (origin, mut text) = match size {
         Some(_) => (Origin::File, sniff::text(head, compression)),
         None => (Origin::Pipe { head: head.clone(), rest: bytes }, sniff::text(head, compression)),
@@ -233,7 +235,7 @@ pub(crate) fn look_at(
         Start::Blank => {}
         Start::Other(found) => return Err(Error::UnknownFormat { input: name, found }),
     }
-    let input = Input { path: path.to_path_buf(), name, format, compression, size };
+    let input = Input { path: path.to_path_buf(), name, format, compression, window, size };
     Ok(Looked { input, origin, start, empty })
 }
 

@@ -12,12 +12,13 @@ pub(crate) struct Rules {
     pub alphabet: Alphabet,
     pub overlap: usize,
     pub whole_records: bool,
+    pub longest_record: usize,
 }
 
 impl Rules {
     pub(crate) fn of(options: &Options) -> Rules {
-        let Options { alphabet, overlap, whole_records, .. } = *options;
-        Rules { alphabet, overlap, whole_records }
+        let Options { alphabet, overlap, whole_records, longest_record, .. } = *options;
+        Rules { alphabet, overlap, whole_records, longest_record }
     }
 }
 

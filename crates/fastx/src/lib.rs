@@ -29,7 +29,8 @@
 //!   [`Options::overlap`] letters of the part before (`Record::overlap` says how many there are), all but the last have
 //!   `Record::continues`: records are counted by the parts that do not continue. Parts of byte ranges but for the first
 //!   have no name. FASTQ records are always whole, FASTA records too with [`Options::whole_records`].
-//! * *Memory is bounded* by about two batches for each thread, but for records that must be whole and are longer.
+//! * *Memory is bounded* by about two batches for each thread, but for records that must be whole and are longer, up to a few
+//!   times [`Options::longest_record`], and for what compressed inputs keep of their text ([`Input::window`]).
 //! * *Bad input is named*: file, record, line, what was expected and what was found, the first in the file, and the same
 //!   for every number of threads.
 //!
@@ -87,6 +88,7 @@ mod sample;
 mod sniff;
 mod source;
 mod stream;
+mod window;
 mod writer;
 
 pub use error::{Error, Problem};

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use crate::fastq::LONGEST;
+
 /// How inputs are read.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -15,6 +17,10 @@ pub struct Options {
     pub batch_bytes: usize,
     /// Which letters a sequence may have.
     pub alphabet: Alphabet,
+    /// Bytes of text of the longest record that is read as a whole, up to 1 GiB.
+    pub longest_record: usize,
+    /// Bytes of text that the decompressor of a zstd input may keep, if its first bytes ask for no more.
+    pub most_window: u64,
     /// Every record is whole in one batch, however long it is.
     pub whole_records: bool,
     /// Inputs are files of first and second mates in turn, an even number of them: [`Inputs`](crate::Inputs) reads each two in
@@ -31,6 +37,8 @@ impl Default for Options {
             min_base_quality: None,
             batch_bytes: 1 << 20,
             alphabet: Alphabet::Dna,
+            longest_record: LONGEST,
+            most_window: 1 << 31,
             whole_records: false,
             paired: false,
             serial: false,
@@ -144,6 +152,8 @@ pub struct Input {
     pub format: Option<Format>,
     /// Its compression.
     pub compression: Compression,
+    /// Bytes of text that its decompressor keeps, as its first bytes say; 0 where it is little.
+    pub window: u64,
     /// Its size in bytes as it is stored; `None` for a pipe.
     pub size: Option<u64>,
 }

@@ -4,12 +4,15 @@ use std::ops::Range;
 
 use gyrase_seq::Batch;
 
-use crate::error::Fault;
+use crate::error::{Fault, Problem};
 use crate::fasta::{Open, Work};
 use crate::fastq::{self, Place, Window};
 use crate::letters::Rules;
 use crate::options::Format;
 use crate::sniff::{self, Start};
+
+/// Bytes of a name that a message shows.
+const LONGEST_NAME: usize = 200;
 
 /// What a parser remembers between chunks.
 #[derive(Debug, Default)]
@@ -44,9 +47,22 @@ impl Parser {
         batch.text.truncate(bytes.end);
         let window = Window { bytes, limit: usize::MAX, last };
         self.records(batch, &window, rules)?;
+        self.check_room(rules)?;
         let stuck = batch.records.is_empty() && self.open.is_none();
         self.patience = if stuck { 2 * self.carry.len() } else { 0 };
         Ok(())
+    }
+
+    /// Refuses a record that is not whole yet and longer than there is room for.
+    fn check_room(&self, rules: Rules) -> Result<(), Fault> {
+        let limit = rules.longest_record;
+        if self.carry.len() <= limit || self.open.is_some() {
+            return Ok(());
+        }
+        let header = self.carry.split(|&byte| byte == b'\n').next().unwrap_or_default();
+        let name = header[1.min(header.len())..header.len().min(LONGEST_NAME)].to_vec();
+        let Place { record, line } = self.place;
+        Err(Fault { record: record + 1, line: line + 1, name, problem: Problem::NoRoom { limit } })
     }
 
     fn records(&mut self, batch: &mut Batch, window: &Window, rules: Rules) -> Result<(), Fault> {

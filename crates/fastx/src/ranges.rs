@@ -169,8 +169,12 @@ impl Ranges {
         self.load(file, &mut batch.text, 0, base, to)?;
         let more = |text: &mut Vec<u8>, to: &mut u64| {
             let from = text.len();
+            // What begins in the range is longer than there is room for.
+            if from.saturating_sub(limit) > reading.rules.longest_record {
+                return Err(Failed::Text);
+            }
             *to = (base + 2 * (*to - base)).min(self.bytes.end);
-            self.load(file, text, from, base + from as u64, *to)
+            Ok(self.load(file, text, from, base + from as u64, *to)?)
         };
         let start = loop {
             let last = base + batch.text.len() as u64 == self.bytes.end;

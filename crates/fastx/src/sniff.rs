@@ -9,7 +9,7 @@ use crate::error::{Fault, Problem, shown};
 use crate::fastq::is_wrapped;
 use crate::letters::is_space;
 use crate::options::{Compression, Format};
-use crate::source::{Bytes, decompressed};
+use crate::source::{ANY_WINDOW, Bytes, decompressed};
 
 /// Bytes of a compressed file that are looked at: a whole block of any compression.
 const HEAD: u64 = 1 << 20;
@@ -47,7 +47,7 @@ pub(crate) fn text(head: Vec<u8>, compression: Compression) -> Vec<u8> {
         return head;
     }
     let mut text = Vec::new();
-    if let Ok(reader) = decompressed(Box::new(Cursor::new(head)), compression) {
+    if let Ok(reader) = decompressed(Box::new(Cursor::new(head)), compression, ANY_WINDOW) {
         // An error keeps what came before it.
         let _ = reader.take(TEXT as u64).read_to_end(&mut text);
     }

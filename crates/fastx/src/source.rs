@@ -18,19 +18,25 @@ const BUFFER: usize = 256 << 10;
 /// Bytes that tell a compression.
 const HEAD: u64 = 64;
 
+/// What zstd says of a frame whose window is above the limit.
+const TOO_MUCH: &str = "too much memory";
+
 /// Any stream of bytes that may move between threads.
 pub(crate) type Bytes = Box<dyn Read + Send>;
 
-/// The text of a compressed stream; BGZF is read as the gzip that it is.
-pub(crate) fn decompressed(input: Bytes, compression: Compression) -> io::Result<Bytes> {
+/// Any window that zstd can have.
+pub(crate) const ANY_WINDOW: u64 = 1 << 31;
+
+/// The text of a compressed stream; BGZF is read as the gzip that it is, zstd with windows of so many bytes.
+pub(crate) fn decompressed(input: Bytes, compression: Compression, most_window: u64) -> io::Result<Bytes> {
     let buffered = |input| BufReader::with_capacity(BUFFER, input);
     Ok(match compression {
         Compression::Plain => input,
         Compression::Gzip | Compression::Bgzf => Box::new(Gzip::new(buffered(input))),
         Compression::Zstd => {
             let mut decoder = zstd::stream::read::Decoder::with_buffer(buffered(input))?;
-            // What `zstd --long=31` wrote can be read without a flag.
-            decoder.window_log_max(31)?;
+            // What `zstd --long` wrote can be read without a flag.
+            decoder.window_log_max(most_window.max(1 << 10).next_power_of_two().ilog2().min(31))?;
             Box::new(decoder)
         }
         Compression::Bzip2 => Box::new(bzip2::read::MultiBzDecoder::new(buffered(input))),
@@ -47,7 +53,7 @@ pub fn decompress(mut bytes: impl Read + Send + 'static) -> io::Result<Box<dyn R
     let mut head = Vec::new();
     bytes.by_ref().take(HEAD).read_to_end(&mut head)?;
     let compression = sniff::compression(&head);
-    decompressed(Box::new(Cursor::new(head).chain(bytes)), compression)
+    decompressed(Box::new(Cursor::new(head).chain(bytes)), compression, ANY_WINDOW)
 }
 
 /// Opens a file and says which of the ways to fail it was.
@@ -112,7 +118,12 @@ pub(crate) struct Filled {
 }
 
 impl Source {
-    pub(crate) fn open(input: &Input, origin: Origin, total: &Arc<AtomicU64>) -> Result<Source, Error> {
+    pub(crate) fn open(
+        input: &Input,
+        origin: Origin,
+        most_window: u64,
+        total: &Arc<AtomicU64>,
+    ) -> Result<Source, Error> {
         let bytes: Bytes = match origin {
             Origin::File => Box::new(open(&input.path)?),
             Origin::Pipe { head, rest } => Box::new(Cursor::new(head).chain(rest)),
@@ -122,11 +133,13 @@ impl Source {
         let compression = input.compression;
         let kind = match compression {
             Compression::Bgzf => Kind::Blocks(Box::new(BufReader::with_capacity(BUFFER, bytes))),
-            _ => Kind::Text(decompressed(bytes, compression).map_err(|source| Error::Read {
-                input: input.name.clone(),
-                at: 0,
-                source,
-            })?),
+            _ => Kind::Text(
+                decompressed(bytes, compression, most_window.max(input.window)).map_err(|source| Error::Read {
+                    input: input.name.clone(),
+                    at: 0,
+                    source,
+                })?,
+            ),
         };
         Ok(Source { kind, count })
     }
@@ -170,6 +183,7 @@ impl Source {
         let input = input.to_owned();
         match source.kind() {
             _ if source.raw_os_error().is_some() => Error::Read { input, at, source },
+            _ if source.to_string().contains(TOO_MUCH) => Error::Window { input, at },
             io::ErrorKind::UnexpectedEof if compression != Compression::Plain => {
                 Error::Truncated { input, compression, at }
             }

@@ -165,7 +165,7 @@ impl Stream {
         if matches!(*feed, Feed::Closed(_))
             && let Feed::Closed(origin) = std::mem::replace(&mut *feed, Feed::Ended)
         {
-            let source = Source::open(&reading.inputs[self.index], origin, &reading.read);
+            let source = Source::open(&reading.inputs[self.index], origin, reading.most_window, &reading.read);
             self.ended.store(source.is_err(), Relaxed);
             *feed = Feed::Open { source: source?, tickets: 0 };
         }
@@ -205,6 +205,7 @@ pub(crate) struct Reading {
     pub rules: Rules,
     pub batch_bytes: usize,
     pub min_base_quality: Option<u8>,
+    pub most_window: u64,
     pub spare: Spare,
     /// Bytes read from all inputs, as they are stored.
     pub read: Arc<AtomicU64>,
@@ -217,6 +218,7 @@ impl Reading {
             rules: Rules::of(options),
             batch_bytes: options.batch(),
             min_base_quality: options.min_base_quality,
+            most_window: options.most_window,
             spare: Mutex::default(),
             read: Arc::default(),
         }

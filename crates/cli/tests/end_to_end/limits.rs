@@ -11,6 +11,26 @@ fn too_little_memory_is_refused_before_the_first_byte() {
 }
 
 #[test]
+fn what_one_record_or_window_takes_is_part_of_the_promise() {
+    let place = Place::new();
+    place.write("r_1.fq", "@short\nACGTTGCA\n+\nIIIIIIII\n");
+    let least = place.least_memory(1);
+    let count = |name| ["count", name, "-o", "o.gyk", "--threads", "1", "--memory", &least];
+    let long = 20 << 20;
+    place.write("long.fq", format!("@endless\n{}\n+\n{}\n", "ACGT".repeat(long / 4), "I".repeat(long)));
+    place.fails(&count("long.fq"), 4, &["long.fq", "record 1", "endless", "--memory"]);
+    place.ok(&["count", "long.fq", "-o", "o.gyk", "--memory", "3G"]);
+
+    // A frame with one stored block and a window of 2 GiB, as `zstd --long=31` makes it.
+    let text = place.read("r_1.fq");
+    let block = ((text.len() as u32) << 3 | 1).to_le_bytes();
+    place.write("long.zst", [&b"\x28\xb5\x2f\xfd\x00\xa8"[..], &block[..3], &text].concat());
+    place.fails(&count("long.zst"), 4, &["2040 MiB of them", "--long", "--memory"]);
+    place.fails(&["plan", "count", "long.zst", "--threads", "1", "--memory", "1G"], 4, &["2040 MiB of them"]);
+    place.ok(&["count", "long.zst", "-o", "o.gyk", "--threads", "1", "--memory", "3G"]);
+}
+
+#[test]
 fn a_limit_on_address_space_is_heeded() {
     let place = Place::new();
     place.simulate("20000", "10");

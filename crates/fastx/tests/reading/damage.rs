@@ -128,6 +128,59 @@ fn changed_files_are_never_read_to_the_end() {
 }
 
 #[test]
+fn a_record_without_room_is_named_in_every_way_of_reading() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = |name: &str, length: usize| format!("@{name}\n{}\n+\n{}\n", "A".repeat(length), "I".repeat(length));
+    let text = record("short", 100).repeat(50) + &record("long", 30_000) + &record("short", 100);
+    for (name, bytes) in compressed(text.as_bytes()) {
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        for batch_bytes in [500, 5000, 1 << 20] {
+            let read = |longest_record, threads| {
+                let options = Options { batch_bytes, longest_record, ..Options::for_kmers(5) };
+                crate::harness::read_with(&path, 5, &options, threads)
+            };
+            for threads in [1, 3] {
+                assert_eq!(read(61_000, threads).unwrap().records, 52);
+                // With all of the file in one batch there is nothing to gather.
+                let Err(error) = read(10_000, threads) else {
+                    assert!(batch_bytes > text.len());
+                    continue;
+                };
+                assert!(error.is_memory(), "{name}: {error}");
+                let message = error.to_string();
+                for word in ["record 51 (\"long\"), line 201", "10000 bytes", "--memory"] {
+                    assert!(message.contains(word), "{name}, {batch_bytes}: {message}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_later_window_above_the_limit_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("windows.zst");
+    let frame = |log: u32| {
+        let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), 1).unwrap();
+        encoder.window_log(log).unwrap();
+        std::io::Write::write_all(&mut encoder, &text()).unwrap();
+        encoder.finish().unwrap()
+    };
+    std::fs::write(&path, [frame(20), frame(25)].concat()).unwrap();
+    let read = |most_window| {
+        let options = Options { most_window, ..Options::for_kmers(5) };
+        crate::harness::read_with(&path, 5, &options, 2)
+    };
+    assert_eq!(read(1 << 25).unwrap().records, 400);
+    let error = read(1 << 24).unwrap_err();
+    assert!(error.is_memory() && error.to_string().contains("windows.zst") && error.to_string().contains("--memory"));
+    // What the first bytes ask for was granted by whoever opened the input.
+    std::fs::write(&path, frame(25)).unwrap();
+    assert_eq!(read(1 << 24).unwrap().records, 200);
+}
+
+#[test]
 fn rubbish_behind_a_gzip_member_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("rubbish.gz");
