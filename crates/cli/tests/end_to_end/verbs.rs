@@ -181,6 +181,16 @@ fn counts_that_no_longer_fit_saturate_with_a_warning() {
     let counts = place.ok(&["kmers", "dump", "u.gyk", "--sorted"]);
     assert_eq!(counts, "ACGTA\t4294967295\nCCCCC\t4294967295\nGATTA\t4294967295\n");
     assert!(place.ok(&["kmers", "info", "u.gyk"]).contains("4,294,967,295 or more"));
+    // What is or more is taken as exact, with a warning.
+    let ran = place.run(&["kmers", "subtract", "u.gyk", "b.gyk", "--counts", "-o", "s.gyk"]);
+    assert!(
+        ran.code == 0 && ran.stderr.contains("warning: u.gyk has k-mers that occur 4,294,967,295"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(place.ok(&["kmers", "dump", "s.gyk", "--sorted"]), "ACGTA\t4294967289\nCCCCC\t4294967295\nGATTA\t7\n");
+    let ran = place.run(&["kmers", "subtract", "u.gyk", "b.gyk", "-o", "s.gyk"]);
+    assert!(ran.code == 0 && !ran.stderr.contains("u.gyk has"), "{}", ran.stderr);
     // One less is exact.
     place.write("c.txt", "GATTA\t6\n");
     place.ok(&["kmers", "import", "c.txt", "-o", "c.gyk"]);

@@ -59,7 +59,7 @@ pub struct Subtract {
     #[command(flatten)]
     files: Files,
 
-    /// Take counts off, and leave out only what drops to 0
+    /// Take counts off, and leave out only what drops to 0; a count of 4,294,967,295, which means that many or more, is taken as exactly that
     #[arg(long)]
     counts: bool,
 }
@@ -142,8 +142,24 @@ impl Files {
     }
 }
 
+/// A difference of counts of which one means "or more" is no exact count.
+fn warn_if_inexact(config: &Config, summary: &Summary) {
+    let inputs = config.inputs.iter().zip(&summary.inputs).filter(|(_, input)| input.saturated);
+    let names: Vec<String> = inputs.map(|(path, _)| path.display().to_string()).collect();
+    if !names.is_empty() {
+        tracing::warn!(
+            "{} has k-mers that occur {} times or more; taken as exactly that, their differences are not exact",
+            names.join(", "),
+            words::grouped(u64::from(u32::MAX))
+        );
+    }
+}
+
 fn say(session: &Session, config: &Config, summary: &Summary) {
     warn_if_saturated(&summary.output);
+    if config.operation == Operation::SubtractCounts {
+        warn_if_inexact(config, summary);
+    }
     for (path, input) in config.inputs.iter().zip(&summary.inputs) {
         tracing::info!("{}: {}", path.display(), things(input.distinct, "k-mer"));
     }
