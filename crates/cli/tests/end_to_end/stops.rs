@@ -129,7 +129,7 @@ fn held(place: &Place, before: &str, more: &[&str]) -> (Child, std::fs::File) {
     let args = [&COUNT[..], &["pipe"], more].concat();
     let mut child = place.behind(before, &args).stderr(Stdio::piped()).spawn().unwrap();
     let mut pipe = std::fs::File::options().write(true).open(pipe).unwrap();
-    // More than the look at the first bytes takes.
+    // More than the look at the first bytes and the pipe itself hold: the run has begun to read.
     pipe.write_all(
         "@r\nACGTTGCAACGTTGCAACGTTGCAACGTTGCAACGT\n+\nIIIIIIIIIIIIIIIIIIIIIIIIIIIIIIIIIIII\n".repeat(2000).as_bytes(),
     )
@@ -175,11 +175,12 @@ fn nohup_outlives_the_terminal() {
 #[test]
 fn a_signal_ends_what_cannot_hear() {
     let place = Place::new();
-    let mut child =
-        place.command(&["count", "-", "-o", "o.gyk"]).stdin(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-    sleep(Duration::from_millis(300));
+    place.simulate("2000", "2");
+    let (mut child, _pipe) = held(&place, "true", &[]);
     signal(&child, "INT");
-    sleep(Duration::from_millis(100));
+    let mut said = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+    assert!(said.any(|line| line.contains("once more to stop at once")));
+    assert!(child.try_wait().unwrap().is_none(), "it heard, though its pipe brings nothing");
     signal(&child, "INT");
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert!(!place.path("o.gyk").exists());
