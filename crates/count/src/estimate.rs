@@ -35,6 +35,10 @@ pub(crate) struct Contents {
 /// Inputs that are sampled, spread over all: more would take longer than they tell.
 const SAMPLES: usize = 16;
 
+/// Bytes of text of all samples together, and of one: some blocks of any compression.
+const TEXT: usize = 16 << 20;
+const TEXT_OF_ONE: usize = 4 << 20;
+
 /// How far the rest of a file may be from its start, as a factor either way.
 const WITHIN_A_FILE: f64 = 1.25;
 
@@ -54,8 +58,9 @@ struct Rates {
 /// Looks at the inputs.
 pub(crate) fn contents(inputs: &[Input]) -> Contents {
     let step = inputs.len().div_ceil(SAMPLES).max(1);
+    let text = (TEXT / inputs.len().clamp(1, SAMPLES)).min(TEXT_OF_ONE);
     let samples: Vec<Option<Sample>> =
-        inputs.iter().enumerate().map(|(i, input)| (i % step == 0).then(|| input.sample())?).collect();
+        inputs.iter().enumerate().map(|(i, input)| (i % step == 0).then(|| input.sample(text))?).collect();
     let mut all = Contents { bases: Estimate { least: 0, most: Some(0) }, inflated: 0.0 };
     for (input, sample) in inputs.iter().zip(&samples) {
         let (rates, spread) = match sample {
