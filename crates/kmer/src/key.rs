@@ -2,8 +2,8 @@
 
 use crate::Kmer;
 
-const FIRST: u64 = 0x9e37_79b9_7f4a_7c15;
-const SECOND: u64 = 0xbf58_476d_1ce4_e5b9;
+pub(crate) const FIRST: u64 = 0x9e37_79b9_7f4a_7c15;
+pub(crate) const SECOND: u64 = 0xbf58_476d_1ce4_e5b9;
 
 /// The inverse of an odd number modulo 2^64 (Newton's iteration).
 const fn inverse(odd: u64) -> u64 {

@@ -48,25 +48,40 @@ impl<const W: usize> SuperKmer<W> {
             .then(|| SuperKmer(masked(loaded, 8 + 2 * (kmers + shape.k() - 1))))
     }
 
-    /// Makes one of the bases that start `start` bases into `packed` (first base lowest); the smaller strand unless stranded.
+    /// The `bases` bases that start `start` bases into `packed` (first base lowest).
     #[inline(always)]
-    fn of_packed(packed: &[u8], start: usize, kmers: usize, shape: Shape) -> SuperKmer<W> {
-        let bases = kmers + shape.k() - 1;
+    fn bases_of(packed: &[u8], start: usize, bases: usize) -> [u128; W] {
         let (words, _) = packed[start / 4..start / 4 + 16 * W].as_chunks::<16>();
         let mut loaded = [0; W];
         for (word, bytes) in loaded.iter_mut().zip(words) {
             *word = u128::from_le_bytes(*bytes);
         }
-        let forward = masked(shifted_right(loaded, 2 * (start % 4)), 2 * bases);
-        let strand = if shape.stranded() {
-            forward
-        } else {
-            let reverse = masked(reversed(forward, bases).map(|word| !word), 2 * bases);
-            if W == 1 { [forward[0].min(reverse[0]); W] } else { forward.min(reverse) }
-        };
-        let mut words = shifted_left(strand, 8);
+        masked(shifted_right(loaded, 2 * (start % 4)), 2 * bases)
+    }
+
+    /// Makes one of `kmers` k-mers and their bases.
+    #[inline(always)]
+    fn of_bases(bases: [u128; W], kmers: usize) -> SuperKmer<W> {
+        let mut words = shifted_left(bases, 8);
         words[0] |= kmers as u128;
         SuperKmer(words)
+    }
+
+    /// Room for the keys of any super-k-mer, and what is written beyond them.
+    pub const MOST_KEYS: usize = 64 * W + 8;
+
+    /// Writes the key of every k-mer (of its canonical form unless stranded), in order, to the front of `keys`, which has room
+    /// for [`SuperKmer::MOST_KEYS`]; returns how many there are. What is behind them means nothing afterwards.
+    #[inline]
+    pub fn keys(self, shape: Shape, kernels: Kernels, keys: &mut [[u64; W]]) -> usize {
+        let kmers = self.kmers();
+        if W == 1 {
+            kernels.keys(self.0[0] >> 8, kmers, shape, keys.as_flattened_mut());
+        } else {
+            let mut places = keys.iter_mut();
+            self.for_each_key(shape, |key| *places.next().expect("there is room for all") = key.0);
+        }
+        kmers
     }
 
     /// Calls `each` with the key of every k-mer (of its canonical form unless stranded), in order.
@@ -143,7 +158,7 @@ fn reversed<const W: usize>(words: [u128; W], bases: usize) -> [u128; W] {
 
 /// Reverses the 64 groups of two bits.
 #[inline(always)]
-fn reverse_groups(word: u128) -> u128 {
+pub(crate) fn reverse_groups(word: u128) -> u128 {
     const NIBBLES: u128 = u128::MAX / 0xff * 0x0f;
     const PAIRS: u128 = u128::MAX / 0xf * 0x3;
     let word = word.swap_bytes();
@@ -157,6 +172,9 @@ pub struct Cutter<const W: usize> {
     shape: Shape,
     kernels: Kernels,
     stretch: Stretch,
+    /// The reverse complement of the packed bases, up to whole words: that of base `i` is at `complements - 1 - i`.
+    reversed: Box<[u8]>,
+    complements: usize,
 }
 
 impl<const W: usize> Cutter<W> {
@@ -168,7 +186,8 @@ impl<const W: usize> Cutter<W> {
     /// A cutter on given kernels; the super-k-mers are the same for all.
     pub fn with_kernels(shape: Shape, kernels: Kernels) -> Cutter<W> {
         assert!(shape.words() == W, "W is the number of words of the shape");
-        Cutter { shape, kernels, stretch: Stretch::default() }
+        let stretch = Stretch::default();
+        Cutter { shape, kernels, reversed: vec![0; stretch.packed.len()].into(), complements: 0, stretch }
     }
 
     /// Calls `emit` with the bin and the super-k-mer of every run of k-mers of `letters`; k-mers over a letter that is no base
@@ -220,6 +239,9 @@ impl<const W: usize> Cutter<W> {
     ) -> Result<u64, E> {
         let window = Window { m: self.shape.m(), w: self.shape.window() };
         let kmers = self.kernels.minimizers(bases, window, &mut self.stretch);
+        if !self.shape.stranded() {
+            self.reverse(bases);
+        }
         let mut start = 0;
         for word in 0..kmers.div_ceil(64) {
             let mut changes = self.stretch.changes[word];
@@ -249,10 +271,33 @@ impl<const W: usize> Cutter<W> {
         let capacity = SuperKmer::<W>::capacity(self.shape);
         let mut start = start;
         while end - start > capacity {
-            emit(bin, SuperKmer::of_packed(&self.stretch.packed, start, capacity, self.shape))?;
+            emit(bin, self.super_kmer(start, capacity))?;
             start += capacity;
         }
-        emit(bin, SuperKmer::of_packed(&self.stretch.packed, start, end - start, self.shape))
+        emit(bin, self.super_kmer(start, end - start))
+    }
+
+    /// The super-k-mer of `kmers` k-mers from `start` on; the smaller strand unless stranded.
+    #[inline(always)]
+    fn super_kmer(&self, start: usize, kmers: usize) -> SuperKmer<W> {
+        let bases = kmers + self.shape.k() - 1;
+        let forward = SuperKmer::bases_of(&self.stretch.packed, start, bases);
+        if self.shape.stranded() {
+            return SuperKmer::of_bases(forward, kmers);
+        }
+        let reverse = SuperKmer::bases_of(&self.reversed, self.complements - start - bases, bases);
+        let smaller = if W == 1 { [forward[0].min(reverse[0]); W] } else { forward.min(reverse) };
+        SuperKmer::of_bases(smaller, kmers)
+    }
+
+    fn reverse(&mut self, bases: usize) {
+        let words = bases.div_ceil(64);
+        self.complements = 64 * words;
+        let (packed, _) = self.stretch.packed[..16 * words].as_chunks::<16>();
+        let (reversed, _) = self.reversed[..16 * words].as_chunks_mut::<16>();
+        for (word, reversed) in packed.iter().zip(reversed.iter_mut().rev()) {
+            *reversed = (!reverse_groups(u128::from_le_bytes(*word))).to_le_bytes();
+        }
     }
 }
 
@@ -279,6 +324,10 @@ mod tests {
             let read = SuperKmer::<W>::from_bytes(&bytes, shape).unwrap();
             assert_eq!(read, superkmer);
             read.for_each_key(shape, |key| keys.push((bin, key)));
+            let mut written = vec![[0; W]; SuperKmer::<W>::MOST_KEYS];
+            let kmers = read.keys(shape, kernels, &mut written);
+            assert_eq!(kmers, read.kmers());
+            assert!(written[..kmers].iter().zip(&keys[keys.len() - kmers..]).all(|(one, (_, other))| *one == other.0));
             Ok::<(), ()>(())
         };
         let kmers = Cutter::with_kernels(shape, kernels).cut(letters, &mut emit).unwrap();

@@ -4,6 +4,8 @@
 use std::arch::x86_64::*;
 
 use super::{Stretch, Window};
+use crate::Shape;
+use crate::key::{FIRST, SECOND};
 use crate::minimizer::MULTIPLIER;
 
 pub(super) use super::avx2::pack;
@@ -96,4 +98,44 @@ unsafe fn mark_changes(kmers: usize, stretch: &mut Stretch) {
         stretch.changes[word] = bits;
     }
     super::shift_changes(kmers, &mut stretch.changes);
+}
+
+/// # Safety
+/// The processor has AVX-512 F and DQ; `keys` has room for `kmers` rounded up to a multiple of 8.
+#[target_feature(enable = "avx512f,avx512dq")]
+pub(super) unsafe fn keys(packed: u128, kmers: usize, shape: Shape, keys: &mut [u64]) {
+    let mask = _mm512_set1_epi64((u64::MAX >> (64 - 2 * shape.k())) as i64);
+    let one_strand = _mm512_set1_epi64(-i64::from(shape.stranded()));
+    let backward = crate::superkmer::reverse_groups(packed) >> (128 - 2 * (kmers + shape.k() - 1));
+    for i in (0..kmers).step_by(8) {
+        // Lane t holds k-mer i + t: its reverse complement reads `packed` upwards from there, itself `backward` from as
+        // far before the last.
+        let rising = window(packed >> (2 * i), _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14));
+        let last = 2 * (kmers - 1 - i) as u32;
+        let before = backward.checked_shr(last.wrapping_sub(14)).unwrap_or_else(|| backward << (14 - last));
+        let falling = window(before, _mm512_setr_epi64(14, 12, 10, 8, 6, 4, 2, 0));
+        let reverse = _mm512_or_si512(_mm512_andnot_si512(rising, mask), one_strand);
+        let form = _mm512_min_epu64(_mm512_and_si512(falling, mask), reverse);
+        // SAFETY: the caller promises room for eight.
+        unsafe { _mm512_storeu_si512(keys.as_mut_ptr().add(i).cast(), mix(form)) };
+    }
+}
+
+/// The low words of `bits` shifted right by each of `shifts`.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn window(bits: u128, shifts: __m512i) -> __m512i {
+    let (low, high) = (_mm512_set1_epi64(bits as i64), _mm512_set1_epi64((bits >> 64) as i64));
+    let rest = _mm512_sub_epi64(_mm512_set1_epi64(64), shifts);
+    _mm512_or_si512(_mm512_srlv_epi64(low, shifts), _mm512_sllv_epi64(high, rest))
+}
+
+/// [`crate::mix`] of eight words.
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq")]
+fn mix(words: __m512i) -> __m512i {
+    let words = _mm512_xor_si512(words, _mm512_srli_epi64::<32>(words));
+    let words = _mm512_mullo_epi64(words, _mm512_set1_epi64(FIRST as i64));
+    let words = _mm512_xor_si512(words, _mm512_srli_epi64::<29>(words));
+    _mm512_mullo_epi64(words, _mm512_set1_epi64(SECOND as i64))
 }

@@ -9,6 +9,8 @@ mod avx2;
 mod avx512;
 mod scalar;
 
+use crate::Shape;
+
 /// Most letters that one call handles.
 pub const MAX_LETTERS: usize = 4096;
 
@@ -96,7 +98,10 @@ impl Kernels {
             if is_x86_feature_detected!("avx2") {
                 sets.push(Kernels::Avx2);
             }
-            if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw") {
+            if is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512dq")
+            {
                 sets.push(Kernels::Avx512);
             }
         }
@@ -141,12 +146,29 @@ impl Kernels {
         }
         kmers
     }
+
+    /// Writes to `keys[..kmers]` the keys of the k-mers of `shape` (of k up to 32) in `packed` bases: two bits each, the first
+    /// lowest, zero beyond the last.
+    ///
+    /// # Panics
+    /// When `keys` has no room for `kmers` and 7 more, or 64 bases do not hold that many k-mers.
+    #[inline]
+    #[allow(unsafe_code)]
+    pub fn keys(self, packed: u128, kmers: usize, shape: Shape, keys: &mut [u64]) {
+        assert!(shape.words() == 1 && (1..=65 - shape.k()).contains(&kmers) && kmers + 7 <= keys.len());
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `available` saw the feature; `keys` has room for a whole vector at the end.
+            Kernels::Avx512 => unsafe { avx512::keys(packed, kmers, shape, keys) },
+            _ => scalar::keys(packed, kmers, shape, keys),
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Kmer, Shape, minimizer_hash};
+    use crate::{Kmer, minimizer_hash};
 
     fn letters(n: usize, seed: u64) -> Vec<u8> {
         (0..n as u64).map(|i| b"ACGTacgtU"[(crate::mix(seed ^ i.wrapping_mul(77)) >> 32) as usize % 9]).collect()

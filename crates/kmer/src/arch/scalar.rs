@@ -4,6 +4,7 @@ use gyrase_seq::encode;
 
 use super::{Stretch, Window};
 use crate::minimizer::{MULTIPLIER, SALT};
+use crate::{Shape, mix};
 
 pub(super) fn pack(letters: &[u8], packed: &mut [u8]) -> bool {
     let mut valid = true;
@@ -56,5 +57,19 @@ fn mark_changes(kmers: usize, stretch: &mut Stretch) {
             let changed = i == 0 || stretch.hashes[i] != stretch.hashes[i - 1];
             bits | u64::from(changed) << bit
         });
+    }
+}
+
+pub(super) fn keys(packed: u128, kmers: usize, shape: Shape, keys: &mut [u64]) {
+    let top = 2 * (shape.k() - 1);
+    let mask = u64::MAX >> (62 - top);
+    let (mut forward, mut reverse) = (0, 0);
+    for i in 0..kmers + shape.k() - 1 {
+        let code = (packed >> (2 * i)) as u64 & 3;
+        forward = (forward << 2 | code) & mask;
+        reverse = reverse >> 2 | (3 - code) << top;
+        if i + 1 >= shape.k() {
+            keys[i + 1 - shape.k()] = mix(if shape.stranded() { forward } else { forward.min(reverse) });
+        }
     }
 }
