@@ -1,7 +1,7 @@
 //! Counting one partition: the worker.
 
 use gyrase_fabric::{Drain, FabricError};
-use gyrase_kmer::{Key, Shape, SuperKmer};
+use gyrase_kmer::{Kernels, Key, Shape, SuperKmer};
 use gyrase_table::gyk::Writer;
 use gyrase_table::{Bloom, Cardinality, CountTable, TableKey};
 use gyrase_tabulate::{Partition, Worker};
@@ -25,20 +25,16 @@ pub(crate) struct Counter<'w, const W: usize> {
     /// Distinct super-k-mers over all, in the last bin where it was measured.
     distinct_share: f64,
     repeats: CountTable<SuperKmer<W>>,
-    keys: Vec<Key<W>>,
-    runs: Vec<Run>,
+    kernels: Kernels,
+    /// The keys of the partition, and behind them room for those of one super-k-mer.
+    keys: Vec<[u64; W]>,
+    /// How often each came.
+    weights: Vec<u32>,
     table: CountTable<Key<W>>,
     bloom: Bloom,
     cardinality: Cardinality,
     sorted_keys: Vec<[u64; W]>,
     sorted_counts: Vec<u32>,
-}
-
-/// Keys of one super-k-mer: how many, and how often it came.
-#[derive(Clone, Copy)]
-struct Run {
-    keys: u32,
-    weight: u32,
 }
 
 impl<'w, const W: usize> Counter<'w, W> {
@@ -58,8 +54,9 @@ impl<'w, const W: usize> Counter<'w, W> {
             logged,
             distinct_share: 0.0,
             repeats: CountTable::default(),
+            kernels: Kernels::detect(),
             keys: Vec::new(),
-            runs: Vec::new(),
+            weights: Vec::new(),
             table: CountTable::default(),
             bloom: Bloom::default(),
             cardinality: Cardinality::default(),
@@ -125,12 +122,12 @@ impl<const W: usize> Counter<'_, W> {
         let longest = SuperKmer::<W>::capacity(self.shape);
         let keys = (bytes * longest).div_ceil(SuperKmer::<W>::stored_bytes(longest, self.shape));
         // A buffer that grows is up to half empty.
-        keys * (2 * size_of::<Key<W>>() + size_of::<u32>())
+        keys * 2 * (size_of::<Key<W>>() + size_of::<u32>())
     }
 
     /// Bytes of the keys that the partition was expanded to.
     fn expanded(&self) -> usize {
-        self.keys.len() * size_of::<Key<W>>() + self.runs.len() * size_of::<Run>()
+        self.keys.capacity() * size_of::<Key<W>>() + self.weights.capacity() * size_of::<u32>()
     }
 
     /// Bytes to count so many different k-mers of those that were expanded, in so many tables, and to write them: the table, the rows
@@ -151,8 +148,9 @@ impl<const W: usize> Counter<'_, W> {
     /// Gives back what earlier bins left if it would be too much together with so many bytes of keys and of tables to come.
     fn trim(&mut self, keys: usize, tables: usize) {
         if self.repeats.bytes() + self.held.0.max(keys) + self.held.1.max(tables) > self.memory {
+            self.keys.truncate(self.weights.len());
             self.keys.shrink_to_fit();
-            self.runs.shrink_to_fit();
+            self.weights.shrink_to_fit();
             self.release_tables();
             self.held = (self.expanded(), 0);
         }
@@ -167,15 +165,18 @@ impl<const W: usize> Counter<'_, W> {
 
 impl<const W: usize> Counter<'_, W> {
     fn count_at_once<D: Drain>(&mut self, partition: &Partition<D, W>) -> Result<AtOnce, FabricError> {
-        let (mut keys, mut runs) = (std::mem::take(&mut self.keys), std::mem::take(&mut self.runs));
-        keys.clear();
-        runs.clear();
-        let shape = self.shape;
+        let (mut keys, mut weights) = (std::mem::take(&mut self.keys), std::mem::take(&mut self.weights));
+        weights.clear();
+        let (shape, kernels) = (self.shape, self.kernels);
         self.for_each_distinct(partition, |super_kmer, weight| {
-            super_kmer.for_each_key(shape, |key| keys.push(key));
-            runs.push(Run { keys: super_kmer.kmers() as u32, weight });
+            let end = weights.len();
+            if keys.len() < end + SuperKmer::<W>::MOST_KEYS {
+                keys.resize(2 * (end + SuperKmer::<W>::MOST_KEYS), [0; W]);
+            }
+            let kmers = super_kmer.keys(shape, kernels, &mut keys[end..]);
+            weights.resize(end + kmers, weight);
         })?;
-        (self.keys, self.runs) = (keys, runs);
+        (self.keys, self.weights) = (keys, weights);
         let distinct = self.estimate_distinct();
         if !self.fits(distinct, 1) {
             return Ok(AtOnce::TooMany { distinct });
@@ -203,18 +204,19 @@ impl<const W: usize> Counter<'_, W> {
         let records = partition.bytes() as usize / SuperKmer::<W>::stored_bytes(1, self.shape);
         let most = self.memory / 4 / CountTable::<SuperKmer<W>>::bytes_for(1024) * 1024;
         self.repeats.clear(((records as f64 * self.distinct_share) as usize).min(most), 0);
-        let (repeats, mut came, mut distinct) = (&mut self.repeats, 0u64, 0usize);
-        partition.for_each(|super_kmer, weight| {
-            came += 1;
-            repeats.add(super_kmer, weight);
-            if repeats.len() >= most {
-                distinct += repeats.len();
-                repeats.iter().for_each(|(super_kmer, weight)| each(super_kmer, weight));
-                repeats.clear(most, 0);
+        let (repeats, mut came, mut distinct) = (&mut self.repeats, 0usize, 0usize);
+        partition.drain(|mut records| {
+            while let added @ 1.. = repeats.add_all(records.by_ref().take(SMALL)) {
+                came += added;
+                if repeats.len() >= most {
+                    distinct += repeats.len();
+                    repeats.for_each(&mut each);
+                    repeats.clear(most, 0);
+                }
             }
         })?;
         distinct += repeats.len();
-        repeats.iter().for_each(|(super_kmer, weight)| each(super_kmer, weight));
+        repeats.for_each(&mut each);
         if came > 0 {
             self.distinct_share = distinct as f64 / came as f64;
         }
@@ -222,24 +224,22 @@ impl<const W: usize> Counter<'_, W> {
     }
 
     fn total_weight(&self) -> u64 {
-        self.runs.iter().map(|run| u64::from(run.keys) * u64::from(run.weight)).sum()
+        self.weights.iter().map(|&weight| u64::from(weight)).sum()
     }
 
     fn estimate_distinct(&mut self) -> usize {
-        if self.keys.len() <= SMALL {
-            return self.keys.len();
+        let keys = &self.keys[..self.weights.len()];
+        if keys.len() <= SMALL {
+            return keys.len();
         }
         self.cardinality.clear();
-        self.keys.iter().for_each(|key| self.cardinality.see(key.place()));
-        self.cardinality.estimate().min(self.keys.len())
+        keys.iter().for_each(|&key| self.cardinality.see(Key(key).place()));
+        self.cardinality.estimate().min(keys.len())
     }
 
     fn count_all(&mut self, distinct: usize) {
         self.table.clear(distinct, 0);
-        for_each_weighted(&self.keys, &self.runs, |key, weight| {
-            self.table.add(key, weight);
-            self.table.relieve();
-        });
+        self.table.add_all(weighted(&self.keys, &self.weights));
         self.table.append_sorted(0, self.counted.clone(), &mut self.sorted_keys, &mut self.sorted_counts);
     }
 
@@ -249,13 +249,13 @@ impl<const W: usize> Counter<'_, W> {
     fn count_repeated(&mut self, distinct: usize) {
         self.bloom.clear(distinct);
         self.table.clear(distinct / 4, 0);
-        for_each_weighted(&self.keys, &self.runs, |key, weight| {
+        weighted(&self.keys, &self.weights).for_each(|(key, weight)| {
             if self.bloom.note(key.place()) || weight > 1 {
                 self.table.make_present(key);
                 self.table.relieve();
             }
         });
-        for_each_weighted(&self.keys, &self.runs, |key, weight| self.table.add_to_present(key, weight));
+        weighted(&self.keys, &self.weights).for_each(|(key, weight)| self.table.add_to_present(key, weight));
         self.table.append_sorted(1, self.counted.clone(), &mut self.sorted_keys, &mut self.sorted_counts);
     }
 
@@ -271,7 +271,7 @@ impl<const W: usize> Counter<'_, W> {
 
     /// Counts a partition that would not fit, in passes over ranges of keys, and writes each: the ranges come out in order.
     fn count_in_passes<D: Drain>(&mut self, partition: &Partition<D, W>, distinct: usize) -> Result<(), Error> {
-        (self.keys, self.runs) = (Vec::new(), Vec::new());
+        (self.keys, self.weights) = (Vec::new(), Vec::new());
         self.release_tables();
         self.held = (0, 0);
         let (shape, counted, eighth) = (self.shape, self.counted.clone(), self.memory / 8);
@@ -288,13 +288,8 @@ impl<const W: usize> Counter<'_, W> {
 }
 
 #[inline(always)]
-fn for_each_weighted<const W: usize>(keys: &[Key<W>], runs: &[Run], mut each: impl FnMut(Key<W>, u32)) {
-    let mut keys = keys;
-    for run in runs {
-        let (these, rest) = keys.split_at(run.keys as usize);
-        these.iter().for_each(|&key| each(key, run.weight));
-        keys = rest;
-    }
+fn weighted<const W: usize>(keys: &[[u64; W]], weights: &[u32]) -> impl Iterator<Item = (Key<W>, u32)> {
+    keys.iter().zip(weights).map(|(&key, &weight)| (Key(key), weight))
 }
 
 #[cfg(test)]
@@ -311,8 +306,8 @@ mod tests {
         let logged = || Ok(());
         let mut counter = Counter::<1>::new(shape, 2..=9, 1 << 20, &writer, &logged);
         for distinct in [1, 10, 1000, 60_000] {
-            counter.keys = (0..100_000u64).map(|i| Key([gyrase_kmer::mix(gyrase_kmer::mix(i) % distinct)])).collect();
-            counter.runs = (0..10_000).map(|i| Run { keys: 10, weight: 1 + (i % 7 == 0) as u32 }).collect();
+            counter.keys = (0..100_000u64).map(|i| [gyrase_kmer::mix(gyrase_kmer::mix(i) % distinct)]).collect();
+            counter.weights = (0..100_000).map(|i| 1 + (i / 10 % 7 == 0) as u32).collect();
             let mut answers = Vec::new();
             for count in [Counter::count_all, Counter::count_repeated] {
                 counter.sorted_keys.clear();

@@ -29,6 +29,15 @@ pub trait Sender: Send {
     /// When there is no such partition. With debug assertions also when `record` exceeds [`SLACK`] bytes, or `used` is 0 or
     /// exceeds `record`.
     fn send(&mut self, partition: usize, record: &[u8], used: usize) -> Result<(), FabricError>;
+
+    /// Tells that the next records go to this partition and those named just before. Changes nothing but time: the memory that
+    /// they go to can be waited for together.
+    ///
+    /// # Panics
+    /// When there is no such partition.
+    fn expect(&self, partition: usize) {
+        let _ = partition;
+    }
 }
 
 /// What is done with many records at a time: the bytes, and how many of them are records.

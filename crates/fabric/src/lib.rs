@@ -22,6 +22,7 @@ mod output;
 mod progress;
 mod spill;
 
+pub use arch::prefetch;
 pub use contract::{Combiner, Drain, Each, Fabric, SLACK, Sender};
 pub use error::FabricError;
 pub use local::{LocalFabric, LocalPartitions, LocalSender};

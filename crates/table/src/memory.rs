@@ -1,11 +1,14 @@
 //! A table in memory that counts keys and gives them back in order.
 
+use gyrase_fabric::prefetch;
 use gyrase_kmer::{Key, SuperKmer};
 
 /// What a [`CountTable`] counts.
 pub trait TableKey: Copy + Eq {
     /// A uniform number. Where keys must come out sorted, a larger key never has a smaller number.
     fn place(&self) -> u64;
+    /// 0 for equal keys only.
+    fn differs(&self, other: &Self) -> u64;
     /// Any key: it fills empty slots.
     const FILLING: Self;
 }
@@ -14,6 +17,10 @@ impl<const W: usize> TableKey for Key<W> {
     #[inline(always)]
     fn place(&self) -> u64 {
         self.0[0]
+    }
+    #[inline(always)]
+    fn differs(&self, other: &Self) -> u64 {
+        self.0.iter().zip(&other.0).fold(0, |differs, (one, other)| differs | one ^ other)
     }
     const FILLING: Self = Key([0; W]);
 }
@@ -26,6 +33,11 @@ impl<const W: usize> TableKey for SuperKmer<W> {
             let place = (place ^ word as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             (place.rotate_left(32) ^ (word >> 64) as u64).wrapping_mul(0xbf58_476d_1ce4_e5b9)
         })
+    }
+    #[inline(always)]
+    fn differs(&self, other: &Self) -> u64 {
+        let differs = self.0.iter().zip(&other.0).fold(0, |differs, (one, other)| differs | one ^ other);
+        differs as u64 | (differs >> 64) as u64
     }
     const FILLING: Self = SuperKmer([0; W]);
 }
@@ -49,6 +61,24 @@ pub struct CountTable<K> {
     len: usize,
     /// Leading bits that all places share (see [`CountTable::clear`]).
     shared_bits: u32,
+}
+
+/// Keys whose slots are asked for together.
+const AHEAD: usize = 32;
+
+/// Adds `weight` to the count of `key` in the first of `slots` that is empty or holds it: true when it is new, `None` when there
+/// is no such slot.
+#[inline(always)]
+fn add_near<K: TableKey>(slots: &mut [Slot<K>], key: K, weight: u32) -> Option<bool> {
+    for slot in slots {
+        let count = slot.count;
+        // One branch for both that is mostly taken: whether a key is new, nobody can foresee.
+        if { slot.key }.differs(&key).min(u64::from(count)) == 0 {
+            *slot = Slot { key, count: count.saturating_add(weight) };
+            return Some(count == 0);
+        }
+    }
+    None
 }
 
 /// Slots behind the last home.
@@ -95,32 +125,56 @@ impl<K: TableKey> CountTable<K> {
         ((u128::from(key.place() << self.shared_bits) * self.homes as u128) >> 64) as usize
     }
 
-    /// Adds `weight` (at least 1) to the count of `key`.
+    /// Adds to the count of each key a weight (at least 1); returns how many there were.
+    ///
+    /// A few keys ahead their slots are asked for, so that the memory is waited for together.
     #[inline(always)]
-    pub fn add(&mut self, key: K, weight: u32) {
-        let mut at = self.home(&key);
+    pub fn add_all(&mut self, keys: impl IntoIterator<Item = (K, u32)>) -> usize {
+        let (mut keys, mut all) = (keys.into_iter(), 0);
+        let mut waiting = [(K::FILLING, 0, 0); AHEAD];
         loop {
-            let Some(slot) = self.slots.get_mut(at) else {
-                self.grow();
-                return self.add_after_growth(key, weight);
-            };
-            if slot.count == 0 {
-                *slot = Slot { key, count: weight };
-                self.len += 1;
-                return;
+            self.relieve();
+            let mut arrived = 0;
+            for (place, (key, weight)) in waiting.iter_mut().zip(keys.by_ref()) {
+                let home = self.home(&key);
+                prefetch(&self.slots[home]);
+                *place = (key, weight, home);
+                arrived += 1;
             }
-            if { slot.key } == key {
-                slot.count = slot.count.saturating_add(weight);
-                return;
+            self.add_waiting(&waiting[..arrived]);
+            all += arrived;
+            if arrived < AHEAD {
+                return all;
             }
-            at += 1;
         }
     }
 
-    #[cold]
-    #[inline(never)]
-    fn add_after_growth(&mut self, key: K, weight: u32) {
-        self.add(key, weight);
+    #[inline(always)]
+    fn add_waiting(&mut self, waiting: &[(K, u32, usize)]) {
+        let mut added = 0;
+        for (i, &(key, weight, home)) in waiting.iter().enumerate() {
+            let Some(new) = add_near(&mut self.slots[home..], key, weight) else {
+                self.len += added;
+                self.grow();
+                waiting[i..].iter().for_each(|&(key, weight, _)| self.add(key, weight));
+                return;
+            };
+            added += usize::from(new);
+        }
+        self.len += added;
+    }
+
+    /// Adds `weight` (at least 1) to the count of `key`.
+    #[inline(always)]
+    pub fn add(&mut self, key: K, weight: u32) {
+        loop {
+            let home = self.home(&key);
+            if let Some(new) = add_near(&mut self.slots[home..], key, weight) {
+                self.len += usize::from(new);
+                return;
+            }
+            self.grow();
+        }
     }
 
     /// Gives `key` the count 1 if it is not there.
@@ -149,7 +203,7 @@ impl<K: TableKey> CountTable<K> {
     }
 
     /// Doubles the room when the table is too full to be fast; call it now and then while adding.
-    #[inline]
+    #[inline(always)]
     pub fn relieve(&mut self) {
         if self.len > self.homes / 8 * 7 {
             self.grow();
@@ -166,9 +220,19 @@ impl<K: TableKey> CountTable<K> {
         }
     }
 
-    /// Every key with its count, in no particular order.
-    pub fn iter(&self) -> impl Iterator<Item = (K, u32)> {
-        self.slots.iter().filter(|slot| slot.count > 0).map(|slot| (slot.key, slot.count))
+    /// Calls `each` with every key and its count, in no particular order.
+    #[inline(always)]
+    pub fn for_each(&self, mut each: impl FnMut(K, u32)) {
+        for slots in self.slots.chunks(64) {
+            // Which are occupied, nobody can foresee: all of them at a time, then from one to the next.
+            let occupied = slots.iter().rev().fold(0u64, |bits, slot| bits << 1 | u64::from(slot.count > 0));
+            let mut left = occupied;
+            while left != 0 {
+                let slot = &slots[left.trailing_zeros() as usize];
+                each(slot.key, slot.count);
+                left &= left - 1;
+            }
+        }
     }
 }
 
@@ -265,6 +329,9 @@ mod tests {
         table.clear(4, 0);
         table.add(Key([1]), u32::MAX - 1);
         table.add(Key([1]), 5);
-        assert_eq!(table.iter().collect::<Vec<_>>(), [(Key([1]), u32::MAX)]);
+        table.add_all([(Key([2]), 7), (Key([1]), 1), (Key([2]), 9)]);
+        let mut counts = Vec::new();
+        table.for_each(|key, count| counts.push((key.0, count)));
+        assert_eq!(counts, [([1], u32::MAX), ([2], 16)]);
     }
 }

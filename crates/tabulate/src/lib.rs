@@ -20,7 +20,7 @@ use gyrase_fastx::Inputs;
 use gyrase_kmer::{Cutter, Shape, SuperKmer};
 use gyrase_seq::Batch;
 
-pub use records::Repeats;
+pub use records::{Records, Repeats};
 
 /// What ends a scatter or a reduction early.
 #[derive(Debug, thiserror::Error)]
@@ -111,18 +111,47 @@ fn scatter_batch<const W: usize>(
     sender: &mut impl Sender,
 ) -> Result<Scattered, FabricError> {
     let mut scattered = Scattered::default();
-    let mut super_kmers = 0;
-    let mut send = |bin, super_kmer: SuperKmer<W>| {
-        super_kmers += 1;
-        let stored = SuperKmer::<W>::stored_bytes(super_kmer.kmers(), shape);
-        sender.send(bin, super_kmer.to_bytes().as_flattened(), stored)
-    };
+    let mut outgoing = Outgoing { sender, shape, waiting: [(0, SuperKmer([0; W])); AHEAD], len: 0, sent: 0 };
     for record in &batch.records {
+        let mut send = |bin, super_kmer| outgoing.push(bin, super_kmer);
         scattered.kmers += cutter.cut(batch.bytes(record.letters), &mut send)?;
         scattered.bases += record.letters.len() as u64 - u64::from(record.overlap);
         scattered.reads += u64::from(!record.continues);
     }
-    Ok(Scattered { super_kmers, ..scattered })
+    outgoing.flush()?;
+    Ok(Scattered { super_kmers: outgoing.sent, ..scattered })
+}
+
+/// Super-k-mers on their way to a sender, which is told of several before it takes them.
+struct Outgoing<'s, S, const W: usize> {
+    sender: &'s mut S,
+    shape: Shape,
+    waiting: [(usize, SuperKmer<W>); AHEAD],
+    len: usize,
+    sent: u64,
+}
+
+/// Super-k-mers that are sent together.
+const AHEAD: usize = 32;
+
+impl<S: Sender, const W: usize> Outgoing<'_, S, W> {
+    #[inline(always)]
+    fn push(&mut self, bin: usize, super_kmer: SuperKmer<W>) -> Result<(), FabricError> {
+        self.waiting[self.len] = (bin, super_kmer);
+        self.len += 1;
+        if self.len == AHEAD { self.flush() } else { Ok(()) }
+    }
+
+    #[inline(never)]
+    fn flush(&mut self) -> Result<(), FabricError> {
+        let waiting = &self.waiting[..std::mem::take(&mut self.len)];
+        self.sent += waiting.len() as u64;
+        waiting.iter().for_each(|&(bin, _)| self.sender.expect(bin));
+        waiting.iter().try_for_each(|&(bin, super_kmer)| {
+            let stored = SuperKmer::<W>::stored_bytes(super_kmer.kmers(), self.shape);
+            self.sender.send(bin, super_kmer.to_bytes().as_flattened(), stored)
+        })
+    }
 }
 
 /// The super-k-mers of one partition.
@@ -150,8 +179,17 @@ impl<D: Drain, const W: usize> Partition<'_, D, W> {
     /// When a spill file cannot be read or was damaged.
     #[inline]
     pub fn for_each(&self, mut each: impl FnMut(SuperKmer<W>, u32)) -> Result<(), FabricError> {
+        self.drain(|records| records.for_each(|(super_kmer, weight)| each(super_kmer, weight)))
+    }
+
+    /// Calls `each` with many super-k-mers and weights at a time; otherwise as [`Partition::for_each`].
+    ///
+    /// # Errors
+    /// As those of [`Partition::for_each`].
+    #[inline]
+    pub fn drain(&self, mut each: impl FnMut(Records<W>)) -> Result<(), FabricError> {
         self.partitions.drain(self.number, &mut |bytes, used| {
-            records::for_each(bytes, used, self.shape, &mut each);
+            each(Records::new(bytes, used, self.shape));
             Ok(())
         })
     }

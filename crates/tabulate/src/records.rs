@@ -10,25 +10,38 @@ use gyrase_table::CountTable;
 /// Bytes before the super-k-mer of a record with a weight.
 const WEIGHT_BYTES: usize = 5;
 
-/// Calls `each` with the super-k-mer and the weight of every record of `bytes[..used]`.
-#[inline(always)]
-pub(crate) fn for_each<const W: usize>(
-    bytes: &[u8],
+/// The super-k-mers and the weights of the records of `bytes[..used]`.
+pub struct Records<'b, const W: usize> {
+    bytes: &'b [u8],
     used: usize,
     shape: Shape,
-    each: &mut impl FnMut(SuperKmer<W>, u32),
-) {
-    let mut at = 0;
-    while at < used {
-        let mut weight = 1;
-        if bytes[at] == 0 {
-            weight = u32::from_le_bytes(bytes[at + 1..at + WEIGHT_BYTES].try_into().expect("four bytes"));
-            at += WEIGHT_BYTES;
+    at: usize,
+}
+
+impl<'b, const W: usize> Records<'b, W> {
+    pub(crate) fn new(bytes: &'b [u8], used: usize, shape: Shape) -> Records<'b, W> {
+        Records { bytes, used, shape, at: 0 }
+    }
+}
+
+impl<const W: usize> Iterator for Records<'_, W> {
+    type Item = (SuperKmer<W>, u32);
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<(SuperKmer<W>, u32)> {
+        if self.at >= self.used {
+            return None;
         }
-        let super_kmer = SuperKmer::<W>::from_bytes(&bytes[at..], shape);
+        let mut weight = 1;
+        if self.bytes[self.at] == 0 {
+            let four = &self.bytes[self.at + 1..self.at + WEIGHT_BYTES];
+            weight = u32::from_le_bytes(four.try_into().expect("four bytes"));
+            self.at += WEIGHT_BYTES;
+        }
+        let super_kmer = SuperKmer::<W>::from_bytes(&self.bytes[self.at..], self.shape);
         let super_kmer = super_kmer.expect("checksums hold: only whole super-k-mers are drained");
-        at += SuperKmer::<W>::stored_bytes(super_kmer.kmers(), shape);
-        each(super_kmer, weight);
+        self.at += SuperKmer::<W>::stored_bytes(super_kmer.kmers(), self.shape);
+        Some((super_kmer, weight))
     }
 }
 
@@ -52,16 +65,12 @@ impl<const W: usize> Repeats<W> {
 
 impl<const W: usize> Combiner for Repeats<W> {
     fn add(&mut self, bytes: &[u8], used: usize) {
-        let table = &mut self.table;
-        for_each(bytes, used, self.shape, &mut |super_kmer: SuperKmer<W>, weight| {
-            table.add(super_kmer, weight);
-            table.relieve();
-        });
+        self.table.add_all(Records::new(bytes, used, self.shape));
     }
 
     fn finish(&mut self, emit: &mut dyn FnMut(&[u8], usize)) {
         let mut record = [0; WEIGHT_BYTES + 64];
-        for (super_kmer, weight) in self.table.iter() {
+        self.table.for_each(|super_kmer, weight| {
             let stored = SuperKmer::<W>::stored_bytes(super_kmer.kmers(), self.shape);
             record[1..WEIGHT_BYTES].copy_from_slice(&weight.to_le_bytes());
             record[WEIGHT_BYTES..WEIGHT_BYTES + 16 * W].copy_from_slice(super_kmer.to_bytes().as_flattened());
@@ -70,7 +79,7 @@ impl<const W: usize> Combiner for Repeats<W> {
             } else {
                 emit(&record[..WEIGHT_BYTES + 16 * W], WEIGHT_BYTES + stored);
             }
-        }
+        });
         // Bins are alike: the next one will want about as much room.
         self.table.clear(self.table.len() + self.table.len() / 4 + 16, 0);
     }
