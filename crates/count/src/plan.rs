@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use gyrase_fabric::LocalFabric;
-use gyrase_fastx::{Compression, Input, Inputs};
+use gyrase_fastx::Inputs;
 use gyrase_kmer::{BINS, Shape};
 
 use crate::estimate::{Contents, Estimate, contents};
@@ -29,19 +29,6 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Bytes to reserve for the fabric: all that it may take when the inputs do not tell how much will come, as pipes and
-    /// compressed files do not.
-    pub(crate) fn reserved(&self, inputs: &Inputs, budget: Budget, threads: usize) -> u64 {
-        let tells = |input: &Input| input.size.is_some() && input.compression == Compression::Plain;
-        match self.super_kmers.most {
-            Some(most) if inputs.inputs().iter().all(tells) => {
-                let ample = (2 * most).max(256 << 20) + LocalFabric::least_memory(BINS, threads);
-                budget.fabric.min(ample)
-            }
-            _ => budget.fabric,
-        }
-    }
-
     /// Why a run would be refused before its first byte, if it would.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use gyrase_fabric::{Drain, FabricError, LocalFabric, LocalPartitions, Memory, Progress, SpillFolder};
+use gyrase_fabric::{Drain, LocalFabric, LocalPartitions, Progress, SpillFolder};
 use gyrase_fastx::{Inputs, Options};
 use gyrase_kmer::{BINS, mix, with_words};
 use gyrase_table::gyk::{Cutoffs, Metadata, Writer};
@@ -65,20 +65,13 @@ fn count<const W: usize>(config: &Config, inputs: &Inputs, progress: &Progress) 
     let reopen = |earlier: Earlier| Some((LocalPartitions::reopen(BINS, Arc::clone(&run.folder), &run.job)?, earlier));
     if let Some((partitions, earlier)) = earlier.and_then(reopen) {
         let resumed_bins = writer.next_bin();
-        return run.reduce::<W>(writer, &partitions, earlier.read, resumed_bins);
+        return run.reduce::<W>(writer, partitions, earlier.read, resumed_bins);
     }
     let plan = predict(config, inputs, budget);
     check_tmp(config, &plan)?;
     run.folder.remove();
-    let mut memory = Memory::reserve(plan.reserved(inputs, budget, config.threads)).map_err(FabricError::Memory)?;
-    let (partitions, read) = run.scatter::<W>(&mut memory)?;
-    let on_disk = match partitions.on_disk() {
-        Ok(on_disk) => on_disk,
-        Err(in_memory) => return run.reduce::<W>(writer, &in_memory, read, 0),
-    };
-    // Nothing is left in the buffers, and the tables want memory now.
-    drop(memory);
-    run.reduce::<W>(writer, &on_disk, read, 0)
+    let (partitions, read) = run.scatter::<W>()?;
+    run.reduce::<W>(writer, partitions, read, 0)
 }
 
 /// What a run has from its start to its end.
@@ -95,9 +88,9 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn scatter<'m, const W: usize>(&self, memory: &'m mut Memory) -> Result<(LocalPartitions<'m>, Scattered), Error> {
+    fn scatter<const W: usize>(&self) -> Result<(LocalPartitions, Scattered), Error> {
         let shape = self.config.shape;
-        let fabric = LocalFabric::new(BINS, memory, Arc::clone(&self.folder));
+        let fabric = LocalFabric::new(BINS, self.budget.fabric, Arc::clone(&self.folder));
         let fabric = fabric.combining(move || Box::new(Repeats::<W>::new(shape)));
         self.progress.start("read", self.inputs.total_bytes().unwrap_or(0));
         Ok(scatter::<W, _>(self.inputs, shape, fabric, self.config.threads, self.progress)?)
@@ -107,7 +100,7 @@ impl Run<'_> {
     fn reduce<const W: usize>(
         &self,
         mut writer: Writer,
-        partitions: &LocalPartitions,
+        partitions: LocalPartitions,
         read: Scattered,
         resumed_bins: usize,
     ) -> Result<Summary, Error> {
@@ -123,9 +116,13 @@ impl Run<'_> {
         // Out of core the buffers are gone: bins that fit the larger share are counted at once, others in fewer passes.
         let on_disk = partitions.spilled();
         let budget = if on_disk { self.budget.for_tables_only(self.config.threads) } else { self.budget };
-        count_partitions::<W>(self.config, budget, partitions, &writer, &logged, self.progress)?;
+        count_partitions::<W>(self.config, budget, &partitions, &writer, &logged, self.progress)?;
         self.progress.start("write", 0);
-        let database = writer.finish(&metadata(self.inputs, read))?;
+        let database = std::thread::scope(|scope| {
+            // Giving the memory back takes its time too: while the disk is waited for.
+            scope.spawn(|| drop(partitions));
+            writer.finish(&metadata(self.inputs, read))
+        })?;
         self.folder.remove();
         Ok(Summary { read, database, spilled_bytes: self.folder.written(), resumed_bins })
     }

@@ -26,7 +26,6 @@ pub use arch::prefetch;
 pub use contract::{Combiner, Drain, Each, Fabric, SLACK, Sender};
 pub use error::FabricError;
 pub use local::{LocalFabric, LocalPartitions, LocalSender};
-pub use memory::Memory;
 pub use output::{OutputError, OutputFile};
 pub use progress::{Progress, Stage};
 pub use spill::SpillFolder;

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+use memmap2::MmapMut;
+
 use crate::arch::prefetch;
 use crate::contract::Each;
-use crate::memory::{Memory, Pool, SLAB};
+use crate::memory::{Pool, SLAB};
 use crate::spill::{Extent, SpillFile};
 use crate::{Combiner, Drain, Fabric, FabricError, SLACK, Sender, SpillFolder};
 
@@ -18,7 +20,11 @@ const NO_BLOCK: u32 = u32::MAX;
 
 /// Bytes of a cache line.
 const LINE: usize = 64;
+/// Lines of a block that are fetched while the one before it is drained; the processor sees to those behind them.
+const FETCHED: usize = 4;
 
+/// Bytes of all senders below which none looks for repeats: whoever drains them finds them as fast.
+const AMPLE: u64 = 512 << 20;
 /// Blocks of a sender (48 MiB) that are full before it looks for repeats.
 const FIRST_ROOM: usize = 24 * BLOCKS_PER_SLAB;
 /// Partitions by which a sender judges whether combining pays.
@@ -31,23 +37,29 @@ const SPILL_WRITE: usize = 8 << 20;
 ///
 /// Every sender fills blocks of its own and takes a slab of them from the common memory when it has none left; when the memory
 /// is used up it writes all it has to its spill file, in order of partition, and starts over. No sender waits for another.
-pub struct LocalFabric<'m> {
+pub struct LocalFabric {
     partitions: usize,
     combiner: Option<Box<dyn Fn() -> Box<dyn Combiner> + Sync>>,
-    pool: Arc<Pool<'m>>,
+    pool: Arc<Pool>,
     folder: Arc<SpillFolder>,
     senders: AtomicUsize,
 }
 
-impl<'m> LocalFabric<'m> {
-    /// A fabric of `partitions` partitions over `memory`, spilling to `folder`. Every sender holds at least one block of
-    /// each partition that it sends to; see [`LocalFabric::least_memory`].
-    pub fn new(partitions: usize, memory: &'m mut Memory, folder: Arc<SpillFolder>) -> LocalFabric<'m> {
-        LocalFabric { partitions, combiner: None, pool: Arc::new(memory.slabs()), folder, senders: AtomicUsize::new(0) }
+impl LocalFabric {
+    /// A fabric of `partitions` partitions in up to `memory` bytes, spilling to `folder`. Every sender holds at least one block
+    /// of each partition that it sends to; see [`LocalFabric::least_memory`].
+    pub fn new(partitions: usize, memory: u64, folder: Arc<SpillFolder>) -> LocalFabric {
+        LocalFabric {
+            partitions,
+            combiner: None,
+            pool: Arc::new(Pool::new(memory)),
+            folder,
+            senders: AtomicUsize::new(0),
+        }
     }
 
     /// Lets every sender combine its records, with a combiner of its own, before it takes more than some memory or spills.
-    pub fn combining(mut self, combiner: impl Fn() -> Box<dyn Combiner> + Sync + 'static) -> LocalFabric<'m> {
+    pub fn combining(mut self, combiner: impl Fn() -> Box<dyn Combiner> + Sync + 'static) -> LocalFabric {
         self.combiner = Some(Box::new(combiner));
         self
     }
@@ -58,11 +70,11 @@ impl<'m> LocalFabric<'m> {
     }
 }
 
-impl<'m> Fabric for LocalFabric<'m> {
-    type Sender = LocalSender<'m>;
-    type Partitions = LocalPartitions<'m>;
+impl Fabric for LocalFabric {
+    type Sender = LocalSender;
+    type Partitions = LocalPartitions;
 
-    fn sender(&self) -> LocalSender<'m> {
+    fn sender(&self) -> LocalSender {
         let mut blocks = Blocks { slabs: Vec::new(), used: Vec::new(), before: Vec::new(), free: Vec::new() };
         // Its least share at once, so that no faster sender takes it.
         while blocks.free.len() < self.partitions && blocks.grow(&self.pool) {}
@@ -78,20 +90,20 @@ impl<'m> Fabric for LocalFabric<'m> {
         }
     }
 
-    fn close(self, senders: Vec<LocalSender<'m>>) -> Result<LocalPartitions<'m>, FabricError> {
+    fn close(self, senders: Vec<LocalSender>) -> Result<LocalPartitions, FabricError> {
         LocalPartitions::of(self.partitions, self.folder, senders)
     }
 }
 
 /// A sender of [`LocalFabric`].
-pub struct LocalSender<'m> {
-    pool: Arc<Pool<'m>>,
+pub struct LocalSender {
+    pool: Arc<Pool>,
     folder: Arc<SpillFolder>,
     number: usize,
     /// Per partition: where the next record goes (slab, block and byte in one number); a multiple of `BLOCK` means "in no
     /// block yet", since a block in use is never at its start.
     ends: Vec<u64>,
-    blocks: Blocks<'m>,
+    blocks: Blocks,
     /// Blocks to fill before records are combined.
     room: usize,
     combiner: Option<Box<dyn Combiner>>,
@@ -100,8 +112,8 @@ pub struct LocalSender<'m> {
 
 /// The blocks of one sender. Blocks of a partition are chained from the last to the first.
 #[derive(Debug)]
-struct Blocks<'m> {
-    slabs: Vec<&'m mut [u8]>,
+struct Blocks {
+    slabs: Vec<MmapMut>,
     used: Vec<u16>,
     before: Vec<u32>,
     free: Vec<u32>,
@@ -110,7 +122,13 @@ struct Blocks<'m> {
 /// The first two bytes of a block stay empty, so that no position in use is a multiple of `BLOCK`.
 const FIRST: u64 = 2;
 
-impl<'m> Sender for LocalSender<'m> {
+impl Sender for LocalSender {
+    #[inline(always)]
+    fn expect(&self, partition: usize) {
+        let end = self.ends[partition] as usize;
+        prefetch(&self.blocks.slabs[end / SLAB][end % SLAB]);
+    }
+
     #[inline(always)]
     fn send(&mut self, partition: usize, record: &[u8], used: usize) -> Result<(), FabricError> {
         debug_assert!(record.len() <= SLACK && used <= record.len() && used > 0);
@@ -122,15 +140,13 @@ impl<'m> Sender for LocalSender<'m> {
         let slab = &mut self.blocks.slabs[end / SLAB];
         slab[end % SLAB..][..record.len()].copy_from_slice(record);
         // Thousands of records to other partitions come before the next to this one: time to fetch its next line.
-        if end / LINE != (end + used) / LINE {
-            prefetch(&slab[(end + used) % SLAB + LINE]);
-        }
+        prefetch(&slab[(end + used) % SLAB + LINE]);
         self.ends[partition] = (end + used) as u64;
         Ok(())
     }
 }
 
-impl<'m> LocalSender<'m> {
+impl LocalSender {
     #[cold]
     #[inline(never)]
     fn next_block(&mut self, partition: usize) -> Result<usize, FabricError> {
@@ -145,7 +161,8 @@ impl<'m> LocalSender<'m> {
 
     /// Frees blocks: of the common memory while there is little in use, by combining, by spilling.
     fn make_room(&mut self) -> Result<(), FabricError> {
-        if self.blocks.used.len() < self.room && self.blocks.grow(&self.pool) {
+        let ample = self.blocks.used.len() < self.room || self.pool.taken() < AMPLE;
+        if ample && self.blocks.grow(&self.pool) {
             return Ok(());
         }
         self.combine()?;
@@ -219,8 +236,8 @@ impl<'m> LocalSender<'m> {
     }
 }
 
-impl<'m> Blocks<'m> {
-    fn grow(&mut self, pool: &Pool<'m>) -> bool {
+impl Blocks {
+    fn grow(&mut self, pool: &Pool) -> bool {
         let Some(slab) = pool.take() else { return false };
         let first = self.used.len();
         self.slabs.push(slab);
@@ -270,30 +287,34 @@ impl<'m> Blocks<'m> {
     fn try_for_each<E>(&self, last: u32, each: &mut Each<E>) -> Result<(), E> {
         let some = |block: u32| (block != NO_BLOCK).then_some(block);
         let chain: Vec<u32> = std::iter::successors(some(last), |&block| some(self.before[block as usize])).collect();
-        for &block in chain.iter().rev() {
-            let start = block as usize % BLOCKS_PER_SLAB * BLOCK + FIRST as usize;
-            let slab = &self.slabs[block as usize / BLOCKS_PER_SLAB];
-            each(&slab[start..start + BLOCK + SLACK], usize::from(self.used[block as usize]))?;
+        let start_of = |block: u32| block as usize % BLOCKS_PER_SLAB * BLOCK + FIRST as usize;
+        let slab_of = |block: u32| &self.slabs[block as usize / BLOCKS_PER_SLAB];
+        for (i, &block) in chain.iter().enumerate().rev() {
+            if let Some(&next) = chain[..i].last() {
+                (0..FETCHED).for_each(|line| prefetch(&slab_of(next)[start_of(next) + LINE * line]));
+            }
+            let from = &slab_of(block)[start_of(block)..];
+            each(&from[..BLOCK + SLACK], usize::from(self.used[block as usize]))?;
         }
         Ok(())
     }
 }
 
 /// The partitions of [`LocalFabric`], ready to be drained.
-pub struct LocalPartitions<'m> {
+pub struct LocalPartitions {
     folder: Arc<SpillFolder>,
-    senders: Vec<(Vec<u32>, Blocks<'m>)>,
+    senders: Vec<(Vec<u32>, Blocks)>,
     files: Vec<SpillFile>,
     extents: Vec<Vec<(u32, Extent)>>,
     bytes: Vec<u64>,
 }
 
-impl<'m> LocalPartitions<'m> {
+impl LocalPartitions {
     fn of(
         partitions: usize,
         folder: Arc<SpillFolder>,
-        senders: Vec<LocalSender<'m>>,
-    ) -> Result<LocalPartitions<'m>, FabricError> {
+        senders: Vec<LocalSender>,
+    ) -> Result<LocalPartitions, FabricError> {
         let mut this = LocalPartitions {
             folder,
             senders: Vec::new(),
@@ -317,7 +338,7 @@ impl<'m> LocalPartitions<'m> {
     }
 
     /// The partitions that an earlier process spilled for the same `job`, if it finished scattering.
-    pub fn reopen(partitions: usize, folder: Arc<SpillFolder>, job: &str) -> Option<LocalPartitions<'m>> {
+    pub fn reopen(partitions: usize, folder: Arc<SpillFolder>, job: &str) -> Option<LocalPartitions> {
         let files = folder.reopen(job)?;
         if files.iter().any(|file| file.extents.iter().any(|extent| extent.partition as usize >= partitions)) {
             return None;
@@ -331,18 +352,6 @@ impl<'m> LocalPartitions<'m> {
     /// Notes on disk what was spilled for `job`, so that [`LocalPartitions::reopen`] finds it; nothing when all is in memory.
     pub fn note(&self, job: &str) -> Result<(), FabricError> {
         if self.files.is_empty() { Ok(()) } else { self.folder.write_manifest(job, &self.files) }
-    }
-
-    /// The same partitions without a claim to the memory, when they are all on disk.
-    ///
-    /// # Errors
-    /// Gives them back when they are in memory.
-    pub fn on_disk(self) -> Result<LocalPartitions<'static>, LocalPartitions<'m>> {
-        if !self.spilled() {
-            return Err(self);
-        }
-        let LocalPartitions { folder, files, extents, bytes, .. } = self;
-        Ok(LocalPartitions { folder, senders: Vec::new(), files, extents, bytes })
     }
 
     /// True when the partitions are on disk.
@@ -365,7 +374,7 @@ impl<'m> LocalPartitions<'m> {
     }
 }
 
-impl Drain for LocalPartitions<'_> {
+impl Drain for LocalPartitions {
     fn owned(&self) -> Vec<usize> {
         (0..self.bytes.len()).collect()
     }

@@ -1,58 +1,38 @@
-//! Memory that is reserved once and handed out in slabs.
+//! Memory that is handed out in slabs, up to a limit.
 
-use std::io;
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use memmap2::{Advice, MmapMut, MmapOptions};
+use memmap2::{MmapMut, MmapOptions};
 
-/// Bytes of a slab: one huge page.
+/// Bytes of a slab.
 pub(crate) const SLAB: usize = 2 << 20;
 
-/// Address space for the buffers of a fabric. Pages that are never written cost nothing.
+/// The memory that the buffers of a fabric share.
 #[derive(Debug)]
-pub struct Memory {
-    map: MmapMut,
+pub(crate) struct Pool {
+    limit: u64,
+    taken: AtomicU64,
 }
 
-impl Memory {
-    /// Reserves up to `bytes` (at least one slab), less when the system does not give as much address space.
-    pub fn reserve(bytes: u64) -> io::Result<Memory> {
-        let mut bytes = usize::try_from(bytes).unwrap_or(usize::MAX / 2).max(SLAB).next_multiple_of(SLAB);
-        loop {
-            match MmapOptions::new().len(bytes).no_reserve_swap().map_anon() {
-                Ok(map) => {
-                    // Without huge pages the scatter still works, with more misses of the address translation.
-                    #[cfg(target_os = "linux")]
-                    let _ = map.advise(Advice::HugePage);
-                    return Ok(Memory { map });
-                }
-                Err(error) if bytes <= SLAB => return Err(error),
-                Err(_) => bytes = (bytes / 2).next_multiple_of(SLAB),
-            }
-        }
+impl Pool {
+    /// A pool of up to `limit` bytes, and of one slab at least.
+    pub(crate) fn new(limit: u64) -> Pool {
+        Pool { limit: limit.max(SLAB as u64), taken: AtomicU64::new(0) }
     }
 
-    /// Bytes reserved.
-    pub fn bytes(&self) -> u64 {
-        self.map.len() as u64
+    /// Bytes handed out.
+    pub(crate) fn taken(&self) -> u64 {
+        self.taken.load(Relaxed)
     }
 
-    /// The slabs of this memory, as a pool that senders take from.
-    pub(crate) fn slabs(&mut self) -> Pool<'_> {
-        let mut free: Vec<_> = self.map.chunks_exact_mut(SLAB).collect();
-        free.reverse();
-        Pool { free: Mutex::new(free) }
-    }
-}
-
-/// Slabs that no sender has yet, lowest address last.
-#[derive(Debug)]
-pub(crate) struct Pool<'m> {
-    free: Mutex<Vec<&'m mut [u8]>>,
-}
-
-impl<'m> Pool<'m> {
-    pub(crate) fn take(&self) -> Option<&'m mut [u8]> {
-        self.free.lock().expect("no thread panics while it holds the pool").pop()
+    /// One more slab; `None` when the limit is reached or the system gives no more.
+    pub(crate) fn take(&self) -> Option<MmapMut> {
+        let slab = SLAB as u64;
+        let more = |taken| (taken + slab <= self.limit).then_some(taken + slab);
+        self.taken.fetch_update(Relaxed, Relaxed, more).ok()?;
+        // All of it will be written: its pages come cheaper together than one fault at a time. They are small ones, of which a
+        // system has some at hand; huge ones, had from a hypervisor, cost more than they save.
+        let mapped = MmapOptions::new().len(SLAB).populate().map_anon();
+        mapped.inspect_err(|_| _ = self.taken.fetch_sub(slab, Relaxed)).ok()
     }
 }

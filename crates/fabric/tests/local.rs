@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gyrase_fabric::{
-    Combiner, Drain, Fabric, FabricError, LocalFabric, LocalPartitions, Memory, Sender, SpillFolder, conformance,
+    Combiner, Drain, Fabric, FabricError, LocalFabric, LocalPartitions, Sender, SpillFolder, conformance,
 };
 
 fn folder(tmp: &tempfile::TempDir, limit: Option<u64>, keep: bool) -> Arc<SpillFolder> {
@@ -14,8 +14,8 @@ fn folder(tmp: &tempfile::TempDir, limit: Option<u64>, keep: bool) -> Arc<SpillF
 fn keeps_the_contract_in_memory() {
     let tmp = tempfile::tempdir().unwrap();
     for (partitions, workers, records) in [(1, 1, 10), (3, 2, 10_000), (64, 4, 20_000), (513, 3, 5_000), (7, 2, 0)] {
-        let mut memory = Memory::reserve(256 << 20).unwrap();
-        let fabric = LocalFabric::new(partitions, &mut memory, folder(&tmp, None, false));
+        let memory = 256 << 20;
+        let fabric = LocalFabric::new(partitions, memory, folder(&tmp, None, false));
         conformance::check(fabric, partitions, workers, records).unwrap();
     }
     assert_eq!(std::fs::read_dir(tmp.path()).unwrap().count(), 0, "nothing was spilled");
@@ -25,8 +25,8 @@ fn keeps_the_contract_in_memory() {
 fn keeps_the_contract_on_disk() {
     let tmp = tempfile::tempdir().unwrap();
     for (partitions, workers, records) in [(3, 1, 400_000), (64, 2, 300_000), (500, 3, 200_000)] {
-        let mut memory = Memory::reserve(LocalFabric::least_memory(partitions, workers)).unwrap();
-        let fabric = LocalFabric::new(partitions, &mut memory, folder(&tmp, None, false));
+        let memory = LocalFabric::least_memory(partitions, workers);
+        let fabric = LocalFabric::new(partitions, memory, folder(&tmp, None, false));
         conformance::check(fabric, partitions, workers, records).unwrap();
     }
     assert_eq!(std::fs::read_dir(tmp.path()).unwrap().count(), 0, "the spill files are gone");
@@ -35,8 +35,8 @@ fn keeps_the_contract_on_disk() {
 #[test]
 fn stops_at_the_limit_of_the_spill() {
     let tmp = tempfile::tempdir().unwrap();
-    let mut memory = Memory::reserve(LocalFabric::least_memory(8, 1)).unwrap();
-    let fabric = LocalFabric::new(8, &mut memory, folder(&tmp, Some(1 << 18), false));
+    let memory = LocalFabric::least_memory(8, 1);
+    let fabric = LocalFabric::new(8, memory, folder(&tmp, Some(1 << 18), false));
     let error = conformance::check(fabric, 8, 1, 1_000_000).unwrap_err();
     assert!(matches!(error, FabricError::TooMuchSpill { .. }), "{error}");
     assert_eq!(std::fs::read_dir(tmp.path()).unwrap().count(), 0);
@@ -68,8 +68,7 @@ fn combined_records_mean_the_same_and_take_less() {
         [(256 << 20, 100_000, false), (16 << 20, 100_000, false), (16 << 20, 4_000_000, true)]
     {
         let tmp = tempfile::tempdir().unwrap();
-        let mut memory = Memory::reserve(memory).unwrap();
-        let fabric = LocalFabric::new(PARTITIONS as usize, &mut memory, folder(&tmp, None, false));
+        let fabric = LocalFabric::new(PARTITIONS as usize, memory, folder(&tmp, None, false));
         let fabric = fabric.combining(|| Box::<Sums>::default());
         let mut sender = fabric.sender();
         let records = 4_000_000u32;
@@ -112,8 +111,8 @@ impl Combiner for Wide {
 fn what_was_combined_may_need_room_too() {
     let send = |limit| {
         let tmp = tempfile::tempdir().unwrap();
-        let mut memory = Memory::reserve(2 << 20).unwrap();
-        let fabric = LocalFabric::new(2, &mut memory, folder(&tmp, limit, false));
+        let memory = 2 << 20;
+        let fabric = LocalFabric::new(2, memory, folder(&tmp, limit, false));
         let fabric = fabric.combining(|| Box::<Wide>::default());
         let mut sender = fabric.sender();
         for number in 0..1_000_000u64 {
@@ -148,8 +147,8 @@ fn contents(partitions: &LocalPartitions) -> Vec<Vec<u8>> {
 #[test]
 fn a_large_partition_is_spilled_in_pieces() {
     let tmp = tempfile::tempdir().unwrap();
-    let mut memory = Memory::reserve(32 << 20).unwrap();
-    let fabric = LocalFabric::new(3, &mut memory, folder(&tmp, None, false));
+    let memory = 32 << 20;
+    let fabric = LocalFabric::new(3, memory, folder(&tmp, None, false));
     let mut sender = fabric.sender();
     let records = 5_000_000u64;
     for number in 0..records {
@@ -175,8 +174,8 @@ fn a_large_partition_is_spilled_in_pieces() {
 fn a_later_process_finds_the_spill_of_the_same_job() {
     let tmp = tempfile::tempdir().unwrap();
     let before = {
-        let mut memory = Memory::reserve(2 << 20).unwrap();
-        let fabric = LocalFabric::new(16, &mut memory, folder(&tmp, None, true));
+        let memory = 2 << 20;
+        let fabric = LocalFabric::new(16, memory, folder(&tmp, None, true));
         let mut sender = fabric.sender();
         for number in 0..300_000u32 {
             sender.send(number as usize % 16, &number.to_le_bytes().repeat(3), 12).unwrap();

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use gyrase_fabric::{Drain, Fabric, FabricError, LocalFabric, Memory, OutputFile, Progress, Sender};
+use gyrase_fabric::{Drain, Fabric, LocalFabric, OutputFile, Progress, Sender};
 use gyrase_kmer::{BINS, Key, Kmer, with_words};
 use gyrase_table::gyk::{Cutoffs, Database, Header};
 
@@ -105,10 +105,9 @@ fn export_words<const W: usize>(
     mut sink: Sink,
     progress: &Progress,
 ) -> Result<Exported> {
-    let mut memory = Memory::reserve(shares.fabric).map_err(FabricError::Memory)?;
     let folder = spill_folder(&config.tmp, &config.output, config.max_tmp);
     let parts = Parts { k: database.shape().k() };
-    let fabric = LocalFabric::new(parts.count(), &mut memory, folder.into());
+    let fabric = LocalFabric::new(parts.count(), shares.fabric, folder.into());
     progress.start("read", BINS as u64);
     let senders = (0..shares.threads).map(|_| fabric.sender()).collect();
     let senders = scatter::<W, _>(database, config.cutoffs, parts, senders, progress)?;

@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use gyrase_fabric::{Drain, Fabric, FabricError, LocalFabric, Memory, Progress, Sender};
+use gyrase_fabric::{Drain, Fabric, LocalFabric, Progress, Sender};
 use gyrase_kmer::{BINS, Key, Shape, bin_of, with_words};
 use gyrase_table::gyk::{Cutoffs, Metadata, Pieces, Writer};
 use gyrase_table::{Cardinality, TableKey};
@@ -89,22 +89,14 @@ fn import_words<const W: usize>(
     // First, since it keeps other runs from the same target and so from the same spill folder.
     let cutoffs = both(config.cutoffs, source.limits());
     let writer = Writer::create(&config.output, shape, cutoffs)?.waiting(shares.waiting as usize);
-    let mut memory = Memory::reserve(shares.fabric).map_err(FabricError::Memory)?;
     let folder = spill_folder(&config.tmp, &config.output, config.max_tmp);
-    let fabric = LocalFabric::new(BINS, &mut memory, folder.into());
+    let fabric = LocalFabric::new(BINS, shares.fabric, folder.into());
     progress.start("read", source.kmers());
     let senders = (0..shares.threads).map(|_| fabric.sender()).collect();
     let (read, zeros, senders) = scatter::<W, _>(&mut *source, shape, senders, progress)?;
     let partitions = fabric.close(senders)?;
     progress.start("write", BINS as u64);
-    match partitions.on_disk() {
-        Ok(on_disk) => {
-            // Nothing is left in the buffers, and reading the spills takes memory.
-            drop(memory);
-            write::<W>(&on_disk, &writer, config.cutoffs, shares, progress)?;
-        }
-        Err(in_memory) => write::<W>(&in_memory, &writer, config.cutoffs, shares, progress)?,
-    }
+    write::<W>(&partitions, &writer, config.cutoffs, shares, progress)?;
     let name = config.input.file_name().map_or("-".into(), |name| name.to_string_lossy().into_owned());
     let metadata = Metadata { inputs: vec![name], operation: "import".into(), ..Metadata::default() };
     Ok(Imported { read, zeros, table: writer.finish(&metadata)? })
