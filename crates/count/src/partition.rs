@@ -18,8 +18,8 @@ pub(crate) struct Counter<'w, const W: usize> {
     counted: std::ops::RangeInclusive<u32>,
     /// Bytes that the tables of this worker may take, and all that it holds beside them.
     memory: usize,
-    /// Bytes of keys and bytes of tables that bins so far have made it hold.
-    held: (usize, usize),
+    /// Bytes that the tables may have kept from earlier bins.
+    kept: usize,
     writer: &'w Writer,
     logged: &'w (dyn Fn() -> Result<(), Error> + Sync),
     /// Distinct super-k-mers over all, in the last bin where it was measured.
@@ -49,7 +49,7 @@ impl<'w, const W: usize> Counter<'w, W> {
             shape,
             counted,
             memory,
-            held: (0, 0),
+            kept: 0,
             writer,
             logged,
             distinct_share: 0.0,
@@ -81,6 +81,7 @@ impl<D: Drain, const W: usize> Worker<D, W> for Counter<'_, W> {
     fn reduce(&mut self, partition: &Partition<D, W>) -> Result<(), Error> {
         self.sorted_keys.clear();
         self.sorted_counts.clear();
+        self.weights.clear();
         // What is left is for repeats, which are looked for at the same time.
         let expanded = self.most_expanded(partition.bytes() as usize);
         if expanded > self.memory / 8 * 5 {
@@ -127,7 +128,7 @@ impl<const W: usize> Counter<'_, W> {
 
     /// Bytes of the keys that the partition was expanded to.
     fn expanded(&self) -> usize {
-        self.keys.capacity() * size_of::<Key<W>>() + self.weights.capacity() * size_of::<u32>()
+        self.weights.len() * (size_of::<Key<W>>() + size_of::<u32>())
     }
 
     /// Bytes to count so many different k-mers of those that were expanded, in so many tables, and to write them: the table, the rows
@@ -135,31 +136,34 @@ impl<const W: usize> Counter<'_, W> {
     fn to_count(&self, distinct: usize, tables: usize) -> usize {
         // What the sketch may have missed.
         let rows = distinct + distinct / 8;
-        let in_overflow = rows.min((self.total_weight() / 255) as usize);
         let row = 2 * size_of::<Key<W>>() + size_of::<u32>() + 1;
-        tables * CountTable::<Key<W>>::bytes_for(rows) + rows * row + in_overflow * 8
+        tables * CountTable::<Key<W>>::bytes_for(rows) + rows * row
     }
 
     /// True when so many different k-mers can be counted and written within the memory, with so many tables.
     fn fits(&self, distinct: usize, tables: usize) -> bool {
-        self.repeats.bytes() + self.expanded() + self.to_count(distinct, tables) <= self.memory
+        let needed = self.repeats.bytes() + self.expanded() + self.to_count(distinct, tables);
+        let left = self.memory.saturating_sub(needed) / 8;
+        // Each large count takes eight bytes more. How many there can be takes a while to say, and seldom matters.
+        needed <= self.memory && (distinct + distinct / 8 <= left || self.total_weight() / 255 <= left as u64)
     }
 
     /// Gives back what earlier bins left if it would be too much together with so many bytes of keys and of tables to come.
     fn trim(&mut self, keys: usize, tables: usize) {
-        if self.repeats.bytes() + self.held.0.max(keys) + self.held.1.max(tables) > self.memory {
+        let kept = self.keys.capacity() * size_of::<Key<W>>() + self.weights.capacity() * size_of::<u32>();
+        if self.repeats.bytes() + kept.max(keys) + self.kept.max(tables) > self.memory {
             self.keys.truncate(self.weights.len());
             self.keys.shrink_to_fit();
             self.weights.shrink_to_fit();
             self.release_tables();
-            self.held = (self.expanded(), 0);
         }
-        self.held = (self.held.0.max(self.expanded()), self.held.1.max(tables));
+        self.kept = self.kept.max(tables);
     }
 
     fn release_tables(&mut self) {
         (self.table, self.bloom) = (CountTable::default(), Bloom::default());
         (self.sorted_keys, self.sorted_counts) = (Vec::new(), Vec::new());
+        self.kept = 0;
     }
 }
 
@@ -273,7 +277,6 @@ impl<const W: usize> Counter<'_, W> {
     fn count_in_passes<D: Drain>(&mut self, partition: &Partition<D, W>, distinct: usize) -> Result<(), Error> {
         (self.keys, self.weights) = (Vec::new(), Vec::new());
         self.release_tables();
-        self.held = (0, 0);
         let (shape, counted, eighth) = (self.shape, self.counted.clone(), self.memory / 8);
         let pieces = self.writer.pieces(partition.number(), eighth);
         // The rest is for the repeats: a quarter, and as much again while that table grows.
