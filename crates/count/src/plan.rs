@@ -52,7 +52,7 @@ const REPEATS: f64 = 5.0;
 pub(crate) struct Budget {
     /// For the buffers of the fabric.
     pub(crate) fabric: u64,
-    /// For the tables of one thread.
+    /// For the tables of one thread: of repeats while it scatters, of k-mers while it counts.
     pub(crate) tables: u64,
     /// For what decompressors keep of their text.
     windows: u64,

@@ -91,7 +91,9 @@ impl Run<'_> {
     fn scatter<const W: usize>(&self) -> Result<(LocalPartitions, Scattered), Error> {
         let shape = self.config.shape;
         let fabric = LocalFabric::new(BINS, self.budget.fabric, Arc::clone(&self.folder));
-        let fabric = fabric.combining(move || Box::new(Repeats::<W>::new(shape)));
+        // Tables of repeats are a few times as large as the records, and have no other table beside them yet.
+        let portion = self.budget.tables / 16;
+        let fabric = fabric.combining(move || Box::new(Repeats::<W>::new(shape)), portion);
         self.progress.start("read", self.inputs.total_bytes().unwrap_or(0));
         Ok(scatter::<W, _>(self.inputs, shape, fabric, self.config.threads, self.progress)?)
     }

@@ -40,6 +40,7 @@ const SPILL_WRITE: usize = 8 << 20;
 pub struct LocalFabric {
     partitions: usize,
     combiner: Option<Box<dyn Fn() -> Box<dyn Combiner> + Sync>>,
+    portion: usize,
     pool: Arc<Pool>,
     folder: Arc<SpillFolder>,
     senders: AtomicUsize,
@@ -52,15 +53,18 @@ impl LocalFabric {
         LocalFabric {
             partitions,
             combiner: None,
+            portion: 1,
             pool: Arc::new(Pool::new(memory)),
             folder,
             senders: AtomicUsize::new(0),
         }
     }
 
-    /// Lets every sender combine its records, with a combiner of its own, before it takes more than some memory or spills.
-    pub fn combining(mut self, combiner: impl Fn() -> Box<dyn Combiner> + Sync + 'static) -> LocalFabric {
+    /// Lets every sender combine its records, with a combiner of its own, before it takes more than some memory or spills. A combiner
+    /// is given about `portion` bytes of records at a time, so that what it takes is bounded however large a partition is.
+    pub fn combining(mut self, combiner: impl Fn() -> Box<dyn Combiner> + Sync + 'static, portion: u64) -> LocalFabric {
         self.combiner = Some(Box::new(combiner));
+        self.portion = (portion as usize / BLOCK).max(1);
         self
     }
 
@@ -86,6 +90,7 @@ impl Fabric for LocalFabric {
             blocks,
             room: FIRST_ROOM,
             combiner: self.combiner.as_ref().map(|combiner| combiner()),
+            portion: self.portion,
             spill: None,
         }
     }
@@ -107,6 +112,8 @@ pub struct LocalSender {
     /// Blocks to fill before records are combined.
     room: usize,
     combiner: Option<Box<dyn Combiner>>,
+    /// Blocks whose records are combined together.
+    portion: usize,
     spill: Option<SpillFile>,
 }
 
@@ -185,26 +192,65 @@ impl LocalSender {
         let Some(mut combiner) = self.combiner.take() else { return Ok(()) };
         let (mut before, mut after) = (0u64, 0u64);
         for partition in 0..self.ends.len() {
-            let last = self.blocks.close(std::mem::take(&mut self.ends[partition]));
-            self.blocks.for_each(last, |bytes, used| {
-                before += used as u64;
-                combiner.add(bytes, used);
-            });
-            self.blocks.release(last);
-            let mut sent = Ok(());
-            combiner.finish(&mut |record, used| {
-                after += used as u64;
-                if sent.is_ok() {
-                    sent = self.send(partition, record, used);
-                }
-            });
-            sent?;
+            self.combine_partition(partition, &mut *combiner, &mut before, &mut after)?;
             if partition == SAMPLE && after * 8 > before * 7 {
                 break;
             }
         }
         self.combiner = Some(combiner);
         Ok(())
+    }
+
+    /// Combines the records of one partition, a portion of its blocks after the other, and sends what comes of them behind the rest.
+    fn combine_partition(
+        &mut self,
+        partition: usize,
+        combiner: &mut dyn Combiner,
+        before: &mut u64,
+        after: &mut u64,
+    ) -> Result<(), FabricError> {
+        let last = self.blocks.close(self.ends[partition]);
+        let chain = self.blocks.chain(last);
+        for (number, portion) in chain.chunks(self.portion).enumerate() {
+            // What the portions before became may have gone on in a block of this one.
+            self.blocks.close(self.ends[partition]);
+            self.blocks.read(portion, |bytes, used| {
+                *before += used as u64;
+                combiner.add(bytes, used);
+            });
+            self.take_off(partition, portion, chain.get(number * self.portion + portion.len()));
+            let (spills, mut sent) = (self.spills(), Ok(()));
+            combiner.finish(&mut |record, used| {
+                *after += used as u64;
+                if sent.is_ok() {
+                    sent = self.send(partition, record, used);
+                }
+            });
+            sent?;
+            if self.spills() > spills {
+                // There was too little room, so the rest of the partition is on disk already.
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Frees the first blocks of a partition; the block behind them is `next`, unless they were the last before what was sent since.
+    fn take_off(&mut self, partition: usize, blocks: &[u32], next: Option<&u32>) {
+        let (end, last) = ((self.ends[partition] / BLOCK as u64) as u32, blocks.last().copied());
+        let next = next
+            .copied()
+            .or_else(|| self.blocks.chain(end).into_iter().skip_while(|&block| Some(block) != last).nth(1));
+        match next {
+            Some(next) => self.blocks.before[next as usize] = NO_BLOCK,
+            None => self.ends[partition] = 0,
+        }
+        self.blocks.free.extend(blocks.iter().rev());
+    }
+
+    /// How many extents were spilled.
+    fn spills(&self) -> usize {
+        self.spill.as_ref().map_or(0, |spill| spill.extents.len())
     }
 
     /// Writes every block to the spill file and frees it.
@@ -251,15 +297,6 @@ impl Blocks {
         self.slabs.len() * USED_PER_SLAB
     }
 
-    /// Frees the blocks chained to `last`.
-    fn release(&mut self, last: u32) {
-        let mut block = last;
-        while block != NO_BLOCK {
-            self.free.push(block);
-            block = self.before[block as usize];
-        }
-    }
-
     fn release_all(&mut self) {
         let blocks = (0..self.used.len() as u32).rev();
         self.free = blocks.filter(|block| *block as usize % BLOCKS_PER_SLAB != USED_PER_SLAB).collect();
@@ -276,21 +313,37 @@ impl Blocks {
     }
 
     /// The blocks chained to `last`, first to last; each with what follows it in the slab, at least [`SLACK`] bytes.
-    fn for_each(&self, last: u32, mut each: impl FnMut(&[u8], usize)) {
-        let ok = self.try_for_each(last, &mut |bytes, used| {
+    fn for_each(&self, last: u32, each: impl FnMut(&[u8], usize)) {
+        self.read(&self.chain(last), each);
+    }
+
+    fn try_for_each<E>(&self, last: u32, each: &mut Each<E>) -> Result<(), E> {
+        self.try_read(&self.chain(last), each)
+    }
+
+    /// The blocks chained to `last`, first to last.
+    fn chain(&self, last: u32) -> Vec<u32> {
+        let some = |block: u32| (block != NO_BLOCK).then_some(block);
+        let mut chain: Vec<u32> =
+            std::iter::successors(some(last), |&block| some(self.before[block as usize])).collect();
+        chain.reverse();
+        chain
+    }
+
+    /// Some blocks, one after the other; each with what follows it in the slab, at least [`SLACK`] bytes.
+    fn read(&self, blocks: &[u32], mut each: impl FnMut(&[u8], usize)) {
+        let ok = self.try_read(blocks, &mut |bytes, used| {
             each(bytes, used);
             Ok::<(), std::convert::Infallible>(())
         });
         ok.unwrap_or_else(|never| match never {});
     }
 
-    fn try_for_each<E>(&self, last: u32, each: &mut Each<E>) -> Result<(), E> {
-        let some = |block: u32| (block != NO_BLOCK).then_some(block);
-        let chain: Vec<u32> = std::iter::successors(some(last), |&block| some(self.before[block as usize])).collect();
+    fn try_read<E>(&self, blocks: &[u32], each: &mut Each<E>) -> Result<(), E> {
         let start_of = |block: u32| block as usize % BLOCKS_PER_SLAB * BLOCK + FIRST as usize;
         let slab_of = |block: u32| &self.slabs[block as usize / BLOCKS_PER_SLAB];
-        for (i, &block) in chain.iter().enumerate().rev() {
-            if let Some(&next) = chain[..i].last() {
+        for (i, &block) in blocks.iter().enumerate() {
+            if let Some(&next) = blocks.get(i + 1) {
                 (0..FETCHED).for_each(|line| prefetch(&slab_of(next)[start_of(next) + LINE * line]));
             }
             let from = &slab_of(block)[start_of(block)..];

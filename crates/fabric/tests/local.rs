@@ -64,12 +64,16 @@ impl Combiner for Sums {
 #[test]
 fn combined_records_mean_the_same_and_take_less() {
     const PARTITIONS: u32 = 100;
-    for (memory, distinct, spills) in
-        [(256 << 20, 100_000, false), (16 << 20, 100_000, false), (16 << 20, 4_000_000, true)]
-    {
+    for (memory, portion, distinct, spills) in [
+        (256 << 20, 1 << 20, 100_000, false),
+        (16 << 20, 1 << 20, 100_000, false),
+        (16 << 20, 20_000, 100_000, false),
+        (16 << 20, 1 << 20, 4_000_000, true),
+        (16 << 20, 20_000, 4_000_000, true),
+    ] {
         let tmp = tempfile::tempdir().unwrap();
         let fabric = LocalFabric::new(PARTITIONS as usize, memory, folder(&tmp, None, false));
-        let fabric = fabric.combining(|| Box::<Sums>::default());
+        let fabric = fabric.combining(|| Box::<Sums>::default(), portion);
         let mut sender = fabric.sender();
         let records = 4_000_000u32;
         for number in 0..records {
@@ -109,11 +113,11 @@ impl Combiner for Wide {
 
 #[test]
 fn what_was_combined_may_need_room_too() {
-    let send = |limit| {
+    let send = |limit, portion| {
         let tmp = tempfile::tempdir().unwrap();
         let memory = 2 << 20;
         let fabric = LocalFabric::new(2, memory, folder(&tmp, limit, false));
-        let fabric = fabric.combining(|| Box::<Wide>::default());
+        let fabric = fabric.combining(|| Box::<Wide>::default(), portion);
         let mut sender = fabric.sender();
         for number in 0..1_000_000u64 {
             sender.send(number as usize % 2, &number.to_le_bytes(), 8)?;
@@ -127,9 +131,50 @@ fn what_was_combined_may_need_room_too() {
         assert!(numbers.into_iter().eq(0..1_000_000));
         Ok(())
     };
-    send(None).unwrap();
-    let error: FabricError = send(Some(0)).unwrap_err();
-    assert!(matches!(error, FabricError::TooMuchSpill { .. }), "{error}");
+    for portion in [0, 50_000, 1 << 20, 1 << 30] {
+        send(None, portion).unwrap();
+        let error: FabricError = send(Some(0), portion).unwrap_err();
+        assert!(matches!(error, FabricError::TooMuchSpill { .. }), "{error}");
+    }
+}
+
+/// Sums, and sees to it that it is never given more than this at a time.
+struct Bounded(Sums, usize);
+
+const BOUND: usize = 100_000;
+
+impl Combiner for Bounded {
+    fn add(&mut self, bytes: &[u8], used: usize) {
+        self.1 += used;
+        assert!(self.1 <= BOUND, "{} bytes at once", self.1);
+        self.0.add(bytes, used);
+    }
+
+    fn finish(&mut self, emit: &mut dyn FnMut(&[u8], usize)) {
+        self.1 = 0;
+        self.0.finish(emit);
+    }
+}
+
+#[test]
+fn a_combiner_is_given_little_of_a_large_partition_at_a_time() {
+    for distinct in [1000u32, 5000, 10_000_000] {
+        let tmp = tempfile::tempdir().unwrap();
+        let fabric = LocalFabric::new(2, 64 << 20, folder(&tmp, None, false));
+        let fabric = fabric.combining(|| Box::new(Bounded(Sums::default(), 0)), BOUND as u64);
+        let mut sender = fabric.sender();
+        let records = 10_000_000u32;
+        for number in 0..records {
+            let record = [(number % distinct).to_le_bytes(), 1u32.to_le_bytes()];
+            sender.send(1, record.as_flattened(), 8).unwrap();
+        }
+        let partitions = fabric.close(vec![sender]).unwrap();
+        assert_eq!(partitions.spilled(), distinct == records, "{distinct}");
+        let mut sums = Sums::default();
+        contents(&partitions).into_iter().for_each(|content| sums.add(&content, content.len()));
+        assert_eq!(sums.0.len() as u32, distinct);
+        assert_eq!(sums.0.values().map(|&weight| u64::from(weight)).sum::<u64>(), u64::from(records), "{distinct}");
+    }
 }
 
 fn contents(partitions: &LocalPartitions) -> Vec<Vec<u8>> {
