@@ -7,10 +7,10 @@ use gyrase_fastx::{Format, PairedReader, Reader, Writer};
 use gyrase_kmer::with_words;
 use gyrase_seq::Batch;
 use gyrase_table::gyk::{Cutoffs, Database, GykError};
+use gyrase_tabulate::{Source, in_order};
 
 use crate::lookup::Lookup;
 use crate::ops::OperationError;
-use crate::stream::{Source, in_order};
 
 /// Where the second mates are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -112,7 +112,7 @@ fn run_words<const W: usize>(
     let mut outputs = None;
     let start = || Lookup::<W>::new(database);
     let work = |lookup: &mut Lookup<W>, batches: &[Batch; 2]| judge(config, lookup, batches);
-    in_order(config.threads, source, progress, start, work, |batches, verdict| {
+    in_order(config.threads, source, progress, start, work, |batches, verdict| -> Result<(), OperationError> {
         let verdict = verdict?;
         if let Some(open) = open.take() {
             outputs = Some(open(format(batches))?);

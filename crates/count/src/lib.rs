@@ -18,7 +18,6 @@ pub mod query;
 mod resume;
 mod run;
 pub mod spectrum;
-mod stream;
 
 pub use config::{Config, Error, Summary};
 pub use estimate::Estimate;

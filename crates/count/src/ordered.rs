@@ -1,10 +1,11 @@
 //! Text that many threads write and that leaves in the order of the tasks.
 
 use std::io::Write;
+use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Condvar, Mutex};
 
 use gyrase_fabric::Progress;
+use gyrase_tabulate::Turn;
 
 use crate::bins::share_out;
 use crate::ops::OperationError;
@@ -13,35 +14,6 @@ use crate::ops::OperationError;
 const PIECE: usize = 1 << 20;
 /// Pieces on their way to the sink.
 const ON_THE_WAY: usize = 4;
-
-/// Whose turn it is to pass something on: the task of that number.
-#[derive(Default)]
-pub(crate) struct Turn {
-    /// The task, and whether the run has failed.
-    now: Mutex<(usize, bool)>,
-    changed: Condvar,
-}
-
-impl Turn {
-    /// Waits for the turn of `task`; false when the run has failed.
-    pub(crate) fn wait(&self, task: usize) -> bool {
-        let now = self.now.lock().expect("no thread panics while it holds the turn");
-        let now = self.changed.wait_while(now, |now| now.0 != task && !now.1);
-        !now.expect("no thread panics while it holds the turn").1
-    }
-
-    /// Gives the turn to the next task.
-    pub(crate) fn pass(&self) {
-        self.now.lock().expect("no thread panics while it holds the turn").0 += 1;
-        self.changed.notify_all();
-    }
-
-    /// Wakes all that wait: nobody gets a turn any more.
-    pub(crate) fn fail(&self) {
-        self.now.lock().expect("no thread panics while it holds the turn").1 = true;
-        self.changed.notify_all();
-    }
-}
 
 /// Where a task writes its text. Memory is bounded by about a piece a thread.
 pub(crate) struct Out<'a> {

@@ -8,10 +8,10 @@ use gyrase_fastx::Reader;
 use gyrase_kmer::{Kmer, with_words};
 use gyrase_seq::Batch;
 use gyrase_table::gyk::{Database, GykError};
+use gyrase_tabulate::{Source, in_order};
 
 use crate::lookup::Lookup;
 use crate::ops::OperationError;
-use crate::stream::{Source, in_order};
 
 /// The count of one k-mer in letters, either strand unless the database is stranded; 0 where the database has it not.
 ///
@@ -168,7 +168,7 @@ fn run_input<const W: usize>(
         progress,
         || Lookup::new(database),
         work,
-        |_, made| {
+        |_, made| -> Result<(), OperationError> {
             let (text, sums) = made?;
             summary.sequences += sums.sequences;
             summary.kmers += sums.kmers;

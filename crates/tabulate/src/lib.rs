@@ -7,7 +7,11 @@
 //!    their bin, through any [`Fabric`].
 //! 2. [`reduce`]: every thread takes the next partition and lets its [`Worker`] make of it what the application wants. A
 //!    worker on another device is another worker; nothing else changes.
+//!
+//! What answers for every read takes another road: [`in_order`] lets threads work on batches of reads and hands on what they make of
+//! them in the order of the files.
 
+mod reads;
 mod records;
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -20,6 +24,7 @@ use gyrase_fastx::Inputs;
 use gyrase_kmer::{Cutter, Shape, SuperKmer};
 use gyrase_seq::Batch;
 
+pub use reads::{Source, Turn, in_order};
 pub use records::{Records, Repeats};
 
 /// What ends a scatter or a reduction early.
@@ -247,7 +252,13 @@ pub fn reduce<D: Drain, K: Worker<D, W>, const W: usize>(
 }
 
 /// Runs `work` on a thread for each item; the results in order, or the error that came first.
-fn in_parallel<I: Send, T: Send, E: Send>(items: Vec<I>, work: impl Fn(I) -> Result<T, E> + Sync) -> Result<Vec<T>, E> {
+///
+/// # Errors
+/// That error; the other threads end their work first.
+pub fn in_parallel<I: Send, T: Send, E: Send>(
+    items: Vec<I>,
+    work: impl Fn(I) -> Result<T, E> + Sync,
+) -> Result<Vec<T>, E> {
     let first_error = Mutex::new(None);
     let run = |item| match work(item) {
         Ok(done) => Some(done),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use gyrase_fabric::OutputError;
 use gyrase_table::gyk::GykError;
+use gyrase_tabulate::TabulateError;
 
 /// An operation on databases that did not come to its end.
 #[derive(Debug, thiserror::Error)]
@@ -65,4 +66,14 @@ pub enum OperationError {
     /// Somebody asked the run to stop.
     #[error("stopped on request")]
     Cancelled,
+}
+
+impl From<TabulateError> for OperationError {
+    fn from(error: TabulateError) -> OperationError {
+        match error {
+            TabulateError::Input(error) => OperationError::Reads(error),
+            TabulateError::Cancelled => OperationError::Cancelled,
+            TabulateError::Fabric(error) => OperationError::Sink(io::Error::other(error)),
+        }
+    }
 }

@@ -1,37 +1,67 @@
-//! Batches of reads through many threads and out again in the order of their files.
+//! Batches of reads through many threads and out again in the order of their files: the road of what answers for every read.
 
-use std::sync::Mutex;
 use std::sync::mpsc::sync_channel;
+use std::sync::{Condvar, Mutex};
 
 use gyrase_fabric::Progress;
 use gyrase_fastx::{Options, PairedReader, Reader};
 use gyrase_seq::Batch;
 
-use crate::ops::OperationError;
-use crate::ordered::Turn;
+use crate::TabulateError;
 
 /// Results on their way to the thread that called.
 const ON_THE_WAY: usize = 4;
 
 /// Reads or pairs of reads in the order of their files.
-pub(crate) enum Source {
+pub enum Source {
+    /// Single reads.
     Single(Box<Reader>),
+    /// Pairs.
     Paired(Box<PairedReader>),
 }
 
 impl Source {
     /// Reads are whole, so that what is known of a read is known at once.
-    pub(crate) fn options() -> Options {
+    pub fn options() -> Options {
         Options { whole_records: true, ..Options::default() }
     }
 
     /// Fills the batch, or those of first and second mates; false when there is no more.
-    pub(crate) fn next(&mut self, batches: &mut [Batch; 2]) -> Result<bool, OperationError> {
+    fn next(&mut self, batches: &mut [Batch; 2]) -> Result<bool, gyrase_fastx::Error> {
         let [first, second] = batches;
-        Ok(match self {
-            Source::Single(reader) => reader.next_batch(first)?,
-            Source::Paired(reader) => reader.next_batches(first, second)?,
-        })
+        match self {
+            Source::Single(reader) => reader.next_batch(first),
+            Source::Paired(reader) => reader.next_batches(first, second),
+        }
+    }
+}
+
+/// Whose turn it is to pass something on: the task of that number, counted from 0.
+#[derive(Debug, Default)]
+pub struct Turn {
+    /// The task, and whether the run has failed.
+    now: Mutex<(usize, bool)>,
+    changed: Condvar,
+}
+
+impl Turn {
+    /// Waits for the turn of `task`; false when the run has failed.
+    pub fn wait(&self, task: usize) -> bool {
+        let now = self.now.lock().expect("no thread panics while it holds the turn");
+        let now = self.changed.wait_while(now, |now| now.0 != task && !now.1);
+        !now.expect("no thread panics while it holds the turn").1
+    }
+
+    /// Gives the turn to the next task.
+    pub fn pass(&self) {
+        self.now.lock().expect("no thread panics while it holds the turn").0 += 1;
+        self.changed.notify_all();
+    }
+
+    /// Wakes all that wait: nobody gets a turn any more.
+    pub fn fail(&self) {
+        self.now.lock().expect("no thread panics while it holds the turn").1 = true;
+        self.changed.notify_all();
     }
 }
 
@@ -45,26 +75,29 @@ struct Shared {
 
 /// Reads batches, lets `threads` threads make something of each (with a state from `start`), and calls `emit` with the
 /// batches and what was made of them, on the calling thread, in the order of the files.
-pub(crate) fn in_order<S, R: Send>(
+///
+/// # Errors
+/// The reads cannot be read, somebody cancelled, or the first error of `emit`.
+pub fn in_order<S, R: Send, E: From<TabulateError>>(
     threads: usize,
     source: Source,
     progress: &Progress,
     start: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, &[Batch; 2]) -> R + Sync,
-    mut emit: impl FnMut(&[Batch; 2], R) -> Result<(), OperationError>,
-) -> Result<(), OperationError> {
+    mut emit: impl FnMut(&[Batch; 2], R) -> Result<(), E>,
+) -> Result<(), E> {
     let shared = Mutex::new(Shared { source, taken: 0, ended: false, spare: Vec::new() });
     let turn = Turn::default();
     let (results, received) = sync_channel(ON_THE_WAY);
-    let lane = |results: std::sync::mpsc::SyncSender<([Batch; 2], R)>| -> Result<(), OperationError> {
+    // Whoever is stopped is stopped by somebody with an error of his own.
+    let lane = |results: std::sync::mpsc::SyncSender<([Batch; 2], R)>| -> Result<(), TabulateError> {
         let guard = Guard(&turn);
         let mut state = start();
         while let Some((number, batches)) = take(&shared, progress)? {
             let made = work(&mut state, &batches);
-            if !turn.wait(number) {
-                return Err(OperationError::Stopped);
+            if !turn.wait(number) || results.send((batches, made)).is_err() {
+                return Ok(());
             }
-            results.send((batches, made)).map_err(|_| OperationError::Stopped)?;
             turn.pass();
         }
         std::mem::forget(guard);
@@ -90,21 +123,18 @@ pub(crate) fn in_order<S, R: Send>(
         }
         for lane in lanes {
             let done = lane.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            // Whoever was stopped was stopped by somebody with a better error.
-            if matches!(outcome, Ok(()) | Err(OperationError::Stopped)) && done.is_err() {
-                outcome = done;
-            }
+            outcome = outcome.and(done.map_err(E::from));
         }
         outcome
     })
 }
 
 /// The next batches and their number, or `None` at the end.
-fn take(shared: &Mutex<Shared>, progress: &Progress) -> Result<Option<(usize, [Batch; 2])>, OperationError> {
+fn take(shared: &Mutex<Shared>, progress: &Progress) -> Result<Option<(usize, [Batch; 2])>, TabulateError> {
     let mut shared = lock(shared);
     if progress.is_cancelled() {
         shared.ended = true;
-        return Err(OperationError::Cancelled);
+        return Err(TabulateError::Cancelled);
     }
     if shared.ended {
         return Ok(None);
