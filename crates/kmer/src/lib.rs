@@ -13,12 +13,15 @@
 //! Neighbouring k-mers mostly share it, so a read falls into few **super-k-mers**, runs of k-mers with the
 //! same minimizer, and the minimizer names the **bin** that owns all of them: [`bin_of`]
 //! (Roberts et al. 2004, doi:10.1093/bioinformatics/bth408; Deorowicz et al. 2015, doi:10.1093/bioinformatics/btv022).
+//!
+//! A **sketch** is the few smallest **features**, hashes of k-mers, of a window of a sequence: [`Sketcher`].
 
 mod arch;
 mod key;
 mod kmer;
 mod minimizer;
 mod shape;
+mod sketch;
 mod superkmer;
 
 pub use arch::{Kernels, MAX_LETTERS, Stretch, Window};
@@ -26,4 +29,5 @@ pub use key::{Key, mix, unmix};
 pub use kmer::Kmer;
 pub use minimizer::{BINS, bin_of, bin_of_hash, minimizer_hash};
 pub use shape::{MAX_K, Shape, ShapeError};
+pub use sketch::{MAX_FEATURE_K, MAX_FEATURES, MAX_WINDOW, SketchShape, SketchShapeError, Sketcher, feature_of};
 pub use superkmer::{Cutter, SuperKmer};

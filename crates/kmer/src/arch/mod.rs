@@ -1,4 +1,5 @@
-//! Kernels that are chosen at run time: packing letters, and finding the minimizer of every k-mer.
+//! Kernels that are chosen at run time: packing letters, finding the minimizer of every k-mer, hashing k-mers to features and
+//! selecting the smallest.
 //!
 //! Each operation has the same name and shape in every file of this folder; [`scalar`] is the definition that the others are
 //! tested against. [`Kernels::detect`] chooses once; the choice never changes a result.
@@ -9,7 +10,10 @@ mod avx2;
 mod avx512;
 mod scalar;
 
+use std::ops::Range;
+
 use crate::Shape;
+use crate::sketch::{MAX_FEATURE_K, MAX_FEATURES};
 
 /// Most letters that one call handles.
 pub const MAX_LETTERS: usize = 4096;
@@ -22,10 +26,12 @@ const SLACK: usize = 64;
 pub struct Stretch {
     /// Bases, two bits each, four a byte, the first in the low bits.
     pub packed: Box<[u8]>,
-    /// After [`Kernels::minimizers`]: the minimizer hash of every k-mer.
+    /// After [`Kernels::minimizers`]: the minimizer hash of every k-mer. After [`Kernels::features`]: the feature.
     pub hashes: Box<[u32]>,
     /// After [`Kernels::minimizers`]: bit `i` is set when k-mer `i` and k-mer `i - 1` differ in it (bit 0 always).
     pub changes: Box<[u64]>,
+    /// What [`Kernels::smallest`] chooses from and returns.
+    chosen: Box<[u32]>,
 }
 
 impl Default for Stretch {
@@ -34,6 +40,7 @@ impl Default for Stretch {
             packed: vec![0; MAX_LETTERS / 4 + SLACK].into(),
             hashes: vec![0; MAX_LETTERS + SLACK].into(),
             changes: vec![0; MAX_LETTERS / 64 + SLACK].into(),
+            chosen: vec![0; MAX_LETTERS + SLACK].into(),
         }
     }
 }
@@ -69,6 +76,13 @@ fn shift_changes(kmers: usize, changes: &mut [u64]) {
     if !kmers.is_multiple_of(64) {
         changes[kmers / 64] &= u64::MAX >> (64 - kmers % 64);
     }
+}
+
+/// A bound that `most` of so many hashes likely keep, and not many more: half as many more at `most` = 16.
+#[inline]
+fn likely_limit(hashes: usize, most: usize) -> u32 {
+    let expected = most + 2 * most.isqrt();
+    if hashes <= 2 * expected.max(16) { u32::MAX } else { (((expected as u64) << 32) / hashes as u64) as u32 }
 }
 
 /// A set of kernels.
@@ -145,6 +159,35 @@ impl Kernels {
             Kernels::Avx512 => unsafe { avx512::minimizers(mmers, kmers, window, stretch) },
         }
         kmers
+    }
+
+    /// Writes to `hashes`, from `at` on, the feature of every k-mer of `letters` packed bases ([`crate::feature_of`]); returns how
+    /// many k-mers there are.
+    ///
+    /// # Panics
+    /// When `k` is not 1 to 16 or `at` and `letters` together exceed [`MAX_LETTERS`].
+    pub fn features(self, letters: usize, k: usize, at: usize, stretch: &mut Stretch) -> usize {
+        assert!((1..=MAX_FEATURE_K).contains(&k) && letters <= MAX_LETTERS && at <= MAX_LETTERS - letters);
+        let kmers = (letters + 1).saturating_sub(k);
+        scalar::features(kmers, k, at, stretch);
+        kmers
+    }
+
+    /// The `most` smallest distinct of `hashes[range]`, ascending; all distinct ones when there are no more.
+    ///
+    /// # Panics
+    /// When `most` is not 1 to 64 or `range` exceeds [`MAX_LETTERS`].
+    #[inline]
+    pub fn smallest(self, range: Range<usize>, most: usize, stretch: &mut Stretch) -> &[u32] {
+        assert!((1..=MAX_FEATURES).contains(&most) && range.start <= range.end && range.end <= MAX_LETTERS);
+        let mut limit = likely_limit(range.len(), most);
+        loop {
+            let found = scalar::smallest(range.clone(), limit, most, stretch);
+            if found == most || limit == u32::MAX {
+                return &stretch.chosen[..found];
+            }
+            limit = limit.saturating_mul(4);
+        }
     }
 
     /// Writes to `keys[..kmers]` the keys of the k-mers of `shape` (of k up to 32) in `packed` bases: two bits each, the first

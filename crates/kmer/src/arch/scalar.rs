@@ -1,10 +1,11 @@
 //! The definition of the kernels, in portable code.
 
+use std::ops::Range;
+
 use gyrase_seq::encode;
 
 use super::{Stretch, Window};
-use crate::minimizer::{MULTIPLIER, SALT};
-use crate::{Shape, mix};
+use crate::{Shape, feature_of, minimizer_hash, mix};
 
 pub(super) fn pack(letters: &[u8], packed: &mut [u8]) -> bool {
     let mut valid = true;
@@ -26,14 +27,22 @@ pub(super) fn minimizers(mmers: usize, kmers: usize, window: Window, stretch: &m
 }
 
 fn hash_mmers(mmers: usize, window: Window, stretch: &mut Stretch) {
-    let (mask, top) = (window.mask(), 2 * (window.m - 1));
+    let Stretch { packed, hashes, .. } = stretch;
+    canonical_words(mmers, window.m, packed, |i, word| hashes[i] = minimizer_hash(word));
+}
+
+/// Calls `each` with the number and the canonical form of every word of `length` (1 to 16) bases.
+#[inline(always)]
+fn canonical_words(words: usize, length: usize, packed: &[u8], mut each: impl FnMut(usize, u32)) {
+    let top = 2 * (length - 1);
+    let mask = u32::MAX >> (30 - top);
     let (mut forward, mut reverse) = (0u32, 0u32);
-    for i in 0..mmers + window.m - 1 {
-        let code = u32::from(stretch.packed[i / 4] >> (2 * (i % 4)) & 3);
+    for i in 0..words + length - 1 {
+        let code = u32::from(packed[i / 4] >> (2 * (i % 4)) & 3);
         forward = (forward << 2 | code) & mask;
         reverse = reverse >> 2 | (3 - code) << top;
-        if i + 1 >= window.m {
-            stretch.hashes[i + 1 - window.m] = (forward.min(reverse) ^ SALT).wrapping_mul(MULTIPLIER);
+        if i + 1 >= length {
+            each(i + 1 - length, forward.min(reverse));
         }
     }
 }
@@ -58,6 +67,38 @@ fn mark_changes(kmers: usize, stretch: &mut Stretch) {
             bits | u64::from(changed) << bit
         });
     }
+}
+
+pub(super) fn features(kmers: usize, k: usize, at: usize, stretch: &mut Stretch) {
+    let Stretch { packed, hashes, .. } = stretch;
+    canonical_words(kmers, k, packed, |i, word| hashes[at + i] = feature_of(word));
+}
+
+/// Writes the `most` smallest distinct of the hashes that are at most `limit` to the front of `chosen`, ascending; returns how
+/// many there are.
+pub(super) fn smallest(range: Range<usize>, limit: u32, most: usize, stretch: &mut Stretch) -> usize {
+    let mut kept = 0;
+    for &hash in &stretch.hashes[range] {
+        stretch.chosen[kept] = hash;
+        kept += usize::from(hash <= limit);
+    }
+    sort_distinct(&mut stretch.chosen[..kept], most)
+}
+
+/// Sorts, moves the first of each that are equal to the front and returns how many those are, at most `most`.
+pub(super) fn sort_distinct(hashes: &mut [u32], most: usize) -> usize {
+    hashes.sort_unstable();
+    let mut distinct = 0;
+    for i in 0..hashes.len() {
+        if distinct == 0 || hashes[i] != hashes[distinct - 1] {
+            if distinct == most {
+                break;
+            }
+            hashes[distinct] = hashes[i];
+            distinct += 1;
+        }
+    }
+    distinct
 }
 
 pub(super) fn keys(packed: u128, kmers: usize, shape: Shape, keys: &mut [u64]) {
