@@ -2,9 +2,11 @@
 
 mod bloom;
 mod cardinality;
+pub mod gydb;
 pub mod gyk;
 mod map;
 mod memory;
+mod write_back;
 
 pub use bloom::Bloom;
 pub use cardinality::Cardinality;

@@ -1,13 +1,9 @@
 //! Builds a database from bins that many threads finish in about the right order.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Condvar, Mutex, MutexGuard};
-use std::thread::JoinHandle;
 
 use gyrase_fabric::OutputFile;
 use gyrase_kmer::{BINS, Shape};
@@ -15,6 +11,7 @@ use gyrase_kmer::{BINS, Shape};
 use super::error::GykError;
 use super::layout::{BinEntry, Cutoffs, DIRECTORY_BYTES, HEADER_BYTES, Header, Metadata, OVERFLOW, Summary};
 use super::pieces::{Pieces, Scratch, read_through};
+use crate::write_back::WriteBack;
 
 /// Bytes of finished bins that may wait for an earlier bin before their threads wait too.
 const WAITING_BYTES: usize = 64 << 20;
@@ -405,44 +402,4 @@ fn small_counts(bytes: &[u8]) -> Totals {
 fn large_counts(bytes: &[u8]) -> Totals {
     let (pairs, _) = bytes.as_chunks::<8>();
     Totals::of(pairs.iter().map(|&[_, _, _, _, a, b, c, d]| u32::from_le_bytes([a, b, c, d])))
-}
-
-/// A thread that starts write-back while bins are still counted, so that the last sync finds little left to do.
-#[derive(Debug)]
-struct WriteBack {
-    /// A request and the thread that serves it; `None` once joined.
-    running: Option<(SyncSender<()>, JoinHandle<io::Result<()>>)>,
-}
-
-impl WriteBack {
-    fn start(file: File) -> WriteBack {
-        let (requests, received) = sync_channel(1);
-        let thread = std::thread::spawn(move || WriteBack::run(&file, &received));
-        WriteBack { running: Some((requests, thread)) }
-    }
-
-    fn run(file: &File, received: &Receiver<()>) -> io::Result<()> {
-        // The system reports a failed write-back to the first sync only, so it must not be lost here.
-        received.iter().try_for_each(|()| file.sync_data())
-    }
-
-    fn request(&self) {
-        if let Some((requests, _)) = &self.running {
-            // A full channel means that a sync is about to start anyway; a closed one, that join will tell why.
-            let _ = requests.try_send(());
-        }
-    }
-
-    fn join(&mut self) -> io::Result<()> {
-        let Some((requests, thread)) = self.running.take() else { return Ok(()) };
-        drop(requests);
-        thread.join().expect("the write-back thread does not panic")
-    }
-}
-
-impl Drop for WriteBack {
-    fn drop(&mut self) {
-        // Whoever drops a writer without `finish` has given the file up.
-        let _ = self.join();
-    }
 }

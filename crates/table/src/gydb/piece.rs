@@ -1,0 +1,93 @@
+//! One partition as it stands in the file: bucket starts, buckets, checksums.
+
+use super::bucket::Buckets;
+use super::layout::{ALIGNMENT, BLOCK_BYTES, Entry, PLACE_BITS};
+
+/// A partition that was laid out.
+#[derive(Debug, Default)]
+pub(super) struct Piece {
+    /// Bucket starts, buckets, the checksum of each block, zeros.
+    pub words: Vec<u32>,
+    /// What the directory will say of it; the offset is still to come.
+    pub entry: Entry,
+    /// One more than the largest location, 0 without locations.
+    pub windows: u64,
+}
+
+impl Piece {
+    /// Lays a partition out, in `words` whatever they held. One pass over the features.
+    ///
+    /// # Panics
+    /// When the parts do not fit each other; see [`super::Writer::piece`].
+    pub fn new(words: Vec<u32>, partition: usize, places: &[u32], counts: &[u8], locations: &[u32], cap: u8) -> Piece {
+        check(partition, places, counts, cap);
+        let mut piece = Piece { words, ..Piece::default() };
+        piece.words.clear();
+        if places.is_empty() {
+            assert!(locations.is_empty(), "partition {partition} has locations and no features");
+            return piece;
+        }
+        encode(places, counts, locations, &mut piece.words);
+        piece.windows = locations.iter().max().map_or(0, |&largest| u64::from(largest) + 1);
+        let bytes = size_of_val(&piece.words[..]);
+        piece.seal();
+        // A partition has 2^20 places of at most 254 locations each: 2^30 bytes, and less than 2^28 locations.
+        let [bytes, features, locations] = [bytes, places.len(), locations.len()].map(|length| length as u32);
+        piece.entry = Entry { bytes, features, locations, ..piece.entry };
+        piece
+    }
+
+    /// Appends the checksums of the blocks, and zeros up to where the next partition begins.
+    fn seal(&mut self) {
+        let blocks = bytemuck::cast_slice::<u32, u8>(&self.words).chunks(BLOCK_BYTES);
+        let checksums: Vec<u32> = blocks.map(crc32fast::hash).collect();
+        let start = self.words.len();
+        self.words.extend(checksums);
+        self.words.resize(self.words.len().next_multiple_of(ALIGNMENT / 4), 0);
+        self.entry.crc = crc32fast::hash(bytemuck::cast_slice(&self.words[start..]));
+    }
+}
+
+fn check(partition: usize, places: &[u32], counts: &[u8], cap: u8) {
+    assert_eq!(places.len(), counts.len(), "every feature of partition {partition} has a place and a count");
+    let ends = [places.first(), places.last()];
+    assert!(
+        ends.into_iter().flatten().all(|&place| (place >> PLACE_BITS) as usize == partition),
+        "the features belong to partition {partition}"
+    );
+    let (first, second) = (places, places.get(1..).unwrap_or_default());
+    assert!(
+        first.iter().zip(second).fold(true, |ascend, (a, b)| ascend & (a < b)),
+        "the places of partition {partition} ascend"
+    );
+    let possible = counts.iter().fold(true, |possible, &count| possible & (count.wrapping_sub(1) < cap));
+    assert!(possible, "every feature of partition {partition} has 1 to {cap} locations");
+}
+
+fn encode(places: &[u32], counts: &[u8], locations: &[u32], words: &mut Vec<u32>) {
+    let buckets = Buckets::of_features(places.len());
+    let mut at = buckets.len() + 1;
+    // Rests of two bytes, a count each, and two words a bucket for n and what is rounded up: no partition takes more.
+    words.resize(at + 2 * buckets.len() + (3 * places.len()).div_ceil(4) + locations.len(), 0);
+    let (mut places, mut counts, mut locations) = (places, counts, locations);
+    for bucket in 0..buckets.len() {
+        words[bucket] = at as u32;
+        let n = places.iter().take_while(|&&place| buckets.bucket(place) == bucket).count();
+        if n == 0 {
+            continue;
+        }
+        let (these_places, these_counts);
+        (these_places, places) = places.split_at(n);
+        (these_counts, counts) = counts.split_at(n);
+        let sum: usize = these_counts.iter().map(|&count| usize::from(count)).sum();
+        let here;
+        (here, locations) = locations.split_at_checked(sum).expect("there are as many locations as the counts say");
+        let (head, tail) = words[at..].split_at_mut(buckets.head_words(n));
+        buckets.write_head(bytemuck::cast_slice_mut(head), these_places, these_counts);
+        tail[..sum].copy_from_slice(here);
+        at += head.len() + sum;
+    }
+    assert!(locations.is_empty(), "there are as many locations as the counts say");
+    words[buckets.len()] = at as u32;
+    words.truncate(at);
+}

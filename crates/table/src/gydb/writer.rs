@@ -1,0 +1,299 @@
+//! Builds a database from partitions that many threads finish in about the right order.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Condvar, Mutex, MutexGuard};
+
+use gyrase_fabric::OutputFile;
+
+use super::database::Database;
+use super::error::GydbError;
+use super::layout::{
+    DIRECTORY_BYTES, Entry, HEADER_BYTES, Header, MAX_COUNT, PARTITIONS, Section, Summary, aligned, is_section_name,
+};
+use super::piece::Piece;
+use crate::write_back::WriteBack;
+
+/// Bytes of finished partitions that may wait for an earlier one before their threads wait too.
+const WAITING_BYTES: usize = 64 << 20;
+/// Bytes written between two starts of write-back.
+const SYNC_BYTES: u64 = 8 << 20;
+/// Buffers kept for the next partitions; together they are a quarter of what may wait.
+const SPARE_BUFFERS: usize = 16;
+
+/// A database under construction.
+///
+/// Threads hand over partitions with [`Writer::piece`]. The bytes are laid out in the order of the partitions whatever the
+/// order of the calls; a partition that comes early waits in memory. When too much waits, the calling thread waits as well, but never
+/// the one that brings the partition whose turn it is. So take partitions in ascending order (from a shared counter, say), write
+/// every one of them, and call [`Writer::abandon`] when a thread gives up.
+#[derive(Debug)]
+pub struct Writer {
+    target: Target,
+    cap: u8,
+    state: Mutex<State>,
+    turn: Condvar,
+    sections: Mutex<BTreeMap<String, Vec<u8>>>,
+    spare: Mutex<Vec<Vec<u32>>>,
+}
+
+/// Where the bytes go.
+#[derive(Debug)]
+enum Target {
+    /// The thread stands before the file: it must let go of it before a dropped writer lets go of the lock.
+    File(Mutex<WriteBack>, OutputFile),
+    Memory(Mutex<Vec<u32>>),
+}
+
+#[derive(Debug)]
+struct State {
+    /// Entries of the partitions that have a place, in order; the next partition is `entries.len()`.
+    entries: Vec<Entry>,
+    /// How many of them are not yet written there.
+    pending: usize,
+    offset: u64,
+    synced: u64,
+    waiting: BTreeMap<usize, Piece>,
+    waiting_bytes: usize,
+    windows: u64,
+    abandoned: bool,
+}
+
+impl Writer {
+    /// Starts the database that will appear at `target`, of features with at most `cap` locations each.
+    ///
+    /// # Panics
+    /// When `cap` is not 1 to [`MAX_COUNT`].
+    pub fn create(target: &Path, cap: u8) -> Result<Writer, GydbError> {
+        let output = OutputFile::create(target)?;
+        let file = output.file().try_clone().map_err(|source| output.error(source))?;
+        Ok(Writer::start(Target::File(Mutex::new(WriteBack::start(file)), output), cap))
+    }
+
+    /// Starts a database that stays in memory, for [`Writer::into_database`].
+    ///
+    /// # Panics
+    /// When `cap` is not 1 to [`MAX_COUNT`].
+    pub fn in_memory(cap: u8) -> Writer {
+        Writer::start(Target::Memory(Mutex::new(vec![0; HEADER_BYTES / 4])), cap)
+    }
+
+    fn start(target: Target, cap: u8) -> Writer {
+        assert!((1..=MAX_COUNT).contains(&cap), "a feature has 1 to {MAX_COUNT} locations");
+        let state = State {
+            entries: Vec::with_capacity(PARTITIONS),
+            pending: 0,
+            offset: HEADER_BYTES as u64,
+            synced: HEADER_BYTES as u64,
+            waiting: BTreeMap::new(),
+            waiting_bytes: 0,
+            windows: 0,
+            abandoned: false,
+        };
+        let (state, turn) = (Mutex::new(state), Condvar::new());
+        Writer { target, cap, state, turn, sections: Mutex::default(), spare: Mutex::default() }
+    }
+
+    /// Hands over a whole partition: the places of its features ([`super::place_of`]), strictly ascending; how many locations
+    /// each has, 1 to the cap; and the locations of the first feature, of the second and so on, strictly ascending
+    /// within a feature. Every partition must be written once, an empty one with empty slices.
+    ///
+    /// # Errors
+    /// When the file cannot be written, or when another thread called [`Writer::abandon`].
+    ///
+    /// # Panics
+    /// When the parts do not fit each other, or the partition was written before.
+    pub fn piece(&self, partition: usize, places: &[u32], counts: &[u8], locations: &[u32]) -> Result<(), GydbError> {
+        let piece = Piece::new(self.spare_buffer(), partition, places, counts, locations, self.cap);
+        for (piece, offset) in self.place(partition, piece)? {
+            self.write_at(&piece.words, offset)?;
+            self.lock().pending -= 1;
+            self.recycle(piece.words);
+        }
+        self.write_back();
+        Ok(())
+    }
+
+    /// Adds a section: bytes that readers find by name. The order of calls changes nothing.
+    ///
+    /// # Panics
+    /// When the name is not 1 to 40 of `a-z`, `0-9`, `.`, `-` and `_`, or is taken.
+    pub fn section(&self, name: &str, bytes: &[u8]) {
+        assert!(is_section_name(name), "{name:?} can name a section");
+        let mut sections = self.sections.lock().expect("no thread panics while it holds the sections");
+        assert!(sections.insert(name.to_string(), bytes.to_vec()).is_none(), "section {name:?} is added once");
+    }
+
+    /// Gives up: every thread that waits or comes later gets [`GydbError::Abandoned`].
+    pub fn abandon(&self) {
+        self.lock().abandoned = true;
+        self.turn.notify_all();
+    }
+
+    /// Writes sections, directory and header; a file is synced and gets its name.
+    ///
+    /// # Panics
+    /// When a partition was not written.
+    pub fn finish(self) -> Result<Summary, GydbError> {
+        let header = self.complete()?;
+        if let Target::File(_, output) = self.target {
+            output.commit()?;
+        }
+        Ok(header.summary)
+    }
+
+    /// Finishes the database and opens it: from the file, or in the memory where it was built.
+    ///
+    /// # Panics
+    /// When a partition was not written.
+    pub fn into_database(self) -> Result<Database, GydbError> {
+        self.complete()?;
+        match self.target {
+            Target::File(_, output) => {
+                let path = output.target().to_path_buf();
+                output.commit()?;
+                Database::open(&path)
+            }
+            Target::Memory(words) => {
+                Database::in_memory(words.into_inner().expect("no thread panics while it holds the memory"))
+            }
+        }
+    }
+
+    fn spare_buffer(&self) -> Vec<u32> {
+        self.spare.lock().expect("no thread panics while it holds the buffers").pop().unwrap_or_default()
+    }
+
+    fn recycle(&self, words: Vec<u32>) {
+        let mut spare = self.spare.lock().expect("no thread panics while it holds the buffers");
+        let kept: usize = spare.iter().map(|words| 4 * words.capacity()).sum();
+        if spare.len() < SPARE_BUFFERS && kept + 4 * words.capacity() <= WAITING_BYTES / 4 {
+            spare.push(words);
+        }
+    }
+
+    /// Gives partitions their places, from the next one on as far as they are there; returns those with their offsets.
+    fn place(&self, partition: usize, piece: Piece) -> Result<Vec<(Piece, u64)>, GydbError> {
+        let mut state = self.lock();
+        let bytes = 4 * piece.words.capacity();
+        let is_new = partition < PARTITIONS && partition >= state.entries.len();
+        assert!(is_new, "partition {partition} is written once");
+        while !state.abandoned && partition != state.entries.len() && state.waiting_bytes + bytes > WAITING_BYTES {
+            state = self.turn.wait(state).expect("no thread panics while it holds the state");
+        }
+        if state.abandoned {
+            return Err(GydbError::Abandoned { path: self.path() });
+        }
+        state.waiting_bytes += bytes;
+        assert!(state.waiting.insert(partition, piece).is_none(), "partition {partition} is written once");
+        let placed: Vec<(Piece, u64)> = std::iter::from_fn(|| state.place_next()).collect();
+        if !placed.is_empty() {
+            self.turn.notify_all();
+        }
+        Ok(placed)
+    }
+
+    fn write_at(&self, words: &[u32], offset: u64) -> Result<(), GydbError> {
+        match &self.target {
+            Target::File(_, output) => {
+                let written = output.file().write_all_at(bytemuck::cast_slice(words), offset);
+                written.map_err(|source| GydbError::Write(output.error(source)))
+            }
+            Target::Memory(memory) => {
+                let mut memory = memory.lock().expect("no thread panics while it holds the memory");
+                let (start, end) = (offset as usize / 4, offset as usize / 4 + words.len());
+                if memory.len() < end {
+                    memory.resize(end, 0);
+                }
+                memory[start..end].copy_from_slice(words);
+                Ok(())
+            }
+        }
+    }
+
+    /// Starts write-back when enough has been written since the last time.
+    fn write_back(&self) {
+        let Target::File(write_back, _) = &self.target else { return };
+        let mut state = self.lock();
+        if state.offset - state.synced >= SYNC_BYTES {
+            state.synced = state.offset;
+            drop(state);
+            write_back.lock().expect("no thread panics while it holds the write-back").request();
+        }
+    }
+
+    /// Writes what follows the partitions, and the header.
+    fn complete(&self) -> Result<Header, GydbError> {
+        let state = self.lock();
+        let written = state.entries.len() == PARTITIONS && state.pending == 0;
+        assert!(written, "every partition is written before the end");
+        let sections = self.sections.lock().expect("no thread panics while it holds the sections");
+        let mut offset = state.offset;
+        let mut table = Vec::new();
+        for (name, bytes) in sections.iter() {
+            let section =
+                Section { name: name.clone(), offset, bytes: bytes.len() as u64, crc: crc32fast::hash(bytes) };
+            self.write_bytes(bytes, offset)?;
+            offset = section.end();
+            section.encode(&mut table);
+        }
+        let mut directory = Vec::with_capacity(DIRECTORY_BYTES + table.len());
+        state.entries.iter().for_each(|entry| entry.encode(&mut directory));
+        let header = Header {
+            summary: Summary {
+                features: state.entries.iter().map(|entry| u64::from(entry.features)).sum(),
+                locations: state.entries.iter().map(|entry| u64::from(entry.locations)).sum(),
+                windows: state.windows,
+                cap: self.cap,
+                bytes: offset + (directory.len() + table.len()) as u64,
+            },
+            partitions_end: state.offset,
+            directory: offset,
+            sections: sections.len() as u32,
+            directory_crc: crc32fast::hash(&directory),
+            sections_crc: crc32fast::hash(&table),
+        };
+        directory.extend(table);
+        self.write_bytes(&directory, offset)?;
+        if let Target::File(write_back, output) = &self.target {
+            let joined = write_back.lock().expect("no thread panics while it holds the write-back").join();
+            joined.map_err(|source| output.error(source))?;
+        }
+        self.write_bytes(&header.encode(), 0)?;
+        Ok(header)
+    }
+
+    /// Writes bytes at an aligned offset, with zeros behind them up to the next.
+    fn write_bytes(&self, bytes: &[u8], offset: u64) -> Result<(), GydbError> {
+        let mut words = vec![0u32; (aligned(bytes.len() as u64) / 4) as usize];
+        bytemuck::cast_slice_mut(&mut words)[..bytes.len()].copy_from_slice(bytes);
+        self.write_at(&words, offset)
+    }
+
+    fn path(&self) -> PathBuf {
+        match &self.target {
+            Target::File(_, output) => output.target().to_path_buf(),
+            Target::Memory(_) => super::database::in_memory_path(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("no thread panics while it holds the state")
+    }
+}
+
+impl State {
+    /// Gives the next partition its place, if it is there.
+    fn place_next(&mut self) -> Option<(Piece, u64)> {
+        let piece = self.waiting.remove(&self.entries.len())?;
+        let offset = self.offset;
+        let entry = Entry { offset, ..piece.entry };
+        self.offset = entry.end();
+        self.entries.push(entry);
+        self.pending += 1;
+        self.waiting_bytes -= 4 * piece.words.capacity();
+        self.windows = self.windows.max(piece.windows);
+        Some((piece, offset))
+    }
+}

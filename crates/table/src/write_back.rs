@@ -1,0 +1,49 @@
+//! Starts to write a file back to the disk while it is still being made.
+
+use std::fs::File;
+use std::io;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+
+/// A thread that starts write-back while bins are still counted, so that the last sync finds little left to do.
+#[derive(Debug)]
+pub(crate) struct WriteBack {
+    /// A request and the thread that serves it; `None` once joined.
+    running: Option<(SyncSender<()>, JoinHandle<io::Result<()>>)>,
+}
+
+impl WriteBack {
+    /// Starts the thread that will sync `file`.
+    pub(crate) fn start(file: File) -> WriteBack {
+        let (requests, received) = sync_channel(1);
+        let thread = std::thread::spawn(move || WriteBack::run(&file, &received));
+        WriteBack { running: Some((requests, thread)) }
+    }
+
+    fn run(file: &File, received: &Receiver<()>) -> io::Result<()> {
+        // The system reports a failed write-back to the first sync only, so it must not be lost here.
+        received.iter().try_for_each(|()| file.sync_data())
+    }
+
+    /// Asks for another sync before long.
+    pub(crate) fn request(&self) {
+        if let Some((requests, _)) = &self.running {
+            // A full channel means that a sync is about to start anyway; a closed one, that join will tell why.
+            let _ = requests.try_send(());
+        }
+    }
+
+    /// Ends the thread; the error of any of its syncs.
+    pub(crate) fn join(&mut self) -> io::Result<()> {
+        let Some((requests, thread)) = self.running.take() else { return Ok(()) };
+        drop(requests);
+        thread.join().expect("the write-back thread does not panic")
+    }
+}
+
+impl Drop for WriteBack {
+    fn drop(&mut self) {
+        // Whoever drops a writer without `finish` has given the file up.
+        let _ = self.join();
+    }
+}
