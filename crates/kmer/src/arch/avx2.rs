@@ -2,9 +2,12 @@
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;
+use std::ops::Range;
 
+use super::scalar::sort_distinct;
 use super::{Stretch, Window};
 use crate::minimizer::MULTIPLIER;
+use crate::sketch::{FIRST, SALT, SECOND};
 
 /// # Safety
 /// The processor has AVX2, and `packed` has 8 bytes of room beyond a quarter of the letters.
@@ -150,4 +153,196 @@ unsafe fn mark_changes(kmers: usize, stretch: &mut Stretch) {
         stretch.changes[word] = bits;
     }
     super::shift_changes(kmers, &mut stretch.changes);
+}
+
+/// Eight k-mers a step, as [`hash_mmers`]; but up to 16 bases from any place in a byte take five bytes.
+///
+/// # Safety
+/// The processor has AVX2; the buffers have room for 8 elements beyond `at + kmers` (and 8 bytes beyond the packed bases).
+#[target_feature(enable = "avx2")]
+pub(super) unsafe fn features(kmers: usize, k: usize, at: usize, stretch: &mut Stretch) {
+    debug_assert!(stretch.packed.len() >= kmers / 4 + 16 && stretch.hashes.len() >= at + kmers + 16);
+    let lanes = _mm256_setr_epi32(0, 0, 0, 0, 0x0101_0101, 0x0101_0101, 0x0101_0101, 0x0101_0101);
+    let ascending = _mm256_add_epi32(lanes, _mm256_set1_epi32(0x0302_0100));
+    let ascending_on = _mm256_add_epi32(lanes, _mm256_set1_epi32(0x0403_0201));
+    let descending = _mm256_add_epi32(lanes, _mm256_set1_epi32(0x0001_0203));
+    let descending_on = _mm256_add_epi32(lanes, _mm256_set1_epi32(0x0102_0304));
+    let skip = _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6);
+    let rest = _mm256_sub_epi32(_mm256_set1_epi32(8), skip);
+    let unused = _mm_cvtsi32_si128(32 - 2 * k as i32);
+    let mask = _mm256_srl_epi32(_mm256_set1_epi32(-1), unused);
+    let salt = _mm256_xor_si256(_mm256_set1_epi32(SALT as i32), mask);
+    let (packed, hashes) = (stretch.packed.as_ptr(), stretch.hashes[at..].as_mut_ptr());
+    for i in (0..kmers).step_by(8) {
+        // SAFETY: i / 4 + 8 bytes and i + 8 hashes are within the slack that the caller promises.
+        unsafe {
+            let bytes = _mm256_set1_epi64x(packed.add(i / 4).cast::<i64>().read_unaligned());
+            let turned = reverse_groups(bytes);
+            let forward = _mm256_or_si256(
+                _mm256_srlv_epi32(_mm256_shuffle_epi8(bytes, ascending), skip),
+                _mm256_sllv_epi32(_mm256_shuffle_epi8(bytes, ascending_on), rest),
+            );
+            let reversed = _mm256_or_si256(
+                _mm256_sllv_epi32(_mm256_shuffle_epi8(turned, descending), skip),
+                _mm256_srlv_epi32(_mm256_shuffle_epi8(turned, descending_on), rest),
+            );
+            let reversed = _mm256_srl_epi32(reversed, unused);
+            let larger = _mm256_max_epu32(_mm256_and_si256(forward, mask), _mm256_andnot_si256(reversed, mask));
+            let word = _mm256_mullo_epi32(_mm256_xor_si256(larger, salt), _mm256_set1_epi32(FIRST as i32));
+            let word = _mm256_xor_si256(word, _mm256_srli_epi32(word, 15));
+            let feature = _mm256_mullo_epi32(word, _mm256_set1_epi32(SECOND as i32));
+            _mm256_storeu_si256(hashes.add(i).cast(), feature);
+        }
+    }
+}
+
+/// For every mask of lanes their numbers, one a byte, lowest first.
+const KEPT_LANES: [u64; 256] = {
+    let mut table = [0; 256];
+    let mut mask = 0;
+    while mask < 256 {
+        let (mut lane, mut kept) = (0, 0);
+        while lane < 8 {
+            if mask >> lane & 1 == 1 {
+                table[mask] |= lane << (8 * kept);
+                kept += 1;
+            }
+            lane += 1;
+        }
+        mask += 1;
+    }
+    table
+};
+
+/// Stores the lanes of `mask` side by side at `place`, and whatever behind them; returns their number.
+///
+/// # Safety
+/// The processor has AVX2 and POPCNT; `place` has room for eight.
+#[inline]
+#[target_feature(enable = "avx2,popcnt")]
+unsafe fn compress(values: __m256i, mask: u8, place: *mut u32) -> usize {
+    let lanes = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(KEPT_LANES[usize::from(mask)] as i64));
+    // SAFETY: forwarded from the caller.
+    unsafe { _mm256_storeu_si256(place.cast(), _mm256_permutevar8x32_epi32(values, lanes)) };
+    mask.count_ones() as usize
+}
+
+/// Bit t is set where lane t is all ones.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn mask_of(lanes: __m256i) -> u8 {
+    _mm256_movemask_ps(_mm256_castsi256_ps(lanes)) as u8
+}
+
+/// A mask of the first `lanes` lanes, of all when there are fewer.
+#[inline]
+fn first_lanes(lanes: usize) -> u8 {
+    ((1u32 << lanes.min(8)) - 1) as u8
+}
+
+/// # Safety
+/// The processor has AVX2 and POPCNT; `hashes` has 8 elements beyond the range, and `chosen` as many as the range and 8.
+#[target_feature(enable = "avx2,popcnt")]
+pub(super) unsafe fn smallest(limit: u32, range: Range<usize>, most: usize, stretch: &mut Stretch) -> usize {
+    debug_assert!(stretch.hashes.len() >= range.end + 8 && stretch.chosen.len() >= range.len() + 16);
+    let (hashes, chosen) = (stretch.hashes.as_ptr(), stretch.chosen.as_mut_ptr());
+    let limit = _mm256_set1_epi32(limit as i32);
+    let mut kept = 0;
+    for i in range.clone().step_by(8) {
+        // SAFETY: the caller promises the elements.
+        unsafe {
+            let values = _mm256_loadu_si256(hashes.add(i).cast());
+            let below = mask_of(_mm256_cmpeq_epi32(_mm256_min_epu32(values, limit), values));
+            kept += compress(values, below & first_lanes(range.end - i), chosen.add(kept));
+        }
+    }
+    match kept {
+        0..=32 => network::<4>(kept, most, &mut stretch.chosen),
+        33..=64 => network::<8>(kept, most, &mut stretch.chosen),
+        65..=128 => network::<16>(kept, most, &mut stretch.chosen),
+        _ => sort_distinct(&mut stretch.chosen[..kept], most),
+    }
+}
+
+/// [`sort_distinct`] of the first `kept` of `chosen`, at most 8 `R`.
+#[target_feature(enable = "avx2,popcnt")]
+fn network<const R: usize>(kept: usize, most: usize, chosen: &mut [u32]) -> usize {
+    assert!(kept <= 8 * R && chosen.len() >= 8 * R + 8);
+    let lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    let mut values = [_mm256_setzero_si256(); R];
+    for (r, value) in values.iter_mut().enumerate() {
+        // SAFETY: `chosen` has 8 R elements.
+        let loaded = unsafe { _mm256_loadu_si256(chosen.as_ptr().add(8 * r).cast()) };
+        let beyond = _mm256_cmpgt_epi32(lanes, _mm256_set1_epi32(kept as i32 - 8 * r as i32 - 1));
+        *value = _mm256_or_si256(loaded, beyond);
+    }
+    sort(&mut values);
+    let (mut distinct, mut before) = (0, _mm256_xor_si256(values[0], _mm256_set1_epi32(-1)));
+    for (r, &value) in values.iter().enumerate() {
+        let turned = _mm256_permutevar8x32_epi32(value, _mm256_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6));
+        let repeated = mask_of(_mm256_cmpeq_epi32(value, _mm256_blend_epi32::<1>(turned, before)));
+        before = turned;
+        // SAFETY: `distinct` is at most 8 r, and `chosen` has 8 R + 8 elements.
+        unsafe {
+            let new = !repeated & first_lanes(kept.saturating_sub(8 * r));
+            distinct += compress(value, new, chosen.as_mut_ptr().add(distinct));
+        }
+        if distinct >= most {
+            return most;
+        }
+    }
+    distinct
+}
+
+/// Sorts the vectors as one sequence, by a bitonic network.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn sort<const R: usize>(values: &mut [__m256i; R]) {
+    for value in values.iter_mut() {
+        let pairs = exchange::<1, 0xaa>(*value);
+        let fours = exchange::<1, 0xaa>(exchange::<3, 0xcc>(pairs));
+        *value = exchange::<1, 0xaa>(exchange::<2, 0xcc>(exchange::<7, 0xf0>(fours)));
+    }
+    let mut sorted = 1;
+    while sorted < R {
+        for pair in values.chunks_exact_mut(2 * sorted) {
+            let (low, high) = pair.split_at_mut(sorted);
+            high.reverse();
+            for (low, high) in low.iter_mut().zip(high.iter_mut()) {
+                let turned = _mm256_permutevar8x32_epi32(*high, _mm256_setr_epi32(7, 6, 5, 4, 3, 2, 1, 0));
+                (*low, *high) = (_mm256_min_epu32(*low, turned), _mm256_max_epu32(*low, turned));
+            }
+            sort_bitonic(low);
+            sort_bitonic(high);
+        }
+        sorted *= 2;
+    }
+}
+
+/// Sorts vectors that rise and then fall, or the like.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn sort_bitonic(values: &mut [__m256i]) {
+    let mut distance = values.len() / 2;
+    while distance > 0 {
+        for block in values.chunks_exact_mut(2 * distance) {
+            let (low, high) = block.split_at_mut(distance);
+            for (low, high) in low.iter_mut().zip(high) {
+                (*low, *high) = (_mm256_min_epu32(*low, *high), _mm256_max_epu32(*low, *high));
+            }
+        }
+        distance /= 2;
+    }
+    for value in values {
+        *value = exchange::<1, 0xaa>(exchange::<2, 0xcc>(exchange::<4, 0xf0>(*value)));
+    }
+}
+
+/// Compares lane t with lane t ^ `PARTNER`; the lanes of `HIGH` keep the larger.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn exchange<const PARTNER: i32, const HIGH: i32>(value: __m256i) -> __m256i {
+    let lanes = _mm256_xor_si256(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), _mm256_set1_epi32(PARTNER));
+    let partner = _mm256_permutevar8x32_epi32(value, lanes);
+    _mm256_blend_epi32::<HIGH>(_mm256_min_epu32(value, partner), _mm256_max_epu32(value, partner))
 }

@@ -2,11 +2,12 @@
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;
+use std::ops::Range;
 
+use super::scalar::sort_distinct;
 use super::{Stretch, Window};
-use crate::Shape;
-use crate::key::{FIRST, SECOND};
 use crate::minimizer::MULTIPLIER;
+use crate::{Shape, key, sketch};
 
 pub(super) use super::avx2::pack;
 
@@ -135,7 +136,188 @@ fn window(bits: u128, shifts: __m512i) -> __m512i {
 #[target_feature(enable = "avx512f,avx512dq")]
 fn mix(words: __m512i) -> __m512i {
     let words = _mm512_xor_si512(words, _mm512_srli_epi64::<32>(words));
-    let words = _mm512_mullo_epi64(words, _mm512_set1_epi64(FIRST as i64));
+    let words = _mm512_mullo_epi64(words, _mm512_set1_epi64(key::FIRST as i64));
     let words = _mm512_xor_si512(words, _mm512_srli_epi64::<29>(words));
-    _mm512_mullo_epi64(words, _mm512_set1_epi64(SECOND as i64))
+    _mm512_mullo_epi64(words, _mm512_set1_epi64(key::SECOND as i64))
+}
+
+/// Sixteen k-mers a step: see the 256-bit twin.
+///
+/// # Safety
+/// The processor has AVX-512 F and BW; the buffers have room for 16 elements beyond `at + kmers` (and 8 bytes beyond the packed bases).
+#[target_feature(enable = "avx512f,avx512bw")]
+pub(super) unsafe fn features(kmers: usize, k: usize, at: usize, stretch: &mut Stretch) {
+    debug_assert!(stretch.packed.len() >= kmers / 4 + 16 && stretch.hashes.len() >= at + kmers + 32);
+    let lanes = _mm512_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
+    let bytes_of_lane = _mm512_mullo_epi32(lanes, _mm512_set1_epi32(0x0101_0101));
+    let ascending = _mm512_add_epi32(bytes_of_lane, _mm512_set1_epi32(0x0302_0100));
+    let ascending_on = _mm512_add_epi32(bytes_of_lane, _mm512_set1_epi32(0x0403_0201));
+    let descending = _mm512_add_epi32(bytes_of_lane, _mm512_set1_epi32(0x0001_0203));
+    let descending_on = _mm512_add_epi32(bytes_of_lane, _mm512_set1_epi32(0x0102_0304));
+    let skip = _mm512_set4_epi32(6, 4, 2, 0);
+    let rest = _mm512_set4_epi32(2, 4, 6, 8);
+    let unused = _mm_cvtsi32_si128(32 - 2 * k as i32);
+    let mask = _mm512_srl_epi32(_mm512_set1_epi32(-1), unused);
+    let salt = _mm512_xor_si512(_mm512_set1_epi32(sketch::SALT as i32), mask);
+    let (packed, hashes) = (stretch.packed.as_ptr(), stretch.hashes[at..].as_mut_ptr());
+    for i in (0..kmers).step_by(16) {
+        // SAFETY: i / 4 + 8 bytes and i + 16 hashes are within the slack that the caller promises.
+        unsafe {
+            let bytes = _mm512_set1_epi64(packed.add(i / 4).cast::<i64>().read_unaligned());
+            let turned = reverse_groups(bytes);
+            let forward = _mm512_or_si512(
+                _mm512_srlv_epi32(_mm512_shuffle_epi8(bytes, ascending), skip),
+                _mm512_sllv_epi32(_mm512_shuffle_epi8(bytes, ascending_on), rest),
+            );
+            let reversed = _mm512_or_si512(
+                _mm512_sllv_epi32(_mm512_shuffle_epi8(turned, descending), skip),
+                _mm512_srlv_epi32(_mm512_shuffle_epi8(turned, descending_on), rest),
+            );
+            let reversed = _mm512_srl_epi32(reversed, unused);
+            let larger = _mm512_max_epu32(_mm512_and_si512(forward, mask), _mm512_andnot_si512(reversed, mask));
+            _mm512_storeu_si512(hashes.add(i).cast(), feature_of(_mm512_xor_si512(larger, salt)));
+        }
+    }
+}
+
+/// [`crate::feature_of`] of sixteen words that are salted already.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn feature_of(words: __m512i) -> __m512i {
+    let words = _mm512_mullo_epi32(words, _mm512_set1_epi32(sketch::FIRST as i32));
+    let words = _mm512_xor_si512(words, _mm512_srli_epi32::<15>(words));
+    _mm512_mullo_epi32(words, _mm512_set1_epi32(sketch::SECOND as i32))
+}
+
+/// Stores the lanes of `mask` side by side at `place`, and whatever behind them; returns their number.
+///
+/// # Safety
+/// The processor has AVX-512 F and POPCNT; `place` has room for sixteen.
+#[inline]
+#[target_feature(enable = "avx512f,popcnt")]
+unsafe fn compress(values: __m512i, mask: u16, place: *mut u32) -> usize {
+    // Compressing straight to memory is slow on some processors.
+    // SAFETY: forwarded from the caller.
+    unsafe { _mm512_storeu_si512(place.cast(), _mm512_maskz_compress_epi32(mask, values)) };
+    mask.count_ones() as usize
+}
+
+/// A mask of the first `lanes` lanes, of all when there are fewer.
+#[inline]
+fn first_lanes(lanes: usize) -> u16 {
+    ((1u32 << lanes.min(16)) - 1) as u16
+}
+
+/// # Safety
+/// The processor has AVX-512 F and POPCNT; `hashes` has 16 elements beyond the range, and `chosen` as many as the range and 16.
+#[target_feature(enable = "avx512f,popcnt")]
+pub(super) unsafe fn smallest(limit: u32, range: Range<usize>, most: usize, stretch: &mut Stretch) -> usize {
+    debug_assert!(stretch.hashes.len() >= range.end + 16 && stretch.chosen.len() >= range.len() + 32);
+    let (hashes, chosen) = (stretch.hashes.as_ptr(), stretch.chosen.as_mut_ptr());
+    let limit = _mm512_set1_epi32(limit as i32);
+    let mut kept = 0;
+    for i in range.clone().step_by(16) {
+        // SAFETY: the caller promises the elements.
+        unsafe {
+            let values = _mm512_loadu_si512(hashes.add(i).cast());
+            let below = _mm512_cmple_epu32_mask(values, limit);
+            kept += compress(values, below & first_lanes(range.end - i), chosen.add(kept));
+        }
+    }
+    match kept {
+        0..=32 => network::<2>(kept, most, &mut stretch.chosen),
+        33..=64 => network::<4>(kept, most, &mut stretch.chosen),
+        65..=128 => network::<8>(kept, most, &mut stretch.chosen),
+        _ => sort_distinct(&mut stretch.chosen[..kept], most),
+    }
+}
+
+/// [`sort_distinct`] of the first `kept` of `chosen`, at most 16 `R`.
+#[target_feature(enable = "avx512f,popcnt")]
+fn network<const R: usize>(kept: usize, most: usize, chosen: &mut [u32]) -> usize {
+    assert!(kept <= 16 * R && chosen.len() >= 16 * R + 16);
+    let mut values = [_mm512_set1_epi32(-1); R];
+    for (r, value) in values.iter_mut().enumerate() {
+        let used = first_lanes(kept.saturating_sub(16 * r));
+        // SAFETY: `chosen` has 16 R elements.
+        *value = unsafe { _mm512_mask_loadu_epi32(*value, used, chosen.as_ptr().add(16 * r).cast()) };
+    }
+    sort(&mut values);
+    let (mut distinct, mut before) = (0, _mm512_andnot_si512(values[0], _mm512_set1_epi32(-1)));
+    for (r, &value) in values.iter().enumerate() {
+        let turned = _mm512_alignr_epi32::<15>(value, value);
+        let new = _mm512_cmpneq_epi32_mask(value, _mm512_mask_mov_epi32(turned, 1, before));
+        before = turned;
+        // SAFETY: `distinct` is at most 16 r, and `chosen` has 16 R + 16 elements.
+        unsafe {
+            let new = new & first_lanes(kept.saturating_sub(16 * r));
+            distinct += compress(value, new, chosen.as_mut_ptr().add(distinct));
+        }
+        if distinct >= most {
+            return most;
+        }
+    }
+    distinct
+}
+
+/// Sorts the vectors as one sequence, by a bitonic network.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn sort<const R: usize>(values: &mut [__m512i; R]) {
+    for value in values.iter_mut() {
+        let pairs = exchange::<1, 0xaaaa>(*value);
+        let fours = exchange::<1, 0xaaaa>(exchange::<3, 0xcccc>(pairs));
+        let eights = exchange::<1, 0xaaaa>(exchange::<2, 0xcccc>(exchange::<7, 0xf0f0>(fours)));
+        *value = sort_halves(exchange::<15, 0xff00>(eights));
+    }
+    let mut sorted = 1;
+    while sorted < R {
+        for pair in values.chunks_exact_mut(2 * sorted) {
+            let (low, high) = pair.split_at_mut(sorted);
+            high.reverse();
+            for (low, high) in low.iter_mut().zip(high.iter_mut()) {
+                let falling = _mm512_setr_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+                let turned = _mm512_permutexvar_epi32(falling, *high);
+                (*low, *high) = (_mm512_min_epu32(*low, turned), _mm512_max_epu32(*low, turned));
+            }
+            sort_bitonic(low);
+            sort_bitonic(high);
+        }
+        sorted *= 2;
+    }
+}
+
+/// Sorts vectors that rise and then fall, or the like.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn sort_bitonic(values: &mut [__m512i]) {
+    let mut distance = values.len() / 2;
+    while distance > 0 {
+        for block in values.chunks_exact_mut(2 * distance) {
+            let (low, high) = block.split_at_mut(distance);
+            for (low, high) in low.iter_mut().zip(high) {
+                (*low, *high) = (_mm512_min_epu32(*low, *high), _mm512_max_epu32(*low, *high));
+            }
+        }
+        distance /= 2;
+    }
+    for value in values {
+        *value = sort_halves(exchange::<8, 0xff00>(*value));
+    }
+}
+
+/// Sorts each half of a vector whose halves rise and then fall, or the like.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn sort_halves(value: __m512i) -> __m512i {
+    exchange::<1, 0xaaaa>(exchange::<2, 0xcccc>(exchange::<4, 0xf0f0>(value)))
+}
+
+/// Compares lane t with lane t ^ `PARTNER`; the lanes of `HIGH` keep the larger.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn exchange<const PARTNER: i32, const HIGH: u16>(value: __m512i) -> __m512i {
+    let lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    let partner = _mm512_permutexvar_epi32(_mm512_xor_si512(lanes, _mm512_set1_epi32(PARTNER)), value);
+    _mm512_mask_max_epu32(_mm512_min_epu32(value, partner), HIGH, value, partner)
 }

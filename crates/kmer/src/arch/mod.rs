@@ -109,10 +109,12 @@ impl Kernels {
         let mut sets = vec![Kernels::Scalar];
         #[cfg(target_arch = "x86_64")]
         {
-            if is_x86_feature_detected!("avx2") {
+            let wide = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt");
+            if wide {
                 sets.push(Kernels::Avx2);
             }
-            if is_x86_feature_detected!("avx512f")
+            if wide
+                && is_x86_feature_detected!("avx512f")
                 && is_x86_feature_detected!("avx512bw")
                 && is_x86_feature_detected!("avx512dq")
             {
@@ -166,10 +168,19 @@ impl Kernels {
     ///
     /// # Panics
     /// When `k` is not 1 to 16 or `at` and `letters` together exceed [`MAX_LETTERS`].
+    #[allow(unsafe_code)]
     pub fn features(self, letters: usize, k: usize, at: usize, stretch: &mut Stretch) -> usize {
         assert!((1..=MAX_FEATURE_K).contains(&k) && letters <= MAX_LETTERS && at <= MAX_LETTERS - letters);
         let kmers = (letters + 1).saturating_sub(k);
-        scalar::features(kmers, k, at, stretch);
+        match self {
+            Kernels::Scalar => scalar::features(kmers, k, at, stretch),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `available` saw the feature; every buffer of a stretch has SLACK elements beyond MAX_LETTERS.
+            Kernels::Avx2 => unsafe { avx2::features(kmers, k, at, stretch) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above.
+            Kernels::Avx512 => unsafe { avx512::features(kmers, k, at, stretch) },
+        }
         kmers
     }
 
@@ -182,11 +193,26 @@ impl Kernels {
         assert!((1..=MAX_FEATURES).contains(&most) && range.start <= range.end && range.end <= MAX_LETTERS);
         let mut limit = likely_limit(range.len(), most);
         loop {
-            let found = scalar::smallest(range.clone(), limit, most, stretch);
+            let found = self.smallest_within(limit, range.clone(), most, stretch);
             if found == most || limit == u32::MAX {
                 return &stretch.chosen[..found];
             }
             limit = limit.saturating_mul(4);
+        }
+    }
+
+    /// Moves the `most` smallest distinct of those of `hashes[range]` that are at most `limit` to the front of `chosen`.
+    #[inline]
+    #[allow(unsafe_code)]
+    fn smallest_within(self, limit: u32, range: Range<usize>, most: usize, stretch: &mut Stretch) -> usize {
+        match self {
+            Kernels::Scalar => scalar::smallest(limit, range, most, stretch),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `available` saw the features; `smallest` checked the range, behind which there are SLACK elements, as in `chosen`.
+            Kernels::Avx2 => unsafe { avx2::smallest(limit, range, most, stretch) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above.
+            Kernels::Avx512 => unsafe { avx512::smallest(limit, range, most, stretch) },
         }
     }
 

@@ -76,7 +76,7 @@ pub(super) fn features(kmers: usize, k: usize, at: usize, stretch: &mut Stretch)
 
 /// Writes the `most` smallest distinct of the hashes that are at most `limit` to the front of `chosen`, ascending; returns how
 /// many there are.
-pub(super) fn smallest(range: Range<usize>, limit: u32, most: usize, stretch: &mut Stretch) -> usize {
+pub(super) fn smallest(limit: u32, range: Range<usize>, most: usize, stretch: &mut Stretch) -> usize {
     let mut kept = 0;
     for &hash in &stretch.hashes[range] {
         stretch.chosen[kept] = hash;
