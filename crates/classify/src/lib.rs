@@ -1,0 +1,3 @@
+//! Classifying reads by the references that their sketches share windows with
+
+pub mod taxonomy;
