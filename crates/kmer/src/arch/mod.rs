@@ -78,11 +78,12 @@ fn shift_changes(kmers: usize, changes: &mut [u64]) {
     }
 }
 
-/// A bound that `most` of so many hashes likely keep, and not many more: half as many more at `most` = 16.
+/// A bound that `most` of so many hashes likely keep, and not many more: half as many more at `most` = 16. None for so few that
+/// sorting all costs no more.
 #[inline]
 fn likely_limit(hashes: usize, most: usize) -> u32 {
     let expected = most + 2 * most.isqrt();
-    if hashes <= 2 * expected.max(16) { u32::MAX } else { (((expected as u64) << 32) / hashes as u64) as u32 }
+    if hashes <= expected.max(32) { u32::MAX } else { (((expected as u64) << 32) / hashes as u64) as u32 }
 }
 
 /// A set of kernels.
@@ -278,6 +279,54 @@ mod tests {
                             stretch.changes[kmers / 64] >> (kmers % 64),
                             0,
                             "{kernels:?} k={k} n={n}: no bit beyond the end"
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn all_kernels_hash_kmers_to_features() {
+        for kernels in Kernels::available() {
+            let mut stretch = Stretch::default();
+            for k in 1..=16 {
+                for n in (0..140).chain([150, 1000, MAX_LETTERS - 1, MAX_LETTERS]) {
+                    let letters = letters(n, (k * 5000 + n) as u64);
+                    assert!(kernels.pack(&letters, &mut stretch));
+                    let at = (MAX_LETTERS - n).min(n % 7);
+                    stretch.hashes[..at].fill(9);
+                    let kmers = kernels.features(n, k, at, &mut stretch);
+                    let canonical = |kmer| Kmer::<1>::from_letters(kmer).unwrap().canonical(k).0[0] as u32;
+                    let expected: Vec<u32> =
+                        letters.windows(k).map(|kmer| crate::feature_of(canonical(kmer))).collect();
+                    assert_eq!(&stretch.hashes[at..at + kmers], expected, "{kernels:?} k={k} n={n}");
+                    assert!(stretch.hashes[..at].iter().all(|&hash| hash == 9), "nothing before is touched");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn all_kernels_select_the_smallest() {
+        let mut stretch = Stretch::default();
+        for (kind, different) in [u64::MAX, 1000, 50, 3, 1].into_iter().enumerate() {
+            for (start, n) in (0..200).map(|n| (n % 19, n)).chain([(0, MAX_LETTERS), (5, 4000), (4090, 6), (9, 500)]) {
+                for (i, hash) in stretch.hashes.iter_mut().enumerate() {
+                    let draw = crate::mix((i + n) as u64) >> 3;
+                    // The largest and the smallest number are among the few different ones.
+                    *hash = if kind == 0 { draw as u32 } else { ((draw % different) as u32).wrapping_sub(1) };
+                }
+                let mut expected = stretch.hashes[start..start + n].to_vec();
+                expected.sort_unstable();
+                expected.dedup();
+                for most in [1, 2, 15, 16, 17, 31, 32, 33, 63, 64] {
+                    for kernels in Kernels::available() {
+                        let found = kernels.smallest(start..start + n, most, &mut stretch);
+                        assert_eq!(
+                            found,
+                            &expected[..most.min(expected.len())],
+                            "{kernels:?} {different} n={n} {most}"
                         );
                     }
                 }
