@@ -199,8 +199,10 @@ impl Sketcher {
             let mut kmers = 0;
             let extent = self.shape.extent(i as u32, letters.len());
             for bases in letters[extent].split(|&letter| gyrase_seq::encode(letter).is_none()) {
-                self.kernels.pack(bases, &mut self.stretch);
-                kmers += self.kernels.features(bases.len(), self.shape.k, kmers, &mut self.stretch);
+                if bases.len() >= self.shape.k {
+                    self.kernels.pack(bases, &mut self.stretch);
+                    kmers += self.kernels.features(bases.len(), self.shape.k, kmers, &mut self.stretch);
+                }
             }
             each(window, self.kernels.smallest(0..kmers, self.shape.features, &mut self.stretch));
         }

@@ -188,12 +188,18 @@ pub(super) unsafe fn features(kmers: usize, k: usize, at: usize, stretch: &mut S
             );
             let reversed = _mm256_srl_epi32(reversed, unused);
             let larger = _mm256_max_epu32(_mm256_and_si256(forward, mask), _mm256_andnot_si256(reversed, mask));
-            let word = _mm256_mullo_epi32(_mm256_xor_si256(larger, salt), _mm256_set1_epi32(FIRST as i32));
-            let word = _mm256_xor_si256(word, _mm256_srli_epi32(word, 15));
-            let feature = _mm256_mullo_epi32(word, _mm256_set1_epi32(SECOND as i32));
-            _mm256_storeu_si256(hashes.add(i).cast(), feature);
+            _mm256_storeu_si256(hashes.add(i).cast(), feature_of(_mm256_xor_si256(larger, salt)));
         }
     }
+}
+
+/// [`crate::feature_of`] of eight words that are salted already.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn feature_of(words: __m256i) -> __m256i {
+    let words = _mm256_mullo_epi32(words, _mm256_set1_epi32(FIRST as i32));
+    let words = _mm256_xor_si256(words, _mm256_srli_epi32(words, 15));
+    _mm256_mullo_epi32(words, _mm256_set1_epi32(SECOND as i32))
 }
 
 /// For every mask of lanes their numbers, one a byte, lowest first.
