@@ -1,0 +1,52 @@
+//! A set of global window numbers.
+
+use std::collections::HashMap;
+
+/// Which windows were met; windows that lie together take little room.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Windows {
+    /// For each run of 64 windows that was met, a bit per window.
+    runs: HashMap<u32, u64>,
+}
+
+impl Windows {
+    /// Adds a window by its global number.
+    pub fn insert(&mut self, window: u32) {
+        *self.runs.entry(window / 64).or_default() |= 1 << (window % 64);
+    }
+
+    /// How many windows were added, each counted once.
+    pub fn len(&self) -> u64 {
+        self.runs.values().map(|run| u64::from(run.count_ones())).sum()
+    }
+
+    /// True where no window was added.
+    pub fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+    }
+
+    /// Adds all windows of another set.
+    pub fn merge(&mut self, other: &Windows) {
+        for (&run, bits) in &other.runs {
+            *self.runs.entry(run).or_default() |= bits;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_count_once() {
+        let mut windows = Windows::default();
+        assert_eq!((windows.is_empty(), windows.len()), (true, 0));
+        [0, 63, 64, 64, u32::MAX, 0].into_iter().for_each(|window| windows.insert(window));
+        assert_eq!(windows.len(), 4);
+        let mut other = Windows::default();
+        [64, 65].into_iter().for_each(|window| other.insert(window));
+        windows.merge(&other);
+        assert_eq!(windows.len(), 5);
+        assert!(!windows.is_empty());
+    }
+}
