@@ -31,7 +31,9 @@ pub enum FabricError {
         /// The file.
         path: PathBuf,
     },
-    /// The buffers could not be reserved.
-    #[error("cannot reserve memory: {0}; give less --memory, or lift the limit of the shell (ulimit -v)")]
-    Memory(io::Error),
+    /// The system gives less memory than one block for each partition takes.
+    #[error(
+        "the system gives too little memory for the buffers of the partitions; lower --threads, or lift the limit of the shell (ulimit -v)"
+    )]
+    Memory,
 }

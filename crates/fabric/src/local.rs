@@ -133,7 +133,10 @@ impl Sender for LocalSender {
     #[inline(always)]
     fn expect(&self, partition: usize) {
         let end = self.ends[partition] as usize;
-        prefetch(&self.blocks.slabs[end / SLAB][end % SLAB]);
+        // A sender that found no memory has no slab; sending says so.
+        if let Some(slab) = self.blocks.slabs.get(end / SLAB) {
+            prefetch(&slab[end % SLAB]);
+        }
     }
 
     #[inline(always)]
@@ -173,7 +176,7 @@ impl LocalSender {
             return Ok(());
         }
         self.combine()?;
-        if self.blocks.free.len() * 2 >= self.blocks.in_use_at_most() {
+        if self.blocks.free.len() * 2 > self.blocks.in_use_at_most() {
             return Ok(());
         }
         self.room = 2 * self.blocks.used.len();
@@ -181,7 +184,7 @@ impl LocalSender {
             return Ok(());
         }
         if self.blocks.in_use_at_most() < self.ends.len() {
-            return Err(FabricError::Memory(std::io::Error::other("too little for the buffers of the partitions")));
+            return Err(FabricError::Memory);
         }
         self.spill()
     }

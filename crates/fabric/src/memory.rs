@@ -15,9 +15,9 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// A pool of up to `limit` bytes, and of one slab at least.
+    /// A pool of up to `limit` bytes, fewer where the system gives no such address space, and of one slab at least.
     pub(crate) fn new(limit: u64) -> Pool {
-        Pool { limit: limit.max(SLAB as u64), taken: AtomicU64::new(0) }
+        Pool { limit: addressable(limit).max(SLAB as u64), taken: AtomicU64::new(0) }
     }
 
     /// Bytes handed out.
@@ -34,5 +34,35 @@ impl Pool {
         // system has some at hand; huge ones, had from a hypervisor, cost more than they save.
         let mapped = MmapOptions::new().len(SLAB).populate().map_anon();
         mapped.inspect_err(|_| _ = self.taken.fetch_sub(slab, Relaxed)).ok()
+    }
+}
+
+/// `bytes`, halved until so much address space can be had. Under a limit (`ulimit -v`) slabs up to the last one would leave
+/// nothing to spill with, or to count in.
+fn addressable(bytes: u64) -> u64 {
+    let mut bytes = bytes;
+    while bytes > SLAB as u64 && !can_map(bytes) {
+        bytes /= 2;
+    }
+    bytes
+}
+
+fn can_map(bytes: u64) -> bool {
+    usize::try_from(bytes).is_ok_and(|bytes| MmapOptions::new().len(bytes).no_reserve_swap().map_anon().is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pool_promises_no_more_than_can_be_addressed() {
+        assert_eq!(Pool::new(64 << 20).limit, 64 << 20);
+        assert_eq!(Pool::new(0).limit, SLAB as u64);
+        for limit in [1 << 60, u64::MAX] {
+            let pool = Pool::new(limit);
+            assert!(pool.limit < 1 << 57 && pool.limit > SLAB as u64, "{}", pool.limit);
+            assert!(pool.take().is_some());
+        }
     }
 }

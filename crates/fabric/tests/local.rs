@@ -42,6 +42,16 @@ fn stops_at_the_limit_of_the_spill() {
     assert_eq!(std::fs::read_dir(tmp.path()).unwrap().count(), 0);
 }
 
+#[test]
+fn a_sender_that_finds_no_memory_says_so() {
+    let tmp = tempfile::tempdir().unwrap();
+    let fabric = LocalFabric::new(3, LocalFabric::least_memory(3, 1), folder(&tmp, None, false));
+    let (_, mut without) = (fabric.sender(), fabric.sender());
+    without.expect(2);
+    let error = without.send(2, b"record", 6).unwrap_err();
+    assert!(matches!(error, FabricError::Memory), "{error}");
+}
+
 /// Sums the numbers that equal first words carry.
 #[derive(Default)]
 struct Sums(std::collections::HashMap<u32, u32>);
