@@ -152,12 +152,18 @@ impl<const W: usize> Counter<'_, W> {
     fn trim(&mut self, keys: usize, tables: usize) {
         let kept = self.keys.capacity() * size_of::<Key<W>>() + self.weights.capacity() * size_of::<u32>();
         if self.repeats.bytes() + kept.max(keys) + self.kept.max(tables) > self.memory {
+            self.release_tables();
             self.keys.truncate(self.weights.len());
             self.keys.shrink_to_fit();
             self.weights.shrink_to_fit();
-            self.release_tables();
         }
         self.kept = self.kept.max(tables);
+    }
+
+    /// Gives back all but the repeats.
+    fn release(&mut self) {
+        (self.keys, self.weights) = (Vec::new(), Vec::new());
+        self.release_tables();
     }
 
     fn release_tables(&mut self) {
@@ -263,8 +269,9 @@ impl<const W: usize> Counter<'_, W> {
         self.table.append_sorted(1, self.counted.clone(), &mut self.sorted_keys, &mut self.sorted_counts);
     }
 
-    /// About how many different k-mers a partition has.
+    /// About how many different k-mers a partition has, one that is too large to be counted beside what is kept of others.
     fn survey<D: Drain>(&mut self, partition: &Partition<D, W>) -> Result<usize, FabricError> {
+        self.release();
         let shape = self.shape;
         let mut cardinality = Cardinality::default();
         self.for_each_distinct(partition, |super_kmer, _| {
@@ -275,8 +282,7 @@ impl<const W: usize> Counter<'_, W> {
 
     /// Counts a partition that would not fit, in passes over ranges of keys, and writes each: the ranges come out in order.
     fn count_in_passes<D: Drain>(&mut self, partition: &Partition<D, W>, distinct: usize) -> Result<(), Error> {
-        (self.keys, self.weights) = (Vec::new(), Vec::new());
-        self.release_tables();
+        self.release();
         let (shape, counted, eighth) = (self.shape, self.counted.clone(), self.memory / 8);
         let pieces = self.writer.pieces(partition.number(), eighth);
         // The rest is for the repeats: a quarter, and as much again while that table grows.
@@ -298,14 +304,48 @@ fn weighted<const W: usize>(keys: &[[u64; W]], weights: &[u32]) -> impl Iterator
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gyrase_fabric::{Fabric, LocalFabric, Progress, SpillFolder};
     use gyrase_table::gyk::Cutoffs;
+    use gyrase_tabulate::reduce;
+
+    /// Surveys partitions and asserts what is held then.
+    struct Surveyor<'w>(Counter<'w, 1>);
+
+    impl<D: Drain> Worker<D, 1> for Surveyor<'_> {
+        type Error = Error;
+
+        fn reduce(&mut self, partition: &Partition<D, 1>) -> Result<(), Error> {
+            assert_eq!(self.0.survey(partition)?, 0);
+            let Counter { keys, weights, table, sorted_keys, sorted_counts, .. } = &self.0;
+            let kept = [keys.capacity(), weights.capacity(), table.bytes()];
+            assert_eq!(kept, [0; 3], "what an earlier bin left is beside the repeats of this one");
+            assert_eq!([sorted_keys.capacity(), sorted_counts.capacity()], [0; 2]);
+            Ok(())
+        }
+
+        fn abandon(&self) {}
+    }
+
+    #[test]
+    fn a_survey_holds_nothing_of_earlier_bins() {
+        let folder = tempfile::tempdir().unwrap();
+        let shape = Shape::new(31, false).unwrap();
+        let writer = Writer::create(&folder.path().join("x.gyk"), shape, Cutoffs { min: 1, max: 9 }).unwrap();
+        let logged = || Ok(());
+        let mut counter = Counter::<1>::new(shape, 1..=9, 1 << 20, &writer, &logged);
+        counter.keys = vec![[7]; 1000];
+        counter.weights = vec![1; 1000];
+        counter.count_all(1000);
+        let spills = SpillFolder::new(folder.path().join("spills"), None, false);
+        let empty = LocalFabric::new(1, 0, spills.into()).close(Vec::new()).unwrap();
+        reduce(&empty, shape, 0, vec![Surveyor(counter)], &Progress::default()).unwrap();
+    }
 
     #[test]
     fn keeping_single_kmers_out_changes_no_count() {
-        let folder = std::env::temp_dir().join(format!("gyrase-partition-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
+        let folder = tempfile::tempdir().unwrap();
         let shape = Shape::new(31, false).unwrap();
-        let writer = Writer::create(&folder.join("x.gyk"), shape, Cutoffs { min: 2, max: 9 }).unwrap();
+        let writer = Writer::create(&folder.path().join("x.gyk"), shape, Cutoffs { min: 2, max: 9 }).unwrap();
         let logged = || Ok(());
         let mut counter = Counter::<1>::new(shape, 2..=9, 1 << 20, &writer, &logged);
         for distinct in [1, 10, 1000, 60_000] {
@@ -321,8 +361,5 @@ mod tests {
             assert_eq!(answers[0], answers[1], "{distinct} distinct");
             assert!(distinct < 60_000 || !answers[0].0.is_empty());
         }
-        drop(counter);
-        drop(writer);
-        std::fs::remove_dir_all(&folder).unwrap();
     }
 }
