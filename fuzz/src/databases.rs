@@ -58,7 +58,7 @@ fn make(folder: &Path) -> Result<Valid, Box<dyn std::error::Error>> {
 }
 
 /// Edits of five bytes: a place of four bytes, counted round the file, and what to xor there; an odd rest cuts the end off.
-fn edit(bytes: &mut Vec<u8>, edits: &[u8]) {
+pub(crate) fn edit(bytes: &mut Vec<u8>, edits: &[u8]) {
     let steps = edits.chunks_exact(5);
     let cut = steps.remainder().len();
     for step in steps {

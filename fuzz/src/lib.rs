@@ -4,22 +4,25 @@
 //! stable toolchain, and is what `cargo xtask test` runs.
 
 mod databases;
+mod features;
 mod records;
 
 use std::path::{Path, PathBuf};
 
 pub use databases::{gyk, kmc};
+pub use features::gydb;
 pub use records::{fastx, ranges};
 
 /// A function that checks one input.
 pub type Target = fn(&[u8]);
 
 /// Every target by name.
-pub const TARGETS: [(&str, Target); 4] = [("fastx", fastx), ("ranges", ranges), ("gyk", gyk), ("kmc", kmc)];
+pub const TARGETS: [(&str, Target); 5] =
+    [("fastx", fastx), ("ranges", ranges), ("gyk", gyk), ("kmc", kmc), ("gydb", gydb)];
 
 /// Inputs to begin with: for the readers of records their test corpus, for those of databases a few edits.
 pub fn seeds(target: &str) -> Vec<Vec<u8>> {
-    if target == "gyk" || target == "kmc" {
+    if ["gyk", "kmc", "gydb"].contains(&target) {
         return vec![
             vec![0],
             vec![0, 9, 0, 0, 0, 1],
