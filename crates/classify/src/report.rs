@@ -9,6 +9,7 @@ mod cami;
 mod clades;
 mod coverage;
 mod evidence;
+mod html;
 mod json;
 mod kreport;
 pub(crate) mod lines;
@@ -21,7 +22,17 @@ pub use cami::{Profile, cami};
 pub use clades::{Clade, Clades};
 pub use coverage::{Covered, coverage};
 pub use evidence::evidence;
+pub use html::html;
 pub use kreport::{Kreport, kreport};
 pub use matrix::Matrix;
 pub use mpa::mpa;
 pub use taxpasta::taxpasta;
+
+/// A sample with a name, as reports over many samples take it.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample<'a> {
+    /// What the sample is called; any text.
+    pub name: &'a str,
+    /// What its reads were assigned to.
+    pub tally: &'a crate::tally::Tally,
+}

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::lines::{escape, ratio};
 
 const WIDTH: f64 = 960.0;
-const HEIGHT: f64 = 380.0;
+const HEIGHT: f64 = 394.0;
 const LEFT: f64 = 84.0;
 const RIGHT: f64 = 928.0;
 const TOP: f64 = 84.0;
@@ -86,7 +86,7 @@ fn top(highest: &[f64]) -> f64 {
     sorted.sort_by(f64::total_cmp);
     let most = sorted.last().copied().unwrap_or(0.0);
     let usual = sorted[sorted.len() * 99 / 100..].first().copied().unwrap_or(0.0);
-    if usual > 0.0 { most.min(3.0 * usual) } else { most }
+    if usual > 0.0 { most.min(2.0 * usual) } else { most }
 }
 
 fn head(genome: &Covered, out: &mut dyn Write) -> io::Result<()> {
@@ -182,6 +182,17 @@ fn starts(genome: &Covered, out: &mut dyn Write) -> io::Result<()> {
 
 /// What a reader must know to read the picture right.
 fn note(genome: &Covered, frame: &Frame, out: &mut dyn Write) -> io::Result<()> {
+    let style = format!("font-size=\"12\" fill=\"{GREY}\"");
+    if genome.reads.len() > COLUMNS {
+        text(
+            out,
+            LEFT,
+            HEIGHT - 10.0,
+            "start",
+            &style,
+            "Dark: mean of neighbouring windows; light: the highest of them.",
+        )?;
+    }
     let highest = genome.reads.iter().copied().max().unwrap_or(0);
     let words = if highest == 0 {
         "No read was found in this genome.".to_owned()
@@ -190,7 +201,7 @@ fn note(genome: &Covered, frame: &Frame, out: &mut dyn Write) -> io::Result<()> 
     } else {
         return Ok(());
     };
-    text(out, RIGHT, HEIGHT - 10.0, "end", &format!("font-size=\"12\" fill=\"{GREY}\""), &words)
+    text(out, RIGHT, HEIGHT - 10.0, "end", &style, &words)
 }
 
 /// Round numbers from 0 to `end`, at most eleven of them.
