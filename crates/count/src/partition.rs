@@ -212,7 +212,7 @@ impl<const W: usize> Counter<'_, W> {
             return partition.for_each(each);
         }
         let records = partition.bytes() as usize / SuperKmer::<W>::stored_bytes(1, self.shape);
-        let most = self.memory / 4 / CountTable::<SuperKmer<W>>::bytes_for(1024) * 1024;
+        let most = self.most_repeats();
         self.repeats.clear(((records as f64 * self.distinct_share) as usize).min(most), 0);
         let (repeats, mut came, mut distinct) = (&mut self.repeats, 0usize, 0usize);
         partition.drain(|mut records| {
@@ -231,6 +231,11 @@ impl<const W: usize> Counter<'_, W> {
             self.distinct_share = distinct as f64 / came as f64;
         }
         Ok(())
+    }
+
+    /// Different super-k-mers that are held at a time: a fifth of the memory, half of it while the table grows for the last time.
+    fn most_repeats(&self) -> usize {
+        self.memory / 5 / CountTable::<SuperKmer<W>>::bytes_for(1024) * 1024
     }
 
     fn total_weight(&self) -> u64 {
@@ -285,7 +290,7 @@ impl<const W: usize> Counter<'_, W> {
         self.release();
         let (shape, counted, eighth) = (self.shape, self.counted.clone(), self.memory / 8);
         let pieces = self.writer.pieces(partition.number(), eighth);
-        // The rest is for the repeats: a quarter, and as much again while that table grows.
+        // The rest is for the repeats.
         passes::count(distinct, 3 * eighth, &counted, pieces, |pass| {
             let counted = self.for_each_distinct(partition, |super_kmer, weight| {
                 super_kmer.for_each_key(shape, |key| pass.add(key, weight));
@@ -339,6 +344,27 @@ mod tests {
         let spills = SpillFolder::new(folder.path().join("spills"), None, false);
         let empty = LocalFabric::new(1, 0, spills.into()).close(Vec::new()).unwrap();
         reduce(&empty, shape, 0, vec![Surveyor(counter)], &Progress::default()).unwrap();
+    }
+
+    #[test]
+    fn repeats_take_half_of_the_memory_even_while_their_table_grows() {
+        let folder = tempfile::tempdir().unwrap();
+        let shape = Shape::new(31, false).unwrap();
+        let writer = Writer::create(&folder.path().join("x.gyk"), shape, Cutoffs { min: 1, max: 9 }).unwrap();
+        let logged = || Ok(());
+        let counter = Counter::<1>::new(shape, 1..=9, 8 << 20, &writer, &logged);
+        let (most, mut peak) = (counter.most_repeats(), 0);
+        for guess in (0..=most).step_by(most / 40) {
+            let mut table = CountTable::<SuperKmer<1>>::default();
+            table.clear(guess, 0);
+            // As many more as come between two looks at the number.
+            for number in 0..(most + SMALL) as u128 {
+                let before = table.bytes();
+                table.add_all([(SuperKmer([number]), 1)]);
+                peak = peak.max(table.bytes() + if table.bytes() > before { before } else { 0 });
+            }
+        }
+        assert!(peak <= counter.memory / 2, "{peak}");
     }
 
     #[test]
