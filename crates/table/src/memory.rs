@@ -324,6 +324,26 @@ mod tests {
     }
 
     #[test]
+    fn batches_count_as_one_key_after_the_other_does() {
+        for guess in [0, 100, 10_000] {
+            // A third crowds at the end of the table, which then has to grow within a batch; words behind the first tell keys apart.
+            let key = |i: u64| match i % 3 {
+                0 => [u64::MAX - (i % 200 << 52), 0, 0],
+                word => [mix(i % 1000), 0, word],
+            };
+            let all = (0..5000).map(|i| (Key(key(i)), 1 + (i % 5) as u32));
+            let mut expected = BTreeMap::new();
+            all.clone().for_each(|(key, weight)| *expected.entry(key.0).or_insert(0) += weight);
+            let mut table = CountTable::default();
+            table.clear(guess, 0);
+            assert_eq!(table.add_all(all), 5000);
+            let (mut keys, mut counts) = (Vec::new(), Vec::new());
+            table.append_sorted(0, 1..=u32::MAX, &mut keys, &mut counts);
+            assert!(keys.into_iter().zip(counts).eq(expected), "{guess}");
+        }
+    }
+
+    #[test]
     fn counts_saturate() {
         let mut table = CountTable::<Key<1>>::default();
         table.clear(4, 0);
