@@ -328,7 +328,7 @@ mod tests {
         for guess in [0, 100, 10_000] {
             // A third crowds at the end of the table, which then has to grow within a batch; words behind the first tell keys apart.
             let key = |i: u64| match i % 3 {
-                0 => [u64::MAX - (i % 200 << 52), 0, 0],
+                0 => [u64::MAX - ((i % 200) << 52), 0, 0],
                 word => [mix(i % 1000), 0, word],
             };
             let all = (0..5000).map(|i| (Key(key(i)), 1 + (i % 5) as u32));
