@@ -44,15 +44,22 @@
 
 mod ancestors;
 mod bytes;
+mod dump;
 mod error;
+mod lines;
+mod map;
 mod rank;
+mod source;
+mod table;
 mod tree;
 
 use std::ops::Range;
 
 use ancestors::Ancestors;
 pub use error::{Flaw, TaxonomyError};
+pub use map::{Assigned, TaxonMap, taxid_in};
 pub use rank::{Rank, RankCode, RankStyle};
+pub use source::{Source, read};
 use tree::{Parts, Sprouts};
 
 /// A node by its place in a [`Taxonomy`], from 0, the root.

@@ -1,10 +1,71 @@
 //! What can be wrong with a taxonomy, said so that it can be mended.
 
+use std::io;
+use std::path::{Path, PathBuf};
+
 use super::bytes::VERSION;
 
-/// A taxonomy that cannot be read.
+/// A taxonomy, or a map of sequences to taxids, that cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum TaxonomyError {
+    /// No such file or folder.
+    #[error(
+        "{}: there is no such file or folder; expected a folder with nodes.dmp and names.dmp, a taxdump.tar.gz, or a table of lineages", path.display()
+    )]
+    NotFound {
+        /// The path as it was given.
+        path: PathBuf,
+    },
+    /// A dump lacks one of the files that it cannot be without.
+    #[error(
+        "{} has no {file}; a taxonomy needs nodes.dmp and names.dmp of one and the same dump: unpack taxdump.tar.gz again, or name it instead of the folder", path.display()
+    )]
+    Missing {
+        /// The folder or the archive.
+        path: PathBuf,
+        /// What is not in it.
+        file: &'static str,
+    },
+    /// The system failed to open or to read a file.
+    #[error("{}: cannot be read: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A compressed file or an archive stops too early.
+    #[error("{}: the file is truncated: its compressed data or its archive end too early; copy or download it again", path.display())]
+    Truncated {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A compressed file or an archive is not what it was.
+    #[error("{}: the file is damaged ({source}); copy or download it again", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What the decompressor said.
+        source: io::Error,
+    },
+    /// A line that breaks the format, or contradicts other lines.
+    #[error("{input}, line {line}: {problem}")]
+    Malformed {
+        /// Name of the file.
+        input: String,
+        /// Number of the line, from 1.
+        line: u64,
+        /// What was expected and what was found.
+        problem: String,
+    },
+    /// A file that as a whole is not what it should be.
+    #[error("{input}: {problem}")]
+    Unfit {
+        /// Name of the file.
+        input: String,
+        /// What was expected and what was found.
+        problem: String,
+    },
     /// Nodes that were given one by one are no tree.
     #[error(transparent)]
     Flaw(#[from] Flaw),
@@ -22,6 +83,29 @@ pub enum TaxonomyError {
         /// What was expected and what was found.
         what: String,
     },
+}
+
+impl TaxonomyError {
+    /// True when the command line is at fault (no such file, no permission) and not the data.
+    pub fn is_usage(&self) -> bool {
+        matches!(self, TaxonomyError::NotFound { .. } | TaxonomyError::Read { .. })
+    }
+
+    /// True when a database is at fault and not a file of a taxonomy.
+    pub fn is_database(&self) -> bool {
+        matches!(self, TaxonomyError::Version { .. } | TaxonomyError::Corrupt { .. })
+    }
+
+    /// What a failed reading means.
+    pub(super) fn reading(path: &Path, source: io::Error) -> TaxonomyError {
+        let path = path.to_path_buf();
+        match source.kind() {
+            io::ErrorKind::NotFound => TaxonomyError::NotFound { path },
+            io::ErrorKind::UnexpectedEof => TaxonomyError::Truncated { path },
+            _ if source.raw_os_error().is_some() => TaxonomyError::Read { path, source },
+            _ => TaxonomyError::Damaged { path, source },
+        }
+    }
 }
 
 /// Why nodes are no tree. Places are those of the order in which the nodes came, from 0.

@@ -1,0 +1,319 @@
+//! Which taxid a reference sequence has: from accession2taxid files, headers, names of files.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::path::Path;
+
+use foldhash::fast::FixedState;
+use memchr::memchr;
+
+use super::error::TaxonomyError;
+use super::lines::{Lines, number, shown};
+use super::{Resolved, Taxon, Taxonomy};
+
+/// Endings that the name of a file of references may have after the name of what is in it.
+const COMPRESSIONS: [&str; 5] = [".gz", ".bgz", ".zst", ".bz2", ".xz"];
+const FORMATS: [&str; 6] = [".fna", ".fasta", ".fa", ".fas", ".ffn", ".fsa"];
+
+/// Columns that name a sequence, an assembly or a file.
+const KEYS: [&str; 8] =
+    ["accession", "accession.version", "assembly_accession", "id", "seqid", "file", "filename", "path"];
+
+/// Most fields of a line that are looked at.
+const MOST_FIELDS: usize = 64;
+
+/// What became of a reference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Assigned {
+    /// It is of this taxon.
+    To(Taxon),
+    /// Its taxid `from` was merged into this taxon.
+    Merged {
+        /// The taxon.
+        taxon: Taxon,
+        /// The taxid that the reference came with.
+        from: u32,
+    },
+    /// Its taxid was deleted from the taxonomy, without a successor.
+    Deleted(u32),
+    /// Its taxid is not in the taxonomy.
+    Unknown(u32),
+    /// Nothing says what its taxid is.
+    Unmapped,
+}
+
+impl Assigned {
+    /// The taxon, if there is one.
+    pub fn taxon(self) -> Option<Taxon> {
+        match self {
+            Assigned::To(taxon) | Assigned::Merged { taxon, .. } => Some(taxon),
+            Assigned::Deleted(_) | Assigned::Unknown(_) | Assigned::Unmapped => None,
+        }
+    }
+}
+
+/// The predicate of a sentence about a reference.
+impl fmt::Display for Assigned {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Assigned::To(_) => write!(out, "has a taxon"),
+            Assigned::Merged { from, .. } => write!(out, "has taxid {from}, which was merged into another"),
+            Assigned::Deleted(taxid) => write!(out, "has taxid {taxid}, which was deleted from the taxonomy"),
+            Assigned::Unknown(taxid) => {
+                write!(out, "has taxid {taxid}, which the taxonomy does not know; is it older than the references?")
+            }
+            Assigned::Unmapped => {
+                write!(
+                    out,
+                    "has no taxid; name a file that says it with --map, or write kraken:taxid|N into its header"
+                )
+            }
+        }
+    }
+}
+
+/// The taxids of sequences, assemblies and files.
+///
+/// NCBI's tables have hundreds of millions of lines, so only what is wanted is kept: [`want`](TaxonMap::want) first, then
+/// [`read`](TaxonMap::read), then [`assign`](TaxonMap::assign). Accessions are found with and without their version; the right
+/// version wins over another, and what was read first over what came later.
+#[derive(Clone, Debug, Default)]
+pub struct TaxonMap {
+    /// Names as they are; 0 as long as the taxid is not known.
+    names: Keys,
+    /// Accessions without version.
+    accessions: Keys,
+    keep_all: bool,
+}
+
+type Keys = HashMap<Box<[u8]>, u32, FixedState>;
+
+impl TaxonMap {
+    /// A map that keeps everything that it reads: for small tables only.
+    pub fn keeping_all() -> TaxonMap {
+        TaxonMap { keep_all: true, ..TaxonMap::default() }
+    }
+
+    /// Asks for the taxid of a sequence, by the first word of its header, in that file.
+    pub fn want(&mut self, id: &str, file: &Path) {
+        candidates(id, file, |key| {
+            self.names.entry(key.as_bytes().into()).or_insert(0);
+            if let Some(accession) = accession(key.as_bytes()) {
+                self.accessions.entry(accession.into()).or_insert(0);
+            }
+            None::<()>
+        });
+    }
+
+    /// Says the taxid of a sequence, an assembly or a file.
+    pub fn insert(&mut self, key: &str, taxid: u32) {
+        fill(self.names.entry(key.as_bytes().into()).or_insert(0), taxid);
+        if let Some(accession) = accession(key.as_bytes()) {
+            fill(self.accessions.entry(accession.into()).or_insert(0), taxid);
+        }
+    }
+
+    /// Reads a table, compressed or not, and returns how many lines it has:
+    ///
+    /// * NCBI's four columns `accession accession.version taxid gi`, with their header or without;
+    /// * any table whose first line names a column `taxid` and others that name sequences, assemblies or files (NCBI's
+    ///   assembly_summary.txt, its two-column prot.accession2taxid.FULL);
+    /// * two columns, a name and a taxid, without a header.
+    ///
+    /// # Errors
+    /// What cannot be read, or a line that is none of these, with file and line.
+    pub fn read(&mut self, path: &Path) -> Result<u64, TaxonomyError> {
+        let mut lines = Lines::open(path)?;
+        let mut layout: Option<Layout> = None;
+        let mut count = 0;
+        lines.each(|_, line| {
+            count += 1;
+            match &layout {
+                _ if line.starts_with(b"##") => Ok(()),
+                Some(layout) => self.line(layout, line),
+                None => {
+                    let (found, is_header) = Layout::of(line)?;
+                    let first = if is_header { Ok(()) } else { self.line(&found, line) };
+                    layout = Some(found);
+                    first
+                }
+            }
+        })?;
+        Ok(count)
+    }
+
+    #[inline]
+    fn line(&mut self, layout: &Layout, line: &[u8]) -> Result<(), String> {
+        let end = memchr(layout.separator, line).ok_or_else(|| layout.expected(line))?;
+        let unwanted = |name| ends_with_digits(name) && !self.accessions.contains_key(name);
+        // Nearly every line ends here.
+        if layout.starts_with_accession && !self.keep_all && unwanted(&line[..end]) {
+            Ok(())
+        } else {
+            self.fields(layout, line)
+        }
+    }
+
+    fn fields(&mut self, layout: &Layout, line: &[u8]) -> Result<(), String> {
+        let mut fields = [&line[..0]; MOST_FIELDS];
+        let mut count = 0;
+        for (slot, field) in fields.iter_mut().zip(line.split(|&byte| byte == layout.separator)) {
+            *slot = field.trim_ascii();
+            count += 1;
+        }
+        let taxid = fields[..count].get(layout.taxid).and_then(|field| number(field));
+        let taxid = taxid.ok_or_else(|| layout.expected(line))?;
+        for &key in layout.keys.iter().filter(|&&key| taxid > 0 && key < count && !fields[key].is_empty()) {
+            self.found(fields[key], taxid);
+        }
+        Ok(())
+    }
+
+    fn found(&mut self, key: &[u8], taxid: u32) {
+        if self.keep_all {
+            return self.insert(&String::from_utf8_lossy(key), taxid);
+        }
+        if let Some(slot) = self.names.get_mut(key) {
+            fill(slot, taxid);
+        }
+        if let Some(slot) = accession(key).and_then(|accession| self.accessions.get_mut(accession)) {
+            fill(slot, taxid);
+        }
+    }
+
+    /// The taxid of a sequence, by its header if that says one, else by what was read of the sequence, else of its file.
+    pub fn taxid_of(&self, id: &str, file: &Path) -> Option<u32> {
+        let known = |keys: &Keys, key: &[u8]| keys.get(key).copied().filter(|&taxid| taxid > 0);
+        taxid_in(id).or_else(|| {
+            candidates(id, file, |key| {
+                let key = key.as_bytes();
+                known(&self.names, key).or_else(|| known(&self.accessions, accession(key)?))
+            })
+        })
+    }
+
+    /// What becomes of a sequence of that file in the taxonomy.
+    pub fn assign(&self, taxonomy: &Taxonomy, id: &str, file: &Path) -> Assigned {
+        let Some(taxid) = self.taxid_of(id, file) else { return Assigned::Unmapped };
+        match taxonomy.resolve(taxid) {
+            Resolved::Here(taxon) => Assigned::To(taxon),
+            Resolved::Merged(taxon) => Assigned::Merged { taxon, from: taxid },
+            Resolved::Deleted => Assigned::Deleted(taxid),
+            Resolved::Unknown => Assigned::Unknown(taxid),
+        }
+    }
+}
+
+/// What was known first stays.
+fn fill(slot: &mut u32, taxid: u32) {
+    if *slot == 0 {
+        *slot = taxid;
+    }
+}
+
+/// The taxid in a header such as `kraken:taxid|562|NC_000913.3` or `NC_000913.3|kraken:taxid|562`.
+pub fn taxid_in(id: &str) -> Option<u32> {
+    let mut parts = id.split('|');
+    parts.find(|part| *part == "kraken:taxid")?;
+    number(parts.next()?.as_bytes()).filter(|&taxid| taxid > 0)
+}
+
+/// The accession of `NC_000913.3` or `NC_000913`: `NC_000913`. Names that are no accessions have none.
+fn accession(key: &[u8]) -> Option<&[u8]> {
+    let end = key.iter().rposition(|&byte| byte == b'.');
+    let (base, version) = end.map_or((key, &b"1"[..]), |end| (&key[..end], &key[end + 1..]));
+    let letters = |&byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
+    let is_accession = base.first().is_some_and(u8::is_ascii_uppercase)
+        && base.iter().all(letters)
+        && base.iter().rev().take_while(|byte| byte.is_ascii_digit()).count() >= 4;
+    (is_accession && number(version).is_some()).then_some(base)
+}
+
+/// True for accessions, quickly; what is none and passes has no lower-case letters at NCBI.
+#[inline]
+fn ends_with_digits(name: &[u8]) -> bool {
+    let tail = name.last_chunk::<4>().is_some_and(|tail| tail.iter().all(u8::is_ascii_digit));
+    tail && name[0].is_ascii_uppercase()
+}
+
+/// Tells `ask` what a table may call the sequence or its file, the most telling first, until it has an answer.
+fn candidates<T>(id: &str, file: &Path, mut ask: impl FnMut(&str) -> Option<T>) -> Option<T> {
+    let parts = || id.split('|').filter(|part| id.contains('|') && accession(part.as_bytes()).is_some());
+    if let Some(found) = std::iter::once(id).chain(parts()).find_map(&mut ask) {
+        return Some(found);
+    }
+    let path = file.to_string_lossy();
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let stem = stem(&name);
+    let names = [&path, &*name, stem].into_iter().filter(|name| !name.is_empty());
+    names.chain(assembly(&name)).find_map(ask)
+}
+
+/// `GCF_000005845.2_ASM584v2_genomic` of `GCF_000005845.2_ASM584v2_genomic.fna.gz`.
+fn stem(name: &str) -> &str {
+    let strip = |name, endings: &[&str]| endings.iter().find_map(|end| str::strip_suffix(name, end)).unwrap_or(name);
+    strip(strip(name, &COMPRESSIONS), &FORMATS)
+}
+
+/// The accession of an assembly in the name of a file: `GCF_000005845.2`.
+fn assembly(name: &str) -> Option<&str> {
+    let start = name.find("GCF_").or_else(|| name.find("GCA_"))?;
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let end = start + 4 + digits(&name[start + 4..]);
+    let version = name[end..].strip_prefix('.').map_or(0, digits);
+    Some(&name[start..if version == 0 { end } else { end + 1 + version }])
+}
+
+/// Where in a line there is what.
+#[derive(Debug, PartialEq, Eq)]
+struct Layout {
+    separator: u8,
+    keys: Vec<usize>,
+    taxid: usize,
+    /// The first column is an accession without version, and the second that with its version.
+    starts_with_accession: bool,
+}
+
+impl Layout {
+    /// The layout that the first line shows, and whether that is a header.
+    fn of(line: &[u8]) -> Result<(Layout, bool), String> {
+        let separator = if line.contains(&b'\t') { b'\t' } else { b' ' };
+        let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+        let fields: Vec<&[u8]> = line.split(|&byte| byte == separator).map(<[u8]>::trim_ascii).collect();
+        if let Some(layout) = Layout::named(&fields, separator) {
+            return Ok((layout, true));
+        }
+        let is_number = |at: usize| fields.get(at).is_some_and(|field| number(field).is_some());
+        let layout = |taxid, keys, starts_with_accession| Layout { separator, keys, taxid, starts_with_accession };
+        match fields.len() {
+            4 if is_number(2) && accession(fields[1]) == Some(fields[0]) => Ok((layout(2, vec![0, 1], true), false)),
+            2 if is_number(1) => Ok((layout(1, vec![0], false), false)),
+            _ => Err(layout(1, vec![0], false).expected(line)),
+        }
+    }
+
+    fn named(fields: &[&[u8]], separator: u8) -> Option<Layout> {
+        let names: Vec<String> =
+            fields.iter().map(|field| String::from_utf8_lossy(field).to_ascii_lowercase()).collect();
+        let names: Vec<&str> =
+            names.iter().map(|name| name.trim_start_matches('#').trim_start()).take(MOST_FIELDS).collect();
+        let taxid = names.iter().position(|name| ["taxid", "tax_id"].contains(name))?;
+        let mut keys: Vec<usize> = (0..names.len()).filter(|&at| KEYS.contains(&names[at])).collect();
+        if keys.is_empty() {
+            keys.push(usize::from(taxid == 0));
+        }
+        let starts_with_accession = names.starts_with(&["accession", "accession.version"]) && keys.len() == 2;
+        Some(Layout { separator, keys, taxid, starts_with_accession })
+    }
+
+    fn expected(&self, line: &[u8]) -> String {
+        let form = match self.taxid {
+            1 => "a name, a tab and a taxid, or a first line that names a column \"taxid\"".to_owned(),
+            taxid => format!("a taxid in column {}", taxid + 1),
+        };
+        format!("expected {form}, found {}; the line is cut off, or this is no table of taxids", shown(line))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,166 @@
+//! Taxids of references, from all that may say them.
+
+use std::fs;
+
+use super::*;
+use crate::taxonomy::tests::small;
+use proptest::prelude::*;
+
+const NO_FILE: &str = "refs.fa";
+
+fn of(map: &TaxonMap, id: &str) -> Option<u32> {
+    map.taxid_of(id, Path::new(NO_FILE))
+}
+
+fn reading(text: &str, ids: &[&str]) -> Result<TaxonMap, TaxonomyError> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("map");
+    fs::write(&path, text).unwrap();
+    let mut map = TaxonMap::default();
+    ids.iter().for_each(|id| map.want(id, Path::new(NO_FILE)));
+    map.read(&path).map(|_| map)
+}
+
+const NCBI: &str = "\
+accession\taccession.version\ttaxid\tgi
+A00001\tA00001.1\t10641\t58418
+NC_000913\tNC_000913.2\t5\t1
+NC_000913\tNC_000913.3\t511145\t556503834
+NZ_CP007557\tNZ_CP007557.1\t0\t3
+4V4Q_AA\t4V4Q_AA\t83333\t0
+";
+
+#[test]
+fn accessions_are_found_with_and_without_version() {
+    let ids = ["NC_000913.3", "NC_000913", "A00001.9", "gi|1|gb|A00001.1|", "NZ_CP007557.1", "NC_1", "4V4Q_AA"];
+    for text in [NCBI.to_owned(), NCBI.split_once('\n').unwrap().1.to_owned()] {
+        let map = reading(&text, &ids).expect("a table");
+        let expected = [Some(511145), Some(5), Some(10641), Some(10641), None, None, Some(83333)];
+        assert_eq!(ids.map(|id| of(&map, id)), expected);
+        assert_eq!(of(&map, "NC_000913.2"), Some(5), "by the accession");
+    }
+}
+
+#[test]
+fn unwanted_lines_take_no_memory() {
+    let text: String = (0..5000).map(|i| format!("AB{i:06}\tAB{i:06}.1\t{}\t0\n", i + 1)).collect();
+    let map = reading(&text, &["AB000007.1", "AB004999"]).expect("a table");
+    assert_eq!((of(&map, "AB000007.1"), of(&map, "AB004999")), (Some(8), Some(5000)));
+    assert_eq!(map.accessions.len(), 2);
+    assert!(map.names.len() <= 6, "{:?}", map.names.keys());
+}
+
+#[test]
+fn headers_say_it_themselves() {
+    let map = reading("x\t7\nkraken:taxid|562|x\t8\n", &["x"]).expect("a table");
+    assert_eq!(of(&map, "kraken:taxid|562|NC_000913.3"), Some(562));
+    assert_eq!(of(&map, "x|kraken:taxid|9"), Some(9));
+    assert_eq!(of(&map, "x"), Some(7));
+    for none in ["kraken:taxid|", "kraken:taxid|x|y", "kraken:taxid", "notkraken:taxid|5", "kraken:taxid|0"] {
+        assert_eq!(taxid_in(none), None, "{none}");
+    }
+}
+
+#[test]
+fn files_say_it_for_their_sequences() {
+    let file = Path::new("refs/GCF_000005845.2_ASM584v2_genomic.fna.gz");
+    let keys = ["refs/GCF_000005845.2_ASM584v2_genomic.fna.gz", "GCF_000005845.2_ASM584v2_genomic.fna.gz"];
+    let more = ["GCF_000005845.2_ASM584v2_genomic", "GCF_000005845.2", "GCF_000005845", "GCF_000005845.1"];
+    for key in keys.into_iter().chain(more) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("map");
+        fs::write(&path, format!("other\t3\n{key}\t562\n")).unwrap();
+        let mut map = TaxonMap::default();
+        map.want("NC_000913.3", file);
+        assert_eq!(map.read(&path).expect("a table"), 2);
+        assert_eq!(map.taxid_of("NC_000913.3", file), Some(562), "{key}");
+        assert_eq!(map.taxid_of("NC_000913.3", Path::new("other.fa")), None);
+    }
+    assert_eq!(assembly("x_GCA_12.fa"), Some("GCA_12"));
+    assert_eq!(assembly("GCA_12.3.fa"), Some("GCA_12.3"));
+    assert_eq!(stem("a.b.fasta.zst"), "a.b");
+}
+
+#[test]
+fn tables_with_named_columns_are_read() {
+    let summary = "##  See the README\n#assembly_accession\tbioproject\ttaxid\tspecies_taxid\nGCF_000005845.2\tPRJNA1\t511145\t562\n";
+    assert_eq!(of(&reading(summary, &["GCF_000005845.2"]).expect("a table"), "GCF_000005845.2"), Some(511145));
+    let full = "accession.version\ttaxid\nWP_000001.1\t7\n";
+    assert_eq!(of(&reading(full, &["WP_000001.1"]).expect("a table"), "WP_000001.1"), Some(7));
+    let swapped = "taxid\tsequence\n7\tchr1\n";
+    assert_eq!(of(&reading(swapped, &["chr1"]).expect("a table"), "chr1"), Some(7));
+    let spaced = "chr1 7\r\nchr2 8";
+    assert_eq!(of(&reading(spaced, &["chr2"]).expect("a table"), "chr2"), Some(8));
+}
+
+#[test]
+fn what_is_wrong_is_named_with_its_line() {
+    let cases = [
+        ("chr1\n", "line 1: expected a name, a tab and a taxid"),
+        ("chr1\tx\n", "line 1: expected a name"),
+        ("chr1\t7\nchr2\n", "line 2: expected a name"),
+        ("chr1\t7\nchr1\tx\n", "line 2: expected a name"),
+        ("accession\taccession.version\ttaxid\tgi\nAB000001\tAB000001.1", "line 2: expected a taxid in column 3"),
+        ("accession\taccession.version\ttaxid\tgi\nAB0", "line 2: expected a taxid in column 3"),
+    ];
+    for (text, expected) in cases {
+        let error = reading(text, &["chr1", "AB000001.1"]).expect_err("no table").to_string();
+        assert!(error.contains(expected), "{text:?}: {error}");
+    }
+    assert!(matches!(TaxonMap::default().read(Path::new("/nowhere")), Err(TaxonomyError::NotFound { .. })));
+}
+
+#[test]
+fn references_without_a_taxon_say_why() {
+    let taxonomy = small();
+    let mut map = TaxonMap::default();
+    for (id, taxid) in [("here", 562), ("merged", 600), ("deleted", 4_000_000), ("unknown", 77)] {
+        map.insert(id, taxid);
+    }
+    let assigned = |id: &str| map.assign(&taxonomy, id, Path::new(NO_FILE));
+    assert_eq!(assigned("here"), Assigned::To(taxonomy.taxon_of(562).unwrap()));
+    assert_eq!(assigned("merged"), Assigned::Merged { taxon: 2, from: 600 });
+    assert_eq!(assigned("deleted"), Assigned::Deleted(4_000_000));
+    assert_eq!(assigned("unknown"), Assigned::Unknown(77));
+    assert_eq!(assigned("x"), Assigned::Unmapped);
+    assert_eq!(assigned("x|kraken:taxid|562"), assigned("here"));
+    assert_eq!(assigned("deleted").taxon(), None);
+    assert!(assigned("merged").to_string().contains("600"));
+}
+
+#[test]
+fn the_first_table_and_line_win() {
+    let mut map = reading("a\t1\na\t2\n", &["a", "b"]).expect("a table");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("second.gz");
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut encoder, b"a\t3\nb\t4\n").unwrap();
+    fs::write(&path, encoder.finish().unwrap()).unwrap();
+    map.read(&path).expect("a table");
+    assert_eq!((of(&map, "a"), of(&map, "b")), (Some(1), Some(4)));
+    let mut all = TaxonMap::keeping_all();
+    all.read(&path).expect("a table");
+    assert_eq!(of(&all, "b"), Some(4));
+}
+
+proptest! {
+    /// A map that keeps everything and one that keeps what is wanted say the same.
+    #[test]
+    fn what_is_wanted_is_enough(rows in proptest::collection::vec((0..30u32, 1..4u32, 1..99u32), 1..60), asked in 0..30u32, version in 0..4u32) {
+        let text: String = rows.iter().map(|(a, v, taxid)| format!("NC_{a:06}\tNC_{a:06}.{v}\t{taxid}\t0\n")).collect();
+        let id = if version == 0 { format!("NC_{asked:06}") } else { format!("NC_{asked:06}.{version}") };
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("map");
+        fs::write(&path, text).unwrap();
+        let mut all = TaxonMap::keeping_all();
+        all.read(&path).expect("a table");
+        let mut wanted = TaxonMap::default();
+        wanted.want(&id, Path::new(NO_FILE));
+        wanted.read(&path).expect("a table");
+        let same = |row: &&(u32, u32, u32)| row.0 == asked;
+        let exact = rows.iter().filter(same).find(|row| row.1 == version);
+        let expected = exact.or_else(|| rows.iter().find(same)).map(|row| row.2);
+        prop_assert_eq!(of(&wanted, &id), expected);
+        prop_assert_eq!(of(&all, &id), expected);
+    }
+}
