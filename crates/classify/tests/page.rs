@@ -71,6 +71,22 @@ fn the_data_are_the_tallies() {
 }
 
 #[test]
+fn evidence_is_that_of_clades() {
+    let taxonomy = sample::taxonomy();
+    let mut tally = sample::tally(&taxonomy, &[(562, 2), (11000, 1)]);
+    let evidence = tally.evidence_mut(taxonomy.taxon_of(562).unwrap());
+    evidence.hit(&[4, 4, 5]);
+    evidence.all_features = Some(1_000_000);
+    tally.evidence_mut(taxonomy.taxon_of(11000).unwrap()).all_windows = Some(7);
+    let data = data(&page(&taxonomy, "", &[("a", &tally)]));
+    let [coli, virus] = [json!([7, 2, 3, null, null]), json!([2, null, null, 0, 7])];
+    let found = data["samples"][0]["evidence"].as_array().unwrap();
+    assert_eq!(found[0], json!([0, 2, 3, 0, 7]));
+    assert!(found.contains(&coli) && found.contains(&virus), "{found:?}");
+    assert_eq!(found.len(), 8);
+}
+
+#[test]
 fn names_are_never_markup() {
     let node = |taxid, name| Node { taxid, parent: 1, rank: HOSTILE, name };
     let taxonomy = Taxonomy::new([node(1, "root"), node(5, HOSTILE)]).unwrap();
@@ -110,5 +126,5 @@ fn pages_of_nothing_are_whole() {
     assert_eq!(data(&none)["samples"], json!([]));
     let empty = page(&taxonomy, "", &[("none", &Tally::new())]);
     assert_eq!(data(&empty)["taxids"], json!([1]));
-    assert_eq!(data(&empty)["samples"], json!([{"name": "none", "unclassified": 0, "reads": []}]));
+    assert_eq!(data(&empty)["samples"], json!([{"name": "none", "unclassified": 0, "reads": [], "evidence": []}]));
 }

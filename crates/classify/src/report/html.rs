@@ -7,8 +7,10 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use super::Sample;
+use super::clades::Clades;
 use super::json::{array, string};
 use super::lines::{escape, name};
+use crate::tally::{Evidence, Tally};
 use crate::taxonomy::{ROOT, Taxon, Taxonomy};
 
 const STYLE: &str = include_str!("html/page.css");
@@ -52,9 +54,29 @@ fn data(taxonomy: &Taxonomy, samples: &[Sample], out: &mut dyn Write) -> io::Res
         string(sample.name, out)?;
         write!(out, ",\"unclassified\":{},\"reads\":", sample.tally.unclassified())?;
         array(sample.tally.taxa(), out, |(taxon, reads), out| write!(out, "[{},{reads}]", place(taxon)))?;
+        write!(out, ",\"evidence\":")?;
+        array(witnessed(taxonomy, sample.tally), out, |(taxon, evidence), out| {
+            let features = (evidence.hits > 0).then(|| evidence.features.count());
+            let expected = evidence.expected_features().map(|expected| expected.round());
+            let covered = evidence.all_windows.map(|_| evidence.windows.len());
+            write!(out, "[{},{},{},", place(taxon), cell(features), cell(expected))?;
+            write!(out, "{},{}]", cell(covered), cell(evidence.all_windows))
+        })?;
         write!(out, "}}")
     })?;
     writeln!(out, "}}")
+}
+
+/// The clades with reads that something is known of.
+fn witnessed(taxonomy: &Taxonomy, tally: &Tally) -> Vec<(Taxon, Evidence)> {
+    let clades = Clades::new(taxonomy, tally, false);
+    let all = clades.iter().zip(clades.evidence(tally)).filter(|(clade, _)| clade.reads > 0);
+    let known = all.filter(|(_, evidence)| evidence.hits > 0 || evidence.all_windows.is_some());
+    known.map(|(clade, evidence)| (clade.taxon, evidence)).collect()
+}
+
+fn cell(value: Option<impl ToString>) -> String {
+    value.map_or("null".to_owned(), |value| value.to_string())
 }
 
 fn reached(taxonomy: &Taxonomy, samples: &[Sample]) -> Vec<Taxon> {

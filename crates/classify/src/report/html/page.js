@@ -17,7 +17,7 @@
 
   const byId = (id) => document.getElementById(id);
   const state = { sample: 0, focus: ALL, found: new Set() };
-  let clade = [], direct = [], children = [];
+  let clade = [], direct = [], children = [], evidence = new Map();
 
   const whole = (number) => number.toString().replace(/\B(?=(\d{3})+$)/g, ",");
   const percent = (part, all) => {
@@ -49,6 +49,7 @@
     if (sample) {
       direct[UNCLASSIFIED] = byId("unclassified").checked ? sample.unclassified : 0;
       sample.reads.forEach(([taxon, reads]) => { direct[taxon + FIRST] = reads; });
+      evidence = new Map(sample.evidence.map(([taxon, ...known]) => [taxon + FIRST, known]));
     }
     clade = direct.slice();
     for (let node = count - 1; node > ALL; node--) {
@@ -147,7 +148,19 @@
     facts.push(`${whole(clade[node])} reads (${percent(clade[node], clade[ALL])} of all)`);
     if (node >= FIRST) facts.push(`${whole(direct[node])} of them of the taxon itself`);
     if (state.focus !== ALL && state.focus !== node) facts.push(`${percent(clade[node], clade[state.focus])} of ${names[state.focus]}`);
-    return facts.filter(Boolean).join("\n");
+    return [...facts, ...witness(node)].filter(Boolean).join("\n");
+  }
+
+  /** What speaks for a clade beside its reads, as far as it is known. */
+  function witness(node) {
+    const [features, expected, covered, windows] = evidence.get(node) ?? [null, null, null, null];
+    const facts = [];
+    if (features !== null) {
+      const even = expected === null ? "" : ` (${whole(expected)} if spread evenly)`;
+      facts.push(`${whole(features)} distinct features${even}`);
+    }
+    if (windows !== null) facts.push(`${whole(covered)} of ${whole(windows)} windows covered (${percent(covered, windows)})`);
+    return facts;
   }
 
   function hover(element, words) {
@@ -272,7 +285,8 @@
     breadcrumb();
     list();
     const taxon = state.focus === ALL ? "" : "&taxid=" + taxids[state.focus];
-    history.replaceState(null, "", `#sample=${state.sample}${taxon}`);
+    // A page inside another may not change its address; it works without.
+    try { history.replaceState(null, "", `#sample=${state.sample}${taxon}`); } catch { return; }
   }
 
   function zoom(node) {
