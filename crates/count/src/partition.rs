@@ -75,10 +75,11 @@ const CACHE: usize = 1 << 20;
 /// Fewer keys than this are not worth an estimate.
 const SMALL: usize = 2048;
 
-impl<D: Drain, const W: usize> Worker<D, W> for Counter<'_, W> {
+impl<D: Drain, const W: usize> Worker<D> for Counter<'_, W> {
     type Error = Error;
 
-    fn reduce(&mut self, partition: &Partition<D, W>) -> Result<(), Error> {
+    fn reduce(&mut self, partitions: &D, number: usize) -> Result<(), Error> {
+        let partition = &Partition::new(partitions, number, self.shape);
         self.sorted_keys.clear();
         self.sorted_counts.clear();
         self.weights.clear();
@@ -316,11 +317,11 @@ mod tests {
     /// Surveys partitions and asserts what is held then.
     struct Surveyor<'w>(Counter<'w, 1>);
 
-    impl<D: Drain> Worker<D, 1> for Surveyor<'_> {
+    impl<D: Drain> Worker<D> for Surveyor<'_> {
         type Error = Error;
 
-        fn reduce(&mut self, partition: &Partition<D, 1>) -> Result<(), Error> {
-            assert_eq!(self.0.survey(partition)?, 0);
+        fn reduce(&mut self, partitions: &D, number: usize) -> Result<(), Error> {
+            assert_eq!(self.0.survey(&Partition::new(partitions, number, self.0.shape))?, 0);
             let Counter { keys, weights, table, sorted_keys, sorted_counts, .. } = &self.0;
             let kept = [keys.capacity(), weights.capacity(), table.bytes()];
             assert_eq!(kept, [0; 3], "what an earlier bin left is beside the repeats of this one");
@@ -343,7 +344,7 @@ mod tests {
         counter.count_all(1000);
         let spills = SpillFolder::new(folder.path().join("spills"), None, false);
         let empty = LocalFabric::new(1, 0, spills.into()).close(Vec::new()).unwrap();
-        reduce(&empty, shape, 0, vec![Surveyor(counter)], &Progress::default()).unwrap();
+        reduce(&empty, 0, vec![Surveyor(counter)], &Progress::default()).unwrap();
     }
 
     #[test]

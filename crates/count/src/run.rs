@@ -149,7 +149,7 @@ fn count_partitions<const W: usize>(
     let counted = config.min_count.max(1)..=config.max_count;
     let counter = |_| Counter::<W>::new(config.shape, counted.clone(), budget.tables as usize, writer, logged);
     let counters = (0..config.threads).map(counter).collect();
-    reduce(partitions, config.shape, writer.next_bin(), counters, progress)
+    reduce(partitions, writer.next_bin(), counters, progress)
 }
 
 fn metadata(inputs: &Inputs, read: Scattered) -> Metadata {

@@ -166,7 +166,12 @@ pub struct Partition<'p, D, const W: usize> {
     shape: Shape,
 }
 
-impl<D: Drain, const W: usize> Partition<'_, D, W> {
+impl<'p, D: Drain, const W: usize> Partition<'p, D, W> {
+    /// Partition `number`, whose records [`scatter`] sent.
+    pub fn new(partitions: &'p D, number: usize, shape: Shape) -> Partition<'p, D, W> {
+        Partition { partitions, number, shape }
+    }
+
     /// Which partition, that is, which bin.
     pub fn number(&self) -> usize {
         self.number
@@ -201,12 +206,12 @@ impl<D: Drain, const W: usize> Partition<'_, D, W> {
 }
 
 /// What to do with one partition.
-pub trait Worker<D: Drain, const W: usize>: Send {
+pub trait Worker<D: Drain>: Send {
     /// Why it could not be done.
     type Error: From<TabulateError> + Send;
 
-    /// Reduces a partition. Partitions come in ascending order of number, each to one worker.
-    fn reduce(&mut self, partition: &Partition<D, W>) -> Result<(), Self::Error>;
+    /// Reduces the partition of that number. They come in ascending order, each to one worker.
+    fn reduce(&mut self, partitions: &D, number: usize) -> Result<(), Self::Error>;
 
     /// Called when this worker failed or panicked: end the waits of the others for it.
     fn abandon(&self);
@@ -216,9 +221,8 @@ pub trait Worker<D: Drain, const W: usize>: Send {
 ///
 /// # Errors
 /// The first error of any worker; the others stop at their next partition.
-pub fn reduce<D: Drain, K: Worker<D, W>, const W: usize>(
+pub fn reduce<D: Drain, K: Worker<D>>(
     partitions: &D,
-    shape: Shape,
     from: usize,
     workers: Vec<K>,
     progress: &Progress,
@@ -230,7 +234,7 @@ pub fn reduce<D: Drain, K: Worker<D, W>, const W: usize>(
         if progress.is_cancelled() {
             return Err(TabulateError::Cancelled.into());
         }
-        worker.reduce(&Partition { partitions, number, shape })?;
+        worker.reduce(partitions, number)?;
         progress.advance(1);
         Ok(true)
     };
@@ -301,11 +305,11 @@ mod tests {
     /// Panics over the first partition; waits for it with the second, as a writer in order does.
     struct Waiting<'a>(&'a (Mutex<bool>, Condvar));
 
-    impl Worker<Two, 1> for Waiting<'_> {
+    impl Worker<Two> for Waiting<'_> {
         type Error = TabulateError;
 
-        fn reduce(&mut self, partition: &Partition<Two, 1>) -> Result<(), TabulateError> {
-            assert!(partition.number() > 0, "broken");
+        fn reduce(&mut self, _: &Two, number: usize) -> Result<(), TabulateError> {
+            assert!(number > 0, "broken");
             let (abandoned, changed) = self.0;
             drop(changed.wait_while(abandoned.lock().unwrap(), |abandoned| !*abandoned).unwrap());
             Err(TabulateError::Cancelled)
@@ -321,8 +325,7 @@ mod tests {
     #[should_panic(expected = "broken")]
     fn a_panic_reaches_the_caller_and_leaves_nobody_waiting() {
         let wait = (Mutex::new(false), Condvar::new());
-        let shape = Shape::new(5, false).unwrap();
         let workers = vec![Waiting(&wait), Waiting(&wait)];
-        let _ = reduce::<_, _, 1>(&Two, shape, 0, workers, &Progress::default());
+        let _ = reduce(&Two, 0, workers, &Progress::default());
     }
 }

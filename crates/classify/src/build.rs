@@ -1,0 +1,259 @@
+//! Builds a database: references to sketches to lists of locations (thesis, sections 6.4.1 and 6.4.2).
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use gyrase_fabric::{Drain, Fabric, FabricError, LocalFabric, Progress, Sender, SpillFolder};
+use gyrase_kmer::{SketchShape, Sketcher};
+use gyrase_table::gydb::{self, Database, GydbError, PARTITIONS, Writer};
+use gyrase_tabulate::{TabulateError, Worker, in_parallel, reduce};
+
+use crate::index::{PARAMETERS, Parameters, TARGETS, TAXONOMY};
+use crate::references::{Chunk, References};
+use crate::targets::{Target, Targets};
+use crate::taxonomy::{Taxon, Taxonomy};
+
+/// What to build.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The references: FASTA or FASTQ, in any compression.
+    pub references: Vec<PathBuf>,
+    /// The database to write; `None` keeps it in memory.
+    pub output: Option<PathBuf>,
+    /// How windows are sketched, and how many locations a feature keeps.
+    pub parameters: Parameters,
+    /// Threads, at least 1.
+    pub threads: usize,
+    /// Bytes for the buffers.
+    pub memory: u64,
+    /// Where spill files go.
+    pub tmp: PathBuf,
+    /// Bytes of spill files that the run may take.
+    pub max_tmp: Option<u64>,
+}
+
+/// What was built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// Reference sequences.
+    pub targets: usize,
+    /// How many of them no taxon is known of.
+    pub without_taxon: usize,
+    /// Their letters.
+    pub letters: u64,
+    /// Their windows.
+    pub windows: u32,
+    /// What the feature table holds.
+    pub table: gydb::Summary,
+}
+
+/// Why nothing was built.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// Reading or spilling failed, or the run was cancelled.
+    #[error(transparent)]
+    Tabulate(#[from] TabulateError),
+    /// The database cannot be written.
+    #[error(transparent)]
+    Database(#[from] GydbError),
+    /// There are more windows than a location can name.
+    #[error(
+        "the references have more than 4,294,967,295 windows; build several databases, or one with a longer --window"
+    )]
+    TooManyWindows,
+}
+
+impl From<gyrase_fastx::Error> for BuildError {
+    fn from(error: gyrase_fastx::Error) -> BuildError {
+        BuildError::Tabulate(error.into())
+    }
+}
+
+impl From<FabricError> for BuildError {
+    fn from(error: FabricError) -> BuildError {
+        BuildError::Tabulate(error.into())
+    }
+}
+
+/// Builds a database; `taxon_of` is told the header of every reference and names its taxon in `taxonomy`.
+///
+/// The database depends on the references, their order and the parameters, and on nothing else. It has only those taxa that lead to
+/// a reference.
+///
+/// # Errors
+/// See [`BuildError`]. No file appears then.
+pub fn build(
+    config: &Config,
+    taxonomy: &Taxonomy,
+    taxon_of: &mut (dyn FnMut(&str) -> Option<Taxon> + Send),
+    progress: &Progress,
+) -> Result<(Summary, Option<Database>), BuildError> {
+    // First, since it keeps other runs from the same target and so from the same spill folder.
+    let cap = config.parameters.locations;
+    let writer = config.output.as_ref().map_or_else(|| Ok(Writer::in_memory(cap)), |path| Writer::create(path, cap))?;
+    let folder = SpillFolder::new(spill_path(config), config.max_tmp, false);
+    let fabric = LocalFabric::new(PARTITIONS, config.memory, folder.into());
+    progress.start("read", 0);
+    let (partitions, targets) = scatter(config, taxon_of, fabric, progress)?;
+    progress.start("sort", PARTITIONS as u64);
+    let lists = |_| Lists { writer: &writer, cap: usize::from(cap), rows: Vec::new(), piece: Piece::default() };
+    reduce(&partitions, 0, (0..config.threads).map(lists).collect(), progress)?;
+    drop(partitions);
+    progress.start("write", 0);
+    finish(config, writer, targets, taxonomy)
+}
+
+/// Reads the references and sends every feature with its window to the partition of its place.
+fn scatter<F: Fabric + Sync>(
+    config: &Config,
+    taxon_of: &mut (dyn FnMut(&str) -> Option<Taxon> + Send),
+    fabric: F,
+    progress: &Progress,
+) -> Result<(F::Partitions, Targets), BuildError> {
+    let shape = config.parameters.sketch;
+    let references = Mutex::new(References::new(config.references.clone(), shape, taxon_of));
+    let failed = AtomicBool::new(false);
+    let senders = (0..config.threads).map(|_| fabric.sender()).collect();
+    let senders = in_parallel(senders, |mut sender| {
+        let sent = sketch_all(shape, &references, &mut sender, &failed, progress);
+        failed.fetch_or(sent.is_err(), Relaxed);
+        sent.map(|()| sender)
+    })?;
+    let references = references.into_inner().expect("no thread panics while it reads");
+    Ok((fabric.close(senders)?, references.into_targets()))
+}
+
+fn sketch_all(
+    shape: SketchShape,
+    references: &Mutex<References>,
+    sender: &mut impl Sender,
+    failed: &AtomicBool,
+    progress: &Progress,
+) -> Result<(), BuildError> {
+    let (mut sketcher, mut chunk) = (Sketcher::new(shape), Chunk::default());
+    while !failed.load(Relaxed) {
+        if progress.is_cancelled() {
+            return Err(TabulateError::Cancelled.into());
+        }
+        if !references.lock().expect("no thread panics while it reads").next_chunk(&mut chunk)? {
+            break;
+        }
+        for (first_window, letters) in chunk.pieces() {
+            let mut sent = Ok(());
+            sketcher.sketch(letters, &mut |window, features| {
+                if sent.is_ok() {
+                    sent = send(sender, features, first_window + window);
+                }
+            });
+            sent?;
+        }
+    }
+    Ok(())
+}
+
+/// Bytes of a record: the place of a feature, and a location.
+const RECORD: usize = 8;
+
+/// Sends the features of a window, whose partitions are told of before the first is sent.
+fn send(sender: &mut impl Sender, features: &[u32], window: u32) -> Result<(), FabricError> {
+    features.iter().for_each(|&feature| sender.expect(gydb::partition_of(feature)));
+    features.iter().try_for_each(|&feature| {
+        let record = u64::from(gydb::place_of(feature)) << 32 | u64::from(window);
+        sender.send(gydb::partition_of(feature), &record.to_le_bytes(), RECORD)
+    })
+}
+
+/// Sorts the records of a partition into lists of locations.
+struct Lists<'w> {
+    writer: &'w Writer,
+    /// The most locations that a feature keeps.
+    cap: usize,
+    /// Place and location of every record.
+    rows: Vec<u64>,
+    piece: Piece,
+}
+
+/// The lists of a partition.
+#[derive(Default)]
+struct Piece {
+    places: Vec<u32>,
+    counts: Vec<u8>,
+    locations: Vec<u32>,
+}
+
+impl<D: Drain> Worker<D> for Lists<'_> {
+    type Error = BuildError;
+
+    fn reduce(&mut self, partitions: &D, number: usize) -> Result<(), BuildError> {
+        self.rows.clear();
+        partitions.drain::<FabricError>(number, &mut |bytes, used| {
+            let (records, _) = bytes[..used].as_chunks::<RECORD>();
+            self.rows.extend(records.iter().map(|record| u64::from_le_bytes(*record)));
+            Ok(())
+        })?;
+        self.rows.sort_unstable();
+        let Piece { places, counts, locations } = &mut self.piece;
+        places.clear();
+        counts.clear();
+        locations.clear();
+        for list in self.rows.chunk_by(|one, other| one >> 32 == other >> 32) {
+            places.push((list[0] >> 32) as u32);
+            counts.push(list.len().min(self.cap) as u8);
+            locations.extend(spread(list.len(), self.cap).map(|at| list[at] as u32));
+        }
+        Ok(self.writer.piece(number, places, counts, locations)?)
+    }
+
+    fn abandon(&self) {
+        self.writer.abandon();
+    }
+}
+
+/// Up to `most` of the numbers below `all`, evenly spread: of a feature in too many windows, those that stay shall not all be of the
+/// targets that happened to come first.
+fn spread(all: usize, most: usize) -> impl Iterator<Item = usize> {
+    let kept = all.min(most);
+    (0..kept).map(move |i| i * all / kept)
+}
+
+fn finish(
+    config: &Config,
+    writer: Writer,
+    targets: Targets,
+    taxonomy: &Taxonomy,
+) -> Result<(Summary, Option<Database>), BuildError> {
+    let (taxonomy, targets) = of_targets(taxonomy, &targets);
+    writer.section(PARAMETERS, &config.parameters.to_bytes());
+    writer.section(TARGETS, &targets.to_bytes());
+    writer.section(TAXONOMY, &taxonomy.to_bytes());
+    let summary = |table| Summary {
+        targets: targets.len(),
+        without_taxon: targets.iter().filter(|target| target.taxon.is_none()).count(),
+        letters: targets.iter().map(|target| target.letters).sum(),
+        windows: targets.all_windows(),
+        table,
+    };
+    if config.output.is_some() {
+        return Ok((summary(writer.finish()?), None));
+    }
+    let database = writer.into_database()?;
+    Ok((summary(database.summary()), Some(database)))
+}
+
+/// The taxonomy of what leads to the targets, and the targets with their taxa in it.
+fn of_targets(taxonomy: &Taxonomy, targets: &Targets) -> (Taxonomy, Targets) {
+    let part = taxonomy.subset(targets.iter().filter_map(|target| target.taxon));
+    let moved = |taxon| part.taxon_of(taxonomy.taxid(taxon)).expect("the taxa of targets are in the subset");
+    let mut renumbered = Targets::default();
+    for target in targets.iter() {
+        let target = Target { taxon: target.taxon.map(moved), ..target.clone() };
+        renumbered.push(target).expect("there are as many windows as before");
+    }
+    (part, renumbered)
+}
+
+/// A folder of the run's own below `tmp`.
+fn spill_path(config: &Config) -> PathBuf {
+    config.tmp.join(format!("gyrase-build-{}", std::process::id()))
+}

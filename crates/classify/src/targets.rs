@@ -1,0 +1,177 @@
+//! Targets: the reference sequences of a database, and whose windows are whose.
+
+use std::ops::Range;
+
+use crate::taxonomy::Taxon;
+
+/// A reference sequence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// The first word of its header.
+    pub name: String,
+    /// Its taxon; `None` when nothing names it.
+    pub taxon: Option<Taxon>,
+    /// Its letters.
+    pub letters: u64,
+    /// Its windows.
+    pub windows: u32,
+}
+
+/// All targets of a database. Their windows are numbered through, in order of targets.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Targets {
+    targets: Vec<Target>,
+    /// The number of the first window of each, and of the one after the last.
+    first_windows: Vec<u32>,
+}
+
+/// Why bytes are no targets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the list of targets is damaged")]
+pub struct DamagedTargets;
+
+/// What stands for "no taxon" in a file.
+const NO_TAXON: u32 = u32::MAX;
+
+impl Targets {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.targets.len()
+    }
+
+    /// True when there is none.
+    pub fn is_empty(&self) -> bool {
+        self.targets.is_empty()
+    }
+
+    /// The targets in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Target> {
+        self.targets.iter()
+    }
+
+    /// The target of that number.
+    ///
+    /// # Panics
+    /// When there is none.
+    pub fn get(&self, target: u32) -> &Target {
+        &self.targets[target as usize]
+    }
+
+    /// The windows of a target.
+    ///
+    /// # Panics
+    /// When there is no such target.
+    pub fn windows(&self, target: u32) -> Range<u32> {
+        self.first_windows[target as usize]..self.end(target as usize)
+    }
+
+    fn end(&self, target: usize) -> u32 {
+        self.first_windows.get(target + 1).copied().unwrap_or_else(|| self.all_windows())
+    }
+
+    /// Windows of all targets.
+    pub fn all_windows(&self) -> u32 {
+        let last = self.first_windows.last().zip(self.targets.last());
+        last.map_or(0, |(&first, target)| first + target.windows)
+    }
+
+    /// The target that a window is of.
+    #[inline]
+    pub fn of_window(&self, window: u32) -> u32 {
+        // Targets without a window share their number with the next.
+        (self.first_windows.partition_point(|&first| first <= window) - 1) as u32
+    }
+
+    /// Adds a target; `None` when there would be more than 2^32 - 1 windows.
+    pub fn push(&mut self, target: Target) -> Option<()> {
+        let first = self.all_windows();
+        first.checked_add(target.windows)?;
+        self.first_windows.push(first);
+        self.targets.push(target);
+        Some(())
+    }
+
+    /// The bytes that [`Targets::from_bytes`] reads: how many; for each its taxon, windows, letters and the length of its name;
+    /// all names.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = (self.len() as u64).to_le_bytes().to_vec();
+        for target in &self.targets {
+            bytes.extend(target.taxon.unwrap_or(NO_TAXON).to_le_bytes());
+            bytes.extend(target.windows.to_le_bytes());
+            bytes.extend(target.letters.to_le_bytes());
+            bytes.extend((target.name.len() as u32).to_le_bytes());
+        }
+        self.targets.iter().for_each(|target| bytes.extend(target.name.as_bytes()));
+        bytes
+    }
+
+    /// Reads what [`Targets::to_bytes`] wrote.
+    ///
+    /// # Errors
+    /// When the bytes are anything else.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Targets, DamagedTargets> {
+        Targets::parse(bytes).ok_or(DamagedTargets)
+    }
+
+    fn parse(bytes: &[u8]) -> Option<Targets> {
+        const ENTRY: usize = 20;
+        let (count, rest) = bytes.split_first_chunk()?;
+        let count = usize::try_from(u64::from_le_bytes(*count)).ok()?;
+        let (entries, mut names) = rest.split_at_checked(count.checked_mul(ENTRY)?)?;
+        let mut targets = Targets::default();
+        for entry in entries.chunks_exact(ENTRY) {
+            let word = |at: usize| u32::from_le_bytes(entry[at..at + 4].try_into().expect("four bytes"));
+            let letters = u64::from(word(8)) | u64::from(word(12)) << 32;
+            let (name, rest) = names.split_at_checked(word(16) as usize)?;
+            names = rest;
+            let name = str::from_utf8(name).ok()?.to_owned();
+            let taxon = Some(word(0)).filter(|&taxon| taxon != NO_TAXON);
+            targets.push(Target { name, taxon, letters, windows: word(4) })?;
+        }
+        names.is_empty().then_some(targets)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn some() -> Targets {
+        let mut targets = Targets::default();
+        for (i, windows) in [3, 0, 1, 700, 0].into_iter().enumerate() {
+            let taxon = (i != 2).then_some(i as u32 + 5);
+            let target = Target { name: format!("chr{i}"), taxon, letters: u64::from(windows) << 33, windows };
+            targets.push(target).unwrap();
+        }
+        targets
+    }
+
+    #[test]
+    fn every_window_has_its_target() {
+        let targets = some();
+        assert_eq!(targets.all_windows(), 704);
+        for (target, windows) in [(0, 0..3), (1, 3..3), (2, 3..4), (3, 4..704), (4, 704..704)] {
+            assert_eq!(targets.windows(target), windows);
+            windows.for_each(|window| assert_eq!(targets.of_window(window), target));
+        }
+        assert!(Targets::default().is_empty() && Targets::default().all_windows() == 0);
+    }
+
+    #[test]
+    fn too_many_windows_are_refused() {
+        let mut targets = some();
+        let target = Target { name: String::new(), taxon: None, letters: 0, windows: u32::MAX - 704 };
+        assert!(targets.push(target.clone()).is_some());
+        assert!(targets.push(Target { windows: 1, ..target }).is_none());
+    }
+
+    #[test]
+    fn bytes_are_whole_or_refused() {
+        let bytes = some().to_bytes();
+        assert_eq!(Targets::from_bytes(&bytes), Ok(some()));
+        for end in 0..bytes.len() {
+            assert_eq!(Targets::from_bytes(&bytes[..end]), Err(DamagedTargets), "{end}");
+        }
+        assert!(Targets::from_bytes(&[bytes, vec![0]].concat()).is_err());
+    }
+}

@@ -1,0 +1,159 @@
+//! From references to answers: the same for any threads, in memory or from a file, and right for reads of the references.
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use gyrase_classify::taxonomy::{Node, Taxonomy};
+use gyrase_classify::{BuildConfig, BuildSummary, Config, Index, Parameters, Rule, build, classify};
+use gyrase_fabric::Progress;
+use gyrase_fastx::{Options, PairedReader, Reader};
+use gyrase_tabulate::Source;
+
+fn letters(n: usize, seed: u64) -> Vec<u8> {
+    let word = |i: u64| gyrase_kmer::mix(gyrase_kmer::mix(i ^ seed << 40)) >> 62;
+    (0..n as u64).map(|i| b"ACGT"[word(i) as usize]).collect()
+}
+
+/// Root, a genus of two species, another species.
+fn taxonomy() -> Taxonomy {
+    let node = |taxid, parent, rank, name| Node { taxid, parent, rank, name };
+    Taxonomy::new([
+        node(1, 1, "no rank", "root"),
+        node(10, 1, "genus", "One"),
+        node(11, 10, "species", "One first"),
+        node(12, 10, "species", "One second"),
+        node(22, 1, "species", "Two"),
+    ])
+    .unwrap()
+}
+
+/// Three genomes: the second is the first with every 50th base changed in its last half.
+fn genomes() -> [Vec<u8>; 3] {
+    let first = letters(40_000, 1);
+    let mut second = first.clone();
+    for at in (20_000..40_000).step_by(50) {
+        second[at] = if second[at] == b'A' { b'C' } else { b'A' };
+    }
+    [first, second, letters(30_000, 2)]
+}
+
+const TAXIDS: [u32; 3] = [11, 12, 22];
+
+fn references(folder: &Path) -> Vec<PathBuf> {
+    let write = |(i, genome): (usize, Vec<u8>)| {
+        let path = folder.join(format!("{i}.fa"));
+        // A plasmid too short for a k-mer, and a contig without a taxon.
+        let text = [b">g".as_slice(), &[b'0' + i as u8], b" x\n", &genome, b"\n>short\nACGT\n"].concat();
+        fs::write(&path, text).unwrap();
+        path
+    };
+    genomes().into_iter().enumerate().map(write).collect()
+}
+
+fn built(folder: &Path, threads: usize, memory: u64, output: Option<PathBuf>) -> (BuildSummary, Option<Index>) {
+    let config = BuildConfig {
+        references: references(folder),
+        output,
+        parameters: Parameters::default(),
+        threads,
+        memory,
+        tmp: folder.to_path_buf(),
+        max_tmp: None,
+    };
+    let taxonomy = taxonomy();
+    let mut taxon_of = |header: &str| {
+        let genome = header.strip_prefix('g')?.split(' ').next()?.parse::<usize>().ok()?;
+        taxonomy.taxon_of(TAXIDS[genome])
+    };
+    let (summary, database) = build(&config, &taxonomy, &mut taxon_of, &Progress::default()).unwrap();
+    (summary, database.map(|database| Index::of(database).unwrap()))
+}
+
+fn answers(index: &Index, source: Source, threads: usize) -> String {
+    let mut text = Vec::new();
+    let config = Config { rule: Rule::default(), insert: 400, threads };
+    let summary = classify(index, source, &config, &mut text, &Progress::default()).unwrap();
+    assert_eq!(summary.tally.total(), text.iter().filter(|&&byte| byte == b'\n').count() as u64);
+    String::from_utf8(text).unwrap()
+}
+
+/// Reads of 150 letters of each genome, both strands, and as many of nothing known.
+fn reads(folder: &Path) -> PathBuf {
+    let mut text = String::new();
+    for (i, genome) in genomes().iter().chain([&letters(30_000, 9)]).enumerate() {
+        for (j, start) in (0..genome.len() - 150).step_by(977).enumerate() {
+            let read = &genome[start..start + 150];
+            let read = if j % 2 == 0 { read.to_vec() } else { gyrase_seq::reverse_complement(read) };
+            text += &format!("@g{i}:{start} more\n{}\n+\n{}\n", str::from_utf8(&read).unwrap(), "I".repeat(150));
+        }
+    }
+    let path = folder.join("reads.fq");
+    fs::write(&path, text).unwrap();
+    path
+}
+
+fn single(path: &Path) -> Source {
+    Source::Single(Box::new(Reader::open(path, &Source::options()).unwrap()))
+}
+
+#[test]
+fn one_database_for_any_threads_memory_and_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let reads = reads(folder.path());
+    let mut all = Vec::new();
+    for (number, (threads, memory)) in [(1, 1 << 30), (3, 1 << 30), (2, 0)].into_iter().enumerate() {
+        let path = folder.path().join(format!("{number}.gydb"));
+        let memory = memory.max(gyrase_fabric::LocalFabric::least_memory(4096, threads));
+        let (summary, _) = built(folder.path(), threads, memory, Some(path.clone()));
+        assert_eq!((summary.targets, summary.without_taxon, summary.letters), (6, 3, 110_012));
+        let index = Index::open(&path).unwrap();
+        assert_eq!(index.targets.all_windows(), summary.windows);
+        let names: Vec<&str> = index.targets.iter().map(|target| target.name.as_str()).collect();
+        assert_eq!(names, ["g0", "short", "g1", "short", "g2", "short"]);
+        all.push((fs::read(&path).unwrap(), answers(&index, single(&reads), threads)));
+    }
+    assert!(all.windows(2).all(|two| two[0] == two[1]));
+    let (_, index) = built(folder.path(), 2, 1 << 30, None);
+    assert_eq!(answers(&index.unwrap(), single(&reads), 2), all[0].1);
+}
+
+#[test]
+fn reads_find_their_genome() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, index) = built(folder.path(), 2, 1 << 30, None);
+    let text = answers(&index.unwrap(), single(&reads(folder.path())), 2);
+    for line in text.lines() {
+        let columns: Vec<&str> = line.split('\t').collect();
+        let (genome, start) = columns[1].strip_prefix('g').unwrap().split_once(':').unwrap();
+        let (genome, start): (usize, usize) = (genome.parse().unwrap(), start.parse().unwrap());
+        // Where the first two are alike only their genus can be told.
+        let expected = match genome {
+            0 | 1 if start + 150 <= 20_000 => 10,
+            0..3 => TAXIDS[genome],
+            _ => 0,
+        };
+        let near_the_border = genome < 2 && (19_700..20_300).contains(&start);
+        assert!(near_the_border || columns[2] == expected.to_string(), "{line}");
+        assert_eq!((columns[0], columns[3]), (if expected == 0 { "U" } else { "C" }, "150"), "{line}");
+    }
+}
+
+#[test]
+fn mates_are_one_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, index) = built(folder.path(), 2, 1 << 30, None);
+    let genome = &genomes()[2];
+    let [first, second] = [1, 2].map(|mate| folder.path().join(format!("{mate}.fq")));
+    let record = |name: &str, letters: &[u8]| {
+        format!("@{name}\n{}\n+\n{}\n", str::from_utf8(letters).unwrap(), "I".repeat(letters.len()))
+    };
+    fs::write(&first, record("a/1", &genome[500..600]) + &record("b/1", b"ACG")).unwrap();
+    let back = gyrase_seq::reverse_complement(&genome[700..850]);
+    fs::write(&second, record("a/2", &back) + &record("b/2", b"")).unwrap();
+    let source = Source::Paired(Box::new(PairedReader::open(&first, &second, &Options::default()).unwrap()));
+    let text = answers(&index.unwrap(), source, 1);
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[0].starts_with("C\ta\t22\t100|150\t22:"), "{text}");
+    assert_eq!(lines[1], "U\tb\t0\t3|0\t0:0");
+}
