@@ -6,9 +6,9 @@
 //!
 //! Features are chosen for being small, so they are far from uniform. Their [`place_of`] is: a bijection gives every feature
 //! its place in 0..2^32, the upper 12 bits of the place name one of [`PARTITIONS`] partitions, and a partition cuts its places
-//! into buckets of about six features. A bucket holds its features, their counts and their locations side by side,
-//! so that a look-up waits for memory twice: for where the bucket begins, and for the bucket. [`Database::locations_of`]
-//! looks many features up at a time and lets these waits overlap.
+//! into buckets of about fourteen features. A bucket is a cache line that says where the locations of its features
+//! stand side by side, so that a look-up waits for memory once when the feature is not there, and twice when it
+//! is. [`Database::locations_of`] looks many features up at a time and lets these waits overlap.
 //!
 //! [`Writer`] builds a database, in a file or in memory, from partitions that many threads finish; [`Database`] reads it.
 //! `docs/formats.md` describes the bytes.

@@ -1,5 +1,5 @@
 //! Databases of features of every version of the format are readable for ever: files that were written once and are never
-//! regenerated. `small.gydb` stands beside the text of what is in it, `narrow.gydb` has a rule.
+//! regenerated. `small.gydb` stands beside the text of what is in it, `crowded.gydb` has a rule.
 // A helper of a test is a test.
 #![allow(clippy::unwrap_used)]
 
@@ -40,8 +40,8 @@ fn small() -> (u8, Sections, Places) {
     (cap, sections, places)
 }
 
-/// So many features in one partition that a byte holds what the bucket does not tell.
-fn narrow() -> (u8, Sections, Places) {
+/// All features in one partition, which has many blocks.
+fn crowded() -> (u8, Sections, Places) {
     (2, Sections::new(), (0..33_000).map(|i| ((4095 << 20) + 31 * i, vec![i])).collect())
 }
 
@@ -50,7 +50,7 @@ fn empty() -> (u8, Sections, Places) {
 }
 
 fn all() -> [(&'static str, (u8, Sections, Places)); 3] {
-    [("small.gydb", small()), ("narrow.gydb", narrow()), ("empty.gydb", empty())]
+    [("small.gydb", small()), ("crowded.gydb", crowded()), ("empty.gydb", empty())]
 }
 
 #[test]

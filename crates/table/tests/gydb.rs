@@ -30,8 +30,8 @@ fn file(path: &Path, places: &Places, threads: usize) -> Vec<u8> {
 fn holds_what_was_written_for_any_number_of_features() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.gydb");
-    // Without features, with fewer than partitions, and around the sizes at which the number of buckets doubles.
-    for (n, seed) in [(0, 1), (1, 2), (1000, 3), (70_000, 4), (560_000, 5)] {
+    // Without features, with fewer than partitions, and around the size from which partitions take more than the fewest buckets.
+    for (n, seed) in [(0, 1), (1, 2), (1000, 3), (70_000, 4), (1_000_000, 5)] {
         let places = features(n, seed);
         let bytes = file(&path, &places, 3);
         check(&Database::open(&path).unwrap(), &places);
@@ -133,8 +133,8 @@ fn pieces_that_contradict_themselves_are_refused() {
 /// A small database as bytes, and what is in it.
 fn small() -> (Vec<u8>, Places) {
     let folder = tempfile::tempdir().unwrap();
-    let mut places = features(30, 31);
-    places.extend((0..40).map(|i| ((9 << 20) + 3 * i, vec![i, i + 1])));
+    let mut places = features(3, 31);
+    places.extend((0..45).map(|i| ((9 << 20) + 3 * i, vec![i, i + 1])));
     (file(&folder.path().join("x.gydb"), &places, 1), places)
 }
 

@@ -1,181 +1,149 @@
-//! One bucket: features, counts and locations side by side.
+//! One bucket: a cache line of features, and where their locations are.
 //!
-//! A bucket of n features is: n (u16), n rests (what of the place neither partition nor bucket tell, one or two bytes
-//! each, ascending), n counts (a byte each), zeros up to a multiple of 4, and the locations of each feature in turn (u32).
-//! A bucket without features takes no bytes.
+//! A line has sixteen words: where its locations begin, twenty *rests* (what of the place neither partition nor bucket tell, two bytes
+//! each, ascending) and as many counts (a byte each, 0 where there is no feature). A bucket with more features goes on
+//! in another line, which stands before the locations of the first.
 
 use super::layout::PLACE_BITS;
 
-/// The fewest bits that choose a bucket: with them a rest fits two bytes.
-const LEAST_BITS: u32 = 4;
-/// The most features per bucket on average; half as many are the fewest, but in small partitions.
-const FULL: usize = 8;
-/// Features that are compared at once.
-const LANES: usize = 16;
+/// Words of a line.
+pub(super) const LINE_WORDS: usize = 16;
+/// Features that a line holds.
+pub(super) const LANES: usize = 20;
+/// Features that a bucket has on average: so many that one bucket in twenty takes another line.
+const FULL: usize = 14;
+/// The fewest buckets: with them a rest fits two bytes.
+const LEAST: usize = 1 << (PLACE_BITS - 16);
+/// The bit of a line's first word that says that the bucket goes on.
+const GOES_ON: u32 = 1 << 31;
 
 /// How a partition cuts its places into buckets.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Buckets {
-    /// Bits of a rest: those of a place below the bits that choose the bucket.
-    rest_bits: u32,
-}
-
-/// Where a feature's locations are, in words from the bucket's start.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Found {
-    pub at: usize,
-    pub count: usize,
+    number: u32,
 }
 
 impl Buckets {
     /// The cut of a partition of so many features, at most 2^20.
     pub fn of_features(features: usize) -> Buckets {
-        let bits = features.div_ceil(FULL).next_power_of_two().ilog2();
-        Buckets { rest_bits: PLACE_BITS - bits.max(LEAST_BITS) }
+        Buckets { number: features.div_ceil(FULL).max(LEAST) as u32 }
     }
 
     /// Number of buckets.
     pub fn len(self) -> usize {
-        1 << (PLACE_BITS - self.rest_bits)
+        self.number as usize
+    }
+
+    /// Where a place is among those of its partition: the bucket, and 16 bits that ascend with the places of a bucket and differ.
+    #[inline(always)]
+    fn scaled(self, place: u32) -> u64 {
+        // Neighbouring places are as far apart as there are buckets, so the four bits that are dropped distinguish nothing.
+        (u64::from(place & ((1 << PLACE_BITS) - 1)) * u64::from(self.number)) >> (PLACE_BITS - 16)
     }
 
     /// The bucket of a place, whatever its partition.
     #[inline(always)]
     pub fn bucket(self, place: u32) -> usize {
-        ((place & ((1 << PLACE_BITS) - 1)) >> self.rest_bits) as usize
+        (self.scaled(place) >> 16) as usize
     }
 
     /// What of a place the bucket does not tell.
     #[inline(always)]
     pub fn rest(self, place: u32) -> u16 {
-        (place & ((1 << self.rest_bits) - 1)) as u16
+        self.scaled(place) as u16
     }
 
-    /// The place of a rest in a bucket of a partition.
-    pub fn place(self, partition: usize, bucket: usize, rest: u16) -> u32 {
-        (partition as u32) << PLACE_BITS | (bucket as u32) << self.rest_bits | u32::from(rest)
-    }
-
-    /// The least that is no rest.
-    pub fn rest_limit(self) -> u32 {
-        1 << self.rest_bits
-    }
-
-    #[inline(always)]
-    fn is_narrow(self) -> bool {
-        self.rest_bits <= 8
-    }
-
-    /// Bytes before the counts of a bucket of `n` features.
-    #[inline(always)]
-    fn counts_at(self, n: usize) -> usize {
-        if self.is_narrow() { 2 + n } else { 2 + 2 * n }
-    }
-
-    /// Words before the locations of a bucket of `n` features, `n` above 0.
-    #[inline(always)]
-    pub fn head_words(self, n: usize) -> usize {
-        (self.counts_at(n) + n).div_ceil(4)
-    }
-
-    /// Writes what stands before the locations into as many zeroed bytes as [`Buckets::head_words`] says.
-    pub fn write_head(self, head: &mut [u8], places: &[u32], counts: &[u8]) {
-        let n = places.len();
-        head[..2].copy_from_slice(&(n as u16).to_le_bytes());
-        let (rests, behind) = head[2..].split_at_mut(self.counts_at(n) - 2);
-        if self.is_narrow() {
-            rests.iter_mut().zip(places).for_each(|(rest, &place)| *rest = self.rest(place) as u8);
-        } else {
-            let (rests, _) = rests.as_chunks_mut::<2>();
-            rests.iter_mut().zip(places).for_each(|(rest, &place)| *rest = self.rest(place).to_le_bytes());
-        }
-        behind[..n].copy_from_slice(counts);
-    }
-
-    /// Takes the head of a bucket apart; `None` when the words do not hold what their first two bytes promise.
-    pub fn read(self, words: &[u32]) -> Option<Bucket<'_>> {
-        let bytes: &[u8] = bytemuck::cast_slice(words);
-        let n = usize::from(u16::from_le_bytes([*bytes.first()?, *bytes.get(1)?]));
-        let (rests, behind) = bytes.get(2..4 * self.head_words(n))?.split_at_checked(self.counts_at(n) - 2)?;
-        let (counts, zeros) = behind.split_at_checked(n)?;
-        Some(Bucket { narrow: self.is_narrow(), rests, counts, zeros, locations: &words[self.head_words(n)..] })
-    }
-
-    /// Where a bucket's locations of the feature with this rest are; a count of 0 when it is not there. `words` begin with the bucket, and those behind
-    /// its end are not looked at but may be loaded. Nonsense in, nonsense out, but no panic.
-    #[inline(always)]
-    pub fn find(self, words: &[u32], rest: u16) -> Found {
-        let bytes: &[u8] = bytemuck::cast_slice(words);
-        let Some(&[low, high]) = bytes.first_chunk() else { return Found::default() };
-        let n = usize::from(u16::from_le_bytes([low, high]));
-        let counts = bytes.get(self.counts_at(n)..).and_then(|counts| counts.first_chunk());
-        let (before, count) = match (counts, n <= LANES) {
-            (Some(counts), true) if self.is_narrow() => match bytes[2..].first_chunk::<LANES>() {
-                Some(rests) => select(|lane| u16::from(rests[lane]), counts, n, rest),
-                None => self.search(words, rest),
-            },
-            (Some(counts), true) => match bytes[2..].first_chunk::<{ 2 * LANES }>() {
-                Some(rests) => {
-                    select(|lane| u16::from_le_bytes([rests[2 * lane], rests[2 * lane + 1]]), counts, n, rest)
-                }
-                None => self.search(words, rest),
-            },
-            _ => self.search(words, rest),
-        };
-        Found { at: self.head_words(n) + usize::from(before), count: usize::from(count) }
-    }
-
-    /// The same for buckets of any size, one feature after the other.
-    fn search(self, words: &[u32], rest: u16) -> (u16, u16) {
-        let Some(bucket) = self.read(words) else { return (0, 0) };
-        let mut before = 0u16;
-        for (other, count) in bucket.features() {
-            match other.cmp(&rest) {
-                std::cmp::Ordering::Less => before = before.saturating_add(u16::from(count)),
-                std::cmp::Ordering::Equal => return (before, u16::from(count)),
-                std::cmp::Ordering::Greater => break,
-            }
-        }
-        (0, 0)
+    /// The place of a rest in a bucket of a partition; `None` where no place has this rest.
+    pub fn place(self, partition: usize, bucket: usize, rest: u16) -> Option<u32> {
+        let scaled = (bucket as u64) << 16 | u64::from(rest);
+        let place = (scaled << (PLACE_BITS - 16)).div_ceil(u64::from(self.number)) as u32;
+        let whole = (partition as u32) << PLACE_BITS | place;
+        (place < 1 << PLACE_BITS && self.scaled(place) == scaled).then_some(whole)
     }
 }
 
-/// The sum of the counts before the rest, and its own count or 0; of the first `n` of [`LANES`] features. Written without a branch, so that it is
-/// compiled to a few vector instructions.
-#[inline(always)]
-fn select(rests: impl Fn(usize) -> u16, counts: &[u8; LANES], n: usize, rest: u16) -> (u16, u16) {
-    let (mut before, mut count) = (0, 0);
-    for lane in 0..LANES {
-        let (other, here) = (rests(lane), u16::from(counts[lane]));
-        let here = if (lane as u16) < n as u16 { here } else { 0 };
-        before += if other < rest { here } else { 0 };
-        count += if other == rest { here } else { 0 };
-    }
-    (before, count)
-}
-
-/// A bucket that was taken apart.
+/// One line of a bucket.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Bucket<'a> {
-    narrow: bool,
-    rests: &'a [u8],
-    pub counts: &'a [u8],
-    /// What stands between counts and locations.
-    pub zeros: &'a [u8],
-    pub locations: &'a [u32],
-}
+pub(super) struct Line<'a>(&'a [u32; LINE_WORDS]);
 
-impl<'a> Bucket<'a> {
-    /// Rest and count of each feature.
-    pub fn features(self) -> impl Iterator<Item = (u16, u8)> + use<'a> {
-        (0..self.counts.len()).map(move |at| (self.rest(at), self.counts[at]))
+impl<'a> Line<'a> {
+    /// The line that begins at a word, if there are words enough.
+    #[inline(always)]
+    pub fn at(words: &'a [u32], at: usize) -> Option<Line<'a>> {
+        Some(Line(words.get(at..)?.first_chunk()?))
     }
 
-    /// The rest of the feature at an index below the number of counts.
-    pub fn rest(self, at: usize) -> u16 {
-        match self.narrow {
-            true => u16::from(self.rests[at]),
-            false => u16::from_le_bytes([self.rests[2 * at], self.rests[2 * at + 1]]),
+    /// The bucket's next line, by its first word, counted from the start of the partition.
+    #[inline(always)]
+    pub fn next(self) -> Option<usize> {
+        (self.0[0] & GOES_ON != 0).then_some((self.0[0] & !GOES_ON) as usize)
+    }
+
+    /// The first word of the line's locations, counted from the start of the partition.
+    #[inline(always)]
+    pub fn locations(self) -> usize {
+        self.next().map_or(self.0[0] as usize, |next| next + LINE_WORDS)
+    }
+
+    #[inline(always)]
+    fn bytes(self) -> &'a [u8; 4 * LINE_WORDS] {
+        bytemuck::cast_ref(self.0)
+    }
+
+    /// How many locations each feature has, and 0 for what is none.
+    #[inline(always)]
+    pub fn counts(self) -> &'a [u8] {
+        &self.bytes()[4 + 2 * LANES..]
+    }
+
+    /// The rest of the feature in a lane below [`LANES`].
+    #[inline(always)]
+    pub fn rest(self, lane: usize) -> u16 {
+        u16::from_le_bytes([self.bytes()[4 + 2 * lane], self.bytes()[5 + 2 * lane]])
+    }
+
+    /// The sum of the counts before the feature with this rest, and its own count; 0 when it is not there. Written without a branch, so
+    /// that it is compiled to a few vector instructions; what is no feature counts nothing.
+    #[inline(always)]
+    pub fn find(self, rest: u16) -> (usize, usize) {
+        let counts = self.counts();
+        let (mut before, mut count) = (0u16, 0u16);
+        for lane in 0..LANES {
+            let (other, here) = (self.rest(lane), u16::from(counts[lane]));
+            before += if other < rest { here } else { 0 };
+            count += if other == rest { here } else { 0 };
+        }
+        (usize::from(before), usize::from(count))
+    }
+}
+
+/// Writes a line of as many features as there are places, whose locations, or whose next line, stand `at` a word.
+pub(super) fn write_line(line: &mut [u32], buckets: Buckets, places: &[u32], counts: &[u8], at: usize, goes_on: bool) {
+    line[0] = at as u32 | if goes_on { GOES_ON } else { 0 };
+    let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut line[1..LINE_WORDS]);
+    let (rests, lanes) = bytes.split_at_mut(2 * LANES);
+    let (rests, _) = rests.as_chunks_mut::<2>();
+    rests.iter_mut().zip(places).for_each(|(rest, &place)| *rest = buckets.rest(place).to_le_bytes());
+    lanes[..counts.len()].copy_from_slice(counts);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bucket_and_rest_give_the_place_back() {
+        for features in [1, 16, 224, 225, 300, 2930, 40_000, 65_537, 1 << 20] {
+            let buckets = Buckets::of_features(features);
+            let (mut before, mut rests) = (None, 0u32);
+            for place in (0..1 << PLACE_BITS).step_by(if features == 300 { 1 } else { 7 }) {
+                let (bucket, rest) = (buckets.bucket(place), buckets.rest(place));
+                assert!(bucket < buckets.len() && before < Some((bucket, rest)), "{place} of {features}");
+                assert_eq!(buckets.place(9, bucket, rest), Some(9 << PLACE_BITS | place));
+                before = Some((bucket, rest));
+                rests += u32::from(buckets.place(9, bucket, rest ^ 1).is_some());
+            }
+            assert!(features < 1000 || rests < 1 << 19, "{features}: hardly any other rest has a place");
         }
     }
 }

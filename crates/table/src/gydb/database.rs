@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use memmap2::Mmap;
 
-use super::bucket::{Bucket, Buckets};
+use super::bucket::{Buckets, LINE_WORDS, Line};
 use super::check::{self, Sound};
 use super::error::{GydbError, what_it_is};
 use super::layout::{
     Entry, HEADER_BYTES, Header, MAGIC, PARTITIONS, PLACE_BITS, Section, Summary, VERSION, checksum, feature_at,
     place_of, version,
 };
-use crate::map::map;
+use crate::map::{anonymous, map};
 
 /// An opened database, in a file or in memory. Threads share it.
 ///
@@ -25,18 +25,12 @@ use crate::map::map;
 #[derive(Debug)]
 pub struct Database {
     path: PathBuf,
-    bytes: Bytes,
+    bytes: Mmap,
     header: Header,
     partitions: Vec<Partition>,
     sections: Vec<Section>,
     sound_sections: Vec<AtomicBool>,
     sound: Sound,
-}
-
-#[derive(Debug)]
-enum Bytes {
-    Map(Mmap),
-    Memory(Vec<u32>),
 }
 
 /// Where a partition is, in words of the file.
@@ -46,8 +40,13 @@ pub(super) struct Partition {
     /// Without the checksums that follow; 0 in a partition without features.
     pub words: u32,
     pub buckets: Buckets,
-    /// Blocks of all partitions before.
-    pub first_block: usize,
+}
+
+impl Partition {
+    /// The words of the partition.
+    pub fn own(self, all: &[u32]) -> &[u32] {
+        &all[self.start..self.start + self.words as usize]
+    }
 }
 
 /// The name that messages give a database that has no file.
@@ -64,31 +63,32 @@ impl Database {
             return Err(fail(std::io::Error::other("it is a directory")));
         }
         let map = map(&file).map_err(fail)?;
-        Database::new(path.to_path_buf(), Bytes::Map(map), false)
+        Database::new(path.to_path_buf(), map, false)
     }
 
     /// Opens the bytes of a database that was just built.
-    pub(super) fn in_memory(words: Vec<u32>) -> Result<Database, GydbError> {
-        Database::new(in_memory_path(), Bytes::Memory(words), true)
+    pub(super) fn in_memory(map: Mmap) -> Result<Database, GydbError> {
+        Database::new(in_memory_path(), map, true)
     }
 
-    /// Opens the bytes of a database as if they were those of the file `path`.
+    /// Opens a copy of the bytes of a database as if they were those of the file `path`.
     pub fn from_bytes(path: &Path, bytes: &[u8]) -> Result<Database, GydbError> {
         header(path, bytes)?;
-        let mut words = vec![0; bytes.len() / 4];
-        bytemuck::cast_slice_mut(&mut words).copy_from_slice(bytes);
-        Database::new(path.to_path_buf(), Bytes::Memory(words), false)
+        let fail = |source| GydbError::Memory { path: path.to_path_buf(), bytes: bytes.len() as u64, source };
+        let mut map = anonymous(bytes.len()).map_err(fail)?;
+        map.copy_from_slice(bytes);
+        Database::new(path.to_path_buf(), map.make_read_only().map_err(fail)?, false)
     }
 
-    fn new(path: PathBuf, bytes: Bytes, trusted: bool) -> Result<Database, GydbError> {
-        let all = bytes.all();
+    fn new(path: PathBuf, bytes: Mmap, trusted: bool) -> Result<Database, GydbError> {
+        let all: &[u8] = &bytes;
         let header = header(&path, all)?;
         let corrupt = |what| GydbError::Corrupt { path: path.clone(), what };
         let entries = check::directory(&header, all).map_err(corrupt)?;
         let sections = check::sections(&header, all).map_err(corrupt)?;
-        let sound = Sound::new(entries.iter().map(|entry| entry.blocks()).sum(), trusted);
+        let sound = Sound::new(&entries, trusted);
         let sound_sections = sections.iter().map(|_| AtomicBool::new(trusted)).collect();
-        let partitions = partitions(&entries);
+        let partitions = entries.iter().map(Partition::from).collect();
         Ok(Database { path, bytes, header, partitions, sections, sound_sections, sound })
     }
 
@@ -115,9 +115,9 @@ impl Database {
         let found = self.sections.binary_search_by(|section| section.name.as_str().cmp(name));
         let at = found.map_err(|_| self.no_section(name))?;
         let section = &self.sections[at];
-        let bytes = &self.bytes.all()[section.offset as usize..(section.offset + section.bytes) as usize];
+        let bytes = &self.bytes[section.offset as usize..(section.offset + section.bytes) as usize];
         if !self.sound_sections[at].load(Relaxed) {
-            let checked = checksum(&format!("section {name:?}"), bytes, section.crc);
+            let checked = checksum(format_args!("section {name:?}"), bytes, section.crc);
             checked.map_err(|what| self.corrupt(what))?;
             self.sound_sections[at].store(true, Relaxed);
         }
@@ -138,70 +138,67 @@ impl Database {
     /// [`GydbError::Corrupt`] when what had to be read does not fit its checksum.
     pub fn locations(&self, feature: u32) -> Result<&[u32], GydbError> {
         let (words, place) = (self.words(), place_of(feature));
-        let bucket = self.bucket(words, place)?;
-        self.find(words, place, bucket)
+        let found = self.find(words, place)?;
+        if found.is_empty() { Ok(&[]) } else { self.read(words, place, found) }
     }
 
     /// The file as words.
     #[inline(always)]
     pub(super) fn words(&self) -> &[u32] {
-        match &self.bytes {
-            // A map begins at a page, and the file's length was found to be a multiple of 64.
-            Bytes::Map(map) => bytemuck::cast_slice(map),
-            Bytes::Memory(words) => words,
-        }
+        // A map begins at a page, and the length was found to be a multiple of 64.
+        bytemuck::cast_slice(&self.bytes)
     }
 
-    /// The word that says where the bucket of a place begins, if its partition has any.
+    /// The first word of the bucket of a place, if its partition has any.
     #[inline(always)]
-    pub(super) fn start_word(&self, place: u32) -> usize {
+    pub(super) fn first_line(&self, place: u32) -> usize {
         let partition = &self.partitions[(place >> PLACE_BITS) as usize];
-        partition.start + partition.buckets.bucket(place)
+        partition.start + LINE_WORDS * partition.buckets.bucket(place)
     }
 
-    /// The words of the bucket of a place.
+    /// The words of the locations of the feature at a place, counted from the start of its partition; none where it is not.
     #[inline(always)]
-    pub(super) fn bucket(&self, words: &[u32], place: u32) -> Result<Range<usize>, GydbError> {
+    pub(super) fn find(&self, words: &[u32], place: u32) -> Result<Range<usize>, GydbError> {
         let number = (place >> PLACE_BITS) as usize;
         let partition = &self.partitions[number];
         if partition.words == 0 {
             return Ok(0..0);
         }
-        let bucket = partition.buckets.bucket(place);
-        self.ensure(words, number, bucket..bucket + 2)?;
-        let at = partition.start + bucket;
-        let (begin, end) = (words[at], words[at + 1]);
-        if begin > end || end > partition.words {
-            return Err(self.no_bucket(number, bucket));
+        let mut at = LINE_WORDS * partition.buckets.bucket(place);
+        loop {
+            self.ensure(words, number, at..at + LINE_WORDS)?;
+            let line = Line::at(words, partition.start + at).ok_or_else(|| self.no_line(number))?;
+            let (before, count) = line.find(partition.buckets.rest(place));
+            if count > 0 {
+                let first = line.locations() + before;
+                return if first + count <= partition.words as usize {
+                    Ok(partition.start + first..partition.start + first + count)
+                } else {
+                    Err(self.no_line(number))
+                };
+            }
+            let Some(next) = line.next() else { return Ok(0..0) };
+            // Whatever the bytes, the search comes to an end and stays in the partition.
+            if next <= at || next + LINE_WORDS > partition.words as usize {
+                return Err(self.no_line(number));
+            }
+            at = next;
         }
-        Ok(partition.start + begin as usize..partition.start + end as usize)
     }
 
-    /// The locations of the feature at a place, in the bucket of the place.
+    /// The locations that [`Database::find`] found at a place, at least one.
     #[inline(always)]
-    pub(super) fn find<'a>(
-        &'a self,
-        words: &'a [u32],
-        place: u32,
-        bucket: Range<usize>,
-    ) -> Result<&'a [u32], GydbError> {
-        if bucket.is_empty() {
-            return Ok(&[]);
-        }
+    pub(super) fn read<'a>(&self, words: &'a [u32], place: u32, found: Range<usize>) -> Result<&'a [u32], GydbError> {
         let number = (place >> PLACE_BITS) as usize;
-        let partition = &self.partitions[number];
-        self.ensure(words, number, bucket.start - partition.start..bucket.end - partition.start)?;
-        let found = partition.buckets.find(&words[bucket.start..], partition.buckets.rest(place));
-        let locations = words[bucket].get(found.at..found.at + found.count);
-        // A forged bucket may promise more than it holds; `verify` tells.
-        Ok(locations.unwrap_or_default())
+        let start = self.partitions[number].start;
+        self.ensure(words, number, found.start - start..found.end - start)?;
+        Ok(&words[found])
     }
 
     /// Makes sure that words of a partition, at least one, fit their checksums.
     #[inline(always)]
     fn ensure(&self, words: &[u32], number: usize, range: Range<usize>) -> Result<(), GydbError> {
-        let partition = &self.partitions[number];
-        if self.sound.has(partition, &range) {
+        if self.sound.has(number, &self.partitions[number], &range) {
             return Ok(());
         }
         self.check_blocks(words, number, range)
@@ -209,14 +206,16 @@ impl Database {
 
     #[cold]
     fn check_blocks(&self, words: &[u32], number: usize, range: Range<usize>) -> Result<(), GydbError> {
-        let entry = check::entry(&self.header, self.bytes.all(), number);
-        let checked = self.sound.check(words, &self.partitions[number], &entry, range);
+        let entry = check::entry(&self.header, &self.bytes, number);
+        let checked = self.sound.check(words, number, &self.partitions[number], &entry, range);
         checked.map_err(|what| self.corrupt(format!("partition {number}: {what}")))
     }
 
     #[cold]
-    fn no_bucket(&self, number: usize, bucket: usize) -> GydbError {
-        self.corrupt(format!("partition {number}: bucket {bucket} ends before it begins or beyond the partition"))
+    fn no_line(&self, number: usize) -> GydbError {
+        self.corrupt(format!(
+            "partition {number}: a bucket points outside the partition or has a feature without a place"
+        ))
     }
 
     /// Every feature with its locations, in the order of their places.
@@ -234,31 +233,24 @@ impl Database {
     }
 
     /// Checks every byte: checksums, the order of features and locations, the totals of the header, the zeros between the
-    /// parts.
+    /// parts. Look-ups need no checks from then on.
     pub fn verify(&self) -> Result<(), GydbError> {
-        let (words, bytes) = (self.words(), self.bytes.all());
+        let (words, bytes) = (self.words(), &self.bytes[..]);
         let mut windows = 0;
         for (number, partition) in self.partitions.iter().enumerate() {
             let entry = check::entry(&self.header, bytes, number);
-            let checked = check::partition(words, partition, &entry, self.header.summary.cap);
+            let checked = check::partition(words, number, partition, &entry, self.header.summary.cap);
             windows = windows.max(checked.map_err(|what| self.corrupt(format!("partition {number}: {what}")))?);
         }
         check::windows(&self.header, windows)
             .and_then(|()| check::section_bytes(&self.sections, bytes))
-            .map_err(|what| self.corrupt(what))
+            .map_err(|what| self.corrupt(what))?;
+        self.sound.trust();
+        Ok(())
     }
 
     fn corrupt(&self, what: String) -> GydbError {
         GydbError::Corrupt { path: self.path.clone(), what }
-    }
-}
-
-impl Bytes {
-    fn all(&self) -> &[u8] {
-        match self {
-            Bytes::Map(map) => map,
-            Bytes::Memory(words) => bytemuck::cast_slice(words),
-        }
     }
 }
 
@@ -283,19 +275,11 @@ fn header(path: &Path, bytes: &[u8]) -> Result<Header, GydbError> {
     Ok(header)
 }
 
-fn partitions(entries: &[Entry]) -> Vec<Partition> {
-    let mut first_block = 0;
-    let partition = |entry: &Entry| {
-        let partition = Partition {
-            start: (entry.offset / 4) as usize,
-            words: entry.bytes / 4,
-            buckets: Buckets::of_features(entry.features as usize),
-            first_block,
-        };
-        first_block += entry.blocks();
-        partition
-    };
-    entries.iter().map(partition).collect()
+impl From<&Entry> for Partition {
+    fn from(entry: &Entry) -> Partition {
+        let buckets = Buckets::of_features(entry.features as usize);
+        Partition { start: (entry.offset / 4) as usize, words: entry.bytes / 4, buckets }
+    }
 }
 
 /// The features of a database in the order of their places; see [`Database::features`]. Ends after an error.
@@ -313,10 +297,12 @@ struct Now<'a> {
     number: usize,
     words: &'a [u32],
     buckets: Buckets,
-    /// The bucket that is next.
-    next: usize,
-    /// The bucket that is being read, and its next feature.
-    bucket: Option<(Bucket<'a>, usize)>,
+    bucket: usize,
+    /// The bucket's line that is being read, its first word, its next lane and where the locations of that lane begin.
+    line: Line<'a>,
+    at: usize,
+    lane: usize,
+    locations: usize,
 }
 
 impl<'a> Features<'a> {
@@ -325,45 +311,45 @@ impl<'a> Features<'a> {
         let partitions = &self.database.partitions;
         let number = self.partitions.find(|&number| partitions[number].words > 0)?;
         let (partition, words) = (&partitions[number], self.database.words());
-        let range = 0..partition.words as usize;
-        let entered = self.database.ensure(words, number, range).map(|()| Now {
-            number,
-            words: &words[partition.start..partition.start + partition.words as usize],
-            buckets: partition.buckets,
-            next: 0,
-            bucket: None,
-        });
-        Some(entered)
+        let entered = self.database.ensure(words, number, 0..partition.words as usize);
+        let own = partition.own(words);
+        let now = |line: Line<'a>| {
+            let (buckets, locations) = (partition.buckets, line.locations());
+            Now { number, words: own, buckets, bucket: 0, line, at: 0, lane: 0, locations }
+        };
+        Some(entered.and_then(|()| Line::at(own, 0).map(now).ok_or_else(|| self.database.no_line(number))))
     }
 }
 
 impl<'a> Now<'a> {
-    /// The next feature and its locations; `None` at the end of the partition, an error where it contradicts itself.
+    /// The next feature and its locations; an error where the partition contradicts itself.
     fn next(&mut self) -> Option<Result<(u32, &'a [u32]), ()>> {
         loop {
-            if let Some((bucket, at)) = &mut self.bucket
-                && let Some(&count) = bucket.counts.get(*at)
-            {
-                let place = self.buckets.place(self.number, self.next - 1, bucket.rest(*at));
-                let Some((locations, others)) = bucket.locations.split_at_checked(usize::from(count)) else {
-                    return Some(Err(()));
-                };
-                (bucket.locations, *at) = (others, *at + 1);
-                return Some(Ok((feature_at(place), locations)));
+            match self.line.counts().get(self.lane) {
+                Some(&count) if count > 0 => return Some(self.feature(usize::from(count)).ok_or(())),
+                _ => {}
             }
-            if self.next == self.buckets.len() {
+            let next = self.line.next();
+            if next.is_none() {
+                self.bucket += 1;
+            }
+            if self.bucket == self.buckets.len() {
                 return None;
             }
-            let range = self.words[self.next] as usize..self.words[self.next + 1] as usize;
-            self.next += 1;
-            self.bucket = None;
-            if !range.is_empty() {
-                let Some(bucket) = self.words.get(range).and_then(|words| self.buckets.read(words)) else {
-                    return Some(Err(()));
-                };
-                self.bucket = Some((bucket, 0));
-            }
+            let at = next.unwrap_or(LINE_WORDS * self.bucket);
+            let line = Line::at(self.words, at).filter(|_| next.is_none_or(|next| next > self.at));
+            let Some(line) = line else { return Some(Err(())) };
+            (self.line, self.at, self.lane, self.locations) = (line, at, 0, line.locations());
         }
+    }
+
+    /// The feature of the lane, with so many locations.
+    fn feature(&mut self, count: usize) -> Option<(u32, &'a [u32])> {
+        let place = self.buckets.place(self.number, self.bucket, self.line.rest(self.lane))?;
+        let locations = self.words.get(self.locations..self.locations + count)?;
+        self.lane += 1;
+        self.locations += count;
+        Some((feature_at(place), locations))
     }
 }
 
@@ -372,21 +358,15 @@ impl<'a> Iterator for Features<'a> {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            if let Some(now) = &mut self.now {
-                match now.next() {
-                    Some(Ok(feature)) => return Some(Ok(feature)),
-                    Some(Err(())) => {
-                        let error = self.database.no_bucket(now.number, now.next - 1);
-                        (self.now, self.partitions) = (None, 0..0);
-                        return Some(Err(error));
-                    }
-                    None => self.now = None,
-                }
-            }
-            match self.enter()? {
+            let found = match self.now.as_mut().map(|now| (now.next(), now.number)) {
+                Some((Some(Ok(feature)), _)) => return Some(Ok(feature)),
+                Some((Some(Err(())), number)) => Err(self.database.no_line(number)),
+                Some((None, _)) | None => self.enter()?,
+            };
+            match found {
                 Ok(now) => self.now = Some(now),
                 Err(error) => {
-                    self.partitions = 0..0;
+                    (self.now, self.partitions) = (None, 0..0);
                     return Some(Err(error));
                 }
             }

@@ -62,6 +62,16 @@ pub enum GydbError {
         /// The names of those that are there.
         there: String,
     },
+    /// There is no memory for a database that is to stay there.
+    #[error("cannot get {bytes} bytes of memory for the database {}: {source}; build it in a file instead", path.display())]
+    Memory {
+        /// The file, or what stands for it.
+        path: PathBuf,
+        /// Bytes of the database.
+        bytes: u64,
+        /// What the system said.
+        source: io::Error,
+    },
     /// The file cannot be written.
     #[error(transparent)]
     Write(#[from] OutputError),

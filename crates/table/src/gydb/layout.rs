@@ -1,5 +1,7 @@
 //! The bytes of a database: header, directory of partitions, table of sections; and the place of a feature.
 
+use std::fmt::Display;
+
 /// Classes of features by the upper bits of their place: the unit in which a database is written and merged.
 pub const PARTITIONS: usize = 1 << PARTITION_BITS;
 /// The most locations of a feature that a database can hold.
@@ -125,7 +127,7 @@ impl Header {
 pub(super) struct Entry {
     /// First byte of the partition in the file.
     pub offset: u64,
-    /// Its bytes: bucket starts and buckets, a multiple of 4. The checksums of its blocks follow.
+    /// Its bytes: buckets and locations, a multiple of 4. The checksums of its blocks follow.
     pub bytes: u32,
     pub features: u32,
     pub locations: u32,
@@ -210,12 +212,12 @@ pub(super) fn aligned(offset: u64) -> u64 {
 }
 
 /// An error sentence unless `found` is `expected`.
-pub(super) fn expect(what: &str, found: u64, expected: u64) -> Result<(), String> {
+pub(super) fn expect(what: impl Display, found: u64, expected: u64) -> Result<(), String> {
     if found == expected { Ok(()) } else { Err(format!("{what}: expected {expected}, found {found}")) }
 }
 
 /// An error sentence unless `bytes` fit their checksum.
-pub(super) fn checksum(name: &str, bytes: &[u8], stored: u32) -> Result<(), String> {
+pub(super) fn checksum(name: impl Display, bytes: &[u8], stored: u32) -> Result<(), String> {
     match crc32fast::hash(bytes) {
         computed if computed == stored => Ok(()),
         computed => Err(format!("the checksum of the {name} is {stored:08x}, its bytes give {computed:08x}")),

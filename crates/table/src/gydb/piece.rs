@@ -1,12 +1,12 @@
-//! One partition as it stands in the file: bucket starts, buckets, checksums.
+//! One partition as it stands in the file: buckets, locations, checksums.
 
-use super::bucket::Buckets;
+use super::bucket::{Buckets, LANES, LINE_WORDS, write_line};
 use super::layout::{ALIGNMENT, BLOCK_BYTES, Entry, PLACE_BITS};
 
 /// A partition that was laid out.
 #[derive(Debug, Default)]
 pub(super) struct Piece {
-    /// Bucket starts, buckets, the checksum of each block, zeros.
+    /// Buckets, locations, the checksum of each block, zeros.
     pub words: Vec<u32>,
     /// What the directory will say of it; the offset is still to come.
     pub entry: Entry,
@@ -31,7 +31,7 @@ impl Piece {
         piece.windows = locations.iter().max().map_or(0, |&largest| u64::from(largest) + 1);
         let bytes = size_of_val(&piece.words[..]);
         piece.seal();
-        // A partition has 2^20 places of at most 254 locations each: 2^30 bytes, and less than 2^28 locations.
+        // A partition has 2^20 places of at most 254 locations each, less than 2^28, and less than 2^31 bytes.
         let [bytes, features, locations] = [bytes, places.len(), locations.len()].map(|length| length as u32);
         piece.entry = Entry { bytes, features, locations, ..piece.entry };
         piece
@@ -66,28 +66,46 @@ fn check(partition: usize, places: &[u32], counts: &[u8], cap: u8) {
 
 fn encode(places: &[u32], counts: &[u8], locations: &[u32], words: &mut Vec<u32>) {
     let buckets = Buckets::of_features(places.len());
-    let mut at = buckets.len() + 1;
-    // Rests of two bytes, a count each, and two words a bucket for n and what is rounded up: no partition takes more.
-    words.resize(at + 2 * buckets.len() + (3 * places.len()).div_ceil(4) + locations.len(), 0);
-    let (mut places, mut counts, mut locations) = (places, counts, locations);
+    let mut at = LINE_WORDS * buckets.len();
+    // No partition takes more: a line for each bucket, and one for each that is full.
+    words.resize(at + LINE_WORDS * (places.len() / LANES) + locations.len(), 0);
+    let mut left = Features { places, counts, locations };
     for bucket in 0..buckets.len() {
-        words[bucket] = at as u32;
-        let n = places.iter().take_while(|&&place| buckets.bucket(place) == bucket).count();
-        if n == 0 {
-            continue;
+        let mut n = left.places.iter().take_while(|&&place| buckets.bucket(place) == bucket).count();
+        let mut line = LINE_WORDS * bucket;
+        loop {
+            let here = left.take(n.min(LANES));
+            n -= here.places.len();
+            write_line(&mut words[line..line + LINE_WORDS], buckets, here.places, here.counts, at, n > 0);
+            if n > 0 {
+                line = at;
+                at += LINE_WORDS;
+            }
+            words[at..at + here.locations.len()].copy_from_slice(here.locations);
+            at += here.locations.len();
+            if n == 0 {
+                break;
+            }
         }
-        let (these_places, these_counts);
-        (these_places, places) = places.split_at(n);
-        (these_counts, counts) = counts.split_at(n);
-        let sum: usize = these_counts.iter().map(|&count| usize::from(count)).sum();
-        let here;
-        (here, locations) = locations.split_at_checked(sum).expect("there are as many locations as the counts say");
-        let (head, tail) = words[at..].split_at_mut(buckets.head_words(n));
-        buckets.write_head(bytemuck::cast_slice_mut(head), these_places, these_counts);
-        tail[..sum].copy_from_slice(here);
-        at += head.len() + sum;
     }
-    assert!(locations.is_empty(), "there are as many locations as the counts say");
-    words[buckets.len()] = at as u32;
+    assert!(left.locations.is_empty(), "there are as many locations as the counts say");
     words.truncate(at);
+}
+
+/// Neighbouring features of a partition.
+struct Features<'a> {
+    places: &'a [u32],
+    counts: &'a [u8],
+    locations: &'a [u32],
+}
+
+impl<'a> Features<'a> {
+    /// Takes the first `n` away.
+    fn take(&mut self, n: usize) -> Features<'a> {
+        let (places, counts) = (self.places.split_at(n), self.counts.split_at(n));
+        let sum = counts.0.iter().map(|&count| usize::from(count)).sum();
+        let locations = self.locations.split_at_checked(sum).expect("there are as many locations as the counts say");
+        *self = Features { places: places.1, counts: counts.1, locations: locations.1 };
+        Features { places: places.0, counts: counts.0, locations: locations.0 }
+    }
 }

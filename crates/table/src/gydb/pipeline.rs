@@ -12,8 +12,6 @@ use super::layout::place_of;
 const AHEAD: usize = 16;
 /// Features on their way: two steps of them, rounded up to a power of two.
 const UNDER_WAY: usize = 4 * AHEAD;
-/// Words of a cache line.
-const LINE: usize = 16;
 
 impl Database {
     /// Looks features up and calls `each` for every one that is there, in order, with its index and its locations, ascending.
@@ -28,24 +26,23 @@ impl Database {
         mut each: impl FnMut(usize, &'a [u32]),
     ) -> Result<(), GydbError> {
         let words = self.words();
-        let mut under_way: [(u32, Range<usize>); UNDER_WAY] = [const { (0, 0..0) }; UNDER_WAY];
+        let mut places = [0; UNDER_WAY];
+        let mut found = [const { 0..0 }; UNDER_WAY];
         for turn in 0..features.len() + 2 * AHEAD {
             if let Some(&feature) = features.get(turn) {
                 let place = place_of(feature);
-                fetch(words, self.start_word(place));
-                under_way[turn % UNDER_WAY].0 = place;
+                fetch(words, self.first_line(place));
+                places[turn % UNDER_WAY] = place;
             }
-            if (AHEAD..features.len() + AHEAD).contains(&turn) {
-                let (place, bucket) = &mut under_way[(turn - AHEAD) % UNDER_WAY];
-                *bucket = self.bucket(words, *place)?;
-                fetch(words, bucket.start);
-                fetch(words, (bucket.start + LINE).min(bucket.end));
+            if turn >= AHEAD && turn < features.len() + AHEAD {
+                let step = (turn - AHEAD) % UNDER_WAY;
+                found[step] = self.find(words, places[step])?;
+                fetch_ends(words, &found[step]);
             }
             if turn >= 2 * AHEAD {
-                let (place, bucket) = under_way[(turn - 2 * AHEAD) % UNDER_WAY].clone();
-                let locations = self.find(words, place, bucket)?;
-                if !locations.is_empty() {
-                    each(turn - 2 * AHEAD, locations);
+                let step = (turn - 2 * AHEAD) % UNDER_WAY;
+                if !found[step].is_empty() {
+                    each(turn - 2 * AHEAD, self.read(words, places[step], found[step].clone())?);
                 }
             }
         }
@@ -57,5 +54,14 @@ impl Database {
 fn fetch(words: &[u32], at: usize) {
     if let Some(word) = words.get(at) {
         prefetch(word);
+    }
+}
+
+/// Asks for the first and the last line; the processor sees by itself what is between many.
+#[inline(always)]
+fn fetch_ends(words: &[u32], range: &Range<usize>) {
+    if !range.is_empty() {
+        fetch(words, range.start);
+        fetch(words, range.end - 1);
     }
 }

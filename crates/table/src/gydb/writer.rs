@@ -1,18 +1,21 @@
 //! Builds a database from partitions that many threads finish in about the right order.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard};
 
 use gyrase_fabric::OutputFile;
+use memmap2::Mmap;
 
-use super::database::Database;
+use super::database::{Database, in_memory_path};
 use super::error::GydbError;
 use super::layout::{
     DIRECTORY_BYTES, Entry, HEADER_BYTES, Header, MAX_COUNT, PARTITIONS, Section, Summary, aligned, is_section_name,
 };
 use super::piece::Piece;
+use crate::map::anonymous;
 use crate::write_back::WriteBack;
 
 /// Bytes of finished partitions that may wait for an earlier one before their threads wait too.
@@ -43,7 +46,8 @@ pub struct Writer {
 enum Target {
     /// The thread stands before the file: it must let go of it before a dropped writer lets go of the lock.
     File(Mutex<WriteBack>, OutputFile),
-    Memory(Mutex<Vec<u32>>),
+    /// Parts of the file by their offset.
+    Memory(Mutex<BTreeMap<u64, Box<[u32]>>>),
 }
 
 #[derive(Debug)]
@@ -76,7 +80,7 @@ impl Writer {
     /// # Panics
     /// When `cap` is not 1 to [`MAX_COUNT`].
     pub fn in_memory(cap: u8) -> Writer {
-        Writer::start(Target::Memory(Mutex::new(vec![0; HEADER_BYTES / 4])), cap)
+        Writer::start(Target::Memory(Mutex::default()), cap)
     }
 
     fn start(target: Target, cap: u8) -> Writer {
@@ -148,15 +152,22 @@ impl Writer {
     /// # Panics
     /// When a partition was not written.
     pub fn into_database(self) -> Result<Database, GydbError> {
-        self.complete()?;
+        let header = self.complete()?;
         match self.target {
             Target::File(_, output) => {
                 let path = output.target().to_path_buf();
                 output.commit()?;
                 Database::open(&path)
             }
-            Target::Memory(words) => {
-                Database::in_memory(words.into_inner().expect("no thread panics while it holds the memory"))
+            Target::Memory(parts) => {
+                let parts = parts.into_inner().expect("no thread panics while it holds the memory");
+                let bytes = header.summary.bytes;
+                let map = joined(parts, bytes);
+                Database::in_memory(map.map_err(|source| GydbError::Memory {
+                    path: in_memory_path(),
+                    bytes,
+                    source,
+                })?)
             }
         }
     }
@@ -195,18 +206,18 @@ impl Writer {
     }
 
     fn write_at(&self, words: &[u32], offset: u64) -> Result<(), GydbError> {
+        // What is empty shares its offset with what follows.
+        if words.is_empty() {
+            return Ok(());
+        }
         match &self.target {
             Target::File(_, output) => {
                 let written = output.file().write_all_at(bytemuck::cast_slice(words), offset);
                 written.map_err(|source| GydbError::Write(output.error(source)))
             }
-            Target::Memory(memory) => {
-                let mut memory = memory.lock().expect("no thread panics while it holds the memory");
-                let (start, end) = (offset as usize / 4, offset as usize / 4 + words.len());
-                if memory.len() < end {
-                    memory.resize(end, 0);
-                }
-                memory[start..end].copy_from_slice(words);
+            Target::Memory(parts) => {
+                let mut parts = parts.lock().expect("no thread panics while it holds the memory");
+                parts.insert(offset, words.into());
                 Ok(())
             }
         }
@@ -274,13 +285,23 @@ impl Writer {
     fn path(&self) -> PathBuf {
         match &self.target {
             Target::File(_, output) => output.target().to_path_buf(),
-            Target::Memory(_) => super::database::in_memory_path(),
+            Target::Memory(_) => in_memory_path(),
         }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().expect("no thread panics while it holds the state")
     }
+}
+
+/// The parts of a database side by side. Each is freed as soon as it is copied.
+fn joined(parts: BTreeMap<u64, Box<[u32]>>, bytes: u64) -> io::Result<Mmap> {
+    let mut map = anonymous(bytes as usize)?;
+    for (offset, words) in parts {
+        let start = offset as usize;
+        map[start..start + size_of_val(&*words)].copy_from_slice(bytemuck::cast_slice(&words));
+    }
+    map.make_read_only()
 }
 
 impl State {

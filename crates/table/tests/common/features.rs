@@ -49,11 +49,11 @@ pub fn odd_places() -> Places {
     let mut random = Random(77);
     let mut places = Places::new();
     let mut add = |place: u32, locations: Vec<u32>| drop(places.insert(place, locations));
-    // All of a bucket, several times as many as are compared at once; and exactly as many, and one more.
-    for (partition, n) in [(3u32, 300), (4, 15), (5, 16), (6, 17), (8, 128), (9, 129)] {
+    // Many lines of a bucket; one or two that are full, and a feature less or more.
+    for (partition, n) in [(3u32, 300), (4, 19), (5, 20), (6, 21), (8, 40), (9, 41)] {
         (0..n).for_each(|i| add((partition << 20) + i, random.locations(1000)));
     }
-    // Rests of one byte, and every place that there is.
+    // Many buckets, and every place that there is.
     (0..40_000).for_each(|_| add((7 << 20) + random.below(1 << 20) as u32, random.locations(50)));
     (0..1 << 20).for_each(|i| add((11 << 20) + i, vec![i]));
     for edge in [0, 1, (1 << 20) - 1, 1 << 20, (2 << 20) - 1, u32::MAX - 1, u32::MAX] {
