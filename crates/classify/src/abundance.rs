@@ -77,6 +77,14 @@ impl Abundance {
         let (taxa, above) = estimates.into_iter().partition(|estimate| tree.ends.contains_key(&estimate.taxon));
         Abundance { rank, taxa, above, classified: tally.classified(), unclassified: tally.unclassified() }
     }
+
+    /// The estimated reads as if they had been assigned so: every report can be made of estimates too.
+    pub fn tally(&self) -> Tally {
+        let mut tally = Tally::new();
+        tally.leave(self.unclassified);
+        self.taxa.iter().chain(&self.above).for_each(|estimate| tally.assign(estimate.taxon, estimate.reads));
+        tally
+    }
 }
 
 /// The taxon that takes the reads of one at or below the rank: the highest of the lineage that is not above the rank.

@@ -4,11 +4,13 @@
 //! reads. It counts exactly, except that the distinct features of a taxon are estimated once there are many
 //! ([`Distinct`]).
 
+mod depth;
 mod distinct;
 mod windows;
 
 use std::collections::BTreeMap;
 
+pub use self::depth::Depth;
 pub use self::distinct::Distinct;
 pub use self::windows::Windows;
 use crate::taxonomy::Taxon;

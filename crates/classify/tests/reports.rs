@@ -6,7 +6,7 @@ mod sample;
 use gyrase_classify::abundance::Abundance;
 use gyrase_classify::report::{self, Kreport, Matrix, Profile};
 use gyrase_classify::tally::Tally;
-use gyrase_classify::taxonomy::{Node, Rank, Taxonomy};
+use gyrase_classify::taxonomy::{Node, Rank, RankStyle, Taxonomy};
 use proptest::prelude::*;
 use sample::{READS, text};
 
@@ -38,6 +38,24 @@ fn a_kreport_is_that_of_kraken2() {
 }
 
 #[test]
+fn ranks_can_have_the_letters_of_2025() {
+    let taxonomy = sample::taxonomy();
+    let tally = sample::tally(&taxonomy, &[(562, 1), (11000, 1)]);
+    let found = kreport(&taxonomy, &tally, Kreport { style: RankStyle::Ncbi2025, ..Kreport::default() });
+    let codes: Vec<_> = found.lines().map(|line| line.split('\t').nth(3).unwrap()).collect();
+    assert_eq!(codes, ["R", "R1", "S", "R1", "R2", "P", "G", "S"]);
+}
+
+#[test]
+fn a_kreport_can_be_made_of_estimates() {
+    let taxonomy = sample::taxonomy();
+    let species = Abundance::new(&taxonomy, &sample::tally(&taxonomy, &READS), Rank::Species);
+    let found = kreport(&taxonomy, &species.tally(), Kreport::default());
+    assert!(found.starts_with(" 20.00\t8\t8\tU\t0\tunclassified\n 80.00\t32\t0\tR\t1\troot\n"), "{found}");
+    assert!(found.contains(" 60.00\t24\t0\tG\t561\t        Escherichia\n 45.00\t18\t18\tS\t562\t"), "{found}");
+}
+
+#[test]
 fn equal_clades_go_by_taxid_and_full_percent_has_six_letters() {
     let taxonomy = sample::taxonomy();
     let tally = sample::tally(&taxonomy, &[(564, 3), (562, 3)]);
@@ -54,7 +72,7 @@ fn two_columns_more_have_the_evidence_of_clades() {
     let mut tally = sample::tally(&taxonomy, &[(562, 2), (561, 1), (0, 1)]);
     tally.evidence_mut(taxonomy.taxon_of(562).unwrap()).hit(&[1, 2, 3, 3]);
     tally.evidence_mut(taxonomy.taxon_of(561).unwrap()).hit(&[3, 4]);
-    let found = kreport(&taxonomy, &tally, Kreport { evidence: true, zeros: false });
+    let found = kreport(&taxonomy, &tally, Kreport { evidence: true, ..Kreport::default() });
     assert!(found.starts_with(" 25.00\t1\t1\t0\t0\tU\t0\tunclassified\n 75.00\t3\t0\t6\t4\tR\t1\troot\n"), "{found}");
     assert!(found.ends_with(
         " 75.00\t3\t1\t6\t4\tG\t561\t        Escherichia\n 50.00\t2\t2\t4\t3\tS\t562\t          Escherichia coli\n"
@@ -68,7 +86,8 @@ fn a_kreport_of_nothing_is_one() {
     assert_eq!(empty, "  0.00\t0\t0\tU\t0\tunclassified\n  0.00\t0\t0\tR\t1\troot\n");
     let none = kreport(&taxonomy, &sample::tally(&taxonomy, &[(0, 3)]), Kreport::default());
     assert_eq!(none, "100.00\t3\t3\tU\t0\tunclassified\n  0.00\t0\t0\tR\t1\troot\n");
-    let zeros = kreport(&taxonomy, &sample::tally(&taxonomy, &[(1313, 3)]), Kreport { zeros: true, evidence: false });
+    let zeros =
+        kreport(&taxonomy, &sample::tally(&taxonomy, &[(1313, 3)]), Kreport { zeros: true, ..Kreport::default() });
     assert_eq!(zeros.lines().count(), taxonomy.len() + 1);
     assert!(zeros.starts_with("  0.00\t0\t0\tU\t0\tunclassified\n100.00\t3\t0\tR\t1\troot\n"));
     assert!(zeros.ends_with("  0.00\t0\t0\tS\t11000\t    Some virus\n"), "{zeros}");
@@ -203,7 +222,7 @@ fn matrices_without_samples_and_of_estimates() {
     let biom: serde_json::Value = serde_json::from_str(&text(|out| matrix.biom(out))).unwrap();
     assert_eq!((&biom["shape"], &biom["data"]), (&serde_json::json!([1, 0]), &serde_json::json!([])));
     let tally = sample::tally(&taxonomy, &READS);
-    matrix.push_estimated("x", &Abundance::new(&taxonomy, &tally, Rank::Species));
+    matrix.push("x", &Abundance::new(&taxonomy, &tally, Rank::Species).tally());
     let found = text(|out| matrix.tsv(out));
     let last = |line: &str| line.rsplit('\t').next().unwrap().parse::<u64>().unwrap();
     assert_eq!(found.lines().skip(1).map(last).collect::<Vec<_>>(), [8, 18, 6, 6, 2]);

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::clades::Clades;
 use super::lines::{name, percent};
 use crate::tally::{Evidence, Tally};
-use crate::taxonomy::Taxonomy;
+use crate::taxonomy::{RankStyle, Taxonomy};
 
 /// What a kreport shows beside the taxa with reads.
 #[derive(Clone, Copy, Debug, Default)]
@@ -15,6 +15,8 @@ pub struct Kreport {
     /// Two columns more, behind the reads of the taxon itself: feature hits and distinct features of the clade
     /// (`--report-minimizer-data` of Kraken 2).
     pub evidence: bool,
+    /// How ranks become letters.
+    pub style: RankStyle,
 }
 
 /// Writes the report: percent of all reads, reads of the clade, reads of the taxon itself, rank code, taxid, and the
@@ -36,7 +38,7 @@ pub fn kreport(taxonomy: &Taxonomy, tally: &Tally, shown: Kreport, out: &mut dyn
         if let Some(Evidence { hits, features, .. }) = evidence.get(place) {
             write!(out, "{hits}\t{}\t", features.count())?;
         }
-        let (code, taxid) = (taxonomy.rank_code(clade.taxon), taxonomy.taxid(clade.taxon));
+        let (code, taxid) = (taxonomy.rank_code_in(clade.taxon, shown.style), taxonomy.taxid(clade.taxon));
         writeln!(out, "{code}\t{taxid}\t{:indent$}{}", "", name(taxonomy, clade.taxon), indent = 2 * clade.depth)?;
     }
     Ok(())

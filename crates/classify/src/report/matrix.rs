@@ -5,7 +5,6 @@ use std::io::{self, Write};
 
 use super::json::{array, string};
 use super::lines::{clean, name};
-use crate::abundance::Abundance;
 use crate::tally::Tally;
 use crate::taxonomy::{Rank, Taxon, Taxonomy};
 
@@ -44,21 +43,10 @@ impl<'a> Matrix<'a> {
         Matrix { taxonomy, samples: Vec::new() }
     }
 
-    /// Adds a sample with the reads that were assigned to each taxon itself.
+    /// Adds a sample with the reads that were assigned to each taxon itself. For estimates take `Abundance::tally`.
     pub fn push(&mut self, sample: &str, tally: &Tally) {
-        self.add(sample, tally.unclassified(), tally.taxa().collect());
-    }
-
-    /// Adds a sample with the reads that were estimated for each taxon of a rank, and for those above it that kept
-    /// theirs.
-    pub fn push_estimated(&mut self, sample: &str, abundance: &Abundance) {
-        let estimates = abundance.taxa.iter().chain(&abundance.above);
-        let reads = estimates.map(|estimate| (estimate.taxon, estimate.reads)).collect();
-        self.add(sample, abundance.unclassified, reads);
-    }
-
-    fn add(&mut self, sample: &str, unclassified: u64, reads: BTreeMap<Taxon, u64>) {
-        self.samples.push(Column { name: clean(sample).into_owned(), unclassified, reads });
+        let reads = tally.taxa().collect();
+        self.samples.push(Column { name: clean(sample).into_owned(), unclassified: tally.unclassified(), reads });
     }
 
     /// Writes tab-separated text: `taxonomy_id`, `name`, `rank`, `lineage`, and a column per sample. Fails as `out` does.
