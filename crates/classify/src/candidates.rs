@@ -1,9 +1,29 @@
 //! Candidates: the regions of targets that a read may come from (thesis, section 6.4.3).
 
+use std::ops::Range;
+
 use crate::targets::Targets;
 
-/// A region of a target and how many features of a read it has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A feature of a read at a location: the window in the upper half, the number of the feature within the read in the lower.
+pub type Hit = u64;
+
+/// A feature of a read at a location.
+#[inline(always)]
+pub fn hit(window: u32, feature: u32) -> Hit {
+    Hit::from(window) << 32 | Hit::from(feature)
+}
+
+fn window_of(hit: Hit) -> u32 {
+    (hit >> 32) as u32
+}
+
+/// The number within the read of the feature that hit.
+pub fn feature_of(hit: Hit) -> usize {
+    hit as u32 as usize
+}
+
+/// A region of a target that a read may come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
     /// The target.
     pub target: u32,
@@ -11,49 +31,40 @@ pub struct Candidate {
     pub first: u32,
     /// Its last window in the region.
     pub last: u32,
-    /// Locations of the read's features in the region: one for each window that a feature is in.
-    pub hits: u32,
+    /// The hits in the region, as a range of all hits of the read in order.
+    pub hits: Range<usize>,
 }
 
-/// Finds the best region of every target.
-#[derive(Debug, Default)]
-pub struct Regions {
-    /// Windows hit, ascending, and how often.
-    windows: Vec<(u32, u32)>,
-}
-
-impl Regions {
-    /// Calls `each` with the best region of every target that `locations` (of all features of one read, in any order; sorted
-    /// afterwards) hit, ascending: the stretch of up to `span` windows with the most hits, the first of equals.
-    pub fn best(&mut self, locations: &mut [u32], span: u32, targets: &Targets, mut each: impl FnMut(Candidate)) {
-        locations.sort_unstable();
-        self.windows.clear();
-        for run in locations.chunk_by(|one, other| one == other) {
-            self.windows.push((run[0], run.len() as u32));
-        }
-        let mut rest = &self.windows[..];
-        while let Some(&(window, _)) = rest.first() {
-            let target = targets.of_window(window);
-            let end = targets.windows(target).end;
-            let (of_target, others) = rest.split_at(rest.partition_point(|&(window, _)| window < end));
-            each(best_region(target, of_target, span));
-            rest = others;
-        }
+/// Calls `each` with the best region of every target hit, ascending: the stretch of up to `span` windows with the most of `hits`
+/// (all of one read, in any order; sorted afterwards), the first of equals.
+pub fn best_regions(hits: &mut [Hit], span: u32, targets: &Targets, mut each: impl FnMut(Candidate)) {
+    hits.sort_unstable();
+    let mut start = 0;
+    while start < hits.len() {
+        let target = targets.of_window(window_of(hits[start]));
+        let end = targets.windows(target).end;
+        let of_target = start + hits[start..].partition_point(|&hit| window_of(hit) < end);
+        let region = best_region(&hits[start..of_target], span);
+        let range = start + region.start..start + region.end;
+        each(Candidate {
+            target,
+            first: window_of(hits[range.start]),
+            last: window_of(hits[range.end - 1]),
+            hits: range,
+        });
+        start = of_target;
     }
 }
 
-/// The stretch of up to `span` windows with the most hits.
-fn best_region(target: u32, windows: &[(u32, u32)], span: u32) -> Candidate {
-    let (mut from, mut hits) = (0, 0);
-    let mut best = Candidate { target, first: 0, last: 0, hits: 0 };
-    for &(last, more) in windows {
-        hits += more;
-        while last - windows[from].0 >= span {
-            hits -= windows[from].1;
+/// Where in the sorted hits of one target most of them are within `span` windows.
+fn best_region(hits: &[Hit], span: u32) -> Range<usize> {
+    let (mut from, mut best) = (0, 0..0);
+    for to in 0..hits.len() {
+        while window_of(hits[to]) - window_of(hits[from]) >= span {
             from += 1;
         }
-        if hits > best.hits {
-            best = Candidate { target, first: windows[from].0, last, hits };
+        if to + 1 - from > best.len() {
+            best = from..to + 1;
         }
     }
     best
@@ -73,21 +84,19 @@ mod tests {
         targets
     }
 
-    /// Tries every stretch.
-    fn naive(locations: &[u32], span: u32, targets: &Targets) -> Vec<Candidate> {
+    /// Tries every stretch: target, first and last window, hits.
+    fn naive(windows: &[u32], span: u32, targets: &Targets) -> Vec<(u32, u32, u32, usize)> {
         let mut all = Vec::new();
         for target in 0..targets.len() as u32 {
-            let windows = targets.windows(target);
-            let hits = |range: std::ops::Range<u32>| locations.iter().filter(|at| range.contains(at)).count() as u32;
-            let ends = windows.clone().map(|last| {
-                let region = windows.start.max((last + 1).saturating_sub(span))..last + 1;
-                (hits(region.clone()), region)
-            });
-            let Some(most) = ends.clone().map(|(hits, _)| hits).max().filter(|&hits| hits > 0) else { continue };
-            let (_, region) = ends.into_iter().find(|(hits, _)| *hits == most).unwrap();
-            let inside = || locations.iter().copied().filter(|at| region.contains(at));
-            let (first, last) = (inside().min().unwrap(), inside().max().unwrap());
-            all.push(Candidate { target, first, last, hits: most });
+            let of_target = targets.windows(target);
+            let hits = |region: &Range<u32>| windows.iter().filter(|at| region.contains(at)).count();
+            let regions = of_target.clone().map(|last| of_target.start.max((last + 1).saturating_sub(span))..last + 1);
+            let Some(most) = regions.clone().map(|region| hits(&region)).max().filter(|&hits| hits > 0) else {
+                continue;
+            };
+            let region = regions.clone().find(|region| hits(region) == most).unwrap();
+            let inside = || windows.iter().copied().filter(|at| region.contains(at));
+            all.push((target, inside().min().unwrap(), inside().max().unwrap(), most));
         }
         all
     }
@@ -100,11 +109,12 @@ mod tests {
         ) {
             let targets = targets(&sizes);
             let all = targets.all_windows();
-            let mut locations: Vec<u32> = picks.into_iter().filter(|_| all > 0).map(|pick| pick % all.max(1)).collect();
+            let windows: Vec<u32> = picks.into_iter().filter(|_| all > 0).map(|pick| pick % all.max(1)).collect();
+            let mut hits: Vec<Hit> = (0..).zip(&windows).map(|(feature, &window)| hit(window, feature)).collect();
             let mut found = Vec::new();
-            let expected = naive(&locations, span, &targets);
-            Regions::default().best(&mut locations, span, &targets, |candidate| found.push(candidate));
-            prop_assert_eq!(found, expected);
+            best_regions(&mut hits, span, &targets, |one| found.push((one.target, one.first, one.last, one.hits.len())));
+            prop_assert_eq!(found, naive(&windows, span, &targets));
+            prop_assert!(hits.iter().all(|&hit| windows[feature_of(hit)] == window_of(hit)));
         }
     }
 }

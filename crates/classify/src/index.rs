@@ -7,7 +7,7 @@ use gyrase_table::gydb::{Database, GydbError};
 use serde::{Deserialize, Serialize};
 
 use crate::targets::Targets;
-use crate::taxonomy::Taxonomy;
+use crate::taxonomy::{Rank, Taxon, Taxonomy};
 
 /// The sections of a database.
 pub(crate) const PARAMETERS: &str = "parameters";
@@ -83,9 +83,20 @@ pub struct Index {
     pub taxonomy: Taxonomy,
     /// How windows are sketched.
     pub parameters: Parameters,
+    /// The species of each target, or its own taxon where it has none above it.
+    species: Vec<Option<Taxon>>,
 }
 
 impl Index {
+    /// The species of a target, or its own taxon where that is of no species; `None` where the target has no taxon.
+    ///
+    /// # Panics
+    /// When there is no such target.
+    #[inline]
+    pub fn species_of(&self, target: u32) -> Option<Taxon> {
+        self.species[target as usize]
+    }
+
     /// Opens a database.
     ///
     /// # Errors
@@ -108,6 +119,8 @@ impl Index {
         if !targets.iter().all(|target| target.taxon.is_none_or(known)) {
             return Err(senseless(TARGETS));
         }
-        Ok(Index { features, targets, taxonomy, parameters })
+        let above = |taxon| taxonomy.ancestor_at(taxon, Rank::Species).unwrap_or(taxon);
+        let species = targets.iter().map(|target| target.taxon.map(above)).collect();
+        Ok(Index { features, targets, taxonomy, parameters, species })
     }
 }

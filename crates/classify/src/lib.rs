@@ -3,13 +3,14 @@
 //! 1. [`build`](build()): references are cut into windows, each window is sketched, and a database keeps for every feature the windows
 //!    that it is in: its locations.
 //! 2. [`Index::open`]: the database is mapped; it carries its parameters, targets and taxonomy.
-//! 3. [`classify`]: reads are sketched in the same way, the locations of their features make candidates, and the best
-//!    candidates a taxon (thesis, sections 6.4.1 to 6.4.3).
+//! 3. [`classify`]: reads are sketched in the same way, the locations of their features make candidates, and candidates are
+//!    weighed by species.
 //! 4. [`tally`], [`abundance`], [`report`]: what the reads of a sample say together.
 
 pub mod abundance;
 mod build;
 mod candidates;
+mod decide;
 mod index;
 mod query;
 mod references;
@@ -19,7 +20,7 @@ mod targets;
 pub mod taxonomy;
 
 pub use build::{BuildError, Config as BuildConfig, Summary as BuildSummary, build};
-pub use candidates::{Candidate, Regions};
+pub use decide::Rule;
 pub use index::{Index, IndexError, Parameters};
-pub use query::{Config, QueryError, Rule, Summary, classify};
+pub use query::{Config, QueryError, Summary, classify};
 pub use targets::{DamagedTargets, Target, Targets};

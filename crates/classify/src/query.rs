@@ -8,25 +8,11 @@ use gyrase_seq::Batch;
 use gyrase_table::gydb::GydbError;
 use gyrase_tabulate::{Source, TabulateError, in_order};
 
-use crate::candidates::{Candidate, Regions};
+use crate::candidates::{Candidate, Hit, best_regions, hit};
+use crate::decide::{Judge, Rule};
 use crate::index::Index;
 use crate::tally::Tally;
 use crate::taxonomy::Taxon;
-
-/// When a read is classified, and how far up.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Rule {
-    /// Fewer hits than these classify nothing.
-    pub least_hits: u32,
-    /// Candidates with more than this share of the best one's hits stand beside it.
-    pub close: f64,
-}
-
-impl Default for Rule {
-    fn default() -> Rule {
-        Rule { least_hits: 4, close: 0.9 }
-    }
-}
 
 /// How to classify.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -103,9 +89,9 @@ struct Classifier<'i> {
     features: Vec<u32>,
     /// Where the features of each read end.
     ends: Vec<usize>,
-    locations: Vec<u32>,
-    regions: Regions,
+    hits: Vec<Hit>,
     candidates: Vec<Candidate>,
+    judge: Judge,
 }
 
 impl<'i> Classifier<'i> {
@@ -116,9 +102,9 @@ impl<'i> Classifier<'i> {
             sketcher: Sketcher::new(index.parameters.sketch),
             features: Vec::new(),
             ends: Vec::new(),
-            locations: Vec::new(),
-            regions: Regions::default(),
+            hits: Vec::new(),
             candidates: Vec::new(),
+            judge: Judge::default(),
         }
     }
 
@@ -129,13 +115,15 @@ impl<'i> Classifier<'i> {
         let mut read = 0;
         let looked_up = self.index.features.locations_of(&features, |feature, locations| {
             while feature >= ends[read] {
-                self.answer_read(batches, read, &mut answers);
+                self.answer_read(batches, read, ends[read] - start_of(&ends, read), &mut answers);
                 read += 1;
             }
-            self.locations.extend_from_slice(locations);
+            let number = (feature - start_of(&ends, read)) as u32;
+            self.hits.extend(locations.iter().map(|&window| hit(window, number)));
         });
         looked_up?;
-        (read..ends.len()).for_each(|read| self.answer_read(batches, read, &mut answers));
+        (read..ends.len())
+            .for_each(|read| self.answer_read(batches, read, ends[read] - start_of(&ends, read), &mut answers));
         (self.features, self.ends) = (features, ends);
         Ok(answers)
     }
@@ -155,14 +143,15 @@ impl<'i> Classifier<'i> {
         }
     }
 
-    /// Answers for a read whose locations are all there.
-    fn answer_read(&mut self, [first, second]: &[Batch; 2], read: usize, answers: &mut Answers) {
+    /// Answers for a read of so many features whose hits are all there.
+    fn answer_read(&mut self, [first, second]: &[Batch; 2], read: usize, features: usize, answers: &mut Answers) {
         let lengths = (first.records[read].letters.len(), second.records.get(read).map(|mate| mate.letters.len()));
-        self.candidates.clear();
-        let (span, candidates) = (self.span(lengths), &mut self.candidates);
-        self.regions.best(&mut self.locations, span, &self.index.targets, |candidate| candidates.push(candidate));
-        self.locations.clear();
-        let taxon = self.taxon();
+        let span = self.span(lengths);
+        let Classifier { index, config, hits, candidates, judge, .. } = self;
+        candidates.clear();
+        best_regions(hits, span, &index.targets, |candidate| candidates.push(candidate));
+        let taxon = judge.taxon(index, &config.rule, features, hits, candidates);
+        hits.clear();
         match taxon {
             Some(taxon) => answers.tally.assign(taxon, 1),
             None => answers.tally.leave(1),
@@ -175,19 +164,6 @@ impl<'i> Classifier<'i> {
     fn span(&self, lengths: (usize, Option<usize>)) -> u32 {
         let letters = lengths.1.map_or(lengths.0, |mate| (lengths.0 + mate).max(self.config.insert));
         2 + (letters / self.index.parameters.sketch.stride()) as u32
-    }
-
-    /// The taxon of a read: that of the best candidate, or what it has in common with those that come close.
-    fn taxon(&self) -> Option<Taxon> {
-        let known =
-            || self.candidates.iter().filter_map(|one| Some((one.hits, self.index.targets.get(one.target).taxon?)));
-        let best = known().map(|(hits, _)| hits).max()?;
-        if best < self.config.rule.least_hits {
-            return None;
-        }
-        let least = (f64::from(best) * self.config.rule.close).floor() as u32;
-        let close = known().filter(|&(hits, _)| hits > least || hits == best).map(|(_, taxon)| taxon);
-        close.reduce(|one, other| self.index.taxonomy.lca(one, other))
     }
 
     fn write_line(&self, name: &[u8], taxon: Option<Taxon>, lengths: (usize, Option<usize>), text: &mut Vec<u8>) {
@@ -209,7 +185,7 @@ impl<'i> Classifier<'i> {
         let taxid = |candidate: &Candidate| {
             self.index.targets.get(candidate.target).taxon.map_or(0, |taxon| self.index.taxonomy.taxid(taxon))
         };
-        let mut hits: Vec<(u32, u32)> = self.candidates.iter().map(|one| (taxid(one), one.hits)).collect();
+        let mut hits: Vec<(u32, usize)> = self.candidates.iter().map(|one| (taxid(one), one.hits.len())).collect();
         hits.sort_unstable_by_key(|&(taxid, hits)| (taxid, std::cmp::Reverse(hits)));
         hits.dedup_by_key(|&mut (taxid, _)| taxid);
         hits.sort_unstable_by_key(|&(taxid, hits)| (std::cmp::Reverse(hits), taxid));
@@ -222,6 +198,11 @@ impl<'i> Classifier<'i> {
             write!(text, "{space}{taxid}:{hits}").expect("memory takes all text");
         }
     }
+}
+
+/// Where the features of a read start, given where those of each end.
+fn start_of(ends: &[usize], read: usize) -> usize {
+    read.checked_sub(1).map_or(0, |before| ends[before])
 }
 
 /// Candidates shown in the last column.
