@@ -6,19 +6,21 @@
 mod databases;
 mod features;
 mod records;
+mod taxonomies;
 
 use std::path::{Path, PathBuf};
 
 pub use databases::{gyk, kmc};
 pub use features::gydb;
 pub use records::{fastx, ranges};
+pub use taxonomies::taxonomy;
 
 /// A function that checks one input.
 pub type Target = fn(&[u8]);
 
 /// Every target by name.
-pub const TARGETS: [(&str, Target); 5] =
-    [("fastx", fastx), ("ranges", ranges), ("gyk", gyk), ("kmc", kmc), ("gydb", gydb)];
+pub const TARGETS: [(&str, Target); 6] =
+    [("fastx", fastx), ("ranges", ranges), ("gyk", gyk), ("kmc", kmc), ("gydb", gydb), ("taxonomy", taxonomy)];
 
 /// Inputs to begin with: for the readers of records their test corpus, for those of databases a few edits.
 pub fn seeds(target: &str) -> Vec<Vec<u8>> {
@@ -29,6 +31,9 @@ pub fn seeds(target: &str) -> Vec<Vec<u8>> {
             vec![1, 71, 89, 82, 65, 83, 69, 75, 10, 1],
             vec![2, 200, 0, 0, 0, 255],
         ];
+    }
+    if target == "taxonomy" {
+        return taxonomies::seeds();
     }
     let files = std::fs::read_dir(repository().join("crates/fastx/tests/corpus")).into_iter().flatten();
     let texts = files.filter_map(|entry| std::fs::read(entry.ok()?.path()).ok());

@@ -148,8 +148,7 @@ impl Taxonomy {
                 lineages[taxon][rank as usize] = taxon as Taxon;
             }
         }
-        let mut by_taxid: Vec<Taxon> = (0..parts.len() as Taxon).collect();
-        by_taxid.sort_unstable_by_key(|&taxon| parts.taxids[taxon as usize]);
+        let by_taxid = tree::by_taxid(&parts.taxids);
         let ancestors = Ancestors::new(&parts.parents, &ends);
         Taxonomy { parts, ends, depths, by_taxid, lineages, ancestors }
     }

@@ -94,12 +94,12 @@ impl TaxonMap {
         TaxonMap { keep_all: true, ..TaxonMap::default() }
     }
 
-    /// Asks for the taxid of a sequence, by the first word of its header, in that file.
-    pub fn want(&mut self, id: &str, file: &Path) {
-        candidates(id, file, |key| {
-            self.names.entry(key.as_bytes().into()).or_insert(0);
+    /// Asks for the taxid of a sequence by its header, of which the first word counts, in that file.
+    pub fn want(&mut self, header: &str, file: &Path) {
+        candidates(header, file, |key| {
+            slot(&mut self.names, key.as_bytes());
             if let Some(accession) = accession(key.as_bytes()) {
-                self.accessions.entry(accession.into()).or_insert(0);
+                slot(&mut self.accessions, accession);
             }
             None::<()>
         });
@@ -107,9 +107,9 @@ impl TaxonMap {
 
     /// Says the taxid of a sequence, an assembly or a file.
     pub fn insert(&mut self, key: &str, taxid: u32) {
-        fill(self.names.entry(key.as_bytes().into()).or_insert(0), taxid);
+        fill(slot(&mut self.names, key.as_bytes()), taxid);
         if let Some(accession) = accession(key.as_bytes()) {
-            fill(self.accessions.entry(accession.into()).or_insert(0), taxid);
+            fill(slot(&mut self.accessions, accession), taxid);
         }
     }
 
@@ -145,13 +145,18 @@ impl TaxonMap {
     #[inline]
     fn line(&mut self, layout: &Layout, line: &[u8]) -> Result<(), String> {
         let end = memchr(layout.separator, line).ok_or_else(|| layout.expected(line))?;
-        let unwanted = |name| ends_with_digits(name) && !self.accessions.contains_key(name);
-        // Nearly every line ends here.
-        if layout.starts_with_accession && !self.keep_all && unwanted(&line[..end]) {
-            Ok(())
-        } else {
-            self.fields(layout, line)
+        if layout.starts_with_accession && !self.keep_all && self.is_unwanted(line, end) {
+            return Ok(());
         }
+        self.fields(layout, line)
+    }
+
+    /// True for nearly every line of NCBI's: an accession that nobody asked for, and the same with its version.
+    #[inline]
+    fn is_unwanted(&self, line: &[u8], end: usize) -> bool {
+        let (accession, versioned) = (&line[..end], &line[end + 1..]);
+        let is_version = versioned.strip_prefix(accession).is_some_and(|version| version.first() == Some(&b'.'));
+        is_version && ends_with_digits(accession) && !self.accessions.contains_key(accession)
     }
 
     fn fields(&mut self, layout: &Layout, line: &[u8]) -> Result<(), String> {
@@ -182,10 +187,10 @@ impl TaxonMap {
     }
 
     /// The taxid of a sequence, by its header if that says one, else by what was read of the sequence, else of its file.
-    pub fn taxid_of(&self, id: &str, file: &Path) -> Option<u32> {
+    pub fn taxid_of(&self, header: &str, file: &Path) -> Option<u32> {
         let known = |keys: &Keys, key: &[u8]| keys.get(key).copied().filter(|&taxid| taxid > 0);
-        taxid_in(id).or_else(|| {
-            candidates(id, file, |key| {
+        taxid_in(header).or_else(|| {
+            candidates(header, file, |key| {
                 let key = key.as_bytes();
                 known(&self.names, key).or_else(|| known(&self.accessions, accession(key)?))
             })
@@ -193,8 +198,8 @@ impl TaxonMap {
     }
 
     /// What becomes of a sequence of that file in the taxonomy.
-    pub fn assign(&self, taxonomy: &Taxonomy, id: &str, file: &Path) -> Assigned {
-        let Some(taxid) = self.taxid_of(id, file) else { return Assigned::Unmapped };
+    pub fn assign(&self, taxonomy: &Taxonomy, header: &str, file: &Path) -> Assigned {
+        let Some(taxid) = self.taxid_of(header, file) else { return Assigned::Unmapped };
         match taxonomy.resolve(taxid) {
             Resolved::Here(taxon) => Assigned::To(taxon),
             Resolved::Merged(taxon) => Assigned::Merged { taxon, from: taxid },
@@ -204,6 +209,14 @@ impl TaxonMap {
     }
 }
 
+/// The place of a key, which is made if there is none.
+fn slot<'a>(keys: &'a mut Keys, key: &[u8]) -> &'a mut u32 {
+    if !keys.contains_key(key) {
+        keys.insert(key.into(), 0);
+    }
+    keys.get_mut(key).expect("it is there")
+}
+
 /// What was known first stays.
 fn fill(slot: &mut u32, taxid: u32) {
     if *slot == 0 {
@@ -211,9 +224,9 @@ fn fill(slot: &mut u32, taxid: u32) {
     }
 }
 
-/// The taxid in a header such as `kraken:taxid|562|NC_000913.3` or `NC_000913.3|kraken:taxid|562`.
-pub fn taxid_in(id: &str) -> Option<u32> {
-    let mut parts = id.split('|');
+/// The taxid in a header's first word, such as `kraken:taxid|562|NC_000913.3` or `NC_000913.3|kraken:taxid|562`.
+pub fn taxid_in(header: &str) -> Option<u32> {
+    let mut parts = first_word(header).split('|');
     parts.find(|part| *part == "kraken:taxid")?;
     number(parts.next()?.as_bytes()).filter(|&taxid| taxid > 0)
 }
@@ -236,17 +249,23 @@ fn ends_with_digits(name: &[u8]) -> bool {
     tail && name[0].is_ascii_uppercase()
 }
 
-/// Tells `ask` what a table may call the sequence or its file, the most telling first, until it has an answer.
-fn candidates<T>(id: &str, file: &Path, mut ask: impl FnMut(&str) -> Option<T>) -> Option<T> {
+fn first_word(header: &str) -> &str {
+    header.split_ascii_whitespace().next().unwrap_or_default()
+}
+
+/// Tells `ask` what a table may call the sequence or its file, the most telling first, until it has an answer. A table
+/// that lies elsewhere may name only the end of the file's path.
+fn candidates<T>(header: &str, file: &Path, mut ask: impl FnMut(&str) -> Option<T>) -> Option<T> {
+    let id = first_word(header);
     let parts = || id.split('|').filter(|part| id.contains('|') && accession(part.as_bytes()).is_some());
     if let Some(found) = std::iter::once(id).chain(parts()).find_map(&mut ask) {
         return Some(found);
     }
     let path = file.to_string_lossy();
-    let name = file.file_name().unwrap_or_default().to_string_lossy();
-    let stem = stem(&name);
-    let names = [&path, &*name, stem].into_iter().filter(|name| !name.is_empty());
-    names.chain(assembly(&name)).find_map(ask)
+    let ends = path.match_indices('/').map(|(at, _)| &path[at + 1..]);
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let names = std::iter::once(&*path).chain(ends).chain([stem(name)]).filter(|name| !name.is_empty());
+    names.chain(assembly(name)).find_map(ask)
 }
 
 /// `GCF_000005845.2_ASM584v2_genomic` of `GCF_000005845.2_ASM584v2_genomic.fna.gz`.

@@ -172,9 +172,10 @@ impl Sprouts {
 
     /// Places in ascending order of taxid, each taxid once.
     fn places(&self) -> Result<Vec<u32>, Flaw> {
-        let count = u32::try_from(self.taxids.len()).ok().filter(|&count| count < 1 << 31).ok_or(Flaw::TooMany)?;
-        let mut places: Vec<u32> = (0..count).collect();
-        places.sort_by_key(|&place| self.taxids[place as usize]);
+        if self.taxids.len() >= 1 << 31 {
+            return Err(Flaw::TooMany);
+        }
+        let places = by_taxid(&self.taxids);
         if let Some(&place) = places.first().filter(|&&place| self.taxids[place as usize] == 0) {
             return Err(Flaw::Zero { place: place as usize });
         }
@@ -251,6 +252,13 @@ fn children(places: &[u32], parents: &[u32], root: u32) -> (Vec<u32>, Vec<u32>) 
         *slot += 1;
     }
     (starts, children)
+}
+
+/// Places in ascending order of taxid, those of one taxid in order.
+pub(super) fn by_taxid(taxids: &[u32]) -> Vec<u32> {
+    let mut pairs: Vec<u64> = taxids.iter().zip(0..).map(|(&taxid, place)| u64::from(taxid) << 32 | place).collect();
+    pairs.sort_unstable();
+    pairs.into_iter().map(|pair| pair as u32).collect()
 }
 
 /// The first taxon after each one's clade.
