@@ -20,6 +20,9 @@
 //! The lowest common ancestor takes constant time (the module `ancestors`), an ancestor at a rank is stored with each
 //! node. Ranks are NCBI's names, kept as they are; eight of them are a [`Rank`].
 //!
+//! [`read`] takes a taxonomy from dumps and tables and names what is wrong with them; [`TaxonMap`] says which taxid a reference has.
+//! A database carries the taxa that lead to its references ([`Taxonomy::subset`], [`Taxonomy::to_bytes`]).
+//!
 //! # Example
 //!
 //! ```

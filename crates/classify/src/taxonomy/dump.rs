@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use memchr::memchr_iter;
 
 use super::error::{Flaw, TaxonomyError};
-use super::lines::{Lines, number, shown};
+use super::lines::{Lines, TAXONOMY, number, open, shown};
 use super::tree::{Sprouts, Texts};
 use super::{Taxon, Taxonomy};
 
@@ -35,11 +35,11 @@ pub(super) fn read_folder(folder: &Path) -> Result<Taxonomy, TaxonomyError> {
     if find(folder, NODES).is_none()
         && let Some(archive) = ARCHIVES.iter().map(|name| folder.join(name)).find(|path| path.is_file())
     {
-        return read_archive(super::lines::open(&archive)?, &archive);
+        return read_archive(open(&archive, TAXONOMY)?, &archive);
     }
     for file in [NODES, NAMES, MERGED, DELETED] {
         if let Some(path) = find(folder, file) {
-            dump.read(file, &mut Lines::open(&path)?)?;
+            dump.read(file, &mut Lines::open(&path, TAXONOMY)?)?;
         }
     }
     dump.finish(folder)

@@ -9,12 +9,12 @@ use super::bytes::VERSION;
 #[derive(Debug, thiserror::Error)]
 pub enum TaxonomyError {
     /// No such file or folder.
-    #[error(
-        "{}: there is no such file or folder; expected a folder with nodes.dmp and names.dmp, a taxdump.tar.gz, or a table of lineages", path.display()
-    )]
+    #[error("{}: there is no such file or folder; expected {expected}", path.display())]
     NotFound {
         /// The path as it was given.
         path: PathBuf,
+        /// What may be there.
+        expected: &'static str,
     },
     /// A dump lacks one of the files that it cannot be without.
     #[error(
@@ -100,7 +100,6 @@ impl TaxonomyError {
     pub(super) fn reading(path: &Path, source: io::Error) -> TaxonomyError {
         let path = path.to_path_buf();
         match source.kind() {
-            io::ErrorKind::NotFound => TaxonomyError::NotFound { path },
             io::ErrorKind::UnexpectedEof => TaxonomyError::Truncated { path },
             _ if source.raw_os_error().is_some() => TaxonomyError::Read { path, source },
             _ => TaxonomyError::Damaged { path, source },

@@ -17,9 +17,18 @@ const LONGEST: usize = 1 << 24;
 /// Letters of a line that a message repeats.
 const SHOWN: usize = 60;
 
-/// The text of a file, decompressed.
-pub(super) fn open(path: &Path) -> Result<Box<dyn Read + Send>, TaxonomyError> {
-    let file = File::open(path).map_err(|source| TaxonomyError::reading(path, source))?;
+/// What messages say where there is no file of a taxonomy.
+pub(super) const TAXONOMY: &str = "a folder with nodes.dmp and names.dmp, a taxdump.tar.gz, or a table of lineages";
+
+/// What messages say where there is no table of taxids.
+pub(super) const TAXIDS: &str = "a table of sequences, assemblies or files and their taxids";
+
+/// The text of a file, decompressed; `expected` is what may be there.
+pub(super) fn open(path: &Path, expected: &'static str) -> Result<Box<dyn Read + Send>, TaxonomyError> {
+    let file = File::open(path).map_err(|source| match source.kind() {
+        io::ErrorKind::NotFound => TaxonomyError::NotFound { path: path.to_path_buf(), expected },
+        _ => TaxonomyError::reading(path, source),
+    })?;
     gyrase_fastx::decompress(file).map_err(|source| TaxonomyError::reading(path, source))
 }
 
@@ -37,8 +46,8 @@ pub(super) struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    pub(super) fn open(path: &Path) -> Result<Lines<'static>, TaxonomyError> {
-        Ok(Lines::new(open(path)?, path, None))
+    pub(super) fn open(path: &Path, expected: &'static str) -> Result<Lines<'static>, TaxonomyError> {
+        Ok(Lines::new(open(path, expected)?, path, None))
     }
 
     /// The lines of `part` of the archive `path`, or of all of it.

@@ -8,7 +8,7 @@ use foldhash::fast::FixedState;
 use memchr::memchr;
 
 use super::error::TaxonomyError;
-use super::lines::{Lines, number, shown};
+use super::lines::{Lines, TAXIDS, number, shown};
 use super::{Resolved, Taxon, Taxonomy};
 
 /// Endings that the name of a file of references may have after the name of what is in it.
@@ -123,7 +123,7 @@ impl TaxonMap {
     /// # Errors
     /// What cannot be read, or a line that is none of these, with file and line.
     pub fn read(&mut self, path: &Path) -> Result<u64, TaxonomyError> {
-        let mut lines = Lines::open(path)?;
+        let mut lines = Lines::open(path, TAXIDS)?;
         let mut layout: Option<Layout> = None;
         let mut count = 0;
         lines.each(|_, line| {

@@ -4,7 +4,7 @@ use std::io::{self, Cursor, Read};
 use std::path::Path;
 
 use super::error::TaxonomyError;
-use super::lines::Lines;
+use super::lines::{Lines, TAXONOMY};
 use super::map::TaxonMap;
 use super::{Taxonomy, dump, lines, table};
 
@@ -37,7 +37,7 @@ pub fn read(path: &Path) -> Result<Source, TaxonomyError> {
     if path.is_dir() {
         return Ok(Source { taxonomy: dump::read_folder(path)?, map: TaxonMap::default() });
     }
-    let mut text = lines::open(path)?;
+    let mut text = lines::open(path, TAXONOMY)?;
     let head = head(&mut text).map_err(|source| TaxonomyError::reading(path, source))?;
     let is_archive = head.get(TAR_MARK).is_some_and(|mark| mark == b"ustar");
     let whole = Cursor::new(head).chain(text);

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::error::{Flaw, TaxonomyError};
-use super::lines::{Lines, number, shown};
+use super::lines::{Lines, TAXONOMY, number, shown};
 use super::map::TaxonMap;
 use super::source::Source;
 use super::tree::{NO_RANK, ROOT_TAXID, Sprouts};
@@ -78,8 +78,8 @@ pub(super) fn read(lines: &mut Lines) -> Result<Source, TaxonomyError> {
         }
     })?;
     if tree.nodes.len() == 1 {
-        let problem = "there is no lineage in it; expected a taxonomy: a folder with nodes.dmp and names.dmp, a taxdump.tar.gz, or a table of lineages";
-        return Err(TaxonomyError::Unfit { input: lines.name(), problem: problem.into() });
+        let problem = format!("there is no lineage in it; expected {TAXONOMY}");
+        return Err(TaxonomyError::Unfit { input: lines.name(), problem });
     }
     tree.finish(&lines.name())
 }

@@ -12,6 +12,15 @@ fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes
 }
 
+/// Written by another program, from the description in `docs/formats.md`; it is never made again.
+const GOLDEN: &[u8] = include_bytes!("../../../tests/golden/v1/taxonomy.bin");
+
+#[test]
+fn the_first_version_is_read_and_written() {
+    assert_eq!(Taxonomy::from_bytes(GOLDEN).expect("version 1"), small());
+    assert_eq!(small().to_bytes(), GOLDEN);
+}
+
 #[test]
 fn other_versions_are_refused_by_number() {
     let mut bytes = small().to_bytes();

@@ -113,7 +113,8 @@ fn what_is_wrong_is_named_with_its_line() {
         let error = reading(text, &["chr1", "AB000001.1"]).expect_err("no table").to_string();
         assert!(error.contains(expected), "{text:?}: {error}");
     }
-    assert!(matches!(TaxonMap::default().read(Path::new("/nowhere")), Err(TaxonomyError::NotFound { .. })));
+    let error = TaxonMap::default().read(Path::new("/nowhere")).expect_err("no such file").to_string();
+    assert!(error.starts_with("/nowhere: there is no such file") && error.contains("table of sequences"), "{error}");
 }
 
 #[test]
