@@ -14,7 +14,7 @@
 //! same minimizer, and the minimizer names the **bin** that owns all of them: [`bin_of`]
 //! (Roberts et al. 2004, doi:10.1093/bioinformatics/bth408; Deorowicz et al. 2015, doi:10.1093/bioinformatics/btv022).
 //!
-//! A **sketch** is the few smallest **features**, hashes of k-mers, of a window of a sequence: [`Sketcher`].
+//! A **sketch** is some **features**, hashes of k-mers, of a window of a sequence: [`Sketcher`].
 
 mod arch;
 mod key;
@@ -29,5 +29,9 @@ pub use key::{Key, mix, unmix};
 pub use kmer::Kmer;
 pub use minimizer::{BINS, bin_of, bin_of_hash, minimizer_hash};
 pub use shape::{MAX_K, Shape, ShapeError};
-pub use sketch::{MAX_FEATURE_K, MAX_FEATURES, MAX_WINDOW, SketchShape, SketchShapeError, Sketcher, feature_of};
+pub(crate) use sketch::feature_of_key;
+pub use sketch::{
+    Choice, MAX_FEATURE_K, MAX_FEATURES, MAX_ONE_IN, MAX_SAMPLED_K, MAX_WINDOW, SketchShape, SketchShapeError,
+    Sketcher, feature_of, sampled_feature_of,
+};
 pub use superkmer::{Cutter, SuperKmer};

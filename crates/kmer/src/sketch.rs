@@ -1,29 +1,42 @@
 //! Sketches: the few k-mers that stand for a window of a sequence.
 //!
 //! A sequence is divided into **windows** of `window` letters that begin every `stride` letters; by default neighbours overlap
-//! by k - 1, so that every k-mer is in exactly one. The **features** of a window are the hashes ([`feature_of`]) of its canonical k-mers, and its
-//! **sketch** is the smallest few of them, each once. Similar windows share many of their smallest features, whatever else they
-//! hold: a look-up of few features finds the window that a read came from
+//! by k - 1, so that every k-mer is in exactly one. The **features** of a window are hashes of its canonical k-mers, and its **sketch** is some of
+//! them, each once: a look-up of few features finds the window that a read came from. There are two ways to choose:
+//!
+//! [`Choice::Below`], the default: the k-mers whose hash is below a bound, one in so many ([`sampled_feature_of`]). Whether a k-mer is chosen
+//! depends on it alone, so it is a feature of every sequence that has it, or of none
+//! (Irber et al. 2022, doi:10.1101/2022.01.11.475838).
+//!
+//! [`Choice::Smallest`]: the so many smallest hashes of the window ([`feature_of`]). Sketches have one size, and similar windows share many of
+//! their smallest features; but the same k-mer is a feature here and none there, as its neighbours have it
 //! (Broder 1997, doi:10.1109/SEQUEN.1997.666900; Müller et al. 2017, doi:10.1093/bioinformatics/btx520).
 
 use std::ops::Range;
 
 use crate::arch::{Kernels, MAX_LETTERS, Stretch};
+use crate::mix;
 
-/// The longest k of a feature: its k-mers fill 32 bits.
+/// The longest k of [`Choice::Smallest`]: its k-mers fill 32 bits.
 pub const MAX_FEATURE_K: usize = 16;
+
+/// The longest k of [`Choice::Below`]: its k-mers fill 64 bits.
+pub const MAX_SAMPLED_K: usize = 32;
 
 /// Most letters of a window.
 pub const MAX_WINDOW: usize = MAX_LETTERS;
 
-/// Most features of a sketch.
+/// Most features of a sketch of [`Choice::Smallest`].
 pub const MAX_FEATURES: usize = 64;
+
+/// The fewest that [`Choice::Below`] chooses: one in so many k-mers.
+pub const MAX_ONE_IN: usize = 1000;
 
 pub(crate) const SALT: u32 = 0x741b_8175;
 pub(crate) const FIRST: u32 = 0x21f0_aaad;
 pub(crate) const SECOND: u32 = 0x735a_2d97;
 
-/// The feature of a k-mer, given as the two-bit value of its canonical form: a bijection of 32-bit words, so equal features of
+/// The feature of a k-mer for [`Choice::Smallest`], given as the two-bit value of its canonical form: a bijection of 32-bit words, so equal features of
 /// one k are equal k-mers. Part of the file format.
 ///
 /// Two rounds of multiplication make the order of features independent of the order of k-mers, and the salt keeps
@@ -35,21 +48,57 @@ pub const fn feature_of(canonical: u32) -> u32 {
     (word ^ word >> 15).wrapping_mul(SECOND)
 }
 
+/// The feature of a k-mer for [`Choice::Below`], given as the two-bit value of its canonical form; `None` when it is not among the one
+/// in `one_in` (at least 1) that are chosen. Part of the file format.
+///
+/// The upper half of the k-mer's key ([`mix`]) decides, and both halves make the feature: two k-mers may share one, as about one
+/// pair in four thousand million does.
+#[inline]
+pub const fn sampled_feature_of(canonical: u64, one_in: usize) -> Option<u32> {
+    let key = mix(canonical);
+    if (key >> 32) as u32 <= limit_of(one_in) { Some(feature_of_key(key)) } else { None }
+}
+
+/// The largest upper half of a key that is chosen.
+#[inline(always)]
+pub(crate) const fn limit_of(one_in: usize) -> u32 {
+    (u32::MAX as usize / one_in) as u32
+}
+
+#[inline(always)]
+pub(crate) const fn feature_of_key(key: u64) -> u32 {
+    (key ^ key >> 32) as u32
+}
+
+/// Which k-mers of a window become its features.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// Those of so many smallest hashes, 1 to [`MAX_FEATURES`]; k is 1 to [`MAX_FEATURE_K`].
+    Smallest(usize),
+    /// Those whose hash is below a bound, one in so many, 1 to [`MAX_ONE_IN`]; k is 1 to [`MAX_SAMPLED_K`].
+    Below(usize),
+}
+
 /// How sequences are divided into windows and how windows are sketched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SketchShape {
     k: usize,
     window: usize,
     stride: usize,
-    features: usize,
+    choice: Choice,
 }
 
 /// A shape of sketches that cannot be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SketchShapeError {
-    /// The k-mers do not fit a feature, or are empty.
-    #[error("the k of sketches must be from 1 to {MAX_FEATURE_K}, not {0}")]
-    K(usize),
+    /// The k-mers are too long for the choice, or empty.
+    #[error("the k of sketches must be from 1 to {most}, not {k}")]
+    K {
+        /// Letters of a k-mer that were asked for.
+        k: usize,
+        /// The most that the choice takes.
+        most: usize,
+    },
     /// A window holds no k-mer, or is too long.
     #[error("a window must have from {k} (the length of a k-mer) to {MAX_WINDOW} letters, not {window}")]
     Window {
@@ -69,21 +118,51 @@ pub enum SketchShapeError {
     /// No features, or too many.
     #[error("a sketch must have from 1 to {MAX_FEATURES} features, not {0}")]
     Features(usize),
+    /// All k-mers are too few, or hardly any are chosen.
+    #[error("one k-mer in 1 to {MAX_ONE_IN} must be chosen, not one in {0}")]
+    OneIn(usize),
 }
 
 impl Default for SketchShape {
-    /// k = 16 and 16 features of windows of 127 letters that begin every 112.
+    /// k = 24 and one in five k-mers of windows of 135 letters that begin every 112.
     fn default() -> SketchShape {
-        SketchShape { k: 16, window: 127, stride: 112, features: 16 }
+        SketchShape { k: 24, window: 135, stride: 112, choice: Choice::Below(5) }
     }
 }
 
 impl SketchShape {
     /// k-mers of `k` bases (1 to [`MAX_FEATURE_K`]); windows of `window` letters (k to [`MAX_WINDOW`]) that begin every `stride` letters (1
-    /// to `window`; above `window - k + 1` some k-mers are in no window); sketches of up to `features` (1 to [`MAX_FEATURES`]).
+    /// to `window`; above `window - k + 1` some k-mers are in no window); sketches of the up to `features` (1 to [`MAX_FEATURES`]) smallest.
+    ///
+    /// # Errors
+    /// When a number is outside its range.
     pub fn new(k: usize, window: usize, stride: usize, features: usize) -> Result<SketchShape, SketchShapeError> {
-        if !(1..=MAX_FEATURE_K).contains(&k) {
-            return Err(SketchShapeError::K(k));
+        if !(1..=MAX_FEATURES).contains(&features) {
+            return Err(SketchShapeError::Features(features));
+        }
+        SketchShape::checked(k, window, stride, Choice::Smallest(features), MAX_FEATURE_K)
+    }
+
+    /// As [`SketchShape::new`], with k-mers of 1 to [`MAX_SAMPLED_K`] bases of which one in `one_in` (1 to [`MAX_ONE_IN`]) is chosen.
+    ///
+    /// # Errors
+    /// When a number is outside its range.
+    pub fn sampled(k: usize, window: usize, stride: usize, one_in: usize) -> Result<SketchShape, SketchShapeError> {
+        if !(1..=MAX_ONE_IN).contains(&one_in) {
+            return Err(SketchShapeError::OneIn(one_in));
+        }
+        SketchShape::checked(k, window, stride, Choice::Below(one_in), MAX_SAMPLED_K)
+    }
+
+    fn checked(
+        k: usize,
+        window: usize,
+        stride: usize,
+        choice: Choice,
+        most: usize,
+    ) -> Result<SketchShape, SketchShapeError> {
+        if !(1..=most).contains(&k) {
+            return Err(SketchShapeError::K { k, most });
         }
         if !(k..=MAX_WINDOW).contains(&window) {
             return Err(SketchShapeError::Window { k, window });
@@ -91,13 +170,10 @@ impl SketchShape {
         if !(1..=window).contains(&stride) {
             return Err(SketchShapeError::Stride { window, stride });
         }
-        if !(1..=MAX_FEATURES).contains(&features) {
-            return Err(SketchShapeError::Features(features));
-        }
-        Ok(SketchShape { k, window, stride, features })
+        Ok(SketchShape { k, window, stride, choice })
     }
 
-    /// Bases of a k-mer, 1 to [`MAX_FEATURE_K`].
+    /// Bases of a k-mer, 1 to [`MAX_SAMPLED_K`].
     pub fn k(self) -> usize {
         self.k
     }
@@ -112,9 +188,9 @@ impl SketchShape {
         self.stride
     }
 
-    /// Features of a sketch at most, 1 to [`MAX_FEATURES`].
-    pub fn features(self) -> usize {
-        self.features
+    /// Which k-mers of a window become its features.
+    pub fn choice(self) -> Choice {
+        self.choice
     }
 
     /// How many windows a sequence of so many letters has: none when it is shorter than k, else the first and every other
@@ -168,7 +244,7 @@ impl Sketcher {
     }
 
     /// Calls `each` for every window of a sequence, in order, with its number from 0 and its features: ascending,
-    /// distinct, at most [`SketchShape::features`], fewer (or none) where the window has no more. k-mers over a letter that is no base are skipped.
+    /// distinct, as many as [`SketchShape::choice`] finds (none, where it finds none). k-mers over a letter that is no base are skipped.
     #[inline]
     pub fn sketch(&mut self, letters: &[u8], each: &mut impl FnMut(u32, &[u32])) {
         let (mut next, windows) = (0, self.shape.windows(letters.len()));
@@ -185,26 +261,53 @@ impl Sketcher {
         if !self.kernels.pack(letters, &mut self.stretch) {
             return self.sketch_around_others(letters, windows, each);
         }
-        let kmers = self.kernels.features(letters.len(), self.shape.k, 0, &mut self.stretch);
+        self.hash(letters.len(), 0);
+        let all = letters.len() + 1 - self.shape.k;
+        let (mut before, mut chosen) = (0..0, 0..0);
         for (i, window) in windows.enumerate() {
             let start = i * self.shape.stride;
-            let kmers = start..kmers.min(start + self.shape.kmers());
-            each(window, self.kernels.smallest(kmers, self.shape.features, &mut self.stretch));
+            let kmers = start..all.min(start + self.shape.kmers());
+            if let Choice::Below(_) = self.shape.choice {
+                chosen.start += self.stretch.chosen_of(before.start..kmers.start);
+                chosen.end += self.stretch.chosen_of(before.end..kmers.end);
+                before = kmers;
+            } else {
+                chosen = kmers;
+            }
+            each(window, self.select(chosen.clone()));
+        }
+    }
+
+    /// Makes hashes of the packed bases, from `at` on, to select from; returns how many.
+    #[inline]
+    fn hash(&mut self, bases: usize, at: usize) -> usize {
+        match self.shape.choice {
+            Choice::Smallest(_) => self.kernels.features(bases, self.shape.k, at, &mut self.stretch),
+            Choice::Below(one_in) => self.kernels.sampled(bases, self.shape.k, one_in, at, &mut self.stretch),
+        }
+    }
+
+    /// The sketch of the k-mers of these hashes.
+    #[inline]
+    fn select(&mut self, hashes: Range<usize>) -> &[u32] {
+        match self.shape.choice {
+            Choice::Smallest(features) => self.kernels.smallest(hashes, features, &mut self.stretch),
+            Choice::Below(_) => self.kernels.distinct(hashes, &mut self.stretch),
         }
     }
 
     #[cold]
     fn sketch_around_others(&mut self, letters: &[u8], windows: Range<u32>, each: &mut impl FnMut(u32, &[u32])) {
         for (i, window) in windows.enumerate() {
-            let mut kmers = 0;
+            let mut hashes = 0;
             let extent = self.shape.extent(i as u32, letters.len());
             for bases in letters[extent].split(|&letter| gyrase_seq::encode(letter).is_none()) {
                 if bases.len() >= self.shape.k {
                     self.kernels.pack(bases, &mut self.stretch);
-                    kmers += self.kernels.features(bases.len(), self.shape.k, kmers, &mut self.stretch);
+                    hashes += self.hash(bases.len(), hashes);
                 }
             }
-            each(window, self.kernels.smallest(0..kmers, self.shape.features, &mut self.stretch));
+            each(window, self.select(0..hashes));
         }
     }
 }
@@ -224,8 +327,15 @@ mod tests {
         while start + shape.k() <= letters.len() {
             let end = letters.len().min(start + shape.window());
             let kmers = letters[start..end].windows(shape.k()).filter_map(Kmer::<1>::from_letters);
-            let features: BTreeSet<u32> = kmers.map(|kmer| feature_of(kmer.canonical(shape.k()).0[0] as u32)).collect();
-            sketches.push(features.into_iter().take(shape.features()).collect());
+            let canonical = kmers.map(|kmer| kmer.canonical(shape.k()).0[0]);
+            let (features, most): (BTreeSet<u32>, usize) = match shape.choice() {
+                Choice::Smallest(most) => (canonical.map(|word| feature_of(word as u32)).collect(), most),
+                Choice::Below(one_in) => {
+                    let chosen = canonical.map(mix).filter(|key| key >> 32 <= u64::from(u32::MAX) / one_in as u64);
+                    (chosen.map(|key| (key >> 32) as u32 ^ key as u32).collect(), usize::MAX)
+                }
+            };
+            sketches.push(features.into_iter().take(most).collect());
             if end == letters.len() {
                 break;
             }
@@ -253,12 +363,16 @@ mod tests {
     }
 
     fn random(letters: usize, alphabet: &[u8], seed: u64) -> Vec<u8> {
-        let letter = |i| alphabet[(crate::mix(i ^ seed << 32) >> 32) as usize % alphabet.len()];
+        let letter = |i| alphabet[(mix(i ^ seed << 32) >> 32) as usize % alphabet.len()];
         (0..letters as u64).map(letter).collect()
     }
 
     fn shape(k: usize, window: usize, stride: usize, features: usize) -> SketchShape {
         SketchShape::new(k, window, stride, features).unwrap()
+    }
+
+    fn sampled(k: usize, window: usize, stride: usize, one_in: usize) -> SketchShape {
+        SketchShape::sampled(k, window, stride, one_in).unwrap()
     }
 
     #[test]
@@ -279,6 +393,27 @@ mod tests {
         let letters = b"GATTACAGATTACCAGATTTACAGGATTACA";
         Sketcher::new(shape(16, 31, 16, 4)).sketch(letters, &mut |_, features| sketch.extend_from_slice(features));
         assert_eq!(sketch, [0x0803_9aed, 0x2f2c_0936, 0x44fd_bed9, 0x4ace_d956]);
+    }
+
+    #[test]
+    fn sampled_features_are_frozen() {
+        let frozen = [
+            (0, 0, MAX_ONE_IN),
+            (1, 0xf87d_8879, 1),
+            (2, 0xeded_6346, 2),
+            (0x1b, 0x4d29_8e88, 3),
+            (0x1b1b_1b1b, 0x522f_5ce3, 1),
+            (0xffff_ffff_ffff, 0x6ffc_10b4, 2),
+            (0x003b_8c7d_2e91, 0x06d7_90c1, 27),
+            (u64::MAX, 0x0727_9667, 1),
+        ];
+        for (canonical, feature, one_in) in frozen {
+            assert_eq!(sampled_feature_of(canonical, one_in), Some(feature), "{canonical:#x}");
+            let rarer = (one_in < MAX_ONE_IN).then(|| sampled_feature_of(canonical, one_in + 1)).flatten();
+            assert_eq!(rarer, None, "{canonical:#x}");
+        }
+        let letters = b"GATTACAGATTACCAGATTTACAGGATTACA";
+        assert_eq!(sketches(letters, sampled(24, 31, 8, 5), Kernels::Scalar), [[0x3e39_167c, 0x754c_fe6e]]);
     }
 
     #[test]
@@ -306,10 +441,16 @@ mod tests {
 
     #[test]
     fn sizes_at_the_edges_are_accepted_and_others_refused() {
-        assert_eq!(SketchShape::default(), shape(16, 127, 127 - 16 + 1, 16));
+        assert_eq!(SketchShape::default(), sampled(24, 135, 135 - 24 + 1, 5));
+        for (k, window, stride, one_in) in [(1, 1, 1, 1), (32, 32, 32, 1000), (32, 4096, 4096, 5)] {
+            let shape = sampled(k, window, stride, one_in);
+            assert_eq!((shape.k(), shape.window(), shape.stride()), (k, window, stride));
+            assert_eq!(shape.choice(), Choice::Below(one_in));
+        }
         for (k, window, stride, features) in [(1, 1, 1, 1), (16, 16, 16, 64), (16, 4096, 4096, 64), (1, 4096, 1, 1)] {
             let shape = shape(k, window, stride, features);
-            assert_eq!((shape.k(), shape.window(), shape.stride(), shape.features()), (k, window, stride, features));
+            assert_eq!((shape.k(), shape.window(), shape.stride()), (k, window, stride));
+            assert_eq!(shape.choice(), Choice::Smallest(features));
         }
         let refused =
             |k, window, stride, features| SketchShape::new(k, window, stride, features).unwrap_err().to_string();
@@ -321,11 +462,19 @@ mod tests {
         assert!(refused(16, 127, 128, 16).contains("not 128"));
         assert!(refused(16, 127, 112, 0).contains("from 1 to 64 features, not 0"));
         assert!(refused(16, 127, 112, 65).contains("not 65"));
+        let refused =
+            |k, window, stride, one_in| SketchShape::sampled(k, window, stride, one_in).unwrap_err().to_string();
+        assert!(refused(0, 135, 112, 5).ends_with("from 1 to 32, not 0"));
+        assert!(refused(33, 135, 112, 5).ends_with("from 1 to 32, not 33"));
+        assert!(refused(24, 23, 1, 5).contains("from 24 (the length of a k-mer) to 4096 letters, not 23"));
+        assert!(refused(24, 135, 136, 5).contains("from 1 to 135 (the letters of a window), not 136"));
+        assert!(refused(24, 135, 112, 0).contains("in 1 to 1000 must be chosen, not one in 0"));
+        assert!(refused(24, 135, 112, 1001).contains("not one in 1001"));
     }
 
     #[test]
     fn windows_at_their_edges() {
-        let default = SketchShape::default();
+        let default = shape(16, 127, 112, 16);
         let counts = [(0, 0), (15, 0), (16, 1), (127, 1), (128, 2), (150, 2), (239, 2), (240, 3), (351, 3), (352, 4)];
         for (letters, windows) in counts {
             assert_eq!(default.windows(letters), windows, "{letters} letters");
@@ -334,9 +483,14 @@ mod tests {
         assert_eq!(default.extent(1, 150), 112..150);
         for (k, window) in [(1, 1), (1, 2), (2, 2), (3, 7), (8, 8), (15, 16), (16, 16), (16, 17), (16, 40), (16, 127)] {
             for stride in [1, 2, window / 2, window - k + 1, window - 1, window] {
-                let Ok(shape) = SketchShape::new(k, window, stride, 5) else { continue };
+                let (Ok(smallest), Ok(below)) =
+                    (SketchShape::new(k, window, stride, 5), SketchShape::sampled(k, window, stride, 2))
+                else {
+                    continue;
+                };
                 for n in 0..2 * window + 2 * stride + k + 3 {
-                    check(&random(n, b"ACGT", n as u64), shape);
+                    check(&random(n, b"ACGT", n as u64), smallest);
+                    check(&random(n, b"ACGT", n as u64), below);
                 }
             }
         }
@@ -355,6 +509,19 @@ mod tests {
     }
 
     #[test]
+    fn all_lengths_of_kmers_and_shares() {
+        let letters = random(700, b"ACGTacgtU", 1);
+        for k in 1..=32 {
+            for one_in in [1, 2, 5, 17, 1000] {
+                for window in [k, k + 1, 64, 127, 128, 135, 144, 300] {
+                    check(&letters, sampled(k, window, window - k + 1, one_in));
+                    check(&letters, sampled(k, window, window.div_ceil(3), one_in));
+                }
+            }
+        }
+    }
+
+    #[test]
     fn long_windows_and_sequences_of_many_stretches() {
         let letters = random(20_000, b"ACGT", 2);
         for window in [1000, 2048, 2049, 4000, 4080, 4095, 4096] {
@@ -364,8 +531,14 @@ mod tests {
                 check(&letters[..6000], shape(k, window, 700, features));
             }
         }
+        for (k, window, one_in) in [(24, 1000, 5), (31, 2049, 1), (32, 4096, 1), (32, 4096, 1000), (3, 4095, 2)] {
+            check(&letters, sampled(k, window, window - k + 1, one_in));
+            check(&letters, sampled(k, window, window, one_in));
+            check(&letters[..6000], sampled(k, window, 700, one_in));
+        }
         check(&letters, SketchShape::default());
         check(&letters[..5000], shape(16, 127, 1, 16));
+        check(&letters[..5000], sampled(24, 135, 1, 5));
     }
 
     #[test]
@@ -378,6 +551,9 @@ mod tests {
         for letters in repeats.iter().chain([&holes, &vec![b'N'; 9000], &b"N".to_vec()]) {
             for (k, window, features) in [(16, 127, 16), (16, 1000, 64), (3, 30, 4), (12, 4096, 32), (1, 1, 1)] {
                 check(letters, shape(k, window, window - k + 1, features));
+            }
+            for (k, window, one_in) in [(24, 135, 5), (32, 1000, 1), (3, 30, 4), (12, 4096, 32), (1, 1, 1)] {
+                check(letters, sampled(k, window, window - k + 1, one_in));
             }
         }
     }
@@ -392,15 +568,42 @@ mod tests {
 
     #[test]
     fn both_strands_and_both_cases_have_the_same_sketch() {
-        for k in 1..=16 {
+        for k in 1..=32 {
             for (window, letters) in [(127, random(127, b"ACGT", 6)), (1500, random(1500, b"ACGTN", 7))] {
-                let shape = shape(k, window, window, 16);
-                for kernels in Kernels::available() {
+                let smallest = SketchShape::new(k, window, window, 16).ok();
+                let shapes = smallest.into_iter().chain([sampled(k, window, window, 5)]);
+                for (shape, kernels) in
+                    shapes.flat_map(|shape| Kernels::available().into_iter().map(move |one| (shape, one)))
+                {
                     let forward = sketches(&letters, shape, kernels);
                     assert_eq!(forward, sketches(&gyrase_seq::reverse_complement(&letters), shape, kernels), "k={k}");
                     assert_eq!(forward, sketches(&letters.to_ascii_lowercase(), shape, kernels), "k={k}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_kmer_is_chosen_whatever_is_around_it() {
+        let inner = random(40, b"ACGT", 8);
+        let chosen: BTreeSet<u32> =
+            sketches(&inner, sampled(24, 40, 17, 3), Kernels::detect()).concat().into_iter().collect();
+        assert!(chosen.len() > 1);
+        for seed in 9..30 {
+            let letters = [random(300, b"ACGT", seed), inner.clone(), random(200, b"ACGTN", seed + 50)].concat();
+            let all = sketches(&letters, sampled(24, 135, 112, 3), Kernels::detect()).concat();
+            assert!(chosen.iter().all(|feature| all.contains(feature)));
+        }
+    }
+
+    #[test]
+    fn so_many_are_chosen() {
+        let letters = random(200_000, b"ACGT", 31);
+        for one_in in [1, 2, 5, 50] {
+            let chosen: usize =
+                sketches(&letters, sampled(24, 135, 112, one_in), Kernels::detect()).iter().map(Vec::len).sum();
+            let expected = letters.len() / one_in;
+            assert!(chosen.abs_diff(expected) < expected / 10, "{chosen} instead of {expected}");
         }
     }
 
@@ -419,6 +622,8 @@ mod tests {
         ) {
             let window = k + longer;
             check(&letters, shape(k, window, stride.min(window), features));
+            let window = 2 * k + longer;
+            check(&letters, sampled(2 * k - features % 2, window, stride.min(window), features));
         }
     }
 }

@@ -189,6 +189,46 @@ fn feature_of(words: __m512i) -> __m512i {
     _mm512_mullo_epi32(words, _mm512_set1_epi32(sketch::SECOND as i32))
 }
 
+/// Eight k-mers a step, whose first begins a byte.
+///
+/// # Safety
+/// The processor has AVX-512 F, BW and DQ and POPCNT; `hashes` has room for 16 elements beyond `at + kmers`, `packed` for 16 bytes beyond
+/// the bases, `changes` for a bit of every k-mer up to a multiple of 8.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,popcnt")]
+pub(super) unsafe fn sampled(kmers: usize, k: usize, limit: u32, at: usize, stretch: &mut Stretch) -> usize {
+    debug_assert!(stretch.packed.len() >= kmers / 4 + 16 && stretch.hashes.len() >= at + kmers + 16);
+    debug_assert!(stretch.changes.len() > kmers / 64);
+    let skip = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
+    let unused = _mm_cvtsi32_si128(64 - 2 * k as i32);
+    let mask = _mm512_srl_epi64(_mm512_set1_epi32(-1), unused);
+    let limit = _mm512_set1_epi64(i64::from(limit));
+    let (packed, hashes) = (stretch.packed.as_ptr(), stretch.hashes.as_mut_ptr());
+    let marks = stretch.changes.as_mut_ptr().cast::<u8>();
+    let mut end = at;
+    for i in (0..kmers).step_by(8) {
+        // SAFETY: i / 4 + 16 bytes, i / 8 + 1 bytes of marks and 16 hashes from `at + i` on are what the caller promises.
+        unsafe {
+            let rising = window(packed.add(i / 4).cast::<u128>().read_unaligned(), skip);
+            let forward = _mm512_srl_epi64(reverse_bases(rising), unused);
+            let key = mix(_mm512_min_epu64(forward, _mm512_andnot_si512(rising, mask)));
+            let high = _mm512_srli_epi64::<32>(key);
+            let chosen = _mm512_cmple_epu64_mask(high, limit) & first_lanes(kmers - i) as u8;
+            let features = _mm512_castsi256_si512(_mm512_cvtepi64_epi32(_mm512_xor_si512(key, high)));
+            end += compress(features, u16::from(chosen), hashes.add(end));
+            marks.add(i / 8).write(chosen);
+        }
+    }
+    end - at
+}
+
+/// Reverses the 32 2-bit groups of every lane of 64 bits.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn reverse_bases(words: __m512i) -> __m512i {
+    let backward = _mm512_set4_epi32(0x0809_0a0b, 0x0c0d_0e0f, 0x0001_0203, 0x0405_0607);
+    _mm512_shuffle_epi8(reverse_groups(words), backward)
+}
+
 /// Stores the lanes of `mask` side by side at `place`, and whatever behind them; returns their number.
 ///
 /// # Safety

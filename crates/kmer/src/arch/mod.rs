@@ -1,5 +1,5 @@
-//! Kernels that are chosen at run time: packing letters, finding the minimizer of every k-mer, hashing k-mers to features and
-//! selecting the smallest.
+//! Kernels that are chosen at run time: packing letters, finding the minimizer of every k-mer, hashing k-mers to features, selecting
+//! the smallest, and choosing k-mers by their hash.
 //!
 //! Each operation has the same name and shape in every file of this folder; [`scalar`] is the definition that the others are
 //! tested against. [`Kernels::detect`] chooses once; the choice never changes a result.
@@ -13,7 +13,7 @@ mod scalar;
 use std::ops::Range;
 
 use crate::Shape;
-use crate::sketch::{MAX_FEATURE_K, MAX_FEATURES};
+use crate::sketch::{MAX_FEATURE_K, MAX_FEATURES, MAX_ONE_IN, MAX_SAMPLED_K, limit_of};
 
 /// Most letters that one call handles.
 pub const MAX_LETTERS: usize = 4096;
@@ -27,8 +27,10 @@ pub struct Stretch {
     /// Bases, two bits each, four a byte, the first in the low bits.
     pub packed: Box<[u8]>,
     /// After [`Kernels::minimizers`]: the minimizer hash of every k-mer. After [`Kernels::features`]: the feature.
+    /// After [`Kernels::sampled`]: the feature of every chosen k-mer.
     pub hashes: Box<[u32]>,
     /// After [`Kernels::minimizers`]: bit `i` is set when k-mer `i` and k-mer `i - 1` differ in it (bit 0 always).
+    /// After [`Kernels::sampled`]: bit `i` is set when k-mer `i` is chosen.
     pub changes: Box<[u64]>,
     /// What [`Kernels::smallest`] chooses from and returns.
     chosen: Box<[u32]>,
@@ -42,6 +44,20 @@ impl Default for Stretch {
             changes: vec![0; MAX_LETTERS / 64 + SLACK].into(),
             chosen: vec![0; MAX_LETTERS + SLACK].into(),
         }
+    }
+}
+
+impl Stretch {
+    /// After [`Kernels::sampled`]: how many of these k-mers are chosen.
+    #[inline]
+    pub(crate) fn chosen_of(&self, kmers: Range<usize>) -> usize {
+        let words = kmers.start / 64..kmers.end.div_ceil(64);
+        let ones = words.map(|word| {
+            let from = kmers.start.saturating_sub(64 * word);
+            let until = (kmers.end - 64 * word).min(64);
+            (self.changes[word] & u64::MAX << from & u64::MAX >> (64 - until)).count_ones() as usize
+        });
+        ones.sum()
     }
 }
 
@@ -202,6 +218,36 @@ impl Kernels {
         }
     }
 
+    /// Writes to `hashes`, from `at` on and in order, the features of those of the k-mers of `letters` packed bases that are chosen when
+    /// one in `one_in` is ([`crate::sampled_feature_of`]), and marks them in `changes`; returns how many they are.
+    ///
+    /// # Panics
+    /// When `k` is not 1 to 32, `one_in` is not 1 to 1000, or `at` and `letters` together exceed [`MAX_LETTERS`].
+    #[inline]
+    #[allow(unsafe_code)]
+    pub fn sampled(self, letters: usize, k: usize, one_in: usize, at: usize, stretch: &mut Stretch) -> usize {
+        assert!((1..=MAX_SAMPLED_K).contains(&k) && (1..=MAX_ONE_IN).contains(&one_in));
+        assert!(letters <= MAX_LETTERS && at <= MAX_LETTERS - letters);
+        let kmers = (letters + 1).saturating_sub(k);
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `available` saw the features; every buffer of a stretch has SLACK elements beyond MAX_LETTERS.
+            Kernels::Avx512 => unsafe { avx512::sampled(kmers, k, limit_of(one_in), at, stretch) },
+            _ => scalar::sampled(kmers, k, limit_of(one_in), at, stretch),
+        }
+    }
+
+    /// The distinct of `hashes[range]`, ascending.
+    ///
+    /// # Panics
+    /// When `range` exceeds [`MAX_LETTERS`].
+    #[inline]
+    pub fn distinct(self, range: Range<usize>, stretch: &mut Stretch) -> &[u32] {
+        assert!(range.start <= range.end && range.end <= MAX_LETTERS);
+        let found = self.smallest_within(u32::MAX, range.clone(), range.len(), stretch);
+        &stretch.chosen[..found]
+    }
+
     /// Moves the `most` smallest distinct of those of `hashes[range]` that are at most `limit` to the front of `chosen`.
     #[inline]
     #[allow(unsafe_code)]
@@ -209,7 +255,7 @@ impl Kernels {
         match self {
             Kernels::Scalar => scalar::smallest(limit, range, most, stretch),
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: `available` saw the features; `smallest` checked the range, behind which there are SLACK elements, as in `chosen`.
+            // SAFETY: `available` saw the features; the callers checked the range, behind which there are SLACK elements, as in `chosen`.
             Kernels::Avx2 => unsafe { avx2::smallest(limit, range, most, stretch) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as above.
@@ -302,6 +348,53 @@ mod tests {
                         letters.windows(k).map(|kmer| crate::feature_of(canonical(kmer))).collect();
                     assert_eq!(&stretch.hashes[at..at + kmers], expected, "{kernels:?} k={k} n={n}");
                     assert!(stretch.hashes[..at].iter().all(|&hash| hash == 9), "nothing before is touched");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn all_kernels_choose_kmers_by_their_hash() {
+        for kernels in Kernels::available() {
+            let mut stretch = Stretch::default();
+            for (k, one_in) in (1..=32).flat_map(|k| [(k, 1), (k, 5), (k, 1000)]) {
+                for n in (0..140).chain([1000, MAX_LETTERS - 1, MAX_LETTERS]) {
+                    let letters = letters(n, (k * 5000 + n) as u64);
+                    assert!(kernels.pack(&letters, &mut stretch));
+                    let at = (MAX_LETTERS - n).min(n % 7);
+                    stretch.hashes[..at].fill(9);
+                    let found = kernels.sampled(n, k, one_in, at, &mut stretch);
+                    let feature =
+                        |kmer| crate::sampled_feature_of(Kmer::<1>::from_letters(kmer)?.canonical(k).0[0], one_in);
+                    let features: Vec<Option<u32>> = letters.windows(k).map(feature).collect();
+                    let expected: Vec<u32> = features.iter().copied().flatten().collect();
+                    assert_eq!(&stretch.hashes[at..at + found], expected, "{kernels:?} k={k} n={n} one in {one_in}");
+                    assert!(stretch.hashes[..at].iter().all(|&hash| hash == 9), "nothing before is touched");
+                    for (start, end) in [(0, features.len()), (n / 3, n / 2), (n / 5, n / 5), (0, n / 64 * 64)] {
+                        let range = start.min(features.len())..end.min(features.len());
+                        let chosen = features[range.clone()].iter().flatten().count();
+                        assert_eq!(stretch.chosen_of(range), chosen, "{kernels:?} k={k} {start} to {end} of {n}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn all_kernels_sort_and_keep_the_distinct() {
+        for kernels in Kernels::available() {
+            let mut stretch = Stretch::default();
+            for (start, n) in (0..200).map(|n| (n % 19, n)).chain([(0, MAX_LETTERS), (4090, 6), (9, 500)]) {
+                for different in [u64::MAX, 40, 2, 1] {
+                    for (i, hash) in stretch.hashes.iter_mut().enumerate() {
+                        *hash = ((crate::mix((i + n) as u64) >> 3) % different) as u32;
+                        *hash = hash.wrapping_sub(1);
+                    }
+                    let mut expected = stretch.hashes[start..start + n].to_vec();
+                    expected.sort_unstable();
+                    expected.dedup();
+                    let found = kernels.distinct(start..start + n, &mut stretch);
+                    assert_eq!(found, expected, "{kernels:?} {different} n={n}");
                 }
             }
         }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use gyrase_seq::encode;
 
 use super::{Stretch, Window};
-use crate::{Shape, feature_of, minimizer_hash, mix};
+use crate::{Shape, feature_of, feature_of_key, minimizer_hash, mix};
 
 pub(super) fn pack(letters: &[u8], packed: &mut [u8]) -> bool {
     let mut valid = true;
@@ -28,17 +28,17 @@ pub(super) fn minimizers(mmers: usize, kmers: usize, window: Window, stretch: &m
 
 fn hash_mmers(mmers: usize, window: Window, stretch: &mut Stretch) {
     let Stretch { packed, hashes, .. } = stretch;
-    canonical_words(mmers, window.m, packed, |i, word| hashes[i] = minimizer_hash(word));
+    canonical_words(mmers, window.m, packed, |i, word| hashes[i] = minimizer_hash(word as u32));
 }
 
-/// Calls `each` with the number and the canonical form of every word of `length` (1 to 16) bases.
+/// Calls `each` with the number and the canonical form of every word of `length` (1 to 32) bases.
 #[inline(always)]
-fn canonical_words(words: usize, length: usize, packed: &[u8], mut each: impl FnMut(usize, u32)) {
+fn canonical_words(words: usize, length: usize, packed: &[u8], mut each: impl FnMut(usize, u64)) {
     let top = 2 * (length - 1);
-    let mask = u32::MAX >> (30 - top);
-    let (mut forward, mut reverse) = (0u32, 0u32);
+    let mask = u64::MAX >> (62 - top);
+    let (mut forward, mut reverse) = (0u64, 0u64);
     for i in 0..words + length - 1 {
-        let code = u32::from(packed[i / 4] >> (2 * (i % 4)) & 3);
+        let code = u64::from(packed[i / 4] >> (2 * (i % 4)) & 3);
         forward = (forward << 2 | code) & mask;
         reverse = reverse >> 2 | (3 - code) << top;
         if i + 1 >= length {
@@ -71,7 +71,21 @@ fn mark_changes(kmers: usize, stretch: &mut Stretch) {
 
 pub(super) fn features(kmers: usize, k: usize, at: usize, stretch: &mut Stretch) {
     let Stretch { packed, hashes, .. } = stretch;
-    canonical_words(kmers, k, packed, |i, word| hashes[at + i] = feature_of(word));
+    canonical_words(kmers, k, packed, |i, word| hashes[at + i] = feature_of(word as u32));
+}
+
+pub(super) fn sampled(kmers: usize, k: usize, limit: u32, at: usize, stretch: &mut Stretch) -> usize {
+    let Stretch { packed, hashes, changes, .. } = stretch;
+    changes[..kmers.div_ceil(64)].fill(0);
+    let mut end = at;
+    canonical_words(kmers, k, packed, |i, word| {
+        let key = mix(word);
+        let chosen = (key >> 32) as u32 <= limit;
+        hashes[end] = feature_of_key(key);
+        end += usize::from(chosen);
+        changes[i / 64] |= u64::from(chosen) << (i % 64);
+    });
+    end - at
 }
 
 /// Writes the `most` smallest distinct of the hashes that are at most `limit` to the front of `chosen`, ascending; returns how
