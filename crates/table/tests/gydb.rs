@@ -200,6 +200,33 @@ fn no_look_up_gives_a_wrong_answer() {
     assert!(errors > table.len(), "{errors}");
 }
 
+/// A large partition is checked block by block: what lies elsewhere stays readable.
+#[test]
+fn damage_to_one_block_leaves_the_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let places: Places = (0..33_000).map(|i| ((4095 << 20) + 31 * i, vec![i])).collect();
+    let whole = file(&folder.path().join("x.gydb"), &places, 1);
+    let table = 4096..directory(&whole).start - 1024;
+    let asked: Vec<u32> = places.keys().map(|&place| feature_at(place)).collect();
+    let mut random = Random(8);
+    for _ in 0..20 {
+        let mut bytes = whole.clone();
+        bytes[table.start + random.below(table.len() - 4096)] ^= 1;
+        let damaged = Database::from_bytes(Path::new("x.gydb"), &bytes).unwrap();
+        let mut errors = 0;
+        for (i, &feature) in asked.iter().enumerate() {
+            match damaged.locations(feature) {
+                Ok(found) => assert_eq!(found, [i as u32]),
+                Err(_) => errors += 1,
+            }
+        }
+        // A block has 4 KiB: the lines of less than a thousand features, or the locations of about as many.
+        assert!((100..3000).contains(&errors), "{errors}");
+        assert!(damaged.locations_of(&asked, |at, found| assert_eq!(found, [at as u32])).is_err());
+        assert!(damaged.verify().is_err());
+    }
+}
+
 #[test]
 fn every_truncation_is_refused() {
     let (whole, _) = small();
