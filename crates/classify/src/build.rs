@@ -1,6 +1,6 @@
 //! Builds a database: references to sketches to lists of locations (thesis, sections 6.4.1 and 6.4.2).
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -10,7 +10,7 @@ use gyrase_table::gydb::{self, Database, GydbError, PARTITIONS, Writer};
 use gyrase_tabulate::{TabulateError, Worker, in_parallel, reduce};
 
 use crate::index::{PARAMETERS, Parameters, TARGETS, TAXONOMY};
-use crate::references::{Chunk, References};
+use crate::references::{Chunk, References, TaxonOf};
 use crate::targets::{Target, Targets};
 use crate::taxonomy::{Taxon, Taxonomy};
 
@@ -76,7 +76,7 @@ impl From<FabricError> for BuildError {
     }
 }
 
-/// Builds a database; `taxon_of` is told the header of every reference and names its taxon in `taxonomy`.
+/// Builds a database; `taxon_of` is told the header of every reference and its file, and names its taxon in `taxonomy`.
 ///
 /// The database depends on the references, their order and the parameters, and on nothing else. It has only those taxa that lead to
 /// a reference.
@@ -86,7 +86,7 @@ impl From<FabricError> for BuildError {
 pub fn build(
     config: &Config,
     taxonomy: &Taxonomy,
-    taxon_of: &mut (dyn FnMut(&str) -> Option<Taxon> + Send),
+    taxon_of: &mut (dyn FnMut(&str, &Path) -> Option<Taxon> + Send),
     progress: &Progress,
 ) -> Result<(Summary, Option<Database>), BuildError> {
     // First, since it keeps other runs from the same target and so from the same spill folder.
@@ -107,7 +107,7 @@ pub fn build(
 /// Reads the references and sends every feature with its window to the partition of its place.
 fn scatter<F: Fabric + Sync>(
     config: &Config,
-    taxon_of: &mut (dyn FnMut(&str) -> Option<Taxon> + Send),
+    taxon_of: &mut TaxonOf<'_>,
     fabric: F,
     progress: &Progress,
 ) -> Result<(F::Partitions, Targets), BuildError> {

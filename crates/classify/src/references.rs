@@ -1,7 +1,7 @@
 //! Reference sequences, cut into chunks of whole windows.
 
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::vec;
 
 use gyrase_fastx::{Error, Options, Reader};
@@ -11,6 +11,9 @@ use gyrase_seq::{Batch, Record};
 use crate::BuildError;
 use crate::targets::{Target, Targets};
 use crate::taxonomy::Taxon;
+
+/// Names the taxon of a reference, by its header and its file.
+pub(crate) type TaxonOf<'t> = dyn FnMut(&str, &Path) -> Option<Taxon> + Send + 't;
 
 /// Letters of a chunk, about.
 const CHUNK: usize = 1 << 20;
@@ -39,12 +42,13 @@ impl Chunk {
 /// Reads files one after the other and gives targets and windows their numbers, in the order of the files.
 pub(crate) struct References<'a> {
     files: vec::IntoIter<PathBuf>,
-    reader: Option<Reader>,
+    /// The file that is read, and its name.
+    reader: Option<(Reader, PathBuf)>,
     batch: Batch,
     /// The next record of the batch.
     next: usize,
     shape: SketchShape,
-    taxon_of: &'a mut (dyn FnMut(&str) -> Option<Taxon> + Send),
+    taxon_of: &'a mut TaxonOf<'a>,
     targets: Targets,
     open: Option<Open>,
 }
@@ -59,12 +63,8 @@ struct Open {
 }
 
 impl<'a> References<'a> {
-    /// The sequences of `files`; `taxon_of` is told the header of each.
-    pub(crate) fn new(
-        files: Vec<PathBuf>,
-        shape: SketchShape,
-        taxon_of: &'a mut (dyn FnMut(&str) -> Option<Taxon> + Send),
-    ) -> References<'a> {
+    /// The sequences of `files`; `taxon_of` is told the header of each, and its file.
+    pub(crate) fn new(files: Vec<PathBuf>, shape: SketchShape, taxon_of: &'a mut TaxonOf<'a>) -> References<'a> {
         let (files, batch, targets) = (files.into_iter(), Batch::default(), Targets::default());
         References { files, reader: None, batch, next: 0, shape, taxon_of, targets, open: None }
     }
@@ -108,13 +108,13 @@ impl<'a> References<'a> {
     fn has_record(&mut self) -> Result<bool, Error> {
         while self.next == self.batch.records.len() {
             self.next = 0;
-            let more = self.reader.as_mut().map_or(Ok(false), |reader| reader.next_batch(&mut self.batch))?;
+            let more = self.reader.as_mut().map_or(Ok(false), |(reader, _)| reader.next_batch(&mut self.batch))?;
             if more {
                 continue;
             }
             self.batch.clear();
             let Some(file) = self.files.next() else { return Ok(false) };
-            self.reader = Some(Reader::open(&file, &Options::default())?);
+            self.reader = Some((Reader::open(&file, &Options::default())?, file));
         }
         Ok(true)
     }
@@ -125,7 +125,8 @@ impl<'a> References<'a> {
         }
         let header = String::from_utf8_lossy(self.batch.bytes(record.name));
         let name = header.split_whitespace().next().unwrap_or_default().to_owned();
-        let target = Target { name, taxon: (self.taxon_of)(&header), letters: 0, windows: 0 };
+        let file = self.reader.as_ref().map_or(Path::new(""), |(_, file)| file);
+        let target = Target { name, taxon: (self.taxon_of)(&header, file), letters: 0, windows: 0 };
         self.open = Some(Open { target, cut: 0, rest: Vec::new() });
     }
 

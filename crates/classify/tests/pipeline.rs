@@ -62,7 +62,9 @@ fn built(folder: &Path, threads: usize, memory: u64, output: Option<PathBuf>) ->
         max_tmp: None,
     };
     let taxonomy = taxonomy();
-    let mut taxon_of = |header: &str| {
+    let mut taxon_of = |header: &str, file: &Path| {
+        let number = file.file_stem()?.to_str()?;
+        assert!(header.starts_with(&format!("g{number}")) || header == "short", "{header} of {number}");
         let genome = header.strip_prefix('g')?.split(' ').next()?.parse::<usize>().ok()?;
         taxonomy.taxon_of(TAXIDS[genome])
     };
