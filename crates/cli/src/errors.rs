@@ -1,9 +1,12 @@
 //! The exit code of each library error.
 
+use gyrase_classify::taxonomy::TaxonomyError;
+use gyrase_classify::{BuildError, IndexError, QueryError};
 use gyrase_count::exchange::ExchangeError;
 use gyrase_count::ops::OperationError;
 use gyrase_fabric::FabricError;
 use gyrase_simulate::SimulateError;
+use gyrase_table::gydb::GydbError;
 use gyrase_table::gyk::GykError;
 use gyrase_tabulate::TabulateError;
 
@@ -32,9 +35,7 @@ impl From<gyrase_count::Error> for Failure {
     fn from(error: gyrase_count::Error) -> Failure {
         use gyrase_count::Error;
         let code = match &error {
-            Error::Tabulate(TabulateError::Input(error)) => input(error),
-            Error::Tabulate(TabulateError::Fabric(error)) => fabric(error),
-            Error::Tabulate(TabulateError::Cancelled) => Code::Interrupted,
+            Error::Tabulate(error) => tabulate(error),
             Error::Database(error) => database(error),
             Error::Memory { .. } => Code::Memory,
             Error::MaxTmp { .. } | Error::TmpSpace { .. } => Code::Output,
@@ -71,6 +72,66 @@ impl From<ExchangeError> for Failure {
             ExchangeError::Cancelled => Code::Interrupted,
         };
         Failure::from_error(code, &error)
+    }
+}
+
+impl From<TaxonomyError> for Failure {
+    fn from(error: TaxonomyError) -> Failure {
+        let code = match &error {
+            TaxonomyError::NotFound { .. } => Code::Usage,
+            TaxonomyError::Version { .. } | TaxonomyError::Corrupt { .. } => Code::Database,
+            _ => Code::Input,
+        };
+        Failure::from_error(code, &error)
+    }
+}
+
+impl From<BuildError> for Failure {
+    fn from(error: BuildError) -> Failure {
+        let code = match &error {
+            BuildError::Tabulate(error) => tabulate(error),
+            BuildError::Database(error) => references(error),
+            BuildError::TooManyWindows => Code::Usage,
+        };
+        Failure::from_error(code, &error)
+    }
+}
+
+impl From<IndexError> for Failure {
+    fn from(error: IndexError) -> Failure {
+        Failure::from_error(Code::Database, &error)
+    }
+}
+
+impl From<QueryError> for Failure {
+    fn from(error: QueryError) -> Failure {
+        let code = match &error {
+            QueryError::Reads(error) => tabulate(error),
+            QueryError::Database(error) => references(error),
+            QueryError::Sink(_) => Code::Output,
+        };
+        Failure::from_error(code, &error)
+    }
+}
+
+impl From<GydbError> for Failure {
+    fn from(error: GydbError) -> Failure {
+        Failure::from_error(references(&error), &error)
+    }
+}
+
+fn tabulate(error: &TabulateError) -> Code {
+    match error {
+        TabulateError::Input(error) => input(error),
+        TabulateError::Fabric(error) => fabric(error),
+        TabulateError::Cancelled => Code::Interrupted,
+    }
+}
+
+fn references(error: &GydbError) -> Code {
+    match error {
+        GydbError::Write(_) => Code::Output,
+        _ => Code::Database,
     }
 }
 

@@ -7,8 +7,31 @@ use std::path::{Path, PathBuf};
 
 use crate::failure::{Code, Failure, Result};
 
-/// What the file of a database begins with.
-const MAGIC: &[u8; 7] = b"GYRASEK";
+/// A kind of database.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    /// Counted k-mers.
+    Gyk,
+    /// Features of references.
+    Gydb,
+}
+
+impl Kind {
+    /// What its file begins with.
+    fn magic(self) -> [u8; 7] {
+        match self {
+            Kind::Gyk => *b"GYRASEK",
+            Kind::Gydb => *b"GYRASED",
+        }
+    }
+
+    fn ending(self) -> &'static str {
+        match self {
+            Kind::Gyk => ".gyk",
+            Kind::Gydb => ".gydb",
+        }
+    }
+}
 
 /// Refuses an output that is one of the inputs, or two outputs of one name: what was read would be lost.
 pub fn keep_apart<'a>(
@@ -44,20 +67,21 @@ fn place(path: &Path) -> Option<PathBuf> {
     Some(folder.canonicalize().ok()?.join(path.file_name()?))
 }
 
-/// Refuses to put a database in the place of a file that holds something else, such as reads whose name slipped behind `-o`.
-pub fn keep_databases_only(output: &Path) -> Result<()> {
+/// Refuses to put a database in the place of a file that is none of its kind, such as reads whose name slipped behind `-o`.
+pub fn keep_databases_only(output: &Path, kind: Kind) -> Result<()> {
     // A pipe would not be opened before somebody writes to it; an empty file is a reserved name.
     if !output.metadata().is_ok_and(|there| there.is_file() && there.len() > 0) {
         return Ok(());
     }
-    let mut start = [0; MAGIC.len()];
+    let mut start = kind.magic();
     let foreign = match File::open(output).and_then(|mut file| file.read_exact(&mut start)) {
-        Ok(()) => start != *MAGIC,
+        Ok(()) => start != kind.magic(),
         Err(error) => error.kind() == ErrorKind::UnexpectedEof,
     };
     if foreign {
-        let what = "it exists and is no .gyk database; remove it first, or name another file with -o";
-        return Err(Failure::new(Code::Output, format!("cannot write {}: {what}", output.display())));
+        let (path, ending) = (output.display(), kind.ending());
+        let what = format!("it exists and is no {ending} database; remove it first, or name another file with -o");
+        return Err(Failure::new(Code::Output, format!("cannot write {path}: {what}")));
     }
     Ok(())
 }

@@ -113,7 +113,7 @@ impl What {
 impl Count {
     /// Counts, and says what was counted.
     pub fn run(self, session: &Session) -> Result<()> {
-        places::keep_databases_only(&self.output)?;
+        places::keep_databases_only(&self.output, places::Kind::Gyk)?;
         let config = self.what.config(session, &self.output, self.resume)?;
         let inputs = self.what.lists();
         session.keep_apart(inputs.iter().chain(&config.inputs), [&self.output].into_iter().chain(&self.histo))?;

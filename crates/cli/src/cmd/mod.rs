@@ -1,12 +1,15 @@
 //! One file a verb: arguments -> `Config` of a library -> run -> print.
 
 mod cite;
+mod classify;
 mod completions;
 mod count;
+mod db;
 mod demo;
 mod kmers;
 mod man;
 mod plan;
+mod references;
 mod simulate;
 
 use clap::Subcommand;
@@ -21,6 +24,10 @@ pub enum Command {
     Count(count::Count),
     /// Look into databases of k-mers, combine them, exchange them with other programs.
     Kmers(kmers::Kmers),
+    /// Build databases of references for `classify`, and look into them.
+    Db(db::Db),
+    /// Say which taxon each read comes from, and what a sample holds.
+    Classify(Box<classify::Classify>),
     /// Say what a run will take, before its first byte.
     Plan(plan::Plan),
     /// Make genomes, reads and communities with known truth, from a seed.
@@ -40,6 +47,8 @@ pub fn run(command: Command, session: &Session) -> Result<()> {
     match command {
         Command::Count(verb) => verb.run(session),
         Command::Kmers(verb) => verb.run(session),
+        Command::Db(verb) => verb.run(session),
+        Command::Classify(verb) => verb.run(session),
         Command::Plan(verb) => verb.run(session),
         Command::Simulate(verb) => verb.run(session),
         Command::Demo(verb) => verb.run(session),

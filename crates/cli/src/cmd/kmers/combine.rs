@@ -131,7 +131,7 @@ impl Files {
             cutoffs,
             threads: session.threads,
         };
-        places::keep_databases_only(&config.output)?;
+        places::keep_databases_only(&config.output, places::Kind::Gyk)?;
         // A database may take the place of one that it is made of.
         session.keep_apart(&config.inputs, [])?;
         session.keep_apart([], [&config.output])?;

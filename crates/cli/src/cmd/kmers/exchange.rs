@@ -96,7 +96,7 @@ impl Import {
             max_tmp: session.max_tmp,
             threads: session.threads,
         };
-        places::keep_databases_only(&config.output)?;
+        places::keep_databases_only(&config.output, places::Kind::Gyk)?;
         let (prefixes, suffixes) = exchange::kmc::pair(&config.input);
         session.keep_apart([&config.input, &prefixes, &suffixes], [&config.output])?;
         let made = session.shown(|progress| exchange::import(&config, progress))?;

@@ -1,0 +1,129 @@
+//! `gyrase db info` and `gyrase db verify`.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use gyrase_classify::Index;
+use gyrase_classify::taxonomy::Rank;
+use serde_json::{Value, json};
+
+use crate::failure::Result;
+use crate::session::Session;
+use crate::sink;
+use crate::words::{bytes, grouped, things};
+
+const EXAMPLES: &str = "\
+Examples:
+  gyrase db info refs.gydb
+  gyrase db info refs.gydb --json | jq .targets";
+
+/// Say what a database holds.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Info {
+    /// The database
+    #[arg(value_name = "DATABASE.gydb")]
+    database: PathBuf,
+
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Read all of a database and check every checksum, every list of locations and every section.
+#[derive(Debug, Args)]
+pub struct Verify {
+    /// The databases
+    #[arg(value_name = "DATABASE.gydb", required = true)]
+    databases: Vec<PathBuf>,
+}
+
+impl Info {
+    /// Prints the facts.
+    pub fn run(self, session: &Session) -> Result<()> {
+        session.keep_apart([&self.database], [])?;
+        let facts = Facts::of(&Index::open(&self.database)?);
+        session.note("inputs", self.database.display().to_string());
+        session.note("counts", facts.json());
+        let text = if self.json { format!("{:#}\n", facts.json()) } else { facts.table(&self.database) };
+        sink::write_all(None, text.as_bytes())
+    }
+}
+
+impl Verify {
+    /// Checks; an error names the first thing that is wrong.
+    pub fn run(self, session: &Session) -> Result<()> {
+        session.keep_apart(&self.databases, [])?;
+        let names: Vec<_> = self.databases.iter().map(|path| path.display().to_string()).collect();
+        session.note("inputs", names);
+        for path in &self.databases {
+            let index = Index::open(path)?;
+            index.features.verify()?;
+            let (targets, features) = (index.targets.len() as u64, index.features.summary().features);
+            tracing::info!(
+                "{}: whole, {}, {}",
+                path.display(),
+                things(targets, "reference"),
+                things(features, "feature")
+            );
+        }
+        Ok(())
+    }
+}
+
+/// What a database holds, in numbers.
+struct Facts {
+    targets: u64,
+    without_taxon: u64,
+    letters: u64,
+    windows: u64,
+    taxa: u64,
+    species: u64,
+    table: gyrase_table::gydb::Summary,
+}
+
+impl Facts {
+    fn of(index: &Index) -> Facts {
+        let (targets, taxonomy) = (&index.targets, &index.taxonomy);
+        let species = taxonomy.taxa().filter(|&taxon| taxonomy.rank(taxon) == Some(Rank::Species));
+        Facts {
+            targets: targets.len() as u64,
+            without_taxon: targets.iter().filter(|target| target.taxon.is_none()).count() as u64,
+            letters: targets.iter().map(|target| target.letters).sum(),
+            windows: u64::from(targets.all_windows()),
+            taxa: taxonomy.len() as u64,
+            species: species.count() as u64,
+            table: index.features.summary(),
+        }
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "targets": self.targets,
+            "without_taxon": self.without_taxon,
+            "letters": self.letters,
+            "windows": self.windows,
+            "taxa": self.taxa,
+            "species": self.species,
+            "features": self.table.features,
+            "locations": self.table.locations,
+            "most_locations": self.table.cap,
+            "file_bytes": self.table.bytes,
+        })
+    }
+
+    fn table(&self, path: &Path) -> String {
+        let rows = [
+            ("database", path.display().to_string()),
+            ("references", grouped(self.targets)),
+            ("no taxon", grouped(self.without_taxon)),
+            ("letters", grouped(self.letters)),
+            ("windows", grouped(self.windows)),
+            ("taxa", format!("{}, {} of them species", grouped(self.taxa), grouped(self.species))),
+            ("features", grouped(self.table.features)),
+            ("locations", format!("{}, up to {} a feature", grouped(self.table.locations), self.table.cap)),
+            ("size", bytes(self.table.bytes)),
+        ];
+        rows.iter().map(|(name, value)| format!("{name:<14}{value}\n")).collect()
+    }
+}

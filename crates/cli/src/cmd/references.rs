@@ -1,0 +1,173 @@
+//! References and their taxa, as `gyrase db build` and `gyrase classify --refs` take them.
+
+use std::path::{Path, PathBuf};
+
+use gyrase_classify::taxonomy::{self, Assigned, TaxonMap, Taxonomy};
+use gyrase_classify::{BuildConfig, BuildSummary, Parameters, build};
+use gyrase_fastx::{Options, Reader};
+use gyrase_seq::Batch;
+use gyrase_table::gydb::Database;
+
+use crate::failure::{Failure, Result};
+use crate::session::Session;
+use crate::words::grouped;
+
+/// Endings that a file in a folder of references has, and those of compressed files behind them.
+const ENDINGS: [&str; 6] = ["fna", "fasta", "fa", "fas", "ffn", "fsa"];
+const COMPRESSIONS: [&str; 5] = ["gz", "bgz", "zst", "bz2", "xz"];
+
+/// Tables of taxids up to this size, in bytes, are kept whole in memory.
+const SMALL: u64 = 16 << 20;
+
+/// References without a taxon that are named.
+const NAMED: usize = 3;
+
+/// The files that are meant, none where none is named: lists are read, folders are searched, their files in the order of their names.
+pub fn files(named: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    if named.is_empty() {
+        return Ok(files);
+    }
+    for path in gyrase_fastx::expand_lists(named)? {
+        if path.is_dir() { files.extend(files_in(&path)?) } else { files.push(path) }
+    }
+    Ok(files)
+}
+
+fn files_in(folder: &Path) -> Result<Vec<PathBuf>> {
+    let unreadable = |error| Failure::usage(format!("cannot read the folder {}: {error}", folder.display()));
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        files.extend((path.is_file() && is_reference(&path)).then_some(path));
+    }
+    if files.is_empty() {
+        let (path, endings) = (folder.display(), ENDINGS.join(", ."));
+        return Err(Failure::usage(format!(
+            "the folder {path} has no references: no file whose name ends in .{endings}, compressed or not"
+        )));
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn is_reference(path: &Path) -> bool {
+    let has = |path: &Path, endings: &[&str]| {
+        path.extension().and_then(|ending| ending.to_str()).is_some_and(|ending| endings.contains(&ending))
+    };
+    has(path, &ENDINGS) || has(path, &COMPRESSIONS) && has(&path.with_extension(""), &ENDINGS)
+}
+
+/// A taxonomy, and what says which taxid a reference has.
+pub struct Taxa {
+    taxonomy: Taxonomy,
+    /// What the source of the taxonomy itself says.
+    table: TaxonMap,
+    /// What the other tables say.
+    maps: TaxonMap,
+}
+
+impl Taxa {
+    /// Reads a taxonomy, and of the tables `maps` what they say of the references.
+    pub fn read(taxonomy: &Path, maps: &[PathBuf], references: &[PathBuf]) -> Result<Taxa> {
+        let source = taxonomy::read(taxonomy)?;
+        let size: u64 = maps.iter().map(|path| path.metadata().map_or(0, |there| there.len())).sum();
+        let mut wanted = TaxonMap::keeping_all();
+        if size > SMALL {
+            wanted = TaxonMap::default();
+            references.iter().try_for_each(|file| want(&mut wanted, file))?;
+        }
+        for path in maps {
+            wanted.read(path)?;
+        }
+        Ok(Taxa { taxonomy: source.taxonomy, table: source.map, maps: wanted })
+    }
+
+    fn assign(&self, header: &str, file: &Path) -> Assigned {
+        let id = header.split_whitespace().next().unwrap_or_default();
+        match self.table.assign(&self.taxonomy, id, file) {
+            Assigned::Unmapped => self.maps.assign(&self.taxonomy, id, file),
+            known => known,
+        }
+    }
+
+    /// Builds a database, in memory when there is no `output`; names some of the references without a taxon.
+    pub fn build(
+        &self,
+        references: Vec<PathBuf>,
+        output: Option<PathBuf>,
+        session: &Session,
+    ) -> Result<(BuildSummary, Option<Database>)> {
+        let mut without = Vec::new();
+        let mut taxon_of = |header: &str, file: &Path| {
+            let assigned = self.assign(header, file);
+            if assigned.taxon().is_none() && without.len() < NAMED {
+                let id = header.split_whitespace().next().unwrap_or_default();
+                without.push(format!("{id} in {} {assigned}", file.display()));
+            }
+            assigned.taxon()
+        };
+        let config = config(references, output, session);
+        let built = session.shown(|progress| build(&config, &self.taxonomy, &mut taxon_of, progress))?;
+        warn(&built.0, &without);
+        Ok(built)
+    }
+}
+
+fn config(references: Vec<PathBuf>, output: Option<PathBuf>, session: &Session) -> BuildConfig {
+    BuildConfig {
+        references,
+        output,
+        parameters: Parameters::default(),
+        threads: session.threads,
+        // As much again goes to the lists that are made of the buffers.
+        memory: session.memory / 2,
+        tmp: session.tmp.clone(),
+        max_tmp: session.max_tmp,
+    }
+}
+
+fn warn(summary: &BuildSummary, without: &[String]) {
+    if summary.without_taxon == 0 {
+        return;
+    }
+    let (some, all) = (grouped(summary.without_taxon as u64), grouped(summary.targets as u64));
+    tracing::warn!("{some} of {all} references have no taxon, and no read will be classified by them; the first:");
+    without.iter().for_each(|one| tracing::warn!("  {one}"));
+}
+
+/// Asks for the taxids of all sequences of a file.
+fn want(map: &mut TaxonMap, file: &Path) -> Result<()> {
+    if file == Path::new("-") {
+        return Err(Failure::usage(
+            "references from a pipe cannot be read twice, as large tables of --map need; write them to a file first",
+        ));
+    }
+    let mut reader = Reader::open(file, &Options::default())?;
+    let (mut batch, mut goes_on) = (Batch::default(), false);
+    while reader.next_batch(&mut batch)? {
+        for record in &batch.records {
+            if !goes_on {
+                let header = String::from_utf8_lossy(batch.bytes(record.name));
+                map.want(header.split_whitespace().next().unwrap_or_default(), file);
+            }
+            goes_on = record.continues;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_are_known_by_their_names() {
+        for name in ["a.fna", "a.b.fa.gz", "GCF_1.2_genomic.fna.zst", "x.fasta"] {
+            assert!(is_reference(Path::new(name)), "{name}");
+        }
+        for name in ["a.fq", "fna", "a.gz", "a.tsv.gz", "nodes.dmp"] {
+            assert!(!is_reference(Path::new(name)), "{name}");
+        }
+    }
+}
