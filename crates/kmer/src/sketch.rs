@@ -124,9 +124,9 @@ pub enum SketchShapeError {
 }
 
 impl Default for SketchShape {
-    /// k = 24 and one in five k-mers of windows of 135 letters that begin every 112.
+    /// k = 22 and one in five k-mers of windows of 133 letters that begin every 112: as measured, see `docs/performance.md`.
     fn default() -> SketchShape {
-        SketchShape { k: 24, window: 135, stride: 112, choice: Choice::Below(5) }
+        SketchShape { k: 22, window: 133, stride: 112, choice: Choice::Below(5) }
     }
 }
 
@@ -441,7 +441,7 @@ mod tests {
 
     #[test]
     fn sizes_at_the_edges_are_accepted_and_others_refused() {
-        assert_eq!(SketchShape::default(), sampled(24, 135, 135 - 24 + 1, 5));
+        assert_eq!(SketchShape::default(), sampled(22, 133, 133 - 22 + 1, 5));
         for (k, window, stride, one_in) in [(1, 1, 1, 1), (32, 32, 32, 1000), (32, 4096, 4096, 5)] {
             let shape = sampled(k, window, stride, one_in);
             assert_eq!((shape.k(), shape.window(), shape.stride()), (k, window, stride));
