@@ -127,7 +127,7 @@ impl Index {
         let targets = Targets::from_bytes(features.section(TARGETS)?).map_err(|_| senseless(TARGETS))?;
         let taxonomy = Taxonomy::from_bytes(features.section(TAXONOMY)?).map_err(|_| senseless(TAXONOMY))?;
         let known = |taxon| taxonomy.taxa().contains(&taxon);
-        let every_window_has_its_target = features.summary().windows <= targets.all_windows();
+        let every_window_has_its_target = features.summary().windows <= u64::from(targets.all_windows());
         if !every_window_has_its_target || !targets.iter().all(|target| target.taxon.is_none_or(known)) {
             return Err(senseless(TARGETS));
         }
