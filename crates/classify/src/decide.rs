@@ -66,7 +66,7 @@ impl Judge {
         }
         let level = self.species.iter().filter(|species| species.features == most);
         let best = level.clone().map(|species| species.best).max()?;
-        let behind = best - (f64::from(best) * rule.lead).ceil().max(1.0) as u32;
+        let behind = best.saturating_sub((f64::from(best) * rule.lead).ceil().max(1.0) as u32);
         let close = level.filter(|species| species.best > behind).map(|species| species.taxon);
         let taxon = close.reduce(|one, other| index.taxonomy.lca(one, other))?;
         let known = f64::from(most) >= rule.species_share * features as f64;
