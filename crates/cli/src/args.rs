@@ -7,7 +7,7 @@ use clap::{Args, Parser, ValueEnum};
 use crate::cmd::Command;
 use crate::size::Size;
 
-const ABOUT: &str = "Count the k-mers of sequencing data, exactly, fast, and within the memory you give.";
+const ABOUT: &str = "Count the k-mers of sequencing data and classify reads, fast, and within the memory you give.";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -15,10 +15,12 @@ Examples:
   gyrase count r_1.fq.gz r_2.fq.gz -o s.gyk    count the 31-mers of two files
   gyrase kmers histo s.gyk --plot s.svg        their spectrum as a picture
   gyrase plan count r.fq.gz -k 55              memory, disk, time: beforehand
+  gyrase db build refs/ --taxonomy taxdump/ -o refs.gydb
+  gyrase classify --db refs.gydb r_1.fq.gz r_2.fq.gz --kreport s.kreport
 
 `gyrase <verb> --help` explains a verb; docs/errors.md lists the exit codes.";
 
-/// Count the k-mers of sequencing data, exactly, fast, and within the memory you give.
+/// Count the k-mers of sequencing data and classify reads, fast, and within the memory you give.
 #[derive(Debug, Parser)]
 #[command(name = "gyrase", version, about = ABOUT, after_help = EXAMPLES, max_term_width = 100)]
 #[command(subcommand_required = true, arg_required_else_help = true, disable_help_subcommand = true)]

@@ -21,7 +21,7 @@ Examples:
   gyrase count reads_1.fq.gz reads_2.fq.gz -o sample.gyk    both files together
   gyrase count genome.fa -k 21 --stranded -o genome.gyk     strands apart
   gyrase count @files.txt -k 55 --min-count 2 -o solid.gyk  a list of files
-  gyrase count r_1.fq r_2.fq --paired -o x.gyk              mates, which must be in step
+  gyrase count r_1.fq r_2.fq --paired -o x.gyk              mates, in step
   samtools fastq x.bam | gyrase count - -o x.gyk            through a pipe
   gyrase count big.fq.gz --memory 8G --tmp /scratch --resume -o big.gyk
 

@@ -96,6 +96,7 @@ impl Taxa {
         &self,
         references: Vec<PathBuf>,
         output: Option<PathBuf>,
+        parameters: Parameters,
         session: &Session,
     ) -> Result<(BuildSummary, Option<Database>)> {
         let mut without = Vec::new();
@@ -107,18 +108,18 @@ impl Taxa {
             }
             assigned.taxon()
         };
-        let config = config(references, output, session);
+        let config = config(references, output, parameters, session);
         let built = session.shown(|progress| build(&config, &self.taxonomy, &mut taxon_of, progress))?;
         warn(&built.0, &without);
         Ok(built)
     }
 }
 
-fn config(references: Vec<PathBuf>, output: Option<PathBuf>, session: &Session) -> BuildConfig {
+fn config(references: Vec<PathBuf>, output: Option<PathBuf>, parameters: Parameters, session: &Session) -> BuildConfig {
     BuildConfig {
         references,
         output,
-        parameters: Parameters::default(),
+        parameters,
         threads: session.threads,
         // As much again goes to the lists that are made of the buffers.
         memory: session.memory / 2,

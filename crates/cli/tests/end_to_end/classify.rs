@@ -82,6 +82,7 @@ fn a_database_says_what_it_holds() {
         assert_eq!(info[fact], value, "{fact}");
     }
     assert_eq!(info["features"], report["counts"]["features"]);
+    assert_eq!(info["k"], report["parameters"]["k"]);
     assert!(place.ok(&["db", "info", "r.gydb"]).contains("references    3\n"));
     let taxa = place.ok(&["db", "taxa", "r.gydb"]);
     assert!(taxa.contains("561\tgenus\tEscherichia\t2\t50000\n562\tspecies\tEscherichia coli\t1\t30000\n"), "{taxa}");
@@ -205,6 +206,27 @@ fn no_reads_are_no_failure() {
     assert_eq!(place.read("k"), b"  0.00\t0\t0\tU\t0\tunclassified\n  0.00\t0\t0\tR\t1\troot\n");
     for report in ["m", "c", "h", "b", "a"] {
         assert!(!String::from_utf8(place.read(report)).unwrap().contains("NaN"), "{report}");
+    }
+}
+
+#[test]
+fn parameters_are_kept_in_the_database() {
+    let place = place();
+    let set = ["-k", "16", "--window", "127", "--stride", "100", "--smallest", "20", "--locations", "50"];
+    place.ok(&[&BUILD[..], &set].concat());
+    let info: serde_json::Value = serde_json::from_str(&place.ok(&["db", "info", "r.gydb", "--json"])).unwrap();
+    for (fact, value) in [("k", 16), ("window", 127), ("stride", 100), ("smallest", 20), ("most_locations", 50)] {
+        assert_eq!(info[fact], value, "{fact}");
+    }
+    // 30,000 letters in windows of 127 every 100: the last begins with at least 16 letters.
+    assert!(place.ok(&["db", "targets", "r.gydb"]).contains("\t562\t30000\t300\n"));
+    let answers = place.ok(&PAIRS);
+    let right = answers.lines().filter(|line| right(line)).count();
+    assert!(right * 100 > answers.lines().count() * 95, "{answers}");
+    place.ok(&[&BUILD[..], &["-k", "20", "--one-in", "3"]].concat());
+    assert!(place.ok(&["db", "info", "r.gydb"]).contains(": one 20-mer in 3\n"));
+    for wrong in [["-k", "0"], ["-k", "33"], ["--one-in", "0"], ["--smallest", "16"], ["--window", "9"]] {
+        place.fails(&[&BUILD[..], &wrong].concat(), 1, &["gyrase: error: "]);
     }
 }
 

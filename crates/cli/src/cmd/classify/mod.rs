@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use gyrase_classify::{Config, Index, QueryError, Rule, Summary, classify};
+use gyrase_classify::{Config, Index, Parameters, QueryError, Rule, Summary, classify};
 use gyrase_fastx::{PairedReader, Reader};
 use gyrase_tabulate::Source;
 use serde_json::json;
@@ -92,7 +92,7 @@ impl Against {
             (Some(path), _) => Ok(Index::open(path)?),
             (None, Some(taxonomy)) => {
                 let taxa = Taxa::read(taxonomy, &self.map, &references)?;
-                let (summary, database) = taxa.build(references, None, session)?;
+                let (summary, database) = taxa.build(references, None, Parameters::default(), session)?;
                 let (targets, size) = (things(summary.targets as u64, "reference"), bytes(summary.table.bytes));
                 tracing::info!("{targets} in memory, {size}, {}", words::time(session.elapsed()));
                 let database = database.ok_or_else(|| Failure::new(Code::Internal, "the database was not kept"))?;

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use gyrase_classify::BuildSummary;
+use gyrase_classify::{BuildSummary, Parameters};
+use gyrase_kmer::{Choice, SketchShape};
 use serde_json::{Value, json};
 
 use crate::cmd::references::{self, Taxa};
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::session::Session;
 use crate::words::{self, bytes, grouped, things};
 use crate::{machine, places};
@@ -42,20 +43,73 @@ pub struct Build {
     #[arg(long, value_name = "FILE")]
     map: Vec<PathBuf>,
 
+    #[command(flatten)]
+    sketching: Sketching,
+
     /// Database to make
     #[arg(long, short, value_name = "FILE.gydb")]
     output: PathBuf,
 }
 
+/// How references are sketched. Reads are sketched in the same way, since the database says how.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Sketches")]
+struct Sketching {
+    /// Length of the k-mers, 1 to 32 [default: 24]
+    #[arg(short, value_name = "K")]
+    k: Option<usize>,
+
+    /// Letters of a window, up to 4096 [default: 111 + K]
+    #[arg(long, value_name = "LETTERS")]
+    window: Option<usize>,
+
+    /// Letters from window to window [default: as many as make every k-mer part of one window]
+    #[arg(long, value_name = "LETTERS")]
+    stride: Option<usize>,
+
+    /// Choose one k-mer in so many, by its own hash, 1 to 1000 [default: 5]
+    #[arg(long, value_name = "N", conflicts_with = "smallest")]
+    one_in: Option<usize>,
+
+    /// Choose the so many smallest hashes of a window instead, 1 to 64; K is 16 at most
+    #[arg(long, value_name = "N")]
+    smallest: Option<usize>,
+
+    /// The most windows to keep of a feature, 1 to 254 [default: 254]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=254))]
+    locations: Option<u8>,
+}
+
+impl Sketching {
+    fn parameters(&self) -> Result<Parameters> {
+        let default = Parameters::default();
+        let k = self.k.unwrap_or(default.sketch.k());
+        let window = self.window.unwrap_or((default.sketch.stride() + k).saturating_sub(1));
+        let stride = self.stride.unwrap_or((window + 1).saturating_sub(k));
+        let choice = match (self.one_in, self.smallest) {
+            (Some(one_in), _) => Choice::Below(one_in),
+            (None, Some(smallest)) => Choice::Smallest(smallest),
+            (None, None) => default.sketch.choice(),
+        };
+        let sketch = match choice {
+            Choice::Below(one_in) => SketchShape::sampled(k, window, stride, one_in),
+            Choice::Smallest(smallest) => SketchShape::new(k, window, stride, smallest),
+        };
+        let locations = self.locations.unwrap_or(default.locations);
+        Ok(Parameters { sketch: sketch.map_err(Failure::usage)?, locations })
+    }
+}
+
 impl Build {
     /// Builds, and says what was built.
     pub fn run(self, session: &Session) -> Result<()> {
+        let parameters = self.sketching.parameters()?;
         places::keep_databases_only(&self.output, places::Kind::Gydb)?;
         let files = references::files(&self.references)?;
         session.keep_apart(files.iter().chain(&self.map).chain([&self.taxonomy]), [&self.output])?;
         let taxa = Taxa::read(&self.taxonomy, &self.map, &files)?;
-        let (summary, _) = taxa.build(files.clone(), Some(self.output.clone()), session)?;
-        self.note(session, &files, &summary);
+        let (summary, _) = taxa.build(files.clone(), Some(self.output.clone()), parameters, session)?;
+        self.note(session, &files, &parameters, &summary);
         self.say(session, &summary);
         Ok(())
     }
@@ -82,22 +136,47 @@ impl Build {
         tracing::info!("{}, peak memory {}", words::time(session.elapsed()), bytes(machine::peak_memory()));
     }
 
-    fn note(&self, session: &Session, files: &[PathBuf], summary: &BuildSummary) {
+    fn note(&self, session: &Session, files: &[PathBuf], parameters: &Parameters, summary: &BuildSummary) {
         let paths: Vec<Value> = files.iter().map(|path| path.display().to_string().into()).collect();
         session.note("inputs", paths);
         session.note("output", self.output.display().to_string());
         let maps: Vec<String> = self.map.iter().map(|path| path.display().to_string()).collect();
         let taxonomy = self.taxonomy.display().to_string();
         let (threads, memory) = (session.threads, session.memory);
-        session
-            .note("parameters", json!({"taxonomy": taxonomy, "map": maps, "threads": threads, "memory_bytes": memory}));
+        let run = json!({"taxonomy": taxonomy, "map": maps, "threads": threads, "memory_bytes": memory});
+        session.note("parameters", merged(sketching(parameters), &run));
         session.note("counts", counts(summary));
         session.note("bytes", json!({"output": summary.table.bytes}));
     }
 }
 
+/// How references were sketched, for the report and for `info`.
+pub fn sketching(parameters: &Parameters) -> Value {
+    let sketch = &parameters.sketch;
+    let (one_in, smallest) = match sketch.choice() {
+        Choice::Below(one_in) => (Some(one_in), None),
+        Choice::Smallest(smallest) => (None, Some(smallest)),
+    };
+    json!({
+        "k": sketch.k(),
+        "window": sketch.window(),
+        "stride": sketch.stride(),
+        "one_in": one_in,
+        "smallest": smallest,
+        "most_locations": parameters.locations,
+    })
+}
+
+/// An object with the entries of another beside its own.
+pub fn merged(mut object: Value, more: &Value) -> Value {
+    if let (Some(object), Some(more)) = (object.as_object_mut(), more.as_object()) {
+        object.extend(more.clone());
+    }
+    object
+}
+
 /// What was built, for the report.
-pub fn counts(summary: &BuildSummary) -> Value {
+fn counts(summary: &BuildSummary) -> Value {
     json!({
         "targets": summary.targets,
         "without_taxon": summary.without_taxon,

@@ -3,10 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use gyrase_classify::Index;
 use gyrase_classify::taxonomy::Rank;
+use gyrase_classify::{Index, Parameters};
+use gyrase_kmer::Choice;
 use serde_json::{Value, json};
 
+use super::build::{merged, sketching};
 use crate::failure::Result;
 use crate::session::Session;
 use crate::sink;
@@ -79,6 +81,7 @@ struct Facts {
     windows: u64,
     taxa: u64,
     species: u64,
+    parameters: Parameters,
     table: gyrase_table::gydb::Summary,
 }
 
@@ -93,12 +96,13 @@ impl Facts {
             windows: u64::from(targets.all_windows()),
             taxa: taxonomy.len() as u64,
             species: species.count() as u64,
+            parameters: index.parameters,
             table: index.features.summary(),
         }
     }
 
     fn json(&self) -> Value {
-        json!({
+        let facts = json!({
             "targets": self.targets,
             "without_taxon": self.without_taxon,
             "letters": self.letters,
@@ -107,20 +111,26 @@ impl Facts {
             "species": self.species,
             "features": self.table.features,
             "locations": self.table.locations,
-            "most_locations": self.table.cap,
             "file_bytes": self.table.bytes,
-        })
+        });
+        merged(facts, &sketching(&self.parameters))
     }
 
     fn table(&self, path: &Path) -> String {
+        let sketch = &self.parameters.sketch;
+        let (k, window, stride) = (sketch.k(), sketch.window(), sketch.stride());
+        let chosen = match sketch.choice() {
+            Choice::Below(one_in) => format!("one {k}-mer in {one_in}"),
+            Choice::Smallest(smallest) => format!("the {smallest} smallest {k}-mers of a window"),
+        };
         let rows = [
             ("database", path.display().to_string()),
             ("references", grouped(self.targets)),
             ("no taxon", grouped(self.without_taxon)),
             ("letters", grouped(self.letters)),
-            ("windows", grouped(self.windows)),
+            ("windows", format!("{} of {window} letters, one every {stride}", grouped(self.windows))),
             ("taxa", format!("{}, {} of them species", grouped(self.taxa), grouped(self.species))),
-            ("features", grouped(self.table.features)),
+            ("features", format!("{}: {chosen}", grouped(self.table.features))),
             ("locations", format!("{}, up to {} a feature", grouped(self.table.locations), self.table.cap)),
             ("size", bytes(self.table.bytes)),
         ];
