@@ -55,7 +55,7 @@ pub struct Build {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Sketches")]
 struct Sketching {
-    /// Length of the k-mers, 1 to 32 [default: 24]
+    /// Length of the k-mers, 1 to 32 [default: 22]
     #[arg(short, value_name = "K")]
     k: Option<usize>,
 
@@ -185,4 +185,20 @@ fn counts(summary: &BuildSummary) -> Value {
         "features": summary.table.features,
         "locations": summary.table.locations,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_help_tells_the_defaults() {
+        let Parameters { sketch, locations } = Parameters::default();
+        let Choice::Below(one_in) = sketch.choice() else { panic!("the help says that k-mers are chosen one by one") };
+        let help = Sketching::augment_args(clap::Command::new("x")).render_help().to_string();
+        let window = format!("{} + K", sketch.window() - sketch.k());
+        for default in [sketch.k().to_string(), window, one_in.to_string(), locations.to_string()] {
+            assert!(help.contains(&format!("[default: {default}]")), "{default}: {help}");
+        }
+    }
 }
