@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 
 use gyrase_classify::taxonomy::{self, Assigned, TaxonMap, Taxonomy};
 use gyrase_classify::{BuildConfig, BuildSummary, Parameters, build};
+use gyrase_fabric::LocalFabric;
 use gyrase_fastx::{Options, Reader};
 use gyrase_seq::Batch;
-use gyrase_table::gydb::Database;
+use gyrase_table::gydb::{Database, PARTITIONS};
 
-use crate::failure::{Failure, Result};
+use crate::failure::{Code, Failure, Result};
 use crate::session::Session;
-use crate::words::grouped;
+use crate::words::{bytes, grouped, things};
 
 /// Endings that a file in a folder of references has, and those of compressed files behind them.
 const ENDINGS: [&str; 6] = ["fna", "fasta", "fa", "fas", "ffn", "fsa"];
@@ -18,6 +19,9 @@ const COMPRESSIONS: [&str; 5] = ["gz", "bgz", "zst", "bz2", "xz"];
 
 /// Tables of taxids up to this size, in bytes, are kept whole in memory.
 const SMALL: u64 = 16 << 20;
+
+/// The buffers of a build have one share of its memory, the lists that are made of them another.
+const SHARES: u64 = 2;
 
 /// References without a taxon that are named.
 const NAMED: usize = 3;
@@ -108,11 +112,23 @@ impl Taxa {
             }
             assigned.taxon()
         };
+        admit(session)?;
         let config = config(references, output, parameters, session);
         let built = session.shown(|progress| build(&config, &self.taxonomy, &mut taxon_of, progress))?;
         warn(&built.0, &without);
         Ok(built)
     }
+}
+
+/// Refuses a build that cannot keep within its memory.
+fn admit(session: &Session) -> Result<()> {
+    let least = SHARES * LocalFabric::least_memory(PARTITIONS, session.threads);
+    if session.memory < least {
+        let (given, threads) = (bytes(session.memory), things(session.threads as u64, "thread"));
+        let what = format!("a build with {threads} needs at least {}, not {given}", bytes(least));
+        return Err(Failure::new(Code::Memory, format!("{what}; raise --memory or lower --threads")));
+    }
+    Ok(())
 }
 
 fn config(references: Vec<PathBuf>, output: Option<PathBuf>, parameters: Parameters, session: &Session) -> BuildConfig {
@@ -121,8 +137,7 @@ fn config(references: Vec<PathBuf>, output: Option<PathBuf>, parameters: Paramet
         output,
         parameters,
         threads: session.threads,
-        // As much again goes to the lists that are made of the buffers.
-        memory: session.memory / 2,
+        memory: session.memory / SHARES,
         tmp: session.tmp.clone(),
         max_tmp: session.max_tmp,
     }

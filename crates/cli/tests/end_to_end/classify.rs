@@ -267,6 +267,7 @@ fn what_is_wrong_is_named() {
     place.fails(&["db", "build", "refs", "--taxonomy", "nowhere", "-o", "n.gydb"], 1, &["nowhere", "nodes.dmp"]);
     place.fails(&["db", "build", "tax", "--taxonomy", "tax", "-o", "n.gydb"], 1, &["tax has no references"]);
     place.fails(&["db", "build", "refs", "--taxonomy", "tax", "-o", "r_1.fq"], 6, &["r_1.fq", ".gydb"]);
+    place.fails(&[&BUILD[..], &["--memory", "1M"]].concat(), 4, &["--memory", "needs at least"]);
     std::fs::remove_file(place.path("tax/names.dmp")).unwrap();
     place.fails(&["db", "build", "refs", "--taxonomy", "tax", "-o", "n.gydb"], 7, &["tax has no names.dmp"]);
 }
