@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use gyrase_fabric::{Drain, Fabric, FabricError, LocalFabric, Progress, Sender, SpillFolder};
 use gyrase_kmer::{SketchShape, Sketcher};
 use gyrase_table::gydb::{self, Database, GydbError, PARTITIONS, Writer};
-use gyrase_tabulate::{TabulateError, Worker, in_parallel, reduce};
+use gyrase_tabulate::{TabulateError, Worker, in_parallel, reduce, spill_path};
 
 use crate::index::{PARAMETERS, Parameters, TARGETS, TAXONOMY};
 use crate::references::{Chunk, References, TaxonOf};
@@ -92,7 +92,7 @@ pub fn build(
     // First, since it keeps other runs from the same target and so from the same spill folder.
     let cap = config.parameters.locations;
     let writer = config.output.as_ref().map_or_else(|| Ok(Writer::in_memory(cap)), |path| Writer::create(path, cap))?;
-    let folder = SpillFolder::new(spill_path(config), config.max_tmp, false);
+    let folder = SpillFolder::new(spills(config), config.max_tmp, false);
     let fabric = LocalFabric::new(PARTITIONS, config.memory, folder.into());
     progress.start("read", 0);
     let (partitions, targets) = scatter(config, taxon_of, fabric, progress)?;
@@ -253,7 +253,10 @@ fn of_targets(taxonomy: &Taxonomy, targets: &Targets) -> (Taxonomy, Targets) {
     (part, renumbered)
 }
 
-/// A folder of the run's own below `tmp`.
-fn spill_path(config: &Config) -> PathBuf {
-    config.tmp.join(format!("gyrase-build-{}", std::process::id()))
+/// Where the run spills: where a later run for the same database cleans up. Without one nobody else knows the place.
+fn spills(config: &Config) -> PathBuf {
+    match &config.output {
+        Some(output) => spill_path(&config.tmp, "gyrase-build", output),
+        None => config.tmp.join(format!("gyrase-build-{}", std::process::id())),
+    }
 }

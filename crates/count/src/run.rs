@@ -1,13 +1,13 @@
 //! The run: inputs to database.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use gyrase_fabric::{Drain, LocalFabric, LocalPartitions, Progress, SpillFolder};
 use gyrase_fastx::{Inputs, Options};
-use gyrase_kmer::{BINS, mix, with_words};
+use gyrase_kmer::{BINS, with_words};
 use gyrase_table::gyk::{Cutoffs, Metadata, Writer};
-use gyrase_tabulate::{Repeats, Scattered, TabulateError, reduce, scatter};
+use gyrase_tabulate::{Repeats, Scattered, TabulateError, reduce, scatter, spill_path};
 
 use crate::partition::Counter;
 use crate::plan::{Budget, check_tmp, longest_record, most_window, predict};
@@ -161,13 +161,6 @@ fn metadata(inputs: &Inputs, read: Scattered) -> Metadata {
 
 fn folder_of(config: &Config) -> PathBuf {
     spill_path(&config.tmp, "gyrase", &config.output)
-}
-
-/// Where a run spills: the same folder below `tmp` for the same output, so that a later run finds it.
-pub(crate) fn spill_path(tmp: &Path, kind: &str, output: &Path) -> PathBuf {
-    let absolute = std::path::absolute(output).unwrap_or_else(|_| output.to_path_buf());
-    let name = absolute.as_os_str().as_encoded_bytes().iter().fold(0, |hash, &byte| mix(hash ^ u64::from(byte)));
-    tmp.join(format!("{kind}-{name:016x}"))
 }
 
 /// What the run is about, in a line: spill files of another job, or of another version, are of no use.

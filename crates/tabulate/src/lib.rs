@@ -15,13 +15,14 @@ mod reads;
 mod records;
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::thread::ScopedJoinHandle;
 
 use gyrase_fabric::{Drain, Fabric, FabricError, Progress, Sender};
 use gyrase_fastx::Inputs;
-use gyrase_kmer::{Cutter, Shape, SuperKmer};
+use gyrase_kmer::{Cutter, Shape, SuperKmer, mix};
 use gyrase_seq::Batch;
 
 pub use reads::{Source, Turn, in_order};
@@ -253,6 +254,14 @@ pub fn reduce<D: Drain, K: Worker<D>>(
         Ok(())
     })?;
     Ok(())
+}
+
+/// Where a run spills: the same folder below `tmp` for the same output, so that a later run finds it. Runs of one `kind` that spill
+/// at once must have outputs of their own.
+pub fn spill_path(tmp: &Path, kind: &str, output: &Path) -> PathBuf {
+    let absolute = std::path::absolute(output).unwrap_or_else(|_| output.to_path_buf());
+    let name = absolute.as_os_str().as_encoded_bytes().iter().fold(0, |hash, &byte| mix(hash ^ u64::from(byte)));
+    tmp.join(format!("{kind}-{name:016x}"))
 }
 
 /// Runs `work` on a thread for each item; the results in order, or the error that came first.

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use gyrase_fabric::{Drain, LocalFabric, SLACK, Sender, SpillFolder};
 use gyrase_kmer::BINS;
+use gyrase_tabulate::spill_path;
 
 use super::error::{ExchangeError, Result};
-use crate::run::spill_path;
 
 /// Bytes for what lies beside the shares: batches on their way, buffers of files and of spills, stacks.
 const BESIDE: u64 = 32 << 20;
