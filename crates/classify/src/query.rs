@@ -92,6 +92,8 @@ struct Classifier<'i> {
     hits: Vec<Hit>,
     candidates: Vec<Candidate>,
     judge: Judge,
+    /// Taxids of the candidates of a read, and their hits.
+    shown: Vec<(u32, usize)>,
 }
 
 impl<'i> Classifier<'i> {
@@ -105,6 +107,7 @@ impl<'i> Classifier<'i> {
             hits: Vec::new(),
             candidates: Vec::new(),
             judge: Judge::default(),
+            shown: Vec::new(),
         }
     }
 
@@ -166,7 +169,7 @@ impl<'i> Classifier<'i> {
         2 + (letters / self.index.parameters.sketch.stride()) as u32
     }
 
-    fn write_line(&self, name: &[u8], taxon: Option<Taxon>, lengths: (usize, Option<usize>), text: &mut Vec<u8>) {
+    fn write_line(&mut self, name: &[u8], taxon: Option<Taxon>, lengths: (usize, Option<usize>), text: &mut Vec<u8>) {
         let taxonomy = &self.index.taxonomy;
         text.extend_from_slice(if taxon.is_some() { b"C\t" } else { b"U\t" });
         text.extend_from_slice(name);
@@ -181,11 +184,13 @@ impl<'i> Classifier<'i> {
     }
 
     /// Writes the candidates' hits by taxid, best first; `0:0` where there are none.
-    fn write_hits(&self, text: &mut Vec<u8>) {
+    fn write_hits(&mut self, text: &mut Vec<u8>) {
+        let Classifier { index, candidates, shown: hits, .. } = self;
         let taxid = |candidate: &Candidate| {
-            self.index.targets.get(candidate.target).taxon.map_or(0, |taxon| self.index.taxonomy.taxid(taxon))
+            index.targets.get(candidate.target).taxon.map_or(0, |taxon| index.taxonomy.taxid(taxon))
         };
-        let mut hits: Vec<(u32, usize)> = self.candidates.iter().map(|one| (taxid(one), one.hits.len())).collect();
+        hits.clear();
+        hits.extend(candidates.iter().map(|one| (taxid(one), one.hits.len())));
         hits.sort_unstable_by_key(|&(taxid, hits)| (taxid, std::cmp::Reverse(hits)));
         hits.dedup_by_key(|&mut (taxid, _)| taxid);
         hits.sort_unstable_by_key(|&(taxid, hits)| (std::cmp::Reverse(hits), taxid));
