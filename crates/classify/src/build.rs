@@ -9,6 +9,7 @@ use gyrase_kmer::{SketchShape, Sketcher};
 use gyrase_table::gydb::{self, Database, GydbError, PARTITIONS, Writer};
 use gyrase_tabulate::{TabulateError, Worker, in_parallel, reduce, spill_path};
 
+use crate::cap::Cap;
 use crate::index::{PARAMETERS, Parameters, TARGETS, TAXONOMY};
 use crate::references::{Chunk, References, TaxonOf};
 use crate::targets::{Target, Targets};
@@ -97,7 +98,8 @@ pub fn build(
     progress.start("read", 0);
     let (partitions, targets) = scatter(config, taxon_of, fabric, progress)?;
     progress.start("sort", PARTITIONS as u64);
-    let lists = |_| Lists { writer: &writer, cap: usize::from(cap), rows: Vec::new(), piece: Piece::default() };
+    let cap = Cap::new(&targets, cap);
+    let lists = |_| Lists { writer: &writer, cap: &cap, rows: Vec::new(), piece: Piece::default() };
     reduce(&partitions, 0, (0..config.threads).map(lists).collect(), progress)?;
     drop(partitions);
     progress.start("write", 0);
@@ -167,8 +169,7 @@ fn send(sender: &mut impl Sender, features: &[u32], window: u32) -> Result<(), F
 /// Sorts the records of a partition into lists of locations.
 struct Lists<'w> {
     writer: &'w Writer,
-    /// The most locations that a feature keeps.
-    cap: usize,
+    cap: &'w Cap<'w>,
     /// Place and location of every record.
     rows: Vec<u64>,
     piece: Piece,
@@ -199,8 +200,13 @@ impl<D: Drain> Worker<D> for Lists<'_> {
         locations.clear();
         for list in self.rows.chunk_by(|one, other| one >> 32 == other >> 32) {
             places.push((list[0] >> 32) as u32);
-            counts.push(list.len().min(self.cap) as u8);
-            locations.extend(spread(list.len(), self.cap).map(|at| list[at] as u32));
+            let (before, all) = (locations.len(), list.iter().map(|&row| row as u32));
+            if list.len() > self.cap.most() {
+                locations.extend(self.cap.choose(all));
+            } else {
+                locations.extend(all);
+            }
+            counts.push((locations.len() - before) as u8);
         }
         Ok(self.writer.piece(number, places, counts, locations)?)
     }
@@ -208,13 +214,6 @@ impl<D: Drain> Worker<D> for Lists<'_> {
     fn abandon(&self) {
         self.writer.abandon();
     }
-}
-
-/// Up to `most` of the numbers below `all`, evenly spread: of a feature in too many windows, those that stay shall not all be of the
-/// targets that happened to come first.
-fn spread(all: usize, most: usize) -> impl Iterator<Item = usize> {
-    let kept = all.min(most);
-    (0..kept).map(move |i| i * all / kept)
 }
 
 fn finish(

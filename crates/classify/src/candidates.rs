@@ -79,7 +79,7 @@ mod tests {
     fn targets(windows: &[u32]) -> Targets {
         let mut targets = Targets::default();
         for &windows in windows {
-            targets.push(Target { name: String::new(), taxon: None, letters: 0, windows }).unwrap();
+            targets.push(Target { name: String::new(), taxon: None, letters: 0, windows, source: 0 }).unwrap();
         }
         targets
     }

@@ -10,6 +10,7 @@
 pub mod abundance;
 mod build;
 mod candidates;
+mod cap;
 mod decide;
 mod index;
 mod query;
@@ -20,6 +21,7 @@ mod targets;
 pub mod taxonomy;
 
 pub use build::{BuildError, Config as BuildConfig, Summary as BuildSummary, build};
+pub use cap::Cap;
 pub use decide::Rule;
 pub use index::{Index, IndexError, Parameters};
 pub use query::{Config, QueryError, Summary, classify};

@@ -45,6 +45,8 @@ pub(crate) struct References<'a> {
     /// The file that is read, and its name.
     reader: Option<(Reader, PathBuf)>,
     batch: Batch,
+    /// The number of the file, among those that have a target.
+    source: u32,
     /// The next record of the batch.
     next: usize,
     shape: SketchShape,
@@ -66,7 +68,7 @@ impl<'a> References<'a> {
     /// The sequences of `files`; `taxon_of` is told the header of each, and its file.
     pub(crate) fn new(files: Vec<PathBuf>, shape: SketchShape, taxon_of: &'a mut TaxonOf<'a>) -> References<'a> {
         let (files, batch, targets) = (files.into_iter(), Batch::default(), Targets::default());
-        References { files, reader: None, batch, next: 0, shape, taxon_of, targets, open: None }
+        References { files, reader: None, source: 0, batch, next: 0, shape, taxon_of, targets, open: None }
     }
 
     /// The targets read so far.
@@ -115,6 +117,7 @@ impl<'a> References<'a> {
             self.batch.clear();
             let Some(file) = self.files.next() else { return Ok(false) };
             self.reader = Some((Reader::open(&file, &Options::default())?, file));
+            self.source += u32::from(self.targets.iter().last().is_some_and(|target| target.source == self.source));
         }
         Ok(true)
     }
@@ -126,7 +129,8 @@ impl<'a> References<'a> {
         let header = String::from_utf8_lossy(self.batch.bytes(record.name));
         let name = header.split_whitespace().next().unwrap_or_default().to_owned();
         let file = self.reader.as_ref().map_or(Path::new(""), |(_, file)| file);
-        let target = Target { name, taxon: (self.taxon_of)(&header, file), letters: 0, windows: 0 };
+        let target =
+            Target { name, taxon: (self.taxon_of)(&header, file), letters: 0, windows: 0, source: self.source };
         self.open = Some(Open { target, cut: 0, rest: Vec::new() });
     }
 

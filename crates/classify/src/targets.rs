@@ -15,6 +15,8 @@ pub struct Target {
     pub letters: u64,
     /// Its windows.
     pub windows: u32,
+    /// The number of its file: files that have a target, in the order of the references, from 0.
+    pub source: u32,
 }
 
 /// All targets of a database. Their windows are numbered through, in order of targets.
@@ -91,8 +93,8 @@ impl Targets {
         Some(())
     }
 
-    /// The bytes that [`Targets::from_bytes`] reads: how many; for each its taxon, windows, letters and the length of its name;
-    /// all names.
+    /// The bytes that [`Targets::from_bytes`] reads: how many; for each its taxon, windows, letters, the length of its name and
+    /// its file; all names.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = (self.len() as u64).to_le_bytes().to_vec();
         for target in &self.targets {
@@ -100,6 +102,7 @@ impl Targets {
             bytes.extend(target.windows.to_le_bytes());
             bytes.extend(target.letters.to_le_bytes());
             bytes.extend((target.name.len() as u32).to_le_bytes());
+            bytes.extend(target.source.to_le_bytes());
         }
         self.targets.iter().for_each(|target| bytes.extend(target.name.as_bytes()));
         bytes
@@ -114,7 +117,7 @@ impl Targets {
     }
 
     fn parse(bytes: &[u8]) -> Option<Targets> {
-        const ENTRY: usize = 20;
+        const ENTRY: usize = 24;
         let (count, rest) = bytes.split_first_chunk()?;
         let count = usize::try_from(u64::from_le_bytes(*count)).ok()?;
         let (entries, mut names) = rest.split_at_checked(count.checked_mul(ENTRY)?)?;
@@ -126,7 +129,7 @@ impl Targets {
             names = rest;
             let name = str::from_utf8(name).ok()?.to_owned();
             let taxon = Some(word(0)).filter(|&taxon| taxon != NO_TAXON);
-            targets.push(Target { name, taxon, letters, windows: word(4) })?;
+            targets.push(Target { name, taxon, letters, windows: word(4), source: word(20) })?;
         }
         names.is_empty().then_some(targets)
     }
@@ -140,7 +143,13 @@ mod tests {
         let mut targets = Targets::default();
         for (i, windows) in [3, 0, 1, 700, 0].into_iter().enumerate() {
             let taxon = (i != 2).then_some(i as u32 + 5);
-            let target = Target { name: format!("chr{i}"), taxon, letters: u64::from(windows) << 33, windows };
+            let target = Target {
+                name: format!("chr{i}"),
+                taxon,
+                letters: u64::from(windows) << 33,
+                windows,
+                source: i as u32 / 2,
+            };
             targets.push(target).unwrap();
         }
         targets
@@ -160,7 +169,7 @@ mod tests {
     #[test]
     fn too_many_windows_are_refused() {
         let mut targets = some();
-        let target = Target { name: String::new(), taxon: None, letters: 0, windows: u32::MAX - 704 };
+        let target = Target { name: String::new(), taxon: None, letters: 0, windows: u32::MAX - 704, source: 0 };
         assert!(targets.push(target.clone()).is_some());
         assert!(targets.push(Target { windows: 1, ..target }).is_none());
     }

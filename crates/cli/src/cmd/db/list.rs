@@ -10,7 +10,7 @@ use crate::failure::Result;
 use crate::session::Session;
 use crate::sink::Sink;
 
-/// List the references: name, taxid (0 for none), letters, windows; tab-separated, in the order of the database.
+/// List the references: name, taxid (0 for none), letters, windows, number of its file; tab-separated, in the order of the database.
 #[derive(Debug, Args)]
 pub struct Targets {
     /// The database
@@ -30,10 +30,10 @@ impl Targets {
     /// Prints the table.
     pub fn run(self, session: &Session) -> Result<()> {
         print(&self.database, session, |index, out| {
-            writeln!(out, "name\ttaxid\tletters\twindows")?;
+            writeln!(out, "name\ttaxid\tletters\twindows\tfile")?;
             index.targets.iter().try_for_each(|target| {
                 let taxid = target.taxon.map_or(0, |taxon| index.taxonomy.taxid(taxon));
-                writeln!(out, "{}\t{taxid}\t{}\t{}", target.name, target.letters, target.windows)
+                writeln!(out, "{}\t{taxid}\t{}\t{}\t{}", target.name, target.letters, target.windows, target.source)
             })
         })
     }

@@ -30,7 +30,7 @@ enum What {
     Build(build::Build),
     /// Say what a database holds
     Info(info::Info),
-    /// List the references: name, taxid, letters, windows
+    /// List the references: name, taxid, letters, windows, file
     Targets(list::Targets),
     /// List the taxa: taxid, rank, name, and the references at and below each
     Taxa(list::Taxa),
