@@ -76,6 +76,38 @@ fn a_partition_of_the_features_can_be_listed_alone() {
     }
 }
 
+/// KiB of a file that this process has mapped into its memory.
+#[cfg(target_os = "linux")]
+fn resident(path: &Path) -> u64 {
+    let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
+    let name = path.to_str().unwrap();
+    let mut of_file = maps.lines().skip_while(|line| !line.ends_with(name));
+    let line = of_file.find_map(|line| line.strip_prefix("Rss:")).expect("the file is mapped");
+    line.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn memory_is_given_back_and_the_bytes_stay() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("given back.gydb");
+    let places = features(300_000, 23);
+    let size = file(&path, &places, 2).len() as u64 >> 10;
+    let database = Database::open(&path).unwrap();
+    check(&database, &places);
+    assert!(resident(&path) > size / 2, "{} of {size} KiB", resident(&path));
+    database.let_go(0..PARTITIONS / 2);
+    database.let_go(7..7);
+    let half = resident(&path);
+    assert!(half > size / 4 && half < 3 * size / 4, "{half} of {size} KiB");
+    database.let_go(0..PARTITIONS);
+    assert!(resident(&path) < size / 4, "{} of {size} KiB", resident(&path));
+    check(&database, &places);
+    let in_memory = in_memory(&places);
+    in_memory.let_go(0..PARTITIONS);
+    check(&in_memory, &places);
+}
+
 #[test]
 fn sections_are_found_by_name() {
     let folder = tempfile::tempdir().unwrap();

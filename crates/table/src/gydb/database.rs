@@ -14,7 +14,7 @@ use super::layout::{
     Entry, HEADER_BYTES, Header, MAGIC, PARTITIONS, PLACE_BITS, Section, Summary, VERSION, checksum, feature_at,
     place_of, version,
 };
-use crate::map::{anonymous, map};
+use crate::map::{anonymous, let_go, map};
 
 /// An opened database, in a file or in memory. Threads share it.
 ///
@@ -26,6 +26,8 @@ use crate::map::{anonymous, map};
 pub struct Database {
     path: PathBuf,
     bytes: Mmap,
+    /// True when `bytes` are those of the file itself and no copy.
+    mapped: bool,
     header: Header,
     partitions: Vec<Partition>,
     sections: Vec<Section>,
@@ -63,7 +65,7 @@ impl Database {
             return Err(fail(std::io::Error::other("it is a directory")));
         }
         let map = map(&file).map_err(fail)?;
-        Database::new(path.to_path_buf(), map, false)
+        Ok(Database { mapped: true, ..Database::new(path.to_path_buf(), map, false)? })
     }
 
     /// Opens the bytes of a database that was just built.
@@ -89,7 +91,7 @@ impl Database {
         let sound = Sound::new(&entries, trusted);
         let sound_sections = sections.iter().map(|_| AtomicBool::new(trusted)).collect();
         let partitions = entries.iter().map(Partition::from).collect();
-        Ok(Database { path, bytes, header, partitions, sections, sound_sections, sound })
+        Ok(Database { path, bytes, mapped: false, header, partitions, sections, sound_sections, sound })
     }
 
     /// The file.
@@ -230,6 +232,24 @@ impl Database {
     pub fn features_of(&self, partitions: Range<usize>) -> Features<'_> {
         assert!(partitions.end <= PARTITIONS, "partitions are numbered from 0 to {PARTITIONS}");
         Features { database: self, partitions, now: None }
+    }
+
+    /// Gives the memory back that reading some partitions took: they are read from the file again when they are next asked for. Whoever
+    /// goes through a database larger than memory calls it behind itself. What is only in memory stays there.
+    ///
+    /// # Panics
+    /// When a partition is not below [`PARTITIONS`].
+    pub fn let_go(&self, partitions: Range<usize>) {
+        assert!(partitions.end <= PARTITIONS, "partitions are numbered from 0 to {PARTITIONS}");
+        let ends = [partitions.start, partitions.end].map(|number| self.start_of(number));
+        if self.mapped && ends[0] < ends[1] {
+            let_go(&self.bytes, ends[0]..ends[1]);
+        }
+    }
+
+    /// Where a partition begins in the file; that behind the last one is where they end.
+    fn start_of(&self, number: usize) -> usize {
+        self.partitions.get(number).map_or(self.header.partitions_end as usize, |partition| 4 * partition.start)
     }
 
     /// Checks every byte: checksums, the order of features and locations, the totals of the header, the zeros between the
