@@ -55,6 +55,7 @@ mod rank;
 mod source;
 mod table;
 mod tree;
+mod unite;
 
 use std::ops::Range;
 
@@ -64,6 +65,7 @@ pub use map::{Assigned, TaxonMap, taxid_in};
 pub use rank::{Rank, RankCode, RankStyle};
 pub use source::{Source, read};
 use tree::{Parts, Sprouts};
+pub use unite::Disunity;
 
 /// A node by its place in a [`Taxonomy`], from 0, the root.
 pub type Taxon = u32;
