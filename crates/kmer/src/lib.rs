@@ -29,9 +29,9 @@ pub use key::{Key, mix, unmix};
 pub use kmer::Kmer;
 pub use minimizer::{BINS, bin_of, bin_of_hash, minimizer_hash};
 pub use shape::{MAX_K, Shape, ShapeError};
-pub(crate) use sketch::feature_of_key;
 pub use sketch::{
     Choice, MAX_FEATURE_K, MAX_FEATURES, MAX_ONE_IN, MAX_SAMPLED_K, MAX_WINDOW, SketchShape, SketchShapeError,
     Sketcher, feature_of, sampled_feature_of,
 };
+pub(crate) use sketch::{feature_of_key, sampled_key_of};
 pub use superkmer::{Cutter, SuperKmer};

@@ -39,6 +39,7 @@ pub const MAX_ONE_IN: usize = 1000;
 pub(crate) const SALT: u32 = 0x741b_8175;
 pub(crate) const FIRST: u32 = 0x21f0_aaad;
 pub(crate) const SECOND: u32 = 0x735a_2d97;
+pub(crate) const SAMPLED_SALT: u64 = 0x78de_fe41_708d_b555;
 
 /// The feature of a k-mer for [`Choice::Smallest`], given as the two-bit value of its canonical form: a bijection of 32-bit words, so equal features of
 /// one k are equal k-mers. Part of the file format.
@@ -55,12 +56,18 @@ pub const fn feature_of(canonical: u32) -> u32 {
 /// The feature of a k-mer for [`Choice::Below`], given as the two-bit value of its canonical form; `None` when it is not among the one
 /// in `one_in` (at least 1) that are chosen. Part of the file format.
 ///
-/// The upper half of the k-mer's key ([`mix`]) decides, and both halves make the feature: two k-mers may share one, as about one
-/// pair in four thousand million does.
+/// The upper half of a key decides, and both halves make the feature: two k-mers may share one, as about one pair in four thousand million
+/// does. The key is the k-mer under a bijection ([`mix`]), salted so that words of low complexity, which are in every large genome, are
+/// not chosen: for k from 20 to 24 those of period 1 and 2, and for k = 22 those of period 3, are chosen by no `one_in` above 3.
 #[inline]
 pub const fn sampled_feature_of(canonical: u64, one_in: usize) -> Option<u32> {
-    let key = mix(canonical);
+    let key = sampled_key_of(canonical);
     if (key >> 32) as u32 <= limit_of(one_in) { Some(feature_of_key(key)) } else { None }
+}
+
+#[inline(always)]
+pub(crate) const fn sampled_key_of(canonical: u64) -> u64 {
+    mix(canonical ^ SAMPLED_SALT)
 }
 
 /// The largest upper half of a key that is chosen.
@@ -186,7 +193,8 @@ mod tests {
             let (features, most): (BTreeSet<u32>, usize) = match shape.choice() {
                 Choice::Smallest(most) => (canonical.map(|word| feature_of(word as u32)).collect(), most),
                 Choice::Below(one_in) => {
-                    let chosen = canonical.map(mix).filter(|key| key >> 32 <= u64::from(u32::MAX) / one_in as u64);
+                    let keys = canonical.map(|word| mix(word ^ 0x78de_fe41_708d_b555));
+                    let chosen = keys.filter(|key| key >> 32 <= u64::from(u32::MAX) / one_in as u64);
                     (chosen.map(|key| (key >> 32) as u32 ^ key as u32).collect(), usize::MAX)
                 }
             };
@@ -253,14 +261,15 @@ mod tests {
     #[test]
     fn sampled_features_are_frozen() {
         let frozen = [
-            (0, 0, MAX_ONE_IN),
-            (1, 0xf87d_8879, 1),
-            (2, 0xeded_6346, 2),
-            (0x1b, 0x4d29_8e88, 3),
-            (0x1b1b_1b1b, 0x522f_5ce3, 1),
-            (0xffff_ffff_ffff, 0x6ffc_10b4, 2),
-            (0x003b_8c7d_2e91, 0x06d7_90c1, 27),
-            (u64::MAX, 0x0727_9667, 1),
+            (0, 0xed81_6f72, 3),
+            (1, 0xae45_efe1, 1),
+            (2, 0x20e3_0b8a, 3),
+            (0x1b, 0xf601_6964, 1),
+            (0x1b1b_1b1b, 0x9066_84a0, 1),
+            (0xffff_ffff_ffff, 0x7507_a0d7, 1),
+            (0x003b_8c7d_2e91, 0x9225_d856, 20),
+            (0x0045_3845_3d70, 0xb85e_ea02, 483),
+            (u64::MAX, 0xe0ee_0119, 1),
         ];
         for (canonical, feature, one_in) in frozen {
             assert_eq!(sampled_feature_of(canonical, one_in), Some(feature), "{canonical:#x}");
@@ -268,7 +277,7 @@ mod tests {
             assert_eq!(rarer, None, "{canonical:#x}");
         }
         let letters = b"GATTACAGATTACCAGATTTACAGGATTACA";
-        assert_eq!(sketches(letters, sampled(24, 31, 8, 5), Kernels::Scalar), [[0x3e39_167c, 0x754c_fe6e]]);
+        assert_eq!(sketches(letters, sampled(22, 31, 8, 5), Kernels::Scalar), [[0x8e37_10d9, 0xd76b_7912]]);
     }
 
     #[test]
@@ -282,15 +291,28 @@ mod tests {
         }
     }
 
+    /// The canonical k-mers that repeat a unit of so many bases.
+    fn repeated(k: usize, period: u32) -> impl Iterator<Item = u64> {
+        (0..4u8.pow(period)).map(move |unit| {
+            let letters: Vec<u8> =
+                (0..k).map(|i| b"ACGT"[usize::from(unit >> (2 * (i % period as usize)) & 3)]).collect();
+            Kmer::<1>::from_letters(&letters).unwrap().canonical(k).0[0]
+        })
+    }
+
     #[test]
     fn words_of_low_complexity_are_not_small() {
         for (k, period) in [(12, 2), (13, 2), (14, 2), (15, 2), (16, 2), (16, 3)] {
-            for unit in 0..4u8.pow(period) {
-                let letters: Vec<u8> =
-                    (0..k).map(|i| b"ACGT"[usize::from(unit >> (2 * (i % period as usize)) & 3)]).collect();
-                let canonical = Kmer::<1>::from_letters(&letters).unwrap().canonical(k).0[0] as u32;
-                assert!(feature_of(canonical) > u32::MAX / 5, "{}", String::from_utf8_lossy(&letters));
-            }
+            let small = repeated(k, period).find(|&word| feature_of(word as u32) <= u32::MAX / 5);
+            assert_eq!(small, None, "k={k}");
+        }
+    }
+
+    #[test]
+    fn words_of_low_complexity_are_not_chosen() {
+        for (k, period) in [(20, 2), (21, 2), (22, 2), (23, 2), (24, 2), (22, 3)] {
+            let chosen = repeated(k, period).find(|&word| sampled_feature_of(word, 4).is_some());
+            assert_eq!(chosen, None, "k={k}");
         }
     }
 

@@ -201,6 +201,7 @@ pub(super) unsafe fn sampled(kmers: usize, k: usize, limit: u32, at: usize, stre
     let skip = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
     let unused = _mm_cvtsi32_si128(64 - 2 * k as i32);
     let mask = _mm512_srl_epi64(_mm512_set1_epi32(-1), unused);
+    let salt = _mm512_set1_epi64(sketch::SAMPLED_SALT as i64);
     let limit = _mm512_set1_epi64(i64::from(limit));
     let (packed, hashes) = (stretch.packed.as_ptr(), stretch.hashes.as_mut_ptr());
     let marks = stretch.changes.as_mut_ptr().cast::<u8>();
@@ -210,7 +211,8 @@ pub(super) unsafe fn sampled(kmers: usize, k: usize, limit: u32, at: usize, stre
         unsafe {
             let rising = window(packed.add(i / 4).cast::<u128>().read_unaligned(), skip);
             let forward = _mm512_srl_epi64(reverse_bases(rising), unused);
-            let key = mix(_mm512_min_epu64(forward, _mm512_andnot_si512(rising, mask)));
+            let canonical = _mm512_min_epu64(forward, _mm512_andnot_si512(rising, mask));
+            let key = mix(_mm512_xor_si512(canonical, salt));
             let high = _mm512_srli_epi64::<32>(key);
             let chosen = _mm512_cmple_epu64_mask(high, limit) & first_lanes(kmers - i) as u8;
             let features = _mm512_castsi256_si512(_mm512_cvtepi64_epi32(_mm512_xor_si512(key, high)));

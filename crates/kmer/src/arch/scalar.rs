@@ -5,7 +5,7 @@ use std::ops::Range;
 use gyrase_seq::encode;
 
 use super::{Stretch, Window};
-use crate::{Shape, feature_of, feature_of_key, minimizer_hash, mix};
+use crate::{Shape, feature_of, feature_of_key, minimizer_hash, mix, sampled_key_of};
 
 pub(super) fn pack(letters: &[u8], packed: &mut [u8]) -> bool {
     let mut valid = true;
@@ -79,7 +79,7 @@ pub(super) fn sampled(kmers: usize, k: usize, limit: u32, at: usize, stretch: &m
     changes[..kmers.div_ceil(64)].fill(0);
     let mut end = at;
     canonical_words(kmers, k, packed, |i, word| {
-        let key = mix(word);
+        let key = sampled_key_of(word);
         let chosen = (key >> 32) as u32 <= limit;
         hashes[end] = feature_of_key(key);
         end += usize::from(chosen);
