@@ -1,25 +1,25 @@
 //! `gyrase classify`.
 
+mod against;
+mod answer;
+mod lane;
+mod outputs;
 mod reports;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use gyrase_classify::{Config, Index, Parameters, QueryError, Rule, Summary, classify};
-use gyrase_fastx::{PairedReader, Reader};
-use gyrase_tabulate::Source;
+use gyrase_classify::Summary;
 use serde_json::json;
 
+use self::against::Against;
+use self::answer::answer;
+use self::lane::{Lane, sample_of};
+use self::outputs::Places;
 use self::reports::Reports;
-use super::references::{self, Taxa};
-use crate::failure::{Code, Failure, Result};
+use crate::failure::{Failure, Result};
 use crate::session::Session;
-use crate::sink::Sink;
-use crate::words::{self, bytes, things};
-
-/// Letters that a pair may span on its reference.
-const INSERT: usize = 400;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -61,101 +61,54 @@ pub struct Classify {
     reports: Reports,
 }
 
-/// What the reads are compared with.
-#[derive(Debug, Args)]
-struct Against {
-    /// Database of references, as `gyrase db build` makes it
-    #[arg(long, value_name = "FILE.gydb", required_unless_present = "refs", conflicts_with = "refs")]
-    db: Option<PathBuf>,
-
-    /// Instead of a database: references, a folder of them, or `@list`; may be given again
-    #[arg(long, value_name = "REFS", requires = "taxonomy")]
-    refs: Vec<PathBuf>,
-
-    /// With --refs: the taxonomy, as for `gyrase db build`
-    #[arg(long, value_name = "PATH", requires = "refs")]
-    taxonomy: Option<PathBuf>,
-
-    /// With --refs: table of taxids, as for `gyrase db build`; may be given again
-    #[arg(long, value_name = "FILE", requires = "refs")]
-    map: Vec<PathBuf>,
-}
-
-impl Against {
-    fn inputs(&self) -> impl Iterator<Item = &PathBuf> {
-        self.db.iter().chain(&self.taxonomy).chain(&self.map)
-    }
-
-    /// Opens the database, or builds it in memory.
-    fn index(&self, references: Vec<PathBuf>, session: &Session) -> Result<Index> {
-        match (&self.db, &self.taxonomy) {
-            (Some(path), _) => Ok(Index::open(path)?),
-            (None, Some(taxonomy)) => {
-                let taxa = Taxa::read(taxonomy, &self.map, &references)?;
-                let (summary, database) = taxa.build(references, None, Parameters::default(), session)?;
-                let (targets, size) = (things(summary.targets as u64, "reference"), bytes(summary.table.bytes));
-                tracing::info!("{targets} in memory, {size}, {}", words::time(session.elapsed()));
-                let database = database.ok_or_else(|| Failure::new(Code::Internal, "the database was not kept"))?;
-                Ok(Index::of(database)?)
-            }
-            (None, None) => Err(Failure::usage("name a database with --db, or references with --refs and --taxonomy")),
-        }
-    }
-}
-
 impl Classify {
     /// Classifies; the outputs appear together, once the last read is answered.
     pub fn run(self, session: &Session) -> Result<()> {
-        let references = references::files(&self.against.refs)?;
-        self.check_places(&references, session)?;
-        let source = self.source()?;
+        let (lane, places) = (self.lane(), self.places());
+        let references = self.against.references()?;
+        self.check_places(&places, &references, session)?;
+        let source = lane.open()?;
         let index = self.against.index(references, session)?;
-        let mut answers = Sink::open(self.output.as_deref())?;
-        let reports = self.reports.open()?;
+        let mut outputs = places.open()?;
         let start = Instant::now();
-        let summary = answer(&index, source, &mut answers, session)?;
+        let summary = answer(&index, [Ok(source)], &mut outputs, session)?;
         let time = start.elapsed();
-        let written = self.reports.write(reports, &index.taxonomy, &summary.tally, &sample(&self.reads))?;
-        answers.finish()?;
-        written.into_iter().try_for_each(Sink::finish)?;
-        self.note(session, &summary);
+        outputs.finish(&index.taxonomy, &summary.tally, &sample_of(&lane.reads))?;
+        self.note(session, &places, &summary);
         say(&summary, time);
         Ok(())
     }
 
-    fn check_places(&self, references: &[PathBuf], session: &Session) -> Result<()> {
-        let inputs = [&self.reads].into_iter().chain(&self.mates).chain(self.against.inputs()).chain(references);
-        let outputs = || self.output.iter().chain(self.reports.paths());
-        let to_stdout = outputs().filter(|path| path.as_os_str() == "-").count() + usize::from(self.output.is_none());
-        if to_stdout > 1 {
+    fn lane(&self) -> Lane {
+        Lane { reads: self.reads.clone(), mates: self.mates.clone(), interleaved: self.interleaved }
+    }
+
+    fn places(&self) -> Places {
+        Places { answers: self.output.clone(), reports: self.reports.places(), rank: self.reports.rank() }
+    }
+
+    fn check_places(&self, places: &Places, references: &[PathBuf], session: &Session) -> Result<()> {
+        if places.to_stdout() > 1 {
             return Err(Failure::usage("two outputs go to standard output; give the answers a file with -o"));
         }
-        session.keep_apart(inputs, outputs())
+        session.keep_apart(self.inputs().chain(references), places.files())
     }
 
-    fn source(&self) -> Result<Source> {
-        let options = Source::options();
-        Ok(match &self.mates {
-            Some(mates) => Source::Paired(Box::new(PairedReader::open(&self.reads, mates, &options)?)),
-            None if self.interleaved => {
-                Source::Paired(Box::new(PairedReader::open_interleaved(&self.reads, &options)?))
-            }
-            None => Source::Single(Box::new(Reader::open(&self.reads, &options)?)),
-        })
+    fn inputs(&self) -> impl Iterator<Item = &PathBuf> {
+        [&self.reads].into_iter().chain(&self.mates).chain(self.against.inputs())
     }
 
-    fn note(&self, session: &Session, summary: &Summary) {
+    fn note(&self, session: &Session, places: &Places, summary: &Summary) {
         let shown = |path: &PathBuf| path.display().to_string();
-        let inputs = [&self.reads].into_iter().chain(&self.mates).chain(self.against.inputs());
-        session.note("inputs", inputs.chain(&self.against.refs).map(shown).collect::<Vec<_>>());
-        session.note("output", self.output.as_ref().map_or("-".into(), shown));
-        session.note("reports", self.reports.paths().map(shown).collect::<Vec<_>>());
+        session.note("inputs", self.inputs().map(shown).collect::<Vec<_>>());
+        session.note("output", places.answers.as_ref().map_or("-".into(), shown));
+        session.note("reports", places.reports.iter().map(|(_, path)| shown(path)).collect::<Vec<_>>());
         session.note(
             "parameters",
             json!({
                 "paired": self.mates.is_some() || self.interleaved,
-                "on_the_fly": self.against.db.is_none(),
-                "abundance": self.reports.rank().name(),
+                "on_the_fly": self.against.is_on_the_fly(),
+                "abundance": places.rank.name(),
                 "threads": session.threads,
                 "memory_bytes": session.memory,
             }),
@@ -174,25 +127,6 @@ impl Classify {
     }
 }
 
-fn answer(index: &Index, source: Source, answers: &mut Sink, session: &Session) -> Result<Summary> {
-    let config = Config { rule: Rule::default(), insert: INSERT, threads: session.threads };
-    let classified = session.shown(|progress| {
-        progress.start("classify", 0);
-        classify(index, source, &config, answers, progress)
-    });
-    classified.map_err(|error| match error {
-        QueryError::Sink(source) => answers.error(source).into(),
-        error => error.into(),
-    })
-}
-
-/// The name of a sample: that of its file without what tells the format.
-fn sample(reads: &Path) -> String {
-    let name = reads.file_name().unwrap_or_default().to_string_lossy();
-    let name = name.split('.').next().filter(|name| !name.is_empty() && *name != "-");
-    name.unwrap_or("sample").to_string()
-}
-
 /// Says it in Kraken's words, which other programs look for.
 fn say(summary: &Summary, time: Duration) {
     let tally = &summary.tally;
@@ -207,16 +141,4 @@ fn say(summary: &Summary, time: Duration) {
     let (found, others) = (tally.classified(), tally.unclassified());
     tracing::info!("  {found} sequences classified ({:.2}%)", percent(found));
     tracing::info!("  {others} sequences unclassified ({:.2}%)", percent(others));
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn samples_are_named_by_their_files() {
-        for (file, name) in [("x/a_1.fq.gz", "a_1"), ("b", "b"), ("-", "sample"), (".fq", "sample")] {
-            assert_eq!(sample(Path::new(file)), name);
-        }
-    }
 }

@@ -1,0 +1,64 @@
+//! What the reads of `gyrase classify` are compared with.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use gyrase_classify::{Index, Parameters};
+
+use crate::cmd::references::{self, Taxa};
+use crate::failure::{Code, Failure, Result};
+use crate::session::Session;
+use crate::words::{self, bytes, things};
+
+/// A database, or references.
+#[derive(Debug, Args)]
+pub struct Against {
+    /// Database of references, as `gyrase db build` makes it
+    #[arg(long, value_name = "FILE.gydb", required_unless_present = "refs", conflicts_with = "refs")]
+    db: Option<PathBuf>,
+
+    /// Instead of a database: references, a folder of them, or `@list`; may be given again
+    #[arg(long, value_name = "REFS", requires = "taxonomy")]
+    refs: Vec<PathBuf>,
+
+    /// With --refs: the taxonomy, as for `gyrase db build`
+    #[arg(long, value_name = "PATH", requires = "refs")]
+    taxonomy: Option<PathBuf>,
+
+    /// With --refs: table of taxids, as for `gyrase db build`; may be given again
+    #[arg(long, value_name = "FILE", requires = "refs")]
+    map: Vec<PathBuf>,
+}
+
+impl Against {
+    /// The files that are named.
+    pub fn inputs(&self) -> impl Iterator<Item = &PathBuf> {
+        self.db.iter().chain(&self.taxonomy).chain(&self.map).chain(&self.refs)
+    }
+
+    /// The files of references, those of folders and lists.
+    pub fn references(&self) -> Result<Vec<PathBuf>> {
+        references::files(&self.refs)
+    }
+
+    /// True where a database is built in memory.
+    pub fn is_on_the_fly(&self) -> bool {
+        self.db.is_none()
+    }
+
+    /// Opens the database, or builds it in memory of `references`.
+    pub fn index(&self, references: Vec<PathBuf>, session: &Session) -> Result<Index> {
+        match (&self.db, &self.taxonomy) {
+            (Some(path), _) => Ok(Index::open(path)?),
+            (None, Some(taxonomy)) => {
+                let taxa = Taxa::read(taxonomy, &self.map, &references)?;
+                let (summary, database) = taxa.build(references, None, Parameters::default(), session)?;
+                let (targets, size) = (things(summary.targets as u64, "reference"), bytes(summary.table.bytes));
+                tracing::info!("{targets} in memory, {size}, {}", words::time(session.elapsed()));
+                let database = database.ok_or_else(|| Failure::new(Code::Internal, "the database was not kept"))?;
+                Ok(Index::of(database)?)
+            }
+            (None, None) => Err(Failure::usage("name a database with --db, or references with --refs and --taxonomy")),
+        }
+    }
+}
