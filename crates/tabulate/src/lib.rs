@@ -25,7 +25,7 @@ use gyrase_fastx::Inputs;
 use gyrase_kmer::{Cutter, Shape, SuperKmer, mix};
 use gyrase_seq::Batch;
 
-pub use reads::{Source, Turn, in_order};
+pub use reads::{Feed, Source, Turn, in_order};
 pub use records::{Records, Repeats};
 
 /// What ends a scatter or a reduction early.

@@ -1,4 +1,4 @@
-//! Batches of reads through many threads and out again in the order of their files: the road of what answers for every read.
+//! Tasks, batches of reads mostly, through many threads and out again in their order: the road of what answers for every read.
 
 use std::sync::mpsc::sync_channel;
 use std::sync::{Condvar, Mutex};
@@ -25,14 +25,29 @@ impl Source {
     pub fn options() -> Options {
         Options { whole_records: true, ..Options::default() }
     }
+}
 
-    /// Fills the batch, or those of first and second mates; false when there is no more.
-    fn next(&mut self, batches: &mut [Batch; 2]) -> Result<bool, gyrase_fastx::Error> {
-        let [first, second] = batches;
-        match self {
+/// What gives tasks, one after the other.
+pub trait Feed: Send {
+    /// A task. Tasks that are done are filled again.
+    type Task: Default + Send;
+
+    /// Fills a task; false when there is no more.
+    ///
+    /// # Errors
+    /// What it is made of cannot be read.
+    fn next(&mut self, task: &mut Self::Task) -> Result<bool, TabulateError>;
+}
+
+impl Feed for Source {
+    /// Single reads and an empty batch, or first and second mates.
+    type Task = [Batch; 2];
+
+    fn next(&mut self, [first, second]: &mut [Batch; 2]) -> Result<bool, TabulateError> {
+        Ok(match self {
             Source::Single(reader) => reader.next_batch(first),
             Source::Paired(reader) => reader.next_batches(first, second),
-        }
+        }?)
     }
 }
 
@@ -65,37 +80,37 @@ impl Turn {
     }
 }
 
-/// What the threads share: where batches come from, how many came, and whether more may.
-struct Shared {
-    source: Source,
+/// What the threads share: where tasks come from, how many came, and whether more may.
+struct Shared<F: Feed> {
+    feed: F,
     taken: usize,
     ended: bool,
-    spare: Vec<[Batch; 2]>,
+    spare: Vec<F::Task>,
 }
 
-/// Reads batches, lets `threads` threads make something of each (with a state from `start`), and calls `emit` with the
-/// batches and what was made of them, on the calling thread, in the order of the files.
+/// Takes tasks, batches of reads mostly, lets `threads` threads make something of each (with a state from `start`), and calls `emit` with the
+/// tasks and what was made of them, on the calling thread, in the order of the tasks.
 ///
 /// # Errors
 /// The reads cannot be read, somebody cancelled, or the first error of `emit`.
-pub fn in_order<S, R: Send, E: From<TabulateError>>(
+pub fn in_order<F: Feed, S, R: Send, E: From<TabulateError>>(
     threads: usize,
-    source: Source,
+    feed: F,
     progress: &Progress,
     start: impl Fn() -> S + Sync,
-    work: impl Fn(&mut S, &[Batch; 2]) -> R + Sync,
-    mut emit: impl FnMut(&[Batch; 2], R) -> Result<(), E>,
+    work: impl Fn(&mut S, &F::Task) -> R + Sync,
+    mut emit: impl FnMut(&F::Task, R) -> Result<(), E>,
 ) -> Result<(), E> {
-    let shared = Mutex::new(Shared { source, taken: 0, ended: false, spare: Vec::new() });
+    let shared = Mutex::new(Shared { feed, taken: 0, ended: false, spare: Vec::new() });
     let turn = Turn::default();
     let (results, received) = sync_channel(ON_THE_WAY);
     // Whoever is stopped is stopped by somebody with an error of his own.
-    let lane = |results: std::sync::mpsc::SyncSender<([Batch; 2], R)>| -> Result<(), TabulateError> {
+    let lane = |results: std::sync::mpsc::SyncSender<(F::Task, R)>| -> Result<(), TabulateError> {
         let guard = Guard(&turn);
         let mut state = start();
-        while let Some((number, batches)) = take(&shared, progress)? {
-            let made = work(&mut state, &batches);
-            if !turn.wait(number) || results.send((batches, made)).is_err() {
+        while let Some((number, task)) = take(&shared, progress)? {
+            let made = work(&mut state, &task);
+            if !turn.wait(number) || results.send((task, made)).is_err() {
                 return Ok(());
             }
             turn.pass();
@@ -113,13 +128,13 @@ pub fn in_order<S, R: Send, E: From<TabulateError>>(
             .collect();
         drop(results);
         let mut outcome = Ok(());
-        for (batches, made) in received {
-            outcome = emit(&batches, made);
+        for (task, made) in received {
+            outcome = emit(&task, made);
             if outcome.is_err() {
                 turn.fail();
                 break;
             }
-            lock(&shared).spare.push(batches);
+            lock(&shared).spare.push(task);
         }
         for lane in lanes {
             let done = lane.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -129,8 +144,8 @@ pub fn in_order<S, R: Send, E: From<TabulateError>>(
     })
 }
 
-/// The next batches and their number, or `None` at the end.
-fn take(shared: &Mutex<Shared>, progress: &Progress) -> Result<Option<(usize, [Batch; 2])>, TabulateError> {
+/// The next task and its number, or `None` at the end.
+fn take<F: Feed>(shared: &Mutex<Shared<F>>, progress: &Progress) -> Result<Option<(usize, F::Task)>, TabulateError> {
     let mut shared = lock(shared);
     if progress.is_cancelled() {
         shared.ended = true;
@@ -139,18 +154,18 @@ fn take(shared: &Mutex<Shared>, progress: &Progress) -> Result<Option<(usize, [B
     if shared.ended {
         return Ok(None);
     }
-    let mut batches = shared.spare.pop().unwrap_or_default();
-    // Until the batches are full: whoever comes after an error finds the end.
+    let mut task = shared.spare.pop().unwrap_or_default();
+    // Until the task is full: whoever comes after an error finds the end.
     shared.ended = true;
-    if !shared.source.next(&mut batches)? {
+    if !shared.feed.next(&mut task)? {
         return Ok(None);
     }
     shared.ended = false;
     shared.taken += 1;
-    Ok(Some((shared.taken - 1, batches)))
+    Ok(Some((shared.taken - 1, task)))
 }
 
-fn lock(shared: &Mutex<Shared>) -> std::sync::MutexGuard<'_, Shared> {
+fn lock<F: Feed>(shared: &Mutex<Shared<F>>) -> std::sync::MutexGuard<'_, Shared<F>> {
     shared.lock().expect("no thread panics while it reads")
 }
 
