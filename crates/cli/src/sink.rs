@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use gyrase_fabric::{OutputError, OutputFile};
+use gyrase_fastx::{Compression, Format, Writer};
 
 use gyrase_count::ops::OperationError;
 
@@ -76,6 +77,18 @@ pub fn stream(path: &Path) -> std::result::Result<Option<Device>, OutputError> {
             Ok(Some(opened.map_err(|source| OutputError { path: path.to_path_buf(), source })?))
         }
         _ => Ok(None),
+    }
+}
+
+/// Opens `path` for records, compressed as its name says; `-` is standard output, which like devices and pipes is never compressed.
+pub fn records(path: &Path) -> std::result::Result<Writer, OutputError> {
+    let as_it_is = |name: &str, stream| Writer::to_stream(name, stream, Format::Fastq, Compression::Plain);
+    if path == Path::new("-") {
+        return as_it_is("standard output", Box::new(io::stdout()));
+    }
+    match stream(path)? {
+        Some(stream) => as_it_is(&path.display().to_string(), Box::new(stream)),
+        None => Writer::create(path, Format::Fastq, None),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use gyrase_fabric::{OutputError, Progress};
-use gyrase_fastx::{Format, PairedReader, Reader, Writer};
+use gyrase_fabric::Progress;
+use gyrase_fastx::{PairWriter, PairedReader, Reader};
 use gyrase_kmer::with_words;
 use gyrase_seq::Batch;
 use gyrase_table::gyk::{Cutoffs, Database, GykError};
@@ -52,14 +52,6 @@ pub struct Config {
     pub threads: usize,
 }
 
-/// Where kept reads go.
-pub struct Outputs {
-    /// Reads or first mates; second mates too when there is no other.
-    pub first: Writer,
-    /// Second mates.
-    pub second: Option<Writer>,
-}
-
 /// What was kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
@@ -73,16 +65,11 @@ pub struct Summary {
     pub found: u64,
 }
 
-/// Filters reads; the order is kept and a kept read is written as it came. `open` makes the outputs once the format of the
-/// reads is known; they are finished when all went well.
+/// Filters reads; the order is kept and a kept read is written to `kept` as it came. The files appear when all went well.
 ///
 /// # Errors
 /// The database or the reads cannot be read, mates are not in step, or an output cannot be written.
-pub fn run(
-    config: &Config,
-    open: impl FnOnce(Format) -> Result<Outputs, OutputError>,
-    progress: &Progress,
-) -> Result<Summary, OperationError> {
+pub fn run(config: &Config, kept: PairWriter, progress: &Progress) -> Result<Summary, OperationError> {
     let database = Database::open(&config.database)?;
     let options = Source::options();
     let source = match &config.mates {
@@ -91,7 +78,7 @@ pub fn run(
         Mates::Interleaved => Source::Paired(Box::new(PairedReader::open_interleaved(&config.reads, &options)?)),
     };
     progress.start("filter", 0);
-    with_words!(database.shape(), W => run_words::<W>(config, &database, source, open, progress))
+    with_words!(database.shape(), W => run_words::<W>(config, &database, source, kept, progress))
 }
 
 /// Which reads of a batch are kept, and the sums over all of them.
@@ -104,34 +91,22 @@ fn run_words<const W: usize>(
     config: &Config,
     database: &Database,
     source: Source,
-    open: impl FnOnce(Format) -> Result<Outputs, OutputError>,
+    mut kept: PairWriter,
     progress: &Progress,
 ) -> Result<Summary, OperationError> {
     let mut summary = Summary::default();
-    let mut open = Some(open);
-    let mut outputs = None;
     let start = || Lookup::<W>::new(database);
     let work = |lookup: &mut Lookup<W>, batches: &[Batch; 2]| judge(config, lookup, batches);
     in_order(config.threads, source, progress, start, work, |batches, verdict| -> Result<(), OperationError> {
         let verdict = verdict?;
-        if let Some(open) = open.take() {
-            outputs = Some(open(format(batches))?);
-        }
-        let outputs = outputs.as_mut().expect("the first batch opened the outputs");
         summary.add(&verdict.sums);
         progress.advance(verdict.sums.reads);
         for index in (0..verdict.kept.len()).filter(|&index| verdict.kept[index]) {
-            outputs.write(batches, index)?;
+            kept.write(batches, index)?;
         }
         Ok(())
     })?;
-    // No reads at all: the outputs are there all the same.
-    if let Some(open) = open {
-        outputs = Some(open(Format::Fastq)?);
-    }
-    let outputs = outputs.expect("the outputs were opened");
-    outputs.first.finish()?;
-    outputs.second.map_or(Ok(()), Writer::finish)?;
+    kept.complete()?.publish()?;
     Ok(summary)
 }
 
@@ -142,23 +117,6 @@ impl Summary {
         self.kmers += other.kmers;
         self.found += other.found;
     }
-}
-
-impl Outputs {
-    /// Writes a read, or both mates.
-    fn write(&mut self, [first, second]: &[Batch; 2], index: usize) -> Result<(), OutputError> {
-        self.first.write_record(first, index)?;
-        if second.records.is_empty() {
-            return Ok(());
-        }
-        self.second.as_mut().unwrap_or(&mut self.first).write_record(second, index)
-    }
-}
-
-/// FASTA has no qualities; only FASTQ can have nothing but empty records and mean it.
-fn format([first, _]: &[Batch; 2]) -> Format {
-    let bare = |batch: &Batch| batch.records.iter().any(|record| record.qualities.len() < record.letters.len());
-    if bare(first) { Format::Fasta } else { Format::Fastq }
 }
 
 fn judge<const W: usize>(

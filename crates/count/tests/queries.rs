@@ -8,11 +8,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use databases::{Counts, EDGES, write};
-use gyrase_count::filter::{self, Mates, Need, Outputs};
+use gyrase_count::filter::{self, Mates, Need};
 use gyrase_count::ops::OperationError;
 use gyrase_count::query::{self, Profile};
 use gyrase_fabric::Progress;
-use gyrase_fastx::Writer;
+use gyrase_fastx::{Format, PairWriter, Writer};
 use gyrase_kmer::{Kmer, Shape, mix, with_words};
 use gyrase_table::gyk::{Cutoffs, Database};
 
@@ -150,11 +150,9 @@ impl Case {
 
     fn run(&self, config: &filter::Config, two: bool) -> (filter::Summary, String, String) {
         let (first, second) = (self.path("out_1"), self.path("out_2"));
-        let open = |format| {
-            let second = if two { Some(Writer::create(&second, format, None)?) } else { None };
-            Ok(Outputs { first: Writer::create(&first, format, None)?, second })
-        };
-        let summary = filter::run(config, open, &Progress::default()).unwrap();
+        let writer = |path: &Path| Writer::create(path, Format::Fastq, None).unwrap();
+        let kept = PairWriter::new(writer(&first), two.then(|| writer(&second)));
+        let summary = filter::run(config, kept, &Progress::default()).unwrap();
         let text = |path: &Path| fs::read_to_string(path).unwrap();
         (summary, text(&first), if two { text(&second) } else { String::new() })
     }
@@ -236,9 +234,9 @@ fn fasta_stays_fasta_no_reads_give_no_reads_and_errors_leave_no_file() {
     assert_eq!((summary, kept.as_str()), (filter::Summary::default(), ""));
     fs::remove_file(case.path("out_1")).unwrap();
     fs::write(case.path("cut.fq"), "@a\nACGT\n+\nIIII\n@b\nAC").unwrap();
-    let open = |format| Ok(Outputs { first: Writer::create(&case.path("out_1"), format, None)?, second: None });
+    let kept = PairWriter::new(Writer::create(&case.path("out_1"), Format::Fastq, None).unwrap(), None);
     let config = case.config("cut.fq", Mates::None, Need::Number(0));
-    let error = filter::run(&config, open, &Progress::default()).unwrap_err();
+    let error = filter::run(&config, kept, &Progress::default()).unwrap_err();
     assert!(matches!(error, OperationError::Reads(_)), "{error}");
     assert!(!case.path("out_1").exists());
 }

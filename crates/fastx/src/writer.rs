@@ -176,18 +176,52 @@ impl Writer {
         OutputError { path: self.target.clone(), source }
     }
 
+    /// From the next record on, the format is another: that of reads may be known only when the first are there.
+    pub fn set_format(&mut self, format: Format) {
+        self.format = format;
+    }
+
+    /// Writes what is left, down to the disk; the file has no name yet. Who has several files completes all before the first appears.
+    ///
+    /// # Errors
+    /// The file cannot be written; it does not appear then.
+    pub fn complete(mut self) -> Result<Complete, OutputError> {
+        self.pass_on()?;
+        let path = self.target;
+        let fail = |source| OutputError { path: path.clone(), source };
+        match self.encoder.finish().map_err(fail)? {
+            Target::File(file) => {
+                file.file().sync_all().map_err(fail)?;
+                Ok(Complete(Some(file)))
+            }
+            Target::Stream(mut stream) => {
+                stream.flush().map_err(fail)?;
+                Ok(Complete(None))
+            }
+        }
+    }
+
     /// Writes what is left and gives the file its name.
     ///
     /// # Errors
     /// The file cannot be written; it does not appear then.
-    pub fn finish(mut self) -> Result<(), OutputError> {
-        self.pass_on()?;
-        let path = self.target;
-        match self.encoder.finish() {
-            Ok(Target::File(file)) => file.commit(),
-            Ok(Target::Stream(mut stream)) => stream.flush().map_err(|source| OutputError { path, source }),
-            Err(source) => Err(OutputError { path, source }),
-        }
+    pub fn finish(self) -> Result<(), OutputError> {
+        self.complete()?.publish()
+    }
+}
+
+/// A file that has all its bytes and yet no name, or a stream that has been written.
+#[derive(Debug)]
+#[must_use = "a file that is not published is removed"]
+pub struct Complete(Option<OutputFile>);
+
+impl Complete {
+    /// Gives the file its name.
+    ///
+    /// # Errors
+    /// The file cannot be renamed.
+    pub fn publish(self) -> Result<(), OutputError> {
+        self.0.map_or(Ok(()), OutputFile::commit)
     }
 }
 

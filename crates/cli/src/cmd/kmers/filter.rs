@@ -1,11 +1,10 @@
 //! `gyrase kmers filter`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
-use gyrase_count::filter::{self, Config, Mates, Need, Outputs, Summary};
-use gyrase_fabric::OutputError;
-use gyrase_fastx::{Compression, Format, Writer};
+use gyrase_count::filter::{self, Config, Mates, Need, Summary};
+use gyrase_fastx::PairWriter;
 use serde_json::json;
 
 use super::Counts;
@@ -82,9 +81,9 @@ impl Filter {
         let inputs = [&self.database, &self.reads].into_iter().chain(&self.mates);
         session.keep_apart(inputs, [&self.output].into_iter().chain(&self.out2))?;
         let config = self.config(session)?;
-        let (first, second) = (&self.output, self.out2.as_deref());
-        let open = |format| outputs(first, second, format);
-        let summary = session.shown(|progress| filter::run(&config, open, progress))?;
+        let second = self.out2.as_deref().map(sink::records).transpose()?;
+        let kept = PairWriter::new(sink::records(&self.output)?, second);
+        let summary = session.shown(|progress| filter::run(&config, kept, progress))?;
         note(session, &config, &summary);
         tracing::info!(
             "{} of {} {} kept ({}), {}",
@@ -112,21 +111,6 @@ impl Filter {
             drop: self.drop,
             threads: session.threads,
         })
-    }
-}
-
-fn outputs(first: &Path, second: Option<&Path>, format: Format) -> std::result::Result<Outputs, OutputError> {
-    let second = second.map(|path| writer(path, format)).transpose()?;
-    Ok(Outputs { first: writer(first, format)?, second })
-}
-
-fn writer(path: &Path, format: Format) -> std::result::Result<Writer, OutputError> {
-    if path == Path::new("-") {
-        return Writer::to_stream("standard output", Box::new(std::io::stdout()), format, Compression::Plain);
-    }
-    match sink::stream(path)? {
-        Some(stream) => Writer::to_stream(&path.display().to_string(), Box::new(stream), format, Compression::Plain),
-        None => Writer::create(path, format, None),
     }
 }
 
