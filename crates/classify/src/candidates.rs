@@ -13,7 +13,8 @@ pub fn hit(window: u32, feature: u32) -> Hit {
     Hit::from(window) << 32 | Hit::from(feature)
 }
 
-fn window_of(hit: Hit) -> u32 {
+/// The window of a hit.
+pub fn window_of(hit: Hit) -> u32 {
     (hit >> 32) as u32
 }
 

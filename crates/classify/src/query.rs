@@ -5,7 +5,7 @@ mod lookup;
 
 use std::io::Write;
 
-use gyrase_fabric::Progress;
+use gyrase_fabric::{OutputError, Progress};
 use gyrase_seq::Batch;
 use gyrase_table::gydb::GydbError;
 use gyrase_tabulate::{Source, TabulateError, in_order};
@@ -13,8 +13,11 @@ use gyrase_tabulate::{Source, TabulateError, in_order};
 use self::answer::{Answerer, Answers, Read};
 use self::lookup::Lookup;
 use crate::decide::Rule;
+use crate::extract::Extract;
+use crate::filter::{Covered, Dropped};
+use crate::genomes::Genomes;
 use crate::index::Index;
-use crate::tally::Tally;
+use crate::tally::{Depth, Tally};
 
 /// How to classify.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,6 +28,45 @@ pub struct Config {
     pub insert: usize,
     /// Threads, at least 1.
     pub threads: usize,
+    /// What is wanted of the answers.
+    pub wanted: Wanted,
+}
+
+/// What is wanted of the answers beside reads per taxon. What is not wanted costs nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// The line of each read.
+    pub lines: Lines,
+    /// What speaks for each taxon.
+    pub evidence: bool,
+    /// Reads per window.
+    pub depth: bool,
+}
+
+impl Wanted {
+    /// True where the region that a read comes from is asked for.
+    fn regions(self) -> bool {
+        self.lines == Lines::Locations || self.evidence || self.depth
+    }
+}
+
+/// What the line of a read tells behind `C` or `U`, its name, its taxid, and its letters (`|` between mates).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Lines {
+    /// Hits of the candidates by taxid, where Kraken 2 has k-mers by taxid.
+    #[default]
+    Hits,
+    /// Where on which target it may come from: name, first and last letter (from 1), hits there, features of the read, and the share of
+    /// the windows there that were hit.
+    Locations,
+}
+
+/// Where answers go.
+pub struct Outlets<'a> {
+    /// A line for each read, in their order.
+    pub lines: &'a mut dyn Write,
+    /// Reads by their answers.
+    pub extracts: &'a mut [Extract],
 }
 
 /// Why reads could not be classified.
@@ -39,19 +81,47 @@ pub enum QueryError {
     /// The place where answers go does not take them.
     #[error("cannot write the answers: {0}")]
     Sink(#[source] std::io::Error),
+    /// Reads cannot be extracted.
+    #[error(transparent)]
+    Extract(#[from] OutputError),
 }
 
 /// What was classified.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Summary {
     /// Reads, or pairs, by taxon.
     pub tally: Tally,
     /// Their letters.
     pub letters: u64,
+    /// Reads per window, where that was wanted.
+    pub depth: Depth,
 }
 
-/// Classifies the reads of `source` and writes a line for each to `sink`, in their order, in Kraken's five columns: `C` or `U`, name, taxid,
-/// letters (`|` between mates), and the hits of the candidates by taxid.
+/// The windows that the reads of `source` were found in, for the coverage filter: a pass over all reads before that of [`classify`].
+///
+/// # Errors
+/// See [`QueryError`].
+pub fn covered(index: &Index, source: Source, config: &Config, progress: &Progress) -> Result<Covered, QueryError> {
+    let mut all = Covered::default();
+    let dropped = Dropped::default();
+    let start = || (Lookup::new(index), Answerer::new(index, config, &dropped));
+    let work = |(lookup, answerer): &mut (Lookup<'_>, Answerer<'_>), batches: &[Batch; 2]| {
+        let mut covered = Covered::default();
+        let each = |read, features: &[u32], hits: &mut [_]| {
+            answerer.cover(&Read::of(batches, read, features), hits, &mut covered);
+        };
+        lookup.each(batches, each).map(|()| covered)
+    };
+    in_order(config.threads, source, progress, start, work, |batches, covered| -> Result<(), QueryError> {
+        all.merge(&covered?);
+        progress.advance(batches[0].records.len() as u64);
+        Ok(())
+    })?;
+    Ok(all)
+}
+
+/// Classifies the reads of `source`, none of them by what was `dropped`: a line for each and the reads that are extracted go to `outlets`, in their order. The files of
+/// extracted reads are left to be completed.
 ///
 /// # Errors
 /// See [`QueryError`].
@@ -59,11 +129,12 @@ pub fn classify(
     index: &Index,
     source: Source,
     config: &Config,
-    sink: &mut dyn Write,
+    dropped: &Dropped,
+    outlets: &mut Outlets<'_>,
     progress: &Progress,
 ) -> Result<Summary, QueryError> {
-    let mut summary = Summary { tally: Tally::new(), letters: 0 };
-    let start = || (Lookup::new(index), Answerer::new(index, config));
+    let mut summary = Summary::default();
+    let start = || (Lookup::new(index), Answerer::new(index, config, dropped));
     let work = |(lookup, answerer): &mut (Lookup<'_>, Answerer<'_>), batches: &[Batch; 2]| {
         let mut answers = Answers::new();
         let each = |read, features: &[u32], hits: &mut [_]| {
@@ -73,11 +144,42 @@ pub fn classify(
     };
     in_order(config.threads, source, progress, start, work, |batches, answers| -> Result<(), QueryError> {
         let answers = answers?;
-        sink.write_all(&answers.text).map_err(QueryError::Sink)?;
-        summary.tally.merge(&answers.tally);
-        summary.letters += answers.letters;
+        outlets.take(batches, &answers)?;
+        summary.add(&answers);
         progress.advance(batches[0].records.len() as u64);
         Ok(())
     })?;
+    summary.complete(index, config.wanted);
     Ok(summary)
+}
+
+impl Outlets<'_> {
+    fn take(&mut self, batches: &[Batch; 2], answers: &Answers) -> Result<(), QueryError> {
+        self.lines.write_all(&answers.text).map_err(QueryError::Sink)?;
+        let mut extracts = self.extracts.iter_mut();
+        Ok(extracts.try_for_each(|extract| extract.take(batches, &answers.taxa))?)
+    }
+}
+
+impl Summary {
+    /// Adds what was found of other reads of the same sample.
+    pub fn merge(&mut self, other: &Summary) {
+        self.tally.merge(&other.tally);
+        self.depth.merge(&other.depth);
+        self.letters += other.letters;
+    }
+
+    fn add(&mut self, answers: &Answers) {
+        self.tally.merge(&answers.tally);
+        self.depth.merge(&answers.depth);
+        self.letters += answers.letters;
+    }
+
+    /// Says of what the evidence is a part.
+    fn complete(&mut self, index: &Index, wanted: Wanted) {
+        if wanted.evidence {
+            let windows = Genomes::new(&index.targets).windows();
+            self.tally.know(|_| None, |taxon| windows.get(&taxon).copied());
+        }
+    }
 }

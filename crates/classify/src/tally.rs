@@ -90,6 +90,14 @@ impl Tally {
         self.evidence.iter().map(|(&taxon, evidence)| (taxon, evidence))
     }
 
+    /// Tells of every taxon with evidence how many distinct features and windows its targets have, where that is known.
+    pub fn know(&mut self, features: impl Fn(Taxon) -> Option<u64>, windows: impl Fn(Taxon) -> Option<u64>) {
+        for (&taxon, evidence) in &mut self.evidence {
+            evidence.all_features = features(taxon);
+            evidence.all_windows = windows(taxon);
+        }
+    }
+
     /// Adds the reads and the evidence of another tally over the same taxonomy and database.
     pub fn merge(&mut self, other: &Tally) {
         for (taxon, reads) in other.taxa() {
@@ -118,9 +126,17 @@ pub struct Evidence {
     pub windows: Windows,
     /// How many windows the targets of the taxon have, where that is known.
     pub all_windows: Option<u64>,
+    /// Of a clade, the sum of what was expected of its taxa.
+    expected: Option<f64>,
 }
 
 impl Evidence {
+    /// Notes features of one read that were found in the taxon, and the windows that they were found in.
+    pub fn hit_in(&mut self, features: &[u32], windows: impl Iterator<Item = u32>) {
+        self.hit(features);
+        windows.for_each(|window| self.windows.insert(window));
+    }
+
     /// Notes features of one read that were found in the taxon.
     pub fn hit(&mut self, features: &[u32]) {
         self.hits += features.len() as u64;
@@ -128,8 +144,11 @@ impl Evidence {
     }
 
     /// How many distinct features so many hits reach when every feature of the taxon is as likely as any other:
-    /// `n (1 - (1 - 1/n)^hits)` of n. Nothing where the number of all features is not known.
+    /// `n (1 - (1 - 1/n)^hits)` of n; for a clade the sum over its taxa. Nothing where the number of all features is not known.
     pub fn expected_features(&self) -> Option<f64> {
+        if self.expected.is_some() {
+            return self.expected;
+        }
         let all = self.all_features? as f64;
         if all < 2.0 {
             return Some(all.min(self.hits as f64));
@@ -152,6 +171,8 @@ impl Evidence {
 
     /// Adds the evidence of a taxon below, so that it speaks for the clade.
     pub fn add_below(&mut self, below: &Evidence) {
+        // Hits of one taxon cannot be expected on the features of another.
+        self.expected = sum(self.expected_features(), below.expected_features());
         self.found(below);
         self.all_features = sum(self.all_features, below.all_features);
         self.all_windows = sum(self.all_windows, below.all_windows);
@@ -164,7 +185,7 @@ impl Evidence {
     }
 }
 
-fn sum(a: Option<u64>, b: Option<u64>) -> Option<u64> {
+fn sum<N: std::ops::Add<Output = N>>(a: Option<N>, b: Option<N>) -> Option<N> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a + b),
         (known, None) | (None, known) => known,
@@ -244,6 +265,12 @@ mod tests {
         clade.add_below(&below);
         assert_eq!((clade.all_windows, clade.all_features, clade.hits), (Some(40), Some(5), 2));
         assert_eq!((clade.coverage(), clade.features.count()), (Some(0.05), 1));
+        let hits = |hits| Evidence { hits, all_features: Some(10), ..Evidence::default() };
+        let (few, many) = (hits(1), hits(1000));
+        let mut both = few.clone();
+        both.add_below(&many);
+        both.add_below(&few);
+        assert!((both.expected_features().unwrap() - 12.0).abs() < 1e-9);
         assert_eq!(Evidence { all_windows: Some(0), ..Evidence::default() }.coverage(), None);
     }
 }

@@ -5,7 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use gyrase_classify::taxonomy::{Node, Taxonomy};
-use gyrase_classify::{BuildConfig, BuildSummary, Config, Index, Parameters, Rule, build, classify};
+use gyrase_classify::{
+    BuildConfig, BuildSummary, Config, Dropped, Index, Outlets, Parameters, Rule, Wanted, build, classify,
+};
 use gyrase_fabric::Progress;
 use gyrase_fastx::{Options, PairedReader, Reader};
 use gyrase_tabulate::Source;
@@ -74,8 +76,10 @@ fn built(folder: &Path, threads: usize, memory: u64, output: Option<PathBuf>) ->
 
 fn answers(index: &Index, source: Source, threads: usize) -> String {
     let mut text = Vec::new();
-    let config = Config { rule: Rule::default(), insert: 400, threads };
-    let summary = classify(index, source, &config, &mut text, &Progress::default()).unwrap();
+    let config = Config { rule: Rule::default(), insert: 400, threads, wanted: Wanted::default() };
+    let mut outlets = Outlets { lines: &mut text, extracts: &mut [] };
+    let none = Dropped::default();
+    let summary = classify(index, source, &config, &none, &mut outlets, &Progress::default()).unwrap();
     assert_eq!(summary.tally.total(), text.iter().filter(|&&byte| byte == b'\n').count() as u64);
     String::from_utf8(text).unwrap()
 }

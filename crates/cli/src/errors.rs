@@ -108,7 +108,7 @@ impl From<QueryError> for Failure {
         let code = match &error {
             QueryError::Reads(error) => tabulate(error),
             QueryError::Database(error) => references(error),
-            QueryError::Sink(_) => Code::Output,
+            QueryError::Sink(_) | QueryError::Extract(_) => Code::Output,
         };
         Failure::from_error(code, &error)
     }

@@ -4,11 +4,12 @@ use std::io::Write;
 
 use gyrase_seq::Batch;
 
-use super::Config;
-use crate::candidates::{Candidate, Hit, best_regions};
+use super::{Config, Lines};
+use crate::candidates::{Candidate, Hit, best_regions, feature_of, window_of};
 use crate::decide::Judge;
+use crate::filter::{Covered, Dropped};
 use crate::index::Index;
-use crate::tally::Tally;
+use crate::tally::{Depth, Tally};
 use crate::taxonomy::Taxon;
 
 /// A read or pair, as answers need it.
@@ -49,11 +50,15 @@ pub(super) struct Answers {
     pub tally: Tally,
     /// Letters of the reads.
     pub letters: u64,
+    /// The taxon of each, where records are extracted.
+    pub taxa: Vec<Option<Taxon>>,
+    /// Reads per window, where that is wanted.
+    pub depth: Depth,
 }
 
 impl Answers {
     pub(super) fn new() -> Answers {
-        Answers { text: Vec::new(), tally: Tally::new(), letters: 0 }
+        Answers { text: Vec::new(), tally: Tally::new(), letters: 0, taxa: Vec::new(), depth: Depth::default() }
     }
 }
 
@@ -65,26 +70,91 @@ pub(super) struct Answerer<'i> {
     judge: Judge,
     /// Taxids of the candidates of a read, and their hits.
     shown: Vec<(u32, usize)>,
+    /// Features of a read that its region has.
+    found: Vec<u32>,
+    dropped: &'i Dropped,
 }
 
 impl<'i> Answerer<'i> {
-    pub(super) fn new(index: &'i Index, config: &'i Config) -> Answerer<'i> {
-        Answerer { index, config, candidates: Vec::new(), judge: Judge::default(), shown: Vec::new() }
+    /// No read gets its answer from what is in `dropped`.
+    pub(super) fn new(index: &'i Index, config: &'i Config, dropped: &'i Dropped) -> Answerer<'i> {
+        let judge = Judge::default();
+        Answerer { index, config, candidates: Vec::new(), judge, shown: Vec::new(), found: Vec::new(), dropped }
+    }
+
+    /// Notes which windows a read with these hits covers, which are sorted on the way.
+    pub(super) fn cover(&mut self, read: &Read<'_>, hits: &mut [Hit], covered: &mut Covered) {
+        self.find_candidates(read, hits);
+        if self.candidates.iter().any(|candidate| candidate.hits.len() >= self.config.rule.least_hits as usize) {
+            covered.add(hits, &self.candidates);
+        }
+    }
+
+    /// Lists the best region of every target that may be an answer.
+    fn find_candidates(&mut self, read: &Read<'_>, hits: &mut [Hit]) {
+        let span = self.span(read.lengths);
+        let Answerer { index, candidates, dropped, .. } = self;
+        candidates.clear();
+        best_regions(hits, span, &index.targets, |candidate| {
+            if !dropped.has(candidate.target) {
+                candidates.push(candidate);
+            }
+        });
     }
 
     /// Adds the answer for a read with these hits, which are sorted on the way.
     pub(super) fn answer(&mut self, read: &Read<'_>, hits: &mut [Hit], answers: &mut Answers) {
-        let span = self.span(read.lengths);
+        self.find_candidates(read, hits);
         let Answerer { index, config, candidates, judge, .. } = self;
-        candidates.clear();
-        best_regions(hits, span, &index.targets, |candidate| candidates.push(candidate));
         let taxon = judge.taxon(index, &config.rule, read.features.len(), hits, candidates);
         match taxon {
             Some(taxon) => answers.tally.assign(taxon, 1),
             None => answers.tally.leave(1),
         }
         answers.letters += read.letters() as u64;
-        self.write_line(read, taxon, &mut answers.text);
+        answers.taxa.push(taxon);
+        let wanted = self.config.wanted;
+        let region = if wanted.regions() { self.region(taxon).cloned() } else { None };
+        if let (Some(_), Some(region)) = (taxon, &region) {
+            if wanted.evidence {
+                self.note(read, region, &hits[region.hits.clone()], &mut answers.tally);
+            }
+            if wanted.depth {
+                answers.depth.add(region.first..=region.last);
+            }
+        }
+        self.write_start(read, taxon, &mut answers.text);
+        match wanted.lines {
+            Lines::Hits => self.write_hits(&mut answers.text),
+            Lines::Locations => self.write_location(read, region.as_ref(), hits, &mut answers.text),
+        }
+        answers.text.push(b'\n');
+    }
+
+    /// The region that a read of `taxon` comes from: the best candidate at or below it, the first of equals; of a read without a taxon
+    /// the best candidate.
+    fn region(&self, taxon: Option<Taxon>) -> Option<&Candidate> {
+        let Answerer { index, candidates, .. } = self;
+        let clade = taxon.map(|taxon| index.taxonomy.clade(taxon));
+        let inside = |candidate: &Candidate| {
+            let taxon = index.targets.get(candidate.target).taxon;
+            clade.as_ref().is_none_or(|clade| taxon.is_some_and(|taxon| clade.contains(&taxon)))
+        };
+        let better = |best: Option<&'_ Candidate>, one: &'_ Candidate| {
+            best.is_none_or(|best| one.hits.len() > best.hits.len()) && inside(one)
+        };
+        candidates.iter().fold(None, |best, one| if better(best, one) { Some(one) } else { best })
+    }
+
+    /// Notes the features of a read that are in its region, and where, for the taxon of the target.
+    fn note(&mut self, read: &Read<'_>, region: &Candidate, hits: &[Hit], tally: &mut Tally) {
+        let Some(taxon) = self.index.targets.get(region.target).taxon else { return };
+        let Answerer { found, .. } = self;
+        found.clear();
+        found.extend(hits.iter().map(|&hit| read.features[feature_of(hit)]));
+        found.sort_unstable();
+        found.dedup();
+        tally.evidence_mut(taxon).hit_in(found, hits.iter().map(|&hit| window_of(hit)));
     }
 
     /// Windows that a read can touch.
@@ -93,7 +163,8 @@ impl<'i> Answerer<'i> {
         2 + (letters / self.index.parameters.sketch.stride()) as u32
     }
 
-    fn write_line(&mut self, read: &Read<'_>, taxon: Option<Taxon>, text: &mut Vec<u8>) {
+    /// The columns of all forms of lines.
+    fn write_start(&self, read: &Read<'_>, taxon: Option<Taxon>, text: &mut Vec<u8>) {
         text.extend_from_slice(if taxon.is_some() { b"C\t" } else { b"U\t" });
         text.extend_from_slice(read.name);
         let taxid = taxon.map_or(0, |taxon| self.index.taxonomy.taxid(taxon));
@@ -102,8 +173,28 @@ impl<'i> Answerer<'i> {
             (only, None) => write!(text, "\t{taxid}\t{only}\t"),
         };
         written.expect("memory takes all text");
-        self.write_hits(text);
-        text.push(b'\n');
+    }
+
+    /// Writes target, first and last letter of the region there, hits in it, features of the read, and the share of the region's windows
+    /// that were hit.
+    fn write_location(&self, read: &Read<'_>, region: Option<&Candidate>, hits: &[Hit], text: &mut Vec<u8>) {
+        let features = read.features.len();
+        let written = match region {
+            None => write!(text, "*\t0\t0\t0\t{features}\t0.0000"),
+            Some(region) => {
+                let target = self.index.targets.get(region.target);
+                let first_of_target = self.index.targets.windows(region.target).start;
+                let sketch = self.index.parameters.sketch;
+                let start = |window: u32| u64::from(window - first_of_target) * sketch.stride() as u64;
+                let last = (start(region.last) + sketch.window() as u64).min(target.letters);
+                let in_region = &hits[region.hits.clone()];
+                let hit = in_region.chunk_by(|&one, &other| window_of(one) == window_of(other)).count();
+                let share = hit as f64 / f64::from(region.last - region.first + 1);
+                let (name, first, hits) = (&target.name, start(region.first) + 1, in_region.len());
+                write!(text, "{name}\t{first}\t{last}\t{hits}\t{features}\t{share:.4}")
+            }
+        };
+        written.expect("memory takes all text");
     }
 
     /// Writes the candidates' hits by taxid, best first; `0:0` where there are none.

@@ -47,10 +47,15 @@ impl Clades {
         self.0.iter().copied()
     }
 
-    /// The evidence of every clade: that of its taxon and of all taxa below.
-    pub(super) fn evidence(&self, tally: &Tally) -> Vec<Evidence> {
-        let mut evidence: Vec<_> =
-            self.iter().map(|clade| tally.evidence(clade.taxon).cloned().unwrap_or_default()).collect();
+    /// The evidence of every clade: that of its taxon and of all taxa below, also of those without reads of their own.
+    pub(super) fn evidence(&self, taxonomy: &Taxonomy, tally: &Tally) -> Vec<Evidence> {
+        let places: BTreeMap<Taxon, usize> =
+            self.iter().enumerate().map(|(place, clade)| (clade.taxon, place)).collect();
+        let mut evidence = vec![Evidence::default(); self.0.len()];
+        for (taxon, of_taxon) in tally.witnessed() {
+            let listed = taxonomy.path(taxon).find_map(|above| places.get(&above));
+            evidence[*listed.expect("the root is listed")].add_below(of_taxon);
+        }
         for (child, parent) in self.parents().into_iter().enumerate().rev() {
             if let Some(parent) = parent {
                 let (above, below) = evidence.split_at_mut(child);

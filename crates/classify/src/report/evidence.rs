@@ -17,7 +17,7 @@ const HEADER: &str = "taxonomy_id\tname\trank\tclade_reads\ttaxon_reads\tfeature
 pub fn evidence(taxonomy: &Taxonomy, tally: &Tally, out: &mut dyn Write) -> io::Result<()> {
     let clades = Clades::new(taxonomy, tally, false);
     writeln!(out, "{HEADER}")?;
-    let with = clades.iter().zip(clades.evidence(tally));
+    let with = clades.iter().zip(clades.evidence(taxonomy, tally));
     for (clade, evidence) in with.filter(|(clade, _)| clade.reads > 0) {
         let taxon = clade.taxon;
         write!(out, "{}\t{}\t{}\t", taxonomy.taxid(taxon), name(taxonomy, taxon), taxonomy.rank_name(taxon))?;

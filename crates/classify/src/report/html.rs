@@ -70,7 +70,7 @@ fn data(taxonomy: &Taxonomy, samples: &[Sample], out: &mut dyn Write) -> io::Res
 /// The clades with reads that something is known of.
 fn witnessed(taxonomy: &Taxonomy, tally: &Tally) -> Vec<(Taxon, Evidence)> {
     let clades = Clades::new(taxonomy, tally, false);
-    let all = clades.iter().zip(clades.evidence(tally)).filter(|(clade, _)| clade.reads > 0);
+    let all = clades.iter().zip(clades.evidence(taxonomy, tally)).filter(|(clade, _)| clade.reads > 0);
     let known = all.filter(|(_, evidence)| evidence.hits > 0 || evidence.all_windows.is_some());
     known.map(|(clade, evidence)| (clade.taxon, evidence)).collect()
 }

@@ -32,7 +32,7 @@ pub fn kreport(taxonomy: &Taxonomy, tally: &Tally, shown: Kreport, out: &mut dyn
         writeln!(out, "{:6.2}\t{reads}\t{reads}\t{more}U\t0\tunclassified", percent(reads, total))?;
     }
     let clades = Clades::new(taxonomy, tally, shown.zeros);
-    let evidence = if shown.evidence { clades.evidence(tally) } else { Vec::new() };
+    let evidence = if shown.evidence { clades.evidence(taxonomy, tally) } else { Vec::new() };
     for (place, clade) in clades.iter().enumerate() {
         write!(out, "{:6.2}\t{}\t{}\t", percent(clade.reads, total), clade.reads, clade.direct)?;
         if let Some(Evidence { hits, features, .. }) = evidence.get(place) {

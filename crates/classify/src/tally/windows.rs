@@ -25,6 +25,13 @@ impl Windows {
         self.runs.is_empty()
     }
 
+    /// Calls `each` for every window, in any order.
+    pub fn each(&self, mut each: impl FnMut(u32)) {
+        for (&run, &bits) in &self.runs {
+            (0..64).filter(|bit| bits >> bit & 1 == 1).for_each(|bit| each(64 * run + bit));
+        }
+    }
+
     /// Adds all windows of another set.
     pub fn merge(&mut self, other: &Windows) {
         for (&run, bits) in &other.runs {
@@ -47,6 +54,10 @@ mod tests {
         [64, 65].into_iter().for_each(|window| other.insert(window));
         windows.merge(&other);
         assert_eq!(windows.len(), 5);
+        let mut all = Vec::new();
+        windows.each(|window| all.push(window));
+        all.sort_unstable();
+        assert_eq!(all, [0, 63, 64, 65, u32::MAX]);
         assert!(!windows.is_empty());
     }
 }

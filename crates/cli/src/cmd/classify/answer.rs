@@ -1,7 +1,6 @@
 //! The answers of one sample: the one place where the library is asked.
 
-use gyrase_classify::tally::Tally;
-use gyrase_classify::{Config, Index, QueryError, Rule, Summary, classify};
+use gyrase_classify::{Config, Dropped, Index, Outlets, QueryError, Rule, Summary, Wanted, classify};
 use gyrase_tabulate::Source;
 
 use super::outputs::Outputs;
@@ -18,18 +17,19 @@ pub fn answer(
     outputs: &mut Outputs,
     session: &Session,
 ) -> Result<Summary> {
-    let config = Config { rule: Rule::default(), insert: INSERT, threads: session.threads };
-    let mut all = Summary { tally: Tally::new(), letters: 0 };
+    let config = Config { rule: Rule::default(), insert: INSERT, threads: session.threads, wanted: Wanted::default() };
+    let dropped = Dropped::default();
+    let mut all = Summary::default();
     session.shown(|progress| {
         progress.start("classify", 0);
         for lane in lanes {
-            let answered = classify(index, lane?, &config, &mut outputs.answers, progress);
+            let mut outlets = Outlets { lines: &mut outputs.answers, extracts: &mut [] };
+            let answered = classify(index, lane?, &config, &dropped, &mut outlets, progress);
             let summary = answered.map_err(|error| match error {
                 QueryError::Sink(source) => outputs.answers.error(source).into(),
                 error => Failure::from(error),
             })?;
-            all.tally.merge(&summary.tally);
-            all.letters += summary.letters;
+            all.merge(&summary);
         }
         Ok(all)
     })
