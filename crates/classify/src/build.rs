@@ -1,16 +1,18 @@
 //! Builds a database: references to sketches to lists of locations (thesis, sections 6.4.1 and 6.4.2).
 
+mod lists;
+
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use gyrase_fabric::{Drain, Fabric, FabricError, LocalFabric, Progress, Sender, SpillFolder};
+use gyrase_fabric::{Fabric, FabricError, LocalFabric, Progress, Sender, SpillFolder};
 use gyrase_kmer::{SketchShape, Sketcher};
 use gyrase_table::gydb::{self, Database, GydbError, PARTITIONS, Writer};
-use gyrase_tabulate::{TabulateError, Worker, in_parallel, reduce, spill_path};
+use gyrase_tabulate::{TabulateError, in_parallel, spill_path};
 
-use crate::cap::Cap;
-use crate::index::{PARAMETERS, Parameters, TARGETS, TAXONOMY};
+use crate::distinct;
+use crate::index::{DISTINCT, PARAMETERS, Parameters, TARGETS, TAXONOMY};
 use crate::references::{Chunk, References, TaxonOf};
 use crate::targets::{Target, Targets};
 use crate::taxonomy::{Taxon, Taxonomy};
@@ -97,13 +99,16 @@ pub fn build(
     let fabric = LocalFabric::new(PARTITIONS, config.memory, folder.into());
     progress.start("read", 0);
     let (partitions, targets) = scatter(config, taxon_of, fabric, progress)?;
-    progress.start("sort", PARTITIONS as u64);
-    let cap = Cap::new(&targets, cap);
-    let lists = |_| Lists { writer: &writer, cap: &cap, rows: Vec::new(), piece: Piece::default() };
-    reduce(&partitions, 0, (0..config.threads).map(lists).collect(), progress)?;
+    let (taxonomy, targets) = of_targets(taxonomy, &targets);
+    let sorting = (&writer, cap, config.threads);
+    let distinct = lists::write(&partitions, &targets, taxonomy.len(), sorting, progress)?;
     drop(partitions);
     progress.start("write", 0);
-    finish(config, writer, targets, taxonomy)
+    writer.section(PARAMETERS, &config.parameters.to_bytes());
+    writer.section(TARGETS, &targets.to_bytes());
+    writer.section(TAXONOMY, &taxonomy.to_bytes());
+    writer.section(DISTINCT, &distinct::to_bytes(&distinct));
+    finish(config, writer, &targets)
 }
 
 /// Reads the references and sends every feature with its window to the partition of its place.
@@ -166,66 +171,7 @@ fn send(sender: &mut impl Sender, features: &[u32], window: u32) -> Result<(), F
     })
 }
 
-/// Sorts the records of a partition into lists of locations.
-struct Lists<'w> {
-    writer: &'w Writer,
-    cap: &'w Cap<'w>,
-    /// Place and location of every record.
-    rows: Vec<u64>,
-    piece: Piece,
-}
-
-/// The lists of a partition.
-#[derive(Default)]
-struct Piece {
-    places: Vec<u32>,
-    counts: Vec<u8>,
-    locations: Vec<u32>,
-}
-
-impl<D: Drain> Worker<D> for Lists<'_> {
-    type Error = BuildError;
-
-    fn reduce(&mut self, partitions: &D, number: usize) -> Result<(), BuildError> {
-        self.rows.clear();
-        partitions.drain::<FabricError>(number, &mut |bytes, used| {
-            let (records, _) = bytes[..used].as_chunks::<RECORD>();
-            self.rows.extend(records.iter().map(|record| u64::from_le_bytes(*record)));
-            Ok(())
-        })?;
-        self.rows.sort_unstable();
-        let Piece { places, counts, locations } = &mut self.piece;
-        places.clear();
-        counts.clear();
-        locations.clear();
-        for list in self.rows.chunk_by(|one, other| one >> 32 == other >> 32) {
-            places.push((list[0] >> 32) as u32);
-            let (before, all) = (locations.len(), list.iter().map(|&row| row as u32));
-            if list.len() > self.cap.most() {
-                locations.extend(self.cap.choose(all));
-            } else {
-                locations.extend(all);
-            }
-            counts.push((locations.len() - before) as u8);
-        }
-        Ok(self.writer.piece(number, places, counts, locations)?)
-    }
-
-    fn abandon(&self) {
-        self.writer.abandon();
-    }
-}
-
-fn finish(
-    config: &Config,
-    writer: Writer,
-    targets: Targets,
-    taxonomy: &Taxonomy,
-) -> Result<(Summary, Option<Database>), BuildError> {
-    let (taxonomy, targets) = of_targets(taxonomy, &targets);
-    writer.section(PARAMETERS, &config.parameters.to_bytes());
-    writer.section(TARGETS, &targets.to_bytes());
-    writer.section(TAXONOMY, &taxonomy.to_bytes());
+fn finish(config: &Config, writer: Writer, targets: &Targets) -> Result<(Summary, Option<Database>), BuildError> {
     let summary = |table| Summary {
         targets: targets.len(),
         without_taxon: targets.iter().filter(|target| target.taxon.is_none()).count(),

@@ -6,6 +6,7 @@ use gyrase_kmer::{Choice, SketchShape};
 use gyrase_table::gydb::{Database, GydbError};
 use serde::{Deserialize, Serialize};
 
+use crate::distinct;
 use crate::targets::Targets;
 use crate::taxonomy::{Rank, Taxon, Taxonomy};
 
@@ -13,6 +14,7 @@ use crate::taxonomy::{Rank, Taxon, Taxonomy};
 pub(crate) const PARAMETERS: &str = "parameters";
 pub(crate) const TARGETS: &str = "targets";
 pub(crate) const TAXONOMY: &str = "taxonomy";
+pub(crate) const DISTINCT: &str = "distinct";
 
 /// How the windows of a database are sketched, and how many locations a feature keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,6 +98,8 @@ pub struct Index {
     pub parameters: Parameters,
     /// The species of each target, or its own taxon where it has none above it.
     species: Vec<Option<Taxon>>,
+    /// The distinct features of each taxon.
+    distinct: Vec<u64>,
 }
 
 impl Index {
@@ -106,6 +110,15 @@ impl Index {
     #[inline]
     pub fn species_of(&self, target: u32) -> Option<Taxon> {
         self.species[target as usize]
+    }
+
+    /// How many distinct features the database has at locations in targets of exactly this taxon.
+    ///
+    /// # Panics
+    /// When there is no such taxon.
+    #[inline]
+    pub fn distinct(&self, taxon: Taxon) -> u64 {
+        self.distinct[taxon as usize]
     }
 
     /// Opens a database.
@@ -126,6 +139,8 @@ impl Index {
         let parameters = parameters.ok_or_else(|| senseless(PARAMETERS))?;
         let targets = Targets::from_bytes(features.section(TARGETS)?).map_err(|_| senseless(TARGETS))?;
         let taxonomy = Taxonomy::from_bytes(features.section(TAXONOMY)?).map_err(|_| senseless(TAXONOMY))?;
+        let distinct = distinct::from_bytes(features.section(DISTINCT)?, taxonomy.len());
+        let distinct = distinct.ok_or_else(|| senseless(DISTINCT))?;
         let known = |taxon| taxonomy.taxa().contains(&taxon);
         let every_window_has_its_target = features.summary().windows <= u64::from(targets.all_windows());
         if !every_window_has_its_target || !targets.iter().all(|target| target.taxon.is_none_or(known)) {
@@ -133,7 +148,7 @@ impl Index {
         }
         let above = |taxon| taxonomy.ancestor_at(taxon, Rank::Species).unwrap_or(taxon);
         let species = targets.iter().map(|target| target.taxon.map(above)).collect();
-        Ok(Index { features, targets, taxonomy, parameters, species })
+        Ok(Index { features, targets, taxonomy, parameters, species, distinct })
     }
 }
 

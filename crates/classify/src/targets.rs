@@ -84,6 +84,11 @@ impl Targets {
         (self.first_windows.partition_point(|&first| first <= window) - 1) as u32
     }
 
+    /// A faster [`Targets::of_window`].
+    pub fn finder(&self) -> TargetOf<'_> {
+        TargetOf::new(self)
+    }
+
     /// Adds a target; `None` when there would be more than 2^32 - 1 windows.
     pub fn push(&mut self, target: Target) -> Option<()> {
         let first = self.all_windows();
@@ -135,6 +140,42 @@ impl Targets {
     }
 }
 
+/// Finds the targets of windows: a table of every so many windows leaves few targets to search among.
+#[derive(Debug)]
+pub struct TargetOf<'t> {
+    first_windows: &'t [u32],
+    shift: u32,
+    /// Of every `1 << shift` windows, the number of targets that begin before or with the first.
+    begun: Vec<u32>,
+}
+
+/// Entries of a table, at most: so many stay in the cache of a core.
+const CACHED: u32 = 1 << 15;
+
+impl<'t> TargetOf<'t> {
+    fn new(targets: &'t Targets) -> TargetOf<'t> {
+        let (first_windows, all) = (&targets.first_windows[..], targets.all_windows());
+        let shift = (0..32).find(|shift| all >> shift < CACHED).expect("2^32 >> 17 is below 2^15");
+        let begun = |block: u32| {
+            let start = u64::from(block) << shift;
+            first_windows.partition_point(|&first| u64::from(first) <= start) as u32
+        };
+        TargetOf { first_windows, shift, begun: (0..=(all >> shift) + 1).map(begun).collect() }
+    }
+
+    /// The target that a window is of.
+    ///
+    /// # Panics
+    /// When no target has it, if that is noticed.
+    #[inline]
+    pub fn window(&self, window: u32) -> u32 {
+        let block = (window >> self.shift) as usize;
+        let (from, to) = (self.begun[block], self.begun[block + 1]);
+        let begun = &self.first_windows[from as usize..to as usize];
+        from + begun.partition_point(|&first| first <= window) as u32 - 1
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -163,7 +204,24 @@ mod tests {
             assert_eq!(targets.windows(target), windows);
             windows.for_each(|window| assert_eq!(targets.of_window(window), target));
         }
+        let finder = targets.finder();
+        (0..704).for_each(|window| assert_eq!(finder.window(window), targets.of_window(window)));
         assert!(Targets::default().is_empty() && Targets::default().all_windows() == 0);
+    }
+
+    #[test]
+    fn many_windows_have_their_targets() {
+        let mut targets = Targets::default();
+        for i in 0..3000u32 {
+            let windows = [0, 1, 5, 700, 1_000_000, 3_000_000][i as usize * 7 % 11 % 6];
+            targets.push(Target { name: String::new(), taxon: None, letters: 0, windows, source: 0 }).unwrap();
+        }
+        let finder = targets.finder();
+        let ends = (0..3000).flat_map(|target| [targets.windows(target).start, targets.windows(target).end]);
+        for window in ends.flat_map(|end| [end.saturating_sub(1), end]).filter(|&at| at < targets.all_windows()) {
+            assert_eq!(finder.window(window), targets.of_window(window), "{window}");
+        }
+        assert_eq!(finder.window(targets.all_windows() - 1), targets.of_window(targets.all_windows() - 1));
     }
 
     #[test]

@@ -125,6 +125,26 @@ fn one_database_for_any_threads_memory_and_place() {
 }
 
 #[test]
+fn distinct_features_are_those_of_a_naive_count() {
+    let folder = tempfile::tempdir().unwrap();
+    let (summary, index) = built(folder.path(), 2, 1 << 30, None);
+    let index = index.unwrap();
+    let mut naive = std::collections::BTreeSet::new();
+    let mut all = 0;
+    for (feature, locations) in index.features.features().map(Result::unwrap) {
+        all += 1;
+        let taxa = locations.iter().filter_map(|&window| index.targets.get(index.targets.of_window(window)).taxon);
+        naive.extend(taxa.map(|taxon| (taxon, feature)));
+    }
+    assert_eq!(all, summary.table.features);
+    for taxon in index.taxonomy.taxa() {
+        let expected = naive.range((taxon, 0)..=(taxon, u32::MAX)).count() as u64;
+        assert_eq!(index.distinct(taxon), expected);
+        assert_eq!(expected > 0, TAXIDS.contains(&index.taxonomy.taxid(taxon)));
+    }
+}
+
+#[test]
 fn reads_find_their_genome() {
     let folder = tempfile::tempdir().unwrap();
     let (_, index) = built(folder.path(), 2, 1 << 30, None);
