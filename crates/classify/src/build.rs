@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use gyrase_fabric::{Fabric, FabricError, LocalFabric, Progress, Sender, SpillFolder};
+use gyrase_fabric::{Drain, Fabric, FabricError, LocalFabric, LocalPartitions, Progress, Sender, SpillFolder};
 use gyrase_kmer::{SketchShape, Sketcher};
 use gyrase_table::gydb::{self, Database, GydbError, PARTITIONS, Writer};
 use gyrase_tabulate::{TabulateError, in_parallel, spill_path};
 
 use crate::distinct;
 use crate::index::{DISTINCT, PARAMETERS, Parameters, TARGETS, TAXONOMY};
+use crate::parts::Part;
 use crate::references::{Chunk, References, TaxonOf};
 use crate::targets::{Target, Targets};
 use crate::taxonomy::{Taxon, Taxonomy};
@@ -92,16 +93,37 @@ pub fn build(
     taxon_of: &mut (dyn FnMut(&str, &Path) -> Option<Taxon> + Send),
     progress: &Progress,
 ) -> Result<(Summary, Option<Database>), BuildError> {
-    // First, since it keeps other runs from the same target and so from the same spill folder.
+    let writer = writer(config)?;
+    let (partitions, targets) = scatter(config, Targets::default(), taxon_of, progress)?;
+    complete(config, writer, &Outline { taxonomy, targets: &targets, parts: &[] }, partitions, progress)
+}
+
+/// Starts the database. First of all, since it keeps other runs from the same target and so from the same spill folder.
+pub(crate) fn writer(config: &Config) -> Result<Writer, GydbError> {
     let cap = config.parameters.locations;
-    let writer = config.output.as_ref().map_or_else(|| Ok(Writer::in_memory(cap)), |path| Writer::create(path, cap))?;
-    let folder = SpillFolder::new(spills(config), config.max_tmp, false);
-    let fabric = LocalFabric::new(PARTITIONS, config.memory, folder.into());
-    progress.start("read", 0);
-    let (partitions, targets) = scatter(config, taxon_of, fabric, progress)?;
-    let (taxonomy, targets) = of_targets(taxonomy, &targets);
-    let sorting = (&writer, cap, config.threads);
-    let distinct = lists::write(&partitions, &targets, taxonomy.len(), sorting, progress)?;
+    config.output.as_ref().map_or_else(|| Ok(Writer::in_memory(cap)), |path| Writer::create(path, cap))
+}
+
+/// What a database will be about.
+pub(crate) struct Outline<'a> {
+    /// All taxa of the targets, and perhaps more.
+    pub taxonomy: &'a Taxonomy,
+    pub targets: &'a Targets,
+    /// Databases whose locations go into it, in the order of their targets.
+    pub parts: &'a [Part<'a>],
+}
+
+/// Makes the lists of records and parts, and finishes the database.
+pub(crate) fn complete<D: Drain>(
+    config: &Config,
+    writer: Writer,
+    outline: &Outline,
+    partitions: D,
+    progress: &Progress,
+) -> Result<(Summary, Option<Database>), BuildError> {
+    let (taxonomy, targets) = of_targets(outline.taxonomy, outline.targets);
+    let sorting = (&writer, config.parameters.locations, config.threads);
+    let distinct = lists::write(&partitions, outline.parts, &targets, taxonomy.len(), sorting, progress)?;
     drop(partitions);
     progress.start("write", 0);
     writer.section(PARAMETERS, &config.parameters.to_bytes());
@@ -111,15 +133,18 @@ pub fn build(
     finish(config, writer, &targets)
 }
 
-/// Reads the references and sends every feature with its window to the partition of its place.
-fn scatter<F: Fabric + Sync>(
+/// Reads the references, whose windows come after those of `targets`, and sends every feature with its window to the partition of its place.
+pub(crate) fn scatter(
     config: &Config,
+    targets: Targets,
     taxon_of: &mut TaxonOf<'_>,
-    fabric: F,
     progress: &Progress,
-) -> Result<(F::Partitions, Targets), BuildError> {
+) -> Result<(LocalPartitions, Targets), BuildError> {
+    let folder = SpillFolder::new(spills(config), config.max_tmp, false);
+    let fabric = LocalFabric::new(PARTITIONS, config.memory, folder.into());
+    progress.start("read", 0);
     let shape = config.parameters.sketch;
-    let references = Mutex::new(References::new(config.references.clone(), shape, taxon_of));
+    let references = Mutex::new(References::new(config.references.clone(), targets, shape, taxon_of));
     let failed = AtomicBool::new(false);
     let senders = (0..config.threads).map(|_| fabric.sender()).collect();
     let senders = in_parallel(senders, |mut sender| {

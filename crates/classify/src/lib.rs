@@ -5,7 +5,8 @@
 //! 2. [`Index::open`]: the database is mapped; it carries its parameters, targets and taxonomy.
 //! 3. [`classify`]: reads are sketched in the same way, the locations of their features make candidates, and candidates are
 //!    weighed by species.
-//! 4. [`tally`], [`abundance`], [`report`]: what the reads of a sample say together.
+//! 4. [`edit`]: databases are merged, added to, and rid of targets.
+//! 5. [`tally`], [`abundance`], [`report`]: what the reads of a sample say together.
 
 pub mod abundance;
 mod build;
@@ -13,10 +14,13 @@ mod candidates;
 mod cap;
 mod decide;
 mod distinct;
+pub mod edit;
 mod extract;
 mod filter;
 mod genomes;
 mod index;
+mod inspect;
+mod parts;
 mod query;
 mod references;
 pub mod report;
@@ -31,5 +35,6 @@ pub use extract::{Extract, Which};
 pub use filter::{Covered, Dropped};
 pub use genomes::{Genome, Genomes};
 pub use index::{Index, IndexError, Parameters};
+pub use inspect::{Contents, inspect};
 pub use query::{Config, Lines, Outlets, QueryError, Summary, Wanted, classify, covered};
 pub use targets::{DamagedTargets, Target, TargetOf, Targets};

@@ -65,13 +65,19 @@ struct Open {
 }
 
 impl<'a> References<'a> {
-    /// The sequences of `files`; `taxon_of` is told the header of each, and its file.
-    pub(crate) fn new(files: Vec<PathBuf>, shape: SketchShape, taxon_of: &'a mut TaxonOf<'a>) -> References<'a> {
-        let (files, batch, targets) = (files.into_iter(), Batch::default(), Targets::default());
-        References { files, reader: None, source: 0, batch, next: 0, shape, taxon_of, targets, open: None }
+    /// The sequences of `files`, numbered from behind `targets` on; `taxon_of` is told the header of each, and its file.
+    pub(crate) fn new(
+        files: Vec<PathBuf>,
+        targets: Targets,
+        shape: SketchShape,
+        taxon_of: &'a mut TaxonOf<'a>,
+    ) -> References<'a> {
+        let (files, batch) = (files.into_iter(), Batch::default());
+        let source = targets.sources().saturating_sub(1);
+        References { files, reader: None, source, batch, next: 0, shape, taxon_of, targets, open: None }
     }
 
-    /// The targets read so far.
+    /// The targets that it began with, and those read so far.
     pub(crate) fn into_targets(self) -> Targets {
         self.targets
     }

@@ -46,6 +46,11 @@ impl Targets {
         self.targets.is_empty()
     }
 
+    /// How many files they are of.
+    pub fn sources(&self) -> u32 {
+        self.targets.last().map_or(0, |target| target.source.saturating_add(1))
+    }
+
     /// The targets in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Target> {
         self.targets.iter()

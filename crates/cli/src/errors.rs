@@ -1,5 +1,6 @@
 //! The exit code of each library error.
 
+use gyrase_classify::edit::EditError;
 use gyrase_classify::taxonomy::TaxonomyError;
 use gyrase_classify::{BuildError, IndexError, QueryError};
 use gyrase_count::exchange::ExchangeError;
@@ -94,6 +95,15 @@ impl From<BuildError> for Failure {
             BuildError::TooManyWindows => Code::Usage,
         };
         Failure::from_error(code, &error)
+    }
+}
+
+impl From<EditError> for Failure {
+    fn from(error: EditError) -> Failure {
+        match error {
+            EditError::Build(error) => error.into(),
+            error => Failure::from_error(Code::Usage, &error),
+        }
     }
 }
 

@@ -7,11 +7,13 @@ use gyrase_tabulate::{Worker, reduce};
 use super::{BuildError, RECORD};
 use crate::cap::Cap;
 use crate::distinct::Distinct;
+use crate::parts::Part;
 use crate::targets::Targets;
 
-/// Writes the lists of all partitions, on `threads` threads; the distinct features of each of `taxa` taxa.
+/// Writes the lists of all partitions, and of the `parts` beside them, on `threads` threads; the distinct features of each of `taxa` taxa.
 pub(super) fn write<D: Drain>(
     partitions: &D,
+    parts: &[Part],
     targets: &Targets,
     taxa: usize,
     (writer, cap, threads): (&Writer, u8, usize),
@@ -20,7 +22,7 @@ pub(super) fn write<D: Drain>(
     let (cap, target_of) = (Cap::new(targets, cap), targets.finder());
     let lists = |_| {
         let distinct = Distinct::new(targets, &target_of, taxa);
-        Lists { writer, cap: &cap, rows: Vec::new(), piece: Piece::default(), distinct }
+        Lists { writer, cap: &cap, parts, rows: Vec::new(), piece: Piece::default(), distinct }
     };
     let mut workers: Vec<_> = (0..threads).map(lists).collect();
     progress.start("sort", PARTITIONS as u64);
@@ -36,6 +38,7 @@ pub(super) fn write<D: Drain>(
 struct Lists<'w> {
     writer: &'w Writer,
     cap: &'w Cap<'w>,
+    parts: &'w [Part<'w>],
     /// Place and location of every record.
     rows: Vec<u64>,
     piece: Piece,
@@ -55,6 +58,7 @@ impl<D: Drain> Worker<D> for &mut Lists<'_> {
 
     fn reduce(&mut self, partitions: &D, number: usize) -> Result<(), BuildError> {
         self.rows.clear();
+        self.parts.iter().try_for_each(|part| part.rows(number, &mut self.rows))?;
         partitions.drain::<FabricError>(number, &mut |bytes, used| {
             let (records, _) = bytes[..used].as_chunks::<RECORD>();
             self.rows.extend(records.iter().map(|record| u64::from_le_bytes(*record)));
@@ -73,7 +77,11 @@ impl<D: Drain> Worker<D> for &mut Lists<'_> {
 impl Lists<'_> {
     /// Makes the lists of the rows.
     fn list(&mut self) {
-        self.rows.sort_unstable();
+        // The rows of a part are in order already, which a stable sort makes use of.
+        match self.parts {
+            [] => self.rows.sort_unstable(),
+            _ => self.rows.sort(),
+        }
         let Piece { places, counts, locations } = &mut self.piece;
         places.clear();
         counts.clear();

@@ -1,9 +1,10 @@
-//! References and their taxa, as `gyrase db build` and `gyrase classify --refs` take them.
+//! References and their taxa, as `gyrase db build`, `gyrase db add` and `gyrase classify --refs` take them.
 
 use std::path::{Path, PathBuf};
 
+use gyrase_classify::edit::{self, Changed};
 use gyrase_classify::taxonomy::{self, Assigned, TaxonMap, Taxonomy};
-use gyrase_classify::{BuildConfig, BuildSummary, Parameters, build};
+use gyrase_classify::{BuildConfig, BuildSummary, Index, Parameters, build};
 use gyrase_fabric::LocalFabric;
 use gyrase_fastx::{Options, Reader};
 use gyrase_seq::Batch;
@@ -23,8 +24,8 @@ const SMALL: u64 = 16 << 20;
 /// The buffers of a build have one share of its memory, the lists that are made of them another.
 const SHARES: u64 = 2;
 
-/// References without a taxon that are named.
-const NAMED: usize = 3;
+/// References that a warning names.
+pub const NAMED: usize = 3;
 
 /// The files that are meant, none where none is named: lists are read, folders are searched, their files in the order of their names.
 pub fn files(named: &[PathBuf]) -> Result<Vec<PathBuf>> {
@@ -75,6 +76,16 @@ impl Taxa {
     /// Reads a taxonomy, and of the tables `maps` what they say of the references.
     pub fn read(taxonomy: &Path, maps: &[PathBuf], references: &[PathBuf]) -> Result<Taxa> {
         let source = taxonomy::read(taxonomy)?;
+        Ok(Taxa { taxonomy: source.taxonomy, table: source.map, maps: Taxa::tables(maps, references)? })
+    }
+
+    /// Takes the taxonomy of a database, and of the tables `maps` what they say of the references.
+    pub fn of_database(base: &Index, maps: &[PathBuf], references: &[PathBuf]) -> Result<Taxa> {
+        let maps = Taxa::tables(maps, references)?;
+        Ok(Taxa { taxonomy: base.taxonomy.clone(), table: TaxonMap::default(), maps })
+    }
+
+    fn tables(maps: &[PathBuf], references: &[PathBuf]) -> Result<TaxonMap> {
         let size: u64 = maps.iter().map(|path| path.metadata().map_or(0, |there| there.len())).sum();
         let mut wanted = TaxonMap::keeping_all();
         if size > SMALL {
@@ -84,7 +95,7 @@ impl Taxa {
         for path in maps {
             wanted.read(path)?;
         }
-        Ok(Taxa { taxonomy: source.taxonomy, table: source.map, maps: wanted })
+        Ok(wanted)
     }
 
     fn assign(&self, header: &str, file: &Path) -> Assigned {
@@ -106,17 +117,61 @@ impl Taxa {
         let mut without = Vec::new();
         let mut taxon_of = |header: &str, file: &Path| {
             let assigned = self.assign(header, file);
-            if assigned.taxon().is_none() && without.len() < NAMED {
-                let id = header.split_whitespace().next().unwrap_or_default();
-                without.push(format!("{id} in {} {assigned}", file.display()));
-            }
+            name(&mut without, header, file, assigned);
             assigned.taxon()
         };
         admit(session)?;
         let config = config(references, output, parameters, session);
         let built = session.shown(|progress| build(&config, &self.taxonomy, &mut taxon_of, progress))?;
-        warn(&built.0, &without);
+        warn(built.0.without_taxon, built.0.targets, &without);
         Ok(built)
+    }
+
+    /// Adds references to a database; names some of those without a taxon. `closed`: a taxid that the taxonomy lacks ends it.
+    pub fn add(
+        &self,
+        base: &Index,
+        references: Vec<PathBuf>,
+        output: PathBuf,
+        closed: bool,
+        session: &Session,
+    ) -> Result<Changed> {
+        let (mut without, mut foreign, progress) = (Vec::new(), None, &session.progress);
+        let mut taxon_of = |header: &str, file: &Path| {
+            let assigned = self.assign(header, file);
+            name(&mut without, header, file, assigned);
+            if let (true, Assigned::Unknown(taxid) | Assigned::Deleted(taxid)) = (closed, assigned) {
+                foreign.get_or_insert_with(|| format!("{} has taxid {taxid}", shown(header, file)));
+                progress.cancel();
+            }
+            assigned.taxon()
+        };
+        admit(session)?;
+        let config = config(references, Some(output), base.parameters, session);
+        let added = session.shown(|progress| edit::add(base, &config, &self.taxonomy, &mut taxon_of, progress));
+        if let Some(foreign) = foreign {
+            let base = base.features.path().display();
+            return Err(Failure::usage(format!(
+                "{foreign}, which {base} does not have; name a dump that has it with --taxonomy"
+            )));
+        }
+        let added = added?;
+        let before = base.targets.iter().filter(|target| target.taxon.is_none()).count();
+        let (new, all) = (added.database.without_taxon - before, added.database.targets - base.targets.len());
+        warn(new, all, &without);
+        Ok(added)
+    }
+}
+
+/// A reference in a message: the first word of its header, and its file.
+fn shown(header: &str, file: &Path) -> String {
+    format!("{} in {}", header.split_whitespace().next().unwrap_or_default(), file.display())
+}
+
+/// Adds a sentence on a reference without a taxon, as long as there are few.
+fn name(without: &mut Vec<String>, header: &str, file: &Path, assigned: Assigned) {
+    if assigned.taxon().is_none() && without.len() < NAMED {
+        without.push(format!("{} {assigned}", shown(header, file)));
     }
 }
 
@@ -143,11 +198,11 @@ fn config(references: Vec<PathBuf>, output: Option<PathBuf>, parameters: Paramet
     }
 }
 
-fn warn(summary: &BuildSummary, without: &[String]) {
-    if summary.without_taxon == 0 {
+fn warn(some: usize, all: usize, without: &[String]) {
+    if some == 0 {
         return;
     }
-    let (some, all) = (grouped(summary.without_taxon as u64), grouped(summary.targets as u64));
+    let (some, all) = (grouped(some as u64), grouped(all as u64));
     tracing::warn!("{some} of {all} references have no taxon, and no read will be classified by them; the first:");
     without.iter().for_each(|one| tracing::warn!("  {one}"));
 }

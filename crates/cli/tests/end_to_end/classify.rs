@@ -27,7 +27,7 @@ const NAMES: &str = "\
 const GENOMES: [(&str, &str, &str); 3] = [("a", "562", "30000"), ("b", "564", "20000"), ("c", "9606", "40000")];
 
 /// Taxonomy `tax`, genomes in `refs`, a table of their taxids `map`, pairs of all of them `r_1.fq` and `r_2.fq`.
-fn place() -> Place {
+pub fn place() -> Place {
     let place = Place::new();
     for folder in ["tax", "refs"] {
         std::fs::create_dir(place.path(folder)).unwrap();

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a helper of a test is a test")]
 
 mod classify;
+mod databases;
 mod failures;
 mod group;
 mod limits;

@@ -176,7 +176,7 @@ pub fn merged(mut object: Value, more: &Value) -> Value {
 }
 
 /// What was built, for the report.
-fn counts(summary: &BuildSummary) -> Value {
+pub fn counts(summary: &BuildSummary) -> Value {
     json!({
         "targets": summary.targets,
         "without_taxon": summary.without_taxon,

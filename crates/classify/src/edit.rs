@@ -1,0 +1,232 @@
+//! Changes databases: merges them, adds references, removes targets.
+//!
+//! What comes out is the database that [`build`](crate::build()) makes of the same references in the same order: the locations of a database are sorted
+//! into lists as the records of references are, and the cap of those lists does not depend on what else was there. The one exception
+//! is a feature that had reached its cap and loses locations: those that the cap had left out do not come back.
+
+mod error;
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use gyrase_fabric::{Drain, Each, FabricError, Progress};
+use gyrase_table::gydb::{PARTITIONS, Writer};
+
+pub use self::error::EditError;
+use crate::build::{self, BuildError, Config, Outline, Summary};
+use crate::index::{Index, Parameters};
+use crate::parts::{Moves, Part};
+use crate::targets::{Target, Targets};
+use crate::taxonomy::{Taxon, Taxonomy};
+
+/// What a change made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Changed {
+    /// The new database.
+    pub database: Summary,
+    /// Names of targets that came though a target of that name was there.
+    pub repeated: Vec<String>,
+    /// Features that had as many locations as a feature may have, and lost some: a build would perhaps have found others.
+    pub incomplete: u64,
+}
+
+/// Which targets to remove.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unwanted {
+    /// Taxids: all targets of their clades. 0: those without a taxon.
+    pub taxids: Vec<u32>,
+    /// Names: all targets that are called so.
+    pub names: Vec<String>,
+}
+
+/// Bytes that a change takes, about, whatever the databases: mostly what waits to be written.
+const FIXED: u64 = 80 << 20;
+
+/// Bytes for each location of the partition that a thread is at: records, what sorts them, lists, the bytes of the file.
+const PER_LOCATION: u64 = 40;
+
+/// Partitions differ: no other is larger than so many of the average.
+const LARGEST: u64 = 2;
+
+/// Bytes of memory that merging databases with so many locations in all, or changing one, takes at least.
+pub fn least_memory(locations: u64, threads: usize) -> u64 {
+    FIXED + threads as u64 * LARGEST * PER_LOCATION * locations / PARTITIONS as u64
+}
+
+/// Writes the database `output` of all targets of `parts`, in their order. It may take the place of one of them.
+///
+/// # Errors
+/// When they are of other parameters or of contradicting taxonomies, have too many windows, are damaged, or `output` cannot be written: no
+/// file appears then.
+///
+/// # Panics
+/// Without any parts.
+pub fn merge(parts: &[Index], output: &Path, threads: usize, progress: &Progress) -> Result<Changed, EditError> {
+    let parameters = common_parameters(parts)?;
+    let taxonomy = Taxonomy::unite(parts.iter().map(|part| &part.taxonomy));
+    let taxonomy = taxonomy.map_err(|disunity| error::of_parts(parts, disunity))?;
+    let (mut targets, mut moved, mut repeated, mut names) =
+        (Targets::default(), Vec::new(), Vec::new(), HashSet::new());
+    for part in parts {
+        moved.push(Part::new(&part.features, Moves::behind(targets.all_windows())));
+        repeated.extend(known(&names, part.targets.iter()));
+        names.extend(part.targets.iter().map(|target| target.name.as_str()));
+        append(&mut targets, part, &taxonomy).ok_or_else(|| error::too_many_windows(parts))?;
+    }
+    let outline = Outline { taxonomy: &taxonomy, targets: &targets, parts: &moved };
+    let database = write(&outline, parameters, output, threads, progress)?;
+    Ok(Changed { database, repeated, incomplete: 0 })
+}
+
+/// Builds references and writes `config.output`, the database of the targets of `base` and of them. It may take the place of `base`, and has its
+/// parameters, whatever those of `config`. The taxa that `taxon_of` names are of `taxonomy`, as in [`build`](crate::build()).
+///
+/// # Errors
+/// As those of [`build`](crate::build()), and when `taxonomy` contradicts that of `base` in what leads to the references.
+pub fn add(
+    base: &Index,
+    config: &Config,
+    taxonomy: &Taxonomy,
+    taxon_of: &mut (dyn FnMut(&str, &Path) -> Option<Taxon> + Send),
+    progress: &Progress,
+) -> Result<Changed, EditError> {
+    let config = Config { parameters: base.parameters, ..config.clone() };
+    let writer = build::writer(&config)?;
+    let (partitions, targets) = build::scatter(&config, base.targets.clone(), taxon_of, progress)?;
+    let new = || targets.iter().skip(base.targets.len());
+    let wanted = taxonomy.subset(new().filter_map(|target| target.taxon));
+    let whole = Taxonomy::unite([&base.taxonomy, &wanted]);
+    let whole = whole.map_err(|disunity| error::of_addition(base, disunity))?;
+    let mut all = Targets::default();
+    for (place, target) in targets.iter().enumerate() {
+        let of = if place < base.targets.len() { &base.taxonomy } else { taxonomy };
+        all.push(moved(target, of, &whole, 0)).expect("there are as many windows as before");
+    }
+    let names = base.targets.iter().map(|target| target.name.as_str()).collect();
+    let repeated = known(&names, new()).collect();
+    let parts = [Part::new(&base.features, Moves::behind(0))];
+    let outline = Outline { taxonomy: &whole, targets: &all, parts: &parts };
+    let (database, _) = build::complete(&config, writer, &outline, partitions, progress)?;
+    Ok(Changed { database, repeated, incomplete: 0 })
+}
+
+/// Writes the database `output` of all targets of `base` but the unwanted. It may take the place of `base`.
+///
+/// # Errors
+/// When nothing is called as one of the unwanted, when no target would stay, when `base` is damaged or `output` cannot be written: no file
+/// appears then.
+pub fn remove(
+    base: &Index,
+    unwanted: &Unwanted,
+    output: &Path,
+    threads: usize,
+    progress: &Progress,
+) -> Result<Changed, EditError> {
+    let kept = unwanted.kept(base)?;
+    let (mut targets, mut source) = (Targets::default(), None);
+    for (target, _) in base.targets.iter().zip(&kept).filter(|(_, kept)| **kept) {
+        let (number, of) =
+            source.map_or((0, target.source), |(number, of)| (number + u32::from(of != target.source), target.source));
+        source = Some((number, of));
+        let target = Target { source: number, ..target.clone() };
+        targets.push(target).expect("there are no more windows than before");
+    }
+    let parts = [Part::new(&base.features, Moves::of_kept(&base.targets, &kept))];
+    let outline = Outline { taxonomy: &base.taxonomy, targets: &targets, parts: &parts };
+    let database = write(&outline, base.parameters, output, threads, progress)?;
+    Ok(Changed { database, repeated: Vec::new(), incomplete: parts[0].incomplete() })
+}
+
+/// Writes a database of parts alone.
+fn write(
+    outline: &Outline,
+    parameters: Parameters,
+    output: &Path,
+    threads: usize,
+    progress: &Progress,
+) -> Result<Summary, BuildError> {
+    let config = Config {
+        references: Vec::new(),
+        output: Some(output.to_path_buf()),
+        parameters,
+        threads,
+        memory: 0,
+        tmp: PathBuf::new(),
+        max_tmp: None,
+    };
+    let writer = Writer::create(output, parameters.locations)?;
+    Ok(build::complete(&config, writer, outline, Nothing, progress)?.0)
+}
+
+/// Partitions without records.
+struct Nothing;
+
+impl Drain for Nothing {
+    fn owned(&self) -> Vec<usize> {
+        (0..PARTITIONS).collect()
+    }
+
+    fn bytes(&self, _: usize) -> u64 {
+        0
+    }
+
+    fn drain<E: From<FabricError>>(&self, _: usize, _: &mut Each<E>) -> Result<(), E> {
+        Ok(())
+    }
+}
+
+fn common_parameters(parts: &[Index]) -> Result<Parameters, EditError> {
+    let first = parts.first().expect("there is something to merge");
+    match parts.iter().find(|part| part.parameters != first.parameters) {
+        Some(other) => Err(error::parameters(first, other)),
+        None => Ok(first.parameters),
+    }
+}
+
+/// Adds the targets of a part, in a taxonomy that has its own; `None` when there would be too many windows.
+fn append(targets: &mut Targets, part: &Index, taxonomy: &Taxonomy) -> Option<()> {
+    let first_source = targets.sources();
+    part.targets.iter().try_for_each(|target| targets.push(moved(target, &part.taxonomy, taxonomy, first_source)))
+}
+
+/// The target with its taxon in another taxonomy, and its file behind others.
+fn moved(target: &Target, from: &Taxonomy, to: &Taxonomy, first_source: u32) -> Target {
+    let taxon = |taxon| to.taxon_of(from.taxid(taxon)).expect("the other taxonomy has all taxa of this");
+    Target { taxon: target.taxon.map(taxon), source: first_source.saturating_add(target.source), ..target.clone() }
+}
+
+/// The names of those targets that have one of `names`.
+fn known<'t>(names: &HashSet<&str>, targets: impl Iterator<Item = &'t Target>) -> impl Iterator<Item = String> {
+    targets.filter(|target| names.contains(target.name.as_str())).map(|target| target.name.clone())
+}
+
+impl Unwanted {
+    /// For every target whether it stays.
+    fn kept(&self, base: &Index) -> Result<Vec<bool>, EditError> {
+        let (targets, taxonomy) = (&base.targets, &base.taxonomy);
+        let mut kept = vec![true; targets.len()];
+        let mut drop_all = |unwanted: &dyn Fn(&Target) -> bool| {
+            let found = (0..).zip(targets.iter()).filter(|(_, target)| unwanted(target));
+            let places: Vec<usize> = found.map(|(place, _)| place).collect();
+            places.iter().for_each(|&place| kept[place] = false);
+            !places.is_empty()
+        };
+        let mut unknown = Vec::new();
+        for &taxid in &self.taxids {
+            let found = match taxonomy.taxon_of(taxid) {
+                Some(taxon) => drop_all(&|target| target.taxon.is_some_and(|own| taxonomy.is_above(taxon, own))),
+                None => taxid == 0 && drop_all(&|target| target.taxon.is_none()),
+            };
+            unknown.extend((!found).then(|| format!("taxid {taxid}")));
+        }
+        let names: HashSet<&str> = self.names.iter().map(String::as_str).collect();
+        drop_all(&|target| names.contains(target.name.as_str()));
+        let there: HashSet<&str> = targets.iter().map(|target| target.name.as_str()).collect();
+        unknown.extend(self.names.iter().filter(|name| !there.contains(name.as_str())).cloned());
+        match () {
+            () if !unknown.is_empty() => Err(error::unknown(base, unknown)),
+            () if !kept.contains(&true) => Err(EditError::NothingLeft { path: error::path(base) }),
+            () => Ok(kept),
+        }
+    }
+}

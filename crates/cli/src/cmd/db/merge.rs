@@ -1,0 +1,110 @@
+//! `gyrase db merge`.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use gyrase_classify::Index;
+use gyrase_classify::edit::{self, Changed};
+use serde_json::json;
+
+use super::build::{counts, sketching};
+use crate::cmd::references;
+use crate::failure::{Code, Failure, Result};
+use crate::places;
+use crate::session::Session;
+use crate::words::{self, bytes, grouped, things};
+
+const EXAMPLES: &str = "\
+Examples:
+  gyrase db merge bacteria.gydb viruses.gydb -o refs.gydb
+  gyrase db merge parts/*.gydb -o refs.gydb
+
+The result has the same bytes as a database built of all the references in this
+order. The parts must have been built with the same -k, --window, --stride,
+--one-in or --smallest and --locations, and with one taxonomy. References that
+several parts have are kept as often as they are there, with a warning.";
+
+/// Merge databases into one.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Merge {
+    /// The databases, in the order that their references shall have
+    #[arg(value_name = "DATABASE.gydb", required = true)]
+    databases: Vec<PathBuf>,
+
+    /// Database to make; one of those that are merged may be replaced
+    #[arg(long, short, value_name = "FILE.gydb")]
+    output: PathBuf,
+}
+
+impl Merge {
+    /// Merges, and says what came of it.
+    pub fn run(self, session: &Session) -> Result<()> {
+        keep_apart(session, &self.databases, &[], &self.output)?;
+        let parts = self.databases.iter().map(|path| Index::open(path)).collect::<std::result::Result<Vec<_>, _>>()?;
+        admit(session, &parts)?;
+        let merged = session.shown(|progress| edit::merge(&parts, &self.output, session.threads, progress))?;
+        let inputs: Vec<_> = self.databases.iter().map(|path| path.display().to_string()).collect();
+        session.note("inputs", inputs);
+        session.note("parameters", sketching(&parts[0].parameters));
+        for (path, part) in self.databases.iter().zip(&parts) {
+            tracing::info!("{}: {}", path.display(), things(part.targets.len() as u64, "reference"));
+        }
+        warn_of_repeated(&merged);
+        say(session, &self.output, &merged);
+        Ok(())
+    }
+}
+
+/// Refuses outputs over inputs. A database may take the place of one that it is made of.
+pub fn keep_apart(session: &Session, databases: &[PathBuf], others: &[PathBuf], output: &PathBuf) -> Result<()> {
+    places::keep_databases_only(output, places::Kind::Gydb)?;
+    session.keep_apart(others, [output])?;
+    session.keep_apart(databases, [])
+}
+
+/// Refuses what cannot keep within its memory.
+pub fn admit(session: &Session, parts: &[Index]) -> Result<()> {
+    let locations = parts.iter().map(|part| part.features.summary().locations).sum();
+    let least = edit::least_memory(locations, session.threads);
+    if session.memory < least {
+        let (given, threads) = (bytes(session.memory), things(session.threads as u64, "thread"));
+        let what = format!("changing these databases with {threads} needs at least {}, not {given}", bytes(least));
+        return Err(Failure::new(Code::Memory, format!("{what}; raise --memory or lower --threads")));
+    }
+    Ok(())
+}
+
+/// Names some references that came twice.
+pub fn warn_of_repeated(changed: &Changed) {
+    let repeated = &changed.repeated;
+    if !repeated.is_empty() {
+        let mut names: Vec<&str> = Vec::new();
+        for name in repeated {
+            if names.len() < references::NAMED && !names.contains(&name.as_str()) {
+                names.push(name);
+            }
+        }
+        let (all, names) = (things(repeated.len() as u64, "reference"), names.join(", "));
+        tracing::warn!("{all} came with a name that another has, and all are kept; the first: {names}");
+    }
+}
+
+/// Says what a database has become, and notes it for the report.
+pub fn say(session: &Session, output: &Path, changed: &Changed) {
+    let (database, table) = (&changed.database, &changed.database.table);
+    session.note("output", output.display().to_string());
+    let more = json!({"repeated_names": changed.repeated.len(), "incomplete_features": changed.incomplete});
+    session.note("counts", super::build::merged(counts(database), &more));
+    session.note("bytes", json!({"output": table.bytes}));
+    tracing::info!(
+        "{}: {}, {} without a taxon; {} at {}, {}",
+        output.display(),
+        things(database.targets as u64, "reference"),
+        grouped(database.without_taxon as u64),
+        things(table.features, "feature"),
+        things(table.locations, "location"),
+        bytes(table.bytes)
+    );
+    tracing::info!("{}, peak memory {}", words::time(session.elapsed()), bytes(crate::machine::peak_memory()));
+}
