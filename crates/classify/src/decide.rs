@@ -6,7 +6,7 @@
 //! (thesis, section 6.4.3), which compares single references; `docs/classification.md` has the figures.
 
 use crate::candidates::{Candidate, Hit, feature_of};
-use crate::index::Index;
+use crate::catalogue::Catalogue;
 use crate::taxonomy::{Rank, Taxon};
 
 /// When a read is classified, and how far down.
@@ -53,7 +53,7 @@ impl Judge {
     /// The taxon of a read with so many features; `None` when nothing speaks for any.
     pub(crate) fn taxon(
         &mut self,
-        index: &Index,
+        index: &Catalogue,
         rule: &Rule,
         features: usize,
         hits: &[Hit],
@@ -75,7 +75,7 @@ impl Judge {
     }
 
     /// Lists what speaks for each species that the candidates are of.
-    fn weigh(&mut self, index: &Index, features: usize, hits: &[Hit], candidates: &[Candidate]) {
+    fn weigh(&mut self, index: &Catalogue, features: usize, hits: &[Hit], candidates: &[Candidate]) {
         self.species.clear();
         self.seen.clear();
         self.seen.resize(features, 0);

@@ -14,7 +14,9 @@ use gyrase_table::gydb::{PARTITIONS, Writer};
 
 pub use self::error::EditError;
 use crate::build::{self, BuildError, Config, Outline, Summary};
+use crate::catalogue::Catalogue;
 use crate::index::{Index, Parameters};
+use crate::mismatch;
 use crate::parts::{Moves, Part};
 use crate::targets::{Target, Targets};
 use crate::taxonomy::{Taxon, Taxonomy};
@@ -62,19 +64,18 @@ pub fn least_memory(locations: u64, threads: usize) -> u64 {
 /// # Panics
 /// Without any parts.
 pub fn merge(parts: &[Index], output: &Path, threads: usize, progress: &Progress) -> Result<Changed, EditError> {
-    let parameters = common_parameters(parts)?;
-    let taxonomy = Taxonomy::unite(parts.iter().map(|part| &part.taxonomy));
-    let taxonomy = taxonomy.map_err(|disunity| error::of_parts(parts, disunity))?;
-    let (mut targets, mut moved, mut repeated, mut names) =
-        (Targets::default(), Vec::new(), Vec::new(), HashSet::new());
+    let united: Vec<_> = parts.iter().map(|part| (part.features.path(), part.catalogue())).collect();
+    let Catalogue { targets, taxonomy, parameters, .. } = &Catalogue::unite(&united)?;
+    let (mut moved, mut first_window) = (Vec::new(), 0);
+    let (mut repeated, mut names) = (Vec::new(), HashSet::new());
     for part in parts {
-        moved.push(Part::new(&part.features, Moves::behind(targets.all_windows())));
+        moved.push(Part::new(&part.features, Moves::behind(first_window)));
+        first_window += part.targets.all_windows();
         repeated.extend(known(&names, part.targets.iter()));
         names.extend(part.targets.iter().map(|target| target.name.as_str()));
-        append(&mut targets, part, &taxonomy).ok_or_else(|| error::too_many_windows(parts))?;
     }
-    let outline = Outline { taxonomy: &taxonomy, targets: &targets, parts: &moved };
-    let database = write(&outline, parameters, output, threads, progress)?;
+    let outline = Outline { taxonomy, targets, parts: &moved };
+    let database = write(&outline, *parameters, output, threads, progress)?;
     Ok(Changed { database, repeated, incomplete: 0 })
 }
 
@@ -96,11 +97,11 @@ pub fn add(
     let new = || targets.iter().skip(base.targets.len());
     let wanted = taxonomy.subset(new().filter_map(|target| target.taxon));
     let whole = Taxonomy::unite([&base.taxonomy, &wanted]);
-    let whole = whole.map_err(|disunity| error::of_addition(base, disunity))?;
+    let whole = whole.map_err(|disunity| mismatch::of_addition(base.features.path(), disunity))?;
     let mut all = Targets::default();
     for (place, target) in targets.iter().enumerate() {
         let of = if place < base.targets.len() { &base.taxonomy } else { taxonomy };
-        all.push(moved(target, of, &whole, 0)).expect("there are as many windows as before");
+        all.push(target.moved(of, &whole, 0)).expect("there are as many windows as before");
     }
     let names = base.targets.iter().map(|target| target.name.as_str()).collect();
     let repeated = known(&names, new()).collect();
@@ -173,26 +174,6 @@ impl Drain for Nothing {
     fn drain<E: From<FabricError>>(&self, _: usize, _: &mut Each<E>) -> Result<(), E> {
         Ok(())
     }
-}
-
-fn common_parameters(parts: &[Index]) -> Result<Parameters, EditError> {
-    let first = parts.first().expect("there is something to merge");
-    match parts.iter().find(|part| part.parameters != first.parameters) {
-        Some(other) => Err(error::parameters(first, other)),
-        None => Ok(first.parameters),
-    }
-}
-
-/// Adds the targets of a part, in a taxonomy that has its own; `None` when there would be too many windows.
-fn append(targets: &mut Targets, part: &Index, taxonomy: &Taxonomy) -> Option<()> {
-    let first_source = targets.sources();
-    part.targets.iter().try_for_each(|target| targets.push(moved(target, &part.taxonomy, taxonomy, first_source)))
-}
-
-/// The target with its taxon in another taxonomy, and its file behind others.
-fn moved(target: &Target, from: &Taxonomy, to: &Taxonomy, first_source: u32) -> Target {
-    let taxon = |taxon| to.taxon_of(from.taxid(taxon)).expect("the other taxonomy has all taxa of this");
-    Target { taxon: target.taxon.map(taxon), source: first_source.saturating_add(target.source), ..target.clone() }
 }
 
 /// The names of those targets that have one of `names`.

@@ -1,14 +1,13 @@
 //! An opened database: features, targets, taxonomy, parameters.
 
+use std::ops::Deref;
 use std::path::Path;
 
 use gyrase_kmer::{Choice, SketchShape};
 use gyrase_table::gydb::{Database, GydbError};
 use serde::{Deserialize, Serialize};
 
-use crate::distinct;
-use crate::targets::Targets;
-use crate::taxonomy::{Rank, Taxon, Taxonomy};
+use crate::catalogue::Catalogue;
 
 /// The sections of a database.
 pub(crate) const PARAMETERS: &str = "parameters";
@@ -58,7 +57,7 @@ impl Parameters {
         serde_json::to_vec(&stored).expect("numbers are valid JSON")
     }
 
-    fn from_bytes(bytes: &[u8]) -> Option<Parameters> {
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Parameters> {
         let Stored { k, window, stride, features, one_in, locations } = serde_json::from_slice(bytes).ok()?;
         let sketch = match (features, one_in) {
             (Some(features), None) => SketchShape::new(k, window, stride, features),
@@ -90,37 +89,18 @@ pub enum IndexError {
 pub struct Index {
     /// Features and their locations.
     pub features: Database,
-    /// The reference sequences.
-    pub targets: Targets,
-    /// The taxa that lead to them.
-    pub taxonomy: Taxonomy,
-    /// How windows are sketched.
-    pub parameters: Parameters,
-    /// The species of each target, or its own taxon where it has none above it.
-    species: Vec<Option<Taxon>>,
-    /// The distinct features of each taxon.
-    distinct: Vec<u64>,
+    catalogue: Catalogue,
+}
+
+impl Deref for Index {
+    type Target = Catalogue;
+
+    fn deref(&self) -> &Catalogue {
+        &self.catalogue
+    }
 }
 
 impl Index {
-    /// The species of a target, or its own taxon where that is of no species; `None` where the target has no taxon.
-    ///
-    /// # Panics
-    /// When there is no such target.
-    #[inline]
-    pub fn species_of(&self, target: u32) -> Option<Taxon> {
-        self.species[target as usize]
-    }
-
-    /// How many distinct features the database has at locations in targets of exactly this taxon.
-    ///
-    /// # Panics
-    /// When there is no such taxon.
-    #[inline]
-    pub fn distinct(&self, taxon: Taxon) -> u64 {
-        self.distinct[taxon as usize]
-    }
-
     /// Opens a database.
     ///
     /// # Errors
@@ -135,20 +115,21 @@ impl Index {
     /// When they are damaged.
     pub fn of(features: Database) -> Result<Index, IndexError> {
         let senseless = |section| IndexError::Section { path: features.path().display().to_string(), section };
-        let parameters = Parameters::from_bytes(features.section(PARAMETERS)?);
-        let parameters = parameters.ok_or_else(|| senseless(PARAMETERS))?;
-        let targets = Targets::from_bytes(features.section(TARGETS)?).map_err(|_| senseless(TARGETS))?;
-        let taxonomy = Taxonomy::from_bytes(features.section(TAXONOMY)?).map_err(|_| senseless(TAXONOMY))?;
-        let distinct = distinct::from_bytes(features.section(DISTINCT)?, taxonomy.len());
-        let distinct = distinct.ok_or_else(|| senseless(DISTINCT))?;
-        let known = |taxon| taxonomy.taxa().contains(&taxon);
-        let every_window_has_its_target = features.summary().windows <= u64::from(targets.all_windows());
-        if !every_window_has_its_target || !targets.iter().all(|target| target.taxon.is_none_or(known)) {
+        let catalogue = Catalogue::of_sections(|name| Ok(features.section(name)?), senseless)?;
+        if features.summary().windows > u64::from(catalogue.targets.all_windows()) {
             return Err(senseless(TARGETS));
         }
-        let above = |taxon| taxonomy.ancestor_at(taxon, Rank::Species).unwrap_or(taxon);
-        let species = targets.iter().map(|target| target.taxon.map(above)).collect();
-        Ok(Index { features, targets, taxonomy, parameters, species, distinct })
+        Ok(Index { features, catalogue })
+    }
+
+    /// What is said of the references.
+    pub(crate) fn catalogue(&self) -> &Catalogue {
+        &self.catalogue
+    }
+
+    /// The features, and what is said of the references.
+    pub(crate) fn into_parts(self) -> (Database, Catalogue) {
+        (self.features, self.catalogue)
     }
 }
 

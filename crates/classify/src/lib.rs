@@ -12,6 +12,8 @@ pub mod abundance;
 mod build;
 mod candidates;
 mod cap;
+mod catalogue;
+mod collection;
 mod decide;
 mod distinct;
 pub mod edit;
@@ -20,21 +22,30 @@ mod filter;
 mod genomes;
 mod index;
 mod inspect;
+mod mismatch;
 mod parts;
 mod query;
 mod references;
 pub mod report;
+mod stored;
 pub mod tally;
 mod targets;
 pub mod taxonomy;
 
 pub use build::{BuildError, Config as BuildConfig, Summary as BuildSummary, build};
 pub use cap::Cap;
+pub use catalogue::Catalogue;
+pub use collection::Collection;
 pub use decide::Rule;
 pub use extract::{Extract, Which};
 pub use filter::{Covered, Dropped};
 pub use genomes::{Genome, Genomes};
 pub use index::{Index, IndexError, Parameters};
 pub use inspect::{Contents, inspect};
-pub use query::{Config, Lines, Outlets, QueryError, Summary, Wanted, classify, covered};
+pub use mismatch::Mismatch;
+pub use query::{
+    Candidates, CandidatesError, Config, Hits, Lines, Outlets, QueryError, Scratch, Summary, Wanted, classify,
+    classify_candidates, covered, covered_candidates,
+};
+pub use stored::StoredError;
 pub use targets::{DamagedTargets, Target, TargetOf, Targets};

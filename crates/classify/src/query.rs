@@ -1,7 +1,10 @@
 //! Classifies reads: sketches, locations, candidates, a taxon each (thesis, section 6.4.3).
 
 mod answer;
+mod hits;
 mod lookup;
+mod road;
+mod stored;
 
 use std::io::Write;
 
@@ -10,13 +13,17 @@ use gyrase_seq::Batch;
 use gyrase_table::gydb::GydbError;
 use gyrase_tabulate::{Source, TabulateError, in_order};
 
-use self::answer::{Answerer, Answers, Read};
-use self::lookup::Lookup;
+pub(crate) use self::answer::Read;
+use self::answer::{Answerer, Answers};
+pub use self::hits::{Hits, Scratch};
+use self::road::{Road, Task, Tasks, Walker};
+pub use self::stored::{Candidates, CandidatesError};
+use crate::catalogue::Catalogue;
 use crate::decide::Rule;
 use crate::extract::Extract;
 use crate::filter::{Covered, Dropped};
 use crate::genomes::Genomes;
-use crate::index::Index;
+use crate::stored::StoredError;
 use crate::tally::{Depth, Tally};
 
 /// How to classify.
@@ -81,6 +88,9 @@ pub enum QueryError {
     /// The place where answers go does not take them.
     #[error("cannot write the answers: {0}")]
     Sink(#[source] std::io::Error),
+    /// Stored hits cannot be written or read.
+    #[error(transparent)]
+    Stored(#[from] StoredError),
     /// Reads cannot be extracted.
     #[error(transparent)]
     Extract(#[from] OutputError),
@@ -101,23 +111,20 @@ pub struct Summary {
 ///
 /// # Errors
 /// See [`QueryError`].
-pub fn covered(index: &Index, source: Source, config: &Config, progress: &Progress) -> Result<Covered, QueryError> {
-    let mut all = Covered::default();
-    let dropped = Dropped::default();
-    let start = || (Lookup::new(index), Answerer::new(index, config, &dropped));
-    let work = |(lookup, answerer): &mut (Lookup<'_>, Answerer<'_>), batches: &[Batch; 2]| {
-        let mut covered = Covered::default();
-        let each = |read, features: &[u32], hits: &mut [_]| {
-            answerer.cover(&Read::of(batches, read, features), hits, &mut covered);
-        };
-        lookup.each(batches, each).map(|()| covered)
-    };
-    in_order(config.threads, source, progress, start, work, |batches, covered| -> Result<(), QueryError> {
-        all.merge(&covered?);
-        progress.advance(batches[0].records.len() as u64);
-        Ok(())
-    })?;
-    Ok(all)
+pub fn covered(hits: &Hits<'_>, source: Source, config: &Config, progress: &Progress) -> Result<Covered, QueryError> {
+    cover(Road::Sequences(hits), Tasks::Sequences(source, 0), config, progress)
+}
+
+/// The windows that stored reads were found in; see [`covered`].
+///
+/// # Errors
+/// See [`QueryError`].
+pub fn covered_candidates(
+    candidates: &Candidates,
+    config: &Config,
+    progress: &Progress,
+) -> Result<Covered, QueryError> {
+    cover(Road::Stored(candidates), Tasks::Stored(candidates, 0), config, progress)
 }
 
 /// Classifies the reads of `source`, none of them by what was `dropped`: a line for each and the reads that are extracted go to `outlets`, in their order. The files of
@@ -126,30 +133,76 @@ pub fn covered(index: &Index, source: Source, config: &Config, progress: &Progre
 /// # Errors
 /// See [`QueryError`].
 pub fn classify(
-    index: &Index,
+    hits: &Hits<'_>,
     source: Source,
     config: &Config,
     dropped: &Dropped,
     outlets: &mut Outlets<'_>,
     progress: &Progress,
 ) -> Result<Summary, QueryError> {
-    let mut summary = Summary::default();
-    let start = || (Lookup::new(index), Answerer::new(index, config, dropped));
-    let work = |(lookup, answerer): &mut (Lookup<'_>, Answerer<'_>), batches: &[Batch; 2]| {
-        let mut answers = Answers::new();
-        let each = |read, features: &[u32], hits: &mut [_]| {
-            answerer.answer(&Read::of(batches, read, features), hits, &mut answers);
-        };
-        lookup.each(batches, each).map(|()| answers)
+    answer(Road::Sequences(hits), Tasks::Sequences(source, 0), config, dropped, outlets, progress)
+}
+
+/// Classifies stored reads, as [`classify`] does those that candidates were stored of. None can be extracted: only their names are there.
+///
+/// # Errors
+/// See [`QueryError`].
+pub fn classify_candidates(
+    candidates: &Candidates,
+    config: &Config,
+    dropped: &Dropped,
+    outlets: &mut Outlets<'_>,
+    progress: &Progress,
+) -> Result<Summary, QueryError> {
+    answer(Road::Stored(candidates), Tasks::Stored(candidates, 0), config, dropped, outlets, progress)
+}
+
+fn cover(road: Road<'_>, tasks: Tasks<'_>, config: &Config, progress: &Progress) -> Result<Covered, QueryError> {
+    let mut all = Covered::default();
+    let dropped = Dropped::default();
+    let start = || (road.walker(), Answerer::new(road.catalogue(), config, &dropped));
+    let work = |(walker, answerer): &mut (Walker<'_>, Answerer<'_>), task: &Task| {
+        let mut covered = Covered::default();
+        walker.each(task, |read, hits| {
+            answerer.cover(read, hits, &mut covered);
+            Ok(())
+        })?;
+        Ok(covered)
     };
-    in_order(config.threads, source, progress, start, work, |batches, answers| -> Result<(), QueryError> {
-        let answers = answers?;
-        outlets.take(batches, &answers)?;
-        summary.add(&answers);
-        progress.advance(batches[0].records.len() as u64);
-        Ok(())
+    in_order(config.threads, tasks, progress, start, work, |task, covered: Result<_, QueryError>| {
+        all.merge(&covered?);
+        progress.advance(task.reads.end - task.reads.start);
+        Ok::<_, QueryError>(())
     })?;
-    summary.complete(index, config.wanted);
+    Ok(all)
+}
+
+fn answer(
+    road: Road<'_>,
+    tasks: Tasks<'_>,
+    config: &Config,
+    dropped: &Dropped,
+    outlets: &mut Outlets<'_>,
+    progress: &Progress,
+) -> Result<Summary, QueryError> {
+    let mut summary = Summary::default();
+    let start = || (road.walker(), Answerer::new(road.catalogue(), config, dropped));
+    let work = |(walker, answerer): &mut (Walker<'_>, Answerer<'_>), task: &Task| {
+        let mut answers = Answers::new();
+        walker.each(task, |read, hits| {
+            answerer.answer(read, hits, &mut answers);
+            Ok(())
+        })?;
+        Ok(answers)
+    };
+    in_order(config.threads, tasks, progress, start, work, |task, answers: Result<_, QueryError>| {
+        let answers = answers?;
+        outlets.take(&task.batches, &answers)?;
+        summary.add(&answers);
+        progress.advance(task.reads.end - task.reads.start);
+        Ok::<_, QueryError>(())
+    })?;
+    summary.complete(road.catalogue(), config.wanted);
     Ok(summary)
 }
 
@@ -176,7 +229,7 @@ impl Summary {
     }
 
     /// Says of what the evidence is a part.
-    fn complete(&mut self, index: &Index, wanted: Wanted) {
+    fn complete(&mut self, index: &Catalogue, wanted: Wanted) {
         if wanted.evidence {
             let windows = Genomes::new(&index.targets).windows();
             self.tally.know(|_| None, |taxon| windows.get(&taxon).copied());

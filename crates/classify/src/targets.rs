@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::taxonomy::Taxon;
+use crate::taxonomy::{Taxon, Taxonomy};
 
 /// A reference sequence.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +17,14 @@ pub struct Target {
     pub windows: u32,
     /// The number of its file: files that have a target, in the order of the references, from 0.
     pub source: u32,
+}
+
+impl Target {
+    /// The target with its taxon in another taxonomy that has it, and its file behind others.
+    pub(crate) fn moved(&self, from: &Taxonomy, to: &Taxonomy, first_source: u32) -> Target {
+        let taxon = |taxon| to.taxon_of(from.taxid(taxon)).expect("the other taxonomy has all taxa of this");
+        Target { taxon: self.taxon.map(taxon), source: first_source.saturating_add(self.source), ..self.clone() }
+    }
 }
 
 /// All targets of a database. Their windows are numbered through, in order of targets.

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use gyrase_classify::taxonomy::{Node, Taxonomy};
 use gyrase_classify::{
-    BuildConfig, Config, Dropped, Extract, Genomes, Index, Lines, Outlets, Parameters, Rule, Summary, Wanted, Which,
-    build, classify, covered,
+    BuildConfig, Catalogue, Collection, Config, Dropped, Extract, Genomes, Hits, Index, Lines, Outlets, Parameters,
+    Rule, Summary, Wanted, Which, build, classify, covered,
 };
 use gyrase_fabric::Progress;
 use gyrase_fastx::{Format, PairWriter, Reader, Writer};
@@ -31,7 +31,7 @@ fn genome(target: usize) -> Vec<u8> {
 
 struct Case {
     folder: tempfile::TempDir,
-    index: Index,
+    collection: Collection,
     /// Name, letters and target of each read.
     reads: Vec<(String, Vec<u8>)>,
 }
@@ -69,8 +69,8 @@ impl Case {
         let mut taxon_of =
             |header: &str, _: &Path| taxonomy.taxon_of(TARGETS.iter().find(|target| target.2 == header)?.1);
         let (_, database) = build(&config, &taxonomy, &mut taxon_of, &Progress::default()).unwrap();
-        let index = Index::of(database.unwrap()).unwrap();
-        Case { folder, index, reads: reads() }
+        let collection = Index::of(database.unwrap()).unwrap().into();
+        Case { folder, collection, reads: reads() }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -90,7 +90,8 @@ impl Case {
         let mut outlets = Outlets { lines: &mut text, extracts };
         let config = Config { rule: Rule::default(), insert: 400, threads, wanted };
         let summary =
-            classify(&self.index, self.source(), &config, dropped, &mut outlets, &Progress::default()).unwrap();
+            classify(&Hits::of(&self.collection), self.source(), &config, dropped, &mut outlets, &Progress::default())
+                .unwrap();
         (String::from_utf8(text).unwrap(), summary)
     }
 }
@@ -130,7 +131,7 @@ struct Found {
 }
 
 /// The features of the windows of a sequence.
-fn sketches(index: &Index, letters: &[u8]) -> Vec<Vec<u32>> {
+fn sketches(index: &Catalogue, letters: &[u8]) -> Vec<Vec<u32>> {
     let mut all = Vec::new();
     Sketcher::new(index.parameters.sketch).sketch(letters, &mut |window: u32, sketch: &[u32]| {
         all.resize(window as usize, Vec::new());
@@ -139,7 +140,7 @@ fn sketches(index: &Index, letters: &[u8]) -> Vec<Vec<u32>> {
     all
 }
 
-fn naive(index: &Index, targets: &[Vec<Vec<u32>>], read: &[u8]) -> (usize, Option<Found>) {
+fn naive(index: &Catalogue, targets: &[Vec<Vec<u32>>], read: &[u8]) -> (usize, Option<Found>) {
     let features = sketches(index, read).concat();
     let span = 2 + read.len() / index.parameters.sketch.stride();
     let mut best: Option<Found> = None;
@@ -166,8 +167,9 @@ fn naive(index: &Index, targets: &[Vec<Vec<u32>>], read: &[u8]) -> (usize, Optio
 }
 
 fn all_naive(case: &Case) -> Vec<(usize, Option<Found>)> {
-    let targets: Vec<_> = (0..TARGETS.len()).map(|target| sketches(&case.index, &genome(target))).collect();
-    case.reads.iter().map(|(_, read)| naive(&case.index, &targets, read)).collect()
+    let targets: Vec<_> =
+        (0..TARGETS.len()).map(|target| sketches(&case.collection.catalogue, &genome(target))).collect();
+    case.reads.iter().map(|(_, read)| naive(&case.collection.catalogue, &targets, read)).collect()
 }
 
 #[test]
@@ -175,7 +177,8 @@ fn lines_of_locations() {
     let case = Case::new();
     let wanted = Wanted { lines: Lines::Locations, ..Wanted::default() };
     let (text, _) = case.run(wanted, 1, &Dropped::default(), &mut []);
-    let (stride, window) = (case.index.parameters.sketch.stride(), case.index.parameters.sketch.window());
+    let (stride, window) =
+        (case.collection.catalogue.parameters.sketch.stride(), case.collection.catalogue.parameters.sketch.window());
     let mut classified = 0;
     for ((line, (name, read)), (features, found)) in text.lines().zip(&case.reads).zip(all_naive(&case)) {
         let expected = match found {
@@ -216,7 +219,7 @@ fn evidence_and_depth() {
     assert_eq!((&one.tally, &one.depth), (&three.tally, &three.depth));
     let mut features: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     let mut windows: BTreeMap<u32, BTreeSet<(usize, usize)>> = BTreeMap::new();
-    let mut depth = vec![0; case.index.targets.all_windows() as usize];
+    let mut depth = vec![0; case.collection.catalogue.targets.all_windows() as usize];
     let all = all_naive(&case);
     for found in
         lines.lines().zip(&all).filter(|(line, _)| line.starts_with('C')).map(|read| read.1.1.as_ref().unwrap())
@@ -225,19 +228,19 @@ fn evidence_and_depth() {
         let distinct: BTreeSet<u32> = found.hits.iter().map(|hit| hit.0).collect();
         features.entry(taxid).or_default().extend(distinct);
         windows.entry(taxid).or_default().extend(found.hits.iter().map(|hit| (found.target, hit.1)));
-        let first = case.index.targets.windows(found.target as u32).start as usize;
+        let first = case.collection.catalogue.targets.windows(found.target as u32).start as usize;
         found.windows.clone().for_each(|window| depth[first + window] += 1);
     }
     assert_eq!(features.len(), 3);
     for (taxid, hits) in features {
-        let evidence = one.tally.evidence(case.index.taxonomy.taxon_of(taxid).unwrap()).unwrap();
+        let evidence = one.tally.evidence(case.collection.catalogue.taxonomy.taxon_of(taxid).unwrap()).unwrap();
         let distinct: BTreeSet<u32> = hits.iter().copied().collect();
         assert_eq!((evidence.hits, evidence.features.count()), (hits.len() as u64, distinct.len() as u64), "{taxid}");
         assert_eq!(evidence.windows.len(), windows[&taxid].len() as u64, "{taxid}");
-        let of_taxid = case.index.targets.iter().zip(TARGETS).filter(|(_, target)| target.1 == taxid);
+        let of_taxid = case.collection.catalogue.targets.iter().zip(TARGETS).filter(|(_, target)| target.1 == taxid);
         assert_eq!(evidence.all_windows, Some(of_taxid.map(|(target, _)| u64::from(target.windows)).sum()));
     }
-    assert_eq!(one.depth.of(0..case.index.targets.all_windows()), depth);
+    assert_eq!(one.depth.of(0..case.collection.catalogue.targets.all_windows()), depth);
     let (_, without) = case.run(Wanted::default(), 1, &Dropped::default(), &mut []);
     assert_eq!(without.tally.witnessed().count(), 0);
     assert_eq!(without.depth, gyrase_classify::tally::Depth::default());
@@ -246,7 +249,7 @@ fn evidence_and_depth() {
 #[test]
 fn reads_are_extracted_by_taxon() {
     let case = Case::new();
-    let taxonomy = &case.index.taxonomy;
+    let taxonomy = &case.collection.catalogue.taxonomy;
     let clade = |taxid| Which::clade(taxonomy, taxonomy.taxon_of(taxid).unwrap());
     let wanted = [clade(10), clade(12), clade(1), Which::Classified, Which::Unclassified];
     let taxids: [&[&str]; 5] =
@@ -285,9 +288,9 @@ fn reads_get_no_answer_from_what_is_dropped() {
         }
     });
     let config = Config { rule: Rule::default(), insert: 400, threads: 2, wanted: Wanted::default() };
-    let covered = covered(&case.index, case.source(), &config, &Progress::default()).unwrap();
-    let genomes = Genomes::new(&case.index.targets);
-    let dropped = Dropped::least_covered(&covered, &case.index.targets, &genomes, 0.1);
+    let covered = covered(&Hits::of(&case.collection), case.source(), &config, &Progress::default()).unwrap();
+    let genomes = Genomes::new(&case.collection.catalogue.targets);
+    let dropped = Dropped::least_covered(&covered, &case.collection.catalogue.targets, &genomes, 0.1);
     assert_eq!((dropped.genomes, dropped.hit), (1, 3));
     let count = |dropped, taxid: &str| {
         let (lines, _) = case.run(Wanted::default(), 2, dropped, &mut []);

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use gyrase_classify::edit::{self, EditError, Unwanted};
 use gyrase_classify::taxonomy::{Node, ROOT, Taxonomy};
-use gyrase_classify::{BuildConfig, Contents, Index, Parameters, Target, Targets, build, inspect};
+use gyrase_classify::{BuildConfig, Contents, Index, Mismatch, Parameters, Target, Targets, build, inspect};
 use gyrase_fabric::{LocalFabric, Progress};
 use gyrase_kmer::{SketchShape, mix};
 use gyrase_table::gydb::{PARTITIONS, Writer};
@@ -299,7 +299,7 @@ fn more_windows_than_numbers_are_refused() {
     assert_eq!(merged.database.windows, u32::MAX);
     let parts = [1 << 31, 1 << 31].map(|windows| hollow(&place, windows));
     let error = edit::merge(&parts, &place.path("more"), 1, &Progress::default()).unwrap_err();
-    assert!(matches!(error, EditError::TooManyWindows { .. }), "{error}");
+    assert!(matches!(error, EditError::Mismatch(Mismatch::TooManyWindows { .. })), "{error}");
     assert!(!place.path("more").exists());
 }
 

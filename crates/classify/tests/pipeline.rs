@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use gyrase_classify::taxonomy::{Node, Taxonomy};
 use gyrase_classify::{
-    BuildConfig, BuildSummary, Config, Dropped, Index, Outlets, Parameters, Rule, Wanted, build, classify,
+    BuildConfig, BuildSummary, Collection, Config, Dropped, Hits, Index, Outlets, Parameters, Rule, Wanted, build,
+    classify,
 };
 use gyrase_fabric::Progress;
 use gyrase_fastx::{Options, PairedReader, Reader};
@@ -74,12 +75,12 @@ fn built(folder: &Path, threads: usize, memory: u64, output: Option<PathBuf>) ->
     (summary, database.map(|database| Index::of(database).unwrap()))
 }
 
-fn answers(index: &Index, source: Source, threads: usize) -> String {
-    let mut text = Vec::new();
+fn answers(index: Index, source: Source, threads: usize) -> String {
+    let (mut text, collection) = (Vec::new(), Collection::from(index));
     let config = Config { rule: Rule::default(), insert: 400, threads, wanted: Wanted::default() };
     let mut outlets = Outlets { lines: &mut text, extracts: &mut [] };
     let none = Dropped::default();
-    let summary = classify(index, source, &config, &none, &mut outlets, &Progress::default()).unwrap();
+    let summary = classify(&Hits::of(&collection), source, &config, &none, &mut outlets, &Progress::default()).unwrap();
     assert_eq!(summary.tally.total(), text.iter().filter(|&&byte| byte == b'\n').count() as u64);
     String::from_utf8(text).unwrap()
 }
@@ -117,11 +118,11 @@ fn one_database_for_any_threads_memory_and_place() {
         assert_eq!(index.targets.all_windows(), summary.windows);
         let names: Vec<&str> = index.targets.iter().map(|target| target.name.as_str()).collect();
         assert_eq!(names, ["g0", "short", "g1", "short", "g2", "short"]);
-        all.push((fs::read(&path).unwrap(), answers(&index, single(&reads), threads)));
+        all.push((fs::read(&path).unwrap(), answers(index, single(&reads), threads)));
     }
     assert!(all.windows(2).all(|two| two[0] == two[1]));
     let (_, index) = built(folder.path(), 2, 1 << 30, None);
-    assert_eq!(answers(&index.unwrap(), single(&reads), 2), all[0].1);
+    assert_eq!(answers(index.unwrap(), single(&reads), 2), all[0].1);
 }
 
 #[test]
@@ -148,7 +149,7 @@ fn distinct_features_are_those_of_a_naive_count() {
 fn reads_find_their_genome() {
     let folder = tempfile::tempdir().unwrap();
     let (_, index) = built(folder.path(), 2, 1 << 30, None);
-    let text = answers(&index.unwrap(), single(&reads(folder.path())), 2);
+    let text = answers(index.unwrap(), single(&reads(folder.path())), 2);
     for line in text.lines() {
         let columns: Vec<&str> = line.split('\t').collect();
         let (genome, start) = columns[1].strip_prefix('g').unwrap().split_once(':').unwrap();
@@ -178,7 +179,7 @@ fn mates_are_one_answer() {
     let back = gyrase_seq::reverse_complement(&genome[700..850]);
     fs::write(&second, record("a/2", &back) + &record("b/2", b"")).unwrap();
     let source = Source::Paired(Box::new(PairedReader::open(&first, &second, &Options::default()).unwrap()));
-    let text = answers(&index.unwrap(), source, 1);
+    let text = answers(index.unwrap(), source, 1);
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines[0].starts_with("C\ta\t22\t100|150\t22:"), "{text}");
     assert_eq!(lines[1], "U\tb\t0\t3|0\t0:0");

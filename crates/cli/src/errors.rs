@@ -2,7 +2,7 @@
 
 use gyrase_classify::edit::EditError;
 use gyrase_classify::taxonomy::TaxonomyError;
-use gyrase_classify::{BuildError, IndexError, QueryError};
+use gyrase_classify::{BuildError, CandidatesError, IndexError, Mismatch, QueryError, StoredError};
 use gyrase_count::exchange::ExchangeError;
 use gyrase_count::ops::OperationError;
 use gyrase_fabric::FabricError;
@@ -118,9 +118,25 @@ impl From<QueryError> for Failure {
         let code = match &error {
             QueryError::Reads(error) => tabulate(error),
             QueryError::Database(error) => references(error),
+            QueryError::Stored(error) => stored(error),
             QueryError::Sink(_) | QueryError::Extract(_) => Code::Output,
         };
         Failure::from_error(code, &error)
+    }
+}
+
+impl From<Mismatch> for Failure {
+    fn from(error: Mismatch) -> Failure {
+        Failure::from_error(Code::Usage, &error)
+    }
+}
+
+impl From<CandidatesError> for Failure {
+    fn from(error: CandidatesError) -> Failure {
+        match error {
+            CandidatesError::Mismatch(error) => error.into(),
+            CandidatesError::Stored(error) => Failure::from_error(stored(&error), &error),
+        }
     }
 }
 
@@ -141,6 +157,14 @@ fn tabulate(error: &TabulateError) -> Code {
 fn references(error: &GydbError) -> Code {
     match error {
         GydbError::Write(_) => Code::Output,
+        _ => Code::Database,
+    }
+}
+
+fn stored(error: &StoredError) -> Code {
+    match error {
+        StoredError::Write(_) | StoredError::Full { .. } => Code::Output,
+        StoredError::OtherReads { .. } => Code::Usage,
         _ => Code::Database,
     }
 }

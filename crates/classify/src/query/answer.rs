@@ -6,15 +6,15 @@ use gyrase_seq::Batch;
 
 use super::{Config, Lines};
 use crate::candidates::{Candidate, Hit, best_regions, feature_of, window_of};
+use crate::catalogue::Catalogue;
 use crate::decide::Judge;
 use crate::filter::{Covered, Dropped};
-use crate::index::Index;
 use crate::tally::{Depth, Tally};
 use crate::taxonomy::Taxon;
 
 /// A read or pair, as answers need it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Read<'b> {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Read<'b> {
     /// The first word of its header, without the number of the mate.
     pub name: &'b [u8],
     /// Letters, and those of the second mate.
@@ -64,7 +64,7 @@ impl Answers {
 
 /// Answers for reads whose hits are known. Make one for each thread: what it needs is kept from read to read.
 pub(super) struct Answerer<'i> {
-    index: &'i Index,
+    index: &'i Catalogue,
     config: &'i Config,
     candidates: Vec<Candidate>,
     judge: Judge,
@@ -77,7 +77,7 @@ pub(super) struct Answerer<'i> {
 
 impl<'i> Answerer<'i> {
     /// No read gets its answer from what is in `dropped`.
-    pub(super) fn new(index: &'i Index, config: &'i Config, dropped: &'i Dropped) -> Answerer<'i> {
+    pub(super) fn new(index: &'i Catalogue, config: &'i Config, dropped: &'i Dropped) -> Answerer<'i> {
         let judge = Judge::default();
         Answerer { index, config, candidates: Vec::new(), judge, shown: Vec::new(), found: Vec::new(), dropped }
     }

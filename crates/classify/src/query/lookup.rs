@@ -4,40 +4,62 @@ use std::ops::Range;
 
 use gyrase_kmer::Sketcher;
 use gyrase_seq::Batch;
-use gyrase_table::gydb::GydbError;
+use gyrase_table::gydb::{GydbError, partition_of};
 
-use crate::candidates::{Hit, hit};
-use crate::index::Index;
+use super::QueryError;
+use super::hits::Hits;
+use crate::candidates::{Hit, feature_of, hit, window_of};
+use crate::cap::Cap;
+use crate::collection::Slice;
+use crate::stored::{Cursor, Row};
 
 /// Features that are looked up together, about: enough for the waits for memory to overlap, few enough for what was found to stay near.
 const TOGETHER: usize = 4096;
 
 /// Looks reads up, a batch at a time. Make one for each thread: what it needs is kept from batch to batch.
-pub(super) struct Lookup<'i> {
-    index: &'i Index,
+pub(super) struct Lookup<'c> {
+    slices: &'c [Slice<'c>],
+    cap: Option<Cap<'c>>,
+    stored: Vec<Cursor<'c>>,
     sketcher: Sketcher,
     features: Vec<u32>,
     /// Where the features of each read end.
     ends: Vec<usize>,
-    /// Features that were found, by their place, and their locations.
-    found: Vec<(usize, &'i [u32])>,
-    hits: Vec<Hit>,
+    /// Features of a slice, and their places among all.
+    asked: (Vec<u32>, Vec<usize>),
+    /// Features that were found, by their place, their locations, and what these are counted from.
+    found: Vec<(usize, u32, &'c [u32])>,
+    /// The hits of a read.
+    row: Row,
 }
 
-impl<'i> Lookup<'i> {
-    pub(super) fn new(index: &'i Index) -> Lookup<'i> {
-        let sketcher = Sketcher::new(index.parameters.sketch);
-        Lookup { index, sketcher, features: Vec::new(), ends: Vec::new(), found: Vec::new(), hits: Vec::new() }
+impl<'c> Lookup<'c> {
+    pub(super) fn new(sources: &'c Hits<'c>) -> Lookup<'c> {
+        Lookup {
+            slices: &sources.slices,
+            cap: sources.collection.cap(),
+            stored: sources.stored.iter().map(|stored| Cursor::new(stored, 0)).collect(),
+            sketcher: Sketcher::new(sources.collection.catalogue.parameters.sketch),
+            features: Vec::new(),
+            ends: Vec::new(),
+            asked: (Vec::new(), Vec::new()),
+            found: Vec::new(),
+            row: Row::default(),
+        }
     }
 
     /// Calls `each` for every read or pair in order, with its number in the batch, its features (those of all windows of both mates),
-    /// and its hits, in any order.
+    /// and its hits, in any order. The first read of the batch has the number `first` among all.
     pub(super) fn each(
         &mut self,
+        first: u64,
         batches: &[Batch; 2],
-        mut each: impl FnMut(usize, &[u32], &mut [Hit]),
-    ) -> Result<(), GydbError> {
+        mut each: impl FnMut(usize, &[u32], &mut [Hit]) -> Result<(), QueryError>,
+    ) -> Result<(), QueryError> {
         self.sketch(batches);
+        if !self.ends.is_empty() {
+            self.stored.iter_mut().try_for_each(|stored| stored.seek(first))?;
+        }
         let mut read = 0;
         while read < self.ends.len() {
             let start = self.of_read(read).start;
@@ -45,26 +67,62 @@ impl<'i> Lookup<'i> {
             self.find(start..self.ends[read + reads - 1])?;
             let mut found = 0;
             for read in read..read + reads {
-                let features = self.of_read(read);
-                self.hits.clear();
-                while let Some(&(feature, locations)) = self.found.get(found).filter(|found| found.0 < features.end) {
-                    let number = (feature - features.start) as u32;
-                    self.hits.extend(locations.iter().map(|&window| hit(window, number)));
-                    found += 1;
-                }
-                each(read, &self.features[features], &mut self.hits);
+                found = self.gather(read, found)?;
+                each(read, &self.features[self.of_read(read)], &mut self.row.hits)?;
             }
             read += reads;
         }
         Ok(())
     }
 
-    /// Looks features up.
+    /// Gathers the hits of a read, of features found from place `found` on; where those of the next read begin.
+    fn gather(&mut self, read: usize, mut found: usize) -> Result<usize, QueryError> {
+        let features = self.of_read(read);
+        let Lookup { row, stored, cap, .. } = self;
+        row.hits.clear();
+        while let Some(&(feature, first_window, locations)) =
+            self.found.get(found).filter(|found| found.0 < features.end)
+        {
+            let number = (feature - features.start) as u32;
+            row.hits.extend(locations.iter().map(|&window| hit(first_window + window, number)));
+            found += 1;
+        }
+        stored.iter_mut().try_for_each(|stored| stored.next(row))?;
+        if let Some(cap) = cap {
+            keep_to_cap(&mut row.hits, features.len(), cap);
+        }
+        Ok(found)
+    }
+
+    /// Looks features up in all slices.
     fn find(&mut self, features: Range<usize>) -> Result<(), GydbError> {
-        let Lookup { index, found, .. } = self;
+        let Lookup { slices, asked, found, .. } = self;
         found.clear();
-        let start = features.start;
-        index.features.locations_of(&self.features[features], |at, locations| found.push((start + at, locations)))
+        for slice in *slices {
+            let (start, first_window) = (features.start, slice.first_window);
+            let wanted = &self.features[features.clone()];
+            if slice.is_whole() {
+                let found = |at, locations| found.push((start + at, first_window, locations));
+                slice.features.locations_of(wanted, found)?;
+            } else {
+                let (chosen, places) = asked;
+                chosen.clear();
+                places.clear();
+                for (place, &feature) in wanted.iter().enumerate() {
+                    if slice.partitions.contains(&partition_of(feature)) {
+                        chosen.push(feature);
+                        places.push(start + place);
+                    }
+                }
+                slice
+                    .features
+                    .locations_of(chosen, |at, locations| found.push((places[at], first_window, locations)))?;
+            }
+        }
+        if slices.len() > 1 {
+            found.sort_by_key(|found| found.0);
+        }
+        Ok(())
     }
 
     /// Where the features of a read are.
@@ -84,5 +142,21 @@ impl<'i> Lookup<'i> {
             }
             ends.push(features.len());
         }
+    }
+}
+
+/// Leaves every feature of a read as many hits as a feature may have locations in one database: those that it would keep there.
+pub(super) fn keep_to_cap(hits: &mut Vec<Hit>, features: usize, cap: &Cap<'_>) {
+    if hits.len() <= cap.most() {
+        return;
+    }
+    let mut counts = vec![0; features];
+    hits.iter().for_each(|&hit| counts[feature_of(hit)] += 1);
+    for feature in (0..features).filter(|&feature| counts[feature] > cap.most()) {
+        let of_feature = |hit: &Hit| feature_of(*hit) == feature;
+        let mut locations: Vec<u32> = hits.iter().filter(|hit| of_feature(hit)).map(|&hit| window_of(hit)).collect();
+        locations.sort_unstable();
+        cap.keep(&mut locations);
+        hits.retain(|hit| !of_feature(hit) || locations.binary_search(&window_of(*hit)).is_ok());
     }
 }

@@ -247,6 +247,16 @@ impl Database {
         }
     }
 
+    /// Bytes that some partitions take in the file.
+    ///
+    /// # Panics
+    /// When a partition is not below [`PARTITIONS`].
+    pub fn bytes_of(&self, partitions: Range<usize>) -> u64 {
+        assert!(partitions.end <= PARTITIONS, "partitions are numbered from 0 to {PARTITIONS}");
+        let [start, end] = [partitions.start, partitions.end].map(|number| self.start_of(number));
+        end.saturating_sub(start) as u64
+    }
+
     /// Where a partition begins in the file; that behind the last one is where they end.
     fn start_of(&self, number: usize) -> usize {
         self.partitions.get(number).map_or(self.header.partitions_end as usize, |partition| 4 * partition.start)

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use gyrase_classify::{Index, Parameters};
+use gyrase_classify::{Collection, Index, Parameters};
 
 use crate::cmd::references::{self, Taxa};
 use crate::failure::{Code, Failure, Result};
@@ -47,16 +47,16 @@ impl Against {
     }
 
     /// Opens the database, or builds it in memory of `references`.
-    pub fn index(&self, references: Vec<PathBuf>, session: &Session) -> Result<Index> {
+    pub fn index(&self, references: Vec<PathBuf>, session: &Session) -> Result<Collection> {
         match (&self.db, &self.taxonomy) {
-            (Some(path), _) => Ok(Index::open(path)?),
+            (Some(path), _) => Ok(Index::open(path)?.into()),
             (None, Some(taxonomy)) => {
                 let taxa = Taxa::read(taxonomy, &self.map, &references)?;
                 let (summary, database) = taxa.build(references, None, Parameters::default(), session)?;
                 let (targets, size) = (things(summary.targets as u64, "reference"), bytes(summary.table.bytes));
                 tracing::info!("{targets} in memory, {size}, {}", words::time(session.elapsed()));
                 let database = database.ok_or_else(|| Failure::new(Code::Internal, "the database was not kept"))?;
-                Ok(Index::of(database)?)
+                Ok(Index::of(database)?.into())
             }
             (None, None) => Err(Failure::usage("name a database with --db, or references with --refs and --taxonomy")),
         }

@@ -68,12 +68,12 @@ impl Classify {
         let references = self.against.references()?;
         self.check_places(&places, &references, session)?;
         let source = lane.open()?;
-        let index = self.against.index(references, session)?;
+        let collection = self.against.index(references, session)?;
         let mut outputs = places.open()?;
         let start = Instant::now();
-        let summary = answer(&index, [Ok(source)], &mut outputs, session)?;
+        let summary = answer(&collection, [Ok(source)], &mut outputs, session)?;
         let time = start.elapsed();
-        outputs.finish(&index.taxonomy, &summary.tally, &sample_of(&lane.reads))?;
+        outputs.finish(&collection.catalogue.taxonomy, &summary.tally, &sample_of(&lane.reads))?;
         self.note(session, &places, &summary);
         say(&summary, time);
         Ok(())

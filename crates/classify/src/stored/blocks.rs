@@ -1,0 +1,72 @@
+//! Rows packed into blocks.
+
+use std::io;
+
+use zstd::bulk::Compressor;
+
+use super::row::{Kind, write_hits, write_read};
+use crate::candidates::Hit;
+use crate::query::Read;
+
+/// Bytes of rows from which on a block is full. A row is in one block.
+const FULL: usize = 1 << 20;
+
+/// The level of compression: the rows are read once or twice, and what makes them is faster than any higher level.
+const LEVEL: i32 = 1;
+
+/// Compressed rows.
+#[derive(Debug)]
+pub(crate) struct Block {
+    /// The rows as zstd packs them.
+    pub packed: Vec<u8>,
+    /// Their bytes before.
+    pub bytes: u32,
+    /// How many they are.
+    pub rows: u32,
+}
+
+/// Packs rows into blocks. Make one for each thread.
+pub(crate) struct Encoder {
+    kind: Kind,
+    packer: Compressor<'static>,
+    bytes: Vec<u8>,
+    rows: u32,
+    blocks: Vec<Block>,
+}
+
+impl Encoder {
+    /// An encoder of rows of this kind.
+    ///
+    /// # Errors
+    /// There is no memory for it.
+    pub(crate) fn new(kind: Kind) -> io::Result<Encoder> {
+        Ok(Encoder { kind, packer: Compressor::new(LEVEL)?, bytes: Vec::new(), rows: 0, blocks: Vec::new() })
+    }
+
+    /// Appends a row: of a read and its ascending hits what the kind of the rows tells.
+    pub(crate) fn push(&mut self, read: &Read<'_>, hits: &[Hit]) -> io::Result<()> {
+        if self.kind == Kind::Reads {
+            write_read(read, &mut self.bytes);
+        }
+        write_hits(hits, &mut self.bytes);
+        self.rows += 1;
+        if self.bytes.len() >= FULL { self.pack() } else { Ok(()) }
+    }
+
+    /// The blocks of all rows since they were last taken.
+    pub(crate) fn take(&mut self) -> io::Result<Vec<Block>> {
+        if self.rows > 0 {
+            self.pack()?;
+        }
+        Ok(std::mem::take(&mut self.blocks))
+    }
+
+    fn pack(&mut self) -> io::Result<()> {
+        let bytes = u32::try_from(self.bytes.len())
+            .map_err(|_| io::Error::other("a read has more hits than a file can hold"))?;
+        self.blocks.push(Block { packed: self.packer.compress(&self.bytes)?, bytes, rows: self.rows });
+        self.bytes.clear();
+        self.rows = 0;
+        Ok(())
+    }
+}

@@ -1,0 +1,367 @@
+//! Files of rows: a scratch file for a run's own use, or a file for later with what the database says of its references.
+//!
+//! The layout is in `docs/formats.md`.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use gyrase_fabric::{OutputError, OutputFile};
+
+use super::blocks::Block;
+use super::row::{Kind, Row, read_hits, read_read};
+
+const MAGIC: [u8; 8] = *b"GYRASEC\n";
+const END: [u8; 8] = *b"GYRASEc\n";
+const VERSION: u32 = 1;
+const HEADER: usize = 32;
+const TRAILER: usize = 32;
+const PLACE: usize = 24;
+
+/// What is wrong with a file of stored candidates.
+#[derive(Debug, thiserror::Error)]
+pub enum StoredError {
+    /// It cannot be opened or read.
+    #[error("cannot read the candidates {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// It is no such file.
+    #[error("{} is no file of candidates; `gyrase classify --candidates` writes them", path.display())]
+    NotCandidates {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It is of another version of the format.
+    #[error("{} is a file of candidates of version {found}, this program reads version {VERSION}; classify again or use the program that made it", path.display())]
+    Version {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: u32,
+    },
+    /// A checksum or a value contradicts the rest.
+    #[error("the candidates {} are damaged: {what}; copy the file or classify again", path.display())]
+    Corrupt {
+        /// The file.
+        path: PathBuf,
+        /// What was expected and what was found.
+        what: String,
+    },
+    /// Files of other reads.
+    #[error("{} and {} are not of the same reads: {what}; merge what was made of the same files in the same order", first.display(), second.display())]
+    OtherReads {
+        /// A file.
+        first: PathBuf,
+        /// One that has other reads.
+        second: PathBuf,
+        /// The difference.
+        what: String,
+    },
+    /// It cannot be written.
+    #[error(transparent)]
+    Write(#[from] OutputError),
+    /// The scratch files are larger than they may be.
+    #[error("the candidates take more than the {limit} bytes of --max-tmp in {}; allow more, or more --memory", folder.display())]
+    Full {
+        /// Bytes allowed.
+        limit: u64,
+        /// The folder.
+        folder: PathBuf,
+    },
+}
+
+/// Where a block is.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    offset: u64,
+    packed: u32,
+    bytes: u32,
+    rows: u32,
+    crc: u32,
+}
+
+/// A file of rows that grows.
+pub(crate) struct Store {
+    target: Target,
+    kind: Kind,
+    places: Vec<Place>,
+    end: u64,
+}
+
+/// What the rows are written to.
+enum Target {
+    /// Nobody else sees it.
+    Scratch { file: File, folder: PathBuf, limit: Option<u64> },
+    /// It appears when it is whole.
+    Named(OutputFile),
+}
+
+impl Store {
+    /// A file of hits without a name in `folder`, of up to `limit` bytes.
+    pub(crate) fn scratch(folder: &Path, limit: Option<u64>) -> Result<Store, StoredError> {
+        let file = tempfile::tempfile_in(folder);
+        let file = file.map_err(|source| OutputError { path: folder.to_path_buf(), source })?;
+        let target = Target::Scratch { file, folder: folder.to_path_buf(), limit };
+        Ok(Store { target, kind: Kind::Hits, places: Vec::new(), end: 0 })
+    }
+
+    /// The file `path`, of reads and hits, with the catalogue of the database.
+    pub(crate) fn create(path: &Path, catalogue: &[u8]) -> Result<Store, StoredError> {
+        let target = Target::Named(OutputFile::create(path)?);
+        let mut header = [0; HEADER];
+        header[..8].copy_from_slice(&MAGIC);
+        header[8..12].copy_from_slice(&VERSION.to_le_bytes());
+        header[12..16].copy_from_slice(&crc32fast::hash(catalogue).to_le_bytes());
+        header[16..24].copy_from_slice(&(catalogue.len() as u64).to_le_bytes());
+        let crc = crc32fast::hash(&header[..HEADER - 4]);
+        header[HEADER - 4..].copy_from_slice(&crc.to_le_bytes());
+        let mut store = Store { target, kind: Kind::Reads, places: Vec::new(), end: 0 };
+        store.write(&header)?;
+        store.write(catalogue)?;
+        Ok(store)
+    }
+
+    /// Bytes so far.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.end
+    }
+
+    /// Appends a block.
+    pub(crate) fn append(&mut self, block: &Block) -> Result<(), StoredError> {
+        let packed = u32::try_from(block.packed.len()).expect("packing does not blow blocks up to 4 GiB");
+        let crc = crc32fast::hash(&block.packed);
+        self.places.push(Place { offset: self.end, packed, bytes: block.bytes, rows: block.rows, crc });
+        self.write(&block.packed)
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<(), StoredError> {
+        self.end += bytes.len() as u64;
+        let (written, path): (_, &Path) = match &mut self.target {
+            Target::Scratch { folder, limit: Some(limit), .. } if self.end > *limit => {
+                return Err(StoredError::Full { limit: *limit, folder: folder.clone() });
+            }
+            Target::Scratch { file, folder, .. } => (file.write_all(bytes), &*folder),
+            Target::Named(output) => (output.file().write_all(bytes), output.target()),
+        };
+        written.map_err(|source| OutputError { path: path.to_path_buf(), source }.into())
+    }
+
+    /// Ends a scratch file: from now on it can be read.
+    ///
+    /// # Panics
+    /// When the file is to have a name.
+    pub(crate) fn into_stored(self) -> Stored {
+        let Target::Scratch { file, folder, .. } = self.target else { panic!("files with names are committed") };
+        Stored::new(file, folder, self.kind, self.places)
+    }
+
+    /// Ends a file with a name, which it gets now.
+    ///
+    /// # Panics
+    /// When it is a scratch file.
+    pub(crate) fn commit(mut self) -> Result<(), StoredError> {
+        let mut table = Vec::with_capacity(self.places.len() * PLACE + TRAILER);
+        for place in &self.places {
+            table.extend(place.offset.to_le_bytes());
+            [place.packed, place.bytes, place.rows, place.crc].iter().for_each(|word| table.extend(word.to_le_bytes()));
+        }
+        let crc = crc32fast::hash(&table);
+        table.extend(self.end.to_le_bytes());
+        table.extend((self.places.len() as u64).to_le_bytes());
+        table.extend(crc.to_le_bytes());
+        table.extend([0; 4]);
+        table.extend(END);
+        self.write(&table)?;
+        let Target::Named(output) = self.target else { panic!("a scratch file has no name") };
+        Ok(output.commit()?)
+    }
+}
+
+/// A file of rows.
+#[derive(Debug)]
+pub(crate) struct Stored {
+    file: File,
+    /// For messages: the file, or the folder that it is in.
+    path: PathBuf,
+    kind: Kind,
+    places: Vec<Place>,
+    /// The number of the first row of each block, and of all rows.
+    first_rows: Vec<u64>,
+}
+
+impl Stored {
+    fn new(file: File, path: PathBuf, kind: Kind, places: Vec<Place>) -> Stored {
+        let mut rows = 0;
+        let mut first_rows = vec![0];
+        first_rows.extend(places.iter().map(|place| {
+            rows += u64::from(place.rows);
+            rows
+        }));
+        Stored { file, path, kind, places, first_rows }
+    }
+
+    /// Opens a file that [`Store::commit`] gave its name; with the catalogue that is in it.
+    pub(crate) fn open(path: &Path) -> Result<(Stored, Vec<u8>), StoredError> {
+        let fail = |source| StoredError::Read { path: path.to_path_buf(), source };
+        let corrupt = |what: &str| StoredError::Corrupt { path: path.to_path_buf(), what: what.to_owned() };
+        let file = File::open(path).map_err(fail)?;
+        let length = file.metadata().map_err(fail)?.len();
+        let read = |offset: u64, bytes: u64| -> Result<Vec<u8>, StoredError> {
+            let fits = offset.checked_add(bytes).is_some_and(|end| end <= length);
+            let mut buffer = vec![0; if fits { bytes as usize } else { return Err(corrupt("it is truncated")) }];
+            file.read_exact_at(&mut buffer, offset).map_err(fail)?;
+            Ok(buffer)
+        };
+        let magic = read(0, MAGIC.len() as u64);
+        if magic.is_ok_and(|magic| magic != MAGIC) || length < MAGIC.len() as u64 {
+            return Err(StoredError::NotCandidates { path: path.to_path_buf() });
+        }
+        let header = read(0, HEADER as u64)?;
+        let found = word(&header, 8);
+        if found != VERSION {
+            return Err(StoredError::Version { path: path.to_path_buf(), found });
+        }
+        if crc32fast::hash(&header[..HEADER - 4]) != word(&header, HEADER - 4) {
+            return Err(corrupt("its header does not fit its checksum"));
+        }
+        let catalogue = read(HEADER as u64, long(&header, 16))?;
+        if crc32fast::hash(&catalogue) != word(&header, 12) {
+            return Err(corrupt("what it says of the references does not fit its checksum"));
+        }
+        let trailer = read(length.saturating_sub(TRAILER as u64), TRAILER as u64)?;
+        let (table, blocks) = (long(&trailer, 0), long(&trailer, 8));
+        let bytes = blocks.checked_mul(PLACE as u64).filter(|_| trailer[24..] == END);
+        let table_bytes = read(table, bytes.ok_or_else(|| corrupt("it is truncated"))?)?;
+        if crc32fast::hash(&table_bytes) != word(&trailer, 16)
+            || table + table_bytes.len() as u64 + TRAILER as u64 != length
+        {
+            return Err(corrupt("its table of blocks does not fit its checksum"));
+        }
+        let place = |entry: &[u8]| {
+            let [packed, bytes, rows, crc] = [8, 12, 16, 20].map(|at| word(entry, at));
+            Place { offset: long(entry, 0), packed, bytes, rows, crc }
+        };
+        let places = table_bytes.chunks_exact(PLACE).map(place).collect();
+        Ok((Stored::new(file, path.to_path_buf(), Kind::Reads, places), catalogue))
+    }
+
+    /// For messages: the file, or the folder that it is in.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// How many rows there are.
+    pub(crate) fn rows(&self) -> u64 {
+        self.first_rows[self.places.len()]
+    }
+
+    /// How many blocks there are.
+    pub(crate) fn blocks(&self) -> usize {
+        self.places.len()
+    }
+
+    /// The numbers of the rows of a block.
+    pub(crate) fn rows_of(&self, block: usize) -> Range<u64> {
+        self.first_rows[block]..self.first_rows[block + 1]
+    }
+
+    fn corrupt(&self, what: String) -> StoredError {
+        StoredError::Corrupt { path: self.path.clone(), what }
+    }
+
+    /// Reads and unpacks a block.
+    fn block(&self, number: usize, packed: &mut Vec<u8>, bytes: &mut Vec<u8>) -> Result<(), StoredError> {
+        let place = self.places[number];
+        packed.resize(place.packed as usize, 0);
+        let read = self.file.read_exact_at(packed, place.offset);
+        read.map_err(|source| StoredError::Read { path: self.path.clone(), source })?;
+        if crc32fast::hash(packed) != place.crc {
+            return Err(self.corrupt(format!("block {} does not fit its checksum", number + 1)));
+        }
+        bytes.resize(place.bytes as usize, 0);
+        match zstd::bulk::decompress_to_buffer(packed, bytes.as_mut_slice()) {
+            Ok(found) if found == bytes.len() => Ok(()),
+            _ => Err(self.corrupt(format!("block {} cannot be unpacked", number + 1))),
+        }
+    }
+}
+
+fn word(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
+}
+
+fn long(bytes: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
+}
+
+/// Reads rows one after the other. Make one for each thread: the block that it is in stays.
+pub(crate) struct Cursor<'s> {
+    stored: &'s Stored,
+    /// What the windows of the hits are counted from.
+    first_window: u32,
+    /// The block that is unpacked; none yet where it is behind the last.
+    block: usize,
+    packed: Vec<u8>,
+    bytes: Vec<u8>,
+    at: usize,
+    /// The number of the next row.
+    next: u64,
+}
+
+impl<'s> Cursor<'s> {
+    /// A cursor before the first row.
+    pub(crate) fn new(stored: &'s Stored, first_window: u32) -> Cursor<'s> {
+        let block = stored.blocks();
+        Cursor { stored, first_window, block, packed: Vec::new(), bytes: Vec::new(), at: 0, next: 0 }
+    }
+
+    /// Goes to a row.
+    ///
+    /// # Panics
+    /// When there is none of this number.
+    pub(crate) fn seek(&mut self, row: u64) -> Result<(), StoredError> {
+        let block = self.stored.first_rows.partition_point(|&first| first <= row) - 1;
+        assert!(block < self.stored.blocks(), "there is a row {row}");
+        if block != self.block || row < self.next {
+            self.enter(block)?;
+        }
+        let mut skipped = Row::default();
+        while self.next < row {
+            self.next(&mut skipped)?;
+            skipped.hits.clear();
+        }
+        Ok(())
+    }
+
+    /// Reads the next row: replaces the read in `row` where the file has reads, and appends to its hits.
+    ///
+    /// # Panics
+    /// Behind the last row.
+    pub(crate) fn next(&mut self, row: &mut Row) -> Result<(), StoredError> {
+        if self.block == self.stored.blocks() || self.next == self.stored.rows_of(self.block).end {
+            let block = self.stored.first_rows.partition_point(|&first| first <= self.next) - 1;
+            self.enter(block)?;
+        }
+        let mut bytes = &self.bytes[self.at..];
+        let read = if self.stored.kind == Kind::Reads { read_read(&mut bytes, row) } else { Some(()) };
+        let done = read.and_then(|()| read_hits(&mut bytes, self.first_window, &mut row.hits));
+        done.ok_or_else(|| self.stored.corrupt(format!("read {} makes no sense", self.next + 1)))?;
+        self.at = self.bytes.len() - bytes.len();
+        self.next += 1;
+        Ok(())
+    }
+
+    fn enter(&mut self, block: usize) -> Result<(), StoredError> {
+        // Until it is whole, nothing is there.
+        self.block = self.stored.blocks();
+        self.stored.block(block, &mut self.packed, &mut self.bytes)?;
+        (self.block, self.at, self.next) = (block, 0, self.stored.first_rows[block]);
+        Ok(())
+    }
+}
