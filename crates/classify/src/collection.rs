@@ -8,6 +8,7 @@ use crate::cap::Cap;
 use crate::catalogue::Catalogue;
 use crate::index::Index;
 use crate::mismatch::Mismatch;
+use crate::stored::FULL;
 
 /// One or more databases as one: the answers are those of the database that all their references would make together, in the order of the databases.
 #[derive(Debug)]
@@ -15,6 +16,25 @@ pub struct Collection {
     /// All their references.
     pub catalogue: Catalogue,
     databases: Vec<Member>,
+}
+
+/// Bytes that classifying takes, about, whatever the databases; for each thread its batches, their answers, what is looked up; for each
+/// target, its name apart; for each taxon.
+const FIXED: u64 = 18 << 20;
+const PER_THREAD: u64 = 5 << 20;
+const PER_TARGET: u64 = 64;
+const PER_TAXON: u64 = 256;
+
+/// Bytes that a thread takes for each file that it reads stored hits from: a block, unpacked and packed.
+const PER_FILE: u64 = 2 * FULL as u64;
+
+/// How databases are asked within some memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// How often the reads are read.
+    pub passes: usize,
+    /// Bytes of the databases that are asked at a time.
+    pub most: u64,
 }
 
 /// A database and the number of its first window.
@@ -58,9 +78,35 @@ impl Collection {
         Ok(Collection { catalogue, databases: indexes.into_iter().map(member).collect() })
     }
 
-    /// How many passes over the reads it takes to ask up to `most` bytes of the databases at a time.
-    pub fn passes(&self, most: u64) -> usize {
-        self.parts(most).len()
+    /// How `threads` threads ask the databases within `memory` bytes; where these are too few, how many are not.
+    ///
+    /// # Errors
+    /// The bytes that it takes at least.
+    pub fn plan(&self, memory: u64, threads: usize) -> Result<Plan, u64> {
+        let (fixed, largest) = (self.fixed(threads), self.largest());
+        let plan = |memory: u64| {
+            // Every pass but the last leaves a file that is read in step with the others.
+            let left = |passes: u64| memory.checked_sub(fixed + (passes - 1) * threads as u64 * PER_FILE);
+            let tries =
+                (1..).map_while(|passes| left(passes).filter(|&most| most >= largest).map(|most| (passes, most)));
+            let plans = tries.map(|(passes, most)| (passes, Plan { passes: self.parts(most).len(), most }));
+            plans.into_iter().find(|(passes, plan)| plan.passes as u64 <= *passes).map(|found| found.1)
+        };
+        let least = || (0..).map(|step| fixed + (step << 20)).find(|&memory| plan(memory).is_some());
+        plan(memory).ok_or_else(|| least().expect("some memory is enough"))
+    }
+
+    /// Bytes beside those of the databases' features.
+    fn fixed(&self, threads: usize) -> u64 {
+        let Catalogue { targets, taxonomy, .. } = &self.catalogue;
+        let names: u64 = targets.iter().map(|target| target.name.len() as u64 + PER_TARGET).sum();
+        FIXED + threads as u64 * PER_THREAD + names + taxonomy.len() as u64 * PER_TAXON
+    }
+
+    /// Bytes of the largest partition.
+    fn largest(&self) -> u64 {
+        let of = |database: &Member| (0..PARTITIONS).map(|number| database.features.bytes_of(number..number + 1)).max();
+        self.databases.iter().filter_map(of).max().unwrap_or(0)
     }
 
     /// Bytes of the features of all databases.

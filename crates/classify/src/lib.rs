@@ -35,7 +35,7 @@ pub mod taxonomy;
 pub use build::{BuildError, Config as BuildConfig, Summary as BuildSummary, build};
 pub use cap::Cap;
 pub use catalogue::Catalogue;
-pub use collection::Collection;
+pub use collection::{Collection, Plan};
 pub use decide::Rule;
 pub use extract::{Extract, Which};
 pub use filter::{Covered, Dropped};

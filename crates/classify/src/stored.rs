@@ -9,7 +9,7 @@ mod blocks;
 mod file;
 mod row;
 
-pub(crate) use self::blocks::{Block, Encoder};
+pub(crate) use self::blocks::{Block, Encoder, FULL};
 pub use self::file::StoredError;
 pub(crate) use self::file::{Cursor, Store, Stored};
 pub(crate) use self::row::{Kind, Row};

@@ -191,7 +191,7 @@ fn one_answer_whole_in_passes_in_parts_and_stored() {
                 for most in [collection.bytes() / 7, collection.bytes() / 3] {
                     let open = || Ok::<_, QueryError>(case.source(paired));
                     let hits = Hits::in_passes(&collection, most, case.scratch(), threads, open, &Progress::default());
-                    let what = format!("{what}, {most} bytes, {} passes", collection.passes(most));
+                    let what = format!("{what}, {most} bytes at a time");
                     assert_equal(&case.answers(&hits.unwrap(), &collection, paired, 9 - threads), &expected, &what);
                 }
             }
@@ -212,12 +212,24 @@ fn one_answer_whole_in_passes_in_parts_and_stored() {
 }
 
 #[test]
-fn passes_are_as_many_as_the_memory_makes_them() {
+fn the_memory_decides_how_many_passes_it_takes() {
     let case = Case::new();
     let collection = case.collection(&[&[0, 1], &[2, 3]]);
-    assert_eq!((collection.passes(u64::MAX), collection.passes(collection.bytes())), (1, 1));
-    let [third, none] = [collection.bytes() / 3, 0].map(|most| collection.passes(most));
-    assert!((3..=5).contains(&third) && none > 1000, "{third} {none}");
+    let plan = |memory, threads| collection.plan(memory, threads);
+    let all = plan(1 << 40, 2).unwrap();
+    assert!(all.passes == 1 && all.most >= collection.bytes());
+    for threads in [1, 2, 8] {
+        let least = plan(0, threads).unwrap_err();
+        assert_eq!(plan(least - (1 << 20), threads), Err(least));
+        assert!(plan(least, threads).is_ok());
+        let mut before = usize::MAX;
+        for more in 0..20 {
+            let plan = plan(least + (more << 19), threads).unwrap();
+            assert!(plan.passes <= before);
+            before = plan.passes;
+        }
+        assert_eq!(before, 1);
+    }
 }
 
 #[test]

@@ -36,8 +36,8 @@ impl<'c> Hits<'c> {
         Hits { collection, slices: collection.whole(), stored: Vec::new() }
     }
 
-    /// Those of the databases, of which up to `most` bytes are asked at a time. `open` opens the same reads for every pass but the last, which is
-    /// that of the answers. How many passes that makes is told by [`Collection::passes`].
+    /// Those of the databases, of which up to `most` bytes are asked at a time ([`Collection::plan`]). `open` opens the same reads for every pass but
+    /// the last, which is that of the answers.
     ///
     /// # Errors
     /// See [`QueryError`]; or what `open` says.
