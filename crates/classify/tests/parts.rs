@@ -322,3 +322,13 @@ fn scratch_files_keep_to_their_limit() {
     let refused = Hits::in_passes(&collection, most, scratch, 2, open, &Progress::default());
     assert!(matches!(refused, Err(QueryError::Stored(StoredError::Full { limit: 5000, .. }))));
 }
+
+#[test]
+fn golden_candidates_give_their_answers() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/v1");
+    let candidates = Candidates::open(&[folder.join("candidates.gyc")]).unwrap();
+    let answers = answer(|outlets| {
+        classify_candidates(&candidates, &config(2), &Dropped::default(), outlets, &Progress::default())
+    });
+    assert_eq!(answers.0, fs::read_to_string(folder.join("candidates.tsv")).unwrap());
+}
