@@ -114,6 +114,11 @@ impl Collection {
         self.databases.iter().map(|database| database.features.bytes_of(0..PARTITIONS)).sum()
     }
 
+    /// The checksum of each database: what tells a collection from another.
+    pub fn checksums(&self) -> impl Iterator<Item = u64> {
+        self.databases.iter().map(|database| database.features.checksum())
+    }
+
     /// All of it.
     pub(crate) fn whole(&self) -> Vec<Slice<'_>> {
         self.databases.iter().map(|database| database.slice(0..PARTITIONS)).collect()

@@ -1,5 +1,6 @@
 //! Keeps outputs off what a run reads, and off each other.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::os::unix::fs::MetadataExt;
@@ -38,26 +39,34 @@ pub fn keep_apart<'a>(
     inputs: impl IntoIterator<Item = &'a PathBuf>,
     outputs: impl IntoIterator<Item = &'a PathBuf>,
 ) -> Result<()> {
-    let inputs: Vec<_> = inputs.into_iter().collect();
-    let mut named: Vec<&PathBuf> = Vec::new();
+    let inputs: HashSet<_> = inputs.into_iter().filter_map(|path| identity(path)).collect();
+    let mut named = HashSet::new();
     for output in outputs.into_iter().filter(|path| path.as_os_str() != "-") {
-        if inputs.iter().any(|input| same(input, output)) {
+        let Some(identity) = identity(output) else { continue };
+        if inputs.contains(&identity) {
             return Err(Failure::usage(format!("{} is an input; name another file to write", output.display())));
         }
-        if named.iter().any(|other| same(other, output)) {
+        if !named.insert(identity) {
             return Err(Failure::usage(format!("{} is named for two outputs", output.display())));
         }
-        named.push(output);
     }
     Ok(())
 }
 
-/// True when both are one file, or will be; devices and pipes may be shared.
-fn same(a: &Path, b: &Path) -> bool {
-    match (a.metadata(), b.metadata()) {
-        (Ok(a), Ok(b)) => a.is_file() && (a.dev(), a.ino()) == (b.dev(), b.ino()),
-        (Err(_), Err(_)) => place(a).is_some_and(|place_of_a| Some(place_of_a) == place(b)),
-        _ => false,
+/// What two names of one file have in common.
+#[derive(PartialEq, Eq, Hash)]
+enum Identity {
+    /// Device and number of a file that is there.
+    There(u64, u64),
+    /// The place of one that is not.
+    ToCome(PathBuf),
+}
+
+/// Nothing for devices and pipes, which may be shared.
+fn identity(path: &Path) -> Option<Identity> {
+    match path.metadata() {
+        Ok(there) => there.is_file().then(|| Identity::There(there.dev(), there.ino())),
+        Err(_) => place(path).map(Identity::ToCome),
     }
 }
 

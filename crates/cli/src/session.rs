@@ -97,7 +97,7 @@ impl Session {
     pub fn finish(&self, done: Result<()>) -> Result<()> {
         if let Err(failure) = done {
             return Err(match self.asked.code() {
-                Some(code) => Failure::new(code, "stopped as asked; no output was published"),
+                Some(code) => Failure::new(code, "stopped as asked; nothing unfinished was published"),
                 None => failure,
             });
         }

@@ -13,6 +13,8 @@ use crate::failure::{Failure, Result};
 
 /// Standard output or a file under construction.
 pub enum Sink {
+    /// Nobody wants it.
+    Nowhere,
     /// `-`.
     Stdout(BufWriter<io::StdoutLock<'static>>),
     /// A device or a pipe with a name, such as `/dev/stdout`: written as it is.
@@ -48,6 +50,7 @@ impl Sink {
     /// Writes everything and publishes the file.
     pub fn finish(self) -> Result<()> {
         match self {
+            Sink::Nowhere => Ok(()),
             Sink::Stdout(mut out) => Ok(out.flush().map_err(stdout_error)?),
             Sink::Stream(mut out, path) => Ok(out.flush().map_err(|source| OutputError { path, source })?),
             Sink::File(out) => {
@@ -62,7 +65,7 @@ impl Sink {
     /// Names the target in an error of the system.
     pub fn error(&self, source: io::Error) -> OutputError {
         match self {
-            Sink::Stdout(_) => stdout_error(source),
+            Sink::Stdout(_) | Sink::Nowhere => stdout_error(source),
             Sink::Stream(_, path) => OutputError { path: path.clone(), source },
             Sink::File(out) => out.get_ref().error(source),
         }
@@ -99,6 +102,7 @@ fn stdout_error(source: io::Error) -> OutputError {
 impl Write for Sink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
+            Sink::Nowhere => Ok(bytes.len()),
             Sink::Stdout(out) => out.write(bytes),
             Sink::Stream(out, _) => out.write(bytes),
             Sink::File(out) => out.write(bytes),
@@ -107,6 +111,7 @@ impl Write for Sink {
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
+            Sink::Nowhere => Ok(()),
             Sink::Stdout(out) => out.flush(),
             Sink::Stream(out, _) => out.flush(),
             Sink::File(out) => out.flush(),

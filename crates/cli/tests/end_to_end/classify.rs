@@ -56,7 +56,7 @@ pub fn place() -> Place {
     place
 }
 
-const BUILD: [&str; 9] = ["db", "build", "refs", "--taxonomy", "tax", "--map", "map", "-o", "r.gydb"];
+pub const BUILD: [&str; 9] = ["db", "build", "refs", "--taxonomy", "tax", "--map", "map", "-o", "r.gydb"];
 const PAIRS: [&str; 5] = ["classify", "--db", "r.gydb", "r_1.fq", "r_2.fq"];
 
 /// The taxid that the reads of a genome should get.

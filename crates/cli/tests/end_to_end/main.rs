@@ -9,6 +9,7 @@ mod group;
 mod limits;
 mod place;
 mod sameness;
+mod samples;
 mod skewed;
 mod stops;
 mod verbs;

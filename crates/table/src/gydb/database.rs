@@ -99,6 +99,11 @@ impl Database {
         &self.path
     }
 
+    /// A checksum of all of the database, by those that its header has of features and sections; equal for equal databases.
+    pub fn checksum(&self) -> u64 {
+        u64::from(self.header.directory_crc) << 32 | u64::from(self.header.sections_crc)
+    }
+
     /// What the database holds.
     pub fn summary(&self) -> Summary {
         self.header.summary

@@ -19,6 +19,11 @@ pub struct Lane {
 }
 
 impl Lane {
+    /// Its files.
+    pub fn files(&self) -> impl Iterator<Item = &PathBuf> {
+        [&self.reads].into_iter().chain(&self.mates)
+    }
+
     /// Opens them.
     pub fn open(&self) -> Result<Source> {
         let options = Source::options();

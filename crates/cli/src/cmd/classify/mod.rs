@@ -3,19 +3,24 @@
 mod against;
 mod answer;
 mod lane;
+mod many;
 mod outputs;
+mod record;
 mod reports;
+mod sheet;
+mod together;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::Args;
 use gyrase_classify::Summary;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use self::against::Against;
 use self::answer::answer;
 use self::lane::{Lane, sample_of};
+use self::many::{Many, With};
 use self::outputs::Places;
 use self::reports::Reports;
 use crate::failure::{Failure, Result};
@@ -28,6 +33,8 @@ Examples:
   gyrase classify --db refs.gydb long.fq -o /dev/null --bracken s.bracken
   gyrase classify --refs refs/ --taxonomy taxdump/ reads.fq > reads.tsv
       on the fly: builds in memory, writes no database
+  gyrase classify --db refs.gydb --samples sheet.csv --out-dir out/
+      many samples, the database opened once; goes on with --resume
 
 A line a read or pair, in the order of the reads, in Kraken's columns: C or U,
 name, taxid (0: none), letters (mates as 150|148), and taxid:hits of the best
@@ -39,14 +46,14 @@ references. --kreport is the report of taxa that Kraken 2 calls --report;
 #[command(after_help = EXAMPLES)]
 pub struct Classify {
     /// Reads, or first mates; FASTA or FASTQ, plain or compressed, known by content; `-` for a pipe
-    #[arg(value_name = "READS")]
-    reads: PathBuf,
+    #[arg(value_name = "READS", required_unless_present = "samples")]
+    reads: Option<PathBuf>,
 
     /// Second mates
     #[arg(value_name = "MATES", conflicts_with = "interleaved")]
     mates: Option<PathBuf>,
 
-    /// Mates follow each other in READS
+    /// Mates follow each other in READS, or in the files of a sheet that have none beside them
     #[arg(long)]
     interleaved: bool,
 
@@ -59,14 +66,30 @@ pub struct Classify {
 
     #[command(flatten)]
     reports: Reports,
+
+    #[command(flatten)]
+    many: Many,
 }
 
+/// The arguments that are of one sample.
+const ONE_SAMPLE: [&str; 9] =
+    ["reads", "mates", "output", "kreport", "mpa", "cami", "html", "bracken", "abundance_out"];
+
 impl Classify {
-    /// Classifies; the outputs appear together, once the last read is answered.
+    /// Classifies; the outputs of a sample appear together, once its last read is answered.
     pub fn run(self, session: &Session) -> Result<()> {
-        let (lane, places) = (self.lane(), self.places());
-        let references = self.against.references()?;
-        self.check_places(&places, &references, session)?;
+        self.note_parameters(session);
+        if let Some(wanted) = self.many.wanted() {
+            let (interleaved, rank) = (self.interleaved, self.reports.rank());
+            return self.many.run(wanted, &With { against: &self.against, interleaved, rank }, session);
+        }
+        let reads = self.reads.clone().ok_or_else(|| Failure::usage("name the reads, or a sheet with --samples"))?;
+        self.run_one(Lane { reads, mates: self.mates.clone(), interleaved: self.interleaved }, session)
+    }
+
+    fn run_one(&self, lane: Lane, session: &Session) -> Result<()> {
+        let (places, references) = (self.places(), self.against.references()?);
+        self.check_places(&lane, &places, &references, session)?;
         let source = lane.open()?;
         let collection = self.against.index(references, session)?;
         let mut outputs = places.open()?;
@@ -74,57 +97,55 @@ impl Classify {
         let summary = answer(&collection, [Ok(source)], &mut outputs, session)?;
         let time = start.elapsed();
         outputs.finish(&collection.catalogue.taxonomy, &summary.tally, &sample_of(&lane.reads))?;
-        self.note(session, &places, &summary);
+        self.note(session, &lane, &places, &summary);
         say(&summary, time);
         Ok(())
     }
 
-    fn lane(&self) -> Lane {
-        Lane { reads: self.reads.clone(), mates: self.mates.clone(), interleaved: self.interleaved }
-    }
-
     fn places(&self) -> Places {
-        Places { answers: self.output.clone(), reports: self.reports.places(), rank: self.reports.rank() }
+        let answers = self.output.clone().unwrap_or("-".into());
+        Places { answers: Some(answers), reports: self.reports.places(), rank: self.reports.rank() }
     }
 
-    fn check_places(&self, places: &Places, references: &[PathBuf], session: &Session) -> Result<()> {
+    fn check_places(&self, lane: &Lane, places: &Places, references: &[PathBuf], session: &Session) -> Result<()> {
         if places.to_stdout() > 1 {
             return Err(Failure::usage("two outputs go to standard output; give the answers a file with -o"));
         }
-        session.keep_apart(self.inputs().chain(references), places.files())
+        session.keep_apart(lane.files().chain(self.against.inputs()).chain(references), places.files())
     }
 
-    fn inputs(&self) -> impl Iterator<Item = &PathBuf> {
-        [&self.reads].into_iter().chain(&self.mates).chain(self.against.inputs())
-    }
-
-    fn note(&self, session: &Session, places: &Places, summary: &Summary) {
-        let shown = |path: &PathBuf| path.display().to_string();
-        session.note("inputs", self.inputs().map(shown).collect::<Vec<_>>());
-        session.note("output", places.answers.as_ref().map_or("-".into(), shown));
-        session.note("reports", places.reports.iter().map(|(_, path)| shown(path)).collect::<Vec<_>>());
+    fn note_parameters(&self, session: &Session) {
         session.note(
             "parameters",
             json!({
                 "paired": self.mates.is_some() || self.interleaved,
                 "on_the_fly": self.against.is_on_the_fly(),
-                "abundance": places.rank.name(),
+                "abundance": self.reports.rank().name(),
                 "threads": session.threads,
                 "memory_bytes": session.memory,
             }),
         );
-        let tally = &summary.tally;
-        session.note(
-            "counts",
-            json!({
-                "reads": tally.total(),
-                "bases": summary.letters,
-                "classified": tally.classified(),
-                "unclassified": tally.unclassified(),
-                "taxa": tally.taxa().count(),
-            }),
-        );
     }
+
+    fn note(&self, session: &Session, lane: &Lane, places: &Places, summary: &Summary) {
+        let shown = |path: &PathBuf| path.display().to_string();
+        session.note("inputs", lane.files().chain(self.against.inputs()).map(shown).collect::<Vec<_>>());
+        session.note("output", places.answers.as_ref().map(shown));
+        session.note("reports", places.reports.iter().map(|(_, path)| shown(path)).collect::<Vec<_>>());
+        session.note("counts", counts(summary));
+    }
+}
+
+/// The numbers of a sample.
+fn counts(summary: &Summary) -> Value {
+    let tally = &summary.tally;
+    json!({
+        "reads": tally.total(),
+        "bases": summary.letters,
+        "classified": tally.classified(),
+        "unclassified": tally.unclassified(),
+        "taxa": tally.taxa().count(),
+    })
 }
 
 /// Says it in Kraken's words, which other programs look for.

@@ -14,7 +14,7 @@ use crate::sink::Sink;
 /// Where the outputs of a sample go.
 #[derive(Clone, Debug)]
 pub struct Places {
-    /// A line for each read; nothing or `-` is standard output.
+    /// A line for each read; nothing where they are not wanted, `-` for standard output.
     pub answers: Option<PathBuf>,
     /// The reports.
     pub reports: Vec<(Form, PathBuf)>,
@@ -30,14 +30,13 @@ impl Places {
 
     /// How many outputs go to standard output.
     pub fn to_stdout(&self) -> usize {
-        let named = self.files().filter(|path| path.as_os_str() == "-").count();
-        named + usize::from(self.answers.is_none())
+        self.files().filter(|path| path.as_os_str() == "-").count()
     }
 
     /// Opens all.
     pub fn open(&self) -> Result<Outputs> {
         let report = |(form, path): &(Form, PathBuf)| Ok((*form, Sink::open(Some(path))?));
-        let answers = Sink::open(self.answers.as_deref())?;
+        let answers = self.answers.as_ref().map_or(Ok(Sink::Nowhere), |path| Sink::open(Some(path)))?;
         let reports = self.reports.iter().map(report).collect::<Result<_>>()?;
         Ok(Outputs { answers, reports, rank: self.rank })
     }

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgGroup, Args};
+use clap::{ArgGroup, Args, ValueEnum};
 use gyrase_classify::taxonomy::Rank;
 
 /// The reports that are wanted.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Reports", group = ArgGroup::new("estimates").multiple(true).args(["bracken", "abundance_out"]))]
+#[command(next_help_heading = "Reports", group = ArgGroup::new("estimates").multiple(true).args(["bracken", "abundance_out", "reports"]))]
 pub struct Reports {
     /// Reads of every taxon, as Kraken 2's --report lists them, for MultiQC, Bracken and Pavian
     #[arg(long, value_name = "FILE")]
@@ -46,19 +46,19 @@ fn rank(text: &str) -> Result<Rank, String> {
 }
 
 /// A kind of report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub enum Form {
-    /// `--kreport`.
+    // As `--kreport`.
     Kreport,
-    /// `--mpa`.
+    // As `--mpa`.
     Mpa,
-    /// `--cami`.
+    // As `--cami`.
     Cami,
-    /// `--html`.
+    // As `--html`.
     Html,
-    /// `--bracken`.
+    // As `--bracken`.
     Bracken,
-    /// `--abundance-out`.
+    // As `--abundance-out`.
     Abundance,
 }
 
@@ -79,5 +79,19 @@ impl Reports {
     /// The rank of the estimates.
     pub fn rank(&self) -> Rank {
         self.abundance.unwrap_or(Rank::Species)
+    }
+}
+
+impl Form {
+    /// The ending of its file in a folder of samples.
+    pub fn ending(self) -> &'static str {
+        match self {
+            Form::Kreport => "kreport",
+            Form::Mpa => "mpa",
+            Form::Cami => "cami",
+            Form::Html => "html",
+            Form::Bracken => "bracken",
+            Form::Abundance => "abundance",
+        }
     }
 }

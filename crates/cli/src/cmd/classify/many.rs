@@ -1,0 +1,239 @@
+//! Many samples in one run: the database is opened once, and each sample gets its files in one folder.
+
+use std::collections::{BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use gyrase_classify::tally::Tally;
+use gyrase_classify::taxonomy::Rank;
+use gyrase_classify::{Collection, Summary};
+use serde_json::{Value, json};
+
+use super::against::Against;
+use super::answer::answer;
+use super::lane::Lane;
+use super::outputs::Places;
+use super::record::{self, Record};
+use super::reports::Form;
+use super::sheet::{self, Sample};
+use super::together::{self, Together};
+use crate::failure::{Code, Failure, Result};
+use crate::session::Session;
+use crate::words::{percent, things};
+
+/// Failed samples that the last message names.
+const NAMED: usize = 5;
+
+/// A sheet of samples, and what becomes of them.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Many samples")]
+pub struct Many {
+    /// Sheet with a line for each file or pair of a sample: columns sample, fastq_1, fastq_2; commas or tabs
+    #[arg(long, value_name = "SHEET", requires = "out_dir", conflicts_with_all = super::ONE_SAMPLE)]
+    samples: Option<PathBuf>,
+
+    /// Folder for <sample>.tsv and the reports of each sample, taxa.tsv, taxa.biom, taxa.html and summary.tsv of all
+    #[arg(long, value_name = "DIR", requires = "samples")]
+    out_dir: Option<PathBuf>,
+
+    /// Reports of each sample, <sample>.<report>; separated by commas
+    #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "samples", default_value = "kreport")]
+    reports: Vec<Form>,
+
+    /// Write no <sample>.tsv
+    #[arg(long, requires = "samples")]
+    no_answers: bool,
+
+    /// Leave out samples whose outputs an earlier run made with this database, these reads and options
+    #[arg(long, requires = "samples")]
+    resume: bool,
+}
+
+/// What holds for every sample.
+pub struct With<'a> {
+    /// What reads are compared with.
+    pub against: &'a Against,
+    /// True where a file alone has both mates.
+    pub interleaved: bool,
+    /// The rank of estimates.
+    pub rank: Rank,
+}
+
+/// A sample whose outputs are there.
+pub struct Done {
+    /// Its name.
+    pub name: String,
+    /// What was found.
+    pub summary: Summary,
+    /// How long it took; nothing where an earlier run had done it.
+    time: Option<Duration>,
+}
+
+/// What all samples of a run are classified with.
+struct Run<'a> {
+    collection: &'a Collection,
+    /// What their outputs depend on, beside their reads.
+    what: Value,
+    folder: &'a Path,
+    resume: bool,
+    session: &'a Session,
+}
+
+impl Many {
+    /// The sheet of samples, and the folder for what becomes of them.
+    pub fn wanted(&self) -> Option<(&PathBuf, &Path)> {
+        Some((self.samples.as_ref()?, self.out_dir.as_deref()?))
+    }
+
+    /// Classifies all samples of `sheet` that can be read; the first failure is that of the run.
+    pub fn run(&self, (sheet, folder): (&PathBuf, &Path), with: &With, session: &Session) -> Result<()> {
+        let references = with.against.references()?;
+        let samples = sheet::read(sheet, with.interleaved)?;
+        let places: Vec<Places> = samples.iter().map(|sample| self.places(sample, folder, with.rank)).collect();
+        let outputs = outputs(&places, folder)?;
+        let reads = samples.iter().flat_map(|sample| &sample.lanes).flat_map(Lane::files);
+        let inputs = [sheet].into_iter().chain(reads).chain(with.against.inputs()).chain(&references);
+        session.keep_apart(inputs, &outputs)?;
+        make(folder)?;
+        let collection = with.against.index(references, session)?;
+        let together = Together::open(folder)?;
+        let databases: Vec<String> = collection.checksums().map(|sum| format!("{sum:016x}")).collect();
+        let what = json!({"databases": databases, "abundance": with.rank.name()});
+        let run = Run { collection: &collection, what, folder, resume: self.resume, session };
+        let (done, failed) = run.all(&samples, &places)?;
+        note(session, &samples, &done);
+        say_all(&done);
+        match failed.first() {
+            None => together.finish(&collection.catalogue.taxonomy, &done),
+            Some((_, first)) => Err(Failure::new(first.code, some_failed(&failed, samples.len()))),
+        }
+    }
+
+    fn places(&self, sample: &Sample, folder: &Path, rank: Rank) -> Places {
+        let place = |ending: &str| folder.join(format!("{}.{ending}", sample.name));
+        let wanted: BTreeSet<Form> = self.reports.iter().copied().collect();
+        let reports = wanted.into_iter().map(|form| (form, place(form.ending()))).collect();
+        Places { answers: (!self.no_answers).then(|| place("tsv")), reports, rank }
+    }
+}
+
+/// A sample that failed, and why.
+type Failed<'a> = (&'a str, Failure);
+
+impl Run<'_> {
+    /// Classifies one sample after the other. A sample whose reads are damaged does not stop the others; all else does.
+    fn all<'a>(&self, samples: &'a [Sample], places: &[Places]) -> Result<(Vec<Done>, Vec<Failed<'a>>)> {
+        let (mut done, mut failed) = (Vec::new(), Vec::new());
+        for (sample, places) in samples.iter().zip(places) {
+            match self.one(sample, places) {
+                Ok(one) => done.push(one),
+                Err(failure) if is_of_reads(&failure) => {
+                    tracing::error!("sample {}: {}", sample.name, failure.message);
+                    failed.push((sample.name.as_str(), failure));
+                }
+                Err(Failure { code, message }) => {
+                    return Err(Failure::new(code, format!("sample {}: {message}", sample.name)));
+                }
+            }
+        }
+        Ok((done, failed))
+    }
+
+    fn one(&self, sample: &Sample, places: &Places) -> Result<Done> {
+        let (name, taxonomy) = (sample.name.clone(), &self.collection.catalogue.taxonomy);
+        let record = Record::new(self.folder, sample, places, &self.what);
+        if let Some(summary) = record.found(taxonomy).filter(|_| self.resume) {
+            tracing::info!("sample {name}: an earlier run made its outputs with the same database, reads and options");
+            return Ok(Done { name, summary, time: None });
+        }
+        record.forget();
+        let start = Instant::now();
+        let mut outputs = places.open()?;
+        let summary = answer(self.collection, sample.lanes.iter().map(Lane::open), &mut outputs, self.session)?;
+        outputs.finish(taxonomy, &summary.tally, &name)?;
+        record.keep(taxonomy, &summary)?;
+        let (all, classified) = (summary.tally.total(), summary.tally.classified());
+        let share = percent(classified, all);
+        tracing::info!("sample {name}: {classified} of {} classified ({share})", things(all, "sequence"));
+        // What speaks for a taxon is in the reports of the sample already, and large.
+        let summary = Summary { tally: bare(&summary.tally), letters: summary.letters, ..Summary::default() };
+        Ok(Done { name, summary, time: Some(start.elapsed()) })
+    }
+}
+
+/// True where it is the reads that are wrong.
+fn is_of_reads(failure: &Failure) -> bool {
+    matches!(failure.code, Code::Input | Code::Usage)
+}
+
+/// The numbers of reads alone.
+fn bare(tally: &Tally) -> Tally {
+    let mut bare = Tally::new();
+    tally.taxa().for_each(|(taxon, reads)| bare.assign(taxon, reads));
+    bare.leave(tally.unclassified());
+    bare
+}
+
+/// All outputs; refuses two of one name.
+fn outputs(places: &[Places], folder: &Path) -> Result<Vec<PathBuf>> {
+    let outputs: Vec<_> =
+        together::places(folder).into_iter().chain(places.iter().flat_map(Places::files).cloned()).collect();
+    let mut seen = HashSet::new();
+    match outputs.iter().find(|path| !seen.insert(path.as_path())) {
+        Some(twice) => Err(Failure::usage(format!(
+            "{} would be written twice; give the sample another name in the sheet",
+            twice.display()
+        ))),
+        None => Ok(outputs),
+    }
+}
+
+/// Makes the folder of outputs if only it is missing: a slip in a long path should not make a tree.
+fn make(folder: &Path) -> Result<()> {
+    let made = if folder.is_dir() { Ok(()) } else { std::fs::create_dir(folder) };
+    made.and_then(|()| record::make_folder(folder))
+        .map_err(|error| Failure::new(Code::Output, format!("cannot make the folder {}: {error}", folder.display())))
+}
+
+fn some_failed(failed: &[Failed], all: usize) -> String {
+    let names: Vec<&str> = failed.iter().take(NAMED).map(|(name, _)| *name).collect();
+    let more = if failed.len() > NAMED { ", .." } else { "" };
+    format!(
+        "{} of {} failed: {}{more}. {} are of all samples and were not written; mend the reads, or take these samples out of the \
+         sheet, and run again with --resume",
+        failed.len(),
+        things(all as u64, "sample"),
+        names.join(", "),
+        together::FILES.join(", ")
+    )
+}
+
+/// Says what was classified by this run.
+fn say_all(done: &[Done]) {
+    let (mut all, mut time) = (Summary::default(), Duration::ZERO);
+    for one in done {
+        let Some(taken) = one.time else { continue };
+        all.tally.merge(&one.summary.tally);
+        all.letters += one.summary.letters;
+        time += taken;
+    }
+    super::say(&all, time);
+}
+
+/// Tells the report of the run about every sample that is done.
+fn note(session: &Session, samples: &[Sample], done: &[Done]) {
+    let inputs = |name: &str| {
+        let lanes = samples.iter().find(|sample| sample.name == name).map_or(&[][..], |sample| &sample.lanes);
+        lanes.iter().flat_map(Lane::files).map(|file| file.display().to_string()).collect::<Vec<_>>()
+    };
+    let fact = |one: &Done| {
+        json!({
+            "sample": one.name,
+            "inputs": inputs(&one.name),
+            "done_before": one.time.is_none(),
+            "counts": super::counts(&one.summary),
+        })
+    };
+    session.note("samples", done.iter().map(fact).collect::<Vec<_>>());
+}
