@@ -50,7 +50,7 @@ impl Parameters {
         let Parameters { sketch, locations } = self;
         let (features, one_in) = match sketch.choice() {
             Choice::Smallest(features) => (Some(features), None),
-            Choice::Below(one_in) => (None, Some(one_in)),
+            Choice::OneIn(one_in) => (None, Some(one_in)),
         };
         let (window, stride) = (sketch.window(), sketch.stride());
         let stored = Stored { k: sketch.k(), window, stride, features, one_in, locations };

@@ -67,7 +67,7 @@ fn name(path: &Path) -> String {
 fn options(parameters: &Parameters) -> String {
     let sketch = &parameters.sketch;
     let choice = match sketch.choice() {
-        Choice::Below(one_in) => format!("--one-in {one_in}"),
+        Choice::OneIn(one_in) => format!("--one-in {one_in}"),
         Choice::Smallest(smallest) => format!("--smallest {smallest}"),
     };
     let (k, window, stride, locations) = (sketch.k(), sketch.window(), sketch.stride(), parameters.locations);

@@ -33,5 +33,4 @@ pub use sketch::{
     Choice, MAX_FEATURE_K, MAX_FEATURES, MAX_ONE_IN, MAX_SAMPLED_K, MAX_WINDOW, SketchShape, SketchShapeError,
     Sketcher, feature_of, sampled_feature_of,
 };
-pub(crate) use sketch::{feature_of_key, sampled_key_of};
 pub use superkmer::{Cutter, SuperKmer};

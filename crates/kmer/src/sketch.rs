@@ -4,27 +4,28 @@
 //! by k - 1, so that every k-mer is in exactly one. The **features** of a window are hashes of its canonical k-mers, and its **sketch** is some of
 //! them, each once: a look-up of few features finds the window that a read came from. There are two ways to choose:
 //!
-//! [`Choice::Below`], the default: the k-mers whose hash is below a bound, one in so many ([`sampled_feature_of`]). Whether a k-mer is chosen
-//! depends on it alone, so it is a feature of every sequence that has it, or of none
-//! (Irber et al. 2022, doi:10.1101/2022.01.11.475838).
+//! [`Choice::OneIn`], the default: one k-mer in so many ([`sampled_feature_of`]). Whether a k-mer is chosen depends on it alone, so it is
+//! a feature of every sequence that has it, or of none.
 //!
 //! [`Choice::Smallest`]: the so many smallest hashes of the window ([`feature_of`]). Sketches have one size, and similar windows share many of
 //! their smallest features; but the same k-mer is a feature here and none there, as its neighbours have it
 //! (Broder 1997, doi:10.1109/SEQUEN.1997.666900; Müller et al. 2017, doi:10.1093/bioinformatics/btx520).
 
+mod sampling;
 mod shape;
 
 use std::ops::Range;
 
+pub use sampling::sampled_feature_of;
+pub(crate) use sampling::{SALT as SAMPLED_SALT, Sampling, feature_of_key, key_of};
 pub use shape::{Choice, SketchShape, SketchShapeError};
 
 use crate::arch::{Kernels, MAX_LETTERS, Stretch};
-use crate::mix;
 
 /// The longest k of [`Choice::Smallest`]: its k-mers fill 32 bits.
 pub const MAX_FEATURE_K: usize = 16;
 
-/// The longest k of [`Choice::Below`]: its k-mers fill 64 bits.
+/// The longest k of [`Choice::OneIn`]: its k-mers fill 64 bits.
 pub const MAX_SAMPLED_K: usize = 32;
 
 /// Most letters of a window.
@@ -33,13 +34,12 @@ pub const MAX_WINDOW: usize = MAX_LETTERS;
 /// Most features of a sketch of [`Choice::Smallest`].
 pub const MAX_FEATURES: usize = 64;
 
-/// The fewest that [`Choice::Below`] chooses: one in so many k-mers.
+/// The fewest that [`Choice::OneIn`] chooses: one in so many k-mers.
 pub const MAX_ONE_IN: usize = 1000;
 
 pub(crate) const SALT: u32 = 0x741b_8175;
 pub(crate) const FIRST: u32 = 0x21f0_aaad;
 pub(crate) const SECOND: u32 = 0x735a_2d97;
-pub(crate) const SAMPLED_SALT: u64 = 0x78de_fe41_708d_b555;
 
 /// The feature of a k-mer for [`Choice::Smallest`], given as the two-bit value of its canonical form: a bijection of 32-bit words, so equal features of
 /// one k are equal k-mers. Part of the file format.
@@ -51,34 +51,6 @@ pub(crate) const SAMPLED_SALT: u64 = 0x78de_fe41_708d_b555;
 pub const fn feature_of(canonical: u32) -> u32 {
     let word = (canonical ^ SALT).wrapping_mul(FIRST);
     (word ^ word >> 15).wrapping_mul(SECOND)
-}
-
-/// The feature of a k-mer for [`Choice::Below`], given as the two-bit value of its canonical form; `None` when it is not among the one
-/// in `one_in` (at least 1) that are chosen. Part of the file format.
-///
-/// The upper half of a key decides, and both halves make the feature: two k-mers may share one, as about one pair in four thousand million
-/// does. The key is the k-mer under a bijection ([`mix`]), salted so that words of low complexity, which are in every large genome, are
-/// not chosen: for k from 20 to 24 those of period 1 and 2, and for k = 22 those of period 3, are chosen by no `one_in` above 3.
-#[inline]
-pub const fn sampled_feature_of(canonical: u64, one_in: usize) -> Option<u32> {
-    let key = sampled_key_of(canonical);
-    if (key >> 32) as u32 <= limit_of(one_in) { Some(feature_of_key(key)) } else { None }
-}
-
-#[inline(always)]
-pub(crate) const fn sampled_key_of(canonical: u64) -> u64 {
-    mix(canonical ^ SAMPLED_SALT)
-}
-
-/// The largest upper half of a key that is chosen.
-#[inline(always)]
-pub(crate) const fn limit_of(one_in: usize) -> u32 {
-    (u32::MAX as usize / one_in) as u32
-}
-
-#[inline(always)]
-pub(crate) const fn feature_of_key(key: u64) -> u32 {
-    (key ^ key >> 32) as u32
 }
 
 /// Sketches sequences, window by window. Make one and use it for many.
@@ -129,7 +101,7 @@ impl Sketcher {
         for (i, window) in windows.enumerate() {
             let start = i * self.shape.stride();
             let kmers = start..all.min(start + self.shape.kmers());
-            if let Choice::Below(_) = self.shape.choice() {
+            if let Choice::OneIn(_) = self.shape.choice() {
                 chosen.start += self.stretch.chosen_of(before.start..kmers.start);
                 chosen.end += self.stretch.chosen_of(before.end..kmers.end);
                 before = kmers;
@@ -145,7 +117,7 @@ impl Sketcher {
     fn hash(&mut self, bases: usize, at: usize) -> usize {
         match self.shape.choice() {
             Choice::Smallest(_) => self.kernels.features(bases, self.shape.k(), at, &mut self.stretch),
-            Choice::Below(one_in) => self.kernels.sampled(bases, self.shape.k(), one_in, at, &mut self.stretch),
+            Choice::OneIn(one_in) => self.kernels.sampled(bases, self.shape.k(), one_in, at, &mut self.stretch),
         }
     }
 
@@ -154,7 +126,7 @@ impl Sketcher {
     fn select(&mut self, hashes: Range<usize>) -> &[u32] {
         match self.shape.choice() {
             Choice::Smallest(features) => self.kernels.smallest(hashes, features, &mut self.stretch),
-            Choice::Below(_) => self.kernels.distinct(hashes, &mut self.stretch),
+            Choice::OneIn(_) => self.kernels.distinct(hashes, &mut self.stretch),
         }
     }
 
@@ -179,7 +151,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::Kmer;
+    use crate::{Kmer, mix};
     use proptest::prelude::*;
 
     /// The definition: windows one after the other while the one before ends early, k-mers one by one.
@@ -192,10 +164,8 @@ mod tests {
             let canonical = kmers.map(|kmer| kmer.canonical(shape.k()).0[0]);
             let (features, most): (BTreeSet<u32>, usize) = match shape.choice() {
                 Choice::Smallest(most) => (canonical.map(|word| feature_of(word as u32)).collect(), most),
-                Choice::Below(one_in) => {
-                    let keys = canonical.map(|word| mix(word ^ 0x78de_fe41_708d_b555));
-                    let chosen = keys.filter(|key| key >> 32 <= u64::from(u32::MAX) / one_in as u64);
-                    (chosen.map(|key| (key >> 32) as u32 ^ key as u32).collect(), usize::MAX)
+                Choice::OneIn(one_in) => {
+                    (canonical.filter_map(|word| sampled_feature_of(word, shape.k(), one_in)).collect(), usize::MAX)
                 }
             };
             sketches.push(features.into_iter().take(most).collect());
@@ -261,23 +231,25 @@ mod tests {
     #[test]
     fn sampled_features_are_frozen() {
         let frozen = [
-            (0, 0xed81_6f72, 3),
-            (1, 0xae45_efe1, 1),
-            (2, 0x20e3_0b8a, 3),
-            (0x1b, 0xf601_6964, 1),
-            (0x1b1b_1b1b, 0x9066_84a0, 1),
-            (0xffff_ffff_ffff, 0x7507_a0d7, 1),
-            (0x003b_8c7d_2e91, 0x9225_d856, 20),
-            (0x0045_3845_3d70, 0xb85e_ea02, 483),
-            (u64::MAX, 0xe0ee_0119, 1),
+            (1, 1, 1, Some(0xae45_efe1)),
+            (8, 2, 0xdd70, Some(0x9425_660c)),
+            (11, 1, 0x12_2349, Some(0x66dd_e9f6)),
+            (12, 2, 0x92_2349, Some(0x71e6_210c)),
+            (16, 3, 0xda4f_f288, Some(0x5357_b814)),
+            (22, 5, 0, None),
+            (22, 5, 0x04bd_da4f_f288, Some(0x9bd7_6f75)),
+            (22, 7, 0x0b62_c775_d504, Some(0x6b18_5173)),
+            (22, 20, 0x0b62_c775_d504, Some(0x6b18_5173)),
+            (26, 6, 0x0009_e377_9b98_06dc, Some(0x075a_5d92)),
+            (32, 5, 0x46f7_b6ba_f617_7720, Some(0x178c_18e4)),
+            (32, 100, 0x02e9_cff4_768d_71a6, Some(0x14cd_79dc)),
         ];
-        for (canonical, feature, one_in) in frozen {
-            assert_eq!(sampled_feature_of(canonical, one_in), Some(feature), "{canonical:#x}");
-            let rarer = (one_in < MAX_ONE_IN).then(|| sampled_feature_of(canonical, one_in + 1)).flatten();
-            assert_eq!(rarer, None, "{canonical:#x}");
+        for (k, one_in, canonical, feature) in frozen {
+            assert_eq!(sampled_feature_of(canonical, k, one_in), feature, "{canonical:#x}");
         }
-        let letters = b"GATTACAGATTACCAGATTTACAGGATTACA";
-        assert_eq!(sketches(letters, sampled(22, 31, 8, 5), Kernels::Scalar), [[0x8e37_10d9, 0xd76b_7912]]);
+        let letters = b"GATTACAGATTACCAGATTTACAGGATTACACGTTAGC";
+        let found = sketches(letters, sampled(22, 38, 8, 5), Kernels::Scalar);
+        assert_eq!(found, [[0xa640_54e4, 0xbc42_237e, 0xd76b_7912]]);
     }
 
     #[test]
@@ -309,11 +281,25 @@ mod tests {
     }
 
     #[test]
-    fn words_of_low_complexity_are_not_chosen() {
-        for (k, period) in [(20, 2), (21, 2), (22, 2), (23, 2), (24, 2), (22, 3)] {
-            let chosen = repeated(k, period).find(|&word| sampled_feature_of(word, 4).is_some());
-            assert_eq!(chosen, None, "k={k}");
+    fn words_that_repeat_a_short_unit_are_not_chosen() {
+        for (k, one_in) in [(12, 2), (16, 3), (20, 4), (21, 5), (22, 5), (24, 5), (32, 8)] {
+            for period in 1..=2 {
+                let chosen = repeated(k, period).find(|&word| sampled_feature_of(word, k, one_in).is_some());
+                assert_eq!(chosen, None, "k={k} one in {one_in} period {period}");
+            }
         }
+    }
+
+    #[test]
+    fn chosen_kmers_lie_evenly() {
+        let letters = random(100_000, b"ACGT", 41);
+        let chosen = |(at, kmer): (usize, &[u8])| {
+            sampled_feature_of(Kmer::<1>::from_letters(kmer)?.canonical(22).0[0], 22, 5).map(|_| at)
+        };
+        let places: Vec<usize> = letters.windows(22).enumerate().filter_map(chosen).collect();
+        let far = places.windows(2).filter(|places| places[1] - places[0] > 10).count();
+        // Of k-mers that are chosen independently of each other, 0.8^10 would be as far from the one before.
+        assert!(far * 20 < places.len(), "{far} of {}", places.len());
     }
 
     #[test]

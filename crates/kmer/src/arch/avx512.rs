@@ -7,6 +7,7 @@ use std::ops::Range;
 use super::scalar::sort_distinct;
 use super::{Stretch, Window};
 use crate::minimizer::MULTIPLIER;
+use crate::sketch::Sampling;
 use crate::{Shape, key, sketch};
 
 pub(super) use super::avx2::pack;
@@ -189,7 +190,35 @@ fn feature_of(words: __m512i) -> __m512i {
     _mm512_mullo_epi32(words, _mm512_set1_epi32(sketch::SECOND as i32))
 }
 
-/// Eight k-mers a step, whose first begins a byte.
+/// Sixteen k-mers a step: see the portable twin.
+///
+/// # Safety
+/// The processor has AVX-512 F; `hashes` has 16 elements beyond the s-mers of `kmers` k-mers from `at` on, `changes` a bit of every k-mer up to
+/// a multiple of 16.
+#[target_feature(enable = "avx512f")]
+pub(super) unsafe fn mark(kmers: usize, sampling: Sampling, at: usize, stretch: &mut Stretch) {
+    let smers = at + sampling.margin + sampling.smers;
+    debug_assert!(stretch.hashes.len() >= smers + kmers + 16 && stretch.changes.len() > kmers / 64);
+    let (first, second) = sampling.places();
+    let hashes = stretch.hashes[at + sampling.margin..].as_ptr();
+    let marks = stretch.changes.as_mut_ptr().cast::<u16>();
+    for i in (0..kmers).step_by(16) {
+        // SAFETY: the caller promises the hashes and the bits.
+        unsafe {
+            let smer = |number: usize| _mm512_loadu_si512(hashes.add(i + number).cast());
+            let least = |least: __m512i, numbers: Range<usize>| {
+                numbers.fold(least, |least, number| _mm512_min_epu32(least, smer(number)))
+            };
+            let others = least(_mm512_set1_epi32(-1), 0..first);
+            let others = least(least(others, first + 1..second), second + 1..sampling.smers);
+            let (one, other) = (smer(first), smer(second));
+            let smallest = _mm512_cmplt_epu32_mask(_mm512_min_epu32(one, other), others);
+            marks.add(i / 16).write(smallest & _mm512_cmpneq_epu32_mask(one, other));
+        }
+    }
+}
+
+/// Eight k-mers a step, whose first begins a byte: see the portable twin.
 ///
 /// # Safety
 /// The processor has AVX-512 F, BW and DQ and POPCNT; `hashes` has room for 16 elements beyond `at + kmers`, `packed` for 16 bytes beyond
@@ -214,7 +243,7 @@ pub(super) unsafe fn sampled(kmers: usize, k: usize, limit: u32, at: usize, stre
             let canonical = _mm512_min_epu64(forward, _mm512_andnot_si512(rising, mask));
             let key = mix(_mm512_xor_si512(canonical, salt));
             let high = _mm512_srli_epi64::<32>(key);
-            let chosen = _mm512_cmple_epu64_mask(high, limit) & first_lanes(kmers - i) as u8;
+            let chosen = _mm512_cmple_epu64_mask(high, limit) & marks.add(i / 8).read() & first_lanes(kmers - i) as u8;
             let features = _mm512_castsi256_si512(_mm512_cvtepi64_epi32(_mm512_xor_si512(key, high)));
             end += compress(features, u16::from(chosen), hashes.add(end));
             marks.add(i / 8).write(chosen);

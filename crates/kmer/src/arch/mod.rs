@@ -1,5 +1,5 @@
 //! Kernels that are chosen at run time: packing letters, finding the minimizer of every k-mer, hashing k-mers to features, selecting
-//! the smallest, and choosing k-mers by their hash.
+//! the smallest, and choosing k-mers by their hashes.
 //!
 //! Each operation has the same name and shape in every file of this folder; [`scalar`] is the definition that the others are
 //! tested against. [`Kernels::detect`] chooses once; the choice never changes a result.
@@ -13,7 +13,7 @@ mod scalar;
 use std::ops::Range;
 
 use crate::Shape;
-use crate::sketch::{MAX_FEATURE_K, MAX_FEATURES, MAX_ONE_IN, MAX_SAMPLED_K, limit_of};
+use crate::sketch::{MAX_FEATURE_K, MAX_FEATURES, MAX_ONE_IN, MAX_SAMPLED_K, Sampling};
 
 /// Most letters that one call handles.
 pub const MAX_LETTERS: usize = 4096;
@@ -229,11 +229,30 @@ impl Kernels {
         assert!((1..=MAX_SAMPLED_K).contains(&k) && (1..=MAX_ONE_IN).contains(&one_in));
         assert!(letters <= MAX_LETTERS && at <= MAX_LETTERS - letters);
         let kmers = (letters + 1).saturating_sub(k);
+        let sampling = Sampling::new(k, one_in);
+        self.mark(letters, kmers, sampling, at, stretch);
         match self {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `available` saw the features; every buffer of a stretch has SLACK elements beyond MAX_LETTERS.
-            Kernels::Avx512 => unsafe { avx512::sampled(kmers, k, limit_of(one_in), at, stretch) },
-            _ => scalar::sampled(kmers, k, limit_of(one_in), at, stretch),
+            Kernels::Avx512 => unsafe { avx512::sampled(kmers, k, sampling.limit, at, stretch) },
+            _ => scalar::sampled(kmers, k, sampling.limit, at, stretch),
+        }
+    }
+
+    /// Marks in `changes` the k-mers that their s-mers allow to be chosen.
+    #[inline]
+    #[allow(unsafe_code)]
+    fn mark(self, letters: usize, kmers: usize, sampling: Sampling, at: usize, stretch: &mut Stretch) {
+        if sampling.smers == 0 {
+            return stretch.changes[..kmers.div_ceil(64)].fill(u64::MAX);
+        }
+        self.features(letters, sampling.s, at, stretch);
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `available` saw the feature; every buffer of a stretch has SLACK elements beyond MAX_LETTERS, and a k-mer has fewer
+            // s-mers than bases.
+            Kernels::Avx512 => unsafe { avx512::mark(kmers, sampling, at, stretch) },
+            _ => scalar::mark(kmers, sampling, at, stretch),
         }
     }
 
@@ -365,7 +384,7 @@ mod tests {
                     stretch.hashes[..at].fill(9);
                     let found = kernels.sampled(n, k, one_in, at, &mut stretch);
                     let feature =
-                        |kmer| crate::sampled_feature_of(Kmer::<1>::from_letters(kmer)?.canonical(k).0[0], one_in);
+                        |kmer| crate::sampled_feature_of(Kmer::<1>::from_letters(kmer)?.canonical(k).0[0], k, one_in);
                     let features: Vec<Option<u32>> = letters.windows(k).map(feature).collect();
                     let expected: Vec<u32> = features.iter().copied().flatten().collect();
                     assert_eq!(&stretch.hashes[at..at + found], expected, "{kernels:?} k={k} n={n} one in {one_in}");

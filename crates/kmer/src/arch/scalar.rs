@@ -5,7 +5,8 @@ use std::ops::Range;
 use gyrase_seq::encode;
 
 use super::{Stretch, Window};
-use crate::{Shape, feature_of, feature_of_key, minimizer_hash, mix, sampled_key_of};
+use crate::sketch::{Sampling, feature_of_key, key_of};
+use crate::{Shape, feature_of, minimizer_hash, mix};
 
 pub(super) fn pack(letters: &[u8], packed: &mut [u8]) -> bool {
     let mut valid = true;
@@ -74,16 +75,26 @@ pub(super) fn features(kmers: usize, k: usize, at: usize, stretch: &mut Stretch)
     canonical_words(kmers, k, packed, |i, word| hashes[at + i] = feature_of(word as u32));
 }
 
+/// Marks the k-mers that their s-mers, whose features are in `hashes` from `at` on, allow to be chosen.
+pub(super) fn mark(kmers: usize, sampling: Sampling, at: usize, stretch: &mut Stretch) {
+    let smers = stretch.hashes[at..].windows(sampling.smers);
+    stretch.changes[..kmers.div_ceil(64)].fill(0);
+    for (i, hashes) in smers.skip(sampling.margin).take(kmers).enumerate() {
+        stretch.changes[i / 64] |= u64::from(sampling.allows(hashes)) << (i % 64);
+    }
+}
+
+/// Of the k-mers that are marked, unmarks those that are not chosen; the features of the others go to `hashes`, from `at` on.
 pub(super) fn sampled(kmers: usize, k: usize, limit: u32, at: usize, stretch: &mut Stretch) -> usize {
     let Stretch { packed, hashes, changes, .. } = stretch;
-    changes[..kmers.div_ceil(64)].fill(0);
     let mut end = at;
     canonical_words(kmers, k, packed, |i, word| {
-        let key = sampled_key_of(word);
-        let chosen = (key >> 32) as u32 <= limit;
+        let key = key_of(word);
+        let marked = changes[i / 64] >> (i % 64) & 1 == 1;
+        let chosen = marked && (key >> 32) as u32 <= limit;
         hashes[end] = feature_of_key(key);
         end += usize::from(chosen);
-        changes[i / 64] |= u64::from(chosen) << (i % 64);
+        changes[i / 64] &= !(u64::from(!chosen) << (i % 64));
     });
     end - at
 }

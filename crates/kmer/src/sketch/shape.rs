@@ -10,8 +10,8 @@ use crate::arch::MAX_LETTERS;
 pub enum Choice {
     /// Those of so many smallest hashes, 1 to [`MAX_FEATURES`]; k is 1 to [`MAX_FEATURE_K`].
     Smallest(usize),
-    /// Those whose hash is below a bound, one in so many, 1 to [`MAX_ONE_IN`]; k is 1 to [`MAX_SAMPLED_K`].
-    Below(usize),
+    /// One k-mer in so many, 1 to [`MAX_ONE_IN`]; k is 1 to [`MAX_SAMPLED_K`].
+    OneIn(usize),
 }
 
 /// How sequences are divided into windows and how windows are sketched.
@@ -61,7 +61,7 @@ pub enum SketchShapeError {
 impl Default for SketchShape {
     /// k = 22 and one in five k-mers of windows of 133 letters that begin every 112: as measured, see `docs/performance.md`.
     fn default() -> SketchShape {
-        SketchShape { k: 22, window: 133, stride: 112, choice: Choice::Below(5) }
+        SketchShape { k: 22, window: 133, stride: 112, choice: Choice::OneIn(5) }
     }
 }
 
@@ -86,7 +86,7 @@ impl SketchShape {
         if !(1..=MAX_ONE_IN).contains(&one_in) {
             return Err(SketchShapeError::OneIn(one_in));
         }
-        SketchShape::checked(k, window, stride, Choice::Below(one_in), MAX_SAMPLED_K)
+        SketchShape::checked(k, window, stride, Choice::OneIn(one_in), MAX_SAMPLED_K)
     }
 
     fn checked(
@@ -164,7 +164,7 @@ mod tests {
         for (k, window, stride, one_in) in [(1, 1, 1, 1), (32, 32, 32, 1000), (32, 4096, 4096, 5)] {
             let shape = SketchShape::sampled(k, window, stride, one_in).unwrap();
             assert_eq!((shape.k(), shape.window(), shape.stride()), (k, window, stride));
-            assert_eq!(shape.choice(), Choice::Below(one_in));
+            assert_eq!(shape.choice(), Choice::OneIn(one_in));
         }
         for (k, window, stride, features) in [(1, 1, 1, 1), (16, 16, 16, 64), (16, 4096, 4096, 64), (1, 4096, 1, 1)] {
             let shape = SketchShape::new(k, window, stride, features).unwrap();

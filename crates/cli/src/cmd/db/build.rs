@@ -67,7 +67,7 @@ struct Sketching {
     #[arg(long, value_name = "LETTERS")]
     stride: Option<usize>,
 
-    /// Choose one k-mer in so many, by its own hash, 1 to 1000 [default: 5]
+    /// Choose one k-mer in so many, by itself alone, 1 to 1000 [default: 5]
     #[arg(long, value_name = "N", conflicts_with = "smallest")]
     one_in: Option<usize>,
 
@@ -87,12 +87,12 @@ impl Sketching {
         let window = self.window.unwrap_or((default.sketch.stride() + k).saturating_sub(1));
         let stride = self.stride.unwrap_or((window + 1).saturating_sub(k));
         let choice = match (self.one_in, self.smallest) {
-            (Some(one_in), _) => Choice::Below(one_in),
+            (Some(one_in), _) => Choice::OneIn(one_in),
             (None, Some(smallest)) => Choice::Smallest(smallest),
             (None, None) => default.sketch.choice(),
         };
         let sketch = match choice {
-            Choice::Below(one_in) => SketchShape::sampled(k, window, stride, one_in),
+            Choice::OneIn(one_in) => SketchShape::sampled(k, window, stride, one_in),
             Choice::Smallest(smallest) => SketchShape::new(k, window, stride, smallest),
         };
         let locations = self.locations.unwrap_or(default.locations);
@@ -154,7 +154,7 @@ impl Build {
 pub fn sketching(parameters: &Parameters) -> Value {
     let sketch = &parameters.sketch;
     let (one_in, smallest) = match sketch.choice() {
-        Choice::Below(one_in) => (Some(one_in), None),
+        Choice::OneIn(one_in) => (Some(one_in), None),
         Choice::Smallest(smallest) => (None, Some(smallest)),
     };
     json!({
@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn the_help_tells_the_defaults() {
         let Parameters { sketch, locations } = Parameters::default();
-        let Choice::Below(one_in) = sketch.choice() else { panic!("the help says that k-mers are chosen one by one") };
+        let Choice::OneIn(one_in) = sketch.choice() else { panic!("the help says that k-mers are chosen one by one") };
         let help = Sketching::augment_args(clap::Command::new("x")).render_help().to_string();
         let window = format!("{} + K", sketch.window() - sketch.k());
         for default in [sketch.k().to_string(), window, one_in.to_string(), locations.to_string()] {

@@ -120,7 +120,7 @@ impl Facts {
         let sketch = &self.parameters.sketch;
         let (k, window, stride) = (sketch.k(), sketch.window(), sketch.stride());
         let chosen = match sketch.choice() {
-            Choice::Below(one_in) => format!("one {k}-mer in {one_in}"),
+            Choice::OneIn(one_in) => format!("one {k}-mer in {one_in}"),
             Choice::Smallest(smallest) => format!("the {smallest} smallest {k}-mers of a window"),
         };
         let rows = [

@@ -71,7 +71,7 @@ impl Inspect {
         let (sketch, table) = (&index.parameters.sketch, index.features.summary());
         let (k, window, stride) = (sketch.k(), sketch.window(), sketch.stride());
         let chosen = match sketch.choice() {
-            Choice::Below(one_in) => format!("one in = {one_in}"),
+            Choice::OneIn(one_in) => format!("one in = {one_in}"),
             Choice::Smallest(smallest) => format!("smallest = {smallest}"),
         };
         writeln!(out, "# Database options: nucleotide db, k = {k}, window = {window}, stride = {stride}, {chosen}")?;
