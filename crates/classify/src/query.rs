@@ -127,8 +127,8 @@ pub fn covered_candidates(
     cover(Road::Stored(candidates), Tasks::Stored(candidates, 0), config, progress)
 }
 
-/// Classifies the reads of `source`, none of them by what was `dropped`: a line for each and the reads that are extracted go to `outlets`, in their order. The files of
-/// extracted reads are left to be completed.
+/// Classifies the reads of `source`, none of them by what was `dropped`: a line for each and the reads that are extracted go to
+/// `outlets`, in their order. The files of extracted reads are left to be completed.
 ///
 /// # Errors
 /// See [`QueryError`].
@@ -229,10 +229,10 @@ impl Summary {
     }
 
     /// Says of what the evidence is a part.
-    fn complete(&mut self, index: &Catalogue, wanted: Wanted) {
+    fn complete(&mut self, catalogue: &Catalogue, wanted: Wanted) {
         if wanted.evidence {
-            let windows = Genomes::new(&index.targets).windows();
-            self.tally.know(|_| None, |taxon| windows.get(&taxon).copied());
+            let windows = Genomes::new(&catalogue.targets).windows();
+            self.tally.know(|taxon| Some(catalogue.distinct(taxon)), |taxon| windows.get(&taxon).copied());
         }
     }
 }

@@ -24,7 +24,7 @@ const NAMES: &str = "\
 ";
 
 /// The genomes, each with its taxid and length.
-const GENOMES: [(&str, &str, &str); 3] = [("a", "562", "30000"), ("b", "564", "20000"), ("c", "9606", "40000")];
+pub const GENOMES: [(&str, &str, &str); 3] = [("a", "562", "30000"), ("b", "564", "20000"), ("c", "9606", "40000")];
 
 /// Taxonomy `tax`, genomes in `refs`, a table of their taxids `map`, pairs of all of them `r_1.fq` and `r_2.fq`.
 pub fn place() -> Place {
@@ -57,7 +57,7 @@ pub fn place() -> Place {
 }
 
 pub const BUILD: [&str; 9] = ["db", "build", "refs", "--taxonomy", "tax", "--map", "map", "-o", "r.gydb"];
-const PAIRS: [&str; 5] = ["classify", "--db", "r.gydb", "r_1.fq", "r_2.fq"];
+pub const PAIRS: [&str; 5] = ["classify", "--db", "r.gydb", "r_1.fq", "r_2.fq"];
 
 /// The taxid that the reads of a genome should get.
 fn truth(read: &str) -> &'static str {

@@ -4,6 +4,7 @@
 
 mod classify;
 mod databases;
+mod extras;
 mod failures;
 mod group;
 mod limits;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use gyrase_fastx::{PairedReader, Reader};
 use gyrase_tabulate::Source;
 
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 
 /// A file of reads, two files of mates, or one in which mates follow each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +22,23 @@ impl Lane {
     /// Its files.
     pub fn files(&self) -> impl Iterator<Item = &PathBuf> {
         [&self.reads].into_iter().chain(&self.mates)
+    }
+
+    /// True where reads come in pairs.
+    pub fn is_paired(&self) -> bool {
+        self.mates.is_some() || self.interleaved
+    }
+
+    /// Refuses what cannot be read twice.
+    pub fn keep_rereadable(&self) -> Result<()> {
+        match self.files().find(|path| !path.is_file()) {
+            Some(pipe) if pipe.as_os_str() == "-" || pipe.exists() => {
+                let what = "--drop-least-covered reads the reads twice";
+                let name = pipe.display();
+                Err(Failure::usage(format!("{what}, and {name} is no file; write the reads to a file first")))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Opens them.

@@ -11,7 +11,8 @@ use gyrase_classify::{Collection, Summary};
 use serde_json::{Value, json};
 
 use super::against::Against;
-use super::answer::answer;
+use super::answer::{answer, least_covered};
+use super::extras::Extras;
 use super::lane::Lane;
 use super::outputs::Places;
 use super::record::{self, Record};
@@ -58,6 +59,8 @@ pub struct With<'a> {
     pub interleaved: bool,
     /// The rank of estimates.
     pub rank: Rank,
+    /// What is wanted beside answers and reports.
+    pub extras: &'a Extras,
 }
 
 /// A sample whose outputs are there.
@@ -75,6 +78,8 @@ struct Run<'a> {
     collection: &'a Collection,
     /// What their outputs depend on, beside their reads.
     what: Value,
+    /// How much of the coverage of genomes is dropped.
+    drop: Option<f64>,
     folder: &'a Path,
     resume: bool,
     session: &'a Session,
@@ -90,7 +95,10 @@ impl Many {
     pub fn run(&self, (sheet, folder): (&PathBuf, &Path), with: &With, session: &Session) -> Result<()> {
         let references = with.against.references()?;
         let samples = sheet::read(sheet, with.interleaved)?;
-        let places: Vec<Places> = samples.iter().map(|sample| self.places(sample, folder, with.rank)).collect();
+        if with.extras.drop_least_covered.is_some() {
+            samples.iter().flat_map(|sample| &sample.lanes).try_for_each(Lane::keep_rereadable)?;
+        }
+        let places: Vec<Places> = samples.iter().map(|sample| self.places(sample, folder, with)).collect();
         let outputs = outputs(&places, folder)?;
         let reads = samples.iter().flat_map(|sample| &sample.lanes).flat_map(Lane::files);
         let inputs = [sheet].into_iter().chain(reads).chain(with.against.inputs()).chain(&references);
@@ -99,8 +107,9 @@ impl Many {
         let collection = with.against.index(references, session)?;
         let together = Together::open(folder)?;
         let databases: Vec<String> = collection.checksums().map(|sum| format!("{sum:016x}")).collect();
-        let what = json!({"databases": databases, "abundance": with.rank.name()});
-        let run = Run { collection: &collection, what, folder, resume: self.resume, session };
+        let Extras { locations, drop_least_covered: drop, .. } = *with.extras;
+        let what = json!({"databases": databases, "abundance": with.rank.name(), "locations": locations, "drop": drop});
+        let run = Run { collection: &collection, what, drop, folder, resume: self.resume, session };
         let (done, failed) = run.all(&samples, &places)?;
         note(session, &samples, &done);
         say_all(&done);
@@ -110,11 +119,13 @@ impl Many {
         }
     }
 
-    fn places(&self, sample: &Sample, folder: &Path, rank: Rank) -> Places {
+    fn places(&self, sample: &Sample, folder: &Path, with: &With) -> Places {
         let place = |ending: &str| folder.join(format!("{}.{ending}", sample.name));
         let wanted: BTreeSet<Form> = self.reports.iter().copied().collect();
         let reports = wanted.into_iter().map(|form| (form, place(form.ending()))).collect();
-        Places { answers: (!self.no_answers).then(|| place("tsv")), reports, rank }
+        let answers = (!self.no_answers).then(|| place("tsv"));
+        let locations = with.extras.locations;
+        Places { answers, reports, rank: with.rank, locations, extracts: Vec::new(), plots: None }
     }
 }
 
@@ -149,9 +160,11 @@ impl Run<'_> {
         }
         record.forget();
         let start = Instant::now();
-        let mut outputs = places.open()?;
-        let summary = answer(self.collection, sample.lanes.iter().map(Lane::open), &mut outputs, self.session)?;
-        outputs.finish(taxonomy, &summary.tally, &name)?;
+        let mut outputs = places.open(taxonomy)?;
+        let dropped = least_covered(self.collection, &sample.lanes, self.drop, self.session)?;
+        let lanes = sample.lanes.iter().map(Lane::open);
+        let summary = answer(self.collection, lanes, &dropped, &mut outputs, self.session)?;
+        outputs.finish(&self.collection.catalogue, &summary, &name)?;
         record.keep(taxonomy, &summary)?;
         let (all, classified) = (summary.tally.total(), summary.tally.classified());
         let share = percent(classified, all);

@@ -2,9 +2,11 @@
 
 mod against;
 mod answer;
+mod extras;
 mod lane;
 mod many;
 mod outputs;
+mod plots;
 mod record;
 mod reports;
 mod sheet;
@@ -14,11 +16,12 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use gyrase_classify::Summary;
+use gyrase_classify::{Dropped, Summary};
 use serde_json::{Value, json};
 
 use self::against::Against;
-use self::answer::answer;
+use self::answer::{answer, least_covered};
+use self::extras::Extras;
 use self::lane::{Lane, sample_of};
 use self::many::{Many, With};
 use self::outputs::Places;
@@ -30,7 +33,9 @@ const EXAMPLES: &str = "\
 Examples:
   gyrase classify --db refs.gydb reads.fq.gz -o reads.tsv --kreport s.kreport
   gyrase classify --db refs.gydb r_1.fq r_2.fq -o reads.tsv --html sample.html
-  gyrase classify --db refs.gydb long.fq -o /dev/null --bracken s.bracken
+  gyrase classify --db refs.gydb long.fq --locations -o where.tsv
+  gyrase classify --db refs.gydb r_1.fq r_2.fq -o /dev/null \\
+      --extract 562=coli#.fq.gz --unclassified-out rest#.fq.gz
   gyrase classify --refs refs/ --taxonomy taxdump/ reads.fq > reads.tsv
       on the fly: builds in memory, writes no database
   gyrase classify --db refs.gydb --samples sheet.csv --out-dir out/
@@ -65,6 +70,9 @@ pub struct Classify {
     output: Option<PathBuf>,
 
     #[command(flatten)]
+    extras: Extras,
+
+    #[command(flatten)]
     reports: Reports,
 
     #[command(flatten)]
@@ -72,44 +80,71 @@ pub struct Classify {
 }
 
 /// The arguments that are of one sample.
-const ONE_SAMPLE: [&str; 9] =
-    ["reads", "mates", "output", "kreport", "mpa", "cami", "html", "bracken", "abundance_out"];
+const ONE_SAMPLE: [&str; 15] = [
+    "reads",
+    "mates",
+    "output",
+    "extract",
+    "classified_out",
+    "unclassified_out",
+    "coverage_plots",
+    "kreport",
+    "kreport_evidence",
+    "evidence",
+    "mpa",
+    "cami",
+    "html",
+    "bracken",
+    "abundance_out",
+];
 
 impl Classify {
     /// Classifies; the outputs of a sample appear together, once its last read is answered.
     pub fn run(self, session: &Session) -> Result<()> {
         self.note_parameters(session);
         if let Some(wanted) = self.many.wanted() {
-            let (interleaved, rank) = (self.interleaved, self.reports.rank());
-            return self.many.run(wanted, &With { against: &self.against, interleaved, rank }, session);
+            let (interleaved, rank, extras) = (self.interleaved, self.reports.rank(), &self.extras);
+            let with = With { against: &self.against, interleaved, rank, extras };
+            return self.many.run(wanted, &with, session);
         }
         let reads = self.reads.clone().ok_or_else(|| Failure::usage("name the reads, or a sheet with --samples"))?;
         self.run_one(Lane { reads, mates: self.mates.clone(), interleaved: self.interleaved }, session)
     }
 
     fn run_one(&self, lane: Lane, session: &Session) -> Result<()> {
-        let (places, references) = (self.places(), self.against.references()?);
+        let (places, references) = (self.places(&lane)?, self.against.references()?);
         self.check_places(&lane, &places, &references, session)?;
         let source = lane.open()?;
         let collection = self.against.index(references, session)?;
-        let mut outputs = places.open()?;
+        let mut outputs = places.open(&collection.catalogue.taxonomy)?;
         let start = Instant::now();
-        let summary = answer(&collection, [Ok(source)], &mut outputs, session)?;
+        let share = self.extras.drop_least_covered;
+        let dropped = least_covered(&collection, std::slice::from_ref(&lane), share, session)?;
+        let summary = answer(&collection, [Ok(source)], &dropped, &mut outputs, session)?;
         let time = start.elapsed();
-        outputs.finish(&collection.catalogue.taxonomy, &summary.tally, &sample_of(&lane.reads))?;
-        self.note(session, &lane, &places, &summary);
+        outputs.finish(&collection.catalogue, &summary, &sample_of(&lane.reads))?;
+        self.note(session, &lane, &places, &dropped, &summary);
         say(&summary, time);
         Ok(())
     }
 
-    fn places(&self) -> Places {
-        let answers = self.output.clone().unwrap_or("-".into());
-        Places { answers: Some(answers), reports: self.reports.places(), rank: self.reports.rank() }
+    fn places(&self, lane: &Lane) -> Result<Places> {
+        Ok(Places {
+            answers: Some(self.output.clone().unwrap_or("-".into())),
+            reports: self.reports.places(),
+            rank: self.reports.rank(),
+            locations: self.extras.locations,
+            extracts: self.extras.places(lane.is_paired())?,
+            plots: self.extras.coverage_plots.clone(),
+        })
     }
 
     fn check_places(&self, lane: &Lane, places: &Places, references: &[PathBuf], session: &Session) -> Result<()> {
         if places.to_stdout() > 1 {
             return Err(Failure::usage("two outputs go to standard output; give the answers a file with -o"));
+        }
+        if self.extras.drop_least_covered.is_some() {
+            lane.keep_rereadable()?;
         }
         session.keep_apart(lane.files().chain(self.against.inputs()).chain(references), places.files())
     }
@@ -121,17 +156,21 @@ impl Classify {
                 "paired": self.mates.is_some() || self.interleaved,
                 "on_the_fly": self.against.is_on_the_fly(),
                 "abundance": self.reports.rank().name(),
+                "drop_least_covered": self.extras.drop_least_covered,
                 "threads": session.threads,
                 "memory_bytes": session.memory,
             }),
         );
     }
 
-    fn note(&self, session: &Session, lane: &Lane, places: &Places, summary: &Summary) {
+    fn note(&self, session: &Session, lane: &Lane, places: &Places, dropped: &Dropped, summary: &Summary) {
         let shown = |path: &PathBuf| path.display().to_string();
         session.note("inputs", lane.files().chain(self.against.inputs()).map(shown).collect::<Vec<_>>());
         session.note("output", places.answers.as_ref().map(shown));
         session.note("reports", places.reports.iter().map(|(_, path)| shown(path)).collect::<Vec<_>>());
+        let extracts = places.extracts.iter().flat_map(extras::Place::files);
+        session.note("extracted", extracts.map(shown).collect::<Vec<_>>());
+        session.note("dropped_genomes", dropped.genomes);
         session.note("counts", counts(summary));
     }
 }

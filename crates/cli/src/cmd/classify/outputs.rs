@@ -1,13 +1,16 @@
 //! The files of one sample: they are opened before any work, written, and finished together.
 
+use std::io::Write;
 use std::path::PathBuf;
 
 use gyrase_classify::abundance::{self, Abundance};
 use gyrase_classify::report::{self, Kreport, Profile, Sample};
-use gyrase_classify::tally::Tally;
 use gyrase_classify::taxonomy::{Rank, Taxonomy};
+use gyrase_classify::{Catalogue, Extract, Genomes, Lines, Summary, Wanted};
+use gyrase_fastx::PairsWritten;
 
 use super::reports::Form;
+use super::{extras, plots};
 use crate::failure::Result;
 use crate::sink::Sink;
 
@@ -20,12 +23,19 @@ pub struct Places {
     pub reports: Vec<(Form, PathBuf)>,
     /// The rank of their estimates.
     pub rank: Rank,
+    /// True where the answers tell where reads lie.
+    pub locations: bool,
+    /// Files for some of the reads.
+    pub extracts: Vec<extras::Place>,
+    /// Folder of plots of coverage.
+    pub plots: Option<PathBuf>,
 }
 
 impl Places {
     /// The files that are named.
     pub fn files(&self) -> impl Iterator<Item = &PathBuf> {
-        self.answers.iter().chain(self.reports.iter().map(|(_, path)| path))
+        let reports = self.reports.iter().map(|(_, path)| path);
+        self.answers.iter().chain(reports).chain(self.extracts.iter().flat_map(extras::Place::files))
     }
 
     /// How many outputs go to standard output.
@@ -33,12 +43,23 @@ impl Places {
         self.files().filter(|path| path.as_os_str() == "-").count()
     }
 
-    /// Opens all.
-    pub fn open(&self) -> Result<Outputs> {
+    /// What the answers must tell for these outputs.
+    pub fn wanted(&self) -> Wanted {
+        Wanted {
+            lines: if self.locations { Lines::Locations } else { Lines::Hits },
+            evidence: self.reports.iter().any(|(form, _)| form.needs_evidence()),
+            depth: self.plots.is_some(),
+        }
+    }
+
+    /// Opens all, for reads with taxa of `taxonomy`.
+    pub fn open(&self, taxonomy: &Taxonomy) -> Result<Outputs> {
         let report = |(form, path): &(Form, PathBuf)| Ok((*form, Sink::open(Some(path))?));
         let answers = self.answers.as_ref().map_or(Ok(Sink::Nowhere), |path| Sink::open(Some(path)))?;
         let reports = self.reports.iter().map(report).collect::<Result<_>>()?;
-        Ok(Outputs { answers, reports, rank: self.rank })
+        let extracts = self.extracts.iter().map(|place| place.open(taxonomy)).collect::<Result<_>>()?;
+        self.plots.as_deref().map_or(Ok(()), plots::make_folder)?;
+        Ok(Outputs { answers, extracts, reports, rank: self.rank, plots: self.plots.clone(), wanted: self.wanted() })
     }
 }
 
@@ -46,31 +67,54 @@ impl Places {
 pub struct Outputs {
     /// Takes a line for each read.
     pub answers: Sink,
+    /// Take some of the reads.
+    pub extracts: Vec<Extract>,
+    /// What the answers must tell.
+    pub wanted: Wanted,
     reports: Vec<(Form, Sink)>,
     rank: Rank,
+    plots: Option<PathBuf>,
 }
 
 impl Outputs {
     /// Writes the reports of a sample whose reads are all answered, and publishes everything.
-    pub fn finish(mut self, taxonomy: &Taxonomy, tally: &Tally, sample: &str) -> Result<()> {
+    pub fn finish(mut self, catalogue: &Catalogue, summary: &Summary, name: &str) -> Result<()> {
+        let sample = Sample { name, tally: &summary.tally };
         for (form, sink) in &mut self.reports {
-            let written = write(*form, self.rank, taxonomy, &Sample { name: sample, tally }, sink);
+            let written = write(*form, self.rank, catalogue, &sample, sink);
             written.map_err(|source| sink.error(source))?;
         }
-        self.answers.finish()?;
-        self.reports.into_iter().try_for_each(|(_, sink)| sink.finish())
+        let plots = self.plots.map_or(Ok(Vec::new()), |folder| plots::draw(&folder, catalogue, &summary.depth))?;
+        let written =
+            self.extracts.into_iter().map(|extract| Ok(extract.to.complete()?)).collect::<Result<Vec<_>>>()?;
+        let reports = self.reports.into_iter().map(|(_, sink)| sink);
+        let mut sinks: Vec<Sink> = [self.answers].into_iter().chain(reports).chain(plots).collect();
+        // A disk that is full is noticed before the first of them appears.
+        for sink in &mut sinks {
+            sink.flush().map_err(|source| sink.error(source))?;
+        }
+        sinks.into_iter().try_for_each(Sink::finish)?;
+        Ok(written.into_iter().try_for_each(PairsWritten::publish)?)
     }
 }
 
-fn write(form: Form, rank: Rank, taxonomy: &Taxonomy, sample: &Sample, out: &mut Sink) -> std::io::Result<()> {
-    let &Sample { name, tally } = sample;
+fn write(form: Form, rank: Rank, catalogue: &Catalogue, sample: &Sample, out: &mut Sink) -> std::io::Result<()> {
+    let (taxonomy, &Sample { name, tally }) = (&catalogue.taxonomy, sample);
     let estimates = || Abundance::new(taxonomy, tally, rank);
     match form {
         Form::Kreport => report::kreport(taxonomy, tally, Kreport::default(), out),
+        Form::KreportEvidence => {
+            report::kreport(taxonomy, tally, Kreport { evidence: true, ..Kreport::default() }, out)
+        }
+        Form::Evidence => report::evidence(taxonomy, tally, out),
         Form::Mpa => report::mpa(taxonomy, tally, out),
         Form::Cami => report::cami(taxonomy, name, &Profile::of_reads(tally), out),
         Form::Html => report::html(taxonomy, &format!("Taxa of {name}"), &[*sample], out),
         Form::Bracken => report::bracken(taxonomy, &estimates(), out),
-        Form::Abundance => abundance::table(taxonomy, &estimates(), out),
+        Form::Abundance => {
+            let mut estimates = estimates();
+            estimates.normalise(taxonomy, &Genomes::new(&catalogue.targets).lengths());
+            abundance::table(taxonomy, &estimates, out)
+        }
     }
 }

@@ -13,6 +13,14 @@ pub struct Reports {
     #[arg(long, value_name = "FILE")]
     kreport: Option<PathBuf>,
 
+    /// The same with two columns more, as --report-minimizer-data of Kraken 2: feature hits and distinct features
+    #[arg(long, value_name = "FILE")]
+    kreport_evidence: Option<PathBuf>,
+
+    /// What speaks for every taxon: distinct features hit, and expected of so many hits; windows covered
+    #[arg(long, value_name = "FILE")]
+    evidence: Option<PathBuf>,
+
     /// Reads of every taxon by its lineage, as MetaPhlAn writes it
     #[arg(long, value_name = "FILE")]
     mpa: Option<PathBuf>,
@@ -29,7 +37,7 @@ pub struct Reports {
     #[arg(long, value_name = "FILE")]
     bracken: Option<PathBuf>,
 
-    /// Estimated reads and shares of the taxa of a rank, and what was left above it
+    /// Estimated shares of the taxa of a rank, of reads and of genomes, and what was left above it
     #[arg(long, value_name = "FILE")]
     abundance_out: Option<PathBuf>,
 
@@ -50,6 +58,10 @@ fn rank(text: &str) -> Result<Rank, String> {
 pub enum Form {
     // As `--kreport`.
     Kreport,
+    // As `--kreport-evidence`.
+    KreportEvidence,
+    // As `--evidence`.
+    Evidence,
     // As `--mpa`.
     Mpa,
     // As `--cami`.
@@ -67,6 +79,8 @@ impl Reports {
     pub fn places(&self) -> Vec<(Form, PathBuf)> {
         let all = [
             (Form::Kreport, &self.kreport),
+            (Form::KreportEvidence, &self.kreport_evidence),
+            (Form::Evidence, &self.evidence),
             (Form::Mpa, &self.mpa),
             (Form::Cami, &self.cami),
             (Form::Html, &self.html),
@@ -83,10 +97,17 @@ impl Reports {
 }
 
 impl Form {
+    /// True for reports that tell more of taxa than their reads.
+    pub fn needs_evidence(self) -> bool {
+        matches!(self, Form::KreportEvidence | Form::Evidence)
+    }
+
     /// The ending of its file in a folder of samples.
     pub fn ending(self) -> &'static str {
         match self {
             Form::Kreport => "kreport",
+            Form::KreportEvidence => "kreport-evidence",
+            Form::Evidence => "evidence",
             Form::Mpa => "mpa",
             Form::Cami => "cami",
             Form::Html => "html",
