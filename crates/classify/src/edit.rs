@@ -8,12 +8,13 @@ mod error;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::slice;
 
 use gyrase_fabric::{Drain, Each, FabricError, Progress};
 use gyrase_table::gydb::{PARTITIONS, Writer};
 
 pub use self::error::EditError;
-use crate::build::{self, BuildError, Config, Outline, Summary};
+use crate::build::{self, Config, Outline, Summary};
 use crate::catalogue::Catalogue;
 use crate::index::{Index, Parameters};
 use crate::mismatch;
@@ -75,7 +76,7 @@ pub fn merge(parts: &[Index], output: &Path, threads: usize, progress: &Progress
         names.extend(part.targets.iter().map(|target| target.name.as_str()));
     }
     let outline = Outline { taxonomy, targets, parts: &moved };
-    let database = write(&outline, *parameters, output, threads, progress)?;
+    let database = write(parts, &outline, *parameters, output, threads, progress)?;
     Ok(Changed { database, repeated, incomplete: 0 })
 }
 
@@ -93,6 +94,7 @@ pub fn add(
 ) -> Result<Changed, EditError> {
     let config = Config { parameters: base.parameters, ..config.clone() };
     let writer = build::writer(&config)?;
+    still_there(slice::from_ref(base))?;
     let (partitions, targets) = build::scatter(&config, base.targets.clone(), taxon_of, progress)?;
     let new = || targets.iter().skip(base.targets.len());
     let wanted = taxonomy.subset(new().filter_map(|target| target.taxon));
@@ -134,18 +136,26 @@ pub fn remove(
     }
     let parts = [Part::new(&base.features, Moves::of_kept(&base.targets, &kept))];
     let outline = Outline { taxonomy: &base.taxonomy, targets: &targets, parts: &parts };
-    let database = write(&outline, base.parameters, output, threads, progress)?;
+    let database = write(slice::from_ref(base), &outline, base.parameters, output, threads, progress)?;
     Ok(Changed { database, repeated: Vec::new(), incomplete: parts[0].incomplete() })
+}
+
+/// Refuses databases that were replaced since they were opened. It is asked when nobody else can write any more: what others did would
+/// be undone.
+fn still_there(parts: &[Index]) -> Result<(), EditError> {
+    let gone = parts.iter().find(|part| !part.features.is_current());
+    gone.map_or(Ok(()), |part| Err(EditError::Replaced { path: error::path(part) }))
 }
 
 /// Writes a database of parts alone.
 fn write(
+    parts: &[Index],
     outline: &Outline,
     parameters: Parameters,
     output: &Path,
     threads: usize,
     progress: &Progress,
-) -> Result<Summary, BuildError> {
+) -> Result<Summary, EditError> {
     let config = Config {
         references: Vec::new(),
         output: Some(output.to_path_buf()),
@@ -156,6 +166,7 @@ fn write(
         max_tmp: None,
     };
     let writer = Writer::create(output, parameters.locations)?;
+    still_there(parts)?;
     Ok(build::complete(&config, writer, outline, Nothing, progress)?.0)
 }
 

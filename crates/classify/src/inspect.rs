@@ -9,6 +9,7 @@ use gyrase_tabulate::{TabulateError, in_parallel};
 use crate::edit::EditError;
 use crate::index::Index;
 use crate::tally::Tally;
+use crate::targets::TargetOf;
 use crate::taxonomy::Taxon;
 
 /// The features of a database by taxon, and by how many locations they have.
@@ -27,7 +28,7 @@ pub struct Contents {
 /// When the database is damaged, or the run was cancelled.
 pub fn inspect(index: &Index, threads: usize, progress: &Progress) -> Result<Contents, EditError> {
     progress.start("inspect", PARTITIONS as u64);
-    let next = AtomicUsize::new(0);
+    let (next, target_of) = (AtomicUsize::new(0), index.targets.finder());
     let work = |mut contents: Contents| -> Result<Contents, EditError> {
         loop {
             let partition = next.fetch_add(1, Relaxed);
@@ -38,7 +39,7 @@ pub fn inspect(index: &Index, threads: usize, progress: &Progress) -> Result<Con
                 return Err(TabulateError::Cancelled.into());
             }
             // Whoever comes after an error shall find nothing left to do.
-            contents.add(index, partition).inspect_err(|_| next.store(PARTITIONS, Relaxed))?;
+            contents.add(index, &target_of, partition).inspect_err(|_| next.store(PARTITIONS, Relaxed))?;
             progress.advance(1);
         }
     };
@@ -49,10 +50,10 @@ pub fn inspect(index: &Index, threads: usize, progress: &Progress) -> Result<Con
 }
 
 impl Contents {
-    fn add(&mut self, index: &Index, partition: usize) -> Result<(), GydbError> {
+    fn add(&mut self, index: &Index, target_of: &TargetOf, partition: usize) -> Result<(), GydbError> {
         for feature in index.features.features_of(partition..partition + 1) {
             let (_, locations) = feature?;
-            match common_taxon(index, locations) {
+            match common_taxon(index, target_of, locations) {
                 Some(taxon) => self.tally.assign(taxon, 1),
                 None => self.tally.leave(1),
             }
@@ -78,14 +79,14 @@ impl Contents {
 }
 
 /// The lowest taxon that all targets of ascending locations have in common, without those that have none.
-fn common_taxon(index: &Index, locations: &[u32]) -> Option<Taxon> {
+fn common_taxon(index: &Index, target_of: &TargetOf, locations: &[u32]) -> Option<Taxon> {
     let (mut common, mut end) = (None, 0);
     for &location in locations {
         // Further windows of the same target say nothing new.
         if location < end {
             continue;
         }
-        let target = index.targets.of_window(location);
+        let target = target_of.window(location);
         end = index.targets.windows(target).end;
         if let Some(taxon) = index.targets.get(target).taxon {
             common = Some(common.map_or(taxon, |other| index.taxonomy.lca(other, taxon)));

@@ -277,6 +277,29 @@ fn only_what_is_there_can_be_removed_and_not_all_of_it() {
     refused(unwanted(&[1, 0], &[]), &["no reference of", "/a would be left"]);
 }
 
+#[test]
+fn what_others_did_meanwhile_is_not_undone() {
+    let place = Place::new(254);
+    place.build(0..2, "a");
+    let (before, path) = (place.open("a"), place.path("a"));
+    edit::remove(&before, &unwanted(&[0], &[]), &path, 1, &Progress::default()).unwrap();
+    let after = fs::read(&path).unwrap();
+    let taxonomy = taxonomy();
+    let config = place.config(2..3, "a", 1);
+    let outcomes = [
+        edit::remove(&before, &unwanted(&[11], &[]), &path, 1, &Progress::default()),
+        edit::merge(&[place.open("a"), place.open("a"), before], &path, 1, &Progress::default()),
+    ];
+    let before = Index::open(&path).unwrap();
+    fs::copy(&path, place.path("copy")).unwrap();
+    fs::rename(place.path("copy"), &path).unwrap();
+    let added = edit::add(&before, &config, &taxonomy, &mut |_, _| None, &Progress::default());
+    for outcome in outcomes.into_iter().chain([added]) {
+        assert!(matches!(outcome, Err(EditError::Replaced { .. })), "{outcome:?}");
+        assert!(fs::read(&path).unwrap() == after);
+    }
+}
+
 /// A database without features, of one target with so many windows.
 fn hollow(place: &Place, windows: u32) -> Index {
     let writer = Writer::in_memory(place.parameters.locations);

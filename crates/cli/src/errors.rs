@@ -102,6 +102,7 @@ impl From<EditError> for Failure {
     fn from(error: EditError) -> Failure {
         match error {
             EditError::Build(error) => error.into(),
+            EditError::Replaced { .. } => Failure::from_error(Code::Database, &error),
             error => Failure::from_error(Code::Usage, &error),
         }
     }

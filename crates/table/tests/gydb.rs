@@ -109,6 +109,19 @@ fn memory_is_given_back_and_the_bytes_stay() {
 }
 
 #[test]
+fn a_file_that_was_replaced_is_not_current() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.gydb");
+    let bytes = file(&path, &features(100, 24), 1);
+    let database = Database::open(&path).unwrap();
+    assert!(database.is_current() && Database::from_bytes(&path, &bytes).unwrap().is_current());
+    file(&path, &features(100, 24), 1);
+    assert!(!database.is_current() && Database::open(&path).unwrap().is_current());
+    std::fs::remove_file(&path).unwrap();
+    assert!(!database.is_current());
+}
+
+#[test]
 fn sections_are_found_by_name() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.gydb");

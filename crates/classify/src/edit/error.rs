@@ -16,6 +16,12 @@ pub enum EditError {
     /// Databases, or what is added to one, do not fit together.
     #[error(transparent)]
     Mismatch(#[from] Mismatch),
+    /// Somebody else replaced a database meanwhile.
+    #[error("{path} was replaced or removed after this run had opened it; run it again")]
+    Replaced {
+        /// The database.
+        path: String,
+    },
     /// Nothing is called so.
     #[error("{path} has no {names}; `gyrase db targets` lists the references of a database, `gyrase db taxa` its taxa")]
     Unknown {

@@ -24,7 +24,7 @@ pub enum Command {
     Count(count::Count),
     /// Look into databases of k-mers, combine them, exchange them with other programs.
     Kmers(kmers::Kmers),
-    /// Build databases of references for `classify`, and look into them.
+    /// Build databases of references for `classify`, change them, and look into them.
     Db(db::Db),
     /// Say which taxon each read comes from, and what a sample holds.
     Classify(Box<classify::Classify>),

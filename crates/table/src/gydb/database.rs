@@ -1,7 +1,8 @@
 //! Reads a database.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::ops::Range;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -26,8 +27,8 @@ use crate::map::{anonymous, let_go, map};
 pub struct Database {
     path: PathBuf,
     bytes: Mmap,
-    /// True when `bytes` are those of the file itself and no copy.
-    mapped: bool,
+    /// Device and number of the file, when `bytes` are those of the file itself and no copy.
+    file: Option<[u64; 2]>,
     header: Header,
     partitions: Vec<Partition>,
     sections: Vec<Section>,
@@ -61,11 +62,12 @@ impl Database {
     pub fn open(path: &Path) -> Result<Database, GydbError> {
         let fail = |source| GydbError::Open { path: path.to_path_buf(), source };
         let file = File::open(path).map_err(fail)?;
-        if file.metadata().map_err(fail)?.is_dir() {
+        let metadata = file.metadata().map_err(fail)?;
+        if metadata.is_dir() {
             return Err(fail(std::io::Error::other("it is a directory")));
         }
         let map = map(&file).map_err(fail)?;
-        Ok(Database { mapped: true, ..Database::new(path.to_path_buf(), map, false)? })
+        Ok(Database { file: Some(identity(&metadata)), ..Database::new(path.to_path_buf(), map, false)? })
     }
 
     /// Opens the bytes of a database that was just built.
@@ -91,7 +93,7 @@ impl Database {
         let sound = Sound::new(&entries, trusted);
         let sound_sections = sections.iter().map(|_| AtomicBool::new(trusted)).collect();
         let partitions = entries.iter().map(Partition::from).collect();
-        Ok(Database { path, bytes, mapped: false, header, partitions, sections, sound_sections, sound })
+        Ok(Database { path, bytes, file: None, header, partitions, sections, sound_sections, sound })
     }
 
     /// The file.
@@ -102,6 +104,13 @@ impl Database {
     /// A checksum of all of the database, by those that its header has of features and sections; equal for equal databases.
     pub fn checksum(&self) -> u64 {
         u64::from(self.header.directory_crc) << 32 | u64::from(self.header.sections_crc)
+    }
+
+    /// True as long as the file was not replaced or removed since it was opened; what is only in memory stays current. Whoever writes a
+    /// database in the place of this one asks once nobody else can, so that no change of others is lost.
+    pub fn is_current(&self) -> bool {
+        let there = |file| std::fs::metadata(&self.path).is_ok_and(|metadata| identity(&metadata) == file);
+        self.file.is_none_or(there)
     }
 
     /// What the database holds.
@@ -247,7 +256,7 @@ impl Database {
     pub fn let_go(&self, partitions: Range<usize>) {
         assert!(partitions.end <= PARTITIONS, "partitions are numbered from 0 to {PARTITIONS}");
         let ends = [partitions.start, partitions.end].map(|number| self.start_of(number));
-        if self.mapped && ends[0] < ends[1] {
+        if self.file.is_some() && ends[0] < ends[1] {
             let_go(&self.bytes, ends[0]..ends[1]);
         }
     }
@@ -287,6 +296,11 @@ impl Database {
     fn corrupt(&self, what: String) -> GydbError {
         GydbError::Corrupt { path: self.path.clone(), what }
     }
+}
+
+/// What tells a file from all others as long as it is open or mapped.
+fn identity(metadata: &Metadata) -> [u64; 2] {
+    [metadata.dev(), metadata.ino()]
 }
 
 /// The header of a file that is a database of this version and has the length that it should have.

@@ -37,7 +37,7 @@ pub struct Inspect {
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Print how many features have how many locations instead: two columns between tabs
+    /// Print how many features have how many locations instead; tab-separated
     #[arg(long)]
     histogram: bool,
 
