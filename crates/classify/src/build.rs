@@ -12,7 +12,7 @@ use gyrase_table::gydb::{self, Database, GydbError, PARTITIONS, Writer};
 use gyrase_tabulate::{TabulateError, in_parallel, spill_path};
 
 use crate::distinct;
-use crate::index::{DISTINCT, PARAMETERS, Parameters, TARGETS, TAXONOMY};
+use crate::index::{DISTINCT, FULL, PARAMETERS, Parameters, TARGETS, TAXONOMY};
 use crate::parts::Part;
 use crate::references::{Chunk, References, TaxonOf};
 use crate::targets::{Target, Targets};
@@ -123,13 +123,14 @@ pub(crate) fn complete<D: Drain>(
 ) -> Result<(Summary, Option<Database>), BuildError> {
     let (taxonomy, targets) = of_targets(outline.taxonomy, outline.targets);
     let sorting = (&writer, config.parameters.locations, config.threads);
-    let distinct = lists::write(&partitions, outline.parts, &targets, taxonomy.len(), sorting, progress)?;
+    let counted = lists::write(&partitions, outline.parts, &targets, taxonomy.len(), sorting, progress)?;
     drop(partitions);
     progress.start("write", 0);
     writer.section(PARAMETERS, &config.parameters.to_bytes());
     writer.section(TARGETS, &targets.to_bytes());
     writer.section(TAXONOMY, &taxonomy.to_bytes());
-    writer.section(DISTINCT, &distinct::to_bytes(&distinct));
+    writer.section(DISTINCT, &distinct::to_bytes(&counted.distinct));
+    writer.section(FULL, &counted.full.to_le_bytes());
     finish(config, writer, &targets)
 }
 

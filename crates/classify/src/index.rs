@@ -14,6 +14,7 @@ pub(crate) const PARAMETERS: &str = "parameters";
 pub(crate) const TARGETS: &str = "targets";
 pub(crate) const TAXONOMY: &str = "taxonomy";
 pub(crate) const DISTINCT: &str = "distinct";
+pub(crate) const FULL: &str = "full";
 
 /// How the windows of a database are sketched, and how many locations a feature keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,6 +91,7 @@ pub struct Index {
     /// Features and their locations.
     pub features: Database,
     catalogue: Catalogue,
+    full: u64,
 }
 
 impl Deref for Index {
@@ -101,6 +103,11 @@ impl Deref for Index {
 }
 
 impl Index {
+    /// How many features have as many locations as a feature may have: of some of them, others were left out.
+    pub fn full_features(&self) -> u64 {
+        self.full
+    }
+
     /// Opens a database.
     ///
     /// # Errors
@@ -116,10 +123,11 @@ impl Index {
     pub fn of(features: Database) -> Result<Index, IndexError> {
         let senseless = |section| IndexError::Section { path: features.path().display().to_string(), section };
         let catalogue = Catalogue::of_sections(|name| Ok(features.section(name)?), senseless)?;
+        let full = features.section(FULL)?.try_into().map_err(|_| senseless(FULL))?;
         if features.summary().windows > u64::from(catalogue.targets.all_windows()) {
             return Err(senseless(TARGETS));
         }
-        Ok(Index { features, catalogue })
+        Ok(Index { features, catalogue, full: u64::from_le_bytes(full) })
     }
 
     /// What is said of the references.

@@ -310,7 +310,7 @@ fn hollow(place: &Place, windows: u32) -> Index {
     writer.section("parameters", place.open("sections").features.section("parameters").unwrap());
     writer.section("targets", &targets.to_bytes());
     writer.section("taxonomy", &taxonomy().subset([]).to_bytes());
-    writer.section("distinct", &[0; 8]);
+    ["distinct", "full"].into_iter().for_each(|name| writer.section(name, &[0; 8]));
     Index::of(writer.into_database().unwrap()).unwrap()
 }
 
@@ -339,6 +339,8 @@ fn a_feature_counts_for_what_its_references_have_in_common() {
         *naive.0.entry(common.map(|path| path[0])).or_default() += 1;
         *naive.1.entry(locations.len()).or_default() += 1;
     }
+    let full = naive.1.get(&6).copied().unwrap_or_default();
+    assert!(full > 0 && index.full_features() == full, "{} of {full}", index.full_features());
     assert!(naive.0.len() > 5 && naive.1.len() > 2, "{naive:?}");
     for threads in [1, 3] {
         let Contents { tally, histogram } = inspect(&index, threads, &Progress::default()).unwrap();

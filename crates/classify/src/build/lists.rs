@@ -10,7 +10,15 @@ use crate::distinct::Distinct;
 use crate::parts::Part;
 use crate::targets::Targets;
 
-/// Writes the lists of all partitions, and of the `parts` beside them, on `threads` threads; the distinct features of each of `taxa` taxa.
+/// What was counted while lists were made.
+pub(super) struct Counted {
+    /// Distinct features, by taxon.
+    pub distinct: Vec<u64>,
+    /// Features with as many locations as a feature may have.
+    pub full: u64,
+}
+
+/// Writes the lists of all partitions, and of the `parts` beside them, on `threads` threads.
 pub(super) fn write<D: Drain>(
     partitions: &D,
     parts: &[Part],
@@ -18,20 +26,21 @@ pub(super) fn write<D: Drain>(
     taxa: usize,
     (writer, cap, threads): (&Writer, u8, usize),
     progress: &Progress,
-) -> Result<Vec<u64>, BuildError> {
+) -> Result<Counted, BuildError> {
     let (cap, target_of) = (Cap::new(targets, cap), targets.finder());
     let lists = |_| {
         let distinct = Distinct::new(targets, &target_of, taxa);
-        Lists { writer, cap: &cap, parts, rows: Vec::new(), piece: Piece::default(), distinct }
+        Lists { writer, cap: &cap, parts, rows: Vec::new(), piece: Piece::default(), distinct, full: 0 }
     };
     let mut workers: Vec<_> = (0..threads).map(lists).collect();
     progress.start("sort", PARTITIONS as u64);
     reduce(partitions, 0, workers.iter_mut().collect(), progress)?;
-    let mut distinct = vec![0; taxa];
+    let mut all = Counted { distinct: vec![0; taxa], full: 0 };
     for worker in workers {
-        distinct.iter_mut().zip(worker.distinct.into_counts()).for_each(|(all, more)| *all += more);
+        all.full += worker.full;
+        all.distinct.iter_mut().zip(worker.distinct.into_counts()).for_each(|(all, more)| *all += more);
     }
-    Ok(distinct)
+    Ok(all)
 }
 
 /// Sorts the records of a partition into lists of locations.
@@ -43,6 +52,7 @@ struct Lists<'w> {
     rows: Vec<u64>,
     piece: Piece,
     distinct: Distinct<'w>,
+    full: u64,
 }
 
 /// The lists of a partition.
@@ -94,7 +104,9 @@ impl Lists<'_> {
                 locations.extend(all);
             }
             places.push((list[0] >> 32) as u32);
-            counts.push((locations.len() - before) as u8);
+            let kept = locations.len() - before;
+            counts.push(kept as u8);
+            self.full += u64::from(kept == self.cap.most());
             self.distinct.add(&locations[before..]);
         }
     }

@@ -83,7 +83,7 @@ fn a_database_says_what_it_holds() {
     }
     assert_eq!(info["features"], report["counts"]["features"]);
     assert_eq!(info["k"], report["parameters"]["k"]);
-    assert!(place.ok(&["db", "info", "r.gydb"]).contains("references    3\n"));
+    assert!(place.ok(&["db", "info", "r.gydb"]).contains("references    3, in 3 files\n"));
     let taxa = place.ok(&["db", "taxa", "r.gydb"]);
     assert!(taxa.contains("561\tgenus\tEscherichia\t2\t50000\n562\tspecies\tEscherichia coli\t1\t30000\n"), "{taxa}");
     let targets = place.ok(&["db", "targets", "r.gydb"]);

@@ -1,5 +1,8 @@
 //! Databases that are merged, added to, rid of references and inspected.
 
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
+
 use crate::classify;
 use crate::place::Place;
 
@@ -45,7 +48,7 @@ fn merged_databases_are_as_built_together() {
     for words in ["warning: 2 references came with a name that another has", &name] {
         assert!(said.stderr.contains(words), "{words}: {}", said.stderr);
     }
-    assert!(place.ok(&["db", "info", "a.gydb"]).contains("references    5\n"));
+    assert!(place.ok(&["db", "info", "a.gydb"]).contains("references    5, in 5 files\n"));
 }
 
 #[test]
@@ -151,6 +154,31 @@ fn features_are_listed_as_kraken2_inspect_lists_them() {
 }
 
 #[test]
+fn it_is_said_what_reached_the_cap() {
+    let place = place();
+    build(&place, &["a", "b", "c"], "r.gydb");
+    let info = |database| -> serde_json::Value {
+        serde_json::from_str(&place.ok(&["db", "info", database, "--json"])).unwrap()
+    };
+    let facts = info("r.gydb");
+    assert_eq!((&facts["genomes"], &facts["files"], &facts["features_at_cap"]), (&3.into(), &3.into(), &0.into()));
+    let text = place.ok(&["db", "info", "r.gydb"]);
+    assert!(
+        text.contains(", up to 254 a feature: none has so many\n") && text.contains("3 (a taxon in a file)"),
+        "{text}"
+    );
+    let one = ["--taxonomy", "tax", "--map", "map", "--locations", "1", "-o"];
+    for (files, output) in [(&["refs/a.fa", "refs/b.fa"][..], "ab.gydb"), (&["refs/a.fa"], "a.gydb")] {
+        place.ok(&[&["-q", "db", "build"], files, &one, &[output]].concat());
+    }
+    let facts = info("ab.gydb");
+    assert_eq!(facts["features_at_cap"], facts["features"]);
+    assert!(place.ok(&["db", "info", "ab.gydb"]).contains(" features with so many, perhaps of more\n"));
+    place.ok(&["db", "add", "a.gydb", "refs/b.fa", "--map", "map", "--taxonomy", "tax"]);
+    assert!(place.read("a.gydb") == place.read("ab.gydb"));
+}
+
+#[test]
 fn odd_databases_are_no_surprise() {
     let place = place();
     place.write("short.fa", ">x\nACGT\n");
@@ -217,6 +245,29 @@ fn what_is_no_database_stays_as_it_is() {
         place.fails(&[&["db"], verb, &["--memory", "1M"]].concat(), 4, &["--memory", "needs at least"]);
     }
     assert!(place.read("a.gydb") == a);
+}
+
+#[test]
+fn a_signal_leaves_the_database_as_it_was() {
+    let place = place();
+    let a = build(&place, &["a"], "a.gydb");
+    let before = place.files();
+    for (name, code) in [("INT", 130), ("TERM", 143)] {
+        assert!(Command::new("mkfifo").arg(place.path("pipe")).status().unwrap().success());
+        let add = ["db", "add", "a.gydb", "refs/b.fa", "pipe", "--map", "map", "--taxonomy", "tax"];
+        let mut child = place.command(&add).stderr(Stdio::piped()).spawn().unwrap();
+        // Until somebody reads, it cannot be opened: the run is at its references then.
+        let mut pipe = std::fs::File::options().write(true).open(place.path("pipe")).unwrap();
+        pipe.write_all(">x\nACGTACGATGCATCGATCAT\n".repeat(9000).as_bytes()).unwrap();
+        assert!(Command::new("kill").args([&format!("-{name}"), &child.id().to_string()]).status().unwrap().success());
+        let said = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+        assert!(said.into_iter().any(|line| line.contains("stopping")), "SIG{name}");
+        drop(pipe);
+        assert_eq!(child.wait().unwrap().code(), Some(code), "SIG{name}");
+        std::fs::remove_file(place.path("pipe")).unwrap();
+        assert_eq!(place.files(), before, "SIG{name}");
+        assert!(place.read("a.gydb") == a);
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use gyrase_classify::taxonomy::Rank;
-use gyrase_classify::{Index, Parameters};
+use gyrase_classify::{Genomes, Index, Parameters};
 use gyrase_kmer::Choice;
 use serde_json::{Value, json};
 
@@ -76,6 +76,8 @@ impl Verify {
 /// What a database holds, in numbers.
 struct Facts {
     targets: u64,
+    genomes: u64,
+    files: u64,
     without_taxon: u64,
     letters: u64,
     windows: u64,
@@ -83,6 +85,8 @@ struct Facts {
     species: u64,
     parameters: Parameters,
     table: gyrase_table::gydb::Summary,
+    /// Features with as many locations as a feature may have.
+    full: u64,
 }
 
 impl Facts {
@@ -91,6 +95,8 @@ impl Facts {
         let species = taxonomy.taxa().filter(|&taxon| taxonomy.rank(taxon) == Some(Rank::Species));
         Facts {
             targets: targets.len() as u64,
+            genomes: Genomes::new(targets).iter().len() as u64,
+            files: u64::from(targets.sources()),
             without_taxon: targets.iter().filter(|target| target.taxon.is_none()).count() as u64,
             letters: targets.iter().map(|target| target.letters).sum(),
             windows: u64::from(targets.all_windows()),
@@ -98,12 +104,15 @@ impl Facts {
             species: species.count() as u64,
             parameters: index.parameters,
             table: index.features.summary(),
+            full: index.full_features(),
         }
     }
 
     fn json(&self) -> Value {
         let facts = json!({
             "targets": self.targets,
+            "genomes": self.genomes,
+            "files": self.files,
             "without_taxon": self.without_taxon,
             "letters": self.letters,
             "windows": self.windows,
@@ -111,6 +120,7 @@ impl Facts {
             "species": self.species,
             "features": self.table.features,
             "locations": self.table.locations,
+            "features_at_cap": self.full,
             "file_bytes": self.table.bytes,
         });
         merged(facts, &sketching(&self.parameters))
@@ -123,15 +133,20 @@ impl Facts {
             Choice::OneIn(one_in) => format!("one {k}-mer in {one_in}"),
             Choice::Smallest(smallest) => format!("the {smallest} smallest {k}-mers of a window"),
         };
+        let most = match self.full {
+            0 => "none has so many".to_owned(),
+            full => format!("{} with so many, perhaps of more", things(full, "feature")),
+        };
         let rows = [
             ("database", path.display().to_string()),
-            ("references", grouped(self.targets)),
+            ("references", format!("{}, in {}", grouped(self.targets), things(self.files, "file"))),
+            ("genomes", format!("{} (a taxon in a file)", grouped(self.genomes))),
             ("no taxon", grouped(self.without_taxon)),
             ("letters", grouped(self.letters)),
             ("windows", format!("{} of {window} letters, one every {stride}", grouped(self.windows))),
             ("taxa", format!("{}, {} of them species", grouped(self.taxa), grouped(self.species))),
             ("features", format!("{}: {chosen}", grouped(self.table.features))),
-            ("locations", format!("{}, up to {} a feature", grouped(self.table.locations), self.table.cap)),
+            ("locations", format!("{}, up to {} a feature: {most}", grouped(self.table.locations), self.table.cap)),
             ("size", bytes(self.table.bytes)),
         ];
         rows.iter().map(|(name, value)| format!("{name:<14}{value}\n")).collect()
