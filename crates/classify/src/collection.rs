@@ -20,8 +20,8 @@ pub struct Collection {
 
 /// Bytes that classifying takes, about, whatever the databases; for each thread its batches, their answers, what is looked up; for each
 /// target, its name apart; for each taxon.
-const FIXED: u64 = 18 << 20;
-const PER_THREAD: u64 = 5 << 20;
+const FIXED: u64 = 12 << 20;
+const PER_THREAD: u64 = 4 << 20;
 const PER_TARGET: u64 = 64;
 const PER_TAXON: u64 = 256;
 
@@ -35,7 +35,12 @@ pub struct Plan {
     pub passes: usize,
     /// Bytes of the databases that are asked at a time.
     pub most: u64,
+    /// Bytes of a batch of reads.
+    pub batch: usize,
 }
+
+/// Bytes of a batch of reads where all of the databases fit the memory, and where not.
+const BATCHES: [usize; 2] = [1 << 20, 1 << 18];
 
 /// A database and the number of its first window.
 #[derive(Debug)]
@@ -78,21 +83,29 @@ impl Collection {
         Ok(Collection { catalogue, databases: indexes.into_iter().map(member).collect() })
     }
 
-    /// How `threads` threads ask the databases within `memory` bytes; where these are too few, how many are not.
+    /// How `threads` threads ask the databases within `memory` bytes; where these are too few, how many are not. A database that was built in
+    /// memory is there already, and asked at once.
     ///
     /// # Errors
     /// The bytes that it takes at least.
     pub fn plan(&self, memory: u64, threads: usize) -> Result<Plan, u64> {
+        if !self.databases.iter().all(|database| database.features.is_mapped()) {
+            return Ok(Plan { passes: 1, most: self.bytes(), batch: BATCHES[0] });
+        }
         let (fixed, largest) = (self.fixed(threads), self.largest());
         let plan = |memory: u64| {
             // Every pass but the last leaves a file that is read in step with the others.
             let left = |passes: u64| memory.checked_sub(fixed + (passes - 1) * threads as u64 * PER_FILE);
             let tries =
                 (1..).map_while(|passes| left(passes).filter(|&most| most >= largest).map(|most| (passes, most)));
-            let plans = tries.map(|(passes, most)| (passes, Plan { passes: self.parts(most).len(), most }));
-            plans.into_iter().find(|(passes, plan)| plan.passes as u64 <= *passes).map(|found| found.1)
+            let plans = tries.map(|(allowed, most)| {
+                let passes = self.parts(most).len();
+                (allowed, Plan { passes, most, batch: BATCHES[usize::from(passes > 1)] })
+            });
+            plans.into_iter().find(|(allowed, plan)| plan.passes as u64 <= *allowed).map(|found| found.1)
         };
-        let least = || (0..).map(|step| fixed + (step << 20)).find(|&memory| plan(memory).is_some());
+        // In whole MiB, since people say so.
+        let least = || (fixed >> 20..).map(|step| (step + 1) << 20).find(|&memory| plan(memory).is_some());
         plan(memory).ok_or_else(|| least().expect("some memory is enough"))
     }
 

@@ -83,6 +83,13 @@ impl Session {
         places::keep_apart(inputs, outputs.into_iter().chain(&self.report))
     }
 
+    /// The folder for temporary files, made where it is missing.
+    pub fn tmp_folder(&self) -> Result<&Path> {
+        let made = if self.tmp.is_dir() { Ok(()) } else { std::fs::create_dir(&self.tmp) };
+        made.map_err(|error| Failure::new(Code::Output, format!("cannot make --tmp {}: {error}", self.tmp.display())))?;
+        Ok(&self.tmp)
+    }
+
     /// Adds a fact to the report.
     pub fn note(&self, name: &str, fact: impl Into<Value>) {
         self.facts.borrow_mut().insert(name.to_string(), fact.into());

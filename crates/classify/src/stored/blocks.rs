@@ -9,7 +9,7 @@ use crate::candidates::Hit;
 use crate::query::Read;
 
 /// Bytes of rows from which on a block is full. A row is in one block.
-pub(crate) const FULL: usize = 1 << 18;
+pub(crate) const FULL: usize = 1 << 17;
 
 /// The level of compression: the rows are read once or twice, and what makes them is faster than any higher level.
 const LEVEL: i32 = 1;

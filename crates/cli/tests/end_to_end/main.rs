@@ -8,6 +8,7 @@ mod extras;
 mod failures;
 mod group;
 mod limits;
+mod parts;
 mod place;
 mod sameness;
 mod samples;

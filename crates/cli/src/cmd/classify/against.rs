@@ -13,9 +13,9 @@ use crate::words::{self, bytes, things};
 /// A database, or references.
 #[derive(Debug, Args)]
 pub struct Against {
-    /// Database of references, as `gyrase db build` makes it
-    #[arg(long, value_name = "FILE.gydb", required_unless_present = "refs", conflicts_with = "refs")]
-    db: Option<PathBuf>,
+    /// Database of references, as `gyrase db build` makes it; given again, the answers are those of all together
+    #[arg(long, value_name = "FILE.gydb", required_unless_present_any = ["refs", "merge"], conflicts_with = "refs")]
+    db: Vec<PathBuf>,
 
     /// Instead of a database: references, a folder of them, or `@list`; may be given again
     #[arg(long, value_name = "REFS", requires = "taxonomy")]
@@ -43,14 +43,17 @@ impl Against {
 
     /// True where a database is built in memory.
     pub fn is_on_the_fly(&self) -> bool {
-        self.db.is_none()
+        !self.refs.is_empty()
     }
 
     /// Opens the database, or builds it in memory of `references`.
     pub fn index(&self, references: Vec<PathBuf>, session: &Session) -> Result<Collection> {
-        match (&self.db, &self.taxonomy) {
-            (Some(path), _) => Ok(Index::open(path)?.into()),
-            (None, Some(taxonomy)) => {
+        match &self.taxonomy {
+            _ if !self.db.is_empty() => {
+                let indexes = self.db.iter().map(|path| Index::open(path)).collect::<std::result::Result<_, _>>()?;
+                Ok(Collection::new(indexes)?)
+            }
+            Some(taxonomy) => {
                 let taxa = Taxa::read(taxonomy, &self.map, &references)?;
                 let (summary, database) = taxa.build(references, None, Parameters::default(), session)?;
                 let (targets, size) = (things(summary.targets as u64, "reference"), bytes(summary.table.bytes));
@@ -58,7 +61,7 @@ impl Against {
                 let database = database.ok_or_else(|| Failure::new(Code::Internal, "the database was not kept"))?;
                 Ok(Index::of(database)?.into())
             }
-            (None, None) => Err(Failure::usage("name a database with --db, or references with --refs and --taxonomy")),
+            None => Err(Failure::usage("name a database with --db, or references with --refs and --taxonomy")),
         }
     }
 }

@@ -1,66 +1,151 @@
 //! The answers of one sample: the one place where the library is asked.
 
 use gyrase_classify::{
-    Collection, Config, Covered, Dropped, Genomes, Hits, Outlets, QueryError, Rule, Summary, Wanted, classify, covered,
+    Candidates, Catalogue, Collection, Config, Covered, Dropped, Genomes, Hits, Outlets, Plan, QueryError, Rule,
+    Scratch, Summary, Wanted, classify, classify_candidates, covered, covered_candidates,
 };
+use gyrase_fabric::Progress;
 use gyrase_tabulate::Source;
 
 use super::lane::Lane;
 use super::outputs::Outputs;
-use crate::failure::{Failure, Result};
+use crate::failure::{Code, Failure, Result};
 use crate::session::Session;
-use crate::words::{grouped, things};
+use crate::words::{bytes, grouped, things};
 
 /// Letters that a pair may span on its reference.
 const INSERT: usize = 400;
 
-/// Answers for the reads of all lanes of a sample, one lane after the other; none of them by what was `dropped`.
-pub fn answer(
-    collection: &Collection,
-    lanes: impl IntoIterator<Item = Result<Source>>,
-    dropped: &Dropped,
-    outputs: &mut Outputs,
-    session: &Session,
-) -> Result<Summary> {
-    let config = Config { rule: Rule::default(), insert: INSERT, threads: session.threads, wanted: outputs.wanted };
-    let hits = Hits::of(collection);
-    let mut all = Summary::default();
-    session.shown(|progress| {
-        progress.start("classify", 0);
-        for lane in lanes {
-            let mut outlets = Outlets { lines: &mut outputs.answers, extracts: &mut outputs.extracts };
-            let answered = classify(&hits, lane?, &config, dropped, &mut outlets, progress);
-            let summary = answered.map_err(|error| match error {
-                QueryError::Sink(source) => outputs.answers.error(source).into(),
-                error => Failure::from(error),
-            })?;
-            all.merge(&summary);
-        }
-        Ok(all)
-    })
+/// The reads of a sample and what their hits come from.
+pub struct Reads<'a> {
+    session: &'a Session,
+    from: From<'a>,
 }
 
-/// The genomes of which the reads of a sample cover least, up to `share` of the sum of all coverages: a pass over all reads.
-/// None where no share is given.
-pub fn least_covered(
-    collection: &Collection,
-    lanes: &[Lane],
-    share: Option<f64>,
-    session: &Session,
-) -> Result<Dropped> {
-    let Some(share) = share else { return Ok(Dropped::default()) };
-    let config = Config { rule: Rule::default(), insert: INSERT, threads: session.threads, wanted: Wanted::default() };
-    let all = session.shown(|progress| -> Result<Covered> {
-        progress.start("cover", 0);
-        let mut all = Covered::default();
-        for lane in lanes {
-            all.merge(&covered(&Hits::of(collection), lane.open()?, &config, progress)?);
+enum From<'a> {
+    /// Files and databases, which are asked within the memory of the run.
+    Lanes { collection: &'a Collection, plan: Plan, lanes: &'a [Lane], hits: Vec<Hits<'a>> },
+    /// Files of stored candidates.
+    Stored(&'a Candidates),
+}
+
+impl<'a> Reads<'a> {
+    /// The reads of lanes. Where the databases are larger than the memory, all passes over the reads but the last are made here.
+    pub fn of_lanes(collection: &'a Collection, lanes: &'a [Lane], session: &'a Session) -> Result<Reads<'a>> {
+        let plan = plan(collection, lanes, session)?;
+        let hits = session.shown(|progress| -> Result<Vec<Hits<'a>>> {
+            lanes.iter().map(|lane| hits(collection, plan, lane, session, progress)).collect()
+        })?;
+        Ok(Reads { session, from: From::Lanes { collection, plan, lanes, hits } })
+    }
+
+    /// The reads of stored candidates.
+    pub fn stored(candidates: &'a Candidates, session: &'a Session) -> Reads<'a> {
+        Reads { session, from: From::Stored(candidates) }
+    }
+
+    /// What they are compared with.
+    pub fn catalogue(&self) -> &'a Catalogue {
+        match self.from {
+            From::Lanes { collection, .. } => &collection.catalogue,
+            From::Stored(candidates) => candidates.catalogue(),
         }
-        Ok(all)
+    }
+
+    fn config(&self, wanted: Wanted) -> Config {
+        Config { rule: Rule::default(), insert: INSERT, threads: self.session.threads, wanted }
+    }
+
+    /// Answers for all reads, one lane after the other; none of them by what was `dropped`.
+    pub fn answer(&self, dropped: &Dropped, outputs: &mut Outputs) -> Result<Summary> {
+        let config = self.config(outputs.wanted);
+        let mut all = Summary::default();
+        self.session.shown(|progress| {
+            progress.start("classify", 0);
+            let mut outlets = Outlets { lines: &mut outputs.answers, extracts: &mut outputs.extracts };
+            match &self.from {
+                From::Lanes { plan, lanes, hits, .. } => {
+                    for (lane, hits) in lanes.iter().zip(hits) {
+                        let answered = classify(hits, lane.open(plan.batch)?, &config, dropped, &mut outlets, progress);
+                        all.merge(&answered.map_err(|error| failure(outputs, error))?);
+                        outlets = Outlets { lines: &mut outputs.answers, extracts: &mut outputs.extracts };
+                    }
+                }
+                From::Stored(candidates) => {
+                    let answered = classify_candidates(candidates, &config, dropped, &mut outlets, progress);
+                    all = answered.map_err(|error| failure(outputs, error))?;
+                }
+            }
+            Ok(all)
+        })
+    }
+
+    /// The genomes of which the reads cover least, up to `share` of the sum of all coverages: a pass over all reads.
+    /// None where no share is given.
+    pub fn least_covered(&self, share: Option<f64>) -> Result<Dropped> {
+        let Some(share) = share else { return Ok(Dropped::default()) };
+        let all = self.session.shown(|progress| self.covered(progress))?;
+        let targets = &self.catalogue().targets;
+        let dropped = Dropped::least_covered(&all, targets, &Genomes::new(targets), share);
+        let genomes = things(dropped.hit as u64, "genome");
+        tracing::info!("{} of {genomes} with reads dropped, the least covered", grouped(dropped.genomes as u64));
+        Ok(dropped)
+    }
+
+    fn covered(&self, progress: &Progress) -> Result<Covered> {
+        let config = self.config(Wanted::default());
+        progress.start("cover", 0);
+        match &self.from {
+            From::Lanes { plan, lanes, hits, .. } => {
+                let mut all = Covered::default();
+                for (lane, hits) in lanes.iter().zip(hits) {
+                    all.merge(&covered(hits, lane.open(plan.batch)?, &config, progress)?);
+                }
+                Ok(all)
+            }
+            From::Stored(candidates) => Ok(covered_candidates(candidates, &config, progress)?),
+        }
+    }
+}
+
+/// How often the reads of `lanes` are read.
+pub fn plan(collection: &Collection, lanes: &[Lane], session: &Session) -> Result<Plan> {
+    let memory = bytes(session.memory);
+    let plan = collection.plan(session.memory, session.threads).map_err(|least| {
+        let least = bytes(least);
+        let message =
+            format!("classifying takes at least {least} of memory with these databases; --memory allows {memory}");
+        Failure::new(Code::Memory, message)
     })?;
-    let targets = &collection.catalogue.targets;
-    let dropped = Dropped::least_covered(&all, targets, &Genomes::new(targets), share);
-    let genomes = things(dropped.hit as u64, "genome");
-    tracing::info!("{} of {genomes} with reads dropped, the least covered", grouped(dropped.genomes as u64));
-    Ok(dropped)
+    if plan.passes > 1 {
+        let why = format!("the databases are {} and --memory is {memory}", bytes(collection.bytes()));
+        lanes.iter().try_for_each(|lane| lane.keep_rereadable(&why))?;
+        tracing::info!("the reads are read {}, since {why}", things(plan.passes as u64, "time"));
+    }
+    Ok(plan)
+}
+
+/// Where the hits of the reads of a lane come from, after all passes but the last.
+pub fn hits<'a>(
+    collection: &'a Collection,
+    plan: Plan,
+    lane: &Lane,
+    session: &Session,
+    progress: &Progress,
+) -> Result<Hits<'a>> {
+    if plan.passes == 1 {
+        return Ok(Hits::of(collection));
+    }
+    progress.start("look up", 0);
+    let scratch = Scratch { folder: session.tmp_folder()?, limit: session.max_tmp };
+    let open = || -> Result<Source> { lane.open(plan.batch) };
+    Hits::in_passes(collection, plan.most, scratch, session.threads, open, progress)
+}
+
+/// Names the file where answers cannot be written.
+fn failure(outputs: &Outputs, error: QueryError) -> Failure {
+    match error {
+        QueryError::Sink(source) => outputs.answers.error(source).into(),
+        error => error.into(),
+    }
 }

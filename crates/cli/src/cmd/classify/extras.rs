@@ -10,6 +10,9 @@ use gyrase_fastx::PairWriter;
 use crate::failure::{Failure, Result};
 use crate::sink;
 
+/// Why reads are read again for the coverage filter.
+pub const DROP_READS_TWICE: &str = "--drop-least-covered needs them twice";
+
 /// What is wanted beside answers and reports.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Reads and where they lie")]

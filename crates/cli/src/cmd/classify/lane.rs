@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use gyrase_fastx::{PairedReader, Reader};
+use gyrase_fastx::{Options, PairedReader, Reader};
 use gyrase_tabulate::Source;
 
 use crate::failure::{Failure, Result};
@@ -24,26 +24,35 @@ impl Lane {
         [&self.reads].into_iter().chain(&self.mates)
     }
 
-    /// True where reads come in pairs.
+    /// True where its reads are pairs.
     pub fn is_paired(&self) -> bool {
         self.mates.is_some() || self.interleaved
     }
 
-    /// Refuses what cannot be read twice.
-    pub fn keep_rereadable(&self) -> Result<()> {
-        match self.files().find(|path| !path.is_file()) {
+    /// Refuses reads that can be read only once; `why` says why they are read again.
+    pub fn keep_rereadable(&self, why: &str) -> Result<()> {
+        match self.files().find(|path| !path.metadata().is_ok_and(|there| there.is_file())) {
             Some(pipe) if pipe.as_os_str() == "-" || pipe.exists() => {
-                let what = "--drop-least-covered reads the reads twice";
                 let name = pipe.display();
-                Err(Failure::usage(format!("{what}, and {name} is no file; write the reads to a file first")))
+                let what =
+                    format!("the reads are read again, since {why}, and {name} is no file; write them to a file first");
+                Err(Failure::usage(what))
             }
             _ => Ok(()),
         }
     }
 
-    /// Opens them.
-    pub fn open(&self) -> Result<Source> {
-        let options = Source::options();
+    /// Finds early that a file is missing; what is no file is left alone, since it may be read only once.
+    pub fn check(&self) -> Result<()> {
+        let mut files = self.files().filter(|path| !path.exists() || path.is_file());
+        files.try_for_each(|path| {
+            if path.as_os_str() == "-" { Ok(()) } else { Ok(Reader::open(path, &Source::options()).map(|_| ())?) }
+        })
+    }
+
+    /// Opens them, to be read in batches of so many bytes.
+    pub fn open(&self, batch: usize) -> Result<Source> {
+        let options = Options { batch_bytes: batch, ..Source::options() };
         Ok(match &self.mates {
             Some(mates) => Source::Paired(Box::new(PairedReader::open(&self.reads, mates, &options)?)),
             None if self.interleaved => {

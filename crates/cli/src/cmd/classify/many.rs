@@ -11,8 +11,8 @@ use gyrase_classify::{Collection, Summary};
 use serde_json::{Value, json};
 
 use super::against::Against;
-use super::answer::{answer, least_covered};
-use super::extras::Extras;
+use super::answer::Reads;
+use super::extras::{self, Extras};
 use super::lane::Lane;
 use super::outputs::Places;
 use super::record::{self, Record};
@@ -96,7 +96,10 @@ impl Many {
         let references = with.against.references()?;
         let samples = sheet::read(sheet, with.interleaved)?;
         if with.extras.drop_least_covered.is_some() {
-            samples.iter().flat_map(|sample| &sample.lanes).try_for_each(Lane::keep_rereadable)?;
+            samples
+                .iter()
+                .flat_map(|sample| &sample.lanes)
+                .try_for_each(|lane| lane.keep_rereadable(extras::DROP_READS_TWICE))?;
         }
         let places: Vec<Places> = samples.iter().map(|sample| self.places(sample, folder, with)).collect();
         let outputs = outputs(&places, folder)?;
@@ -161,9 +164,9 @@ impl Run<'_> {
         record.forget();
         let start = Instant::now();
         let mut outputs = places.open(taxonomy)?;
-        let dropped = least_covered(self.collection, &sample.lanes, self.drop, self.session)?;
-        let lanes = sample.lanes.iter().map(Lane::open);
-        let summary = answer(self.collection, lanes, &dropped, &mut outputs, self.session)?;
+        let reads = Reads::of_lanes(self.collection, &sample.lanes, self.session)?;
+        let dropped = reads.least_covered(self.drop)?;
+        let summary = reads.answer(&dropped, &mut outputs)?;
         outputs.finish(&self.collection.catalogue, &summary, &name)?;
         record.keep(taxonomy, &summary)?;
         let (all, classified) = (summary.tally.total(), summary.tally.classified());

@@ -10,22 +10,24 @@ mod plots;
 mod record;
 mod reports;
 mod sheet;
+mod stored;
 mod together;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use gyrase_classify::{Dropped, Summary};
+use gyrase_classify::{Candidates, Dropped, Summary};
 use serde_json::{Value, json};
 
 use self::against::Against;
-use self::answer::{answer, least_covered};
+use self::answer::Reads;
 use self::extras::Extras;
 use self::lane::{Lane, sample_of};
 use self::many::{Many, With};
 use self::outputs::Places;
 use self::reports::Reports;
+use self::stored::Stored;
 use crate::failure::{Failure, Result};
 use crate::session::Session;
 
@@ -38,6 +40,11 @@ Examples:
       --extract 562=coli#.fq.gz --unclassified-out rest#.fq.gz
   gyrase classify --refs refs/ --taxonomy taxdump/ reads.fq > reads.tsv
       on the fly: builds in memory, writes no database
+  gyrase classify --db one.gydb --db two.gydb reads.fq -o reads.tsv
+      as with one database of all their references
+  gyrase classify --db one.gydb reads.fq --candidates reads.one.gyc
+  gyrase classify --merge reads.one.gyc reads.two.gyc -o reads.tsv
+      the same, with each database where it has room
   gyrase classify --db refs.gydb --samples sheet.csv --out-dir out/
       many samples, the database opened once; goes on with --resume
 
@@ -51,7 +58,7 @@ references. --kreport is the report of taxa that Kraken 2 calls --report;
 #[command(after_help = EXAMPLES)]
 pub struct Classify {
     /// Reads, or first mates; FASTA or FASTQ, plain or compressed, known by content; `-` for a pipe
-    #[arg(value_name = "READS", required_unless_present = "samples")]
+    #[arg(value_name = "READS", required_unless_present_any = ["samples", "merge"])]
     reads: Option<PathBuf>,
 
     /// Second mates
@@ -76,13 +83,18 @@ pub struct Classify {
     reports: Reports,
 
     #[command(flatten)]
+    stored: Stored,
+
+    #[command(flatten)]
     many: Many,
 }
 
-/// The arguments that are of one sample.
-const ONE_SAMPLE: [&str; 15] = [
+/// The arguments that name the reads and outputs of one sample.
+const ONE_SAMPLE: [&str; 17] = [
     "reads",
     "mates",
+    "candidates",
+    "merge",
     "output",
     "extract",
     "classified_out",
@@ -98,6 +110,24 @@ const ONE_SAMPLE: [&str; 15] = [
     "abundance_out",
 ];
 
+/// Those of them that are made of answers.
+const OF_ANSWERS: &[&str] = ONE_SAMPLE.split_at(4).1;
+
+/// The arguments that name reads and what they are compared with, or take records.
+const OF_READS: [&str; 11] = [
+    "reads",
+    "mates",
+    "interleaved",
+    "db",
+    "refs",
+    "taxonomy",
+    "map",
+    "candidates",
+    "extract",
+    "classified_out",
+    "unclassified_out",
+];
+
 impl Classify {
     /// Classifies; the outputs of a sample appear together, once its last read is answered.
     pub fn run(self, session: &Session) -> Result<()> {
@@ -107,46 +137,60 @@ impl Classify {
             let with = With { against: &self.against, interleaved, rank, extras };
             return self.many.run(wanted, &with, session);
         }
+        if !self.stored.merge.is_empty() {
+            return self.run_merge(&self.stored.merge, session);
+        }
         let reads = self.reads.clone().ok_or_else(|| Failure::usage("name the reads, or a sheet with --samples"))?;
         self.run_one(Lane { reads, mates: self.mates.clone(), interleaved: self.interleaved }, session)
     }
 
     fn run_one(&self, lane: Lane, session: &Session) -> Result<()> {
-        let (places, references) = (self.places(&lane)?, self.against.references()?);
-        self.check_places(&lane, &places, &references, session)?;
-        let source = lane.open()?;
+        let (places, references) = (self.places(lane.is_paired())?, self.against.references()?);
+        let inputs: Vec<&PathBuf> = lane.files().chain(self.against.inputs()).collect();
+        check_places(inputs.iter().copied().chain(&references), &places, &self.stored, session)?;
+        if self.extras.drop_least_covered.is_some() {
+            lane.keep_rereadable(extras::DROP_READS_TWICE)?;
+        }
+        lane.check()?;
         let collection = self.against.index(references, session)?;
-        let mut outputs = places.open(&collection.catalogue.taxonomy)?;
+        note_inputs(&inputs, session);
+        if let Some(path) = &self.stored.candidates {
+            return stored::keep(path, &lane, &collection, session);
+        }
         let start = Instant::now();
-        let share = self.extras.drop_least_covered;
-        let dropped = least_covered(&collection, std::slice::from_ref(&lane), share, session)?;
-        let summary = answer(&collection, [Ok(source)], &dropped, &mut outputs, session)?;
+        let reads = Reads::of_lanes(&collection, std::slice::from_ref(&lane), session)?;
+        self.answer(&reads, &places, &sample_of(&lane.reads), start, session)
+    }
+
+    fn run_merge(&self, paths: &[PathBuf], session: &Session) -> Result<()> {
+        let places = self.places(false)?;
+        check_places(paths, &places, &self.stored, session)?;
+        note_inputs(&paths.iter().collect::<Vec<_>>(), session);
+        let (start, candidates) = (Instant::now(), Candidates::open(paths)?);
+        self.answer(&Reads::stored(&candidates, session), &places, &sample_of(&paths[0]), start, session)
+    }
+
+    fn answer(&self, reads: &Reads, places: &Places, sample: &str, start: Instant, session: &Session) -> Result<()> {
+        let mut outputs = places.open(&reads.catalogue().taxonomy)?;
+        let dropped = reads.least_covered(self.extras.drop_least_covered)?;
+        let summary = reads.answer(&dropped, &mut outputs)?;
         let time = start.elapsed();
-        outputs.finish(&collection.catalogue, &summary, &sample_of(&lane.reads))?;
-        self.note(session, &lane, &places, &dropped, &summary);
+        outputs.finish(reads.catalogue(), &summary, sample)?;
+        note(session, places, &dropped, &summary);
         say(&summary, time);
         Ok(())
     }
 
-    fn places(&self, lane: &Lane) -> Result<Places> {
+    fn places(&self, paired: bool) -> Result<Places> {
+        let answers = self.output.clone().unwrap_or("-".into());
         Ok(Places {
-            answers: Some(self.output.clone().unwrap_or("-".into())),
+            answers: self.stored.candidates.is_none().then_some(answers),
             reports: self.reports.places(),
             rank: self.reports.rank(),
             locations: self.extras.locations,
-            extracts: self.extras.places(lane.is_paired())?,
+            extracts: self.extras.places(paired)?,
             plots: self.extras.coverage_plots.clone(),
         })
-    }
-
-    fn check_places(&self, lane: &Lane, places: &Places, references: &[PathBuf], session: &Session) -> Result<()> {
-        if places.to_stdout() > 1 {
-            return Err(Failure::usage("two outputs go to standard output; give the answers a file with -o"));
-        }
-        if self.extras.drop_least_covered.is_some() {
-            lane.keep_rereadable()?;
-        }
-        session.keep_apart(lane.files().chain(self.against.inputs()).chain(references), places.files())
     }
 
     fn note_parameters(&self, session: &Session) {
@@ -162,17 +206,35 @@ impl Classify {
             }),
         );
     }
+}
 
-    fn note(&self, session: &Session, lane: &Lane, places: &Places, dropped: &Dropped, summary: &Summary) {
-        let shown = |path: &PathBuf| path.display().to_string();
-        session.note("inputs", lane.files().chain(self.against.inputs()).map(shown).collect::<Vec<_>>());
-        session.note("output", places.answers.as_ref().map(shown));
-        session.note("reports", places.reports.iter().map(|(_, path)| shown(path)).collect::<Vec<_>>());
-        let extracts = places.extracts.iter().flat_map(extras::Place::files);
-        session.note("extracted", extracts.map(shown).collect::<Vec<_>>());
-        session.note("dropped_genomes", dropped.genomes);
-        session.note("counts", counts(summary));
+fn check_places<'a>(
+    inputs: impl IntoIterator<Item = &'a PathBuf>,
+    places: &'a Places,
+    stored: &'a Stored,
+    session: &'a Session,
+) -> Result<()> {
+    if places.to_stdout() > 1 {
+        return Err(Failure::usage("two outputs go to standard output; give the answers a file with -o"));
     }
+    session.keep_apart(inputs, places.files().chain(&stored.candidates))
+}
+
+fn shown(path: &Path) -> String {
+    path.display().to_string()
+}
+
+fn note_inputs(inputs: &[&PathBuf], session: &Session) {
+    session.note("inputs", inputs.iter().map(|path| shown(path)).collect::<Vec<_>>());
+}
+
+fn note(session: &Session, places: &Places, dropped: &Dropped, summary: &Summary) {
+    session.note("output", places.answers.as_deref().map(shown));
+    session.note("reports", places.reports.iter().map(|(_, path)| shown(path)).collect::<Vec<_>>());
+    let extracts = places.extracts.iter().flat_map(extras::Place::files);
+    session.note("extracted", extracts.map(|path| shown(path)).collect::<Vec<_>>());
+    session.note("dropped_genomes", dropped.genomes);
+    session.note("counts", counts(summary));
 }
 
 /// The numbers of a sample.

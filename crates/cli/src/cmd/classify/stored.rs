@@ -1,0 +1,40 @@
+//! Candidates that are stored for later, and those that were.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use gyrase_classify::Collection;
+
+use super::answer::{hits, plan};
+use super::lane::Lane;
+use crate::failure::Result;
+use crate::session::Session;
+use crate::words::things;
+
+/// Candidates in files.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Databases apart")]
+pub struct Stored {
+    /// Answer nothing; store each read with what the databases have of it in a file, for --merge
+    #[arg(long, value_name = "FILE.gyc", conflicts_with_all = super::OF_ANSWERS)]
+    pub candidates: Option<PathBuf>,
+
+    /// Instead of reads: files that --candidates wrote of the same reads with one database after the other; the answers
+    /// are those of all databases together
+    #[arg(long, value_name = "FILES.gyc", num_args = 1.., conflicts_with_all = super::OF_READS)]
+    pub merge: Vec<PathBuf>,
+}
+
+/// Stores the candidates of the reads in `path`.
+pub fn keep(path: &Path, lane: &Lane, collection: &Collection, session: &Session) -> Result<()> {
+    let plan = plan(collection, std::slice::from_ref(lane), session)?;
+    let reads = session.shown(|progress| -> Result<u64> {
+        let hits = hits(collection, plan, lane, session, progress)?;
+        progress.start("store", 0);
+        Ok(hits.keep(lane.open(plan.batch)?, path, session.threads, progress)?)
+    })?;
+    session.note("output", path.display().to_string());
+    let read = if lane.is_paired() { "pair" } else { "read" };
+    tracing::info!("{} stored in {}", things(reads, read), path.display());
+    Ok(())
+}
