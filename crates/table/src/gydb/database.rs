@@ -263,7 +263,7 @@ impl Database {
 
     /// True when memory that reading took can be given back: when it is that of a file.
     pub fn is_mapped(&self) -> bool {
-        self.mapped
+        self.file.is_some()
     }
 
     /// Bytes that some partitions take in the file.
