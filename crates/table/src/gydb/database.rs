@@ -255,9 +255,9 @@ impl Database {
     /// When a partition is not below [`PARTITIONS`].
     pub fn let_go(&self, partitions: Range<usize>) {
         assert!(partitions.end <= PARTITIONS, "partitions are numbered from 0 to {PARTITIONS}");
-        let ends = [partitions.start, partitions.end].map(|number| self.start_of(number));
-        if self.file.is_some() && ends[0] < ends[1] {
-            let_go(&self.bytes, ends[0]..ends[1]);
+        let [start, end] = [partitions.start, partitions.end].map(|number| self.start_of(number));
+        if self.file.is_some() && start < end {
+            let_go(&self.bytes, start.saturating_sub(BEHIND)..end);
         }
     }
 
@@ -302,6 +302,10 @@ impl Database {
         GydbError::Corrupt { path: self.path.clone(), what }
     }
 }
+
+/// Bytes before those that are let go which go with them. Where a page is read the system maps its neighbours too, also those that were let go
+/// before, and several threads do so at places that far apart.
+const BEHIND: usize = 4 << 20;
 
 /// What tells a file from all others as long as it is open or mapped.
 fn identity(metadata: &Metadata) -> [u64; 2] {
