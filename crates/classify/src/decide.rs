@@ -2,7 +2,8 @@
 //!
 //! Candidates are weighed by species. A strain that no reference has is a mosaic of those that are there, so a species is first
 //! measured by how many features of the read any of its references has, and then, between species that have as many, by its single
-//! best reference: a read of a genome that is there is explained by that one alone. This is where we leave the published rule
+//! best reference: a read of a genome that is there is explained by that one alone. A read of which few features are found is of a
+//! species that no reference has: it is as close to all that have nearly as many. This is where we leave the published rule
 //! (thesis, section 6.4.3), which compares single references; `docs/classification.md` has the figures.
 
 use crate::candidates::{Candidate, Hit, feature_of};
@@ -23,12 +24,18 @@ pub struct Rule {
 
 impl Default for Rule {
     fn default() -> Rule {
-        Rule { least_hits: 2, lead: 0.09, species_share: 0.1 }
+        Rule { least_hits: 2, lead: 0.12, species_share: 0.075 }
     }
 }
 
 /// Candidates with less than this share of the hits of the best are chance, not the read's origin.
 const LEAST_SHARE: f64 = 0.25;
+
+/// A read of which less than this share of the features is found comes from none of the references, nor from a relative as close as a strain.
+const CLOSE_SHARE: f64 = 0.3;
+
+/// Of such a read, species with at least this share of the most features are equally close.
+const LEVEL_SHARE: f64 = 0.7;
 
 /// What speaks for a species.
 #[derive(Clone, Copy, Debug)]
@@ -64,14 +71,25 @@ impl Judge {
         if most < rule.least_hits {
             return None;
         }
+        let found = f64::from(most) / features as f64;
+        let taxon = if found < CLOSE_SHARE { self.level(index, most) } else { self.ahead(index, rule, most) }?;
+        let genus = || index.taxonomy.ancestor_at(taxon, Rank::Genus).unwrap_or(taxon);
+        Some(if found >= rule.species_share { taxon } else { genus() })
+    }
+
+    /// What the species have in common that have nearly the most features.
+    fn level(&self, index: &Catalogue, most: u32) -> Option<Taxon> {
+        let level = self.species.iter().filter(|species| f64::from(species.features) >= LEVEL_SHARE * f64::from(most));
+        level.map(|species| species.taxon).reduce(|one, other| index.taxonomy.lca(one, other))
+    }
+
+    /// What the species have in common that have the most features and, of these, the best reference.
+    fn ahead(&self, index: &Catalogue, rule: &Rule, most: u32) -> Option<Taxon> {
         let level = self.species.iter().filter(|species| species.features == most);
         let best = level.clone().map(|species| species.best).max()?;
         let behind = best.saturating_sub((f64::from(best) * rule.lead).ceil().max(1.0) as u32);
         let close = level.filter(|species| species.best > behind).map(|species| species.taxon);
-        let taxon = close.reduce(|one, other| index.taxonomy.lca(one, other))?;
-        let known = f64::from(most) >= rule.species_share * features as f64;
-        let genus = || index.taxonomy.ancestor_at(taxon, Rank::Genus).unwrap_or(taxon);
-        Some(if known { taxon } else { genus() })
+        close.reduce(|one, other| index.taxonomy.lca(one, other))
     }
 
     /// Lists what speaks for each species that the candidates are of.
