@@ -15,8 +15,8 @@ use crate::words::things;
 
 const EXAMPLES: &str = "\
 Examples:
-  gyrase db remove refs.gydb --taxid 562                     Escherichia coli and all below
-  gyrase db remove refs.gydb --taxid 0 -o clean.gydb         what has no taxon
+  gyrase db remove refs.gydb --taxid 562         Escherichia coli and all below
+  gyrase db remove refs.gydb --taxid 0 -o clean.gydb   what has no taxon
   gyrase db remove refs.gydb --target NC_000913.3 --target NC_002695.2
   gyrase db targets refs.gydb | awk '$3 < 1000 {print $1}' > short.txt
   gyrase db remove refs.gydb --targets-from short.txt
