@@ -22,7 +22,7 @@ const COMPRESSIONS: [&str; 5] = ["gz", "bgz", "zst", "bz2", "xz"];
 const SMALL: u64 = 16 << 20;
 
 /// The buffers of a build have one share of its memory, the lists that are made of them another.
-const SHARES: u64 = 2;
+pub const SHARES: u64 = 2;
 
 /// References that a warning names.
 pub const NAMED: usize = 3;

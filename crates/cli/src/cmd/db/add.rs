@@ -58,7 +58,7 @@ impl Add {
         let read: Vec<PathBuf> = files.iter().chain(&self.map).chain(&self.taxonomy).cloned().collect();
         keep_apart(session, slice::from_ref(&self.database), &read, output)?;
         let base = Index::open(&self.database)?;
-        admit(session, slice::from_ref(&base))?;
+        admit(session, slice::from_ref(&base), references::SHARES)?;
         let taxa = match &self.taxonomy {
             Some(taxonomy) => Taxa::read(taxonomy, &self.map, &files)?,
             None => Taxa::of_database(&base, &self.map, &files)?,

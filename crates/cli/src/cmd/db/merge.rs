@@ -42,7 +42,7 @@ impl Merge {
     pub fn run(self, session: &Session) -> Result<()> {
         keep_apart(session, &self.databases, &[], &self.output)?;
         let parts = self.databases.iter().map(|path| Index::open(path)).collect::<std::result::Result<Vec<_>, _>>()?;
-        admit(session, &parts)?;
+        admit(session, &parts, 1)?;
         let merged = session.shown(|progress| edit::merge(&parts, &self.output, session.threads, progress))?;
         let inputs: Vec<_> = self.databases.iter().map(|path| path.display().to_string()).collect();
         session.note("inputs", inputs);
@@ -63,10 +63,10 @@ pub fn keep_apart(session: &Session, databases: &[PathBuf], others: &[PathBuf], 
     session.keep_apart(databases, [])
 }
 
-/// Refuses what cannot keep within its memory.
-pub fn admit(session: &Session, parts: &[Index]) -> Result<()> {
+/// Refuses what cannot keep within its memory, of which lists are one of so many shares.
+pub fn admit(session: &Session, parts: &[Index], shares: u64) -> Result<()> {
     let locations = parts.iter().map(|part| part.features.summary().locations).sum();
-    let least = edit::least_memory(locations, session.threads);
+    let least = shares * edit::least_memory(locations, session.threads);
     if session.memory < least {
         let (given, threads) = (bytes(session.memory), things(session.threads as u64, "thread"));
         let what = format!("changing these databases with {threads} needs at least {}, not {given}", bytes(least));

@@ -64,7 +64,7 @@ impl Remove {
         keep_apart(session, slice::from_ref(&self.database), self.what.targets_from.as_slice(), output)?;
         let unwanted = self.what.unwanted()?;
         let base = Index::open(&self.database)?;
-        admit(session, slice::from_ref(&base))?;
+        admit(session, slice::from_ref(&base), 1)?;
         let left = session.shown(|progress| edit::remove(&base, &unwanted, output, session.threads, progress))?;
         session.note("inputs", self.database.display().to_string());
         session.note("parameters", json!({"taxids": unwanted.taxids, "targets": unwanted.names}));
