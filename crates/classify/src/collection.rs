@@ -37,6 +37,8 @@ pub struct Plan {
     pub most: u64,
     /// Bytes of a batch of reads.
     pub batch: usize,
+    /// Bytes of memory that the run takes, about.
+    pub memory: u64,
 }
 
 /// Bytes of a batch of reads where all of the databases fit the memory, and where not.
@@ -89,24 +91,27 @@ impl Collection {
     /// # Errors
     /// The bytes that it takes at least.
     pub fn plan(&self, memory: u64, threads: usize) -> Result<Plan, u64> {
+        self.within(memory, threads).ok_or_else(|| self.least_memory(threads))
+    }
+
+    /// The least memory in bytes that is enough for `threads` threads, in whole MiB, since people say so.
+    pub fn least_memory(&self, threads: usize) -> u64 {
+        let tries = (self.fixed(threads) >> 20..).map(|step| (step + 1) << 20);
+        tries.into_iter().find(|&memory| self.within(memory, threads).is_some()).expect("some memory is enough")
+    }
+
+    fn within(&self, memory: u64, threads: usize) -> Option<Plan> {
+        let (fixed, largest, all) = (self.fixed(threads), self.largest(), self.bytes());
         if !self.databases.iter().all(|database| database.features.is_mapped()) {
-            return Ok(Plan { passes: 1, most: self.bytes(), batch: BATCHES[0] });
+            return Some(Plan { passes: 1, most: all, batch: BATCHES[0], memory: fixed + all });
         }
-        let (fixed, largest) = (self.fixed(threads), self.largest());
-        let plan = |memory: u64| {
-            // Every pass but the last leaves a file that is read in step with the others.
-            let left = |passes: u64| memory.checked_sub(fixed + (passes - 1) * threads as u64 * PER_FILE);
-            let tries =
-                (1..).map_while(|passes| left(passes).filter(|&most| most >= largest).map(|most| (passes, most)));
-            let plans = tries.map(|(allowed, most)| {
-                let passes = self.parts(most).len();
-                (allowed, Plan { passes, most, batch: BATCHES[usize::from(passes > 1)] })
-            });
-            plans.into_iter().find(|(allowed, plan)| plan.passes as u64 <= *allowed).map(|found| found.1)
-        };
-        // In whole MiB, since people say so.
-        let least = || (fixed >> 20..).map(|step| (step + 1) << 20).find(|&memory| plan(memory).is_some());
-        plan(memory).ok_or_else(|| least().expect("some memory is enough"))
+        // Every pass but the last leaves a file that is read in step with the others.
+        let files = |passes: usize| (passes as u64 - 1) * threads as u64 * PER_FILE;
+        let left = |passes| memory.checked_sub(fixed + files(passes)).filter(|&most| most >= largest);
+        let tries = (1..).map_while(|allowed| left(allowed).map(|most| (allowed, self.parts(most).len(), most)));
+        let (_, passes, most) = tries.into_iter().find(|&(allowed, passes, _)| passes <= allowed)?;
+        let batch = BATCHES[usize::from(passes > 1)];
+        Some(Plan { passes, most, batch, memory: fixed + files(passes) + most.min(all) })
     }
 
     /// Bytes beside those of the databases' features.

@@ -24,6 +24,7 @@ mod index;
 mod inspect;
 mod mismatch;
 mod parts;
+mod plan;
 mod query;
 mod references;
 pub mod report;
@@ -43,6 +44,7 @@ pub use genomes::{Genome, Genomes};
 pub use index::{Index, IndexError, Parameters};
 pub use inspect::{Contents, inspect};
 pub use mismatch::Mismatch;
+pub use plan::{Prediction, predict};
 pub use query::{
     Candidates, CandidatesError, Config, Hits, Lines, Outlets, QueryError, Scratch, Summary, Wanted, classify,
     classify_candidates, covered, covered_candidates,

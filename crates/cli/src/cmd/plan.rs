@@ -8,6 +8,7 @@ use clap::{Args, Subcommand};
 use gyrase_count::{Config, Estimate, Plan as Prediction};
 use serde_json::{Value, json};
 
+use super::classify::Classify;
 use super::count::What;
 use crate::failure::Result;
 use crate::session::Session;
@@ -17,7 +18,8 @@ use crate::words::{self, bytes, grouped};
 const EXAMPLES: &str = "\
 Examples:
   gyrase plan count reads_1.fq.gz reads_2.fq.gz -k 31
-  gyrase plan count big.fq.gz -k 55 --memory 8G";
+  gyrase plan count big.fq.gz -k 55 --memory 8G
+  gyrase plan classify --db refs.gydb reads.fq.gz --memory 8G";
 
 /// Say what a run will take, before its first byte.
 #[derive(Debug, Args)]
@@ -38,6 +40,9 @@ enum Verb {
         #[command(flatten)]
         rest: Rest,
     },
+    /// Say what `gyrase classify` with these arguments will take
+    #[command(after_help = EXAMPLES)]
+    Classify(Box<Classify>),
 }
 
 /// What else `gyrase count` takes and the prediction does not depend on, so that its command line can be given as it is.
@@ -54,19 +59,25 @@ struct Rest {
 impl Plan {
     /// Prints the prediction; a run that would be refused is refused here too.
     pub fn run(self, session: &Session) -> Result<()> {
-        let Verb::Count { what, rest: _ } = self.verb;
-        let config = what.config(session, Path::new(""), false)?;
-        session.keep_apart(what.lists().iter().chain(&config.inputs), [])?;
-        let plan = gyrase_count::plan(&config)?;
-        session.note("counts", json!({"bases": bounds(plan.bases), "super_kmer_bytes": bounds(plan.super_kmers)}));
-        session.note(
-            "bytes",
-            json!({"memory": plan.memory, "least_memory": plan.least_memory, "temporary": bounds(plan.tmp)}),
-        );
-        session.note("predicted_seconds", plan.seconds);
-        sink::write_all(None, table(&plan, &config).as_bytes())?;
-        Ok(plan.admit(&config)?)
+        match self.verb {
+            Verb::Count { what, rest: _ } => count(&what, session),
+            Verb::Classify(verb) => verb.plan(session),
+        }
     }
+}
+
+fn count(what: &What, session: &Session) -> Result<()> {
+    let config = what.config(session, Path::new(""), false)?;
+    session.keep_apart(what.lists().iter().chain(&config.inputs), [])?;
+    let plan = gyrase_count::plan(&config)?;
+    session.note("counts", json!({"bases": bounds(plan.bases), "super_kmer_bytes": bounds(plan.super_kmers)}));
+    session.note(
+        "bytes",
+        json!({"memory": plan.memory, "least_memory": plan.least_memory, "temporary": bounds(plan.tmp)}),
+    );
+    session.note("predicted_seconds", plan.seconds);
+    sink::write_all(None, table(&plan, &config).as_bytes())?;
+    Ok(plan.admit(&config)?)
 }
 
 /// Both bounds; an upper one that nobody knows is null.

@@ -250,6 +250,46 @@ fn odd_sheets_are_refused_before_any_work() {
 }
 
 #[test]
+fn what_a_run_will_take_is_told_beforehand() {
+    let place = place_of_samples();
+    let planned = |reads: &[&str], more: &[&str]| {
+        let args = [&["plan", "classify", "--db", "r.gydb", "-t", "1", "--report", "plan.json"], reads, more].concat();
+        let ran = place.run(&args);
+        let facts = if ran.code == 0 { place.json("plan.json") } else { Value::Null };
+        (ran, facts)
+    };
+    let (ran, facts) = planned(&["r_1.fq", "r_2.fq"], &["--memory", "1G", "-o", "o.tsv", "--kreport", "k"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    place.ok(&["classify", "--db", "r.gydb", "r_1.fq", "r_2.fq", "-o", "o.tsv", "--report", "run.json"]);
+    assert_eq!(facts["counts"]["letters"], place.json("run.json")["counts"]["bases"]);
+    assert_eq!(facts["counts"]["passes"], 1);
+    for words in [
+        "passes          1 over the reads\n",
+        "temporary disk  none\n",
+        "of the 1.0 GiB allowed\n",
+        "time            about ",
+    ] {
+        assert!(ran.stdout.contains(words), "{words}: {}", ran.stdout);
+    }
+    let number = |facts: &Value, name: &str| facts["bytes"][name].as_u64().unwrap();
+    let least = number(&facts, "least_memory");
+    assert!(number(&facts, "databases") < place.read("r.gydb").len() as u64 && least <= number(&facts, "memory"));
+    let (enough, facts) = planned(&["r_1.fq"], &["--memory", &least.to_string()]);
+    assert!(enough.code == 0 && number(&facts, "memory") <= least, "{}", enough.stderr);
+    let (too_little, _) = planned(&["r_1.fq"], &["--memory", &(least - (1 << 20)).to_string()]);
+    assert!(too_little.code == 4 && too_little.stderr.contains("classifying takes at least"), "{too_little:?}");
+    let (_, facts) = planned(&["--samples", "sheet.csv", "--out-dir", "out"], &[]);
+    let total = ["r_1.fq", "r_1.fq", "r_2.fq"].map(|file| letters(&place.read(file))).iter().sum::<usize>();
+    assert!(facts["counts"]["letters"] == total && !place.path("out").exists(), "{facts}");
+    place.fails(&["plan", "classify", "--refs", "refs", "--taxonomy", "tax", "r_1.fq"], 1, &["--db"]);
+}
+
+/// Letters of the reads of a FASTQ file.
+fn letters(fastq: &[u8]) -> usize {
+    std::str::from_utf8(fastq).unwrap().lines().skip(1).step_by(4).map(str::len).sum()
+}
+
+#[test]
 fn a_stopped_run_goes_on() {
     let place = place_of_samples();
     place.write("sheet.csv", "sample,fastq_1\na,r_1.fq\nb,pipe\n");

@@ -46,6 +46,11 @@ impl Against {
         !self.refs.is_empty()
     }
 
+    /// True where databases are opened.
+    pub fn is_of_databases(&self) -> bool {
+        !self.db.is_empty()
+    }
+
     /// Opens the database, or builds it in memory of `references`.
     pub fn index(&self, references: Vec<PathBuf>, session: &Session) -> Result<Collection> {
         match &self.taxonomy {

@@ -6,6 +6,7 @@ mod extras;
 mod lane;
 mod many;
 mod outputs;
+mod plan;
 mod plots;
 mod record;
 mod reports;
@@ -140,8 +141,13 @@ impl Classify {
         if !self.stored.merge.is_empty() {
             return self.run_merge(&self.stored.merge, session);
         }
-        let reads = self.reads.clone().ok_or_else(|| Failure::usage("name the reads, or a sheet with --samples"))?;
-        self.run_one(Lane { reads, mates: self.mates.clone(), interleaved: self.interleaved }, session)
+        let lane = self.lane().ok_or_else(|| Failure::usage("name the reads, or a sheet with --samples"))?;
+        self.run_one(lane, session)
+    }
+
+    /// The reads of the one sample.
+    fn lane(&self) -> Option<Lane> {
+        Some(Lane { reads: self.reads.clone()?, mates: self.mates.clone(), interleaved: self.interleaved })
     }
 
     fn run_one(&self, lane: Lane, session: &Session) -> Result<()> {
