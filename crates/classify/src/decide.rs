@@ -24,14 +24,15 @@ pub struct Rule {
 
 impl Default for Rule {
     fn default() -> Rule {
-        Rule { least_hits: 2, lead: 0.12, species_share: 0.075 }
+        Rule { least_hits: 2, lead: 0.12, species_share: 0.09 }
     }
 }
 
 /// Candidates with less than this share of the hits of the best are chance, not the read's origin.
 const LEAST_SHARE: f64 = 0.25;
 
-/// A read of which less than this share of the features is found comes from none of the references, nor from a relative as close as a strain.
+/// A read of which less than this share of the features is found comes from none of the references, nor from a relative as close as a
+/// strain. A species is named only if no other has a likely candidate.
 const CLOSE_SHARE: f64 = 0.3;
 
 /// Of such a read, species with at least this share of the most features are equally close.
@@ -72,9 +73,11 @@ impl Judge {
             return None;
         }
         let found = f64::from(most) / features as f64;
-        let taxon = if found < CLOSE_SHARE { self.level(index, most) } else { self.ahead(index, rule, most) }?;
+        let close = found >= CLOSE_SHARE;
+        let taxon = if close { self.ahead(index, rule, most) } else { self.level(index, most) }?;
+        let known = close || found >= rule.species_share && self.species.len() == 1;
         let genus = || index.taxonomy.ancestor_at(taxon, Rank::Genus).unwrap_or(taxon);
-        Some(if found >= rule.species_share { taxon } else { genus() })
+        Some(if known { taxon } else { genus() })
     }
 
     /// What the species have in common that have nearly the most features.
