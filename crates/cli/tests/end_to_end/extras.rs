@@ -255,6 +255,22 @@ fn samples_of_a_sheet_have_the_same() {
 }
 
 #[test]
+fn stored_candidates_tell_the_same() {
+    let place = place();
+    place.ok(&BUILD);
+    place.ok(&[&PAIRS[..], &["--candidates", "r.gyc"]].concat());
+    let more = ["--locations", "--drop-least-covered", "0.3", "--evidence"];
+    place.ok(&[&PAIRS[..], &more, &["e", "-o", "o", "--coverage-plots", "p"]].concat());
+    place.ok(&[&["classify", "--merge", "r.gyc"], &more[..], &["e2", "-o", "o2", "--coverage-plots", "p2"]].concat());
+    assert!(place.read("o") == place.read("o2") && place.read("e") == place.read("e2"));
+    for plot in std::fs::read_dir(place.path("p")).unwrap() {
+        let name = plot.unwrap().file_name().into_string().unwrap();
+        assert!(place.read(&format!("p/{name}")) == place.read(&format!("p2/{name}")), "{name}");
+    }
+    place.fails(&["classify", "--merge", "r.gyc", "-o", "o3", "--extract", "562=x.fq"], 1, &["--extract", "--merge"]);
+}
+
+#[test]
 fn without_reads_or_hits_everything_is_there_and_valid() {
     let place = place();
     place.ok(&BUILD);
