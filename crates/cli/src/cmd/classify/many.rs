@@ -21,7 +21,7 @@ use super::sheet::{self, Sample};
 use super::together::{self, Together};
 use crate::failure::{Code, Failure, Result};
 use crate::session::Session;
-use crate::words::{percent, things};
+use crate::words::{grouped, percent, things};
 
 /// Failed samples that the last message names.
 const NAMED: usize = 5;
@@ -171,7 +171,7 @@ impl Run<'_> {
         record.keep(taxonomy, &summary)?;
         let (all, classified) = (summary.tally.total(), summary.tally.classified());
         let share = percent(classified, all);
-        tracing::info!("sample {name}: {classified} of {} classified ({share})", things(all, "sequence"));
+        tracing::info!("sample {name}: {} of {} classified ({share})", grouped(classified), things(all, "sequence"));
         // What speaks for a taxon is in the reports of the sample already, and large.
         let summary = Summary { tally: bare(&summary.tally), letters: summary.letters, ..Summary::default() };
         Ok(Done { name, summary, time: Some(start.elapsed()) })
