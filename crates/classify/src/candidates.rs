@@ -18,6 +18,11 @@ pub fn window_of(hit: Hit) -> u32 {
     (hit >> 32) as u32
 }
 
+/// The windows of hits in order, each once.
+pub fn windows_of(hits: &[Hit]) -> impl Iterator<Item = u32> {
+    hits.chunk_by(|&one, &other| window_of(one) == window_of(other)).map(|of_window| window_of(of_window[0]))
+}
+
 /// The number within the read of the feature that hit.
 pub fn feature_of(hit: Hit) -> usize {
     hit as u32 as usize

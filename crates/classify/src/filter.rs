@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::candidates::{Candidate, Hit, window_of};
+use crate::candidates::{Candidate, Hit, windows_of};
 use crate::genomes::Genomes;
 use crate::tally::Windows;
 use crate::targets::Targets;
@@ -16,7 +16,7 @@ impl Covered {
     pub(crate) fn add(&mut self, hits: &[Hit], candidates: &[Candidate]) {
         let most = candidates.iter().map(|candidate| candidate.hits.len()).max();
         for best in candidates.iter().filter(|candidate| Some(candidate.hits.len()) == most) {
-            hits[best.hits.clone()].iter().for_each(|&hit| self.0.insert(window_of(hit)));
+            windows_of(&hits[best.hits.clone()]).for_each(|window| self.0.insert(window));
         }
     }
 

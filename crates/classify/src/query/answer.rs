@@ -5,7 +5,7 @@ use std::io::Write;
 use gyrase_seq::Batch;
 
 use super::{Config, Lines};
-use crate::candidates::{Candidate, Hit, best_regions, feature_of, window_of};
+use crate::candidates::{Candidate, Hit, best_regions, feature_of, windows_of};
 use crate::catalogue::Catalogue;
 use crate::decide::Judge;
 use crate::filter::{Covered, Dropped};
@@ -154,7 +154,7 @@ impl<'i> Answerer<'i> {
         found.extend(hits.iter().map(|&hit| read.features[feature_of(hit)]));
         found.sort_unstable();
         found.dedup();
-        tally.evidence_mut(taxon).hit_in(found, hits.iter().map(|&hit| window_of(hit)));
+        tally.evidence_mut(taxon).hit_in(found, windows_of(hits));
     }
 
     /// Windows that a read can touch.
@@ -188,7 +188,7 @@ impl<'i> Answerer<'i> {
                 let start = |window: u32| u64::from(window - first_of_target) * sketch.stride() as u64;
                 let last = (start(region.last) + sketch.window() as u64).min(target.letters);
                 let in_region = &hits[region.hits.clone()];
-                let hit = in_region.chunk_by(|&one, &other| window_of(one) == window_of(other)).count();
+                let hit = windows_of(in_region).count();
                 let share = hit as f64 / f64::from(region.last - region.first + 1);
                 let (name, first, hits) = (&target.name, start(region.first) + 1, in_region.len());
                 write!(text, "{name}\t{first}\t{last}\t{hits}\t{features}\t{share:.4}")
