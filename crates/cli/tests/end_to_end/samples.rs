@@ -11,7 +11,7 @@ use crate::classify::{BUILD, place};
 use crate::place::Place;
 
 const RUN: [&str; 7] = ["classify", "--db", "r.gydb", "--samples", "sheet.csv", "--out-dir", "out"];
-const ALL: [&str; 2] = ["--reports", "kreport,mpa,cami,bracken,html,abundance"];
+const ALL: [&str; 2] = ["--reports", "kreport,mpa,cami,taxpasta,bracken,html,abundance"];
 const TOGETHER: [&str; 4] = ["summary.tsv", "taxa.biom", "taxa.html", "taxa.tsv"];
 
 /// References, reads, and a sheet of a pair, of two lanes of single reads that are not side by side, and of no reads.
@@ -47,7 +47,7 @@ fn every_sample_gets_what_it_would_get_alone() {
     let ran = place.run(&[&RUN[..], &ALL, &["-t", "2", "--report", "run.json"]].concat());
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     let made = outputs(&place);
-    assert_eq!(made.len(), 3 * 7 + TOGETHER.len(), "{:?}", made.keys());
+    assert_eq!(made.len(), 3 * 8 + TOGETHER.len(), "{:?}", made.keys());
     for (sample, reads) in [("pair", &["r_1.fq", "r_2.fq"][..]), ("single", &["r_1.fq"]), ("none", &["none.fq"])] {
         let reports = ["--kreport", "k", "--mpa", "m", "--bracken", "b", "--abundance-out", "a"];
         place.ok(&[&["classify", "--db", "r.gydb", "-o", "o"], reads, &reports].concat());
@@ -57,6 +57,14 @@ fn every_sample_gets_what_it_would_get_alone() {
         assert!(text(&place, &format!("{sample}.cami")).starts_with(&format!("@SampleID:{sample}\n")));
         assert!(text(&place, &format!("{sample}.html")).contains(&format!("Taxa of {sample}")));
     }
+    let (table, column) = (text(&place, "taxa.tsv"), text(&place, "pair.taxpasta"));
+    let cells = table
+        .lines()
+        .skip(1)
+        .map(|row| row.split('\t').collect::<Vec<_>>())
+        .filter(|row| row[5] != "0" || row[0] == "0");
+    let expected = cells.map(|row| format!("{}\t{}\n", row[0], row[5])).collect::<String>();
+    assert_eq!(column.strip_prefix("taxonomy_id\tcount\n"), Some(expected.as_str()));
     let facts = place.json("run.json");
     let (samples, pair) = (&facts["samples"], text(&place, "pair.tsv").lines().count());
     assert_eq!((&samples[1]["sample"], &samples[1]["counts"]["reads"]), (&"pair".into(), &pair.into()));

@@ -91,7 +91,7 @@ pub struct Classify {
 }
 
 /// The arguments that name the reads and outputs of one sample.
-const ONE_SAMPLE: [&str; 17] = [
+const ONE_SAMPLE: [&str; 18] = [
     "reads",
     "mates",
     "candidates",
@@ -106,6 +106,7 @@ const ONE_SAMPLE: [&str; 17] = [
     "evidence",
     "mpa",
     "cami",
+    "taxpasta",
     "html",
     "bracken",
     "abundance_out",

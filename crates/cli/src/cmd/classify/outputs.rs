@@ -109,6 +109,7 @@ fn write(form: Form, rank: Rank, catalogue: &Catalogue, sample: &Sample, out: &m
         Form::Evidence => report::evidence(taxonomy, tally, out),
         Form::Mpa => report::mpa(taxonomy, tally, out),
         Form::Cami => report::cami(taxonomy, name, &Profile::of_reads(tally), out),
+        Form::Taxpasta => report::taxpasta(taxonomy, tally, out),
         Form::Html => report::html(taxonomy, &format!("Taxa of {name}"), &[*sample], out),
         Form::Bracken => report::bracken(taxonomy, &estimates(), out),
         Form::Abundance => {

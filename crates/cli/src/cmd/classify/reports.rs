@@ -29,6 +29,10 @@ pub struct Reports {
     #[arg(long, value_name = "FILE")]
     cami: Option<PathBuf>,
 
+    /// Reads of the taxa themselves by taxid, as taxpasta's standard table has them
+    #[arg(long, value_name = "FILE")]
+    taxpasta: Option<PathBuf>,
+
     /// Interactive page of all taxa in one file; needs no network
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
@@ -66,6 +70,8 @@ pub enum Form {
     Mpa,
     // As `--cami`.
     Cami,
+    // As `--taxpasta`.
+    Taxpasta,
     // As `--html`.
     Html,
     // As `--bracken`.
@@ -83,6 +89,7 @@ impl Reports {
             (Form::Evidence, &self.evidence),
             (Form::Mpa, &self.mpa),
             (Form::Cami, &self.cami),
+            (Form::Taxpasta, &self.taxpasta),
             (Form::Html, &self.html),
             (Form::Bracken, &self.bracken),
             (Form::Abundance, &self.abundance_out),
@@ -110,6 +117,7 @@ impl Form {
             Form::Evidence => "evidence",
             Form::Mpa => "mpa",
             Form::Cami => "cami",
+            Form::Taxpasta => "taxpasta",
             Form::Html => "html",
             Form::Bracken => "bracken",
             Form::Abundance => "abundance",
