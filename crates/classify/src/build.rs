@@ -1,20 +1,21 @@
 //! Builds a database: references to sketches to lists of locations (thesis, sections 6.4.1 and 6.4.2).
 
+mod budget;
 mod lists;
 
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use gyrase_fabric::{Drain, Fabric, FabricError, LocalFabric, LocalPartitions, Progress, Sender, SpillFolder};
 use gyrase_kmer::{SketchShape, Sketcher};
 use gyrase_table::gydb::{self, Database, GydbError, PARTITIONS, Writer};
 use gyrase_tabulate::{TabulateError, in_parallel, spill_path};
 
+use crate::build::budget::{Budget, Room};
+use crate::build::lists::MadeOf;
 use crate::distinct;
 use crate::index::{DISTINCT, FULL, PARAMETERS, Parameters, TARGETS, TAXONOMY};
 use crate::parts::Part;
-use crate::references::{Chunk, References, TaxonOf};
+use crate::references::{Chunk, Numbers, PROVISIONAL_BITS, References, TaxonOf};
 use crate::targets::{Target, Targets};
 use crate::taxonomy::{Taxon, Taxonomy};
 
@@ -29,12 +30,19 @@ pub struct Config {
     pub parameters: Parameters,
     /// Threads, at least 1.
     pub threads: usize,
-    /// Bytes for the buffers.
+    /// Bytes of memory that the build may take, [`Config::least_memory`] or more.
     pub memory: u64,
     /// Where spill files go.
     pub tmp: PathBuf,
     /// Bytes of spill files that the run may take.
     pub max_tmp: Option<u64>,
+}
+
+impl Config {
+    /// Bytes of memory without which so many threads cannot build.
+    pub fn least_memory(threads: usize) -> u64 {
+        budget::least_memory(threads)
+    }
 }
 
 /// What was built.
@@ -66,6 +74,18 @@ pub enum BuildError {
         "the references have more than 4,294,967,295 windows; build several databases, or one with a longer --window"
     )]
     TooManyWindows,
+    /// More memory would be needed than there is.
+    #[error("{what} needs about {} MiB of memory, not {} MiB; raise --memory{or}", needed.div_ceil(1 << 20), given >> 20)]
+    Memory {
+        /// For what.
+        what: &'static str,
+        /// Bytes needed.
+        needed: u64,
+        /// Bytes given.
+        given: u64,
+        /// What helps besides.
+        or: &'static str,
+    },
 }
 
 impl From<gyrase_fastx::Error> for BuildError {
@@ -99,9 +119,10 @@ pub fn build(
 }
 
 /// Starts the database. First of all, since it keeps other runs from the same target and so from the same spill folder.
-pub(crate) fn writer(config: &Config) -> Result<Writer, GydbError> {
-    let cap = config.parameters.locations;
-    config.output.as_ref().map_or_else(|| Ok(Writer::in_memory(cap)), |path| Writer::create(path, cap))
+pub(crate) fn writer(config: &Config) -> Result<Writer, BuildError> {
+    let (cap, budget) = (config.parameters.locations, Budget::of(config.memory, config.threads)?);
+    let writer = config.output.as_ref().map_or_else(|| Ok(Writer::in_memory(cap)), |path| Writer::create(path, cap))?;
+    Ok(writer.waiting_within(budget.waiting))
 }
 
 /// What a database will be about.
@@ -113,18 +134,41 @@ pub(crate) struct Outline<'a> {
     pub parts: &'a [Part<'a>],
 }
 
+/// The features of references that were read, by partition.
+pub(crate) struct Records<D> {
+    partitions: D,
+    numbers: Numbers,
+    /// The memory for what is made of them; no limit where there are none.
+    budget: Option<Budget>,
+    spilled: bool,
+}
+
+impl<D: Drain> Records<D> {
+    /// No records: all that is drained of `partitions` is nothing.
+    pub fn none(partitions: D) -> Records<D> {
+        Records { partitions, numbers: Numbers::default(), budget: None, spilled: false }
+    }
+
+    fn room(&self, config: &Config, targets: usize) -> Result<Room, BuildError> {
+        let unlimited = Room { threads: config.threads, rows: usize::MAX };
+        let room = |budget: Budget| budget.for_lists(&self.partitions, self.spilled, targets, config.output.is_none());
+        self.budget.map_or(Ok(unlimited), room)
+    }
+}
+
 /// Makes the lists of records and parts, and finishes the database.
 pub(crate) fn complete<D: Drain>(
     config: &Config,
     writer: Writer,
     outline: &Outline,
-    partitions: D,
+    records: Records<D>,
     progress: &Progress,
 ) -> Result<(Summary, Option<Database>), BuildError> {
     let (taxonomy, targets) = of_targets(outline.taxonomy, outline.targets);
-    let sorting = (&writer, config.parameters.locations, config.threads);
-    let counted = lists::write(&partitions, outline.parts, &targets, taxonomy.len(), sorting, progress)?;
-    drop(partitions);
+    let room = records.room(config, targets.len())?;
+    let lists = MadeOf { records: &records, parts: outline.parts, targets: &targets, taxa: taxonomy.len(), room };
+    let counted = lists.write(&writer, config.parameters.locations, progress)?;
+    drop(records);
     progress.start("write", 0);
     writer.section(PARAMETERS, &config.parameters.to_bytes());
     writer.section(TARGETS, &targets.to_bytes());
@@ -140,43 +184,43 @@ pub(crate) fn scatter(
     targets: Targets,
     taxon_of: &mut TaxonOf<'_>,
     progress: &Progress,
-) -> Result<(LocalPartitions, Targets), BuildError> {
+) -> Result<(Records<LocalPartitions>, Targets), BuildError> {
+    let budget = Budget::of(config.memory, config.threads)?;
     let folder = SpillFolder::new(spills(config), config.max_tmp, false);
-    let fabric = LocalFabric::new(PARTITIONS, config.memory, folder.into());
-    progress.start("read", 0);
-    let shape = config.parameters.sketch;
-    let references = Mutex::new(References::new(config.references.clone(), targets, shape, taxon_of));
-    let failed = AtomicBool::new(false);
-    let senders = (0..config.threads).map(|_| fabric.sender()).collect();
-    let senders = in_parallel(senders, |mut sender| {
-        let sent = sketch_all(shape, &references, &mut sender, &failed, progress);
-        failed.fetch_or(sent.is_err(), Relaxed);
-        sent.map(|()| sender)
+    let fabric = LocalFabric::new(PARTITIONS, budget.fabric, folder.into());
+    progress.start("read", stored_bytes(&config.references));
+    let (shape, threads) = (config.parameters.sketch, config.threads);
+    let references = References::new(&config.references, shape, taxon_of, threads, progress);
+    let senders = (0..threads).map(|thread| (thread, fabric.sender())).collect();
+    let senders = in_parallel(senders, |(thread, mut sender)| {
+        if let Err(error) = sketch_all(shape, &references, thread, &mut sender, progress) {
+            references.fail(error);
+        }
+        Ok::<_, BuildError>(sender)
     })?;
-    let references = references.into_inner().expect("no thread panics while it reads");
-    Ok((fabric.close(senders)?, references.into_targets()))
+    let (targets, numbers) = references.finish(targets)?;
+    let partitions = fabric.close(senders)?;
+    let spilled = partitions.spilled();
+    Ok((Records { partitions, numbers, budget: Some(budget), spilled }, targets))
 }
 
 fn sketch_all(
     shape: SketchShape,
-    references: &Mutex<References>,
+    references: &References,
+    thread: usize,
     sender: &mut impl Sender,
-    failed: &AtomicBool,
     progress: &Progress,
 ) -> Result<(), BuildError> {
     let (mut sketcher, mut chunk) = (Sketcher::new(shape), Chunk::default());
-    while !failed.load(Relaxed) {
+    while references.next_chunk(thread, &mut chunk) {
         if progress.is_cancelled() {
             return Err(TabulateError::Cancelled.into());
-        }
-        if !references.lock().expect("no thread panics while it reads").next_chunk(&mut chunk)? {
-            break;
         }
         for (first_window, letters) in chunk.pieces() {
             let mut sent = Ok(());
             sketcher.sketch(letters, &mut |window, features| {
                 if sent.is_ok() {
-                    sent = send(sender, features, first_window + window);
+                    sent = send(sender, features, chunk.provisional(first_window + window));
                 }
             });
             sent?;
@@ -185,16 +229,27 @@ fn sketch_all(
     Ok(())
 }
 
-/// Bytes of a record: the place of a feature, and a location.
+/// Bytes of a record: the place of a feature in its partition, and the provisional number of a window.
 const RECORD: usize = 8;
 
+/// Places of a partition.
+const PLACES: u32 = u32::MAX / PARTITIONS as u32 + 1;
+
+const _: () = assert!(PLACES as u64 == 1 << (64 - PROVISIONAL_BITS));
+
 /// Sends the features of a window, whose partitions are told of before the first is sent.
-fn send(sender: &mut impl Sender, features: &[u32], window: u32) -> Result<(), FabricError> {
+fn send(sender: &mut impl Sender, features: &[u32], window: u64) -> Result<(), FabricError> {
     features.iter().for_each(|&feature| sender.expect(gydb::partition_of(feature)));
     features.iter().try_for_each(|&feature| {
-        let record = u64::from(gydb::place_of(feature)) << 32 | u64::from(window);
+        let record = u64::from(gydb::place_of(feature) % PLACES) << PROVISIONAL_BITS | window;
         sender.send(gydb::partition_of(feature), &record.to_le_bytes(), RECORD)
     })
+}
+
+/// Bytes of the files as they are stored; 0, for unknown, when one is a pipe.
+fn stored_bytes(files: &[PathBuf]) -> u64 {
+    let bytes = |file: &PathBuf| file.metadata().ok().filter(std::fs::Metadata::is_file).map(|there| there.len());
+    files.iter().map(bytes).sum::<Option<u64>>().unwrap_or(0)
 }
 
 fn finish(config: &Config, writer: Writer, targets: &Targets) -> Result<(Summary, Option<Database>), BuildError> {

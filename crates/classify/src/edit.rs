@@ -167,7 +167,7 @@ fn write(
     };
     let writer = Writer::create(output, parameters.locations)?;
     still_there(parts)?;
-    Ok(build::complete(&config, writer, outline, Nothing, progress)?.0)
+    Ok(build::complete(&config, writer, outline, build::Records::none(Nothing), progress)?.0)
 }
 
 /// Partitions without records.

@@ -1,169 +1,203 @@
 //! Reference sequences, cut into chunks of whole windows.
+//!
+//! Every thread reads a file of its own, and helps with those of others when no more are left, so that files are decompressed side by
+//! side and one large file is still sketched by all. How many windows the files before have is then not known; windows are numbered
+//! within their file, [`Numbers`] makes them windows of the database once all is read.
 
-use std::ops::Range;
+mod file;
+
 use std::path::{Path, PathBuf};
-use std::vec;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use gyrase_fastx::{Error, Options, Reader};
+use gyrase_fabric::Progress;
 use gyrase_kmer::SketchShape;
-use gyrase_seq::{Batch, Record};
+use gyrase_seq::Batch;
 
 use crate::BuildError;
-use crate::targets::{Target, Targets};
+use crate::references::file::{File, Read};
+use crate::targets::Targets;
 use crate::taxonomy::Taxon;
+
+pub(crate) use file::Chunk;
 
 /// Names the taxon of a reference, by its header and its file.
 pub(crate) type TaxonOf<'t> = dyn FnMut(&str, &Path) -> Option<Taxon> + Send + 't;
 
-/// Letters of a chunk, about.
-const CHUNK: usize = 1 << 20;
+/// Windows of one file whose numbers follow each other in the database, as a power of two.
+const BLOCK_BITS: u32 = 16;
 
-/// Letters to sketch, of one or more targets.
-#[derive(Debug, Default)]
-pub(crate) struct Chunk {
-    letters: Vec<u8>,
-    pieces: Vec<Piece>,
-}
+/// Bits of a number that says which window until windows have their numbers of the database.
+pub(crate) const PROVISIONAL_BITS: u32 = 44;
 
-/// Letters of one target that begin where a window begins and end where one ends.
-#[derive(Debug)]
-struct Piece {
-    letters: Range<usize>,
-    first_window: u32,
-}
-
-impl Chunk {
-    /// Every piece: the number of its first window, and its letters.
-    pub(crate) fn pieces(&self) -> impl Iterator<Item = (u32, &[u8])> {
-        self.pieces.iter().map(|piece| (piece.first_window, &self.letters[piece.letters.clone()]))
-    }
-}
-
-/// Reads files one after the other and gives targets and windows their numbers, in the order of the files.
+/// Reads files and gives targets and windows their numbers, in the order of the files.
 pub(crate) struct References<'a> {
-    files: vec::IntoIter<PathBuf>,
-    /// The file that is read, and its name.
-    reader: Option<(Reader, PathBuf)>,
-    batch: Batch,
-    /// The number of the file, among those that have a target.
-    source: u32,
-    /// The next record of the batch.
-    next: usize,
+    files: &'a [PathBuf],
+    /// The next file that nobody reads.
+    next: AtomicUsize,
+    /// A file of every thread.
+    slots: Vec<Mutex<Slot>>,
+    /// Blocks of windows handed out.
+    blocks: AtomicUsize,
     shape: SketchShape,
-    taxon_of: &'a mut TaxonOf<'a>,
-    targets: Targets,
-    open: Option<Open>,
+    taxon_of: Mutex<&'a mut TaxonOf<'a>>,
+    /// Files that were read.
+    done: Mutex<Vec<Option<Read>>>,
+    /// How many files count: those before the first that failed, or none after a failure of something else.
+    wanted: AtomicUsize,
+    failure: Mutex<Option<BuildError>>,
+    progress: &'a Progress,
 }
 
-/// A target of which not all letters have come.
-struct Open {
-    target: Target,
-    /// Windows cut so far.
-    cut: u32,
-    /// Letters from the start of the next window on that the last chunk had no room for.
-    rest: Vec<u8>,
+/// The file that a thread has open, and the batch for all of its files.
+#[derive(Default)]
+struct Slot {
+    file: Option<File>,
+    batch: Batch,
 }
 
 impl<'a> References<'a> {
-    /// The sequences of `files`, numbered from behind `targets` on; `taxon_of` is told the header of each, and its file.
+    /// The sequences of `files`, for so many threads; `taxon_of` is told the header of each, and its file.
     pub(crate) fn new(
-        files: Vec<PathBuf>,
-        targets: Targets,
+        files: &'a [PathBuf],
         shape: SketchShape,
         taxon_of: &'a mut TaxonOf<'a>,
+        threads: usize,
+        progress: &'a Progress,
     ) -> References<'a> {
-        let (files, batch) = (files.into_iter(), Batch::default());
-        let source = targets.sources().saturating_sub(1);
-        References { files, reader: None, source, batch, next: 0, shape, taxon_of, targets, open: None }
-    }
-
-    /// The targets that it began with, and those read so far.
-    pub(crate) fn into_targets(self) -> Targets {
-        self.targets
-    }
-
-    /// Fills a chunk; false when there is no more.
-    pub(crate) fn next_chunk(&mut self, chunk: &mut Chunk) -> Result<bool, BuildError> {
-        chunk.letters.clear();
-        chunk.pieces.clear();
-        let mut start = 0;
-        if let Some(open) = &mut self.open {
-            chunk.letters.append(&mut open.rest);
+        References {
+            files,
+            next: AtomicUsize::new(0),
+            slots: (0..threads).map(|_| Mutex::default()).collect(),
+            blocks: AtomicUsize::new(0),
+            shape,
+            taxon_of: Mutex::new(taxon_of),
+            done: Mutex::new((0..files.len()).map(|_| None).collect()),
+            wanted: AtomicUsize::new(files.len()),
+            failure: Mutex::new(None),
+            progress,
         }
-        let mut more = true;
-        while chunk.letters.len() < CHUNK {
-            more = self.has_record()?;
-            if !more {
-                break;
+    }
+
+    /// Fills a chunk for a thread; false when there is nothing left to do for it.
+    pub(crate) fn next_chunk(&self, thread: usize, chunk: &mut Chunk) -> bool {
+        let slots = self.slots[thread..].iter().chain(&self.slots[..thread]);
+        slots.enumerate().any(|(at, slot)| {
+            let mut slot = slot.lock().expect("no thread panics while it reads");
+            while slot.file.is_some() || at == 0 && self.open(&mut slot) {
+                if self.fill(&mut slot, chunk) {
+                    return true;
+                }
             }
-            let record = self.batch.records[self.next];
-            self.next += 1;
-            self.open_target(&record);
-            let letters = self.batch.bytes(record.letters);
-            chunk.letters.extend_from_slice(letters);
-            let open = self.open.as_mut().expect("a target is open");
-            open.target.letters += letters.len() as u64;
-            if !record.continues {
-                self.close_target(chunk, start)?;
-                start = chunk.letters.len();
+            false
+        })
+    }
+
+    /// Opens the next file; false when there is none.
+    fn open(&self, slot: &mut Slot) -> bool {
+        let number = self.next.fetch_add(1, Relaxed);
+        if number >= self.wanted.load(Relaxed) {
+            return false;
+        }
+        slot.batch.clear();
+        match File::open(number, &self.files[number]) {
+            Ok(file) => slot.file = Some(file),
+            Err(error) => self.fail_at(number, error),
+        }
+        true
+    }
+
+    /// Fills a chunk from the file of a slot; false, and no file any more, when it has no more or its letters are not wanted.
+    fn fill(&self, slot: &mut Slot, chunk: &mut Chunk) -> bool {
+        let Slot { file, batch } = slot;
+        let Some(open) = file.as_mut() else { return false };
+        let number = open.number();
+        if number >= self.wanted.load(Relaxed) {
+            *file = None;
+            return false;
+        }
+        let more = open.fill(chunk, batch, self.shape, &mut |header| {
+            let mut taxon_of = self.taxon_of.lock().expect("no thread panics while it names a taxon");
+            (**taxon_of)(header, &self.files[number])
+        });
+        self.progress.advance(open.advanced());
+        match more {
+            Ok(true) => open.number_windows(chunk, || self.blocks.fetch_add(1, Relaxed) as u32),
+            Ok(false) => self.close(file.take()),
+            Err(error) => {
+                *file = None;
+                self.fail_at(number, error);
             }
         }
-        self.cut_open(chunk, start);
-        Ok(more || !chunk.pieces.is_empty())
+        slot.file.is_some()
     }
 
-    /// True when the batch has another record, perhaps after reading one from this or the next file.
-    fn has_record(&mut self) -> Result<bool, Error> {
-        while self.next == self.batch.records.len() {
-            self.next = 0;
-            let more = self.reader.as_mut().map_or(Ok(false), |(reader, _)| reader.next_batch(&mut self.batch))?;
-            if more {
-                continue;
+    fn close(&self, file: Option<File>) {
+        let Some(file) = file else { return };
+        let mut done = self.done.lock().expect("no thread panics while it closes a file");
+        let number = file.number();
+        done[number] = Some(file.into_read());
+    }
+
+    /// A file failed: those behind it are wanted no more, those before it may have failures that come first.
+    fn fail_at(&self, number: usize, error: BuildError) {
+        let mut failure = self.failure.lock().expect("no thread panics while it fails");
+        if self.wanted.fetch_min(number, Relaxed) > number {
+            *failure = Some(error);
+        }
+    }
+
+    /// Something else failed: no file is wanted any more.
+    pub(crate) fn fail(&self, error: BuildError) {
+        let mut failure = self.failure.lock().expect("no thread panics while it fails");
+        self.wanted.store(0, Relaxed);
+        failure.get_or_insert(error);
+    }
+
+    /// `targets` and all that were read behind them, and the numbers of the windows of these.
+    ///
+    /// # Errors
+    /// The failure of the first file that failed, if one did.
+    pub(crate) fn finish(self, mut targets: Targets) -> Result<(Targets, Numbers), BuildError> {
+        if let Some(failure) = self.failure.into_inner().expect("no thread panics while it fails") {
+            return Err(failure);
+        }
+        let mut source = targets.sources();
+        let mut numbers = Numbers { starts: vec![0; self.blocks.into_inner()] };
+        let done = self.done.into_inner().expect("no thread panics while it closes a file");
+        for Read { targets: here, blocks } in done.into_iter().flatten() {
+            let start = targets.all_windows();
+            let any = !here.is_empty();
+            for mut target in here {
+                target.source = source;
+                targets.push(target).ok_or(BuildError::TooManyWindows)?;
             }
-            self.batch.clear();
-            let Some(file) = self.files.next() else { return Ok(false) };
-            self.reader = Some((Reader::open(&file, &Options::default())?, file));
-            self.source += u32::from(self.targets.iter().last().is_some_and(|target| target.source == self.source));
+            for (ordinal, block) in blocks.into_iter().enumerate() {
+                numbers.starts[block as usize] = start + ((ordinal as u32) << BLOCK_BITS);
+            }
+            source += u32::from(any);
         }
-        Ok(true)
+        Ok((targets, numbers))
+    }
+}
+
+/// Which window of the database a provisional number means.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Numbers {
+    /// The first window of every block.
+    starts: Vec<u32>,
+}
+
+impl Numbers {
+    /// The window that `provisional`, which a chunk gave, means.
+    #[inline(always)]
+    pub(crate) fn window(&self, provisional: u64) -> u32 {
+        self.starts[(provisional >> BLOCK_BITS) as usize] + (provisional & ((1 << BLOCK_BITS) - 1)) as u32
     }
 
-    fn open_target(&mut self, record: &Record) {
-        if self.open.is_some() {
-            return;
-        }
-        let header = String::from_utf8_lossy(self.batch.bytes(record.name));
-        let name = header.split_whitespace().next().unwrap_or_default().to_owned();
-        let file = self.reader.as_ref().map_or(Path::new(""), |(_, file)| file);
-        let target =
-            Target { name, taxon: (self.taxon_of)(&header, file), letters: 0, windows: 0, source: self.source };
-        self.open = Some(Open { target, cut: 0, rest: Vec::new() });
-    }
-
-    /// The rest of the open target is in `chunk` from `start` on.
-    fn close_target(&mut self, chunk: &mut Chunk, start: usize) -> Result<(), BuildError> {
-        let Some(Open { mut target, cut, .. }) = self.open.take() else { return Ok(()) };
-        target.windows = self.shape.windows(usize::try_from(target.letters).expect("letters fit an address"));
-        if target.windows > cut {
-            let first_window = self.targets.all_windows().checked_add(cut).ok_or(BuildError::TooManyWindows)?;
-            chunk.pieces.push(Piece { letters: start..chunk.letters.len(), first_window });
-        }
-        self.targets.push(target).ok_or(BuildError::TooManyWindows)
-    }
-
-    /// Cuts the whole windows off a target that goes on in the next chunk.
-    fn cut_open(&mut self, chunk: &mut Chunk, start: usize) {
-        let first_window = self.targets.all_windows();
-        let Some(open) = &mut self.open else { return };
-        let (window, stride) = (self.shape.window(), self.shape.stride());
-        let letters = chunk.letters.len() - start;
-        // The last whole window is kept back too: the target may end with it.
-        let whole = letters.saturating_sub(window) / stride;
-        open.rest.extend_from_slice(&chunk.letters[start + whole * stride..]);
-        if whole > 0 {
-            let end = start + (whole - 1) * stride + window;
-            chunk.pieces.push(Piece { letters: start..end, first_window: first_window.saturating_add(open.cut) });
-            open.cut = open.cut.saturating_add(whole as u32);
-        }
+    /// The numbers of so many blocks that follow each other.
+    #[cfg(test)]
+    pub(crate) fn following(blocks: u32) -> Numbers {
+        Numbers { starts: (0..blocks).map(|block| block << BLOCK_BITS).collect() }
     }
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use gyrase_classify::edit::{self, EditError, Unwanted};
 use gyrase_classify::taxonomy::{Node, ROOT, Taxonomy};
 use gyrase_classify::{BuildConfig, Contents, Index, Mismatch, Parameters, Target, Targets, build, inspect};
-use gyrase_fabric::{LocalFabric, Progress};
+use gyrase_fabric::Progress;
 use gyrase_kmer::{SketchShape, mix};
 use gyrase_table::gydb::{PARTITIONS, Writer};
 
@@ -75,7 +75,7 @@ impl Place {
             output: Some(self.path(output)),
             parameters: self.parameters,
             threads,
-            memory: LocalFabric::least_memory(PARTITIONS, threads),
+            memory: BuildConfig::least_memory(threads),
             tmp: self.folder.path().to_path_buf(),
             max_tmp: None,
         }

@@ -11,6 +11,7 @@ use gyrase_classify::{
 };
 use gyrase_fabric::Progress;
 use gyrase_fastx::{Options, PairedReader, Reader};
+use gyrase_kmer::SketchShape;
 use gyrase_tabulate::Source;
 
 fn letters(n: usize, seed: u64) -> Vec<u8> {
@@ -111,7 +112,7 @@ fn one_database_for_any_threads_memory_and_place() {
     let mut all = Vec::new();
     for (number, (threads, memory)) in [(1, 1 << 30), (3, 1 << 30), (2, 0)].into_iter().enumerate() {
         let path = folder.path().join(format!("{number}.gydb"));
-        let memory = memory.max(gyrase_fabric::LocalFabric::least_memory(4096, threads));
+        let memory = memory.max(BuildConfig::least_memory(threads));
         let (summary, _) = built(folder.path(), threads, memory, Some(path.clone()));
         assert_eq!((summary.targets, summary.without_taxon, summary.letters), (6, 3, 110_012));
         let index = Index::open(&path).unwrap();
@@ -123,6 +124,82 @@ fn one_database_for_any_threads_memory_and_place() {
     assert!(all.windows(2).all(|two| two[0] == two[1]));
     let (_, index) = built(folder.path(), 2, 1 << 30, None);
     assert_eq!(answers(index.unwrap(), single(&reads), 2), all[0].1);
+}
+
+/// Builds files of records with such windows that a file of 200,000 letters has more of them than a block of numbers.
+fn built_dense(folder: &Path, files: &[PathBuf], threads: usize) -> Result<Vec<u8>, String> {
+    let output = folder.join("dense.gydb");
+    let config = BuildConfig {
+        references: files.to_vec(),
+        output: Some(output.clone()),
+        parameters: Parameters { sketch: SketchShape::sampled(22, 30, 2, 40).unwrap(), locations: 9 },
+        threads,
+        memory: BuildConfig::least_memory(threads),
+        tmp: folder.to_path_buf(),
+        max_tmp: None,
+    };
+    let taxonomy = taxonomy();
+    let mut taxon_of = |header: &str, _: &Path| taxonomy.taxon_of(10 + header.len() as u32 % 3);
+    build(&config, &taxonomy, &mut taxon_of, &Progress::default()).map_err(|error| error.to_string())?;
+    Ok(fs::read(output).unwrap())
+}
+
+/// A long file, hundreds of short ones, some of them empty or compressed, and one of thousands of scaffolds.
+fn many_files(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut write = |name: String, text: &[u8]| {
+        files.push(folder.join(name));
+        fs::write(files.last().unwrap(), text).unwrap();
+    };
+    write("long.fa".into(), &[b">long\n", &letters(300_000, 3)[..]].concat());
+    for i in 0..200 {
+        let text = [format!(">v{i}\n").as_bytes(), &letters(i * 17 % 900, i as u64 % 90), b"\n>more\nACGT\n"].concat();
+        write(format!("v{i}.fa"), if i % 9 == 4 { b"" } else { &text });
+    }
+    let scaffold = |i: usize| [format!("\n>s{i}\n").as_bytes(), &letters(i % 300, i as u64)].concat();
+    write("scaffolds.fa".into(), &(0..4000).flat_map(scaffold).skip(1).collect::<Vec<u8>>());
+    files
+}
+
+#[test]
+fn many_files_are_one_database_for_any_threads() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = many_files(folder.path());
+    let one = built_dense(folder.path(), &files, 1).unwrap();
+    let index = Index::open(&folder.path().join("dense.gydb")).unwrap();
+    assert_eq!(index.targets.len(), 1 + 2 * 178 + 4000);
+    assert_eq!(
+        (index.targets.get(0).source, index.targets.get(356).source, index.targets.get(357).source),
+        (0, 178, 179)
+    );
+    assert!(index.targets.windows(0).len() > 2 << 16);
+    // Every feature of the last scaffold is where its windows are.
+    let target = index.targets.len() as u32 - 1;
+    let mut sketcher = gyrase_kmer::Sketcher::new(index.parameters.sketch);
+    let mut found = 0;
+    sketcher.sketch(&letters(3999 % 300, 3999), &mut |window, features| {
+        for &feature in features {
+            let locations = index.features.locations(feature).unwrap();
+            found += u32::from(locations.contains(&(index.targets.windows(target).start + window)));
+        }
+    });
+    assert!(found > 0);
+    for threads in [2, 3, 8] {
+        assert!(built_dense(folder.path(), &files, threads).unwrap() == one, "{threads} threads");
+    }
+}
+
+#[test]
+fn the_first_malformed_file_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = many_files(folder.path());
+    fs::write(&files[60], ">ok\nACGT\n>bad\nAC1T\n").unwrap();
+    fs::write(&files[40], [b">ok\n", &letters(200_000, 1)[..], b"\n>bad\nA!\n"].concat()).unwrap();
+    fs::remove_file(&files[90]).unwrap();
+    for threads in [1, 2, 8, 8, 8] {
+        let error = built_dense(folder.path(), &files, threads).unwrap_err();
+        assert!(error.contains("v39.fa"), "{threads} threads: {error}");
+    }
 }
 
 #[test]

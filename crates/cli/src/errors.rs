@@ -93,6 +93,7 @@ impl From<BuildError> for Failure {
             BuildError::Tabulate(error) => tabulate(error),
             BuildError::Database(error) => references(error),
             BuildError::TooManyWindows => Code::Usage,
+            BuildError::Memory { .. } => Code::Memory,
         };
         Failure::from_error(code, &error)
     }

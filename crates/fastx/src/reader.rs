@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use gyrase_seq::Batch;
 
@@ -62,6 +62,11 @@ impl Reader {
         }
         batch.clear();
         Ok(false)
+    }
+
+    /// Bytes that were read so far, as they are stored.
+    pub fn read_bytes(&self) -> u64 {
+        self.reading.read.load(Relaxed)
     }
 
     /// What the input is.

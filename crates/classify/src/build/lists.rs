@@ -1,13 +1,17 @@
 //! The second half of a build: the records of every partition become lists of locations.
 
+use std::ops::Range;
+
 use gyrase_fabric::{Drain, FabricError, Progress};
-use gyrase_table::gydb::{PARTITIONS, Writer};
+use gyrase_table::gydb::{MAX_COUNT, PARTITIONS, Writer};
 use gyrase_tabulate::{Worker, reduce};
 
-use super::{BuildError, RECORD};
+use super::budget::Room;
+use super::{BuildError, PLACES, RECORD, Records};
 use crate::cap::Cap;
 use crate::distinct::Distinct;
 use crate::parts::Part;
+use crate::references::{Numbers, PROVISIONAL_BITS};
 use crate::targets::Targets;
 
 /// What was counted while lists were made.
@@ -18,38 +22,61 @@ pub(super) struct Counted {
     pub full: u64,
 }
 
-/// Writes the lists of all partitions, and of the `parts` beside them, on `threads` threads.
-pub(super) fn write<D: Drain>(
-    partitions: &D,
-    parts: &[Part],
-    targets: &Targets,
-    taxa: usize,
-    (writer, cap, threads): (&Writer, u8, usize),
-    progress: &Progress,
-) -> Result<Counted, BuildError> {
-    let (cap, target_of) = (Cap::new(targets, cap), targets.finder());
-    let lists = |_| {
-        let distinct = Distinct::new(targets, &target_of, taxa);
-        Lists { writer, cap: &cap, parts, rows: Vec::new(), piece: Piece::default(), distinct, full: 0 }
-    };
-    let mut workers: Vec<_> = (0..threads).map(lists).collect();
-    progress.start("sort", PARTITIONS as u64);
-    reduce(partitions, 0, workers.iter_mut().collect(), progress)?;
-    let mut all = Counted { distinct: vec![0; taxa], full: 0 };
-    for worker in workers {
-        all.full += worker.full;
-        all.distinct.iter_mut().zip(worker.distinct.into_counts()).for_each(|(all, more)| *all += more);
+/// Rows that are enough for any list as the cap leaves it, twice.
+const LEAST_ROWS: usize = 4 * MAX_COUNT as usize;
+
+/// What lists are made of.
+pub(super) struct MadeOf<'a, D> {
+    pub records: &'a Records<D>,
+    /// Databases whose locations are as good as records.
+    pub parts: &'a [Part<'a>],
+    pub targets: &'a Targets,
+    /// Taxa that the targets are of.
+    pub taxa: usize,
+    pub room: Room,
+}
+
+impl<D: Drain> MadeOf<'_, D> {
+    /// Writes the lists of all partitions, of up to `cap` locations each.
+    pub fn write(&self, writer: &Writer, cap: u8, progress: &Progress) -> Result<Counted, BuildError> {
+        let (cap, target_of) = (Cap::new(self.targets, cap), self.targets.finder());
+        let lists = |_| {
+            let distinct = Distinct::new(self.targets, &target_of, self.taxa);
+            let (numbers, parts, most) = (&self.records.numbers, self.parts, self.room.rows.max(LEAST_ROWS));
+            Lists {
+                writer,
+                cap: &cap,
+                numbers,
+                parts,
+                rows: Vec::new(),
+                most,
+                piece: Piece::default(),
+                distinct,
+                full: 0,
+            }
+        };
+        let mut workers: Vec<_> = (0..self.room.threads).map(lists).collect();
+        progress.start("sort", PARTITIONS as u64);
+        reduce(&self.records.partitions, 0, workers.iter_mut().collect(), progress)?;
+        let mut all = Counted { distinct: vec![0; self.taxa], full: 0 };
+        for worker in workers {
+            all.full += worker.full;
+            all.distinct.iter_mut().zip(worker.distinct.into_counts()).for_each(|(all, more)| *all += more);
+        }
+        Ok(all)
     }
-    Ok(all)
 }
 
 /// Sorts the records of a partition into lists of locations.
 struct Lists<'w> {
     writer: &'w Writer,
     cap: &'w Cap<'w>,
+    numbers: &'w Numbers,
     parts: &'w [Part<'w>],
-    /// Place and location of every record.
+    /// Place and location of records.
     rows: Vec<u64>,
+    /// The most rows to have at a time.
+    most: usize,
     piece: Piece,
     distinct: Distinct<'w>,
     full: u64,
@@ -67,14 +94,16 @@ impl<D: Drain> Worker<D> for &mut Lists<'_> {
     type Error = BuildError;
 
     fn reduce(&mut self, partitions: &D, number: usize) -> Result<(), BuildError> {
-        self.rows.clear();
-        self.parts.iter().try_for_each(|part| part.rows(number, &mut self.rows))?;
-        partitions.drain::<FabricError>(number, &mut |bytes, used| {
-            let (records, _) = bytes[..used].as_chunks::<RECORD>();
-            self.rows.extend(records.iter().map(|record| u64::from_le_bytes(*record)));
-            Ok(())
-        })?;
-        self.list();
+        self.piece.clear();
+        let records = (partitions.bytes(number) / RECORD as u64) as usize;
+        self.rows.reserve_exact(records.min(self.most));
+        let mut places = Some(first_place(number)..first_place(number + 1));
+        while let Some(now) = places {
+            let end = self.gather(partitions, number, now.clone())?;
+            self.sort();
+            self.list();
+            places = (end < now.end).then_some(end..now.end);
+        }
         let Piece { places, counts, locations } = &self.piece;
         Ok(self.writer.piece(number, places, counts, locations)?)
     }
@@ -84,18 +113,81 @@ impl<D: Drain> Worker<D> for &mut Lists<'_> {
     }
 }
 
+/// The first place of a partition; that behind the last one is 2^32.
+fn first_place(partition: usize) -> u64 {
+    partition as u64 * u64::from(PLACES)
+}
+
 impl Lists<'_> {
-    /// Makes the lists of the rows.
-    fn list(&mut self) {
+    /// Takes the records of some places of a partition for rows, or those of the first of these places if all are too many: the end
+    /// of the places that were taken.
+    fn gather<D: Drain>(&mut self, partitions: &D, number: usize, places: Range<u64>) -> Result<u64, BuildError> {
+        let mut end = places.end;
+        self.rows.clear();
+        self.parts.iter().try_for_each(|part| part.rows(number, &mut self.rows))?;
+        self.rows.retain(|row| places.contains(&(row >> 32)));
+        let (first, numbers) = (first_place(number), self.numbers);
+        partitions.drain::<FabricError>(number, &mut |bytes, used| {
+            let (records, _) = bytes[..used].as_chunks::<RECORD>();
+            for record in records {
+                let record = u64::from_le_bytes(*record);
+                let place = first + (record >> PROVISIONAL_BITS);
+                if place < places.start || place >= end {
+                    continue;
+                }
+                if self.rows.len() >= self.most {
+                    end = self.make_room(end);
+                }
+                if place < end {
+                    let window = numbers.window(record & ((1 << PROVISIONAL_BITS) - 1));
+                    self.rows.push(place << 32 | u64::from(window));
+                }
+            }
+            Ok(())
+        })?;
+        Ok(end)
+    }
+
+    /// Leaves at most half of the rows that there may be: of lists that are too long what the cap keeps, which further records change as
+    /// they would change the whole, and if these are still too many those of the lower places. The end of the places that are left.
+    #[cold]
+    fn make_room(&mut self, end: u64) -> u64 {
+        self.sort();
+        let (mut kept, mut to) = (Vec::new(), 0);
+        let mut from = 0;
+        while from < self.rows.len() {
+            let place = self.rows[from] >> 32;
+            let length = self.rows[from..].partition_point(|row| row >> 32 == place);
+            kept.clear();
+            kept.extend(self.rows[from..from + length].iter().map(|&row| row as u32));
+            self.cap.keep(&mut kept);
+            // No more rows than there were stand before the next list.
+            for &location in &kept {
+                self.rows[to] = place << 32 | u64::from(location);
+                to += 1;
+            }
+            from += length;
+        }
+        self.rows.truncate(to);
+        if self.rows.len() <= self.most / 2 {
+            return end;
+        }
+        let end = self.rows[self.most / 2] >> 32;
+        self.rows.truncate(self.rows.partition_point(|row| row >> 32 < end));
+        end
+    }
+
+    fn sort(&mut self) {
         // The rows of a part are in order already, which a stable sort makes use of.
         match self.parts {
             [] => self.rows.sort_unstable(),
             _ => self.rows.sort(),
         }
+    }
+
+    /// Appends the lists of the sorted rows to the piece.
+    fn list(&mut self) {
         let Piece { places, counts, locations } = &mut self.piece;
-        places.clear();
-        counts.clear();
-        locations.clear();
         for list in self.rows.chunk_by(|one, other| one >> 32 == other >> 32) {
             let (before, all) = (locations.len(), list.iter().map(|&row| row as u32));
             if list.len() > self.cap.most() {
@@ -109,5 +201,89 @@ impl Lists<'_> {
             self.full += u64::from(kept == self.cap.most());
             self.distinct.add(&locations[before..]);
         }
+    }
+}
+
+impl Piece {
+    fn clear(&mut self) {
+        self.places.clear();
+        self.counts.clear();
+        self.locations.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use gyrase_fabric::{Each, SLACK};
+    use gyrase_kmer::mix;
+    use gyrase_table::gydb::place_of;
+
+    use super::*;
+    use crate::targets::Target;
+
+    /// Records of one partition.
+    struct One(usize, Vec<u64>);
+
+    impl Drain for One {
+        fn owned(&self) -> Vec<usize> {
+            (0..PARTITIONS).collect()
+        }
+
+        fn bytes(&self, partition: usize) -> u64 {
+            if partition == self.0 { (RECORD * self.1.len()) as u64 } else { 0 }
+        }
+
+        fn drain<E: From<FabricError>>(&self, partition: usize, each: &mut Each<E>) -> Result<(), E> {
+            let bytes: Vec<u8> = self.1.iter().flat_map(|record| record.to_le_bytes()).collect();
+            let some = |bytes: &[u8]| each(&[bytes, &[0; SLACK]].concat(), bytes.len());
+            if partition == self.0 { bytes.chunks(RECORD * 37).try_for_each(some) } else { Ok(()) }
+        }
+    }
+
+    /// Of 30,000 records: a place that has half of them, one that has a tenth, the others spread over 9,000.
+    fn records() -> Vec<(u64, u32)> {
+        let place = |i: u64| match mix(i) >> 60 {
+            0..8 => 5,
+            8..10 => u64::from(PLACES) - 1,
+            _ => mix(i ^ 1 << 40) % 9000 * 116,
+        };
+        (0..30_000).map(|i| (place(i), (mix(i ^ 2 << 40) % 100_000) as u32)).collect::<Vec<_>>()
+    }
+
+    #[test]
+    fn lists_are_the_same_in_any_number_of_passes() {
+        let mut targets = Targets::default();
+        for i in 0..1000u32 {
+            let target = Target { name: format!("t{i}"), taxon: Some(i % 7), letters: 0, windows: 100, source: 0 };
+            targets.push(target).unwrap();
+        }
+        let mut all = records();
+        all.sort_unstable();
+        all.dedup();
+        let mut naive: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
+        all.iter().for_each(|&(place, window)| naive.entry(place).or_default().push(window));
+        let cap = Cap::new(&targets, 9);
+        naive.values_mut().for_each(|list| cap.keep(list));
+        all.sort_by_key(|&(place, window)| mix(place ^ u64::from(window) << 32));
+        // Windows keep their numbers: block 0 begins at 0, block 1 at 2^16.
+        let partitions =
+            One(7, all.iter().map(|&(place, window)| place << PROVISIONAL_BITS | u64::from(window)).collect());
+        let records = Records { numbers: Numbers::following(2), ..Records::none(partitions) };
+        let mut distinct = Vec::new();
+        for rows in [1, 2000, 29_000, usize::MAX] {
+            let room = Room { threads: 2, rows };
+            let made_of = MadeOf { records: &records, parts: &[], targets: &targets, taxa: 7, room };
+            let writer = Writer::in_memory(9);
+            distinct.push(made_of.write(&writer, 9, &Progress::default()).unwrap());
+            let database = writer.into_database().unwrap();
+            let found = database.features().map(|feature| {
+                let (feature, locations) = feature.unwrap();
+                (u64::from(place_of(feature)) - first_place(7), locations.to_vec())
+            });
+            assert!(found.eq(naive.clone()), "{rows} rows");
+        }
+        assert!(distinct.windows(2).all(|two| two[0] == two[1]) && distinct[0].iter().all(|&count| count > 0));
     }
 }

@@ -1,16 +1,17 @@
 //! References and their taxa, as `gyrase db build`, `gyrase db add` and `gyrase classify --refs` take them.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use gyrase_classify::edit::{self, Changed};
+use gyrase_classify::edit::{self, Changed, EditError};
 use gyrase_classify::taxonomy::{self, Assigned, TaxonMap, Taxonomy};
-use gyrase_classify::{BuildConfig, BuildSummary, Index, Parameters, build};
-use gyrase_fabric::LocalFabric;
+use gyrase_classify::{BuildConfig, BuildError, BuildSummary, Index, Parameters, build};
 use gyrase_fastx::{Options, Reader};
 use gyrase_seq::Batch;
-use gyrase_table::gydb::{Database, PARTITIONS};
+use gyrase_table::gydb::Database;
 
 use crate::failure::{Code, Failure, Result};
+use crate::machine;
 use crate::session::Session;
 use crate::words::{bytes, grouped, things};
 
@@ -21,7 +22,7 @@ const COMPRESSIONS: [&str; 5] = ["gz", "bgz", "zst", "bz2", "xz"];
 /// Tables of taxids up to this size, in bytes, are kept whole in memory.
 const SMALL: u64 = 16 << 20;
 
-/// The buffers of a build have one share of its memory, the lists that are made of them another.
+/// What is added to a database is read into buffers that have one share of the memory; the lists that are made of them and of it have another.
 pub const SHARES: u64 = 2;
 
 /// References that a warning names.
@@ -114,16 +115,17 @@ impl Taxa {
         parameters: Parameters,
         session: &Session,
     ) -> Result<(BuildSummary, Option<Database>)> {
-        let mut without = Vec::new();
+        let mut without = Without::among(&references);
         let mut taxon_of = |header: &str, file: &Path| {
             let assigned = self.assign(header, file);
-            name(&mut without, header, file, assigned);
+            without.note(header, file, assigned);
             assigned.taxon()
         };
-        admit(session)?;
-        let config = config(references, output, parameters, session);
-        let built = session.shown(|progress| build(&config, &self.taxonomy, &mut taxon_of, progress))?;
-        warn(built.0.without_taxon, built.0.targets, &without);
+        let taken = admit(session)?;
+        let config = config(references, output, parameters, session, taken);
+        let built = session.shown(|progress| build(&config, &self.taxonomy, &mut taxon_of, progress));
+        let built = built.map_err(|error| of_whole(error, taken))?;
+        without.warn(built.0.without_taxon, built.0.targets);
         Ok(built)
     }
 
@@ -136,18 +138,18 @@ impl Taxa {
         closed: bool,
         session: &Session,
     ) -> Result<Changed> {
-        let (mut without, mut foreign, progress) = (Vec::new(), None, &session.progress);
+        let (mut without, mut foreign, progress) = (Without::among(&references), None, &session.progress);
         let mut taxon_of = |header: &str, file: &Path| {
             let assigned = self.assign(header, file);
-            name(&mut without, header, file, assigned);
+            without.note(header, file, assigned);
             if let (true, Assigned::Unknown(taxid) | Assigned::Deleted(taxid)) = (closed, assigned) {
                 foreign.get_or_insert_with(|| format!("{} has taxid {taxid}", shown(header, file)));
                 progress.cancel();
             }
             assigned.taxon()
         };
-        admit(session)?;
-        let config = config(references, Some(output), base.parameters, session);
+        let taken = admit(session)?;
+        let config = config(references, Some(output), base.parameters, session, taken);
         let added = session.shown(|progress| edit::add(base, &config, &self.taxonomy, &mut taxon_of, progress));
         if let Some(foreign) = foreign {
             let base = base.features.path().display();
@@ -155,10 +157,13 @@ impl Taxa {
                 "{foreign}, which {base} does not have; name a dump that has it with --taxonomy"
             )));
         }
-        let added = added?;
+        let added = added.map_err(|error| match error {
+            EditError::Build(error) => EditError::Build(of_whole(error, taken)),
+            error => error,
+        })?;
         let before = base.targets.iter().filter(|target| target.taxon.is_none()).count();
         let (new, all) = (added.database.without_taxon - before, added.database.targets - base.targets.len());
-        warn(new, all, &without);
+        without.warn(new, all);
         Ok(added)
     }
 }
@@ -168,43 +173,79 @@ fn shown(header: &str, file: &Path) -> String {
     format!("{} in {}", header.split_whitespace().next().unwrap_or_default(), file.display())
 }
 
-/// Adds a sentence on a reference without a taxon, as long as there are few.
-fn name(without: &mut Vec<String>, header: &str, file: &Path, assigned: Assigned) {
-    if assigned.taxon().is_none() && without.len() < NAMED {
-        without.push(format!("{} {assigned}", shown(header, file)));
+/// The first references without a taxon, in order of files, whatever the order in which they are read.
+struct Without {
+    files: HashMap<PathBuf, usize>,
+    named: Vec<(usize, String)>,
+}
+
+impl Without {
+    fn among(files: &[PathBuf]) -> Without {
+        Without { files: files.iter().cloned().zip(0..).collect(), named: Vec::new() }
+    }
+
+    /// Keeps a sentence on a reference that has no taxon, if it is among the first.
+    fn note(&mut self, header: &str, file: &Path, assigned: Assigned) {
+        if assigned.taxon().is_some() {
+            return;
+        }
+        let number = self.files.get(file).copied().unwrap_or(usize::MAX);
+        let behind = self.named.partition_point(|&(other, _)| other <= number);
+        if behind < NAMED {
+            self.named.insert(behind, (number, format!("{} {assigned}", shown(header, file))));
+            self.named.truncate(NAMED);
+        }
+    }
+
+    /// Names them, where `some` of `all` references have no taxon.
+    fn warn(&self, some: usize, all: usize) {
+        if some == 0 {
+            return;
+        }
+        let (some, all) = (grouped(some as u64), grouped(all as u64));
+        tracing::warn!("{some} of {all} references have no taxon, and no read will be classified by them; the first:");
+        self.named.iter().for_each(|(_, one)| tracing::warn!("  {one}"));
     }
 }
 
-/// Refuses a build that cannot keep within its memory.
-fn admit(session: &Session) -> Result<()> {
-    let least = SHARES * LocalFabric::least_memory(PARTITIONS, session.threads);
+/// Refuses a build that cannot keep within its memory; the bytes that this process has taken so far.
+fn admit(session: &Session) -> Result<u64> {
+    let taken = machine::peak_memory();
+    let least = taken + BuildConfig::least_memory(session.threads);
     if session.memory < least {
         let (given, threads) = (bytes(session.memory), things(session.threads as u64, "thread"));
         let what = format!("a build with {threads} needs at least {}, not {given}", bytes(least));
         return Err(Failure::new(Code::Memory, format!("{what}; raise --memory or lower --threads")));
     }
-    Ok(())
+    Ok(taken)
 }
 
-fn config(references: Vec<PathBuf>, output: Option<PathBuf>, parameters: Parameters, session: &Session) -> BuildConfig {
+/// The same error, in bytes of the whole process, which had `taken` some before.
+fn of_whole(error: BuildError, taken: u64) -> BuildError {
+    match error {
+        BuildError::Memory { what, needed, given, or } => {
+            BuildError::Memory { what, needed: needed + taken, given: given + taken, or }
+        }
+        error => error,
+    }
+}
+
+fn config(
+    references: Vec<PathBuf>,
+    output: Option<PathBuf>,
+    parameters: Parameters,
+    session: &Session,
+    taken: u64,
+) -> BuildConfig {
     BuildConfig {
         references,
         output,
         parameters,
         threads: session.threads,
-        memory: session.memory / SHARES,
+        memory: session.memory - taken,
         tmp: session.tmp.clone(),
         max_tmp: session.max_tmp,
     }
-}
-
-fn warn(some: usize, all: usize, without: &[String]) {
-    if some == 0 {
-        return;
-    }
-    let (some, all) = (grouped(some as u64), grouped(all as u64));
-    tracing::warn!("{some} of {all} references have no taxon, and no read will be classified by them; the first:");
-    without.iter().for_each(|one| tracing::warn!("  {one}"));
 }
 
 /// Asks for the taxids of all sequences of a file.

@@ -56,6 +56,53 @@ fn memory_stays_within_its_limit() {
     assert_eq!(place.files(), ["g.fa", "o.gyk", "r.json", "r_1.fq", "r_2.fq"]);
 }
 
+/// A genome `g.fa` with more features than the buffers of a build of the least memory hold, and a taxonomy `tax.tsv` of it.
+fn references(place: &Place) {
+    place.ok(&["-q", "simulate", "genome", "-o", "g.fa", "--length", "12000000"]);
+    place.write("tax.tsv", "id\tspecies\ng.fa\tSome species\n");
+}
+
+const BUILD: [&str; 10] =
+    ["db", "build", "g.fa", "--taxonomy", "tax.tsv", "-o", "g.gydb", "--one-in", "1", "--threads"];
+
+/// The least memory for a build, as the refusal of less tells it, in MiB.
+fn least_for_build(place: &Place, threads: &str) -> u64 {
+    let ran = place.run(&[&BUILD[..], &[threads, "--memory", "1M"]].concat());
+    assert_eq!(ran.code, 4, "{}", ran.stderr);
+    let (_, least) = ran.stderr.split_once("needs at least ").unwrap();
+    least.split(' ').next().unwrap().parse().unwrap()
+}
+
+#[test]
+fn a_build_stays_within_its_memory() {
+    let place = Place::new();
+    references(&place);
+    for threads in ["1", "2"] {
+        let memory = (least_for_build(&place, threads) + 2) << 20;
+        let limit = memory.to_string();
+        let args = [&BUILD[..], &[threads, "--memory", &limit, "--report", "r.json"]].concat();
+        place.ok(&args);
+        let peak = place.json("r.json")["peak_memory_bytes"].as_u64().unwrap();
+        assert!(peak <= memory, "{threads} threads: {peak} of {memory}");
+        std::fs::rename(place.path("g.gydb"), place.path(&format!("{threads}.gydb"))).unwrap();
+    }
+    place.ok(&[&BUILD[..], &["2", "--memory", "1G"]].concat());
+    assert!(place.read("1.gydb") == place.read("g.gydb") && place.read("2.gydb") == place.read("g.gydb"));
+    assert_eq!(place.files(), ["1.gydb", "2.gydb", "g.fa", "g.gydb", "r.json", "tax.tsv"]);
+}
+
+#[test]
+fn a_database_in_memory_that_does_not_fit_is_refused() {
+    let place = Place::new();
+    references(&place);
+    place.write("r.fa", ">r\nACGTTGCAACGTTGCAACGTTGCAACGTTGCAACGTTGCAACGT\n");
+    place.write("refs.txt", "g.fa\n".repeat(6));
+    let memory = ((least_for_build(&place, "2") + 2) << 20).to_string();
+    let args =
+        ["classify", "--refs", "@refs.txt", "--taxonomy", "tax.tsv", "r.fa", "--threads", "2", "--memory", &memory];
+    place.fails(&args, 4, &["in memory", "--memory", "gyrase db build"]);
+}
+
 #[test]
 fn a_full_disk_is_named_and_leaves_nothing() {
     let place = Place::new();

@@ -18,7 +18,7 @@ use super::piece::Piece;
 use crate::map::anonymous;
 use crate::write_back::WriteBack;
 
-/// Bytes of finished partitions that may wait for an earlier one before their threads wait too.
+/// Bytes of finished partitions that may wait for an earlier one before their threads wait too, if nothing else is asked for.
 const WAITING_BYTES: usize = 64 << 20;
 /// Bytes written between two starts of write-back.
 const SYNC_BYTES: u64 = 8 << 20;
@@ -35,6 +35,8 @@ const SPARE_BUFFERS: usize = 16;
 pub struct Writer {
     target: Target,
     cap: u8,
+    /// Bytes of finished partitions that may wait.
+    most_waiting: usize,
     state: Mutex<State>,
     turn: Condvar,
     sections: Mutex<BTreeMap<String, Vec<u8>>>,
@@ -96,7 +98,21 @@ impl Writer {
             abandoned: false,
         };
         let (state, turn) = (Mutex::new(state), Condvar::new());
-        Writer { target, cap, state, turn, sections: Mutex::default(), spare: Mutex::default() }
+        Writer {
+            target,
+            cap,
+            most_waiting: WAITING_BYTES,
+            state,
+            turn,
+            sections: Mutex::default(),
+            spare: Mutex::default(),
+        }
+    }
+
+    /// Lets partitions that come early take about so many bytes; a quarter of it is kept for the buffers of the next besides.
+    pub fn waiting_within(mut self, bytes: usize) -> Writer {
+        self.most_waiting = bytes;
+        self
     }
 
     /// Hands over a whole partition: the places of its features ([`super::place_of`]), strictly ascending; how many locations
@@ -179,7 +195,7 @@ impl Writer {
     fn recycle(&self, words: Vec<u32>) {
         let mut spare = self.spare.lock().expect("no thread panics while it holds the buffers");
         let kept: usize = spare.iter().map(|words| 4 * words.capacity()).sum();
-        if spare.len() < SPARE_BUFFERS && kept + 4 * words.capacity() <= WAITING_BYTES / 4 {
+        if spare.len() < SPARE_BUFFERS && kept + 4 * words.capacity() <= self.most_waiting / 4 {
             spare.push(words);
         }
     }
@@ -190,7 +206,7 @@ impl Writer {
         let bytes = 4 * piece.words.capacity();
         let is_new = partition < PARTITIONS && partition >= state.entries.len();
         assert!(is_new, "partition {partition} is written once");
-        while !state.abandoned && partition != state.entries.len() && state.waiting_bytes + bytes > WAITING_BYTES {
+        while !state.abandoned && partition != state.entries.len() && state.waiting_bytes + bytes > self.most_waiting {
             state = self.turn.wait(state).expect("no thread panics while it holds the state");
         }
         if state.abandoned {

@@ -1,0 +1,113 @@
+//! How the memory of a build is shared out.
+
+use gyrase_fabric::{Drain, LocalFabric};
+use gyrase_table::gydb::PARTITIONS;
+
+use super::{BuildError, RECORD};
+
+/// Code, stacks and the like.
+const BASE: u64 = 16 << 20;
+/// What a thread takes to read and sketch: a batch, a chunk, what a decompressor keeps.
+const READING: u64 = 12 << 20;
+/// What a thread takes to sort a small partition.
+const LEAST_SORTING: u64 = 4 << 20;
+/// The least for finished partitions that wait for an earlier one, and the most.
+const WAITING: [u64; 2] = [8 << 20, 64 << 20];
+/// Records that a thread sorts at a time, at least.
+const LEAST_ROWS: u64 = 1 << 16;
+/// Bytes that a record may become: its place, count and location, and what the writer makes of them.
+const LISTED: u64 = 21;
+/// Bytes of a partition that are read from disk at a time, stored and decompressed.
+const DRAINED: u64 = 16 << 20;
+/// Bytes of a record in the database, about, and from above.
+const WRITTEN: u64 = 9;
+/// Bytes that a target takes while the database is written, with its name and its copies.
+const TARGET: u64 = 300;
+
+/// The shares of a build.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Budget {
+    memory: u64,
+    threads: u64,
+    /// For the buffers of the fabric.
+    pub fabric: u64,
+    /// For finished partitions that wait.
+    pub waiting: usize,
+}
+
+/// What the threads that make lists have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Room {
+    /// Threads at once: no more than the memory suffices for.
+    pub threads: usize,
+    /// Records that each sorts at a time.
+    pub rows: usize,
+}
+
+/// The memory without which so many threads cannot build.
+pub(super) fn least_memory(threads: usize) -> u64 {
+    let least_fabric = LocalFabric::least_memory(PARTITIONS, threads);
+    BASE + WAITING[0] + WAITING[0] / 4 + threads as u64 * READING + least_fabric
+}
+
+impl Budget {
+    /// Shares out `memory`.
+    ///
+    /// # Errors
+    /// When it is too little for so many threads.
+    pub fn of(memory: u64, threads: usize) -> Result<Budget, BuildError> {
+        let needed = least_memory(threads);
+        if memory < needed {
+            let or = " or lower --threads";
+            return Err(BuildError::Memory { what: "a build with so many threads", needed, given: memory, or });
+        }
+        let waiting = (WAITING[0] + (memory - needed) / 16).min(WAITING[1]);
+        let fixed = BASE + waiting + waiting / 4;
+        let (threads, least_fabric) = (threads as u64, LocalFabric::least_memory(PARTITIONS, threads));
+        // The other half is for the lists, which are made while the records are still there.
+        let fabric = ((memory - fixed) / 2).clamp(least_fabric, memory - fixed - threads * READING);
+        Ok(Budget { memory, threads, fabric, waiting: waiting as usize })
+    }
+
+    /// What the lists of the partitions have, of so many targets.
+    ///
+    /// # Errors
+    /// When there is too little even for one thread, or for the database where that is to be kept in memory.
+    pub fn for_lists(
+        self,
+        partitions: &impl Drain,
+        spilled: bool,
+        targets: usize,
+        in_memory: bool,
+    ) -> Result<Room, BuildError> {
+        let bytes: Vec<u64> = (0..PARTITIONS).map(|number| partitions.bytes(number)).collect();
+        let all: u64 = bytes.iter().sum();
+        let largest = bytes.into_iter().max().unwrap_or(0);
+        let records = |bytes: u64| bytes / RECORD as u64;
+        let kept = if spilled {
+            0
+        } else {
+            self.fabric.min(all + LocalFabric::least_memory(PARTITIONS, self.threads as usize))
+        };
+        let fixed = BASE + (self.waiting + self.waiting / 4) as u64 + TARGET * targets as u64;
+        let listed = LISTED * records(largest) + (2 * largest).min(DRAINED);
+        let one = listed + (LEAST_ROWS * RECORD as u64).max(LEAST_SORTING.min(2 * largest));
+        let database = if in_memory { WRITTEN * records(all) } else { 0 };
+        // The parts of a database in memory are copied into one piece at the end.
+        let needed = fixed + database + (kept + one).max(database);
+        if needed > self.memory {
+            let (what, or) = match in_memory {
+                true => (
+                    "a database of these references in memory",
+                    ", or build it with `gyrase db build`, which needs less",
+                ),
+                false => ("sorting the features of these references", ""),
+            };
+            return Err(BuildError::Memory { what, needed, given: self.memory, or });
+        }
+        let free = self.memory - fixed - database - kept;
+        let threads = (free / one).clamp(1, self.threads);
+        let rows = (free / threads - listed) / RECORD as u64;
+        Ok(Room { threads: threads as usize, rows: rows.min(records(largest).max(1)) as usize })
+    }
+}
