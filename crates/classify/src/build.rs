@@ -2,8 +2,10 @@
 
 mod budget;
 mod lists;
+mod resume;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use gyrase_fabric::{Drain, Fabric, FabricError, LocalFabric, LocalPartitions, Progress, Sender, SpillFolder};
 use gyrase_kmer::{SketchShape, Sketcher};
@@ -12,6 +14,7 @@ use gyrase_tabulate::{TabulateError, in_parallel, spill_path};
 
 use crate::build::budget::{Budget, Room};
 use crate::build::lists::MadeOf;
+pub use crate::build::resume::Earlier;
 use crate::distinct;
 use crate::index::{DISTINCT, FULL, PARAMETERS, Parameters, TARGETS, TAXONOMY};
 use crate::parts::Part;
@@ -36,6 +39,10 @@ pub struct Config {
     pub tmp: PathBuf,
     /// Bytes of spill files that the run may take.
     pub max_tmp: Option<u64>,
+    /// Go on from what an earlier run left that was stopped, and leave as much when stopped: the spill files, once all is read, if there
+    /// are any. The text says what the taxa of the references depend on besides the references and the taxonomy: what another text, or
+    /// other references, left is not used.
+    pub resume: Option<String>,
 }
 
 impl Config {
@@ -56,6 +63,8 @@ pub struct Summary {
     pub letters: u64,
     /// Their windows.
     pub windows: u32,
+    /// What an earlier run had done of it.
+    pub earlier: Earlier,
     /// What the feature table holds.
     pub table: gydb::Summary,
 }
@@ -71,7 +80,7 @@ pub enum BuildError {
     Database(#[from] GydbError),
     /// There are more windows than a location can name.
     #[error(
-        "the references have more than 4,294,967,295 windows; build several databases, or one with a longer --window"
+        "the references have more than 4,294,967,295 windows; cut longer ones (--window 245 makes half as many as the default), or build several databases and give `classify` a --db for each"
     )]
     TooManyWindows,
     /// More memory would be needed than there is.
@@ -114,8 +123,8 @@ pub fn build(
     progress: &Progress,
 ) -> Result<(Summary, Option<Database>), BuildError> {
     let writer = writer(config)?;
-    let (partitions, targets) = scatter(config, Targets::default(), taxon_of, progress)?;
-    complete(config, writer, &Outline { taxonomy, targets: &targets, parts: &[] }, partitions, progress)
+    let (records, targets) = scatter(config, Targets::default(), (taxonomy, taxon_of), progress)?;
+    complete(config, writer, &Outline { taxonomy, targets: &targets, parts: &[] }, records, progress)
 }
 
 /// Starts the database. First of all, since it keeps other runs from the same target and so from the same spill folder.
@@ -141,12 +150,22 @@ pub(crate) struct Records<D> {
     /// The memory for what is made of them; no limit where there are none.
     budget: Option<Budget>,
     spilled: bool,
+    earlier: Earlier,
+    /// Where they are, if they are spilled.
+    folder: Option<Arc<SpillFolder>>,
 }
 
 impl<D: Drain> Records<D> {
     /// No records: all that is drained of `partitions` is nothing.
     pub fn none(partitions: D) -> Records<D> {
-        Records { partitions, numbers: Numbers::default(), budget: None, spilled: false }
+        Records {
+            partitions,
+            numbers: Numbers::default(),
+            budget: None,
+            spilled: false,
+            earlier: Earlier::Nothing,
+            folder: None,
+        }
     }
 
     fn room(&self, config: &Config, targets: usize) -> Result<Room, BuildError> {
@@ -168,26 +187,53 @@ pub(crate) fn complete<D: Drain>(
     let room = records.room(config, targets.len())?;
     let lists = MadeOf { records: &records, parts: outline.parts, targets: &targets, taxa: taxonomy.len(), room };
     let counted = lists.write(&writer, config.parameters.locations, progress)?;
-    drop(records);
+    let Records { earlier, folder, partitions, .. } = records;
+    drop(partitions);
     progress.start("write", 0);
     writer.section(PARAMETERS, &config.parameters.to_bytes());
     writer.section(TARGETS, &targets.to_bytes());
     writer.section(TAXONOMY, &taxonomy.to_bytes());
     writer.section(DISTINCT, &distinct::to_bytes(&counted.distinct));
     writer.section(FULL, &counted.full.to_le_bytes());
-    finish(config, writer, &targets)
+    let finished = finish(config, writer, &targets, earlier)?;
+    // A folder that is kept for a later run is of no use any more.
+    folder.iter().for_each(|folder| folder.remove());
+    Ok(finished)
 }
 
-/// Reads the references, whose windows come after those of `targets`, and sends every feature with its window to the partition of its place.
+/// Reads the references, whose windows come after those of `targets`, and sends every feature with its window to the partition of its
+/// place; or takes up what an earlier run read. The taxa that `taxon_of` names are of the taxonomy.
 pub(crate) fn scatter(
     config: &Config,
     targets: Targets,
-    taxon_of: &mut TaxonOf<'_>,
+    (taxonomy, taxon_of): (&Taxonomy, &mut TaxonOf<'_>),
     progress: &Progress,
 ) -> Result<(Records<LocalPartitions>, Targets), BuildError> {
     let budget = Budget::of(config.memory, config.threads)?;
-    let folder = SpillFolder::new(spills(config), config.max_tmp, false);
-    let fabric = LocalFabric::new(PARTITIONS, budget.fabric, folder.into());
+    let job = resume::job(config, &targets, taxonomy);
+    let folder = Arc::new(SpillFolder::new(spills(config), config.max_tmp, job.is_some()));
+    let reopened = job.as_ref().map_or(Err(Earlier::Nothing), |job| resume::reopen(&folder, job));
+    let (earlier, (partitions, targets, numbers)) = match reopened {
+        Ok(reopened) => (Earlier::TakenUp, reopened),
+        Err(earlier) => {
+            let read =
+                read(config, targets, taxon_of, LocalFabric::new(PARTITIONS, budget.fabric, folder.clone()), progress)?;
+            job.map_or(Ok(()), |job| resume::note(&folder, &read.0, (&read.1, &read.2), &job))?;
+            (earlier, read)
+        }
+    };
+    let spilled = partitions.spilled();
+    Ok((Records { partitions, numbers, budget: Some(budget), spilled, earlier, folder: Some(folder) }, targets))
+}
+
+/// Reads the references and sends their features through the fabric.
+fn read<F: Fabric + Sync>(
+    config: &Config,
+    targets: Targets,
+    taxon_of: &mut TaxonOf<'_>,
+    fabric: F,
+    progress: &Progress,
+) -> Result<(F::Partitions, Targets, Numbers), BuildError> {
     progress.start("read", stored_bytes(&config.references));
     let (shape, threads) = (config.parameters.sketch, config.threads);
     let references = References::new(&config.references, shape, taxon_of, threads, progress);
@@ -199,9 +245,7 @@ pub(crate) fn scatter(
         Ok::<_, BuildError>(sender)
     })?;
     let (targets, numbers) = references.finish(targets)?;
-    let partitions = fabric.close(senders)?;
-    let spilled = partitions.spilled();
-    Ok((Records { partitions, numbers, budget: Some(budget), spilled }, targets))
+    Ok((fabric.close(senders)?, targets, numbers))
 }
 
 fn sketch_all(
@@ -252,12 +296,18 @@ fn stored_bytes(files: &[PathBuf]) -> u64 {
     files.iter().map(bytes).sum::<Option<u64>>().unwrap_or(0)
 }
 
-fn finish(config: &Config, writer: Writer, targets: &Targets) -> Result<(Summary, Option<Database>), BuildError> {
+fn finish(
+    config: &Config,
+    writer: Writer,
+    targets: &Targets,
+    earlier: Earlier,
+) -> Result<(Summary, Option<Database>), BuildError> {
     let summary = |table| Summary {
         targets: targets.len(),
         without_taxon: targets.iter().filter(|target| target.taxon.is_none()).count(),
         letters: targets.iter().map(|target| target.letters).sum(),
         windows: targets.all_windows(),
+        earlier,
         table,
     };
     if config.output.is_some() {
@@ -283,6 +333,6 @@ fn of_targets(taxonomy: &Taxonomy, targets: &Targets) -> (Taxonomy, Targets) {
 fn spills(config: &Config) -> PathBuf {
     match &config.output {
         Some(output) => spill_path(&config.tmp, "gyrase-build", output),
-        None => config.tmp.join(format!("gyrase-build-{}", std::process::id())),
+        None => resume::unique(&config.tmp),
     }
 }

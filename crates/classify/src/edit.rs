@@ -95,7 +95,7 @@ pub fn add(
     let config = Config { parameters: base.parameters, ..config.clone() };
     let writer = build::writer(&config)?;
     still_there(slice::from_ref(base))?;
-    let (partitions, targets) = build::scatter(&config, base.targets.clone(), taxon_of, progress)?;
+    let (partitions, targets) = build::scatter(&config, base.targets.clone(), (taxonomy, taxon_of), progress)?;
     let new = || targets.iter().skip(base.targets.len());
     let wanted = taxonomy.subset(new().filter_map(|target| target.taxon));
     let whole = Taxonomy::unite([&base.taxonomy, &wanted]);
@@ -164,6 +164,7 @@ fn write(
         memory: 0,
         tmp: PathBuf::new(),
         max_tmp: None,
+        resume: None,
     };
     let writer = Writer::create(output, parameters.locations)?;
     still_there(parts)?;

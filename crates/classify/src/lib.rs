@@ -33,7 +33,7 @@ pub mod tally;
 mod targets;
 pub mod taxonomy;
 
-pub use build::{BuildError, Config as BuildConfig, Summary as BuildSummary, build};
+pub use build::{BuildError, Config as BuildConfig, Earlier, Summary as BuildSummary, build};
 pub use cap::Cap;
 pub use catalogue::Catalogue;
 pub use collection::{Collection, Plan};

@@ -195,6 +195,17 @@ impl Numbers {
         self.starts[(provisional >> BLOCK_BITS) as usize] + (provisional & ((1 << BLOCK_BITS) - 1)) as u32
     }
 
+    /// The bytes that [`Numbers::from_bytes`] reads.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        self.starts.iter().flat_map(|start| start.to_le_bytes()).collect()
+    }
+
+    /// Reads what [`Numbers::to_bytes`] wrote; `None` when the bytes are anything else.
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Numbers> {
+        let (starts, rest) = bytes.as_chunks();
+        rest.is_empty().then(|| Numbers { starts: starts.iter().map(|start| u32::from_le_bytes(*start)).collect() })
+    }
+
     /// The numbers of so many blocks that follow each other.
     #[cfg(test)]
     pub(crate) fn following(blocks: u32) -> Numbers {

@@ -65,6 +65,7 @@ impl Case {
             memory: 1 << 30,
             tmp: folder.path().to_path_buf(),
             max_tmp: None,
+            resume: None,
         };
         let mut taxon_of =
             |header: &str, _: &Path| taxonomy.taxon_of(TARGETS.iter().find(|target| target.2 == header)?.1);

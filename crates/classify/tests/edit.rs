@@ -78,6 +78,7 @@ impl Place {
             memory: BuildConfig::least_memory(threads),
             tmp: self.folder.path().to_path_buf(),
             max_tmp: None,
+            resume: None,
         }
     }
 

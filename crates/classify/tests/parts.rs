@@ -99,6 +99,7 @@ impl Case {
             memory: 1 << 30,
             tmp: self.folder.path().to_path_buf(),
             max_tmp: None,
+            resume: None,
         };
         let mut taxon_of = |header: &str, _: &Path| taxonomy.taxon_of(TAXIDS[header[1..].parse::<usize>().ok()?]);
         build(&config, taxonomy, &mut taxon_of, &Progress::default()).unwrap();

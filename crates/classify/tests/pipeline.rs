@@ -64,6 +64,7 @@ fn built(folder: &Path, threads: usize, memory: u64, output: Option<PathBuf>) ->
         memory,
         tmp: folder.to_path_buf(),
         max_tmp: None,
+        resume: None,
     };
     let taxonomy = taxonomy();
     let mut taxon_of = |header: &str, file: &Path| {
@@ -137,6 +138,7 @@ fn built_dense(folder: &Path, files: &[PathBuf], threads: usize) -> Result<Vec<u
         memory: BuildConfig::least_memory(threads),
         tmp: folder.to_path_buf(),
         max_tmp: None,
+        resume: None,
     };
     let taxonomy = taxonomy();
     let mut taxon_of = |header: &str, _: &Path| taxonomy.taxon_of(10 + header.len() as u32 % 3);

@@ -15,6 +15,7 @@ use crate::references::{Numbers, PROVISIONAL_BITS};
 use crate::targets::Targets;
 
 /// What was counted while lists were made.
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct Counted {
     /// Distinct features, by taxon.
     pub distinct: Vec<u64>,
@@ -271,12 +272,12 @@ mod tests {
         let partitions =
             One(7, all.iter().map(|&(place, window)| place << PROVISIONAL_BITS | u64::from(window)).collect());
         let records = Records { numbers: Numbers::following(2), ..Records::none(partitions) };
-        let mut distinct = Vec::new();
+        let mut counted = Vec::new();
         for rows in [1, 2000, 29_000, usize::MAX] {
             let room = Room { threads: 2, rows };
             let made_of = MadeOf { records: &records, parts: &[], targets: &targets, taxa: 7, room };
             let writer = Writer::in_memory(9);
-            distinct.push(made_of.write(&writer, 9, &Progress::default()).unwrap());
+            counted.push(made_of.write(&writer, 9, &Progress::default()).unwrap());
             let database = writer.into_database().unwrap();
             let found = database.features().map(|feature| {
                 let (feature, locations) = feature.unwrap();
@@ -284,6 +285,6 @@ mod tests {
             });
             assert!(found.eq(naive.clone()), "{rows} rows");
         }
-        assert!(distinct.windows(2).all(|two| two[0] == two[1]) && distinct[0].iter().all(|&count| count > 0));
+        assert!(counted.windows(2).all(|two| two[0] == two[1]) && counted[0].distinct.iter().all(|&count| count > 0));
     }
 }

@@ -113,6 +113,7 @@ impl Taxa {
         references: Vec<PathBuf>,
         output: Option<PathBuf>,
         parameters: Parameters,
+        resume: Option<String>,
         session: &Session,
     ) -> Result<(BuildSummary, Option<Database>)> {
         let mut without = Without::among(&references);
@@ -122,7 +123,7 @@ impl Taxa {
             assigned.taxon()
         };
         let taken = admit(session)?;
-        let config = config(references, output, parameters, session, taken);
+        let config = BuildConfig { resume, ..config(references, output, parameters, session, taken) };
         let built = session.shown(|progress| build(&config, &self.taxonomy, &mut taxon_of, progress));
         let built = built.map_err(|error| of_whole(error, taken))?;
         without.warn(built.0.without_taxon, built.0.targets);
@@ -245,6 +246,7 @@ fn config(
         memory: session.memory - taken,
         tmp: session.tmp.clone(),
         max_tmp: session.max_tmp,
+        resume: None,
     }
 }
 

@@ -118,6 +118,51 @@ fn killed_while_it_spills(place: &Place, memory: &str) -> bool {
     reading
 }
 
+const BUILD: [&str; 9] = ["db", "build", "g.fa", "--taxonomy", "tax.tsv", "-o", "g.gydb", "--one-in", "1"];
+
+/// The file that a build notes in its folder once it has read everything.
+fn manifest(place: &Place) -> bool {
+    log(place).is_some_and(|log| log.with_file_name("manifest").exists())
+}
+
+#[test]
+fn a_killed_build_goes_on() {
+    let place = Place::new();
+    place.ok(&["-q", "simulate", "genome", "-o", "g.fa", "--length", "12000000"]);
+    place.write("tax.tsv", "id\tspecies\ng.fa\tSome species\n");
+    place.ok(&BUILD);
+    let whole = place.read("g.gydb");
+    std::fs::remove_file(place.path("g.gydb")).unwrap();
+    let refused = place.run(&[&BUILD[..], &["--memory", "1M"]].concat()).stderr;
+    let least: u64 = refused.split_once("needs at least ").unwrap().1.split(' ').next().unwrap().parse().unwrap();
+    let memory = format!("{}M", least + 2);
+    let resume = [&BUILD[..], &["--resume", "--memory", &memory, "--report", "r.json"]].concat();
+    let killed = |ready: &dyn Fn() -> bool| {
+        let mut child = place.command(&resume).stderr(Stdio::null()).spawn().unwrap();
+        assert!(wait_until(&mut child, ready), "it was done before it was killed");
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(!place.path("g.gydb").exists(), "a killed build published its output");
+    };
+    // While it reads: there is nothing to go on from.
+    killed(&|| spilling(&place));
+    assert!(!manifest(&place));
+    place.ok(&resume);
+    assert!(place.read("g.gydb") == whole && place.json("r.json")["counts"]["resumed"] == false);
+    std::fs::remove_file(place.path("g.gydb")).unwrap();
+    // While it sorts.
+    killed(&|| manifest(&place));
+    place.ok(&resume);
+    assert!(place.read("g.gydb") == whole && place.json("r.json")["counts"]["resumed"] == true);
+    std::fs::remove_file(place.path("g.gydb")).unwrap();
+    // What was read with other parameters is of no use.
+    killed(&|| manifest(&place));
+    let other = place.run(&[&resume[..], &["--locations", "9"]].concat());
+    assert!(other.code == 0 && other.stderr.contains("was of other references or parameters"), "{other:?}");
+    assert_eq!(place.json("r.json")["counts"]["resumed"], false);
+    assert_eq!(place.files(), ["g.fa", "g.gydb", "r.json", "tax.tsv"]);
+}
+
 fn spilling(place: &Place) -> bool {
     std::fs::read_dir(place.path("tmp")).unwrap().next().is_some()
 }

@@ -60,7 +60,7 @@ impl Against {
             }
             Some(taxonomy) => {
                 let taxa = Taxa::read(taxonomy, &self.map, &references)?;
-                let (summary, database) = taxa.build(references, None, Parameters::default(), session)?;
+                let (summary, database) = taxa.build(references, None, Parameters::default(), None, session)?;
                 let (targets, size) = (things(summary.targets as u64, "reference"), bytes(summary.table.bytes));
                 tracing::info!("{targets} in memory, {size}, {}", words::time(session.elapsed()));
                 let database = database.ok_or_else(|| Failure::new(Code::Internal, "the database was not kept"))?;

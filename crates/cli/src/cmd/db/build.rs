@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use gyrase_classify::{BuildSummary, Parameters};
+use gyrase_classify::{BuildSummary, Earlier, Parameters};
 use gyrase_kmer::{Choice, SketchShape};
 use serde_json::{Value, json};
 
@@ -45,6 +45,10 @@ pub struct Build {
 
     #[command(flatten)]
     sketching: Sketching,
+
+    /// Go on where an earlier run for the same database was stopped after it had read everything, and keep what is needed for that
+    #[arg(long)]
+    resume: bool,
 
     /// Database to make
     #[arg(long, short, value_name = "FILE.gydb")]
@@ -108,14 +112,32 @@ impl Build {
         let files = references::files(&self.references)?;
         session.keep_apart(files.iter().chain(&self.map).chain([&self.taxonomy]), [&self.output])?;
         let taxa = Taxa::read(&self.taxonomy, &self.map, &files)?;
-        let (summary, _) = taxa.build(files.clone(), Some(self.output.clone()), parameters, session)?;
+        let (summary, _) =
+            taxa.build(files.clone(), Some(self.output.clone()), parameters, self.resumable(), session)?;
         self.note(session, &files, &parameters, &summary);
         self.say(session, &summary);
         Ok(())
     }
 
+    /// What the taxa of the references depend on, for a later run to compare.
+    fn resumable(&self) -> Option<String> {
+        let known = |path: &PathBuf| {
+            let there = path.metadata().ok();
+            format!("{path:?} {:?}", there.map(|there| (there.len(), there.modified().ok())))
+        };
+        let files: Vec<String> = [&self.taxonomy].into_iter().chain(&self.map).map(known).collect();
+        self.resume.then(|| files.join(" "))
+    }
+
     fn say(&self, session: &Session, summary: &BuildSummary) {
         let (targets, table) = (summary.targets as u64, &summary.table);
+        match summary.earlier {
+            Earlier::Nothing => {}
+            Earlier::TakenUp => tracing::info!("went on from what an earlier run had read"),
+            Earlier::OfAnother => tracing::warn!(
+                "what an earlier run had read was of other references or parameters; this run has read everything itself"
+            ),
+        }
         tracing::info!("{}, {}", things(targets, "reference"), things(summary.letters, "letter"));
         tracing::info!(
             "{} at {} in {}, {}",
@@ -179,6 +201,7 @@ pub fn merged(mut object: Value, more: &Value) -> Value {
 pub fn counts(summary: &BuildSummary) -> Value {
     json!({
         "targets": summary.targets,
+        "resumed": summary.earlier == Earlier::TakenUp,
         "without_taxon": summary.without_taxon,
         "letters": summary.letters,
         "windows": summary.windows,
