@@ -1,7 +1,7 @@
 //! `gyrase classify --samples`: many samples in one run.
 
 use std::collections::BTreeMap;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -304,7 +304,7 @@ fn a_stopped_run_goes_on() {
     let pipe = place.path("pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     for (signal, code) in [("TERM", Some(143)), ("KILL", None)] {
-        let mut run = place.command(&RUN).stderr(Stdio::null()).spawn().unwrap();
+        let mut run = place.command(&RUN).stderr(Stdio::piped()).spawn().unwrap();
         let mut reads = std::fs::File::options().write(true).open(&pipe).unwrap();
         reads.write_all(&place.read("lane 1.fq")).unwrap();
         // The first sample is done before the second is opened.
@@ -312,9 +312,9 @@ fn a_stopped_run_goes_on() {
             std::thread::sleep(Duration::from_millis(1));
         }
         assert!(Command::new("kill").args([&format!("-{signal}"), &run.id().to_string()]).status().unwrap().success());
-        if code.is_some() {
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        // Before the pipe ends, or the second sample would be done.
+        let said = BufReader::new(run.stderr.take().unwrap()).lines().map_while(Result::ok);
+        assert_eq!(said.into_iter().any(|line| line.contains("stopping")), code.is_some());
         drop(reads);
         assert_eq!(run.wait().unwrap().code(), code);
         let whole: Vec<String> = outputs(&place).into_keys().filter(|name| !name.ends_with(".partial")).collect();
