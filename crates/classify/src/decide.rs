@@ -13,7 +13,7 @@ use crate::taxonomy::{Rank, Taxon};
 /// When a read is classified, and how far down.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rule {
-    /// A species with fewer of the read's features classifies nothing.
+    /// A read classifies nothing that has fewer hits in its best region: hits that are scattered over references are chance.
     pub least_hits: u32,
     /// Between species with as many features, one whose best reference has at least this share more of them than those of the others
     /// is taken; otherwise what they have in common.
@@ -67,9 +67,10 @@ impl Judge {
         hits: &[Hit],
         candidates: &[Candidate],
     ) -> Option<Taxon> {
+        let in_best = candidates.iter().map(|candidate| candidate.hits.len()).max()?;
         self.weigh(index, features, hits, candidates);
         let most = self.species.iter().map(|species| species.features).max()?;
-        if most < rule.least_hits {
+        if most.min(in_best as u32) < rule.least_hits {
             return None;
         }
         let found = f64::from(most) / features as f64;

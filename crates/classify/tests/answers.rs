@@ -302,3 +302,21 @@ fn reads_get_no_answer_from_what_is_dropped() {
     assert_eq!((count(&none, "11"), count(&none, "22")), (count(&dropped, "11"), count(&dropped, "22")));
     assert_eq!(count(&none, "0") + 1, count(&dropped, "0"));
 }
+
+#[test]
+fn hits_that_are_scattered_over_references_are_chance() {
+    let mut case = Case::new();
+    let index = &case.collection.catalogue;
+    let with_features = |target: usize, features: usize| {
+        let genome = genome(target);
+        let mut parts = (0..genome.len() - 60).flat_map(|start| (22..60).map(move |letters| start..start + letters));
+        let part = parts.find(|part| sketches(index, &genome[part.clone()]).concat().len() == features).unwrap();
+        genome[part].to_vec()
+    };
+    let joined = |parts: [Vec<u8>; 2]| parts.join(&b"N"[..]);
+    let scattered = joined([with_features(0, 1), with_features(1, 1)]);
+    let together = joined([with_features(0, 2), with_features(1, 1)]);
+    case.reads = vec![("scattered".into(), scattered), ("together".into(), together)];
+    let (lines, _) = case.run(Wanted::default(), 1, &Dropped::default(), &mut []);
+    assert_eq!(lines.lines().map(|line| line.split('\t').nth(2).unwrap()).collect::<Vec<_>>(), ["0", "11"], "{lines}");
+}
