@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 use gyrase_fabric::Progress;
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::words;
+
 const FRAME: Duration = Duration::from_millis(100);
 const LINE: Duration = Duration::from_secs(30);
 
@@ -43,6 +45,7 @@ fn goes_on(stopped: &Receiver<()>, pause: Duration) -> bool {
 }
 
 fn draw_bar(progress: &Progress, stopped: &Receiver<()>) {
+    let mut rest = Rest::default();
     let bar = ProgressBar::no_length().with_style(style("{spinner} {msg} {elapsed}"));
     while goes_on(stopped, FRAME) {
         let (stage, done, total) = progress.now();
@@ -50,12 +53,13 @@ fn draw_bar(progress: &Progress, stopped: &Receiver<()>) {
             continue;
         }
         if total > 0 {
-            bar.set_style(style("{msg:8} [{bar:40}] {percent:>3} %  {elapsed}"));
+            bar.set_style(style("{msg:8} [{bar:40}] {percent:>3} %  {elapsed}{prefix}"));
             bar.set_length(total);
             bar.set_position(done.min(total));
         } else {
             bar.set_style(style("{spinner} {msg} {elapsed}"));
         }
+        bar.set_prefix(rest.of(stage, done, total));
         bar.set_message(stage);
         bar.tick();
     }
@@ -68,14 +72,60 @@ fn style(template: &str) -> ProgressStyle {
 }
 
 fn say_lines(progress: &Progress, stopped: &Receiver<()>) {
-    let start = Instant::now();
+    let (start, mut rest) = (Instant::now(), Rest::default());
     while goes_on(stopped, LINE) {
         let (stage, done, total) = progress.now();
-        let time = crate::words::time(start.elapsed());
+        let (time, rest) = (words::time(start.elapsed()), rest.of(stage, done, total));
         match total {
             _ if stage.is_empty() => {}
             0 => tracing::info!("{stage}, {time} so far"),
-            _ => tracing::info!("{stage} {} % done, {time} so far", done.min(total) * 100 / total),
+            _ => tracing::info!("{stage} {} % done, {time} so far{rest}", done.min(total) * 100 / total),
         }
+    }
+}
+
+/// Judges what is left of a stage by what was done of it since it was first seen.
+#[derive(Default)]
+struct Rest {
+    /// The stage, when it was first seen, and what was done of it then.
+    seen: Option<(&'static str, Instant, u64)>,
+}
+
+/// So much of a stage, as one in so many, must be done before the rest is judged by it.
+const TELLING: u64 = 50;
+
+impl Rest {
+    /// `, about 5 s left`, once enough of the stage is done to tell; nothing before.
+    fn of(&mut self, stage: &'static str, done: u64, total: u64) -> String {
+        if self.seen.is_none_or(|seen| seen.0 != stage) {
+            self.seen = Some((stage, Instant::now(), done));
+        }
+        let (time, before) = self.seen.map_or((Duration::ZERO, 0), |(_, since, before)| (since.elapsed(), before));
+        match left(time, done.saturating_sub(before), total.saturating_sub(done)) {
+            Some(left) if done < total && done > total / TELLING => format!(", about {} left", words::time(left)),
+            _ => String::new(),
+        }
+    }
+}
+
+/// The time for `rest` units where `done` took `time`.
+fn left(time: Duration, done: u64, rest: u64) -> Option<Duration> {
+    (done > 0).then(|| time.mul_f64(rest as f64 / done as f64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_goes_by_what_is_done() {
+        assert_eq!(left(Duration::from_secs(6), 30, 70), Some(Duration::from_secs(14)));
+        assert_eq!(left(Duration::from_secs(6), 0, 70), None);
+        let mut rest = Rest::default();
+        assert_eq!(rest.of("read", 0, 100), "");
+        assert!(rest.of("read", 50, 100).starts_with(", about "));
+        assert_eq!(rest.of("read", 100, 100), "");
+        assert_eq!(rest.of("sort", 50, 100), "", "nothing is known of a new stage");
+        assert_eq!(rest.of("write", 0, 0), "");
     }
 }
