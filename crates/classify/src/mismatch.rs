@@ -25,18 +25,18 @@ pub enum Mismatch {
         of_other: String,
     },
     /// Databases with contradicting taxonomies.
-    #[error("taxid {taxid} is {here} in {first} and {there} in {second}; {help}")]
+    #[error("{of} is {here} in {first} and {there} in {second}; {help}")]
     Taxonomies {
-        /// The taxid that they do not agree on.
-        taxid: u32,
+        /// The taxid or domain that they do not agree on.
+        of: Box<str>,
         /// A database.
         first: String,
         /// What that one says of the taxid.
-        here: String,
+        here: Box<str>,
         /// Another database, or what is added to it.
         second: String,
         /// What that one says of it.
-        there: String,
+        there: Box<str>,
         /// What can be done.
         help: &'static str,
     },
@@ -88,8 +88,9 @@ pub(crate) fn of_addition(base: &Path, disunity: Disunity) -> Mismatch {
 
 fn contradiction(disunity: Disunity, name: impl Fn(usize) -> String, help: &'static str) -> Mismatch {
     match disunity {
-        Disunity::Contradiction { taxid, first, here, second, there } => {
-            Mismatch::Taxonomies { taxid, first: name(first), here, second: name(second), there, help }
+        Disunity::Contradiction { of, first, here, second, there } => {
+            let [of, here, there] = [of, here, there].map(String::into_boxed_str);
+            Mismatch::Taxonomies { of, first: name(first), here, second: name(second), there, help }
         }
         Disunity::Flaw(flaw) => Mismatch::Tree(flaw),
     }

@@ -5,17 +5,17 @@ use std::collections::btree_map::Entry;
 
 use super::error::Flaw;
 use super::tree::Sprouts;
-use super::{Node, Taxon, Taxonomy};
+use super::{Node, Rank, Taxon, Taxonomy};
 
 /// Why taxonomies are not parts of one tree. They are told apart by their places in the order in which they were given, from 0.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Disunity {
-    /// Two of them say different things of one taxid.
-    #[error("taxid {taxid} is {here} in one taxonomy and {there} in another")]
+    /// Two of them say different things of one taxid, or have one domain under different taxids.
+    #[error("{of} is {here} in one taxonomy and {there} in another")]
     Contradiction {
-        /// The taxid.
-        taxid: u32,
-        /// The place of the taxonomy that knew it first.
+        /// The taxid or the domain.
+        of: String,
+        /// The place of the taxonomy that knew of it first.
         first: usize,
         /// What that one says of it.
         here: String,
@@ -28,6 +28,9 @@ pub enum Disunity {
     #[error(transparent)]
     Flaw(#[from] Flaw),
 }
+
+/// The domains that every tree of life has under these names.
+const DOMAINS: [&str; 4] = ["Bacteria", "Archaea", "Eukaryota", "Viruses"];
 
 /// What a taxonomy says of a taxid.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -50,11 +53,13 @@ impl Taxonomy {
     /// left out, as [`Taxonomy::subset`] does. Parts of one taxonomy give its subset of all their taxa.
     ///
     /// # Errors
-    /// When two of them have another parent, rank or name for one taxid, or another taxid that it was merged into.
+    /// When two of them have another parent, rank or name for one taxid, another taxid that it was merged into, or another taxid for a domain:
+    /// these are trees of other makers, in which nothing would be found to be the same.
     pub fn unite<'a>(parts: impl IntoIterator<Item = &'a Taxonomy>) -> Result<Taxonomy, Disunity> {
-        let mut known = BTreeMap::new();
+        let (mut known, mut domains) = (BTreeMap::new(), BTreeMap::new());
         for (place, part) in parts.into_iter().enumerate() {
             part.sayings().try_for_each(|(taxid, saying)| note(&mut known, taxid, place, saying))?;
+            part.domains().try_for_each(|(name, taxid)| note_domain(&mut domains, name, place, taxid))?;
         }
         let mut sprouts = Sprouts::default();
         let mut merged = Vec::new();
@@ -70,6 +75,12 @@ impl Taxonomy {
         Ok(whole)
     }
 
+    fn domains(&self) -> impl Iterator<Item = (&str, u32)> {
+        let domains = self.taxa().filter(|&taxon| self.rank(taxon) == Some(Rank::Domain));
+        let named = domains.map(|taxon| (self.name(taxon), self.taxid(taxon)));
+        named.filter(|(name, _)| DOMAINS.contains(name))
+    }
+
     fn sayings(&self) -> impl Iterator<Item = (u32, Saying<'_>)> {
         let node = |taxon: Taxon| Node {
             taxid: self.taxid(taxon),
@@ -81,6 +92,21 @@ impl Taxonomy {
         let merged = self.parts.merged.iter().map(|&(taxid, into)| (taxid, Saying::MergedInto(self.taxid(into))));
         nodes.chain(merged)
     }
+}
+
+/// Notes the taxid that the taxonomy at `place` has for a domain, with the place of the first that has it.
+fn note_domain<'a>(
+    known: &mut BTreeMap<&'a str, (usize, u32)>,
+    name: &'a str,
+    place: usize,
+    taxid: u32,
+) -> Result<(), Disunity> {
+    let &mut (first, before) = known.entry(name).or_insert((place, taxid));
+    if before == taxid || first == place {
+        return Ok(());
+    }
+    let [here, there] = [before, taxid].map(|taxid| format!("taxid {taxid}"));
+    Err(Disunity::Contradiction { of: format!("the domain {name:?}"), first, here, second: place, there })
 }
 
 /// Notes what the taxonomy at `place` says of a taxid, with the place of the first that says so.
@@ -97,7 +123,8 @@ fn note<'a>(
         Entry::Occupied(taken) if taken.get().1 != saying => {
             let (first, before) = *taken.get();
             let (here, there) = (before.in_words(), saying.in_words());
-            return Err(Disunity::Contradiction { taxid, first, here, second: place, there });
+            let of = format!("taxid {taxid}");
+            return Err(Disunity::Contradiction { of, first, here, second: place, there });
         }
         Entry::Occupied(_) => {}
     }
@@ -150,7 +177,10 @@ mod tests {
         ] {
             let second = Taxonomy::new([root, other, Node { taxid: 2, parent: 1, ..genus }]).unwrap();
             let said = Taxonomy::unite([&first, &first, &second]).unwrap_err();
-            assert!(matches!(said, Disunity::Contradiction { taxid: 561, first: 0, second: 2, .. }), "{said:?}");
+            assert!(
+                matches!(&said, Disunity::Contradiction { of, first: 0, second: 2, .. } if of == "taxid 561"),
+                "{said:?}"
+            );
             let here = r#"taxid 561 is "Escherichia" (genus, below 1) in one taxonomy and "#;
             assert_eq!(said.to_string(), format!("{here}{words} in another"));
         }
@@ -158,5 +188,16 @@ mod tests {
         merged.parts.merged = vec![(561, 0)];
         let said = Taxonomy::unite([&first, &merged]).unwrap_err().to_string();
         assert!(said.ends_with("and merged into 1 in another"), "{said}");
+    }
+
+    #[test]
+    fn trees_of_other_makers_are_told_apart_by_their_domains() {
+        let root = Node { taxid: 1, parent: 1, rank: "no rank", name: "root" };
+        let domain = |taxid, name| Node { taxid, parent: 1, rank: "domain", name };
+        let tree = |taxid, name| Taxonomy::new([root, domain(taxid, name)]).unwrap();
+        let (ours, theirs) = (tree(2, "Bacteria"), tree(900, "Bacteria"));
+        let said = Taxonomy::unite([&tree(3, "Archaea"), &ours, &theirs]).unwrap_err();
+        assert_eq!(said.to_string(), "the domain \"Bacteria\" is taxid 2 in one taxonomy and taxid 900 in another");
+        assert!(Taxonomy::unite([&ours, &tree(3, "Archaea"), &ours]).is_ok());
     }
 }
