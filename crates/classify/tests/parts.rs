@@ -325,6 +325,20 @@ fn scratch_files_keep_to_their_limit() {
 }
 
 #[test]
+fn reads_that_came_meanwhile_are_noticed() {
+    let case = Case::new();
+    let (collection, progress) = (case.collection(&[&[0, 1]]), Progress::default());
+    let few = || {
+        Ok::<_, QueryError>(Source::Single(Box::new(Reader::open(&case.path("none.fq"), &Source::options()).unwrap())))
+    };
+    let hits = Hits::in_passes(&collection, collection.bytes() / 3, case.scratch(), 2, few, &progress).unwrap();
+    let mut text = Vec::new();
+    let mut outlets = Outlets { lines: &mut text, extracts: &mut [] };
+    let refused = classify(&hits, case.source(true), &config(2), &Dropped::default(), &mut outlets, &progress);
+    assert!(matches!(refused, Err(QueryError::Stored(StoredError::Changed { read: 1 }))), "{refused:?}");
+}
+
+#[test]
 fn golden_candidates_give_their_answers() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/v1");
     let candidates = Candidates::open(&[folder.join("candidates.gyc")]).unwrap();

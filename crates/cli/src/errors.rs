@@ -167,6 +167,7 @@ fn stored(error: &StoredError) -> Code {
     match error {
         StoredError::Write(_) | StoredError::Full { .. } => Code::Output,
         StoredError::OtherReads { .. } => Code::Usage,
+        StoredError::Changed { .. } => Code::Input,
         _ => Code::Database,
     }
 }

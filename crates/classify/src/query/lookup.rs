@@ -35,10 +35,11 @@ pub(super) struct Lookup<'c> {
 
 impl<'c> Lookup<'c> {
     pub(super) fn new(sources: &'c Hits<'c>) -> Lookup<'c> {
+        let windows = 0..sources.collection.catalogue.targets.all_windows();
         Lookup {
             slices: &sources.slices,
             cap: sources.collection.cap(),
-            stored: sources.stored.iter().map(|stored| Cursor::new(stored, 0)).collect(),
+            stored: sources.stored.iter().map(|stored| Cursor::new(stored, windows.clone())).collect(),
             sketcher: Sketcher::new(sources.collection.catalogue.parameters.sketch),
             features: Vec::new(),
             ends: Vec::new(),

@@ -112,8 +112,7 @@ pub(super) struct Rows<'r> {
 
 impl<'r> Rows<'r> {
     fn new(candidates: &'r Candidates) -> Rows<'r> {
-        let cursors =
-            candidates.files.iter().map(|(stored, first_window)| Cursor::new(stored, *first_window)).collect();
+        let cursors = candidates.files.iter().map(|(stored, windows)| Cursor::new(stored, windows.clone())).collect();
         let Catalogue { targets, parameters, .. } = &candidates.catalogue;
         let cap = (candidates.files.len() > 1).then(|| Cap::new(targets, parameters.locations));
         Rows { candidates, cursors, cap }

@@ -1,5 +1,6 @@
 //! Candidates that were stored: reads and their hits, of one database or of several that were asked apart.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use crate::catalogue::Catalogue;
@@ -10,8 +11,8 @@ use crate::stored::{Stored, StoredError};
 #[derive(Debug)]
 pub struct Candidates {
     pub(super) catalogue: Catalogue,
-    /// The files, and what the windows of each are counted from.
-    pub(super) files: Vec<(Stored, u32)>,
+    /// The files, and the windows of each.
+    pub(super) files: Vec<(Stored, Range<u32>)>,
 }
 
 /// Why stored candidates cannot be used.
@@ -34,7 +35,7 @@ impl Candidates {
     /// # Panics
     /// Without any.
     pub fn open(paths: &[PathBuf]) -> Result<Candidates, CandidatesError> {
-        let (mut files, mut catalogues): (Vec<(Stored, u32)>, _) = (Vec::new(), Vec::new());
+        let (mut files, mut catalogues): (Vec<(Stored, Range<u32>)>, _) = (Vec::new(), Vec::new());
         let mut first_window = 0u32;
         for path in paths {
             let (stored, bytes) = Stored::open(path)?;
@@ -44,8 +45,9 @@ impl Candidates {
                 let [first, second] = [first, &stored].map(|stored| stored.path().to_path_buf());
                 return Err(StoredError::OtherReads { first, second, what }.into());
             }
-            files.push((stored, first_window));
-            first_window = first_window.saturating_add(catalogue.targets.all_windows());
+            let end = first_window.saturating_add(catalogue.targets.all_windows());
+            files.push((stored, first_window..end));
+            first_window = end;
             catalogues.push(catalogue);
         }
         let parts: Vec<_> = paths.iter().map(PathBuf::as_path).zip(&catalogues).collect();

@@ -63,13 +63,19 @@ pub enum StoredError {
         /// The difference.
         what: String,
     },
+    /// The reads are not those that they were when their hits were stored.
+    #[error("the reads changed while they were read several times: read {read} was not there at first; classify again")]
+    Changed {
+        /// The first read that is new.
+        read: u64,
+    },
     /// It cannot be written.
     #[error(transparent)]
     Write(#[from] OutputError),
     /// The scratch files are larger than they may be.
-    #[error("the candidates take more than the {limit} bytes of --max-tmp in {}; allow more, or more --memory", folder.display())]
+    #[error("the candidates take more than the {limit} bytes of --max-tmp that are left in {}; allow more, or more --memory", folder.display())]
     Full {
-        /// Bytes allowed.
+        /// Bytes that were left for the file.
         limit: u64,
         /// The folder.
         folder: PathBuf,
@@ -271,6 +277,15 @@ impl Stored {
         self.first_rows[block]..self.first_rows[block + 1]
     }
 
+    /// The block that a row is in.
+    fn block_of(&self, row: u64) -> Result<usize, StoredError> {
+        match self.kind {
+            _ if row < self.rows() => Ok(self.first_rows.partition_point(|&first| first <= row) - 1),
+            Kind::Reads => Err(self.corrupt(format!("it has no read {}", row + 1))),
+            Kind::Hits => Err(StoredError::Changed { read: row + 1 }),
+        }
+    }
+
     fn corrupt(&self, what: String) -> StoredError {
         StoredError::Corrupt { path: self.path.clone(), what }
     }
@@ -303,8 +318,8 @@ fn long(bytes: &[u8], at: usize) -> u64 {
 /// Reads rows one after the other. Make one for each thread: the block that it is in stays.
 pub(crate) struct Cursor<'s> {
     stored: &'s Stored,
-    /// What the windows of the hits are counted from.
-    first_window: u32,
+    /// The windows that hits can have; those of the file are counted from the first.
+    windows: Range<u32>,
     /// The block that is unpacked; none yet where it is behind the last.
     block: usize,
     packed: Vec<u8>,
@@ -316,18 +331,14 @@ pub(crate) struct Cursor<'s> {
 
 impl<'s> Cursor<'s> {
     /// A cursor before the first row.
-    pub(crate) fn new(stored: &'s Stored, first_window: u32) -> Cursor<'s> {
+    pub(crate) fn new(stored: &'s Stored, windows: Range<u32>) -> Cursor<'s> {
         let block = stored.blocks();
-        Cursor { stored, first_window, block, packed: Vec::new(), bytes: Vec::new(), at: 0, next: 0 }
+        Cursor { stored, windows, block, packed: Vec::new(), bytes: Vec::new(), at: 0, next: 0 }
     }
 
-    /// Goes to a row.
-    ///
-    /// # Panics
-    /// When there is none of this number.
+    /// Goes to a row, if there is one of this number.
     pub(crate) fn seek(&mut self, row: u64) -> Result<(), StoredError> {
-        let block = self.stored.first_rows.partition_point(|&first| first <= row) - 1;
-        assert!(block < self.stored.blocks(), "there is a row {row}");
+        let block = self.stored.block_of(row)?;
         if block != self.block || row < self.next {
             self.enter(block)?;
         }
@@ -340,17 +351,17 @@ impl<'s> Cursor<'s> {
     }
 
     /// Reads the next row: replaces the read in `row` where the file has reads, and appends to its hits.
-    ///
-    /// # Panics
-    /// Behind the last row.
     pub(crate) fn next(&mut self, row: &mut Row) -> Result<(), StoredError> {
         if self.block == self.stored.blocks() || self.next == self.stored.rows_of(self.block).end {
-            let block = self.stored.first_rows.partition_point(|&first| first <= self.next) - 1;
+            let block = self.stored.block_of(self.next)?;
             self.enter(block)?;
         }
         let mut bytes = &self.bytes[self.at..];
-        let read = if self.stored.kind == Kind::Reads { read_read(&mut bytes, row) } else { Some(()) };
-        let done = read.and_then(|()| read_hits(&mut bytes, self.first_window, &mut row.hits));
+        let features = match self.stored.kind {
+            Kind::Reads => read_read(&mut bytes, row).map(|()| row.features.len()),
+            Kind::Hits => Some(usize::MAX),
+        };
+        let done = features.and_then(|features| read_hits(&mut bytes, &self.windows, features, &mut row.hits));
         done.ok_or_else(|| self.stored.corrupt(format!("read {} makes no sense", self.next + 1)))?;
         self.at = self.bytes.len() - bytes.len();
         self.next += 1;

@@ -1,5 +1,7 @@
 //! A row: a read, its features, its hits.
 
+use std::ops::Range;
+
 use crate::candidates::{Hit, feature_of, hit, window_of};
 use crate::query::Read;
 
@@ -69,12 +71,14 @@ pub(super) fn read_read(bytes: &mut &[u8], row: &mut Row) -> Option<()> {
     Some(())
 }
 
-/// Takes what [`write_hits`] wrote off `bytes` and appends it with its windows behind `first_window`; `None` when it is no such thing.
-pub(super) fn read_hits(bytes: &mut &[u8], first_window: u32, hits: &mut Vec<Hit>) -> Option<()> {
-    let mut window = first_window;
+/// Takes what [`write_hits`] wrote off `bytes` and appends it, its windows counted from the first of `windows`; `None` when it is no such thing,
+/// or has another window than these, or a feature that is not among the first `features`.
+pub(super) fn read_hits(bytes: &mut &[u8], windows: &Range<u32>, features: usize, hits: &mut Vec<Hit>) -> Option<()> {
+    let mut window = windows.start;
     for _ in 0..read_number(bytes)? {
-        window = window.checked_add(u32::try_from(read_number(bytes)?).ok()?)?;
-        hits.push(hit(window, u32::try_from(read_number(bytes)?).ok()?));
+        window = window.checked_add(u32::try_from(read_number(bytes)?).ok()?).filter(|&at| at < windows.end)?;
+        let feature = u32::try_from(read_number(bytes)?).ok().filter(|&feature| (feature as usize) < features)?;
+        hits.push(hit(window, feature));
     }
     Some(())
 }
@@ -106,12 +110,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    const ALL: usize = u32::MAX as usize;
+
     proptest! {
         #[test]
         fn rows_are_read_back(
             name in proptest::collection::vec(any::<u8>(), 0..300), first in any::<u32>(), second in proptest::option::of(any::<u32>()),
             features in proptest::collection::vec(any::<u32>(), 0..200),
-            places in proptest::collection::vec((0..u32::MAX - 7, any::<u32>()), 0..200),
+            places in proptest::collection::vec((0..u32::MAX - 7, 0..u32::MAX), 0..200),
         ) {
             let lengths = (first as usize, second.map(|mate| mate as usize));
             let mut hits: Vec<Hit> = places.iter().map(|&(window, feature)| hit(window, feature)).collect();
@@ -120,13 +126,13 @@ mod tests {
             write_read(&Read { name: &name, lengths, features: &features }, &mut bytes);
             write_hits(&hits, &mut bytes);
             let (mut row, mut rest) = (Row::default(), &bytes[..]);
-            prop_assert_eq!(read_read(&mut rest, &mut row).and_then(|()| read_hits(&mut rest, 7, &mut row.hits)), Some(()));
+            prop_assert_eq!(read_read(&mut rest, &mut row).and_then(|()| read_hits(&mut rest, &(7..u32::MAX), ALL, &mut row.hits)), Some(()));
             prop_assert!(rest.is_empty());
             let moved = hits.iter().map(|&at| hit(window_of(at) + 7, feature_of(at) as u32)).collect();
             prop_assert_eq!(&row, &Row { name, lengths, features, hits: moved });
             for end in 0..bytes.len() {
                 let (mut row, mut rest) = (Row::default(), &bytes[..end]);
-                prop_assert_eq!(read_read(&mut rest, &mut row).and_then(|()| read_hits(&mut rest, 0, &mut row.hits)), None);
+                prop_assert_eq!(read_read(&mut rest, &mut row).and_then(|()| read_hits(&mut rest, &(0..u32::MAX), ALL, &mut row.hits)), None);
             }
         }
 
@@ -143,9 +149,11 @@ mod tests {
     #[test]
     fn senseless_bytes_are_refused() {
         assert_eq!(read_number(&mut [0xff; 11].as_slice()), None);
-        // A window behind the last.
         let mut bytes = Vec::new();
-        write_hits(&[hit(u32::MAX, 0)], &mut bytes);
-        assert_eq!(read_hits(&mut &bytes[..], 1, &mut Vec::new()), None);
+        write_hits(&[hit(2, 0), hit(9, 4)], &mut bytes);
+        let read = |windows: Range<u32>, features| read_hits(&mut &bytes[..], &windows, features, &mut Vec::new());
+        assert_eq!([read(0..10, 5), read(1..11, 5)], [Some(()); 2]);
+        // A window of another file, a feature that the read does not have, a window that no number is left for.
+        assert_eq!([read(0..9, 5), read(1..10, 5), read(0..10, 4), read(u32::MAX - 5..u32::MAX, 5)], [None; 4]);
     }
 }
