@@ -153,11 +153,17 @@ pub(super) fn keep_to_cap(hits: &mut Vec<Hit>, features: usize, cap: &Cap<'_>) {
     }
     let mut counts = vec![0; features];
     hits.iter().for_each(|&hit| counts[feature_of(hit)] += 1);
-    for feature in (0..features).filter(|&feature| counts[feature] > cap.most()) {
-        let of_feature = |hit: &Hit| feature_of(*hit) == feature;
-        let mut locations: Vec<u32> = hits.iter().filter(|hit| of_feature(hit)).map(|&hit| window_of(hit)).collect();
-        locations.sort_unstable();
-        cap.keep(&mut locations);
-        hits.retain(|hit| !of_feature(hit) || locations.binary_search(&window_of(*hit)).is_ok());
+    if counts.iter().all(|&count| count <= cap.most()) {
+        return;
     }
+    hits.sort_unstable_by_key(|&hit| (feature_of(hit), window_of(hit)));
+    let (mut kept, mut locations) = (Vec::with_capacity(hits.len()), Vec::new());
+    for of_feature in hits.chunk_by(|&one, &other| feature_of(one) == feature_of(other)) {
+        locations.clear();
+        locations.extend(of_feature.iter().map(|&hit| window_of(hit)));
+        cap.keep(&mut locations);
+        let number = feature_of(of_feature[0]) as u32;
+        kept.extend(locations.iter().map(|&window| hit(window, number)));
+    }
+    *hits = kept;
 }
