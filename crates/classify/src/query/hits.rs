@@ -49,6 +49,8 @@ impl<'c> Hits<'c> {
         mut open: impl FnMut() -> Result<Source, E>,
         progress: &Progress,
     ) -> Result<Hits<'c>, E> {
+        // The last part of an earlier pass over other reads may be there still.
+        collection.whole().iter().for_each(Slice::let_go);
         let mut parts = collection.parts(most);
         let last = parts.pop().expect("there is always a part");
         let mut stored = Vec::new();
@@ -62,6 +64,11 @@ impl<'c> Hits<'c> {
             stored.push(store.into_stored());
         }
         Ok(Hits { collection, slices: last, stored })
+    }
+
+    /// Bytes of the hits that wait in scratch files.
+    pub fn stored_bytes(&self) -> u64 {
+        self.stored.iter().map(Stored::bytes).sum()
     }
 
     /// Writes the hits of reads; how many reads there are.

@@ -267,6 +267,11 @@ impl Stored {
         self.first_rows[self.places.len()]
     }
 
+    /// Bytes of all blocks.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.places.iter().map(|place| u64::from(place.packed)).sum()
+    }
+
     /// How many blocks there are.
     pub(crate) fn blocks(&self) -> usize {
         self.places.len()

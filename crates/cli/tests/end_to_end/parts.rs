@@ -59,6 +59,18 @@ fn least_memory(place: &Place, databases: &[&str], threads: &str) -> String {
 }
 
 #[test]
+fn candidates_have_the_same_bytes_whatever_the_memory() {
+    let place = places();
+    let reads = place.read("r_1.fq");
+    place.write("many.fq", reads.repeat((1 << 19) / reads.len() + 1));
+    let memory = least_memory(&place, &["--db", "r.gydb"], "1");
+    let keep = ["classify", "--db", "r.gydb", "many.fq", "--candidates"];
+    place.ok(&[&keep[..], &["a.gyc", "-t", "2"]].concat());
+    place.ok(&[&keep[..], &["b.gyc", "-t", "1", "--memory", &memory]].concat());
+    assert!(place.read("a.gyc") == place.read("b.gyc"));
+}
+
+#[test]
 fn passes_are_told_and_need_files() {
     let place = places();
     let memory = least_memory(&place, &["--db", "r.gydb"], "1");
@@ -87,7 +99,9 @@ fn what_does_not_fit_together_is_named() {
     place.fails(&["classify", "--merge", "r_1.fq", "-o", "o.tsv"], 2, &["r_1.fq", "--candidates"]);
     place.fails(&["classify", "--merge", "nowhere.gyc", "-o", "o.tsv"], 2, &["nowhere.gyc"]);
     place.fails(&["classify", "--merge", "one.gyc", "--db", "r.gydb"], 1, &["--merge"]);
-    let both = ["classify", "--db", "r.gydb", "r_1.fq", "--candidates", "c.gyc", "-o", "o.tsv"];
-    place.fails(&both, 1, &["--candidates"]);
+    for answers in [&["-o", "o.tsv"][..], &["--locations"], &["--drop-least-covered", "0.1"]] {
+        let both = [&["classify", "--db", "r.gydb", "r_1.fq", "--candidates", "c.gyc"], answers].concat();
+        place.fails(&both, 1, &["--candidates", answers[0]]);
+    }
     place.fails(&["classify", "--merge", "one.gyc", "-o", "one.gyc"], 1, &["one.gyc is an input"]);
 }

@@ -34,7 +34,13 @@ impl<'a> Reads<'a> {
     pub fn of_lanes(collection: &'a Collection, lanes: &'a [Lane], session: &'a Session) -> Result<Reads<'a>> {
         let plan = plan(collection, lanes, session)?;
         let hits = session.shown(|progress| -> Result<Vec<Hits<'a>>> {
-            lanes.iter().map(|lane| hits(collection, plan, lane, session, progress)).collect()
+            let mut room = session.max_tmp;
+            let one = |lane: &Lane| -> Result<Hits<'a>> {
+                let hits = hits(collection, plan, lane, (session, room), progress)?;
+                room = room.map(|room| room.saturating_sub(hits.stored_bytes()));
+                Ok(hits)
+            };
+            lanes.iter().map(one).collect()
         })?;
         Ok(Reads { session, from: From::Lanes { collection, plan, lanes, hits } })
     }
@@ -125,19 +131,19 @@ pub fn plan(collection: &Collection, lanes: &[Lane], session: &Session) -> Resul
     Ok(plan)
 }
 
-/// Where the hits of the reads of a lane come from, after all passes but the last.
+/// Where the hits of the reads of a lane come from, after all passes but the last, which may store so many bytes.
 pub fn hits<'a>(
     collection: &'a Collection,
     plan: Plan,
     lane: &Lane,
-    session: &Session,
+    (session, room): (&Session, Option<u64>),
     progress: &Progress,
 ) -> Result<Hits<'a>> {
     if plan.passes == 1 {
         return Ok(Hits::of(collection));
     }
     progress.start("look up", 0);
-    let scratch = Scratch { folder: session.tmp_folder()?, limit: session.max_tmp };
+    let scratch = Scratch { folder: session.tmp_folder()?, limit: room };
     let open = || -> Result<Source> { lane.open(plan.batch) };
     Hits::in_passes(collection, plan.most, scratch, session.threads, open, progress)
 }

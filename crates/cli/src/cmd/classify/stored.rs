@@ -11,12 +11,17 @@ use crate::failure::Result;
 use crate::session::Session;
 use crate::words::things;
 
+/// Bytes of a batch of reads whose candidates are stored. A block of the file ends with its batch, so one size, which every plan has room for,
+/// keeps its bytes the same whatever the memory.
+const BATCH: usize = 1 << 18;
+
 /// Candidates in files.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Databases apart")]
 pub struct Stored {
     /// Answer nothing; store each read with what the databases have of it in a file, for --merge
     #[arg(long, value_name = "FILE.gyc", conflicts_with_all = super::OF_ANSWERS)]
+    #[arg(conflicts_with_all = ["locations", "drop_least_covered"])]
     pub candidates: Option<PathBuf>,
 
     /// Instead of reads: files that --candidates wrote of the same reads with one database after the other; the answers
@@ -29,9 +34,9 @@ pub struct Stored {
 pub fn keep(path: &Path, lane: &Lane, collection: &Collection, session: &Session) -> Result<()> {
     let plan = plan(collection, std::slice::from_ref(lane), session)?;
     let reads = session.shown(|progress| -> Result<u64> {
-        let hits = hits(collection, plan, lane, session, progress)?;
+        let hits = hits(collection, plan, lane, (session, session.max_tmp), progress)?;
         progress.start("store", 0);
-        Ok(hits.keep(lane.open(plan.batch)?, path, session.threads, progress)?)
+        Ok(hits.keep(lane.open(BATCH)?, path, session.threads, progress)?)
     })?;
     session.note("output", path.display().to_string());
     let read = if lane.is_paired() { "pair" } else { "read" };
