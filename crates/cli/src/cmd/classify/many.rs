@@ -157,7 +157,7 @@ impl Run<'_> {
     fn one(&self, sample: &Sample, places: &Places) -> Result<Done> {
         let (name, taxonomy) = (sample.name.clone(), &self.collection.catalogue.taxonomy);
         let record = Record::new(self.folder, sample, places, &self.what);
-        if let Some(summary) = record.found(taxonomy).filter(|_| self.resume) {
+        if let Some(summary) = self.resume.then(|| record.found(taxonomy)).flatten() {
             tracing::info!("sample {name}: an earlier run made its outputs with the same database, reads and options");
             return Ok(Done { name, summary, time: None });
         }

@@ -26,7 +26,7 @@ use self::answer::Reads;
 use self::extras::Extras;
 use self::lane::{Lane, sample_of};
 use self::many::{Many, With};
-use self::outputs::Places;
+use self::outputs::{Outputs, Places};
 use self::reports::Reports;
 use self::stored::Stored;
 use crate::failure::{Failure, Result};
@@ -164,9 +164,9 @@ impl Classify {
         if let Some(path) = &self.stored.candidates {
             return stored::keep(path, &lane, &collection, session);
         }
-        let start = Instant::now();
+        let (start, outputs) = (Instant::now(), places.open(&collection.catalogue.taxonomy)?);
         let reads = Reads::of_lanes(&collection, std::slice::from_ref(&lane), session)?;
-        self.answer(&reads, &places, &sample_of(&lane.reads), start, session)
+        self.answer(&reads, (&places, outputs), &sample_of(&lane.reads), start, session)
     }
 
     fn run_merge(&self, paths: &[PathBuf], session: &Session) -> Result<()> {
@@ -174,11 +174,18 @@ impl Classify {
         check_places(paths, &places, &self.stored, session)?;
         note_inputs(&paths.iter().collect::<Vec<_>>(), session);
         let (start, candidates) = (Instant::now(), Candidates::open(paths)?);
-        self.answer(&Reads::stored(&candidates, session), &places, &sample_of(&paths[0]), start, session)
+        let outputs = places.open(&candidates.catalogue().taxonomy)?;
+        self.answer(&Reads::stored(&candidates, session), (&places, outputs), &sample_of(&paths[0]), start, session)
     }
 
-    fn answer(&self, reads: &Reads, places: &Places, sample: &str, start: Instant, session: &Session) -> Result<()> {
-        let mut outputs = places.open(&reads.catalogue().taxonomy)?;
+    fn answer(
+        &self,
+        reads: &Reads,
+        (places, mut outputs): (&Places, Outputs),
+        sample: &str,
+        start: Instant,
+        session: &Session,
+    ) -> Result<()> {
         let dropped = reads.least_covered(self.extras.drop_least_covered)?;
         let summary = reads.answer(&dropped, &mut outputs)?;
         let time = start.elapsed();
