@@ -242,7 +242,7 @@ fn odd_sheets_are_refused_before_any_work() {
     refused(b"", 7, &["sheet.csv", "it is empty"]);
     refused(b"sample,fastq_1\n", 7, &["sheet.csv", "no samples"]);
     refused(b"\xef\xbb\xbfname,fastq_1\r\ns,r_1.fq\r\n", 7, &["sheet.csv, line 1", "sample", "name, fastq_1"]);
-    refused(b"sample,fastq_1\ns,r_1.fq\nt,nowhere.fq\n", 7, &["sheet.csv, line 3", "fastq_1", "nowhere.fq", "folder"]);
+    refused(b"sample,fastq_1\ns,r_1.fq\nt,nowhere.fq\n", 1, &["sheet.csv, line 3", "fastq_1", "nowhere.fq", "folder"]);
     refused(b"sample,fastq_1\ns,r_1.fq\ns,r_1.fq\n", 7, &["line 3", "already, in line 2"]);
     refused(b"sample,fastq_1\n../s,r_1.fq\n", 7, &["line 2", "slash"]);
     refused(b"sample,fastq_1\ntaxa,r_1.fq\n", 1, &["out/taxa.tsv", "another name"]);

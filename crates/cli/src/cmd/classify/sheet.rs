@@ -28,16 +28,21 @@ pub struct Sample {
 pub fn read(path: &Path, interleaved: bool) -> Result<Vec<Sample>> {
     let bytes = std::fs::read(path)
         .map_err(|error| Failure::usage(format!("cannot read the sheet of samples {}: {error}", path.display())))?;
-    let wrong = |what: String| Failure::new(Code::Input, format!("{}: {what}", path.display()));
-    let samples = parse(&decode(&bytes).map_err(wrong)?, path.parent().unwrap_or(Path::new("")), interleaved);
-    samples.map_err(|(line, what)| match line {
-        0 => wrong(what),
-        line => Failure::new(Code::Input, format!("{}, line {line}: {what}", path.display())),
+    let text = decode(&bytes).map_err(|what| malformed(format!("{}: {what}", path.display())))?;
+    let samples = parse(&text, path.parent().unwrap_or(Path::new("")), interleaved);
+    samples.map_err(|(line, Failure { code, message })| match line {
+        0 => Failure::new(code, format!("{}: {message}", path.display())),
+        line => Failure::new(code, format!("{}, line {line}: {message}", path.display())),
     })
 }
 
 /// A line, from 1, or 0 for all of the sheet, and what is wrong there.
-type Wrong = (usize, String);
+type Wrong = (usize, Failure);
+
+/// What is wrong with the sheet itself.
+fn malformed(what: impl Into<String>) -> Failure {
+    Failure::new(Code::Input, what.into())
+}
 
 /// Text of spreadsheets: with or without a mark at its start, lines that end in any of the three ways.
 fn decode(bytes: &[u8]) -> std::result::Result<String, String> {
@@ -54,18 +59,17 @@ fn decode(bytes: &[u8]) -> std::result::Result<String, String> {
 
 fn parse(text: &str, folder: &Path, interleaved: bool) -> std::result::Result<Vec<Sample>, Wrong> {
     let mut lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
-    let (first, header) = lines.next().ok_or((0, "it is empty; its first line names the columns".to_string()))?;
+    let (first, header) = lines.next().ok_or((0, malformed("it is empty; its first line names the columns")))?;
     let separator = separator(header);
-    let columns =
-        Columns::of(&fields(header, separator).map_err(|what| (first, what))?).map_err(|what| (first, what))?;
+    let columns = fields(header, separator).and_then(|header| Columns::of(&header));
+    let columns = columns.map_err(|what| (first, malformed(what)))?;
     let (mut samples, mut places, mut seen) = (Vec::<Sample>::new(), HashMap::new(), HashMap::new());
     for (line, row) in lines {
-        let wrong = |what| (line, what);
-        let row = Row { columns: &columns, fields: fields(row, separator).map_err(wrong)? };
-        let (name, lane) = row.read(folder, interleaved).map_err(wrong)?;
+        let row = Row::of(&columns, row, separator).map_err(|what| (line, malformed(what)))?;
+        let (name, lane) = row.read(folder, interleaved).map_err(|failure| (line, failure))?;
         if let Some(before) = seen.insert((name.clone(), lane.reads.clone()), line) {
             let what = format!("{} is a lane of {name} already, in line {before}", lane.reads.display());
-            return Err(wrong(what));
+            return Err((line, malformed(what)));
         }
         let place = *places.entry(name.clone()).or_insert(samples.len());
         if place == samples.len() {
@@ -73,7 +77,7 @@ fn parse(text: &str, folder: &Path, interleaved: bool) -> std::result::Result<Ve
         }
         samples[place].lanes.push(lane);
     }
-    if samples.is_empty() { Err((0, "it has no samples below its first line".into())) } else { Ok(samples) }
+    if samples.is_empty() { Err((0, malformed("it has no samples below its first line"))) } else { Ok(samples) }
 }
 
 /// Tabs, commas, or the semicolons of spreadsheets where numbers have commas.
@@ -121,7 +125,11 @@ fn quoted(text: &str) -> Option<(String, &str)> {
 
 /// Which column is where.
 #[derive(Debug)]
-struct Columns(HashMap<String, usize>);
+struct Columns {
+    places: HashMap<String, usize>,
+    /// How many there are, those that nobody asks for with them.
+    all: usize,
+}
 
 impl Columns {
     fn of(header: &[String]) -> std::result::Result<Columns, String> {
@@ -140,7 +148,7 @@ impl Columns {
         if !READS.iter().any(|&name| places.contains_key(name)) {
             return Err(format!("no column is called {} (reads or first mates); found {found}", READS.join(" or ")));
         }
-        Ok(Columns(places))
+        Ok(Columns { places, all: header.len() })
     }
 }
 
@@ -150,28 +158,41 @@ struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
+    /// The row that a line is. Text behind the last column is refused: more often than not, a name has a separator in it.
+    fn of(columns: &'a Columns, line: &str, separator: char) -> std::result::Result<Row<'a>, String> {
+        let fields = fields(line, separator)?;
+        if fields.iter().skip(columns.all).all(String::is_empty) {
+            return Ok(Row { columns, fields });
+        }
+        Err(format!(
+            "it has {} fields, the first line names {}; write a name with {separator:?} in it in double quotes",
+            fields.len(),
+            columns.all
+        ))
+    }
+
     /// The first of `names` that the row fills, and with what.
     fn field<'n>(&self, names: &[&'n str]) -> Option<(&'n str, &str)> {
-        let filled = |&name: &&'n str| Some((name, self.fields.get(*self.columns.0.get(name)?)?.as_str()));
+        let filled = |&name: &&'n str| Some((name, self.fields.get(*self.columns.places.get(name)?)?.as_str()));
         names.iter().filter_map(filled).find(|(_, text)| !text.is_empty())
     }
 
-    fn read(&self, folder: &Path, interleaved: bool) -> std::result::Result<(String, Lane), String> {
-        let (_, name) = self.field(&[SAMPLE]).ok_or_else(|| format!("column {SAMPLE} is empty"))?;
-        check_name(name)?;
-        let (column, reads) =
-            self.field(&READS).ok_or_else(|| format!("no reads: column {} is empty", self.there(&READS)))?;
+    fn read(&self, folder: &Path, interleaved: bool) -> Result<(String, Lane)> {
+        let (_, name) = self.field(&[SAMPLE]).ok_or_else(|| malformed(format!("column {SAMPLE} is empty")))?;
+        check_name(name).map_err(malformed)?;
+        let none = || malformed(format!("no reads: column {} is empty", self.there(&READS)));
+        let (column, reads) = self.field(&READS).ok_or_else(none)?;
         let reads = file(folder, column, reads)?;
         let mates = self.field(&MATES).map(|(column, mates)| file(folder, column, mates)).transpose()?;
         if mates.as_ref() == Some(&reads) {
-            return Err(format!("first and second mates are the same file {}", reads.display()));
+            return Err(malformed(format!("first and second mates are the same file {}", reads.display())));
         }
         let interleaved = interleaved && mates.is_none();
         Ok((name.to_string(), Lane { reads, mates, interleaved }))
     }
 
     fn there(&self, names: &[&str]) -> String {
-        let there: Vec<_> = names.iter().filter(|&&name| self.columns.0.contains_key(name)).copied().collect();
+        let there: Vec<_> = names.iter().filter(|&&name| self.columns.places.contains_key(name)).copied().collect();
         there.join(" or ")
     }
 }
@@ -188,8 +209,8 @@ fn check_name(name: &str) -> std::result::Result<(), String> {
     Err(format!("column {SAMPLE}: {name:?} cannot be the name of a sample and its files: {wrong}"))
 }
 
-/// A file of the sheet, which must be there.
-fn file(folder: &Path, column: &str, named: &str) -> std::result::Result<PathBuf, String> {
+/// A file of the sheet, which must be there; one that is not is no better or worse than one on the command line.
+fn file(folder: &Path, column: &str, named: &str) -> Result<PathBuf> {
     let path = folder.join(named);
     let why = match path.metadata() {
         Ok(there) if there.is_dir() => "it is a folder".to_string(),
@@ -197,7 +218,7 @@ fn file(folder: &Path, column: &str, named: &str) -> std::result::Result<PathBuf
         Err(error) => error.to_string(),
     };
     let hint = if Path::new(named).is_relative() { "; names in a sheet start from its folder" } else { "" };
-    Err(format!("column {column}: cannot read {}: {why}{hint}", path.display()))
+    Err(Failure::usage(format!("column {column}: cannot read {}: {why}{hint}", path.display())))
 }
 
 #[cfg(test)]
@@ -217,7 +238,7 @@ mod tests {
         };
         let sample =
             |one: &Sample| format!("{}: {}", one.name, one.lanes.iter().map(lane).collect::<Vec<_>>().join(" "));
-        let text = decode(text.as_bytes()).map_err(|what| (0, what))?;
+        let text = decode(text.as_bytes()).map_err(|what| (0, malformed(what)))?;
         Ok(parse(&text, folder.path(), false)?.iter().map(sample).collect())
     }
 
@@ -228,7 +249,7 @@ mod tests {
             "\u{feff}sample,fastq_1,fastq_2\r\ns,a,b\r\n\r\nt,c,\r\ns,d,",
             "sample,fastq_1,fastq_2\rs,a,b\rt,c\rs,d\r",
             "fastq_2\tSample\tstrand\tfastq_1\nb\ts\tx\ta\n\tt\tx\tc\n\ts\t\td",
-            "sample;reads;mates;\n s ;a;b;\nt;c;;\ns;\"d\";;",
+            "sample;reads;mates;\n s ;a;b;\nt;c;;;;\ns;\"d\";;",
             "\"sample\",\"fastq_1\",\"fasta\",\"fastq_2\"\n\"s\",\"a\",,\"b\"\nt,,c,\ns,d,,\n",
         ] {
             assert_eq!(parsed(text).unwrap(), ["s: a+b d", "t: c"], "{text:?}");
@@ -253,16 +274,19 @@ mod tests {
             ("sample,reads,mates\ns,a,a\n", 2, "the same file"),
             ("sample,reads\ns,a\nt,a\ns,a\n", 4, "is a lane of s already, in line 2"),
             ("sample,reads\n../s,a\n", 2, "slash"),
+            ("sample,reads\ns,a,b\n", 2, "it has 3 fields, the first line names 2"),
             ("sample,reads\n.s,a\n", 2, "begins with a point"),
             ("sample,reads\ns\u{7},a\n", 2, "control character"),
             ("sample,reads\n\"s,a\n", 2, "a quote is not closed"),
             ("sample,reads\n\"s\"t,a\n", 2, "text behind the quotes of \"s\""),
         ] {
-            let (at, what) = parsed(text).unwrap_err();
-            assert!(at == line && what.contains(words), "{text:?}: {at} {what}");
+            let (at, Failure { message, code }) = parsed(text).unwrap_err();
+            assert!(at == line && message.contains(words), "{text:?}: {at} {message}");
+            let is_of_a_file = words.contains("cannot read") || words.contains("a folder");
+            assert_eq!(code, if is_of_a_file { Code::Usage } else { Code::Input }, "{text:?}");
         }
         let long = format!("sample,reads\n{},a\n", "s".repeat(LONGEST + 1));
-        assert!(parsed(&long).unwrap_err().1.contains("too long"));
+        assert!(parsed(&long).unwrap_err().1.message.contains("too long"));
     }
 
     #[test]
