@@ -171,9 +171,13 @@ fn check_biom(biom: &Value, rows: &[Vec<&str>]) {
 #[test]
 fn a_sample_that_is_done_is_not_done_again() {
     let place = place_of_samples();
+    let reads = String::from_utf8(place.read("r_1.fq")).unwrap().lines().count() / 4;
+    // What a log parser reads is of all samples, whichever run did them.
+    let all = format!("{} sequences (", 2 * reads);
     let resumed = |more: &[&str]| {
         let ran = place.run(&[&RUN[..], &["--resume", "--report", "run.json"], more].concat());
         assert_eq!(ran.code, 0, "{}", ran.stderr);
+        assert!(ran.stderr.contains(&all), "{}", ran.stderr);
         let said = ran.stderr.matches("an earlier run made its outputs").count();
         let facts = place.json("run.json");
         let before: Vec<_> =
@@ -201,6 +205,30 @@ fn a_sample_that_is_done_is_not_done_again() {
     assert_eq!(resumed(&[]), ["single", "none"]);
     place.ok(&RUN);
     assert_eq!(place.json("run.json")["samples"][0]["done_before"], true);
+}
+
+#[test]
+fn reports_of_an_earlier_run_do_not_stay_beside_others() {
+    let place = place_of_samples();
+    place.ok(&[&RUN[..], &["--reports", "kreport,mpa,bracken"]].concat());
+    place.write("out/pair.mpa", "changed by hand");
+    place.write("out/single.notes", "not ours");
+    place.write("sheet.csv", "sample,reads\nsingle,lane 1.fq\npair,none.fq\n");
+    let ran = place.run(&[&RUN[..], &["--no-answers"]].concat());
+    assert!(ran.code == 0 && ran.stderr.contains("sample pair: removed"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("single.bracken, single.mpa, single.tsv"), "{}", ran.stderr);
+    let ours = ["none.bracken", "none.kreport", "none.mpa", "none.tsv"];
+    let kept = ["pair.kreport", "pair.mpa", "single.kreport", "single.notes"];
+    let names = ours.into_iter().chain(kept).chain(TOGETHER);
+    assert_eq!(outputs(&place).into_keys().collect::<Vec<_>>(), names.collect::<Vec<_>>());
+    // Reads that are damaged first do not make it forget.
+    place.ok(&[&RUN[..], &["--reports", "cami"]].concat());
+    place.write("sheet.csv", "sample,reads\nsingle,bad.fq\n");
+    place.write("bad.fq", "@cut\nACGT\n");
+    assert_eq!(place.run(&RUN).code, 7);
+    place.write("bad.fq", "@whole\nACGT\n+\nIIII\n");
+    place.ok(&RUN);
+    assert!(!place.path("out/single.cami").exists() && place.path("out/single.tsv").exists());
 }
 
 #[test]

@@ -15,7 +15,7 @@ use super::answer::Reads;
 use super::extras::{self, Extras};
 use super::lane::Lane;
 use super::outputs::Places;
-use super::record::{self, Record};
+use super::record::{self, Found, Record};
 use super::reports::Form;
 use super::sheet::{self, Sample};
 use super::together::{self, Together};
@@ -69,8 +69,10 @@ pub struct Done {
     pub name: String,
     /// What was found.
     pub summary: Summary,
-    /// How long it took; nothing where an earlier run had done it.
-    time: Option<Duration>,
+    /// How long it took.
+    time: Duration,
+    /// True where an earlier run had done it.
+    before: bool,
 }
 
 /// What all samples of a run are classified with.
@@ -157,24 +159,28 @@ impl Run<'_> {
     fn one(&self, sample: &Sample, places: &Places) -> Result<Done> {
         let (name, taxonomy) = (sample.name.clone(), &self.collection.catalogue.taxonomy);
         let record = Record::new(self.folder, sample, places, &self.what);
-        if let Some(summary) = self.resume.then(|| record.found(taxonomy)).flatten() {
+        if let Some(Found { summary, time }) = self.resume.then(|| record.found(taxonomy)).flatten() {
             tracing::info!("sample {name}: an earlier run made its outputs with the same database, reads and options");
-            return Ok(Done { name, summary, time: None });
+            return Ok(Done { name, summary, time, before: true });
         }
-        record.forget();
+        record.forget()?;
         let start = Instant::now();
         let mut outputs = places.open(taxonomy)?;
         let reads = Reads::of_lanes(self.collection, &sample.lanes, self.session)?;
         let dropped = reads.least_covered(self.drop)?;
         let summary = reads.answer(&dropped, &mut outputs)?;
         outputs.finish(&self.collection.catalogue, &summary, &name)?;
-        record.keep(taxonomy, &summary)?;
+        let (time, removed) = (start.elapsed(), record.remove_others());
+        if !removed.is_empty() {
+            tracing::info!("sample {name}: removed what an earlier run had made besides: {}", removed.join(", "));
+        }
+        record.keep(taxonomy, &summary, time)?;
         let (all, classified) = (summary.tally.total(), summary.tally.classified());
         let share = percent(classified, all);
         tracing::info!("sample {name}: {} of {} classified ({share})", grouped(classified), things(all, "sequence"));
         // What speaks for a taxon is in the reports of the sample already, and large.
         let summary = Summary { tally: bare(&summary.tally), letters: summary.letters, ..Summary::default() };
-        Ok(Done { name, summary, time: Some(start.elapsed()) })
+        Ok(Done { name, summary, time, before: false })
     }
 }
 
@@ -225,14 +231,18 @@ fn some_failed(failed: &[Failed], all: usize) -> String {
     )
 }
 
-/// Says what was classified by this run.
+/// Says what was classified, by this run or by those that it goes on from.
 fn say_all(done: &[Done]) {
+    let before = done.iter().filter(|one| one.before).count() as u64;
+    if before > 0 {
+        let all = things(done.len() as u64, "sample");
+        tracing::info!("{} of {all} done before; with their reads and the time that they took:", grouped(before));
+    }
     let (mut all, mut time) = (Summary::default(), Duration::ZERO);
     for one in done {
-        let Some(taken) = one.time else { continue };
         all.tally.merge(&one.summary.tally);
         all.letters += one.summary.letters;
-        time += taken;
+        time += one.time;
     }
     super::say(&all, time);
 }
@@ -247,7 +257,7 @@ fn note(session: &Session, samples: &[Sample], done: &[Done]) {
         json!({
             "sample": one.name,
             "inputs": inputs(&one.name),
-            "done_before": one.time.is_none(),
+            "done_before": one.before,
             "counts": super::counts(&one.summary),
         })
     };

@@ -2,11 +2,12 @@
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use gyrase_classify::Summary;
 use gyrase_classify::tally::Tally;
 use gyrase_classify::taxonomy::Taxonomy;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::lane::Lane;
 use super::outputs::Places;
@@ -16,6 +17,14 @@ use crate::sink;
 
 /// The folder of records in the folder of outputs.
 const FOLDER: &str = ".gyrase";
+
+/// What an earlier run found in a sample.
+pub struct Found {
+    /// The reads of its taxa.
+    pub summary: Summary,
+    /// How long it took then.
+    pub time: Duration,
+}
 
 /// The record of a sample.
 pub struct Record<'a> {
@@ -38,8 +47,8 @@ impl<'a> Record<'a> {
     }
 
     /// What an earlier run found, where it made the same outputs of the same reads and they are still what it made.
-    pub fn found(&self, taxonomy: &Taxonomy) -> Option<Summary> {
-        let record: Value = serde_json::from_slice(&std::fs::read(&self.path).ok()?).ok()?;
+    pub fn found(&self, taxonomy: &Taxonomy) -> Option<Found> {
+        let record = self.read()?;
         let is_there = |output: &PathBuf| size(output).is_some_and(|size| record["outputs"][name(output)] == size);
         if record["made_by"] != self.made_by || !self.places.files().all(is_there) {
             return None;
@@ -50,26 +59,58 @@ impl<'a> Record<'a> {
             let (taxid, reads) = (u32::try_from(taxon[0].as_u64()?).ok()?, taxon[1].as_u64()?);
             tally.assign(taxonomy.taxon_of(taxid)?, reads);
         }
-        Some(Summary { tally, letters: record["letters"].as_u64()?, ..Summary::default() })
+        let summary = Summary { tally, letters: record["letters"].as_u64()?, ..Summary::default() };
+        Some(Found { summary, time: Duration::try_from_secs_f64(record["seconds"].as_f64()?).ok()? })
     }
 
-    /// From now on the outputs are no longer those of the record.
-    pub fn forget(&self) {
-        // One that cannot be removed will not fit the outputs that are made next, or they are the same.
-        let _ = std::fs::remove_file(&self.path);
+    fn read(&self) -> Option<Value> {
+        serde_json::from_slice(&std::fs::read(&self.path).ok()?).ok()
+    }
+
+    /// From now on the outputs are made anew: the record tells only which files there were.
+    pub fn forget(&self) -> Result<()> {
+        match self.read().map(|mut record| record["outputs"].take()) {
+            Some(outputs @ Value::Object(_)) => self.write(&json!({ "outputs": outputs })),
+            _ => {
+                // One that cannot be removed will not fit the outputs that are made next, or they are the same.
+                let _ = std::fs::remove_file(&self.path);
+                Ok(())
+            }
+        }
+    }
+
+    /// Removes the outputs of earlier runs that this one does not make: they are of another database, other reads or options,
+    /// and would lie beside its own. Only files that still are what was made. Gives the names of those that are gone.
+    pub fn remove_others(&self) -> Vec<String> {
+        let mut outputs = self.read().map_or(Value::Null, |mut record| record["outputs"].take());
+        let outputs = outputs.as_object_mut().map(std::mem::take).unwrap_or_default();
+        let folder = self.path.parent().and_then(Path::parent).unwrap_or(Path::new(""));
+        let is_other = |(file, made): &(String, Value)| {
+            let path = folder.join(file);
+            Path::new(file).file_name() == Some(file.as_ref())
+                && !self.places.files().any(|output| *output == path)
+                && size(&path).is_some_and(|size| *made == size)
+                && std::fs::remove_file(&path).is_ok()
+        };
+        outputs.into_iter().filter(is_other).map(|(file, _)| file).collect()
     }
 
     /// Keeps what was found, once the outputs are there.
-    pub fn keep(&self, taxonomy: &Taxonomy, summary: &Summary) -> Result<()> {
+    pub fn keep(&self, taxonomy: &Taxonomy, summary: &Summary, time: Duration) -> Result<()> {
         let taxa = summary.tally.taxa().map(|(taxon, reads)| json!([taxonomy.taxid(taxon), reads]));
         let sizes = self.places.files().map(|output| (name(output), size(output).into()));
         let record = json!({
             "made_by": self.made_by,
-            "outputs": sizes.collect::<serde_json::Map<_, _>>(),
+            "outputs": sizes.collect::<Map<_, _>>(),
+            "seconds": time.as_secs_f64(),
             "letters": summary.letters,
             "unclassified": summary.tally.unclassified(),
             "taxa": taxa.collect::<Vec<_>>(),
         });
+        self.write(&record)
+    }
+
+    fn write(&self, record: &Value) -> Result<()> {
         sink::write_all(Some(&self.path), format!("{record}\n").as_bytes())
     }
 }
