@@ -49,6 +49,15 @@ impl Sink {
 
     /// Writes everything and publishes the file.
     pub fn finish(self) -> Result<()> {
+        self.finish_by(OutputFile::commit)
+    }
+
+    /// The same for one of many small files: nobody waits for the disk to have it.
+    pub fn finish_unsynced(self) -> Result<()> {
+        self.finish_by(OutputFile::commit_unsynced)
+    }
+
+    fn finish_by(self, commit: fn(OutputFile) -> std::result::Result<(), OutputError>) -> Result<()> {
         match self {
             Sink::Nowhere => Ok(()),
             Sink::Stdout(mut out) => Ok(out.flush().map_err(stdout_error)?),
@@ -57,7 +66,7 @@ impl Sink {
                 let target = out.get_ref().target().to_path_buf();
                 let file =
                     out.into_inner().map_err(|error| OutputError { path: target, source: error.into_error() })?;
-                Ok(file.commit()?)
+                Ok(commit(file)?)
             }
         }
     }

@@ -25,8 +25,8 @@ pub struct OutputError {
 ///
 /// A symbolic link is written through: the file that it names is replaced, or made, and the link stays.
 ///
-/// [`OutputFile::commit`] syncs it and renames it onto the target; dropped before that it is removed
-/// and the target stays as it was. The name is fixed, so that what a killed process left is
+/// [`OutputFile::commit`] syncs it and renames it onto the target (or
+/// [`OutputFile::commit_unsynced`] only renames it); dropped before that it is removed and the target stays as it was. The name is fixed, so that what a killed process left is
 /// overwritten by the next run, and locked, so that two processes cannot build the same target at once.
 #[derive(Debug)]
 pub struct OutputFile {
@@ -99,6 +99,14 @@ impl OutputFile {
     /// Wraps an error of the system with the name of the target.
     pub fn error(&self, source: io::Error) -> OutputError {
         OutputError { path: self.target.clone(), source }
+    }
+
+    /// Gives the file its name and leaves it to the system when it is on the disk: one of many small files that are easily
+    /// made again, each of which would wait for the disk. Only a crash of the machine can leave less than the whole.
+    pub fn commit_unsynced(mut self) -> Result<(), OutputError> {
+        std::fs::rename(&self.partial, &self.place).map_err(|source| self.error(source))?;
+        self.keep = true;
+        Ok(())
     }
 
     /// Syncs the file and gives it its name.
@@ -188,17 +196,19 @@ mod tests {
 
     #[test]
     fn appears_on_commit_and_not_before() {
-        let folder = folder("commit");
-        let target = folder.join("x");
-        let mut output = OutputFile::create(&target).unwrap();
-        output.write_all(b"whole").unwrap();
-        assert!(!target.exists());
-        output.commit().unwrap();
-        assert_eq!(std::fs::read(&target).unwrap(), b"whole");
-        drop(OutputFile::create(&target).unwrap());
-        assert_eq!(std::fs::read(&target).unwrap(), b"whole");
-        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
-        std::fs::remove_dir_all(&folder).unwrap();
+        for commit in [OutputFile::commit, OutputFile::commit_unsynced] {
+            let folder = folder("commit");
+            let target = folder.join("x");
+            let mut output = OutputFile::create(&target).unwrap();
+            output.write_all(b"whole").unwrap();
+            assert!(!target.exists());
+            commit(output).unwrap();
+            assert_eq!(std::fs::read(&target).unwrap(), b"whole");
+            drop(OutputFile::create(&target).unwrap());
+            assert_eq!(std::fs::read(&target).unwrap(), b"whole");
+            assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
+            std::fs::remove_dir_all(&folder).unwrap();
+        }
     }
 
     #[test]

@@ -196,6 +196,12 @@ fn plots_of_coverage() {
     place.ok(&["classify", "--db", "r.gydb", "some.fa", "-o", "o", "--coverage-plots", "few"]);
     assert_eq!(std::fs::read_dir(place.path("few")).unwrap().count(), 1);
     place.fails(&[&PAIRS[..], &["-o", "o2", "--coverage-plots", "no/where"]].concat(), 6, &["no/where"]);
+    // A run that fails takes the folder with it that it made, and no other.
+    place.write("cut.fq", "@cut\nACGT\n");
+    for (folder, stays) in [("new", false), ("few", true)] {
+        place.fails(&["classify", "--db", "r.gydb", "cut.fq", "-o", "o2", "--coverage-plots", folder], 7, &["cut.fq"]);
+        assert_eq!(place.path(folder).exists(), stays, "{folder}");
+    }
 }
 
 #[test]

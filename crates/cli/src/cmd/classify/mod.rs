@@ -188,8 +188,8 @@ impl Classify {
     ) -> Result<()> {
         let dropped = reads.least_covered(self.extras.drop_least_covered)?;
         let summary = reads.answer(&dropped, &mut outputs)?;
-        let time = start.elapsed();
         outputs.finish(reads.catalogue(), &summary, sample)?;
+        let time = start.elapsed();
         note(session, places, &dropped, &summary);
         say(&summary, time);
         Ok(())

@@ -58,8 +58,8 @@ impl Places {
         let answers = self.answers.as_ref().map_or(Ok(Sink::Nowhere), |path| Sink::open(Some(path)))?;
         let reports = self.reports.iter().map(report).collect::<Result<_>>()?;
         let extracts = self.extracts.iter().map(|place| place.open(taxonomy)).collect::<Result<_>>()?;
-        self.plots.as_deref().map_or(Ok(()), plots::make_folder)?;
-        Ok(Outputs { answers, extracts, reports, rank: self.rank, plots: self.plots.clone(), wanted: self.wanted() })
+        let plots = self.plots.as_deref().map(plots::Folder::open).transpose()?;
+        Ok(Outputs { answers, extracts, reports, rank: self.rank, plots, wanted: self.wanted() })
     }
 }
 
@@ -73,7 +73,7 @@ pub struct Outputs {
     pub wanted: Wanted,
     reports: Vec<(Form, Sink)>,
     rank: Rank,
-    plots: Option<PathBuf>,
+    plots: Option<plots::Folder>,
 }
 
 impl Outputs {
@@ -84,17 +84,23 @@ impl Outputs {
             let written = write(*form, self.rank, catalogue, &sample, sink);
             written.map_err(|source| sink.error(source))?;
         }
-        let plots = self.plots.map_or(Ok(Vec::new()), |folder| plots::draw(&folder, catalogue, &summary.depth))?;
+        let draw = |folder| plots::draw(folder, catalogue, &summary.depth);
+        let mut plots = self.plots.as_ref().map_or(Ok(Vec::new()), draw)?;
         let written =
             self.extracts.into_iter().map(|extract| Ok(extract.to.complete()?)).collect::<Result<Vec<_>>>()?;
         let reports = self.reports.into_iter().map(|(_, sink)| sink);
-        let mut sinks: Vec<Sink> = [self.answers].into_iter().chain(reports).chain(plots).collect();
+        let mut sinks: Vec<Sink> = [self.answers].into_iter().chain(reports).collect();
         // A disk that is full is noticed before the first of them appears.
-        for sink in &mut sinks {
+        for sink in sinks.iter_mut().chain(&mut plots) {
             sink.flush().map_err(|source| sink.error(source))?;
         }
         sinks.into_iter().try_for_each(Sink::finish)?;
-        Ok(written.into_iter().try_for_each(PairsWritten::publish)?)
+        plots.into_iter().try_for_each(Sink::finish_unsynced)?;
+        written.into_iter().try_for_each(PairsWritten::publish)?;
+        if let Some(folder) = self.plots {
+            folder.keep();
+        }
+        Ok(())
     }
 }
 

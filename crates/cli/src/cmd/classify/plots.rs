@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use gyrase_classify::report::{self, Covered};
 use gyrase_classify::tally::Depth;
@@ -15,16 +15,40 @@ use crate::sink::Sink;
 /// Pictures that are drawn, of the genomes with the most reads.
 pub const MOST: usize = 500;
 
-/// Makes the folder, which may be there, but not those above it.
-pub fn make_folder(folder: &Path) -> Result<()> {
-    match std::fs::create_dir(folder) {
-        Err(_) if folder.is_dir() => Ok(()),
-        made => Ok(made.map_err(|source| OutputError { path: folder.to_path_buf(), source })?),
+/// The folder of pictures. Dropped before [`Folder::keep`] it is removed, if it was made for them and none is in it.
+pub struct Folder {
+    path: PathBuf,
+    made: bool,
+}
+
+impl Folder {
+    /// Makes the folder, which may be there, but not those above it.
+    pub fn open(path: &Path) -> Result<Folder> {
+        let path = path.to_path_buf();
+        match std::fs::create_dir(&path) {
+            Err(_) if path.is_dir() => Ok(Folder { path, made: false }),
+            Err(source) => Err(OutputError { path, source }.into()),
+            Ok(()) => Ok(Folder { path, made: true }),
+        }
+    }
+
+    /// The run is done; the folder stays, even without a picture.
+    pub fn keep(mut self) {
+        self.made = false;
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        if self.made {
+            // One that has a picture stays.
+            let _ = std::fs::remove_dir(&self.path);
+        }
     }
 }
 
 /// Draws the pictures into `folder`; they are yet to be finished.
-pub fn draw(folder: &Path, catalogue: &Catalogue, depth: &Depth) -> Result<Vec<Sink>> {
+pub fn draw(folder: &Folder, catalogue: &Catalogue, depth: &Depth) -> Result<Vec<Sink>> {
     let genomes = Genomes::new(&catalogue.targets);
     let sum = |genome: &Genome| reads_of(catalogue, depth, genome).into_iter().map(u64::from).sum::<u64>();
     let mut hit: Vec<_> = genomes.iter().map(|genome| (sum(genome), genome)).filter(|&(reads, _)| reads > 0).collect();
@@ -32,7 +56,7 @@ pub fn draw(folder: &Path, catalogue: &Catalogue, depth: &Depth) -> Result<Vec<S
     hit.truncate(MOST);
     let mut taken = HashSet::new();
     let draw_one = |(_, genome): (u64, &Genome)| {
-        let mut sink = Sink::open(Some(&folder.join(file(catalogue, genome, &mut taken))))?;
+        let mut sink = Sink::open(Some(&folder.path.join(file(catalogue, genome, &mut taken))))?;
         let written = picture(catalogue, genome, &reads_of(catalogue, depth, genome), &mut sink);
         written.map_err(|source| sink.error(source))?;
         Ok(sink)
