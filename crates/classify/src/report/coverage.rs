@@ -28,10 +28,10 @@ pub struct Covered<'a> {
     pub name: &'a str,
     /// Reads found in each window, in the order of the genome.
     pub reads: &'a [u32],
-    /// Letters from the start of a window to that of the next, at least 1.
+    /// Letters from the start of a window to that of the next in its sequence.
     pub stride: u32,
-    /// Windows that sequences of the genome begin with, beside the first; drawn where they are not too many.
-    pub starts: &'a [usize],
+    /// The windows and letters of each sequence, in order; their starts are drawn where they are not too many. Windows are those of `reads`.
+    pub sequences: &'a [(usize, u64)],
 }
 
 /// Draws the reads of every window along the genome. Fails as `out` does.
@@ -40,12 +40,12 @@ pub struct Covered<'a> {
 /// lighter colour the highest of them. The line above tells the share of covered windows, and how many there would be
 /// if as many reads lay evenly: far fewer covered than that is a sign that only a shared region was found.
 pub fn coverage(genome: &Covered, out: &mut dyn Write) -> io::Result<()> {
-    let frame = Frame::new(genome.reads);
+    let frame = Frame::new(genome);
     head(genome, out)?;
-    axes(genome, &frame, out)?;
+    axes(&frame, out)?;
     bars(&frame, &frame.highest, HIGHEST, out)?;
     bars(&frame, &frame.means, MEAN, out)?;
-    starts(genome, out)?;
+    starts(&frame, out)?;
     writeln!(out, "<path d=\"M{LEFT} {TOP}V{BOTTOM}H{RIGHT}\" fill=\"none\" stroke=\"{INK}\"/>")?;
     note(genome, &frame, out)?;
     writeln!(out, "</svg>")
@@ -57,10 +57,49 @@ struct Frame {
     highest: Vec<f64>,
     /// Reads at the top of the axis.
     most: f64,
+    /// Where columns begin, and the last ends.
+    edges: Vec<f64>,
+    positions: Positions,
+}
+
+/// Letters before each sequence, and before each window: a sequence that is no multiple of the stride long has a shorter last window.
+struct Positions {
+    stride: u64,
+    /// The first window and the first letter of every sequence, and those behind the last.
+    sequences: Vec<(usize, u64)>,
+}
+
+impl Positions {
+    fn new(genome: &Covered) -> Positions {
+        let mut end = (0, 0);
+        let behind = genome.sequences.iter().map(|&(windows, letters)| {
+            end = (end.0 + windows, end.1 + letters);
+            end
+        });
+        Positions { stride: genome.stride.into(), sequences: [(0, 0)].into_iter().chain(behind).collect() }
+    }
+
+    /// Letters of the genome, at least 1.
+    fn letters(&self) -> u64 {
+        self.sequences.last().map_or(1, |end| end.1.max(1))
+    }
+
+    /// The letters before a window, or before the end of the last.
+    fn of(&self, window: usize) -> u64 {
+        let behind = self.sequences.partition_point(|&(first, _)| first <= window);
+        let (first, letter) = self.sequences[behind - 1];
+        let end = self.sequences.get(behind).map_or(letter, |next| next.1);
+        end.min(letter + (window - first) as u64 * self.stride)
+    }
+
+    fn x(&self, letter: f64) -> f64 {
+        LEFT + (RIGHT - LEFT) * (letter / self.letters() as f64).min(1.0)
+    }
 }
 
 impl Frame {
-    fn new(reads: &[u32]) -> Frame {
+    fn new(genome: &Covered) -> Frame {
+        let (reads, positions) = (genome.reads, Positions::new(genome));
         let columns = reads.len().min(COLUMNS);
         let spans =
             (0..columns).map(|column| &reads[column * reads.len() / columns..(column + 1) * reads.len() / columns]);
@@ -68,11 +107,9 @@ impl Frame {
         let means: Vec<f64> = spans.clone().map(mean).collect();
         let highest: Vec<f64> = spans.map(|span| f64::from(span.iter().copied().max().unwrap_or(0))).collect();
         let most = top(&highest);
-        Frame { means, highest, most: if most > 0.0 { 1.06 * most } else { 1.0 } }
-    }
-
-    fn x(&self, column: usize) -> f64 {
-        LEFT + (RIGHT - LEFT) * column as f64 / self.means.len() as f64
+        let first = |column: usize| positions.of(column * reads.len() / columns.max(1)) as f64;
+        let edges = (0..=columns).map(|column| positions.x(first(column))).collect();
+        Frame { means, highest, most: if most > 0.0 { 1.06 * most } else { 1.0 }, edges, positions }
     }
 
     fn y(&self, reads: f64) -> f64 {
@@ -125,17 +162,17 @@ fn facts(reads: &[u32]) -> String {
     )
 }
 
-fn axes(genome: &Covered, frame: &Frame, out: &mut dyn Write) -> io::Result<()> {
+fn axes(frame: &Frame, out: &mut dyn Write) -> io::Result<()> {
     let style = format!("font-size=\"13\" fill=\"{INK}\"");
     for reads in ticks(frame.most) {
         let y = frame.y(reads as f64);
         writeln!(out, "<path d=\"M{LEFT} {y:.1}H{RIGHT}\" stroke=\"{GRID}\"/>")?;
         text(out, LEFT - 10.0, y + 4.5, "end", &style, &thousands(reads))?;
     }
-    let letters = genome.reads.len() as f64 * f64::from(genome.stride.max(1));
+    let letters = frame.positions.letters() as f64;
     let (unit, name) = unit(letters);
     for position in ticks(letters / unit) {
-        let x = LEFT + (RIGHT - LEFT) * (position as f64 * unit / letters).min(1.0);
+        let x = frame.positions.x(position as f64 * unit);
         writeln!(out, "<path d=\"M{x:.1} {BOTTOM}v6\" stroke=\"{INK}\"/>")?;
         text(out, x, BOTTOM + 22.0, "middle", &style, &thousands(position))?;
     }
@@ -161,17 +198,18 @@ fn bars(frame: &Frame, reads: &[f64], colour: &str, out: &mut dyn Write) -> io::
     }
     write!(out, "<path fill=\"{colour}\" d=\"M{LEFT} {BOTTOM}")?;
     for (column, &reads) in reads.iter().enumerate() {
-        write!(out, "V{:.2}H{:.2}", frame.y(reads), frame.x(column + 1))?;
+        write!(out, "V{:.2}H{:.2}", frame.y(reads), frame.edges[column + 1])?;
     }
     writeln!(out, "V{BOTTOM}Z\"/>")
 }
 
-fn starts(genome: &Covered, out: &mut dyn Write) -> io::Result<()> {
-    if genome.starts.len() > STARTS {
+fn starts(frame: &Frame, out: &mut dyn Write) -> io::Result<()> {
+    let positions = &frame.positions;
+    if positions.sequences.len() > STARTS {
         return Ok(());
     }
-    for &start in genome.starts.iter().filter(|&&start| start > 0 && start < genome.reads.len()) {
-        let x = LEFT + (RIGHT - LEFT) * start as f64 / genome.reads.len() as f64;
+    for &(_, start) in positions.sequences.iter().filter(|&&(_, start)| start > 0 && start < positions.letters()) {
+        let x = positions.x(start as f64);
         writeln!(
             out,
             "<path d=\"M{x:.1} {TOP}V{BOTTOM}\" stroke=\"{GREY}\" stroke-width=\"0.6\" stroke-dasharray=\"2 3\"/>"
@@ -245,9 +283,9 @@ fn text(out: &mut dyn Write, x: f64, y: f64, anchor: &str, style: &str, words: &
 mod tests {
     use super::*;
 
-    fn draw(name: &str, reads: &[u32], starts: &[usize]) -> String {
+    fn draw(name: &str, reads: &[u32], sequences: &[(usize, u64)]) -> String {
         let mut svg = Vec::new();
-        coverage(&Covered { name, reads, stride: 112, starts }, &mut svg).unwrap();
+        coverage(&Covered { name, reads, stride: 112, sequences }, &mut svg).unwrap();
         let svg = String::from_utf8(svg).unwrap();
         assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
         assert_eq!(svg.matches("<text").count(), svg.matches("</text>").count());
@@ -258,7 +296,7 @@ mod tests {
 
     #[test]
     fn bars_have_the_heights_of_the_reads() {
-        let svg = draw("four", &[0, 2, 1, 0], &[2]);
+        let svg = draw("four", &[0, 2, 1, 0], &[(2, 224), (2, 224)]);
         assert!(svg.contains("2 of 4 windows covered (50.0 %; 52.8 % if evenly spread)   ·   0.75 reads per window"));
         // The top is 2.12 reads, the plot 228 high and 844 wide.
         let bars = "M84 312V312.00H295.00V96.91H506.00V204.45H717.00V312.00H928.00V312Z";
@@ -267,10 +305,25 @@ mod tests {
     }
 
     #[test]
+    fn the_axis_is_of_letters() {
+        // Windows of 112, 112 and 26 letters, a sequence without any, and one of 300 letters: 700 in all.
+        let sequences = [(3, 250), (0, 150), (3, 300)];
+        let positions = Positions::new(&Covered { name: "", reads: &[0; 6], stride: 112, sequences: &sequences });
+        assert_eq!([0, 1, 2, 3, 4, 5, 6].map(|window| positions.of(window)), [0, 112, 224, 400, 512, 624, 700]);
+        let svg = draw("short", &[1; 6], &sequences);
+        // Its last tick is at its end, and the two starts are where the letters are.
+        assert!(svg.contains("<text x=\"928.0\" y=\"334.0\"") && svg.contains(">700</text>"), "{svg}");
+        for start in [250.0, 400.0] {
+            let x = LEFT + 844.0 * start / 700.0;
+            assert!(svg.contains(&format!("M{x:.1} {TOP}V{BOTTOM}\" stroke=\"{GREY}\"")), "{svg}");
+        }
+    }
+
+    #[test]
     fn long_genomes_have_means_and_peaks() {
         let mut reads = vec![1u32; 100_000];
         reads[50_000] = 4000;
-        let svg = draw("long", &reads, &(0..1000).collect::<Vec<_>>());
+        let svg = draw("long", &reads, &[(100, 11_200); 1000]);
         assert!(svg.len() < 60_000 && !svg.contains("stroke-dasharray"));
         assert!(svg.contains("the highest window has 4,000 reads") && svg.contains("(Mbp)"), "{svg}");
     }
@@ -278,15 +331,15 @@ mod tests {
     #[test]
     fn nothing_found_is_a_picture_that_says_so() {
         for reads in [&[][..], &[0], &[0, 0, 0]] {
-            let svg = draw("", reads, &[0, 9]);
+            let svg = draw("", reads, &[(0, 9), (reads.len(), 90)]);
             assert!(svg.contains("No read was found") && svg.contains("Genome coverage"), "{svg}");
         }
     }
 
     #[test]
     fn names_are_escaped() {
-        let svg = draw("<script>\"&\u{1}", &[1], &[]);
+        let svg = draw("<script>\"&\u{1}", &[1], &[(1, 112)]);
         assert!(svg.contains("&lt;script&gt;&quot;&amp; ") && !svg.contains("<script"));
-        assert!(draw(&"x".repeat(300), &[1], &[]).contains('…'));
+        assert!(draw(&"x".repeat(300), &[1], &[(1, 112)]).contains('…'));
     }
 }

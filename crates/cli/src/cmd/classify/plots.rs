@@ -72,14 +72,11 @@ fn reads_of(catalogue: &Catalogue, depth: &Depth, genome: &Genome) -> Vec<u32> {
 fn picture(catalogue: &Catalogue, genome: &Genome, reads: &[u32], out: &mut Sink) -> std::io::Result<()> {
     let taxonomy = &catalogue.taxonomy;
     let (name, taxid) = (taxonomy.name(genome.taxon), taxonomy.taxid(genome.taxon));
-    let ends = genome.targets.iter().scan(0, |end, &target| {
-        *end += catalogue.targets.windows(target).len();
-        Some(*end)
-    });
-    let starts: Vec<usize> = ends.collect();
+    let shape = |&target: &u32| (catalogue.targets.windows(target).len(), catalogue.targets.get(target).letters);
+    let sequences: Vec<(usize, u64)> = genome.targets.iter().map(shape).collect();
     let name = format!("{name} (taxid {taxid}), {}", first_name(catalogue, genome));
     let stride = catalogue.parameters.sketch.stride() as u32;
-    report::coverage(&Covered { name: &name, reads, stride, starts: &starts }, out)
+    report::coverage(&Covered { name: &name, reads, stride, sequences: &sequences }, out)
 }
 
 fn first_name<'i>(catalogue: &'i Catalogue, genome: &Genome) -> &'i str {
