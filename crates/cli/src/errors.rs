@@ -12,6 +12,7 @@ use gyrase_table::gyk::GykError;
 use gyrase_tabulate::TabulateError;
 
 use crate::failure::{Code, Failure};
+use crate::words::bytes;
 
 impl From<SimulateError> for Failure {
     fn from(error: SimulateError) -> Failure {
@@ -35,6 +36,9 @@ impl From<OperationError> for Failure {
 impl From<gyrase_count::Error> for Failure {
     fn from(error: gyrase_count::Error) -> Failure {
         use gyrase_count::Error;
+        if let Error::Tabulate(TabulateError::Fabric(FabricError::TooMuchSpill { limit })) = error {
+            return too_much_spill(limit);
+        }
         let code = match &error {
             Error::Tabulate(error) => tabulate(error),
             Error::Database(error) => database(error),
@@ -89,6 +93,9 @@ impl From<TaxonomyError> for Failure {
 
 impl From<BuildError> for Failure {
     fn from(error: BuildError) -> Failure {
+        if let BuildError::Tabulate(TabulateError::Fabric(FabricError::TooMuchSpill { limit })) = error {
+            return too_much_spill(limit);
+        }
         let code = match &error {
             BuildError::Tabulate(error) => tabulate(error),
             BuildError::Database(error) => references(error),
@@ -117,6 +124,9 @@ impl From<IndexError> for Failure {
 
 impl From<QueryError> for Failure {
     fn from(error: QueryError) -> Failure {
+        if let QueryError::Stored(StoredError::Full { limit, .. }) = error {
+            return too_much_spill(limit);
+        }
         let code = match &error {
             QueryError::Reads(error) => tabulate(error),
             QueryError::Database(error) => references(error),
@@ -148,6 +158,14 @@ impl From<GydbError> for Failure {
     }
 }
 
+/// Says the limit as it is written on the command line: libraries know bytes.
+fn too_much_spill(limit: u64) -> Failure {
+    let limit = bytes(limit);
+    let what =
+        format!("the temporary files take more than the {limit} that --max-tmp allows; allow more, or more --memory");
+    Failure::new(Code::Output, what)
+}
+
 fn tabulate(error: &TabulateError) -> Code {
     match error {
         TabulateError::Input(error) => input(error),
@@ -165,7 +183,7 @@ fn references(error: &GydbError) -> Code {
 
 fn stored(error: &StoredError) -> Code {
     match error {
-        StoredError::Write(_) | StoredError::Full { .. } => Code::Output,
+        StoredError::Write(_) | StoredError::Scratch { .. } | StoredError::Full { .. } => Code::Output,
         StoredError::OtherReads { .. } => Code::Usage,
         StoredError::Changed { .. } => Code::Input,
         _ => Code::Database,
@@ -207,5 +225,32 @@ fn database(error: &GykError) -> Code {
     match error {
         GykError::Write(_) => Code::Output,
         _ => Code::Database,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_said_as_they_were_given() {
+        let (limit, folder) = (1 << 20, std::path::PathBuf::from("t"));
+        let spilled = || TabulateError::Fabric(FabricError::TooMuchSpill { limit });
+        for failure in [
+            Failure::from(QueryError::Stored(StoredError::Full { limit, folder: folder.clone() })),
+            Failure::from(BuildError::Tabulate(spilled())),
+            Failure::from(gyrase_count::Error::Tabulate(spilled())),
+        ] {
+            assert!(
+                failure.code == Code::Output && failure.message.contains("the 1.0 MiB that --max-tmp"),
+                "{failure:?}"
+            );
+        }
+        let source = std::io::Error::from(std::io::ErrorKind::StorageFull);
+        let full = Failure::from(QueryError::Stored(StoredError::Scratch { folder, source }));
+        assert_eq!(full.code, Code::Output);
+        assert!(
+            full.message.starts_with("cannot write temporary files in t: ") && full.message.contains("--tmp names")
+        );
     }
 }

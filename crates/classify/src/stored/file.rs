@@ -69,6 +69,14 @@ pub enum StoredError {
         /// The first read that is new.
         read: u64,
     },
+    /// A scratch file cannot be made or written.
+    #[error("cannot write temporary files in {}: {source}; --tmp names another folder, and with more --memory none are needed", folder.display())]
+    Scratch {
+        /// The folder.
+        folder: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
     /// It cannot be written.
     #[error(transparent)]
     Write(#[from] OutputError),
@@ -112,7 +120,7 @@ impl Store {
     /// A file of hits without a name in `folder`, of up to `limit` bytes.
     pub(crate) fn scratch(folder: &Path, limit: Option<u64>) -> Result<Store, StoredError> {
         let file = tempfile::tempfile_in(folder);
-        let file = file.map_err(|source| OutputError { path: folder.to_path_buf(), source })?;
+        let file = file.map_err(|source| StoredError::Scratch { folder: folder.to_path_buf(), source })?;
         let target = Target::Scratch { file, folder: folder.to_path_buf(), limit };
         Ok(Store { target, kind: Kind::Hits, places: Vec::new(), end: 0 })
     }
@@ -148,14 +156,15 @@ impl Store {
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), StoredError> {
         self.end += bytes.len() as u64;
-        let (written, path): (_, &Path) = match &mut self.target {
+        match &mut self.target {
             Target::Scratch { folder, limit: Some(limit), .. } if self.end > *limit => {
-                return Err(StoredError::Full { limit: *limit, folder: folder.clone() });
+                Err(StoredError::Full { limit: *limit, folder: folder.clone() })
             }
-            Target::Scratch { file, folder, .. } => (file.write_all(bytes), &*folder),
-            Target::Named(output) => (output.file().write_all(bytes), output.target()),
-        };
-        written.map_err(|source| OutputError { path: path.to_path_buf(), source }.into())
+            Target::Scratch { file, folder, .. } => {
+                file.write_all(bytes).map_err(|source| StoredError::Scratch { folder: folder.clone(), source })
+            }
+            Target::Named(output) => output.file().write_all(bytes).map_err(|source| output.error(source).into()),
+        }
     }
 
     /// Ends a scratch file: from now on it can be read.

@@ -170,7 +170,7 @@ fn reports_tell_what_the_answers_tell() {
     assert_eq!((line("561")[1].clone(), line("561")[3].as_str()), (genus.to_string(), "G"));
     assert_eq!((line("2")[3].as_str(), line("1")[3].as_str()), ("D", "R"));
     assert!(text("m").contains(&format!("d__Bacteria|g__Escherichia\t{genus}\n")), "{}", text("m"));
-    assert!(text("c").starts_with("@SampleID:r_1\n"));
+    assert!(text("c").starts_with("@SampleID:r\n"));
     assert!(text("h").contains("Escherichia fergusonii") && text("h").ends_with("</html>\n"));
     assert!(text("b").lines().any(|line| line.starts_with("Escherichia coli\t562\tS\t")));
     assert!(text("a").lines().any(|line| line.starts_with("562\tEscherichia coli\tspecies\t")));
@@ -225,6 +225,7 @@ fn parameters_are_kept_in_the_database() {
     assert!(right * 100 > answers.lines().count() * 95, "{answers}");
     place.ok(&[&BUILD[..], &["-k", "20", "--one-in", "3"]].concat());
     assert!(place.ok(&["db", "info", "r.gydb"]).contains(": one 20-mer in 3\n"));
+    place.fails(&[&BUILD[..], &["--smallest", "16"]].concat(), 1, &["k is 22; give -k 16 or less with --smallest"]);
     for wrong in [["-k", "0"], ["-k", "33"], ["--one-in", "0"], ["--smallest", "16"], ["--window", "9"]] {
         place.fails(&[&BUILD[..], &wrong].concat(), 1, &["gyrase: error: "]);
     }

@@ -179,7 +179,9 @@ fn evidence_and_genomes() {
 fn plots_of_coverage() {
     let place = place();
     place.ok(&BUILD);
-    place.ok(&[&PAIRS[..], &["-o", "o", "--coverage-plots", "plots"]].concat());
+    place.ok(&[&PAIRS[..], &["-o", "o", "--coverage-plots", "plots", "--report", "run.json", "--cami", "p"]].concat());
+    assert_eq!(place.json("run.json")["coverage_plots"], "plots");
+    assert!(text(&place, "p").starts_with("@SampleID:r\n"), "{}", text(&place, "p"));
     let mut files: Vec<String> = std::fs::read_dir(place.path("plots"))
         .unwrap()
         .map(|file| file.unwrap().file_name().into_string().unwrap())

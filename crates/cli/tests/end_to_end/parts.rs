@@ -79,7 +79,7 @@ fn passes_are_told_and_need_files() {
     assert!(ran.stderr.contains(" times, since the databases are "), "{}", ran.stderr);
     place.fails(&[&small[..], &["-"]].concat(), 1, &["- is no file", "--memory"]);
     let files = place.files();
-    place.fails(&[&small[..], &READS, &["--max-tmp", "1k"]].concat(), 6, &["1024 bytes of --max-tmp"]);
+    place.fails(&[&small[..], &READS, &["--max-tmp", "1k"]].concat(), 6, &["the 1.0 KiB that --max-tmp allows"]);
     assert_eq!(place.files(), files);
 }
 

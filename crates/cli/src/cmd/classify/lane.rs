@@ -63,11 +63,28 @@ impl Lane {
     }
 }
 
-/// The name of a sample: that of its file without what tells the format.
-pub fn sample_of(reads: &Path) -> String {
+/// The name of a sample: that of its file without what tells the format, and of two files of mates without the number of the mate.
+pub fn sample_of(reads: &Path, mates: Option<&Path>) -> String {
+    let name = stem(reads);
+    let common = mates.and_then(|mates| unnumbered(&name, &stem(mates)).map(str::to_string));
+    common.unwrap_or(name)
+}
+
+fn stem(reads: &Path) -> String {
     let name = reads.file_name().unwrap_or_default().to_string_lossy();
     let name = name.split('.').next().filter(|name| !name.is_empty() && *name != "-");
     name.unwrap_or("sample").to_string()
+}
+
+/// What stands before `_1` and `_2`, or `_R1` and `_R2`, in names that are else the same.
+fn unnumbered<'n>(first: &'n str, second: &str) -> Option<&'n str> {
+    let at = first.bytes().zip(second.bytes()).position(|(first, second)| first != second)?;
+    let (before, behind) = (first.get(..at)?, first.get(at..)?.strip_prefix('1')?);
+    if second.get(at..)?.strip_prefix('2')? != behind {
+        return None;
+    }
+    let before = before.strip_suffix(['R', 'r']).unwrap_or(before);
+    before.strip_suffix(['_', '-']).filter(|name| !name.is_empty())
 }
 
 #[cfg(test)]
@@ -77,7 +94,19 @@ mod tests {
     #[test]
     fn samples_are_named_by_their_files() {
         for (file, name) in [("x/a_1.fq.gz", "a_1"), ("b", "b"), ("-", "sample"), (".fq", "sample")] {
-            assert_eq!(sample_of(Path::new(file)), name);
+            assert_eq!(sample_of(Path::new(file), None), name);
+        }
+        for (first, second, name) in [
+            ("x/quick_1.fq", "y/quick_2.fq", "quick"),
+            ("s_1_R1_001.fq.gz", "s_1_R2_001.fq.gz", "s_1"),
+            ("a.1.fq", "a.2.fq", "a"),
+            ("a1.fq", "a2.fq", "a1"),
+            ("_1.fq", "_2.fq", "_1"),
+            ("a_1.fq", "b_2.fq", "a_1"),
+            ("a_1x.fq", "a_2.fq", "a_1x"),
+            ("a_2.fq", "a_1.fq", "a_2"),
+        ] {
+            assert_eq!(sample_of(Path::new(first), Some(Path::new(second))), name);
         }
     }
 }

@@ -166,7 +166,7 @@ impl Classify {
         }
         let (start, outputs) = (Instant::now(), places.open(&collection.catalogue.taxonomy)?);
         let reads = Reads::of_lanes(&collection, std::slice::from_ref(&lane), session)?;
-        self.answer(&reads, (&places, outputs), &sample_of(&lane.reads), start, session)
+        self.answer(&reads, (&places, outputs), &sample_of(&lane.reads, lane.mates.as_deref()), start, session)
     }
 
     fn run_merge(&self, paths: &[PathBuf], session: &Session) -> Result<()> {
@@ -175,7 +175,13 @@ impl Classify {
         note_inputs(&paths.iter().collect::<Vec<_>>(), session);
         let (start, candidates) = (Instant::now(), Candidates::open(paths)?);
         let outputs = places.open(&candidates.catalogue().taxonomy)?;
-        self.answer(&Reads::stored(&candidates, session), (&places, outputs), &sample_of(&paths[0]), start, session)
+        self.answer(
+            &Reads::stored(&candidates, session),
+            (&places, outputs),
+            &sample_of(&paths[0], None),
+            start,
+            session,
+        )
     }
 
     fn answer(
@@ -247,6 +253,7 @@ fn note(session: &Session, places: &Places, dropped: &Dropped, summary: &Summary
     session.note("reports", places.reports.iter().map(|(_, path)| shown(path)).collect::<Vec<_>>());
     let extracts = places.extracts.iter().flat_map(extras::Place::files);
     session.note("extracted", extracts.map(|path| shown(path)).collect::<Vec<_>>());
+    session.note("coverage_plots", places.plots.as_deref().map(shown));
     session.note("dropped_genomes", dropped.genomes);
     session.note("counts", counts(summary));
 }

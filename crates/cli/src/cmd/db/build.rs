@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use gyrase_classify::{BuildSummary, Earlier, Parameters};
-use gyrase_kmer::{Choice, SketchShape};
+use gyrase_kmer::{Choice, SketchShape, SketchShapeError};
 use serde_json::{Value, json};
 
 use crate::cmd::references::{self, Taxa};
@@ -100,7 +100,14 @@ impl Sketching {
             Choice::Smallest(smallest) => SketchShape::new(k, window, stride, smallest),
         };
         let locations = self.locations.unwrap_or(default.locations);
-        Ok(Parameters { sketch: sketch.map_err(Failure::usage)?, locations })
+        let wrong = |error| match (error, choice) {
+            // Who asks for sketches of one size need not have asked for a k.
+            (SketchShapeError::K { k, most }, Choice::Smallest(_)) if k > most => {
+                Failure::usage(format!("k is {k}; give -k {most} or less with --smallest"))
+            }
+            (error, _) => Failure::usage(error),
+        };
+        Ok(Parameters { sketch: sketch.map_err(wrong)?, locations })
     }
 }
 
