@@ -23,7 +23,7 @@ Examples:
 The result has the same bytes as a database built of the old references and then
 the new ones. k-mers, windows and so on are those of the database. With
 --taxonomy name the dump that the database was built with; where another one
-contradicts it, nothing is changed.";
+contradicts it in the lineage of a new reference, nothing is changed.";
 
 /// Add references to a database.
 #[derive(Debug, Args)]
