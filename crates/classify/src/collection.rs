@@ -127,6 +127,11 @@ impl Collection {
         self.databases.iter().filter_map(of).max().unwrap_or(0)
     }
 
+    /// Bytes of memory that `threads` threads take to ask all databases at once.
+    pub fn memory_at_once(&self, threads: usize) -> u64 {
+        self.fixed(threads) + self.bytes()
+    }
+
     /// Bytes of the features of all databases.
     pub fn bytes(&self) -> u64 {
         self.databases.iter().map(|database| database.features.bytes_of(0..PARTITIONS)).sum()

@@ -187,6 +187,7 @@ fn answer(
 ) -> Result<Summary, QueryError> {
     let mut summary = Summary::default();
     let start = || (road.walker(), Answerer::new(road.catalogue(), config, dropped));
+    let mut reads = 0;
     let work = |(walker, answerer): &mut (Walker<'_>, Answerer<'_>), task: &Task| {
         let mut answers = Answers::new();
         walker.each(task, |read, hits| {
@@ -199,9 +200,13 @@ fn answer(
         let answers = answers?;
         outlets.take(&task.batches, &answers)?;
         summary.add(&answers);
+        reads = task.reads.end;
         progress.advance(task.reads.end - task.reads.start);
         Ok::<_, QueryError>(())
     })?;
+    if let Road::Sequences(hits) = road {
+        hits.had(reads)?;
+    }
     summary.complete(road.catalogue(), config.wanted);
     Ok(summary)
 }

@@ -143,6 +143,11 @@ impl Evidence {
         features.iter().for_each(|&feature| self.features.insert(feature));
     }
 
+    /// How many different features those were; estimated where there are many, and never more than the hits.
+    pub fn distinct(&self) -> u64 {
+        self.features.count().min(self.hits)
+    }
+
     /// How many distinct features so many hits reach when every feature of the taxon is as likely as any other:
     /// `n (1 - (1 - 1/n)^hits)` of n; for a clade the sum over its taxa. Nothing where the number of all features is not known.
     pub fn expected_features(&self) -> Option<f64> {

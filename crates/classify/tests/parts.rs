@@ -325,7 +325,7 @@ fn scratch_files_keep_to_their_limit() {
 }
 
 #[test]
-fn reads_that_came_meanwhile_are_noticed() {
+fn reads_that_came_or_went_meanwhile_are_noticed() {
     let case = Case::new();
     let (collection, progress) = (case.collection(&[&[0, 1]]), Progress::default());
     let few = || {
@@ -335,6 +335,11 @@ fn reads_that_came_meanwhile_are_noticed() {
     let mut text = Vec::new();
     let mut outlets = Outlets { lines: &mut text, extracts: &mut [] };
     let refused = classify(&hits, case.source(true), &config(2), &Dropped::default(), &mut outlets, &progress);
+    assert!(matches!(refused, Err(QueryError::Stored(StoredError::Changed { read: 1 }))), "{refused:?}");
+    let all = || Ok::<_, QueryError>(case.source(true));
+    let hits = Hits::in_passes(&collection, collection.bytes() / 3, case.scratch(), 2, all, &progress).unwrap();
+    let mut outlets = Outlets { lines: &mut text, extracts: &mut [] };
+    let refused = classify(&hits, few().unwrap(), &config(2), &Dropped::default(), &mut outlets, &progress);
     assert!(matches!(refused, Err(QueryError::Stored(StoredError::Changed { read: 1 }))), "{refused:?}");
 }
 

@@ -53,6 +53,19 @@ pub fn keep_apart<'a>(
     Ok(())
 }
 
+/// Refuses a file that is named twice among inputs that are to be different.
+pub fn keep_different(inputs: &[PathBuf]) -> Result<()> {
+    let mut named = HashSet::new();
+    let twice = |path: &&PathBuf| match path.as_os_str() == "-" {
+        true => !named.insert(Identity::ToCome("-".into())),
+        false => identity(path).is_some_and(|identity| !named.insert(identity)),
+    };
+    match inputs.iter().find(twice) {
+        Some(path) => Err(Failure::usage(format!("{} is named twice; name different files", path.display()))),
+        None => Ok(()),
+    }
+}
+
 /// What two names of one file have in common.
 #[derive(PartialEq, Eq, Hash)]
 enum Identity {

@@ -8,7 +8,7 @@ use gyrase_tabulate::{Source, in_order};
 use super::QueryError;
 use super::road::{Road, Task, Tasks, Walker};
 use crate::collection::{Collection, Slice};
-use crate::stored::{Block, Encoder, Kind, Store, Stored};
+use crate::stored::{Block, Encoder, Kind, Store, Stored, StoredError};
 
 /// Where the hits of sequences come from. All of a database that fits the memory is asked while reads are answered; of a larger one, all but
 /// the last part was asked before, and the hits are stored.
@@ -66,6 +66,14 @@ impl<'c> Hits<'c> {
         Ok(Hits { collection, slices: last, stored })
     }
 
+    /// Finds out that the passes before had as many reads as the last.
+    pub(super) fn had(&self, reads: u64) -> Result<(), StoredError> {
+        match self.stored.iter().find(|stored| stored.rows() != reads) {
+            Some(stored) => Err(StoredError::Changed { read: stored.rows().min(reads) + 1 }),
+            None => Ok(()),
+        }
+    }
+
     /// Bytes of the hits that wait in scratch files.
     pub fn stored_bytes(&self) -> u64 {
         self.stored.iter().map(Stored::bytes).sum()
@@ -107,6 +115,7 @@ impl<'c> Hits<'c> {
                 Ok(())
             },
         )?;
+        self.had(reads)?;
         Ok(reads)
     }
 

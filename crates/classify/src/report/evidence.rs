@@ -24,7 +24,7 @@ pub fn evidence(taxonomy: &Taxonomy, tally: &Tally, out: &mut dyn Write) -> io::
         write!(out, "{}\t{}\t", clade.reads, clade.direct)?;
         let seen = evidence.hits > 0;
         write!(out, "{}\t", cell(seen.then_some(evidence.hits)))?;
-        write!(out, "{}\t", cell(seen.then(|| evidence.features.count())))?;
+        write!(out, "{}\t", cell(seen.then(|| evidence.distinct())))?;
         write!(out, "{}\t", cell(evidence.expected_features().map(|expected| format!("{expected:.0}"))))?;
         write!(out, "{}\t", cell(evidence.all_windows.map(|_| evidence.windows.len())))?;
         write!(out, "{}\t", cell(evidence.all_windows))?;

@@ -56,7 +56,7 @@ fn data(taxonomy: &Taxonomy, samples: &[Sample], out: &mut dyn Write) -> io::Res
         array(sample.tally.taxa(), out, |(taxon, reads), out| write!(out, "[{},{reads}]", place(taxon)))?;
         write!(out, ",\"evidence\":")?;
         array(witnessed(taxonomy, sample.tally), out, |(taxon, evidence), out| {
-            let features = (evidence.hits > 0).then(|| evidence.features.count());
+            let features = (evidence.hits > 0).then(|| evidence.distinct());
             let expected = evidence.expected_features().map(|expected| expected.round());
             let covered = evidence.all_windows.map(|_| evidence.windows.len());
             write!(out, "[{},{},{},", place(taxon), cell(features), cell(expected))?;

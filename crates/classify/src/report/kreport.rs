@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::clades::Clades;
 use super::lines::{name, percent};
-use crate::tally::{Evidence, Tally};
+use crate::tally::Tally;
 use crate::taxonomy::{RankStyle, Taxonomy};
 
 /// What a kreport shows beside the taxa with reads.
@@ -35,8 +35,8 @@ pub fn kreport(taxonomy: &Taxonomy, tally: &Tally, shown: Kreport, out: &mut dyn
     let evidence = if shown.evidence { clades.evidence(taxonomy, tally) } else { Vec::new() };
     for (place, clade) in clades.iter().enumerate() {
         write!(out, "{:6.2}\t{}\t{}\t", percent(clade.reads, total), clade.reads, clade.direct)?;
-        if let Some(Evidence { hits, features, .. }) = evidence.get(place) {
-            write!(out, "{hits}\t{}\t", features.count())?;
+        if let Some(evidence) = evidence.get(place) {
+            write!(out, "{}\t{}\t", evidence.hits, evidence.distinct())?;
         }
         let (code, taxid) = (taxonomy.rank_code_in(clade.taxon, shown.style), taxonomy.taxid(clade.taxon));
         writeln!(out, "{code}\t{taxid}\t{:indent$}{}", "", name(taxonomy, clade.taxon), indent = 2 * clade.depth)?;

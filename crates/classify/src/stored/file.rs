@@ -64,9 +64,11 @@ pub enum StoredError {
         what: String,
     },
     /// The reads are not those that they were when their hits were stored.
-    #[error("the reads changed while they were read several times: read {read} was not there at first; classify again")]
+    #[error(
+        "the reads changed while they were read several times: read {read} was not there each time; classify again"
+    )]
     Changed {
-        /// The first read that is new.
+        /// The first read that was not always there.
         read: u64,
     },
     /// A scratch file cannot be made or written.

@@ -76,7 +76,7 @@ fn passes_are_told_and_need_files() {
     let memory = least_memory(&place, &["--db", "r.gydb"], "1");
     let small = ["classify", "--db", "r.gydb", "--memory", &memory, "-t", "1", "-o", "o.tsv"];
     let ran = place.run(&[&small[..], &READS].concat());
-    assert!(ran.stderr.contains(" times, since the databases are "), "{}", ran.stderr);
+    assert!(ran.stderr.contains(" times, since asking the databases at once takes "), "{}", ran.stderr);
     place.fails(&[&small[..], &["-"]].concat(), 1, &["- is no file", "--memory"]);
     let files = place.files();
     place.fails(&[&small[..], &READS, &["--max-tmp", "1k"]].concat(), 6, &["the 1.0 KiB that --max-tmp allows"]);
@@ -90,7 +90,11 @@ fn what_does_not_fit_together_is_named() {
     place.ok(&[&build[..], &["-k", "20", "-o", "k20.gydb"]].concat());
     let pairs = [&["classify", "-o", "o.tsv"], &READS[..]].concat();
     place.fails(&[&pairs[..], &["--db", "r.gydb", "--db", "k20.gydb"]].concat(), 1, &["k20.gydb", "r.gydb", "-k 20"]);
+    place.fails(&[&pairs[..], &["--db", "r.gydb", "--db", "./r.gydb"]].concat(), 1, &["r.gydb is named twice"]);
+    place.fails(&["classify", "--db", "r.gydb", "r_1.fq", "./r_1.fq"], 1, &["r_1.fq is named twice"]);
+    place.fails(&["classify", "--db", "r.gydb", "-", "-"], 1, &["- is named twice"]);
     place.ok(&["classify", "--db", "one.gydb", "r_1.fq", "--candidates", "one.gyc"]);
+    place.fails(&["classify", "--merge", "one.gyc", "one.gyc", "-o", "o.tsv"], 1, &["one.gyc is named twice"]);
     place.ok(&["classify", "--db", "two.gydb", "r_2.fq", "--candidates", "two.gyc"]);
     place.fails(&["classify", "--merge", "one.gyc", "two.gyc", "-o", "o.tsv"], 1, &["one.gyc", "two.gyc", "read 1 "]);
     let whole = place.read("one.gyc");

@@ -7,6 +7,7 @@ use gyrase_classify::{Collection, Index, Parameters};
 
 use crate::cmd::references::{self, Taxa};
 use crate::failure::{Code, Failure, Result};
+use crate::places;
 use crate::session::Session;
 use crate::words::{self, bytes, things};
 
@@ -55,6 +56,7 @@ impl Against {
     pub fn index(&self, references: Vec<PathBuf>, session: &Session) -> Result<Collection> {
         match &self.taxonomy {
             _ if !self.db.is_empty() => {
+                places::keep_different(&self.db)?;
                 let indexes = self.db.iter().map(|path| Index::open(path)).collect::<std::result::Result<_, _>>()?;
                 Ok(Collection::new(indexes)?)
             }

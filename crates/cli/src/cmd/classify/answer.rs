@@ -124,7 +124,8 @@ pub fn plan(collection: &Collection, lanes: &[Lane], session: &Session) -> Resul
         Failure::new(Code::Memory, message)
     })?;
     if plan.passes > 1 {
-        let why = format!("the databases are {} and --memory is {memory}", bytes(collection.bytes()));
+        let at_once = bytes(collection.memory_at_once(session.threads));
+        let why = format!("asking the databases at once takes {at_once} and --memory is {memory}");
         lanes.iter().try_for_each(|lane| lane.keep_rereadable(&why))?;
         tracing::info!("the reads are read {}, since {why}", things(plan.passes as u64, "time"));
     }

@@ -6,6 +6,7 @@ use gyrase_fastx::{Options, PairedReader, Reader};
 use gyrase_tabulate::Source;
 
 use crate::failure::{Failure, Result};
+use crate::places;
 
 /// A file of reads, two files of mates, or one in which mates follow each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,8 +43,9 @@ impl Lane {
         }
     }
 
-    /// Finds early that a file is missing; what is no file is left alone, since it may be read only once.
+    /// Finds early that a file is missing, or both mates are the same; what is no file is left alone, since it may be read only once.
     pub fn check(&self) -> Result<()> {
+        places::keep_different(&self.files().cloned().collect::<Vec<_>>())?;
         let mut files = self.files().filter(|path| !path.exists() || path.is_file());
         files.try_for_each(|path| {
             if path.as_os_str() == "-" { Ok(()) } else { Ok(Reader::open(path, &Source::options()).map(|_| ())?) }

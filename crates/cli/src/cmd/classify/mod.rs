@@ -30,6 +30,7 @@ use self::outputs::{Outputs, Places};
 use self::reports::Reports;
 use self::stored::Stored;
 use crate::failure::{Failure, Result};
+use crate::places;
 use crate::session::Session;
 
 const EXAMPLES: &str = "\
@@ -173,6 +174,7 @@ impl Classify {
         let places = self.places(false)?;
         check_places(paths, &places, &self.stored, session)?;
         note_inputs(&paths.iter().collect::<Vec<_>>(), session);
+        places::keep_different(paths)?;
         let (start, candidates) = (Instant::now(), Candidates::open(paths)?);
         let outputs = places.open(&candidates.catalogue().taxonomy)?;
         self.answer(

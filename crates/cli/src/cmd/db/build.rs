@@ -153,7 +153,9 @@ impl Build {
             self.output.display(),
             bytes(table.bytes)
         );
-        if summary.without_taxon == 0 {
+        if summary.targets == 0 {
+            tracing::warn!("there is no reference in any of the files, so no read will get a taxon");
+        } else if summary.without_taxon == 0 {
             tracing::info!("every reference has a taxon");
         } else {
             tracing::info!(
