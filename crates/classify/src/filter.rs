@@ -72,7 +72,7 @@ impl Dropped {
 
     /// True for a target of a genome that was dropped.
     #[inline]
-    pub(crate) fn has(&self, target: u32) -> bool {
+    pub fn has(&self, target: u32) -> bool {
         self.targets.get(target as usize).is_some_and(|&dropped| dropped)
     }
 }

@@ -16,6 +16,9 @@ use crate::words::{bytes, grouped, things};
 /// Letters that a pair may span on its reference.
 const INSERT: usize = 400;
 
+/// Dropped genomes that are named.
+const NAMED: usize = 5;
+
 /// The reads of a sample and what their hits come from.
 pub struct Reads<'a> {
     session: &'a Session,
@@ -91,10 +94,15 @@ impl<'a> Reads<'a> {
     pub fn least_covered(&self, share: Option<f64>) -> Result<Dropped> {
         let Some(share) = share else { return Ok(Dropped::default()) };
         let all = self.session.shown(|progress| self.covered(progress))?;
-        let targets = &self.catalogue().targets;
-        let dropped = Dropped::least_covered(&all, targets, &Genomes::new(targets), share);
-        let genomes = things(dropped.hit as u64, "genome");
-        tracing::info!("{} of {genomes} with reads dropped, the least covered", grouped(dropped.genomes as u64));
+        let Catalogue { targets, taxonomy, .. } = self.catalogue();
+        let genomes = Genomes::new(targets);
+        let dropped = Dropped::least_covered(&all, targets, &genomes, share);
+        let of_dropped = genomes.iter().filter(|genome| dropped.has(genome.targets[0]));
+        let names: Vec<&str> = of_dropped.take(NAMED).map(|genome| taxonomy.name(genome.taxon)).collect();
+        let more = if dropped.genomes > NAMED { ", .." } else { "" };
+        let names = if names.is_empty() { String::new() } else { format!(": {}{more}", names.join(", ")) };
+        let (count, hit) = (grouped(dropped.genomes as u64), things(dropped.hit as u64, "genome"));
+        tracing::info!("{count} of {hit} with reads dropped, the least covered{names}");
         Ok(dropped)
     }
 

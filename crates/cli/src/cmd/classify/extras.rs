@@ -37,7 +37,7 @@ pub struct Extras {
     #[arg(long, value_name = "DIR")]
     pub coverage_plots: Option<PathBuf>,
 
-    /// First drop the least covered genomes, up to this share of the sum of all coverages, such as 0.1; reads the reads twice
+    /// First drop the least covered genomes, up to this share of the sum of all coverages, such as 0.1, and name them; reads the reads twice, and needs a sample that covers what is in it
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub drop_least_covered: Option<f64>,
 }
