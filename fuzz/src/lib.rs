@@ -3,6 +3,7 @@
 //! `cargo fuzz run --features libfuzzer fastx` searches with libFuzzer (nightly); the binary `smoke` mutates the same seeds on a
 //! stable toolchain, and is what `cargo xtask test` runs.
 
+mod candidates;
 mod databases;
 mod features;
 mod records;
@@ -10,6 +11,7 @@ mod taxonomies;
 
 use std::path::{Path, PathBuf};
 
+pub use candidates::candidates;
 pub use databases::{gyk, kmc};
 pub use features::gydb;
 pub use records::{fastx, ranges};
@@ -19,12 +21,19 @@ pub use taxonomies::taxonomy;
 pub type Target = fn(&[u8]);
 
 /// Every target by name.
-pub const TARGETS: [(&str, Target); 6] =
-    [("fastx", fastx), ("ranges", ranges), ("gyk", gyk), ("kmc", kmc), ("gydb", gydb), ("taxonomy", taxonomy)];
+pub const TARGETS: [(&str, Target); 7] = [
+    ("fastx", fastx),
+    ("ranges", ranges),
+    ("gyk", gyk),
+    ("kmc", kmc),
+    ("gydb", gydb),
+    ("candidates", candidates),
+    ("taxonomy", taxonomy),
+];
 
 /// Inputs to begin with: for the readers of records their test corpus, for those of databases a few edits.
 pub fn seeds(target: &str) -> Vec<Vec<u8>> {
-    if ["gyk", "kmc", "gydb"].contains(&target) {
+    if ["gyk", "kmc", "gydb", "candidates"].contains(&target) {
         return vec![
             vec![0],
             vec![0, 9, 0, 0, 0, 1],
