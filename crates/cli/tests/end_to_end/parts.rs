@@ -95,6 +95,8 @@ fn what_does_not_fit_together_is_named() {
     place.fails(&["classify", "--db", "r.gydb", "-", "-"], 1, &["- is named twice"]);
     place.ok(&["classify", "--db", "one.gydb", "r_1.fq", "--candidates", "one.gyc"]);
     place.fails(&["classify", "--merge", "one.gyc", "one.gyc", "-o", "o.tsv"], 1, &["one.gyc is named twice"]);
+    let nowhere = ["classify", "--db", "one.gydb", "r_1.fq", "--candidates", "nowhere/one.gyc"];
+    place.fails(&nowhere, 6, &["there is no folder nowhere"]);
     place.ok(&["classify", "--db", "two.gydb", "r_2.fq", "--candidates", "two.gyc"]);
     place.fails(&["classify", "--merge", "one.gyc", "two.gyc", "-o", "o.tsv"], 1, &["one.gyc", "two.gyc", "read 1 "]);
     let whole = place.read("one.gyc");

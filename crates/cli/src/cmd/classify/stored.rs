@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use gyrase_classify::Collection;
+use gyrase_fabric::OutputFile;
 
 use super::answer::{hits, plan};
 use super::lane::Lane;
@@ -33,6 +34,8 @@ pub struct Stored {
 /// Stores the candidates of the reads in `path`.
 pub fn keep(path: &Path, lane: &Lane, collection: &Collection, session: &Session) -> Result<()> {
     let plan = plan(collection, std::slice::from_ref(lane), session)?;
+    // What cannot be written is found out before all passes.
+    drop(OutputFile::create(path)?);
     let reads = session.shown(|progress| -> Result<u64> {
         let hits = hits(collection, plan, lane, (session, session.max_tmp), progress)?;
         progress.start("store", 0);
