@@ -203,6 +203,10 @@ impl Without {
         if some == 0 {
             return;
         }
+        if some == all {
+            // Said under --quiet too: such a database is of no use.
+            tracing::error!("no reference has a taxon, so no read will get one; name what says it with --map");
+        }
         let (some, all) = (grouped(some as u64), grouped(all as u64));
         tracing::warn!("{some} of {all} references have no taxon, and no read will be classified by them; the first:");
         self.named.iter().for_each(|(_, one)| tracing::warn!("  {one}"));

@@ -242,6 +242,8 @@ fn references_without_a_taxon_are_named() {
     }
     let targets = place.ok(&["db", "targets", "r.gydb"]);
     assert_eq!(targets.lines().filter(|line| line.split('\t').nth(1) == Some("0")).count(), 2, "{targets}");
+    let ran = place.run(&["-q", "db", "build", "refs", "--taxonomy", "tax", "-o", "n.gydb"]);
+    assert!(ran.code == 0 && ran.stderr.contains("no reference has a taxon"), "{}", ran.stderr);
 }
 
 #[test]
