@@ -11,7 +11,7 @@ use std::io::Write;
 use gyrase_fabric::{OutputError, Progress};
 use gyrase_seq::Batch;
 use gyrase_table::gydb::GydbError;
-use gyrase_tabulate::{Source, TabulateError, in_order};
+use gyrase_tabulate::{Source, TabulateError};
 
 pub(crate) use self::answer::Read;
 use self::answer::{Answerer, Answers};
@@ -160,8 +160,8 @@ pub fn classify_candidates(
 fn cover(road: Road<'_>, tasks: Tasks<'_>, config: &Config, progress: &Progress) -> Result<Covered, QueryError> {
     let mut all = Covered::default();
     let dropped = Dropped::default();
-    let start = || (road.walker(), Answerer::new(road.catalogue(), config, &dropped));
-    let work = |(walker, answerer): &mut (Walker<'_>, Answerer<'_>), task: &Task| {
+    let start = || Answerer::new(road.catalogue(), config, &dropped);
+    let work = |walker: &mut Walker<'_>, answerer: &mut Answerer<'_>, task: &Task| {
         let mut covered = Covered::default();
         walker.each(task, |read, hits| {
             answerer.cover(read, hits, &mut covered);
@@ -169,10 +169,9 @@ fn cover(road: Road<'_>, tasks: Tasks<'_>, config: &Config, progress: &Progress)
         })?;
         Ok(covered)
     };
-    in_order(config.threads, tasks, progress, start, work, |task, covered: Result<_, QueryError>| {
-        all.merge(&covered?);
-        progress.advance(task.reads.end - task.reads.start);
-        Ok::<_, QueryError>(())
+    road.follow(tasks, config.threads, progress, start, work, |_, covered| {
+        all.merge(&covered);
+        Ok(())
     })?;
     Ok(all)
 }
@@ -186,9 +185,8 @@ fn answer(
     progress: &Progress,
 ) -> Result<Summary, QueryError> {
     let mut summary = Summary::default();
-    let start = || (road.walker(), Answerer::new(road.catalogue(), config, dropped));
-    let mut reads = 0;
-    let work = |(walker, answerer): &mut (Walker<'_>, Answerer<'_>), task: &Task| {
+    let start = || Answerer::new(road.catalogue(), config, dropped);
+    let work = |walker: &mut Walker<'_>, answerer: &mut Answerer<'_>, task: &Task| {
         let mut answers = Answers::new();
         walker.each(task, |read, hits| {
             answerer.answer(read, hits, &mut answers);
@@ -196,17 +194,11 @@ fn answer(
         })?;
         Ok(answers)
     };
-    in_order(config.threads, tasks, progress, start, work, |task, answers: Result<_, QueryError>| {
-        let answers = answers?;
+    road.follow(tasks, config.threads, progress, start, work, |task, answers| {
         outlets.take(&task.batches, &answers)?;
         summary.add(&answers);
-        reads = task.reads.end;
-        progress.advance(task.reads.end - task.reads.start);
-        Ok::<_, QueryError>(())
+        Ok(())
     })?;
-    if let Road::Sequences(hits) = road {
-        hits.had(reads)?;
-    }
     summary.complete(road.catalogue(), config.wanted);
     Ok(summary)
 }

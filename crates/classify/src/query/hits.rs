@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use gyrase_fabric::Progress;
-use gyrase_tabulate::{Source, in_order};
+use gyrase_tabulate::Source;
 
 use super::QueryError;
 use super::road::{Road, Task, Tasks, Walker};
@@ -88,11 +88,7 @@ impl<'c> Hits<'c> {
         threads: usize,
         progress: &Progress,
     ) -> Result<u64, QueryError> {
-        let road = Road::Sequences(self);
-        let start = || (road.walker(), Encoder::new(kind));
-        let work = |(walker, encoder): &mut (Walker<'_>, std::io::Result<Encoder>),
-                    task: &Task|
-         -> Result<Vec<Block>, QueryError> {
+        let work = |walker: &mut Walker<'_>, encoder: &mut std::io::Result<Encoder>, task: &Task| {
             let encoder =
                 encoder.as_mut().map_err(|error| QueryError::Sink(std::io::Error::other(error.to_string())))?;
             walker.each(task, |read, hits| {
@@ -101,22 +97,15 @@ impl<'c> Hits<'c> {
             })?;
             encoder.take().map_err(QueryError::Sink)
         };
-        let mut reads = 0;
-        in_order(
+        let (road, tasks) = (Road::Sequences(self), Tasks::Sequences(source, 0));
+        road.follow(
+            tasks,
             threads,
-            Tasks::Sequences(source, 0),
             progress,
-            start,
+            || Encoder::new(kind),
             work,
-            |task, blocks| -> Result<(), QueryError> {
-                blocks?.iter().try_for_each(|block| store.append(block))?;
-                reads = task.reads.end;
-                progress.advance(task.reads.end - task.reads.start);
-                Ok(())
-            },
-        )?;
-        self.had(reads)?;
-        Ok(reads)
+            |_, blocks: Vec<Block>| Ok(blocks.iter().try_for_each(|block| store.append(block))?),
+        )
     }
 
     /// Writes reads and their hits into the file `path`, which appears when it is whole; how many reads there are. See [`Candidates`].

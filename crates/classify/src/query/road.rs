@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
+use gyrase_fabric::Progress;
 use gyrase_seq::Batch;
-use gyrase_tabulate::{Feed, Source, TabulateError};
+use gyrase_tabulate::{Feed, Source, TabulateError, in_order};
 
 use super::answer::Read;
 use super::hits::Hits;
@@ -36,6 +37,32 @@ impl<'r> Road<'r> {
             Road::Sequences(hits) => Walker::Sequences(Box::new(Lookup::new(hits))),
             Road::Stored(candidates) => Walker::Stored(Rows::new(candidates)),
         }
+    }
+
+    /// Follows the road to its end: `work` makes something of each task with a state from `start`, `emit` takes it in the order of the tasks. How many
+    /// reads there were, the same in all passes.
+    pub(super) fn follow<S, R: Send>(
+        self,
+        tasks: Tasks<'_>,
+        threads: usize,
+        progress: &Progress,
+        start: impl Fn() -> S + Sync,
+        work: impl Fn(&mut Walker<'r>, &mut S, &Task) -> Result<R, QueryError> + Sync,
+        mut emit: impl FnMut(&Task, R) -> Result<(), QueryError>,
+    ) -> Result<u64, QueryError> {
+        let mut reads = 0;
+        let start = || (self.walker(), start());
+        let work = |(walker, state): &mut (Walker<'r>, S), task: &Task| work(walker, state, task);
+        in_order(threads, tasks, progress, start, work, |task, made: Result<R, QueryError>| {
+            emit(task, made?)?;
+            reads = task.reads.end;
+            progress.advance(task.reads.end - task.reads.start);
+            Ok::<_, QueryError>(())
+        })?;
+        if let Road::Sequences(hits) = self {
+            hits.had(reads)?;
+        }
+        Ok(reads)
     }
 }
 
