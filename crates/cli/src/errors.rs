@@ -218,6 +218,7 @@ fn fabric(error: &FabricError) -> Code {
         FabricError::Spill { .. } | FabricError::TooMuchSpill { .. } => Code::Output,
         // It was written and is not what it was, as a corrupt database is.
         FabricError::Damaged { .. } => Code::Database,
+        FabricError::Elsewhere | FabricError::Mpi { .. } => Code::Mpi,
     }
 }
 

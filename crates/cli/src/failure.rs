@@ -27,6 +27,8 @@ pub enum Code {
     Output = 6,
     /// Input that cannot be read, is truncated or malformed.
     Input = 7,
+    /// MPI that is missing or failed.
+    Mpi = 8,
     /// Hang-up.
     HangUp = 129,
     /// Interrupted from the keyboard.

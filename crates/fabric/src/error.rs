@@ -36,4 +36,15 @@ pub enum FabricError {
         "the system gives too little memory for the buffers of the partitions; lower --threads, or lift the limit of the shell (ulimit -v)"
     )]
     Memory,
+    /// Another process of the job failed; it says why.
+    #[error("another process of the job failed; its message says why")]
+    Elsewhere,
+    /// The message library failed.
+    #[error("MPI failed in {call}: {what}")]
+    Mpi {
+        /// What was called.
+        call: &'static str,
+        /// What the library said.
+        what: String,
+    },
 }

@@ -20,7 +20,10 @@ mod local;
 mod memory;
 mod output;
 mod progress;
+mod schedule;
 mod spill;
+mod wire;
+mod world;
 
 pub use arch::prefetch;
 pub use contract::{Combiner, Drain, Each, Fabric, SLACK, Sender};
@@ -28,4 +31,7 @@ pub use error::FabricError;
 pub use local::{LocalFabric, LocalPartitions, LocalSender};
 pub use output::{OutputError, OutputFile};
 pub use progress::{Progress, Stage};
+pub use schedule::{LocalSchedule, Post, Schedule, Window};
 pub use spill::SpillFolder;
+pub use wire::{Exchanged, Wire};
+pub use world::{Alone, Combining, World, owned, owner};

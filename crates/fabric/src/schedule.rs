@@ -1,0 +1,118 @@
+//! The chunk schedule: which stretch of the input a worker takes next, whoever it was meant for.
+//!
+//! The input of a job is one stream, cut into chunks of about equal size. A worker takes a chunk, works on it, takes another.
+//! Where a record crosses from one chunk into the next, the bytes behind the border (the *repartition bytes*) are sent back to
+//! whoever worked the chunk before it (Gao et al., Bloomfish, III.B).
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use crate::FabricError;
+
+/// Hands chunks to the workers of all processes, each once.
+pub trait Schedule: Sync {
+    /// A chunk that nobody had; `None` when there is no other.
+    ///
+    /// # Errors
+    /// Another process failed.
+    fn take(&self) -> Result<Option<usize>, FabricError>;
+
+    /// Takes `chunk`, if nobody had it and it can be had at once: for the worker of the chunk before, which goes on in it
+    /// without a border.
+    ///
+    /// # Errors
+    /// Another process failed.
+    fn take_this(&self, chunk: usize) -> Result<bool, FabricError>;
+
+    /// Sends the first bytes of a chunk, which belong to the chunk before it, to whoever works that one. Does not wait: where that
+    /// is not known yet they are kept and sent later.
+    ///
+    /// # Errors
+    /// Another process failed.
+    fn send_back(&self, chunk: usize, bytes: Vec<u8>) -> Result<(), FabricError>;
+
+    /// The first bytes of `chunk`, sent back to the chunk before it, which this process works; `None` while they are not there.
+    /// Given out once.
+    ///
+    /// # Errors
+    /// Another process failed.
+    fn sent_back(&self, chunk: usize) -> Result<Option<Vec<u8>>, FabricError>;
+}
+
+/// The schedule of one process: the lowest chunk first.
+#[derive(Debug)]
+pub struct LocalSchedule {
+    chunks: usize,
+    next: AtomicUsize,
+    sent: Mutex<HashMap<usize, Vec<u8>>>,
+}
+
+impl LocalSchedule {
+    /// A schedule of chunks `0..chunks`.
+    pub fn new(chunks: usize) -> LocalSchedule {
+        LocalSchedule { chunks, next: AtomicUsize::new(0), sent: Mutex::default() }
+    }
+}
+
+impl Schedule for LocalSchedule {
+    fn take(&self) -> Result<Option<usize>, FabricError> {
+        let chunk = self.next.fetch_add(1, Relaxed);
+        Ok((chunk < self.chunks).then_some(chunk))
+    }
+
+    fn take_this(&self, chunk: usize) -> Result<bool, FabricError> {
+        Ok(chunk < self.chunks && self.next.compare_exchange(chunk, chunk + 1, Relaxed, Relaxed).is_ok())
+    }
+
+    fn send_back(&self, chunk: usize, bytes: Vec<u8>) -> Result<(), FabricError> {
+        self.sent.lock().expect("no thread panics while it holds what was sent").insert(chunk, bytes);
+        Ok(())
+    }
+
+    fn sent_back(&self, chunk: usize) -> Result<Option<Vec<u8>>, FabricError> {
+        Ok(self.sent.lock().expect("no thread panics while it holds what was sent").remove(&chunk))
+    }
+}
+
+/// Numbers that every process keeps for all: read and changed one-sided and atomically, without its help.
+pub trait Window: Sync {
+    /// Adds to number `at` of process `rank`, wrapping around; what it was before (`MPI_Fetch_and_op`).
+    ///
+    /// # Errors
+    /// Another process failed.
+    fn add(&self, rank: usize, at: usize, number: u64) -> Result<u64, FabricError>;
+
+    /// Number `at` of process `rank` (`MPI_Get_accumulate` without operation).
+    ///
+    /// # Errors
+    /// Another process failed.
+    fn get(&self, rank: usize, at: usize) -> Result<u64, FabricError>;
+
+    /// Puts a number (`MPI_Accumulate` with replacement).
+    ///
+    /// # Errors
+    /// Another process failed.
+    fn put(&self, rank: usize, at: usize, number: u64) -> Result<(), FabricError>;
+
+    /// Puts `new` where `expected` is; what was there (`MPI_Compare_and_swap`).
+    ///
+    /// # Errors
+    /// Another process failed.
+    fn compare_and_swap(&self, rank: usize, at: usize, expected: u64, new: u64) -> Result<u64, FabricError>;
+}
+
+/// Letters to other processes, each with a number on it. Letters of one process to another arrive in the order sent.
+pub trait Post: Sync {
+    /// Sends a letter without waiting; to this process itself too.
+    ///
+    /// # Errors
+    /// Another process failed.
+    fn send(&self, rank: usize, number: u64, bytes: Vec<u8>) -> Result<(), FabricError>;
+
+    /// A letter that arrived: its number and what is in it.
+    ///
+    /// # Errors
+    /// Another process failed.
+    fn receive(&self) -> Result<Option<(u64, Vec<u8>)>, FabricError>;
+}

@@ -1,0 +1,145 @@
+//! The processes of a job: who this one is, and what all of them agree on.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::{Combiner, Fabric, FabricError, LocalFabric, LocalPartitions, LocalSchedule, Schedule, SpillFolder};
+
+/// What makes a [`Combiner`] for each sender, and about how many bytes of records it is given at a time
+/// ([`LocalFabric::combining`]).
+pub struct Combining {
+    /// Makes one.
+    pub make: Box<dyn Fn() -> Box<dyn Combiner> + Sync>,
+    /// Bytes of records.
+    pub portion: u64,
+}
+
+/// One process among those of a job. The processes run the same program (SPMD); rank 0 is no master.
+///
+/// What is *collective* is called by every process, in the same order, by one thread of each. It waits for the others, and
+/// returns [`FabricError::Elsewhere`] when one of them failed: then this process cleans up and ends too.
+pub trait World: Sync {
+    /// How records travel between the processes.
+    type Fabric: Fabric<Partitions = LocalPartitions> + Sync;
+
+    /// Which process this is, from 0.
+    fn rank(&self) -> usize;
+
+    /// How many there are.
+    fn ranks(&self) -> usize;
+
+    /// Collective. A fabric of `partitions` partitions, of which this process keeps its own ([`owned`]) in up to `memory` bytes
+    /// and in `folder`.
+    ///
+    /// # Errors
+    /// Another process failed.
+    fn fabric(
+        &self,
+        partitions: usize,
+        memory: u64,
+        folder: Arc<SpillFolder>,
+        combining: Combining,
+    ) -> Result<Self::Fabric, FabricError>;
+
+    /// Collective. A schedule of chunks `0..chunks` for the workers of all processes.
+    ///
+    /// # Errors
+    /// Another process failed.
+    fn schedule(&self, chunks: usize) -> Result<Box<dyn Schedule + '_>, FabricError>;
+
+    /// Collective. The sums of each of the numbers over all processes, wrapping around; the same numbers everywhere.
+    ///
+    /// # Errors
+    /// Another process failed.
+    fn sum(&self, numbers: &[u64]) -> Result<Vec<u64>, FabricError>;
+
+    /// Collective. The largest of each of the numbers over all processes.
+    ///
+    /// # Errors
+    /// Another process failed.
+    fn max(&self, numbers: &[u64]) -> Result<Vec<u64>, FabricError>;
+
+    /// Collective. The sum of the number over the processes of a lower rank.
+    ///
+    /// # Errors
+    /// Another process failed.
+    fn sum_before(&self, number: u64) -> Result<u64, FabricError>;
+
+    /// Collective. Rank 0 gets what every process gave, in the order of ranks; the others get nothing.
+    ///
+    /// # Errors
+    /// Another process failed.
+    fn gather(&self, bytes: Vec<u8>) -> Result<Vec<Vec<u8>>, FabricError>;
+}
+
+/// The partitions of `partitions` that the process `rank` of `ranks` owns.
+pub fn owned(partitions: usize, rank: usize, ranks: usize) -> Range<usize> {
+    rank * partitions / ranks..(rank + 1) * partitions / ranks
+}
+
+/// The process of `ranks` that owns a partition of `partitions`.
+pub fn owner(partition: usize, partitions: usize, ranks: usize) -> usize {
+    ((partition + 1) * ranks - 1) / partitions
+}
+
+/// A job of one process.
+#[derive(Debug, Default)]
+pub struct Alone;
+
+impl World for Alone {
+    type Fabric = LocalFabric;
+
+    fn rank(&self) -> usize {
+        0
+    }
+
+    fn ranks(&self) -> usize {
+        1
+    }
+
+    fn fabric(
+        &self,
+        partitions: usize,
+        memory: u64,
+        folder: Arc<SpillFolder>,
+        combining: Combining,
+    ) -> Result<LocalFabric, FabricError> {
+        Ok(LocalFabric::new(partitions, memory, folder).combining(combining.make, combining.portion))
+    }
+
+    fn schedule(&self, chunks: usize) -> Result<Box<dyn Schedule + '_>, FabricError> {
+        Ok(Box::new(LocalSchedule::new(chunks)))
+    }
+
+    fn sum(&self, numbers: &[u64]) -> Result<Vec<u64>, FabricError> {
+        Ok(numbers.to_vec())
+    }
+
+    fn max(&self, numbers: &[u64]) -> Result<Vec<u64>, FabricError> {
+        Ok(numbers.to_vec())
+    }
+
+    fn sum_before(&self, _: u64) -> Result<u64, FabricError> {
+        Ok(0)
+    }
+
+    fn gather(&self, bytes: Vec<u8>) -> Result<Vec<Vec<u8>>, FabricError> {
+        Ok(vec![bytes])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_partition_has_one_owner() {
+        for (partitions, ranks) in [(1, 1), (4, 4), (7, 3), (4096, 1), (4096, 7), (4096, 3072), (3, 5)] {
+            for partition in 0..partitions {
+                let owners: Vec<usize> =
+                    (0..ranks).filter(|&rank| owned(partitions, rank, ranks).contains(&partition)).collect();
+                assert_eq!(owners, [owner(partition, partitions, ranks)], "{partition} of {partitions}, {ranks} ranks");
+            }
+        }
+    }
+}
