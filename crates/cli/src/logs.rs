@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 
 use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::Layer;
-use tracing_subscriber::filter::Targets;
+use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::fmt::format::{FormatEvent, FormatFields, Writer};
 use tracing_subscriber::fmt::{self, FmtContext};
 use tracing_subscriber::prelude::*;
@@ -23,6 +23,8 @@ pub fn install(common: &Common) {
         (_, 2) => Targets::new().with_default(Level::DEBUG),
         _ => Targets::new().with_default(Level::TRACE),
     };
+    // Spans of traces are no messages.
+    let levels = levels.with_target("gyrase::trace", LevelFilter::OFF);
     let lines = fmt::layer().with_writer(std::io::stderr);
     let plain = Plain { terminal: std::io::stderr().is_terminal() };
     let layer: Box<dyn Layer<_> + Send + Sync> = match common.log {

@@ -5,6 +5,8 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use tracing::info_span;
+
 /// How often a partial file may vanish while it is opened.
 const TRIES: usize = 16;
 
@@ -111,7 +113,9 @@ impl OutputFile {
 
     /// Syncs the file and gives it its name.
     pub fn commit(mut self) -> Result<(), OutputError> {
+        let sync = info_span!(target: "gyrase::trace", "sync").entered();
         let done = self.file.sync_all().and_then(|()| std::fs::rename(&self.partial, &self.place));
+        drop(sync);
         done.map_err(|source| self.error(source))?;
         self.keep = true;
         // The rename itself must survive a crash; folders that cannot be synced are no error.

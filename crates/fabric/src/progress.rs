@@ -25,6 +25,7 @@ pub struct Stage {
 impl Progress {
     /// Begins a stage of `total` units (bytes or partitions; 0 when unknown).
     pub fn start(&self, stage: &'static str, total: u64) {
+        tracing::info!(target: "gyrase::trace", stage);
         self.stages.lock().expect("no thread panics while it holds the stages").push((stage, Instant::now()));
         self.done.store(0, Relaxed);
         self.total.store(total, Relaxed);

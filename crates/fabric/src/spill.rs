@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use tracing::field::Empty;
+use tracing::info_span;
+
 use crate::{FabricError, SLACK};
 
 const MANIFEST: &str = "manifest";
@@ -156,6 +159,7 @@ impl SpillFile {
         buffer: &[u8],
         gathered: &[(u32, usize)],
     ) -> Result<(), FabricError> {
+        let spill = info_span!(target: "gyrase::trace", "spill", bytes = Empty).entered();
         let fail = |source| folder.error(source);
         let mut compressor = zstd::bulk::Compressor::new(LEVEL).map_err(fail)?;
         let (mut stored, mut rest, mut pays) = (Vec::with_capacity(buffer.len()), buffer, true);
@@ -173,6 +177,7 @@ impl SpillFile {
             rest = after;
         }
         folder.allow(stored.len() as u64)?;
+        spill.record("bytes", stored.len());
         self.file.write_all_at(&stored, self.end).map_err(fail)?;
         self.end += stored.len() as u64;
         Ok(())
@@ -180,6 +185,7 @@ impl SpillFile {
 
     /// The records of an extent, with [`SLACK`] bytes behind it.
     pub(crate) fn read(&self, extent: &Extent) -> Result<Vec<u8>, FabricError> {
+        let _read = info_span!(target: "gyrase::trace", "read", bytes = extent.stored).entered();
         let (bytes, mut stored) = (extent.bytes as usize, vec![0; extent.stored as usize]);
         let read = self.file.read_exact_at(&mut stored, extent.offset);
         let damaged = || FabricError::Damaged { path: self.path.clone() };

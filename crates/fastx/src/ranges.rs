@@ -17,6 +17,7 @@ use std::sync::{Arc, Mutex};
 
 use gyrase_seq::Batch;
 use memchr::memchr;
+use tracing::info_span;
 
 use crate::back::Back;
 use crate::error::{Error, Fault};
@@ -97,6 +98,7 @@ impl Ranges {
         batch.first_record = None;
         let file = self.open(reading)?;
         let bytes = self.bytes_of(range);
+        let _parse = info_span!(target: "gyrase::trace", "parse", bytes = bytes.end - bytes.start).entered();
         let done = match self.format {
             Format::Fasta => self.fasta(&file, range, bytes.clone(), reading, batch),
             Format::Fastq => self.fastq(&file, range, bytes.clone(), reading, batch),
@@ -152,6 +154,7 @@ impl Ranges {
     fn load(&self, file: &File, text: &mut Vec<u8>, at: usize, from: u64, to: u64) -> io::Result<()> {
         let length = self.bytes.end.min(to).saturating_sub(from) as usize;
         text.resize(at + length, 0);
+        let _read = info_span!(target: "gyrase::trace", "read", bytes = length).entered();
         file.read_exact_at(&mut text[at..], from).map_err(shrunk)
     }
 

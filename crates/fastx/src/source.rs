@@ -6,6 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use tracing::field::Empty;
+use tracing::info_span;
+
 use crate::bgzf::{Blocks, Fetched};
 use crate::error::Error;
 use crate::gzip::Gzip;
@@ -58,6 +61,7 @@ pub fn decompress(mut bytes: impl Read + Send + 'static) -> io::Result<Box<dyn R
 
 /// Opens a file and says which of the ways to fail it was.
 pub(crate) fn open(path: &Path) -> Result<File, Error> {
+    let _open = info_span!(target: "gyrase::trace", "open").entered();
     let file = File::open(path).map_err(|source| match source.kind() {
         io::ErrorKind::NotFound => Error::NotFound { path: path.to_path_buf() },
         _ => Error::Open { path: path.to_path_buf(), source },
@@ -147,14 +151,17 @@ impl Source {
     /// Fills `out` with text, or `blocks` with blocks of about as many bytes of text.
     pub(crate) fn fill(&mut self, out: &mut [u8], blocks: &mut Blocks) -> Filled {
         blocks.clear();
-        match &mut self.kind {
+        let (read, before) = (info_span!(target: "gyrase::trace", "read", bytes = Empty).entered(), self.count());
+        let filled = match &mut self.kind {
             Kind::Text(bytes) => fill(bytes.as_mut(), out),
             Kind::Blocks(bytes) => {
                 let fetched = blocks.fetch(bytes.as_mut(), out.len());
                 self.fetched(fetched)
             }
             Kind::Changing => unreachable!("a change is made in one step"),
-        }
+        };
+        read.record("bytes", self.count() - before);
+        filled
     }
 
     fn fetched(&mut self, fetched: io::Result<Fetched>) -> Filled {

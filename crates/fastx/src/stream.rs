@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use gyrase_seq::Batch;
+use tracing::info_span;
 
 use crate::bgzf::Blocks;
 use crate::error::Error;
@@ -75,6 +76,7 @@ impl Ticket {
         }
         let chunk = HEADROOM..HEADROOM + blocks.length;
         batch.text.resize(chunk.end.max(batch.text.len()), 0);
+        let _read = info_span!(target: "gyrase::trace", "read").entered();
         match blocks.expand(&mut batch.text[chunk.clone()]) {
             Ok(()) => chunk,
             Err(error) => {
@@ -117,7 +119,10 @@ impl Stream {
         let feed = match self.feed.try_lock() {
             Ok(feed) => feed,
             Err(TryLockError::WouldBlock) if !wait => return Ok(Asked::Busy),
-            Err(_) => self.feed.lock().expect("no thread panics while it holds a source"),
+            Err(_) => {
+                let _wait = info_span!(target: "gyrase::trace", "wait", at = "turn").entered();
+                self.feed.lock().expect("no thread panics while it holds a source")
+            }
         };
         let mut blocks = reading.spare.lock().expect("no thread panics here").pop().unwrap_or_default();
         let asked = self.ask_for(reading, batch, feed, &mut blocks);
@@ -142,7 +147,9 @@ impl Stream {
             return Ok(Asked::Ended);
         }
         let last = ticket.filled.last && ticket.filled.error.is_none();
+        let parse = info_span!(target: "gyrase::trace", "parse", bytes = chunk.len()).entered();
         let parsed = turn.parser.parse(batch, chunk, last, reading.rules);
+        drop(parse);
         let result = match (parsed, ticket.filled.error) {
             (Err(fault), _) => Err(fault.of(&input.name)),
             (Ok(()), Some(error)) => Err(Source::explain(input.compression, &input.name, ticket.at, error)),
@@ -182,6 +189,7 @@ impl Stream {
     }
 
     fn wait_for(&self, ticket: u64) -> MutexGuard<'_, Turn> {
+        let _wait = info_span!(target: "gyrase::trace", "wait", at = "turn").entered();
         let turn = self.turn.lock().expect("no thread panics while it parses");
         self.turned
             .wait_while(turn, |turn| turn.next != ticket && !turn.failed)

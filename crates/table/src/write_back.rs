@@ -5,6 +5,8 @@ use std::io;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
+use tracing::info_span;
+
 /// A thread that starts write-back while bins are still counted, so that the last sync finds little left to do.
 #[derive(Debug)]
 pub(crate) struct WriteBack {
@@ -16,13 +18,17 @@ impl WriteBack {
     /// Starts the thread that will sync `file`.
     pub(crate) fn start(file: File) -> WriteBack {
         let (requests, received) = sync_channel(1);
-        let thread = std::thread::spawn(move || WriteBack::run(&file, &received));
+        let thread = std::thread::Builder::new().name("write-back".into());
+        let thread = thread.spawn(move || WriteBack::run(&file, &received)).expect("the system has threads to give");
         WriteBack { running: Some((requests, thread)) }
     }
 
     fn run(file: &File, received: &Receiver<()>) -> io::Result<()> {
         // The system reports a failed write-back to the first sync only, so it must not be lost here.
-        received.iter().try_for_each(|()| file.sync_data())
+        received.iter().try_for_each(|()| {
+            let _sync = info_span!(target: "gyrase::trace", "sync").entered();
+            file.sync_data()
+        })
     }
 
     /// Asks for another sync before long.
@@ -37,6 +43,7 @@ impl WriteBack {
     pub(crate) fn join(&mut self) -> io::Result<()> {
         let Some((requests, thread)) = self.running.take() else { return Ok(()) };
         drop(requests);
+        let _sync = info_span!(target: "gyrase::trace", "sync").entered();
         thread.join().expect("the write-back thread does not panic")
     }
 }

@@ -18,12 +18,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
-use std::thread::ScopedJoinHandle;
+use std::thread::{Builder, Scope, ScopedJoinHandle};
 
 use gyrase_fabric::{Drain, Fabric, FabricError, Progress, Sender};
 use gyrase_fastx::Inputs;
 use gyrase_kmer::{Cutter, Shape, SuperKmer, mix};
 use gyrase_seq::Batch;
+use tracing::info_span;
 
 pub use reads::{Feed, Source, Turn, in_order};
 pub use records::{Records, Repeats};
@@ -116,6 +117,7 @@ fn scatter_batch<const W: usize>(
     cutter: &mut Cutter<W>,
     sender: &mut impl Sender,
 ) -> Result<Scattered, FabricError> {
+    let _scatter = info_span!(target: "gyrase::trace", "scatter").entered();
     let mut scattered = Scattered::default();
     let mut outgoing = Outgoing { sender, shape, waiting: [(0, SuperKmer([0; W])); AHEAD], len: 0, sent: 0 };
     for record in &batch.records {
@@ -235,7 +237,8 @@ pub fn reduce<D: Drain, K: Worker<D>>(
         if progress.is_cancelled() {
             return Err(TabulateError::Cancelled.into());
         }
-        worker.reduce(partitions, number)?;
+        let bytes = partitions.bytes(number);
+        info_span!(target: "gyrase::trace", "count", bytes).in_scope(|| worker.reduce(partitions, number))?;
         progress.advance(1);
         Ok(true)
     };
@@ -281,7 +284,8 @@ pub fn in_parallel<I: Send, T: Send, E: Send>(
         }
     };
     let done: Vec<Option<T>> = std::thread::scope(|scope| {
-        let threads: Vec<_> = items.into_iter().map(|item| scope.spawn(|| run(item))).collect();
+        let spawn = |(number, item)| spawn_worker(scope, number, || run(item));
+        let threads: Vec<_> = items.into_iter().enumerate().map(spawn).collect();
         let join = |thread: ScopedJoinHandle<Option<T>>| thread.join().unwrap_or_else(|panic| resume_unwind(panic));
         threads.into_iter().map(join).collect()
     });
@@ -289,6 +293,16 @@ pub fn in_parallel<I: Send, T: Send, E: Send>(
         Some(error) => Err(error),
         None => Ok(done.into_iter().flatten().collect()),
     }
+}
+
+/// Starts a worker; traces name its thread.
+fn spawn_worker<'scope, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    number: usize,
+    work: impl FnOnce() -> T + Send + 'scope,
+) -> ScopedJoinHandle<'scope, T> {
+    let thread = Builder::new().name(format!("worker {number}"));
+    thread.spawn_scoped(scope, work).expect("the system has threads to give")
 }
 
 #[cfg(test)]

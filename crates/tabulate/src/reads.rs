@@ -6,8 +6,9 @@ use std::sync::{Condvar, Mutex};
 use gyrase_fabric::Progress;
 use gyrase_fastx::{Options, PairedReader, Reader};
 use gyrase_seq::Batch;
+use tracing::info_span;
 
-use crate::TabulateError;
+use crate::{TabulateError, spawn_worker};
 
 /// Results on their way to the thread that called.
 const ON_THE_WAY: usize = 4;
@@ -62,6 +63,7 @@ pub struct Turn {
 impl Turn {
     /// Waits for the turn of `task`; false when the run has failed.
     pub fn wait(&self, task: usize) -> bool {
+        let _wait = info_span!(target: "gyrase::trace", "wait", at = "turn").entered();
         let now = self.now.lock().expect("no thread panics while it holds the turn");
         let now = self.changed.wait_while(now, |now| now.0 != task && !now.1);
         !now.expect("no thread panics while it holds the turn").1
@@ -109,7 +111,7 @@ pub fn in_order<F: Feed, S, R: Send, E: From<TabulateError>>(
         let guard = Guard(&turn);
         let mut state = start();
         while let Some((number, task)) = take(&shared, progress)? {
-            let made = work(&mut state, &task);
+            let made = info_span!(target: "gyrase::trace", "answer").in_scope(|| work(&mut state, &task));
             if !turn.wait(number) || results.send((task, made)).is_err() {
                 return Ok(());
             }
@@ -121,9 +123,9 @@ pub fn in_order<F: Feed, S, R: Send, E: From<TabulateError>>(
     std::thread::scope(|scope| {
         let lane = &lane;
         let lanes: Vec<_> = (0..threads.max(1))
-            .map(|_| {
+            .map(|number| {
                 let results = results.clone();
-                scope.spawn(move || lane(results))
+                spawn_worker(scope, number, move || lane(results))
             })
             .collect();
         drop(results);
@@ -146,7 +148,9 @@ pub fn in_order<F: Feed, S, R: Send, E: From<TabulateError>>(
 
 /// The next task and its number, or `None` at the end.
 fn take<F: Feed>(shared: &Mutex<Shared<F>>, progress: &Progress) -> Result<Option<(usize, F::Task)>, TabulateError> {
+    let wait = info_span!(target: "gyrase::trace", "wait", at = "turn").entered();
     let mut shared = lock(shared);
+    drop(wait);
     if progress.is_cancelled() {
         shared.ended = true;
         return Err(TabulateError::Cancelled);

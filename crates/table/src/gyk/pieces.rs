@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt;
 
 use crc32fast::Hasher;
+use tracing::info_span;
 
 use super::error::GykError;
 use super::layout::OVERFLOW;
@@ -121,6 +122,7 @@ impl<'w> Pieces<'w> {
 
     /// Appends what was gathered to the scratch file.
     fn spill(&mut self) -> Result<(), GykError> {
+        let _spill = info_span!(target: "gyrase::trace", "spill", bytes = self.gathered()).entered();
         let output = self.writer.output();
         let (file, end) = match &mut self.scratch {
             Some(scratch) => scratch,

@@ -7,6 +7,7 @@ use std::sync::{Condvar, Mutex, MutexGuard};
 
 use gyrase_fabric::OutputFile;
 use gyrase_kmer::{BINS, Shape};
+use tracing::info_span;
 
 use super::error::GykError;
 use super::layout::{BinEntry, Cutoffs, DIRECTORY_BYTES, HEADER_BYTES, Header, Metadata, OVERFLOW, Summary};
@@ -255,6 +256,7 @@ impl Writer {
         let mut state = self.lock();
         assert!(bin < BINS && bin >= state.entries.len(), "bin {bin} is written once");
         while !state.abandoned && bin != state.entries.len() && !state.has_room_for(&body, self.may_wait) {
+            let _wait = info_span!(target: "gyrase::trace", "wait", at = "turn").entered();
             state = self.turn.wait(state).expect("no thread panics while it holds the state");
         }
         if state.abandoned {
@@ -271,6 +273,7 @@ impl Writer {
     }
 
     fn write_at(&self, body: &Body, offset: u64) -> Result<(), GykError> {
+        let _write = info_span!(target: "gyrase::trace", "write", bytes = body.bytes.len()).entered();
         let written = match &body.scratch {
             None => self.output.file().write_all_at(&body.bytes, offset),
             Some(scratch) => scratch.copy_to(self.output.file(), offset),
