@@ -1,22 +1,31 @@
 //! What any implementation of the contract must pass.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use crate::{Drain, Fabric, FabricError, SLACK, Sender};
 
 /// Sends `records` numbered records from each of `workers` threads to `partitions` partitions, then drains every owned
 /// partition twice, on several threads, and checks delivery, order per sender and slack.
 ///
+/// Every process of a job calls it, each with the numbers of its own workers among `all_workers`; a process may have none.
+///
 /// # Errors
 /// Those of the fabric.
 ///
 /// # Panics
 /// When the contract is broken; the message says which promise.
-pub fn check<F: Fabric + Sync>(fabric: F, partitions: usize, workers: usize, records: u64) -> Result<(), FabricError>
+pub fn check<F: Fabric + Sync>(
+    fabric: F,
+    partitions: usize,
+    workers: Range<usize>,
+    all_workers: usize,
+    records: u64,
+) -> Result<(), FabricError>
 where
     F::Partitions: Send,
 {
-    let senders: Vec<_> = (0..workers).map(|_| fabric.sender()).collect();
+    let senders: Vec<_> = workers.clone().map(|_| fabric.sender()).collect();
     let sent: Vec<Result<_, FabricError>> = std::thread::scope(|scope| {
         let scatter = |(worker, mut sender): (usize, F::Sender)| {
             scope.spawn(move || {
@@ -27,7 +36,7 @@ where
                 Ok(sender)
             })
         };
-        let threads: Vec<_> = senders.into_iter().enumerate().map(scatter).collect();
+        let threads: Vec<_> = workers.zip(senders).map(scatter).collect();
         threads.into_iter().map(|thread| thread.join().expect("a worker does not panic")).collect()
     });
     let drained = fabric.close(sent.into_iter().collect::<Result<_, _>>()?)?;
@@ -38,7 +47,7 @@ where
                 let drained = &drained;
                 scope.spawn(move || {
                     for &partition in part {
-                        check_partition(drained, partition, partitions, workers, records);
+                        check_partition(drained, partition, partitions, all_workers, records);
                     }
                 });
             }

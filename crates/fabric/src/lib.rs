@@ -13,12 +13,18 @@
 //! [`OutputFile`] and [`Progress`] are here because every stage of the road ends in a file and tells how far it is.
 
 mod arch;
+mod blocks;
 pub mod conformance;
 mod contract;
 mod error;
+mod exchange;
+mod handover;
+mod inbox;
 mod local;
 mod memory;
+mod outbox;
 mod output;
+mod partitions;
 mod progress;
 mod schedule;
 mod spill;
@@ -28,10 +34,12 @@ mod world;
 pub use arch::prefetch;
 pub use contract::{Combiner, Drain, Each, Fabric, SLACK, Sender};
 pub use error::FabricError;
-pub use local::{LocalFabric, LocalPartitions, LocalSender};
+pub use exchange::{Exchange, ExchangeFabric, Traffic, exchange};
+pub use local::{LocalFabric, LocalSender};
 pub use output::{OutputError, OutputFile};
+pub use partitions::LocalPartitions;
 pub use progress::{Progress, Stage};
 pub use schedule::{LocalSchedule, Post, Schedule, Window};
 pub use spill::SpillFolder;
 pub use wire::{Exchanged, Wire};
-pub use world::{Alone, Combining, World, owned, owner};
+pub use world::{Alone, Combining, Place, World, owned, owner};

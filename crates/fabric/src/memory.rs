@@ -11,13 +11,22 @@ pub(crate) const SLAB: usize = 2 << 20;
 #[derive(Debug)]
 pub(crate) struct Pool {
     limit: u64,
+    /// Of `limit`, for slabs beyond the least shares.
+    for_slabs: u64,
     taken: AtomicU64,
+    slabs: AtomicU64,
 }
 
 impl Pool {
     /// A pool of up to `limit` bytes, fewer where the system gives no such address space, and of one slab at least.
     pub(crate) fn new(limit: u64) -> Pool {
-        Pool { limit: addressable(limit).max(SLAB as u64), taken: AtomicU64::new(0) }
+        let limit = addressable(limit).max(SLAB as u64);
+        Pool { limit, for_slabs: limit, taken: AtomicU64::new(0), slabs: AtomicU64::new(0) }
+    }
+
+    /// Keeps half of the memory for what is [reserved](Pool::reserve).
+    pub(crate) fn halved(self) -> Pool {
+        Pool { for_slabs: self.limit / 2, ..self }
     }
 
     /// Bytes handed out.
@@ -27,13 +36,35 @@ impl Pool {
 
     /// One more slab; `None` when the limit is reached or the system gives no more.
     pub(crate) fn take(&self) -> Option<MmapMut> {
+        let another = self.slabs.load(Relaxed) + SLAB as u64 <= self.for_slabs;
+        another.then(|| self.take_least()).flatten()
+    }
+
+    /// One more slab, of what is kept for other uses too.
+    pub(crate) fn take_least(&self) -> Option<MmapMut> {
         let slab = SLAB as u64;
-        let more = |taken| (taken + slab <= self.limit).then_some(taken + slab);
-        self.taken.fetch_update(Relaxed, Relaxed, more).ok()?;
+        if !self.reserve(slab) {
+            return None;
+        }
         // All of it will be written: its pages come cheaper together than one fault at a time. They are small ones, of which a
         // system has some at hand; huge ones, had from a hypervisor, cost more than they save.
         let mapped = MmapOptions::new().len(SLAB).populate().map_anon();
-        mapped.inspect_err(|_| _ = self.taken.fetch_sub(slab, Relaxed)).ok()
+        match &mapped {
+            Ok(_) => _ = self.slabs.fetch_add(slab, Relaxed),
+            Err(_) => self.give_back(slab),
+        }
+        mapped.ok()
+    }
+
+    /// Counts `bytes` of another kind of buffer, unless the limit is reached.
+    pub(crate) fn reserve(&self, bytes: u64) -> bool {
+        let more = |taken: u64| taken.checked_add(bytes).filter(|&taken| taken <= self.limit);
+        self.taken.fetch_update(Relaxed, Relaxed, more).is_ok()
+    }
+
+    /// Gives back what was reserved.
+    pub(crate) fn give_back(&self, bytes: u64) {
+        self.taken.fetch_sub(bytes, Relaxed);
     }
 }
 

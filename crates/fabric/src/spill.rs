@@ -2,17 +2,20 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use tracing::field::Empty;
 use tracing::info_span;
 
-use crate::{FabricError, SLACK};
+use crate::{FabricError, Place, SLACK};
 
 const MANIFEST: &str = "manifest";
+
+/// Bytes gathered before a spill is written.
+pub(crate) const SPILL_WRITE: usize = 8 << 20;
 
 const LEVEL: i32 = 1;
 /// Partitions of a write by which compression is judged: it must save a fifth, or it costs more time than the disk.
@@ -71,8 +74,8 @@ impl SpillFolder {
         FabricError::Spill { path: self.path.clone(), source }
     }
 
-    fn file(&self, sender: usize) -> PathBuf {
-        self.path.join(format!("spill-{sender}"))
+    fn file(&self, number: usize) -> PathBuf {
+        self.path.join(format!("spill-{number}"))
     }
 
     fn allow(&self, bytes: u64) -> Result<(), FabricError> {
@@ -82,14 +85,13 @@ impl SpillFolder {
         Ok(())
     }
 
-    /// Notes which extents the spill files hold, so that a later process can [`SpillFolder::reopen`] them. `job` names the
-    /// run: what was asked for, of which inputs.
-    pub(crate) fn write_manifest(&self, job: &str, files: &[SpillFile]) -> Result<(), FabricError> {
-        let mut text = format!("{job}\n{}\n", files.len());
-        for (sender, file) in files.iter().enumerate() {
-            for extent in &file.extents {
-                let Extent { partition, offset, bytes, stored, checksum } = extent;
-                text += &format!("{sender} {partition} {offset} {bytes} {stored} {checksum}\n");
+    /// Notes which extents the spill files hold and whose they are, so that a later process can [`SpillFolder::reopen`] them. `job`
+    /// names the run: what was asked for, of which inputs.
+    pub(crate) fn write_manifest(&self, job: &str, place: Place, files: &[SpillFile]) -> Result<(), FabricError> {
+        let mut text = format!("{job}\n{} {}\n", place.rank, place.ranks);
+        for SpillFile { number, extents, .. } in files {
+            for Extent { partition, offset, bytes, stored, checksum } in extents {
+                text += &format!("{number} {partition} {offset} {bytes} {stored} {checksum}\n");
             }
         }
         text += &format!("{}\n", crc32fast::hash(text.as_bytes()));
@@ -98,21 +100,44 @@ impl SpillFolder {
         written.and_then(|()| std::fs::rename(&partial, self.path.join(MANIFEST))).map_err(|source| self.error(source))
     }
 
-    /// The spill files that an earlier process noted for the same `job`, if it came that far.
-    pub(crate) fn reopen(&self, job: &str) -> Option<Vec<SpillFile>> {
+    /// The rank of the process that noted its spill files for `job` here, and how many processes there were; `None` when none
+    /// did.
+    pub fn noted(&self, job: &str) -> Option<(usize, usize)> {
+        Some(self.manifest(job)?.0)
+    }
+
+    /// Rank and ranks, and a line for every extent.
+    fn manifest(&self, job: &str) -> Option<((usize, usize), String)> {
         let text = std::fs::read_to_string(self.path.join(MANIFEST)).ok()?;
         let (body, checksum) = text.trim_end().rsplit_once('\n')?;
         if checksum.parse() != Ok(crc32fast::hash(format!("{body}\n").as_bytes())) {
             return None;
         }
-        let mut lines = body.strip_prefix(job)?.strip_prefix('\n')?.lines();
-        let senders: usize = lines.next()?.parse().ok()?;
-        let mut files: Vec<_> = (0..senders).map(|sender| SpillFile::open(self.file(sender))).collect::<Option<_>>()?;
-        for line in lines {
+        let body = body.strip_prefix(job)?.strip_prefix('\n')?;
+        let (place, extents) = body.split_once('\n').unwrap_or((body, ""));
+        let (rank, ranks) = place.split_once(' ')?;
+        Some(((rank.parse().ok()?, ranks.parse().ok()?), extents.to_string()))
+    }
+
+    /// The spill files that an earlier process noted for the same `job`, if it came that far, with the extents of the partitions
+    /// `owned`.
+    pub(crate) fn reopen(&self, job: &str, partitions: usize, owned: &Range<usize>) -> Option<Vec<SpillFile>> {
+        let (_, lines) = self.manifest(job)?;
+        let mut files: Vec<SpillFile> = Vec::new();
+        for line in lines.lines() {
             let fields: Vec<u64> = line.split(' ').map(str::parse).collect::<Result<_, _>>().ok()?;
-            let &[sender, partition, offset, bytes, stored, checksum] = &fields[..] else { return None };
+            let &[number, partition, offset, bytes, stored, checksum] = &fields[..] else { return None };
+            if partition >= partitions as u64 {
+                return None;
+            }
+            if files.last().is_none_or(|file| file.number != number as usize) {
+                files.push(SpillFile::open(self.file(number as usize), number as usize)?);
+            }
             let extent = Extent { partition: partition as u32, offset, bytes, stored, checksum: checksum as u32 };
-            files.get_mut(sender as usize)?.extents.push(extent);
+            files.last_mut()?.extents.push(extent);
+        }
+        for file in &mut files {
+            file.extents.retain(|extent| owned.contains(&(extent.partition as usize)));
         }
         let extents = files.iter().flat_map(|file| &file.extents);
         self.written.store(extents.map(|extent| extent.stored).sum(), Relaxed);
@@ -128,28 +153,29 @@ impl Drop for SpillFolder {
     }
 }
 
-/// The spill file of one sender.
+/// The spill file of one sender, or of what came from other processes.
 #[derive(Debug)]
 pub(crate) struct SpillFile {
     path: PathBuf,
+    number: usize,
     file: File,
     end: u64,
     pub extents: Vec<Extent>,
 }
 
 impl SpillFile {
-    pub(crate) fn create(folder: &Arc<SpillFolder>, sender: usize) -> Result<SpillFile, FabricError> {
-        let path = folder.file(sender);
+    pub(crate) fn create(folder: &SpillFolder, number: usize) -> Result<SpillFile, FabricError> {
+        let path = folder.file(number);
         let options = OpenOptions::new().read(true).write(true).create(true).truncate(true).to_owned();
         let file = std::fs::create_dir_all(&folder.path).and_then(|()| options.open(&path));
         let file = file.map_err(|source| folder.error(source))?;
-        Ok(SpillFile { path, file, end: 0, extents: Vec::new() })
+        Ok(SpillFile { path, number, file, end: 0, extents: Vec::new() })
     }
 
-    fn open(path: PathBuf) -> Option<SpillFile> {
+    fn open(path: PathBuf, number: usize) -> Option<SpillFile> {
         let file = File::open(&path).ok()?;
         let end = file.metadata().ok()?.len();
-        Some(SpillFile { path, file, end, extents: Vec::new() })
+        Some(SpillFile { path, number, file, end, extents: Vec::new() })
     }
 
     /// Appends the gathered records of many partitions; `gathered` pairs each with its bytes in `buffer`, in order.

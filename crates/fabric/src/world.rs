@@ -82,6 +82,34 @@ pub fn owner(partition: usize, partitions: usize, ranks: usize) -> usize {
     ((partition + 1) * ranks - 1) / partitions
 }
 
+/// Where a process stands among those that partitions are spread over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// How many partitions there are, in all processes together.
+    pub partitions: usize,
+    /// Which process this is, from 0.
+    pub rank: usize,
+    /// How many processes there are.
+    pub ranks: usize,
+}
+
+impl Place {
+    /// The only process.
+    pub fn alone(partitions: usize) -> Place {
+        Place { partitions, rank: 0, ranks: 1 }
+    }
+
+    /// The partitions of this process.
+    pub fn owned(&self) -> Range<usize> {
+        self.owned_by(self.rank)
+    }
+
+    /// The partitions of the process `rank`.
+    pub fn owned_by(&self, rank: usize) -> Range<usize> {
+        owned(self.partitions, rank, self.ranks)
+    }
+}
+
 /// A job of one process.
 #[derive(Debug, Default)]
 pub struct Alone;

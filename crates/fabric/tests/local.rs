@@ -16,7 +16,7 @@ fn keeps_the_contract_in_memory() {
     for (partitions, workers, records) in [(1, 1, 10), (3, 2, 10_000), (64, 4, 20_000), (513, 3, 5_000), (7, 2, 0)] {
         let memory = 256 << 20;
         let fabric = LocalFabric::new(partitions, memory, folder(&tmp, None, false));
-        conformance::check(fabric, partitions, workers, records).unwrap();
+        conformance::check(fabric, partitions, 0..workers, workers, records).unwrap();
     }
     assert_eq!(std::fs::read_dir(tmp.path()).unwrap().count(), 0, "nothing was spilled");
 }
@@ -27,7 +27,7 @@ fn keeps_the_contract_on_disk() {
     for (partitions, workers, records) in [(3, 1, 400_000), (64, 2, 300_000), (500, 3, 200_000)] {
         let memory = LocalFabric::least_memory(partitions, workers);
         let fabric = LocalFabric::new(partitions, memory, folder(&tmp, None, false));
-        conformance::check(fabric, partitions, workers, records).unwrap();
+        conformance::check(fabric, partitions, 0..workers, workers, records).unwrap();
     }
     assert_eq!(std::fs::read_dir(tmp.path()).unwrap().count(), 0, "the spill files are gone");
 }
@@ -37,7 +37,7 @@ fn stops_at_the_limit_of_the_spill() {
     let tmp = tempfile::tempdir().unwrap();
     let memory = LocalFabric::least_memory(8, 1);
     let fabric = LocalFabric::new(8, memory, folder(&tmp, Some(1 << 18), false));
-    let error = conformance::check(fabric, 8, 1, 1_000_000).unwrap_err();
+    let error = conformance::check(fabric, 8, 0..1, 1, 1_000_000).unwrap_err();
     assert!(matches!(error, FabricError::TooMuchSpill { .. }), "{error}");
     assert_eq!(std::fs::read_dir(tmp.path()).unwrap().count(), 0);
 }

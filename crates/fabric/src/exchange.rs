@@ -1,0 +1,324 @@
+//! The fabric of one process among many, and the exchange of what its workers send to the others.
+//!
+//! Workers gather records for other processes in blocks and pack them into send buffers ([`crate::outbox`]). One thread sends
+//! these in *rounds*, without ever waiting: in a round every process sends every other as many bytes as it said by a number
+//! before, perhaps none. Several rounds are under way at a time, in order.
+//!
+//! - A process starts a round when it has a full buffer, or has fallen behind the one that started the most rounds: one behind is
+//!   nothing, its own buffer will soon be full; two behind keeps others waiting.
+//! - With its number a process says whether it has nothing more to send. The first round in which all say so is the last; as
+//!   whoever said so starts a round for others only, nobody starts one behind it.
+//! - What a process receives in a round is bounded by what each other may send it, which is a part of one buffer. So is what it receives at a
+//!   time: it takes part in as many rounds as it set memory aside for, and spills what it kept when the rest is used up.
+//!
+//! Nobody waits in a circle: a worker waits for a buffer only, buffers become free as rounds end, and rounds end without any worker.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use tracing::field::Empty;
+use tracing::{Span, info_span};
+
+use crate::handover::{Buffer, FIRST_BUFFERS, Handover, MOST_BUFFERS, Next, sizes};
+use crate::inbox::Inbox;
+use crate::memory::Pool;
+use crate::outbox::Outbox;
+use crate::world::Combining;
+use crate::{Fabric, FabricError, LocalFabric, LocalPartitions, LocalSender, Place, SpillFolder, Wire};
+
+/// Rounds of a process that are under way at most. Two would do for all to go on.
+const MOST_ROUNDS: usize = MOST_BUFFERS;
+/// Rounds for whose bytes memory is set aside.
+const RECEIVED_AT_ONCE: u64 = 2;
+/// Rounds that a process which still works may be behind the one that started the most.
+const BEHIND: u64 = 1;
+
+/// A fabric of which this process keeps its own partitions, and what moves the others' records to them: to be driven by the thread
+/// that owns the message library.
+///
+/// `memory` bytes are for everything: blocks, send buffers, what comes and what came; it should be the same in all processes, since a
+/// process receives by what the others think it can. `wake` is called, by any thread, when there is something to
+/// [`step`](Exchange::step) for.
+pub fn exchange(
+    place: Place,
+    memory: u64,
+    folder: Arc<SpillFolder>,
+    combining: Combining,
+    wake: impl Fn() + Send + Sync + 'static,
+) -> (ExchangeFabric, Exchange) {
+    let sizes = sizes(memory, place.ranks);
+    let aside = (FIRST_BUFFERS as u64 + RECEIVED_AT_ONCE) * sizes.0 as u64;
+    let pool = Arc::new(Pool::new(memory.saturating_sub(aside)).halved());
+    let handover = Arc::new(Handover::new(sizes, place.ranks, Arc::clone(&pool), Box::new(wake)));
+    let local = LocalFabric::among(place, Arc::clone(&pool), Arc::clone(&folder));
+    let inbox = Inbox::new(place.owned(), pool, folder, local.number());
+    let local = local.combining(combining.make, combining.portion);
+    let exchange = Exchange::new(Arc::clone(&handover), inbox, place.ranks);
+    (ExchangeFabric { local, place, handover }, exchange)
+}
+
+/// Partitions in the memory and on the disk of many processes, seen from one.
+pub struct ExchangeFabric {
+    local: LocalFabric,
+    place: Place,
+    handover: Arc<Handover>,
+}
+
+impl ExchangeFabric {
+    /// The memory without which `senders` senders of one process among `ranks` to `partitions` partitions cannot work.
+    pub fn least_memory(partitions: usize, ranks: usize, senders: usize) -> u64 {
+        let blocks = LocalFabric::least_memory(partitions, senders);
+        // Buffers grow with the memory, up to an eighth of it.
+        let buffers = (FIRST_BUFFERS as u64 + RECEIVED_AT_ONCE) * sizes(0, ranks).0 as u64;
+        (blocks + blocks.div_ceil(7)).max(blocks + buffers)
+    }
+}
+
+impl Fabric for ExchangeFabric {
+    type Sender = LocalSender;
+    type Partitions = LocalPartitions;
+
+    fn sender(&self) -> LocalSender {
+        self.local.sender_with(Some(Outbox::new(Arc::clone(&self.handover), self.place)))
+    }
+
+    /// Sends what is left and waits until everything came that the other processes send.
+    fn close(self, mut senders: Vec<LocalSender>) -> Result<LocalPartitions, FabricError> {
+        senders.iter_mut().try_for_each(LocalSender::send_all_off)?;
+        let came = self.handover.close()?;
+        self.local.close_with(senders, Some(came))
+    }
+}
+
+/// What the exchange came to, for reports.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Rounds of all processes: the same number in each.
+    pub rounds: u64,
+    /// Bytes sent to other processes.
+    pub sent: u64,
+    /// Bytes that came from other processes.
+    pub received: u64,
+    /// Stretches of one partition's records that were sent.
+    pub pieces: u64,
+    /// Send buffers that were allocated.
+    pub buffers: u64,
+    /// Most bytes received in a round.
+    pub most_received: u64,
+}
+
+/// Moves what the workers of this process send to other processes, and the reverse. It never waits.
+pub struct Exchange {
+    handover: Arc<Handover>,
+    /// Until the exchange is over.
+    inbox: Option<Inbox>,
+    /// Rounds of which the numbers are on their way.
+    counting: VecDeque<Round>,
+    /// Rounds of which the numbers are here, by process.
+    counted: VecDeque<(Round, Vec<u32>)>,
+    /// Rounds of which the bytes are on their way.
+    moving: VecDeque<Round>,
+    /// What came and is not in the inbox yet.
+    came: VecDeque<Vec<u8>>,
+    /// Bytes that are on their way or came since the inbox took some.
+    transit: u64,
+    /// Of these, bytes that the inbox spills.
+    kept: u64,
+    most_transit: u64,
+    /// This process said that it has nothing more.
+    said_last: bool,
+    /// All said so.
+    heard_last: bool,
+    ranks: usize,
+    traffic: Traffic,
+}
+
+/// A round under way.
+struct Round {
+    buffer: Buffer,
+    /// Bytes to be received.
+    bytes: u64,
+    /// From its start to its end.
+    span: Span,
+}
+
+impl Exchange {
+    fn new(handover: Arc<Handover>, inbox: Inbox, ranks: usize) -> Exchange {
+        Exchange {
+            most_transit: RECEIVED_AT_ONCE * handover.buffer as u64,
+            handover,
+            inbox: Some(inbox),
+            counting: VecDeque::new(),
+            counted: VecDeque::new(),
+            moving: VecDeque::new(),
+            came: VecDeque::new(),
+            transit: 0,
+            kept: 0,
+            said_last: false,
+            heard_last: false,
+            ranks,
+            traffic: Traffic::default(),
+        }
+    }
+
+    /// Does what can be done without waiting: starts rounds, sends and receives bytes, keeps or spills some of what came. `busiest` is how many
+    /// rounds the process that started the most has started, as far as is known. True when anything moved.
+    ///
+    /// What goes wrong with the spill files is told to this process's workers, as if they had spilled.
+    ///
+    /// # Errors
+    /// Those of `wire`. [`Exchange::fail`] is to be called then.
+    pub fn step(&mut self, wire: &mut impl Wire, busiest: u64) -> Result<bool, FabricError> {
+        if self.inbox.is_none() || self.handover.has_failed() {
+            return Ok(false);
+        }
+        let started = self.start_round(wire, busiest)?;
+        let counted = self.receive_counts(wire)?;
+        let moving = self.start_bytes(wire)?;
+        let moved = self.receive_bytes(wire)?;
+        let kept = self.keep().unwrap_or_else(|why| {
+            self.handover.fail(Some(why));
+            true
+        });
+        self.end();
+        Ok(started || counted || moving || moved || kept)
+    }
+
+    /// Rounds that this process started.
+    pub fn started(&self) -> u64 {
+        self.traffic.rounds
+    }
+
+    /// True when nothing is under way in this process and its workers ask for nothing: a step would only find that another process
+    /// started a round.
+    pub fn is_idle(&self) -> bool {
+        let nothing_more = self.said_last || !self.handover.is_closed();
+        self.under_way() == 0 && self.came.is_empty() && self.handover.is_empty() && nothing_more && !self.is_spilling()
+    }
+
+    /// True when everything came that any process sent.
+    pub fn is_over(&self) -> bool {
+        self.inbox.is_none()
+    }
+
+    /// Ends the wait of all workers of this process with [`FabricError::Elsewhere`].
+    pub fn fail(&self) {
+        self.handover.fail(None);
+    }
+
+    /// What was moved so far.
+    pub fn traffic(&self) -> Traffic {
+        Traffic { buffers: self.handover.buffers() as u64, ..self.traffic }
+    }
+
+    fn under_way(&self) -> usize {
+        self.counting.len() + self.counted.len() + self.moving.len()
+    }
+
+    fn is_spilling(&self) -> bool {
+        self.inbox.as_ref().is_some_and(Inbox::is_spilling)
+    }
+
+    fn start_round(&mut self, wire: &mut impl Wire, busiest: u64) -> Result<bool, FabricError> {
+        if self.under_way() == MOST_ROUNDS {
+            return Ok(false);
+        }
+        let (buffer, last) = match self.handover.next() {
+            Next::Full(buffer, last) => (buffer, last),
+            Next::Closed if !self.said_last || busiest > self.started() => (self.nothing(), true),
+            Next::Nothing if busiest > self.started() + BEHIND => (self.nothing(), false),
+            _ => return Ok(false),
+        };
+        wire.start_counts(buffer.lengths.iter().map(|&length| length << 1 | u32::from(last)).collect())?;
+        let bytes = buffer.bytes.len() as u64;
+        let span =
+            info_span!(target: "gyrase::trace", "round", instance = self.traffic.rounds, bytes, received = Empty);
+        self.said_last = last;
+        self.traffic.rounds += 1;
+        self.traffic.sent += bytes;
+        self.traffic.pieces += buffer.pieces;
+        self.counting.push_back(Round { buffer, bytes: 0, span });
+        Ok(true)
+    }
+
+    fn nothing(&self) -> Buffer {
+        Buffer { lengths: vec![0; self.ranks], ..Buffer::default() }
+    }
+
+    fn receive_counts(&mut self, wire: &mut impl Wire) -> Result<bool, FabricError> {
+        if self.counting.is_empty() {
+            return Ok(false);
+        }
+        let Some(numbers) = wire.counts()? else { return Ok(false) };
+        self.heard_last |= numbers.iter().all(|number| number & 1 == 1);
+        let lengths: Vec<u32> = numbers.iter().map(|number| number >> 1).collect();
+        let mut round = self.counting.pop_front().expect("a round was counting");
+        round.bytes = lengths.iter().map(|&length| u64::from(length)).sum();
+        round.span.record("received", round.bytes);
+        self.traffic.received += round.bytes;
+        self.traffic.most_received = self.traffic.most_received.max(round.bytes);
+        self.counted.push_back((round, lengths));
+        Ok(true)
+    }
+
+    /// Starts the next round's bytes once there is memory for them.
+    fn start_bytes(&mut self, wire: &mut impl Wire) -> Result<bool, FabricError> {
+        let Some((round, _)) = self.counted.front() else { return Ok(false) };
+        if self.transit > 0 && self.transit + round.bytes > self.most_transit {
+            return Ok(false);
+        }
+        let (mut round, received) = self.counted.pop_front().expect("a round was counted");
+        wire.start_bytes(std::mem::take(&mut round.buffer.bytes), &round.buffer.lengths, &received)?;
+        self.transit += round.bytes;
+        self.moving.push_back(round);
+        Ok(true)
+    }
+
+    fn receive_bytes(&mut self, wire: &mut impl Wire) -> Result<bool, FabricError> {
+        if self.moving.is_empty() {
+            return Ok(false);
+        }
+        let Some(exchanged) = wire.bytes()? else { return Ok(false) };
+        let Round { mut buffer, .. } = self.moving.pop_front().expect("a round was moving");
+        buffer.bytes = exchanged.sent;
+        if buffer.bytes.capacity() > 0 {
+            self.handover.give_back(buffer);
+        }
+        self.came.push_back(exchanged.came);
+        Ok(true)
+    }
+
+    /// Gives what came to the inbox, or lets it spill a portion.
+    fn keep(&mut self) -> Result<bool, FabricError> {
+        let inbox = self.inbox.as_mut().expect("the exchange is not over");
+        if inbox.is_spilling() {
+            inbox.spill_some()?;
+        } else if let Some(came) = self.came.pop_front() {
+            self.kept = came.len() as u64;
+            inbox.add(came)?;
+        } else {
+            return Ok(false);
+        }
+        if !inbox.is_spilling() {
+            self.transit -= std::mem::take(&mut self.kept);
+        }
+        Ok(true)
+    }
+
+    /// Hands the inbox to whoever closes the fabric, when everything is in it.
+    fn end(&mut self) {
+        if self.heard_last && self.under_way() == 0 && self.came.is_empty() && !self.is_spilling() {
+            let traffic = self.traffic();
+            self.inbox.take().into_iter().for_each(|inbox| self.handover.finish(inbox, traffic));
+        }
+    }
+}
+
+impl Drop for Exchange {
+    /// Nobody waits for what nobody drives any more.
+    fn drop(&mut self) {
+        if !self.is_over() {
+            self.fail();
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! What came from other processes: buffers kept as they came, and a spill file when they outgrow the memory.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::arch::prefetch;
+use crate::blocks::{FETCHED, LINE};
+use crate::contract::Each;
+use crate::memory::Pool;
+use crate::spill::{SPILL_WRITE, SpillFile};
+use crate::{FabricError, SLACK, SpillFolder};
+
+/// Bytes before the records of a piece: its partition and how many bytes of records follow.
+pub(crate) const HEAD: usize = 8;
+/// Bytes to note where a piece is, with what a growing list takes in advance.
+const NOTE: u64 = 16;
+
+/// What a piece of `bytes` bytes of records begins with.
+pub(crate) fn head(partition: usize, bytes: usize) -> [u8; HEAD] {
+    let mut head = [0; HEAD];
+    head[..4].copy_from_slice(&(partition as u32).to_le_bytes());
+    head[4..].copy_from_slice(&(bytes as u32).to_le_bytes());
+    head
+}
+
+fn number(bytes: &[u8]) -> usize {
+    u32::from_le_bytes(bytes[..4].try_into().expect("four bytes")) as usize
+}
+
+/// Buffers as they came, and where the pieces of each partition are in them.
+pub(crate) struct Received {
+    owned: Range<usize>,
+    buffers: Vec<Vec<u8>>,
+    /// Per owned partition: buffer and byte of each piece's records.
+    pieces: Vec<Vec<(u32, u32)>>,
+}
+
+impl Received {
+    pub(crate) fn new(owned: Range<usize>) -> Received {
+        Received { buffers: Vec::new(), pieces: vec![Vec::new(); owned.len()], owned }
+    }
+
+    /// Takes a buffer in; how many pieces it holds.
+    fn add(&mut self, buffer: Vec<u8>) -> Result<u64, FabricError> {
+        let (number_of_buffer, mut at, mut pieces) = (self.buffers.len() as u32, 0, 0);
+        while at < buffer.len() {
+            let head = buffer.get(at..at + HEAD).ok_or_else(malformed)?;
+            let (partition, bytes) = (number(head), number(&head[4..]));
+            if !self.owned.contains(&partition) || buffer.len() - at - HEAD < bytes {
+                return Err(malformed());
+            }
+            self.pieces[partition - self.owned.start].push((number_of_buffer, (at + HEAD) as u32));
+            at += HEAD + bytes;
+            pieces += 1;
+        }
+        self.buffers.push(buffer);
+        Ok(pieces)
+    }
+
+    /// A piece's records and all behind them in its buffer, and how many bytes of it are records.
+    fn piece(&self, (buffer, at): (u32, u32)) -> (&[u8], usize) {
+        let (buffer, at) = (&self.buffers[buffer as usize], at as usize);
+        (&buffer[at..], number(&buffer[at - 4..]))
+    }
+
+    /// Bytes of records of owned partition `number`.
+    pub(crate) fn bytes(&self, number: usize) -> u64 {
+        self.pieces[number].iter().map(|&piece| self.piece(piece).1 as u64).sum()
+    }
+
+    /// Hands out the pieces of owned partition `number`, in the order in which they came.
+    pub(crate) fn try_for_each<E>(&self, number: usize, each: &mut Each<E>) -> Result<(), E> {
+        let pieces = &self.pieces[number];
+        for (i, &piece) in pieces.iter().enumerate() {
+            if let Some(&next) = pieces.get(i + 1) {
+                (0..FETCHED).filter_map(|line| self.piece(next).0.get(LINE * line)).for_each(prefetch);
+            }
+            let (bytes, used) = self.piece(piece);
+            match bytes.get(..used + SLACK) {
+                Some(slack) => each(slack, used)?,
+                // The last piece of a buffer.
+                None => each(&[&bytes[..used], &[0; SLACK]].concat(), used)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+fn malformed() -> FabricError {
+    FabricError::Mpi { call: "MPI_Ialltoallv", what: "bytes came that nobody sent".to_string() }
+}
+
+/// Receives for the partitions of one process.
+pub(crate) struct Inbox {
+    pool: Arc<Pool>,
+    folder: Arc<SpillFolder>,
+    number: usize,
+    received: Received,
+    /// Bytes of the pool in use.
+    held: u64,
+    /// While all is being spilled: the owned partition and piece that are next.
+    spilling: Option<(usize, usize)>,
+    spill: Option<SpillFile>,
+}
+
+impl Inbox {
+    /// An inbox that counts what it keeps in `pool` and spills to file `number` of `folder`.
+    pub(crate) fn new(owned: Range<usize>, pool: Arc<Pool>, folder: Arc<SpillFolder>, number: usize) -> Inbox {
+        Inbox { pool, folder, number, received: Received::new(owned), held: 0, spilling: None, spill: None }
+    }
+
+    /// Takes a buffer in. When there is no memory left for it all that is kept is going to be spilled.
+    pub(crate) fn add(&mut self, buffer: Vec<u8>) -> Result<(), FabricError> {
+        let taken = buffer.capacity() as u64;
+        let bytes = taken + NOTE * self.received.add(buffer)?;
+        if self.pool.reserve(bytes) {
+            self.held += bytes;
+        } else {
+            self.spilling = Some((0, 0));
+        }
+        Ok(())
+    }
+
+    /// True while [`Inbox::spill_some`] is to be called before more is added.
+    pub(crate) fn is_spilling(&self) -> bool {
+        self.spilling.is_some()
+    }
+
+    /// True when something was spilled, or is going to be.
+    pub(crate) fn spilled(&self) -> bool {
+        self.spill.is_some() || self.is_spilling()
+    }
+
+    /// Writes one more portion of what is being spilled.
+    pub(crate) fn spill_some(&mut self) -> Result<(), FabricError> {
+        let Some((mut number, mut piece)) = self.spilling else { return Ok(()) };
+        let (mut buffer, mut gathered) = (Vec::with_capacity(SPILL_WRITE), Vec::new());
+        while number < self.received.pieces.len() && buffer.len() < SPILL_WRITE {
+            let before = buffer.len();
+            let pieces = &self.received.pieces[number];
+            while piece < pieces.len() && buffer.len() < SPILL_WRITE {
+                let (bytes, used) = self.received.piece(pieces[piece]);
+                buffer.extend_from_slice(&bytes[..used]);
+                piece += 1;
+            }
+            gathered.push(((self.received.owned.start + number) as u32, buffer.len() - before));
+            if piece == pieces.len() {
+                (number, piece) = (number + 1, 0);
+            }
+        }
+        if self.spill.is_none() {
+            self.spill = Some(SpillFile::create(&self.folder, self.number)?);
+        }
+        let file = self.spill.as_mut().expect("just made");
+        file.append(&self.folder, &buffer, &gathered)?;
+        self.spilling = Some((number, piece));
+        if number == self.received.pieces.len() {
+            self.release();
+        }
+        Ok(())
+    }
+
+    fn release(&mut self) {
+        self.spilling = None;
+        self.received = Received::new(self.received.owned.clone());
+        self.pool.give_back(std::mem::take(&mut self.held));
+    }
+
+    /// What was kept: all in a file if it is to be `spilled`.
+    pub(crate) fn finish(mut self, spilled: bool) -> Result<(Received, Option<SpillFile>), FabricError> {
+        if spilled {
+            self.spilling.get_or_insert((0, 0));
+        }
+        while self.is_spilling() {
+            self.spill_some()?;
+        }
+        Ok((self.received, self.spill))
+    }
+}
