@@ -39,7 +39,7 @@ pub use local::{LocalFabric, LocalSender};
 pub use output::{OutputError, OutputFile};
 pub use partitions::LocalPartitions;
 pub use progress::{Progress, Stage};
-pub use schedule::{LocalSchedule, Post, Schedule, Window};
+pub use schedule::{LocalSchedule, Post, Schedule, Steal, Stealing, Window, window_numbers};
 pub use spill::SpillFolder;
 pub use wire::{Exchanged, Wire};
 pub use world::{Alone, Combining, Place, World, owned, owner};

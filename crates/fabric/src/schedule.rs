@@ -6,9 +6,13 @@
 
 use std::collections::HashMap;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 use crate::FabricError;
+
+mod stealing;
+
+pub use stealing::{Steal, Stealing, window_numbers};
 
 /// Hands chunks to the workers of all processes, each once.
 pub trait Schedule: Sync {
@@ -25,19 +29,36 @@ pub trait Schedule: Sync {
     /// Another process failed.
     fn take_this(&self, chunk: usize) -> Result<bool, FabricError>;
 
-    /// Sends the first bytes of a chunk, which belong to the chunk before it, to whoever works that one. Does not wait: where that
-    /// is not known yet they are kept and sent later.
+    /// Sends the first bytes behind `chunk`, which belong to it, to whoever works it. Does not wait: where that is not known yet
+    /// they are kept, and sent with a later call of any method.
     ///
     /// # Errors
     /// Another process failed.
     fn send_back(&self, chunk: usize, bytes: Vec<u8>) -> Result<(), FabricError>;
 
-    /// The first bytes of `chunk`, sent back to the chunk before it, which this process works; `None` while they are not there.
-    /// Given out once.
+    /// What was sent back to `chunk`, which this process works; `None` while it is not there. Given out once.
     ///
     /// # Errors
     /// Another process failed.
     fn sent_back(&self, chunk: usize) -> Result<Option<Vec<u8>>, FabricError>;
+
+    /// Whether nothing is kept that was to be sent back. A process stays until then.
+    ///
+    /// # Errors
+    /// Another process failed.
+    fn all_sent(&self) -> Result<bool, FabricError>;
+
+    /// Tells all workers of all processes that what was read is void: they need not wait for what is sent back.
+    ///
+    /// # Errors
+    /// Another process failed.
+    fn give_up(&self) -> Result<(), FabricError>;
+
+    /// Whether somebody called [`Schedule::give_up`], as far as is known here.
+    ///
+    /// # Errors
+    /// Another process failed.
+    fn given_up(&self) -> Result<bool, FabricError>;
 }
 
 /// The schedule of one process: the lowest chunk first.
@@ -46,12 +67,13 @@ pub struct LocalSchedule {
     chunks: usize,
     next: AtomicUsize,
     sent: Mutex<HashMap<usize, Vec<u8>>>,
+    given_up: AtomicBool,
 }
 
 impl LocalSchedule {
     /// A schedule of chunks `0..chunks`.
     pub fn new(chunks: usize) -> LocalSchedule {
-        LocalSchedule { chunks, next: AtomicUsize::new(0), sent: Mutex::default() }
+        LocalSchedule { chunks, next: AtomicUsize::new(0), sent: Mutex::default(), given_up: AtomicBool::new(false) }
     }
 }
 
@@ -73,9 +95,22 @@ impl Schedule for LocalSchedule {
     fn sent_back(&self, chunk: usize) -> Result<Option<Vec<u8>>, FabricError> {
         Ok(self.sent.lock().expect("no thread panics while it holds what was sent").remove(&chunk))
     }
+
+    fn all_sent(&self) -> Result<bool, FabricError> {
+        Ok(true)
+    }
+
+    fn give_up(&self) -> Result<(), FabricError> {
+        self.given_up.store(true, Relaxed);
+        Ok(())
+    }
+
+    fn given_up(&self) -> Result<bool, FabricError> {
+        Ok(self.given_up.load(Relaxed))
+    }
 }
 
-/// Numbers that every process keeps for all: read and changed one-sided and atomically, without its help.
+/// Numbers that every process keeps for all, 0 at the start: read and changed one-sided and atomically, without its help.
 pub trait Window: Sync {
     /// Adds to number `at` of process `rank`, wrapping around; what it was before (`MPI_Fetch_and_op`).
     ///
@@ -102,7 +137,8 @@ pub trait Window: Sync {
     fn compare_and_swap(&self, rank: usize, at: usize, expected: u64, new: u64) -> Result<u64, FabricError>;
 }
 
-/// Letters to other processes, each with a number on it. Letters of one process to another arrive in the order sent.
+/// Letters to other processes, each with a number on it, for one schedule: a letter of an earlier one is not received. Letters of
+/// one process to another arrive in the order sent.
 pub trait Post: Sync {
     /// Sends a letter without waiting; to this process itself too.
     ///
