@@ -39,8 +39,8 @@ impl Log {
     /// Begins a log after all was read, with the bins that are in the file already; it goes before the manifest of the
     /// spill files, which makes it count.
     pub(crate) fn start(&self, job: &str, read: Scattered, writer: &Writer) -> Result<(), Error> {
-        let Scattered { reads, bases, kmers, super_kmers } = read;
-        let head = format!("{job}\n{reads} {bases} {kmers} {super_kmers}\n");
+        let Scattered { reads, bases, kmers, super_kmers, bytes } = read;
+        let head = format!("{job}\n{reads} {bases} {kmers} {super_kmers} {bytes}\n");
         let begun = File::create(self.path()).and_then(|mut file| file.write_all(head.as_bytes()).map(|()| file));
         let file = begun.map_err(|source| self.error(source))?;
         *self.open.lock().expect("no thread panics while it holds the log") = Some((file, 0));
@@ -65,12 +65,12 @@ impl Log {
         let text = std::fs::read_to_string(self.path()).ok()?;
         let whole = &text[..text.rfind('\n')? + 1];
         let mut lines = whole.strip_prefix(job)?.strip_prefix('\n')?.lines();
-        let &[reads, bases, kmers, super_kmers] = &numbers(lines.next()?)?[..] else { return None };
+        let &[reads, bases, kmers, super_kmers, bytes] = &numbers(lines.next()?)?[..] else { return None };
         let bins = lines.map_while(|line| {
             let &[offset, kmers, overflows, crc] = &numbers(line)?[..] else { return None };
             Some(BinEntry { offset, kmers, overflows, crc: crc as u32 })
         });
-        Some(Earlier { read: Scattered { reads, bases, kmers, super_kmers }, bins: bins.collect() })
+        Some(Earlier { read: Scattered { reads, bases, kmers, super_kmers, bytes }, bins: bins.collect() })
     }
 }
 

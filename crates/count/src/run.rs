@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use gyrase_fabric::{Drain, LocalFabric, LocalPartitions, Progress, SpillFolder};
+use gyrase_fabric::{Alone, Drain, LocalFabric, LocalPartitions, Progress, SpillFolder};
 use gyrase_fastx::{Inputs, Options};
 use gyrase_kmer::{BINS, with_words};
 use gyrase_table::gyk::{Cutoffs, Metadata, Writer};
@@ -95,7 +95,7 @@ impl Run<'_> {
         let portion = self.budget.tables / 16;
         let fabric = fabric.combining(move || Box::new(Repeats::<W>::new(shape)), portion);
         self.progress.start("read", self.inputs.total_bytes().unwrap_or(0));
-        Ok(scatter::<W, _>(self.inputs, shape, fabric, self.config.threads, self.progress)?)
+        Ok(scatter::<W, _>(self.inputs, &Alone, None, shape, fabric, self.config.threads, self.progress)?)
     }
 
     /// Counts the partitions from the writer's next bin on and publishes the database.

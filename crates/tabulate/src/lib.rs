@@ -20,7 +20,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 
-use gyrase_fabric::{Drain, Fabric, FabricError, Progress, Sender};
+use gyrase_fabric::{Drain, Fabric, FabricError, LocalPartitions, Progress, Sender, World};
 use gyrase_fastx::Inputs;
 use gyrase_kmer::{Cutter, Shape, SuperKmer, mix};
 use gyrase_seq::Batch;
@@ -54,6 +54,8 @@ pub struct Scattered {
     pub kmers: u64,
     /// Super-k-mers that they were sent as.
     pub super_kmers: u64,
+    /// Bytes of the inputs that they were read from, as they are stored.
+    pub bytes: u64,
 }
 
 impl Scattered {
@@ -62,21 +64,30 @@ impl Scattered {
         self.bases += other.bases;
         self.kmers += other.kmers;
         self.super_kmers += other.super_kmers;
+        self.bytes += other.bytes;
     }
 }
 
-/// Sends the super-k-mers of all reads of `inputs` to their bins, on `threads` threads. The progress is in bytes of
-/// [`Inputs::total_bytes`].
+/// Sends the super-k-mers of all reads of `inputs` to their bins, on `threads` threads of each process of the job. The progress is in
+/// bytes of [`Inputs::total_bytes`].
+///
+/// Collective. What is returned is what this process read; the partitions are those that it owns.
+///
+/// The inputs are read in chunks of about `chunk` bytes, which the workers of all processes share, or of a size
+/// that suits their number. One process alone that asks for no size reads in batches that any thread takes, without borders.
 ///
 /// # Errors
-/// The first error of any thread; the others stop at their next batch.
-pub fn scatter<const W: usize, F: Fabric + Sync>(
+/// The first error of any thread; the others stop at their next batch. [`gyrase_fastx::Error::NeedsSerial`] comes to all processes
+/// if to one.
+pub fn scatter<const W: usize, J: World>(
     inputs: &Inputs,
+    world: &J,
+    chunk: Option<u64>,
     shape: Shape,
-    fabric: F,
+    fabric: J::Fabric,
     threads: usize,
     progress: &Progress,
-) -> Result<(F::Partitions, Scattered), TabulateError> {
+) -> Result<(LocalPartitions, Scattered), TabulateError> {
     let senders: Vec<_> = (0..threads).map(|_| fabric.sender()).collect();
     let (failed, shown) = (AtomicBool::new(false), AtomicU64::new(0));
     // As they are stored, which is what the inputs can tell the sum of.
@@ -84,7 +95,11 @@ pub fn scatter<const W: usize, F: Fabric + Sync>(
         let read = inputs.read_bytes();
         progress.advance(read.saturating_sub(shown.fetch_max(read, Relaxed)));
     };
+    let _ = chunk;
     let outcome = in_parallel(senders, |mut sender| {
+        if world.rank() > 0 {
+            return Ok((sender, Scattered::default()));
+        }
         let go_on = || if progress.is_cancelled() { Err(TabulateError::Cancelled) } else { Ok(!failed.load(Relaxed)) };
         let scattered = scatter_batches::<W>(inputs, shape, &mut sender, go_on, advance);
         failed.fetch_or(scattered.is_err(), Relaxed);
@@ -93,6 +108,7 @@ pub fn scatter<const W: usize, F: Fabric + Sync>(
     let mut all = Scattered::default();
     outcome.iter().for_each(|(_, scattered)| all.add(*scattered));
     let partitions = fabric.close(outcome.into_iter().map(|(sender, _)| sender).collect())?;
+    all.bytes = inputs.read_bytes();
     Ok((partitions, all))
 }
 
