@@ -65,6 +65,10 @@ pub struct Common {
     #[arg(long, global = true, value_name = "FILE")]
     pub report: Option<PathBuf>,
 
+    /// Write what every thread did when to this JSON file: for `gyrase profile`, and for viewers such as Perfetto
+    #[arg(long, global = true, value_name = "FILE.json")]
+    pub trace: Option<PathBuf>,
+
     /// Messages on standard error: lines for people, or one JSON object each
     #[arg(long, global = true, value_name = "FORM", value_enum, default_value_t = LogFormat::Plain)]
     pub log: LogFormat,

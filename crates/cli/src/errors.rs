@@ -152,6 +152,12 @@ impl From<CandidatesError> for Failure {
     }
 }
 
+impl From<FabricError> for Failure {
+    fn from(error: FabricError) -> Failure {
+        Failure::from_error(fabric(&error), &error)
+    }
+}
+
 impl From<GydbError> for Failure {
     fn from(error: GydbError) -> Failure {
         Failure::from_error(references(&error), &error)

@@ -12,9 +12,10 @@ use tracing_subscriber::prelude::*;
 use tracing_subscriber::registry::LookupSpan;
 
 use crate::args::{Common, LogFormat};
+use crate::trace::{self, Tracer};
 
-/// Installs the logger. Without flags our own messages and the libraries' warnings are shown.
-pub fn install(common: &Common) {
+/// Installs the logger, and the tracer if there is one. Without flags our own messages and the libraries' warnings are shown.
+pub fn install(common: &Common, tracer: Option<&Tracer>) {
     let own = env!("CARGO_CRATE_NAME");
     let levels = match (common.quiet, common.verbose) {
         (true, _) => Targets::new().with_default(Level::ERROR),
@@ -24,14 +25,16 @@ pub fn install(common: &Common) {
         _ => Targets::new().with_default(Level::TRACE),
     };
     // Spans of traces are no messages.
-    let levels = levels.with_target("gyrase::trace", LevelFilter::OFF);
+    let levels = levels.with_target(trace::TARGET, LevelFilter::OFF);
     let lines = fmt::layer().with_writer(std::io::stderr);
     let plain = Plain { terminal: std::io::stderr().is_terminal() };
     let layer: Box<dyn Layer<_> + Send + Sync> = match common.log {
         LogFormat::Json => lines.json().boxed(),
         LogFormat::Plain => lines.event_format(plain).boxed(),
     };
-    tracing_subscriber::registry().with(layer.with_filter(levels)).init();
+    let spans = Targets::new().with_target(trace::TARGET, Level::INFO);
+    let tracer = tracer.cloned().map(|tracer| tracer.with_filter(spans));
+    tracing_subscriber::registry().with(layer.with_filter(levels)).with(tracer).init();
 }
 
 /// `gyrase: warning: ...`; on a terminal the line first wipes a progress bar away.

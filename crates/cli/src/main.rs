@@ -14,6 +14,7 @@ mod show;
 mod signals;
 mod sink;
 mod size;
+mod trace;
 mod words;
 
 use std::process::ExitCode;
@@ -25,9 +26,10 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return failure::usage(&error),
     };
-    logs::install(&cli.common);
+    let tracer = cli.common.trace.is_some().then(trace::Tracer::new);
+    logs::install(&cli.common, tracer.as_ref());
     failure::guard(|| {
-        let session = session::Session::start(&cli.common)?;
+        let session = session::Session::start(&cli.common, tracer)?;
         let done = cmd::run(cli.command, &session);
         session.finish(done)
     })

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use gyrase_fabric::Progress;
+use gyrase_fabric::{Alone, OutputFile, Progress};
 use serde_json::Value;
 
 use crate::args::Common;
@@ -14,6 +14,7 @@ use crate::report::{self, Facts};
 use crate::show::Show;
 use crate::signals::{self, Asked};
 use crate::size::Size;
+use crate::trace::{self, Tracer};
 use crate::{machine, places, words};
 
 /// The share of memory that a run takes when `--memory` is not given.
@@ -33,6 +34,7 @@ pub struct Session {
     pub progress: Arc<Progress>,
     quiet: bool,
     report: Option<PathBuf>,
+    trace: Option<(Tracer, PathBuf)>,
     facts: RefCell<Facts>,
     asked: Asked,
     start: Instant,
@@ -40,7 +42,7 @@ pub struct Session {
 
 impl Session {
     /// Settles the limits and begins to listen to signals.
-    pub fn start(common: &Common) -> Result<Session> {
+    pub fn start(common: &Common, tracer: Option<Tracer>) -> Result<Session> {
         machine::raise_open_files();
         let progress = Arc::new(Progress::default());
         let asked = signals::listen(Arc::clone(&progress))
@@ -53,17 +55,28 @@ impl Session {
             progress,
             quiet: common.quiet,
             report: common.report.clone(),
+            trace: tracer.zip(common.trace.clone()),
             facts: RefCell::default(),
             asked,
             start: Instant::now(),
         };
         session.say_limits();
+        session.try_trace()?;
         Ok(session)
     }
 
     fn say_limits(&self) {
         let (threads, memory) = (words::things(self.threads as u64, "thread"), words::bytes(self.memory));
         tracing::debug!("{threads}, {memory} of memory, temporary files in {}", self.tmp.display());
+    }
+
+    /// Finds out at once that a trace could not be written.
+    fn try_trace(&self) -> Result<()> {
+        if let Some((tracer, path)) = &self.trace {
+            tracer.expect_threads(self.threads);
+            OutputFile::create(path)?;
+        }
+        Ok(())
     }
 
     /// Runs `work` while its progress is shown.
@@ -74,13 +87,14 @@ impl Session {
         result
     }
 
-    /// Refuses an output, the report among them, that is one of the inputs, or two outputs of one name.
+    /// Refuses an output, report and trace among them, that is one of the inputs, or two outputs of one name.
     pub fn keep_apart<'a>(
         &'a self,
         inputs: impl IntoIterator<Item = &'a PathBuf>,
         outputs: impl IntoIterator<Item = &'a PathBuf>,
     ) -> Result<()> {
-        places::keep_apart(inputs, outputs.into_iter().chain(&self.report))
+        let own = self.report.iter().chain(self.trace.iter().map(|(_, path)| path));
+        places::keep_apart(inputs, outputs.into_iter().chain(own))
     }
 
     /// The folder for temporary files, made where it is missing.
@@ -110,6 +124,9 @@ impl Session {
         }
         for stage in self.progress.stages() {
             tracing::debug!("{}: {}", stage.name, words::time(stage.time));
+        }
+        if let Some((tracer, path)) = &self.trace {
+            trace::write(tracer, path, &Alone, 0)?;
         }
         match &self.report {
             Some(path) => report::write(path, &self.facts.borrow(), &self.progress, self.elapsed()),

@@ -14,4 +14,5 @@ mod sameness;
 mod samples;
 mod skewed;
 mod stops;
+mod trace;
 mod verbs;

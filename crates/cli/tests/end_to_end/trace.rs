@@ -1,0 +1,73 @@
+//! `--trace`: a whole timeline, or no file.
+
+use serde_json::Value;
+
+use crate::place::Place;
+
+fn events(place: &Place, name: &str) -> Vec<Value> {
+    let trace = place.json(name);
+    assert_eq!(trace["otherData"]["ranks"], 1);
+    trace["traceEvents"].as_array().unwrap().clone()
+}
+
+#[test]
+fn a_trace_holds_what_every_thread_did() {
+    let place = Place::new();
+    place.simulate("20000", "20");
+    place.ok(&["count", "r_1.fq", "r_2.fq", "-o", "o.gyk", "--threads", "2", "--trace", "t.json"]);
+    let events = events(&place, "t.json");
+    let spans: Vec<&Value> = events.iter().filter(|event| event["ph"] == "X").collect();
+    for name in ["open", "read", "parse", "scatter", "count", "write", "sync"] {
+        assert!(spans.iter().any(|span| span["cat"] == "gyrase" && span["name"] == name), "{name}");
+    }
+    let stages: Vec<&str> =
+        spans.iter().filter(|span| span["cat"] == "stage").filter_map(|span| span["name"].as_str()).collect();
+    assert_eq!(stages, ["start", "read", "count", "write"]);
+    let threads: Vec<&str> = events
+        .iter()
+        .filter(|event| event["name"] == "thread_name")
+        .filter_map(|event| event["args"]["name"].as_str())
+        .collect();
+    assert!(threads.starts_with(&["stages", "main", "worker 0"]), "{threads:?}");
+    // Spans of a thread follow each other or lie within each other: viewers ask for that.
+    for track in 1..=threads.len() as u64 {
+        let mut ends: Vec<f64> = Vec::new();
+        let mut of_track: Vec<(f64, f64)> = spans
+            .iter()
+            .filter(|span| span["tid"] == track)
+            .map(|span| (span["ts"].as_f64().unwrap(), span["dur"].as_f64().unwrap()))
+            .collect();
+        of_track.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
+        for (start, time) in of_track {
+            ends.retain(|&end| end > start + 0.0005);
+            assert!(ends.iter().all(|&end| start + time <= end + 0.0015), "{start} {time} {ends:?}");
+            ends.push(start + time);
+        }
+    }
+    let parsed: u64 = spans
+        .iter()
+        .filter(|span| span["name"] == "parse" && span["tid"] != 2)
+        .filter_map(|span| span["args"]["bytes"].as_u64())
+        .sum();
+    assert_eq!(parsed as usize, place.read("r_1.fq").len() + place.read("r_2.fq").len());
+}
+
+#[test]
+fn a_failed_run_leaves_no_trace() {
+    let place = Place::new();
+    place.write("bad.fq", "@r\nACGT\n+\nIII\n");
+    place.fails(&["count", "bad.fq", "-o", "o.gyk", "--trace", "t.json"], 7, &["bad.fq"]);
+}
+
+#[test]
+fn a_trace_that_cannot_be_written_is_refused_at_once() {
+    let place = Place::new();
+    place.write("r.fa", ">r\nACGTACGT\n");
+    place.fails(
+        &["count", "r.fa", "-k", "3", "-o", "o.gyk", "--trace", "nowhere/t.json"],
+        6,
+        &["there is no folder nowhere"],
+    );
+    place.fails(&["count", "r.fa", "-k", "3", "-o", "o.gyk", "--trace", "r.fa"], 1, &["r.fa is an input"]);
+    assert_eq!(place.read("r.fa"), b">r\nACGTACGT\n");
+}
