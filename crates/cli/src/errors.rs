@@ -231,6 +231,7 @@ fn fabric(error: &FabricError) -> Code {
 fn database(error: &GykError) -> Code {
     match error {
         GykError::Write(_) => Code::Output,
+        GykError::Spill(error) => fabric(error),
         _ => Code::Database,
     }
 }

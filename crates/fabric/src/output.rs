@@ -4,11 +4,15 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use tracing::info_span;
 
 /// How often a partial file may vanish while it is opened.
 const TRIES: usize = 16;
+
+/// Lengths by which a file under construction is known.
+const LENGTHS: u64 = 1 << 16;
 
 /// How many symbolic links are followed, as the system does.
 const LINKS: usize = 40;
@@ -59,9 +63,7 @@ impl OutputFile {
 
     fn open(target: &Path) -> Result<OutputFile, OutputError> {
         let place = behind_links(target).map_err(|source| OutputError { path: target.to_path_buf(), source })?;
-        let mut name = place.as_os_str().to_owned();
-        name.push(".partial");
-        let partial = PathBuf::from(name);
+        let partial = partial_of(&place);
         let fail = |source| OutputError { path: target.to_path_buf(), source };
         match target.metadata() {
             Ok(there) if there.is_dir() => return Err(fail(io::Error::other("it is a directory"))),
@@ -81,6 +83,39 @@ impl OutputFile {
     /// The file under construction, for positioned writes.
     pub fn file(&self) -> &File {
         &self.file
+    }
+
+    /// Makes the file longer than `than` bytes, by a number that hardly another has: other processes know it by that ([`OutputFile::join`]).
+    ///
+    /// # Errors
+    /// The disk is full.
+    pub fn invite(&self, than: u64) -> Result<u64, OutputError> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.subsec_nanos());
+        let length = than + 1 + u64::from(now ^ std::process::id()) % LENGTHS;
+        self.file.set_len(length).map_err(|source| self.error(source))?;
+        Ok(length)
+    }
+
+    /// Opens what another process builds of `target`, and only what is `length` bytes long as that process told by
+    /// [`OutputFile::invite`]: on another machine there may be another file of that name, of an earlier run. The file is that
+    /// process's; it locks and publishes or removes it.
+    ///
+    /// # Errors
+    /// The file is not to be seen here, or cannot be written.
+    pub fn join(target: &Path, length: u64) -> Result<File, OutputError> {
+        let fail = |source| OutputError { path: target.to_path_buf(), source };
+        let elsewhere = || {
+            fail(io::Error::other(
+                "the file that rank 0 began is not there: the folder must be one that all machines of the job share",
+            ))
+        };
+        let partial = behind_links(target).map(|place| partial_of(&place)).map_err(fail)?;
+        let file = OpenOptions::new().read(true).write(true).open(partial).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => elsewhere(),
+            _ => fail(error),
+        })?;
+        let found = file.metadata().map_err(fail)?.len();
+        if found == length { Ok(file) } else { Err(elsewhere()) }
     }
 
     /// A file without a name, on the disk of the target: it is gone when it is dropped, or with the process.
@@ -122,6 +157,13 @@ impl OutputFile {
         let _ = File::open(folder_of(&self.place)).and_then(|folder| folder.sync_all());
         Ok(())
     }
+}
+
+/// Where a file is built that will be at `place`.
+fn partial_of(place: &Path) -> PathBuf {
+    let mut name = place.as_os_str().to_owned();
+    name.push(".partial");
+    PathBuf::from(name)
 }
 
 /// Follows symbolic links to a file, which need not be there.
@@ -247,6 +289,21 @@ mod tests {
         assert!(!is_named(&file, &partial));
         std::fs::write(&partial, b"").unwrap();
         assert!(!is_named(&file, &partial));
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn others_join_the_file_that_was_begun_and_no_other() {
+        let folder = folder("join");
+        let target = folder.join("x");
+        assert!(OutputFile::join(&target, 5).unwrap_err().to_string().contains("all machines"));
+        let output = OutputFile::create(&target).unwrap();
+        let length = output.invite(100).unwrap();
+        assert!(length > 100 && length <= 100 + LENGTHS, "{length}");
+        let joined = OutputFile::join(&target, length).unwrap();
+        assert_eq!(is_named(&joined, &folder.join("x.partial")), is_named(output.file(), &folder.join("x.partial")));
+        let stale = OutputFile::join(&target, length + 1).unwrap_err().to_string();
+        assert!(stale.contains("all machines"), "{stale}");
         std::fs::remove_dir_all(&folder).unwrap();
     }
 

@@ -70,7 +70,8 @@ impl SpillFolder {
         let _ = std::fs::remove_dir_all(&self.path);
     }
 
-    fn error(&self, source: io::Error) -> FabricError {
+    /// Wraps an error of the system with the name of the folder.
+    pub fn error(&self, source: io::Error) -> FabricError {
         FabricError::Spill { path: self.path.clone(), source }
     }
 
@@ -78,7 +79,31 @@ impl SpillFolder {
         self.path.join(format!("spill-{number}"))
     }
 
-    fn allow(&self, bytes: u64) -> Result<(), FabricError> {
+    /// A file of that name in the folder, with what an earlier run left in it.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn open(&self, name: &str) -> Result<File, FabricError> {
+        let options = OpenOptions::new().read(true).write(true).create(true).truncate(false).to_owned();
+        let path = self.path.join(name);
+        let file = std::fs::create_dir_all(&self.path).and_then(|()| options.open(&path));
+        file.map_err(|source| FabricError::Spill { path, source })
+    }
+
+    /// A file without a name there: it is gone when it is dropped, or with the process.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn nameless(&self) -> Result<File, FabricError> {
+        let made = std::fs::create_dir_all(&self.path).and_then(|()| tempfile::tempfile_in(&self.path));
+        made.map_err(|source| self.error(source))
+    }
+
+    /// Counts bytes that are about to be written to a file of the folder.
+    ///
+    /// # Errors
+    /// When they are more than allowed.
+    pub fn allow(&self, bytes: u64) -> Result<(), FabricError> {
         if self.written.fetch_add(bytes, Relaxed) + bytes > self.limit {
             return Err(FabricError::TooMuchSpill { limit: self.limit });
         }

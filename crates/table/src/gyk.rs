@@ -9,7 +9,9 @@
 
 mod bin;
 mod database;
+mod destination;
 mod error;
+mod finish;
 mod layout;
 mod pieces;
 mod writer;
@@ -19,4 +21,4 @@ pub use database::Database;
 pub use error::GykError;
 pub use layout::{BinEntry, Cutoffs, Header, Metadata, Summary};
 pub use pieces::Pieces;
-pub use writer::Writer;
+pub use writer::{Share, Writer};

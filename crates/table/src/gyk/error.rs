@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use gyrase_fabric::OutputError;
+use gyrase_fabric::{FabricError, OutputError};
 
 use super::layout::VERSION;
 
@@ -53,6 +53,9 @@ pub enum GykError {
     /// The file cannot be written.
     #[error(transparent)]
     Write(#[from] OutputError),
+    /// Finished bins cannot wait on the disk for their place in the file.
+    #[error(transparent)]
+    Spill(#[from] FabricError),
     /// Another thread of the same run failed and called `Writer::abandon`.
     #[error("the database {} was abandoned because another thread failed", path.display())]
     Abandoned {

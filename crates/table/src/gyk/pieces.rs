@@ -123,13 +123,13 @@ impl<'w> Pieces<'w> {
     /// Appends what was gathered to the scratch file.
     fn spill(&mut self) -> Result<(), GykError> {
         let _spill = info_span!(target: "gyrase::trace", "spill", bytes = self.gathered()).entered();
-        let output = self.writer.output();
+        let to = &self.writer.to;
         let (file, end) = match &mut self.scratch {
             Some(scratch) => scratch,
-            none => none.insert((output.scratch()?, 0)),
+            none => none.insert((to.scratch()?, 0)),
         };
         for part in [&mut self.keys, &mut self.counts, &mut self.overflow] {
-            file.write_all_at(&part.bytes, *end).map_err(|source| output.error(source))?;
+            file.write_all_at(&part.bytes, *end).map_err(|source| to.error(source))?;
             part.written.push(*end..*end + part.bytes.len() as u64);
             *end += part.bytes.len() as u64;
             part.bytes.clear();
@@ -176,6 +176,11 @@ pub(super) struct Scratch {
 }
 
 impl Scratch {
+    /// Bytes of the bin.
+    pub(super) fn length(&self) -> u64 {
+        self.ranges.iter().map(|range| range.end - range.start).sum()
+    }
+
     /// Copies the bin to `offset` of `target`.
     pub(super) fn copy_to(&self, target: &File, offset: u64) -> io::Result<()> {
         let mut at = offset;

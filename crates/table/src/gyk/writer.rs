@@ -1,18 +1,21 @@
 //! Builds a database from bins that many threads finish in about the right order.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::sync::{Condvar, Mutex, MutexGuard};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
-use gyrase_fabric::OutputFile;
+use gyrase_fabric::{OutputFile, SpillFolder};
 use gyrase_kmer::{BINS, Shape};
 use tracing::info_span;
 
+use super::destination::{Aside, Destination};
 use super::error::GykError;
-use super::layout::{BinEntry, Cutoffs, DIRECTORY_BYTES, HEADER_BYTES, Header, Metadata, OVERFLOW, Summary};
+use super::layout::{BinEntry, Cutoffs, HEADER_BYTES, OVERFLOW};
 use super::pieces::{Pieces, Scratch, read_through};
-use crate::write_back::WriteBack;
 
 /// Bytes of finished bins that may wait for an earlier bin before their threads wait too.
 const WAITING_BYTES: usize = 64 << 20;
@@ -29,35 +32,52 @@ const WAITING_FILES: usize = 4;
 /// the order of the calls; a bin that comes early waits in memory (or in its file). When too much waits, the calling thread
 /// waits as well, but never the one that brings the bin whose turn it is. So take bins in ascending order (from a
 /// shared counter, say), write every one of them, and call [`Writer::abandon`] when a thread gives up.
+///
+/// Several processes write one database, each a range of the bins: [`Writer::first`] says how.
 #[derive(Debug)]
 pub struct Writer {
-    /// Before the output: its thread must let go of the file before a dropped writer lets go of the lock.
-    write_back: Mutex<WriteBack>,
-    output: OutputFile,
-    shape: Shape,
-    cutoffs: Cutoffs,
+    pub(super) to: Destination,
+    pub(super) shape: Shape,
+    pub(super) cutoffs: Cutoffs,
+    /// The bins that this process writes.
+    pub(super) bins: Range<usize>,
     /// Bytes of finished bins that may wait.
     may_wait: usize,
-    state: Mutex<State>,
+    pub(super) state: Mutex<State>,
     turn: Condvar,
     spare: Mutex<Vec<Vec<u8>>>,
 }
 
 #[derive(Debug)]
-struct State {
-    /// Entries of the bins that have a place, in order; the next bin is `entries.len()`.
-    entries: Vec<BinEntry>,
+pub(super) struct State {
+    /// Entries of the bins that have a place, in order; the next bin is the first one behind them.
+    pub(super) entries: Vec<BinEntry>,
     /// For every one of them whether its bytes are in the file.
     written: Vec<bool>,
-    /// All bins before this one are in the file.
-    prefix: usize,
-    offset: u64,
+    /// So many of them are in the file from the first on.
+    pub(super) prefix: usize,
+    /// Where the next bin goes.
+    pub(super) offset: u64,
     waiting: BTreeMap<usize, Body>,
     waiting_bytes: usize,
     waiting_files: usize,
     synced: u64,
-    totals: Totals,
+    pub(super) totals: Totals,
     abandoned: bool,
+}
+
+/// What one of several processes writes ([`Writer::join`]), and where that waits until its place in the file is known.
+#[derive(Debug)]
+pub struct Share<'f> {
+    /// The bins.
+    pub bins: Range<usize>,
+    /// Bytes of finished bins in memory; 0 where a later run may have to take them over.
+    pub memory: usize,
+    /// Where the others go: to the disk for spills, not beside the target, on the one that all processes share. They count against what spills may
+    /// take.
+    pub folder: Arc<SpillFolder>,
+    /// The first of them, as an earlier run left them there and [`Writer::finished`] told.
+    pub finished: &'f [BinEntry],
 }
 
 /// A bin as it will stand in the file.
@@ -74,16 +94,17 @@ pub(super) struct Body {
 
 /// A bin that has its place and is still to be written there.
 struct Placed {
-    bin: usize,
+    /// Counted from the first bin of this process.
+    number: usize,
     body: Body,
     offset: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Totals {
-    total: u64,
-    unique: u64,
-    largest: u32,
+    pub(super) total: u64,
+    pub(super) unique: u64,
+    pub(super) largest: u32,
 }
 
 impl Totals {
@@ -102,10 +123,25 @@ impl Totals {
     }
 }
 
+impl Body {
+    pub(super) fn write_at(&self, file: &File, offset: u64) -> io::Result<()> {
+        let _write = info_span!(target: "gyrase::trace", "write", bytes = self.length()).entered();
+        match &self.scratch {
+            None => file.write_all_at(&self.bytes, offset),
+            Some(scratch) => scratch.copy_to(file, offset),
+        }
+    }
+
+    /// Bytes that it takes in the file.
+    pub(super) fn length(&self) -> u64 {
+        self.scratch.as_ref().map_or(self.bytes.len() as u64, Scratch::length)
+    }
+}
+
 impl Writer {
     /// Starts the database that will appear at `target`, with k-mers of `shape` whose counts are within `cutoffs`.
     pub fn create(target: &Path, shape: Shape, cutoffs: Cutoffs) -> Result<Writer, GykError> {
-        Writer::start(OutputFile::create(target)?, shape, cutoffs)
+        Ok(Writer::start(Destination::file(OutputFile::create(target)?)?, 0..BINS, shape, cutoffs))
     }
 
     /// Goes on with a database of which bins `0..finished.len()` were written, as [`Writer::finished`] told.
@@ -113,48 +149,78 @@ impl Writer {
     /// The bins are checked against their checksums, since a machine that lost power may have logged more than
     /// its disk got; [`Writer::next_bin`] says where to go on.
     pub fn resume(target: &Path, shape: Shape, cutoffs: Cutoffs, finished: &[BinEntry]) -> Result<Writer, GykError> {
-        let words = shape.words();
-        let end = finished.last().and_then(|entry| entry.end(words)).unwrap_or(HEADER_BYTES as u64);
-        let writer = Writer::start(OutputFile::resume(target, end)?, shape, cutoffs)?;
-        {
-            let mut state = writer.lock();
-            for entry in finished.iter().take(BINS) {
-                let Some(totals) = writer.reread(entry, state.offset)? else { break };
-                state.totals.add(totals);
-                state.offset = entry.end(words).expect("the bin was just read");
-                state.entries.push(*entry);
-                state.written.push(true);
-            }
-            state.prefix = state.entries.len();
-            state.synced = state.offset;
-        }
+        let end = finished.last().and_then(|entry| entry.end(shape.words())).unwrap_or(HEADER_BYTES as u64);
+        let writer = Writer::start(Destination::file(OutputFile::resume(target, end)?)?, 0..BINS, shape, cutoffs);
+        writer.take_over(finished)?;
         Ok(writer)
     }
 
-    fn start(output: OutputFile, shape: Shape, cutoffs: Cutoffs) -> Result<Writer, GykError> {
-        let file = output.file().try_clone().map_err(|source| output.error(source))?;
+    /// Makes this process one of several that write the database: it writes the first `bins` bins and, at the end, the rest of the
+    /// file; the others [`Writer::join`] with the number that is returned.
+    ///
+    /// Once all have handed over their bins, each tells how many [`Writer::bytes`] they are and calls [`Writer::settle`] with the bytes of
+    /// those before it; with what these return this process calls [`Writer::finish_all`].
+    ///
+    /// # Errors
+    /// The disk is full.
+    pub fn first(&mut self, bins: usize) -> Result<u64, GykError> {
+        assert!(self.next_bin() <= bins, "bins were taken over or written that are not this process's");
+        self.bins = 0..bins;
+        self.to.invite(self.lock().offset)
+    }
+
+    /// Writes some bins of the database at `target`, which another process has begun ([`Writer::first`]).
+    ///
+    /// # Errors
+    /// The file of that process cannot be opened here, or what an earlier run finished cannot be read.
+    pub fn join(target: &Path, length: u64, shape: Shape, cutoffs: Cutoffs, share: Share) -> Result<Writer, GykError> {
+        let aside = Aside::new(target, OutputFile::join(target, length)?, share.folder, share.memory);
+        let writer = Writer::start(Destination::Aside(aside), share.bins, shape, cutoffs);
+        writer.take_over(share.finished)?;
+        Ok(writer)
+    }
+
+    fn start(to: Destination, bins: Range<usize>, shape: Shape, cutoffs: Cutoffs) -> Writer {
+        let offset = to.start();
         let state = State {
-            entries: Vec::with_capacity(BINS),
-            written: Vec::with_capacity(BINS),
+            entries: Vec::with_capacity(bins.len()),
+            written: Vec::with_capacity(bins.len()),
             prefix: 0,
-            offset: HEADER_BYTES as u64,
+            offset,
             waiting: BTreeMap::new(),
             waiting_bytes: 0,
             waiting_files: 0,
-            synced: HEADER_BYTES as u64,
+            synced: offset,
             totals: Totals::default(),
             abandoned: false,
         };
-        Ok(Writer {
-            output,
+        Writer {
+            to,
             shape,
             cutoffs,
+            bins,
             may_wait: WAITING_BYTES,
             state: Mutex::new(state),
             turn: Condvar::new(),
             spare: Mutex::default(),
-            write_back: Mutex::new(WriteBack::start(file)),
-        })
+        }
+    }
+
+    /// Takes the first bins as an earlier run left them, as far as they are whole.
+    fn take_over(&self, finished: &[BinEntry]) -> Result<(), GykError> {
+        let Some(file) = self.to.earlier(finished)? else { return Ok(()) };
+        let mut state = self.lock();
+        for entry in finished.iter().take(self.bins.len()) {
+            let reread = self.reread(&file, entry, state.offset).map_err(|source| self.to.error(source))?;
+            let Some(totals) = reread else { break };
+            state.totals.add(totals);
+            state.offset = entry.end(self.shape.words()).expect("the bin was just read");
+            state.entries.push(*entry);
+            state.written.push(true);
+        }
+        state.prefix = state.entries.len();
+        state.synced = state.offset;
+        Ok(())
     }
 
     /// Lets no more than so many bytes of finished bins wait for an earlier one, instead of 64 MiB.
@@ -163,8 +229,8 @@ impl Writer {
     }
 
     /// The totals of a bin that an earlier run wrote at `offset`, or `None` when it is not whole.
-    fn reread(&self, entry: &BinEntry, offset: u64) -> Result<Option<Totals>, GykError> {
-        let length = self.output.file().metadata().map_err(|source| self.output.error(source))?.len();
+    fn reread(&self, file: &File, entry: &BinEntry, offset: u64) -> io::Result<Option<Totals>> {
+        let length = file.metadata()?.len();
         let words = self.shape.words();
         if entry.offset != offset || entry.end(words).is_none_or(|end| end > length) {
             return Ok(None);
@@ -173,16 +239,15 @@ impl Writer {
         let overflow = counts + entry.kmers.next_multiple_of(8);
         let (mut crc, mut totals) = (crc32fast::Hasher::new(), Totals::default());
         let mut read = |range, counts_in: fn(&[u8]) -> Totals| {
-            read_through(self.output.file(), range, |bytes| {
+            read_through(file, range, |bytes| {
                 crc.update(bytes);
                 totals.add(counts_in(bytes));
                 Ok(())
             })
         };
-        let read = read(offset..counts, |_| Totals::default())
-            .and_then(|()| read(counts..overflow, small_counts))
-            .and_then(|()| read(overflow..overflow + 8 * entry.overflows, large_counts));
-        read.map_err(|source| self.output.error(source))?;
+        read(offset..counts, |_| Totals::default())?;
+        read(counts..overflow, small_counts)?;
+        read(overflow..overflow + 8 * entry.overflows, large_counts)?;
         Ok((crc.finalize() == entry.crc).then_some(totals))
     }
 
@@ -208,10 +273,6 @@ impl Writer {
         Pieces::new(self, bin, memory)
     }
 
-    pub(super) fn output(&self) -> &OutputFile {
-        &self.output
-    }
-
     pub(super) fn shape(&self) -> Shape {
         self.shape
     }
@@ -219,9 +280,9 @@ impl Writer {
     /// Gives a finished bin its place and writes it there, or leaves it to the thread that brings the bin before.
     pub(super) fn hand_over(&self, bin: usize, body: Body) -> Result<(), GykError> {
         for placed in self.place(bin, body)? {
-            self.write_at(&placed.body, placed.offset)?;
-            self.mark_written(placed.bin);
-            self.recycle(placed.body.bytes);
+            let buffer = self.to.write(placed.body, placed.offset)?;
+            self.mark_written(placed.number);
+            self.recycle(buffer.unwrap_or_default());
         }
         Ok(())
     }
@@ -254,17 +315,18 @@ impl Writer {
     /// Gives bins their places, from the next one on as far as they are there; returns those with their offsets.
     fn place(&self, bin: usize, body: Body) -> Result<Vec<Placed>, GykError> {
         let mut state = self.lock();
-        assert!(bin < BINS && bin >= state.entries.len(), "bin {bin} is written once");
-        while !state.abandoned && bin != state.entries.len() && !state.has_room_for(&body, self.may_wait) {
+        assert!(self.bins.contains(&bin) && bin >= self.next(&state), "bin {bin} is written once");
+        while !state.abandoned && bin != self.next(&state) && !state.has_room_for(&body, self.may_wait) {
             let _wait = info_span!(target: "gyrase::trace", "wait", at = "turn").entered();
             state = self.turn.wait(state).expect("no thread panics while it holds the state");
         }
         if state.abandoned {
-            return Err(GykError::Abandoned { path: self.output.target().to_path_buf() });
+            return Err(GykError::Abandoned { path: self.to.target().to_path_buf() });
         }
         state.waiting_bytes += body.bytes.capacity();
         state.waiting_files += usize::from(body.scratch.is_some());
-        assert!(state.waiting.insert(bin, body).is_none(), "bin {bin} is written once");
+        let number = bin - self.bins.start;
+        assert!(state.waiting.insert(number, body).is_none(), "bin {bin} is written once");
         let placed: Vec<Placed> = std::iter::from_fn(|| state.place_next(self.shape.words())).collect();
         if !placed.is_empty() {
             self.turn.notify_all();
@@ -272,25 +334,16 @@ impl Writer {
         Ok(placed)
     }
 
-    fn write_at(&self, body: &Body, offset: u64) -> Result<(), GykError> {
-        let _write = info_span!(target: "gyrase::trace", "write", bytes = body.bytes.len()).entered();
-        let written = match &body.scratch {
-            None => self.output.file().write_all_at(&body.bytes, offset),
-            Some(scratch) => scratch.copy_to(self.output.file(), offset),
-        };
-        written.map_err(|source| GykError::Write(self.output.error(source)))
-    }
-
-    fn mark_written(&self, bin: usize) {
+    fn mark_written(&self, number: usize) {
         let mut state = self.lock();
-        state.written[bin] = true;
+        state.written[number] = true;
         while state.written.get(state.prefix) == Some(&true) {
             state.prefix += 1;
         }
         if state.offset - state.synced >= SYNC_BYTES {
             state.synced = state.offset;
             drop(state);
-            self.write_back.lock().expect("no thread panics while it holds the write-back").request();
+            self.to.write_back();
         }
     }
 
@@ -303,13 +356,17 @@ impl Writer {
         }
     }
 
-    /// The bin to write next: 0 for a new database.
+    /// The bin to write next: the first of this process where nothing was taken over.
     pub fn next_bin(&self) -> usize {
-        self.lock().entries.len()
+        self.next(&self.lock())
     }
 
-    /// The entries of bins `from..` up to the first bin that is not yet in the file: log them, in order, for
-    /// [`Writer::resume`].
+    fn next(&self, state: &State) -> usize {
+        self.bins.start + state.entries.len()
+    }
+
+    /// The entries of the bins of this process from its bin `from` on, up to the first that is not yet in the file: log them, in order, for
+    /// [`Writer::resume`] or [`Writer::join`].
     pub fn finished(&self, from: usize) -> Vec<BinEntry> {
         let state = self.lock();
         state.entries[from.min(state.prefix)..state.prefix].to_vec()
@@ -317,7 +374,7 @@ impl Writer {
 
     /// From now on a drop without [`Writer::finish`] leaves the partial file for [`Writer::resume`].
     pub fn keep_partial(&mut self) {
-        self.output.keep_partial();
+        self.to.keep_partial();
     }
 
     /// Gives up: every thread that waits or comes later gets [`GykError::Abandoned`].
@@ -326,47 +383,7 @@ impl Writer {
         self.turn.notify_all();
     }
 
-    /// Writes directory, metadata and header, syncs, and gives the file its name.
-    ///
-    /// # Panics
-    /// When a bin was not written.
-    pub fn finish(self, metadata: &Metadata) -> Result<Summary, GykError> {
-        let state = self.state.into_inner().expect("no thread panics while it holds the state");
-        assert_eq!(state.prefix, BINS, "every bin is written before the end");
-        let mut directory = Vec::with_capacity(DIRECTORY_BYTES);
-        state.entries.iter().for_each(|entry| entry.encode(&mut directory));
-        let metadata = serde_json::to_vec(metadata).expect("strings and numbers are valid JSON");
-        let place = state.offset + directory.len() as u64;
-        let mut header = Header {
-            shape: self.shape,
-            cutoffs: self.cutoffs,
-            saturated: state.totals.largest == u32::MAX,
-            distinct: state.entries.iter().map(|entry| entry.kmers).sum(),
-            total: state.totals.total,
-            unique: state.totals.unique,
-            largest: state.totals.largest,
-            directory: state.offset,
-            metadata: place,
-            metadata_bytes: metadata.len() as u64,
-            file_bytes: 0,
-            directory_crc: crc32fast::hash(&directory),
-            metadata_crc: crc32fast::hash(&metadata),
-        };
-        directory.extend(metadata);
-        directory.resize(directory.len().next_multiple_of(8), 0);
-        header.file_bytes = state.offset + directory.len() as u64;
-        let mut write_back = self.write_back.into_inner().expect("no thread panics while it holds the write-back");
-        let file = self.output.file();
-        let written = file
-            .write_all_at(&directory, state.offset)
-            .and_then(|()| write_back.join())
-            .and_then(|()| file.write_all_at(&header.encode(), 0));
-        written.map_err(|source| self.output.error(source))?;
-        self.output.commit()?;
-        Ok(header.summary())
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().expect("no thread panics while it holds the state")
     }
 }
@@ -382,8 +399,8 @@ impl State {
 
     /// Gives the next bin its place, if it is there.
     fn place_next(&mut self, words: usize) -> Option<Placed> {
-        let bin = self.entries.len();
-        let body = self.waiting.remove(&bin)?;
+        let number = self.entries.len();
+        let body = self.waiting.remove(&number)?;
         let offset = self.offset;
         let entry = BinEntry { offset, kmers: body.kmers, overflows: body.overflows, crc: body.crc };
         self.offset = entry.end(words).expect("a file is shorter than 2^64 bytes");
@@ -392,7 +409,7 @@ impl State {
         self.waiting_bytes -= body.bytes.capacity();
         self.waiting_files -= usize::from(body.scratch.is_some());
         self.totals.add(body.totals);
-        Some(Placed { bin, body, offset })
+        Some(Placed { number, body, offset })
     }
 }
 
