@@ -38,12 +38,12 @@ const BEHIND: u64 = 1;
 ///
 /// `memory` bytes are for everything: blocks, send buffers, what comes and what came; it should be the same in all processes, since a
 /// process receives by what the others think it can. `wake` is called, by any thread, when there is something to
-/// [`step`](Exchange::step) for.
+/// [`step`](Exchange::step) for. Only what stays in this process is combined.
 pub fn exchange(
     place: Place,
     memory: u64,
     folder: Arc<SpillFolder>,
-    combining: Combining,
+    combining: Option<Combining>,
     wake: impl Fn() + Send + Sync + 'static,
 ) -> (ExchangeFabric, Exchange) {
     let sizes = sizes(memory, place.ranks);
@@ -52,7 +52,10 @@ pub fn exchange(
     let handover = Arc::new(Handover::new(sizes, place.ranks, Arc::clone(&pool), Box::new(wake)));
     let local = LocalFabric::among(place, Arc::clone(&pool), Arc::clone(&folder));
     let inbox = Inbox::new(place.owned(), pool, folder, local.number());
-    let local = local.combining(combining.make, combining.portion);
+    let local = match combining {
+        Some(Combining { make, portion }) => local.combining(make, portion),
+        None => local,
+    };
     let exchange = Exchange::new(Arc::clone(&handover), inbox, place.ranks);
     (ExchangeFabric { local, place, handover }, exchange)
 }
@@ -71,6 +74,12 @@ impl ExchangeFabric {
         // Buffers grow with the memory, up to an eighth of it.
         let buffers = (FIRST_BUFFERS as u64 + RECEIVED_AT_ONCE) * sizes(0, ranks).0 as u64;
         (blocks + blocks.div_ceil(7)).max(blocks + buffers)
+    }
+
+    /// Bytes that a process receives in a round at most, in a job of `ranks` processes with `memory` bytes each: what a send buffer
+    /// takes, or a block of each other process if that is more.
+    pub fn most_received(memory: u64, ranks: usize) -> u64 {
+        sizes(memory, ranks).0 as u64
     }
 }
 

@@ -93,7 +93,7 @@ impl LocalPartitions {
             this.files.extend(folder.reopen(job, partitions, &owned)?);
         }
         this.index();
-        Some(this)
+        (!folders.is_empty()).then_some(this)
     }
 
     /// Notes on disk what was spilled for `job`, so that [`LocalPartitions::reopen_job`] finds it; nothing when all is in memory.

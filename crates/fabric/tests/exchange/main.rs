@@ -1,0 +1,215 @@
+//! The fabric of many processes keeps the contract, whoever sends what to whom, and ends everywhere when one fails.
+
+mod mail;
+
+use std::sync::Arc;
+use std::sync::mpsc;
+use std::time::Duration;
+use std::{process, thread};
+
+use gyrase_fabric::{
+    Drain, ExchangeFabric, Fabric, FabricError, LocalPartitions, Place, Sender, SpillFolder, Traffic, conformance,
+    exchange,
+};
+use mail::{Job, run};
+
+/// Ends the whole test binary when `work` takes longer than anything here may: a job that hangs.
+fn watched<T>(work: impl FnOnce() -> T) -> T {
+    let (done, waiting) = mpsc::channel::<()>();
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            if waiting.recv_timeout(Duration::from_secs(300)) == Err(mpsc::RecvTimeoutError::Timeout) {
+                eprintln!("a job hangs");
+                process::exit(1);
+            }
+        });
+        let out = work();
+        drop(done);
+        out
+    })
+}
+
+struct Case {
+    ranks: usize,
+    partitions: usize,
+    memory: u64,
+    records: u64,
+}
+
+impl Case {
+    /// Runs the conformance check on every rank; `workers` says how many each has.
+    fn check(&self, workers: impl Fn(usize) -> usize + Sync, before: impl Fn(usize) + Sync) -> Vec<Traffic> {
+        let (tmp, job) = (tempfile::tempdir().unwrap(), Job::new(self.ranks));
+        let all = (0..self.ranks).map(&workers).sum();
+        let work = |rank: usize, fabric| {
+            before(rank);
+            let first = (0..rank).map(&workers).sum::<usize>();
+            conformance::check(fabric, self.partitions, first..first + workers(rank), all, self.records)
+        };
+        let done = watched(|| run(&job, self.partitions, self.memory, |rank| folder(&tmp, rank), work));
+        let traffic: Vec<Traffic> = done.into_iter().map(|(checked, traffic)| (checked.unwrap(), traffic).1).collect();
+        self.check_traffic(&traffic);
+        assert_eq!(std::fs::read_dir(tmp.path()).unwrap().count(), 0, "the spill files are gone");
+        traffic
+    }
+
+    fn check_traffic(&self, traffic: &[Traffic]) {
+        let sum = |of: fn(&Traffic) -> u64| traffic.iter().map(of).sum::<u64>();
+        assert_eq!(sum(|traffic| traffic.sent), sum(|traffic| traffic.received));
+        let most = ExchangeFabric::most_received(self.memory, self.ranks);
+        for of in traffic {
+            assert_eq!(of.rounds, traffic[0].rounds, "rounds");
+            assert!(of.most_received <= most && of.buffers <= 5, "{of:?}, {most}");
+        }
+    }
+}
+
+fn folder(tmp: &tempfile::TempDir, rank: usize) -> Arc<SpillFolder> {
+    Arc::new(SpillFolder::new(tmp.path().join(rank.to_string()), None, false))
+}
+
+#[test]
+fn keeps_the_contract_in_memory() {
+    for (ranks, workers, partitions, records) in [
+        (1, 2, 7, 20_000),
+        (2, 1, 1, 20_000),
+        (2, 2, 4096, 40_000),
+        (3, 1, 4096, 30_000),
+        (3, 2, 64, 40_000),
+        (4, 2, 513, 20_000),
+        (7, 1, 3, 20_000),
+        (7, 2, 64, 10_000),
+        (16, 1, 16, 10_000),
+        (16, 2, 100, 5_000),
+        (4, 1, 9, 0),
+    ] {
+        Case { ranks, partitions, memory: 256 << 20, records }.check(|_| workers, |_| ());
+    }
+}
+
+#[test]
+fn keeps_the_contract_with_little_memory() {
+    for (ranks, workers, partitions, records) in [
+        (1, 1, 3, 300_000),
+        (2, 1, 3, 400_000),
+        (2, 2, 600, 300_000),
+        (3, 2, 64, 200_000),
+        (4, 1, 4, 200_000),
+        (7, 1, 16, 100_000),
+        (16, 1, 40, 60_000),
+    ] {
+        let memory = ExchangeFabric::least_memory(partitions, ranks, workers);
+        Case { ranks, partitions, memory, records }.check(|_| workers, |_| ());
+    }
+}
+
+#[test]
+fn keeps_the_contract_when_one_has_all_or_nothing_or_comes_late() {
+    let case = Case { ranks: 4, partitions: 40, memory: 16 << 20, records: 100_000 };
+    case.check(|rank| if rank == 2 { 3 } else { 0 }, |_| ());
+    case.check(|rank| if rank == 1 { 0 } else { 1 }, |_| ());
+    case.check(|_| 1, |rank| thread::sleep(Duration::from_millis(if rank == 3 { 500 } else { 0 })));
+    let empty = Case { ranks: 5, partitions: 3, memory: 16 << 20, records: 50_000 };
+    empty.check(|_| 1, |_| ());
+}
+
+/// The bytes of each owned partition.
+fn contents(partitions: &LocalPartitions) -> Vec<(usize, Vec<u8>)> {
+    let content = |partition| {
+        let mut all = Vec::new();
+        let drained = partitions.drain::<FabricError>(partition, &mut |bytes, used| {
+            all.extend_from_slice(&bytes[..used]);
+            Ok(())
+        });
+        drained.map(|()| (partition, all)).expect("a spill that is whole")
+    };
+    partitions.owned().into_iter().map(content).collect()
+}
+
+/// Sends `records` numbers from one worker.
+fn send(fabric: ExchangeFabric, partitions: usize, records: u64) -> Result<LocalPartitions, FabricError> {
+    let mut sender = fabric.sender();
+    for number in 0..records {
+        sender.send(number as usize % partitions, &number.to_le_bytes(), 8)?;
+    }
+    fabric.close(vec![sender])
+}
+
+#[test]
+fn when_one_fails_nobody_waits() {
+    for (ranks, failing, rounds) in [(2, 0, 1), (3, 1, 4), (4, 3, 0), (7, 0, 3)] {
+        let (tmp, job) = (tempfile::tempdir().unwrap(), Job::new(ranks));
+        let work = |rank: usize, fabric| {
+            if rank == failing {
+                job.wait_for_rounds(rounds);
+                return Err(FabricError::Memory);
+            }
+            send(fabric, 8, u64::MAX).map(drop)
+        };
+        let done = watched(|| run(&job, 8, 16 << 20, |rank| folder(&tmp, rank), work));
+        for (rank, (done, _)) in done.into_iter().enumerate() {
+            let error = done.unwrap_err();
+            assert!(matches!(error, FabricError::Elsewhere) == (rank != failing), "rank {rank}: {error}");
+        }
+        assert_eq!(std::fs::read_dir(tmp.path()).unwrap().count(), 0);
+    }
+}
+
+#[test]
+fn who_cannot_spill_what_came_says_so() {
+    let (tmp, job) = (tempfile::tempdir().unwrap(), Job::new(3));
+    let limited = |rank: usize| {
+        let limit = (rank == 1).then_some(0);
+        Arc::new(SpillFolder::new(tmp.path().join(rank.to_string()), limit, false))
+    };
+    let work = |_, fabric| send(fabric, 3, 3_000_000).map(drop);
+    let done = watched(|| run(&job, 3, 4 << 20, limited, work));
+    for (rank, (done, _)) in done.into_iter().enumerate() {
+        let error = done.unwrap_err();
+        let expected = if rank == 1 { "--max-tmp" } else { "another process" };
+        assert!(error.to_string().contains(expected), "rank {rank}: {error}");
+    }
+}
+
+#[test]
+fn an_exchange_that_nobody_drives_fails() {
+    let tmp = tempfile::tempdir().unwrap();
+    let place = Place { partitions: 2, rank: 0, ranks: 2 };
+    let (fabric, exchange) = exchange(place, 16 << 20, folder(&tmp, 0), None, || ());
+    let error = watched(|| {
+        thread::spawn(move || drop(exchange));
+        send(fabric, 2, u64::MAX).map(drop).unwrap_err()
+    });
+    assert!(matches!(error, FabricError::Elsewhere), "{error}");
+}
+
+#[test]
+fn another_number_of_processes_goes_on_with_what_was_spilled() {
+    const PARTITIONS: usize = 7;
+    let (tmp, job) = (tempfile::tempdir().unwrap(), Job::new(3));
+    let kept = |rank: usize| Arc::new(SpillFolder::new(tmp.path().join(rank.to_string()), None, true));
+    let work = |_, fabric| {
+        let partitions = send(fabric, PARTITIONS, 2_000_000)?;
+        assert!(partitions.spilled());
+        partitions.note("count k=31")?;
+        Ok(contents(&partitions))
+    };
+    let done = watched(|| run(&job, PARTITIONS, 4 << 20, kept, work));
+    let before: Vec<_> = done.into_iter().flat_map(|(contents, _)| contents.unwrap()).collect();
+    assert!(before.iter().map(|content| content.0).eq(0..PARTITIONS));
+
+    let reopen = |folders: &[usize], owned, job| {
+        let folders: Vec<_> = folders.iter().map(|&rank| kept(rank)).collect();
+        LocalPartitions::reopen_job(PARTITIONS, owned, &folders, job)
+    };
+    for incomplete in [&[0, 1][..], &[0, 1, 1], &[0, 1, 2, 3], &[]] {
+        assert!(reopen(incomplete, 0..PARTITIONS, "count k=31").is_none(), "{incomplete:?}");
+    }
+    assert!(reopen(&[0, 1, 2], 0..PARTITIONS, "count k=32").is_none());
+    assert_eq!(kept(1).noted("count k=31"), Some((1, 3)));
+    for ranks in [1, 2, 5] {
+        let parts = (0..ranks).map(|rank| Place { partitions: PARTITIONS, rank, ranks }.owned());
+        let parts = parts.map(|owned| contents(&reopen(&[2, 0, 1], owned, "count k=31").unwrap()));
+        assert_eq!(parts.flatten().collect::<Vec<_>>(), before, "{ranks} ranks");
+    }
+}
