@@ -2,6 +2,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a tool for the terminal")]
 
 mod levels;
+mod mpi;
 mod sources;
 mod steps;
 mod suite;

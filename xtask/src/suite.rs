@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
-use crate::{Result, steps, tidy};
+use crate::{Result, mpi, steps, tidy};
 
 /// Seconds of the fuzz smoke run, all targets together.
 const SMOKE_SECONDS: u32 = 60;
@@ -11,9 +11,10 @@ const SMOKE_SECONDS: u32 = 60;
 /// Tidy, the fuzz smoke run, every test; ends with the line `N passed, N failed`.
 pub fn run() -> Result<()> {
     prepare()?;
+    let wanted = mpi::wanted();
     let tidy = tidy::run();
     let smoke = smoke();
-    let (passed, failed, ended_well) = tests()?;
+    let (passed, failed, ended_well) = tests(&wanted)?;
     let mut complaints: Vec<String> = [tidy, smoke].into_iter().filter_map(std::result::Result::err).collect();
     if failed > 0 || !ended_well {
         complaints.push("not every test passed".into());
@@ -56,11 +57,15 @@ fn smoke() -> Result<()> {
     steps::succeed(command, "fuzz smoke run")
 }
 
-/// Runs every test; gives how many passed, how many failed, and whether cargo was content.
-fn tests() -> Result<(u64, u64, bool)> {
+/// Runs every test, with `variable` set for them; gives how many passed, how many failed, and whether cargo was content.
+fn tests(variable: &(&str, String)) -> Result<(u64, u64, bool)> {
     println!("== tests");
     let mut command = steps::cargo(&["test", "--workspace", "--no-fail-fast"]);
-    let mut child = command.stdout(Stdio::piped()).spawn().map_err(|error| format!("cargo test: {error}"))?;
+    let mut child = command
+        .env(variable.0, &variable.1)
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(|error| format!("cargo test: {error}"))?;
     let stdout = child.stdout.take().ok_or("cargo test has no output")?;
     let (mut passed, mut failed) = (0, 0);
     for line in BufReader::new(stdout).lines() {
