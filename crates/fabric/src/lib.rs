@@ -28,6 +28,7 @@ mod partitions;
 mod progress;
 mod schedule;
 mod spill;
+pub mod threads;
 mod wire;
 mod world;
 
