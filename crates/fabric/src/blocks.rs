@@ -99,11 +99,12 @@ impl Blocks {
         block as u32
     }
 
-    /// The blocks chained to `last`, first to last; each with what follows it in the slab, at least [`SLACK`] bytes.
-    pub(crate) fn for_each(&self, last: u32, each: impl FnMut(&[u8], usize)) {
-        self.read(&self.chain(last), each);
+    /// Bytes of records in the blocks chained to `last`.
+    pub(crate) fn bytes(&self, last: u32) -> u64 {
+        self.chain(last).into_iter().map(|block| self.used(block) as u64).sum()
     }
 
+    /// The blocks chained to `last`, first to last; each with what follows it in the slab, at least [`SLACK`] bytes.
     pub(crate) fn try_for_each<E>(&self, last: u32, each: &mut Each<E>) -> Result<(), E> {
         self.try_read(&self.chain(last), each)
     }

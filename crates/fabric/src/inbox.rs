@@ -7,7 +7,7 @@ use crate::arch::prefetch;
 use crate::blocks::{FETCHED, LINE};
 use crate::contract::Each;
 use crate::memory::Pool;
-use crate::spill::{SPILL_WRITE, SpillFile};
+use crate::spill::{Gathered, SpillFile};
 use crate::{FabricError, SLACK, SpillFolder};
 
 /// Bytes before the records of a piece: its partition and how many bytes of records follow.
@@ -126,34 +126,27 @@ impl Inbox {
         self.spilling.is_some()
     }
 
-    /// True when something was spilled, or is going to be.
-    pub(crate) fn spilled(&self) -> bool {
-        self.spill.is_some() || self.is_spilling()
-    }
-
     /// Writes one more portion of what is being spilled.
     pub(crate) fn spill_some(&mut self) -> Result<(), FabricError> {
-        let Some((mut number, mut piece)) = self.spilling else { return Ok(()) };
-        let (mut buffer, mut gathered) = (Vec::with_capacity(SPILL_WRITE), Vec::new());
-        while number < self.received.pieces.len() && buffer.len() < SPILL_WRITE {
-            let before = buffer.len();
-            let pieces = &self.received.pieces[number];
-            while piece < pieces.len() && buffer.len() < SPILL_WRITE {
-                let (bytes, used) = self.received.piece(pieces[piece]);
-                buffer.extend_from_slice(&bytes[..used]);
-                piece += 1;
-            }
-            gathered.push(((self.received.owned.start + number) as u32, buffer.len() - before));
-            if piece == pieces.len() {
-                (number, piece) = (number + 1, 0);
-            }
-        }
+        let Some((mut number, mut next)) = self.spilling else { return Ok(()) };
         if self.spill.is_none() {
             self.spill = Some(SpillFile::create(&self.folder, self.number)?);
         }
-        let file = self.spill.as_mut().expect("just made");
-        file.append(&self.folder, &buffer, &gathered)?;
-        self.spilling = Some((number, piece));
+        let mut gathered = Gathered::new(&self.folder, self.spill.as_mut().expect("just made"));
+        while let Some(pieces) = self.received.pieces.get(number) {
+            let Some(&piece) = pieces.get(next) else {
+                (number, next) = (number + 1, 0);
+                continue;
+            };
+            let (bytes, used) = self.received.piece(piece);
+            if gathered.is_full(used) {
+                break;
+            }
+            gathered.add(self.received.owned.start + number, &bytes[..used])?;
+            next += 1;
+        }
+        gathered.write()?;
+        self.spilling = Some((number, next));
         if number == self.received.pieces.len() {
             self.release();
         }
@@ -166,14 +159,8 @@ impl Inbox {
         self.pool.give_back(std::mem::take(&mut self.held));
     }
 
-    /// What was kept: all in a file if it is to be `spilled`.
-    pub(crate) fn finish(mut self, spilled: bool) -> Result<(Received, Option<SpillFile>), FabricError> {
-        if spilled {
-            self.spilling.get_or_insert((0, 0));
-        }
-        while self.is_spilling() {
-            self.spill_some()?;
-        }
-        Ok((self.received, self.spill))
+    /// What was kept, and what was spilled before.
+    pub(crate) fn finish(self) -> (Received, Option<SpillFile>) {
+        (self.received, self.spill)
     }
 }

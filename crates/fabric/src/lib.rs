@@ -7,8 +7,9 @@
 //! 2. The workers hand their senders back to [`Fabric::close`]. Nothing is sent any more.
 //! 3. Owners [`Drain`] partitions, one after the other, in any order, on any thread.
 //!
-//! [`LocalFabric`] does it in the memory of one process (threads) and, when that is full, in spill files (time). Another
-//! crate does it between processes. Whatever implements the contract passes [`conformance`].
+//! [`LocalFabric`] does it in the memory of one process (threads) and, when that is full, in spill files (time).
+//! [`ExchangeFabric`] does it between processes (space), over whatever implements [`Wire`]; the message library is another
+//! crate's. Whatever implements the contract passes [`conformance`].
 //!
 //! [`OutputFile`] and [`Progress`] are here because every stage of the road ends in a file and tells how far it is.
 

@@ -10,7 +10,7 @@ use crate::exchange::Traffic;
 use crate::inbox::Inbox;
 use crate::memory::{Pool, SLAB};
 use crate::outbox::Outbox;
-use crate::spill::{SPILL_WRITE, SpillFile};
+use crate::spill::{Gathered, SpillFile};
 use crate::{Combiner, Fabric, FabricError, LocalPartitions, Place, SLACK, Sender, SpillFolder};
 
 /// Bytes of all senders below which none looks for repeats: whoever drains them finds them as fast.
@@ -276,53 +276,24 @@ impl LocalSender {
     }
 
     /// Writes every block of the own partitions to the spill file and frees it.
-    pub(crate) fn spill(&mut self) -> Result<(), FabricError> {
+    fn spill(&mut self) -> Result<(), FabricError> {
         if self.spill.is_none() {
             self.spill = Some(SpillFile::create(&self.folder, self.number)?);
         }
-        let spill = self.spill.as_mut().expect("just made");
-        let (mut buffer, mut gathered) = (Vec::with_capacity(SPILL_WRITE), Vec::new());
+        let mut gathered = Gathered::new(&self.folder, self.spill.as_mut().expect("just made"));
         for partition in self.own.clone() {
-            let mut gathering = 0;
             let last = self.blocks.close(std::mem::take(&mut self.ends[partition]));
-            self.blocks.try_for_each(last, &mut |bytes, used| {
-                // Between blocks, however large the partition: what a spill takes besides the blocks stays bounded.
-                if buffer.len() + used > SPILL_WRITE {
-                    gathered.push((partition as u32, std::mem::take(&mut gathering)));
-                    spill.append(&self.folder, &buffer, &gathered)?;
-                    buffer.clear();
-                    gathered.clear();
-                }
-                buffer.extend_from_slice(&bytes[..used]);
-                gathering += used;
-                Ok::<_, FabricError>(())
-            })?;
-            gathered.push((partition as u32, gathering));
+            self.blocks.try_for_each(last, &mut |bytes, used| gathered.add(partition, &bytes[..used]))?;
         }
+        gathered.write()?;
         let foreign: Vec<u32> = self.ends.iter().map(|&end| self.blocks.close(end)).collect();
         self.blocks.release_all_but(foreign.into_iter());
-        spill.append(&self.folder, &buffer, &gathered)
+        Ok(())
     }
 
-    /// True when something was spilled.
-    pub(crate) fn spilled(&self) -> bool {
-        self.spill.is_some()
-    }
-
-    /// What was kept: the spill file if all is to be there, or the blocks and the last of each own partition.
-    pub(crate) fn finish(mut self, spilled: bool) -> Result<Finished, FabricError> {
-        if spilled {
-            self.spill()?;
-        }
+    /// What was kept: the last block of each own partition, the blocks, and what was spilled before.
+    pub(crate) fn finish(mut self) -> (Vec<u32>, Blocks, Option<SpillFile>) {
         let lasts = self.ends[self.own].iter().map(|&end| self.blocks.close(end)).collect();
-        Ok(self.spill.map_or(Finished::InMemory(lasts, self.blocks), Finished::Spilled))
+        (lasts, self.blocks, self.spill)
     }
-}
-
-/// What a sender kept of its records.
-pub(crate) enum Finished {
-    /// The last block of each own partition, and the blocks.
-    InMemory(Vec<u32>, Blocks),
-    /// A file.
-    Spilled(SpillFile),
 }

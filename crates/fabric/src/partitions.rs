@@ -7,8 +7,8 @@ use crate::blocks::Blocks;
 use crate::contract::Each;
 use crate::exchange::Traffic;
 use crate::inbox::{Inbox, Received};
-use crate::local::{Finished, LocalSender};
-use crate::spill::{Extent, SpillFile};
+use crate::local::LocalSender;
+use crate::spill::{Extent, Gathered, SpillFile};
 use crate::{Drain, FabricError, Place, SpillFolder};
 
 /// The partitions that one process owns: what its own senders kept of them, and what came from other processes.
@@ -22,9 +22,8 @@ pub struct LocalPartitions {
     received: Received,
     files: Vec<SpillFile>,
     traffic: Traffic,
-    /// Per owned partition.
+    /// Per owned partition: where its records are in the files, and how many bytes of them there are in all.
     extents: Vec<Vec<(u32, Extent)>>,
-    /// Per partition.
     bytes: Vec<u64>,
 }
 
@@ -35,27 +34,26 @@ impl LocalPartitions {
         senders: Vec<LocalSender>,
         came: Option<(Inbox, Traffic)>,
     ) -> Result<LocalPartitions, FabricError> {
-        let mut this = LocalPartitions::empty(place.partitions, place.owned(), vec![folder]);
+        let mut this = LocalPartitions::empty(place.owned(), vec![folder]);
         this.place = Some(place);
-        // What is on disk outlives this process: everything must be there for a run to be resumed.
-        let spilled = senders.iter().any(LocalSender::spilled) || came.as_ref().is_some_and(|came| came.0.spilled());
         for sender in senders {
-            match sender.finish(spilled)? {
-                Finished::InMemory(lasts, blocks) => this.senders.push((lasts, blocks)),
-                Finished::Spilled(file) => this.files.push(file),
-            }
+            let (lasts, blocks, file) = sender.finish();
+            this.senders.push((lasts, blocks));
+            this.files.extend(file);
         }
         if let Some((inbox, traffic)) = came {
-            this.traffic = traffic;
-            let (received, file) = inbox.finish(spilled)?;
-            this.received = received;
+            let (received, file) = inbox.finish();
+            (this.received, this.traffic) = (received, traffic);
             this.files.extend(file);
+        }
+        if this.spilled() {
+            this.spill()?;
         }
         this.index();
         Ok(this)
     }
 
-    fn empty(partitions: usize, owned: Range<usize>, folders: Vec<Arc<SpillFolder>>) -> LocalPartitions {
+    fn empty(owned: Range<usize>, folders: Vec<Arc<SpillFolder>>) -> LocalPartitions {
         LocalPartitions {
             folders,
             place: None,
@@ -63,8 +61,8 @@ impl LocalPartitions {
             received: Received::new(owned.clone()),
             files: Vec::new(),
             traffic: Traffic::default(),
-            extents: vec![Vec::new(); owned.len()],
-            bytes: vec![0; partitions],
+            extents: Vec::new(),
+            bytes: Vec::new(),
             owned,
         }
     }
@@ -83,7 +81,7 @@ impl LocalPartitions {
         folders: &[Arc<SpillFolder>],
         job: &str,
     ) -> Option<LocalPartitions> {
-        let mut this = LocalPartitions::empty(partitions, owned.clone(), folders.to_vec());
+        let mut this = LocalPartitions::empty(owned.clone(), folders.to_vec());
         let mut there = vec![false; folders.len()];
         for folder in folders {
             let (rank, ranks) = folder.noted(job)?;
@@ -107,6 +105,33 @@ impl LocalPartitions {
         }
     }
 
+    /// Moves what is in memory to the disk, where it outlives this process: a run can be resumed only when everything is there, in all
+    /// processes.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn spill(&mut self) -> Result<(), FabricError> {
+        let Some(place) = self.place else { return Ok(()) };
+        let folder = &self.folders[0];
+        let number = self.files.iter().map(|file| file.number + 1).max().unwrap_or(0);
+        let mut file = SpillFile::create(folder, number)?;
+        let mut gathered = Gathered::new(folder, &mut file);
+        for (number, partition) in place.owned().enumerate() {
+            self.drain_memory(number, &mut |bytes, used| gathered.add(partition, &bytes[..used]))?;
+        }
+        gathered.write()?;
+        self.files.push(file);
+        self.senders.clear();
+        self.received = Received::new(place.owned());
+        self.index();
+        Ok(())
+    }
+
+    fn drain_memory<E>(&self, number: usize, each: &mut Each<E>) -> Result<(), E> {
+        self.senders.iter().try_for_each(|(lasts, blocks)| blocks.try_for_each(lasts[number], each))?;
+        self.received.try_for_each(number, each)
+    }
+
     /// True when the partitions are on disk.
     pub fn spilled(&self) -> bool {
         self.place.is_none() || !self.files.is_empty()
@@ -119,21 +144,19 @@ impl LocalPartitions {
 
     fn index(&mut self) {
         let first = self.owned.start;
+        self.extents = vec![Vec::new(); self.owned.len()];
+        let mut sums = vec![0; self.owned.len()];
         for (number, file) in self.files.iter().enumerate() {
             for extent in &file.extents {
                 self.extents[extent.partition as usize - first].push((number as u32, *extent));
-                self.bytes[extent.partition as usize] += extent.bytes;
+                sums[extent.partition as usize - first] += extent.bytes;
             }
         }
-        let bytes = &mut self.bytes[self.owned.clone()];
-        for (lasts, blocks) in &self.senders {
-            for (bytes, &last) in bytes.iter_mut().zip(lasts) {
-                blocks.for_each(last, |_, used| *bytes += used as u64);
-            }
+        for (number, sum) in sums.iter_mut().enumerate() {
+            self.senders.iter().for_each(|(lasts, blocks)| *sum += blocks.bytes(lasts[number]));
+            *sum += self.received.bytes(number);
         }
-        for (number, bytes) in bytes.iter_mut().enumerate() {
-            *bytes += self.received.bytes(number);
-        }
+        self.bytes = sums;
     }
 }
 
@@ -143,7 +166,7 @@ impl Drain for LocalPartitions {
     }
 
     fn bytes(&self, partition: usize) -> u64 {
-        self.bytes[partition]
+        self.bytes[partition - self.owned.start]
     }
 
     fn drain<E: From<FabricError>>(&self, partition: usize, each: &mut Each<E>) -> Result<(), E> {
@@ -152,7 +175,6 @@ impl Drain for LocalPartitions {
             let records = self.files[*file as usize].read(extent)?;
             each(&records, extent.bytes as usize)?;
         }
-        self.senders.iter().try_for_each(|(lasts, blocks)| blocks.try_for_each(lasts[number], each))?;
-        self.received.try_for_each(number, each)
+        self.drain_memory(number, each)
     }
 }

@@ -15,7 +15,7 @@ use crate::{FabricError, Place, SLACK};
 const MANIFEST: &str = "manifest";
 
 /// Bytes gathered before a spill is written.
-pub(crate) const SPILL_WRITE: usize = 8 << 20;
+const SPILL_WRITE: usize = 8 << 20;
 
 const LEVEL: i32 = 1;
 /// Partitions of a write by which compression is judged: it must save a fifth, or it costs more time than the disk.
@@ -178,11 +178,53 @@ impl Drop for SpillFolder {
     }
 }
 
+/// Records on their way to a spill file, partition after partition, in large writes.
+pub(crate) struct Gathered<'a> {
+    folder: &'a SpillFolder,
+    file: &'a mut SpillFile,
+    buffer: Vec<u8>,
+    /// Partitions, and bytes of each in the buffer.
+    partitions: Vec<(u32, usize)>,
+}
+
+impl<'a> Gathered<'a> {
+    pub(crate) fn new(folder: &'a SpillFolder, file: &'a mut SpillFile) -> Gathered<'a> {
+        Gathered { folder, file, buffer: Vec::with_capacity(SPILL_WRITE), partitions: Vec::new() }
+    }
+
+    /// Adds whole records, at most as many as a write takes. What is gathered is written first where they do not fit, however large
+    /// the partition: so what a spill takes besides the records stays bounded.
+    pub(crate) fn add(&mut self, partition: usize, records: &[u8]) -> Result<(), FabricError> {
+        if self.buffer.len() + records.len() > SPILL_WRITE {
+            self.write()?;
+        }
+        match self.partitions.last_mut() {
+            Some((last, bytes)) if *last == partition as u32 => *bytes += records.len(),
+            _ => self.partitions.push((partition as u32, records.len())),
+        }
+        self.buffer.extend_from_slice(records);
+        Ok(())
+    }
+
+    /// True when more records of `bytes` bytes do not fit.
+    pub(crate) fn is_full(&self, bytes: usize) -> bool {
+        self.buffer.len() + bytes > SPILL_WRITE
+    }
+
+    /// Writes what is gathered.
+    pub(crate) fn write(&mut self) -> Result<(), FabricError> {
+        self.file.append(self.folder, &self.buffer, &self.partitions)?;
+        self.buffer.clear();
+        self.partitions.clear();
+        Ok(())
+    }
+}
+
 /// The spill file of one sender, or of what came from other processes.
 #[derive(Debug)]
 pub(crate) struct SpillFile {
     path: PathBuf,
-    number: usize,
+    pub number: usize,
     file: File,
     end: u64,
     pub extents: Vec<Extent>,
@@ -204,17 +246,12 @@ impl SpillFile {
     }
 
     /// Appends the gathered records of many partitions; `gathered` pairs each with its bytes in `buffer`, in order.
-    pub(crate) fn append(
-        &mut self,
-        folder: &SpillFolder,
-        buffer: &[u8],
-        gathered: &[(u32, usize)],
-    ) -> Result<(), FabricError> {
+    fn append(&mut self, folder: &SpillFolder, buffer: &[u8], gathered: &[(u32, usize)]) -> Result<(), FabricError> {
         let spill = info_span!(target: "gyrase::trace", "spill", bytes = Empty).entered();
         let fail = |source| folder.error(source);
         let mut compressor = zstd::bulk::Compressor::new(LEVEL).map_err(fail)?;
         let (mut stored, mut rest, mut pays) = (Vec::with_capacity(buffer.len()), buffer, true);
-        for (number, &(partition, bytes)) in gathered.iter().filter(|gathered| gathered.1 > 0).enumerate() {
+        for (number, &(partition, bytes)) in gathered.iter().enumerate() {
             let (records, after) = rest.split_at(bytes);
             if number == SAMPLE {
                 pays = stored.len() * 5 < (buffer.len() - rest.len()) * 4;

@@ -34,15 +34,9 @@ impl Job {
         })
     }
 
-    fn busiest(&self) -> u64 {
+    /// How many rounds the rank that started the most has started.
+    pub fn busiest(&self) -> u64 {
         self.started.iter().map(|started| started.load(SeqCst)).max().unwrap_or(0)
-    }
-
-    /// Waits until some rank has started `rounds` rounds.
-    pub fn wait_for_rounds(&self, rounds: u64) {
-        while self.busiest() < rounds {
-            thread::sleep(Duration::from_millis(1));
-        }
     }
 }
 
@@ -85,7 +79,7 @@ impl Wire for Thread {
 
     fn start_counts(&mut self, numbers: Vec<u32>) -> Result<(), FabricError> {
         assert_eq!(numbers.len(), self.job.ranks);
-        put(&mut self.job.counts.lock().unwrap(), self.job.ranks, self.counts.0, self.rank, numbers);
+        put(&mut self.job.counts.lock().expect("no rank panics"), self.job.ranks, self.counts.0, self.rank, numbers);
         self.counts.0 += 1;
         Ok(())
     }
@@ -95,7 +89,7 @@ impl Wire for Thread {
         if self.late() {
             return Ok(None);
         }
-        let (counts, rank) = (self.job.counts.lock().unwrap(), self.rank);
+        let (counts, rank) = (self.job.counts.lock().expect("no rank panics"), self.rank);
         let came = counts[self.counts.1].iter().map(|numbers| Some(numbers.as_ref()?[rank])).collect();
         self.counts.1 += usize::from(Option::is_some(&came));
         Ok(came)
@@ -105,7 +99,7 @@ impl Wire for Thread {
         assert_eq!(sent.iter().sum::<u32>() as usize, bytes.len());
         assert_eq!((sent[self.rank], received[self.rank]), (0, 0));
         let copy = Sent { bytes: bytes.clone(), lengths: sent.to_vec(), taken: 0 };
-        put(&mut self.job.bytes.lock().unwrap(), self.job.ranks, self.bytes.0, self.rank, copy);
+        put(&mut self.job.bytes.lock().expect("no rank panics"), self.job.ranks, self.bytes.0, self.rank, copy);
         self.bytes.0 += 1;
         self.own.push_back((bytes, received.to_vec()));
         Ok(())
@@ -116,7 +110,7 @@ impl Wire for Thread {
         if self.late() {
             return Ok(None);
         }
-        let mut all = self.job.bytes.lock().unwrap();
+        let mut all = self.job.bytes.lock().expect("no rank panics");
         let round = &mut all[self.bytes.1];
         if round.iter().any(Option::is_none) {
             return Ok(None);
@@ -147,7 +141,7 @@ pub fn drive(job: &Arc<Job>, rank: usize, mut exchange: Exchange) -> Traffic {
             break;
         }
         let busiest = if wire.late() { 0 } else { job.busiest() };
-        let moved = exchange.step(&mut wire, busiest).unwrap();
+        let moved = exchange.step(&mut wire, busiest).expect("a mailbox never fails");
         job.started[rank].store(exchange.started(), SeqCst);
         if !moved {
             thread::sleep(Duration::from_micros(50));
@@ -173,11 +167,11 @@ pub fn run<T: Send>(
             if done.is_err() {
                 job.failed.store(true, SeqCst);
             }
-            (done, driver.join().unwrap())
+            (done, driver.join().expect("no rank panics"))
         })
     };
     thread::scope(|scope| {
         let threads: Vec<_> = (0..job.ranks).map(|rank| scope.spawn(move || process(rank))).collect();
-        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        threads.into_iter().map(|thread| thread.join().expect("no rank panics")).collect()
     })
 }
