@@ -8,15 +8,25 @@ use super::database::Database;
 use super::error::GydbError;
 use super::layout::place_of;
 
-/// Features between one step of a look-up and the next: enough for a wait for memory to pass meanwhile.
-const AHEAD: usize = 16;
-/// Features on their way: two steps of them, rounded up to a power of two.
-const UNDER_WAY: usize = 4 * AHEAD;
+/// Features that take each step of a look-up together: enough for a wait for memory to pass meanwhile.
+const TOGETHER: usize = 8;
+/// The steps: ask for the lines, read them and ask for the locations, give these.
+const STEPS: usize = 3;
+/// Words in a line of the cache.
+const LINE: usize = 16;
+
+/// Features on their way.
+struct Group {
+    places: [u32; TOGETHER],
+    /// Where the locations of each are; nowhere for those that are not there.
+    found: [Range<usize>; TOGETHER],
+    len: usize,
+}
 
 impl Database {
     /// Looks features up and calls `each` for every one that is there, in order, with its index and its locations, ascending.
     ///
-    /// The look-ups overlap: while one waits for memory, those behind it ask for theirs. Give some hundred features at a time.
+    /// The look-ups overlap: while some wait for memory, those behind them ask for theirs. Give some hundred features at a time.
     ///
     /// # Errors
     /// [`GydbError::Corrupt`] when what had to be read does not fit its checksum.
@@ -26,24 +36,53 @@ impl Database {
         mut each: impl FnMut(usize, &'a [u32]),
     ) -> Result<(), GydbError> {
         let words = self.words();
-        let mut places = [0; UNDER_WAY];
-        let mut found = [const { 0..0 }; UNDER_WAY];
-        for turn in 0..features.len() + 2 * AHEAD {
-            if let Some(&feature) = features.get(turn) {
-                let place = place_of(feature);
-                fetch(words, self.first_line(place));
-                places[turn % UNDER_WAY] = place;
-            }
-            if turn >= AHEAD && turn < features.len() + AHEAD {
-                let step = (turn - AHEAD) % UNDER_WAY;
-                found[step] = self.find(words, places[step])?;
-                fetch_ends(words, &found[step]);
-            }
-            if turn >= 2 * AHEAD {
-                let step = (turn - 2 * AHEAD) % UNDER_WAY;
-                if !found[step].is_empty() {
-                    each(turn - 2 * AHEAD, self.read(words, places[step], found[step].clone())?);
-                }
+        let mut groups = [const { Group::EMPTY }; STEPS];
+        let chunks = features.len().div_ceil(TOGETHER);
+        for turn in 0..chunks + STEPS - 1 {
+            let start = (turn * TOGETHER).min(features.len());
+            let chunk = &features[start..features.len().min(start + TOGETHER)];
+            groups[turn % STEPS].ask(self, words, chunk);
+            groups[(turn + 2) % STEPS].find(self, words)?;
+            let first = turn.saturating_sub(2) * TOGETHER;
+            groups[(turn + 1) % STEPS].give(self, words, |at, locations| each(first + at, locations))?;
+        }
+        Ok(())
+    }
+}
+
+impl Group {
+    const EMPTY: Group = Group { places: [0; TOGETHER], found: [const { 0..0 }; TOGETHER], len: 0 };
+
+    /// Takes features and asks for their lines. Requests follow each other closely, so that the processor translates several addresses at a time.
+    #[inline(always)]
+    fn ask(&mut self, database: &Database, words: &[u32], features: &[u32]) {
+        self.len = features.len();
+        for (place, &feature) in self.places.iter_mut().zip(features) {
+            *place = place_of(feature);
+            fetch(words, database.first_line(*place));
+        }
+    }
+
+    /// Reads the lines, then asks for the locations.
+    #[inline(always)]
+    fn find(&mut self, database: &Database, words: &[u32]) -> Result<(), GydbError> {
+        for (found, &place) in self.found.iter_mut().zip(&self.places[..self.len]) {
+            *found = database.find(words, place)?;
+        }
+        self.found[..self.len].iter().for_each(|found| fetch_all(words, found));
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn give<'a>(
+        &self,
+        database: &Database,
+        words: &'a [u32],
+        mut each: impl FnMut(usize, &'a [u32]),
+    ) -> Result<(), GydbError> {
+        for (at, found) in self.found[..self.len].iter().enumerate() {
+            if !found.is_empty() {
+                each(at, database.read(words, self.places[at], found.clone())?);
             }
         }
         Ok(())
@@ -57,11 +96,11 @@ fn fetch(words: &[u32], at: usize) {
     }
 }
 
-/// Asks for the first and the last line; the processor sees by itself what is between many.
+/// Asks for every line of a range.
 #[inline(always)]
-fn fetch_ends(words: &[u32], range: &Range<usize>) {
+fn fetch_all(words: &[u32], range: &Range<usize>) {
     if !range.is_empty() {
-        fetch(words, range.start);
+        range.clone().step_by(LINE).for_each(|at| fetch(words, at));
         fetch(words, range.end - 1);
     }
 }
