@@ -22,6 +22,9 @@ use crate::write_back::WriteBack;
 const WAITING_BYTES: usize = 64 << 20;
 /// Bytes written between two starts of write-back.
 const SYNC_BYTES: u64 = 8 << 20;
+/// The file is written in pieces that end where a large page of memory ends: then the system can keep it in such pages, and look-ups in a map of
+/// it have few addresses to translate.
+const LARGE_PAGE: u64 = 2 << 20;
 /// Buffers kept for the next partitions; together they are a quarter of what may wait.
 const SPARE_BUFFERS: usize = 16;
 
@@ -56,9 +59,12 @@ enum Target {
 struct State {
     /// Entries of the partitions that have a place, in order; the next partition is `entries.len()`.
     entries: Vec<Entry>,
-    /// How many of them are not yet written there.
-    pending: usize,
+    /// Where the next partition begins.
     offset: u64,
+    /// The words before it that are not yet written, up to a large page of them.
+    tail: Vec<u32>,
+    /// How many threads write words that were taken from the tail.
+    writing: usize,
     synced: u64,
     waiting: BTreeMap<usize, Piece>,
     waiting_bytes: usize,
@@ -89,8 +95,9 @@ impl Writer {
         assert!((1..=MAX_COUNT).contains(&cap), "a feature has 1 to {MAX_COUNT} locations");
         let state = State {
             entries: Vec::with_capacity(PARTITIONS),
-            pending: 0,
             offset: HEADER_BYTES as u64,
+            tail: Vec::new(),
+            writing: 0,
             synced: HEADER_BYTES as u64,
             waiting: BTreeMap::new(),
             waiting_bytes: 0,
@@ -126,10 +133,10 @@ impl Writer {
     /// When the parts do not fit each other, or the partition was written before.
     pub fn piece(&self, partition: usize, places: &[u32], counts: &[u8], locations: &[u32]) -> Result<(), GydbError> {
         let piece = Piece::new(self.spare_buffer(), partition, places, counts, locations, self.cap);
-        for (piece, offset) in self.place(partition, piece)? {
-            self.write_at(&piece.words, offset)?;
-            self.lock().pending -= 1;
-            self.recycle(piece.words);
+        if let Some((words, offset)) = self.place(partition, piece)? {
+            self.write_at(&words, offset)?;
+            self.lock().writing -= 1;
+            self.recycle(words);
         }
         self.write_back();
         Ok(())
@@ -200,13 +207,14 @@ impl Writer {
         }
     }
 
-    /// Gives partitions their places, from the next one on as far as they are there; returns those with their offsets.
-    fn place(&self, partition: usize, piece: Piece) -> Result<Vec<(Piece, u64)>, GydbError> {
+    /// Gives partitions their places, from the next one on as far as they are there; returns words to write, and their offset.
+    fn place(&self, partition: usize, piece: Piece) -> Result<Option<(Vec<u32>, u64)>, GydbError> {
         let mut state = self.lock();
         let bytes = 4 * piece.words.capacity();
+        let most = self.most_waiting.saturating_sub(LARGE_PAGE as usize);
         let is_new = partition < PARTITIONS && partition >= state.entries.len();
         assert!(is_new, "partition {partition} is written once");
-        while !state.abandoned && partition != state.entries.len() && state.waiting_bytes + bytes > self.most_waiting {
+        while !state.abandoned && partition != state.entries.len() && state.waiting_bytes + bytes > most {
             state = self.turn.wait(state).expect("no thread panics while it holds the state");
         }
         if state.abandoned {
@@ -214,11 +222,14 @@ impl Writer {
         }
         state.waiting_bytes += bytes;
         assert!(state.waiting.insert(partition, piece).is_none(), "partition {partition} is written once");
-        let placed: Vec<(Piece, u64)> = std::iter::from_fn(|| state.place_next()).collect();
-        if !placed.is_empty() {
+        let first = state.entries.len();
+        while let Some(words) = state.place_next() {
+            self.recycle(words);
+        }
+        if state.entries.len() > first {
             self.turn.notify_all();
         }
-        Ok(placed)
+        Ok(state.take_large_pages(|| self.spare_buffer()))
     }
 
     fn write_at(&self, words: &[u32], offset: u64) -> Result<(), GydbError> {
@@ -253,8 +264,9 @@ impl Writer {
     /// Writes what follows the partitions, and the header.
     fn complete(&self) -> Result<Header, GydbError> {
         let state = self.lock();
-        let written = state.entries.len() == PARTITIONS && state.pending == 0;
+        let written = state.entries.len() == PARTITIONS && state.writing == 0;
         assert!(written, "every partition is written before the end");
+        self.write_at(&state.tail, state.tail_offset())?;
         let sections = self.sections.lock().expect("no thread panics while it holds the sections");
         let mut offset = state.offset;
         let mut table = Vec::new();
@@ -321,16 +333,36 @@ fn joined(parts: BTreeMap<u64, Box<[u32]>>, bytes: u64) -> io::Result<Mmap> {
 }
 
 impl State {
-    /// Gives the next partition its place, if it is there.
-    fn place_next(&mut self) -> Option<(Piece, u64)> {
+    /// Gives the next partition its place, if it is there; its buffer, which is not needed any more.
+    fn place_next(&mut self) -> Option<Vec<u32>> {
         let piece = self.waiting.remove(&self.entries.len())?;
-        let offset = self.offset;
-        let entry = Entry { offset, ..piece.entry };
+        let entry = Entry { offset: self.offset, ..piece.entry };
         self.offset = entry.end();
         self.entries.push(entry);
-        self.pending += 1;
+        self.tail.extend_from_slice(&piece.words);
         self.waiting_bytes -= 4 * piece.words.capacity();
         self.windows = self.windows.max(piece.windows);
-        Some((piece, offset))
+        Some(piece.words)
+    }
+
+    fn tail_offset(&self) -> u64 {
+        self.offset - size_of_val(&self.tail[..]) as u64
+    }
+
+    /// Takes the words up to where the last large page begins, and their offset; the tail goes on in a buffer from `spare`.
+    fn take_large_pages(&mut self, spare: impl FnOnce() -> Vec<u32>) -> Option<(Vec<u32>, u64)> {
+        let start = self.tail_offset();
+        let end = self.offset - self.offset % LARGE_PAGE;
+        if end <= start {
+            return None;
+        }
+        let words = (end - start) as usize / 4;
+        let mut next = spare();
+        next.clear();
+        next.extend_from_slice(&self.tail[words..]);
+        let mut taken = std::mem::replace(&mut self.tail, next);
+        taken.truncate(words);
+        self.writing += 1;
+        Some((taken, start))
     }
 }
