@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::targets::Targets;
+use crate::targets::{TargetOf, Targets};
 
 /// A feature of a read at a location: the window in the upper half, the number of the feature within the read in the lower.
 pub type Hit = u64;
@@ -37,29 +37,110 @@ pub struct Candidate {
     pub first: u32,
     /// Its last window in the region.
     pub last: u32,
-    /// The hits in the region, as a range of all hits of the read in order.
+    /// The hits in the region, in any order, as a range of all hits of the read.
     pub hits: Range<usize>,
 }
 
-/// Calls `each` with the best region of every target hit, ascending: the stretch of up to `span` windows with the most of `hits`
-/// (all of one read, in any order; sorted afterwards), the first of equals.
-pub fn best_regions(hits: &mut [Hit], span: u32, targets: &Targets, mut each: impl FnMut(Candidate)) {
-    hits.sort_unstable();
-    let mut start = 0;
-    while start < hits.len() {
-        let target = targets.of_window(window_of(hits[start]));
-        let end = targets.windows(target).end;
-        let of_target = start + hits[start..].partition_point(|&hit| window_of(hit) < end);
-        let region = best_region(&hits[start..of_target], span);
-        let range = start + region.start..start + region.end;
-        each(Candidate {
-            target,
-            first: window_of(hits[range.start]),
-            last: window_of(hits[range.end - 1]),
-            hits: range,
-        });
-        start = of_target;
+/// Finds the best regions of reads. Make one and use it for many: what it needs is kept from read to read.
+#[derive(Debug)]
+pub struct Regions<'t> {
+    finder: TargetOf<'t>,
+    /// What the read has in each target.
+    shares: Vec<Share>,
+    /// The targets hit, in the order of their first hits.
+    hit: Vec<u32>,
+    /// The target of each hit.
+    of_hits: Vec<u32>,
+    grouped: Vec<Hit>,
+}
+
+/// What a read has in a target.
+#[derive(Clone, Copy, Debug)]
+struct Share {
+    hits: u32,
+    /// Where the next of them goes.
+    next: u32,
+    /// The first and the last window with a hit.
+    first: u32,
+    last: u32,
+}
+
+impl Share {
+    const NONE: Share = Share { hits: 0, next: 0, first: u32::MAX, last: 0 };
+}
+
+impl<'t> Regions<'t> {
+    /// Finds regions of these targets.
+    pub fn new(targets: &'t Targets) -> Regions<'t> {
+        let (shares, finder) = (vec![Share::NONE; targets.len()], targets.finder());
+        Regions { finder, shares, hit: Vec::new(), of_hits: Vec::new(), grouped: Vec::new() }
     }
+
+    /// Calls `each` with the best region of every target hit, the targets in any order: the stretch of up to `span` windows with the most
+    /// of `hits` (all of one read, in any order; those of a region are together afterwards, in any order), the first of equals.
+    pub fn best(&mut self, hits: &mut [Hit], span: u32, mut each: impl FnMut(Candidate)) {
+        self.count(hits);
+        self.group(hits);
+        let Regions { shares, hit, .. } = self;
+        for target in hit.drain(..) {
+            let share = std::mem::replace(&mut shares[target as usize], Share::NONE);
+            let start = (share.next - share.hits) as usize;
+            let of_target = start..share.next as usize;
+            // Nearly always all hits of a target are near each other.
+            let is_near = share.last - share.first < span;
+            each(if is_near {
+                Candidate { target, first: share.first, last: share.last, hits: of_target }
+            } else {
+                best_of_target(target, hits, of_target, span)
+            });
+        }
+    }
+
+    /// Counts the hits in each target.
+    fn count(&mut self, hits: &[Hit]) {
+        let Regions { finder, shares, hit, of_hits, .. } = self;
+        of_hits.clear();
+        of_hits.extend(hits.iter().map(|&one| {
+            let window = window_of(one);
+            let target = finder.window(window);
+            let share = &mut shares[target as usize];
+            if share.hits == 0 {
+                hit.push(target);
+            }
+            share.hits += 1;
+            share.first = share.first.min(window);
+            share.last = share.last.max(window);
+            target
+        }));
+    }
+
+    /// Brings the hits of each target together, in the order that they have.
+    fn group(&mut self, hits: &mut [Hit]) {
+        let Regions { shares, hit, of_hits, grouped, .. } = self;
+        let mut next = 0;
+        for &target in &*hit {
+            let share = &mut shares[target as usize];
+            share.next = next;
+            next += share.hits;
+        }
+        grouped.resize(hits.len(), 0);
+        for (&one, &target) in hits.iter().zip(&*of_hits) {
+            let next = &mut shares[target as usize].next;
+            grouped[*next as usize] = one;
+            *next += 1;
+        }
+        hits.copy_from_slice(grouped);
+    }
+}
+
+/// The best region of a target, whose hits are in that range; they are sorted.
+fn best_of_target(target: u32, hits: &mut [Hit], of_target: Range<usize>, span: u32) -> Candidate {
+    let start = of_target.start;
+    let hits = &mut hits[of_target];
+    hits.sort_unstable();
+    let region = best_region(hits, span);
+    let [first, last] = [region.start, region.end - 1].map(|at| window_of(hits[at]));
+    Candidate { target, first, last, hits: start + region.start..start + region.end }
 }
 
 /// Where in the sorted hits of one target most of them are within `span` windows.
@@ -118,9 +199,23 @@ mod tests {
             let windows: Vec<u32> = picks.into_iter().filter(|_| all > 0).map(|pick| pick % all.max(1)).collect();
             let mut hits: Vec<Hit> = (0..).zip(&windows).map(|(feature, &window)| hit(window, feature)).collect();
             let mut found = Vec::new();
-            best_regions(&mut hits, span, &targets, |one| found.push((one.target, one.first, one.last, one.hits.len())));
-            prop_assert_eq!(found, naive(&windows, span, &targets));
-            prop_assert!(hits.iter().all(|&hit| windows[feature_of(hit)] == window_of(hit)));
+            let before = hits.clone();
+            let mut regions = Regions::new(&targets);
+            regions.best(&mut hits, span, |one| found.push(one));
+            for one in &found {
+                let mut windows: Vec<u32> = hits[one.hits.clone()].iter().map(|&hit| window_of(hit)).collect();
+                windows.sort_unstable();
+                prop_assert_eq!([windows.first(), windows.last()], [Some(&one.first), Some(&one.last)]);
+            }
+            let mut shown: Vec<_> = found.iter().map(|one| (one.target, one.first, one.last, one.hits.len())).collect();
+            shown.sort_unstable();
+            prop_assert_eq!(shown, naive(&windows, span, &targets));
+            // It is ready for the next read, and no hit is lost.
+            let mut again = Vec::new();
+            regions.best(&mut before.clone(), span, |one| again.push(one));
+            prop_assert_eq!(again, found);
+            hits.sort_unstable_by_key(|&hit| feature_of(hit));
+            prop_assert_eq!(hits, before);
         }
     }
 }

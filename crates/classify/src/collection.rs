@@ -19,10 +19,11 @@ pub struct Collection {
 }
 
 /// Bytes that classifying takes, about, whatever the databases; for each thread its batches, their answers, what is looked up; for each
-/// target, its name apart; for each taxon.
+/// target, its name apart, and for each thread besides; for each taxon.
 const FIXED: u64 = 12 << 20;
 const PER_THREAD: u64 = 4 << 20;
 const PER_TARGET: u64 = 64;
+const PER_TARGET_AND_THREAD: u64 = 16;
 const PER_TAXON: u64 = 256;
 
 /// Bytes that a thread takes for each file that it reads stored hits from: a block, unpacked and packed.
@@ -117,7 +118,8 @@ impl Collection {
     /// Bytes beside those of the databases' features.
     fn fixed(&self, threads: usize) -> u64 {
         let Catalogue { targets, taxonomy, .. } = &self.catalogue;
-        let names: u64 = targets.iter().map(|target| target.name.len() as u64 + PER_TARGET).sum();
+        let per_target = PER_TARGET + threads as u64 * PER_TARGET_AND_THREAD;
+        let names: u64 = targets.iter().map(|target| target.name.len() as u64 + per_target).sum();
         FIXED + threads as u64 * PER_THREAD + names + taxonomy.len() as u64 * PER_TAXON
     }
 

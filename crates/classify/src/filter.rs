@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::candidates::{Candidate, Hit, windows_of};
+use crate::candidates::{Candidate, Hit, window_of};
 use crate::genomes::Genomes;
 use crate::tally::Windows;
 use crate::targets::Targets;
@@ -12,11 +12,11 @@ use crate::targets::Targets;
 pub struct Covered(Windows);
 
 impl Covered {
-    /// Notes a read by its hits, in order, and its candidates: of those with as many hits as the best, every window that was hit.
+    /// Notes a read by its hits and its candidates: of those with as many hits as the best, every window that was hit.
     pub(crate) fn add(&mut self, hits: &[Hit], candidates: &[Candidate]) {
         let most = candidates.iter().map(|candidate| candidate.hits.len()).max();
         for best in candidates.iter().filter(|candidate| Some(candidate.hits.len()) == most) {
-            windows_of(&hits[best.hits.clone()]).for_each(|window| self.0.insert(window));
+            hits[best.hits.clone()].iter().for_each(|&hit| self.0.insert(window_of(hit)));
         }
     }
 
@@ -85,7 +85,7 @@ fn compare((a, b): (u64, u64), (c, d): (u64, u64)) -> Ordering {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::candidates::{best_regions, hit};
+    use crate::candidates::{Regions, hit};
     use crate::genomes::tests::targets;
 
     /// Three genomes of 10 windows, the second of them in two pieces; one window of no taxon.
@@ -98,7 +98,7 @@ mod tests {
         for windows in reads {
             let mut hits: Vec<Hit> = (0..).zip(*windows).map(|(feature, &window)| hit(window, feature)).collect();
             let mut candidates = Vec::new();
-            best_regions(&mut hits, 3, targets, |candidate| candidates.push(candidate));
+            Regions::new(targets).best(&mut hits, 3, |candidate| candidates.push(candidate));
             covered.add(&hits, &candidates);
         }
         covered

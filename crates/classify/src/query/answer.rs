@@ -1,11 +1,12 @@
 //! From the hits of a read to its answer: candidates, a taxon, a line.
 
+use std::cmp::Reverse;
 use std::io::Write;
 
 use gyrase_seq::Batch;
 
 use super::{Config, Lines};
-use crate::candidates::{Candidate, Hit, best_regions, feature_of, windows_of};
+use crate::candidates::{Candidate, Hit, Regions, feature_of, windows_of};
 use crate::catalogue::Catalogue;
 use crate::decide::Judge;
 use crate::filter::{Covered, Dropped};
@@ -66,6 +67,7 @@ impl Answers {
 pub(super) struct Answerer<'i> {
     index: &'i Catalogue,
     config: &'i Config,
+    regions: Regions<'i>,
     candidates: Vec<Candidate>,
     judge: Judge,
     /// Taxids of the candidates of a read, and their hits.
@@ -78,11 +80,20 @@ pub(super) struct Answerer<'i> {
 impl<'i> Answerer<'i> {
     /// No read gets its answer from what is in `dropped`.
     pub(super) fn new(index: &'i Catalogue, config: &'i Config, dropped: &'i Dropped) -> Answerer<'i> {
-        let judge = Judge::default();
-        Answerer { index, config, candidates: Vec::new(), judge, shown: Vec::new(), found: Vec::new(), dropped }
+        let (regions, judge) = (Regions::new(&index.targets), Judge::default());
+        Answerer {
+            index,
+            config,
+            regions,
+            candidates: Vec::new(),
+            judge,
+            shown: Vec::new(),
+            found: Vec::new(),
+            dropped,
+        }
     }
 
-    /// Notes which windows a read with these hits covers, which are sorted on the way.
+    /// Notes which windows a read with these hits covers, which change their order.
     pub(super) fn cover(&mut self, read: &Read<'_>, hits: &mut [Hit], covered: &mut Covered) {
         self.find_candidates(read, hits);
         if self.candidates.iter().any(|candidate| candidate.hits.len() >= self.config.rule.least_hits as usize) {
@@ -93,16 +104,16 @@ impl<'i> Answerer<'i> {
     /// Lists the best region of every target that may be an answer.
     fn find_candidates(&mut self, read: &Read<'_>, hits: &mut [Hit]) {
         let span = self.span(read.lengths);
-        let Answerer { index, candidates, dropped, .. } = self;
+        let Answerer { regions, candidates, dropped, .. } = self;
         candidates.clear();
-        best_regions(hits, span, &index.targets, |candidate| {
+        regions.best(hits, span, |candidate| {
             if !dropped.has(candidate.target) {
                 candidates.push(candidate);
             }
         });
     }
 
-    /// Adds the answer for a read with these hits, which are sorted on the way.
+    /// Adds the answer for a read with these hits, which change their order.
     pub(super) fn answer(&mut self, read: &Read<'_>, hits: &mut [Hit], answers: &mut Answers) {
         self.find_candidates(read, hits);
         let Answerer { index, config, candidates, judge, .. } = self;
@@ -115,6 +126,7 @@ impl<'i> Answerer<'i> {
         answers.taxa.push(taxon);
         let wanted = self.config.wanted;
         let region = if wanted.regions() { self.region(taxon).cloned() } else { None };
+        region.iter().for_each(|region| hits[region.hits.clone()].sort_unstable());
         if let (Some(_), Some(region)) = (taxon, &region) {
             if wanted.evidence {
                 self.note(read, region, &hits[region.hits.clone()], &mut answers.tally);
@@ -131,8 +143,8 @@ impl<'i> Answerer<'i> {
         answers.text.push(b'\n');
     }
 
-    /// The region that a read of `taxon` comes from: the best candidate at or below it, the first of equals; of a read without a taxon
-    /// the best candidate.
+    /// The region that a read of `taxon` comes from: the best candidate at or below it, of equals that of the first target; of a read
+    /// without a taxon the best candidate.
     fn region(&self, taxon: Option<Taxon>) -> Option<&Candidate> {
         let Answerer { index, candidates, .. } = self;
         let clade = taxon.map(|taxon| index.taxonomy.clade(taxon));
@@ -140,8 +152,9 @@ impl<'i> Answerer<'i> {
             let taxon = index.targets.get(candidate.target).taxon;
             clade.as_ref().is_none_or(|clade| taxon.is_some_and(|taxon| clade.contains(&taxon)))
         };
+        let order = |one: &Candidate| (one.hits.len(), Reverse(one.target));
         let better = |best: Option<&'_ Candidate>, one: &'_ Candidate| {
-            best.is_none_or(|best| one.hits.len() > best.hits.len()) && inside(one)
+            best.is_none_or(|best| order(one) > order(best)) && inside(one)
         };
         candidates.iter().fold(None, |best, one| if better(best, one) { Some(one) } else { best })
     }
@@ -205,9 +218,9 @@ impl<'i> Answerer<'i> {
         };
         hits.clear();
         hits.extend(candidates.iter().map(|one| (taxid(one), one.hits.len())));
-        hits.sort_unstable_by_key(|&(taxid, hits)| (taxid, std::cmp::Reverse(hits)));
+        hits.sort_unstable_by_key(|&(taxid, hits)| (taxid, Reverse(hits)));
         hits.dedup_by_key(|&mut (taxid, _)| taxid);
-        hits.sort_unstable_by_key(|&(taxid, hits)| (std::cmp::Reverse(hits), taxid));
+        hits.sort_unstable_by_key(|&(taxid, hits)| (Reverse(hits), taxid));
         hits.truncate(SHOWN);
         if hits.is_empty() {
             hits.push((0, 0));
