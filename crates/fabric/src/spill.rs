@@ -273,7 +273,7 @@ impl SpillFile {
 
     /// The records of an extent, with [`SLACK`] bytes behind it.
     pub(crate) fn read(&self, extent: &Extent) -> Result<Vec<u8>, FabricError> {
-        let _read = info_span!(target: "gyrase::trace", "read", bytes = extent.stored).entered();
+        let _read = info_span!(target: "gyrase::trace", "spill", bytes = extent.stored).entered();
         let (bytes, mut stored) = (extent.bytes as usize, vec![0; extent.stored as usize]);
         let read = self.file.read_exact_at(&mut stored, extent.offset);
         let damaged = || FabricError::Damaged { path: self.path.clone() };

@@ -9,6 +9,7 @@ mod demo;
 mod kmers;
 mod man;
 mod plan;
+mod profile;
 mod references;
 mod simulate;
 
@@ -30,6 +31,8 @@ pub enum Command {
     Classify(Box<classify::Classify>),
     /// Say what a run will take, before its first byte.
     Plan(plan::Plan),
+    /// Say where the time of a run with --trace went.
+    Profile(profile::Profile),
     /// Make genomes, reads and communities with known truth, from a seed.
     Simulate(Box<simulate::Simulate>),
     /// Show the main job on a small simulated sample, and check the result.
@@ -50,6 +53,7 @@ pub fn run(command: Command, session: &Session) -> Result<()> {
         Command::Db(verb) => verb.run(session),
         Command::Classify(verb) => verb.run(session),
         Command::Plan(verb) => verb.run(session),
+        Command::Profile(verb) => verb.run(session),
         Command::Simulate(verb) => verb.run(session),
         Command::Demo(verb) => verb.run(session),
         Command::Completions(verb) => verb.run(),

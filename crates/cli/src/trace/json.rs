@@ -76,12 +76,16 @@ impl Place {
         if event.own != event.time {
             add("own", micros(event.own));
         }
-        line(
-            out,
-            format_args!(
-                "{{\"ph\":\"X\",\"cat\":\"gyrase\",\"name\":\"{name}\",\"pid\":{rank},\"tid\":{track},\"ts\":{ts},\"dur\":{dur},\"args\":{{{args}}}}}"
-            ),
-        );
+        let place = format!("\"cat\":\"gyrase\",\"name\":\"{name}\",\"pid\":{rank},\"tid\":{track},\"ts\":{ts}");
+        if event.beside {
+            let (id, end) = (event.start, micros(event.start + event.time + self.shift));
+            let id = format!("\"id2\":{{\"local\":\"{name} {id}\"}}");
+            line(out, format_args!("{{\"ph\":\"b\",{place},{id},\"dur\":{dur},\"args\":{{{args}}}}}"));
+            let place = format!("\"cat\":\"gyrase\",\"name\":\"{name}\",\"pid\":{rank},\"tid\":{track},\"ts\":{end}");
+            line(out, format_args!("{{\"ph\":\"e\",{place},{id}}}"));
+        } else {
+            line(out, format_args!("{{\"ph\":\"X\",{place},\"dur\":{dur},\"args\":{{{args}}}}}"));
+        }
     }
 
     /// The sums over spans that were folded. Viewers skip them.

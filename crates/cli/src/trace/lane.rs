@@ -25,10 +25,14 @@ pub struct Event {
     pub call: Word,
     /// The stage of the run, by number.
     pub stage: u16,
+    /// It was open beside others of its thread, not within them.
+    pub beside: bool,
 }
 
 /// A word of a lane; 0 is none.
 pub type Word = u8;
+/// The first word of every lane.
+const COLLECTIVE: Word = 1;
 
 /// What spans that were folded have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -106,6 +110,9 @@ impl Kept {
         if text.is_empty() {
             return 0;
         }
+        if self.words.is_empty() {
+            self.words.push("collective".to_string());
+        }
         let known = self.words.iter().position(|word| word == text);
         let number = known.unwrap_or_else(|| {
             self.words.push(text.to_string());
@@ -166,15 +173,27 @@ impl Kept {
 
 /// What is kept longest: collectives, which must be seen on all ranks to be understood, then what took long.
 fn weight(event: &Event) -> u64 {
-    if event.instance.is_some() { u64::MAX } else { event.time }
+    if event.at == COLLECTIVE { u64::MAX } else { event.time }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn event(time: u64, instance: Option<u64>) -> Event {
-        Event { name: "read", start: 0, time, own: time, bytes: Some(1), instance, at: 0, call: 0, stage: 0 }
+    fn event(time: u64) -> Event {
+        let (at, call, stage) = (0, 0, 0);
+        Event {
+            name: "read",
+            start: 0,
+            time,
+            own: time,
+            bytes: Some(1),
+            instance: None,
+            at,
+            call,
+            stage,
+            beside: false,
+        }
     }
 
     #[test]
@@ -182,10 +201,10 @@ mod tests {
         for room in [2, 3, 16, 17] {
             let lane = Lane::new("worker 0".into());
             let times: Vec<u64> = (0..1000).map(|n| n * 7919 % 1009).collect();
-            times.iter().for_each(|&time| lane.add(event(time, None), "", "", room));
-            lane.add(event(0, Some(7)), "collective", "sum", room);
+            times.iter().for_each(|&time| lane.add(event(time), "", "", room));
+            lane.add(event(0), "collective", "sum", room);
             let kept = lane.kept();
-            assert!(kept.events.len() <= room && kept.events.iter().any(|event| event.instance == Some(7)), "{room}");
+            assert!(kept.events.len() <= room && kept.events.iter().any(|event| event.at == COLLECTIVE), "{room}");
             let folded: u64 = kept.folded.values().map(|folded| folded.own).sum();
             let own: u64 = kept.events.iter().map(|event| event.own).sum();
             assert_eq!(folded + own, times.iter().sum::<u64>(), "{room}");
@@ -197,7 +216,7 @@ mod tests {
     #[test]
     fn spans_of_one_length_are_bounded_too() {
         let lane = Lane::new("worker 0".into());
-        (0..100).for_each(|_| lane.add(event(5, None), "turn", "", 8));
+        (0..100).for_each(|_| lane.add(event(5), "turn", "", 8));
         let kept = lane.kept();
         assert!(kept.events.len() <= 8 && !kept.events.is_empty());
         assert_eq!(kept.text(kept.events[0].at), "turn");

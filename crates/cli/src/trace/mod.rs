@@ -2,7 +2,7 @@
 //!
 //! The spans are those of target `gyrase::trace`, which the libraries open around batches and waits. Every thread has a lane of
 //! its own, so that none waits for another, with room for a bounded number of spans; where there are more, the shortest are folded
-//! into sums. A span is opened and closed by one thread.
+//! into sums. A span is opened and closed by one thread; one that is never entered was under way *beside* what the thread did.
 
 mod json;
 mod lane;
@@ -23,6 +23,7 @@ use tracing_subscriber::layer::Context;
 
 use lane::{Event, Lane};
 
+pub use json::{FOLDED, VERSION};
 pub use write::write;
 
 /// Spans of that target are traced.
@@ -94,15 +95,19 @@ impl Tracer {
         })
     }
 
-    fn close(&self, open: Open) {
-        let time = self.now().saturating_sub(open.start);
+    /// Ends a span; `beside` others if it was never entered.
+    fn close(&self, id: &Id, beside: bool) {
+        let now = self.now();
         self.own(|own| {
-            if let Some(outer) = own.open.last_mut() {
+            let place = own.open.iter().rposition(|open| open.id == id.into_u64() && open.entered != beside);
+            let Some(open) = place.map(|place| own.open.remove(place)) else { return };
+            let time = now.saturating_sub(open.start);
+            if let Some(outer) = own.open.iter_mut().rfind(|outer| outer.entered && !beside) {
                 outer.inner += time;
             }
             let Fields { bytes, instance, at, call, .. } = open.fields;
             let (name, start, own_time, stage) = (open.name, open.start, time.saturating_sub(open.inner), open.stage);
-            let event = Event { name, start, time, own: own_time, bytes, instance, at: 0, call: 0, stage };
+            let event = Event { name, start, time, own: own_time, bytes, instance, at: 0, call: 0, stage, beside };
             own.lane.add(event, at.as_str(), call.as_str(), self.0.room.load(Relaxed));
         });
     }
@@ -136,6 +141,7 @@ struct Open {
     id: u64,
     name: &'static str,
     start: u64,
+    entered: bool,
     /// Time in spans within it.
     inner: u64,
     stage: u16,
@@ -182,7 +188,7 @@ impl<S: Subscriber> Layer<S> for Tracer {
         let mut fields = Fields::default();
         attributes.record(&mut fields);
         let (name, stage) = (attributes.metadata().name(), self.0.stage.load(Relaxed) as u16);
-        let open = Open { id: id.into_u64(), name, start: self.now(), inner: 0, stage, fields };
+        let open = Open { id: id.into_u64(), name, start: self.now(), entered: false, inner: 0, stage, fields };
         self.own(|own| own.open.push(open));
     }
 
@@ -194,14 +200,21 @@ impl<S: Subscriber> Layer<S> for Tracer {
         });
     }
 
-    fn on_exit(&self, id: &Id, _: Context<'_, S>) {
-        let open = self.own(|own| {
-            let place = own.open.iter().rposition(|open| open.id == id.into_u64());
-            place.map(|place| own.open.remove(place))
+    fn on_enter(&self, id: &Id, _: Context<'_, S>) {
+        let now = self.now();
+        self.own(|own| {
+            if let Some(open) = own.open.iter_mut().rfind(|open| open.id == id.into_u64()) {
+                (open.start, open.entered) = (now, true);
+            }
         });
-        if let Some(open) = open {
-            self.close(open);
-        }
+    }
+
+    fn on_exit(&self, id: &Id, _: Context<'_, S>) {
+        self.close(id, false);
+    }
+
+    fn on_close(&self, id: Id, _: Context<'_, S>) {
+        self.close(&id, true);
     }
 
     fn on_event(&self, event: &Message<'_>, _: Context<'_, S>) {
@@ -254,6 +267,22 @@ mod tests {
         assert!(read.time >= 2_000_000, "{read:?}");
         assert_eq!((kept.text(wait.at), kept.text(wait.call), wait.instance), ("collective", "sum", Some(3)));
         assert_eq!(wait.stage, 1);
+    }
+
+    #[test]
+    fn spans_that_are_not_entered_lie_beside_the_others() {
+        let tracer = Tracer::new();
+        let lanes = traced(&tracer, || {
+            let first = info_span!(target: TARGET, "round", instance = 0u64, bytes = 9u64);
+            let count = info_span!(target: TARGET, "count").entered();
+            let second = info_span!(target: TARGET, "round", instance = 1u64);
+            drop(first);
+            drop(count);
+            drop(second);
+        });
+        let events: Vec<_> = lanes[0].1.events.iter().map(|event| (event.name, event.instance, event.beside)).collect();
+        assert_eq!(events, [("round", Some(0), true), ("count", None, false), ("round", Some(1), true)]);
+        assert_eq!(lanes[0].1.events[1].own, lanes[0].1.events[1].time);
     }
 
     #[test]

@@ -71,3 +71,39 @@ fn a_trace_that_cannot_be_written_is_refused_at_once() {
     place.fails(&["count", "r.fa", "-k", "3", "-o", "o.gyk", "--trace", "r.fa"], 1, &["r.fa is an input"]);
     assert_eq!(place.read("r.fa"), b">r\nACGTACGT\n");
 }
+
+#[test]
+fn a_profile_says_where_the_time_went() {
+    let place = Place::new();
+    place.simulate("20000", "20");
+    place.ok(&["count", "r_1.fq", "r_2.fq", "-o", "o.gyk", "--threads", "2", "--trace", "t.json"]);
+    let text = place.ok(&["profile", "t.json"]);
+    for word in ["1 rank of 2 threads", "compute", "severest wait", "advice", "count r_1.fq"] {
+        assert!(text.contains(word), "{text}");
+    }
+    let profile: Value = serde_json::from_str(&place.ok(&["profile", "t.json", "--json"])).unwrap();
+    let stages = profile["stages"].as_array().unwrap();
+    let names: Vec<&str> = stages.iter().filter_map(|stage| stage["stage"].as_str()).collect();
+    assert_eq!(names, ["start", "read", "count", "write"]);
+    for stage in stages {
+        let seconds = stage["seconds"].as_f64().unwrap();
+        let times: f64 = stage["times"].as_object().unwrap().values().filter_map(Value::as_f64).sum();
+        assert!(times >= seconds - 0.001 && times <= seconds * 1.5 + 0.001, "{stage}");
+    }
+    let parsed = &stages[1]["ranks"][0]["bytes"]["parsed"];
+    assert_eq!(parsed.as_u64(), Some((place.read("r_1.fq").len() + place.read("r_2.fq").len()) as u64));
+}
+
+#[test]
+fn what_is_no_trace_is_refused() {
+    let place = Place::new();
+    place.write("r.fa", ">r\nACGTACGT\n");
+    place.write("empty.json", "");
+    place.fails(&["profile", "r.fa"], 7, &["r.fa is no trace"]);
+    place.fails(&["profile", "empty.json"], 7, &["empty.json is empty"]);
+    place.fails(&["profile", "nowhere.json"], 7, &["nowhere.json cannot be read"]);
+    place.ok(&["count", "r.fa", "-k", "3", "-o", "o.gyk", "--trace", "t.json"]);
+    let whole = place.read("t.json");
+    place.write("cut.json", &whole[..whole.len() * 2 / 3]);
+    place.fails(&["profile", "cut.json"], 7, &["cut.json is truncated"]);
+}

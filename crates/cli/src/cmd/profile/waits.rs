@@ -1,0 +1,113 @@
+//! Waits: who waited for whom in collectives, and the longest of all waits.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::file::{Span, Trace, What};
+use super::sums::Place;
+
+/// A wait of one thread.
+#[derive(Clone, Debug)]
+pub struct Wait {
+    /// Its rank.
+    pub rank: usize,
+    /// The name of its thread.
+    pub thread: String,
+    /// The stage, by number.
+    pub stage: usize,
+    /// What was waited for.
+    pub what: What,
+    /// What was called, in collectives.
+    pub call: String,
+    /// Seconds.
+    pub time: f64,
+    /// In collectives: who came last, and the seconds that all ranks waited for it.
+    pub late: Option<(usize, f64)>,
+}
+
+/// What happened in collectives.
+#[derive(Debug, Default)]
+pub struct Collectives {
+    /// Calls, each of all ranks.
+    pub calls: usize,
+    /// Seconds that all ranks waited for the last to come, barriers too.
+    pub waited: f64,
+    /// Of that, for each rank.
+    pub late: Vec<f64>,
+}
+
+/// All of it.
+pub struct Waits<'t> {
+    /// Spans in collectives, and their seconds in which somebody was still to come, at a barrier or elsewhere.
+    pub in_collectives: Vec<(&'t Span, Place, f64)>,
+    /// Summed up.
+    pub collectives: Collectives,
+    /// The longest of one thread.
+    pub severest: Option<Wait>,
+}
+
+/// Finds the waits of a trace.
+pub fn find<'t>(trace: &'t Trace, stage_of: &dyn Fn(&Span) -> usize) -> Waits<'t> {
+    let mut waits = Waits {
+        in_collectives: Vec::new(),
+        collectives: Collectives { late: vec![0.0; trace.ranks], ..Collectives::default() },
+        severest: None,
+    };
+    let waiting =
+        |span: &&Span| matches!(span.what, What::Message | What::Buffer | What::Border | What::Turn) && !span.beside;
+    if let Some(longest) = trace.spans.iter().filter(waiting).max_by(|a, b| a.time.total_cmp(&b.time)) {
+        waits.consider(wait(trace, longest, longest.time, None, stage_of));
+    }
+    for calls in together(trace) {
+        waits.add(trace, &calls, stage_of);
+    }
+    waits
+}
+
+fn wait(trace: &Trace, span: &Span, time: f64, late: Option<(usize, f64)>, stage_of: &dyn Fn(&Span) -> usize) -> Wait {
+    let thread = trace.threads.get(&(span.rank, span.track)).cloned().unwrap_or_default();
+    let (rank, stage, what, call) = (span.rank, stage_of(span), span.what, span.call.clone());
+    Wait { rank, thread, stage, what, call, time, late }
+}
+
+/// The collectives that all ranks took part in. Where a span does not say which it was it counts among its rank's, since all ranks
+/// call in the same order.
+fn together(trace: &Trace) -> Vec<Vec<&Span>> {
+    let mut spans: Vec<&Span> = trace.spans.iter().filter(|span| span.what == What::Collective).collect();
+    spans.sort_by(|a, b| a.start.total_cmp(&b.start));
+    let mut nameless: HashMap<(usize, &str), u64> = HashMap::new();
+    let mut calls: BTreeMap<(&str, bool, u64), Vec<&Span>> = BTreeMap::new();
+    for span in spans {
+        let number = span.instance.unwrap_or_else(|| {
+            let next = nameless.entry((span.rank, &span.call)).or_default();
+            *next += 1;
+            *next - 1
+        });
+        calls.entry((&span.call, span.instance.is_some(), number)).or_default().push(span);
+    }
+    calls.into_values().filter(|calls| trace.ranks > 1 && calls.len() == trace.ranks).collect()
+}
+
+impl<'t> Waits<'t> {
+    /// Adds one collective: each rank waits from its own start to the latest.
+    fn add(&mut self, trace: &Trace, calls: &[&'t Span], stage_of: &dyn Fn(&Span) -> usize) {
+        let Some(latest) = calls.iter().max_by(|a, b| a.start.total_cmp(&b.start)) else { return };
+        let waited = |span: &Span| (latest.start - span.start).clamp(0.0, span.own);
+        let place = if latest.call.contains("barrier") { Place::Barrier } else { Place::Late };
+        let all: f64 = calls.iter().map(|span| waited(span)).sum();
+        for span in calls {
+            self.in_collectives.push((span, place, waited(span)));
+        }
+        self.collectives.calls += 1;
+        self.collectives.waited += all;
+        self.collectives.late[latest.rank] += all;
+        if let Some(longest) = calls.iter().max_by(|a, b| waited(a).total_cmp(&waited(b))) {
+            self.consider(wait(trace, longest, waited(longest), Some((latest.rank, all)), stage_of));
+        }
+    }
+
+    fn consider(&mut self, wait: Wait) {
+        if wait.time > self.severest.as_ref().map_or(0.0, |severest| severest.time) {
+            self.severest = Some(wait);
+        }
+    }
+}
