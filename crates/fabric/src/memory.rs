@@ -36,22 +36,31 @@ impl Pool {
 
     /// One more slab; `None` when the limit is reached or the system gives no more.
     pub(crate) fn take(&self) -> Option<MmapMut> {
-        let another = self.slabs.load(Relaxed) + SLAB as u64 <= self.for_slabs;
-        another.then(|| self.take_least()).flatten()
-    }
-
-    /// One more slab, of what is kept for other uses too.
-    pub(crate) fn take_least(&self) -> Option<MmapMut> {
         let slab = SLAB as u64;
-        if !self.reserve(slab) {
+        let another = self.slabs.load(Relaxed) + slab <= self.for_slabs;
+        if !another || !self.reserve(slab) {
             return None;
         }
+        self.slabs.fetch_add(slab, Relaxed);
+        self.map()
+    }
+
+    /// One more slab, of a sender's least share: what else came into the memory before gives way, the next time that it grows.
+    pub(crate) fn take_least(&self) -> Option<MmapMut> {
+        let slab = SLAB as u64;
+        let more = |slabs: u64| Some(slabs + slab).filter(|&slabs| slabs <= self.limit);
+        self.slabs.fetch_update(Relaxed, Relaxed, more).ok()?;
+        self.taken.fetch_add(slab, Relaxed);
+        self.map()
+    }
+
+    fn map(&self) -> Option<MmapMut> {
         // All of it will be written: its pages come cheaper together than one fault at a time. They are small ones, of which a
         // system has some at hand; huge ones, had from a hypervisor, cost more than they save.
         let mapped = MmapOptions::new().len(SLAB).populate().map_anon();
-        match &mapped {
-            Ok(_) => _ = self.slabs.fetch_add(slab, Relaxed),
-            Err(_) => self.give_back(slab),
+        if mapped.is_err() {
+            self.slabs.fetch_sub(SLAB as u64, Relaxed);
+            self.give_back(SLAB as u64);
         }
         mapped.ok()
     }
@@ -95,5 +104,22 @@ mod tests {
             assert!(pool.limit < 1 << 57 && pool.limit > SLAB as u64, "{}", pool.limit);
             assert!(pool.take().is_some());
         }
+    }
+
+    #[test]
+    fn least_shares_of_senders_come_before_what_else_is_kept() {
+        let (slab, pool) = (SLAB as u64, Pool::new(4 * SLAB as u64).halved());
+        assert!(pool.reserve(3 * slab + 1) && !pool.reserve(slab));
+        assert!(pool.take().is_none());
+        assert!((0..4).all(|_| pool.take_least().is_some()) && pool.take_least().is_none());
+        pool.give_back(3 * slab + 1);
+        assert_eq!((pool.taken(), pool.reserve(1)), (4 * slab, false));
+    }
+
+    #[test]
+    fn half_is_kept_for_what_comes() {
+        let (slab, pool) = (SLAB as u64, Pool::new(4 * SLAB as u64).halved());
+        assert!((0..2).all(|_| pool.take().is_some()) && pool.take().is_none());
+        assert!(pool.reserve(2 * slab) && !pool.reserve(1));
     }
 }

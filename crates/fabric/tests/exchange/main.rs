@@ -71,19 +71,13 @@ fn folder(tmp: &tempfile::TempDir, rank: usize) -> Arc<SpillFolder> {
 
 #[test]
 fn keeps_the_contract_in_memory() {
-    for (ranks, workers, partitions, records) in [
-        (1, 2, 7, 20_000),
-        (2, 1, 1, 20_000),
-        (2, 2, 4096, 40_000),
-        (3, 1, 4096, 30_000),
-        (3, 2, 64, 40_000),
-        (4, 2, 513, 20_000),
-        (7, 1, 3, 20_000),
-        (7, 2, 64, 10_000),
-        (16, 1, 16, 10_000),
-        (16, 2, 100, 5_000),
-        (4, 1, 9, 0),
-    ] {
+    for ranks in [1, 2, 3, 4, 7, 16] {
+        for (workers, partitions, records) in [(1, 1, 9_000), (2, 5, 7_000), (1, 16, 8_000), (2, 100, 4_000), (1, 3, 0)]
+        {
+            Case { ranks, partitions, memory: 256 << 20, records }.check(|_| workers, |_| ());
+        }
+    }
+    for (ranks, workers, partitions, records) in [(2, 2, 4096, 40_000), (3, 1, 4096, 30_000), (4, 2, 513, 20_000)] {
         Case { ranks, partitions, memory: 256 << 20, records }.check(|_| workers, |_| ());
     }
 }
