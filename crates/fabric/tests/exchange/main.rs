@@ -131,6 +131,25 @@ fn send(fabric: ExchangeFabric, partitions: usize, records: u64) -> Result<Local
 }
 
 #[test]
+fn an_owner_of_everything_is_not_flooded() {
+    const RECORDS: u64 = 300_000;
+    let case = Case { ranks: 4, partitions: 8, memory: 8 << 20, records: RECORDS };
+    let (tmp, job) = (tempfile::tempdir().unwrap(), Job::new(case.ranks));
+    let work = |_, fabric: ExchangeFabric| {
+        let mut sender = fabric.sender();
+        (0..RECORDS).try_for_each(|number| sender.send(5, &number.to_le_bytes(), 8))?;
+        let partitions = fabric.close(vec![sender])?;
+        Ok(partitions.owned().into_iter().map(|partition| partitions.bytes(partition)).sum::<u64>())
+    };
+    let done = watched(|| run(&job, case.partitions, case.memory, |rank| folder(&tmp, rank), work));
+    let (bytes, traffic): (Vec<_>, Vec<_>) = done.into_iter().map(|(bytes, traffic)| (bytes.unwrap(), traffic)).unzip();
+    assert_eq!(bytes, [0, 0, 4 * 8 * RECORDS, 0]);
+    case.check_traffic(&traffic);
+    let least = 3 * 8 * RECORDS / ExchangeFabric::most_received(case.memory, case.ranks);
+    assert!(traffic[2].rounds > least && traffic[2].sent == 0, "{:?}", traffic[2]);
+}
+
+#[test]
 fn when_one_fails_nobody_waits() {
     for (ranks, failing, rounds) in [(2, 0, 1), (3, 1, 4), (4, 3, 0), (7, 0, 3)] {
         let (tmp, job) = (tempfile::tempdir().unwrap(), Job::new(ranks));
