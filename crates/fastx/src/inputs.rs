@@ -23,11 +23,11 @@ use crate::window::window;
 /// compressed files and pipes one chunk at a time, each decompressed by the thread that asks. Threads spread over
 /// the files, and share one when there are more threads than files.
 pub struct Inputs {
-    reading: Reading,
-    streams: Vec<Stream>,
+    pub(crate) reading: Reading,
+    pub(crate) streams: Vec<Stream>,
     /// Instead of streams and ranges, where mates are to be in step.
-    pairs: Vec<Pair>,
-    ranges: Vec<Ranges>,
+    pub(crate) pairs: Vec<Pair>,
+    pub(crate) ranges: Vec<Ranges>,
     /// The number of the first range of each element of `ranges`, and of all ranges at the end.
     firsts: Vec<usize>,
     next_range: AtomicUsize,
@@ -93,8 +93,22 @@ impl Inputs {
     /// [`Error::NeedsSerial`], which never comes where an input is a pipe, the same inputs can be read with
     /// [`Options::serial`].
     pub fn next_batch(&self, batch: &mut Batch) -> Result<bool, Error> {
+        self.fill(batch, false)
+    }
+
+    /// Fills the batch with the next records of a compressed input, a pipe or a pair that another thread of this process reads as a
+    /// chunk ([`Inputs::chunks`]); false when there are no more.
+    ///
+    /// # Errors
+    /// The input is malformed, truncated or unreadable: everything that was read is void.
+    pub fn help(&self, batch: &mut Batch) -> Result<bool, Error> {
+        self.fill(batch, true)
+    }
+
+    /// `taken`: only of inputs that this process has as chunks.
+    fn fill(&self, batch: &mut Batch, taken: bool) -> Result<bool, Error> {
         batch.records.clear();
-        while let Some(asked) = self.ask(batch)? {
+        while let Some(asked) = self.ask(batch, taken)? {
             if matches!(asked, Asked::Batch) && !batch.records.is_empty() {
                 return Ok(true);
             }
@@ -104,27 +118,29 @@ impl Inputs {
     }
 
     /// Takes a chunk from a stream that no other thread holds, else a range, else waits for a stream.
-    fn ask(&self, batch: &mut Batch) -> Result<Option<Asked>, Error> {
-        for stream in self.streams.iter().filter(|stream| !stream.has_ended()) {
+    fn ask(&self, batch: &mut Batch, taken: bool) -> Result<Option<Asked>, Error> {
+        let may = |stream: &&Stream| !stream.has_ended() && (!taken || stream.taken.load(Relaxed));
+        for stream in self.streams.iter().filter(may) {
             match stream.ask(&self.reading, batch, false)? {
                 Asked::Busy | Asked::Ended => {}
                 asked => return Ok(Some(asked)),
             }
         }
-        if let Some((file, range)) = self.take_range() {
-            file.read(range, &self.reading, batch).map_err(|error| self.explain(error, batch.input))?;
+        if !taken && let Some((file, range)) = self.take_range() {
+            file.read(range, &self.reading, batch).map_err(|error| self.explain_input(error, batch.input))?;
             return Ok(Some(Asked::Batch));
         }
-        match self.streams.iter().find(|stream| !stream.has_ended()) {
+        match self.streams.iter().find(may) {
             Some(stream) => stream.ask(&self.reading, batch, true).map(Some),
-            None => self.ask_pairs(batch),
+            None => self.ask_pairs(batch, taken),
         }
     }
 
     /// Takes a batch of a pair that no other thread holds, else waits for one.
-    fn ask_pairs(&self, batch: &mut Batch) -> Result<Option<Asked>, Error> {
+    fn ask_pairs(&self, batch: &mut Batch, taken: bool) -> Result<Option<Asked>, Error> {
+        let may = |pair: &&Pair| !pair.has_ended() && (!taken || pair.taken.load(Relaxed));
         for wait in [false, true] {
-            for pair in self.pairs.iter().filter(|pair| !pair.has_ended()) {
+            for pair in self.pairs.iter().filter(may) {
                 if let asked @ Asked::Batch = pair.ask(batch, wait)? {
                     return Ok(Some(asked));
                 }
@@ -146,8 +162,20 @@ impl Inputs {
         Some((&self.ranges[file], range - self.firsts[file]))
     }
 
-    /// Reads a file that failed in ranges from its start: an error there is the true one and knows its record and line.
-    fn explain(&self, error: Error, index: usize) -> Error {
+    /// What is truly wrong where a chunk ([`Chunk::next_batch`](crate::Chunk::next_batch)) found that it cannot be read so: its input
+    /// is read from its start, and an error there is the true one and knows its record and line. Any other error stays what it is.
+    pub fn explain(&self, error: Error) -> Error {
+        match &error {
+            Error::NeedsSerial { input } => {
+                let index = self.names().position(|name| name == input);
+                self.explain_input(error, index.expect("the input that an error names is one of these"))
+            }
+            _ => error,
+        }
+    }
+
+    /// Reads a file that failed in ranges from its start.
+    fn explain_input(&self, error: Error, index: usize) -> Error {
         if !error.needs_serial() {
             return error;
         }
@@ -198,8 +226,29 @@ pub(crate) struct Looked {
     pub empty: bool,
 }
 
+impl Looked {
+    /// A pipe of which nothing is known.
+    fn unseen(path: &Path) -> Looked {
+        let (path, name) = (path.to_path_buf(), path.display().to_string());
+        let input = Input { path, name, format: None, compression: Compression::Plain, window: 0, size: None };
+        Looked { input, origin: Origin::Unseen, start: None, empty: false }
+    }
+}
+
+/// Whether this can be read only once.
+fn is_pipe(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
+}
+
 /// Looks at the first bytes of an input.
 pub(crate) fn look(path: &Path, options: &Options) -> Result<Looked, Error> {
+    if options.shared && list::is_standard_input(path) {
+        let what = "standard input (-) reaches only one process of a job; name files";
+        return Err(Error::Arguments(what.to_owned()));
+    }
+    if options.shared && is_pipe(path) {
+        return Ok(Looked::unseen(path));
+    }
     if list::is_standard_input(path) {
         return look_at(path, "standard input".to_owned(), None, Box::new(std::io::stdin()), options);
     }

@@ -17,6 +17,9 @@
 //!                parsed in place, where lines need not be joined without a copy  (fastq, fasta)
 //! ```
 //!
+//! Where the inputs are shared by many processes they come in chunks instead ([`Inputs::chunks`], module `chunks`): whoever takes
+//! chunks decides who reads what, and carries the bytes that cross from one chunk to another.
+//!
 //! The bytes are read straight into the batch's text; names, letters and qualities are ranges of it. Wrapped lines
 //! are joined by moving the letters to the front of their own text. Nothing is allocated per record.
 //!
@@ -71,6 +74,7 @@
 
 mod back;
 mod bgzf;
+mod chunks;
 mod error;
 mod fasta;
 mod fastq;
@@ -83,6 +87,7 @@ mod pair_writer;
 mod paired;
 mod pairs;
 mod parser;
+mod plan;
 mod ranges;
 mod reader;
 mod sample;
@@ -92,6 +97,7 @@ mod stream;
 mod window;
 mod writer;
 
+pub use chunks::{Border, Chunk, Chunks, SentBack};
 pub use error::{Error, Problem};
 pub use inputs::Inputs;
 pub use list::expand as expand_lists;

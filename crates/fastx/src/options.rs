@@ -26,6 +26,9 @@ pub struct Options {
     /// Inputs are files of first and second mates in turn, an even number of them: [`Inputs`](crate::Inputs) reads each two in
     /// step and checks the names of the mates. Records are whole then.
     pub paired: bool,
+    /// Other processes open the same inputs. Only one of them can read a pipe, so none looks at it before it reads it as a chunk
+    /// ([`Inputs::chunks`](crate::Inputs::chunks)); standard input, which not every process has, is refused.
+    pub shared: bool,
     /// Plain files too are read from front to end: the answer to [`Error::NeedsSerial`](crate::Error::NeedsSerial).
     pub serial: bool,
 }
@@ -41,6 +44,7 @@ impl Default for Options {
             most_window: 1 << 31,
             whole_records: false,
             paired: false,
+            shared: false,
             serial: false,
         }
     }
@@ -148,7 +152,7 @@ pub struct Input {
     pub path: PathBuf,
     /// How messages call it: the path, or `standard input`.
     pub name: String,
-    /// Its format; `None` when it is empty or its start cannot be decompressed.
+    /// Its format; `None` when it is empty, its start cannot be decompressed, or it is a pipe that nobody has looked at.
     pub format: Option<Format>,
     /// Its compression.
     pub compression: Compression,

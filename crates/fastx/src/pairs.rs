@@ -13,9 +13,11 @@ use crate::stream::Asked;
 /// second mates for the next.
 pub(crate) struct Pair {
     /// Index of the first mates among the inputs; the second mates follow.
-    index: usize,
+    pub index: usize,
     held: Mutex<Held>,
     ended: AtomicBool,
+    /// This process has it as a chunk.
+    pub taken: AtomicBool,
 }
 
 struct Held {
@@ -26,7 +28,8 @@ struct Held {
 
 impl Pair {
     pub(crate) fn new(index: usize, reader: PairedReader) -> Pair {
-        Pair { index, held: Mutex::new(Held { reader, second: Batch::default() }), ended: AtomicBool::new(false) }
+        let held = Mutex::new(Held { reader, second: Batch::default() });
+        Pair { index, held, ended: AtomicBool::new(false), taken: AtomicBool::new(false) }
     }
 
     pub(crate) fn has_ended(&self) -> bool {

@@ -27,6 +27,16 @@ pub(crate) struct Parser {
 }
 
 impl Parser {
+    /// A parser of FASTQ from the start of a record on.
+    pub(crate) fn of_fastq() -> Parser {
+        Parser { format: Some(Format::Fastq), ..Parser::default() }
+    }
+
+    /// What was read and not yet parsed.
+    pub(crate) fn into_carry(self) -> Vec<u8> {
+        self.carry
+    }
+
     /// Parses the chunk at `chunk` of the batch's text and adds its records to the batch. The text before the
     /// chunk is free for use; `last` says that no chunk follows.
     pub(crate) fn parse(

@@ -28,22 +28,26 @@ use crate::source;
 use crate::stream::Reading;
 
 /// What is read behind a range at first, for the record that crosses its end.
-const MARGIN: u64 = 4 << 10;
+pub(crate) const MARGIN: u64 = 4 << 10;
 
 pub(crate) struct Ranges {
-    index: usize,
-    format: Format,
+    /// Which input it is.
+    pub index: usize,
+    pub format: Format,
     /// The bytes from the first record to the end of the file.
-    bytes: Range<u64>,
+    pub bytes: Range<u64>,
     /// Length of a range.
     step: u64,
     file: Mutex<Option<Arc<File>>>,
     left: AtomicUsize,
     /// FASTQ: whether ranges fit together.
     chain: Mutex<Chain>,
-    /// FASTA: where the line begins that holds the first byte of a range, once known.
-    lines: Mutex<Vec<Option<u64>>>,
+    /// FASTA: places in long lines, and where the lines begin.
+    lines: Mutex<BTreeMap<u64, u64>>,
 }
+
+/// From a place so far behind the start of its line the start is not searched twice.
+const LONG_LINE: u64 = 64 << 10;
 
 /// Where a range's first record starts, if there is one, and where its last record ends.
 type Link = (Option<u64>, u64);
@@ -60,7 +64,7 @@ struct Chain {
 }
 
 /// A failure in a range: the system's, or one of the text that only a serial reading can name.
-enum Failed {
+pub(crate) enum Failed {
     Read(io::Error),
     Text,
 }
@@ -81,9 +85,17 @@ impl Ranges {
     pub(crate) fn new(index: usize, format: Format, bytes: Range<u64>, step: usize) -> Ranges {
         let step = step as u64;
         let count = (bytes.end - bytes.start).div_ceil(step) as usize;
-        let lines = Mutex::new(if format == Format::Fasta { vec![None; count] } else { Vec::new() });
         let chain = Mutex::new(Chain { end: bytes.start, ..Chain::default() });
-        Ranges { index, format, bytes, step, file: Mutex::default(), left: AtomicUsize::new(count), chain, lines }
+        Ranges {
+            index,
+            format,
+            bytes,
+            step,
+            file: Mutex::default(),
+            left: AtomicUsize::new(count),
+            chain,
+            lines: Mutex::default(),
+        }
     }
 
     /// How many ranges there are.
@@ -100,22 +112,25 @@ impl Ranges {
         let bytes = self.bytes_of(range);
         let _parse = info_span!(target: "gyrase::trace", "parse", bytes = bytes.end - bytes.start).entered();
         let done = match self.format {
-            Format::Fasta => self.fasta(&file, range, bytes.clone(), reading, batch),
+            Format::Fasta => self.fasta(&file, bytes.clone(), reading, batch),
             Format::Fastq => self.fastq(&file, range, bytes.clone(), reading, batch),
         };
-        done.map_err(|failed| {
-            let input = reading.inputs[self.index].name.clone();
-            match failed {
-                Failed::Text => Error::NeedsSerial { input },
-                Failed::Read(source) => Error::Read { input, at: bytes.start, source },
-            }
-        })?;
+        done.map_err(|failed| self.error(failed, bytes.start, reading))?;
         if self.left.fetch_sub(1, Relaxed) == 1 {
             *self.file.lock().expect("no thread panics while it opens a file") = None;
         }
         reading.read.fetch_add(bytes.end - bytes.start, Relaxed);
         reading.mask(batch);
         Ok(())
+    }
+
+    /// A failure at a place as an error of the input.
+    pub(crate) fn error(&self, failed: Failed, at: u64, reading: &Reading) -> Error {
+        let input = reading.inputs[self.index].name.clone();
+        match failed {
+            Failed::Text => Error::NeedsSerial { input },
+            Failed::Read(source) => Error::Read { input, at, source },
+        }
     }
 
     fn bytes_of(&self, range: usize) -> Range<u64> {
@@ -151,7 +166,7 @@ impl Ranges {
     }
 
     /// Makes `text[at..]` hold the file's bytes from `from` on, up to `to` or the end of the file.
-    fn load(&self, file: &File, text: &mut Vec<u8>, at: usize, from: u64, to: u64) -> io::Result<()> {
+    pub(crate) fn load(&self, file: &File, text: &mut Vec<u8>, at: usize, from: u64, to: u64) -> io::Result<()> {
         let length = self.bytes.end.min(to).saturating_sub(from) as usize;
         text.resize(at + length, 0);
         let _read = info_span!(target: "gyrase::trace", "read", bytes = length).entered();
@@ -181,7 +196,8 @@ impl Ranges {
         };
         let start = loop {
             let last = base + batch.text.len() as u64 == self.bytes.end;
-            match first_record(&batch.text, range, limit, last) {
+            let guessed = if range == 0 { Guess::At(0) } else { first_record(&batch.text, limit, last) };
+            match guessed {
                 Guess::At(at) => break Some(at),
                 Guess::None => break None,
                 Guess::More => more(&mut batch.text, &mut to)?,
@@ -202,10 +218,10 @@ impl Ranges {
         self.link(range, (Some(base + start as u64), base + at as u64))
     }
 
-    fn fasta(
+    /// Fills the batch with what lies in any bytes of a FASTA file.
+    pub(crate) fn fasta(
         &self,
         file: &File,
-        range: usize,
         bytes: Range<u64>,
         reading: &Reading,
         batch: &mut Batch,
@@ -218,8 +234,8 @@ impl Ranges {
         let goes_on = bytes.end < self.bytes.end && !(text[end - 1] == b'\n' && text[end] == b'>');
         let mut work = Work { text, records, rules: reading.rules, place: &mut Place::default() };
         let mut at = front;
-        if range > 0 {
-            let before = self.before(file, range, bytes.start, front)?;
+        if bytes.start > self.bytes.start {
+            let before = self.before(file, bytes.start, front)?;
             if !before.line_start || work.text[front] != b'>' {
                 at = continued(&mut work, front..end, before, goes_on)?;
             }
@@ -246,12 +262,12 @@ impl Ranges {
     }
 
     /// What a range begins inside of.
-    fn before(&self, file: &File, range: usize, start: u64, overlap: usize) -> io::Result<Before> {
+    fn before(&self, file: &File, start: u64, overlap: usize) -> io::Result<Before> {
         let mut back = Back::new(file, self.bytes.start);
         if back.byte(start - 1)? == b'\n' {
             return Ok(Before { line_start: true, skip: false, letters: back.letters(start, None, overlap)? });
         }
-        let line = self.line_start(&mut back, range)?;
+        let line = self.line_start(&mut back, start)?;
         let (skip, letters) = match back.byte(line)? {
             b'>' => (true, Vec::new()),
             b';' => (true, back.letters(line, None, overlap)?),
@@ -260,22 +276,15 @@ impl Ranges {
         Ok(Before { line_start: false, skip, letters })
     }
 
-    /// The start of the line that the first byte of a range lies in. Ranges tell each other, so that a line of many
-    /// ranges is searched once.
-    fn line_start(&self, back: &mut Back, range: usize) -> io::Result<u64> {
-        let known = |range: usize| self.lines.lock().expect("no thread panics here")[range];
-        let mut at = range;
-        let line = loop {
-            match known(at) {
-                Some(line) => break line,
-                None if at == 0 => break self.bytes.start,
-                None => at -= 1,
-            }
-            if let Some(line) = back.after_line_end(self.bytes_of(at).start, self.bytes_of(at).end)? {
-                break line;
-            }
-        };
-        self.lines.lock().expect("no thread panics here")[range] = Some(line);
+    /// The start of the line that a place lies in. Ranges tell each other, so that a line of many ranges is searched once.
+    fn line_start(&self, back: &mut Back, place: u64) -> io::Result<u64> {
+        let lines = || self.lines.lock().expect("no thread panics here");
+        let nearest = lines().range(..=place).next_back().map(|(&known, &line)| (known, line));
+        let (from, known) = nearest.unwrap_or((self.bytes.start, self.bytes.start));
+        let line = back.after_line_end(from, place)?.unwrap_or(known);
+        if place - line > LONG_LINE {
+            lines().insert(place, line);
+        }
         Ok(line)
     }
 }
@@ -305,11 +314,8 @@ fn continued(work: &mut Work, range: Range<usize>, before: Before, goes_on: bool
     Ok(if tail.next < range.end && work.text[tail.next] == b'>' { tail.next } else { range.end })
 }
 
-/// The first record start of a range, whose text holds the byte before it unless it is the first.
-fn first_record(text: &[u8], range: usize, limit: usize, last: bool) -> Guess {
-    if range == 0 {
-        return Guess::At(0);
-    }
+/// The first record start of a text that begins with the byte before it.
+pub(crate) fn first_record(text: &[u8], limit: usize, last: bool) -> Guess {
     match memchr(b'\n', &text[..limit]) {
         Some(end) => fastq::guess(text, end + 1, limit, last),
         None => Guess::None,

@@ -92,10 +92,11 @@ impl Read for Counted {
 }
 
 /// A stream before it is read: a file that is opened when its turn comes (there may be more files than a process may
-/// have open), or a pipe that is open and whose first bytes were looked at.
+/// have open), a pipe that is open and whose first bytes were looked at, or one that is left for whoever reads it.
 pub(crate) enum Origin {
     File,
     Pipe { head: Vec<u8>, rest: Bytes },
+    Unseen,
 }
 
 /// A stream while it is read.
@@ -128,22 +129,23 @@ impl Source {
         most_window: u64,
         total: &Arc<AtomicU64>,
     ) -> Result<Source, Error> {
+        let failed = |source| Error::Read { input: input.name.clone(), at: 0, source };
+        let mut compression = input.compression;
         let bytes: Bytes = match origin {
             Origin::File => Box::new(open(&input.path)?),
             Origin::Pipe { head, rest } => Box::new(Cursor::new(head).chain(rest)),
+            Origin::Unseen => {
+                let mut rest: Bytes = Box::new(open(&input.path)?);
+                let head = sniff::head(&mut rest).map_err(failed)?;
+                compression = sniff::compression(&head);
+                Box::new(Cursor::new(head).chain(rest))
+            }
         };
         let count = Arc::new(AtomicU64::new(0));
         let bytes = Box::new(Counted { input: bytes, count: count.clone(), total: total.clone() });
-        let compression = input.compression;
         let kind = match compression {
             Compression::Bgzf => Kind::Blocks(Box::new(BufReader::with_capacity(BUFFER, bytes))),
-            _ => Kind::Text(
-                decompressed(bytes, compression, most_window.max(input.window)).map_err(|source| Error::Read {
-                    input: input.name.clone(),
-                    at: 0,
-                    source,
-                })?,
-            ),
+            _ => Kind::Text(decompressed(bytes, compression, most_window.max(input.window)).map_err(failed)?),
         };
         Ok(Source { kind, count })
     }

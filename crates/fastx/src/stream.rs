@@ -22,18 +22,21 @@ use crate::parser::Parser;
 use crate::source::{Filled, Origin, Source};
 
 /// Room before a chunk, for the tail of the chunk before. More is made when that is longer.
-const HEADROOM: usize = 16 << 10;
+pub(crate) const HEADROOM: usize = 16 << 10;
 
 /// Blocks that the threads of all streams use in turn.
 pub(crate) type Spare = Mutex<Vec<Blocks>>;
 
 pub(crate) struct Stream {
-    index: usize,
+    /// Which input it is.
+    pub index: usize,
     feed: Mutex<Feed>,
     turn: Mutex<Turn>,
     turned: Condvar,
     /// Nothing more is to be had from the source.
     ended: AtomicBool,
+    /// This process has it as a chunk.
+    pub taken: AtomicBool,
 }
 
 enum Feed {
@@ -107,6 +110,7 @@ impl Stream {
             turn: Mutex::default(),
             turned: Condvar::new(),
             ended: AtomicBool::new(false),
+            taken: AtomicBool::new(false),
         }
     }
 

@@ -4,10 +4,14 @@ use std::path::{Path, PathBuf};
 
 use gyrase_fastx::Error;
 
+use crate::chunks::read_in_chunks;
 use crate::harness::{Summary, compressed, read_in_order, read_parallel};
 use crate::oracle;
 
 const BATCHES: [usize; 4] = [64, 97, 333, 1 << 20];
+
+/// Bytes of a chunk.
+const CHUNKS: [u64; 12] = [1, 2, 3, 5, 7, 13, 31, 64, 100, 333, 2000, 1 << 20];
 
 struct Case {
     name: String,
@@ -67,6 +71,12 @@ fn valid_files_are_read_alike_in_every_way() {
                     }
                 }
             }
+            let (k, summary) = &summaries[0];
+            for (seed, chunk) in CHUNKS.into_iter().enumerate().take(if compression == "plain" { 12 } else { 1 }) {
+                let at = format!("{} {compression} in chunks of {chunk}", case.name);
+                let found = read_in_chunks(std::slice::from_ref(&path), *k, BATCHES[seed % 4], chunk, seed as u64);
+                assert!(found.unwrap_or_else(|error| panic!("{at}: {error}")) == *summary, "{at}: other k-mers");
+            }
         }
     }
 }
@@ -85,6 +95,11 @@ fn invalid_files_are_refused_with_the_same_words_in_every_way() {
                 for threads in [1, 3] {
                     check(read_parallel(&path, 31, batch_bytes, threads).err(), &path, case, &at);
                 }
+            }
+            for (seed, chunk) in CHUNKS.into_iter().enumerate() {
+                let at = format!("{} {compression} in chunks of {chunk}", case.name);
+                let found = read_in_chunks(std::slice::from_ref(&path), 31, BATCHES[seed % 4], chunk, seed as u64);
+                check(found.err(), &path, case, &at);
             }
         }
     }

@@ -40,7 +40,7 @@ impl Summary {
         }
     }
 
-    fn add(&mut self, batch: &Batch, k: usize) {
+    pub fn add(&mut self, batch: &Batch, k: usize) {
         for record in &batch.records {
             let (name, letters) = (batch.bytes(record.name), batch.bytes(record.letters));
             self.records += usize::from(!record.continues);

@@ -3,6 +3,7 @@
 // Helpers of tests are tests.
 #![allow(clippy::unwrap_used)]
 
+mod chunks;
 mod corpus;
 mod damage;
 mod harness;

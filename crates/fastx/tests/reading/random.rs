@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use crate::chunks::read_in_chunks;
 use crate::harness::{Summary, block, read_in_order, read_parallel};
 use crate::oracle;
 
@@ -109,6 +110,10 @@ fn check(text: &[u8], batch_bytes: usize, k: usize) -> Result<(), TestCaseError>
         for threads in [1, 2] {
             let found = read_parallel(file.path(), k, batch_bytes, threads);
             prop_assert_eq!(found.as_ref().ok(), summary.as_ref(), "{} threads: {:?}", threads, found.as_ref().err());
+        }
+        for chunk in [1, k as u64, batch_bytes as u64 / 3, batch_bytes as u64 * 2] {
+            let found = read_in_chunks(&[file.path().to_path_buf()], k, batch_bytes, chunk, text.len() as u64);
+            prop_assert_eq!(found.as_ref().ok(), summary.as_ref(), "chunks of {}: {:?}", chunk, found.as_ref().err());
         }
     }
     Ok(())
