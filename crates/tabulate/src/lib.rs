@@ -3,14 +3,15 @@
 //! Counting k-mers, building a classifier's index and building an assembly graph differ in what they make of a partition; how the
 //! records get there is the same and is written here once.
 //!
-//! 1. [`scatter`]: every thread takes batches of reads, cuts them into super-k-mers and sends those to the partition of
-//!    their bin, through any [`Fabric`].
+//! 1. [`scatter`]: every thread takes batches of reads, or chunks of the input where processes share it, cuts the reads into
+//!    super-k-mers and sends those to the partition of their bin, through any [`Fabric`].
 //! 2. [`reduce`]: every thread takes the next partition and lets its [`Worker`] make of it what the application wants. A
 //!    worker on another device is another worker; nothing else changes.
 //!
 //! What answers for every read takes another road: [`in_order`] lets threads work on batches of reads and hands on what they make of
 //! them in the order of the files.
 
+mod chunks;
 mod reads;
 mod records;
 
@@ -25,6 +26,8 @@ use gyrase_fastx::Inputs;
 use gyrase_kmer::{Cutter, Shape, SuperKmer, mix};
 use gyrase_seq::Batch;
 use tracing::info_span;
+
+use chunks::{GoOn, Shared};
 
 pub use reads::{Feed, Source, Turn, in_order};
 pub use records::{Records, Repeats};
@@ -73,7 +76,7 @@ impl Scattered {
 ///
 /// Collective. What is returned is what this process read; the partitions are those that it owns.
 ///
-/// The inputs are read in chunks of about `chunk` bytes, which the workers of all processes share, or of a size
+/// The inputs are read in chunks of about `chunk` bytes, which the workers of all processes share ([`Inputs::chunks`]), or of a size
 /// that suits their number. One process alone that asks for no size reads in batches that any thread takes, without borders.
 ///
 /// # Errors
@@ -89,40 +92,50 @@ pub fn scatter<const W: usize, J: World>(
     progress: &Progress,
 ) -> Result<(LocalPartitions, Scattered), TabulateError> {
     let senders: Vec<_> = (0..threads).map(|_| fabric.sender()).collect();
+    let alone = world.ranks() == 1 && chunk.is_none();
+    let shared = if alone { None } else { Some(Shared::agree(inputs, world, chunk, threads)?) };
     let (failed, shown) = (AtomicBool::new(false), AtomicU64::new(0));
     // As they are stored, which is what the inputs can tell the sum of.
     let advance = || {
         let read = inputs.read_bytes();
         progress.advance(read.saturating_sub(shown.fetch_max(read, Relaxed)));
     };
-    let _ = chunk;
     let outcome = in_parallel(senders, |mut sender| {
-        if world.rank() > 0 {
-            return Ok((sender, Scattered::default()));
-        }
         let go_on = || if progress.is_cancelled() { Err(TabulateError::Cancelled) } else { Ok(!failed.load(Relaxed)) };
-        let scattered = scatter_batches::<W>(inputs, shape, &mut sender, go_on, advance);
+        let scattered = scatter_batches::<W>(inputs, shared.as_ref(), shape, &mut sender, (&go_on, &advance));
         failed.fetch_or(scattered.is_err(), Relaxed);
         scattered.map(|scattered| (sender, scattered))
     })?;
     let mut all = Scattered::default();
     outcome.iter().for_each(|(_, scattered)| all.add(*scattered));
-    let partitions = fabric.close(outcome.into_iter().map(|(sender, _)| sender).collect())?;
     all.bytes = inputs.read_bytes();
+    let partitions = fabric.close(outcome.into_iter().map(|(sender, _)| sender).collect())?;
+    shared.map_or(Ok(()), |shared| shared.settle(world))?;
     Ok((partitions, all))
 }
 
+/// Sends what one worker reads.
 fn scatter_batches<const W: usize>(
     inputs: &Inputs,
+    shared: Option<&Shared>,
     shape: Shape,
     sender: &mut impl Sender,
-    go_on: impl Fn() -> Result<bool, TabulateError>,
-    advance: impl Fn(),
+    (go_on, advance): (GoOn, &dyn Fn()),
 ) -> Result<Scattered, TabulateError> {
-    let (mut cutter, mut batch, mut scattered) = (Cutter::<W>::new(shape), Batch::default(), Scattered::default());
-    while go_on()? && inputs.next_batch(&mut batch)? {
-        scattered.add(scatter_batch(&batch, shape, &mut cutter, sender)?);
+    let (mut cutter, mut scattered) = (Cutter::<W>::new(shape), Scattered::default());
+    let mut each = |batch: &Batch| {
+        scattered.add(scatter_batch(batch, shape, &mut cutter, sender)?);
         advance();
+        Ok(())
+    };
+    match shared {
+        Some(shared) => shared.work(go_on, &mut each)?,
+        None => {
+            let mut batch = Batch::default();
+            while go_on()? && inputs.next_batch(&mut batch)? {
+                each(&batch)?;
+            }
+        }
     }
     Ok(scattered)
 }

@@ -1,0 +1,194 @@
+//! One process's share of what a job reads: its workers take chunks, and make whole the records that cross from one to another.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::time::Duration;
+
+use gyrase_fabric::{Schedule, World};
+use gyrase_fastx::{Border, Chunk, Chunks, Error, Inputs};
+use gyrase_seq::Batch;
+use tracing::info_span;
+
+use crate::TabulateError;
+
+/// How long a worker pauses that waits for a border: at first, and at most.
+const PAUSES: [Duration; 2] = [Duration::from_micros(50), Duration::from_millis(5)];
+
+/// After so many batches a worker asks whether others gave up.
+const PATIENCE: usize = 16;
+
+/// Whether to go on; an error when the run is cancelled.
+pub(crate) type GoOn<'a> = &'a dyn Fn() -> Result<bool, TabulateError>;
+
+/// What is done with a batch.
+pub(crate) type EachBatch<'a> = &'a mut dyn FnMut(&Batch) -> Result<(), TabulateError>;
+
+/// The chunks of a job, and who takes which.
+pub(crate) struct Shared<'a> {
+    inputs: &'a Inputs,
+    chunks: Chunks<'a>,
+    schedule: Box<dyn Schedule + 'a>,
+    /// Held by the worker that takes a chunk: where another finds none left it knows all that it can help with.
+    taking: Mutex<()>,
+    /// The input that has to be read serially, counted from 1; 0 for none.
+    serial: AtomicUsize,
+}
+
+impl<'a> Shared<'a> {
+    /// Collective. Chunks of `bytes` bytes, or of what suits the workers of all processes.
+    pub(crate) fn agree<J: World>(
+        inputs: &'a Inputs,
+        world: &'a J,
+        bytes: Option<u64>,
+        threads: usize,
+    ) -> Result<Shared<'a>, TabulateError> {
+        let workers = world.sum(&[threads as u64])?[0];
+        let chunks = inputs.chunks(bytes.unwrap_or_else(|| inputs.chunk_bytes(workers as usize)), world.ranks());
+        let print = chunks.fingerprint();
+        // The largest and, upside down, the smallest of all.
+        let extremes = world.max(&[print, !print])?;
+        if extremes != [print, !print] {
+            return Err(Error::Arguments(DIFFERENT.to_owned()).into());
+        }
+        let schedule = world.schedule(chunks.count())?;
+        Ok(Shared { inputs, chunks, schedule, taking: Mutex::default(), serial: AtomicUsize::new(0) })
+    }
+
+    /// Gives the records of the chunks that one worker takes to `each`, until there are no more in the job.
+    pub(crate) fn work(&self, go_on: GoOn, each: EachBatch) -> Result<(), TabulateError> {
+        let worker = Worker { shared: self, go_on, batch: Batch::default(), borders: Vec::new(), batches: 0 };
+        match worker.work(each) {
+            Err(TabulateError::Input(error)) if error.needs_serial() => self.give_up(error),
+            done => done,
+        }
+    }
+
+    /// What was read is void. Others are told at once; what is wrong is looked for then.
+    fn give_up(&self, error: Error) -> Result<(), TabulateError> {
+        self.schedule.give_up()?;
+        let error = self.inputs.explain(error);
+        let Error::NeedsSerial { input } = &error else { return Err(error.into()) };
+        let index = self.inputs.names().position(|name| name == input);
+        self.serial.store(index.map_or(0, |index| index + 1), Relaxed);
+        Ok(())
+    }
+
+    /// Collective, after all workers of all processes: an error for all if any of them gave up.
+    pub(crate) fn settle(&self, world: &impl World) -> Result<(), TabulateError> {
+        let serial = world.max(&[self.serial.load(Relaxed) as u64])?[0] as usize;
+        match serial.checked_sub(1) {
+            Some(index) => Err(Error::NeedsSerial { input: self.inputs.inputs()[index].name.clone() }.into()),
+            None => Ok(()),
+        }
+    }
+}
+
+const DIFFERENT: &str = "the processes of this job do not see the same inputs: name files that all machines share, with the same \
+                         contents on each, and start when they are written";
+
+/// A thread that takes chunks.
+struct Worker<'s> {
+    shared: &'s Shared<'s>,
+    go_on: GoOn<'s>,
+    batch: Batch,
+    /// Of chunks that it has read, where bytes are still to come back.
+    borders: Vec<Border>,
+    batches: usize,
+}
+
+impl<'s> Worker<'s> {
+    fn work(mut self, each: EachBatch) -> Result<(), TabulateError> {
+        while !self.stops()? {
+            let Some(chunk) = self.take()? else { return self.finish(each) };
+            if !self.read(chunk, each)? {
+                break;
+            }
+            self.join_borders(each)?;
+        }
+        Ok(())
+    }
+
+    fn take(&self) -> Result<Option<Chunk<'s>>, TabulateError> {
+        let Shared { taking, schedule, chunks, .. } = self.shared;
+        let _wait = info_span!(target: "gyrase::trace", "wait", at = "chunk").entered();
+        let _taking = taking.lock().expect("no thread panics while it takes a chunk");
+        Ok(schedule.take()?.map(|number| chunks.read(number)))
+    }
+
+    /// Whether another worker failed or gave up.
+    fn stops(&self) -> Result<bool, TabulateError> {
+        Ok(!(self.go_on)()? || self.shared.schedule.given_up()?)
+    }
+
+    /// Gives a batch to `each`; false when the worker is to stop.
+    fn give(&mut self, each: EachBatch) -> Result<bool, TabulateError> {
+        each(&self.batch)?;
+        self.batches += 1;
+        if self.batches.is_multiple_of(PATIENCE) { self.stops().map(|stops| !stops) } else { (self.go_on)() }
+    }
+
+    /// Reads a chunk, and those behind it that nobody has; false when the worker is to stop.
+    fn read(&mut self, mut chunk: Chunk<'s>, each: EachBatch) -> Result<bool, TabulateError> {
+        let Shared { schedule, .. } = self.shared;
+        loop {
+            let more = chunk.next_batch(&mut self.batch)?;
+            if let Some((before, bytes)) = chunk.send_back() {
+                schedule.send_back(before, bytes)?;
+            }
+            if more {
+                if !self.give(each)? {
+                    return Ok(false);
+                }
+                continue;
+            }
+            match chunk.next_chunk() {
+                Some(next) if schedule.take_this(next)? => chunk.go_on(),
+                _ => break,
+            }
+        }
+        self.borders.extend(chunk.into_border()?);
+        Ok(true)
+    }
+
+    /// Joins borders with what came back, where it did; true when something did.
+    fn join_borders(&mut self, each: EachBatch) -> Result<bool, TabulateError> {
+        let Shared { schedule, chunks, .. } = self.shared;
+        let mut joined = false;
+        for border in std::mem::take(&mut self.borders) {
+            let Some(bytes) = schedule.sent_back(border.chunk())? else {
+                self.borders.push(border);
+                continue;
+            };
+            joined = true;
+            match chunks.join(border, &bytes, &mut self.batch)? {
+                Some((before, bytes)) => schedule.send_back(before, bytes)?,
+                None => each(&self.batch)?,
+            }
+        }
+        Ok(joined)
+    }
+
+    /// When no chunk is left: helps others of this process, then waits for what is still to come back.
+    fn finish(mut self, each: EachBatch) -> Result<(), TabulateError> {
+        while self.shared.inputs.help(&mut self.batch)? {
+            if !self.give(each)? {
+                return Ok(());
+            }
+            self.join_borders(each)?;
+        }
+        let _wait = info_span!(target: "gyrase::trace", "wait", at = "border").entered();
+        let [mut pause, longest] = PAUSES;
+        while !self.stops()? {
+            if self.borders.is_empty() && self.shared.schedule.all_sent()? {
+                break;
+            }
+            if self.join_borders(each)? {
+                pause = PAUSES[0];
+            } else {
+                std::thread::sleep(pause);
+                pause = longest.min(2 * pause);
+            }
+        }
+        Ok(())
+    }
+}
