@@ -1,0 +1,284 @@
+//! The thread that makes every call of MPI, from the start of a job to its end.
+//!
+//! It does what other threads ask, steps what is under way, and keeps the pulse. It never waits for long in a call, so that a
+//! thread of this process that is blocked in a read stops no other process; and it sleeps between its turns, the longer the
+//! less moves.
+
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use gyrase_fabric::{Exchange, FabricError};
+
+use crate::collectives::Collectives;
+use crate::letters::Letters;
+use crate::mpi::Mpi;
+use crate::pulse::{Beat, Failed, Pulse};
+use crate::tasks::{Own, Shared, Task, Why};
+
+/// Turns without any movement that only let other threads run, before the first sleep.
+const YIELDS: u32 = 8;
+/// The first sleep.
+const SHORTEST: Duration = Duration::from_micros(20);
+/// The longest sleep while something is under way.
+const ACTIVE: Duration = Duration::from_millis(1);
+/// The longest sleep while nothing is but the pulse.
+const IDLE: Duration = Duration::from_millis(5);
+
+/// How long a process may take to end once it knows that another failed. After it, what it was told to do then is done.
+const CLEANING: Duration = Duration::from_secs(2);
+/// How long the others wait for it.
+const LEAVING: Duration = Duration::from_millis(2500);
+/// How long a process that failed waits until all know it, if they can still be reached.
+const TELLING: Duration = Duration::from_secs(5);
+/// The same for one that was stopped by a signal: whoever sent it soon kills.
+const STOPPING: Duration = Duration::from_millis(800);
+/// Exit codes from here on stand for signals.
+const SIGNALS: u8 = 128;
+/// The exit code of a run that is stopped, where nobody knows by which signal.
+const INTERRUPTED: u8 = 130;
+
+/// How a job ended, as far as this process knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// All are done.
+    Well,
+    /// All know who failed.
+    Failed(Failed),
+    /// The others could not be told, or reached.
+    Lost,
+}
+
+/// What the thread works with.
+pub(crate) struct Engine {
+    mpi: Mpi,
+    shared: Arc<Shared>,
+    pulse: Pulse,
+    told: Beat,
+    /// Who failed, as all know, and since when.
+    failed: Option<(Failed, Instant)>,
+    cancelled: Option<Instant>,
+    collectives: Collectives,
+    letters: Letters,
+    exchange: Option<Box<Exchange>>,
+    /// Rounds of exchanges before that one.
+    rounds: u64,
+}
+
+impl Engine {
+    /// An engine on the thread that started MPI.
+    pub(crate) fn new(mpi: Mpi, shared: Arc<Shared>) -> Engine {
+        Engine {
+            mpi,
+            shared,
+            pulse: Pulse::new(),
+            told: Beat { stays: true, ..Beat::default() },
+            failed: None,
+            cancelled: None,
+            collectives: Collectives::default(),
+            letters: Letters::default(),
+            exchange: None,
+            rounds: 0,
+        }
+    }
+
+    /// Works until the job is over.
+    pub(crate) fn run(mut self) -> Outcome {
+        let outcome = self.work().unwrap_or_else(|error| {
+            self.shared.over(Why::of(&error));
+            // Whoever waits for it waits no more.
+            self.exchange = None;
+            self.await_own_end();
+            Outcome::Lost
+        });
+        self.shared.over(Why::Elsewhere);
+        match outcome {
+            Outcome::Well => self.finish(),
+            Outcome::Failed(_) | Outcome::Lost => {
+                self.mpi.shim.abandon();
+                outcome
+            }
+        }
+    }
+
+    fn work(&mut self) -> Result<Outcome, FabricError> {
+        let mut still = 0;
+        loop {
+            let tasks = self.shared.take(self.pause(still));
+            still = if self.turn(tasks)? { 0 } else { still + 1 };
+            if let Some(outcome) = self.outcome() {
+                return Ok(outcome);
+            }
+        }
+    }
+
+    /// How long to sleep after so many turns in which nothing moved.
+    fn pause(&self, still: u32) -> Duration {
+        let longest = if self.is_idle() { IDLE } else { ACTIVE };
+        match still.checked_sub(YIELDS) {
+            None => {
+                thread::yield_now();
+                Duration::ZERO
+            }
+            Some(sleeps) => longest.min(SHORTEST * (1 << sleeps.min(16))),
+        }
+    }
+
+    fn is_idle(&self) -> bool {
+        let exchange_is_idle = self.exchange.as_ref().is_none_or(|exchange| exchange.is_idle());
+        self.collectives.is_idle() && self.letters.is_idle() && self.mpi.is_idle() && exchange_is_idle
+    }
+
+    /// Does what was asked and steps what is under way; whether anything moved.
+    fn turn(&mut self, tasks: Vec<Task>) -> Result<bool, FabricError> {
+        let mut moved = !tasks.is_empty();
+        for task in tasks {
+            self.begin(task)?;
+        }
+        if self.failed.is_none() {
+            moved |= self.collectives.step(&self.mpi)?;
+            moved |= self.letters.step(&self.mpi, &self.shared.inbox)?;
+            moved |= self.step_exchange()?;
+        }
+        if let Some(told) = self.step_pulse()? {
+            self.heed(told);
+        }
+        Ok(moved)
+    }
+
+    fn begin(&mut self, task: Task) -> Result<(), FabricError> {
+        match task {
+            Task::Fetch { window, what, place, number, reply } => {
+                self.one_sided();
+                let before = self.mpi.shim.fetch(&self.collectives.windows[window], what, place, number)?;
+                // Who asked may have given up.
+                let _ = reply.send(before);
+            }
+            Task::Swap { window, place, expected, new, reply } => {
+                self.one_sided();
+                let windows = &self.collectives.windows;
+                let _ = reply.send(self.mpi.shim.compare_and_swap(&windows[window], place, expected, new)?);
+            }
+            Task::Send(letter) => self.letters.send(&self.mpi, letter)?,
+            Task::Exchange(exchange) => self.exchange = Some(exchange),
+            collective => self.collectives.push(collective),
+        }
+        Ok(())
+    }
+
+    fn step_pulse(&mut self) -> Result<Option<Beat>, FabricError> {
+        // Whoever ends, or fails, keeps others waiting.
+        let quick = self.exchange.is_some() || self.shared.own().0 != Own::Working;
+        let mine = self.mine();
+        self.pulse.step(&self.mpi, quick, mine)
+    }
+
+    /// Moves records; whether any moved.
+    fn step_exchange(&mut self) -> Result<bool, FabricError> {
+        let Some(exchange) = &mut self.exchange else { return Ok(false) };
+        let moved = exchange.step(&mut self.mpi, self.told.rounds.saturating_sub(self.rounds))?;
+        if exchange.is_over() {
+            self.rounds += exchange.started();
+            self.exchange = None;
+        }
+        Ok(moved)
+    }
+
+    fn one_sided(&self) {
+        crate::counters::add(&self.mpi.counting.one_sided, 1);
+    }
+
+    /// What this process tells the others.
+    fn mine(&self) -> Beat {
+        let own = self.shared.own().0;
+        let failed = match own {
+            Own::Failed(code) => Some(Failed { rank: self.mpi.rank, code }),
+            Own::Working | Own::Left | Own::Done => None,
+        };
+        let rounds = self.rounds + self.exchange.as_ref().map_or(0, |exchange| exchange.started());
+        let stays = match own {
+            Own::Working | Own::Failed(_) => true,
+            Own::Left => !self.letters.is_idle(),
+            Own::Done => false,
+        };
+        Beat { failed, rounds, stays }
+    }
+
+    /// Takes in what all told.
+    fn heed(&mut self, told: Beat) {
+        self.told = told;
+        if let (Some(failed), None) = (told.failed, self.failed) {
+            self.failed = Some((failed, Instant::now()));
+            self.shared.all_know(failed);
+            self.collectives.forget();
+            self.exchange = None;
+        }
+    }
+
+    /// How the job ended, once it has.
+    fn outcome(&mut self) -> Option<Outcome> {
+        if self.shared.is_cancelled() {
+            self.stop();
+        }
+        let (own, since) = self.shared.own();
+        match (self.failed, own) {
+            (Some((failed, _)), _) if !self.told.stays => Some(Outcome::Failed(failed)),
+            (None, _) if !self.told.stays => Some(Outcome::Well),
+            (Some((failed, known)), _) => {
+                if own == Own::Working && known.elapsed() > CLEANING {
+                    self.is_stuck(failed.code);
+                }
+                (known.elapsed() > LEAVING).then_some(Outcome::Failed(failed))
+            }
+            (None, Own::Failed(code)) => {
+                let patience = if code >= SIGNALS { STOPPING } else { TELLING };
+                (since.elapsed() > patience).then_some(Outcome::Lost)
+            }
+            (None, _) => None,
+        }
+    }
+
+    /// The run was stopped: the rest of this process should come to its end by itself.
+    fn stop(&mut self) {
+        let since = *self.cancelled.get_or_insert_with(Instant::now);
+        match self.shared.own().0 {
+            Own::Working if since.elapsed() > STOPPING => self.is_stuck(INTERRUPTED),
+            Own::Left if self.failed.is_none() => self.shared.leave(Own::Failed(INTERRUPTED)),
+            _ => {}
+        }
+    }
+
+    /// This process does not come to its end.
+    fn is_stuck(&self, code: u8) {
+        if let Some(stuck) = self.shared.stuck() {
+            self.mpi.shim.abandon();
+            stuck(code);
+        }
+    }
+
+    /// MPI failed under this process: the others cannot be told, so that only its own end is waited for.
+    fn await_own_end(&self) {
+        let known = Instant::now();
+        while self.shared.own().0 == Own::Working && known.elapsed() < CLEANING {
+            thread::sleep(ACTIVE);
+        }
+        if self.shared.own().0 == Own::Working {
+            self.is_stuck(8);
+        }
+    }
+
+    /// All have left and nothing is under way.
+    fn finish(self) -> Outcome {
+        let Mpi { shim, .. } = self.mpi;
+        let windows = self.collectives.windows.into_iter();
+        let freed: Result<Vec<()>, _> = windows.map(|window| shim.free(window)).collect();
+        match freed.and_then(|_| shim.finish()) {
+            Ok(()) => Outcome::Well,
+            // Every process has done its part: how the library ends is no failure of the job.
+            Err(error) => {
+                tracing::warn!("the job is done, but MPI did not end well: {error}");
+                Outcome::Well
+            }
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! A job of several processes.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use gyrase_fabric::{FabricError, Progress, Steal};
+use tracing::info_span;
+
+use crate::counters::Counters;
+use crate::engine::{Engine, Outcome};
+use crate::launch::Launch;
+use crate::mpi::Mpi;
+use crate::tasks::{Heed, Reply, Shared, Task};
+use crate::{StartError, clock, shim};
+
+/// One process among several, and the thread that calls MPI for it.
+pub struct Job {
+    pub(crate) rank: usize,
+    pub(crate) ranks: usize,
+    pub(crate) steal: Steal,
+    library: String,
+    shim: PathBuf,
+    clock_offset: i64,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) outcome: Mutex<Receiver<Outcome>>,
+    /// Collectives so far: the same number in every process.
+    calls: AtomicU64,
+}
+
+/// What the thread that calls MPI found when it had started.
+struct Started {
+    rank: usize,
+    ranks: usize,
+    clock_offset: i64,
+}
+
+/// Starts the job that this process is part of; `None` when it is the only process, and MPI is not touched.
+///
+/// # Errors
+/// The launcher's MPI cannot be reached ([`StartError`]).
+pub fn start() -> Result<Option<Job>, StartError> {
+    match Launch::of_this_process()? {
+        Some(launch) => Job::start(&launch),
+        None => Ok(None),
+    }
+}
+
+impl Job {
+    fn start(launch: &Launch) -> Result<Option<Job>, StartError> {
+        let path = launch.shim()?;
+        let shared = Arc::new(Shared::new());
+        let (started, found) = sync_channel(1);
+        let (ended, outcome) = sync_channel(1);
+        let thread = thread::Builder::new().name("mpi".into());
+        let (of_thread, shim) = (Arc::clone(&shared), path.clone());
+        thread.spawn(move || call(shim, of_thread, started, ended)).map_err(StartError::Thread)?;
+        let lost = || StartError::Init { what: "its thread ended".into() };
+        let Started { rank, ranks, clock_offset } = found.recv().map_err(|_| lost())??;
+        let library = shim::library(&path)?;
+        if let Some(launched) = launch.ranks.filter(|&launched| launched != ranks) {
+            return Err(StartError::Mismatch { launched, found: ranks, path, library });
+        }
+        let job = Job {
+            rank,
+            ranks,
+            steal: Steal::On,
+            library,
+            shim: path,
+            clock_offset,
+            shared,
+            outcome: outcome.into(),
+            calls: AtomicU64::new(0),
+        };
+        if ranks == 1 {
+            job.end(Ok(()), |_| ());
+            return Ok(None);
+        }
+        Ok(Some(job))
+    }
+
+    /// Settles whom this process heeds: where `progress` is cancelled, what waits for other processes is given up. `stuck` is
+    /// called, on another thread, when this process does not come to its end although the job has failed or was cancelled: it
+    /// cleans up and exits with the code that it is given.
+    pub fn heed(&self, progress: Arc<Progress>, stuck: impl FnOnce(u8) + Send + 'static) {
+        self.shared.heed(Heed { progress: Some(progress), stuck: Some(Box::new(stuck)) });
+    }
+
+    /// Settles whose chunks this process takes, the same in all processes; [`Steal::On`] until then.
+    pub fn steal(&mut self, steal: Steal) {
+        self.steal = steal;
+    }
+
+    /// What the MPI calls itself.
+    pub fn library(&self) -> &str {
+        &self.library
+    }
+
+    /// The shim that was loaded.
+    pub fn shim(&self) -> &std::path::Path {
+        &self.shim
+    }
+
+    /// This process's monotonic clock minus that of rank 0, in nanoseconds.
+    pub fn clock_offset(&self) -> i64 {
+        self.clock_offset
+    }
+
+    /// What this process did through MPI so far.
+    pub fn counters(&self) -> Counters {
+        self.shared.counting.now()
+    }
+
+    /// Asks for a collective and waits for it.
+    pub(crate) fn collective<T>(
+        &self,
+        call: &'static str,
+        task: impl FnOnce(Reply<T>) -> Task,
+    ) -> Result<T, FabricError> {
+        let instance = self.calls.fetch_add(1, Relaxed);
+        let _waits = info_span!(target: "gyrase::trace", "wait", at = "collective", call, instance).entered();
+        self.shared.ask(task)
+    }
+}
+
+/// The thread that calls MPI.
+fn call(
+    shim: PathBuf,
+    shared: Arc<Shared>,
+    started: SyncSender<Result<Started, StartError>>,
+    ended: SyncSender<Outcome>,
+) {
+    let mpi = match Mpi::start(&shim, Arc::clone(&shared.counting)) {
+        Ok(mpi) => mpi,
+        Err(error) => {
+            // Whoever started this thread waits for it.
+            let _ = started.send(Err(error));
+            return;
+        }
+    };
+    let (rank, ranks) = (mpi.rank, mpi.ranks);
+    let offset = clock::offset(&mpi).map_err(|error| StartError::Init { what: error.to_string() });
+    let works = offset.is_ok();
+    let _ = started.send(offset.map(|clock_offset| Started { rank, ranks, clock_offset }));
+    if works {
+        let outcome = Engine::new(mpi, shared).run();
+        // Nobody waits for it where the process is about to exit.
+        let _ = ended.send(outcome);
+    }
+}

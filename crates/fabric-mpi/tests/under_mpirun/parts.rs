@@ -1,0 +1,172 @@
+//! What one process of a job does in the tests.
+
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use gyrase_fabric::{FabricError, Post, Progress, Window, World};
+use gyrase_fabric_mpi::{Ended, Failed, Job, start};
+
+/// Threads of a process that use one-sided numbers at the same time.
+const THREADS: usize = 3;
+/// What each of them adds, one by one.
+const EACH: u64 = 40;
+
+/// Plays a part and ends this process.
+pub fn play(part: &str) {
+    let job = match start() {
+        Ok(Some(job)) => job,
+        Ok(None) => {
+            println!("alone: all as it must be");
+            return;
+        }
+        Err(error) => {
+            eprintln!("cannot start: {error}");
+            std::process::exit(8);
+        }
+    };
+    let rank = job.rank();
+    job.heed(Arc::new(Progress::default()), move |code| {
+        println!("rank {rank} cleans up and exits");
+        signal_hook::low_level::exit(code.into());
+    });
+    let result = match part {
+        "everything" => everything(&job),
+        "one fails" => fail(&job, &[1], 7, "line 5 is broken"),
+        "two fail" => fail(&job, &[1, 3], 6, "the disk is full"),
+        "one is stuck" => stuck(&job),
+        other => unreachable!("no part {other}"),
+    };
+    end(job, result);
+}
+
+fn end(job: Job, result: Result<(), Failed>) {
+    let rank = job.rank();
+    match job.end(result, |message| eprintln!("says: {message}")) {
+        Ended::Well => println!("rank {rank}: all as it must be"),
+        Ended::Failed { code } => signal_hook::low_level::exit(code.into()),
+    }
+}
+
+fn fail(job: &Job, failing: &[usize], code: u8, message: &str) -> Result<(), Failed> {
+    if failing.contains(&job.rank()) {
+        return Err(Failed { code, message: message.into() });
+    }
+    // The others wait for those that fail, and must not do so for ever.
+    match job.sum(&[1]) {
+        Err(FabricError::Elsewhere) => Err(Failed { code: 8, message: "an echo".into() }),
+        other => panic!("{other:?} although a rank failed"),
+    }
+}
+
+fn stuck(job: &Job) -> Result<(), Failed> {
+    if job.rank() == 2 {
+        thread::sleep(Duration::from_secs(600));
+    }
+    fail(job, &[0], 4, "no memory")
+}
+
+fn everything(job: &Job) -> Result<(), Failed> {
+    let all = || -> Result<(), FabricError> {
+        collectives(job)?;
+        numbers(job)?;
+        letters(job)?;
+        clocks(job)
+    };
+    all().map_err(|error| Failed { code: 8, message: error.to_string() })
+}
+
+fn collectives(job: &Job) -> Result<(), FabricError> {
+    let (rank, ranks) = (job.rank() as u64, job.ranks() as u64);
+    let sum = ranks * (ranks - 1) / 2;
+    assert_eq!(job.sum(&[rank, 1, u64::MAX])?, [sum, ranks, 0u64.wrapping_sub(ranks)]);
+    assert_eq!(job.max(&[rank, 100 - rank, u64::MAX - rank])?, [ranks - 1, 100, u64::MAX]);
+    assert_eq!(job.sum_before(rank + 5)?, rank * (rank + 9) / 2);
+    assert_eq!(job.sum(&[])?, []);
+    // Nothing of rank 1, much of rank 2.
+    let own = |rank: u64| vec![rank as u8; [3, 0, 100_000][rank as usize % 3]];
+    let all: Vec<_> = (0..ranks).map(own).collect();
+    assert_eq!(job.gather(own(rank))?, if rank == 0 { all } else { Vec::new() });
+    assert_eq!(job.gather(Vec::new())?.concat(), []);
+    Ok(())
+}
+
+/// Every thread of every process adds to every number and takes tickets by comparing and swapping.
+fn numbers(job: &Job) -> Result<(), FabricError> {
+    let (window, _letters) = job.window(3)?;
+    let tickets: Result<Vec<u64>, FabricError> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(|| use_numbers(job, &window))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("no thread panics")).collect()
+    });
+    let users = (THREADS * job.ranks()) as u64;
+    let all = job.sum(&[tickets?.iter().sum()])?[0];
+    assert_eq!(all, users * EACH, "every ticket is taken once");
+    for rank in 0..job.ranks() {
+        assert_eq!(window.get(rank, 0)?, users * EACH, "what all added at rank {rank}");
+        assert_eq!(window.get(rank, 2)?, 1 + (rank + job.ranks() - 1) as u64 % job.ranks() as u64, "what was put");
+    }
+    // Another window has numbers of its own.
+    job.sum(&[])?;
+    let (other, _letters) = job.window(1)?;
+    assert_eq!(other.get(0, 0)?, 0);
+    Ok(())
+}
+
+fn use_numbers(job: &Job, window: &impl Window) -> Result<u64, FabricError> {
+    let (rank, ranks) = (job.rank(), job.ranks());
+    window.put((rank + 1) % ranks, 2, rank as u64 + 1)?;
+    let mut taken = 0;
+    for turn in 0..EACH as usize {
+        for other in 0..ranks {
+            window.add((rank + other) % ranks, 0, 1)?;
+        }
+        // Tickets are numbered at one rank: who swaps has one.
+        let mut next = window.get(turn % ranks, 1)?;
+        loop {
+            match window.compare_and_swap(turn % ranks, 1, next, next + 1)? {
+                found if found == next => break,
+                found => next = found,
+            }
+        }
+        taken += 1;
+    }
+    Ok(taken)
+}
+
+/// Every process writes letters to all, long and short ones in turn, and reads those of all in order.
+fn letters(job: &Job) -> Result<(), FabricError> {
+    const LETTERS: u64 = 6;
+    let (_window, post) = job.window(1)?;
+    let (rank, ranks) = (job.rank() as u64, job.ranks());
+    let text = |from: u64, number: u64| vec![(from * 16 + number) as u8; [200_000, 0, 3][number as usize % 3]];
+    for number in 0..LETTERS {
+        for to in 0..ranks {
+            post.send(to, rank << 32 | number, text(rank, number))?;
+        }
+    }
+    let mut next = vec![0; ranks];
+    while next.iter().any(|&next| next < LETTERS) {
+        let Some((number, bytes)) = post.receive()? else {
+            thread::sleep(Duration::from_micros(100));
+            continue;
+        };
+        let (from, number) = (number >> 32, number & 0xffff_ffff);
+        assert_eq!(number, next[from as usize], "letters of rank {from} in the order sent");
+        assert!(bytes == text(from, number), "letter {number} of rank {from} is whole");
+        next[from as usize] += 1;
+    }
+    assert!(post.receive()?.is_none());
+    Ok(())
+}
+
+/// All ranks of the test are on one machine, which has one clock.
+fn clocks(job: &Job) -> Result<(), FabricError> {
+    assert!(job.clock_offset().abs() < 1_000_000_000, "{} ns between the clocks", job.clock_offset());
+    let counters = job.counters();
+    assert!(
+        counters.messages >= 6 && counters.bytes_sent >= 400_000 && counters.bytes_received >= 400_000,
+        "{counters:?}"
+    );
+    assert!(counters.one_sided > 0 && counters.collectives > 5 && counters.pulses > 0, "{counters:?}");
+    Ok(())
+}
