@@ -17,7 +17,7 @@ pub fn memory() -> u64 {
 }
 
 /// The limit on address space, less what the program and its threads' stacks map without touching it.
-fn address_space() -> Option<u64> {
+pub fn address_space() -> Option<u64> {
     let limit = getrlimit(Resource::As).current?;
     Some(limit.saturating_sub(limit / 4))
 }
@@ -35,7 +35,7 @@ fn kilobytes(text: &str, name: &str) -> Option<u64> {
 }
 
 /// The smallest limit on the way from this process's control group to the root, in version 1 or 2.
-fn control_group() -> Option<u64> {
+pub fn control_group() -> Option<u64> {
     let groups = std::fs::read_to_string("/proc/self/cgroup").ok()?;
     groups.lines().filter_map(group_limit).min()
 }

@@ -6,6 +6,7 @@ mod completions;
 mod count;
 mod db;
 mod demo;
+mod doctor;
 mod kmers;
 mod man;
 mod plan;
@@ -35,6 +36,8 @@ pub enum Command {
     Profile(profile::Profile),
     /// Make genomes, reads and communities with known truth, from a seed.
     Simulate(Box<simulate::Simulate>),
+    /// Say whether Gyrase can work well here: MPI, shared memory, limits, cores, disks.
+    Doctor(doctor::Doctor),
     /// Show the main job on a small simulated sample, and check the result.
     Demo(demo::Demo),
     /// Print the completion script of a shell.
@@ -55,6 +58,7 @@ pub fn run(command: Command, session: &Session) -> Result<()> {
         Command::Plan(verb) => verb.run(session),
         Command::Profile(verb) => verb.run(session),
         Command::Simulate(verb) => verb.run(session),
+        Command::Doctor(verb) => verb.run(session),
         Command::Demo(verb) => verb.run(session),
         Command::Completions(verb) => verb.run(),
         Command::Man(verb) => verb.run(),

@@ -4,6 +4,7 @@
 
 mod classify;
 mod databases;
+mod doctor;
 mod extras;
 mod failures;
 mod group;
