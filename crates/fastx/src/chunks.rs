@@ -5,7 +5,8 @@
 //! before it back to the worker of the chunk before, who joins it with what was left there: if both together are whole records and
 //! nothing else, then the guess was right, since reading from a true record start is exact; if not, [`Error::NeedsSerial`]. A chunk
 //! in which no record starts goes back as a whole, behind it what comes back from the next one. In FASTA the worker looks backwards
-//! in the file instead: a chunk alone does not tell a header from a sequence.
+//! in the file instead: a chunk alone does not tell a header from a sequence. It does not look further than a MiB: what is in a longer
+//! line it takes for sequence, and the worker of the chunk before checks that it is.
 
 use std::fs::File;
 use std::ops::Range;
@@ -229,7 +230,8 @@ struct Plain<'c> {
     /// Numbers of the chunk and of the last one that it goes on in.
     first: usize,
     last: usize,
-    /// What is still to be read of the stream.
+    /// Where it begins in the stream, and what is still to be read.
+    start: u64,
     at: u64,
     end: u64,
     file: Option<(usize, File)>,
@@ -242,10 +244,11 @@ struct Plain<'c> {
 
 impl<'c> Plain<'c> {
     fn new(chunks: &'c Chunks<'c>, number: usize, bytes: Range<u64>) -> Plain<'c> {
-        let Range { start: at, end } = bytes;
+        let Range { start, end } = bytes;
         let (file, parser, back) = (None, Parser::of_fastq(), None);
-        let mut plain = Plain { chunks, first: number, last: number, at, end, file, parser, lost: false, back };
-        plain.lost = plain.cuts_fastq(at);
+        let mut plain =
+            Plain { chunks, first: number, last: number, start, at: start, end, file, parser, lost: false, back };
+        plain.lost = plain.cuts_fastq(start);
         plain
     }
 
@@ -328,7 +331,7 @@ impl<'c> Plain<'c> {
             let _parse = info_span!(target: "gyrase::trace", "parse", bytes = length).entered();
             batch.input = ranges.index;
             match ranges.format {
-                Format::Fasta => ranges.fasta(file, bytes, reading, batch)?,
+                Format::Fasta => plain.fasta(file, ranges, bytes, batch)?,
                 Format::Fastq => plain.fastq(file, ranges, bytes, batch)?,
             }
             Ok(length)
@@ -337,6 +340,16 @@ impl<'c> Plain<'c> {
         reading.mask(batch);
         self.advance(length);
         Ok(())
+    }
+
+    fn fasta(&self, file: &File, ranges: &Ranges, bytes: Range<u64>, batch: &mut Batch) -> Result<(), Failed> {
+        let end = bytes.end;
+        ranges.fasta_of_chunk(file, bytes.clone(), &self.chunks.inputs.reading, batch)?;
+        if self.at + (end - bytes.start) < self.end || end == ranges.bytes.end {
+            return Ok(());
+        }
+        let (_, place) = self.chunks.plan.file(self.at);
+        ranges.check_line(file, ranges.bytes.start + (self.start.max(place.start) - place.start)..end)
     }
 
     fn fastq(&mut self, file: &File, ranges: &Ranges, bytes: Range<u64>, batch: &mut Batch) -> Result<(), Failed> {

@@ -42,12 +42,25 @@ pub(crate) struct Ranges {
     left: AtomicUsize,
     /// FASTQ: whether ranges fit together.
     chain: Mutex<Chain>,
-    /// FASTA: places in long lines, and where the lines begin.
-    lines: Mutex<BTreeMap<u64, u64>>,
+    /// FASTA: places in long lines, and what is known of the lines.
+    lines: Mutex<BTreeMap<u64, Line>>,
+}
+
+/// What is known of a line.
+#[derive(Clone, Copy, Debug)]
+enum Line {
+    /// Where it begins.
+    From(u64),
+    /// Nothing, but that it is long: it is taken for a sequence ([`Ranges::check_line`]).
+    Long,
 }
 
 /// From a place so far behind the start of its line the start is not searched twice.
 const LONG_LINE: u64 = 64 << 10;
+
+/// How far the start of a line is looked for where a chunk begins inside it. What is longer is hardly a header, and in lines of
+/// gigabytes every chunk would be read as often as there are chunks behind it.
+const FAR: u64 = 1 << 20;
 
 /// Where a range's first record starts, if there is one, and where its last record ends.
 type Link = (Option<u64>, u64);
@@ -112,7 +125,7 @@ impl Ranges {
         let bytes = self.bytes_of(range);
         let _parse = info_span!(target: "gyrase::trace", "parse", bytes = bytes.end - bytes.start).entered();
         let done = match self.format {
-            Format::Fasta => self.fasta(&file, bytes.clone(), reading, batch),
+            Format::Fasta => self.fasta(&file, bytes.clone(), u64::MAX, reading, batch),
             Format::Fastq => self.fastq(&file, range, bytes.clone(), reading, batch),
         };
         done.map_err(|failed| self.error(failed, bytes.start, reading))?;
@@ -218,11 +231,47 @@ impl Ranges {
         self.link(range, (Some(base + start as u64), base + at as u64))
     }
 
-    /// Fills the batch with what lies in any bytes of a FASTA file.
-    pub(crate) fn fasta(
+    /// Fills the batch with a part of a chunk of a FASTA file.
+    pub(crate) fn fasta_of_chunk(
         &self,
         file: &File,
         bytes: Range<u64>,
+        reading: &Reading,
+        batch: &mut Batch,
+    ) -> Result<(), Failed> {
+        self.fasta(file, bytes, FAR, reading, batch)
+    }
+
+    /// Fails where the next chunk takes the line that it begins in for a sequence and it is none, as far as this chunk knows: all
+    /// its bytes from `chunk.start` on were read. The chunk before has checked what this one took its first line for, and the first
+    /// of a file takes nothing for anything: if nobody fails all were right.
+    pub(crate) fn check_line(&self, file: &File, chunk: Range<u64>) -> Result<(), Failed> {
+        let mut back = Back::new(file, self.bytes.start);
+        let near = self.bytes.start.max(chunk.end.saturating_sub(FAR));
+        if near == self.bytes.start || back.after_line_end(near, chunk.end)?.is_some() {
+            return Ok(());
+        }
+        let (from, known) = match self.nearest(chunk.clone()) {
+            Some(known) => known,
+            None if chunk.start == self.bytes.start || back.byte(chunk.start - 1)? == b'\n' => {
+                (chunk.start, Line::From(chunk.start))
+            }
+            None => (chunk.start, self.line(&mut back, chunk.start, FAR)?),
+        };
+        let line = back.after_line_end(from, chunk.end)?.map_or(known, Line::From);
+        match line {
+            Line::From(start) if matches!(back.byte(start)?, b'>' | b';') => Err(Failed::Text),
+            _ => Ok(()),
+        }
+    }
+
+    /// Fills the batch with what lies in any bytes of a FASTA file. The start of the line that they begin in is looked for in `far`
+    /// bytes.
+    fn fasta(
+        &self,
+        file: &File,
+        bytes: Range<u64>,
+        far: u64,
         reading: &Reading,
         batch: &mut Batch,
     ) -> Result<(), Failed> {
@@ -235,7 +284,7 @@ impl Ranges {
         let mut work = Work { text, records, rules: reading.rules, place: &mut Place::default() };
         let mut at = front;
         if bytes.start > self.bytes.start {
-            let before = self.before(file, bytes.start, front)?;
+            let before = self.before(file, bytes.start, far, front)?;
             if !before.line_start || work.text[front] != b'>' {
                 at = continued(&mut work, front..end, before, goes_on)?;
             }
@@ -262,12 +311,17 @@ impl Ranges {
     }
 
     /// What a range begins inside of.
-    fn before(&self, file: &File, start: u64, overlap: usize) -> io::Result<Before> {
+    fn before(&self, file: &File, start: u64, far: u64, overlap: usize) -> Result<Before, Failed> {
         let mut back = Back::new(file, self.bytes.start);
         if back.byte(start - 1)? == b'\n' {
             return Ok(Before { line_start: true, skip: false, letters: back.letters(start, None, overlap)? });
         }
-        let line = self.line_start(&mut back, start)?;
+        let Line::From(line) = self.line(&mut back, start, far)? else {
+            let letters = back.letters(start, Some(start - far), overlap)?;
+            // Fewer only where a line is of spaces.
+            let enough = letters.len() == overlap;
+            return if enough { Ok(Before { line_start: false, skip: false, letters }) } else { Err(Failed::Text) };
+        };
         let (skip, letters) = match back.byte(line)? {
             b'>' => (true, Vec::new()),
             b';' => (true, back.letters(line, None, overlap)?),
@@ -276,16 +330,26 @@ impl Ranges {
         Ok(Before { line_start: false, skip, letters })
     }
 
-    /// The start of the line that a place lies in. Ranges tell each other, so that a line of many ranges is searched once.
-    fn line_start(&self, back: &mut Back, place: u64) -> io::Result<u64> {
-        let lines = || self.lines.lock().expect("no thread panics here");
-        let nearest = lines().range(..=place).next_back().map(|(&known, &line)| (known, line));
-        let (from, known) = nearest.unwrap_or((self.bytes.start, self.bytes.start));
-        let line = back.after_line_end(from, place)?.unwrap_or(known);
-        if place - line > LONG_LINE {
-            lines().insert(place, line);
+    /// The line that a place lies in. Ranges tell each other, so that a line of many ranges is searched once.
+    fn line(&self, back: &mut Back, place: u64, far: u64) -> io::Result<Line> {
+        let first = (self.bytes.start, Line::From(self.bytes.start));
+        let (from, known) = self.nearest(self.bytes.start..place + 1).unwrap_or(first);
+        let near = from.max(place.saturating_sub(far));
+        let line = match back.after_line_end(near, place)? {
+            Some(start) => Line::From(start),
+            None if near == from => known,
+            None => Line::Long,
+        };
+        if !matches!(line, Line::From(start) if place - start <= LONG_LINE) {
+            self.lines.lock().expect("no thread panics here").insert(place, line);
         }
         Ok(line)
+    }
+
+    /// The last of the places that something is known of, and what.
+    fn nearest(&self, places: Range<u64>) -> Option<(u64, Line)> {
+        let lines = self.lines.lock().expect("no thread panics here");
+        lines.range(places).next_back().map(|(&place, &line)| (place, line))
     }
 }
 

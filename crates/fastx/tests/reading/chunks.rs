@@ -189,6 +189,31 @@ fn records_longer_than_chunks_go_back_whole() {
 }
 
 #[test]
+fn lines_too_long_to_be_searched_are_sequences_or_read_serially() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("long.fa");
+    let long = |length: usize| "GATTACA".repeat(length / 7);
+    let texts = [
+        (format!(">a\n{}\n>b\n{}", long(3_500_000), long(2_500_000)), true),
+        (format!(">a\nACGT\n>{}\n{}\n", long(3_500_000), long(2000)), false),
+        (format!(">a\nACGT\n;{}\n{}\n", long(2_500_000), long(2_500_000)), false),
+        (format!(">a\nACGT{}{}\nTTT", " ".repeat(3_500_000), long(1_500_000)), false),
+    ];
+    for (text, in_chunks) in texts {
+        std::fs::write(&path, &text).unwrap();
+        let options = Options { batch_bytes: 300_000, ..Options::for_kmers(5) };
+        let serial = Options { serial: true, ..options.clone() };
+        let want = attempt(std::slice::from_ref(&path), 5, &serial, 1, 0).unwrap();
+        for bytes in [90_000, 400_000, 1_000_000, 1_700_000] {
+            match attempt(std::slice::from_ref(&path), 5, &options, bytes, bytes) {
+                Ok(found) => assert!(found == want, "chunks of {bytes}"),
+                Err(error) => assert!(error.needs_serial() && !in_chunks, "chunks of {bytes}: {error}"),
+            }
+        }
+    }
+}
+
+#[test]
 fn a_record_without_room_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("long.fq");
