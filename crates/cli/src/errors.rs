@@ -6,6 +6,7 @@ use gyrase_classify::{BuildError, CandidatesError, IndexError, Mismatch, QueryEr
 use gyrase_count::exchange::ExchangeError;
 use gyrase_count::ops::OperationError;
 use gyrase_fabric::FabricError;
+use gyrase_fabric_mpi::{SetupError, StartError};
 use gyrase_simulate::SimulateError;
 use gyrase_table::gydb::GydbError;
 use gyrase_table::gyk::GykError;
@@ -161,6 +162,19 @@ impl From<FabricError> for Failure {
 impl From<GydbError> for Failure {
     fn from(error: GydbError) -> Failure {
         Failure::from_error(references(&error), &error)
+    }
+}
+
+impl From<StartError> for Failure {
+    fn from(error: StartError) -> Failure {
+        Failure::from_error(Code::Mpi, &error)
+    }
+}
+
+impl From<SetupError> for Failure {
+    fn from(error: SetupError) -> Failure {
+        let code = if matches!(error, SetupError::Write { .. }) { Code::Output } else { Code::Mpi };
+        Failure::from_error(code, &error)
     }
 }
 

@@ -9,6 +9,7 @@ mod demo;
 mod doctor;
 mod kmers;
 mod man;
+mod mpi_setup;
 mod plan;
 mod profile;
 mod references;
@@ -40,6 +41,8 @@ pub enum Command {
     Doctor(doctor::Doctor),
     /// Show the main job on a small simulated sample, and check the result.
     Demo(demo::Demo),
+    /// Let `count` run under mpirun and srun: compile a small library for the MPI here.
+    MpiSetup(mpi_setup::MpiSetup),
     /// Print the completion script of a shell.
     Completions(completions::Completions),
     /// Print the manual page, or write one for every verb into a folder.
@@ -60,6 +63,7 @@ pub fn run(command: Command, session: &Session) -> Result<()> {
         Command::Simulate(verb) => verb.run(session),
         Command::Doctor(verb) => verb.run(session),
         Command::Demo(verb) => verb.run(session),
+        Command::MpiSetup(verb) => verb.run(),
         Command::Completions(verb) => verb.run(),
         Command::Man(verb) => verb.run(),
         Command::Cite(verb) => verb.run(),

@@ -354,3 +354,12 @@ fn shells_manuals_and_citations() {
     assert!(place.ok(&["cite"]).contains(env!("CARGO_PKG_VERSION")));
     assert!(place.ok(&["cite", "--bibtex"]).starts_with("@software{"));
 }
+
+#[test]
+fn a_library_for_mpi_needs_a_compiler() {
+    let place = Place::new();
+    let ran = place.run(&["mpi-setup", "--mpicc", "no-such-mpicc", "--dir", "mpi"]);
+    assert_eq!(ran.code, 8);
+    assert!(ran.stderr.contains("cannot run no-such-mpicc") && ran.stderr.contains("--mpicc"), "{}", ran.stderr);
+    assert!(std::fs::read_dir(place.path("mpi")).unwrap().next().is_none());
+}

@@ -22,6 +22,7 @@ fn main() {
         }
         say(site, "failures");
         one_failure_ends_all(site);
+        a_failure_ends_the_exchange(site);
         one_of_two_failures_is_told(site);
         a_stuck_rank_ends_too(site);
         a_missing_shim_is_named(site);
@@ -54,6 +55,11 @@ fn ended_by(run: &Run, code: i32, message: &str) {
 fn one_failure_ends_all(site: &Site) {
     let run = site.run("one fails", 3);
     ended_by(&run, 7, "says: rank 1: line 5 is broken");
+}
+
+fn a_failure_ends_the_exchange(site: &Site) {
+    let run = site.run("one fails while records move", 3);
+    ended_by(&run, 7, "says: rank 1: record 9 is cut off");
 }
 
 /// Which of them is known first is open; the other one is not told.

@@ -4,13 +4,16 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use gyrase_fabric::{FabricError, Post, Progress, Window, World};
+use gyrase_fabric::{
+    Combiner, Combining, ExchangeFabric, FabricError, Post, Progress, Schedule, SpillFolder, Window, World, conformance,
+};
 use gyrase_fabric_mpi::{Ended, Failed, Job, start};
+use tempfile::TempDir;
 
 /// Threads of a process that use one-sided numbers at the same time.
-const THREADS: usize = 3;
+const THREADS: usize = 2;
 /// What each of them adds, one by one.
-const EACH: u64 = 40;
+const EACH: u64 = 20;
 
 /// Plays a part and ends this process.
 pub fn play(part: &str) {
@@ -35,6 +38,7 @@ pub fn play(part: &str) {
         "one fails" => fail(&job, &[1], 7, "line 5 is broken"),
         "two fail" => fail(&job, &[1, 3], 6, "the disk is full"),
         "one is stuck" => stuck(&job),
+        "one fails while records move" => fail_while_records_move(&job),
         other => unreachable!("no part {other}"),
     };
     end(job, result);
@@ -59,6 +63,22 @@ fn fail(job: &Job, failing: &[usize], code: u8, message: &str) -> Result<(), Fai
     }
 }
 
+/// The others have sent everything and wait for what the failing one was to send.
+fn fail_while_records_move(job: &Job) -> Result<(), Failed> {
+    let tmp = tempfile::tempdir().expect("a folder");
+    let check = fabric(job, 5, &tmp).and_then(|fabric| {
+        if job.rank() == 1 { Ok(()) } else { conformance::check(fabric, 5, job.rank()..job.rank() + 1, 3, 20_000) }
+    });
+    if job.rank() == 1 {
+        thread::sleep(Duration::from_millis(200));
+        return Err(Failed { code: 7, message: "record 9 is cut off".into() });
+    }
+    match check {
+        Err(FabricError::Elsewhere) => Err(Failed { code: 8, message: "an echo".into() }),
+        other => panic!("{other:?} although a rank failed"),
+    }
+}
+
 fn stuck(job: &Job) -> Result<(), Failed> {
     if job.rank() == 2 {
         thread::sleep(Duration::from_secs(600));
@@ -71,6 +91,8 @@ fn everything(job: &Job) -> Result<(), Failed> {
         collectives(job)?;
         numbers(job)?;
         letters(job)?;
+        chunks(job)?;
+        records(job)?;
         clocks(job)
     };
     all().map_err(|error| Failed { code: 8, message: error.to_string() })
@@ -159,6 +181,87 @@ fn letters(job: &Job) -> Result<(), FabricError> {
     Ok(())
 }
 
+/// Every chunk is taken once, and what is sent back reaches who took it.
+fn chunks(job: &Job) -> Result<(), FabricError> {
+    for chunks in [0, 1, 3, 50] {
+        let schedule = job.schedule(chunks)?;
+        let taken = thread::scope(|scope| -> Result<Vec<usize>, FabricError> {
+            let workers: Vec<_> = (0..2).map(|_| scope.spawn(|| take_chunks(&*schedule))).collect();
+            let taken = workers.into_iter().map(|worker| worker.join().expect("no worker panics"));
+            taken.collect::<Result<Vec<_>, _>>().map(|taken| taken.concat())
+        })?;
+        let mut waiting: Vec<usize> = taken.iter().copied().filter(|chunk| chunk + 1 < chunks).collect();
+        while !waiting.is_empty() || !schedule.all_sent()? {
+            if let Some(&chunk) = waiting.last()
+                && let Some(bytes) = schedule.sent_back(chunk)?
+            {
+                assert!(bytes == before(chunk + 1), "what chunk {} sent back", chunk + 1);
+                waiting.pop();
+            }
+        }
+        let mut times = vec![0; chunks];
+        taken.iter().for_each(|&chunk| times[chunk] += 1);
+        assert_eq!(job.sum(&times)?, vec![1; chunks], "how often each chunk is taken");
+    }
+    Ok(())
+}
+
+fn take_chunks(schedule: &dyn Schedule) -> Result<Vec<usize>, FabricError> {
+    let mut taken = Vec::new();
+    while let Some(chunk) = schedule.take()? {
+        if chunk > 0 {
+            schedule.send_back(chunk - 1, before(chunk))?;
+        }
+        taken.push(chunk);
+    }
+    Ok(taken)
+}
+
+/// What a chunk sends back to the one before it.
+fn before(chunk: usize) -> Vec<u8> {
+    vec![chunk as u8; chunk * 1000 % 70_001]
+}
+
+/// The contract of the fabric, in memory and spilled; a process has no worker, others have several.
+fn records(job: &Job) -> Result<(), FabricError> {
+    for (partitions, records) in [(1, 100), (64, 5_000), (300, 2_000)] {
+        let tmp = tempfile::tempdir().expect("a folder");
+        let workers = |rank: usize| (rank + 1) % 3;
+        let first = (0..job.rank()).map(workers).sum();
+        let all = (0..job.ranks()).map(workers).sum();
+        let own = first..first + workers(job.rank());
+        conformance::check(fabric(job, partitions, &tmp)?, partitions, own, all, records)?;
+    }
+    Ok(())
+}
+
+fn fabric(job: &Job, partitions: usize, tmp: &TempDir) -> Result<ExchangeFabric, FabricError> {
+    let folder = Arc::new(SpillFolder::new(tmp.path().join("spill"), None, false));
+    let memory = ExchangeFabric::least_memory(partitions, job.ranks(), 2);
+    let combining = Combining { make: Box::new(|| Box::new(Same::default())), portion: 1 << 20 };
+    job.fabric(partitions, memory, folder, combining)
+}
+
+/// Makes no fewer bytes of records.
+#[derive(Default)]
+struct Same(Vec<u8>);
+
+impl Combiner for Same {
+    fn add(&mut self, bytes: &[u8], used: usize) {
+        self.0.extend_from_slice(&bytes[..used]);
+    }
+
+    fn finish(&mut self, emit: &mut dyn FnMut(&[u8], usize)) {
+        let mut rest = &std::mem::take(&mut self.0)[..];
+        while let [filling, ..] = rest {
+            // The records of the conformance test tell so how long they are.
+            let (record, others) = rest.split_at(11 + usize::from(*filling));
+            emit(record, record.len());
+            rest = others;
+        }
+    }
+}
+
 /// All ranks of the test are on one machine, which has one clock.
 fn clocks(job: &Job) -> Result<(), FabricError> {
     assert!(job.clock_offset().abs() < 1_000_000_000, "{} ns between the clocks", job.clock_offset());
@@ -167,6 +270,9 @@ fn clocks(job: &Job) -> Result<(), FabricError> {
         counters.messages >= 6 && counters.bytes_sent >= 400_000 && counters.bytes_received >= 400_000,
         "{counters:?}"
     );
-    assert!(counters.one_sided > 0 && counters.collectives > 5 && counters.pulses > 0, "{counters:?}");
+    assert!(
+        counters.rounds > 0 && counters.one_sided > 0 && counters.collectives > 5 && counters.pulses > 0,
+        "{counters:?}"
+    );
     Ok(())
 }
