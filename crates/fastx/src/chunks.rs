@@ -29,8 +29,8 @@ use crate::stream::{Asked, HEADROOM};
 const LARGEST: u64 = 64 << 20;
 /// Bytes of a chunk where there is little for each worker.
 const SMALLEST: u64 = 1 << 20;
-/// How many chunks a worker gets at least, so that all end at about the same time.
-const EACH: u64 = 8;
+/// How many chunks there are for a worker at least, so that all end at about the same time.
+const EACH: u64 = 16;
 
 /// Bytes of a chunk's beginning, and the chunk before it that they belong to.
 pub type SentBack = (usize, Vec<u8>);
@@ -43,10 +43,13 @@ pub struct Chunks<'i> {
 }
 
 impl Inputs {
-    /// Bytes of a chunk that suit so many workers: 64 MiB, or an eighth of what there is for each of them, but at least 1 MiB.
+    /// Bytes of a chunk that suit so many workers: up to 64 MiB, as many chunks for each of them, at least 16 where that does not make
+    /// them smaller than 1 MiB.
     pub fn chunk_bytes(&self, workers: usize) -> u64 {
         let plain: u64 = self.ranges.iter().map(|file| file.bytes.end - file.bytes.start).sum();
-        (plain / (EACH * workers as u64)).clamp(SMALLEST, LARGEST)
+        let share = plain.div_ceil(workers as u64);
+        let chunks = share.div_ceil(share.div_ceil(EACH).clamp(SMALLEST, LARGEST)).max(1);
+        share.div_ceil(chunks).max(SMALLEST)
     }
 
     /// The plain files in chunks of `bytes` bytes (at least 1), whatever the files' sizes; each compressed input, pipe and pair a chunk of
