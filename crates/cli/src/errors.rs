@@ -37,7 +37,9 @@ impl From<OperationError> for Failure {
 impl From<gyrase_count::Error> for Failure {
     fn from(error: gyrase_count::Error) -> Failure {
         use gyrase_count::Error;
-        if let Error::Tabulate(TabulateError::Fabric(FabricError::TooMuchSpill { limit })) = error {
+        if let Error::Tabulate(TabulateError::Fabric(FabricError::TooMuchSpill { limit }))
+        | Error::Database(GykError::Spill(FabricError::TooMuchSpill { limit })) = error
+        {
             return too_much_spill(limit);
         }
         let code = match &error {
@@ -45,6 +47,8 @@ impl From<gyrase_count::Error> for Failure {
             Error::Database(error) => database(error),
             Error::Memory { .. } => Code::Memory,
             Error::MaxTmp { .. } | Error::TmpSpace { .. } => Code::Output,
+            Error::Pipe { .. } => Code::Usage,
+            Error::Different { .. } | Error::DifferentInputs { .. } => Code::Input,
         };
         Failure::from_error(code, &error)
     }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use gyrase_fabric::FabricError;
+use gyrase_fabric::{FabricError, Traffic};
 use gyrase_kmer::Shape;
 use gyrase_table::gyk::GykError;
 use gyrase_tabulate::{Scattered, TabulateError};
@@ -24,9 +24,9 @@ pub struct Config {
     pub min_base_quality: Option<u8>,
     /// The inputs are files of first and second mates in turn, which must be in step.
     pub paired: bool,
-    /// Threads, at least 1.
+    /// Threads of each process, at least 1.
     pub threads: usize,
-    /// Bytes of memory that the run may take.
+    /// Bytes of memory that the run may take, each process of a job.
     pub memory: u64,
     /// Folder for spill files.
     pub tmp: PathBuf,
@@ -35,9 +35,12 @@ pub struct Config {
     /// Keep spill files when the run is cut short, and go on from those of an earlier run of the same command. Without effect
     /// where an input is a pipe.
     pub resume: bool,
+    /// Bytes of input that a worker takes at a time, where workers of several processes share the inputs; `None` for a size that suits
+    /// their number.
+    pub chunk: Option<u64>,
 }
 
-/// What was counted.
+/// What was counted, by all processes of a job.
 #[derive(Clone, Copy, Debug)]
 pub struct Summary {
     /// What was read.
@@ -48,6 +51,21 @@ pub struct Summary {
     pub spilled_bytes: u64,
     /// Bins that an earlier run had finished.
     pub resumed_bins: usize,
+    /// What this process did of it.
+    pub share: Share,
+}
+
+/// What one process did.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Share {
+    /// What it read.
+    pub read: Scattered,
+    /// What it sent to others and received of them.
+    pub traffic: Traffic,
+    /// Bytes of its spill files.
+    pub spilled_bytes: u64,
+    /// Bins that it counted, or found counted.
+    pub bins: usize,
 }
 
 /// Why nothing was counted.
@@ -61,15 +79,17 @@ pub enum Error {
     Database(#[from] GykError),
     /// The run cannot keep its promise of memory.
     #[error(
-        "counting k-mers of {k} bases with {threads} threads needs at least {needed} MiB of memory{}, {given} MiB were given; raise --memory or lower --threads",
-        for_windows(*windows)
+        "counting k-mers of {k} bases with {threads} threads{} needs at least {needed} MiB of memory{}, {given} MiB were given; raise --memory or lower --threads",
+        for_ranks(*ranks), for_windows(*windows)
     )]
     Memory {
         /// Length of the k-mers.
         k: usize,
         /// Threads asked for.
         threads: usize,
-        /// Least memory in MiB.
+        /// Processes.
+        ranks: usize,
+        /// Least memory in MiB, of each.
         needed: u64,
         /// How much of it compressed inputs take that refer far back, in MiB.
         windows: u64,
@@ -96,6 +116,38 @@ pub enum Error {
         /// Free bytes in the same unit.
         free: u64,
     },
+    /// The processes of a job see different files.
+    #[error(
+        "{} has {least} bytes for one process of the job and {most} for another; every machine must see the same files", path.display()
+    )]
+    Different {
+        /// The input.
+        path: PathBuf,
+        /// Its smallest size.
+        least: u64,
+        /// Its largest size.
+        most: u64,
+    },
+    /// The processes of a job were given different inputs.
+    #[error(
+        "one process of the job has {least} inputs and another {most}; start all of them with the same command, in the same folder, on machines that see the same files"
+    )]
+    DifferentInputs {
+        /// The smallest number of inputs.
+        least: u64,
+        /// The largest.
+        most: u64,
+    },
+    /// Several processes cannot share a pipe.
+    #[error("{} is a pipe, and only one process can read it; give files that all processes of the job can open, or count with one process", path.display())]
+    Pipe {
+        /// The input.
+        path: PathBuf,
+    },
+}
+
+fn for_ranks(ranks: usize) -> String {
+    if ranks == 1 { String::new() } else { format!(" in each of {ranks} processes") }
 }
 
 fn for_windows(windows: u64) -> String {

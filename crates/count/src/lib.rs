@@ -1,5 +1,6 @@
 //! Counting k-mers, and what is done with the counts
 
+mod agree;
 mod bins;
 mod config;
 pub mod dump;
@@ -19,7 +20,7 @@ mod resume;
 mod run;
 pub mod spectrum;
 
-pub use config::{Config, Error, Summary};
+pub use config::{Config, Error, Share, Summary};
 pub use estimate::Estimate;
 pub use plan::{Plan, plan, room_for_tmp};
-pub use run::run;
+pub use run::{run, run_in};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use gyrase_fabric::LocalFabric;
+use gyrase_fabric::{ExchangeFabric, LocalFabric};
 use gyrase_fastx::Inputs;
 use gyrase_kmer::{BINS, Shape};
 
@@ -34,7 +34,7 @@ impl Plan {
     /// # Errors
     /// [`Error::Memory`], [`Error::MaxTmp`] or [`Error::TmpSpace`].
     pub fn admit(&self, config: &Config) -> Result<(), Error> {
-        refuse_too_little(config, self.windows)?;
+        refuse_too_little(config, 1, self.windows)?;
         check_tmp(config, self)
     }
 }
@@ -54,9 +54,16 @@ pub(crate) struct Budget {
     pub(crate) fabric: u64,
     /// For the tables of one thread: of repeats while it scatters, of k-mers while it counts.
     pub(crate) tables: u64,
+    /// For finished bins that wait for their place in the file, in a job of several processes.
+    pub(crate) finished: u64,
     /// For what decompressors keep of their text.
     windows: u64,
+    /// Processes.
+    ranks: usize,
 }
+
+/// The part of what the fabric can do without that finished bins may take: they can wait on the disk as well.
+const FINISHED_PART: u64 = 8;
 
 /// Code, stacks, batches, write buffers: what a run takes besides fabric and tables.
 fn overhead(threads: usize) -> u64 {
@@ -86,25 +93,42 @@ fn windows(inputs: &Inputs, threads: usize) -> u64 {
     windows.iter().take(threads).fold(0, |sum, &window| sum.saturating_add(window))
 }
 
-fn least_memory(threads: usize, windows: u64) -> u64 {
-    let least = overhead(threads) + LocalFabric::least_memory(BINS, threads) + threads as u64 * LEAST_TABLES;
+/// What the fabric of one of `ranks` processes cannot do without.
+fn least_fabric(threads: usize, ranks: usize) -> u64 {
+    match ranks {
+        1 => LocalFabric::least_memory(BINS, threads),
+        _ => ExchangeFabric::least_memory(BINS, ranks, threads),
+    }
+}
+
+fn least_memory(threads: usize, ranks: usize, windows: u64) -> u64 {
+    let least = overhead(threads) + least_fabric(threads, ranks) + threads as u64 * LEAST_TABLES;
     least.saturating_add(windows)
 }
 
 impl Budget {
-    pub(crate) fn of(config: &Config, inputs: &Inputs) -> Result<Budget, Error> {
+    /// The budget of each of `ranks` processes.
+    pub(crate) fn of(config: &Config, inputs: &Inputs, ranks: usize) -> Result<Budget, Error> {
         let windows = windows(inputs, config.threads);
-        refuse_too_little(config, windows)?;
-        Ok(Budget::shared_out(config.memory, config.threads, windows))
+        refuse_too_little(config, ranks, windows)?;
+        Ok(Budget::shared_out(config.memory, config.threads, ranks, windows))
     }
 
     /// Shares out memory that is enough.
-    fn shared_out(memory: u64, threads: usize, windows: u64) -> Budget {
-        let taken = overhead(threads) + windows;
+    fn shared_out(memory: u64, threads: usize, ranks: usize, windows: u64) -> Budget {
+        let (taken, least) = (overhead(threads) + windows, least_fabric(threads, ranks));
         let tables = (memory / 16 / threads as u64).clamp(LEAST_TABLES, 1 << 30);
-        let for_tables = memory - taken - LocalFabric::least_memory(BINS, threads);
+        let for_tables = memory - taken - least;
         let tables = tables.min(for_tables / threads as u64);
-        Budget { fabric: memory - taken - threads as u64 * tables, tables, windows }
+        let fabric = memory - taken - threads as u64 * tables;
+        // A process alone writes its bins as they come.
+        let finished = if ranks == 1 { 0 } else { (fabric - least) / FINISHED_PART };
+        Budget { fabric: fabric - finished, tables, finished, windows, ranks }
+    }
+
+    /// The same with no more for the fabric than another process has.
+    pub(crate) fn with_fabric(self, fabric: u64) -> Budget {
+        Budget { fabric: fabric.min(self.fabric), ..self }
     }
 
     /// The same memory for the tables alone, once all records are on disk.
@@ -113,13 +137,13 @@ impl Budget {
     }
 }
 
-fn refuse_too_little(config: &Config, windows: u64) -> Result<(), Error> {
-    let (threads, least) = (config.threads, least_memory(config.threads, windows));
+fn refuse_too_little(config: &Config, ranks: usize, windows: u64) -> Result<(), Error> {
+    let (threads, least) = (config.threads, least_memory(config.threads, ranks, windows));
     if config.memory >= least {
         return Ok(());
     }
     let (needed, windows) = (mebibytes(least), windows >> 20);
-    Err(Error::Memory { k: config.shape.k(), threads, needed, windows, given: config.memory >> 20 })
+    Err(Error::Memory { k: config.shape.k(), threads, ranks, needed, windows, given: config.memory >> 20 })
 }
 
 /// Bytes of super-k-mers for a base of input: runs of (w + 1) / 2 k-mers on average, each with a byte for its length.
@@ -128,35 +152,39 @@ fn bytes_per_base(shape: Shape) -> f64 {
     (1.5 + (kmers + shape.k() as f64 - 1.0) / 4.0) / kmers
 }
 
-/// Predicts what the count will take.
+/// Predicts what the count will take in one process.
 ///
 /// # Errors
 /// When an input cannot be opened.
 pub fn plan(config: &Config) -> Result<Plan, Error> {
     let inputs = Inputs::open(&config.inputs, crate::run::options(config, false))?;
     let windows = windows(&inputs, config.threads);
-    let enough = config.memory.max(least_memory(config.threads, windows));
-    Ok(predict(config, &inputs, Budget::shared_out(enough, config.threads, windows)))
+    let enough = config.memory.max(least_memory(config.threads, 1, windows));
+    Ok(predict(config, &inputs, Budget::shared_out(enough, config.threads, 1, windows)))
 }
 
+/// What one of the processes that the budget is for will take: as much as any other.
 pub(crate) fn predict(config: &Config, inputs: &Inputs, budget: Budget) -> Plan {
     let Contents { bases, inflated } = contents(inputs.inputs());
+    let bases = bases.times(1.0 / budget.ranks as f64);
     let super_kmers = bases.times(bytes_per_base(config.shape));
-    let least_fabric = LocalFabric::least_memory(BINS, config.threads);
+    let least_fabric = least_fabric(config.threads, budget.ranks);
     let room = budget.fabric - least_fabric;
     let spilled = |bytes: u64| if bytes <= room { 0 } else { bytes };
     let tmp =
         Estimate { least: spilled((super_kmers.least as f64 / REPEATS) as u64), most: super_kmers.most.map(spilled) };
     let most = super_kmers.most.unwrap_or(u64::MAX);
     let tables = budget.tables.min(LEAST_TABLES.saturating_add(most / 64));
+    let inflated = inflated / budget.ranks as f64;
     let work = |bases: u64| bases as f64 / BASES_PER_SECOND + inflated / INFLATED_PER_SECOND;
     Plan {
         memory: overhead(config.threads)
             + budget.windows
+            + budget.finished
             + least_fabric
             + room.min(most)
             + config.threads as u64 * tables,
-        least_memory: least_memory(config.threads, budget.windows),
+        least_memory: least_memory(config.threads, budget.ranks, budget.windows),
         windows: budget.windows,
         tmp,
         super_kmers,

@@ -1,11 +1,12 @@
-//! The log of finished bins, for a run that may be cut short.
+//! What a run that is cut short leaves, and what a later one makes of it.
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::path::PathBuf;
-use std::sync::Mutex;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
-use gyrase_fabric::FabricError;
+use gyrase_fabric::{FabricError, LocalPartitions, Place, SpillFolder, World};
+use gyrase_kmer::BINS;
 use gyrase_table::gyk::{BinEntry, Writer};
 use gyrase_tabulate::Scattered;
 
@@ -17,10 +18,84 @@ pub(crate) struct Log {
     open: Mutex<Option<(File, usize)>>,
 }
 
-/// What an earlier run left.
+/// What an earlier run left, as its log tells.
+struct Logged {
+    read: Scattered,
+    bins: Vec<BinEntry>,
+}
+
+/// What an earlier run of the same job left of the partitions of this process.
 pub(crate) struct Earlier {
+    pub(crate) partitions: LocalPartitions,
+    /// What it read; where several processes read, some of them may know it all and the others nothing.
     pub(crate) read: Scattered,
+    /// The bins that it finished.
     pub(crate) bins: Vec<BinEntry>,
+    /// Where the partitions are.
+    pub(crate) folders: Vec<Arc<SpillFolder>>,
+    /// There were as many processes, so that a run which is cut short again leaves them as they are and has only bins to add.
+    pub(crate) same: bool,
+}
+
+/// The folder for the spill files of one process, in that of the run.
+pub(crate) fn folder_of(root: &Path, rank: usize, ranks: usize) -> PathBuf {
+    if ranks == 1 { root.to_path_buf() } else { root.join(format!("rank-{rank}")) }
+}
+
+impl Earlier {
+    /// What processes left in the folder `root` of the run, if it is whole. All processes find something, or none does. Spill files may
+    /// take up to `limit` bytes.
+    pub(crate) fn find(
+        world: &impl World,
+        root: &Path,
+        limit: Option<u64>,
+        job: &str,
+    ) -> Result<Option<Earlier>, FabricError> {
+        let place = Place { partitions: BINS, rank: world.rank(), ranks: world.ranks() };
+        if let Some(same) = agreed(world, Earlier::of_as_many(place, root, limit, job))? {
+            return Ok(Some(same));
+        }
+        let others = Earlier::of_others(place, root, job);
+        // Where each machine has a folder of its own they may have found different ones.
+        let ranks = others.as_ref().map_or(0, |earlier| earlier.folders.len() as u64);
+        let [most, least] = world.max(&[ranks, !ranks])?[..] else { return Ok(None) };
+        agreed(world, others.filter(|_| most == !least))
+    }
+
+    fn of_as_many(place: Place, root: &Path, limit: Option<u64>, job: &str) -> Option<Earlier> {
+        let folder = noted(&folder_of(root, place.rank, place.ranks), limit, job)?;
+        let Logged { read, bins } = Log::new(folder.path().to_path_buf()).read(job)?;
+        let partitions = LocalPartitions::reopen_own(place, Arc::clone(&folder), job)?;
+        Some(Earlier { partitions, read, bins, folders: vec![folder], same: true })
+    }
+
+    /// What another number of processes left, where all of it can be seen from here.
+    fn of_others(place: Place, root: &Path, job: &str) -> Option<Earlier> {
+        let within = std::fs::read_dir(root).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
+        let folders = within.chain([root.to_path_buf()]).filter_map(|path| noted(&path, None, job));
+        let (_, ranks) = folders.last()?.noted(job)?;
+        let folders: Vec<_> =
+            (0..ranks).map(|rank| noted(&folder_of(root, rank, ranks), None, job)).collect::<Option<_>>()?;
+        let logs: Vec<Logged> =
+            folders.iter().map(|folder| Log::new(folder.path().to_path_buf()).read(job)).collect::<Option<_>>()?;
+        let mut read = Scattered::default();
+        if place.rank == 0 {
+            logs.iter().for_each(|log| read.add(log.read));
+        }
+        let partitions = LocalPartitions::reopen_job(BINS, place.owned(), &folders, job)?;
+        Some(Earlier { partitions, read, bins: Vec::new(), folders, same: false })
+    }
+}
+
+/// What this process found, if all found something.
+fn agreed<T>(world: &impl World, found: Option<T>) -> Result<Option<T>, FabricError> {
+    let all = world.sum(&[u64::from(found.is_some())])?[0] == world.ranks() as u64;
+    Ok(found.filter(|_| all))
+}
+
+/// The folder `path`, if a process noted there what it spilled for `job`.
+fn noted(path: &Path, limit: Option<u64>, job: &str) -> Option<Arc<SpillFolder>> {
+    SpillFolder::there(path, limit, job).map(Arc::new)
 }
 
 impl Log {
@@ -61,7 +136,7 @@ impl Log {
     }
 
     /// The log of the same job; a last line that was cut short is left out.
-    pub(crate) fn read(&self, job: &str) -> Option<Earlier> {
+    fn read(&self, job: &str) -> Option<Logged> {
         let text = std::fs::read_to_string(self.path()).ok()?;
         let whole = &text[..text.rfind('\n')? + 1];
         let mut lines = whole.strip_prefix(job)?.strip_prefix('\n')?.lines();
@@ -70,7 +145,7 @@ impl Log {
             let &[offset, kmers, overflows, crc] = &numbers(line)?[..] else { return None };
             Some(BinEntry { offset, kmers, overflows, crc: crc as u32 })
         });
-        Some(Earlier { read: Scattered { reads, bases, kmers, super_kmers, bytes }, bins: bins.collect() })
+        Some(Logged { read: Scattered { reads, bases, kmers, super_kmers, bytes }, bins: bins.collect() })
     }
 }
 

@@ -3,38 +3,52 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use gyrase_fabric::{Alone, Drain, LocalFabric, LocalPartitions, Progress, SpillFolder};
+use gyrase_fabric::{Alone, Combining, Drain, LocalPartitions, Place, Progress, SpillFolder, World};
 use gyrase_fastx::{Inputs, Options};
 use gyrase_kmer::{BINS, with_words};
-use gyrase_table::gyk::{Cutoffs, Metadata, Writer};
+use gyrase_table::gyk::{self, BinEntry, Cutoffs, Metadata, Writer};
 use gyrase_tabulate::{Repeats, Scattered, TabulateError, reduce, scatter, spill_path};
 
+use crate::agree;
 use crate::partition::Counter;
 use crate::plan::{Budget, check_tmp, longest_record, most_window, predict};
-use crate::resume::{Earlier, Log};
-use crate::{Config, Error, Summary};
+use crate::resume::{Earlier, Log, folder_of};
+use crate::{Config, Error, Share, Summary};
 
 /// Bytes of text read at a time: small enough to leave the second-level cache to the ends of the partitions.
 const BATCH: usize = 256 << 10;
 
-/// Counts the k-mers of the inputs into a database.
+/// Counts the k-mers of the inputs into a database, in this process alone.
 ///
-/// The database depends on the inputs and on what is counted, and on nothing else: not on threads, memory, the order of the
-/// inputs or the machine.
+/// The database depends on the inputs and on what is counted, and on nothing else: not on threads, memory, processes, the order of
+/// the inputs or the machine.
 ///
 /// # Errors
 /// See [`Error`]. No database appears then.
 pub fn run(config: &Config, progress: &Progress) -> Result<Summary, Error> {
-    match attempt(config, progress, false) {
-        // A wrapped FASTQ file that starts like a plain one: its ranges mean nothing, so what was sent is forgotten.
-        Err(Error::Tabulate(TabulateError::Input(error))) if error.needs_serial() => attempt(config, progress, true),
+    run_in(config, &Alone, progress)
+}
+
+/// As [`run`], in all processes of a job: each calls it with an equal `config`, but for threads and memory. Every process counts the
+/// bins that it owns and writes them to the one database.
+///
+/// # Errors
+/// See [`Error`]; where another process failed this one's is [`gyrase_fabric::FabricError::Elsewhere`].
+pub fn run_in<J: World>(config: &Config, world: &J, progress: &Progress) -> Result<Summary, Error> {
+    match attempt(config, world, progress, false) {
+        // A wrapped FASTQ file that starts like a plain one: its ranges mean nothing, so what was sent is forgotten. All processes
+        // are told so.
+        Err(Error::Tabulate(TabulateError::Input(error))) if error.needs_serial() => {
+            attempt(config, world, progress, true)
+        }
         done => done,
     }
 }
 
-fn attempt(config: &Config, progress: &Progress, serial: bool) -> Result<Summary, Error> {
+fn attempt<J: World>(config: &Config, world: &J, progress: &Progress, serial: bool) -> Result<Summary, Error> {
     let inputs = Inputs::open(&config.inputs, options(config, serial))?;
-    with_words!(config.shape, W => count::<W>(config, &inputs, progress))
+    agree::on_inputs(world, &inputs)?;
+    with_words!(config.shape, W => count::<W, J>(config, &inputs, world, progress))
 }
 
 pub(crate) fn options(config: &Config, serial: bool) -> Options {
@@ -51,91 +65,188 @@ pub(crate) fn options(config: &Config, serial: bool) -> Options {
     }
 }
 
-fn count<const W: usize>(config: &Config, inputs: &Inputs, progress: &Progress) -> Result<Summary, Error> {
-    let budget = Budget::of(config, inputs)?;
+fn count<const W: usize, J: World>(
+    config: &Config,
+    inputs: &Inputs,
+    world: &J,
+    progress: &Progress,
+) -> Result<Summary, Error> {
+    let budget = agree::on_memory(world, Budget::of(config, inputs, world.ranks())?)?;
     // Nothing tells whether a pipe brings what it brought before.
     let resume = config.resume && inputs.total_bytes().is_some();
-    let (job, log) = (job(config, inputs), Log::new(folder_of(config)));
-    let earlier = if resume { log.read(&job) } else { None };
-    // The writer locks the output, so from here on the spill folder is this process's own.
-    let writer = start_writer(config, earlier.as_ref())?;
-    let folder = Arc::new(SpillFolder::new(folder_of(config), config.max_tmp, resume));
-    let run = Run { config, inputs, budget, progress, resume, job, log, folder };
-
-    let reopen = |earlier: Earlier| Some((LocalPartitions::reopen(BINS, Arc::clone(&run.folder), &run.job)?, earlier));
-    if let Some((partitions, earlier)) = earlier.and_then(reopen) {
-        let resumed_bins = writer.next_bin();
-        return run.reduce::<W>(writer, partitions, earlier.read, resumed_bins);
+    let place = Place { partitions: BINS, rank: world.rank(), ranks: world.ranks() };
+    let (job, root) = (job(config, inputs), Root(root_of(config)));
+    let run = Run { config, inputs, world, place, budget, progress, resume, job, root };
+    let earlier = if resume { Earlier::find(world, &run.root.0, config.max_tmp, &run.job)? } else { None };
+    if earlier.is_none() {
+        check_tmp(config, &predict(config, inputs, budget))?;
     }
-    let plan = predict(config, inputs, budget);
-    check_tmp(config, &plan)?;
-    run.folder.remove();
-    let (partitions, read) = run.scatter::<W>()?;
-    run.reduce::<W>(writer, partitions, read, 0)
+    let (writer, folder) = run.start(earlier.as_ref())?;
+    let work = match earlier {
+        Some(Earlier { partitions, read, folders, same, .. }) => {
+            let resumed_bins = writer.next_bin() - place.owned().start;
+            Work { partitions, read, folder, folders, resumable: same, resumed_bins }
+        }
+        None => run.scatter::<W>(folder)?,
+    };
+    run.reduce::<W>(writer, work)
 }
 
 /// What a run has from its start to its end.
-struct Run<'a> {
+struct Run<'a, J> {
     config: &'a Config,
     inputs: &'a Inputs,
+    world: &'a J,
+    place: Place,
     budget: Budget,
     progress: &'a Progress,
     /// Leave what a later run can go on from.
     resume: bool,
     job: String,
-    log: Log,
-    folder: Arc<SpillFolder>,
+    /// Behind all that has a folder in it.
+    root: Root,
 }
 
-impl Run<'_> {
-    fn scatter<const W: usize>(&self) -> Result<(LocalPartitions, Scattered), Error> {
-        let shape = self.config.shape;
-        let fabric = LocalFabric::new(BINS, self.budget.fabric, Arc::clone(&self.folder));
+/// The folder for the spill files of all processes, which goes when nothing is in it.
+struct Root(PathBuf);
+
+impl Drop for Root {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir(&self.0);
+    }
+}
+
+/// What is to be counted in this process.
+struct Work {
+    partitions: LocalPartitions,
+    /// What it was made of.
+    read: Scattered,
+    /// For the spill files of this process.
+    folder: Arc<SpillFolder>,
+    /// Those that an earlier run left.
+    folders: Vec<Arc<SpillFolder>>,
+    /// A later run can go on from it.
+    resumable: bool,
+    /// Bins that are counted already.
+    resumed_bins: usize,
+}
+
+impl<J: World> Run<'_, J> {
+    fn cutoffs(&self) -> Cutoffs {
+        Cutoffs { min: self.config.min_count, max: self.config.max_count }
+    }
+
+    /// What writes the bins of this process, and its folder for spills, once no other job has the output.
+    fn start(&self, earlier: Option<&Earlier>) -> Result<(Writer, Arc<SpillFolder>), Error> {
+        let finished = earlier.map_or(&[][..], |earlier| &earlier.bins);
+        let first = (self.place.rank == 0).then(|| self.start_first(finished)).transpose()?;
+        let length = self.world.max(&[first.as_ref().map_or(0, |&(_, length)| length)])?[0];
+        // The output is locked: from here on the folder of this job is its own.
+        let folder = self.folder(earlier)?;
+        let writer = first.map_or_else(|| self.join(length, &folder, finished), |(writer, _)| Ok(writer));
+        // Nothing is written before all have the file: its length is what they know it by. Nor does anybody say that it is not
+        // there where it went with another process that failed.
+        self.world.max(&[0])?;
+        Ok((writer?, folder))
+    }
+
+    fn join(&self, length: u64, folder: &Arc<SpillFolder>, finished: &[BinEntry]) -> Result<Writer, Error> {
+        let memory = if self.resume { 0 } else { self.budget.finished as usize };
+        let share = gyk::Share { bins: self.place.owned(), memory, folder: Arc::clone(folder), finished };
+        Ok(Writer::join(&self.config.output, length, self.config.shape, self.cutoffs(), share)?)
+    }
+
+    fn start_first(&self, finished: &[BinEntry]) -> Result<(Writer, u64), Error> {
+        let (output, shape) = (&self.config.output, self.config.shape);
+        let mut writer = match finished {
+            [] => Writer::create(output, shape, self.cutoffs())?,
+            _ => Writer::resume(output, shape, self.cutoffs(), finished)?,
+        };
+        let length = if self.place.ranks > 1 { writer.first(self.place.owned().end)? } else { 0 };
+        Ok((writer, length))
+    }
+
+    fn folder(&self, earlier: Option<&Earlier>) -> Result<Arc<SpillFolder>, Error> {
+        let (Place { rank, ranks, .. }, limit) = (self.place, self.config.max_tmp);
+        Ok(match earlier {
+            Some(Earlier { folders, same: true, .. }) => Arc::clone(&folders[0]),
+            // Not the folder of a process alone: others would go with it.
+            Some(_) => Arc::new(SpillFolder::new(self.root.0.join(format!("rank-{rank}")), limit, true)),
+            None => {
+                // Whatever is there is of no use any more, whoever spilled it.
+                let _ = std::fs::remove_dir_all(&self.root.0);
+                self.world.max(&[0])?;
+                Arc::new(SpillFolder::new(folder_of(&self.root.0, rank, ranks), limit, self.resume))
+            }
+        })
+    }
+
+    fn scatter<const W: usize>(&self, folder: Arc<SpillFolder>) -> Result<Work, Error> {
+        let Config { shape, threads, chunk, .. } = *self.config;
         // Tables of repeats are a few times as large as the records, and have no other table beside them yet.
         let portion = self.budget.tables / 16;
-        let fabric = fabric.combining(move || Box::new(Repeats::<W>::new(shape)), portion);
-        self.progress.start("read", self.inputs.total_bytes().unwrap_or(0));
-        Ok(scatter::<W, _>(self.inputs, &Alone, None, shape, fabric, self.config.threads, self.progress)?)
+        let combining = Combining { make: Box::new(move || Box::new(Repeats::<W>::new(shape))), portion };
+        let fabric = self.world.fabric(BINS, self.budget.fabric, Arc::clone(&folder), combining)?;
+        self.progress.start("read", self.inputs.total_bytes().unwrap_or(0) / self.place.ranks as u64);
+        let (mut partitions, read) =
+            scatter::<W, _>(self.inputs, self.world, chunk, shape, fabric, threads, self.progress)?;
+        // A later run can go on from what all processes have on disk, and from nothing less.
+        let resumable = self.resume && self.world.max(&[u64::from(partitions.spilled())])? == [1];
+        if resumable && !partitions.spilled() {
+            partitions.spill()?;
+        }
+        Ok(Work { partitions, read, folder, folders: Vec::new(), resumable, resumed_bins: 0 })
     }
 
     /// Counts the partitions from the writer's next bin on and publishes the database.
-    fn reduce<const W: usize>(
-        &self,
-        mut writer: Writer,
-        partitions: LocalPartitions,
-        read: Scattered,
-        resumed_bins: usize,
-    ) -> Result<Summary, Error> {
-        let resumable = self.resume && partitions.spilled();
+    fn reduce<const W: usize>(&self, mut writer: Writer, work: Work) -> Result<Summary, Error> {
+        let Work { partitions, read, folder, folders, resumable, resumed_bins } = work;
+        let log = Log::new(folder.path().to_path_buf());
         if resumable {
             writer.keep_partial();
-            self.log.start(&self.job, read, &writer)?;
+            log.start(&self.job, read, &writer)?;
             partitions.note(&self.job)?;
         }
-        self.progress.start("count", BINS as u64);
+        self.progress.start("count", self.place.owned().len() as u64);
         self.progress.advance(resumed_bins as u64);
-        let logged = || if resumable { self.log.append(&writer) } else { Ok(()) };
+        let logged = || if resumable { log.append(&writer) } else { Ok(()) };
         // Out of core the buffers are gone: bins that fit the larger share are counted at once, others in fewer passes.
         let on_disk = partitions.spilled();
         let budget = if on_disk { self.budget.for_tables_only(self.config.threads) } else { self.budget };
         count_partitions::<W>(self.config, budget, &partitions, &writer, &logged, self.progress)?;
         self.progress.start("write", 0);
-        let database = std::thread::scope(|scope| {
+        let traffic = partitions.traffic();
+        let spilled_bytes = written(&folder, &folders);
+        let share = Share { read, traffic, spilled_bytes, bins: self.place.owned().len() };
+        let summary = std::thread::scope(|scope| {
             // Giving the memory back takes its time too: while the disk is waited for.
             scope.spawn(|| drop(partitions));
-            writer.finish(&metadata(self.inputs, read))
+            self.publish(writer, share, resumed_bins)
         })?;
-        self.folder.remove();
-        Ok(Summary { read, database, spilled_bytes: self.folder.written(), resumed_bins })
+        folder.remove();
+        folders.iter().skip(self.place.rank).step_by(self.place.ranks).for_each(|folder| folder.remove());
+        Ok(summary)
+    }
+
+    /// Puts the bins of all processes together.
+    fn publish(&self, writer: Writer, share: Share, resumed_bins: usize) -> Result<Summary, Error> {
+        let (read, [spilled_bytes, resumed_bins]) =
+            agree::on_sums(self.world, share.read, [share.spilled_bytes, resumed_bins as u64])?;
+        let before = self.world.sum_before(writer.bytes())?;
+        let shares = self.world.gather(writer.settle(before)?)?;
+        let made = match self.place.rank {
+            0 => Some(writer.finish_all(&shares, &metadata(self.inputs, read))?),
+            _ => None,
+        };
+        let database = agree::on_database(self.world, made)?;
+        Ok(Summary { read, database, spilled_bytes, resumed_bins: resumed_bins as usize, share })
     }
 }
 
-fn start_writer(config: &Config, earlier: Option<&Earlier>) -> Result<Writer, Error> {
-    let cutoffs = Cutoffs { min: config.min_count, max: config.max_count };
-    Ok(match earlier {
-        Some(earlier) => Writer::resume(&config.output, config.shape, cutoffs, &earlier.bins)?,
-        None => Writer::create(&config.output, config.shape, cutoffs)?,
-    })
+/// Bytes in the folder of this process and in those of an earlier run, of which it may be one.
+fn written(folder: &Arc<SpillFolder>, folders: &[Arc<SpillFolder>]) -> u64 {
+    let others = folders.iter().filter(|other| !Arc::ptr_eq(other, folder));
+    folder.written() + others.map(|other| other.written()).sum::<u64>()
 }
 
 fn count_partitions<const W: usize>(
@@ -159,7 +270,7 @@ fn metadata(inputs: &Inputs, read: Scattered) -> Metadata {
     Metadata { inputs: names, operation: "count".into(), reads: read.reads, bases: read.bases }
 }
 
-fn folder_of(config: &Config) -> PathBuf {
+fn root_of(config: &Config) -> PathBuf {
     spill_path(&config.tmp, "gyrase", &config.output)
 }
 

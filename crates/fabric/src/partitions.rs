@@ -72,6 +72,19 @@ impl LocalPartitions {
         LocalPartitions::reopen_job(partitions, 0..partitions, &[folder], job)
     }
 
+    /// The partitions of this process, as it spilled them in an earlier run of the same `job` by as many processes; if it finished
+    /// scattering.
+    pub fn reopen_own(place: Place, folder: Arc<SpillFolder>, job: &str) -> Option<LocalPartitions> {
+        if folder.noted(job)? != (place.rank, place.ranks) {
+            return None;
+        }
+        let files = folder.reopen(job, place.partitions, &place.owned())?;
+        let mut this = LocalPartitions::empty(place.owned(), vec![folder]);
+        this.files = files;
+        this.index();
+        Some(this)
+    }
+
     /// The partitions `owned`, of those that the processes of an earlier run of the same `job` spilled, each to one of `folders`; if
     /// all of them finished scattering and all their folders are there, in whatever order. How many there were is known from one
     /// ([`SpillFolder::noted`]).

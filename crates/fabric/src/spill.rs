@@ -55,6 +55,16 @@ impl SpillFolder {
         folder
     }
 
+    /// The folder `path`, if an earlier process noted there what it spilled for `job`: it stays until it is removed. More may be spilled
+    /// there, up to `limit` bytes with what there is.
+    pub fn there(path: &Path, limit: Option<u64>, job: &str) -> Option<SpillFolder> {
+        let path = path.to_path_buf();
+        // Without a note the folder would go with what is dropped here, and it may be somebody else's.
+        path.join(MANIFEST).exists().then_some(())?;
+        let folder = SpillFolder::new(path, limit, true);
+        folder.noted(job).is_some().then_some(folder)
+    }
+
     /// Where the files are.
     pub fn path(&self) -> &Path {
         &self.path

@@ -62,7 +62,8 @@ pub struct Scattered {
 }
 
 impl Scattered {
-    fn add(&mut self, other: Scattered) {
+    /// Adds what another worker or process read and sent.
+    pub fn add(&mut self, other: Scattered) {
         self.reads += other.reads;
         self.bases += other.bases;
         self.kmers += other.kmers;

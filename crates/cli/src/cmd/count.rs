@@ -106,6 +106,7 @@ impl What {
             tmp: session.tmp.clone(),
             max_tmp: session.max_tmp,
             resume,
+            chunk: None,
         })
     }
 }

@@ -8,6 +8,7 @@ mod failing;
 mod naive;
 #[path = "../../../fastx/tests/reading/oracle.rs"]
 mod parser;
+mod ranks;
 mod resuming;
 mod runs;
 mod sameness;

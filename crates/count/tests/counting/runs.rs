@@ -58,6 +58,7 @@ impl Place {
             tmp: self.tmp(),
             max_tmp: None,
             resume: false,
+            chunk: None,
         }
     }
 

@@ -119,6 +119,7 @@ fn count(session: &Session, inputs: Vec<PathBuf>, output: PathBuf) -> Result<(Co
         tmp: session.tmp.clone(),
         max_tmp: session.max_tmp,
         resume: false,
+        chunk: None,
     };
     let summary = gyrase_count::run(&config, &session.progress)?;
     Ok((config, summary))

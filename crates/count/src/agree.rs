@@ -1,0 +1,64 @@
+//! What the processes of a job must have in common.
+
+use gyrase_fabric::{FabricError, World};
+use gyrase_fastx::Inputs;
+use gyrase_table::gyk;
+use gyrase_tabulate::Scattered;
+
+use crate::Error;
+use crate::plan::Budget;
+
+/// Refuses a job whose processes see different inputs, or inputs that they cannot share.
+pub(crate) fn on_inputs(world: &impl World, inputs: &Inputs) -> Result<(), Error> {
+    if world.ranks() == 1 {
+        return Ok(());
+    }
+    let inputs = inputs.inputs();
+    if let Some(pipe) = inputs.iter().find(|input| input.size.is_none()) {
+        return Err(Error::Pipe { path: pipe.path.clone() });
+    }
+    let (least, most) = bounds(world, &[inputs.len() as u64])?[0];
+    if least < most {
+        return Err(Error::DifferentInputs { least, most });
+    }
+    let sizes: Vec<u64> = inputs.iter().map(|input| input.size.unwrap_or(0)).collect();
+    match inputs.iter().zip(bounds(world, &sizes)?).find(|(_, (least, most))| least < most) {
+        Some((input, (least, most))) => Err(Error::Different { path: input.path.clone(), least, most }),
+        None => Ok(()),
+    }
+}
+
+/// The smallest and the largest of each number.
+fn bounds(world: &impl World, numbers: &[u64]) -> Result<Vec<(u64, u64)>, FabricError> {
+    let both: Vec<u64> = numbers.iter().flat_map(|&number| [!number, number]).collect();
+    Ok(world.max(&both)?.as_chunks().0.iter().map(|&[least, most]| (!least, most)).collect())
+}
+
+/// Gives the fabric no more memory than that of any other process has.
+pub(crate) fn on_memory(world: &impl World, budget: Budget) -> Result<Budget, FabricError> {
+    Ok(budget.with_fabric(bounds(world, &[budget.fabric])?[0].0))
+}
+
+/// What all processes read, and sums of other numbers.
+pub(crate) fn on_sums<const N: usize>(
+    world: &impl World,
+    read: Scattered,
+    others: [u64; N],
+) -> Result<(Scattered, [u64; N]), FabricError> {
+    let Scattered { reads, bases, kmers, super_kmers, bytes } = read;
+    let sums = world.sum(&[&[reads, bases, kmers, super_kmers, bytes][..], &others].concat())?;
+    let (read, others) = sums.split_at(5);
+    let &[reads, bases, kmers, super_kmers, bytes] = read else { unreachable!("five numbers were summed") };
+    let others = others.try_into().expect("as many as were summed");
+    Ok((Scattered { reads, bases, kmers, super_kmers, bytes }, others))
+}
+
+/// What rank 0 made; it comes when the database has its name.
+pub(crate) fn on_database(world: &impl World, made: Option<gyk::Summary>) -> Result<gyk::Summary, FabricError> {
+    let gyk::Summary { distinct, total, unique, largest, saturated, file_bytes } = made.unwrap_or_default();
+    let all = world.max(&[distinct, total, unique, u64::from(largest), u64::from(saturated), file_bytes])?;
+    let &[distinct, total, unique, largest, saturated, file_bytes] = &all[..] else {
+        unreachable!("six numbers were compared")
+    };
+    Ok(gyk::Summary { distinct, total, unique, largest: largest as u32, saturated: saturated == 1, file_bytes })
+}

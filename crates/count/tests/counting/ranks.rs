@@ -1,0 +1,202 @@
+//! Several processes, here threads, count into one database: the bytes of one process, from any number of them.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use gyrase_count::{Config, Error, Summary, run_in};
+use gyrase_fabric::threads::{Process, run};
+use gyrase_fabric::{FabricError, Progress, Steal, World};
+use gyrase_tabulate::{Scattered, TabulateError};
+
+use crate::naive::Random;
+use crate::runs::{Place, done, fasta, letters};
+use crate::spilling::genome;
+
+/// Counts in `ranks` processes; what each says.
+fn count(ranks: usize, steal: Steal, config: &Config) -> Vec<Result<Summary, Error>> {
+    count_as(ranks, steal, |process| run_in(config, process, &Progress::default()))
+}
+
+fn count_as(
+    ranks: usize,
+    steal: Steal,
+    count: impl Fn(&Process) -> Result<Summary, Error> + Sync,
+) -> Vec<Result<Summary, Error>> {
+    run(ranks, steal, count)
+}
+
+/// The summary of rank 0, which is that of all.
+fn all_done(ranks: usize, steal: Steal, config: &Config) -> Summary {
+    let outcome = count(ranks, steal, config);
+    assert!(outcome.iter().all(Result::is_ok), "{outcome:?}");
+    let summaries: Vec<Summary> = outcome.into_iter().map(Result::unwrap).collect();
+    let first = summaries[0];
+    for summary in &summaries {
+        assert_eq!((summary.read, summary.database), (first.read, first.database));
+        assert_eq!((summary.spilled_bytes, summary.resumed_bins), (first.spilled_bytes, first.resumed_bins));
+    }
+    let sum = |of: fn(&Summary) -> u64| summaries.iter().map(of).sum::<u64>();
+    assert_eq!(sum(|summary| summary.share.read.reads), first.read.reads);
+    assert_eq!(sum(|summary| summary.share.traffic.sent), sum(|summary| summary.share.traffic.received));
+    assert_eq!(sum(|summary| summary.share.bins as u64), 4096);
+    first
+}
+
+/// Reads of a small genome, some of them repeated.
+fn reads(random: &mut Random, number: usize) -> Vec<Vec<u8>> {
+    let genome = random.bases(30_000);
+    let read = |random: &mut Random| {
+        let start = random.below(genome.len() - 150);
+        genome[start..start + 150].to_vec()
+    };
+    (0..number).map(|_| read(random)).collect()
+}
+
+fn fastq(reads: &[Vec<u8>]) -> Vec<u8> {
+    let record = |read: &Vec<u8>| [b"@r\n", &read[..], b"\n+\n", &vec![b'@'; read.len()], b"\n"].concat();
+    reads.iter().flat_map(record).collect()
+}
+
+#[test]
+fn the_bytes_do_not_depend_on_the_number_of_processes() {
+    let (place, mut random) = (Place::new(), Random(71));
+    let (first, second) = (reads(&mut random, 9000), reads(&mut random, 700));
+    let inputs = [place.input("a.fq", &fastq(&first)), place.input("b.fa", &fasta(&second)), place.input("c.fa", b"")];
+    for (k, stranded, min_count) in [(31, false, 2), (65, true, 1)] {
+        let config = Config { min_count, ..place.config(&inputs, k, stranded) };
+        let alone = done(&config);
+        assert_eq!((alone.read.reads, alone.read.bases), (9700, letters(&first) + letters(&second)));
+        let expected = place.take();
+        for ranks in 1..=7 {
+            let threads = 1 + ranks % 2;
+            let steal = [Steal::On, Steal::Off, Steal::Forced][ranks % 3];
+            let summary = all_done(ranks, steal, &Config { threads, chunk: Some(100_000), ..config.clone() });
+            assert_eq!((summary.database, summary.read.kmers), (alone.database, alone.read.kmers));
+            assert!(place.take() == expected, "k={k}, {ranks} ranks of {threads} threads");
+        }
+    }
+}
+
+#[test]
+fn nothing_to_count_is_a_database_too() {
+    let place = Place::new();
+    let config = place.config(&[place.input("a.fa", b"")], 31, false);
+    done(&config);
+    let expected = place.take();
+    assert_eq!(all_done(3, Steal::On, &config).database.distinct, 0);
+    assert!(place.take() == expected);
+}
+
+/// The same with the least memory that so many processes take.
+fn least_of(ranks: usize, config: &Config) -> Config {
+    let outcome = count(ranks, Steal::On, &Config { memory: 1 << 20, ..config.clone() });
+    let needed = outcome.iter().find_map(|outcome| match outcome {
+        Err(Error::Memory { needed, .. }) => Some(*needed),
+        _ => None,
+    });
+    // One process among one has an exchange here, which a process alone has not.
+    let exchange = if ranks == 1 { 8 } else { 0 };
+    Config { memory: (needed.unwrap() + exchange) << 20, ..config.clone() }
+}
+
+/// Counts until `enough` bins are counted in every process, and is stopped then.
+fn count_some(ranks: usize, enough: u64, config: &Config) {
+    let (progress, ended) = (Vec::from_iter((0..ranks).map(|_| Progress::default())), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let counted = |progress: &Progress| match progress.now() {
+                ("count", bins, _) => bins >= enough,
+                (stage, ..) => stage == "write",
+            };
+            while !ended.load(Relaxed) {
+                if progress.iter().all(counted) {
+                    return progress.iter().for_each(Progress::cancel);
+                }
+                std::thread::yield_now();
+            }
+        });
+        let outcome = count_as(ranks, Steal::On, |process| run_in(config, process, &progress[process.rank()]));
+        ended.store(true, Relaxed);
+        let stopped = |outcome: &_| matches!(outcome, Err(Error::Tabulate(TabulateError::Cancelled)));
+        assert!(outcome.iter().any(stopped), "{ranks} processes: {outcome:?}");
+    });
+}
+
+#[test]
+fn processes_spill_apart_and_are_resumed_by_any_number() {
+    let place = Place::new();
+    let config = place.config(&[genome(&place, 24, 5)], 15, false);
+    let alone = done(&config);
+    let expected = place.take();
+    let same = |summary: Summary| {
+        // Where a long sequence is cut into batches depends on who reads it, and so does how many super-k-mers it makes.
+        let read = Scattered { super_kmers: alone.read.super_kmers, ..summary.read };
+        assert_eq!((read, summary.database), (alone.read, alone.database));
+        assert!(place.take() == expected);
+        summary
+    };
+    let summary = same(all_done(2, Steal::On, &least_of(2, &config)));
+    assert!(summary.spilled_bytes > 0 && summary.share.spilled_bytes < summary.spilled_bytes);
+    let config = Config { resume: true, ..config };
+    for (killed, by) in [(2, 2), (2, 3), (2, 1), (1, 2)] {
+        count_some(killed, 900 / killed as u64, &least_of(killed, &config));
+        assert!(place.left().contains(&"x.gyk.partial".to_string()));
+        let summary = same(all_done(by, Steal::On, &config));
+        assert_eq!(summary.resumed_bins > 0, killed == by, "{killed} processes, then {by}");
+        assert!(summary.spilled_bytes > 0, "nothing was read again");
+    }
+}
+
+/// What failed in `rank`; all others hear that it was elsewhere.
+fn failure(outcome: Vec<Result<Summary, Error>>, rank: usize) -> Error {
+    let mut failure = None;
+    for (other, outcome) in outcome.into_iter().enumerate() {
+        let error = outcome.unwrap_err();
+        let elsewhere = matches!(&error, Error::Tabulate(TabulateError::Fabric(FabricError::Elsewhere)));
+        assert_eq!(elsewhere, other != rank, "rank {other}: {error}");
+        failure = if other == rank { Some(error) } else { failure };
+    }
+    failure.unwrap()
+}
+
+#[test]
+fn a_process_that_fails_ends_the_job_and_leaves_nothing() {
+    let (place, mut random) = (Place::new(), Random(72));
+    let input = place.input("a.fa", &fasta(&reads(&mut random, 1000)));
+    let good = place.config(&[input], 31, false);
+    let with = |rank: usize, other: Config| {
+        let outcome = count_as(3, Steal::On, |process| {
+            let config = if process.rank() == rank { &other } else { &good };
+            run_in(config, process, &Progress::default())
+        });
+        assert!(place.left().is_empty(), "{:?}", place.left());
+        failure(outcome, rank)
+    };
+    for rank in 0..3 {
+        let error = with(rank, Config { memory: 1 << 20, ..good.clone() });
+        assert!(matches!(error, Error::Memory { ranks: 3, .. }), "{error}");
+        assert!(error.to_string().contains("in each of 3 processes"), "{error}");
+        with(rank, Config { inputs: vec!["/no/such.fa".into()], ..good.clone() });
+    }
+    let error = with(1, Config { output: place.folder.path().join("tmp/other.gyk"), ..good.clone() }).to_string();
+    assert!(error.contains("all machines of the job share"), "{error}");
+    let error = with(0, Config { output: place.folder.path().join("no/x.gyk"), ..good.clone() }).to_string();
+    assert!(error.contains("there is no folder"), "{error}");
+}
+
+#[test]
+fn processes_that_see_different_files_say_so() {
+    let place = Place::new();
+    let (short, long) = (place.input("a.fa", b">a\nACGT\n"), place.input("b.fa", b">a\nACGTACGT\n"));
+    let see = |inputs: &(dyn Fn(usize) -> Vec<PathBuf> + Sync)| {
+        let outcome = count_as(2, Steal::On, |process| {
+            run_in(&place.config(&inputs(process.rank()), 3, false), process, &Progress::default())
+        });
+        assert!(place.left().is_empty());
+        outcome.into_iter().next().unwrap().unwrap_err().to_string()
+    };
+    let error = see(&|rank| vec![[&short, &long][rank].clone()]);
+    assert!(error.contains("a.fa has 8 bytes for one process of the job and 12 for another"), "{error}");
+    let error = see(&|rank| vec![short.clone(); 1 + rank]);
+    assert!(error.contains("one process of the job has 1 inputs and another 2"), "{error}");
+}
