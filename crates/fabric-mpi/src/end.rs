@@ -4,7 +4,7 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
 use crate::Job;
-use crate::engine::Outcome;
+use crate::engine::{Outcome, SIGNALS};
 use crate::pulse;
 use crate::tasks::Own;
 
@@ -75,7 +75,10 @@ impl Job {
     /// The others cannot be reached.
     fn lost(&self, own: Own, message: &str, tell: impl FnOnce(&str)) -> Ended {
         if let Own::Failed(code) = own {
-            tell(message);
+            // A launcher that stops all of them has said why; one of them is enough.
+            if code < SIGNALS || self.rank == 0 {
+                tell(message);
+            }
             return Ended::Failed { code };
         }
         tell(&self.shared.error().to_string());

@@ -22,6 +22,8 @@ const YIELDS: u32 = 8;
 const SHORTEST: Duration = Duration::from_micros(20);
 /// The longest sleep while something is under way.
 const ACTIVE: Duration = Duration::from_millis(1);
+/// The longest sleep while nothing is here, but others may wait for this process's numbers.
+const SERVING: Duration = Duration::from_millis(2);
 /// The longest sleep while nothing is but the pulse.
 const IDLE: Duration = Duration::from_millis(5);
 
@@ -34,7 +36,7 @@ const TELLING: Duration = Duration::from_secs(5);
 /// The same for one that was stopped by a signal: whoever sent it soon kills.
 const STOPPING: Duration = Duration::from_millis(800);
 /// Exit codes from here on stand for signals.
-const SIGNALS: u8 = 128;
+pub(crate) const SIGNALS: u8 = 128;
 /// The exit code of a run that is stopped, where nobody knows by which signal.
 const INTERRUPTED: u8 = 130;
 
@@ -114,7 +116,11 @@ impl Engine {
 
     /// How long to sleep after so many turns in which nothing moved.
     fn pause(&self, still: u32) -> Duration {
-        let longest = if self.is_idle() { IDLE } else { ACTIVE };
+        let longest = match self.is_idle() {
+            true if self.exchange.is_none() => IDLE,
+            true => SERVING,
+            false => ACTIVE,
+        };
         match still.checked_sub(YIELDS) {
             None => {
                 thread::yield_now();

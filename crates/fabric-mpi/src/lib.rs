@@ -31,5 +31,5 @@ pub use end::{Ended, Failed};
 pub use error::{SetupError, StartError};
 pub use job::{Job, start};
 pub use launch::{Family, Launch};
-pub use setup::{Installed, folder, setup};
+pub use setup::{Installed, folder, library, setup};
 pub use window::{Letters, OneSided};

@@ -7,7 +7,7 @@ use std::process::Command;
 use tempfile::Builder;
 
 use crate::launch::{Family, installing};
-use crate::{SetupError, shim};
+use crate::{SetupError, StartError, shim};
 
 const SOURCE: &str = include_str!("shim.c");
 /// What stands before the family in the bytes of a shim.
@@ -48,6 +48,14 @@ pub fn setup(mpicc: &Path, folder: &Path) -> Result<Installed, SetupError> {
     let path = folder.join(family.file());
     publish(&made, &path).map_err(SetupError::write(&path))?;
     Ok(Installed { path, family, library })
+}
+
+/// What the MPI behind the shim at `path` calls itself, in one line. MPI is not started.
+///
+/// # Errors
+/// The shim does not load, or was made by another version of Gyrase.
+pub fn library(path: &Path) -> Result<String, StartError> {
+    shim::library(path)
 }
 
 fn compile(mpicc: &Path, folder: &Path) -> Result<PathBuf, SetupError> {
