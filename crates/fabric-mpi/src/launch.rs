@@ -101,6 +101,12 @@ impl Launch {
     }
 }
 
+/// The shims that are installed here: the one of each family that a launcher of it would get.
+pub fn installed() -> Vec<(Family, PathBuf)> {
+    let shim = |family| Launch { family: Some(family), ranks: None }.shim().ok().filter(|path| path.is_file());
+    Family::ALL.into_iter().filter_map(|family| Some((family, shim(family)?))).collect()
+}
+
 /// Not under a launcher that knows MPI.
 fn without(tasks: Option<usize>) -> Result<Option<Launch>, StartError> {
     match tasks {

@@ -30,6 +30,6 @@ pub use counters::Counters;
 pub use end::{Ended, Failed};
 pub use error::{SetupError, StartError};
 pub use job::{Job, start};
-pub use launch::{Family, Launch};
+pub use launch::{Family, Launch, installed};
 pub use setup::{Installed, folder, library, setup};
 pub use window::{Letters, OneSided};

@@ -4,6 +4,9 @@ mod cores;
 mod disks;
 mod gpu;
 mod limits;
+mod mpi;
+
+use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -27,6 +30,10 @@ pub struct Doctor {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+
+    /// Print what the MPI behind a shim calls itself: each is looked at by a process of its own
+    #[arg(long, hide = true, value_name = "PATH")]
+    shim: Option<PathBuf>,
 }
 
 /// What was found out about one thing.
@@ -78,8 +85,14 @@ impl Finding {
 impl Doctor {
     /// Looks at the machine and says what it found; fails where Gyrase cannot be used.
     pub fn run(self, session: &Session) -> Result<()> {
+        if let Some(shim) = &self.shim {
+            let library = gyrase_fabric_mpi::library(shim).map_err(|error| Failure::new(Code::Mpi, error))?;
+            return sink::write_all(None, format!("{library}\n").as_bytes());
+        }
         let mut findings = vec![cores::kernels(), cores::cores(), limits::memory(), limits::locked(), limits::files()];
         findings.extend([disks::shared_memory(), disks::temporary(&session.tmp), gpu::gpu()]);
+        findings.extend(mpi::libraries());
+        let Some(findings) = mpi::together(findings) else { return Ok(()) };
         session.note("counts", facts(&findings));
         let text = if self.json { format!("{:#}\n", facts(&findings)) } else { table(&findings) };
         sink::write_all(None, text.as_bytes())?;

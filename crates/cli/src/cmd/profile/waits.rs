@@ -54,8 +54,8 @@ pub fn find<'t>(trace: &'t Trace, stage_of: &dyn Fn(&Span) -> usize) -> Waits<'t
     };
     let waiting =
         |span: &&Span| matches!(span.what, What::Message | What::Buffer | What::Border | What::Turn) && !span.beside;
-    if let Some(longest) = trace.spans.iter().filter(waiting).max_by(|a, b| a.time.total_cmp(&b.time)) {
-        waits.consider(wait(trace, longest, longest.time, None, stage_of));
+    if let Some(longest) = trace.spans.iter().filter(waiting).max_by(|a, b| a.own.total_cmp(&b.own)) {
+        waits.consider(wait(trace, longest, longest.own, None, stage_of));
     }
     for calls in together(trace) {
         waits.add(trace, &calls, stage_of);

@@ -1,0 +1,227 @@
+//! MPI: what is installed, who started this process, and what the processes of a job find together.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+use gyrase_fabric::World;
+use gyrase_fabric_mpi::{Ended, Family, Job, Launch, installed, start};
+
+use super::{Finding, State};
+use crate::failure::Code;
+use crate::words::things;
+
+const TOPIC: &str = "MPI";
+
+/// What is installed: every shim with what is behind it, or that there is none.
+pub fn libraries() -> Vec<Finding> {
+    let found: Vec<Finding> = installed().iter().map(|(family, path)| behind(*family, path)).collect();
+    if found.is_empty() { vec![none(on_path("mpicc"))] } else { found }
+}
+
+fn none(compiler: bool) -> Finding {
+    let how = if compiler { "run `gyrase mpi-setup`" } else { "load or install an MPI and run `gyrase mpi-setup`" };
+    Finding::fine(TOPIC, format!("none is set up, and one machine needs none; to count on several, {how}"))
+}
+
+fn on_path(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+}
+
+/// What is behind a shim, asked in a process of its own: one MPI's names hide another's.
+fn behind(family: Family, path: &Path) -> Finding {
+    let program = std::env::current_exe().unwrap_or_default();
+    let asked = Command::new(program).args(["doctor", "--quiet", "--shim"]).arg(path).output();
+    let said = asked.map_or_else(
+        |error| Err(error.to_string()),
+        |output| match output.status.success() {
+            true => Ok(String::from_utf8_lossy(&output.stdout).trim().to_string()),
+            false => Err(String::from_utf8_lossy(&output.stderr).trim().to_string()),
+        },
+    );
+    let components = std::env::var("OMPI_MCA_osc").ok();
+    judge(family, &path.display().to_string(), said, components.as_deref())
+}
+
+fn judge(family: Family, path: &str, said: Result<String, String>, components: Option<&str>) -> Finding {
+    let library = match said {
+        Ok(library) => library,
+        Err(error) => {
+            let error = error.strip_prefix("gyrase: error: ").unwrap_or(&error);
+            return Finding::warning(TOPIC, format!("{error}; counting on several machines with {family} will fail"));
+        }
+    };
+    let have = format!("{} by {path}", short(&library));
+    if family != Family::OpenMpi || !library.contains("v4.") {
+        return Finding::fine(TOPIC, have);
+    }
+    match components {
+        Some(set) if !avoids_rdma(set) => Finding::warning(
+            TOPIC,
+            format!(
+                "{have}; OMPI_MCA_osc={set} lets it use its component rdma, which crashes in compare-and-swap; unset it, and Gyrase \
+                 chooses another"
+            ),
+        ),
+        _ => Finding::fine(
+            TOPIC,
+            format!(
+                "{have}; its component osc/rdma crashes in compare-and-swap, so Gyrase has another one used (OMPI_MCA_osc=^rdma)"
+            ),
+        ),
+    }
+}
+
+/// The name and version of a library, without what else it says of itself.
+fn short(library: &str) -> String {
+    let name = library.split(',').next().unwrap_or_default();
+    name.split_whitespace().collect::<Vec<_>>().join(" ").replace(" Version:", "")
+}
+
+/// Whether a list of components leaves rdma out.
+fn avoids_rdma(list: &str) -> bool {
+    let excluded = list.strip_prefix('^');
+    let names_it = excluded.unwrap_or(list).split(',').any(|name| name == "rdma");
+    names_it == excluded.is_some()
+}
+
+/// Adds who started this process. The processes of a job start MPI and tell the first one what they found: it gets the findings of all,
+/// the others get nothing.
+pub fn together(mut findings: Vec<Finding>) -> Option<Vec<Finding>> {
+    let job = match start() {
+        Ok(Some(job)) => job,
+        Ok(None) => {
+            findings.push(alone());
+            return Some(findings);
+        }
+        Err(error) => {
+            // Without MPI only the environment tells who is who.
+            if rank_of_environment() > 0 {
+                return None;
+            }
+            findings.push(Finding::broken("launcher", Code::Mpi, error.to_string()));
+            return Some(findings);
+        }
+    };
+    let (rank, launcher) = (job.rank(), launcher(&job));
+    let told = job.gather(letter(&findings).into_bytes());
+    if job.end(Ok(()), |_| ()) != Ended::Well {
+        tracing::error!(
+            "{launcher}, but MPI failed between them; try a program of that MPI itself, such as its examples"
+        );
+        // Exit handlers would wait for an MPI that has failed.
+        signal_hook::low_level::exit(Code::Mpi as i32);
+    }
+    let letters = told.unwrap_or_default();
+    let letters: Vec<String> = letters.iter().map(|letter| String::from_utf8_lossy(letter).into_owned()).collect();
+    findings.push(joined(&launcher, &letters));
+    findings.extend(elsewhere(&letters));
+    (rank == 0).then_some(findings)
+}
+
+fn alone() -> Finding {
+    let off = std::env::var_os("GYRASE_MPI").is_some_and(|value| value == "off");
+    let why =
+        if off { "GYRASE_MPI=off makes each process work by itself" } else { "none: this is one process by itself" };
+    Finding::fine("launcher", why)
+}
+
+fn rank_of_environment() -> usize {
+    let names = ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"];
+    let number = |name| std::env::var(name).ok()?.parse().ok();
+    names.into_iter().find_map(number).unwrap_or(0)
+}
+
+/// Who started the job, how its processes met, and what MPI runs.
+fn launcher(job: &Job) -> String {
+    let family = Launch::of_this_process().ok().flatten().and_then(|launch| launch.family);
+    let family =
+        family.map_or("a launcher of several kinds of MPI".to_string(), |family| format!("{family}'s launcher"));
+    let there = |name: &str| std::env::var_os(name).is_some();
+    let met = match () {
+        () if there("PMIX_RANK") => "PMIx",
+        () if there("PMI_RANK") || there("PMI_FD") => "PMI",
+        () => "the launcher's own way",
+    };
+    let batch = if there("SLURM_JOB_ID") { ", in a job of Slurm" } else { "" };
+    format!("{} by {family}{batch}, met by {met}, over {}", things(job.ranks() as u64, "rank"), short(job.library()))
+}
+
+/// What a process tells the first one: its machine, and in a line each what is not fine.
+fn letter(findings: &[Finding]) -> String {
+    let node = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let lines = findings.iter().filter(|finding| finding.state != State::Fine);
+    std::iter::once(node)
+        .chain(lines.map(|finding| format!("{}: {}", finding.topic, finding.sentence)))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+fn joined(launcher: &str, letters: &[String]) -> Finding {
+    let mut nodes: BTreeMap<&str, usize> = BTreeMap::new();
+    letters.iter().filter_map(|letter| letter.lines().next()).for_each(|node| *nodes.entry(node).or_default() += 1);
+    let most = nodes.values().max().copied().unwrap_or(0);
+    let (machines, ranks) = (things(nodes.len() as u64, "machine"), things(most as u64, "rank"));
+    Finding::fine("launcher", format!("{launcher}; {machines}, up to {ranks} on each"))
+}
+
+/// What is amiss on other machines than that of the first rank.
+fn elsewhere(letters: &[String]) -> Vec<Finding> {
+    let own: Vec<&str> = letters.first().map_or(Vec::new(), |letter| letter.lines().skip(1).collect());
+    let mut amiss: BTreeMap<&str, (usize, &str)> = BTreeMap::new();
+    for (rank, letter) in letters.iter().enumerate() {
+        let mut lines = letter.lines();
+        let node = lines.next().unwrap_or_default();
+        lines.filter(|line| !own.contains(line)).for_each(|line| {
+            amiss.entry(line).or_insert((rank, node));
+        });
+    }
+    amiss
+        .into_iter()
+        .map(|(line, (rank, node))| Finding::warning("elsewhere", format!("rank {rank} on {node}: {line}")))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_trap_of_open_mpi_is_named() {
+        let judged = |library: &str, set| judge(Family::OpenMpi, "/x.so", Ok(library.into()), set);
+        let fine = judged("Open MPI v4.1.4", None);
+        assert!(fine.state == State::Fine && fine.sentence.contains("OMPI_MCA_osc=^rdma"), "{fine:?}");
+        assert_eq!(judged("Open MPI v4.1.4", Some("^rdma,ucx")).state, State::Fine);
+        assert_eq!(judged("Open MPI v4.1.4", Some("sm,pt2pt")).state, State::Fine);
+        for set in ["rdma", "rdma,sm", "^sm"] {
+            let warned = judged("Open MPI v4.1.4", Some(set));
+            assert!(warned.state == State::Warning && warned.sentence.contains("unset it"), "{warned:?}");
+        }
+        assert!(!judged("Open MPI v5.0.1", Some("rdma")).sentence.contains("rdma"));
+        assert_eq!(short("MPICH Version:\t4.0.2"), "MPICH 4.0.2");
+        assert_eq!(short("Open MPI v4.1.4, package: Debian"), "Open MPI v4.1.4");
+        let lost = judge(Family::Mpich, "/x.so", Err("gyrase: error: cannot load /x.so".into()), None);
+        assert!(lost.state == State::Warning && lost.sentence.starts_with("cannot load /x.so; "), "{lost:?}");
+        assert!(none(true).sentence.contains("`gyrase mpi-setup`") && none(false).sentence.contains("install an MPI"));
+    }
+
+    #[test]
+    fn what_is_amiss_elsewhere_is_said_once() {
+        let letters =
+            ["a\ncores: few", "a\ncores: few", "b\ncores: few\nshared memory: small", "b\nshared memory: small"];
+        let letters = letters.map(String::from);
+        let found = elsewhere(&letters);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].sentence, "rank 2 on b: shared memory: small");
+        let all = joined("4 ranks by x", &letters);
+        assert_eq!(all.sentence, "4 ranks by x; 2 machines, up to 2 ranks on each");
+    }
+
+    #[test]
+    fn letters_hold_what_is_not_fine() {
+        let findings = [Finding::fine("GPU", "none"), Finding::warning("cores", "1 of 2")];
+        let letter = letter(&findings);
+        assert!(letter.ends_with("\ncores: 1 of 2") && letter.lines().count() == 2, "{letter}");
+    }
+}
