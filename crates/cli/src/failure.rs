@@ -5,9 +5,13 @@ use std::fmt::Display;
 use std::io::{self, ErrorKind};
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::error::ErrorKind as ErrorKindOfUsage;
 use gyrase_fabric::OutputError;
+use gyrase_fabric_mpi::Job;
+
+use crate::ranks;
 
 /// The documented exit codes (`docs/errors.md`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,10 +107,14 @@ pub fn usage(error: &clap::Error) -> ExitCode {
     ExitCode::from(if error.use_stderr() { Code::Usage } else { Code::Done } as u8)
 }
 
-/// Runs everything, says what went wrong, gives the exit code; a panic becomes an internal error.
-pub fn guard(run: impl FnOnce() -> Result<()>) -> ExitCode {
+/// Runs everything, says what went wrong, gives the exit code; a panic becomes an internal error. A job ends in all its processes.
+pub fn guard(job: Option<Arc<Job>>, run: impl FnOnce() -> Result<()>) -> ExitCode {
     panic::set_hook(Box::new(say_panic));
-    let failure = match panic::catch_unwind(AssertUnwindSafe(run)) {
+    let done = panic::catch_unwind(AssertUnwindSafe(run));
+    if let Some(job) = job {
+        return ranks::end(job, done);
+    }
+    let failure = match done {
         Ok(Ok(())) => return ExitCode::SUCCESS,
         Ok(Err(failure)) => failure,
         Err(_) => return ExitCode::from(Code::Internal as u8),

@@ -15,10 +15,13 @@ use crate::args::{Common, LogFormat};
 use crate::trace::{self, Tracer};
 
 /// Installs the logger, and the tracer if there is one. Without flags our own messages and the libraries' warnings are shown.
-pub fn install(common: &Common, tracer: Option<&Tracer>) {
+///
+/// Where a launcher started several processes, those behind rank 0 only warn.
+pub fn install(common: &Common, tracer: Option<&Tracer>, rank: Option<usize>) {
     let own = env!("CARGO_CRATE_NAME");
     let levels = match (common.quiet, common.verbose) {
         (true, _) => Targets::new().with_default(Level::ERROR),
+        (_, 0 | 1) if rank > Some(0) => Targets::new().with_default(Level::WARN),
         (_, 0) => Targets::new().with_default(Level::WARN).with_target(own, Level::INFO),
         (_, 1) => Targets::new().with_default(Level::INFO).with_target(own, Level::DEBUG),
         (_, 2) => Targets::new().with_default(Level::DEBUG),
@@ -27,7 +30,7 @@ pub fn install(common: &Common, tracer: Option<&Tracer>) {
     // Spans of traces are no messages.
     let levels = levels.with_target(trace::TARGET, LevelFilter::OFF);
     let lines = fmt::layer().with_writer(std::io::stderr);
-    let plain = Plain { terminal: std::io::stderr().is_terminal() };
+    let plain = Plain { terminal: std::io::stderr().is_terminal(), rank };
     let layer: Box<dyn Layer<_> + Send + Sync> = match common.log {
         LogFormat::Json => lines.json().boxed(),
         LogFormat::Plain => lines.event_format(plain).boxed(),
@@ -40,6 +43,7 @@ pub fn install(common: &Common, tracer: Option<&Tracer>) {
 /// `gyrase: warning: ...`; on a terminal the line first wipes a progress bar away.
 struct Plain {
     terminal: bool,
+    rank: Option<usize>,
 }
 
 impl<S, N> FormatEvent<S, N> for Plain
@@ -59,6 +63,11 @@ where
             Level::DEBUG => "debug: ",
             Level::TRACE => "trace: ",
         })?;
+        match self.rank {
+            // Whoever tells of an error of the job says whose it is.
+            Some(rank) if *event.metadata().level() != Level::ERROR && rank > 0 => write!(out, "rank {rank}: ")?,
+            _ => {}
+        }
         context.format_fields(out.by_ref(), event)?;
         writeln!(out)
     }

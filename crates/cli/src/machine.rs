@@ -9,6 +9,35 @@ pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
+/// Cores for each of so many processes that a launcher started on this machine: those that it is bound to, or its part of those that
+/// the launcher may use.
+pub fn cores_each(processes: usize) -> usize {
+    let (own, bound) = (cores(), affinity("/proc/self/status"));
+    let allotted = std::env::var("SLURM_CPUS_ON_NODE").ok().and_then(|cores| cores.parse().ok());
+    let launcher = || affinity(&format!("/proc/{}/status", rustix::process::getppid()?.as_raw_nonzero()));
+    let all = allotted.or_else(launcher).unwrap_or(own);
+    // A quota of the control group is for all of its processes together.
+    let all = if bound > Some(own) { all.min(own) } else { all };
+    own.min(all / processes.max(1)).max(1)
+}
+
+/// Cores that a process may run on.
+fn affinity(status: &str) -> Option<usize> {
+    let status = std::fs::read_to_string(status).ok()?;
+    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
+    listed(list.trim())
+}
+
+/// How many a list such as `0-3,8` names.
+fn listed(list: &str) -> Option<usize> {
+    list.split(',')
+        .map(|range| {
+            let (first, last) = range.split_once('-').unwrap_or((range, range));
+            Some(last.parse::<usize>().ok()? + 1 - first.parse::<usize>().ok()?)
+        })
+        .sum()
+}
+
 /// Bytes of memory that a run can count on: the smallest of what is available on the machine, the control group's limit
 /// and the limit on address space (`ulimit -v`).
 pub fn memory() -> u64 {
@@ -91,5 +120,8 @@ mod tests {
         assert!(memory() > 1 << 20 && cores() >= 1 && peak_memory() > 0);
         assert_eq!(group_limit("3:cpu,cpuacct:/x"), None);
         assert_eq!(group_limit("nonsense"), None);
+        assert_eq!((listed("0-3,8,10-11"), listed("5"), listed("x")), (Some(7), Some(1), None));
+        assert!(affinity("/proc/self/status") >= Some(1));
+        assert!(cores_each(1) <= cores() && cores_each(1000) == 1);
     }
 }

@@ -8,6 +8,7 @@ mod failure;
 mod logs;
 mod machine;
 mod places;
+mod ranks;
 mod report;
 mod session;
 mod show;
@@ -26,10 +27,14 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return failure::usage(&error),
     };
-    let tracer = cli.common.trace.is_some().then(trace::Tracer::new);
-    logs::install(&cli.common, tracer.as_ref());
-    failure::guard(|| {
-        let session = session::Session::start(&cli.common, tracer)?;
+    let (rank, tracer) = (ranks::rank(), cli.common.trace.is_some().then(trace::Tracer::new));
+    logs::install(&cli.common, tracer.as_ref(), rank);
+    let job = match ranks::start(cli.command.processes()) {
+        Ok(job) => job,
+        Err(failure) => return ranks::refuse(rank, &failure),
+    };
+    failure::guard(job.clone(), || {
+        let session = session::Session::start(&cli.common, tracer, job)?;
         let done = cmd::run(cli.command, &session);
         session.finish(done)
     })

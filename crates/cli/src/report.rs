@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use gyrase_fabric::Progress;
+use gyrase_fabric::{Progress, Stage};
 use serde_json::{Map, Value, json};
 
 use crate::failure::Result;
@@ -14,16 +14,20 @@ pub type Facts = Map<String, Value>;
 
 /// Writes the report to `path`.
 pub fn write(path: &Path, facts: &Facts, progress: &Progress, elapsed: Duration) -> Result<()> {
-    let stages: Vec<Value> =
-        progress.stages().iter().map(|stage| json!({"stage": stage.name, "seconds": seconds(stage.time)})).collect();
     let mut report = Map::new();
     report.insert("gyrase".into(), env!("CARGO_PKG_VERSION").into());
     report.insert("command".into(), std::env::args().collect::<Vec<_>>().into());
     report.extend(facts.clone());
-    report.insert("stages".into(), stages.into());
+    report.insert("stages".into(), stages(progress));
     report.insert("seconds".into(), seconds(elapsed).into());
     report.insert("peak_memory_bytes".into(), machine::peak_memory().into());
     sink::write_all(Some(path), format!("{:#}\n", Value::from(report)).as_bytes())
+}
+
+/// The stages so far and how long they took.
+pub fn stages(progress: &Progress) -> Value {
+    let stage = |stage: &Stage| json!({"stage": stage.name, "seconds": seconds(stage.time)});
+    progress.stages().iter().map(stage).collect()
 }
 
 /// Milliseconds are all that a wall time is worth.

@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use gyrase_fabric::{Alone, OutputFile, Progress};
+use gyrase_fabric::{Alone, OutputFile, Progress, World};
+use gyrase_fabric_mpi::Job;
 use serde_json::Value;
 
 use crate::args::Common;
 use crate::failure::{Code, Failure, Result};
+use crate::ranks::{self, Left};
 use crate::report::{self, Facts};
 use crate::show::Show;
 use crate::signals::{self, Asked};
@@ -32,6 +34,8 @@ pub struct Session {
     pub max_tmp: Option<u64>,
     /// What the libraries report to.
     pub progress: Arc<Progress>,
+    job: Option<Arc<Job>>,
+    left: Left,
     quiet: bool,
     report: Option<PathBuf>,
     trace: Option<(Tracer, PathBuf)>,
@@ -42,18 +46,25 @@ pub struct Session {
 
 impl Session {
     /// Settles the limits and begins to listen to signals.
-    pub fn start(common: &Common, tracer: Option<Tracer>) -> Result<Session> {
+    pub fn start(common: &Common, tracer: Option<Tracer>, job: Option<Arc<Job>>) -> Result<Session> {
         machine::raise_open_files();
-        let progress = Arc::new(Progress::default());
-        let asked = signals::listen(Arc::clone(&progress))
+        let (progress, left) = (Arc::new(Progress::default()), Left::default());
+        if let Some(job) = &job {
+            ranks::heed(job, &progress, &left);
+        }
+        let exit = if job.is_some() { signal_hook::low_level::exit } else { std::process::exit };
+        let asked = signals::listen(Arc::clone(&progress), exit)
             .map_err(|error| Failure::new(Code::Internal, format!("cannot listen to signals: {error}")))?;
+        let neighbours = if job.is_some() { ranks::on_this_machine() } else { 1 };
         let session = Session {
-            threads: threads(common.threads),
-            memory: memory(common.memory),
+            threads: threads(common.threads, neighbours),
+            memory: memory(common.memory, neighbours),
             tmp: tmp(common.tmp.as_deref())?,
             max_tmp: max_tmp(common.max_tmp)?,
             progress,
             quiet: common.quiet,
+            job,
+            left,
             report: common.report.clone(),
             trace: tracer.zip(common.trace.clone()),
             facts: RefCell::default(),
@@ -74,14 +85,16 @@ impl Session {
     fn try_trace(&self) -> Result<()> {
         if let Some((tracer, path)) = &self.trace {
             tracer.expect_threads(self.threads);
-            OutputFile::create(path)?;
+            if self.is_first() {
+                OutputFile::create(path)?;
+            }
         }
         Ok(())
     }
 
     /// Runs `work` while its progress is shown.
     pub fn shown<T>(&self, work: impl FnOnce(&Progress) -> T) -> T {
-        let show = (!self.quiet).then(|| Show::start(Arc::clone(&self.progress)));
+        let show = (!self.quiet && self.is_first()).then(|| Show::start(Arc::clone(&self.progress)));
         let result = work(&self.progress);
         drop(show);
         result
@@ -102,6 +115,28 @@ impl Session {
         let made = if self.tmp.is_dir() { Ok(()) } else { std::fs::create_dir(&self.tmp) };
         made.map_err(|error| Failure::new(Code::Output, format!("cannot make --tmp {}: {error}", self.tmp.display())))?;
         Ok(&self.tmp)
+    }
+
+    /// The job whose work this process shares, if it is one of several.
+    pub fn job(&self) -> Option<&Job> {
+        self.job.as_deref()
+    }
+
+    /// True in the process that speaks for all: that of rank 0, or the only one.
+    pub fn is_first(&self) -> bool {
+        self.job.as_ref().is_none_or(|job| job.rank() == 0)
+    }
+
+    /// Notes what goes when this process of a job has to end and is caught in something that does not.
+    pub fn leaves(&self, paths: Vec<PathBuf>) {
+        self.left.note(paths);
+    }
+
+    /// Collective. What every process of the job gives, in the order of ranks, in the first; nothing elsewhere.
+    pub fn gather(&self, fact: &Value) -> Result<Vec<Value>> {
+        let Some(job) = &self.job else { return Ok(Vec::new()) };
+        let all = job.gather(fact.to_string().into_bytes())?;
+        Ok(all.iter().map(|fact| serde_json::from_slice(fact).expect("it was written by our own kind")).collect())
     }
 
     /// Adds a fact to the report.
@@ -126,16 +161,20 @@ impl Session {
             tracing::debug!("{}: {}", stage.name, words::time(stage.time));
         }
         if let Some((tracer, path)) = &self.trace {
-            trace::write(tracer, path, &Alone, 0)?;
+            match &self.job {
+                Some(job) => trace::write(tracer, path, &**job, job.clock_offset())?,
+                None => trace::write(tracer, path, &Alone, 0)?,
+            }
         }
         match &self.report {
-            Some(path) => report::write(path, &self.facts.borrow(), &self.progress, self.elapsed()),
-            None => Ok(()),
+            Some(path) if self.is_first() => report::write(path, &self.facts.borrow(), &self.progress, self.elapsed()),
+            _ => Ok(()),
         }
     }
 }
 
-fn threads(asked: Option<usize>) -> usize {
+/// Threads of one of `neighbours` processes on this machine.
+fn threads(asked: Option<usize>, neighbours: usize) -> usize {
     let cores = machine::cores();
     match asked {
         Some(threads) if threads > cores => {
@@ -145,13 +184,15 @@ fn threads(asked: Option<usize>) -> usize {
             cores
         }
         Some(threads) => threads.max(1),
-        None => cores,
+        None => machine::cores_each(neighbours),
     }
 }
 
-fn memory(asked: Option<Size>) -> u64 {
+/// Bytes of memory of one of `neighbours` processes on this machine; a share is one of its part.
+fn memory(asked: Option<Size>, neighbours: usize) -> u64 {
     let whole = machine::memory();
-    let memory = asked.unwrap_or(Size::Share(SHARE)).of(whole);
+    let part = if asked.is_none_or(|asked| matches!(asked, Size::Share(_))) { neighbours as u64 } else { 1 };
+    let memory = asked.unwrap_or(Size::Share(SHARE)).of(whole / part);
     if memory > whole {
         tracing::warn!(
             "--memory {} is more than the {} that this process can have now",

@@ -34,7 +34,8 @@ fn exit_code(signal: i32) -> Option<Code> {
 }
 
 /// Listens from now on.
-pub fn listen(progress: Arc<Progress>) -> io::Result<Asked> {
+/// Where MPI runs in this process, `exit` must not wait for others.
+pub fn listen(progress: Arc<Progress>, exit: fn(i32) -> !) -> io::Result<Asked> {
     // With a handler in place a write beyond `ulimit -f` is an error that we can name, not a sudden death.
     flag::register(SIGXFSZ, Arc::default())?;
     // The allocator aborts when it gets no memory; it has said how much it wanted by then.
@@ -49,7 +50,7 @@ pub fn listen(progress: Arc<Progress>) -> io::Result<Asked> {
             let first = heard.0.swap(signal, SeqCst) == 0;
             // Nothing that could stop by itself has begun, or the person insists.
             if !first || progress.stages().is_empty() {
-                std::process::exit(exit_code(signal).map_or(1, |code| code as i32));
+                exit(exit_code(signal).map_or(1, |code| code as i32));
             }
             tracing::info!("stopping and removing temporary files (once more to stop at once)");
             progress.cancel();

@@ -23,4 +23,4 @@ pub mod spectrum;
 pub use config::{Config, Error, Share, Summary};
 pub use estimate::Estimate;
 pub use plan::{Plan, plan, room_for_tmp};
-pub use run::{run, run_in};
+pub use run::{leftovers, run, run_in};

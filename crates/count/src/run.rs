@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use gyrase_fabric::{Alone, Combining, Drain, LocalPartitions, Place, Progress, SpillFolder, World};
+use gyrase_fabric::{Alone, Combining, Drain, LocalPartitions, OutputFile, Place, Progress, SpillFolder, World};
 use gyrase_fastx::{Inputs, Options};
 use gyrase_kmer::{BINS, with_words};
 use gyrase_table::gyk::{self, BinEntry, Cutoffs, Metadata, Writer};
@@ -268,6 +268,19 @@ fn metadata(inputs: &Inputs, read: Scattered) -> Metadata {
     let mut names: Vec<String> = inputs.inputs().iter().map(|input| name(&input.path)).collect();
     names.sort();
     Metadata { inputs: names, operation: "count".into(), reads: read.reads, bases: read.bases }
+}
+
+/// What process `rank` of `ranks` leaves when it is killed and its run cannot be resumed: its spill files and, of rank 0, the file that
+/// was to be the database.
+pub fn leftovers(config: &Config, rank: usize, ranks: usize) -> Vec<PathBuf> {
+    if config.resume {
+        return Vec::new();
+    }
+    let mut left = vec![folder_of(&root_of(config), rank, ranks)];
+    if rank == 0 {
+        left.extend(OutputFile::partial(&config.output));
+    }
+    left
 }
 
 fn root_of(config: &Config) -> PathBuf {

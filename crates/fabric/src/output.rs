@@ -85,6 +85,11 @@ impl OutputFile {
         &self.file
     }
 
+    /// Where a file is built that will be `target`; `None` where that is a symbolic link in a circle.
+    pub fn partial(target: &Path) -> Option<PathBuf> {
+        behind_links(target).ok().map(|place| partial_of(&place))
+    }
+
     /// Makes the file longer than `than` bytes, by a number that hardly another has: other processes know it by that ([`OutputFile::join`]).
     ///
     /// # Errors

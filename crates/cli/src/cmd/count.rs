@@ -2,9 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use gyrase_count::histogram::{self, Style};
 use gyrase_count::{Config, Summary};
+use gyrase_fabric::{Progress, Steal, World};
+use gyrase_fabric_mpi::Job;
 use gyrase_kmer::Shape;
 use serde_json::{Value, json};
 
@@ -12,8 +14,10 @@ use crate::cmd::kmers::{Counts, warn_if_saturated};
 use crate::failure::{Failure, Result};
 use crate::machine;
 use crate::places;
+use crate::report;
 use crate::session::Session;
 use crate::sink::Sink;
+use crate::size::Size;
 use crate::words::{self, bytes, grouped, things};
 
 const EXAMPLES: &str = "\
@@ -44,10 +48,37 @@ pub struct Count {
     #[arg(long)]
     resume: bool,
 
+    /// Input that a thread takes at a time where several processes share it [default: 64M, less where that leaves threads idle]
+    #[arg(long, value_name = "SIZE", value_parser = chunk)]
+    chunk: Option<u64>,
+
+    /// Whether a process takes chunks that were meant for others
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = Stealing::Auto, hide = true)]
+    stealing: Stealing,
+
     /// Also write the histogram: `count k-mers` lines, as GenomeScope reads them
     #[arg(long, value_name = "FILE")]
     histo: Option<PathBuf>,
 }
+
+/// Whether a process takes chunks that were meant for others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Stealing {
+    Auto,
+    Off,
+    Forced,
+}
+
+/// Bytes of a chunk.
+pub fn chunk(text: &str) -> std::result::Result<u64, String> {
+    match text.parse()? {
+        Size::Bytes(bytes) if bytes >= LEAST_CHUNK => Ok(bytes),
+        _ => Err("write a size of 64K or more".into()),
+    }
+}
+
+/// Bytes of a chunk below which the borders would be most of the work.
+const LEAST_CHUNK: u64 = 64 << 10;
 
 /// What to count; `plan count` takes the same.
 #[derive(Debug, Args)]
@@ -90,7 +121,7 @@ impl What {
     }
 
     /// The library's configuration for a run that makes `output`.
-    pub fn config(&self, session: &Session, output: &Path, resume: bool) -> Result<Config> {
+    pub fn config(&self, session: &Session, output: &Path, resume: bool, chunk: Option<u64>) -> Result<Config> {
         let cutoffs = self.counts.cutoffs()?;
         Ok(Config {
             // Once, since a list may be a pipe.
@@ -106,26 +137,78 @@ impl What {
             tmp: session.tmp.clone(),
             max_tmp: session.max_tmp,
             resume,
-            chunk: None,
+            chunk,
         })
     }
 }
 
 impl Count {
+    /// Whose chunks a process takes.
+    pub fn steal(&self) -> Steal {
+        match self.stealing {
+            Stealing::Auto => Steal::On,
+            Stealing::Off => Steal::Off,
+            Stealing::Forced => Steal::Forced,
+        }
+    }
+
     /// Counts, and says what was counted.
     pub fn run(self, session: &Session) -> Result<()> {
         places::keep_databases_only(&self.output, places::Kind::Gyk)?;
-        let config = self.what.config(session, &self.output, self.resume)?;
+        let config = self.what.config(session, &self.output, self.resume, self.chunk)?;
         let inputs = self.what.lists();
         session.keep_apart(inputs.iter().chain(&config.inputs), [&self.output].into_iter().chain(&self.histo))?;
-        let summary = session.shown(|progress| gyrase_count::run(&config, progress))?;
+        let summary = session.shown(|progress| match session.job() {
+            Some(job) => count_in(job, &config, session, progress),
+            None => Ok(gyrase_count::run(&config, progress)?),
+        })?;
+        let shares = session.gather(&share(session, &summary))?;
+        if !session.is_first() {
+            return Ok(());
+        }
         if let Some(path) = &self.histo {
             write_histogram(&config, path, session)?;
         }
         note(session, &config, &summary);
-        say(session, &config, &summary);
+        say(session, &config, &summary, &shares);
+        if !shares.is_empty() {
+            session.note("ranks", shares);
+        }
         Ok(())
     }
+}
+
+/// Counts in all processes of a job.
+fn count_in(job: &Job, config: &Config, session: &Session, progress: &Progress) -> Result<Summary> {
+    if config.inputs.iter().any(|input| input == Path::new("-")) {
+        let what = "several processes cannot share standard input; give files that all of them can open, or count with one process";
+        return Err(Failure::usage(what));
+    }
+    session.leaves(gyrase_count::leftovers(config, job.rank(), job.ranks()));
+    Ok(gyrase_count::run_in(config, job, progress)?)
+}
+
+/// What this process of a job did.
+fn share(session: &Session, summary: &Summary) -> Value {
+    let Some(job) = session.job() else { return Value::Null };
+    let (share, moved) = (&summary.share, job.counters());
+    json!({
+        "rank": job.rank(),
+        "threads": session.threads,
+        "memory_bytes": session.memory,
+        "reads": share.read.reads,
+        "bytes_read": share.read.bytes,
+        "bytes_sent": moved.bytes_sent,
+        "bytes_received": moved.bytes_received,
+        "messages": moved.messages,
+        "rounds": moved.rounds,
+        "collectives": moved.collectives,
+        "one_sided": moved.one_sided,
+        "bytes_temporary": share.spilled_bytes,
+        "bins": share.bins,
+        "stages": report::stages(&session.progress),
+        "peak_memory_bytes": machine::peak_memory(),
+    })
 }
 
 fn write_histogram(config: &Config, path: &Path, session: &Session) -> Result<()> {
@@ -135,7 +218,7 @@ fn write_histogram(config: &Config, path: &Path, session: &Session) -> Result<()
     sink.finish()
 }
 
-fn say(session: &Session, config: &Config, summary: &Summary) {
+fn say(session: &Session, config: &Config, summary: &Summary, shares: &[Value]) {
     let (read, made, k) = (&summary.read, &summary.database, config.shape.k());
     tracing::info!("{}, {}", things(read.reads, "read"), things(read.bases, "base"));
     tracing::info!(
@@ -150,7 +233,12 @@ fn say(session: &Session, config: &Config, summary: &Summary) {
         0 => String::new(),
         spilled => format!(", {} of temporary files", bytes(spilled)),
     };
-    tracing::info!("{}, peak memory {}{spilled}", words::time(session.elapsed()), bytes(machine::peak_memory()));
+    let peaks = shares.iter().filter_map(|share| share["peak_memory_bytes"].as_u64());
+    let (peak, of) = match peaks.max() {
+        Some(most) => (most, format!(" at most in each of {} processes", shares.len())),
+        None => (machine::peak_memory(), String::new()),
+    };
+    tracing::info!("{}, peak memory {}{of}{spilled}", words::time(session.elapsed()), bytes(peak));
 }
 
 fn note(session: &Session, config: &Config, summary: &Summary) {

@@ -18,6 +18,7 @@ mod simulate;
 use clap::Subcommand;
 
 use crate::failure::Result;
+use crate::ranks::Processes;
 use crate::session::Session;
 
 /// The verbs.
@@ -49,6 +50,17 @@ pub enum Command {
     Man(man::Man),
     /// Say how to cite Gyrase.
     Cite(cite::Cite),
+}
+
+impl Command {
+    /// How the verb takes it that several processes were started.
+    pub fn processes(&self) -> Processes {
+        match self {
+            Command::Count(verb) => Processes::Share(verb.steal()),
+            Command::Doctor(_) | Command::MpiSetup(_) => Processes::Each,
+            _ => Processes::One,
+        }
+    }
 }
 
 /// Runs a verb.

@@ -54,6 +54,10 @@ struct Rest {
     histo: Option<PathBuf>,
     #[arg(long, hide = true)]
     resume: bool,
+    #[arg(long, hide = true, value_parser = super::count::chunk)]
+    chunk: Option<u64>,
+    #[arg(long, hide = true)]
+    stealing: Option<super::count::Stealing>,
 }
 
 impl Plan {
@@ -67,7 +71,7 @@ impl Plan {
 }
 
 fn count(what: &What, session: &Session) -> Result<()> {
-    let config = what.config(session, Path::new(""), false)?;
+    let config = what.config(session, Path::new(""), false, None)?;
     session.keep_apart(what.lists().iter().chain(&config.inputs), [])?;
     let plan = gyrase_count::plan(&config)?;
     session.note("counts", json!({"bases": bounds(plan.bases), "super_kmer_bytes": bounds(plan.super_kmers)}));

@@ -1,0 +1,158 @@
+//! The processes of a job that a launcher started: which verbs they share, and how all of them end.
+
+use std::any::Any;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use gyrase_fabric::{Progress, Steal};
+use gyrase_fabric_mpi::{Ended, Failed, Job, Launch};
+use signal_hook::low_level;
+
+use crate::failure::{Code, Failure, Result};
+
+/// How a verb takes it that several processes were started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Processes {
+    /// They share the work.
+    Share(Steal),
+    /// Each says what it finds.
+    Each,
+    /// All would do the same, to the same files.
+    One,
+}
+
+/// How long the others let rank 0 say what is probably wrong in all of them.
+const FIRST: Duration = Duration::from_millis(500);
+
+/// The rank of this process where a launcher started several, by the launcher's word.
+pub fn rank() -> Option<usize> {
+    let several = match Launch::of_this_process() {
+        Ok(launch) => launch.is_some(),
+        Err(_) => true,
+    };
+    let ranks = ["OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"];
+    several.then(|| ranks.into_iter().find_map(number).unwrap_or(0))
+}
+
+/// How many processes of the job are on this machine, by the launcher's word.
+pub fn on_this_machine() -> usize {
+    let names = ["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "SLURM_STEP_TASKS_PER_NODE", "SLURM_NTASKS_PER_NODE"];
+    names.into_iter().find_map(number).unwrap_or(1).max(1)
+}
+
+/// The number that a variable begins with: Slurm writes `4(x2),3` for machines of different numbers.
+fn number(name: &str) -> Option<usize> {
+    leading(&std::env::var(name).ok()?)
+}
+
+fn leading(text: &str) -> Option<usize> {
+    text.split(|letter: char| !letter.is_ascii_digit()).next()?.parse().ok()
+}
+
+/// Joins the job that this process was started for, if there is one and the verb is for it.
+pub fn start(processes: Processes) -> Result<Option<Arc<Job>>> {
+    match processes {
+        Processes::Each => Ok(None),
+        Processes::Share(steal) => Ok(gyrase_fabric_mpi::start()?.map(|mut job| {
+            job.steal(steal);
+            Arc::new(job)
+        })),
+        Processes::One => match Launch::of_this_process()?.and_then(|launch| launch.ranks) {
+            Some(ranks) if ranks > 1 => Err(Failure::new(Code::Mpi, refusal(ranks))),
+            _ => Ok(None),
+        },
+    }
+}
+
+fn refusal(ranks: usize) -> String {
+    format!(
+        "{ranks} processes were started, and this verb works in one: they would all do the same and write the same files; start it without mpirun or srun (`gyrase count` is what shares its work), or set GYRASE_MPI=off if each process is meant to run by itself"
+    )
+}
+
+/// Says why this process cannot take part. What is wrong in one is mostly wrong in all, and the launcher ends the others once the
+/// first has said it.
+pub fn refuse(rank: Option<usize>, failure: &Failure) -> ExitCode {
+    match rank {
+        None | Some(0) => tracing::error!("{}", failure.message),
+        Some(rank) => {
+            std::thread::sleep(FIRST);
+            tracing::error!("rank {rank}: {}", failure.message);
+        }
+    }
+    ExitCode::from(failure.code as u8)
+}
+
+/// Files and folders that go when this process has to end and cannot come to its end.
+#[derive(Clone, Debug, Default)]
+pub struct Left(Arc<Mutex<Vec<PathBuf>>>);
+
+impl Left {
+    /// Notes what goes then.
+    pub fn note(&self, paths: Vec<PathBuf>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = paths;
+    }
+
+    fn remove(&self) {
+        for path in self.0.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+            // What cannot be removed stays: nobody is left to be told. So does the folder of the run while others use it.
+            let _ = std::fs::remove_file(&path);
+            if std::fs::remove_dir_all(&path).is_ok() {
+                let _ = path.parent().map(std::fs::remove_dir);
+            }
+        }
+    }
+}
+
+/// Ends this process when the job has failed, or is to stop, and it is caught in something that does not end.
+pub fn heed(job: &Job, progress: &Arc<Progress>, left: &Left) {
+    let left = left.clone();
+    job.heed(Arc::clone(progress), move |code| {
+        left.remove();
+        low_level::exit(code.into());
+    });
+}
+
+/// Ends the job in all its processes: with the exit code and the one message of the first that failed, if one did.
+pub fn end(job: Arc<Job>, done: std::result::Result<Result<()>, Box<dyn Any + Send>>) -> ExitCode {
+    let job = Arc::into_inner(job).expect("the session is over, and nobody else had the job");
+    let result = match done {
+        Ok(Err(failure)) if failure.code != Code::Done => {
+            Err(Failed { code: failure.code as u8, message: failure.message })
+        }
+        Ok(_) => Ok(()),
+        Err(_) => Err(Failed { code: Code::Internal as u8, message: "ended by the fault that is named above".into() }),
+    };
+    match job.end(result, |message| tracing::error!("{message}")) {
+        Ended::Well => ExitCode::SUCCESS,
+        // What the library does when a process ends as usual would wait for processes that are gone.
+        Ended::Failed { code } => low_level::exit(code.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_launchers_are_read() {
+        assert_eq!(leading("12"), Some(12));
+        assert_eq!(leading("4(x2),3"), Some(4));
+        assert_eq!((leading(""), leading("x4")), (None, None));
+    }
+
+    #[test]
+    fn what_is_left_goes_and_a_folder_in_use_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, spill) = (folder.path().join("x.partial"), folder.path().join("gyrase-1/rank-2"));
+        std::fs::write(&file, "").unwrap();
+        std::fs::create_dir_all(&spill).unwrap();
+        std::fs::write(spill.join("spill-0"), "").unwrap();
+        let left = Left::default();
+        left.note(vec![spill, file]);
+        left.remove();
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+}
