@@ -46,7 +46,8 @@ pub fn run_in<J: World>(config: &Config, world: &J, progress: &Progress) -> Resu
 }
 
 fn attempt<J: World>(config: &Config, world: &J, progress: &Progress, serial: bool) -> Result<Summary, Error> {
-    let inputs = Inputs::open(&config.inputs, options(config, serial))?;
+    let options = Options { shared: world.ranks() > 1, ..options(config, serial) };
+    let inputs = Inputs::open(&config.inputs, options)?;
     agree::on_inputs(world, &inputs)?;
     with_words!(config.shape, W => count::<W, J>(config, &inputs, world, progress))
 }
