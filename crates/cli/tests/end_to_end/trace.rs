@@ -101,7 +101,7 @@ fn what_is_no_trace_is_refused() {
     place.write("empty.json", "");
     place.fails(&["profile", "r.fa"], 7, &["r.fa is no trace"]);
     place.fails(&["profile", "empty.json"], 7, &["empty.json is empty"]);
-    place.fails(&["profile", "nowhere.json"], 7, &["nowhere.json cannot be read"]);
+    place.fails(&["profile", "nowhere.json"], 1, &["nowhere.json cannot be read"]);
     place.ok(&["count", "r.fa", "-k", "3", "-o", "o.gyk", "--trace", "t.json"]);
     let whole = place.read("t.json");
     place.write("cut.json", &whole[..whole.len() * 2 / 3]);

@@ -266,13 +266,13 @@ fn span(event: &Line) -> Span {
 /// Reads the trace at `path`.
 ///
 /// # Errors
-/// There is none, it is cut off, no trace of Gyrase, of another version, or makes no sense.
+/// There is none; it is empty, cut off, no trace of Gyrase, of another version, or makes no sense.
 pub fn read(path: &Path) -> Result<Trace> {
     let name = path.display();
     let wrong = |what: &str| Err(Failure::new(Code::Input, format!("{name} {what}")));
     let text = match std::fs::read(path) {
         Ok(text) => text,
-        Err(error) => return wrong(&format!("cannot be read: {error}")),
+        Err(error) => return Err(Failure::usage(format!("{name} cannot be read: {error}"))),
     };
     if text.iter().all(u8::is_ascii_whitespace) {
         return wrong("is empty; `gyrase count … --trace FILE.json` writes a trace when the run has succeeded");
