@@ -30,7 +30,7 @@ pub trait Schedule: Sync {
     fn take_this(&self, chunk: usize) -> Result<bool, FabricError>;
 
     /// Sends the first bytes behind `chunk`, which belong to it, to whoever works it. Does not wait: where that is not known yet
-    /// they are kept, and sent with a later call of any method.
+    /// they are kept, and sent with a later call of [`Schedule::take`] or [`Schedule::all_sent`].
     ///
     /// # Errors
     /// Another process failed.
@@ -42,7 +42,8 @@ pub trait Schedule: Sync {
     /// Another process failed.
     fn sent_back(&self, chunk: usize) -> Result<Option<Vec<u8>>, FabricError>;
 
-    /// Whether nothing is kept that was to be sent back. A process stays until then.
+    /// Whether nothing is kept that was to be sent back. A process stays until then, and asks again and again while it waits for what
+    /// is sent back to it: others may wait for what it keeps.
     ///
     /// # Errors
     /// Another process failed.

@@ -179,7 +179,9 @@ impl<'s> Worker<'s> {
         let _wait = info_span!(target: "gyrase::trace", "wait", at = "border").entered();
         let [mut pause, longest] = PAUSES;
         while !self.stops()? {
-            if self.borders.is_empty() && self.shared.schedule.all_sent()? {
+            // Others may wait for what is kept here.
+            let all_sent = self.shared.schedule.all_sent()?;
+            if all_sent && self.borders.is_empty() {
                 break;
             }
             if self.join_borders(each)? {

@@ -141,6 +141,24 @@ fn every_job_scatters_the_same() {
 }
 
 #[test]
+fn every_process_gets_as_much_whatever_the_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |(number, reads): (usize, String)| {
+        let path = folder.path().join(number.to_string());
+        std::fs::write(&path, reads).unwrap();
+        path
+    };
+    // One file with nine tenths of the bytes among many small ones.
+    let texts = (0..13).map(|number| reads(if number == 4 { 2160 } else { 20 }, number));
+    let inputs: Vec<PathBuf> = texts.enumerate().map(write).collect();
+    let progress = Progress::default();
+    let job = Job { inputs: &inputs, options: options(), chunk: Some(5000), threads: 1, progress: &progress };
+    let read: Vec<u64> = job.run_all(4, Steal::Off).into_iter().map(|part| part.unwrap().1.bytes).collect();
+    let (most, all) = (*read.iter().max().unwrap(), read.iter().sum::<u64>());
+    assert!(most * 4 * 10 <= all * 11, "{read:?}");
+}
+
+#[test]
 fn all_processes_hear_that_a_file_is_to_be_read_serially() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("wrapped.fq");

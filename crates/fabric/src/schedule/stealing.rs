@@ -10,7 +10,8 @@
 //!   sent to its worker.
 //!
 //! A chunk is taken first and its worker noted then, so that a worker may be unknown for a moment though the chunk is taken; a
-//! chunk that is not taken has none for long. Either way a letter for it is kept, and its worker looked up again later.
+//! chunk that is not taken has none for long. Either way a letter for it is kept, and its worker looked up again when the next
+//! chunk is taken, and at the end.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -159,9 +160,13 @@ impl<W: Window, P: Post> Stealing<W, P> {
         (owner, chunk - owned(self.chunks, owner, self.ranks).start)
     }
 
+    fn kept(&self) -> MutexGuard<'_, Vec<Letter>> {
+        self.kept.lock().expect("no thread panics while it sends")
+    }
+
     /// Sends what was kept and can be sent now; returns what is still kept.
     fn send_kept(&self) -> Result<MutexGuard<'_, Vec<Letter>>, FabricError> {
-        let mut kept = self.kept.lock().expect("no thread panics while it sends");
+        let mut kept = self.kept();
         for letter in std::mem::take(&mut *kept) {
             kept.extend(self.try_to_send(letter)?);
         }
@@ -207,7 +212,6 @@ impl<W: Window, P: Post> Schedule for Stealing<W, P> {
     }
 
     fn take_this(&self, chunk: usize) -> Result<bool, FabricError> {
-        drop(self.send_kept()?);
         if chunk >= self.chunks {
             return Ok(false);
         }
@@ -224,13 +228,13 @@ impl<W: Window, P: Post> Schedule for Stealing<W, P> {
     }
 
     fn send_back(&self, chunk: usize, bytes: Vec<u8>) -> Result<(), FabricError> {
-        let mut kept = self.send_kept()?;
-        kept.extend(self.try_to_send((chunk, bytes))?);
+        if let Some(letter) = self.try_to_send((chunk, bytes))? {
+            self.kept().push(letter);
+        }
         Ok(())
     }
 
     fn sent_back(&self, chunk: usize) -> Result<Option<Vec<u8>>, FabricError> {
-        drop(self.send_kept()?);
         self.receive()?;
         Ok(self.arrived.lock().expect("no thread panics while it holds letters").remove(&chunk))
     }
