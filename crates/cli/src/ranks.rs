@@ -9,8 +9,10 @@ use std::time::Duration;
 use gyrase_fabric::{Progress, Steal};
 use gyrase_fabric_mpi::{Ended, Failed, Job, Launch};
 use signal_hook::low_level;
+use tracing::info_span;
 
 use crate::failure::{Code, Failure, Result};
+use crate::trace::TARGET;
 
 /// How a verb takes it that several processes were started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,10 +57,13 @@ fn leading(text: &str) -> Option<usize> {
 pub fn start(processes: Processes) -> Result<Option<Arc<Job>>> {
     match processes {
         Processes::Each => Ok(None),
-        Processes::Share(steal) => Ok(gyrase_fabric_mpi::start()?.map(|mut job| {
-            job.steal(steal);
-            Arc::new(job)
-        })),
+        Processes::Share(steal) => {
+            let _wait = info_span!(target: TARGET, "wait", at = "collective", call = "init", instance = 0u64).entered();
+            Ok(gyrase_fabric_mpi::start()?.map(|mut job| {
+                job.steal(steal);
+                Arc::new(job)
+            }))
+        }
         Processes::One => match Launch::of_this_process()?.and_then(|launch| launch.ranks) {
             Some(ranks) if ranks > 1 => Err(Failure::new(Code::Mpi, refusal(ranks))),
             _ => Ok(None),

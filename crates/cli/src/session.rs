@@ -84,7 +84,7 @@ impl Session {
     /// Finds out at once that a trace could not be written.
     fn try_trace(&self) -> Result<()> {
         if let Some((tracer, path)) = &self.trace {
-            tracer.expect_threads(self.threads);
+            tracer.expect_threads(self.threads * self.job.as_ref().map_or(1, |job| job.ranks()));
             if self.is_first() {
                 OutputFile::create(path)?;
             }

@@ -15,6 +15,8 @@ use crate::words::{self, bytes, things};
 const ROWS: usize = 16;
 /// A column is shown when some row has as much of the wall time.
 const SHOWN: f64 = 0.005;
+/// Stages of a smaller share of the run may be as unequal as they like.
+const LONG: f64 = 0.02;
 /// A wait of fewer seconds is none.
 const SEVERE: f64 = 0.001;
 
@@ -78,7 +80,8 @@ fn shown(stage: &Stage) -> Vec<usize> {
 fn remarks(trace: &Trace, profile: &Profile) -> Vec<(&'static str, String)> {
     let mut remarks = Vec::new();
     let over = if trace.ranks > 1 { "ranks" } else { "threads" };
-    let imbalances: Vec<String> = profile.stages.iter().filter_map(imbalance).collect();
+    let long = profile.stages.iter().filter(|stage| stage.wall() >= LONG * profile.wall);
+    let imbalances: Vec<String> = long.filter_map(imbalance).collect();
     if !imbalances.is_empty() {
         remarks.push(("imbalance", format!("{}; largest over mean of the {over}", imbalances.join("; "))));
     }
