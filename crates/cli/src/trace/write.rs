@@ -160,3 +160,90 @@ fn place_of(name: &str) -> usize {
         None => usize::MAX,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+    use std::sync::atomic::AtomicUsize;
+    use std::time::Instant;
+
+    use gyrase_fabric::{Steal, threads};
+    use serde_json::Value;
+
+    use super::super::lane::Event;
+    use super::super::{ROOM, Shared};
+    use super::*;
+
+    /// A tracer that was made when its machine's clock showed `clock`, with so many spans of its main thread, a microsecond each.
+    fn tracer(clock: i64, spans: u64) -> Tracer {
+        let lane = Lane::new("main".into());
+        for start in 0..spans {
+            let (start, time, own, bytes, instance) = (start * 1000, 1000, 400, Some(7), Some(start));
+            let event =
+                Event { name: "wait", start, time, own, bytes, instance, at: 0, call: 0, stage: 0, beside: false };
+            lane.add(event, "collective", "sum", ROOM);
+        }
+        Tracer(Arc::new(Shared {
+            start: Instant::now(),
+            clock,
+            lanes: Mutex::new(vec![Arc::new(lane)]),
+            stages: Mutex::new(vec![("read".into(), 10)]),
+            stage: AtomicUsize::new(1),
+            room: AtomicUsize::new(ROOM),
+        }))
+    }
+
+    #[test]
+    fn the_processes_of_a_job_write_one_file_on_one_clock() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.json");
+        let ahead = [0, 5_000, -3_000];
+        let done = threads::run(3, Steal::On, |process| {
+            // Each began a millisecond after the one before, by the clock of the first.
+            let rank = process.rank();
+            let clock = 50_000_000 + 1_000_000 * rank as i64 + ahead[rank];
+            write(&tracer(clock, 3), &path, process, ahead[rank])
+        });
+        assert!(done.iter().all(Result::is_ok), "{done:?}");
+        let trace: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+        assert_eq!(trace["otherData"]["ranks"], 3);
+        let events = trace["traceEvents"].as_array().unwrap();
+        for rank in 0..3 {
+            let spans: Vec<&Value> =
+                events.iter().filter(|event| event["pid"] == rank && event["cat"] == "gyrase").collect();
+            let starts: Vec<f64> = spans.iter().filter_map(|span| span["ts"].as_f64()).collect();
+            let first = 1000.0 * rank as f64;
+            assert_eq!(starts, [first, first + 1.0, first + 2.0]);
+            let args = serde_json::json!({"at": "collective", "call": "sum", "instance": 2, "bytes": 7, "own": 0.4});
+            assert_eq!((&spans[2]["args"], &spans[2]["dur"]), (&args, &Value::from(1.0)));
+            let stages: Vec<&Value> =
+                events.iter().filter(|event| event["pid"] == rank && event["cat"] == "stage").collect();
+            assert_eq!((&stages[0]["name"], stages[0]["dur"].as_f64()), (&"start".into(), Some(0.01)));
+            assert_eq!((&stages[1]["name"], stages[1]["ts"].as_f64()), (&"read".into(), Some(first + 0.01)));
+        }
+    }
+
+    #[test]
+    fn lines_are_the_same_in_any_portions() {
+        let tracer = tracer(0, 200);
+        let all = |portion| {
+            let mut lines = Lines::new(&tracer, 4, 9);
+            // Time goes on between two of these.
+            lines.end = 1000;
+            std::iter::from_fn(|| lines.next(portion)).collect::<Vec<_>>()
+        };
+        let (whole, small) = (all(1 << 20), all(100));
+        assert_eq!(whole.concat(), small.concat());
+        assert!(whole.len() == 1 && small.len() > 100);
+        assert!(small.iter().all(|lines| lines.starts_with(",\n{") && lines.ends_with('}')));
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_written_fails_all_processes() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("nowhere/t.json");
+        let done = threads::run(2, Steal::On, |process| write(&tracer(0, 1), &path, process, 0));
+        assert!(done.iter().all(Result::is_err), "{done:?}");
+        assert!(done[0].as_ref().is_err_and(|failure| failure.message.contains("nowhere")), "{done:?}");
+    }
+}
