@@ -31,6 +31,8 @@ const IDLE: Duration = Duration::from_millis(5);
 const CLEANING: Duration = Duration::from_secs(2);
 /// How long the others wait for it.
 const LEAVING: Duration = Duration::from_millis(2500);
+/// How long a process that ends lets MPI go on with what is under way.
+const LINGERING: Duration = Duration::from_millis(20);
 /// How long a process that failed waits until all know it, if they can still be reached.
 const TELLING: Duration = Duration::from_secs(5);
 /// The same for one that was stopped by a signal: whoever sent it soon kills.
@@ -97,9 +99,18 @@ impl Engine {
         match outcome {
             Outcome::Well => self.finish(),
             Outcome::Failed(_) | Outcome::Lost => {
+                self.linger();
                 self.mpi.shim.abandon();
                 outcome
             }
+        }
+    }
+
+    /// What this process sent for the last pulse may not be on its way yet, and others wait for it.
+    fn linger(&self) {
+        let since = Instant::now();
+        while since.elapsed() < LINGERING && self.mpi.shim.arrived().is_ok() {
+            thread::sleep(ACTIVE);
         }
     }
 

@@ -207,7 +207,8 @@ pub(crate) fn library(path: &Path) -> Result<String, StartError> {
     // SAFETY: `text` has as much room as is said.
     let code = unsafe { (functions.library)(text.as_mut_ptr(), TEXT as c_int) };
     let whole = if code == 0 { read(&text) } else { String::new() };
-    Ok(whole.lines().next().unwrap_or_default().trim().to_string())
+    let words: Vec<_> = whole.lines().next().unwrap_or_default().split_whitespace().collect();
+    Ok(words.join(" "))
 }
 
 /// The text up to the first zero; the last byte is one.
