@@ -1,11 +1,12 @@
 //! Numbers and letters of a job, as the schedule of chunks uses them.
 
 use gyrase_fabric::{FabricError, Post, Window};
+use tracing::info_span;
 
 use crate::Job;
 use crate::letters::{Letter, MARKS};
 use crate::shim::Fetch;
-use crate::tasks::Task;
+use crate::tasks::{Reply, Task};
 
 /// Numbers of every process that all can change without its help.
 pub struct OneSided<'a> {
@@ -31,9 +32,14 @@ impl Job {
 }
 
 impl OneSided<'_> {
+    fn ask(&self, task: impl FnOnce(Reply<u64>) -> Task) -> Result<u64, FabricError> {
+        let _wait = info_span!(target: "gyrase::trace", "wait", at = "chunk").entered();
+        self.job.shared.ask(task)
+    }
+
     fn fetch(&self, what: Fetch, place: (usize, usize), number: u64) -> Result<u64, FabricError> {
         let window = self.window;
-        self.job.shared.ask(|reply| Task::Fetch { window, what, place, number, reply })
+        self.ask(|reply| Task::Fetch { window, what, place, number, reply })
     }
 }
 
@@ -52,7 +58,7 @@ impl Window for OneSided<'_> {
 
     fn compare_and_swap(&self, rank: usize, at: usize, expected: u64, new: u64) -> Result<u64, FabricError> {
         let (window, place) = (self.window, (rank, at));
-        self.job.shared.ask(|reply| Task::Swap { window, place, expected, new, reply })
+        self.ask(|reply| Task::Swap { window, place, expected, new, reply })
     }
 }
 

@@ -24,7 +24,7 @@ use tracing_subscriber::layer::Context;
 use lane::{Event, Lane};
 
 pub use json::{FOLDED, VERSION};
-pub use write::write;
+pub use write::{START, write};
 
 /// Spans of that target are traced.
 pub const TARGET: &str = "gyrase::trace";

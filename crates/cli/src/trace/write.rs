@@ -12,6 +12,8 @@ use super::lane::{Kept, Lane};
 use crate::failure::Result;
 use crate::words::{self, things};
 
+/// What comes before the first stage.
+pub const START: &str = "start";
 /// Bytes of lines that the first process holds at a time.
 const AT_ONCE: usize = 32 << 20;
 
@@ -95,7 +97,7 @@ impl Lines {
         let mut lanes: Vec<_> = lanes.into_iter().map(|lane| (place_of(&lane.name), lane)).collect();
         lanes.sort_by_key(|lane| lane.0);
         let lanes: Vec<_> = lanes.into_iter().enumerate().map(|(n, (_, lane))| (STAGES + 1 + n, lane)).collect();
-        let mut stages = vec![("start".to_string(), 0)];
+        let mut stages = vec![(START.to_string(), 0)];
         stages.extend(tracer.0.stages.lock().expect("no thread panics while it holds the stages").clone());
         let (place, lanes) = (Place { rank, shift }, lanes.into_iter());
         Lines { place, lanes, stages, end: tracer.now(), now: None, started: false, kept: 0, folded: 0 }

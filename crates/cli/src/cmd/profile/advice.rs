@@ -2,6 +2,7 @@
 
 use super::file::Trace;
 use super::sums::{Place, Profile, Stage};
+use crate::trace::START;
 use crate::words::{self, bytes};
 
 /// A share of the time below which nothing is worth a sentence.
@@ -31,7 +32,7 @@ pub fn advise(trace: &Trace, profile: &Profile) -> String {
         Place::Write => writing(stage),
         Place::Spill => spilling(stage),
         Place::Late | Place::Barrier => late(trace, profile),
-        Place::Collective => collective(),
+        Place::Collective => collective(stage),
         Place::Message => message(),
         Place::Buffer => buffer(),
         Place::Border => border(),
@@ -125,7 +126,10 @@ fn late(trace: &Trace, profile: &Profile) -> String {
     )
 }
 
-fn collective() -> String {
+fn collective(stage: &Stage) -> String {
+    if stage.name == START {
+        return "so long MPI takes to start; a longer run will feel it less".into();
+    }
     "the network takes that long for so many ranks; use fewer ranks with more threads each".into()
 }
 

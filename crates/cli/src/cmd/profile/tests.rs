@@ -247,6 +247,10 @@ fn advice_for_many_ranks_follows_from_the_numbers() {
             nobody = nobody.span("wait", rank, MAIN, late(rank as u64 == instance), at + 0.51, call(instance));
         }
     }
+    let init = json!({"at": "collective", "call": "init", "instance": 0});
+    let mut slow = Made::new(2).stage("start", 0.0, 2.0);
+    slow = slow.span("wait", 0, MAIN, 0.0, 1.9, init.clone()).span("wait", 1, MAIN, 0.0, 1.9, init);
+    slow.advises(&["95 %", "MPI takes to start"]);
     network.advises(&["collective operations themselves", "fewer ranks"]);
     culprit.advises(&["comes last", "rank 1 on node1 causes 100 %"]);
     nobody.advises(&["now one rank, now another", "fewer ranks"]);
