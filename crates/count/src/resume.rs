@@ -82,7 +82,7 @@ impl Earlier {
         if place.rank == 0 {
             logs.iter().for_each(|log| read.add(log.read));
         }
-        let partitions = LocalPartitions::reopen_job(BINS, place.owned(), &folders, job)?;
+        let partitions = LocalPartitions::reopen_job(place, &folders, job)?;
         Some(Earlier { partitions, read, bins: Vec::new(), folders, same: false })
     }
 }

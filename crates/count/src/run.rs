@@ -1,19 +1,20 @@
 //! The run: inputs to database.
 
+use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use gyrase_fabric::{Alone, Combining, Drain, LocalPartitions, OutputFile, Place, Progress, SpillFolder, World};
 use gyrase_fastx::{Inputs, Options};
 use gyrase_kmer::{BINS, with_words};
-use gyrase_table::gyk::{self, BinEntry, Cutoffs, Metadata, Writer};
+use gyrase_table::gyk::{Cutoffs, GykError, Metadata, Share, Writer};
 use gyrase_tabulate::{Repeats, Scattered, TabulateError, reduce, scatter, spill_path};
 
 use crate::agree;
 use crate::partition::Counter;
 use crate::plan::{Budget, check_tmp, longest_record, most_window, predict};
 use crate::resume::{Earlier, Log, folder_of};
-use crate::{Config, Error, Share, Summary};
+use crate::{Config, Error, Summary};
 
 /// Bytes of text read at a time: small enough to leave the second-level cache to the ends of the partitions.
 const BATCH: usize = 256 << 10;
@@ -85,7 +86,7 @@ fn count<const W: usize, J: World>(
     let (writer, folder) = run.start(earlier.as_ref())?;
     let work = match earlier {
         Some(Earlier { partitions, read, folders, same, .. }) => {
-            let resumed_bins = writer.next_bin() - place.owned().start;
+            let resumed_bins = if place.ranks == 1 { writer.next_bin() } else { 0 };
             Work { partitions, read, folder, folders, resumable: same, resumed_bins }
         }
         None => run.scatter::<W>(folder)?,
@@ -139,32 +140,28 @@ impl<J: World> Run<'_, J> {
 
     /// What writes the bins of this process, and its folder for spills, once no other job has the output.
     fn start(&self, earlier: Option<&Earlier>) -> Result<(Writer, Arc<SpillFolder>), Error> {
-        let finished = earlier.map_or(&[][..], |earlier| &earlier.bins);
-        let first = (self.place.rank == 0).then(|| self.start_first(finished)).transpose()?;
-        let length = self.world.max(&[first.as_ref().map_or(0, |&(_, length)| length)])?[0];
+        let (output, shape, cutoffs) = (&self.config.output, self.config.shape, self.cutoffs());
+        if self.place.ranks == 1 {
+            let writer = match earlier {
+                Some(Earlier { bins, same: true, .. }) => Writer::resume(output, shape, cutoffs, bins)?,
+                _ => Writer::create(output, shape, cutoffs)?,
+            };
+            return Ok((writer, self.folder(earlier)?));
+        }
+        let begun = if self.place.rank == 0 { Some(OutputFile::create(output).map_err(GykError::from)?) } else { None };
+        let number = begun.as_ref().map_or(Ok(0), |begun| begun.invite(0)).map_err(GykError::from)?;
+        let number = self.world.max(&[number])?[0];
         // The output is locked: from here on the folder of this job is its own.
         let folder = self.folder(earlier)?;
-        let writer = first.map_or_else(|| self.join(length, &folder, finished), |(writer, _)| Ok(writer));
+        let share = Share { bins: self.place, memory: self.budget.finished as usize, folder: Arc::clone(&folder) };
+        let writer = match begun {
+            Some(begun) => Writer::first(begun, shape, cutoffs, share),
+            None => Writer::join(output, number, shape, cutoffs, share),
+        };
         // Nothing is written before all have the file: its length is what they know it by. Nor does anybody say that it is not
         // there where it went with another process that failed.
         self.world.max(&[0])?;
         Ok((writer?, folder))
-    }
-
-    fn join(&self, length: u64, folder: &Arc<SpillFolder>, finished: &[BinEntry]) -> Result<Writer, Error> {
-        let memory = if self.resume { 0 } else { self.budget.finished as usize };
-        let share = gyk::Share { bins: self.place.owned(), memory, folder: Arc::clone(folder), finished };
-        Ok(Writer::join(&self.config.output, length, self.config.shape, self.cutoffs(), share)?)
-    }
-
-    fn start_first(&self, finished: &[BinEntry]) -> Result<(Writer, u64), Error> {
-        let (output, shape) = (&self.config.output, self.config.shape);
-        let mut writer = match finished {
-            [] => Writer::create(output, shape, self.cutoffs())?,
-            _ => Writer::resume(output, shape, self.cutoffs(), finished)?,
-        };
-        let length = if self.place.ranks > 1 { writer.first(self.place.owned().end)? } else { 0 };
-        Ok((writer, length))
     }
 
     fn folder(&self, earlier: Option<&Earlier>) -> Result<Arc<SpillFolder>, Error> {
@@ -208,17 +205,22 @@ impl<J: World> Run<'_, J> {
             log.start(&self.job, read, &writer)?;
             partitions.note(&self.job)?;
         }
-        self.progress.start("count", self.place.owned().len() as u64);
+        self.progress.start("count", self.place.count() as u64);
         self.progress.advance(resumed_bins as u64);
         let logged = || if resumable { log.append(&writer) } else { Ok(()) };
         // Out of core the buffers are gone: bins that fit the larger share are counted at once, others in fewer passes.
         let on_disk = partitions.spilled();
         let budget = if on_disk { self.budget.for_tables_only(self.config.threads) } else { self.budget };
-        count_partitions::<W>(self.config, budget, &partitions, &writer, &logged, self.progress)?;
+        let count = || count_partitions::<W>(self.config, budget, &partitions, &writer, &logged, self.progress);
+        if self.place.ranks == 1 {
+            count()?
+        } else {
+            self.lay_out_meanwhile(&writer, count)?
+        }
         self.progress.start("write", 0);
         let traffic = partitions.traffic();
         let spilled_bytes = written(&folder, &folders);
-        let share = Share { read, traffic, spilled_bytes, bins: self.place.owned().len() };
+        let share = crate::Share { read, traffic, spilled_bytes, bins: self.place.count() };
         let summary = std::thread::scope(|scope| {
             // Giving the memory back takes its time too: while the disk is waited for.
             scope.spawn(|| drop(partitions));
@@ -229,12 +231,26 @@ impl<J: World> Run<'_, J> {
         Ok(summary)
     }
 
+    /// Counts while bins of all processes get their places in the file.
+    fn lay_out_meanwhile(&self, writer: &Writer, count: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
+        std::thread::scope(|scope| {
+            let lay_out = || writer.lay_out(|lengths| Ok::<_, Error>(self.world.sum(lengths)?));
+            let laying_out = scope.spawn(lay_out);
+            let counted = count().inspect_err(|_| writer.abandon());
+            let laid_out = laying_out.join().unwrap_or_else(|panic| resume_unwind(panic));
+            // Who gave up because of the other has nothing to say.
+            match (counted, laid_out) {
+                (Err(Error::Database(GykError::Abandoned { .. })), laid_out) => laid_out,
+                (counted, laid_out) => counted.and(laid_out),
+            }
+        })
+    }
+
     /// Puts the bins of all processes together.
-    fn publish(&self, writer: Writer, share: Share, resumed_bins: usize) -> Result<Summary, Error> {
+    fn publish(&self, writer: Writer, share: crate::Share, resumed_bins: usize) -> Result<Summary, Error> {
         let (read, [spilled_bytes, resumed_bins]) =
             agree::on_sums(self.world, share.read, [share.spilled_bytes, resumed_bins as u64])?;
-        let before = self.world.sum_before(writer.bytes())?;
-        let shares = self.world.gather(writer.settle(before)?)?;
+        let shares = self.world.gather(writer.settle()?)?;
         let made = match self.place.rank {
             0 => Some(writer.finish_all(&shares, &metadata(self.inputs, read))?),
             _ => None,

@@ -51,7 +51,7 @@ pub fn exchange(
     let pool = Arc::new(Pool::new(memory.saturating_sub(aside)).halved());
     let handover = Arc::new(Handover::new(sizes, place.ranks, Arc::clone(&pool), Box::new(wake)));
     let local = LocalFabric::among(place, Arc::clone(&pool), Arc::clone(&folder));
-    let inbox = Inbox::new(place.owned(), pool, folder, local.number());
+    let inbox = Inbox::new(place, pool, folder, local.number());
     let local = match combining {
         Some(Combining { make, portion }) => local.combining(make, portion),
         None => local,

@@ -1,6 +1,5 @@
 //! What came from other processes: buffers kept as they came, and a spill file when they outgrow the memory.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use crate::arch::prefetch;
@@ -8,7 +7,7 @@ use crate::blocks::{FETCHED, LINE};
 use crate::contract::Each;
 use crate::memory::Pool;
 use crate::spill::{Gathered, SpillFile};
-use crate::{FabricError, SLACK, SpillFolder};
+use crate::{FabricError, Place, SLACK, SpillFolder};
 
 /// Bytes before the records of a piece: its partition and how many bytes of records follow.
 pub(crate) const HEAD: usize = 8;
@@ -29,15 +28,15 @@ fn number(bytes: &[u8]) -> usize {
 
 /// Buffers as they came, and where the pieces of each partition are in them.
 pub(crate) struct Received {
-    owned: Range<usize>,
+    place: Place,
     buffers: Vec<Vec<u8>>,
     /// Per owned partition: buffer and byte of each piece's records.
     pieces: Vec<Vec<(u32, u32)>>,
 }
 
 impl Received {
-    pub(crate) fn new(owned: Range<usize>) -> Received {
-        Received { buffers: Vec::new(), pieces: vec![Vec::new(); owned.len()], owned }
+    pub(crate) fn new(place: Place) -> Received {
+        Received { buffers: Vec::new(), pieces: vec![Vec::new(); place.count()], place }
     }
 
     /// Takes a buffer in; how many pieces it holds.
@@ -46,10 +45,10 @@ impl Received {
         while at < buffer.len() {
             let head = buffer.get(at..at + HEAD).ok_or_else(malformed)?;
             let (partition, bytes) = (number(head), number(&head[4..]));
-            if !self.owned.contains(&partition) || buffer.len() - at - HEAD < bytes {
+            if !self.place.owns(partition) || buffer.len() - at - HEAD < bytes {
                 return Err(malformed());
             }
-            self.pieces[partition - self.owned.start].push((number_of_buffer, (at + HEAD) as u32));
+            self.pieces[self.place.number(partition)].push((number_of_buffer, (at + HEAD) as u32));
             at += HEAD + bytes;
             pieces += 1;
         }
@@ -105,8 +104,8 @@ pub(crate) struct Inbox {
 
 impl Inbox {
     /// An inbox that counts what it keeps in `pool` and spills to file `number` of `folder`.
-    pub(crate) fn new(owned: Range<usize>, pool: Arc<Pool>, folder: Arc<SpillFolder>, number: usize) -> Inbox {
-        Inbox { pool, folder, number, received: Received::new(owned), held: 0, spilling: None, spill: None }
+    pub(crate) fn new(place: Place, pool: Arc<Pool>, folder: Arc<SpillFolder>, number: usize) -> Inbox {
+        Inbox { pool, folder, number, received: Received::new(place), held: 0, spilling: None, spill: None }
     }
 
     /// Takes a buffer in. When there is no memory left for it all that is kept is going to be spilled.
@@ -142,7 +141,7 @@ impl Inbox {
             if gathered.is_full(used) {
                 break;
             }
-            gathered.add(self.received.owned.start + number, &bytes[..used])?;
+            gathered.add(self.received.place.partition(number), &bytes[..used])?;
             next += 1;
         }
         gathered.write()?;
@@ -155,7 +154,7 @@ impl Inbox {
 
     fn release(&mut self) {
         self.spilling = None;
-        self.received = Received::new(self.received.owned.clone());
+        self.received = Received::new(self.received.place);
         self.pool.give_back(std::mem::take(&mut self.held));
     }
 

@@ -44,4 +44,4 @@ pub use progress::{Progress, Stage};
 pub use schedule::{LocalSchedule, Post, Schedule, Steal, Stealing, Window, window_numbers};
 pub use spill::SpillFolder;
 pub use wire::{Exchanged, Wire};
-pub use world::{Alone, Combining, Place, World, owned, owner};
+pub use world::{Alone, Combining, Place, World, run_of, runner};

@@ -1,6 +1,5 @@
 //! The fabric of one process: memory first, spill files when it is full.
 
-use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -61,7 +60,7 @@ impl LocalFabric {
             number: self.number(),
             ends: vec![0; self.place.partitions],
             blocks,
-            own: self.place.owned(),
+            place: self.place,
             room: FIRST_ROOM,
             combiner: self.combiner.as_ref().map(|combiner| combiner()),
             portion: self.portion,
@@ -115,8 +114,8 @@ pub struct LocalSender {
     /// block yet", since a block in use is never at its start.
     ends: Vec<u64>,
     blocks: Blocks,
-    /// The partitions that stay in this process.
-    own: Range<usize>,
+    /// Whose partitions stay in this process.
+    place: Place,
     /// Blocks to fill before records are combined.
     room: usize,
     combiner: Option<Box<dyn Combiner>>,
@@ -158,7 +157,7 @@ impl LocalSender {
     #[cold]
     #[inline(never)]
     fn next_block(&mut self, partition: usize) -> Result<usize, FabricError> {
-        let foreign = !self.own.contains(&partition);
+        let foreign = !self.place.owns(partition);
         if foreign && self.outbox.as_ref().is_some_and(Outbox::is_full) {
             self.send_off()?;
         }
@@ -213,7 +212,7 @@ impl LocalSender {
     fn combine(&mut self) -> Result<(), FabricError> {
         let Some(mut combiner) = self.combiner.take() else { return Ok(()) };
         let (mut before, mut after) = (0u64, 0u64);
-        for (number, partition) in self.own.clone().enumerate() {
+        for (number, partition) in self.place.owned().enumerate() {
             self.combine_partition(partition, &mut *combiner, &mut before, &mut after)?;
             if number == SAMPLE && after * 8 > before * 7 {
                 break;
@@ -281,7 +280,7 @@ impl LocalSender {
             self.spill = Some(SpillFile::create(&self.folder, self.number)?);
         }
         let mut gathered = Gathered::new(&self.folder, self.spill.as_mut().expect("just made"));
-        for partition in self.own.clone() {
+        for partition in self.place.owned() {
             let last = self.blocks.close(std::mem::take(&mut self.ends[partition]));
             self.blocks.try_for_each(last, &mut |bytes, used| gathered.add(partition, &bytes[..used]))?;
         }
@@ -293,7 +292,7 @@ impl LocalSender {
 
     /// What was kept: the last block of each own partition, the blocks, and what was spilled before.
     pub(crate) fn finish(mut self) -> (Vec<u32>, Blocks, Option<SpillFile>) {
-        let lasts = self.ends[self.own].iter().map(|&end| self.blocks.close(end)).collect();
+        let lasts = self.place.owned().map(|partition| self.blocks.close(self.ends[partition])).collect();
         (lasts, self.blocks, self.spill)
     }
 }

@@ -1,6 +1,5 @@
 //! What a worker has for other processes, on its way into a send buffer.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use crate::blocks::{BLOCK, Blocks};
@@ -15,7 +14,7 @@ const PIECE: usize = 64;
 pub(crate) struct Outbox {
     handover: Arc<Handover>,
     place: Place,
-    /// Per process: the partition to begin with, the first for which there was no room the last time.
+    /// Per process: which of its partitions to begin with, the first for which there was no room the last time.
     next: Vec<u32>,
     /// Blocks in use for other processes.
     pub blocks: usize,
@@ -23,14 +22,13 @@ pub(crate) struct Outbox {
 
 impl Outbox {
     pub(crate) fn new(handover: Arc<Handover>, place: Place) -> Outbox {
-        let next = (0..place.ranks).map(|rank| place.owned_by(rank).start as u32).collect();
-        Outbox { handover, place, next, blocks: 0 }
+        Outbox { handover, place, next: vec![0; place.ranks], blocks: 0 }
     }
 
     /// True when it holds what a send buffer takes. With fewer blocks than that, many of them nearly empty, pieces would be
     /// short.
     pub(crate) fn is_full(&self) -> bool {
-        let foreign = self.place.partitions - self.place.owned().len();
+        let foreign = self.place.partitions - self.place.count();
         self.blocks >= (self.handover.buffer / BLOCK).max(foreign + foreign / 2)
     }
 
@@ -49,9 +47,10 @@ impl Outbox {
 
     /// Packs what there is for the process `rank`, as far as there is room.
     fn pack(&mut self, rank: usize, ends: &mut [u64], blocks: &mut Blocks, buffer: &mut Buffer) {
-        let Range { start, end } = self.place.owned_by(rank);
-        let (from, full) = (self.next[rank] as usize, buffer.bytes.len() + self.handover.share);
-        for partition in (from..end).chain(start..from) {
+        let (to, from) = (self.place.of(rank), self.next[rank] as usize);
+        let full = buffer.bytes.len() + self.handover.share;
+        for number in (from..to.count()).chain(0..from) {
+            let partition = to.partition(number);
             let last = blocks.close(ends[partition]);
             let chain = blocks.chain(last);
             let mut rest = &chain[..];
@@ -59,7 +58,7 @@ impl Outbox {
                 let fit = fitting(&rest[..rest.len().min(PIECE)], blocks, full - buffer.bytes.len());
                 if fit == 0 {
                     blocks.cut_before(rest[0]);
-                    self.next[rank] = partition as u32;
+                    self.next[rank] = number as u32;
                     return;
                 }
                 buffer.take(partition, &rest[..fit], blocks);

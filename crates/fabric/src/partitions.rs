@@ -1,6 +1,5 @@
 //! The partitions of one process, ready to be drained.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use crate::blocks::Blocks;
@@ -15,9 +14,9 @@ use crate::{Drain, FabricError, Place, SpillFolder};
 pub struct LocalPartitions {
     /// Each with its files, until this is dropped.
     folders: Vec<Arc<SpillFolder>>,
-    /// Who spilled; none where an earlier process did.
-    place: Option<Place>,
-    owned: Range<usize>,
+    place: Place,
+    /// An earlier process spilled them.
+    reopened: bool,
     senders: Vec<(Vec<u32>, Blocks)>,
     received: Received,
     files: Vec<SpillFile>,
@@ -34,8 +33,8 @@ impl LocalPartitions {
         senders: Vec<LocalSender>,
         came: Option<(Inbox, Traffic)>,
     ) -> Result<LocalPartitions, FabricError> {
-        let mut this = LocalPartitions::empty(place.owned(), vec![folder]);
-        this.place = Some(place);
+        let mut this = LocalPartitions::empty(place, vec![folder]);
+        this.reopened = false;
         for sender in senders {
             let (lasts, blocks, file) = sender.finish();
             this.senders.push((lasts, blocks));
@@ -53,23 +52,23 @@ impl LocalPartitions {
         Ok(this)
     }
 
-    fn empty(owned: Range<usize>, folders: Vec<Arc<SpillFolder>>) -> LocalPartitions {
+    fn empty(place: Place, folders: Vec<Arc<SpillFolder>>) -> LocalPartitions {
         LocalPartitions {
             folders,
-            place: None,
+            place,
+            reopened: true,
             senders: Vec::new(),
-            received: Received::new(owned.clone()),
+            received: Received::new(place),
             files: Vec::new(),
             traffic: Traffic::default(),
             extents: Vec::new(),
             bytes: Vec::new(),
-            owned,
         }
     }
 
     /// The partitions that an earlier process spilled for the same `job`, if it finished scattering and was alone.
     pub fn reopen(partitions: usize, folder: Arc<SpillFolder>, job: &str) -> Option<LocalPartitions> {
-        LocalPartitions::reopen_job(partitions, 0..partitions, &[folder], job)
+        LocalPartitions::reopen_job(Place::alone(partitions), &[folder], job)
     }
 
     /// The partitions of this process, as it spilled them in an earlier run of the same `job` by as many processes; if it finished
@@ -78,30 +77,25 @@ impl LocalPartitions {
         if folder.noted(job)? != (place.rank, place.ranks) {
             return None;
         }
-        let files = folder.reopen(job, place.partitions, &place.owned())?;
-        let mut this = LocalPartitions::empty(place.owned(), vec![folder]);
+        let files = folder.reopen(job, place)?;
+        let mut this = LocalPartitions::empty(place, vec![folder]);
         this.files = files;
         this.index();
         Some(this)
     }
 
-    /// The partitions `owned`, of those that the processes of an earlier run of the same `job` spilled, each to one of `folders`; if
+    /// The partitions of this process, of those that the processes of an earlier run of the same `job` spilled, each to one of `folders`; if
     /// all of them finished scattering and all their folders are there, in whatever order. How many there were is known from one
     /// ([`SpillFolder::noted`]).
-    pub fn reopen_job(
-        partitions: usize,
-        owned: Range<usize>,
-        folders: &[Arc<SpillFolder>],
-        job: &str,
-    ) -> Option<LocalPartitions> {
-        let mut this = LocalPartitions::empty(owned.clone(), folders.to_vec());
+    pub fn reopen_job(place: Place, folders: &[Arc<SpillFolder>], job: &str) -> Option<LocalPartitions> {
+        let mut this = LocalPartitions::empty(place, folders.to_vec());
         let mut there = vec![false; folders.len()];
         for folder in folders {
             let (rank, ranks) = folder.noted(job)?;
             if ranks != folders.len() || std::mem::replace(there.get_mut(rank)?, true) {
                 return None;
             }
-            this.files.extend(folder.reopen(job, partitions, &owned)?);
+            this.files.extend(folder.reopen(job, place)?);
         }
         this.index();
         (!folders.is_empty()).then_some(this)
@@ -112,8 +106,8 @@ impl LocalPartitions {
     /// # Errors
     /// The note cannot be written.
     pub fn note(&self, job: &str) -> Result<(), FabricError> {
-        match (self.place, &self.folders[..]) {
-            (Some(place), [folder]) if self.spilled() => folder.write_manifest(job, place, &self.files),
+        match &self.folders[..] {
+            [folder] if self.spilled() && !self.reopened => folder.write_manifest(job, self.place, &self.files),
             _ => Ok(()),
         }
     }
@@ -124,8 +118,10 @@ impl LocalPartitions {
     /// # Errors
     /// Those of the disk.
     pub fn spill(&mut self) -> Result<(), FabricError> {
-        let Some(place) = self.place else { return Ok(()) };
-        let folder = &self.folders[0];
+        if self.reopened {
+            return Ok(());
+        }
+        let (folder, place) = (&self.folders[0], self.place);
         let number = self.files.iter().map(|file| file.number + 1).max().unwrap_or(0);
         let mut file = SpillFile::create(folder, number)?;
         let mut gathered = Gathered::new(folder, &mut file);
@@ -135,7 +131,7 @@ impl LocalPartitions {
         gathered.write()?;
         self.files.push(file);
         self.senders.clear();
-        self.received = Received::new(place.owned());
+        self.received = Received::new(place);
         self.index();
         Ok(())
     }
@@ -147,7 +143,7 @@ impl LocalPartitions {
 
     /// True when the partitions are on disk.
     pub fn spilled(&self) -> bool {
-        self.place.is_none() || !self.files.is_empty()
+        self.reopened || !self.files.is_empty()
     }
 
     /// What moved between processes.
@@ -156,13 +152,14 @@ impl LocalPartitions {
     }
 
     fn index(&mut self) {
-        let first = self.owned.start;
-        self.extents = vec![Vec::new(); self.owned.len()];
-        let mut sums = vec![0; self.owned.len()];
+        let place = self.place;
+        self.extents = vec![Vec::new(); place.count()];
+        let mut sums = vec![0; place.count()];
         for (number, file) in self.files.iter().enumerate() {
             for extent in &file.extents {
-                self.extents[extent.partition as usize - first].push((number as u32, *extent));
-                sums[extent.partition as usize - first] += extent.bytes;
+                let owned = place.number(extent.partition as usize);
+                self.extents[owned].push((number as u32, *extent));
+                sums[owned] += extent.bytes;
             }
         }
         for (number, sum) in sums.iter_mut().enumerate() {
@@ -175,15 +172,15 @@ impl LocalPartitions {
 
 impl Drain for LocalPartitions {
     fn owned(&self) -> Vec<usize> {
-        self.owned.clone().collect()
+        self.place.owned().collect()
     }
 
     fn bytes(&self, partition: usize) -> u64 {
-        self.bytes[partition - self.owned.start]
+        self.bytes[self.place.number(partition)]
     }
 
     fn drain<E: From<FabricError>>(&self, partition: usize, each: &mut Each<E>) -> Result<(), E> {
-        let number = partition - self.owned.start;
+        let number = self.place.number(partition);
         for (file, extent) in &self.extents[number] {
             let records = self.files[*file as usize].read(extent)?;
             each(&records, extent.bytes as usize)?;

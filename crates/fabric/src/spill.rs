@@ -2,7 +2,6 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -155,14 +154,14 @@ impl SpillFolder {
     }
 
     /// The spill files that an earlier process noted for the same `job`, if it came that far, with the extents of the partitions
-    /// `owned`.
-    pub(crate) fn reopen(&self, job: &str, partitions: usize, owned: &Range<usize>) -> Option<Vec<SpillFile>> {
+    /// of a process.
+    pub(crate) fn reopen(&self, job: &str, place: Place) -> Option<Vec<SpillFile>> {
         let (_, lines) = self.manifest(job)?;
         let mut files: Vec<SpillFile> = Vec::new();
         for line in lines.lines() {
             let fields: Vec<u64> = line.split(' ').map(str::parse).collect::<Result<_, _>>().ok()?;
             let &[number, partition, offset, bytes, stored, checksum] = &fields[..] else { return None };
-            if partition >= partitions as u64 {
+            if partition >= place.partitions as u64 {
                 return None;
             }
             if files.last().is_none_or(|file| file.number != number as usize) {
@@ -172,7 +171,7 @@ impl SpillFolder {
             files.last_mut()?.extents.push(extent);
         }
         for file in &mut files {
-            file.extents.retain(|extent| owned.contains(&(extent.partition as usize)));
+            file.extents.retain(|extent| place.owns(extent.partition as usize));
         }
         let extents = files.iter().flat_map(|file| &file.extents);
         self.written.store(extents.map(|extent| extent.stored).sum(), Relaxed);

@@ -28,7 +28,7 @@ pub trait World: Sync {
     /// How many there are.
     fn ranks(&self) -> usize;
 
-    /// Collective. A fabric of `partitions` partitions, of which this process keeps its own ([`owned`]) in up to `memory` bytes
+    /// Collective. A fabric of `partitions` partitions, of which this process keeps its own ([`Place`]) in up to `memory` bytes
     /// and in `folder`.
     ///
     /// # Errors
@@ -72,17 +72,20 @@ pub trait World: Sync {
     fn gather(&self, bytes: Vec<u8>) -> Result<Vec<Vec<u8>>, FabricError>;
 }
 
-/// The partitions of `partitions` that the process `rank` of `ranks` owns.
-pub fn owned(partitions: usize, rank: usize, ranks: usize) -> Range<usize> {
-    rank * partitions / ranks..(rank + 1) * partitions / ranks
+/// The run of `all` things, one behind the other, that falls to the process `rank` of `ranks`.
+pub fn run_of(all: usize, rank: usize, ranks: usize) -> Range<usize> {
+    rank * all / ranks..(rank + 1) * all / ranks
 }
 
-/// The process of `ranks` that owns a partition of `partitions`.
-pub fn owner(partition: usize, partitions: usize, ranks: usize) -> usize {
-    ((partition + 1) * ranks - 1) / partitions
+/// The process of `ranks` that has a thing of `all` in its run.
+pub fn runner(thing: usize, all: usize, ranks: usize) -> usize {
+    ((thing + 1) * ranks - 1) / all
 }
 
 /// Where a process stands among those that partitions are spread over.
+///
+/// Partition `p` falls to process `p` mod `ranks`: processes that go through their partitions in order go through all of them side
+/// by side, so that what they make of them can be put in order as they go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// How many partitions there are, in all processes together.
@@ -99,14 +102,34 @@ impl Place {
         Place { partitions, rank: 0, ranks: 1 }
     }
 
-    /// The partitions of this process.
-    pub fn owned(&self) -> Range<usize> {
-        self.owned_by(self.rank)
+    /// The partitions of this process, ascending.
+    pub fn owned(&self) -> impl Iterator<Item = usize> + use<> {
+        (self.rank..self.partitions).step_by(self.ranks)
     }
 
-    /// The partitions of the process `rank`.
-    pub fn owned_by(&self, rank: usize) -> Range<usize> {
-        owned(self.partitions, rank, self.ranks)
+    /// How many they are.
+    pub fn count(&self) -> usize {
+        self.partitions.saturating_sub(self.rank).div_ceil(self.ranks)
+    }
+
+    /// True for a partition of this process.
+    pub fn owns(&self, partition: usize) -> bool {
+        partition % self.ranks == self.rank && partition < self.partitions
+    }
+
+    /// Which of its partitions one is.
+    pub fn number(&self, partition: usize) -> usize {
+        partition / self.ranks
+    }
+
+    /// Its partition of that number.
+    pub fn partition(&self, number: usize) -> usize {
+        self.rank + number * self.ranks
+    }
+
+    /// Where the process `rank` stands.
+    pub fn of(&self, rank: usize) -> Place {
+        Place { rank, ..*self }
     }
 }
 
@@ -163,10 +186,28 @@ mod tests {
     #[test]
     fn every_partition_has_one_owner() {
         for (partitions, ranks) in [(1, 1), (4, 4), (7, 3), (4096, 1), (4096, 7), (4096, 3072), (3, 5)] {
-            for partition in 0..partitions {
-                let owners: Vec<usize> =
-                    (0..ranks).filter(|&rank| owned(partitions, rank, ranks).contains(&partition)).collect();
-                assert_eq!(owners, [owner(partition, partitions, ranks)], "{partition} of {partitions}, {ranks} ranks");
+            let places = || (0..ranks).map(|rank| Place { partitions, rank, ranks });
+            let mut owners = vec![Vec::new(); partitions];
+            for place in places() {
+                assert_eq!(place.count(), place.owned().count());
+                for (number, partition) in place.owned().enumerate() {
+                    assert_eq!((place.number(partition), place.partition(number)), (number, partition));
+                    owners[partition].push(place);
+                }
+            }
+            for (partition, owners) in owners.into_iter().enumerate() {
+                assert_eq!(owners, places().filter(|place| place.owns(partition)).collect::<Vec<_>>());
+                assert_eq!(owners.len(), 1, "{partition} of {partitions}, {ranks} ranks");
+            }
+        }
+    }
+
+    #[test]
+    fn everything_is_in_one_run() {
+        for (all, ranks) in [(1, 1), (4, 4), (7, 3), (4096, 1), (4096, 7), (4096, 3072), (3, 5)] {
+            for thing in 0..all {
+                let runs: Vec<usize> = (0..ranks).filter(|&rank| run_of(all, rank, ranks).contains(&thing)).collect();
+                assert_eq!(runs, [runner(thing, all, ranks)], "{thing} of {all}, {ranks} ranks");
             }
         }
     }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
 
-use gyrase_fabric::{FabricError, Post, Schedule, Steal, Stealing, Window, owned, window_numbers};
+use gyrase_fabric::{FabricError, Post, Schedule, Steal, Stealing, Window, run_of, window_numbers};
 
 type Letter = (u64, Vec<u8>);
 
@@ -142,7 +142,7 @@ fn the_chunks_of_who_is_slow_are_taken_by_others() {
 fn without_stealing_everybody_has_its_own() {
     let job = Job::new(3, 20, false);
     for (rank, process) in processes(&job, 20, Steal::Off).iter().enumerate() {
-        let run = owned(20, rank, 3);
+        let run = run_of(20, rank, 3);
         assert!(!process.take_this((run.end) % 20).unwrap(), "the first of the next");
         assert_eq!(all_of(process), run.collect::<Vec<_>>());
     }

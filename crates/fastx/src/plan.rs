@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use gyrase_fabric::owned;
+use gyrase_fabric::run_of;
 
 /// What a chunk is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,7 +103,7 @@ fn deal(sizes: &[u64], chunks: usize, runs: usize) -> Vec<(usize, usize)> {
     let mut order: Vec<usize> = (0..sizes.len()).collect();
     order.sort_by_key(|&input| Reverse(sizes[input]));
     let first = |round: usize| {
-        let run = move |run| owned(chunks, run, runs);
+        let run = move |run| run_of(chunks, run, runs);
         (0..runs).map(run).filter(move |run| round < run.len()).map(move |run| run.start + round)
     };
     let slots = (0..).flat_map(first);

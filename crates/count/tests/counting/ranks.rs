@@ -140,9 +140,10 @@ fn processes_spill_apart_and_are_resumed_by_any_number() {
     let config = Config { resume: true, ..config };
     for (killed, by) in [(2, 2), (2, 3), (2, 1), (1, 2)] {
         count_some(killed, 900 / killed as u64, &least_of(killed, &config));
-        assert!(place.left().contains(&"x.gyk.partial".to_string()));
+        // A process alone goes on in its file, others from what was spilled.
+        assert_eq!(place.left().contains(&"x.gyk.partial".to_string()), killed == 1);
         let summary = same(all_done(by, Steal::On, &config));
-        assert_eq!(summary.resumed_bins > 0, killed == by, "{killed} processes, then {by}");
+        assert_eq!(summary.resumed_bins, 0, "{killed} processes, then {by}");
         assert!(summary.spilled_bytes > 0, "nothing was read again");
     }
 }

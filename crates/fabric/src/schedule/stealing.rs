@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard};
 
 use super::{Post, Schedule, Window};
-use crate::{FabricError, owned, owner};
+use crate::{FabricError, run_of, runner};
 
 /// Where the next chunk is in the window.
 const NEXT: usize = 0;
@@ -44,7 +44,7 @@ pub enum Steal {
 
 /// How many numbers the [`Window`] of process `rank` has for the [`Stealing`] of so many chunks.
 pub fn window_numbers(rank: usize, ranks: usize, chunks: usize) -> usize {
-    WORKERS + owned(chunks, rank, ranks).len()
+    WORKERS + run_of(chunks, rank, ranks).len()
 }
 
 /// The schedule of several processes.
@@ -92,7 +92,7 @@ impl<W: Window, P: Post> Stealing<W, P> {
 
     /// Takes the next chunk of the run of process `victim`.
     fn take_of(&self, victim: usize) -> Result<Option<usize>, FabricError> {
-        let run = owned(self.chunks, victim, self.ranks);
+        let run = run_of(self.chunks, victim, self.ranks);
         if run.is_empty() {
             return Ok(None);
         }
@@ -156,8 +156,8 @@ impl<W: Window, P: Post> Stealing<W, P> {
 
     /// The owner of a chunk, and which of its chunks it is.
     fn place(&self, chunk: usize) -> (usize, usize) {
-        let owner = owner(chunk, self.chunks, self.ranks);
-        (owner, chunk - owned(self.chunks, owner, self.ranks).start)
+        let owner = runner(chunk, self.chunks, self.ranks);
+        (owner, chunk - run_of(self.chunks, owner, self.ranks).start)
     }
 
     fn kept(&self) -> MutexGuard<'_, Vec<Letter>> {

@@ -137,7 +137,7 @@ fn an_owner_of_everything_is_not_flooded() {
     let (tmp, job) = (tempfile::tempdir().unwrap(), Job::new(case.ranks));
     let work = |_, fabric: ExchangeFabric| {
         let mut sender = fabric.sender();
-        (0..RECORDS).try_for_each(|number| sender.send(5, &number.to_le_bytes(), 8))?;
+        (0..RECORDS).try_for_each(|number| sender.send(6, &number.to_le_bytes(), 8))?;
         let partitions = fabric.close(vec![sender])?;
         Ok(partitions.owned().into_iter().map(|partition| partitions.bytes(partition)).sum::<u64>())
     };
@@ -217,21 +217,24 @@ fn another_number_of_processes_goes_on_with_what_was_spilled() {
         Ok(before)
     };
     let done = watched(|| run(&job, PARTITIONS, 4 << 20, kept, work));
-    let before: Vec<_> = done.into_iter().flat_map(|(contents, _)| contents.unwrap()).collect();
+    let mut before: Vec<_> = done.into_iter().flat_map(|(contents, _)| contents.unwrap()).collect();
+    before.sort();
     assert!(before.iter().map(|content| content.0).eq(0..PARTITIONS));
 
-    let reopen = |folders: &[usize], owned, job| {
+    let reopen = |folders: &[usize], place, job| {
         let folders: Vec<_> = folders.iter().map(|&rank| kept(rank)).collect();
-        LocalPartitions::reopen_job(PARTITIONS, owned, &folders, job)
+        LocalPartitions::reopen_job(place, &folders, job)
     };
     for incomplete in [&[0, 1][..], &[0, 1, 1], &[0, 1, 2, 3], &[]] {
-        assert!(reopen(incomplete, 0..PARTITIONS, "count k=31").is_none(), "{incomplete:?}");
+        assert!(reopen(incomplete, Place::alone(PARTITIONS), "count k=31").is_none(), "{incomplete:?}");
     }
-    assert!(reopen(&[0, 1, 2], 0..PARTITIONS, "count k=32").is_none());
+    assert!(reopen(&[0, 1, 2], Place::alone(PARTITIONS), "count k=32").is_none());
     assert_eq!(kept(1).noted("count k=31"), Some((1, 3)));
     for ranks in [1, 2, 5] {
-        let parts = (0..ranks).map(|rank| Place { partitions: PARTITIONS, rank, ranks }.owned());
-        let parts = parts.map(|owned| contents(&reopen(&[2, 0, 1], owned, "count k=31").unwrap()));
-        assert_eq!(parts.flatten().collect::<Vec<_>>(), before, "{ranks} ranks");
+        let places = (0..ranks).map(|rank| Place { partitions: PARTITIONS, rank, ranks });
+        let parts = places.map(|place| contents(&reopen(&[2, 0, 1], place, "count k=31").unwrap()));
+        let mut after: Vec<_> = parts.flatten().collect();
+        after.sort();
+        assert_eq!(after, before, "{ranks} ranks");
     }
 }

@@ -1,8 +1,9 @@
-//! Where finished bins go: into the file, or aside until it is known how much stands before them.
+//! Where finished bins go: into the file, or aside until it is known how much of other processes stands before them.
 
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -18,8 +19,6 @@ use crate::write_back::WriteBack;
 
 /// The file in the folder of spills.
 const NAME: &str = "finished";
-/// Bytes that are written to the shared file at a time.
-const WRITE: usize = 8 << 20;
 
 #[derive(Debug)]
 pub(super) enum Destination {
@@ -29,7 +28,7 @@ pub(super) enum Destination {
         write_back: Mutex<WriteBack>,
         output: OutputFile,
     },
-    /// Aside.
+    /// Aside, until [`Writer::lay_out`](super::Writer::lay_out) gives them their places.
     Aside(Aside),
 }
 
@@ -67,12 +66,7 @@ impl Destination {
             Destination::File { output, .. } => {
                 output.file().try_clone().map(Some).map_err(|source| self.error(source))
             }
-            Destination::Aside(aside) => {
-                let file = aside.folder.open(NAME)?;
-                let kept = file.try_clone().map_err(|source| self.error(source))?;
-                aside.lock().file = Some(Arc::new(kept));
-                Ok(Some(file))
-            }
+            Destination::Aside(_) => Ok(None),
         }
     }
 
@@ -97,17 +91,8 @@ impl Destination {
 
     /// Starts to write back what is in the file.
     pub(super) fn write_back(&self) {
-        if let Destination::File { write_back, .. } = self {
-            write_back.lock().expect("no thread panics while it holds the write-back").request();
-        }
-    }
-
-    /// Lets other processes join, who know the file by the number that is returned; see [`OutputFile::invite`].
-    pub(super) fn invite(&self, than: u64) -> Result<u64, GykError> {
-        match self {
-            Destination::File { output, .. } => Ok(output.invite(than)?),
-            Destination::Aside(_) => panic!("who has joined invites nobody"),
-        }
+        let (Destination::File { write_back, .. } | Destination::Aside(Aside { write_back, .. })) = self;
+        write_back.lock().expect("no thread panics while it holds the write-back").request();
     }
 
     pub(super) fn keep_partial(&mut self) {
@@ -116,18 +101,33 @@ impl Destination {
         }
     }
 
-    /// Puts the bins that are aside where they belong, the first of them at `start`, and waits until they are on the disk.
-    pub(super) fn settle(&self, entries: &[BinEntry], words: usize, start: u64) -> Result<(), GykError> {
+    /// Waits until all that was written is on the disk, where the file is another process's.
+    pub(super) fn sync(&self) -> Result<(), GykError> {
         match self {
             Destination::File { .. } => Ok(()),
-            Destination::Aside(aside) => aside.settle(entries, words, start).map_err(|source| self.error(source)),
+            Destination::Aside(aside) => aside.sync().map_err(|source| self.error(source)),
         }
+    }
+
+    /// The file that is to appear and what writes it back, in the process that created it.
+    pub(super) fn into_output(self) -> (OutputFile, WriteBack) {
+        let (output, write_back) = match self {
+            Destination::File { output, write_back } => (Some(output), write_back),
+            Destination::Aside(Aside { output, write_back, .. }) => (output, write_back),
+        };
+        let output = output.expect("rank 0 created the file and ends it");
+        (output, write_back.into_inner().expect("no thread panics while it holds the write-back"))
     }
 }
 
-/// Bins of a process that does not know yet where they begin in the file. They wait in memory, and in a file when that is full.
+/// Bins of one process among several, which does not know yet where they stand in the file. They wait in memory, and in a file when that
+/// is full.
 #[derive(Debug)]
 pub(super) struct Aside {
+    /// Before the output, as in [`Destination::File`].
+    write_back: Mutex<WriteBack>,
+    /// In rank 0, which builds the file.
+    output: Option<OutputFile>,
     /// What rank 0 builds.
     shared: File,
     target: PathBuf,
@@ -147,8 +147,34 @@ struct Held {
 }
 
 impl Aside {
-    pub(super) fn new(target: &Path, shared: File, folder: Arc<SpillFolder>, memory: usize) -> Aside {
-        Aside { shared, target: target.to_path_buf(), folder, memory, held: Mutex::default() }
+    /// For the process that created the file.
+    pub(super) fn of_first(output: OutputFile, folder: Arc<SpillFolder>, memory: usize) -> Result<Aside, GykError> {
+        let shared = output.file().try_clone().map_err(|source| output.error(source))?;
+        let target = output.target().to_path_buf();
+        Aside::of(&target, shared, Some(output), folder, memory)
+    }
+
+    /// For another, which has opened it.
+    pub(super) fn of_other(
+        target: &Path,
+        shared: File,
+        folder: Arc<SpillFolder>,
+        memory: usize,
+    ) -> Result<Aside, GykError> {
+        Aside::of(target, shared, None, folder, memory)
+    }
+
+    fn of(
+        target: &Path,
+        shared: File,
+        output: Option<OutputFile>,
+        folder: Arc<SpillFolder>,
+        memory: usize,
+    ) -> Result<Aside, GykError> {
+        let target = target.to_path_buf();
+        let file = shared.try_clone().map_err(|source| OutputError { path: target.clone(), source })?;
+        let write_back = Mutex::new(WriteBack::start(file));
+        Ok(Aside { write_back, output, shared, target, folder, memory, held: Mutex::default() })
     }
 
     fn lock(&self) -> MutexGuard<'_, Held> {
@@ -168,13 +194,12 @@ impl Aside {
     }
 
     /// Keeps a bin in memory; gives it back when there is no room.
-    fn hold(&self, mut body: Body, offset: u64) -> Option<Body> {
+    fn hold(&self, body: Body, offset: u64) -> Option<Body> {
         let mut held = self.lock();
-        if body.scratch.is_some() || held.bytes + body.bytes.len() > self.memory {
+        if body.scratch.is_some() || held.bytes + body.bytes.capacity() > self.memory {
             return Some(body);
         }
-        body.bytes.shrink_to_fit();
-        held.bytes += body.bytes.len();
+        held.bytes += body.bytes.capacity();
         held.bins.insert(offset, body.bytes);
         None
     }
@@ -189,58 +214,33 @@ impl Aside {
         Ok(Arc::clone(held.file.insert(file)))
     }
 
-    fn settle(&self, entries: &[BinEntry], words: usize, start: u64) -> io::Result<()> {
-        let held = self.lock();
-        let mut row = Row { file: &self.shared, at: start, bytes: Vec::with_capacity(WRITE) };
-        for entry in entries {
-            let range = entry.offset..entry.end(words).expect("a file is shorter than 2^64 bytes");
-            match (held.bins.get(&entry.offset), &held.file) {
-                _ if range.is_empty() => {}
-                (Some(bytes), _) => row.add(bytes)?,
-                (None, file) => {
-                    read_through(file.as_ref().expect("a bin is in memory or in the file"), range, |bytes| {
-                        row.add(bytes)
-                    })?;
-                }
-            }
+    /// Moves the bin that is aside at `range` to its place in the file; its buffer, if it had one.
+    pub(super) fn put(&self, range: Range<u64>, place: u64) -> io::Result<Option<Vec<u8>>> {
+        if range.is_empty() {
+            return Ok(None);
         }
-        row.write()?;
+        let _write = info_span!(target: "gyrase::trace", "write", bytes = range.end - range.start).entered();
+        let mut held = self.lock();
+        if let Some(bytes) = held.bins.remove(&range.start) {
+            held.bytes -= bytes.capacity();
+            drop(held);
+            self.shared.write_all_at(&bytes, place)?;
+            return Ok(Some(bytes));
+        }
+        let file = held.file.clone().expect("a bin is in memory or in the file");
+        drop(held);
+        let mut at = place;
+        read_through(&file, range, |bytes| {
+            self.shared.write_all_at(bytes, at)?;
+            at += bytes.len() as u64;
+            Ok(())
+        })?;
+        Ok(None)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.write_back.lock().expect("no thread panics while it holds the write-back").join()?;
         let _sync = info_span!(target: "gyrase::trace", "sync").entered();
         self.shared.sync_all()
-    }
-}
-
-/// Bytes that follow each other in a file, written many at a time.
-struct Row<'f> {
-    file: &'f File,
-    at: u64,
-    bytes: Vec<u8>,
-}
-
-impl Row<'_> {
-    fn add(&mut self, bytes: &[u8]) -> io::Result<()> {
-        if self.bytes.len() + bytes.len() > WRITE {
-            self.write()?;
-        }
-        if bytes.len() < WRITE {
-            self.bytes.extend_from_slice(bytes);
-            return Ok(());
-        }
-        self.put(bytes)
-    }
-
-    fn write(&mut self) -> io::Result<()> {
-        let mut bytes = std::mem::take(&mut self.bytes);
-        self.put(&bytes)?;
-        bytes.clear();
-        self.bytes = bytes;
-        Ok(())
-    }
-
-    fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let _write = info_span!(target: "gyrase::trace", "write", bytes = bytes.len()).entered();
-        self.file.write_all_at(bytes, self.at)?;
-        self.at += bytes.len() as u64;
-        Ok(())
     }
 }

@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
-use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
-use gyrase_fabric::{OutputFile, SpillFolder};
+use gyrase_fabric::{OutputFile, Place, SpillFolder};
 use gyrase_kmer::{BINS, Shape};
 use tracing::info_span;
 
@@ -26,6 +25,9 @@ const SPARE_BUFFERS: usize = 16;
 /// Bins in scratch files that may wait: as many files stay open.
 const WAITING_FILES: usize = 4;
 
+/// Of the bins all, in one process.
+const ALONE: Place = Place { partitions: BINS, rank: 0, ranks: 1 };
+
 /// A database under construction.
 ///
 /// Threads hand over bins with [`Writer::write_bin`], or piece by piece ([`Writer::pieces`]). The bytes are laid out in the order of the bins whatever
@@ -33,18 +35,18 @@ const WAITING_FILES: usize = 4;
 /// waits as well, but never the one that brings the bin whose turn it is. So take bins in ascending order (from a
 /// shared counter, say), write every one of them, and call [`Writer::abandon`] when a thread gives up.
 ///
-/// Several processes write one database, each a range of the bins: [`Writer::first`] says how.
+/// Several processes write one database, each its own bins: [`Writer::first`] says how.
 #[derive(Debug)]
 pub struct Writer {
     pub(super) to: Destination,
     pub(super) shape: Shape,
     pub(super) cutoffs: Cutoffs,
-    /// The bins that this process writes.
-    pub(super) bins: Range<usize>,
+    /// Which bins this process writes.
+    pub(super) bins: Place,
     /// Bytes of finished bins that may wait.
     may_wait: usize,
     pub(super) state: Mutex<State>,
-    turn: Condvar,
+    pub(super) turn: Condvar,
     spare: Mutex<Vec<Vec<u8>>>,
 }
 
@@ -63,21 +65,19 @@ pub(super) struct State {
     waiting_files: usize,
     synced: u64,
     pub(super) totals: Totals,
-    abandoned: bool,
+    pub(super) abandoned: bool,
 }
 
-/// What one of several processes writes ([`Writer::join`]), and where that waits until its place in the file is known.
+/// What one of several processes writes, and where that waits until its place in the file is known.
 #[derive(Debug)]
-pub struct Share<'f> {
-    /// The bins.
-    pub bins: Range<usize>,
-    /// Bytes of finished bins in memory; 0 where a later run may have to take them over.
+pub struct Share {
+    /// Which bins: of the partitions, those of this process.
+    pub bins: Place,
+    /// Bytes of finished bins in memory.
     pub memory: usize,
     /// Where the others go: to the disk for spills, not beside the target, on the one that all processes share. They count against what spills may
     /// take.
     pub folder: Arc<SpillFolder>,
-    /// The first of them, as an earlier run left them there and [`Writer::finished`] told.
-    pub finished: &'f [BinEntry],
 }
 
 /// A bin as it will stand in the file.
@@ -141,7 +141,7 @@ impl Body {
 impl Writer {
     /// Starts the database that will appear at `target`, with k-mers of `shape` whose counts are within `cutoffs`.
     pub fn create(target: &Path, shape: Shape, cutoffs: Cutoffs) -> Result<Writer, GykError> {
-        Ok(Writer::start(Destination::file(OutputFile::create(target)?)?, 0..BINS, shape, cutoffs))
+        Ok(Writer::start(Destination::file(OutputFile::create(target)?)?, ALONE, shape, cutoffs))
     }
 
     /// Goes on with a database of which bins `0..finished.len()` were written, as [`Writer::finished`] told.
@@ -150,41 +150,38 @@ impl Writer {
     /// its disk got; [`Writer::next_bin`] says where to go on.
     pub fn resume(target: &Path, shape: Shape, cutoffs: Cutoffs, finished: &[BinEntry]) -> Result<Writer, GykError> {
         let end = finished.last().and_then(|entry| entry.end(shape.words())).unwrap_or(HEADER_BYTES as u64);
-        let writer = Writer::start(Destination::file(OutputFile::resume(target, end)?)?, 0..BINS, shape, cutoffs);
+        let writer = Writer::start(Destination::file(OutputFile::resume(target, end)?)?, ALONE, shape, cutoffs);
         writer.take_over(finished)?;
         Ok(writer)
     }
 
-    /// Makes this process one of several that write the database: it writes the first `bins` bins and, at the end, the rest of the
-    /// file; the others [`Writer::join`] with the number that is returned.
+    /// Starts a database that several processes write. This one began the file `output`, and gives it its name at the end; the others
+    /// [`Writer::join`] with the number that [`OutputFile::invite`] returned.
     ///
-    /// Once all have handed over their bins, each tells how many [`Writer::bytes`] they are and calls [`Writer::settle`] with the bytes of
-    /// those before it; with what these return this process calls [`Writer::finish_all`].
+    /// While they hand over their bins, each has a thread in [`Writer::lay_out`]. Then each calls [`Writer::settle`], and with what
+    /// that returned to all of them this process calls [`Writer::finish_all`].
     ///
     /// # Errors
-    /// The disk is full.
-    pub fn first(&mut self, bins: usize) -> Result<u64, GykError> {
-        assert!(self.next_bin() <= bins, "bins were taken over or written that are not this process's");
-        self.bins = 0..bins;
-        self.to.invite(self.lock().offset)
+    /// The system has no more file numbers.
+    pub fn first(output: OutputFile, shape: Shape, cutoffs: Cutoffs, share: Share) -> Result<Writer, GykError> {
+        let aside = Aside::of_first(output, share.folder, share.memory)?;
+        Ok(Writer::start(Destination::Aside(aside), share.bins, shape, cutoffs))
     }
 
     /// Writes some bins of the database at `target`, which another process has begun ([`Writer::first`]).
     ///
     /// # Errors
-    /// The file of that process cannot be opened here, or what an earlier run finished cannot be read.
-    pub fn join(target: &Path, length: u64, shape: Shape, cutoffs: Cutoffs, share: Share) -> Result<Writer, GykError> {
-        let aside = Aside::new(target, OutputFile::join(target, length)?, share.folder, share.memory);
-        let writer = Writer::start(Destination::Aside(aside), share.bins, shape, cutoffs);
-        writer.take_over(share.finished)?;
-        Ok(writer)
+    /// The file of that process cannot be opened here.
+    pub fn join(target: &Path, number: u64, shape: Shape, cutoffs: Cutoffs, share: Share) -> Result<Writer, GykError> {
+        let aside = Aside::of_other(target, OutputFile::join(target, number)?, share.folder, share.memory)?;
+        Ok(Writer::start(Destination::Aside(aside), share.bins, shape, cutoffs))
     }
 
-    fn start(to: Destination, bins: Range<usize>, shape: Shape, cutoffs: Cutoffs) -> Writer {
+    fn start(to: Destination, bins: Place, shape: Shape, cutoffs: Cutoffs) -> Writer {
         let offset = to.start();
         let state = State {
-            entries: Vec::with_capacity(bins.len()),
-            written: Vec::with_capacity(bins.len()),
+            entries: Vec::with_capacity(bins.count()),
+            written: Vec::with_capacity(bins.count()),
             prefix: 0,
             offset,
             waiting: BTreeMap::new(),
@@ -210,7 +207,7 @@ impl Writer {
     fn take_over(&self, finished: &[BinEntry]) -> Result<(), GykError> {
         let Some(file) = self.to.earlier(finished)? else { return Ok(()) };
         let mut state = self.lock();
-        for entry in finished.iter().take(self.bins.len()) {
+        for entry in finished.iter().take(self.bins.count()) {
             let reread = self.reread(&file, entry, state.offset).map_err(|source| self.to.error(source))?;
             let Some(totals) = reread else { break };
             state.totals.add(totals);
@@ -315,7 +312,7 @@ impl Writer {
     /// Gives bins their places, from the next one on as far as they are there; returns those with their offsets.
     fn place(&self, bin: usize, body: Body) -> Result<Vec<Placed>, GykError> {
         let mut state = self.lock();
-        assert!(self.bins.contains(&bin) && bin >= self.next(&state), "bin {bin} is written once");
+        assert!(self.bins.owns(bin) && bin >= self.next(&state), "bin {bin} is written once");
         while !state.abandoned && bin != self.next(&state) && !state.has_room_for(&body, self.may_wait) {
             let _wait = info_span!(target: "gyrase::trace", "wait", at = "turn").entered();
             state = self.turn.wait(state).expect("no thread panics while it holds the state");
@@ -325,7 +322,7 @@ impl Writer {
         }
         state.waiting_bytes += body.bytes.capacity();
         state.waiting_files += usize::from(body.scratch.is_some());
-        let number = bin - self.bins.start;
+        let number = self.bins.number(bin);
         assert!(state.waiting.insert(number, body).is_none(), "bin {bin} is written once");
         let placed: Vec<Placed> = std::iter::from_fn(|| state.place_next(self.shape.words())).collect();
         if !placed.is_empty() {
@@ -340,14 +337,18 @@ impl Writer {
         while state.written.get(state.prefix) == Some(&true) {
             state.prefix += 1;
         }
-        if state.offset - state.synced >= SYNC_BYTES {
-            state.synced = state.offset;
-            drop(state);
-            self.to.write_back();
+        match self.to {
+            Destination::Aside(_) => self.turn.notify_all(),
+            Destination::File { .. } if state.offset - state.synced >= SYNC_BYTES => {
+                state.synced = state.offset;
+                drop(state);
+                self.to.write_back();
+            }
+            Destination::File { .. } => {}
         }
     }
 
-    fn recycle(&self, mut bytes: Vec<u8>) {
+    pub(super) fn recycle(&self, mut bytes: Vec<u8>) {
         bytes.clear();
         let mut spare = self.spare.lock().expect("no thread panics while it holds the buffers");
         let kept: usize = spare.iter().map(Vec::capacity).sum();
@@ -362,12 +363,15 @@ impl Writer {
     }
 
     fn next(&self, state: &State) -> usize {
-        self.bins.start + state.entries.len()
+        self.bins.partition(state.entries.len())
     }
 
-    /// The entries of the bins of this process from its bin `from` on, up to the first that is not yet in the file: log them, in order, for
-    /// [`Writer::resume`] or [`Writer::join`].
+    /// The entries of bins `from..` up to the first bin that is not yet in the file: log them, in order, for [`Writer::resume`]. None
+    /// where several processes write.
     pub fn finished(&self, from: usize) -> Vec<BinEntry> {
+        if let Destination::Aside(_) = self.to {
+            return Vec::new();
+        }
         let state = self.lock();
         state.entries[from.min(state.prefix)..state.prefix].to_vec()
     }
