@@ -257,6 +257,12 @@ impl Engine {
 
     /// The run was stopped: the rest of this process should come to its end by itself.
     fn stop(&mut self) {
+        if self.cancelled.is_none() {
+            // Workers that wait for others wait no more.
+            self.exchange = None;
+            self.collectives.forget();
+            self.shared.over(Why::Elsewhere);
+        }
         let since = *self.cancelled.get_or_insert_with(Instant::now);
         match self.shared.own().0 {
             Own::Working if since.elapsed() > STOPPING => self.is_stuck(INTERRUPTED),

@@ -23,6 +23,7 @@ fn main() {
         say(site, "failures");
         one_failure_ends_all(site);
         a_failure_ends_the_exchange(site);
+        a_stopped_rank_waits_no_more(site);
         one_of_two_failures_is_told(site);
         a_stuck_rank_ends_too(site);
         a_missing_shim_is_named(site);
@@ -60,6 +61,11 @@ fn one_failure_ends_all(site: &Site) {
 fn a_failure_ends_the_exchange(site: &Site) {
     let run = site.run("one fails while records move", 3);
     ended_by(&run, 7, "says: rank 1: record 9 is cut off");
+}
+
+fn a_stopped_rank_waits_no_more(site: &Site) {
+    let run = site.run("one is stopped", 3);
+    ended_by(&run, 143, "says: rank 1: stopped as asked");
 }
 
 /// Which of them is known first is open; the other one is not told.

@@ -29,7 +29,8 @@ pub fn play(part: &str) {
         }
     };
     let rank = job.rank();
-    job.heed(Arc::new(Progress::default()), move |code| {
+    let progress = Arc::new(Progress::default());
+    job.heed(Arc::clone(&progress), move |code| {
         println!("rank {rank} cleans up and exits");
         signal_hook::low_level::exit(code.into());
     });
@@ -39,6 +40,7 @@ pub fn play(part: &str) {
         "two fail" => fail(&job, &[1, 3], 6, "the disk is full"),
         "one is stuck" => stuck(&job),
         "one fails while records move" => fail_while_records_move(&job),
+        "one is stopped" => stop(&job, &progress),
         other => unreachable!("no part {other}"),
     };
     end(job, result);
@@ -76,6 +78,29 @@ fn fail_while_records_move(job: &Job) -> Result<(), Failed> {
     match check {
         Err(FabricError::Elsewhere) => Err(Failed { code: 8, message: "an echo".into() }),
         other => panic!("{other:?} although a rank failed"),
+    }
+}
+
+/// Rank 1 is stopped while it waits for what rank 2 does not send.
+fn stop(job: &Job, progress: &Progress) -> Result<(), Failed> {
+    let tmp = tempfile::tempdir().expect("a folder");
+    let fabric = fabric(job, 5, &tmp).expect("nothing failed yet");
+    let waited = thread::scope(|scope| {
+        scope.spawn(|| {
+            thread::sleep(Duration::from_millis(200));
+            if job.rank() == 1 {
+                progress.cancel();
+            }
+        });
+        match job.rank() {
+            2 => job.sum(&[1]).map(drop),
+            rank => conformance::check(fabric, 5, rank..rank + 1, 3, 20_000),
+        }
+    });
+    match waited {
+        Err(FabricError::Elsewhere) if job.rank() == 1 => Err(Failed { code: 143, message: "stopped as asked".into() }),
+        Err(FabricError::Elsewhere) => Err(Failed { code: 8, message: "an echo".into() }),
+        other => panic!("{other:?} although a rank was stopped"),
     }
 }
 
@@ -128,7 +153,7 @@ fn numbers(job: &Job) -> Result<(), FabricError> {
         assert_eq!(window.get(rank, 2)?, 1 + (rank + job.ranks() - 1) as u64 % job.ranks() as u64, "what was put");
     }
     // Another window has numbers of its own.
-    job.sum(&[])?;
+    job.sum(&[1])?;
     let (other, _letters) = job.window(1)?;
     assert_eq!(other.get(0, 0)?, 0);
     Ok(())
