@@ -234,7 +234,7 @@ impl Engine {
 
     /// How the job ended, once it has.
     fn outcome(&mut self) -> Option<Outcome> {
-        if self.shared.is_cancelled() {
+        if self.failed.is_none() && self.shared.is_cancelled() {
             self.stop();
         }
         let (own, since) = self.shared.own();

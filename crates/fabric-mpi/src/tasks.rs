@@ -200,7 +200,11 @@ impl Shared {
 
     /// One failed, and all know it.
     pub(crate) fn all_know(&self, failed: Failed) {
-        self.state().known = Some(failed);
+        let mut state = self.state();
+        state.known = Some(failed);
+        // Threads that count, or read, wait for nobody: this is where they hear of it.
+        state.heed.progress.iter().for_each(|progress| progress.cancel());
+        drop(state);
         self.over(Why::Elsewhere);
     }
 
