@@ -56,9 +56,10 @@ impl Session {
         let asked = signals::listen(Arc::clone(&progress), exit)
             .map_err(|error| Failure::new(Code::Internal, format!("cannot listen to signals: {error}")))?;
         let neighbours = if job.is_some() { ranks::on_this_machine() } else { 1 };
+        let first = job.as_ref().is_none_or(|job| job.rank() == 0);
         let session = Session {
-            threads: threads(common.threads, neighbours),
-            memory: memory(common.memory, neighbours),
+            threads: threads(common.threads, neighbours, first),
+            memory: memory(common.memory, neighbours, first),
             tmp: tmp(common.tmp.as_deref())?,
             max_tmp: max_tmp(common.max_tmp)?,
             progress,
@@ -173,14 +174,16 @@ impl Session {
     }
 }
 
-/// Threads of one of `neighbours` processes on this machine.
-fn threads(asked: Option<usize>, neighbours: usize) -> usize {
+/// Threads of one of `neighbours` processes on this machine; the `first` warns for all.
+fn threads(asked: Option<usize>, neighbours: usize, first: bool) -> usize {
     let cores = machine::cores();
     match asked {
         Some(threads) if threads > cores => {
-            tracing::warn!(
-                "--threads {threads} is more than the {cores} cores that this process may use; using {cores}"
-            );
+            if first {
+                tracing::warn!(
+                    "--threads {threads} is more than the {cores} cores that this process may use; using {cores}"
+                );
+            }
             cores
         }
         Some(threads) => threads.max(1),
@@ -189,11 +192,11 @@ fn threads(asked: Option<usize>, neighbours: usize) -> usize {
 }
 
 /// Bytes of memory of one of `neighbours` processes on this machine; a share is one of its part.
-fn memory(asked: Option<Size>, neighbours: usize) -> u64 {
+fn memory(asked: Option<Size>, neighbours: usize, first: bool) -> u64 {
     let whole = machine::memory();
     let part = if asked.is_none_or(|asked| matches!(asked, Size::Share(_))) { neighbours as u64 } else { 1 };
     let memory = asked.unwrap_or(Size::Share(SHARE)).of(whole / part);
-    if memory > whole {
+    if first && memory > whole {
         tracing::warn!(
             "--memory {} is more than the {} that this process can have now",
             words::bytes(memory),

@@ -35,7 +35,7 @@ impl Plan {
     /// [`Error::Memory`], [`Error::MaxTmp`] or [`Error::TmpSpace`].
     pub fn admit(&self, config: &Config) -> Result<(), Error> {
         refuse_too_little(config, 1, self.windows)?;
-        check_tmp(config, self)
+        check_tmp(config, self, true)
     }
 }
 
@@ -173,6 +173,7 @@ pub(crate) fn predict(config: &Config, inputs: &Inputs, budget: Budget) -> Plan 
     let spilled = |bytes: u64| if bytes <= room { 0 } else { bytes };
     let tmp =
         Estimate { least: spilled((super_kmers.least as f64 / REPEATS) as u64), most: super_kmers.most.map(spilled) };
+    let tmp = Estimate { most: tmp.most.map(|most| most.saturating_add(waiting(config, bases, budget))), ..tmp };
     let most = super_kmers.most.unwrap_or(u64::MAX);
     let tables = budget.tables.min(LEAST_TABLES.saturating_add(most / 64));
     let inflated = inflated / budget.ranks as f64;
@@ -193,8 +194,17 @@ pub(crate) fn predict(config: &Config, inputs: &Inputs, budget: Budget) -> Plan 
     }
 }
 
-/// Refuses a run whose spill files would not fit, and warns of one whose might not.
-pub(crate) fn check_tmp(config: &Config, plan: &Plan) -> Result<(), Error> {
+/// Bytes of finished bins that wait on the disk for their place in the file, if every k-mer is another.
+fn waiting(config: &Config, bases: Estimate, budget: Budget) -> u64 {
+    let row = 8 * config.shape.words() as u64 + 1;
+    match budget.ranks {
+        1 => 0,
+        _ => bases.most.unwrap_or(0).saturating_mul(row).saturating_sub(budget.finished),
+    }
+}
+
+/// Refuses a run whose spill files would not fit, and may warn of one whose might not.
+pub(crate) fn check_tmp(config: &Config, plan: &Plan, warn: bool) -> Result<(), Error> {
     let free = free_bytes(&config.tmp);
     let (limit, given) = (config.max_tmp.unwrap_or(u64::MAX), free.unwrap_or(u64::MAX));
     let Estimate { least, most } = plan.tmp;
@@ -204,7 +214,7 @@ pub(crate) fn check_tmp(config: &Config, plan: &Plan) -> Result<(), Error> {
     if least > given {
         return Err(Error::TmpSpace { folder: config.tmp.clone(), needed: mebibytes(least), free: given >> 20 });
     }
-    if let Some(most) = most.filter(|&most| most > limit.min(given)) {
+    if let Some(most) = most.filter(|&most| warn && most > limit.min(given)) {
         let (needed, folder) = (mebibytes(most), config.tmp.display());
         let has = if limit < given { "--max-tmp allows" } else { "are free" };
         let room = limit.min(given) >> 20;

@@ -63,7 +63,7 @@ impl Earlier {
     }
 
     fn of_as_many(place: Place, root: &Path, limit: Option<u64>, job: &str) -> Option<Earlier> {
-        let folder = noted(&folder_of(root, place.rank, place.ranks), limit, job)?;
+        let folder = noted(root, &folder_of(root, place.rank, place.ranks), limit, job)?;
         let Logged { read, bins } = Log::new(folder.path().to_path_buf()).read(job)?;
         let partitions = LocalPartitions::reopen_own(place, Arc::clone(&folder), job)?;
         Some(Earlier { partitions, read, bins, folders: vec![folder], same: true })
@@ -72,10 +72,10 @@ impl Earlier {
     /// What another number of processes left, where all of it can be seen from here.
     fn of_others(place: Place, root: &Path, job: &str) -> Option<Earlier> {
         let within = std::fs::read_dir(root).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
-        let folders = within.chain([root.to_path_buf()]).filter_map(|path| noted(&path, None, job));
+        let folders = within.chain([root.to_path_buf()]).filter_map(|path| noted(root, &path, None, job));
         let (_, ranks) = folders.last()?.noted(job)?;
         let folders: Vec<_> =
-            (0..ranks).map(|rank| noted(&folder_of(root, rank, ranks), None, job)).collect::<Option<_>>()?;
+            (0..ranks).map(|rank| noted(root, &folder_of(root, rank, ranks), None, job)).collect::<Option<_>>()?;
         let logs: Vec<Logged> =
             folders.iter().map(|folder| Log::new(folder.path().to_path_buf()).read(job)).collect::<Option<_>>()?;
         let mut read = Scattered::default();
@@ -94,8 +94,9 @@ fn agreed<T>(world: &impl World, found: Option<T>) -> Result<Option<T>, FabricEr
 }
 
 /// The folder `path`, if a process noted there what it spilled for `job`.
-fn noted(path: &Path, limit: Option<u64>, job: &str) -> Option<Arc<SpillFolder>> {
-    SpillFolder::there(path, limit, job).map(Arc::new)
+fn noted(root: &Path, path: &Path, limit: Option<u64>, job: &str) -> Option<Arc<SpillFolder>> {
+    let folder = SpillFolder::there(path, limit, job)?;
+    Some(Arc::new(if path == root { folder } else { folder.within(root) }))
 }
 
 impl Log {

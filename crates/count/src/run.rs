@@ -77,11 +77,12 @@ fn count<const W: usize, J: World>(
     // Nothing tells whether a pipe brings what it brought before.
     let resume = config.resume && inputs.total_bytes().is_some();
     let place = Place { partitions: BINS, rank: world.rank(), ranks: world.ranks() };
-    let (job, root) = (job(config, inputs), Root(root_of(config)));
+    let (job, root) = (job(config, inputs), root_of(config));
     let run = Run { config, inputs, world, place, budget, progress, resume, job, root };
-    let earlier = if resume { Earlier::find(world, &run.root.0, config.max_tmp, &run.job)? } else { None };
+    let earlier = if resume { Earlier::find(world, &run.root, config.max_tmp, &run.job)? } else { None };
     if earlier.is_none() {
-        check_tmp(config, &predict(config, inputs, budget))?;
+        // One warning is enough where all processes are alike.
+        check_tmp(config, &predict(config, inputs, budget), place.rank == 0)?;
     }
     let (writer, folder) = run.start(earlier.as_ref())?;
     let work = match earlier {
@@ -105,17 +106,8 @@ struct Run<'a, J> {
     /// Leave what a later run can go on from.
     resume: bool,
     job: String,
-    /// Behind all that has a folder in it.
-    root: Root,
-}
-
-/// The folder for the spill files of all processes, which goes when nothing is in it.
-struct Root(PathBuf);
-
-impl Drop for Root {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir(&self.0);
-    }
+    /// The folder for the spill files of all processes.
+    root: PathBuf,
 }
 
 /// What is to be counted in this process.
@@ -169,12 +161,16 @@ impl<J: World> Run<'_, J> {
         Ok(match earlier {
             Some(Earlier { folders, same: true, .. }) => Arc::clone(&folders[0]),
             // Not the folder of a process alone: others would go with it.
-            Some(_) => Arc::new(SpillFolder::new(self.root.0.join(format!("rank-{rank}")), limit, true)),
+            Some(_) => {
+                let folder = SpillFolder::new(self.root.join(format!("rank-{rank}")), limit, true);
+                Arc::new(folder.within(&self.root))
+            }
             None => {
                 // Whatever is there is of no use any more, whoever spilled it.
-                let _ = std::fs::remove_dir_all(&self.root.0);
+                let _ = std::fs::remove_dir_all(&self.root);
                 self.world.max(&[0])?;
-                Arc::new(SpillFolder::new(folder_of(&self.root.0, rank, ranks), limit, self.resume))
+                let folder = SpillFolder::new(folder_of(&self.root, rank, ranks), limit, self.resume);
+                Arc::new(if ranks == 1 { folder } else { folder.within(&self.root) })
             }
         })
     }

@@ -27,6 +27,8 @@ pub struct SpillFolder {
     limit: u64,
     written: AtomicU64,
     keep: bool,
+    /// The folder above, which goes with the last folder in it.
+    above: Option<PathBuf>,
 }
 
 /// Records of one partition in one spill file.
@@ -47,7 +49,8 @@ impl SpillFolder {
     /// there is removed first unless `keep` is set, which also leaves the folder behind when the run fails after all
     /// was spilled and noted; what cannot be reopened is of no use to anybody.
     pub fn new(path: PathBuf, limit: Option<u64>, keep: bool) -> SpillFolder {
-        let folder = SpillFolder { path, limit: limit.unwrap_or(u64::MAX), written: AtomicU64::new(0), keep };
+        let folder =
+            SpillFolder { path, limit: limit.unwrap_or(u64::MAX), written: AtomicU64::new(0), keep, above: None };
         if !keep {
             folder.remove();
         }
@@ -64,6 +67,12 @@ impl SpillFolder {
         folder.noted(job).is_some().then_some(folder)
     }
 
+    /// Lets the folder `above`, in which processes of a job have a folder each, go with the last of them.
+    pub fn within(mut self, above: &Path) -> SpillFolder {
+        self.above = Some(above.to_path_buf());
+        self
+    }
+
     /// Where the files are.
     pub fn path(&self) -> &Path {
         &self.path
@@ -77,6 +86,7 @@ impl SpillFolder {
     /// Removes the folder and what is in it.
     pub fn remove(&self) {
         let _ = std::fs::remove_dir_all(&self.path);
+        let _ = self.above.as_ref().map(std::fs::remove_dir);
     }
 
     /// Wraps an error of the system with the name of the folder.

@@ -27,6 +27,19 @@ fn arguments_that_make_no_sense_are_usage() {
 }
 
 #[test]
+fn processes_that_cannot_share_the_work_are_refused() {
+    let place = Place::new();
+    place.write("r.fq", READS);
+    let files = place.files();
+    let refused = |args: &[&str], words: &[&str]| place.check_failure(place.launched(4, args), 8, words, &files);
+    refused(&["simulate", "genome", "-o", "g.fa"], &["4 processes were started", "GYRASE_MPI=off"]);
+    refused(&["kmers", "histo", "x.gyk"], &["4 processes were started"]);
+    refused(&["count", "r.fq", "-o", "o.gyk"], &["gyrase mpi-setup", "libgyrase-mpi-openmpi.so"]);
+    assert_eq!(place.launched(1, &["count", "r.fq", "-o", "o.gyk"]).code, 0);
+    assert_eq!(place.launched(4, &["--version"]).code, 0);
+}
+
+#[test]
 fn too_many_threads_are_a_warning() {
     let place = Place::new();
     place.write("r.fq", READS);

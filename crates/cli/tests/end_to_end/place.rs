@@ -76,6 +76,16 @@ impl Place {
         command
     }
 
+    /// Runs the program as the first of so many processes that a launcher started on a machine where MPI was not set up.
+    pub fn launched(&self, processes: usize, args: &[&str]) -> Ran {
+        let mut command = self.command(args);
+        command.env("OMPI_COMM_WORLD_SIZE", processes.to_string()).env("OMPI_COMM_WORLD_RANK", "0");
+        for name in ["XDG_DATA_HOME", "GYRASE_MPI_DIR", "GYRASE_MPI_SHIM", "GYRASE_MPI"] {
+            command.env_remove(name);
+        }
+        ran(command.env("HOME", self.path("tmp")).output().unwrap())
+    }
+
     /// Runs the program to its end.
     pub fn run(&self, args: &[&str]) -> Ran {
         ran(self.command(args).output().unwrap())
