@@ -64,7 +64,8 @@ impl File {
     fn finish(mut self, kept: u64, folded: u64) -> Result<()> {
         self.add(json::TAIL.as_bytes())?;
         let path = self.0.target().display().to_string();
-        self.0.commit()?;
+        // A run is easily traced again: it need not wait for the disk.
+        self.0.commit_unsynced()?;
         tracing::info!("{path}: {}{}", things(kept, "span"), folded_as_words(folded));
         Ok(())
     }
