@@ -62,6 +62,8 @@ pub struct Share {
     pub read: Scattered,
     /// What it sent to others and received of them.
     pub traffic: Traffic,
+    /// The most bytes of memory that held records at a time, while they were sent.
+    pub kept_bytes: u64,
     /// Bytes of its spill files.
     pub spilled_bytes: u64,
     /// Bins that it counted, or found counted.

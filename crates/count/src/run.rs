@@ -216,7 +216,8 @@ impl<J: World> Run<'_, J> {
         self.progress.start("write", 0);
         let traffic = partitions.traffic();
         let spilled_bytes = written(&folder, &folders);
-        let share = crate::Share { read, traffic, spilled_bytes, bins: self.place.count() };
+        let share =
+            crate::Share { read, traffic, kept_bytes: partitions.kept(), spilled_bytes, bins: self.place.count() };
         let summary = std::thread::scope(|scope| {
             // Giving the memory back takes its time too: while the disk is waited for.
             scope.spawn(|| drop(partitions));

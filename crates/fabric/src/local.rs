@@ -88,7 +88,9 @@ impl LocalFabric {
         senders: Vec<LocalSender>,
         came: Option<(Inbox, Traffic)>,
     ) -> Result<LocalPartitions, FabricError> {
-        LocalPartitions::of(self.place, self.folder, senders, came)
+        let mut partitions = LocalPartitions::of(self.place, self.folder, senders, came)?;
+        partitions.kept = self.pool.most();
+        Ok(partitions)
     }
 }
 

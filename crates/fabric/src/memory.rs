@@ -14,6 +14,7 @@ pub(crate) struct Pool {
     /// Of `limit`, for slabs beyond the least shares.
     for_slabs: u64,
     taken: AtomicU64,
+    most: AtomicU64,
     slabs: AtomicU64,
 }
 
@@ -21,7 +22,7 @@ impl Pool {
     /// A pool of up to `limit` bytes, fewer where the system gives no such address space, and of one slab at least.
     pub(crate) fn new(limit: u64) -> Pool {
         let limit = addressable(limit).max(SLAB as u64);
-        Pool { limit, for_slabs: limit, taken: AtomicU64::new(0), slabs: AtomicU64::new(0) }
+        Pool { limit, for_slabs: limit, taken: AtomicU64::new(0), most: AtomicU64::new(0), slabs: AtomicU64::new(0) }
     }
 
     /// Keeps half of the memory for what is [reserved](Pool::reserve).
@@ -32,6 +33,11 @@ impl Pool {
     /// Bytes handed out.
     pub(crate) fn taken(&self) -> u64 {
         self.taken.load(Relaxed)
+    }
+
+    /// The most bytes that were handed out at a time.
+    pub(crate) fn most(&self) -> u64 {
+        self.most.load(Relaxed)
     }
 
     /// One more slab; `None` when the limit is reached or the system gives no more.
@@ -50,7 +56,8 @@ impl Pool {
         let slab = SLAB as u64;
         let more = |slabs: u64| Some(slabs + slab).filter(|&slabs| slabs <= self.limit);
         self.slabs.fetch_update(Relaxed, Relaxed, more).ok()?;
-        self.taken.fetch_add(slab, Relaxed);
+        let taken = self.taken.fetch_add(slab, Relaxed);
+        self.most.fetch_max(taken + slab, Relaxed);
         self.map()
     }
 
@@ -68,7 +75,8 @@ impl Pool {
     /// Counts `bytes` of another kind of buffer, unless the limit is reached.
     pub(crate) fn reserve(&self, bytes: u64) -> bool {
         let more = |taken: u64| taken.checked_add(bytes).filter(|&taken| taken <= self.limit);
-        self.taken.fetch_update(Relaxed, Relaxed, more).is_ok()
+        let taken = self.taken.fetch_update(Relaxed, Relaxed, more);
+        taken.inspect(|taken| _ = self.most.fetch_max(taken + bytes, Relaxed)).is_ok()
     }
 
     /// Gives back what was reserved.

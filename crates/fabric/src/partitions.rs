@@ -21,6 +21,7 @@ pub struct LocalPartitions {
     received: Received,
     files: Vec<SpillFile>,
     traffic: Traffic,
+    pub(crate) kept: u64,
     /// Per owned partition: where its records are in the files, and how many bytes of them there are in all.
     extents: Vec<Vec<(u32, Extent)>>,
     bytes: Vec<u64>,
@@ -61,6 +62,7 @@ impl LocalPartitions {
             received: Received::new(place),
             files: Vec::new(),
             traffic: Traffic::default(),
+            kept: 0,
             extents: Vec::new(),
             bytes: Vec::new(),
         }
@@ -149,6 +151,11 @@ impl LocalPartitions {
     /// What moved between processes.
     pub fn traffic(&self) -> Traffic {
         self.traffic
+    }
+
+    /// The most bytes of memory that held records at a time, while they were sent.
+    pub fn kept(&self) -> u64 {
+        self.kept
     }
 
     fn index(&mut self) {

@@ -204,6 +204,7 @@ fn share(session: &Session, summary: &Summary) -> Value {
         "rounds": moved.rounds,
         "collectives": moved.collectives,
         "one_sided": moved.one_sided,
+        "bytes_kept": share.kept_bytes,
         "bytes_temporary": share.spilled_bytes,
         "bins": share.bins,
         "stages": report::stages(&session.progress),
