@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::steps;
+use crate::{Result, steps};
 
 /// An MPI and what a distribution of Debian's family calls it.
 struct Library {
@@ -46,6 +46,14 @@ pub fn wanted() -> (&'static str, String) {
     let names: Vec<&str> = there.iter().map(|library| library.name).collect();
     println!("tested on: {}", if names.is_empty() { "none".into() } else { names.join(", ") });
     (WANTED, names.join(","))
+}
+
+/// Every combination of ranks, threads, libraries, inputs and ways to steal, which takes half an hour.
+pub fn matrix() -> Result<()> {
+    let (name, value) = wanted();
+    let mut command = steps::cargo(&["test", "--package", "gyrase", "--test", "mpi", "matrix", "--", "--nocapture"]);
+    command.env(name, value).env("GYRASE_MPI_MATRIX", "full");
+    steps::succeed(command, "MPI matrix")
 }
 
 impl Library {

@@ -1,0 +1,73 @@
+/* Loaded before a rank, it makes files behave as on a bad machine:
+   GYRASE_DELAY_MS=N        reads from the middle of a file of reads take N milliseconds longer;
+   GYRASE_BROKEN_DISK=1     they fail;
+   GYRASE_FULL_DISK=WORD    writes to a file whose path has the word find no space. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The path of what is open there, or an empty text. */
+static const char *path_of(int file, char path[4096]) {
+  char link[64];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+  ssize_t length = readlink(link, path, 4095);
+  path[length < 0 ? 0 : length] = 0;
+  return path;
+}
+
+/* Waits, and says whether the read is to fail. */
+static int hinders_read(int file) {
+  char path[4096];
+  size_t length = strlen(path_of(file, path));
+  if (length < 3 || strcmp(path + length - 3, ".fq") != 0) return 0;
+  const char *delay = getenv("GYRASE_DELAY_MS");
+  long milliseconds = delay ? atol(delay) : 0;
+  struct timespec pause = {milliseconds / 1000, milliseconds % 1000 * 1000000};
+  nanosleep(&pause, NULL);
+  return getenv("GYRASE_BROKEN_DISK") != NULL;
+}
+
+static int hinders_write(int file) {
+  char path[4096];
+  const char *word = getenv("GYRASE_FULL_DISK");
+  return word && strstr(path_of(file, path), word);
+}
+
+#define REAL(name) static __typeof__(&name) real; if (!real) real = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
+
+ssize_t pread(int file, void *to, size_t bytes, off_t at) {
+  REAL(pread);
+  if (hinders_read(file)) { errno = EIO; return -1; }
+  return real(file, to, bytes, at);
+}
+
+ssize_t pread64(int file, void *to, size_t bytes, off64_t at) {
+  REAL(pread64);
+  if (hinders_read(file)) { errno = EIO; return -1; }
+  return real(file, to, bytes, at);
+}
+
+ssize_t write(int file, const void *from, size_t bytes) {
+  REAL(write);
+  if (hinders_write(file)) { errno = ENOSPC; return -1; }
+  return real(file, from, bytes);
+}
+
+ssize_t writev(int file, const struct iovec *from, int pieces) {
+  REAL(writev);
+  if (hinders_write(file)) { errno = ENOSPC; return -1; }
+  return real(file, from, pieces);
+}
+
+ssize_t pwrite64(int file, const void *from, size_t bytes, off64_t at) {
+  REAL(pwrite64);
+  if (hinders_write(file)) { errno = ENOSPC; return -1; }
+  return real(file, from, bytes, at);
+}

@@ -1,0 +1,120 @@
+//! Jobs that are stopped: by a person, by the system, one rank of them or all; and go on.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use crate::launch::{Job, Mpi, Running};
+use crate::matrix::least_memory;
+use crate::place::Place;
+use crate::stealing::hindered;
+
+const COUNT: [&str; 8] = ["-q", "count", "r_1.fq", "r_2.fq", "-o", "o.gyk", "--threads", "1"];
+const SOON: Duration = Duration::from_secs(10);
+
+/// Files of a name below a folder.
+fn found(folder: &Path, name: &str) -> Vec<std::path::PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let paths = entries.flatten().map(|entry| entry.path());
+    paths.flat_map(|path| if path.ends_with(name) { vec![path] } else { found(&path, name) }).collect()
+}
+
+/// A job whose reading takes long on every rank, once it spills.
+fn start_slow(place: &Place, mpi: Mpi, more: &[&str]) -> Running {
+    let least = format!("{}M", least_memory(place, mpi, 3, &COUNT));
+    let job = Job::new(place, mpi, 3).on_all(&hindered("GYRASE_DELAY_MS=20"));
+    let mut job = job.start(&[&COUNT[..], &["--memory", &least, "--chunk", "1M"], more].concat());
+    let ready = job.wait_until(|| place.files().iter().any(|name| name.starts_with("gyrase")));
+    assert!(ready, "it was done before it was stopped");
+    job
+}
+
+#[test]
+fn a_signal_to_the_launcher_ends_all_and_leaves_nothing() {
+    let place = Place::new();
+    place.simulate_much();
+    let before = place.files();
+    for (mpi, signal) in Mpi::all().into_iter().flat_map(|mpi| [(mpi, "TERM"), (mpi, "INT")]) {
+        let job = start_slow(&place, mpi, &[]);
+        job.signal_launcher(signal);
+        let ended = job.end_within(SOON);
+        assert!(ended.code != 0, "{mpi:?} {signal}: {}", ended.stderr);
+        assert_eq!(place.files(), before, "{mpi:?} {signal}: {}", ended.stderr);
+    }
+}
+
+#[test]
+fn a_rank_that_is_asked_to_stop_ends_all_and_leaves_nothing() {
+    let place = Place::new();
+    place.simulate_much();
+    let before = place.files();
+    for (mpi, rank) in Mpi::all().into_iter().flat_map(|mpi| [(mpi, 0), (mpi, 2)]) {
+        let job = start_slow(&place, mpi, &[]);
+        job.signal_rank(rank, "TERM");
+        let ended = job.end_within(SOON);
+        ended.check(143, &["stopped as asked"]);
+        assert_eq!(place.files(), before, "{mpi:?} rank {rank}: {}", ended.stderr);
+    }
+}
+
+#[test]
+fn a_rank_that_is_killed_ends_all_and_publishes_nothing() {
+    let place = Place::new();
+    place.simulate_much();
+    let before = place.files();
+    for (mpi, rank) in Mpi::all().into_iter().flat_map(|mpi| [(mpi, 1), (mpi, 0)]) {
+        let job = start_slow(&place, mpi, &[]);
+        job.signal_rank(rank, "KILL");
+        let ended = job.end_within(SOON);
+        assert!(ended.code != 0, "{mpi:?} rank {rank}: {}", ended.stderr);
+        assert!(!place.path("o.gyk").exists());
+        // Who is killed cannot clean up: the next run does.
+        place.ok(&[&COUNT[..], &["--memory", "1G"]].concat());
+        fs::remove_file(place.path("o.gyk")).unwrap();
+        assert_eq!(place.files(), before, "{mpi:?} rank {rank}: {}", ended.stderr);
+    }
+}
+
+/// Bins that ranks have noted as finished.
+fn bins_done(place: &Place) -> usize {
+    let logs = found(&place.path("tmp"), "bins");
+    let lines = logs.iter().filter_map(|log| fs::read_to_string(log).ok());
+    lines.map(|text| text.lines().count().saturating_sub(2)).sum()
+}
+
+#[test]
+fn a_killed_job_goes_on_with_any_number_of_ranks() {
+    let place = Place::new();
+    place.simulate_much();
+    place.ok(&["-q", "count", "r_1.fq", "r_2.fq", "-o", "alone.gyk"]);
+    let before = place.files();
+    for mpi in Mpi::all() {
+        let least = format!("{}M", least_memory(&place, mpi, 2, &COUNT));
+        let args = [&COUNT[..], &["--resume", "--memory", &least]].concat();
+        let mut resumed = 0;
+        for (wanted, ranks) in [(1, 2), (300, 2), (200, 3), (400, 1)] {
+            let mut job = Job::new(&place, mpi, 2).start(&args);
+            if job.wait_until(|| bins_done(&place) >= wanted) {
+                job.signal_rank(0, "KILL");
+                job.signal_rank(1, "KILL");
+                assert!(job.end_within(SOON).code != 0);
+                assert!(!place.path("o.gyk").exists(), "a killed job published its output");
+                let again = [&COUNT[..], &["--resume", "--memory", "1G", "--report", "r.json"]].concat();
+                Job::new(&place, mpi, ranks).ok(&again);
+                // With as many ranks finished bins count too, with others what was read and spilled.
+                let report = place.json("r.json");
+                let stages = report["stages"].as_array().unwrap();
+                resumed += usize::from(stages.iter().all(|stage| stage["stage"] != "read"));
+                let bins = report["counts"]["resumed_bins"].as_u64().unwrap();
+                assert!(ranks == 2 || bins == 0, "{report}");
+                fs::remove_file(place.path("r.json")).unwrap();
+            } else {
+                job.end_within(SOON);
+            }
+            assert!(place.read("o.gyk") == place.read("alone.gyk"), "{mpi:?}: {wanted} bins, then {ranks} ranks");
+            fs::remove_file(place.path("o.gyk")).unwrap();
+            assert_eq!(place.files(), before);
+        }
+        assert!(resumed > 2, "{resumed} jobs were killed in time and resumed");
+    }
+}
