@@ -232,7 +232,8 @@ impl<J: World> Run<'_, J> {
     fn lay_out_meanwhile(&self, writer: &Writer, count: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
         std::thread::scope(|scope| {
             let lay_out = || writer.lay_out(|lengths| Ok::<_, Error>(self.world.sum(lengths)?));
-            let laying_out = scope.spawn(lay_out);
+            let thread = std::thread::Builder::new().name("layout".into());
+            let laying_out = thread.spawn_scoped(scope, lay_out).expect("the system has threads to give");
             let counted = count().inspect_err(|_| writer.abandon());
             let laid_out = laying_out.join().unwrap_or_else(|panic| resume_unwind(panic));
             // Who gave up because of the other has nothing to say.

@@ -258,6 +258,8 @@ pub fn sum(trace: &Trace) -> Profile {
     Profile { stages, wall, collectives, severest, folded }
 }
 
+/// The name of the thread that starts the others.
+const MAIN: &str = "main";
 /// How the names of workers begin.
 const WORKER: &str = "worker ";
 
@@ -285,12 +287,17 @@ fn count_threads(trace: &Trace, stages: &mut [Stage], all: &[(usize, &Span)]) {
 /// What a second of a span is of the wall time of its stage. What the main thread does keeps all from working; what other threads
 /// do (the exchange, write-back) goes on beside the work.
 fn share(trace: &Trace, cell: &Cell, span: &Span) -> f64 {
-    match trace.threads.get(&(span.rank, span.track)).map(String::as_str) {
-        _ if span.beside => 0.0,
-        Some("main") => 1.0,
-        Some(name) if name.starts_with(WORKER) => 1.0 / cell.threads as f64,
-        _ => 0.0,
+    match works(trace, span) {
+        true if is_worker(trace, span) => 1.0 / cell.threads as f64,
+        true => 1.0,
+        false => 0.0,
     }
+}
+
+/// Whether a span is part of the work, not beside it.
+pub fn works(trace: &Trace, span: &Span) -> bool {
+    let main = || trace.threads.get(&(span.rank, span.track)).is_some_and(|name| name == MAIN);
+    !span.beside && (is_worker(trace, span) || main())
 }
 
 fn add(trace: &Trace, cell: &mut Cell, span: &Span) {

@@ -153,6 +153,16 @@ fn ranks_wait_for_the_latest() {
 }
 
 #[test]
+fn waits_beside_the_work_keep_nobody_from_it() {
+    let wait = json!({"at": "collective", "call": "sum", "instance": 0});
+    let mut made = Made::new(2).stage("count", 0.0, 2.0).work(0.0);
+    made = made.span("wait", 0, 9, 0.0, 1.5, wait.clone()).span("wait", 1, 9, 1.0, 1.5, wait);
+    let (_, profile) = made.read();
+    times_are(&profile, 0, 0, &[(Place::Compute, 2.0)]);
+    assert!(profile.severest.is_none() && profile.collectives.calls == 0, "{profile:?}");
+}
+
+#[test]
 fn barriers_have_a_column_of_their_own() {
     let barrier = json!({"at": "collective", "call": "barrier"});
     let made = Made::new(2)

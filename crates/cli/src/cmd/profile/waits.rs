@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::file::{Span, Trace, What};
-use super::sums::Place;
+use super::sums::{Place, works};
 
 /// A wait of one thread.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ pub struct Wait {
 /// What happened in collectives.
 #[derive(Debug, Default)]
 pub struct Collectives {
-    /// Calls, each of all ranks.
+    /// Calls, each of all ranks, that kept threads from work.
     pub calls: usize,
     /// Seconds that all ranks waited for the last to come, barriers too.
     pub waited: f64,
@@ -52,8 +52,9 @@ pub fn find<'t>(trace: &'t Trace, stage_of: &dyn Fn(&Span) -> usize) -> Waits<'t
         collectives: Collectives { late: vec![0.0; trace.ranks], ..Collectives::default() },
         severest: None,
     };
-    let waiting =
-        |span: &&Span| matches!(span.what, What::Message | What::Buffer | What::Border | What::Turn) && !span.beside;
+    let waiting = |span: &&Span| {
+        matches!(span.what, What::Message | What::Buffer | What::Border | What::Turn) && works(trace, span)
+    };
     if let Some(longest) = trace.spans.iter().filter(waiting).max_by(|a, b| a.own.total_cmp(&b.own)) {
         waits.consider(wait(trace, longest, longest.own, None, stage_of));
     }
@@ -96,6 +97,10 @@ impl<'t> Waits<'t> {
         let all: f64 = calls.iter().map(|span| waited(span)).sum();
         for span in calls {
             self.in_collectives.push((span, place, waited(span)));
+        }
+        // Nobody is kept from work by a wait beside it.
+        if !calls.iter().all(|span| works(trace, span)) {
+            return;
         }
         self.collectives.calls += 1;
         self.collectives.waited += all;
