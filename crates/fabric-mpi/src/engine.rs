@@ -13,7 +13,7 @@ use gyrase_fabric::{Exchange, FabricError};
 use crate::collectives::Collectives;
 use crate::letters::Letters;
 use crate::mpi::Mpi;
-use crate::pulse::{Beat, Failed, Pulse};
+use crate::pulse::{Beat, Failed, Pulse, Rounds};
 use crate::tasks::{Own, Shared, Task, Why};
 
 /// Turns without any movement that only let other threads run, before the first sleep.
@@ -65,8 +65,8 @@ pub(crate) struct Engine {
     collectives: Collectives,
     letters: Letters,
     exchange: Option<Box<Exchange>>,
-    /// Rounds of exchanges before that one.
-    rounds: u64,
+    /// How many there were, that one too.
+    exchanges: u64,
 }
 
 impl Engine {
@@ -82,7 +82,7 @@ impl Engine {
             collectives: Collectives::default(),
             letters: Letters::default(),
             exchange: None,
-            rounds: 0,
+            exchanges: 0,
         }
     }
 
@@ -177,7 +177,10 @@ impl Engine {
                 let _ = reply.send(self.mpi.shim.compare_and_swap(&windows[window], place, expected, new)?);
             }
             Task::Send(letter) => self.letters.send(&self.mpi, letter)?,
-            Task::Exchange(exchange) => self.exchange = Some(exchange),
+            Task::Exchange(exchange) => {
+                self.exchanges += 1;
+                self.exchange = Some(exchange);
+            }
             collective => self.collectives.push(collective),
         }
         Ok(())
@@ -193,9 +196,8 @@ impl Engine {
     /// Moves records; whether any moved.
     fn step_exchange(&mut self) -> Result<bool, FabricError> {
         let Some(exchange) = &mut self.exchange else { return Ok(false) };
-        let moved = exchange.step(&mut self.mpi, self.told.rounds.saturating_sub(self.rounds))?;
+        let moved = exchange.step(&mut self.mpi, self.told.rounds.of(self.exchanges))?;
         if exchange.is_over() {
-            self.rounds += exchange.started();
             self.exchange = None;
         }
         Ok(moved)
@@ -212,7 +214,8 @@ impl Engine {
             Own::Failed(code) => Some(Failed { rank: self.mpi.rank, code }),
             Own::Working | Own::Left | Own::Done => None,
         };
-        let rounds = self.rounds + self.exchange.as_ref().map_or(0, |exchange| exchange.started());
+        let started = self.exchange.as_ref().map_or(0, |exchange| exchange.started());
+        let rounds = Rounds { exchange: self.exchanges, started };
         let stays = match own {
             Own::Working | Own::Failed(_) => true,
             Own::Left => !self.letters.is_idle(),

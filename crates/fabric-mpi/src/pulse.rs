@@ -23,13 +23,42 @@ pub(crate) struct Failed {
     pub(crate) code: u8,
 }
 
+/// How far an exchange of records is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Rounds {
+    /// Which exchange of the job it is, from 1.
+    pub(crate) exchange: u64,
+    /// How many of its rounds were started.
+    pub(crate) started: u64,
+}
+
+/// Bits of the rounds of an exchange, below those of its number.
+const STARTED: u32 = 40;
+
+impl Rounds {
+    /// More of a later exchange.
+    fn encode(self) -> u64 {
+        self.exchange << STARTED | self.started
+    }
+
+    fn decode(number: u64) -> Rounds {
+        Rounds { exchange: number >> STARTED, started: number & ((1 << STARTED) - 1) }
+    }
+
+    /// Rounds of `exchange` that one has started at least. Who has begun a later one has seen the last round of this one, and so
+    /// have all started it.
+    pub(crate) fn of(self, exchange: u64) -> u64 {
+        if self.exchange == exchange { self.started } else { 0 }
+    }
+}
+
 /// What a process tells, and what all told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Beat {
     /// The lowest rank that failed.
     pub(crate) failed: Option<Failed>,
-    /// The most rounds of exchanges that one has started.
-    pub(crate) rounds: u64,
+    /// The most rounds that one has started of the last exchange that one has begun.
+    pub(crate) rounds: Rounds,
     /// Whether one has not left yet.
     pub(crate) stays: bool,
 }
@@ -38,12 +67,16 @@ impl Beat {
     /// Numbers of which the largest are what all told.
     fn encode(&self, ranks: usize) -> Vec<u64> {
         let failed = |failed: Failed| ((ranks - failed.rank) as u64) << 8 | u64::from(failed.code);
-        vec![self.failed.map_or(0, failed), self.rounds, self.stays.into()]
+        vec![self.failed.map_or(0, failed), self.rounds.encode(), self.stays.into()]
     }
 
     fn decode(numbers: &[u64], ranks: usize) -> Beat {
         let failed = |number: u64| Failed { rank: ranks - (number >> 8) as usize, code: number as u8 };
-        Beat { failed: (numbers[0] > 0).then(|| failed(numbers[0])), rounds: numbers[1], stays: numbers[2] > 0 }
+        Beat {
+            failed: (numbers[0] > 0).then(|| failed(numbers[0])),
+            rounds: Rounds::decode(numbers[1]),
+            stays: numbers[2] > 0,
+        }
     }
 }
 
@@ -83,8 +116,9 @@ mod tests {
 
     #[test]
     fn the_largest_numbers_are_what_all_told() {
-        let fine = Beat { failed: None, rounds: 7, stays: false };
-        let failed = |rank, code| Beat { failed: Some(Failed { rank, code }), rounds: 2, stays: true };
+        let rounds = |exchange, started| Rounds { exchange, started };
+        let fine = Beat { failed: None, rounds: rounds(2, 7), stays: false };
+        let failed = |rank, code| Beat { failed: Some(Failed { rank, code }), rounds: rounds(1, 9), stays: true };
         let told = |beats: &[Beat]| {
             let numbers: Vec<_> = beats.iter().map(|beat| beat.encode(100)).collect();
             let largest: Vec<_> = (0..3).map(|i| numbers.iter().map(|of_one| of_one[i]).max().expect("one")).collect();
@@ -92,7 +126,9 @@ mod tests {
         };
         assert_eq!(told(&[fine, fine]), fine);
         let three = told(&[fine, failed(99, 143), failed(3, 7), failed(4, 8)]);
-        assert_eq!(three, Beat { failed: Some(Failed { rank: 3, code: 7 }), rounds: 7, stays: true });
+        assert_eq!(three, Beat { failed: Some(Failed { rank: 3, code: 7 }), rounds: rounds(2, 7), stays: true });
+        // A process that is still in the first exchange has started all its rounds.
+        assert_eq!([1, 2, 3].map(|exchange| three.rounds.of(exchange)), [0, 7, 0]);
         assert_eq!(told(&[failed(0, 0), failed(1, 255)]).failed, Some(Failed { rank: 0, code: 0 }));
     }
 }

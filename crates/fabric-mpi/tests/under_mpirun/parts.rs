@@ -247,9 +247,10 @@ fn before(chunk: usize) -> Vec<u8> {
     vec![chunk as u8; chunk * 1000 % 70_001]
 }
 
-/// The contract of the fabric, in memory and spilled; a process has no worker, others have several.
+/// The contract of the fabric, in memory and spilled; a process has no worker, others have several. One exchange begins while
+/// others are still in the one before it.
 fn records(job: &Job) -> Result<(), FabricError> {
-    for (partitions, records) in [(1, 100), (64, 5_000), (300, 2_000)] {
+    for (partitions, records) in [(1, 100), (64, 5_000), (1, 10), (3, 10), (2, 10), (300, 2_000)] {
         let tmp = tempfile::tempdir().expect("a folder");
         let workers = |rank: usize| (rank + 1) % 3;
         let first = (0..job.rank()).map(workers).sum();
