@@ -139,7 +139,10 @@ pub fn in_order<F: Feed, S, R: Send, E: From<TabulateError>>(
             lock(&shared).spare.push(task);
         }
         for lane in lanes {
-            let done = lane.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            let done = lane
+                .expect("the system has threads to give")
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             outcome = outcome.and(done.map_err(E::from));
         }
         outcome
