@@ -22,20 +22,19 @@ pub fn cores_each(processes: usize) -> usize {
 }
 
 /// Cores that a process may run on.
-fn affinity(status: &str) -> Option<usize> {
+pub fn affinity(status: &str) -> Option<usize> {
     let status = std::fs::read_to_string(status).ok()?;
     let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
     listed(list.trim())
 }
 
-/// How many a list such as `0-3,8` names.
-fn listed(list: &str) -> Option<usize> {
-    list.split(',')
-        .map(|range| {
-            let (first, last) = range.split_once('-').unwrap_or((range, range));
-            Some(last.parse::<usize>().ok()? + 1 - first.parse::<usize>().ok()?)
-        })
-        .sum()
+/// How many numbers a list such as `0-3,8` has.
+pub fn listed(list: &str) -> Option<usize> {
+    list.split(',').try_fold(0, |sum, part| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last): (usize, usize) = (first.parse().ok()?, last.parse().ok()?);
+        Some(sum + (last + 1).checked_sub(first)?)
+    })
 }
 
 /// Bytes of memory that a run can count on: the smallest of what is available on the machine, the control group's limit

@@ -5,7 +5,7 @@ use std::fs::read_to_string;
 use gyrase_kmer::Kernels;
 
 use super::Finding;
-use crate::machine;
+use crate::machine::{self, listed};
 use crate::words::things;
 
 /// Which kernels run.
@@ -25,9 +25,7 @@ pub fn kernels() -> Finding {
 /// How many cores this process may use, and what keeps it from more.
 pub fn cores() -> Finding {
     let list = |path: &str| read_to_string(path).ok().and_then(|text| listed(text.trim()));
-    let status = read_to_string("/proc/self/status").unwrap_or_default();
-    let bound = status.lines().find_map(|line| listed(line.strip_prefix("Cpus_allowed_list:")?.trim()));
-    judge(machine::cores(), bound, list("/sys/devices/system/cpu/online"))
+    judge(machine::cores(), machine::affinity("/proc/self/status"), list("/sys/devices/system/cpu/online"))
 }
 
 fn judge(usable: usize, bound: Option<usize>, online: Option<usize>) -> Finding {
@@ -42,15 +40,6 @@ fn judge(usable: usize, bound: Option<usize>, online: Option<usize>) -> Finding 
         return Finding::warning(topic, format!("{have}: the control group (container, batch job) allows no more"));
     }
     Finding::fine(topic, have)
-}
-
-/// How many numbers a list such as `0-3,8` has.
-fn listed(list: &str) -> Option<usize> {
-    list.split(',').try_fold(0, |sum, part| {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        let (first, last): (usize, usize) = (first.parse().ok()?, last.parse().ok()?);
-        Some(sum + (last + 1).checked_sub(first)?)
-    })
 }
 
 #[cfg(test)]
