@@ -40,6 +40,7 @@ fn make(folder: &Path) -> Result<Valid, Box<dyn std::error::Error>> {
         tmp: folder.to_path_buf(),
         max_tmp: None,
         resume: false,
+        chunk: None,
     };
     run(&config, &Default::default())?;
     let config = ExportConfig {

@@ -18,10 +18,13 @@ pub fn command(program: &str, args: &[&str]) -> Command {
     command
 }
 
-/// The `cargo` that runs this.
+/// The `cargo` that runs this; both workspaces share one target folder, so that what they have in common is built once.
 pub fn cargo(args: &[&str]) -> Command {
     let program = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
-    command(&program, args)
+    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| root().join("target").into());
+    let mut command = command(&program, args);
+    command.env("CARGO_TARGET_DIR", target);
+    command
 }
 
 /// Runs a command to its end; its failure is named by `what`.

@@ -47,10 +47,8 @@ fn smoke() -> Result<()> {
         println!("cargo-fuzz is not installed (cargo install cargo-fuzz); the smoke run mutates input by itself");
     }
     let seconds = SMOKE_SECONDS.to_string();
-    // One target folder for both workspaces, so that what they share is built once.
-    let target = std::env::var("CARGO_TARGET_DIR").unwrap_or_else(|_| "target".into());
     let mut command = steps::cargo(&["run", "--quiet", "--manifest-path", "fuzz/Cargo.toml", "--bin", "smoke"]);
-    command.args(["--target-dir", &target, "--", "--seconds", &seconds]);
+    command.args(["--", "--seconds", &seconds]);
     if nightly {
         command.arg("--libfuzzer");
     }

@@ -24,7 +24,11 @@ pub fn run() -> Result<()> {
     if !found.is_empty() {
         return Err(format!("{}\n{} breaches of the house rules", found.join("\n"), found.len()));
     }
-    steps::succeed(steps::cargo(&["fmt", "--all", "--check"]), "format")?;
-    let clippy = steps::cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]);
-    steps::succeed(clippy, "lints")
+    for manifest in ["Cargo.toml", "fuzz/Cargo.toml"] {
+        let manifest = ["--manifest-path", manifest];
+        steps::succeed(steps::cargo(&[&["fmt", "--all", "--check"], &manifest[..]].concat()), "format")?;
+        let lints = ["--all-targets", "--quiet", "--", "-D", "warnings"];
+        steps::succeed(steps::cargo(&[&["clippy", "--workspace"], &manifest[..], &lints].concat()), "lints")?;
+    }
+    Ok(())
 }
