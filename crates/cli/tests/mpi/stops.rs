@@ -1,10 +1,11 @@
 //! Jobs that are stopped: by a person, by the system, one rank of them or all; and go on.
 
+use std::fmt::Debug;
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::launch::{Job, Mpi, Running};
+use crate::launch::{Ended, Job, Mpi, Running};
 use crate::matrix::least_memory;
 use crate::place::Place;
 use crate::stealing::hindered;
@@ -20,10 +21,10 @@ fn found(folder: &Path, name: &str) -> Vec<std::path::PathBuf> {
 }
 
 /// A job whose reading takes long on every rank, once it has begun.
-fn start_slow(place: &Place, mpi: Mpi, more: &[&str]) -> Running {
+fn start_slow(place: &Place, mpi: Mpi) -> Running {
     let least = format!("{}M", least_memory(place, mpi, 3, &COUNT));
     let job = Job::new(place, mpi, 3).on_all(&hindered("GYRASE_DELAY_MS=100"));
-    let mut job = job.start(&[&COUNT[..], &["--memory", &least, "--chunk", "1M"], more].concat());
+    let mut job = job.start(&[&COUNT[..], &["--memory", &least, "--chunk", "1M"]].concat());
     let ready = job.wait_until(|| place.files().iter().any(|name| name == "o.gyk.partial"));
     assert!(ready, "it was done before it was stopped");
     // Long enough for all ranks to read, far from as long as they read.
@@ -31,50 +32,42 @@ fn start_slow(place: &Place, mpi: Mpi, more: &[&str]) -> Running {
     job
 }
 
-#[test]
-fn a_signal_to_the_launcher_ends_all_and_leaves_nothing() {
+/// Stops jobs in each of some ways: they must end soon, pass the `check`, and leave nothing.
+fn stops<W: Copy + Debug>(ways: [W; 2], stop: impl Fn(&Running, W), check: impl Fn(&Place, &Ended)) {
     let place = Place::new();
     place.simulate_much();
     let before = place.files();
-    for (mpi, signal) in Mpi::all().into_iter().flat_map(|mpi| [(mpi, "TERM"), (mpi, "INT")]) {
-        let job = start_slow(&place, mpi, &[]);
-        job.signal_launcher(signal);
+    for (mpi, way) in Mpi::all().into_iter().flat_map(|mpi| ways.map(|way| (mpi, way))) {
+        let job = start_slow(&place, mpi);
+        stop(&job, way);
         let ended = job.end_within(SOON);
-        assert!(ended.code != 0, "{mpi:?} {signal}: {}", ended.stderr);
-        assert_eq!(place.files(), before, "{mpi:?} {signal}: {}", ended.stderr);
+        println!("{mpi:?}, {way:?}: {}", ended.stderr);
+        check(&place, &ended);
+        assert_eq!(place.files(), before);
     }
+}
+
+#[test]
+fn a_signal_to_the_launcher_ends_all_and_leaves_nothing() {
+    stops(["TERM", "INT"], Running::signal_launcher, |_, ended| assert!(ended.code != 0));
 }
 
 #[test]
 fn a_rank_that_is_asked_to_stop_ends_all_and_leaves_nothing() {
-    let place = Place::new();
-    place.simulate_much();
-    let before = place.files();
-    for (mpi, rank) in Mpi::all().into_iter().flat_map(|mpi| [(mpi, 0), (mpi, 2)]) {
-        let job = start_slow(&place, mpi, &[]);
-        job.signal_rank(rank, "TERM");
-        let ended = job.end_within(SOON);
-        ended.check(143, &["stopped as asked"]);
-        assert_eq!(place.files(), before, "{mpi:?} rank {rank}: {}", ended.stderr);
-    }
+    let stop = |job: &Running, rank| job.signal_rank(rank, "TERM");
+    stops([0, 2], stop, |_, ended| ended.check(143, &["stopped as asked"]));
 }
 
 #[test]
 fn a_rank_that_is_killed_ends_all_and_publishes_nothing() {
-    let place = Place::new();
-    place.simulate_much();
-    let before = place.files();
-    for (mpi, rank) in Mpi::all().into_iter().flat_map(|mpi| [(mpi, 1), (mpi, 0)]) {
-        let job = start_slow(&place, mpi, &[]);
-        job.signal_rank(rank, "KILL");
-        let ended = job.end_within(SOON);
-        assert!(ended.code != 0, "{mpi:?} rank {rank}: {}", ended.stderr);
+    let stop = |job: &Running, rank| job.signal_rank(rank, "KILL");
+    stops([1, 0], stop, |place, ended| {
+        assert!(ended.code != 0);
         assert!(!place.path("o.gyk").exists());
         // Who is killed cannot clean up: the next run does.
         place.ok(&[&COUNT[..], &["--memory", "1G"]].concat());
         fs::remove_file(place.path("o.gyk")).unwrap();
-        assert_eq!(place.files(), before, "{mpi:?} rank {rank}: {}", ended.stderr);
-    }
+    });
 }
 
 #[test]
