@@ -61,7 +61,6 @@ fn begin(mpi: &Mpi, task: Task) -> Result<Box<dyn UnderWay>, FabricError> {
     let shim = &mpi.shim;
     Ok(match task {
         Task::Reduce(how, mine, reply) => Asked::of(shim.reduce(how, mine)?, |(_, all)| all, reply),
-        Task::SumBefore(mine, reply) => Asked::of(shim.sum_before(mine)?, |numbers| numbers.1, reply),
         Task::Sizes(mine, reply) => Asked::of(shim.gather(mine, mpi.ranks)?, |(_, all)| all, reply),
         Task::Gather(mine, sizes, reply) => {
             Asked::of(shim.gatherv(mine, gathered(mpi, &sizes)?)?, |gathered| gathered.all, reply)

@@ -15,7 +15,7 @@ use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LOCAL, RTLD_NOW};
 use crate::StartError;
 
 /// The version of the shim's functions that this file calls.
-pub(crate) const VERSION: c_int = 1;
+pub(crate) const VERSION: c_int = 2;
 
 /// Bytes for a message of MPI's.
 const TEXT: usize = 512;
@@ -52,7 +52,6 @@ functions! {
     pulse: fn(*const u64, *mut u64, c_int, Operations) -> c_int;
     max: fn(*const u64, *mut u64, c_int, Operations) -> c_int;
     sum: fn(*const u64, *mut u64, c_int, Operations) -> c_int;
-    sum_before: fn(*const u64, *mut u64, Operations) -> c_int;
     gather: fn(*const u64, *mut u64, Operations) -> c_int;
     gatherv: fn(*const u8, c_int, *mut u8, *const c_int, *const c_int, Operations) -> c_int;
     barrier: fn(Operations) -> c_int;
@@ -320,14 +319,6 @@ impl Shim {
         // SAFETY: both vectors have as many numbers as is said, and the operation holds them.
         self.begin("MPI_Iallreduce", (mine, all), |(mine, all), operation| unsafe {
             function(from(mine), into(all), mine.len() as c_int, operation)
-        })
-    }
-
-    /// The second number becomes the sum of the first ones of all lower ranks.
-    pub(crate) fn sum_before(&self, mine: u64) -> Result<Operation<Box<(u64, u64)>>, FabricError> {
-        // SAFETY: both numbers stay where they are in the box that the operation holds.
-        self.begin("MPI_Iexscan", Box::new((mine, 0)), |numbers, operation| unsafe {
-            (self.functions.sum_before)(&numbers.0, &mut numbers.1, operation)
         })
     }
 

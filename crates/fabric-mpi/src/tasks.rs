@@ -21,8 +21,6 @@ pub(crate) type Reply<T> = SyncSender<T>;
 pub(crate) enum Task {
     /// Collective: one number of everybody's, place by place.
     Reduce(Reduce, Vec<u64>, Reply<Vec<u64>>),
-    /// Collective: the sum over lower ranks.
-    SumBefore(u64, Reply<u64>),
     /// Collective: everybody's number to rank 0.
     Sizes(u64, Reply<Vec<u64>>),
     /// Collective: everybody's bytes to rank 0, which knows how many each gives.

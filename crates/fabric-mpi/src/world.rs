@@ -49,10 +49,6 @@ impl World for Job {
         self.collective("max", |reply| Task::Reduce(Reduce::Max, numbers.to_vec(), reply))
     }
 
-    fn sum_before(&self, number: u64) -> Result<u64, FabricError> {
-        self.collective("sum_before", |reply| Task::SumBefore(number, reply))
-    }
-
     fn gather(&self, bytes: Vec<u8>) -> Result<Vec<Vec<u8>>, FabricError> {
         let sizes = self.collective("gather", |reply| Task::Sizes(bytes.len() as u64, reply))?;
         let all = self.collective("gather", |reply| Task::Gather(bytes, sizes.clone(), reply))?;

@@ -167,10 +167,6 @@ impl World for Process {
         self.fold(numbers, u64::max)
     }
 
-    fn sum_before(&self, number: u64) -> Result<u64, FabricError> {
-        Ok(self.numbers(&[number])?[..self.rank].iter().map(|numbers| numbers[0]).sum())
-    }
-
     fn gather(&self, bytes: Vec<u8>) -> Result<Vec<Vec<u8>>, FabricError> {
         let all = self.all(bytes)?;
         Ok(if self.rank == 0 { all.to_vec() } else { Vec::new() })
@@ -344,7 +340,6 @@ mod tests {
             let mine = process.rank() as u64 + 1;
             assert_eq!(process.sum(&[mine, u64::MAX]).unwrap(), [6, u64::MAX - 2]);
             assert_eq!(process.max(&[mine, 10 - mine]).unwrap(), [3, 9]);
-            assert_eq!(process.sum_before(mine).unwrap(), [0, 1, 3][process.rank()]);
             let gathered = process.gather(vec![mine as u8; process.rank()]).unwrap();
             assert_eq!(gathered, if mine == 1 { vec![vec![], vec![2], vec![3, 3]] } else { vec![] });
             if process.rank() == 1 {

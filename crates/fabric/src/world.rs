@@ -59,12 +59,6 @@ pub trait World: Sync {
     /// Another process failed.
     fn max(&self, numbers: &[u64]) -> Result<Vec<u64>, FabricError>;
 
-    /// Collective. The sum of the number over the processes of a lower rank.
-    ///
-    /// # Errors
-    /// Another process failed.
-    fn sum_before(&self, number: u64) -> Result<u64, FabricError>;
-
     /// Collective. Rank 0 gets what every process gave, in the order of ranks; the others get nothing.
     ///
     /// # Errors
@@ -168,10 +162,6 @@ impl World for Alone {
 
     fn max(&self, numbers: &[u64]) -> Result<Vec<u64>, FabricError> {
         Ok(numbers.to_vec())
-    }
-
-    fn sum_before(&self, _: u64) -> Result<u64, FabricError> {
-        Ok(0)
     }
 
     fn gather(&self, bytes: Vec<u8>) -> Result<Vec<Vec<u8>>, FabricError> {

@@ -58,6 +58,20 @@ fn a_shim_that_is_none_is_refused() {
 }
 
 #[test]
+fn a_shim_of_another_version_is_refused() {
+    let place = Place::new();
+    place.simulate("2000", "5");
+    place.write("old.c", "int gyrase_mpi_version(void) { return 1; }\n");
+    let (source, old) = (place.path("old.c"), place.path("old.so"));
+    let mut compiler = Command::new("cc");
+    assert!(compiler.args(["-shared", "-fPIC", "-o"]).arg(&old).arg(source).status().unwrap().success());
+    for mpi in Mpi::all() {
+        let job = Job::new(&place, mpi, 2).variable("GYRASE_MPI_SHIM", old.to_str().unwrap());
+        job.run(&COUNT).check_each(8, &["another version of Gyrase", "run `gyrase mpi-setup` again"]);
+    }
+}
+
+#[test]
 fn other_verbs_are_for_one_process() {
     let place = Place::new();
     place.simulate("2000", "5");
