@@ -1,6 +1,6 @@
 //! The run: inputs to database.
 
-use std::panic::resume_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -234,10 +234,15 @@ impl<J: World> Run<'_, J> {
             let lay_out = || writer.lay_out(|lengths| Ok::<_, Error>(self.world.sum(lengths)?));
             let thread = std::thread::Builder::new().name("layout".into());
             let laying_out = thread.spawn_scoped(scope, lay_out).expect("the system has threads to give");
-            let counted = count().inspect_err(|_| writer.abandon());
+            let counted = catch_unwind(AssertUnwindSafe(count));
+            if !matches!(counted, Ok(Ok(()))) {
+                // The other thread waits for bins of this process, or for other processes.
+                writer.abandon();
+                self.world.give_up();
+            }
             let laid_out = laying_out.join().unwrap_or_else(|panic| resume_unwind(panic));
             // Who gave up because of the other has nothing to say.
-            match (counted, laid_out) {
+            match (counted.unwrap_or_else(|panic| resume_unwind(panic)), laid_out) {
                 (Err(Error::Database(GykError::Abandoned { .. })), laid_out) => laid_out,
                 (counted, laid_out) => counted.and(laid_out),
             }

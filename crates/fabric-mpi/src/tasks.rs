@@ -11,7 +11,7 @@ use crate::letters::{Inbox, Letter};
 use crate::pulse::Failed;
 use crate::shim::{Fetch, Reduce};
 
-/// How often a thread that waits for an answer looks whether the run was stopped.
+/// How often a thread that waits for an answer looks whether there will be one.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Where the answer goes. Dropped when there will be none.
@@ -154,7 +154,7 @@ impl Shared {
         loop {
             match answer.recv_timeout(LOOK) {
                 Ok(answer) => return Ok(answer),
-                Err(RecvTimeoutError::Timeout) if !self.is_cancelled() => {}
+                Err(RecvTimeoutError::Timeout) if self.goes_on().is_ok() => {}
                 Err(_) => return Err(self.error()),
             }
         }

@@ -8,7 +8,7 @@ use gyrase_fabric::{
 
 use crate::Job;
 use crate::shim::Reduce;
-use crate::tasks::Task;
+use crate::tasks::{Task, Why};
 
 impl World for Job {
     type Fabric = ExchangeFabric;
@@ -55,6 +55,10 @@ impl World for Job {
         // Only rank 0 was told sizes that mean something.
         let sizes = if self.rank == 0 { sizes } else { Vec::new() };
         Ok(cut(&all, &sizes))
+    }
+
+    fn give_up(&self) {
+        self.shared.over(Why::Elsewhere);
     }
 }
 

@@ -171,6 +171,10 @@ impl World for Process {
         let all = self.all(bytes)?;
         Ok(if self.rank == 0 { all.to_vec() } else { Vec::new() })
     }
+
+    fn give_up(&self) {
+        self.job.fail();
+    }
 }
 
 /// An operation, by its number, and the process that takes part in it.

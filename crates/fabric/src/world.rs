@@ -64,6 +64,10 @@ pub trait World: Sync {
     /// # Errors
     /// Another process failed.
     fn gather(&self, bytes: Vec<u8>) -> Result<Vec<Vec<u8>>, FabricError>;
+
+    /// Says that this process failed and is about to end: a thread of it that waits in a collective, or comes to one later, gets
+    /// [`FabricError::Elsewhere`]. The others hear of it when this process ends, if not before.
+    fn give_up(&self);
 }
 
 /// The run of `all` things, one behind the other, that falls to the process `rank` of `ranks`.
@@ -167,6 +171,8 @@ impl World for Alone {
     fn gather(&self, bytes: Vec<u8>) -> Result<Vec<Vec<u8>>, FabricError> {
         Ok(vec![bytes])
     }
+
+    fn give_up(&self) {}
 }
 
 #[cfg(test)]

@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use gyrase_count::{Config, Error, Summary, run_in};
 use gyrase_fabric::threads::{Process, run};
-use gyrase_fabric::{FabricError, Progress, Steal, World};
+use gyrase_fabric::{Combining, ExchangeFabric, FabricError, Progress, Schedule, SpillFolder, Steal, World};
 use gyrase_tabulate::{Scattered, TabulateError};
 
 use crate::naive::Random;
@@ -183,6 +185,98 @@ fn a_process_that_fails_ends_the_job_and_leaves_nothing() {
     assert!(error.contains("all machines of the job share"), "{error}");
     let error = with(0, Config { output: place.folder.path().join("no/x.gyk"), ..good.clone() }).to_string();
     assert!(error.contains("there is no folder"), "{error}");
+}
+
+/// A job of two whose process 1 finds its last bins damaged, while process 0 is far behind: it sums lengths of bins only once process 1
+/// has ended.
+struct Uneven<'a> {
+    process: &'a Process,
+    ended: &'a AtomicBool,
+    folder: OnceLock<Arc<SpillFolder>>,
+}
+
+/// Cuts off the end of what was spilled: bins lie there in order.
+fn damage(folder: &SpillFolder) {
+    for entry in std::fs::read_dir(folder.path()).unwrap() {
+        let file = std::fs::OpenOptions::new().write(true).open(entry.unwrap().path()).unwrap();
+        file.set_len(file.metadata().unwrap().len().saturating_sub(1)).unwrap();
+    }
+}
+
+impl Uneven<'_> {
+    fn wait_for_the_end(&self) {
+        let ended = (0..6000).any(|_| {
+            std::thread::sleep(Duration::from_millis(10));
+            self.ended.load(Relaxed)
+        });
+        assert!(ended, "process 1 failed, and waits for process 0");
+    }
+}
+
+impl World for Uneven<'_> {
+    type Fabric = ExchangeFabric;
+
+    fn rank(&self) -> usize {
+        self.process.rank()
+    }
+
+    fn ranks(&self) -> usize {
+        self.process.ranks()
+    }
+
+    fn fabric(
+        &self,
+        partitions: usize,
+        memory: u64,
+        folder: Arc<SpillFolder>,
+        combining: Combining,
+    ) -> Result<ExchangeFabric, FabricError> {
+        self.folder.set(Arc::clone(&folder)).unwrap();
+        self.process.fabric(partitions, memory, folder, combining)
+    }
+
+    fn schedule(&self, chunks: usize) -> Result<Box<dyn Schedule + '_>, FabricError> {
+        self.process.schedule(chunks)
+    }
+
+    fn sum(&self, numbers: &[u64]) -> Result<Vec<u64>, FabricError> {
+        if self.rank() == 0 && numbers.len() > 1 {
+            self.wait_for_the_end();
+        }
+        self.process.sum(numbers)
+    }
+
+    fn max(&self, numbers: &[u64]) -> Result<Vec<u64>, FabricError> {
+        // What is asked once the records were exchanged: whether an input is to be read again.
+        if let (1, [_], Some(folder)) = (self.rank(), numbers, self.folder.get()) {
+            damage(folder);
+        }
+        self.process.max(numbers)
+    }
+
+    fn gather(&self, bytes: Vec<u8>) -> Result<Vec<Vec<u8>>, FabricError> {
+        self.process.gather(bytes)
+    }
+
+    fn give_up(&self) {
+        self.process.give_up();
+    }
+}
+
+#[test]
+fn a_process_that_fails_does_not_wait_for_one_that_is_behind() {
+    let place = Place::new();
+    let config = least_of(2, &place.config(&[genome(&place, 24, 6)], 15, false));
+    let ended = AtomicBool::new(false);
+    let outcome = count_as(2, Steal::On, |process| {
+        let uneven = Uneven { process, ended: &ended, folder: OnceLock::new() };
+        let outcome = run_in(&config, &uneven, &Progress::default());
+        ended.fetch_or(process.rank() == 1, Relaxed);
+        outcome
+    });
+    let error = failure(outcome, 1).to_string();
+    assert!(error.contains("was damaged"), "{error}");
+    assert!(place.left().is_empty(), "{:?}", place.left());
 }
 
 #[test]

@@ -24,6 +24,7 @@ fn main() {
         one_failure_ends_all(site);
         a_failure_ends_the_exchange(site);
         a_stopped_rank_waits_no_more(site);
+        a_failed_rank_waits_no_more(site);
         one_of_two_failures_is_told(site);
         a_stuck_rank_ends_too(site);
         a_missing_shim_is_named(site);
@@ -66,6 +67,11 @@ fn a_failure_ends_the_exchange(site: &Site) {
 fn a_stopped_rank_waits_no_more(site: &Site) {
     let run = site.run("one is stopped", 3);
     ended_by(&run, 143, "says: rank 1: stopped as asked");
+}
+
+fn a_failed_rank_waits_no_more(site: &Site) {
+    let run = site.run("one gives up beside a collective", 3);
+    ended_by(&run, 6, "says: rank 1: no space is left");
 }
 
 /// Which of them is known first is open; the other one is not told.

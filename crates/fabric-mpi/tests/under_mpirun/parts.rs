@@ -41,6 +41,7 @@ pub fn play(part: &str) {
         "one is stuck" => stuck(&job),
         "one fails while records move" => fail_while_records_move(&job),
         "one is stopped" => stop(&job, &progress),
+        "one gives up beside a collective" => give_up(&job, &progress),
         other => unreachable!("no part {other}"),
     };
     end(job, result);
@@ -101,6 +102,28 @@ fn stop(job: &Job, progress: &Progress) -> Result<(), Failed> {
         Err(FabricError::Elsewhere) if job.rank() == 1 => Err(Failed { code: 143, message: "stopped as asked".into() }),
         Err(FabricError::Elsewhere) => Err(Failed { code: 8, message: "an echo".into() }),
         other => panic!("{other:?} although a rank was stopped"),
+    }
+}
+
+/// A thread of rank 1 fails while another waits for the others, who have much to do before they come there.
+fn give_up(job: &Job, progress: &Progress) -> Result<(), Failed> {
+    if job.rank() != 1 {
+        let heard = (0..1000).any(|_| {
+            thread::sleep(Duration::from_millis(10));
+            progress.is_cancelled()
+        });
+        assert!(heard, "a rank that is at work does not hear that another failed");
+        return Err(Failed { code: 8, message: "an echo".into() });
+    }
+    let waited = thread::scope(|scope| {
+        let waiting = scope.spawn(|| job.sum(&[1]));
+        thread::sleep(Duration::from_millis(200));
+        job.give_up();
+        waiting.join().expect("no thread panics")
+    });
+    match waited {
+        Err(FabricError::Elsewhere) => Err(Failed { code: 6, message: "no space is left".into() }),
+        other => panic!("{other:?} although nobody else took part"),
     }
 }
 
