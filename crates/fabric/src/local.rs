@@ -242,7 +242,7 @@ impl LocalSender {
                 combiner.add(bytes, used);
             });
             self.take_off(partition, portion, chain.get(number * self.portion + portion.len()));
-            let (spills, mut sent) = (self.spills(), Ok(()));
+            let (spilled, mut sent) = (self.spilled(), Ok(()));
             combiner.finish(&mut |record, used| {
                 *after += used as u64;
                 if sent.is_ok() {
@@ -250,7 +250,7 @@ impl LocalSender {
                 }
             });
             sent?;
-            if self.spills() > spills {
+            if self.spilled() > spilled {
                 // There was too little room, so the rest of the partition is on disk already.
                 break;
             }
@@ -271,9 +271,9 @@ impl LocalSender {
         self.blocks.free.extend(blocks.iter().rev());
     }
 
-    /// How many extents were spilled.
-    fn spills(&self) -> usize {
-        self.spill.as_ref().map_or(0, |spill| spill.extents.len())
+    /// Bytes that were spilled.
+    fn spilled(&self) -> u64 {
+        self.spill.as_ref().map_or(0, SpillFile::end)
     }
 
     /// Writes every block of the own partitions to the spill file and frees it.

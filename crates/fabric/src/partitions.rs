@@ -7,7 +7,7 @@ use crate::contract::Each;
 use crate::exchange::Traffic;
 use crate::inbox::{Inbox, Received};
 use crate::local::LocalSender;
-use crate::spill::{Extent, Gathered, SpillFile};
+use crate::spill::{Gathered, SpillFile};
 use crate::{Drain, FabricError, Place, SpillFolder};
 
 /// The partitions that one process owns: what its own senders kept of them, and what came from other processes.
@@ -22,8 +22,7 @@ pub struct LocalPartitions {
     files: Vec<SpillFile>,
     traffic: Traffic,
     pub(crate) kept: u64,
-    /// Per owned partition: where its records are in the files, and how many bytes of them there are in all.
-    extents: Vec<Vec<(u32, Extent)>>,
+    /// Bytes of records of each owned partition.
     bytes: Vec<u64>,
 }
 
@@ -63,7 +62,6 @@ impl LocalPartitions {
             files: Vec::new(),
             traffic: Traffic::default(),
             kept: 0,
-            extents: Vec::new(),
             bytes: Vec::new(),
         }
     }
@@ -159,21 +157,12 @@ impl LocalPartitions {
     }
 
     fn index(&mut self) {
-        let place = self.place;
-        self.extents = vec![Vec::new(); place.count()];
-        let mut sums = vec![0; place.count()];
-        for (number, file) in self.files.iter().enumerate() {
-            for extent in &file.extents {
-                let owned = place.number(extent.partition as usize);
-                self.extents[owned].push((number as u32, *extent));
-                sums[owned] += extent.bytes;
-            }
-        }
-        for (number, sum) in sums.iter_mut().enumerate() {
-            self.senders.iter().for_each(|(lasts, blocks)| *sum += blocks.bytes(lasts[number]));
-            *sum += self.received.bytes(number);
-        }
-        self.bytes = sums;
+        let sum = |(number, partition): (usize, usize)| {
+            let spilled: u64 = self.files.iter().map(|file| file.bytes(partition)).sum();
+            let kept: u64 = self.senders.iter().map(|(lasts, blocks)| blocks.bytes(lasts[number])).sum();
+            spilled + kept + self.received.bytes(number)
+        };
+        self.bytes = self.place.owned().enumerate().map(sum).collect();
     }
 }
 
@@ -187,11 +176,7 @@ impl Drain for LocalPartitions {
     }
 
     fn drain<E: From<FabricError>>(&self, partition: usize, each: &mut Each<E>) -> Result<(), E> {
-        let number = self.place.number(partition);
-        for (file, extent) in &self.extents[number] {
-            let records = self.files[*file as usize].read(extent)?;
-            each(&records, extent.bytes as usize)?;
-        }
-        self.drain_memory(number, each)
+        self.files.iter().try_for_each(|file| file.drain(partition, each))?;
+        self.drain_memory(self.place.number(partition), each)
     }
 }

@@ -1,4 +1,7 @@
 //! Spill files: partitions that outgrew memory.
+//!
+//! A partition's extents are chained on disk, each behind a link to the one before: what a process remembers of its spill files does not grow
+//! with them.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -9,6 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use tracing::field::Empty;
 use tracing::info_span;
 
+use crate::contract::Each;
 use crate::{FabricError, Place, SLACK};
 
 const MANIFEST: &str = "manifest";
@@ -31,17 +35,47 @@ pub struct SpillFolder {
     above: Option<PathBuf>,
 }
 
-/// Records of one partition in one spill file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Extent {
-    pub partition: u32,
-    pub offset: u64,
+/// Records of one partition that were written together, behind a link to those before.
+#[derive(Clone, Copy, Debug, Default)]
+struct Extent {
+    /// Of the link.
+    offset: u64,
     /// Bytes of records.
-    pub bytes: u64,
-    /// Bytes in the file: fewer where they are compressed.
-    pub stored: u64,
-    /// Of the bytes in the file.
-    pub checksum: u32,
+    bytes: u32,
+    /// Bytes in the file behind the link: fewer where they are compressed.
+    stored: u32,
+    /// Of these.
+    checksum: u32,
+}
+
+/// Bytes of a link: an [`Extent`].
+const LINK: usize = 20;
+
+impl Extent {
+    fn link(self) -> [u8; LINK] {
+        let mut link = [0; LINK];
+        link[..8].copy_from_slice(&self.offset.to_le_bytes());
+        for (place, number) in link[8..].chunks_exact_mut(4).zip([self.bytes, self.stored, self.checksum]) {
+            place.copy_from_slice(&number.to_le_bytes());
+        }
+        link
+    }
+
+    fn of(link: &[u8]) -> Extent {
+        let number = |at: usize| u32::from_le_bytes(link[at..at + 4].try_into().expect("four bytes"));
+        let offset = u64::from(number(4)) << 32 | u64::from(number(0));
+        Extent { offset, bytes: number(8), stored: number(12), checksum: number(16) }
+    }
+}
+
+/// All records of one partition in one spill file.
+#[derive(Clone, Copy, Debug, Default)]
+struct Chain {
+    last: Extent,
+    /// Bytes of records.
+    bytes: u64,
+    /// Bytes in the file.
+    stored: u64,
 }
 
 impl SpillFolder {
@@ -129,13 +163,14 @@ impl SpillFolder {
         Ok(())
     }
 
-    /// Notes which extents the spill files hold and whose they are, so that a later process can [`SpillFolder::reopen`] them. `job`
+    /// Notes where the records are in the spill files and whose they are, so that a later process can [`SpillFolder::reopen`] them. `job`
     /// names the run: what was asked for, of which inputs.
     pub(crate) fn write_manifest(&self, job: &str, place: Place, files: &[SpillFile]) -> Result<(), FabricError> {
         let mut text = format!("{job}\n{} {}\n", place.rank, place.ranks);
-        for SpillFile { number, extents, .. } in files {
-            for Extent { partition, offset, bytes, stored, checksum } in extents {
-                text += &format!("{number} {partition} {offset} {bytes} {stored} {checksum}\n");
+        for SpillFile { number, chains, .. } in files {
+            for (partition, chain) in chains.iter().enumerate().filter(|(_, chain)| chain.bytes > 0) {
+                let (Extent { offset, bytes, stored, checksum }, all, file) = (chain.last, chain.bytes, chain.stored);
+                text += &format!("{number} {partition} {offset} {bytes} {stored} {checksum} {all} {file}\n");
             }
         }
         text += &format!("{}\n", crc32fast::hash(text.as_bytes()));
@@ -150,7 +185,7 @@ impl SpillFolder {
         Some(self.manifest(job)?.0)
     }
 
-    /// Rank and ranks, and a line for every extent.
+    /// Rank and ranks, and a line for every partition in every file.
     fn manifest(&self, job: &str) -> Option<((usize, usize), String)> {
         let text = std::fs::read_to_string(self.path.join(MANIFEST)).ok()?;
         let (body, checksum) = text.trim_end().rsplit_once('\n')?;
@@ -158,33 +193,32 @@ impl SpillFolder {
             return None;
         }
         let body = body.strip_prefix(job)?.strip_prefix('\n')?;
-        let (place, extents) = body.split_once('\n').unwrap_or((body, ""));
+        let (place, chains) = body.split_once('\n').unwrap_or((body, ""));
         let (rank, ranks) = place.split_once(' ')?;
-        Some(((rank.parse().ok()?, ranks.parse().ok()?), extents.to_string()))
+        Some(((rank.parse().ok()?, ranks.parse().ok()?), chains.to_string()))
     }
 
-    /// The spill files that an earlier process noted for the same `job`, if it came that far, with the extents of the partitions
-    /// of a process.
+    /// The spill files that an earlier process noted for the same `job`, if it came that far, with the records of the partitions of a
+    /// process.
     pub(crate) fn reopen(&self, job: &str, place: Place) -> Option<Vec<SpillFile>> {
         let (_, lines) = self.manifest(job)?;
-        let mut files: Vec<SpillFile> = Vec::new();
+        let (mut files, mut written) = (Vec::<SpillFile>::new(), 0);
         for line in lines.lines() {
             let fields: Vec<u64> = line.split(' ').map(str::parse).collect::<Result<_, _>>().ok()?;
-            let &[number, partition, offset, bytes, stored, checksum] = &fields[..] else { return None };
+            let &[number, partition, offset, bytes, stored, checksum, all, file] = &fields[..] else { return None };
             if partition >= place.partitions as u64 {
                 return None;
             }
             if files.last().is_none_or(|file| file.number != number as usize) {
                 files.push(SpillFile::open(self.file(number as usize), number as usize)?);
             }
-            let extent = Extent { partition: partition as u32, offset, bytes, stored, checksum: checksum as u32 };
-            files.last_mut()?.extents.push(extent);
+            if place.owns(partition as usize) {
+                let last = Extent { offset, bytes: bytes as u32, stored: stored as u32, checksum: checksum as u32 };
+                *files.last_mut()?.chain(partition as u32) = Chain { last, bytes: all, stored: file };
+                written += file;
+            }
         }
-        for file in &mut files {
-            file.extents.retain(|extent| place.owns(extent.partition as usize));
-        }
-        let extents = files.iter().flat_map(|file| &file.extents);
-        self.written.store(extents.map(|extent| extent.stored).sum(), Relaxed);
+        self.written.store(written, Relaxed);
         Some(files)
     }
 }
@@ -217,6 +251,9 @@ impl<'a> Gathered<'a> {
         if self.buffer.len() + records.len() > SPILL_WRITE {
             self.write()?;
         }
+        if records.is_empty() {
+            return Ok(());
+        }
         match self.partitions.last_mut() {
             Some((last, bytes)) if *last == partition as u32 => *bytes += records.len(),
             _ => self.partitions.push((partition as u32, records.len())),
@@ -246,7 +283,8 @@ pub(crate) struct SpillFile {
     pub number: usize,
     file: File,
     end: u64,
-    pub extents: Vec<Extent>,
+    /// By partition.
+    chains: Vec<Chain>,
 }
 
 impl SpillFile {
@@ -255,13 +293,31 @@ impl SpillFile {
         let options = OpenOptions::new().read(true).write(true).create(true).truncate(true).to_owned();
         let file = std::fs::create_dir_all(&folder.path).and_then(|()| options.open(&path));
         let file = file.map_err(|source| folder.error(source))?;
-        Ok(SpillFile { path, number, file, end: 0, extents: Vec::new() })
+        Ok(SpillFile { path, number, file, end: 0, chains: Vec::new() })
     }
 
     fn open(path: PathBuf, number: usize) -> Option<SpillFile> {
         let file = File::open(&path).ok()?;
         let end = file.metadata().ok()?.len();
-        Some(SpillFile { path, number, file, end, extents: Vec::new() })
+        Some(SpillFile { path, number, file, end, chains: Vec::new() })
+    }
+
+    fn chain(&mut self, partition: u32) -> &mut Chain {
+        let partition = partition as usize;
+        if self.chains.len() <= partition {
+            self.chains.resize(partition + 1, Chain::default());
+        }
+        &mut self.chains[partition]
+    }
+
+    /// Bytes in the file.
+    pub(crate) fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Bytes of records of a partition.
+    pub(crate) fn bytes(&self, partition: usize) -> u64 {
+        self.chains.get(partition).map_or(0, |chain| chain.bytes)
     }
 
     /// Appends the gathered records of many partitions; `gathered` pairs each with its bytes in `buffer`, in order.
@@ -277,10 +333,14 @@ impl SpillFile {
             }
             let compressed = if pays { compressor.compress(records).map_err(fail)? } else { Vec::new() };
             let these = if pays && compressed.len() < bytes { &compressed } else { records };
-            let (offset, checksum) = (self.end + stored.len() as u64, crc32fast::hash(these));
-            let extent = Extent { partition, offset, bytes: bytes as u64, stored: these.len() as u64, checksum };
-            self.extents.push(extent);
+            let (from, offset) = (stored.len(), self.end + stored.len() as u64);
+            let chain = self.chain(partition);
+            stored.extend_from_slice(&chain.last.link());
             stored.extend_from_slice(these);
+            let checksum = crc32fast::hash(these);
+            chain.last = Extent { offset, bytes: bytes as u32, stored: these.len() as u32, checksum };
+            chain.bytes += bytes as u64;
+            chain.stored += (stored.len() - from) as u64;
             rest = after;
         }
         folder.allow(stored.len() as u64)?;
@@ -290,26 +350,60 @@ impl SpillFile {
         Ok(())
     }
 
-    /// The records of an extent, with [`SLACK`] bytes behind it.
-    pub(crate) fn read(&self, extent: &Extent) -> Result<Vec<u8>, FabricError> {
+    /// Hands out the records of a partition, an extent at a time in the order of their writing, each with [`SLACK`] bytes behind it.
+    pub(crate) fn drain<E: From<FabricError>>(&self, partition: usize, each: &mut Each<E>) -> Result<(), E> {
+        for extent in self.extents(partition)?.into_iter().rev() {
+            each(&self.read(extent)?, extent.bytes as usize)?;
+        }
+        Ok(())
+    }
+
+    /// Where the records of a partition are, the last first.
+    fn extents(&self, partition: usize) -> Result<Vec<Extent>, FabricError> {
+        let Chain { last: mut extent, bytes: mut rest, .. } = self.chains.get(partition).copied().unwrap_or_default();
+        let (mut extents, mut end) = (Vec::new(), self.end);
+        while rest > 0 {
+            let behind = extent.offset.checked_add(LINK as u64 + u64::from(extent.stored));
+            if behind.is_none_or(|behind| behind > end) {
+                return Err(self.damaged());
+            }
+            rest = rest.checked_sub(u64::from(extent.bytes)).ok_or_else(|| self.damaged())?;
+            end = extent.offset;
+            extents.push(extent);
+            let mut link = [0; LINK];
+            self.read_at(&mut link, extent.offset)?;
+            extent = Extent::of(&link);
+        }
+        Ok(extents)
+    }
+
+    /// The records of an extent, with [`SLACK`] bytes behind them.
+    fn read(&self, extent: Extent) -> Result<Vec<u8>, FabricError> {
         let _read = info_span!(target: "gyrase::trace", "spill", bytes = extent.stored).entered();
-        let (bytes, mut stored) = (extent.bytes as usize, vec![0; extent.stored as usize]);
-        let read = self.file.read_exact_at(&mut stored, extent.offset);
-        let damaged = || FabricError::Damaged { path: self.path.clone() };
-        read.map_err(|source| match source.kind() {
-            io::ErrorKind::UnexpectedEof => damaged(),
+        let mut records = vec![0; extent.stored as usize];
+        self.read_at(&mut records, extent.offset + LINK as u64)?;
+        if crc32fast::hash(&records) != extent.checksum {
+            return Err(self.damaged());
+        }
+        let bytes = extent.bytes as usize;
+        if records.len() < bytes {
+            records = zstd::bulk::decompress(&records, bytes).map_err(|_| self.damaged())?;
+        }
+        if records.len() != bytes {
+            return Err(self.damaged());
+        }
+        records.resize(bytes + SLACK, 0);
+        Ok(records)
+    }
+
+    fn read_at(&self, bytes: &mut [u8], offset: u64) -> Result<(), FabricError> {
+        self.file.read_exact_at(bytes, offset).map_err(|source| match source.kind() {
+            io::ErrorKind::UnexpectedEof => self.damaged(),
             _ => FabricError::Spill { path: self.path.clone(), source },
-        })?;
-        if crc32fast::hash(&stored) != extent.checksum {
-            return Err(damaged());
-        }
-        if extent.stored < extent.bytes {
-            stored = zstd::bulk::decompress(&stored, bytes).map_err(|_| damaged())?;
-        }
-        if stored.len() != bytes {
-            return Err(damaged());
-        }
-        stored.resize(bytes + SLACK, 0);
-        Ok(stored)
+        })
+    }
+
+    fn damaged(&self) -> FabricError {
+        FabricError::Damaged { path: self.path.clone() }
     }
 }
