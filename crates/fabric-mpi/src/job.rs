@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use gyrase_fabric::{FabricError, Progress, Steal};
+use rustix::thread::{Pid, gettid};
 use tracing::info_span;
 
 use crate::counters::Counters;
@@ -24,6 +25,8 @@ pub struct Job {
     library: String,
     shim: PathBuf,
     clock_offset: i64,
+    /// The thread that calls MPI.
+    pub(crate) thread: Pid,
     pub(crate) shared: Arc<Shared>,
     pub(crate) outcome: Mutex<Receiver<Outcome>>,
     /// Collectives so far: the same number in every process.
@@ -35,6 +38,7 @@ struct Started {
     rank: usize,
     ranks: usize,
     clock_offset: i64,
+    thread: Pid,
 }
 
 /// Starts the job that this process is part of; `None` when it is the only process, and MPI is not touched.
@@ -58,7 +62,7 @@ impl Job {
         let (of_thread, shim) = (Arc::clone(&shared), path.clone());
         thread.spawn(move || call(shim, of_thread, started, ended)).map_err(StartError::Thread)?;
         let lost = || StartError::Init { what: "its thread ended".into() };
-        let Started { rank, ranks, clock_offset } = found.recv().map_err(|_| lost())??;
+        let Started { rank, ranks, clock_offset, thread } = found.recv().map_err(|_| lost())??;
         let library = shim::library(&path)?;
         if let Some(launched) = launch.ranks.filter(|&launched| launched != ranks) {
             return Err(StartError::Mismatch { launched, found: ranks, path, library });
@@ -70,6 +74,7 @@ impl Job {
             library,
             shim: path,
             clock_offset,
+            thread,
             shared,
             outcome: outcome.into(),
             calls: AtomicU64::new(0),
@@ -143,7 +148,7 @@ fn call(
     let (rank, ranks) = (mpi.rank, mpi.ranks);
     let offset = clock::offset(&mpi).map_err(|error| StartError::Init { what: error.to_string() });
     let works = offset.is_ok();
-    let _ = started.send(offset.map(|clock_offset| Started { rank, ranks, clock_offset }));
+    let _ = started.send(offset.map(|clock_offset| Started { rank, ranks, clock_offset, thread: gettid() }));
     if works {
         let outcome = Engine::new(mpi, shared).run();
         // Nobody waits for it where the process is about to exit.

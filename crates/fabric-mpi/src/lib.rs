@@ -10,6 +10,7 @@
 
 mod clock;
 mod collectives;
+mod cores;
 mod counters;
 mod end;
 mod engine;

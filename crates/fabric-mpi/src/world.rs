@@ -6,9 +6,9 @@ use gyrase_fabric::{
     Combining, ExchangeFabric, FabricError, Place, Schedule, SpillFolder, Stealing, World, exchange, window_numbers,
 };
 
-use crate::Job;
 use crate::shim::Reduce;
 use crate::tasks::{Task, Why};
+use crate::{Job, cores};
 
 impl World for Job {
     type Fabric = ExchangeFabric;
@@ -47,6 +47,10 @@ impl World for Job {
 
     fn max(&self, numbers: &[u64]) -> Result<Vec<u64>, FabricError> {
         self.collective("max", |reply| Task::Reduce(Reduce::Max, numbers.to_vec(), reply))
+    }
+
+    fn on_core<T>(&self, worker: usize, workers: usize, work: impl FnOnce() -> T) -> T {
+        cores::on_core(worker, workers, self.thread, work)
     }
 
     fn gather(&self, bytes: Vec<u8>) -> Result<Vec<Vec<u8>>, FabricError> {

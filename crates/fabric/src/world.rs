@@ -68,6 +68,13 @@ pub trait World: Sync {
     /// Says that this process failed and is about to end: a thread of it that waits in a collective, or comes to one later, gets
     /// [`FabricError::Elsewhere`]. The others hear of it when this process ends, if not before.
     fn give_up(&self);
+
+    /// Does the work of one of the `workers` threads of this process, on a core of its own where those of all processes on a machine
+    /// need each core: then those that do the same get as much done.
+    fn on_core<T>(&self, worker: usize, workers: usize, work: impl FnOnce() -> T) -> T {
+        let _ = (worker, workers);
+        work()
+    }
 }
 
 /// The run of `all` things, one behind the other, that falls to the process `rank` of `ranks`.

@@ -101,9 +101,10 @@ pub fn scatter<const W: usize, J: World>(
         let read = inputs.read_bytes();
         progress.advance(read.saturating_sub(shown.fetch_max(read, Relaxed)));
     };
-    let outcome = in_parallel(senders, |mut sender| {
+    let outcome = in_parallel(senders.into_iter().enumerate().collect(), |(worker, mut sender)| {
         let go_on = || if progress.is_cancelled() { Err(TabulateError::Cancelled) } else { Ok(!failed.load(Relaxed)) };
-        let scattered = scatter_batches::<W>(inputs, shared.as_ref(), shape, &mut sender, (&go_on, &advance));
+        let scatter = || scatter_batches::<W>(inputs, shared.as_ref(), shape, &mut sender, (&go_on, &advance));
+        let scattered = world.on_core(worker, threads, scatter);
         failed.fetch_or(scattered.is_err(), Relaxed);
         scattered.map(|scattered| (sender, scattered))
     })?;
