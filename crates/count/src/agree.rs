@@ -6,6 +6,7 @@ use gyrase_table::gyk;
 use gyrase_tabulate::Scattered;
 
 use crate::Error;
+use crate::estimate::{Contents, Estimate, contents};
 use crate::plan::Budget;
 
 /// Refuses a job whose processes see different inputs, or inputs that they cannot share.
@@ -37,6 +38,18 @@ fn bounds(world: &impl World, numbers: &[u64]) -> Result<Vec<(u64, u64)>, Fabric
 /// Gives the fabric no more memory than that of any other process has.
 pub(crate) fn on_memory(world: &impl World, budget: Budget) -> Result<Budget, FabricError> {
     Ok(budget.with_fabric(bounds(world, &[budget.fabric])?[0].0))
+}
+
+/// What the inputs hold. One process looks: a thousand at once would keep a file system busy for nothing.
+pub(crate) fn on_contents(world: &impl World, inputs: &Inputs) -> Result<Contents, FabricError> {
+    let look = || {
+        let Contents { bases, inflated } = contents(inputs.inputs());
+        [bases.least, bases.most.unwrap_or(u64::MAX), inflated as u64]
+    };
+    let all = world.max(&if world.rank() == 0 { look() } else { [0; 3] })?;
+    let &[least, most, inflated] = &all[..] else { unreachable!("three numbers were compared") };
+    let most = Some(most).filter(|&most| most < u64::MAX);
+    Ok(Contents { bases: Estimate { least, most }, inflated: inflated as f64 })
 }
 
 /// What all processes read, and sums of other numbers.

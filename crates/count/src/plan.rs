@@ -160,12 +160,12 @@ pub fn plan(config: &Config) -> Result<Plan, Error> {
     let inputs = Inputs::open(&config.inputs, crate::run::options(config, false))?;
     let windows = windows(&inputs, config.threads);
     let enough = config.memory.max(least_memory(config.threads, 1, windows));
-    Ok(predict(config, &inputs, Budget::shared_out(enough, config.threads, 1, windows)))
+    Ok(predict(config, contents(inputs.inputs()), Budget::shared_out(enough, config.threads, 1, windows)))
 }
 
 /// What one of the processes that the budget is for will take: as much as any other.
-pub(crate) fn predict(config: &Config, inputs: &Inputs, budget: Budget) -> Plan {
-    let Contents { bases, inflated } = contents(inputs.inputs());
+pub(crate) fn predict(config: &Config, contents: Contents, budget: Budget) -> Plan {
+    let Contents { bases, inflated } = contents;
     let bases = bases.times(1.0 / budget.ranks as f64);
     let super_kmers = bases.times(bytes_per_base(config.shape));
     let least_fabric = least_fabric(config.threads, budget.ranks);

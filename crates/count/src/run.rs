@@ -82,7 +82,7 @@ fn count<const W: usize, J: World>(
     let earlier = if resume { Earlier::find(world, &run.root, config.max_tmp, &run.job)? } else { None };
     if earlier.is_none() {
         // One warning is enough where all processes are alike.
-        check_tmp(config, &predict(config, inputs, budget), place.rank == 0)?;
+        check_tmp(config, &predict(config, agree::on_contents(world, inputs)?, budget), place.rank == 0)?;
     }
     let (writer, folder) = run.start(earlier.as_ref())?;
     let work = match earlier {
