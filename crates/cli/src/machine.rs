@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+pub use gyrase_fabric::peak_memory;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Cores that this process may use: affinity and control group included.
@@ -86,12 +87,6 @@ fn read_limit(path: PathBuf) -> Option<u64> {
     // "max", and version 1's huge number, mean no limit.
     let limit: u64 = std::fs::read_to_string(path).ok()?.trim().parse().ok()?;
     (limit < 1 << 60).then_some(limit)
-}
-
-/// The largest resident memory of this process so far, in bytes.
-pub fn peak_memory() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    kilobytes(&status, "VmHWM:").unwrap_or(0)
 }
 
 /// True when whoever started this process made it ignore a signal, as `nohup` does.

@@ -24,9 +24,9 @@ pub fn write(path: &Path, facts: &Facts, progress: &Progress, elapsed: Duration)
     sink::write_all(Some(path), format!("{:#}\n", Value::from(report)).as_bytes())
 }
 
-/// The stages so far and how long they took.
+/// The stages so far and what they took.
 pub fn stages(progress: &Progress) -> Value {
-    let stage = |stage: &Stage| json!({"stage": stage.name, "seconds": seconds(stage.time)});
+    let stage = |stage: &Stage| json!({"stage": stage.name, "seconds": seconds(stage.time), "peak_memory_bytes": stage.peak_memory});
     progress.stages().iter().map(stage).collect()
 }
 

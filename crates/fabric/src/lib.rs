@@ -40,7 +40,7 @@ pub use exchange::{Exchange, ExchangeFabric, Traffic, exchange};
 pub use local::{LocalFabric, LocalSender};
 pub use output::{OutputError, OutputFile};
 pub use partitions::LocalPartitions;
-pub use progress::{Progress, Stage};
+pub use progress::{Progress, Stage, peak_memory};
 pub use schedule::{LocalSchedule, Post, Schedule, Steal, Stealing, Window, window_numbers};
 pub use spill::SpillFolder;
 pub use wire::{Exchanged, Wire};

@@ -7,26 +7,48 @@ use std::time::{Duration, Instant};
 /// Shared by the threads that work (they add once per batch) and the one that shows or stops them.
 #[derive(Debug, Default)]
 pub struct Progress {
-    stages: Mutex<Vec<(&'static str, Instant)>>,
+    stages: Mutex<Vec<(&'static str, Mark)>>,
     total: AtomicU64,
     done: AtomicU64,
     cancelled: AtomicBool,
 }
 
-/// A finished or running stage and how long it took (so far).
+/// A finished or running stage and what it took (so far).
 #[derive(Clone, Copy, Debug)]
 pub struct Stage {
     /// What was done, as a verb: "read", "count".
     pub name: &'static str,
     /// Wall time.
     pub time: Duration,
+    /// [`peak_memory`] at its end.
+    pub peak_memory: u64,
+}
+
+/// What is noted between two stages.
+#[derive(Clone, Copy, Debug)]
+struct Mark {
+    time: Instant,
+    peak_memory: u64,
+}
+
+impl Mark {
+    fn now() -> Mark {
+        Mark { time: Instant::now(), peak_memory: peak_memory() }
+    }
+}
+
+/// The largest resident memory of this process so far, in bytes; 0 where the system does not say.
+pub fn peak_memory() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.parse().ok());
+    peak.map_or(0, |kilobytes: u64| kilobytes << 10)
 }
 
 impl Progress {
     /// Begins a stage of `total` units (bytes or partitions; 0 when unknown).
     pub fn start(&self, stage: &'static str, total: u64) {
         tracing::info!(target: "gyrase::trace", stage);
-        self.stages.lock().expect("no thread panics while it holds the stages").push((stage, Instant::now()));
+        self.stages.lock().expect("no thread panics while it holds the stages").push((stage, Mark::now()));
         self.done.store(0, Relaxed);
         self.total.store(total, Relaxed);
     }
@@ -46,8 +68,13 @@ impl Progress {
     /// Every stage so far, in order.
     pub fn stages(&self) -> Vec<Stage> {
         let stages = self.stages.lock().expect("no thread panics while it holds the stages");
-        let ends = stages.iter().skip(1).map(|stage| stage.1).chain([Instant::now()]);
-        stages.iter().zip(ends).map(|(&(name, start), end)| Stage { name, time: end - start }).collect()
+        let ends = stages.iter().skip(1).map(|stage| stage.1).chain([Mark::now()]);
+        let stage = |(&(name, start), end): (&(_, Mark), Mark)| Stage {
+            name,
+            time: end.time - start.time,
+            peak_memory: end.peak_memory,
+        };
+        stages.iter().zip(ends).map(stage).collect()
     }
 
     /// Asks every thread to stop at its next batch.
