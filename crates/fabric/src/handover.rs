@@ -16,8 +16,11 @@ pub(crate) const FIRST_BUFFERS: usize = 2;
 /// Send buffers at most.
 pub(crate) const MOST_BUFFERS: usize = 5;
 
-/// Bytes of a send buffer where there is memory enough; at least what a few blocks take.
-const BUFFER: u64 = 24 << 20;
+/// Bytes of a send buffer for each other process, where there is memory enough, and of a buffer for few and for many.
+const BYTES_EACH: u64 = 2 << 20;
+const FOR_FEW: u64 = 6 << 20;
+const FOR_MANY: u64 = 24 << 20;
+/// Bytes of a send buffer at least: what a few blocks take.
 const LEAST_BUFFER: u64 = 64 << 10;
 /// The part of the memory that a send buffer may take.
 const PART: u64 = 32;
@@ -80,7 +83,8 @@ pub(crate) enum Next {
 /// each.
 pub(crate) fn sizes(memory: u64, ranks: usize) -> (usize, usize) {
     let others = (ranks - 1).max(1);
-    let share = ((memory / PART).clamp(LEAST_BUFFER, BUFFER) as usize / others).max(BLOCK + HEAD);
+    let most = (others as u64 * BYTES_EACH).clamp(FOR_FEW, FOR_MANY);
+    let share = ((memory / PART).clamp(LEAST_BUFFER, most) as usize / others).max(BLOCK + HEAD);
     (share * others, share)
 }
 
