@@ -17,8 +17,8 @@ pub(crate) const FIRST_BUFFERS: usize = 2;
 pub(crate) const MOST_BUFFERS: usize = 5;
 
 /// Bytes of a send buffer for each other process, where there is memory enough, and of a buffer for few and for many.
-const BYTES_EACH: u64 = 2 << 20;
-const FOR_FEW: u64 = 6 << 20;
+const BYTES_EACH: u64 = 1 << 20;
+const FOR_FEW: u64 = 2 << 20;
 const FOR_MANY: u64 = 24 << 20;
 /// Bytes of a send buffer at least: what a few blocks take.
 const LEAST_BUFFER: u64 = 64 << 10;
