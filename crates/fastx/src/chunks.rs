@@ -30,7 +30,7 @@ const LARGEST: u64 = 64 << 20;
 /// Bytes of a chunk where there is little for each worker.
 const SMALLEST: u64 = 1 << 20;
 /// How many chunks there are for a worker at least, so that all end at about the same time.
-const EACH: u64 = 16;
+const EACH: u64 = 32;
 
 /// Bytes of a chunk's beginning, and the chunk before it that they belong to.
 pub type SentBack = (usize, Vec<u8>);
@@ -43,7 +43,7 @@ pub struct Chunks<'i> {
 }
 
 impl Inputs {
-    /// Bytes of a chunk that suit so many workers: up to 64 MiB, as many chunks for each of them, at least 16 where that does not make
+    /// Bytes of a chunk that suit so many workers: up to 64 MiB, as many chunks for each of them, at least 32 where that does not make
     /// them smaller than 1 MiB.
     pub fn chunk_bytes(&self, workers: usize) -> u64 {
         let plain: u64 = self.ranges.iter().map(|file| file.bytes.end - file.bytes.start).sum();

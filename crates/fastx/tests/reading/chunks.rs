@@ -302,9 +302,9 @@ fn chunks_are_as_many_as_keep_workers_busy() {
     // What is not written takes no room on the disk.
     std::fs::File::options().write(true).open(&path).unwrap().set_len(4 << 30).unwrap();
     let inputs = Inputs::open(&[path], Options::default()).unwrap();
-    assert_eq!([1, 4, 16, 256, 512, 100_000].map(|workers| inputs.chunk_bytes(workers) >> 20), [64, 64, 16, 1, 1, 1]);
-    for workers in [1, 3, 7, 48, 100, 250] {
+    assert_eq!([1, 4, 16, 256, 512, 100_000].map(|workers| inputs.chunk_bytes(workers) >> 20), [64, 32, 8, 1, 1, 1]);
+    for workers in [1, 3, 7, 48, 100, 125] {
         let count = inputs.chunks(inputs.chunk_bytes(workers), 1).count();
-        assert!(count.is_multiple_of(workers) && count >= 16 * workers, "{count} chunks for {workers}");
+        assert!(count.is_multiple_of(workers) && count >= 32 * workers, "{count} chunks for {workers}");
     }
 }
