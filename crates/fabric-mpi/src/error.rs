@@ -11,13 +11,14 @@ use crate::Family;
 pub enum StartError {
     /// Nobody ran `gyrase mpi-setup` here.
     #[error(
-        "this is one process of several, started for {family}, but no library for that MPI was found ({}); run `gyrase mpi-setup` once on this machine{}, or set GYRASE_MPI=off if each process is meant to run by itself",
+        "this is one process of several, started for {}, but no library for that MPI was found ({}); run `gyrase mpi-setup` once on this machine{}, or set GYRASE_MPI=off if each process is meant to run by itself",
+        either(families),
         looked(places),
-        setup_with(*family)
+        setup_with(families[0])
     )]
     Missing {
-        /// Which MPI the launcher is of.
-        family: Family,
+        /// Which MPI the launcher is of, the likeliest first; at least one.
+        families: &'static [Family],
         /// Where one was looked for.
         places: Vec<PathBuf>,
     },
@@ -53,8 +54,8 @@ pub enum StartError {
     },
     /// The launcher is of one MPI, the library of another: every process believes that it is alone.
     #[error(
-        "the launcher started {launched} processes, but {} sees {found}: the launcher and that library are of different MPIs; start with the launcher of {library}, or run `gyrase mpi-setup --mpicc PATH` with the compiler of the launcher's MPI",
-        path.display()
+        "the launcher started {launched} processes, but {} sees {found}: the launcher and that library are of different MPIs; start with the launcher of {library},{} or run `gyrase mpi-setup --mpicc PATH` with the compiler of the launcher's MPI",
+        path.display(), instead(others)
     )]
     Mismatch {
         /// Processes by the launcher's word.
@@ -65,6 +66,8 @@ pub enum StartError {
         path: PathBuf,
         /// What the MPI behind it calls itself.
         library: String,
+        /// The other shims that are installed.
+        others: Vec<PathBuf>,
     },
     /// A launcher without any MPI started several processes.
     #[error(
@@ -128,6 +131,19 @@ pub enum SetupError {
         /// What the system said.
         source: io::Error,
     },
+}
+
+fn either(families: &[Family]) -> String {
+    families.iter().map(Family::to_string).collect::<Vec<_>>().join(" or ")
+}
+
+/// How to have another shim, where there is one.
+fn instead(others: &[PathBuf]) -> String {
+    let settings: Vec<_> = others.iter().map(|other| format!("GYRASE_MPI_SHIM={}", other.display())).collect();
+    match settings.is_empty() {
+        true => String::new(),
+        false => format!(" or set {} for another that is installed,", settings.join(" or ")),
+    }
 }
 
 fn looked(places: &[PathBuf]) -> String {

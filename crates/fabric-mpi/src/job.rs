@@ -12,7 +12,7 @@ use tracing::info_span;
 
 use crate::counters::Counters;
 use crate::engine::{Engine, Outcome};
-use crate::launch::Launch;
+use crate::launch::{Launch, others};
 use crate::mpi::Mpi;
 use crate::tasks::{Heed, Reply, Shared, Task};
 use crate::{StartError, clock, shim};
@@ -65,7 +65,8 @@ impl Job {
         let Started { rank, ranks, clock_offset, thread } = found.recv().map_err(|_| lost())??;
         let library = shim::library(&path)?;
         if let Some(launched) = launch.ranks.filter(|&launched| launched != ranks) {
-            return Err(StartError::Mismatch { launched, found: ranks, path, library });
+            let others = others(&path, &|name| std::env::var_os(name));
+            return Err(StartError::Mismatch { launched, found: ranks, path, library, others });
         }
         let job = Job {
             rank,

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::StartError;
 
@@ -17,7 +17,7 @@ pub enum Family {
 
 impl Family {
     /// All of them.
-    pub const ALL: [Family; 2] = [Family::OpenMpi, Family::Mpich];
+    pub const ALL: &'static [Family] = &[Family::OpenMpi, Family::Mpich];
 
     /// Its name in names of files.
     pub fn name(self) -> &'static str {
@@ -45,8 +45,8 @@ impl fmt::Display for Family {
 /// What the environment says of the launcher.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launch {
-    /// Which MPI's launcher it is; `None` where it serves several (`srun`).
-    pub family: Option<Family>,
+    /// Whose launcher it is, the likeliest first where it serves several (`srun`); at least one.
+    pub families: &'static [Family],
     /// How many processes it started, where it says so.
     pub ranks: Option<usize>,
 }
@@ -71,14 +71,19 @@ impl Launch {
         }
         // Only the launched process of a step has both; a batch script has neither tasks of a step nor a launcher.
         let tasks = number("SLURM_STEP_NUM_TASKS").filter(|_| there("SLURM_PROCID"));
-        let (family, ranks) = match () {
-            () if there("OMPI_COMM_WORLD_SIZE") => (Some(Family::OpenMpi), number("OMPI_COMM_WORLD_SIZE")),
-            () if there("MPI_LOCALNRANKS") || there("HYDI_CONTROL_FD") => (Some(Family::Mpich), number("PMI_SIZE")),
-            () if there("PMI_RANK") || there("PMI_FD") => (None, number("PMI_SIZE").or(tasks)),
-            () if there("PMIX_RANK") => (tasks.is_none().then_some(Family::OpenMpi), tasks),
+        let (families, ranks): (&[Family], _) = match () {
+            () if there("OMPI_COMM_WORLD_SIZE") => (&[Family::OpenMpi], number("OMPI_COMM_WORLD_SIZE")),
+            () if there("MPI_LOCALNRANKS") || there("HYDI_CONTROL_FD") => (&[Family::Mpich], number("PMI_SIZE")),
+            // Since version 5 Open MPI knows no other way than PMIx.
+            () if there("PMI_RANK") || there("PMI_FD") => {
+                (&[Family::Mpich, Family::OpenMpi], number("PMI_SIZE").or(tasks))
+            }
+            // Where nobody says how many processes there are, a library that meets none would not be noticed.
+            () if there("PMIX_RANK") && tasks.is_none() => (&[Family::OpenMpi], None),
+            () if there("PMIX_RANK") => (&[Family::OpenMpi, Family::Mpich], tasks),
             () => return without(tasks),
         };
-        Ok((ranks != Some(1)).then_some(Launch { family, ranks }))
+        Ok((ranks != Some(1)).then_some(Launch { families, ranks }))
     }
 
     /// The shim for this launcher.
@@ -93,18 +98,32 @@ impl Launch {
         if let Some(path) = environment("GYRASE_MPI_SHIM") {
             return Ok(path.into());
         }
-        let families = self.family.map_or(Family::ALL.to_vec(), |family| vec![family]);
-        let folders = folders(environment);
-        let shims = || folders.iter().flat_map(|folder| families.iter().map(|family| folder.join(family.file())));
-        let missing = || StartError::Missing { family: families[0], places: shims().collect() };
-        shims().find(|path| path.is_file()).ok_or_else(missing)
+        let places = places(self.families, environment);
+        match places.iter().find(|path| path.is_file()) {
+            Some(path) => Ok(path.clone()),
+            None => Err(StartError::Missing { families: self.families, places }),
+        }
     }
+}
+
+/// The shims that are installed here besides the one at `path`.
+pub(crate) fn others(path: &Path, environment: Environment) -> Vec<PathBuf> {
+    let same = path.canonicalize().ok();
+    let another = |place: &PathBuf| place.is_file() && place.canonicalize().ok() != same;
+    places(Family::ALL, environment).into_iter().filter(another).collect()
+}
+
+/// Where shims of these families may be: in every folder one of the first, then one of the next.
+fn places(families: &[Family], environment: Environment) -> Vec<PathBuf> {
+    let folders = folders(environment);
+    families.iter().flat_map(|family| folders.iter().map(|folder| folder.join(family.file()))).collect()
 }
 
 /// The shims that are installed here: the one of each family that a launcher of it would get.
 pub fn installed() -> Vec<(Family, PathBuf)> {
-    let shim = |family| Launch { family: Some(family), ranks: None }.shim().ok().filter(|path| path.is_file());
-    Family::ALL.into_iter().filter_map(|family| Some((family, shim(family)?))).collect()
+    let launches = Family::ALL.iter().map(|family| Launch { families: std::slice::from_ref(family), ranks: None });
+    let shim = |launch: Launch| Some((launch.families[0], launch.shim().ok().filter(|path| path.is_file())?));
+    launches.filter_map(shim).collect()
 }
 
 /// Not under a launcher that knows MPI.
@@ -145,24 +164,31 @@ mod tests {
 
     #[test]
     fn launchers_are_known_by_their_environment() {
-        let of = |family, ranks| Some(Launch { family, ranks });
+        let of = |families, ranks| Some(Launch { families, ranks });
+        let (openmpi, mpich): (&[Family], &[Family]) = (&[Family::OpenMpi], &[Family::Mpich]);
         assert_eq!(launch(&[]), None);
-        assert_eq!(launch(&[("OMPI_COMM_WORLD_SIZE", "4"), ("PMIX_RANK", "1")]), of(Some(Family::OpenMpi), Some(4)));
+        assert_eq!(launch(&[("OMPI_COMM_WORLD_SIZE", "4"), ("PMIX_RANK", "1")]), of(openmpi, Some(4)));
         assert_eq!(launch(&[("OMPI_COMM_WORLD_SIZE", "1")]), None);
-        assert_eq!(
-            launch(&[("MPI_LOCALNRANKS", "2"), ("PMI_RANK", "0"), ("PMI_SIZE", "3")]),
-            of(Some(Family::Mpich), Some(3))
-        );
+        assert_eq!(launch(&[("MPI_LOCALNRANKS", "2"), ("PMI_RANK", "0"), ("PMI_SIZE", "3")]), of(mpich, Some(3)));
+        assert_eq!(launch(&[("PMIX_RANK", "0")]), of(openmpi, None));
+        assert_eq!(launch(&[("OMPI_COMM_WORLD_SIZE", "4"), ("GYRASE_MPI", "off")]), None);
+    }
+
+    #[test]
+    fn srun_is_likeliest_of_the_mpi_that_its_pmi_is_of() {
+        let of = |families, ranks| Some(Launch { families, ranks });
         assert_eq!(
             launch(&[("PMI_RANK", "0"), ("PMI_SIZE", "3"), ("SLURM_PROCID", "0"), ("SLURM_STEP_NUM_TASKS", "3")]),
-            of(None, Some(3))
+            of(&[Family::Mpich, Family::OpenMpi], Some(3))
+        );
+        assert_eq!(
+            launch(&[("PMI_FD", "9"), ("SLURM_PROCID", "0"), ("SLURM_STEP_NUM_TASKS", "3")]),
+            of(&[Family::Mpich, Family::OpenMpi], Some(3))
         );
         assert_eq!(
             launch(&[("PMIX_RANK", "0"), ("SLURM_PROCID", "0"), ("SLURM_STEP_NUM_TASKS", "3")]),
-            of(None, Some(3))
+            of(&[Family::OpenMpi, Family::Mpich], Some(3))
         );
-        assert_eq!(launch(&[("PMIX_RANK", "0")]), of(Some(Family::OpenMpi), None));
-        assert_eq!(launch(&[("OMPI_COMM_WORLD_SIZE", "4"), ("GYRASE_MPI", "off")]), None);
     }
 
     #[test]
@@ -183,18 +209,44 @@ mod tests {
             "HOME" => Some("/nowhere".into()),
             _ => None,
         };
-        let launch = Launch { family: Some(Family::Mpich), ranks: Some(2) };
+        let launch = Launch { families: &[Family::Mpich], ranks: Some(2) };
         let message = launch.find(&environment).expect_err("nothing is there").to_string();
         assert!(message.contains("first/libgyrase-mpi-mpich.so") && message.contains("gyrase mpi-setup"), "{message}");
         for folder in [second.join("gyrase"), first.clone()] {
-            std::fs::create_dir_all(&folder).expect("a folder");
-            let shim = folder.join("libgyrase-mpi-mpich.so");
-            std::fs::write(&shim, "").expect("a file");
+            let shim = install(&folder, Family::Mpich);
             assert_eq!(launch.find(&environment).expect("it is there"), shim);
         }
-        let both = Launch { family: None, ranks: Some(2) };
-        assert_eq!(both.find(&environment).expect("one is there"), first.join("libgyrase-mpi-mpich.so"));
         let named = |name: &str| (name == "GYRASE_MPI_SHIM").then(|| OsString::from("/x/y.so"));
-        assert_eq!(both.find(&named).expect("it is named"), PathBuf::from("/x/y.so"));
+        assert_eq!(launch.find(&named).expect("it is named"), PathBuf::from("/x/y.so"));
+    }
+
+    #[test]
+    fn the_likeliest_shim_comes_first_and_the_other_where_it_is_the_only_one() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (own, site) = (folder.path().join("own"), folder.path().join("site/gyrase"));
+        let environment = |name: &str| match name {
+            "GYRASE_MPI_DIR" => Some(own.clone().into_os_string()),
+            "XDG_DATA_HOME" => Some(folder.path().join("site").into_os_string()),
+            _ => None,
+        };
+        let pmi = Launch { families: &[Family::Mpich, Family::OpenMpi], ranks: Some(2) };
+        let pmix = Launch { families: &[Family::OpenMpi, Family::Mpich], ranks: Some(2) };
+        let found = |launch: &Launch| launch.find(&environment).expect("one is there");
+        let message = pmi.find(&environment).expect_err("nothing is there").to_string();
+        assert!(message.contains("started for MPICH or Open MPI,"), "{message}");
+        let openmpi = install(&own, Family::OpenMpi);
+        assert_eq!([found(&pmi), found(&pmix)], [openmpi.clone(), openmpi.clone()]);
+        assert!(others(&openmpi, &environment).is_empty());
+        let mpich = install(&site, Family::Mpich);
+        assert_eq!([found(&pmi), found(&pmix)], [mpich.clone(), openmpi.clone()]);
+        assert_eq!(others(&openmpi, &environment), std::slice::from_ref(&mpich));
+        assert_eq!(others(Path::new("/elsewhere.so"), &environment), [openmpi, mpich]);
+    }
+
+    fn install(folder: &Path, family: Family) -> PathBuf {
+        std::fs::create_dir_all(folder).expect("a folder");
+        let shim = folder.join(family.file());
+        std::fs::write(&shim, "").expect("a file");
+        shim
     }
 }

@@ -82,7 +82,7 @@ fn family(bytes: &[u8]) -> Option<Family> {
     let at = bytes.windows(MARK.len()).position(|window| window == MARK)?;
     let rest = &bytes[at + MARK.len()..];
     let name = rest.split(|&byte| byte == b';').next()?;
-    Family::ALL.into_iter().find(|family| family.name().as_bytes() == name)
+    Family::ALL.iter().copied().find(|family| family.name().as_bytes() == name)
 }
 
 #[cfg(test)]

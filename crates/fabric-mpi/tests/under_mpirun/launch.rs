@@ -24,7 +24,8 @@ const NAMES: [(&str, &str); 3] =
 pub struct Site {
     /// Its launcher.
     pub name: &'static str,
-    shim: PathBuf,
+    /// In one folder with that of the others.
+    pub shim: PathBuf,
 }
 
 /// What a job printed, and how it ended.
@@ -49,7 +50,7 @@ pub fn sites(folder: &Path) -> Vec<Site> {
         if mpicc == "mpicc" && !sites.is_empty() {
             continue;
         }
-        match setup(Path::new(mpicc), &folder.join(mpicc)) {
+        match setup(Path::new(mpicc), folder) {
             Ok(installed) if is_there(mpirun) => {
                 println!("{mpirun}: {}", installed.library);
                 sites.push(Site { name: mpirun, shim: installed.path });
@@ -85,6 +86,17 @@ impl Site {
         finish(command)
     }
 
+    /// Plays a part where the launcher does not say of which MPI it is, and the shims of all are installed.
+    pub fn as_under_srun(&self, part: &str, ranks: usize) -> Run {
+        let mut command = self.launcher(part, ranks);
+        command.arg("env");
+        for name in ["OMPI_COMM_WORLD_SIZE", "MPI_LOCALNRANKS", "HYDI_CONTROL_FD"] {
+            command.args(["-u", name]);
+        }
+        command.args(["SLURM_PROCID=0", &format!("SLURM_STEP_NUM_TASKS={ranks}")]).arg(this_program());
+        finish(command)
+    }
+
     fn start(&self, part: &str, ranks: usize, shim: &Path) -> Run {
         let mut command = self.command(part, ranks);
         command.env("GYRASE_MPI_SHIM", shim);
@@ -92,15 +104,26 @@ impl Site {
     }
 
     fn command(&self, part: &str, ranks: usize) -> Command {
+        let mut command = self.launcher(part, ranks);
+        command.arg(this_program());
+        command
+    }
+
+    fn launcher(&self, part: &str, ranks: usize) -> Command {
         let mut command = Command::new(self.name);
         // Open MPI refuses more ranks than cores, and the administrator, unless it is told.
         for name in ["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] {
             command.env(name, "1");
         }
         command.env("OMPI_MCA_rmaps_base_oversubscribe", "1").env(PART, part);
-        command.args(["-n", &ranks.to_string()]).arg(std::env::current_exe().expect("this program has a path"));
+        command.env("GYRASE_MPI_DIR", self.shim.parent().expect("a shim is in a folder"));
+        command.args(["-n", &ranks.to_string()]);
         command
     }
+}
+
+fn this_program() -> PathBuf {
+    std::env::current_exe().expect("this program has a path")
 }
 
 fn finish(mut command: Command) -> Run {

@@ -32,6 +32,9 @@ fn main() {
     if let [first, second, ..] = &sites[..] {
         another_mpi_than_the_launchers_is_noticed(first, second);
         another_mpi_than_the_launchers_is_noticed(second, first);
+        for site in [first, second] {
+            the_likeliest_of_both_shims_is_taken(site);
+        }
     }
 }
 
@@ -94,5 +97,13 @@ fn a_missing_shim_is_named(site: &Site) {
 
 fn another_mpi_than_the_launchers_is_noticed(launcher: &Site, other: &Site) {
     let run = launcher.with_shim_of(other, 2);
-    assert_eq!((run.code, run.lines("are of different MPIs")), (Some(8), 2), "{}", run.all);
+    let shim = format!("GYRASE_MPI_SHIM={}", launcher.shim.display());
+    let told = [run.lines("are of different MPIs"), run.lines(&shim)];
+    assert_eq!((run.code, told), (Some(8), [2, 2]), "{}", run.all);
+}
+
+/// As under `srun`, which says by its PMI alone of which MPI a process is likely to be.
+fn the_likeliest_of_both_shims_is_taken(site: &Site) {
+    let run = site.as_under_srun("everything", 2);
+    assert_eq!((run.code, run.lines("all as it must be")), (Some(0), 2), "{}", run.all);
 }

@@ -135,9 +135,11 @@ fn rank_of_environment() -> usize {
 
 /// Who started the job, how its processes met, and what MPI runs.
 fn launcher(job: &Job) -> String {
-    let family = Launch::of_this_process().ok().flatten().and_then(|launch| launch.family);
-    let family =
-        family.map_or("a launcher of several kinds of MPI".to_string(), |family| format!("{family}'s launcher"));
+    let families = Launch::of_this_process().ok().flatten().map_or(Family::ALL, |launch| launch.families);
+    let family = match families {
+        [family] => format!("{family}'s launcher"),
+        _ => "a launcher of several kinds of MPI".into(),
+    };
     let there = |name: &str| std::env::var_os(name).is_some();
     let met = match () {
         () if there("PMIX_RANK") => "PMIx",
