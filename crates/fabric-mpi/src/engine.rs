@@ -42,6 +42,9 @@ pub(crate) const SIGNALS: u8 = 128;
 /// The exit code of a run that is stopped, where nobody knows by which signal.
 const INTERRUPTED: u8 = 130;
 
+/// The exit code of a run that got no memory.
+const MEMORY: u8 = 4;
+
 /// How a job ended, as far as this process knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
@@ -240,12 +243,16 @@ impl Engine {
         if self.failed.is_none() && self.shared.is_cancelled() {
             self.stop();
         }
+        let aborted = self.mpi.shim.aborted();
+        if aborted && self.shared.own().0 == Own::Working {
+            self.shared.leave(Own::Failed(MEMORY));
+        }
         let (own, since) = self.shared.own();
         match (self.failed, own) {
             (Some((failed, _)), _) if !self.told.stays => Some(Outcome::Failed(failed)),
             (None, _) if !self.told.stays => Some(Outcome::Well),
             (Some((failed, known)), _) => {
-                if own == Own::Working && known.elapsed() > CLEANING {
+                if (own == Own::Working || aborted) && known.elapsed() > CLEANING {
                     self.is_stuck(failed.code);
                 }
                 (known.elapsed() > LEAVING).then_some(Outcome::Failed(failed))

@@ -8,13 +8,19 @@
 #include <limits.h>
 #include <mpi.h>
 #include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 /* Changes with every change of the functions below: a library of another version is refused. */
-#define SHIM_VERSION 2
+#define SHIM_VERSION 3
+
+/* The exit code of Gyrase for too little memory. */
+#define NO_MEMORY 4
 
 #if defined(OPEN_MPI)
 #define FAMILY "openmpi"
@@ -36,6 +42,31 @@ struct window {
 };
 
 int gyrase_mpi_version(void) { return SHIM_VERSION; }
+
+/* A thread got no memory, of which nobody but its allocator is told: it aborts. It waits here, so that the thread that calls MPI, if it
+ * is another, tells the other ranks, cleans up and ends this process. */
+static volatile sig_atomic_t aborted;
+static pthread_t caller;
+static char last_words[256];
+
+static void on_abort(int signal) {
+    (void)signal;
+    if (!aborted && write(STDERR_FILENO, last_words, strlen(last_words)) < 0) _exit(NO_MEMORY);
+    aborted = 1;
+    if (!pthread_equal(pthread_self(), caller)) poll(NULL, 0, 10000);
+    _exit(NO_MEMORY);
+}
+
+static void listen_to_aborts(int rank) {
+    struct sigaction action = {.sa_handler = on_abort};
+    caller = pthread_self();
+    snprintf(last_words, sizeof last_words,
+             "gyrase: error: rank %d: the system gave no more memory: start fewer ranks on a machine, or give each less (--memory)\n", rank);
+    sigaction(SIGABRT, &action, NULL);
+}
+
+/* Whether a thread of this process was aborted. */
+int gyrase_mpi_aborted(void) { return aborted; }
 
 /* What the library calls itself; may be called before gyrase_mpi_start. */
 int gyrase_mpi_library(char *text, int room) {
@@ -65,6 +96,7 @@ int gyrase_mpi_start(int *rank, int *ranks, int *funneled) {
     for (int i = 0; i < CHANNELS && code == MPI_SUCCESS; i++) code = MPI_Comm_dup(MPI_COMM_WORLD, &channels[i]);
     if (code == MPI_SUCCESS) code = MPI_Comm_rank(MPI_COMM_WORLD, rank);
     if (code == MPI_SUCCESS) code = MPI_Comm_size(MPI_COMM_WORLD, ranks);
+    listen_to_aborts(*rank);
     return code;
 }
 
@@ -139,14 +171,15 @@ int gyrase_mpi_alltoallv(const void *sent, const int *sent_bytes, const int *sen
                  operation);
 }
 
+/* The largest numbers as signed ones: MPICH 4.0 takes MPI_UINT64_T for signed in MPI_MAX. */
 int gyrase_mpi_pulse(const uint64_t *mine, uint64_t *largest, int numbers, void **operation) {
     MPI_Request *request = begin(operation);
-    return begun(MPI_Iallreduce(mine, largest, numbers, MPI_UINT64_T, MPI_MAX, channels[PULSE], request), operation);
+    return begun(MPI_Iallreduce(mine, largest, numbers, MPI_INT64_T, MPI_MAX, channels[PULSE], request), operation);
 }
 
 int gyrase_mpi_max(const uint64_t *mine, uint64_t *largest, int numbers, void **operation) {
     MPI_Request *request = begin(operation);
-    return begun(MPI_Iallreduce(mine, largest, numbers, MPI_UINT64_T, MPI_MAX, channels[OTHERS], request), operation);
+    return begun(MPI_Iallreduce(mine, largest, numbers, MPI_INT64_T, MPI_MAX, channels[OTHERS], request), operation);
 }
 
 int gyrase_mpi_sum(const uint64_t *mine, uint64_t *sum, int numbers, void **operation) {

@@ -15,7 +15,7 @@ use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LOCAL, RTLD_NOW};
 use crate::StartError;
 
 /// The version of the shim's functions that this file calls.
-pub(crate) const VERSION: c_int = 2;
+pub(crate) const VERSION: c_int = 3;
 
 /// Bytes for a message of MPI's.
 const TEXT: usize = 512;
@@ -45,6 +45,7 @@ functions! {
     start: fn(*mut c_int, *mut c_int, *mut c_int) -> c_int;
     finish: fn() -> c_int;
     abandon: fn();
+    aborted: fn() -> c_int;
     error: fn(c_int, *mut c_char, c_int);
     test: fn(Operations, *mut c_int) -> c_int;
     alltoall: fn(*const u32, *mut u32, Operations) -> c_int;
@@ -74,9 +75,9 @@ pub(crate) struct Shim {
 /// Which way numbers are made one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Reduce {
-    /// The largest, on the channel of the pulse.
+    /// The largest as signed numbers, on the channel of the pulse.
     Pulse,
-    /// The largest.
+    /// The largest as signed numbers.
     Max,
     /// The sum.
     Sum,
@@ -242,6 +243,12 @@ impl Shim {
     pub(crate) fn abandon(&self) {
         // SAFETY: it takes nothing, and MPI is started.
         unsafe { (self.functions.abandon)() }
+    }
+
+    /// Whether a thread of this process got no memory: it never goes on, and has said why.
+    pub(crate) fn aborted(&self) -> bool {
+        // SAFETY: it takes nothing.
+        unsafe { (self.functions.aborted)() != 0 }
     }
 
     fn what(&self, code: c_int) -> String {

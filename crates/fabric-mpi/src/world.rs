@@ -10,6 +10,9 @@ use crate::shim::Reduce;
 use crate::tasks::{Task, Why};
 use crate::{Job, cores};
 
+/// What makes numbers signed ones in the same order, and back.
+const SIGN: u64 = 1 << 63;
+
 impl World for Job {
     type Fabric = ExchangeFabric;
 
@@ -46,7 +49,13 @@ impl World for Job {
     }
 
     fn max(&self, numbers: &[u64]) -> Result<Vec<u64>, FabricError> {
-        self.collective("max", |reply| Task::Reduce(Reduce::Max, numbers.to_vec(), reply))
+        let signed = numbers.iter().map(|number| number ^ SIGN).collect();
+        let largest = self.collective("max", |reply| Task::Reduce(Reduce::Max, signed, reply))?;
+        Ok(largest.into_iter().map(|number| number ^ SIGN).collect())
+    }
+
+    fn barrier(&self) -> Result<(), FabricError> {
+        self.collective("barrier", |reply| Task::Reduce(Reduce::Max, vec![0], reply)).map(drop)
     }
 
     fn on_core<T>(&self, worker: usize, workers: usize, work: impl FnOnce() -> T) -> T {

@@ -1,13 +1,15 @@
 /* Loaded before a rank, it makes files behave as on a bad machine:
    GYRASE_DELAY_MS=N        reads from the middle of a file of reads take N milliseconds longer;
    GYRASE_BROKEN_DISK=1     they fail;
-   GYRASE_FULL_DISK=WORD    writes to a file whose path has the word find no space. */
+   GYRASE_FULL_DISK=WORD    writes to a file whose path has the word find no space;
+   GYRASE_NO_MEMORY=N       a worker that asks for N bytes of memory or more gets none. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -71,3 +73,20 @@ ssize_t pwrite64(int file, const void *from, size_t bytes, off64_t at) {
   if (hinders_write(file)) { errno = ENOSPC; return -1; }
   return real(file, from, bytes, at);
 }
+
+void *__libc_malloc(size_t bytes);
+void *__libc_calloc(size_t pieces, size_t bytes);
+void *__libc_realloc(void *old, size_t bytes);
+
+static int gets_none(size_t bytes) {
+  char thread[16] = "";
+  const char *most = bytes < 65536 ? NULL : getenv("GYRASE_NO_MEMORY");
+  if (!most || bytes < (size_t)atol(most)) return 0;
+  prctl(PR_GET_NAME, thread);
+  errno = ENOMEM;
+  return strncmp(thread, "worker", 6) == 0;
+}
+
+void *malloc(size_t bytes) { return gets_none(bytes) ? NULL : __libc_malloc(bytes); }
+void *calloc(size_t pieces, size_t bytes) { return gets_none(pieces * bytes) ? NULL : __libc_calloc(pieces, bytes); }
+void *realloc(void *old, size_t bytes) { return gets_none(bytes) ? NULL : __libc_realloc(old, bytes); }

@@ -27,6 +27,7 @@ fn main() {
         a_failed_rank_waits_no_more(site);
         one_of_two_failures_is_told(site);
         a_stuck_rank_ends_too(site);
+        a_rank_without_memory_ends_all(site);
         a_missing_shim_is_named(site);
     }
     if let [first, second, ..] = &sites[..] {
@@ -75,6 +76,13 @@ fn a_stopped_rank_waits_no_more(site: &Site) {
 fn a_failed_rank_waits_no_more(site: &Site) {
     let run = site.run("one gives up beside a collective", 3);
     ended_by(&run, 6, "says: rank 1: no space is left");
+}
+
+/// The rank says so by itself, with the last of its breath.
+fn a_rank_without_memory_ends_all(site: &Site) {
+    let run = site.run("one gets no memory", 3);
+    let said = run.lines("gyrase: error: rank 1: the system gave no more memory");
+    assert_eq!((run.code, said, run.lines("says: ")), (Some(4), 1, 0), "{}", run.all);
 }
 
 /// Which of them is known first is open; the other one is not told.

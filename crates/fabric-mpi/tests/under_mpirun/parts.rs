@@ -39,6 +39,7 @@ pub fn play(part: &str) {
         "one fails" => fail(&job, &[1], 7, "line 5 is broken"),
         "two fail" => fail(&job, &[1, 3], 6, "the disk is full"),
         "one is stuck" => stuck(&job),
+        "one gets no memory" => get_no_memory(&job),
         "one fails while records move" => fail_while_records_move(&job),
         "one is stopped" => stop(&job, &progress),
         "one gives up beside a collective" => give_up(&job, &progress),
@@ -134,6 +135,14 @@ fn stuck(job: &Job) -> Result<(), Failed> {
     fail(job, &[0], 4, "no memory")
 }
 
+fn get_no_memory(job: &Job) -> Result<(), Failed> {
+    if job.rank() == 1 {
+        // What the allocator of a thread does that gets none.
+        thread::spawn(|| std::process::abort()).join().expect("it never comes back");
+    }
+    fail(job, &[], 0, "")
+}
+
 fn everything(job: &Job) -> Result<(), Failed> {
     let all = || -> Result<(), FabricError> {
         collectives(job)?;
@@ -151,6 +160,7 @@ fn collectives(job: &Job) -> Result<(), FabricError> {
     let sum = ranks * (ranks - 1) / 2;
     assert_eq!(job.sum(&[rank, 1, u64::MAX])?, [sum, ranks, 0u64.wrapping_sub(ranks)]);
     assert_eq!(job.max(&[rank, 100 - rank, u64::MAX - rank])?, [ranks - 1, 100, u64::MAX]);
+    assert_eq!(job.max(&[if rank == 0 { 1 << 63 } else { rank }])?, [1 << 63], "numbers are not signed");
     assert_eq!(job.sum(&[])?, []);
     // Nothing of rank 1, much of rank 2.
     let own = |rank: u64| vec![rank as u8; [3, 0, 100_000][rank as usize % 3]];
