@@ -47,7 +47,7 @@ impl From<gyrase_count::Error> for Failure {
             Error::Database(error) => database(error),
             Error::Memory { .. } => Code::Memory,
             Error::MaxTmp { .. } | Error::TmpSpace { .. } => Code::Output,
-            Error::Pipe { .. } => Code::Usage,
+            Error::Pipe { .. } | Error::DifferentQuestions => Code::Usage,
             Error::Different { .. } | Error::DifferentInputs { .. } => Code::Input,
         };
         Failure::from_error(code, &error)

@@ -1,18 +1,25 @@
 //! What the processes of a job must have in common.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use gyrase_fabric::{FabricError, World};
 use gyrase_fastx::Inputs;
 use gyrase_table::gyk;
 use gyrase_tabulate::Scattered;
 
-use crate::Error;
 use crate::estimate::{Contents, Estimate, contents};
 use crate::plan::Budget;
+use crate::{Config, Error};
 
-/// Refuses a job whose processes see different inputs, or inputs that they cannot share.
-pub(crate) fn on_inputs(world: &impl World, inputs: &Inputs) -> Result<(), Error> {
+/// Refuses a job whose processes are to count different things, see different inputs, or inputs that they cannot share.
+pub(crate) fn on_question(world: &impl World, config: &Config, inputs: &Inputs) -> Result<(), Error> {
     if world.ranks() == 1 {
         return Ok(());
+    }
+    let mut asked = DefaultHasher::new();
+    (config.question(), config.resume).hash(&mut asked);
+    if bounds(world, &[asked.finish()])?.iter().any(|(least, most)| least < most) {
+        return Err(Error::DifferentQuestions);
     }
     let inputs = inputs.inputs();
     if let Some(pipe) = inputs.iter().find(|input| input.size.is_none()) {

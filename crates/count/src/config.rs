@@ -40,6 +40,14 @@ pub struct Config {
     pub chunk: Option<u64>,
 }
 
+impl Config {
+    /// What is to be counted, in a line: the same for all processes of a job, and for a run that goes on from an earlier one.
+    pub(crate) fn question(&self) -> String {
+        let Config { shape, min_count, max_count, min_base_quality, paired, .. } = self;
+        format!("{shape:?} {min_count} {max_count} {min_base_quality:?} {paired}")
+    }
+}
+
 /// What was counted, by all processes of a job.
 #[derive(Clone, Copy, Debug)]
 pub struct Summary {
@@ -140,6 +148,11 @@ pub enum Error {
         /// The largest.
         most: u64,
     },
+    /// The processes of a job were asked for different counts.
+    #[error(
+        "the processes of this job were not asked for the same: start all of them with the same -k, --min-count and other options"
+    )]
+    DifferentQuestions,
     /// Several processes cannot share a pipe.
     #[error("{} is a pipe, and only one process can read it; give files that all processes of the job can open, or count with one process", path.display())]
     Pipe {

@@ -49,7 +49,7 @@ pub fn run_in<J: World>(config: &Config, world: &J, progress: &Progress) -> Resu
 fn attempt<J: World>(config: &Config, world: &J, progress: &Progress, serial: bool) -> Result<Summary, Error> {
     let options = Options { shared: world.ranks() > 1, ..options(config, serial) };
     let inputs = Inputs::open(&config.inputs, options)?;
-    agree::on_inputs(world, &inputs)?;
+    agree::on_question(world, config, &inputs)?;
     with_words!(config.shape, W => count::<W, J>(config, &inputs, world, progress))
 }
 
@@ -152,7 +152,7 @@ impl<J: World> Run<'_, J> {
         };
         // Nothing is written before all have the file: its length is what they know it by. Nor does anybody say that it is not
         // there where it went with another process that failed.
-        self.world.max(&[0])?;
+        self.world.barrier()?;
         Ok((writer?, folder))
     }
 
@@ -168,7 +168,7 @@ impl<J: World> Run<'_, J> {
             None => {
                 // Whatever is there is of no use any more, whoever spilled it.
                 let _ = std::fs::remove_dir_all(&self.root);
-                self.world.max(&[0])?;
+                self.world.barrier()?;
                 let folder = SpillFolder::new(folder_of(&self.root, rank, ranks), limit, self.resume);
                 Arc::new(if ranks == 1 { folder } else { folder.within(&self.root) })
             }
@@ -309,9 +309,7 @@ fn root_of(config: &Config) -> PathBuf {
 
 /// What the run is about, in a line: spill files of another job, or of another version, are of no use.
 fn job(config: &Config, inputs: &Inputs) -> String {
-    let Config { shape, min_count, max_count, min_base_quality, paired, .. } = config;
-    let version = env!("CARGO_PKG_VERSION");
-    let mut job = format!("gyrase count {version} {shape:?} {min_count} {max_count} {min_base_quality:?} {paired}");
+    let mut job = format!("gyrase count {} {}", env!("CARGO_PKG_VERSION"), config.question());
     for input in inputs.inputs() {
         let changed = std::fs::metadata(&input.path).and_then(|metadata| metadata.modified()).ok();
         job += &format!(" {:?} {:?} {changed:?}", input.path, input.size);

@@ -121,6 +121,25 @@ fn too_little_memory_is_said_once() {
 }
 
 #[test]
+fn a_rank_whose_worker_gets_no_memory_says_so() {
+    let place = Place::new();
+    place.simulate("30000", "20");
+    let hindered = hindered("GYRASE_NO_MEMORY=200000");
+    let args = [&COUNT[..], &["o.gyk", "--chunk", "1M", "--stealing", "off"]].concat();
+    fails(&place, |job| job.on(1, &hindered), &args, 4, &["rank 1", "no more memory"]);
+}
+
+#[test]
+fn ranks_that_are_asked_for_different_counts_are_refused() {
+    let place = Place::new();
+    place.simulate("2000", "5");
+    for other in ["-k 21", "--min-count 2", "--stranded", "--resume"] {
+        let asked = format!("set -- \"$@\" {other}");
+        fails(&place, |job| job.on(1, &asked), &[&COUNT[..], &["o.gyk"]].concat(), 1, &["the same"]);
+    }
+}
+
+#[test]
 fn a_rank_that_gets_no_memory_ends_the_job() {
     let place = Place::new();
     place.simulate("30000", "20");

@@ -9,6 +9,7 @@ mod environment;
 mod faults;
 mod inputs;
 mod launch;
+mod looking;
 mod matrix;
 #[allow(dead_code, reason = "shared with the tests of one process")]
 #[path = "../end_to_end/place.rs"]
