@@ -113,19 +113,19 @@ impl Schedule for LocalSchedule {
 
 /// Numbers that every process keeps for all, 0 at the start: read and changed one-sided and atomically, without its help.
 pub trait Window: Sync {
-    /// Adds to number `at` of process `rank`, wrapping around; what it was before (`MPI_Fetch_and_op`).
+    /// Adds to number `at` of process `rank`, wrapping around; what it was before (`MPI_Fetch_and_op` with `MPI_SUM`).
     ///
     /// # Errors
     /// Another process failed.
     fn add(&self, rank: usize, at: usize, number: u64) -> Result<u64, FabricError>;
 
-    /// Number `at` of process `rank` (`MPI_Get_accumulate` without operation).
+    /// Number `at` of process `rank` (`MPI_Fetch_and_op` with `MPI_NO_OP`).
     ///
     /// # Errors
     /// Another process failed.
     fn get(&self, rank: usize, at: usize) -> Result<u64, FabricError>;
 
-    /// Puts a number (`MPI_Accumulate` with replacement).
+    /// Puts a number (`MPI_Fetch_and_op` with `MPI_REPLACE`).
     ///
     /// # Errors
     /// Another process failed.
