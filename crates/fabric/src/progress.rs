@@ -37,8 +37,16 @@ impl Mark {
     }
 }
 
-/// The largest resident memory of this process so far, in bytes; 0 where the system does not say.
+/// The largest resident memory of this process so far, in bytes, never less than it was told before; 0 where the system does not
+/// say.
 pub fn peak_memory() -> u64 {
+    // The system counts the pages of each core apart and adds them up now and then: what it says may fall a little.
+    static TOLD: AtomicU64 = AtomicU64::new(0);
+    let peak = peak_by_the_system();
+    TOLD.fetch_max(peak, Relaxed).max(peak)
+}
+
+fn peak_by_the_system() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.parse().ok());
     peak.map_or(0, |kilobytes: u64| kilobytes << 10)
@@ -85,5 +93,35 @@ impl Progress {
     /// True once [`Progress::cancel`] was called: return an error and clean up.
     pub fn is_cancelled(&self) -> bool {
         self.cancelled.load(Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_peak_of_memory_never_falls() {
+        let mut before = 0;
+        for round in 0..64 {
+            let taken = vec![1u8; (64 - round) << 16];
+            let with = peak_memory();
+            drop(std::hint::black_box(taken));
+            let without = peak_memory();
+            assert!(before <= with && with <= without, "{before} {with} {without}");
+            before = without;
+        }
+        assert!(before > 0);
+    }
+
+    #[test]
+    fn no_stage_has_a_higher_peak_than_one_after_it() {
+        let progress = Progress::default();
+        for stage in ["read", "count", "write"] {
+            progress.start(stage, 0);
+            std::hint::black_box(vec![1u8; 1 << 20]);
+        }
+        let peaks: Vec<u64> = progress.stages().iter().map(|stage| stage.peak_memory).collect();
+        assert!(peaks.len() == 3 && peaks.is_sorted() && peaks[2] <= peak_memory(), "{peaks:?}");
     }
 }
