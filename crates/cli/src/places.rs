@@ -89,8 +89,14 @@ fn place(path: &Path) -> Option<PathBuf> {
     Some(folder.canonicalize().ok()?.join(path.file_name()?))
 }
 
-/// Refuses to put a database in the place of a file that is none of its kind, such as reads whose name slipped behind `-o`.
+/// Refuses to put a database in the place of a file that is none of its kind, such as reads whose name slipped behind `-o`, and to
+/// write one to standard output.
 pub fn keep_databases_only(output: &Path, kind: Kind) -> Result<()> {
+    if output.as_os_str() == "-" {
+        let ending = kind.ending();
+        let what = "database cannot go to standard output, since it appears whole or not at all; name a file with -o";
+        return Err(Failure::usage(format!("a {ending} {what}, such as -o x{ending}")));
+    }
     // A pipe would not be opened before somebody writes to it; an empty file is a reserved name.
     if !output.metadata().is_ok_and(|there| there.is_file() && there.len() > 0) {
         return Ok(());

@@ -238,3 +238,28 @@ fn outputs_that_cannot_be_written_are_named() {
         assert!(output.status.code() == Some(6) && said.contains("No space left"), "{verb:?}: {said}");
     }
 }
+
+#[test]
+fn databases_do_not_go_to_standard_output() {
+    let place = Place::new();
+    place.simulate("2000", "2");
+    place.ok(&["count", "r_1.fq", "-o", "a.gyk"]);
+    place.write("d.tsv", "KMER\tcount\n");
+    let files = place.files();
+    for verb in [
+        &["count", "r_1.fq"][..],
+        &["kmers", "union", "a.gyk", "a.gyk"],
+        &["kmers", "import", "d.tsv"],
+        &["db", "build", "g.fa", "--taxonomy", "tax"],
+        &["db", "merge", "a.gydb"],
+        &["db", "add", "a.gydb", "g.fa"],
+        &["db", "remove", "a.gydb", "--taxid", "2"],
+    ] {
+        place.fails(
+            &[verb, &["-o", "-"]].concat(),
+            1,
+            &["database cannot go to standard output", "name a file with -o"],
+        );
+    }
+    assert_eq!(place.files(), files);
+}
