@@ -89,8 +89,8 @@ pub enum Error {
     Database(#[from] GykError),
     /// The run cannot keep its promise of memory.
     #[error(
-        "counting k-mers of {k} bases with {threads} threads{} needs at least {needed} MiB of memory{}, {given} MiB were given; raise --memory or lower --threads",
-        for_ranks(*ranks), for_windows(*windows)
+        "counting k-mers of {k} bases with {threads} threads{} needs at least {needed} MiB of memory{}, {} were given; raise --memory or lower --threads",
+        for_ranks(*ranks), for_windows(*windows), whole(*given)
     )]
     Memory {
         /// Length of the k-mers.
@@ -103,27 +103,28 @@ pub enum Error {
         needed: u64,
         /// How much of it compressed inputs take that refer far back, in MiB.
         windows: u64,
-        /// Memory given in the same unit.
+        /// Memory given, in bytes.
         given: u64,
     },
     /// The spill files would not fit what they may take.
     #[error(
-        "counting needs at least {needed} MiB for temporary files, --max-tmp allows {given} MiB; raise it, or give more --memory"
+        "counting needs at least {needed} MiB for temporary files, --max-tmp allows {}; raise it, or give more --memory",
+        whole(*given)
     )]
     MaxTmp {
         /// Predicted size in MiB, from below.
         needed: u64,
-        /// The limit in the same unit.
+        /// The limit, in bytes.
         given: u64,
     },
     /// The spill files would not fit the disk.
-    #[error("counting needs at least {needed} MiB for temporary files in {}, {free} MiB are free; --tmp names another folder, more --memory needs less", folder.display())]
+    #[error("counting needs at least {needed} MiB for temporary files in {}, {} are free; --tmp names another folder, more --memory needs less", folder.display(), whole(*free))]
     TmpSpace {
         /// The folder of `--tmp`.
         folder: PathBuf,
         /// Predicted size in MiB, from below.
         needed: u64,
-        /// Free bytes in the same unit.
+        /// Free bytes.
         free: u64,
     },
     /// The processes of a job see different files.
@@ -161,6 +162,16 @@ pub enum Error {
     },
 }
 
+/// Bytes in the largest unit of which there is one, rounded down: `99 MiB`, `100 KiB`, `1 byte`.
+pub(crate) fn whole(bytes: u64) -> String {
+    match bytes {
+        0x10_0000.. => format!("{} MiB", bytes >> 20),
+        0x400.. => format!("{} KiB", bytes >> 10),
+        1 => "1 byte".into(),
+        _ => format!("{bytes} bytes"),
+    }
+}
+
 fn for_ranks(ranks: usize) -> String {
     if ranks == 1 { String::new() } else { format!(" in each of {ranks} processes") }
 }
@@ -181,5 +192,23 @@ impl From<FabricError> for Error {
 impl From<gyrase_fastx::Error> for Error {
     fn from(error: gyrase_fastx::Error) -> Error {
         Error::Tabulate(error.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_there_is_never_rounded_to_nothing() {
+        let room = [0, 1, 1023, 1024, 102_400, (1 << 20) - 1, 1 << 20, (5 << 30) - 1].map(whole);
+        let told = ["0 bytes", "1 byte", "1023 bytes", "1 KiB", "100 KiB", "1023 KiB", "1 MiB", "5119 MiB"];
+        assert_eq!(room, told);
+        let limit = Error::MaxTmp { needed: 4, given: 100 << 10 }.to_string();
+        assert!(limit.contains("--max-tmp allows 100 KiB;"), "{limit}");
+        let free = Error::TmpSpace { folder: "t".into(), needed: 4, free: 4096 }.to_string();
+        assert!(free.contains("4 KiB are free"), "{free}");
+        let memory = Error::Memory { k: 31, threads: 1, ranks: 1, needed: 200, windows: 0, given: 1 << 19 }.to_string();
+        assert!(memory.contains("512 KiB were given"), "{memory}");
     }
 }

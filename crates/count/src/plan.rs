@@ -6,6 +6,7 @@ use gyrase_fabric::{ExchangeFabric, LocalFabric};
 use gyrase_fastx::Inputs;
 use gyrase_kmer::{BINS, Shape};
 
+use crate::config::whole;
 use crate::estimate::{Contents, Estimate, contents};
 use crate::{Config, Error};
 
@@ -143,7 +144,7 @@ fn refuse_too_little(config: &Config, ranks: usize, windows: u64) -> Result<(), 
         return Ok(());
     }
     let (needed, windows) = (mebibytes(least), windows >> 20);
-    Err(Error::Memory { k: config.shape.k(), threads, ranks, needed, windows, given: config.memory >> 20 })
+    Err(Error::Memory { k: config.shape.k(), threads, ranks, needed, windows, given: config.memory })
 }
 
 /// Bytes of super-k-mers for a base of input: runs of (w + 1) / 2 k-mers on average, each with a byte for its length.
@@ -209,16 +210,16 @@ pub(crate) fn check_tmp(config: &Config, plan: &Plan, warn: bool) -> Result<(), 
     let (limit, given) = (config.max_tmp.unwrap_or(u64::MAX), free.unwrap_or(u64::MAX));
     let Estimate { least, most } = plan.tmp;
     if least > limit {
-        return Err(Error::MaxTmp { needed: mebibytes(least), given: limit >> 20 });
+        return Err(Error::MaxTmp { needed: mebibytes(least), given: limit });
     }
     if least > given {
-        return Err(Error::TmpSpace { folder: config.tmp.clone(), needed: mebibytes(least), free: given >> 20 });
+        return Err(Error::TmpSpace { folder: config.tmp.clone(), needed: mebibytes(least), free: given });
     }
     if let Some(most) = most.filter(|&most| warn && most > limit.min(given)) {
         let (needed, folder) = (mebibytes(most), config.tmp.display());
         let has = if limit < given { "--max-tmp allows" } else { "are free" };
-        let room = limit.min(given) >> 20;
-        tracing::warn!("temporary files in {folder} may take up to {needed} MiB, and {room} MiB {has}");
+        let room = whole(limit.min(given));
+        tracing::warn!("temporary files in {folder} may take up to {needed} MiB, and {room} {has}");
     }
     Ok(())
 }

@@ -317,7 +317,7 @@ fn the_plan_of_a_run_that_would_be_refused_is_refused() {
     let least = place.least_memory(2);
     for (memory, more, code, words) in [
         ("1M", [].as_slice(), 4, ["--memory", "needs at least"]),
-        (&least, &["--max-tmp", "10K"], 6, ["--max-tmp allows", "needs at least"]),
+        (&least, &["--max-tmp", "10K"], 6, ["--max-tmp allows 10 KiB", "needs at least"]),
     ] {
         let what = [&["count", "r_1.fq", "r_2.fq", "--threads", "2", "--memory", memory], more].concat();
         place.fails(&[&["plan"], &what[..]].concat(), code, &words);
