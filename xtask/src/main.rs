@@ -13,7 +13,7 @@ use std::process::ExitCode;
 const HELP: &str = "\
 cargo xtask tidy          check the house rules, the format and the lints
 cargo xtask test          tidy, every test, and the 60-second fuzz smoke run; what CI calls
-cargo xtask mpi-matrix    every combination of ranks, threads, MPI libraries and inputs: half an hour
+cargo xtask mpi-matrix    every combination of ranks, threads, MPI libraries and inputs: a quarter of an hour
 cargo xtask bench [ARGS]  compare with rivals (see bench/README.md)";
 
 /// What went wrong, for a person.

@@ -48,7 +48,7 @@ pub fn wanted() -> (&'static str, String) {
     (WANTED, names.join(","))
 }
 
-/// Every combination of ranks, threads, libraries, inputs and ways to steal, which takes half an hour.
+/// Every combination of ranks, threads, libraries, inputs and ways to steal, which takes a quarter of an hour.
 pub fn matrix() -> Result<()> {
     let (name, value) = wanted();
     let mut command = steps::cargo(&["test", "--package", "gyrase", "--test", "mpi", "matrix", "--", "--nocapture"]);
