@@ -310,7 +310,7 @@ fn weighted<const W: usize>(keys: &[[u64; W]], weights: &[u32]) -> impl Iterator
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gyrase_fabric::{Fabric, LocalFabric, Progress, SpillFolder};
+    use gyrase_fabric::{Alone, Fabric, LocalFabric, Progress, SpillFolder};
     use gyrase_table::gyk::Cutoffs;
     use gyrase_tabulate::reduce;
 
@@ -344,7 +344,7 @@ mod tests {
         counter.count_all(1000);
         let spills = SpillFolder::new(folder.path().join("spills"), None, false);
         let empty = LocalFabric::new(1, 0, spills.into()).close(Vec::new()).unwrap();
-        reduce(&empty, 0, vec![Surveyor(counter)], &Progress::default()).unwrap();
+        reduce(&empty, &Alone, 0, vec![Surveyor(counter)], &Progress::default()).unwrap();
     }
 
     #[test]

@@ -207,7 +207,7 @@ impl<J: World> Run<'_, J> {
         // Out of core the buffers are gone: bins that fit the larger share are counted at once, others in fewer passes.
         let on_disk = partitions.spilled();
         let budget = if on_disk { self.budget.for_tables_only(self.config.threads) } else { self.budget };
-        let count = || count_partitions::<W>(self.config, budget, &partitions, &writer, &logged, self.progress);
+        let count = || self.count_partitions::<W>(budget, &partitions, &writer, &logged);
         if self.place.ranks == 1 {
             count()?
         } else {
@@ -226,6 +226,19 @@ impl<J: World> Run<'_, J> {
         folder.remove();
         folders.iter().skip(self.place.rank).step_by(self.place.ranks).for_each(|folder| folder.remove());
         Ok(summary)
+    }
+
+    fn count_partitions<const W: usize>(
+        &self,
+        budget: Budget,
+        partitions: &impl Drain,
+        writer: &Writer,
+        logged: &(dyn Fn() -> Result<(), Error> + Sync),
+    ) -> Result<(), Error> {
+        let Config { shape, min_count, max_count, threads, .. } = *self.config;
+        let counted = min_count.max(1)..=max_count;
+        let counter = |_| Counter::<W>::new(shape, counted.clone(), budget.tables as usize, writer, logged);
+        reduce(partitions, self.world, writer.next_bin(), (0..threads).map(counter).collect(), self.progress)
     }
 
     /// Counts while bins of all processes get their places in the file.
@@ -267,20 +280,6 @@ impl<J: World> Run<'_, J> {
 fn written(folder: &Arc<SpillFolder>, folders: &[Arc<SpillFolder>]) -> u64 {
     let others = folders.iter().filter(|other| !Arc::ptr_eq(other, folder));
     folder.written() + others.map(|other| other.written()).sum::<u64>()
-}
-
-fn count_partitions<const W: usize>(
-    config: &Config,
-    budget: Budget,
-    partitions: &impl Drain,
-    writer: &Writer,
-    logged: &(dyn Fn() -> Result<(), Error> + Sync),
-    progress: &Progress,
-) -> Result<(), Error> {
-    let counted = config.min_count.max(1)..=config.max_count;
-    let counter = |_| Counter::<W>::new(config.shape, counted.clone(), budget.tables as usize, writer, logged);
-    let counters = (0..config.threads).map(counter).collect();
-    reduce(partitions, writer.next_bin(), counters, progress)
 }
 
 fn metadata(inputs: &Inputs, read: Scattered) -> Metadata {

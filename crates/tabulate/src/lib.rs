@@ -251,12 +251,13 @@ pub trait Worker<D: Drain>: Send {
     fn abandon(&self);
 }
 
-/// Lets `workers`, a thread each, reduce the owned partitions from number `from` on, lowest first.
+/// Lets `workers`, a thread of this process each, reduce the owned partitions from number `from` on, lowest first.
 ///
 /// # Errors
 /// The first error of any worker; the others stop at their next partition.
 pub fn reduce<D: Drain, K: Worker<D>>(
     partitions: &D,
+    world: &impl World,
     from: usize,
     workers: Vec<K>,
     progress: &Progress,
@@ -273,7 +274,7 @@ pub fn reduce<D: Drain, K: Worker<D>>(
         progress.advance(1);
         Ok(true)
     };
-    in_parallel(workers, |mut worker| {
+    let reduce_all = |mut worker: K| {
         while !failed.load(Relaxed) {
             let reduced = catch_unwind(AssertUnwindSafe(|| reduce_next(&mut worker)));
             if matches!(reduced, Ok(Ok(true))) {
@@ -286,6 +287,10 @@ pub fn reduce<D: Drain, K: Worker<D>>(
             return reduced.unwrap_or_else(|panic| resume_unwind(panic)).map(|_| ());
         }
         Ok(())
+    };
+    let threads = workers.len();
+    in_parallel(workers.into_iter().enumerate().collect(), |(number, worker)| {
+        world.on_core(number, threads, || reduce_all(worker))
     })?;
     Ok(())
 }
@@ -343,6 +348,7 @@ fn spawn_worker<'scope, T: Send + 'scope>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gyrase_fabric::Alone;
     use std::sync::Condvar;
 
     /// Two empty partitions.
@@ -384,6 +390,6 @@ mod tests {
     fn a_panic_reaches_the_caller_and_leaves_nobody_waiting() {
         let wait = (Mutex::new(false), Condvar::new());
         let workers = vec![Waiting(&wait), Waiting(&wait)];
-        let _ = reduce(&Two, 0, workers, &Progress::default());
+        let _ = reduce(&Two, &Alone, 0, workers, &Progress::default());
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use gyrase_fabric::{Drain, FabricError, Progress};
+use gyrase_fabric::{Alone, Drain, FabricError, Progress};
 use gyrase_table::gydb::{MAX_COUNT, PARTITIONS, Writer};
 use gyrase_tabulate::{Worker, reduce};
 
@@ -58,7 +58,7 @@ impl<D: Drain> MadeOf<'_, D> {
         };
         let mut workers: Vec<_> = (0..self.room.threads).map(lists).collect();
         progress.start("sort", PARTITIONS as u64);
-        reduce(&self.records.partitions, 0, workers.iter_mut().collect(), progress)?;
+        reduce(&self.records.partitions, &Alone, 0, workers.iter_mut().collect(), progress)?;
         let mut all = Counted { distinct: vec![0; self.taxa], full: 0 };
         for worker in workers {
             all.full += worker.full;
