@@ -7,6 +7,8 @@
 #define _GNU_SOURCE
 #include <limits.h>
 #include <mpi.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -14,10 +16,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 /* Changes with every change of the functions below: a library of another version is refused. */
-#define SHIM_VERSION 3
+#define SHIM_VERSION 4
+
+/* File numbers among which PMIx's socket is: it opens it at the start. */
+#define SOCKETS 1024
 
 /* The exit code of Gyrase for too little memory. */
 #define NO_MEMORY 4
@@ -80,14 +86,32 @@ int gyrase_mpi_library(char *text, int room) {
     return code;
 }
 
+static int is_set_alike(const char *one, const char *other) {
+    const char *here = getenv(one), *all = getenv(other);
+    return here != NULL && all != NULL && strcmp(here, all) == 0;
+}
+
+/* Looking for networks, and for devices that may be near to them, takes up to a third of a second, and there is no use for them
+ * where all ranks are on one machine. Who set a variable knows better. */
+static void look_no_further(void) {
+    if (!is_set_alike("OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_COMM_WORLD_SIZE") && !is_set_alike("MPI_LOCALNRANKS", "PMI_SIZE")) return;
+    setenv("OMPI_MCA_pml", "ob1", 0);
+    setenv("HWLOC_COMPONENTS", "-gl,-opencl,-pci,-linuxio", 0);
+}
+
+/* At its end PMIx says good-bye in several small messages, of which TCP holds the last back for 40 ms, until the first is
+ * acknowledged. */
+static void hold_nothing_back(void) {
+    int now = 1;
+    for (int number = 0; number < SOCKETS; number++) setsockopt(number, IPPROTO_TCP, TCP_NODELAY, &now, sizeof now);
+}
+
 /* `funneled` tells whether the thread that calls may go on calling beside other threads. */
 int gyrase_mpi_start(int *rank, int *ranks, int *funneled) {
-    const char *here = getenv("OMPI_COMM_WORLD_LOCAL_SIZE"), *all = getenv("OMPI_COMM_WORLD_SIZE");
     int code, provided = MPI_THREAD_SINGLE;
     /* Open MPI 4.1 crashes in MPI_Compare_and_swap with its one-sided component `rdma`. Who set the variable knows better. */
     setenv("OMPI_MCA_osc", "^rdma", 0);
-    /* Looking for a network takes Open MPI a fifth of a second, and there is no use for one where all ranks are on one machine. */
-    if (here != NULL && all != NULL && strcmp(here, all) == 0) setenv("OMPI_MCA_pml", "ob1", 0);
+    look_no_further();
     code = MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
     if (code != MPI_SUCCESS) return code;
     *funneled = provided >= MPI_THREAD_FUNNELED;
@@ -106,6 +130,7 @@ int gyrase_mpi_finish(void) {
         int code = MPI_Comm_free(&channels[i]);
         if (code != MPI_SUCCESS) return code;
     }
+    hold_nothing_back();
     return MPI_Finalize();
 }
 

@@ -15,7 +15,7 @@ use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LOCAL, RTLD_NOW};
 use crate::StartError;
 
 /// The version of the shim's functions that this file calls.
-pub(crate) const VERSION: c_int = 3;
+pub(crate) const VERSION: c_int = 4;
 
 /// Bytes for a message of MPI's.
 const TEXT: usize = 512;
