@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
 
-use gyrase_fabric::{Exchanged, FabricError, Wire};
+use gyrase_fabric::{Exchanged, FabricError, Pages, Wire};
 
 use crate::StartError;
 use crate::counters::{Counting, add};
@@ -80,9 +80,9 @@ impl Wire for Mpi {
         Ok(first_ended(&self.shim, &mut self.counts)?.map(|(_, came)| came))
     }
 
-    fn start_bytes(&mut self, bytes: Vec<u8>, sent: &[u32], received: &[u32]) -> Result<(), FabricError> {
+    fn start_bytes(&mut self, bytes: Vec<u8>, sent: &[u32], came: Pages, received: &[u32]) -> Result<(), FabricError> {
         assert_eq!((sent.len(), received.len()), (self.ranks, self.ranks), "one piece for each process");
-        self.bytes.push_back(self.shim.alltoallv(bytes, pieces(sent)?, pieces(received)?)?);
+        self.bytes.push_back(self.shim.alltoallv(bytes, pieces(sent)?, came, pieces(received)?)?);
         let (messages, bytes_sent) = elsewhere(sent, self.rank);
         add(&self.counting.messages, messages);
         add(&self.counting.bytes_sent, bytes_sent);

@@ -9,7 +9,7 @@ use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::path::Path;
 
-use gyrase_fabric::FabricError;
+use gyrase_fabric::{FabricError, Pages};
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LOCAL, RTLD_NOW};
 
 use crate::StartError;
@@ -156,7 +156,7 @@ pub(crate) struct Moved {
     /// What is sent.
     pub(crate) sent: Vec<u8>,
     /// What comes.
-    pub(crate) came: Vec<u8>,
+    pub(crate) came: Pages,
     /// Read by MPI until the operation ends.
     pieces: (Pieces, Pieces),
 }
@@ -295,18 +295,19 @@ impl Shim {
         })
     }
 
-    /// Sends pieces of `sent` to the ranks and receives pieces of theirs. There are as many pieces as ranks.
+    /// Sends pieces of `sent` to the ranks and receives pieces of theirs in `came`. There are as many pieces as ranks.
     ///
     /// # Panics
-    /// When `sent` is shorter than its pieces.
+    /// When `sent` or `came` is shorter than its pieces.
     pub(crate) fn alltoallv(
         &self,
         sent: Vec<u8>,
         out: Pieces,
+        came: Pages,
         inward: Pieces,
     ) -> Result<Operation<Moved>, FabricError> {
-        assert!(out.all <= sent.len(), "pieces of bytes that are there");
-        let held = Moved { sent, came: vec![0; inward.all], pieces: (out, inward) };
+        assert!(out.all <= sent.len() && inward.all <= came.len(), "pieces of bytes that are there");
+        let held = Moved { sent, came, pieces: (out, inward) };
         // SAFETY: the pieces lie within the buffers, there is one for each rank, and the operation holds all of them.
         self.begin("MPI_Ialltoallv", held, |Moved { sent, came, pieces: (out, inward) }, operation| unsafe {
             let buffers = (from(sent), into(came));

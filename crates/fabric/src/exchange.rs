@@ -24,7 +24,7 @@ use crate::inbox::Inbox;
 use crate::memory::Pool;
 use crate::outbox::Outbox;
 use crate::world::Combining;
-use crate::{Fabric, FabricError, LocalFabric, LocalPartitions, LocalSender, Place, SpillFolder, Wire};
+use crate::{Fabric, FabricError, LocalFabric, LocalPartitions, LocalSender, Pages, Place, SpillFolder, Wire};
 
 /// Rounds of a process that are under way at most. Two would do for all to go on.
 const MOST_ROUNDS: usize = MOST_BUFFERS;
@@ -128,7 +128,7 @@ pub struct Exchange {
     /// Rounds of which the bytes are on their way.
     moving: VecDeque<Round>,
     /// What came and is not in the inbox yet.
-    came: VecDeque<Vec<u8>>,
+    came: VecDeque<Pages>,
     /// Bytes that are on their way or came since the inbox took some.
     transit: u64,
     /// Of these, bytes that the inbox spills.
@@ -173,7 +173,8 @@ impl Exchange {
     /// Does what can be done without waiting: starts rounds, sends and receives bytes, keeps or spills some of what came. `busiest` is how many
     /// rounds the process that started the most has started, as far as is known. True when anything moved.
     ///
-    /// What goes wrong with the spill files is told to this process's workers, as if they had spilled.
+    /// What goes wrong with the spill files, or for want of memory, is told to this process's workers, as if they had spilled or kept
+    /// it.
     ///
     /// # Errors
     /// Those of `wire`. [`Exchange::fail`] is to be called then.
@@ -276,8 +277,15 @@ impl Exchange {
         if self.transit > 0 && self.transit + round.bytes > self.most_transit {
             return Ok(false);
         }
+        let came = match Pages::new(round.bytes as usize) {
+            Ok(came) => came,
+            Err(why) => {
+                self.handover.fail(Some(why));
+                return Ok(true);
+            }
+        };
         let (mut round, received) = self.counted.pop_front().expect("a round was counted");
-        wire.start_bytes(std::mem::take(&mut round.buffer.bytes), &round.buffer.lengths, &received)?;
+        wire.start_bytes(std::mem::take(&mut round.buffer.bytes), &round.buffer.lengths, came, &received)?;
         self.transit += round.bytes;
         self.moving.push_back(round);
         Ok(true)
@@ -293,7 +301,9 @@ impl Exchange {
         if buffer.bytes.capacity() > 0 {
             self.handover.give_back(buffer);
         }
-        self.came.push_back(exchanged.came);
+        if !exchanged.came.is_empty() {
+            self.came.push_back(exchanged.came);
+        }
         Ok(true)
     }
 

@@ -7,10 +7,12 @@ use crate::blocks::{FETCHED, LINE};
 use crate::contract::Each;
 use crate::memory::Pool;
 use crate::spill::{Gathered, SpillFile};
-use crate::{FabricError, Place, SLACK, SpillFolder};
+use crate::{FabricError, Pages, Place, SLACK, SpillFolder};
 
 /// Bytes before the records of a piece: its partition and how many bytes of records follow.
 pub(crate) const HEAD: usize = 8;
+/// What the last of its pages is rounded to.
+const PAGE: usize = 4096;
 /// Bytes to note where a piece is, with what a growing list takes in advance.
 const NOTE: u64 = 16;
 
@@ -29,7 +31,7 @@ fn number(bytes: &[u8]) -> usize {
 /// Buffers as they came, and where the pieces of each partition are in them.
 pub(crate) struct Received {
     place: Place,
-    buffers: Vec<Vec<u8>>,
+    buffers: Vec<Pages>,
     /// Per owned partition: buffer and byte of each piece's records.
     pieces: Vec<Vec<(u32, u32)>>,
 }
@@ -40,7 +42,7 @@ impl Received {
     }
 
     /// Takes a buffer in; how many pieces it holds.
-    fn add(&mut self, buffer: Vec<u8>) -> Result<u64, FabricError> {
+    fn add(&mut self, buffer: Pages) -> Result<u64, FabricError> {
         let (number_of_buffer, mut at, mut pieces) = (self.buffers.len() as u32, 0, 0);
         while at < buffer.len() {
             let head = buffer.get(at..at + HEAD).ok_or_else(malformed)?;
@@ -109,8 +111,8 @@ impl Inbox {
     }
 
     /// Takes a buffer in. When there is no memory left for it all that is kept is going to be spilled.
-    pub(crate) fn add(&mut self, buffer: Vec<u8>) -> Result<(), FabricError> {
-        let taken = buffer.capacity() as u64;
+    pub(crate) fn add(&mut self, buffer: Pages) -> Result<(), FabricError> {
+        let taken = buffer.len().next_multiple_of(PAGE) as u64;
         let bytes = taken + NOTE * self.received.add(buffer)?;
         if self.pool.reserve(bytes) {
             self.held += bytes;

@@ -38,6 +38,7 @@ pub use contract::{Combiner, Drain, Each, Fabric, SLACK, Sender};
 pub use error::FabricError;
 pub use exchange::{Exchange, ExchangeFabric, Traffic, exchange};
 pub use local::{LocalFabric, LocalSender};
+pub use memory::Pages;
 pub use output::{OutputError, OutputFile};
 pub use partitions::LocalPartitions;
 pub use progress::{Progress, Stage, peak_memory};

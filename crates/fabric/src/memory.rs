@@ -1,11 +1,48 @@
 //! Memory that is handed out in slabs, up to a limit.
 
+use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use memmap2::{MmapMut, MmapOptions};
 
+use crate::FabricError;
+
 /// Bytes of a slab.
 pub(crate) const SLAB: usize = 2 << 20;
+
+/// Bytes that come at once and are kept: 0 at first, in pages of their own.
+#[derive(Debug)]
+pub struct Pages(Option<MmapMut>);
+
+impl Pages {
+    /// Pages for so many bytes.
+    ///
+    /// # Errors
+    /// [`FabricError::Memory`] where the system gives no more.
+    pub fn new(bytes: usize) -> Result<Pages, FabricError> {
+        if bytes == 0 { Ok(Pages(None)) } else { map(bytes).map(Some).map(Pages).ok_or(FabricError::Memory) }
+    }
+}
+
+impl Deref for Pages {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        self.0.as_deref().unwrap_or_default()
+    }
+}
+
+impl DerefMut for Pages {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        self.0.as_deref_mut().unwrap_or_default()
+    }
+}
+
+fn map(bytes: usize) -> Option<MmapMut> {
+    // All of it will be written: its pages come cheaper together than one fault at a time. They are small ones, of which a
+    // system has some at hand; huge ones, had from a hypervisor, cost more than they save.
+    MmapOptions::new().len(bytes).populate().map_anon().ok()
+}
 
 /// The memory that the buffers of a fabric share.
 #[derive(Debug)]
@@ -62,14 +99,12 @@ impl Pool {
     }
 
     fn map(&self) -> Option<MmapMut> {
-        // All of it will be written: its pages come cheaper together than one fault at a time. They are small ones, of which a
-        // system has some at hand; huge ones, had from a hypervisor, cost more than they save.
-        let mapped = MmapOptions::new().len(SLAB).populate().map_anon();
-        if mapped.is_err() {
+        let mapped = map(SLAB);
+        if mapped.is_none() {
             self.slabs.fetch_sub(SLAB as u64, Relaxed);
             self.give_back(SLAB as u64);
         }
-        mapped.ok()
+        mapped
     }
 
     /// Counts `bytes` of another kind of buffer, unless the limit is reached.

@@ -7,7 +7,9 @@ use std::thread::{self, Thread};
 use std::time::Duration;
 
 use crate::schedule::{Post, Schedule, Steal, Stealing, Window, window_numbers};
-use crate::{Combining, Exchange, ExchangeFabric, Exchanged, FabricError, Place, SpillFolder, Wire, World, exchange};
+use crate::{
+    Combining, Exchange, ExchangeFabric, Exchanged, FabricError, Pages, Place, SpillFolder, Wire, World, exchange,
+};
 
 /// One process of the job, seen by the thread that runs it.
 pub struct Process {
@@ -196,7 +198,7 @@ struct Carrier {
     counts: (usize, usize),
     bytes: (usize, usize),
     /// Buffers of operations under way.
-    own: VecDeque<Vec<u8>>,
+    own: VecDeque<(Vec<u8>, Pages)>,
 }
 
 impl Carrier {
@@ -242,14 +244,14 @@ impl Wire for Carrier {
         Ok(came)
     }
 
-    fn start_bytes(&mut self, bytes: Vec<u8>, sent: &[u32], _: &[u32]) -> Result<(), FabricError> {
+    fn start_bytes(&mut self, bytes: Vec<u8>, sent: &[u32], came: Pages, _: &[u32]) -> Result<(), FabricError> {
         let mut rest = &bytes[..];
         let mut next =
             |&length: &u32| rest.split_off(..length as usize).expect("lengths are those of the bytes").to_vec();
         let letters = sent.iter().map(&mut next).collect();
         lock(&self.mail.bytes).insert((self.bytes.0, self.place.rank), letters);
         self.bytes.0 += 1;
-        self.own.push_back(bytes);
+        self.own.push_back((bytes, came));
         Ok(())
     }
 
@@ -259,13 +261,15 @@ impl Wire for Carrier {
         if !self.others().all(|rank| bytes.contains_key(&(operation, rank))) {
             return Ok(None);
         }
-        let mut came = Vec::new();
+        let (sent, mut came) = self.own.pop_front().expect("an operation is under way");
+        let mut at = 0;
         for rank in self.others() {
             let letters = bytes.get_mut(&(operation, rank)).expect("all are there");
-            came.append(&mut std::mem::take(&mut letters[self.place.rank]));
+            let letter = std::mem::take(&mut letters[self.place.rank]);
+            came[at..][..letter.len()].copy_from_slice(&letter);
+            at += letter.len();
         }
         self.bytes.1 += 1;
-        let sent = self.own.pop_front().expect("an operation is under way");
         Ok(Some(Exchanged { sent, came }))
     }
 }

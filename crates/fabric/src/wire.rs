@@ -1,6 +1,6 @@
 //! What the exchange of records between processes asks of a message library.
 
-use crate::FabricError;
+use crate::{FabricError, Pages};
 
 /// What an exchange of bytes came to.
 #[derive(Debug)]
@@ -8,7 +8,7 @@ pub struct Exchanged {
     /// What was sent: its buffer is free again.
     pub sent: Vec<u8>,
     /// What came, in the order of processes.
-    pub came: Vec<u8>,
+    pub came: Pages,
 }
 
 /// The collectives of the shuffle, as one thread of each process calls them. Operations own their buffers while they are under
@@ -36,11 +36,11 @@ pub trait Wire {
     fn counts(&mut self) -> Result<Option<Vec<u32>>, FabricError>;
 
     /// Starts to send the first `sent[0]` bytes of `bytes` to process 0, the next `sent[1]` to process 1, and so on, and to receive
-    /// `received[i]` bytes of process `i` (`MPI_Ialltoallv`). Either sum is below 2^31.
+    /// `received[i]` bytes of process `i` (`MPI_Ialltoallv`), in that order, into `came`, which has as many. Either sum is below 2^31.
     ///
     /// # Errors
     /// The library failed.
-    fn start_bytes(&mut self, bytes: Vec<u8>, sent: &[u32], received: &[u32]) -> Result<(), FabricError>;
+    fn start_bytes(&mut self, bytes: Vec<u8>, sent: &[u32], came: Pages, received: &[u32]) -> Result<(), FabricError>;
 
     /// What the first [`Wire::start_bytes`] that has not ended came to; `None` while it is under way.
     ///

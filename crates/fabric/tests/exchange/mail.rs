@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use gyrase_fabric::{Exchange, ExchangeFabric, Exchanged, FabricError, Place, SpillFolder, Traffic, Wire, exchange};
+use gyrase_fabric::{
+    Exchange, ExchangeFabric, Exchanged, FabricError, Pages, Place, SpillFolder, Traffic, Wire, exchange,
+};
 
 /// What all of them see.
 pub struct Job {
@@ -56,7 +58,7 @@ struct Thread {
     counts: (usize, usize),
     bytes: (usize, usize),
     /// Per operation under way: the buffer and what is to come.
-    own: VecDeque<(Vec<u8>, Vec<u32>)>,
+    own: VecDeque<(Vec<u8>, Pages, Vec<u32>)>,
 }
 
 impl Thread {
@@ -95,13 +97,13 @@ impl Wire for Thread {
         Ok(came)
     }
 
-    fn start_bytes(&mut self, bytes: Vec<u8>, sent: &[u32], received: &[u32]) -> Result<(), FabricError> {
+    fn start_bytes(&mut self, bytes: Vec<u8>, sent: &[u32], came: Pages, received: &[u32]) -> Result<(), FabricError> {
         assert_eq!(sent.iter().sum::<u32>() as usize, bytes.len());
         assert_eq!((sent[self.rank], received[self.rank]), (0, 0));
         let copy = Sent { bytes: bytes.clone(), lengths: sent.to_vec(), taken: 0 };
         put(&mut self.job.bytes.lock().expect("no rank panics"), self.job.ranks, self.bytes.0, self.rank, copy);
         self.bytes.0 += 1;
-        self.own.push_back((bytes, received.to_vec()));
+        self.own.push_back((bytes, came, received.to_vec()));
         Ok(())
     }
 
@@ -116,12 +118,13 @@ impl Wire for Thread {
             return Ok(None);
         }
         self.bytes.1 += 1;
-        let (sent, received) = self.own.pop_front().expect("an operation is under way");
-        let mut came = Vec::with_capacity(received.iter().sum::<u32>() as usize);
+        let (sent, mut came, received) = self.own.pop_front().expect("an operation is under way");
+        let mut at = 0;
         for (other, expected) in round.iter_mut().flatten().zip(received) {
             let from = other.lengths[..self.rank].iter().sum::<u32>() as usize;
             assert_eq!(other.lengths[self.rank], expected, "what was announced");
-            came.extend_from_slice(&other.bytes[from..][..expected as usize]);
+            came[at..][..expected as usize].copy_from_slice(&other.bytes[from..][..expected as usize]);
+            at += expected as usize;
             other.taken += 1;
             if other.taken == self.job.ranks {
                 other.bytes = Vec::new();
