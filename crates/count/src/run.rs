@@ -8,7 +8,7 @@ use gyrase_fabric::{Alone, Combining, Drain, LocalPartitions, OutputFile, Place,
 use gyrase_fastx::{Inputs, Options};
 use gyrase_kmer::{BINS, with_words};
 use gyrase_table::gyk::{Cutoffs, GykError, Metadata, Share, Writer};
-use gyrase_tabulate::{Repeats, Scattered, TabulateError, reduce, scatter, spill_path};
+use gyrase_tabulate::{Reading, Repeats, Scattered, TabulateError, reduce, scatter, spill_path};
 
 use crate::agree;
 use crate::partition::Counter;
@@ -182,8 +182,8 @@ impl<J: World> Run<'_, J> {
         let combining = Combining { make: Box::new(move || Box::new(Repeats::<W>::new(shape))), portion };
         let fabric = self.world.fabric(BINS, self.budget.fabric, Arc::clone(&folder), combining)?;
         self.progress.start("read", self.inputs.total_bytes().unwrap_or(0) / self.place.ranks as u64);
-        let (mut partitions, read) =
-            scatter::<W, _>(self.inputs, self.world, chunk, shape, fabric, threads, self.progress)?;
+        let reading = Reading::agree(self.inputs, self.world, chunk, threads)?;
+        let (mut partitions, read) = scatter::<W, _>(reading, shape, fabric, self.progress)?;
         // A later run can go on from what all processes have on disk, and from nothing less.
         let resumable = self.resume && self.world.max(&[u64::from(partitions.spilled())])? == [1];
         if resumable && !partitions.spilled() {

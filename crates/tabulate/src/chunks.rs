@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
-use gyrase_fabric::{Schedule, World};
+use gyrase_fabric::{Fabric, FabricError, Schedule, World};
 use gyrase_fastx::{Border, Chunk, Chunks, Error, Inputs};
 use gyrase_seq::Batch;
 use tracing::info_span;
@@ -75,13 +75,24 @@ impl<'a> Shared<'a> {
 
     /// Collective, after all workers of all processes: an error for all if any of them gave up.
     pub(crate) fn settle(&self, world: &impl World) -> Result<(), TabulateError> {
-        let serial = world.max(&[self.serial.load(Relaxed) as u64])?[0] as usize;
-        match serial.checked_sub(1) {
-            Some(index) => Err(Error::NeedsSerial { input: self.inputs.inputs()[index].name.clone() }.into()),
-            None => Ok(()),
+        match world.max(&[self.serial.load(Relaxed) as u64])?[0] {
+            0 => Ok(()),
+            // Who left is about to fail, and does not come here: when this ends all know why.
+            LEFT => Err(world.max(&[0]).err().unwrap_or(FabricError::Elsewhere).into()),
+            input => Err(Error::NeedsSerial { input: self.inputs.inputs()[input as usize - 1].name.clone() }.into()),
         }
     }
+
+    /// Collective, instead of [`Shared::work`] and [`Shared::settle`] in a process that takes no part: the others stop.
+    pub(crate) fn leave<J: World>(&self, world: &J, fabric: J::Fabric) -> Result<(), FabricError> {
+        self.schedule.give_up()?;
+        fabric.close(Vec::new())?;
+        world.max(&[LEFT]).map(drop)
+    }
 }
+
+/// What a process says at the end that took no part. Inputs have lower numbers.
+const LEFT: u64 = u64::MAX;
 
 const DIFFERENT: &str = "the processes of this job do not see the same inputs: name files that all machines share, with the same \
                          contents on each, and start when they are written";

@@ -3,8 +3,8 @@
 //! Counting k-mers, building a classifier's index and building an assembly graph differ in what they make of a partition; how the
 //! records get there is the same and is written here once.
 //!
-//! 1. [`scatter`]: every thread takes batches of reads, or chunks of the input where processes share it, cuts the reads into
-//!    super-k-mers and sends those to the partition of their bin, through any [`Fabric`].
+//! 1. [`scatter`]: every thread takes batches of reads, or chunks of the input where processes share it ([`Reading`]), cuts the reads
+//!    into super-k-mers and sends those to the partition of their bin, through any [`Fabric`].
 //! 2. [`reduce`]: every thread takes the next partition and lets its [`Worker`] make of it what the application wants. A
 //!    worker on another device is another worker; nothing else changes.
 //!
@@ -72,29 +72,58 @@ impl Scattered {
     }
 }
 
-/// Sends the super-k-mers of all reads of `inputs` to their bins, on `threads` threads of each process of the job. The progress is in
-/// bytes of [`Inputs::total_bytes`].
+/// The inputs of a job, shared out: what is left to do is to read them.
+pub struct Reading<'a, J> {
+    inputs: &'a Inputs,
+    world: &'a J,
+    threads: usize,
+    /// `None` where one process reads alone, without borders.
+    shared: Option<Shared<'a>>,
+}
+
+impl<'a, J: World> Reading<'a, J> {
+    /// Shares `inputs` out to `threads` threads of each process of the job.
+    ///
+    /// Collective. They will be read in chunks of about `chunk` bytes, which the workers of all processes share ([`Inputs::chunks`]), or of
+    /// a size that suits their number. One process alone that asks for no size reads in batches that any thread takes, without borders.
+    ///
+    /// # Errors
+    /// The processes see different inputs, or another one failed.
+    pub fn agree(
+        inputs: &'a Inputs,
+        world: &'a J,
+        chunk: Option<u64>,
+        threads: usize,
+    ) -> Result<Reading<'a, J>, TabulateError> {
+        let alone = world.ranks() == 1 && chunk.is_none();
+        let shared = if alone { None } else { Some(Shared::agree(inputs, world, chunk, threads)?) };
+        Ok(Reading { inputs, world, threads, shared })
+    }
+
+    /// Ends what a process of several cannot take part in because of an error: the others stop, and get [`FabricError::Elsewhere`].
+    ///
+    /// Collective, instead of [`scatter`]. Returns what this process is to fail with: the error, if no other process failed before.
+    pub fn give_up<E: From<TabulateError>>(self, fabric: J::Fabric, error: E) -> E {
+        let left = self.shared.map_or(Ok(()), |shared| shared.leave(self.world, fabric));
+        left.err().map_or(error, |elsewhere| TabulateError::from(elsewhere).into())
+    }
+}
+
+/// Sends the super-k-mers of all reads to their bins. The progress is in bytes of [`Inputs::total_bytes`].
 ///
 /// Collective. What is returned is what this process read; the partitions are those that it owns.
-///
-/// The inputs are read in chunks of about `chunk` bytes, which the workers of all processes share ([`Inputs::chunks`]), or of a size
-/// that suits their number. One process alone that asks for no size reads in batches that any thread takes, without borders.
 ///
 /// # Errors
 /// The first error of any thread; the others stop at their next batch. [`gyrase_fastx::Error::NeedsSerial`] comes to all processes
 /// if to one.
 pub fn scatter<const W: usize, J: World>(
-    inputs: &Inputs,
-    world: &J,
-    chunk: Option<u64>,
+    reading: Reading<J>,
     shape: Shape,
     fabric: J::Fabric,
-    threads: usize,
     progress: &Progress,
 ) -> Result<(LocalPartitions, Scattered), TabulateError> {
+    let Reading { inputs, world, threads, shared } = reading;
     let senders: Vec<_> = (0..threads).map(|_| fabric.sender()).collect();
-    let alone = world.ranks() == 1 && chunk.is_none();
-    let shared = if alone { None } else { Some(Shared::agree(inputs, world, chunk, threads)?) };
     let (failed, shown) = (AtomicBool::new(false), AtomicU64::new(0));
     // As they are stored, which is what the inputs can tell the sum of.
     let advance = || {

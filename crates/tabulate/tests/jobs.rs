@@ -10,7 +10,7 @@ use gyrase_fabric::{Alone, Combining, Drain, FabricError, Progress, SpillFolder,
 use gyrase_fastx::{Compression, Error, Format, Inputs, Options, Reader, Writer};
 use gyrase_kmer::{BINS, Shape};
 use gyrase_seq::Batch;
-use gyrase_tabulate::{Partition, Repeats, Scattered, TabulateError, scatter};
+use gyrase_tabulate::{Partition, Reading, Repeats, Scattered, TabulateError, scatter};
 
 const K: usize = 21;
 
@@ -35,14 +35,26 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    fn run(&self, world: &impl World) -> Result<(Keys, Scattered), TabulateError> {
-        let inputs = Inputs::open(self.inputs, self.options.clone())?;
+    fn open(&self) -> Inputs {
+        Inputs::open(self.inputs, self.options.clone()).unwrap()
+    }
+
+    fn start<'a, J: World>(
+        &self,
+        inputs: &'a Inputs,
+        world: &'a J,
+    ) -> Result<(Reading<'a, J>, J::Fabric), TabulateError> {
         let folder = tempfile::tempdir().unwrap();
         let folder = Arc::new(SpillFolder::new(folder.path().join("spill"), None, false));
         let combining = Combining { make: Box::new(|| Box::new(Repeats::<1>::new(shape()))), portion: 1 << 20 };
         let fabric = world.fabric(BINS, 256 << 20, folder, combining)?;
-        let (partitions, read) =
-            scatter::<1, _>(&inputs, world, self.chunk, shape(), fabric, self.threads, self.progress)?;
+        Ok((Reading::agree(inputs, world, self.chunk, self.threads)?, fabric))
+    }
+
+    fn run(&self, world: &impl World) -> Result<(Keys, Scattered), TabulateError> {
+        let inputs = self.open();
+        let (reading, fabric) = self.start(&inputs, world)?;
+        let (partitions, read) = scatter::<1, _>(reading, shape(), fabric, self.progress)?;
         let mut keys = Keys::new();
         for number in partitions.owned() {
             let partition = Partition::<_, 1>::new(&partitions, number, shape());
@@ -178,6 +190,31 @@ fn all_processes_hear_that_a_file_is_to_be_read_serially() {
     for steal in [Steal::On, Steal::Off] {
         let (_, read) = together(job(true).run_all(3, steal));
         assert_eq!(read.reads, 1500);
+    }
+}
+
+#[test]
+fn who_cannot_take_part_stops_the_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let (inputs, progress) = ([folder.path().join("reads.fq")], Progress::default());
+    std::fs::write(&inputs[0], reads(2000, 1)).unwrap();
+    let job = Job { inputs: &inputs, options: options(), chunk: Some(500), threads: 2, progress: &progress };
+    for (fails, steal) in [(false, Steal::On), (false, Steal::Off), (true, Steal::On)] {
+        let parts = threads::run(3, steal, |process| {
+            let inputs = job.open();
+            match process.rank() {
+                0 if fails => job.start(&inputs, process).and(Err(TabulateError::Cancelled)),
+                1 => {
+                    let (reading, fabric) = job.start(&inputs, process)?;
+                    Err(reading.give_up(fabric, TabulateError::Cancelled))
+                }
+                _ => job.run(process).map(drop),
+            }
+        });
+        for (rank, part) in parts.into_iter().enumerate() {
+            let elsewhere = matches!(part, Err(TabulateError::Fabric(FabricError::Elsewhere)));
+            assert_eq!(elsewhere, rank != if fails { 0 } else { 1 }, "{rank}, {steal:?}: {:?}", part.err());
+        }
     }
 }
 
