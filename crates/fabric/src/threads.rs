@@ -12,14 +12,19 @@ use crate::{
 };
 
 /// One process of the job, seen by the thread that runs it.
-pub struct Process {
+pub struct Process<'w> {
     rank: usize,
     ranks: usize,
     steal: Steal,
+    watch: Watch<'w>,
     job: Arc<Job>,
     /// Exchanges and schedules so far: the same number everywhere, as they are begun by all.
     begun: AtomicUsize,
 }
+
+/// What is told of every collective before the process takes part in it, and may hold it up: the rank, the name of the method, and
+/// the numbers that it gives.
+pub type Watch<'w> = &'w (dyn Fn(usize, &str, &[u64]) + Sync);
 
 /// Runs `work` as each of `ranks` processes, in threads; what they return, by rank. An error of one ends what the others wait for.
 ///
@@ -30,9 +35,22 @@ pub fn run<T: Send, E: Send>(
     steal: Steal,
     work: impl Fn(&Process) -> Result<T, E> + Sync,
 ) -> Vec<Result<T, E>> {
+    run_watched(ranks, steal, &|_, _, _| (), work)
+}
+
+/// As [`run`], with a look at every collective.
+///
+/// # Panics
+/// When a process panics.
+pub fn run_watched<T: Send, E: Send>(
+    ranks: usize,
+    steal: Steal,
+    watch: Watch,
+    work: impl Fn(&Process) -> Result<T, E> + Sync,
+) -> Vec<Result<T, E>> {
     let job = Arc::new(Job::default());
     let process = |rank| {
-        let process = Process { rank, ranks, steal, job: Arc::clone(&job), begun: AtomicUsize::new(0) };
+        let process = Process { rank, ranks, steal, watch, job: Arc::clone(&job), begun: AtomicUsize::new(0) };
         let guard = Guard(&job);
         let done = work(&process);
         if done.is_ok() {
@@ -89,7 +107,7 @@ impl Drop for Guard<'_> {
     }
 }
 
-impl Process {
+impl Process<'_> {
     /// What every process gives.
     fn all(&self, bytes: Vec<u8>) -> Result<Arc<Vec<Vec<u8>>>, FabricError> {
         let mut state = self.job.lock();
@@ -122,7 +140,7 @@ impl Process {
     }
 }
 
-impl World for Process {
+impl World for Process<'_> {
     type Fabric = ExchangeFabric;
 
     fn rank(&self) -> usize {
@@ -140,6 +158,7 @@ impl World for Process {
         folder: Arc<SpillFolder>,
         combining: Combining,
     ) -> Result<ExchangeFabric, FabricError> {
+        (self.watch)(self.rank, "fabric", &[]);
         let number = self.begun.fetch_add(1, SeqCst);
         let mail = Arc::clone(self.job.lock().mail.entry(number).or_default());
         let place = Place { partitions, rank: self.rank, ranks: self.ranks };
@@ -154,6 +173,7 @@ impl World for Process {
     }
 
     fn schedule(&self, chunks: usize) -> Result<Box<dyn Schedule + '_>, FabricError> {
+        (self.watch)(self.rank, "schedule", &[]);
         let number = self.begun.fetch_add(1, SeqCst);
         let board = || Arc::new(Board::new(self.ranks, chunks));
         let board = Arc::clone(self.job.lock().boards.entry(number).or_insert_with(board));
@@ -162,14 +182,17 @@ impl World for Process {
     }
 
     fn sum(&self, numbers: &[u64]) -> Result<Vec<u64>, FabricError> {
+        (self.watch)(self.rank, "sum", numbers);
         self.fold(numbers, u64::wrapping_add)
     }
 
     fn max(&self, numbers: &[u64]) -> Result<Vec<u64>, FabricError> {
+        (self.watch)(self.rank, "max", numbers);
         self.fold(numbers, u64::max)
     }
 
     fn gather(&self, bytes: Vec<u8>) -> Result<Vec<Vec<u8>>, FabricError> {
+        (self.watch)(self.rank, "gather", &[]);
         let all = self.all(bytes)?;
         Ok(if self.rank == 0 { all.to_vec() } else { Vec::new() })
     }

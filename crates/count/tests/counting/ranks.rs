@@ -1,14 +1,13 @@
 //! Several processes, here threads, count into one database: the bytes of one process, from any number of them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use gyrase_count::{Config, Error, Summary, run_in};
-use gyrase_fabric::threads::{Process, run};
-use gyrase_fabric::{Combining, ExchangeFabric, FabricError, Progress, Schedule, SpillFolder, Steal, World};
-use gyrase_tabulate::{Scattered, TabulateError};
+use gyrase_fabric::threads::{Process, run, run_watched};
+use gyrase_fabric::{FabricError, Progress, Steal, World};
+use gyrase_tabulate::{Scattered, TabulateError, spill_path};
 
 use crate::naive::Random;
 use crate::runs::{Place, done, fasta, letters};
@@ -187,79 +186,24 @@ fn a_process_that_fails_ends_the_job_and_leaves_nothing() {
     assert!(error.contains("there is no folder"), "{error}");
 }
 
-/// A job of two whose process 1 finds its last bins damaged, while process 0 is far behind: it sums lengths of bins only once process 1
-/// has ended.
-struct Uneven<'a> {
-    process: &'a Process,
-    ended: &'a AtomicBool,
-    folder: OnceLock<Arc<SpillFolder>>,
+/// Waits for another process; false where that takes a minute.
+fn in_time(done: impl Fn() -> bool) -> bool {
+    (0..6000).any(|_| {
+        std::thread::sleep(Duration::from_millis(10));
+        done()
+    })
 }
 
-/// Cuts off the end of what was spilled: bins lie there in order.
-fn damage(folder: &SpillFolder) {
-    for entry in std::fs::read_dir(folder.path()).unwrap() {
+/// The folder for spill files of a job.
+fn spills(tmp: &Path, config: &Config) -> PathBuf {
+    spill_path(tmp, "gyrase", &config.output)
+}
+
+/// Cuts off the end of what was spilled to a folder, where that is there: bins lie in order.
+fn damage(folder: &Path) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten() {
         let file = std::fs::OpenOptions::new().write(true).open(entry.unwrap().path()).unwrap();
         file.set_len(file.metadata().unwrap().len().saturating_sub(1)).unwrap();
-    }
-}
-
-impl Uneven<'_> {
-    fn wait_for_the_end(&self) {
-        let ended = (0..6000).any(|_| {
-            std::thread::sleep(Duration::from_millis(10));
-            self.ended.load(Relaxed)
-        });
-        assert!(ended, "process 1 failed, and waits for process 0");
-    }
-}
-
-impl World for Uneven<'_> {
-    type Fabric = ExchangeFabric;
-
-    fn rank(&self) -> usize {
-        self.process.rank()
-    }
-
-    fn ranks(&self) -> usize {
-        self.process.ranks()
-    }
-
-    fn fabric(
-        &self,
-        partitions: usize,
-        memory: u64,
-        folder: Arc<SpillFolder>,
-        combining: Combining,
-    ) -> Result<ExchangeFabric, FabricError> {
-        self.folder.set(Arc::clone(&folder)).unwrap();
-        self.process.fabric(partitions, memory, folder, combining)
-    }
-
-    fn schedule(&self, chunks: usize) -> Result<Box<dyn Schedule + '_>, FabricError> {
-        self.process.schedule(chunks)
-    }
-
-    fn sum(&self, numbers: &[u64]) -> Result<Vec<u64>, FabricError> {
-        if self.rank() == 0 && numbers.len() > 1 {
-            self.wait_for_the_end();
-        }
-        self.process.sum(numbers)
-    }
-
-    fn max(&self, numbers: &[u64]) -> Result<Vec<u64>, FabricError> {
-        // What is asked once the records were exchanged: whether an input is to be read again.
-        if let (1, [_], Some(folder)) = (self.rank(), numbers, self.folder.get()) {
-            damage(folder);
-        }
-        self.process.max(numbers)
-    }
-
-    fn gather(&self, bytes: Vec<u8>) -> Result<Vec<Vec<u8>>, FabricError> {
-        self.process.gather(bytes)
-    }
-
-    fn give_up(&self) {
-        self.process.give_up();
     }
 }
 
@@ -268,9 +212,15 @@ fn a_process_that_fails_does_not_wait_for_one_that_is_behind() {
     let place = Place::new();
     let config = least_of(2, &place.config(&[genome(&place, 24, 6)], 15, false));
     let ended = AtomicBool::new(false);
-    let outcome = count_as(2, Steal::On, |process| {
-        let uneven = Uneven { process, ended: &ended, folder: OnceLock::new() };
-        let outcome = run_in(&config, &uneven, &Progress::default());
+    // Process 1 finds its last bins damaged, while process 0 is far behind: it sums lengths of bins only once process 1 has ended.
+    let watch = |rank: usize, call: &str, numbers: &[u64]| match (rank, call, numbers.len()) {
+        (0, "sum", 2..) => assert!(in_time(|| ended.load(Relaxed)), "process 1 failed, and waits for process 0"),
+        // What is asked once the records were exchanged: whether an input is to be read again.
+        (1, "max", 1) => damage(&spills(&place.tmp(), &config).join("rank-1")),
+        _ => {}
+    };
+    let outcome = run_watched(2, Steal::On, &watch, |process| {
+        let outcome = run_in(&config, process, &Progress::default());
         ended.fetch_or(process.rank() == 1, Relaxed);
         outcome
     });
