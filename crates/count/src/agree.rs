@@ -42,21 +42,24 @@ fn bounds(world: &impl World, numbers: &[u64]) -> Result<Vec<(u64, u64)>, Fabric
     Ok(world.max(&both)?.as_chunks().0.iter().map(|&[least, most]| (!least, most)).collect())
 }
 
-/// Gives the fabric no more memory than that of any other process has.
-pub(crate) fn on_memory(world: &impl World, budget: Budget) -> Result<Budget, FabricError> {
-    Ok(budget.with_fabric(bounds(world, &[budget.fabric])?[0].0))
-}
-
-/// What the inputs hold. One process looks: a thousand at once would keep a file system busy for nothing.
-pub(crate) fn on_contents(world: &impl World, inputs: &Inputs) -> Result<Contents, FabricError> {
+/// Gives the fabric no more memory than that of any other process has, and tells what the inputs hold where they are to be `read`. One
+/// process looks: a thousand at once would keep a file system busy for nothing.
+pub(crate) fn on_means(
+    world: &impl World,
+    budget: Budget,
+    inputs: &Inputs,
+    read: bool,
+) -> Result<(Budget, Option<Contents>), FabricError> {
     let look = || {
         let Contents { bases, inflated } = contents(inputs.inputs());
         [bases.least, bases.most.unwrap_or(u64::MAX), inflated as u64]
     };
-    let all = world.max(&if world.rank() == 0 { look() } else { [0; 3] })?;
-    let &[least, most, inflated] = &all[..] else { unreachable!("three numbers were compared") };
+    let seen = if read && world.rank() == 0 { look() } else { [0; 3] };
+    let all = world.max(&[&seen[..], &[!budget.fabric]].concat())?;
+    let &[least, most, inflated, fabric] = &all[..] else { unreachable!("four numbers were compared") };
     let most = Some(most).filter(|&most| most < u64::MAX);
-    Ok(Contents { bases: Estimate { least, most }, inflated: inflated as f64 })
+    let contents = Contents { bases: Estimate { least, most }, inflated: inflated as f64 };
+    Ok((budget.with_fabric(!fabric), read.then_some(contents)))
 }
 
 /// What all processes read, and sums of other numbers.

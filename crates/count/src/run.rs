@@ -73,24 +73,25 @@ fn count<const W: usize, J: World>(
     world: &J,
     progress: &Progress,
 ) -> Result<Summary, Error> {
-    let budget = agree::on_memory(world, Budget::of(config, inputs, world.ranks())?)?;
+    let place = Place { partitions: BINS, rank: world.rank(), ranks: world.ranks() };
+    let budget = Budget::of(config, inputs, place.ranks)?;
     // Nothing tells whether a pipe brings what it brought before.
     let resume = config.resume && inputs.total_bytes().is_some();
-    let place = Place { partitions: BINS, rank: world.rank(), ranks: world.ranks() };
     let (job, root) = (job(config, inputs), root_of(config));
-    let run = Run { config, inputs, world, place, budget, progress, resume, job, root };
-    let earlier = if resume { Earlier::find(world, &run.root, config.max_tmp, &run.job)? } else { None };
-    if earlier.is_none() {
+    let earlier = if resume { Earlier::find(world, &root, config.max_tmp, &job)? } else { None };
+    let (budget, contents) = agree::on_means(world, budget, inputs, earlier.is_none())?;
+    if let Some(contents) = contents {
         // One warning is enough where all processes are alike.
-        check_tmp(config, &predict(config, agree::on_contents(world, inputs)?, budget), place.rank == 0)?;
+        check_tmp(config, &predict(config, contents, budget), place.rank == 0)?;
     }
+    let run = Run { config, inputs, world, place, budget, progress, resume, job, root };
     let (writer, folder) = run.start(earlier.as_ref())?;
     let work = match earlier {
         Some(Earlier { partitions, read, folders, same, .. }) => {
             let resumed_bins = if place.ranks == 1 { writer.next_bin() } else { 0 };
             Work { partitions, read, folder, folders, resumable: same, resumed_bins }
         }
-        None => run.scatter::<W>(folder)?,
+        None => run.scatter::<W>(folder, &writer)?,
     };
     run.reduce::<W>(writer, work)
 }
@@ -138,27 +139,24 @@ impl<J: World> Run<'_, J> {
                 Some(Earlier { bins, same: true, .. }) => Writer::resume(output, shape, cutoffs, bins)?,
                 _ => Writer::create(output, shape, cutoffs)?,
             };
-            return Ok((writer, self.folder(earlier)?));
+            return Ok((writer, self.folder(earlier)));
         }
         let begun = if self.place.rank == 0 { Some(OutputFile::create(output).map_err(GykError::from)?) } else { None };
-        let number = begun.as_ref().map_or(Ok(0), |begun| begun.invite(0)).map_err(GykError::from)?;
-        let number = self.world.max(&[number])?[0];
-        // The output is locked: from here on the folder of this job is its own.
-        let folder = self.folder(earlier)?;
+        let token = begun.as_ref().map_or(Ok(0), OutputFile::invite).map_err(GykError::from)?;
+        // The output is locked before any other process knows the token: from here on the folder of this job is its own.
+        let token = self.world.max(&[token])?[0];
+        let folder = self.folder(earlier);
         let share = Share { bins: self.place, memory: self.budget.finished as usize, folder: Arc::clone(&folder) };
         let writer = match begun {
-            Some(begun) => Writer::first(begun, shape, cutoffs, share),
-            None => Writer::join(output, number, shape, cutoffs, share),
+            Some(begun) => Writer::first(begun, shape, cutoffs, share)?,
+            None => Writer::join(output, token, shape, cutoffs, share),
         };
-        // Nothing is written before all have the file: its length is what they know it by. Nor does anybody say that it is not
-        // there where it went with another process that failed.
-        self.world.barrier()?;
-        Ok((writer?, folder))
+        Ok((writer, folder))
     }
 
-    fn folder(&self, earlier: Option<&Earlier>) -> Result<Arc<SpillFolder>, Error> {
+    fn folder(&self, earlier: Option<&Earlier>) -> Arc<SpillFolder> {
         let (Place { rank, ranks, .. }, limit) = (self.place, self.config.max_tmp);
-        Ok(match earlier {
+        match earlier {
             Some(Earlier { folders, same: true, .. }) => Arc::clone(&folders[0]),
             // Not the folder of a process alone: others would go with it.
             Some(_) => {
@@ -166,16 +164,16 @@ impl<J: World> Run<'_, J> {
                 Arc::new(folder.within(&self.root))
             }
             None => {
-                // Whatever is there is of no use any more, whoever spilled it.
+                // Whatever is there is of no use any more, whoever spilled it. Nobody spills before all have agreed on the reading,
+                // which this process does later.
                 let _ = std::fs::remove_dir_all(&self.root);
-                self.world.barrier()?;
                 let folder = SpillFolder::new(folder_of(&self.root, rank, ranks), limit, self.resume);
                 Arc::new(if ranks == 1 { folder } else { folder.within(&self.root) })
             }
-        })
+        }
     }
 
-    fn scatter<const W: usize>(&self, folder: Arc<SpillFolder>) -> Result<Work, Error> {
+    fn scatter<const W: usize>(&self, folder: Arc<SpillFolder>, writer: &Writer) -> Result<Work, Error> {
         let Config { shape, threads, chunk, .. } = *self.config;
         // Tables of repeats are a few times as large as the records, and have no other table beside them yet.
         let portion = self.budget.tables / 16;
@@ -183,6 +181,11 @@ impl<J: World> Run<'_, J> {
         let fabric = self.world.fabric(BINS, self.budget.fabric, Arc::clone(&folder), combining)?;
         self.progress.start("read", self.inputs.total_bytes().unwrap_or(0) / self.place.ranks as u64);
         let reading = Reading::agree(self.inputs, self.world, chunk, threads)?;
+        // Before hours of reading, and where nobody waits for it: others take the chunks of a process that opens slowly.
+        if let Err(error) = writer.open() {
+            // Or the file is gone with a process that failed, which says why.
+            return Err(reading.give_up(fabric, error.into()));
+        }
         let (mut partitions, read) = scatter::<W, _>(reading, shape, fabric, self.progress)?;
         // A later run can go on from what all processes have on disk, and from nothing less.
         let resumable = self.resume && self.world.max(&[u64::from(partitions.spilled())])? == [1];

@@ -1,18 +1,15 @@
 //! Files that appear whole or not at all.
 
 use std::fs::{File, OpenOptions, TryLockError};
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Seek, SeekFrom, Write};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use tracing::info_span;
 
 /// How often a partial file may vanish while it is opened.
 const TRIES: usize = 16;
-
-/// Lengths by which a file under construction is known.
-const LENGTHS: u64 = 1 << 16;
 
 /// How many symbolic links are followed, as the system does.
 const LINKS: usize = 40;
@@ -90,24 +87,27 @@ impl OutputFile {
         behind_links(target).ok().map(|place| partial_of(&place))
     }
 
-    /// Makes the file longer than `than` bytes, by a number that hardly another has: other processes know it by that ([`OutputFile::join`]).
+    /// Begins the file with a token that no other begins with, by which processes know it that [`OutputFile::join`]. What belongs there is
+    /// to be written once all of them have joined; anything else at any time.
     ///
     /// # Errors
     /// The disk is full.
-    pub fn invite(&self, than: u64) -> Result<u64, OutputError> {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.subsec_nanos());
-        let length = than + 1 + u64::from(now ^ std::process::id()) % LENGTHS;
-        self.file.set_len(length).map_err(|source| self.error(source))?;
-        Ok(length)
+    pub fn invite(&self) -> Result<u64, OutputError> {
+        // Where nothing was written yet there are zeros.
+        let token = RandomState::new().build_hasher().finish() | 1;
+        let written = self.file.write_all_at(&token.to_le_bytes(), 0);
+        // What is closed is sent to the server of a network file system, for whoever opens it later. A sync would also wait for the disk.
+        written.and_then(|()| self.file.try_clone()).map(drop).map_err(|source| self.error(source))?;
+        Ok(token)
     }
 
-    /// Opens what another process builds of `target`, and only what is `length` bytes long as that process told by
-    /// [`OutputFile::invite`]: on another machine there may be another file of that name, of an earlier run. The file is that
-    /// process's; it locks and publishes or removes it.
+    /// Opens what another process builds of `target`, and only what begins with the token that [`OutputFile::invite`] returned there: on
+    /// another machine there may be another file of that name, of an earlier run. The file is that process's; it locks and publishes or
+    /// removes it.
     ///
     /// # Errors
     /// The file is not to be seen here, or cannot be written.
-    pub fn join(target: &Path, length: u64) -> Result<File, OutputError> {
+    pub fn join(target: &Path, token: u64) -> Result<File, OutputError> {
         let fail = |source| OutputError { path: target.to_path_buf(), source };
         let elsewhere = || {
             fail(io::Error::other(
@@ -119,8 +119,12 @@ impl OutputFile {
             io::ErrorKind::NotFound => elsewhere(),
             _ => fail(error),
         })?;
-        let found = file.metadata().map_err(fail)?.len();
-        if found == length { Ok(file) } else { Err(elsewhere()) }
+        let mut found = [0; size_of::<u64>()];
+        match file.read_exact_at(&mut found, 0) {
+            Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => Err(fail(error)),
+            Ok(()) if u64::from_le_bytes(found) == token => Ok(file),
+            _ => Err(elsewhere()),
+        }
     }
 
     /// A file without a name, on the disk of the target: it is gone when it is dropped, or with the process.
@@ -300,15 +304,30 @@ mod tests {
     #[test]
     fn others_join_the_file_that_was_begun_and_no_other() {
         let folder = folder("join");
-        let target = folder.join("x");
-        assert!(OutputFile::join(&target, 5).unwrap_err().to_string().contains("all machines"));
+        let (target, partial) = (folder.join("x"), folder.join("x.partial"));
+        let refused = |token| {
+            let error = OutputFile::join(&target, token).unwrap_err().to_string();
+            assert!(error.contains("all machines of the job share"), "{error}");
+        };
+        refused(5);
         let output = OutputFile::create(&target).unwrap();
-        let length = output.invite(100).unwrap();
-        assert!(length > 100 && length <= 100 + LENGTHS, "{length}");
-        let joined = OutputFile::join(&target, length).unwrap();
-        assert_eq!(is_named(&joined, &folder.join("x.partial")), is_named(output.file(), &folder.join("x.partial")));
-        let stale = OutputFile::join(&target, length + 1).unwrap_err().to_string();
-        assert!(stale.contains("all machines"), "{stale}");
+        let token = output.invite().unwrap();
+        let early = OutputFile::join(&target, token).unwrap();
+        early.write_all_at(b"far behind", 1 << 20).unwrap();
+        // Whatever others have written meanwhile.
+        let late = OutputFile::join(&target, token).unwrap();
+        assert!(is_named(&early, &partial) && is_named(&late, &partial));
+        refused(token ^ 2);
+        drop(output);
+        // What an earlier run left: nothing, less than a token, another one, none.
+        let earlier = OutputFile::create(&folder.join("earlier")).unwrap();
+        let another = earlier.invite().unwrap();
+        assert_ne!(another, token);
+        for left in [&b""[..], b"short", &another.to_le_bytes(), &[0; 100]] {
+            std::fs::write(&partial, left).unwrap();
+            refused(token);
+        }
+        drop(earlier);
         std::fs::remove_dir_all(&folder).unwrap();
     }
 

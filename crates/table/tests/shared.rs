@@ -36,18 +36,18 @@ impl Job<'_> {
 
     fn first(&self) -> (Writer, u64) {
         let output = OutputFile::create(self.path).unwrap();
-        let number = output.invite(0).unwrap();
-        (Writer::first(output, self.shape, Cutoffs::default(), self.share(0, None)).unwrap(), number)
+        let token = output.invite().unwrap();
+        (Writer::first(output, self.shape, Cutoffs::default(), self.share(0, None)).unwrap(), token)
     }
 
-    fn join(&self, rank: usize, number: u64, limit: Option<u64>) -> Result<Writer, GykError> {
-        Writer::join(self.path, number, self.shape, Cutoffs::default(), self.share(rank, limit))
+    fn join(&self, rank: usize, token: u64, limit: Option<u64>) -> Writer {
+        Writer::join(self.path, token, self.shape, Cutoffs::default(), self.share(rank, limit))
     }
 
     /// The writers of all ranks, the first one first.
     fn start(&self) -> Vec<Writer> {
-        let (first, number) = self.first();
-        let others = (1..self.ranks).map(|rank| self.join(rank, number, None).unwrap());
+        let (first, token) = self.first();
+        let others = (1..self.ranks).map(|rank| self.join(rank, token, None));
         [first].into_iter().chain(others).collect()
     }
 }
@@ -144,8 +144,8 @@ fn nothing_appears_when_one_of_them_fails() {
     let shape = Shape::new(31, false).unwrap();
     let job = Job { path, shape, ranks: 2, memory: 0 };
     let rows = bins(shape, &kmers::<1>(shape, 20_000, 5));
-    let (first, number) = job.first();
-    let second = job.join(1, number, Some(1000)).unwrap();
+    let (first, token) = job.first();
+    let second = job.join(1, token, Some(1000));
     let outcome = job.place(1).owned().try_for_each(|bin| write_bin(&second, bin, &rows[bin]));
     assert!(matches!(outcome, Err(GykError::Spill(FabricError::TooMuchSpill { limit: 1000 }))), "{outcome:?}");
     second.abandon();
@@ -153,7 +153,8 @@ fn nothing_appears_when_one_of_them_fails() {
     assert!(matches!(laid_out, Err(GykError::Abandoned { .. })), "{laid_out:?}");
     drop(second);
     // It may happen that the first one gives up first.
-    let late = job.join(1, number, None).unwrap();
+    let late = job.join(1, token, None);
+    late.open().unwrap();
     drop(first);
     write_bins(&late, &rows, job.place(1));
     late.lay_out(|lengths| Ok::<_, GykError>(lengths.to_vec())).unwrap();
@@ -181,8 +182,18 @@ fn who_does_not_see_the_file_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let path = &folder.path().join("x.gyk");
     let job = Job { path, shape: Shape::new(31, false).unwrap(), ranks: 2, memory: 0 };
-    let (_first, number) = job.first();
-    job.join(1, number, None).unwrap();
-    let error = job.join(1, number - 1, None).unwrap_err().to_string();
+    let (first, token) = job.first();
+    job.join(1, token, None).open().unwrap();
+    let error = job.join(1, token ^ 2, None).open().unwrap_err().to_string();
     assert!(error.contains("x.gyk") && error.contains("all machines of the job share"), "{error}");
+    drop(first);
+    let late = job.join(1, token, None);
+    job.place(1).owned().for_each(|bin| late.write_bin(bin, &[], &[]).unwrap());
+    // Gone with a process that failed, of which the others hear in the same call.
+    let failed = late.lay_out(|_| Err(GykError::Spill(FabricError::Elsewhere)));
+    assert!(matches!(failed, Err(GykError::Spill(FabricError::Elsewhere))), "{failed:?}");
+    let late = job.join(1, token, None);
+    job.place(1).owned().for_each(|bin| late.write_bin(bin, &[], &[]).unwrap());
+    let missing = late.lay_out(|lengths| Ok::<_, GykError>(lengths.to_vec())).unwrap_err().to_string();
+    assert!(missing.contains("all machines of the job share"), "{missing}");
 }

@@ -2,10 +2,13 @@
    GYRASE_DELAY_MS=N        reads from the middle of a file of reads take N milliseconds longer;
    GYRASE_BROKEN_DISK=1     they fail;
    GYRASE_FULL_DISK=WORD    writes to a file whose path has the word find no space;
+   GYRASE_SLOW_OPEN=WORD    to open such a file takes three seconds;
    GYRASE_NO_MEMORY=N       a worker that asks for N bytes of memory or more gets none. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,6 +75,18 @@ ssize_t pwrite64(int file, const void *from, size_t bytes, off64_t at) {
   REAL(pwrite64);
   if (hinders_write(file)) { errno = ENOSPC; return -1; }
   return real(file, from, bytes, at);
+}
+
+int open64(const char *path, int flags, ...) {
+  REAL(open64);
+  const char *word = getenv("GYRASE_SLOW_OPEN");
+  struct timespec pause = {word && strstr(path, word) ? 3 : 0, 0};
+  nanosleep(&pause, NULL);
+  va_list more;
+  va_start(more, flags);
+  mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(more, mode_t) : 0;
+  va_end(more);
+  return real(path, flags, mode);
 }
 
 void *__libc_malloc(size_t bytes);

@@ -183,6 +183,28 @@ fn an_output_that_one_rank_does_not_see_is_named() {
         std::fs::copy(place.path(name), place.path("other").join(name)).unwrap();
     }
     let args = [&COUNT[..], &["o.gyk"]].concat();
-    fails(&place, |job| job.on(2, "cd other"), &args, 6, &["rank 2", "o.gyk"]);
+    let named =
+        || fails(&place, |job| job.on(2, "cd other"), &args, 6, &["rank 2", "o.gyk", "all machines of the job share"]);
+    named();
     assert_eq!(std::fs::read_dir(place.path("other")).unwrap().count(), 2);
+    // Where an earlier job was killed there is one of that name.
+    place.write("other/o.gyk.partial", [7; 100]);
+    named();
+    assert_eq!(place.read("other/o.gyk.partial"), [7; 100]);
+}
+
+#[test]
+fn an_output_that_another_job_builds_is_refused_and_left_to_that() {
+    let place = Place::new();
+    place.simulate("30000", "20");
+    // What the other job has there.
+    let output = gyrase_fabric::OutputFile::create(&place.path("o.gyk")).unwrap();
+    fails(
+        &place,
+        |job| job,
+        &[&COUNT[..], &["o.gyk"]].concat(),
+        6,
+        &["rank 0", "o.gyk", "another process is writing it"],
+    );
+    output.commit().unwrap();
 }

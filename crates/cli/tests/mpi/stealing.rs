@@ -50,6 +50,20 @@ fn the_chunks_of_a_slow_rank_are_taken_by_others() {
 }
 
 #[test]
+fn nobody_waits_for_a_rank_that_is_slow_to_open_the_output() {
+    let place = Place::new();
+    place.simulate("30000", "20");
+    place.ok(&["-q", "count", "r_1.fq", "r_2.fq", "-o", "alone.gyk"]);
+    for mpi in Mpi::all() {
+        let job = Job::new(&place, mpi, 3).on(1, hindered("GYRASE_SLOW_OPEN=o.gyk.partial"));
+        job.ok(&[&COUNT[..], &["r.json", "--chunk", "64K"]].concat());
+        assert!(place.read("o.gyk") == place.read("alone.gyk"));
+        let bytes = of_ranks(&place.json("r.json"), "bytes_read");
+        assert!(bytes[1] == 0 && bytes[0] + bytes[2] > 0, "others wait for the slow rank before they read: {bytes:?}");
+    }
+}
+
+#[test]
 fn shares_are_equal_whatever_the_sizes_of_files() {
     let place = Place::new();
     place.simulate("60000", "40");

@@ -1,12 +1,13 @@
 //! Several processes, here threads, count into one database: the bytes of one process, from any number of them.
 
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use gyrase_count::{Config, Error, Summary, run_in};
 use gyrase_fabric::threads::{Process, run, run_watched};
-use gyrase_fabric::{FabricError, Progress, Steal, World};
+use gyrase_fabric::{FabricError, OutputFile, Progress, Steal, World};
 use gyrase_tabulate::{Scattered, TabulateError, spill_path};
 
 use crate::naive::Random;
@@ -227,6 +228,82 @@ fn a_process_that_fails_does_not_wait_for_one_that_is_behind() {
     let error = failure(outcome, 1).to_string();
     assert!(error.contains("was damaged"), "{error}");
     assert!(place.left().is_empty(), "{:?}", place.left());
+}
+
+#[test]
+fn from_the_begun_output_to_the_reading_processes_meet_for_that_alone() {
+    let place = Place::new();
+    let config = place.config(&[place.input("a.fa", b">a\nACGT\n")], 3, false);
+    let (begun, calls) = (OutputFile::partial(&config.output).unwrap(), Mutex::new(Vec::new()));
+    let watch = |rank: usize, call: &str, _: &[u64]| {
+        if rank == 0 && begun.exists() && call != "fabric" {
+            calls.lock().unwrap().push(call.to_owned());
+        }
+    };
+    let outcome = run_watched(3, Steal::On, &watch, |process| run_in(&config, process, &Progress::default()));
+    assert!(outcome.iter().all(Result::is_ok), "{outcome:?}");
+    let calls = calls.into_inner().unwrap();
+    // All learn what the output is known by, and agree on the chunks.
+    assert_eq!(calls[..4], ["max", "sum", "max", "schedule"], "{calls:?}");
+}
+
+#[test]
+fn an_output_that_is_gone_with_a_process_that_failed_is_not_missed() {
+    let place = Place::new();
+    let config = place.config(&[place.input("bad.fq", b"@r\nACGT\n+\nIII\n")], 3, false);
+    let begun = OutputFile::partial(&config.output).unwrap();
+    let watch = |rank: usize, call: &str, _: &[u64]| {
+        if (rank, call) == (1, "schedule") {
+            assert!(in_time(|| !begun.exists()), "process 0 waits for process 1");
+        }
+    };
+    let outcome = run_watched(2, Steal::On, &watch, |process| run_in(&config, process, &Progress::default()));
+    let error = failure(outcome, 0).to_string();
+    assert!(error.contains("bad.fq"), "{error}");
+}
+
+#[test]
+fn a_job_leaves_alone_what_another_builds() {
+    let (place, mut random) = (Place::new(), Random(73));
+    let config = place.config(&[place.input("a.fa", &fasta(&reads(&mut random, 1000)))], 31, false);
+    let first = OutputFile::create(&config.output).unwrap();
+    let spilled = spills(&place.tmp(), &config).join("rank-1/spill-0");
+    std::fs::create_dir_all(spilled.parent().unwrap()).unwrap();
+    std::fs::write(&spilled, "of the first").unwrap();
+    for resume in [false, true] {
+        let error = failure(count(3, Steal::On, &Config { resume, ..config.clone() }), 0).to_string();
+        assert!(error.contains("another process is writing it"), "{error}");
+        assert_eq!(std::fs::read_to_string(&spilled).unwrap(), "of the first");
+        assert!(OutputFile::partial(&config.output).unwrap().exists());
+    }
+    drop(first);
+    all_done(3, Steal::On, &config);
+    place.take();
+}
+
+#[test]
+fn what_earlier_jobs_left_goes_on_every_machine() {
+    let place = Place::new();
+    let config = least_of(2, &place.config(&[genome(&place, 24, 7)], 15, false));
+    // Process 1 runs on another machine, with a disk of its own for spill files.
+    let disks = [place.tmp(), place.folder.path().join("tmp-1")];
+    for resume in [false, true] {
+        for tmp in &disks {
+            // Of jobs of another number of processes, which ran elsewhere, and of a process alone.
+            for left in ["rank-0/spill-0", "rank-1/manifest", "rank-5/spill-0", "bins", "spill-0"] {
+                let path = spills(tmp, &config).join(left);
+                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+                std::fs::write(path, "stale").unwrap();
+            }
+        }
+        let outcome = count_as(2, Steal::On, |process| {
+            let config = Config { tmp: disks[process.rank()].clone(), resume, ..config.clone() };
+            run_in(&config, process, &Progress::default())
+        });
+        assert!(outcome.iter().all(|summary| summary.as_ref().is_ok_and(|summary| summary.share.spilled_bytes > 0)));
+        assert_eq!(std::fs::read_dir(&disks[1]).unwrap().count(), 0);
+        place.take();
+    }
 }
 
 #[test]

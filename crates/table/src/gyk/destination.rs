@@ -6,7 +6,7 @@ use std::io;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use gyrase_fabric::{OutputError, OutputFile, SpillFolder};
 use tracing::info_span;
@@ -89,9 +89,20 @@ impl Destination {
         }
     }
 
+    /// Opens the file that rank 0 began, where this is another process and has not done so.
+    pub(super) fn open(&self) -> Result<(), GykError> {
+        match self {
+            Destination::File { .. } => Ok(()),
+            Destination::Aside(aside) => aside.open(),
+        }
+    }
+
     /// Starts to write back what is in the file.
     pub(super) fn write_back(&self) {
-        let (Destination::File { write_back, .. } | Destination::Aside(Aside { write_back, .. })) = self;
+        let write_back = match self {
+            Destination::File { write_back, .. } => write_back,
+            Destination::Aside(aside) => &aside.shared().write_back,
+        };
         write_back.lock().expect("no thread panics while it holds the write-back").request();
     }
 
@@ -112,10 +123,10 @@ impl Destination {
     /// The file that is to appear and what writes it back, in the process that created it.
     pub(super) fn into_output(self) -> (OutputFile, WriteBack) {
         let (output, write_back) = match self {
-            Destination::File { output, write_back } => (Some(output), write_back),
-            Destination::Aside(Aside { output, write_back, .. }) => (output, write_back),
+            Destination::File { output, write_back } => (Some(output), Some(write_back)),
+            Destination::Aside(Aside { output, shared, .. }) => (output, shared.into_inner().map(|it| it.write_back)),
         };
-        let output = output.expect("rank 0 created the file and ends it");
+        let (output, write_back) = output.zip(write_back).expect("rank 0 created the file and ends it");
         (output, write_back.into_inner().expect("no thread panics while it holds the write-back"))
     }
 }
@@ -124,17 +135,24 @@ impl Destination {
 /// is full.
 #[derive(Debug)]
 pub(super) struct Aside {
-    /// Before the output, as in [`Destination::File`].
-    write_back: Mutex<WriteBack>,
+    /// Once it is open. Before the output, as in [`Destination::File`].
+    shared: OnceLock<Shared>,
     /// In rank 0, which builds the file.
     output: Option<OutputFile>,
-    /// What rank 0 builds.
-    shared: File,
     target: PathBuf,
+    /// What the file is known by ([`OutputFile::invite`]).
+    token: u64,
     folder: Arc<SpillFolder>,
     /// Bytes that may wait in memory.
     memory: usize,
     held: Mutex<Held>,
+}
+
+/// The file that rank 0 builds.
+#[derive(Debug)]
+struct Shared {
+    write_back: Mutex<WriteBack>,
+    file: File,
 }
 
 #[derive(Debug, Default)]
@@ -149,32 +167,28 @@ struct Held {
 impl Aside {
     /// For the process that created the file.
     pub(super) fn of_first(output: OutputFile, folder: Arc<SpillFolder>, memory: usize) -> Result<Aside, GykError> {
-        let shared = output.file().try_clone().map_err(|source| output.error(source))?;
-        let target = output.target().to_path_buf();
-        Aside::of(&target, shared, Some(output), folder, memory)
+        let shared = output.file().try_clone().and_then(Shared::of).map_err(|source| output.error(source))?;
+        let aside = Aside::of_other(output.target(), 0, folder, memory);
+        Ok(Aside { shared: OnceLock::from(shared), output: Some(output), ..aside })
     }
 
-    /// For another, which has opened it.
-    pub(super) fn of_other(
-        target: &Path,
-        shared: File,
-        folder: Arc<SpillFolder>,
-        memory: usize,
-    ) -> Result<Aside, GykError> {
-        Aside::of(target, shared, None, folder, memory)
-    }
-
-    fn of(
-        target: &Path,
-        shared: File,
-        output: Option<OutputFile>,
-        folder: Arc<SpillFolder>,
-        memory: usize,
-    ) -> Result<Aside, GykError> {
+    /// For another, which is to open it.
+    pub(super) fn of_other(target: &Path, token: u64, folder: Arc<SpillFolder>, memory: usize) -> Aside {
         let target = target.to_path_buf();
-        let file = shared.try_clone().map_err(|source| OutputError { path: target.clone(), source })?;
-        let write_back = Mutex::new(WriteBack::start(file));
-        Ok(Aside { write_back, output, shared, target, folder, memory, held: Mutex::default() })
+        Aside { shared: OnceLock::new(), output: None, target, token, folder, memory, held: Mutex::default() }
+    }
+
+    fn open(&self) -> Result<(), GykError> {
+        if self.shared.get().is_none() {
+            let fail = |source| OutputError { path: self.target.clone(), source };
+            let shared = Shared::of(OutputFile::join(&self.target, self.token)?).map_err(fail)?;
+            self.shared.get_or_init(|| shared);
+        }
+        Ok(())
+    }
+
+    fn shared(&self) -> &Shared {
+        self.shared.get().expect("the file is open where bins have their places")
     }
 
     fn lock(&self) -> MutexGuard<'_, Held> {
@@ -224,14 +238,14 @@ impl Aside {
         if let Some(bytes) = held.bins.remove(&range.start) {
             held.bytes -= bytes.capacity();
             drop(held);
-            self.shared.write_all_at(&bytes, place)?;
+            self.shared().file.write_all_at(&bytes, place)?;
             return Ok(Some(bytes));
         }
         let file = held.file.clone().expect("a bin is in memory or in the file");
         drop(held);
         let mut at = place;
         read_through(&file, range, |bytes| {
-            self.shared.write_all_at(bytes, at)?;
+            self.shared().file.write_all_at(bytes, at)?;
             at += bytes.len() as u64;
             Ok(())
         })?;
@@ -239,8 +253,16 @@ impl Aside {
     }
 
     fn sync(&self) -> io::Result<()> {
-        self.write_back.lock().expect("no thread panics while it holds the write-back").join()?;
+        let Shared { write_back, file } = self.shared();
+        write_back.lock().expect("no thread panics while it holds the write-back").join()?;
         let _sync = info_span!(target: "gyrase::trace", "sync").entered();
-        self.shared.sync_all()
+        file.sync_all()
+    }
+}
+
+impl Shared {
+    fn of(file: File) -> io::Result<Shared> {
+        let write_back = Mutex::new(WriteBack::start(file.try_clone()?));
+        Ok(Shared { write_back, file })
     }
 }

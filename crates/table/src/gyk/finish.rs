@@ -22,7 +22,7 @@ impl Writer {
     /// this one there. Bins go by in waves of the same bins in every process; `all` sums each number of a list over the processes.
     ///
     /// # Errors
-    /// Those of `all`, or when a bin cannot be written: [`Writer::abandon`] was called then. [`GykError::Abandoned`] when another
+    /// Those of `all`, or when the file cannot be opened or a bin cannot be written: [`Writer::abandon`] was called then. [`GykError::Abandoned`] when another
     /// thread did.
     pub fn lay_out<E: From<GykError>>(&self, all: impl Fn(&[u64]) -> Result<Vec<u64>, E>) -> Result<(), E> {
         let laid_out = self.lay_out_waves(all);
@@ -34,9 +34,12 @@ impl Writer {
 
     fn lay_out_waves<E: From<GykError>>(&self, all: impl Fn(&[u64]) -> Result<Vec<u64>, E>) -> Result<(), E> {
         let mut place = HEADER_BYTES as u64;
+        let mut opened = self.open();
         for start in (0..BINS).step_by(BINS / WAVES) {
             let wave = start..start + BINS / WAVES;
             let lengths = all(&self.lengths(wave.clone())?)?;
+            // Not before: the file may be gone with a process that failed, of which `all` tells.
+            std::mem::replace(&mut opened, Ok(()))?;
             for (bin, length) in wave.zip(lengths) {
                 if self.bins.owns(bin) {
                     self.put(self.bins.number(bin), place)?;

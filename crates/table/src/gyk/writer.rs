@@ -156,7 +156,7 @@ impl Writer {
     }
 
     /// Starts a database that several processes write. This one began the file `output`, and gives it its name at the end; the others
-    /// [`Writer::join`] with the number that [`OutputFile::invite`] returned.
+    /// [`Writer::join`] with the token that [`OutputFile::invite`] returned.
     ///
     /// While they hand over their bins, each has a thread in [`Writer::lay_out`]. Then each calls [`Writer::settle`], and with what
     /// that returned to all of them this process calls [`Writer::finish_all`].
@@ -168,13 +168,20 @@ impl Writer {
         Ok(Writer::start(Destination::Aside(aside), share.bins, shape, cutoffs))
     }
 
-    /// Writes some bins of the database at `target`, which another process has begun ([`Writer::first`]).
+    /// Writes some bins of the database at `target`, which another process has begun ([`Writer::first`]). The file need not be there before
+    /// [`Writer::open`] or [`Writer::lay_out`].
+    pub fn join(target: &Path, token: u64, shape: Shape, cutoffs: Cutoffs, share: Share) -> Writer {
+        let aside = Aside::of_other(target, token, share.folder, share.memory);
+        Writer::start(Destination::Aside(aside), share.bins, shape, cutoffs)
+    }
+
+    /// Opens the file that another process has begun, where this one joined it, now and not when it is first written: so that nothing
+    /// is done in vain where it cannot be opened here.
     ///
     /// # Errors
-    /// The file of that process cannot be opened here.
-    pub fn join(target: &Path, number: u64, shape: Shape, cutoffs: Cutoffs, share: Share) -> Result<Writer, GykError> {
-        let aside = Aside::of_other(target, OutputFile::join(target, number)?, share.folder, share.memory)?;
-        Ok(Writer::start(Destination::Aside(aside), share.bins, shape, cutoffs))
+    /// It is not to be seen here, or cannot be written.
+    pub fn open(&self) -> Result<(), GykError> {
+        self.to.open()
     }
 
     fn start(to: Destination, bins: Place, shape: Shape, cutoffs: Cutoffs) -> Writer {
