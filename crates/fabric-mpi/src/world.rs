@@ -54,10 +54,6 @@ impl World for Job {
         Ok(largest.into_iter().map(|number| number ^ SIGN).collect())
     }
 
-    fn barrier(&self) -> Result<(), FabricError> {
-        self.collective("barrier", |reply| Task::Reduce(Reduce::Max, vec![0], reply)).map(drop)
-    }
-
     fn on_core<T>(&self, worker: usize, workers: usize, work: impl FnOnce() -> T) -> T {
         cores::on_core(worker, workers, self.thread, work)
     }

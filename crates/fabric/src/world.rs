@@ -59,14 +59,6 @@ pub trait World: Sync {
     /// Another process failed.
     fn max(&self, numbers: &[u64]) -> Result<Vec<u64>, FabricError>;
 
-    /// Collective. Waits until every process has come here.
-    ///
-    /// # Errors
-    /// Another process failed.
-    fn barrier(&self) -> Result<(), FabricError> {
-        self.max(&[0]).map(drop)
-    }
-
     /// Collective. Rank 0 gets what every process gave, in the order of ranks; the others get nothing.
     ///
     /// # Errors

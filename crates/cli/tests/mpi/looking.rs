@@ -13,7 +13,7 @@ fn a_timeline_shows_every_rank_and_where_it_waited() {
     place.simulate("30000", "20");
     for mpi in Mpi::all() {
         Job::new(&place, mpi, 3).ok(&COUNT);
-        assert!(String::from_utf8(place.read("t.json")).unwrap().contains("\"call\":\"barrier\""), "{mpi:?}");
+        assert!(String::from_utf8(place.read("t.json")).unwrap().contains("\"call\":\"window\""), "{mpi:?}");
         let profile: Value = serde_json::from_str(&place.ok(&["profile", "t.json", "--json"])).unwrap();
         assert_eq!(profile["ranks"], 3, "{profile}");
         let text = place.ok(&["profile", "t.json"]);
