@@ -113,9 +113,12 @@ impl Left {
 
 /// Ends this process when the job has failed, or is to stop, and it is caught in something that does not end.
 pub fn heed(job: &Job, progress: &Arc<Progress>, left: &Left) {
-    let left = left.clone();
+    let (left, begun) = (left.clone(), Arc::clone(progress));
     job.heed(Arc::clone(progress), move |code| {
-        left.remove();
+        // Before the first stage they may be those of another job, which has the same output.
+        if !begun.stages().is_empty() {
+            left.remove();
+        }
         low_level::exit(code.into());
     });
 }
