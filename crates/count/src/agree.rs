@@ -62,6 +62,12 @@ pub(crate) fn on_means(
     Ok((budget.with_fabric(!fabric), read.then_some(contents)))
 }
 
+/// How many threads all processes have together, and what rank 0 tells: the others give 0.
+pub(crate) fn on_workers(world: &impl World, threads: usize, token: u64) -> Result<(usize, u64), FabricError> {
+    let all = world.sum(&[threads as u64, token])?;
+    Ok((all[0] as usize, all[1]))
+}
+
 /// What all processes read, and sums of other numbers.
 pub(crate) fn on_sums<const N: usize>(
     world: &impl World,

@@ -85,13 +85,13 @@ fn count<const W: usize, J: World>(
         check_tmp(config, &predict(config, contents, budget), place.rank == 0)?;
     }
     let run = Run { config, inputs, world, place, budget, progress, resume, job, root };
-    let (writer, folder) = run.start(earlier.as_ref())?;
+    let (writer, folder, workers) = run.start(earlier.as_ref())?;
     let work = match earlier {
         Some(Earlier { partitions, read, folders, same, .. }) => {
             let resumed_bins = if place.ranks == 1 { writer.next_bin() } else { 0 };
             Work { partitions, read, folder, folders, resumable: same, resumed_bins }
         }
-        None => run.scatter::<W>(folder, &writer)?,
+        None => run.scatter::<W>(folder, &writer, workers)?,
     };
     run.reduce::<W>(writer, work)
 }
@@ -131,27 +131,29 @@ impl<J: World> Run<'_, J> {
         Cutoffs { min: self.config.min_count, max: self.config.max_count }
     }
 
-    /// What writes the bins of this process, and its folder for spills, once no other job has the output.
-    fn start(&self, earlier: Option<&Earlier>) -> Result<(Writer, Arc<SpillFolder>), Error> {
-        let (output, shape, cutoffs) = (&self.config.output, self.config.shape, self.cutoffs());
+    /// What writes the bins of this process, and its folder for spills, once no other job has the output; and the threads of all
+    /// processes.
+    fn start(&self, earlier: Option<&Earlier>) -> Result<(Writer, Arc<SpillFolder>, usize), Error> {
+        let (cutoffs, Config { output, shape, threads, .. }) = (self.cutoffs(), self.config);
+        let (shape, threads) = (*shape, *threads);
         if self.place.ranks == 1 {
             let writer = match earlier {
                 Some(Earlier { bins, same: true, .. }) => Writer::resume(output, shape, cutoffs, bins)?,
                 _ => Writer::create(output, shape, cutoffs)?,
             };
-            return Ok((writer, self.folder(earlier)));
+            return Ok((writer, self.folder(earlier), threads));
         }
         let begun = if self.place.rank == 0 { Some(OutputFile::create(output).map_err(GykError::from)?) } else { None };
         let token = begun.as_ref().map_or(Ok(0), OutputFile::invite).map_err(GykError::from)?;
         // The output is locked before any other process knows the token: from here on the folder of this job is its own.
-        let token = self.world.max(&[token])?[0];
+        let (workers, token) = agree::on_workers(self.world, threads, token)?;
         let folder = self.folder(earlier);
         let share = Share { bins: self.place, memory: self.budget.finished as usize, folder: Arc::clone(&folder) };
         let writer = match begun {
             Some(begun) => Writer::first(begun, shape, cutoffs, share)?,
             None => Writer::join(output, token, shape, cutoffs, share),
         };
-        Ok((writer, folder))
+        Ok((writer, folder, workers))
     }
 
     fn folder(&self, earlier: Option<&Earlier>) -> Arc<SpillFolder> {
@@ -173,14 +175,19 @@ impl<J: World> Run<'_, J> {
         }
     }
 
-    fn scatter<const W: usize>(&self, folder: Arc<SpillFolder>, writer: &Writer) -> Result<Work, Error> {
+    fn scatter<const W: usize>(
+        &self,
+        folder: Arc<SpillFolder>,
+        writer: &Writer,
+        workers: usize,
+    ) -> Result<Work, Error> {
         let Config { shape, threads, chunk, .. } = *self.config;
         // Tables of repeats are a few times as large as the records, and have no other table beside them yet.
         let portion = self.budget.tables / 16;
         let combining = Combining { make: Box::new(move || Box::new(Repeats::<W>::new(shape))), portion };
         let fabric = self.world.fabric(BINS, self.budget.fabric, Arc::clone(&folder), combining)?;
         self.progress.start("read", self.inputs.total_bytes().unwrap_or(0) / self.place.ranks as u64);
-        let reading = Reading::agree(self.inputs, self.world, chunk, threads)?;
+        let reading = Reading::agree(self.inputs, self.world, chunk, threads, workers)?;
         // Before hours of reading, and where nobody waits for it: others take the chunks of a process that opens slowly.
         if let Err(error) = writer.open() {
             // Or the file is gone with a process that failed, which says why.

@@ -35,15 +35,14 @@ pub(crate) struct Shared<'a> {
 }
 
 impl<'a> Shared<'a> {
-    /// Collective. Chunks of `bytes` bytes, or of what suits the workers of all processes.
+    /// Collective. Chunks of `bytes` bytes, or of what suits so many workers of all processes.
     pub(crate) fn agree<J: World>(
         inputs: &'a Inputs,
         world: &'a J,
         bytes: Option<u64>,
-        threads: usize,
+        workers: usize,
     ) -> Result<Shared<'a>, TabulateError> {
-        let workers = world.sum(&[threads as u64])?[0];
-        let chunks = inputs.chunks(bytes.unwrap_or_else(|| inputs.chunk_bytes(workers as usize)), world.ranks());
+        let chunks = inputs.chunks(bytes.unwrap_or_else(|| inputs.chunk_bytes(workers)), world.ranks());
         let print = chunks.fingerprint();
         // The largest and, upside down, the smallest of all.
         let extremes = world.max(&[print, !print])?;

@@ -82,7 +82,7 @@ pub struct Reading<'a, J> {
 }
 
 impl<'a, J: World> Reading<'a, J> {
-    /// Shares `inputs` out to `threads` threads of each process of the job.
+    /// Shares `inputs` out to so many workers of all processes of the job, of which `threads` are of this one.
     ///
     /// Collective. They will be read in chunks of about `chunk` bytes, which the workers of all processes share ([`Inputs::chunks`]), or of
     /// a size that suits their number. One process alone that asks for no size reads in batches that any thread takes, without borders.
@@ -94,9 +94,10 @@ impl<'a, J: World> Reading<'a, J> {
         world: &'a J,
         chunk: Option<u64>,
         threads: usize,
+        workers: usize,
     ) -> Result<Reading<'a, J>, TabulateError> {
         let alone = world.ranks() == 1 && chunk.is_none();
-        let shared = if alone { None } else { Some(Shared::agree(inputs, world, chunk, threads)?) };
+        let shared = if alone { None } else { Some(Shared::agree(inputs, world, chunk, workers)?) };
         Ok(Reading { inputs, world, threads, shared })
     }
 

@@ -48,7 +48,8 @@ impl Job<'_> {
         let folder = Arc::new(SpillFolder::new(folder.path().join("spill"), None, false));
         let combining = Combining { make: Box::new(|| Box::new(Repeats::<1>::new(shape()))), portion: 1 << 20 };
         let fabric = world.fabric(BINS, 256 << 20, folder, combining)?;
-        Ok((Reading::agree(inputs, world, self.chunk, self.threads)?, fabric))
+        let workers = world.sum(&[self.threads as u64])?[0] as usize;
+        Ok((Reading::agree(inputs, world, self.chunk, self.threads, workers)?, fabric))
     }
 
     fn run(&self, world: &impl World) -> Result<(Keys, Scattered), TabulateError> {
