@@ -47,7 +47,7 @@ fn a_bad_record_is_named_with_its_rank_and_file() {
 fn a_disk_that_cannot_be_read_is_named_with_its_rank() {
     let place = Place::new();
     place.simulate("30000", "20");
-    let args = [&COUNT[..], &["o.gyk", "--chunk", "64K"]].concat();
+    let args = [&COUNT[..], &["o.gyk", "--chunk", "64K", "--stealing", "off"]].concat();
     let broken = hindered("GYRASE_BROKEN_DISK=1");
     fails(&place, |job| job.on(2, &broken), &args, 7, &["rank 2", "r_", ".fq", "Input/output error"]);
 }
