@@ -6,12 +6,17 @@
 //!
 //! - A process starts a round when it has a full buffer, or has fallen behind the one that started the most rounds: one behind is
 //!   nothing, its own buffer will soon be full; two behind keeps others waiting.
-//! - With its number a process says whether it has nothing more to send. The first round in which all say so is the last; as
-//!   whoever said so starts a round for others only, nobody starts one behind it.
-//! - What a process receives in a round is bounded by what each other may send it, which is a part of one buffer. So is what it receives at a
-//!   time: it takes part in as many rounds as it set memory aside for, and spills what it kept when the rest is used up.
+//! - Where a send buffer has no room for a block for each other process, these are divided into *classes*, by how far their rank is
+//!   ahead. Round i serves class i mod the number of classes. A buffer is filled for one class: that of the first round which has no
+//!   buffer yet, of the classes that the worker has something for. A round waits for a buffer of its class that is being filled; when
+//!   only buffers of other classes are full, it is started with nothing, so that theirs comes.
+//! - With its number a process says whether it has nothing more to send, with its last full buffer at the earliest. The first round in
+//!   which all say so is the last; as whoever said so starts a round for others only, nobody starts one behind it.
+//! - What a process receives in a round is bounded: as many may send to it as it may send to, each a part of one buffer. So is what it
+//!   receives at a time: it takes part in as many rounds as it set memory aside for, and spills what it kept when the rest is used up.
 //!
-//! Nobody waits in a circle: a worker waits for a buffer only, buffers become free as rounds end, and rounds end without any worker.
+//! Nobody waits in a circle: a worker waits for a free buffer only, never while it fills one; buffers become free as rounds end, and
+//! rounds end without any worker but one that fills a buffer.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -19,7 +24,7 @@ use std::sync::Arc;
 use tracing::field::Empty;
 use tracing::{Span, info_span};
 
-use crate::handover::{Buffer, FIRST_BUFFERS, Handover, MOST_BUFFERS, Next, sizes};
+use crate::handover::{Buffer, FIRST_BUFFERS, Handover, MOST_BUFFERS, Next, Sizes};
 use crate::inbox::Inbox;
 use crate::memory::Pool;
 use crate::outbox::Outbox;
@@ -46,8 +51,8 @@ pub fn exchange(
     combining: Option<Combining>,
     wake: impl Fn() + Send + Sync + 'static,
 ) -> (ExchangeFabric, Exchange) {
-    let sizes = sizes(memory, place.ranks);
-    let aside = (FIRST_BUFFERS as u64 + RECEIVED_AT_ONCE) * sizes.0 as u64;
+    let sizes = Sizes::of(memory, place.ranks);
+    let aside = (FIRST_BUFFERS as u64 + RECEIVED_AT_ONCE) * sizes.buffer as u64;
     let pool = Arc::new(Pool::new(memory.saturating_sub(aside)).halved());
     let handover = Arc::new(Handover::new(sizes, place.ranks, Arc::clone(&pool), Box::new(wake)));
     let local = LocalFabric::among(place, Arc::clone(&pool), Arc::clone(&folder));
@@ -72,14 +77,14 @@ impl ExchangeFabric {
     pub fn least_memory(partitions: usize, ranks: usize, senders: usize) -> u64 {
         let blocks = LocalFabric::least_memory(partitions, senders);
         // Buffers grow with the memory, up to an eighth of it.
-        let buffers = (FIRST_BUFFERS as u64 + RECEIVED_AT_ONCE) * sizes(0, ranks).0 as u64;
+        let buffers = (FIRST_BUFFERS as u64 + RECEIVED_AT_ONCE) * Sizes::of(0, ranks).buffer as u64;
         (blocks + blocks.div_ceil(7)).max(blocks + buffers)
     }
 
     /// Bytes that a process receives in a round at most, in a job of `ranks` processes with `memory` bytes each: what a send buffer
-    /// takes, or a block of each other process if that is more.
+    /// takes.
     pub fn most_received(memory: u64, ranks: usize) -> u64 {
-        sizes(memory, ranks).0 as u64
+        Sizes::of(memory, ranks).buffer as u64
     }
 }
 
@@ -154,7 +159,7 @@ struct Round {
 impl Exchange {
     fn new(handover: Arc<Handover>, inbox: Inbox, ranks: usize) -> Exchange {
         Exchange {
-            most_transit: RECEIVED_AT_ONCE * handover.buffer as u64,
+            most_transit: RECEIVED_AT_ONCE * handover.sizes.buffer as u64,
             handover,
             inbox: Some(inbox),
             counting: VecDeque::new(),
@@ -233,11 +238,12 @@ impl Exchange {
         if self.under_way() == MOST_ROUNDS {
             return Ok(false);
         }
-        let (buffer, last) = match self.handover.next() {
+        let (round, late) = (self.started(), busiest > self.started() + BEHIND);
+        let (buffer, last) = match self.handover.next(round, late) {
             Next::Full(buffer, last) => (buffer, last),
-            Next::Closed if !self.said_last || busiest > self.started() => (self.nothing(), true),
-            Next::Nothing if busiest > self.started() + BEHIND => (self.nothing(), false),
-            _ => return Ok(false),
+            Next::Empty => (self.nothing(), false),
+            Next::Closed if !self.said_last || busiest > round => (self.nothing(), true),
+            Next::Closed | Next::Nothing => return Ok(false),
         };
         wire.start_counts(buffer.lengths.iter().map(|&length| length << 1 | u32::from(last)).collect())?;
         let bytes = buffer.bytes.len() as u64;

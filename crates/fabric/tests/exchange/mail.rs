@@ -53,6 +53,8 @@ fn put<T>(all: &mut Vec<Vec<Option<T>>>, ranks: usize, at: usize, rank: usize, w
 struct Thread {
     job: Arc<Job>,
     rank: usize,
+    /// Bytes that may be sent in a round.
+    most: u64,
     random: u64,
     /// Started and ended.
     counts: (usize, usize),
@@ -100,6 +102,7 @@ impl Wire for Thread {
     fn start_bytes(&mut self, bytes: Vec<u8>, sent: &[u32], came: Pages, received: &[u32]) -> Result<(), FabricError> {
         assert_eq!(sent.iter().sum::<u32>() as usize, bytes.len());
         assert_eq!((sent[self.rank], received[self.rank]), (0, 0));
+        assert!(bytes.len() as u64 <= self.most, "{} bytes to be sent, not {}", bytes.len(), self.most);
         let copy = Sent { bytes: bytes.clone(), lengths: sent.to_vec(), taken: 0 };
         put(&mut self.job.bytes.lock().expect("no rank panics"), self.job.ranks, self.bytes.0, self.rank, copy);
         self.bytes.0 += 1;
@@ -134,10 +137,12 @@ impl Wire for Thread {
     }
 }
 
-/// Drives an exchange as the thread that owns the message library does, until it is over or the job failed.
-pub fn drive(job: &Arc<Job>, rank: usize, mut exchange: Exchange) -> Traffic {
+/// Drives an exchange as the thread that owns the message library does, until it is over or the job failed; `most` bytes may be
+/// sent in a round.
+pub fn drive(job: &Arc<Job>, rank: usize, most: u64, mut exchange: Exchange) -> Traffic {
     let random = 0x9e37_79b9_7f4a_7c15 ^ (rank as u64 + 1) << 17;
-    let mut wire = Thread { job: Arc::clone(job), rank, random, counts: (0, 0), bytes: (0, 0), own: VecDeque::new() };
+    let (job, own) = (Arc::clone(job), VecDeque::new());
+    let mut wire = Thread { job: Arc::clone(&job), rank, most, random, counts: (0, 0), bytes: (0, 0), own };
     while !exchange.is_over() {
         if job.failed.load(SeqCst) {
             exchange.fail();
@@ -165,7 +170,8 @@ pub fn run<T: Send>(
         let place = Place { partitions, rank, ranks: job.ranks };
         let (fabric, exchange) = exchange(place, memory, folder(rank), None, || ());
         thread::scope(|scope| {
-            let driver = scope.spawn(|| drive(job, rank, exchange));
+            let most = ExchangeFabric::most_received(memory, job.ranks);
+            let driver = scope.spawn(move || drive(job, rank, most, exchange));
             let done = work(rank, fabric);
             if done.is_err() {
                 job.failed.store(true, SeqCst);

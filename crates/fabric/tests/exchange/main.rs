@@ -108,6 +108,38 @@ fn keeps_the_contract_when_one_has_all_or_nothing_or_comes_late() {
     empty.check(|_| 1, |_| ());
 }
 
+/// Memory for a sender, and for send buffers of 17 blocks.
+const NARROW: u64 = 9 << 18;
+
+#[test]
+fn keeps_the_contract_where_a_buffer_has_no_room_for_all() {
+    let case = |ranks, partitions, records| Case { ranks, partitions, memory: NARROW, records };
+    for (ranks, partitions, records) in [(19, 19, 20_000), (20, 100, 20_000), (40, 40, 8_000), (64, 100, 4_000)] {
+        case(ranks, partitions, records).check(|_| 1, |_| ());
+    }
+    // Some own nothing.
+    case(40, 7, 10_000).check(|_| 1, |_| ());
+    case(40, 80, 0).check(|_| 1, |_| ());
+    case(40, 80, 30_000).check(|rank| usize::from(rank == 3), |_| ());
+    case(20, 40, 20_000).check(
+        |rank| usize::from(rank != 3),
+        |rank| {
+            thread::sleep(Duration::from_millis(if rank == 7 { 300 } else { 0 }));
+        },
+    );
+}
+
+#[test]
+fn keeps_the_contract_where_workers_fill_buffers_for_others_of_many() {
+    for (ranks, partitions, memory, records) in
+        [(40, 100, 19 << 18, 5_000), (80, 100, 19 << 18, 1_500), (130, 150, 16 << 20, 500)]
+    {
+        Case { ranks, partitions, memory, records }.check(|_| 2, |_| ());
+    }
+    let case = Case { ranks: 80, partitions: 100, memory: 28 << 18, records: 20_000 };
+    case.check(|rank| if rank == 79 { 3 } else { 0 }, |_| ());
+}
+
 /// The bytes of each owned partition.
 fn contents(partitions: &LocalPartitions) -> Vec<(usize, Vec<u8>)> {
     let content = |partition| {
@@ -132,26 +164,30 @@ fn send(fabric: ExchangeFabric, partitions: usize, records: u64) -> Result<Local
 
 #[test]
 fn an_owner_of_everything_is_not_flooded() {
-    const RECORDS: u64 = 300_000;
-    let case = Case { ranks: 4, partitions: 8, memory: 8 << 20, records: RECORDS };
-    let (tmp, job) = (tempfile::tempdir().unwrap(), Job::new(case.ranks));
-    let work = |_, fabric: ExchangeFabric| {
-        let mut sender = fabric.sender();
-        (0..RECORDS).try_for_each(|number| sender.send(6, &number.to_le_bytes(), 8))?;
-        let partitions = fabric.close(vec![sender])?;
-        Ok(partitions.owned().into_iter().map(|partition| partitions.bytes(partition)).sum::<u64>())
-    };
-    let done = watched(|| run(&job, case.partitions, case.memory, |rank| folder(&tmp, rank), work));
-    let (bytes, traffic): (Vec<_>, Vec<_>) = done.into_iter().map(|(bytes, traffic)| (bytes.unwrap(), traffic)).unzip();
-    assert_eq!(bytes, [0, 0, 4 * 8 * RECORDS, 0]);
-    case.check_traffic(&traffic);
-    let least = 3 * 8 * RECORDS / ExchangeFabric::most_received(case.memory, case.ranks);
-    assert!(traffic[2].rounds > least && traffic[2].sent == 0, "{:?}", traffic[2]);
+    const OWNER: usize = 2;
+    for (ranks, memory, records) in [(4, 8 << 20, 300_000), (20, NARROW, 50_000), (40, NARROW, 20_000)] {
+        let case = Case { ranks, partitions: 2 * ranks, memory, records };
+        let (tmp, job) = (tempfile::tempdir().unwrap(), Job::new(ranks));
+        let work = |_, fabric: ExchangeFabric| {
+            let mut sender = fabric.sender();
+            (0..records).try_for_each(|number| sender.send(ranks + OWNER, &number.to_le_bytes(), 8))?;
+            let partitions = fabric.close(vec![sender])?;
+            Ok(partitions.owned().into_iter().map(|partition| partitions.bytes(partition)).sum::<u64>())
+        };
+        let done = watched(|| run(&job, case.partitions, memory, |rank| folder(&tmp, rank), work));
+        let (bytes, traffic): (Vec<_>, Vec<_>) =
+            done.into_iter().map(|(bytes, traffic)| (bytes.unwrap(), traffic)).unzip();
+        let expected = |rank| if rank == OWNER { ranks as u64 * 8 * records } else { 0 };
+        assert!(bytes.into_iter().eq((0..ranks).map(expected)));
+        case.check_traffic(&traffic);
+        let least = (ranks as u64 - 1) * 8 * records / ExchangeFabric::most_received(memory, ranks);
+        assert!(traffic[OWNER].rounds > least && traffic[OWNER].sent == 0, "{:?}", traffic[OWNER]);
+    }
 }
 
 #[test]
 fn when_one_fails_nobody_waits() {
-    for (ranks, failing, rounds) in [(2, 0, 1), (3, 1, 4), (4, 3, 0), (7, 0, 3)] {
+    for (ranks, failing, rounds) in [(2, 0, 1), (3, 1, 4), (4, 3, 0), (7, 0, 3), (40, 5, 3)] {
         let (tmp, job) = (tempfile::tempdir().unwrap(), Job::new(ranks));
         let work = |rank: usize, fabric| {
             if rank == failing {
@@ -162,7 +198,8 @@ fn when_one_fails_nobody_waits() {
             }
             send(fabric, 8, u64::MAX).map(drop)
         };
-        let done = watched(|| run(&job, 8, 16 << 20, |rank| folder(&tmp, rank), work));
+        let memory = if ranks < 40 { 16 << 20 } else { NARROW };
+        let done = watched(|| run(&job, 8, memory, |rank| folder(&tmp, rank), work));
         for (rank, (done, _)) in done.into_iter().enumerate() {
             let error = done.unwrap_err();
             assert!(matches!(error, FabricError::Elsewhere) == (rank != failing), "rank {rank}: {error}");

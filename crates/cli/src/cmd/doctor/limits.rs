@@ -10,7 +10,7 @@ use crate::words::{bytes, grouped};
 const LITTLE: u64 = 512 << 20;
 /// Fewer open files than this are too few for many inputs and spill files.
 const FEW: u64 = 1024;
-/// Networks between machines register send buffers in locked memory: as much as all of ours take.
+/// Networks between machines register buffers in locked memory: ours take up to two thirds of this, and MPI has its own.
 const LOCKED: u64 = 256 << 20;
 
 /// Memory that a run can count on.
