@@ -38,19 +38,8 @@ pub fn rank() -> Option<usize> {
     several.then(|| ranks.into_iter().find_map(number).unwrap_or(0))
 }
 
-/// How many processes of the job are on this machine, by the launcher's word.
-pub fn on_this_machine() -> usize {
-    let names = ["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "SLURM_STEP_TASKS_PER_NODE", "SLURM_NTASKS_PER_NODE"];
-    names.into_iter().find_map(number).unwrap_or(1).max(1)
-}
-
-/// The number that a variable begins with: Slurm writes `4(x2),3` for machines of different numbers.
 fn number(name: &str) -> Option<usize> {
-    leading(&std::env::var(name).ok()?)
-}
-
-fn leading(text: &str) -> Option<usize> {
-    text.split(|letter: char| !letter.is_ascii_digit()).next()?.parse().ok()
+    std::env::var(name).ok()?.parse().ok()
 }
 
 /// Joins the job that this process was started for, if there is one and the verb is for it.
@@ -143,13 +132,6 @@ pub fn end(job: Arc<Job>, done: std::result::Result<Result<()>, Box<dyn Any + Se
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_of_launchers_are_read() {
-        assert_eq!(leading("12"), Some(12));
-        assert_eq!(leading("4(x2),3"), Some(4));
-        assert_eq!((leading(""), leading("x4")), (None, None));
-    }
 
     #[test]
     fn what_is_left_goes_and_a_folder_in_use_stays() {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use gyrase_fabric::{Alone, OutputFile, Progress, World};
-use gyrase_fabric_mpi::Job;
+use gyrase_fabric_mpi::{Job, Neighbours};
 use serde_json::Value;
 
 use crate::args::Common;
@@ -55,7 +55,7 @@ impl Session {
         let exit = if job.is_some() { signal_hook::low_level::exit } else { std::process::exit };
         let asked = signals::listen(Arc::clone(&progress), exit)
             .map_err(|error| Failure::new(Code::Internal, format!("cannot listen to signals: {error}")))?;
-        let neighbours = if job.is_some() { ranks::on_this_machine() } else { 1 };
+        let neighbours = if job.is_some() { Neighbours::of_this_process().ranks } else { 1 };
         let first = job.as_ref().is_none_or(|job| job.rank() == 0);
         let session = Session {
             threads: threads(common.threads, neighbours, first),

@@ -2,14 +2,7 @@
 
 use rustix::thread::{CpuSet, Pid, sched_getaffinity, sched_setaffinity};
 
-use crate::launch::Environment;
-
-/// Which process of those that the launcher started on this machine this is, and how many they are; `None` where it does not say.
-fn neighbours(environment: Environment) -> Option<(usize, usize)> {
-    let number = |name| environment(name)?.to_str()?.parse::<usize>().ok();
-    let pairs = [("OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"), ("MPI_LOCALRANKID", "MPI_LOCALNRANKS")];
-    pairs.into_iter().find_map(|(rank, ranks)| Some((number(rank)?, number(ranks)?)))
-}
+use crate::Neighbours;
 
 /// Which of `cores` cores is that of worker `worker` of `workers` in process `rank` of the `ranks` of a machine; `None` where
 /// there are more cores than workers, who have room enough then.
@@ -38,9 +31,9 @@ pub(crate) fn on_core<T>(worker: usize, workers: usize, mpi: Pid, work: impl FnO
 fn bound(worker: usize, workers: usize) -> Option<(CpuSet, CpuSet)> {
     let all = sched_getaffinity(None).ok()?;
     let cores: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|&core| all.is_set(core)).collect();
-    let neighbours = neighbours(&|name| std::env::var_os(name))?;
+    let Neighbours { rank, ranks } = Neighbours::of_this_process();
     let mut own = CpuSet::new();
-    own.set(cores[core(cores.len(), neighbours, worker, workers)?]);
+    own.set(cores[core(cores.len(), (rank?, ranks), worker, workers)?]);
     Some((all, own))
 }
 
@@ -59,17 +52,6 @@ mod tests {
         }
         assert_eq!(core(8, (0, 7), 0, 1), None, "there is room");
         assert_eq!(core(1, (0, 7), 0, 1), None, "there is no choice");
-    }
-
-    #[test]
-    fn launchers_say_who_is_on_a_machine() {
-        let of = |pairs: &'static [(&str, &str)]| {
-            neighbours(&|name| pairs.iter().find(|pair| pair.0 == name).map(|pair| pair.1.into()))
-        };
-        assert_eq!(of(&[("OMPI_COMM_WORLD_LOCAL_RANK", "1"), ("OMPI_COMM_WORLD_LOCAL_SIZE", "4")]), Some((1, 4)));
-        assert_eq!(of(&[("MPI_LOCALRANKID", "2"), ("MPI_LOCALNRANKS", "3")]), Some((2, 3)));
-        assert_eq!(of(&[("MPI_LOCALRANKID", "2")]), None);
-        assert_eq!(of(&[]), None);
     }
 
     #[test]

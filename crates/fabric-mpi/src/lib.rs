@@ -19,6 +19,7 @@ mod job;
 mod launch;
 mod letters;
 mod mpi;
+mod neighbours;
 mod pulse;
 mod setup;
 #[allow(unsafe_code, reason = "MPI is a C library that is loaded at run time")]
@@ -32,5 +33,6 @@ pub use end::{Ended, Failed};
 pub use error::{SetupError, StartError};
 pub use job::{Job, start};
 pub use launch::{Family, Launch, installed};
+pub use neighbours::Neighbours;
 pub use setup::{Installed, folder, library, setup};
 pub use window::{Letters, OneSided};
