@@ -21,6 +21,8 @@ pub enum Place {
     Spill,
     /// Waiting in a collective for the rank that comes last.
     Late,
+    /// The same at a barrier, where nothing is exchanged.
+    Barrier,
     /// In a collective to which all have come.
     Collective,
     /// Waiting for an answer of another rank.
@@ -46,6 +48,7 @@ impl Place {
         (Place::Write, "write"),
         (Place::Spill, "spill"),
         (Place::Late, "wait-NxN"),
+        (Place::Barrier, "barrier"),
         (Place::Collective, "collective"),
         (Place::Message, "message"),
         (Place::Buffer, "buffer"),
@@ -241,11 +244,11 @@ pub fn sum(trace: &Trace) -> Profile {
     for &(stage, span) in &all {
         add(trace, &mut stages[stage].ranks[span.rank], span);
     }
-    for (span, time) in waits.in_collectives {
+    for (span, place, time) in waits.in_collectives {
         let cell = &mut stages[stage_of(span)].ranks[span.rank];
         let time = time * share(trace, cell, span);
         cell.times[Place::Collective as usize] -= time;
-        cell.times[Place::Late as usize] += time;
+        cell.times[place as usize] += time;
     }
     stages.iter_mut().flat_map(|stage| &mut stage.ranks).for_each(rest);
     let ends = trace.stages.iter().map(|stage| stage.start + stage.time);

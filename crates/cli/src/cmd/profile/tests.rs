@@ -127,14 +127,14 @@ fn spans_within_spans_are_counted_once() {
 #[test]
 fn ranks_wait_for_the_latest() {
     let wait = |instance: u64| json!({"at": "collective", "call": "sum", "instance": instance});
-    let max = json!({"at": "collective", "call": "max", "instance": 5});
+    let barrier = json!({"at": "collective", "call": "window", "instance": 0});
     let mut made = Made::new(3).stage("read", 0.0, 4.0).stage("count", 4.0, 10.0);
     // Rank 1 comes 2 s late to the sum, in which all then stay for another second.
     for (rank, start) in [(0, 5.0), (1, 7.0), (2, 6.0)] {
-        made = made.span("wait", rank, MAIN, start, 8.0, wait(4)).span("wait", rank, MAIN, 8.5, 9.0, max.clone());
+        made = made.span("wait", rank, MAIN, start, 8.0, wait(4)).span("wait", rank, MAIN, 8.5, 9.0, barrier.clone());
     }
     // A call that only two took part in, the third being lost, is nobody's fault.
-    made = made.span("wait", 0, MAIN, 9.0, 9.5, wait(6)).span("wait", 2, MAIN, 9.2, 9.5, wait(6));
+    made = made.span("wait", 0, MAIN, 9.0, 9.5, wait(5)).span("wait", 2, MAIN, 9.2, 9.5, wait(5));
     let (trace, profile) = made.read();
     let count = |late, collective| {
         let rest = 6.0 - late - collective;
@@ -163,14 +163,14 @@ fn waits_beside_the_work_keep_nobody_from_it() {
 }
 
 #[test]
-fn collectives_without_a_number_are_counted() {
-    let max = json!({"at": "collective", "call": "max"});
+fn barriers_have_a_column_of_their_own() {
+    let barrier = json!({"at": "collective", "call": "window"});
     let made = Made::new(2)
         .stage("write", 0.0, 5.0)
-        .span("wait", 0, MAIN, 1.0, 4.0, max.clone())
-        .span("wait", 1, MAIN, 3.0, 4.0, max);
+        .span("wait", 0, MAIN, 1.0, 4.0, barrier.clone())
+        .span("wait", 1, MAIN, 3.0, 4.0, barrier);
     let (_, profile) = made.read();
-    times_are(&profile, 0, 0, &[(Place::Late, 2.0), (Place::Collective, 1.0), (Place::Compute, 2.0)]);
+    times_are(&profile, 0, 0, &[(Place::Barrier, 2.0), (Place::Collective, 1.0), (Place::Compute, 2.0)]);
 }
 
 #[test]

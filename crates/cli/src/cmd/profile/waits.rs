@@ -3,7 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::file::{Span, Trace, What};
-use super::sums::works;
+use super::sums::{Place, works};
+
+/// Collectives in which nothing is exchanged: all start, or have made a window.
+const BARRIERS: [&str; 2] = ["init", "window"];
 
 /// A wait of one thread.
 #[derive(Clone, Debug)]
@@ -29,7 +32,7 @@ pub struct Wait {
 pub struct Collectives {
     /// Calls, each of all ranks, that kept threads from work.
     pub calls: usize,
-    /// Seconds that all ranks waited for the last to come.
+    /// Seconds that all ranks waited for the last to come, barriers too.
     pub waited: f64,
     /// Of that, for each rank.
     pub late: Vec<f64>,
@@ -37,8 +40,8 @@ pub struct Collectives {
 
 /// All of it.
 pub struct Waits<'t> {
-    /// Spans in collectives, and their seconds in which somebody was still to come.
-    pub in_collectives: Vec<(&'t Span, f64)>,
+    /// Spans in collectives, and their seconds in which somebody was still to come, at a barrier or elsewhere.
+    pub in_collectives: Vec<(&'t Span, Place, f64)>,
     /// Summed up.
     pub collectives: Collectives,
     /// The longest of one thread.
@@ -93,9 +96,10 @@ impl<'t> Waits<'t> {
     fn add(&mut self, trace: &Trace, calls: &[&'t Span], stage_of: &dyn Fn(&Span) -> usize) {
         let Some(latest) = calls.iter().max_by(|a, b| a.start.total_cmp(&b.start)) else { return };
         let waited = |span: &Span| (latest.start - span.start).clamp(0.0, span.own);
+        let place = if BARRIERS.contains(&&*latest.call) { Place::Barrier } else { Place::Late };
         let all: f64 = calls.iter().map(|span| waited(span)).sum();
         for span in calls {
-            self.in_collectives.push((span, waited(span)));
+            self.in_collectives.push((span, place, waited(span)));
         }
         // Nobody is kept from work by a wait beside it.
         if !calls.iter().all(|span| works(trace, span)) {
