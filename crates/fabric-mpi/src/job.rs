@@ -15,7 +15,7 @@ use crate::engine::{Engine, Outcome};
 use crate::launch::{Launch, others};
 use crate::mpi::Mpi;
 use crate::tasks::{Heed, Reply, Shared, Task};
-use crate::{StartError, clock, shim};
+use crate::{StartError, clock, setup, shim};
 
 /// One process among several, and the thread that calls MPI for it.
 pub struct Job {
@@ -55,6 +55,16 @@ pub fn start() -> Result<Option<Job>, StartError> {
 impl Job {
     fn start(launch: &Launch) -> Result<Option<Job>, StartError> {
         let path = launch.shim()?;
+        let mismatch = |launched, found, library| {
+            let others = others(&path, &|name| std::env::var_os(name));
+            StartError::Mismatch { launched, found, path: path.clone(), library, others }
+        };
+        // Known before it is started: processes that meet no launcher of theirs each start one, and may be in each other's way.
+        if let (&[family], Some(launched)) = (launch.families, launch.ranks)
+            && setup::family_of(&path).is_some_and(|other| other != family)
+        {
+            return Err(mismatch(launched, 1, shim::library(&path)?));
+        }
         let shared = Arc::new(Shared::new());
         let (started, found) = sync_channel(1);
         let (ended, outcome) = sync_channel(1);
@@ -65,8 +75,7 @@ impl Job {
         let Started { rank, ranks, clock_offset, thread } = found.recv().map_err(|_| lost())??;
         let library = shim::library(&path)?;
         if let Some(launched) = launch.ranks.filter(|&launched| launched != ranks) {
-            let others = others(&path, &|name| std::env::var_os(name));
-            return Err(StartError::Mismatch { launched, found: ranks, path, library, others });
+            return Err(mismatch(launched, ranks, library));
         }
         let job = Job {
             rank,

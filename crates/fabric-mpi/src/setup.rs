@@ -77,6 +77,11 @@ fn publish(made: &Path, path: &Path) -> std::io::Result<()> {
     std::fs::rename(made, path)
 }
 
+/// Which MPI the shim at `path` was compiled for, where it can be read and says so.
+pub(crate) fn family_of(path: &Path) -> Option<Family> {
+    family(&std::fs::read(path).ok()?)
+}
+
 /// Which MPI a shim was compiled for.
 fn family(bytes: &[u8]) -> Option<Family> {
     let at = bytes.windows(MARK.len()).position(|window| window == MARK)?;

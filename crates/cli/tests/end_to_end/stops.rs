@@ -77,11 +77,12 @@ fn a_damaged_spill_is_no_result() {
     assert!(wait_until(&mut child, || bins_done(&place) >= 1), "it was done before it was killed");
     child.kill().unwrap();
     child.wait().unwrap();
-    for spill in ["spill-0", "spill-1"] {
-        let path = log(&place).unwrap().with_file_name(spill);
-        let mut bytes = std::fs::read(&path).unwrap();
+    // A thread that the system gave little to do may have no file.
+    let spills = ["spill-0", "spill-1"].map(|spill| log(&place).unwrap().with_file_name(spill));
+    for path in spills.iter().filter(|path| path.exists()) {
+        let mut bytes = std::fs::read(path).unwrap();
         bytes.iter_mut().step_by(1000).for_each(|byte| *byte ^= 1);
-        std::fs::write(&path, bytes).unwrap();
+        std::fs::write(path, bytes).unwrap();
     }
     let ran = place.run(&[&COUNT[..], &["--resume", "--memory", &least]].concat());
     assert!(ran.code == 2 && ran.stderr.contains("was damaged; run again without --resume"), "{ran:?}");
