@@ -14,6 +14,7 @@ use crate::collectives::Collectives;
 use crate::letters::Letters;
 use crate::mpi::Mpi;
 use crate::pulse::{Beat, Failed, Pulse, Rounds};
+use crate::shim::Fetch;
 use crate::tasks::{Own, Shared, Task, Why};
 
 /// Turns without any movement that only let other threads run, before the first sleep.
@@ -173,6 +174,10 @@ impl Engine {
                 let before = self.mpi.shim.fetch(&self.collectives.windows[window], what, place, number)?;
                 // Who asked may have given up.
                 let _ = reply.send(before);
+            }
+            Task::Put { window, place, number } => {
+                self.one_sided();
+                self.mpi.shim.fetch(&self.collectives.windows[window], Fetch::Put, place, number)?;
             }
             Task::Swap { window, place, expected, new, reply } => {
                 self.one_sided();

@@ -125,7 +125,8 @@ pub trait Window: Sync {
     /// Another process failed.
     fn get(&self, rank: usize, at: usize) -> Result<u64, FabricError>;
 
-    /// Puts a number (`MPI_Fetch_and_op` with `MPI_REPLACE`).
+    /// Puts a number (`MPI_Fetch_and_op` with `MPI_REPLACE`): before anything that this process asks for later, not always before
+    /// this returns.
     ///
     /// # Errors
     /// Another process failed.
