@@ -134,8 +134,8 @@ impl<J: World> Run<'_, J> {
     /// What writes the bins of this process, and its folder for spills, once no other job has the output; and the threads of all
     /// processes.
     fn start(&self, earlier: Option<&Earlier>) -> Result<(Writer, Arc<SpillFolder>, usize), Error> {
-        let (cutoffs, Config { output, shape, threads, .. }) = (self.cutoffs(), self.config);
-        let (shape, threads) = (*shape, *threads);
+        let cutoffs = self.cutoffs();
+        let Config { ref output, shape, threads, .. } = *self.config;
         if self.place.ranks == 1 {
             let writer = match earlier {
                 Some(Earlier { bins, same: true, .. }) => Writer::resume(output, shape, cutoffs, bins)?,

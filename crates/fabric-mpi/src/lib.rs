@@ -8,7 +8,7 @@
 //! One thread of each process makes every call of MPI, whatever its other threads do. A few times a second the processes ask one
 //! another whether all is well (the *pulse*), so that nobody waits for one that failed.
 
-mod clock;
+pub mod clock;
 mod collectives;
 mod cores;
 mod counters;

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use rustix::time::{ClockId, clock_gettime};
+use gyrase_fabric_mpi::clock;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event as Message, Subscriber};
@@ -57,7 +57,7 @@ impl Tracer {
     pub fn new() -> Tracer {
         Tracer(Arc::new(Shared {
             start: Instant::now(),
-            clock: monotonic(),
+            clock: clock::now(),
             lanes: Mutex::default(),
             stages: Mutex::default(),
             stage: AtomicUsize::new(0),
@@ -111,11 +111,6 @@ impl Tracer {
             own.lane.add(event, at.as_str(), call.as_str(), self.0.room.load(Relaxed));
         });
     }
-}
-
-fn monotonic() -> i64 {
-    let now = clock_gettime(ClockId::Monotonic);
-    now.tv_sec * 1_000_000_000 + now.tv_nsec
 }
 
 thread_local! {

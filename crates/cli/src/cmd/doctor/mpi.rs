@@ -9,6 +9,7 @@ use gyrase_fabric_mpi::{Ended, Family, Job, Launch, installed, start};
 
 use super::{Finding, State};
 use crate::failure::Code;
+use crate::ranks;
 use crate::words::things;
 
 const TOPIC: &str = "MPI";
@@ -97,7 +98,7 @@ pub fn together(mut findings: Vec<Finding>) -> Option<Vec<Finding>> {
         }
         Err(error) => {
             // Without MPI only the environment tells who is who.
-            if rank_of_environment() > 0 {
+            if ranks::rank().is_some_and(|rank| rank > 0) {
                 return None;
             }
             findings.push(Finding::broken("launcher", Code::Mpi, error.to_string()));
@@ -125,12 +126,6 @@ fn alone() -> Finding {
     let why =
         if off { "GYRASE_MPI=off makes each process work by itself" } else { "none: this is one process by itself" };
     Finding::fine("launcher", why)
-}
-
-fn rank_of_environment() -> usize {
-    let names = ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"];
-    let number = |name| std::env::var(name).ok()?.parse().ok();
-    names.into_iter().find_map(number).unwrap_or(0)
 }
 
 /// Who started the job, how its processes met, and what MPI runs.
