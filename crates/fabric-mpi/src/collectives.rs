@@ -66,9 +66,7 @@ fn begin(mpi: &Mpi, task: Task) -> Result<Box<dyn UnderWay>, FabricError> {
             Asked::of(shim.gatherv(mine, gathered(mpi, &sizes)?)?, |gathered| gathered.all, reply)
         }
         Task::Window(each, reply) => Box::new(Opening { each, barrier: shim.barrier()?, made: None, reply }),
-        Task::Fetch { .. } | Task::Put { .. } | Task::Swap { .. } | Task::Send(_) | Task::Exchange(_) => {
-            unreachable!("no collective")
-        }
+        Task::Fetch { .. } | Task::Swap { .. } | Task::Send(_) | Task::Exchange(_) => unreachable!("no collective"),
     })
 }
 

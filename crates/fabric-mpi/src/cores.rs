@@ -18,9 +18,41 @@ const TURN: i64 = 20_000_000;
 /// Left to itself a system that has as many threads to run as cores may let two of them share one for seconds while another has
 /// one to itself.
 pub(crate) fn on_core<T>(worker: usize, workers: usize, mpi: Pid, work: impl FnOnce() -> T) -> T {
-    let Some(seats) = seats(Neighbours::of_this_process(), worker, workers) else { return work() };
+    let Ok(all) = sched_getaffinity(None) else { return work() };
+    let cores = (0..CpuSet::MAX_CPU).filter(|&core| all.is_set(core)).collect();
+    let Some(cores) = seats(cores, node, Neighbours::of_this_process(), worker, workers) else { return work() };
     let threads = [gettid(), mpi];
-    seats.work(if worker == 0 { &threads } else { &threads[..1] }, work)
+    Seats { all, cores }.work(if worker == 0 { &threads } else { &threads[..1] }, work)
+}
+
+/// The core of worker `worker` of the `workers` of this process; of cores that workers have to share, all that it has in turn, which
+/// are of one `node`. `None` where there are more cores than workers, who have room enough then, or no choice.
+fn seats<N: PartialEq>(
+    mut cores: Vec<usize>,
+    node: impl Fn(usize) -> N,
+    Neighbours { rank, ranks }: Neighbours,
+    worker: usize,
+    workers: usize,
+) -> Option<Vec<usize>> {
+    let (number, seated) = (cores.len(), ranks * workers);
+    if number < 2 || seated < number {
+        return None;
+    }
+    cores.rotate_left((rank? * workers + worker) % number);
+    if seated == number {
+        cores.truncate(1);
+    } else {
+        let near = node(cores[0]);
+        cores.retain(|&core| node(core) == near);
+    }
+    Some(cores)
+}
+
+/// The NUMA node of a core, by its name; `None` where the system does not say.
+fn node(core: usize) -> Option<OsString> {
+    let entries = std::fs::read_dir(format!("/sys/devices/system/cpu/cpu{core}")).ok()?;
+    let mut names = entries.filter_map(|entry| Some(entry.ok()?.file_name()));
+    names.find(|name| name.as_encoded_bytes().starts_with(b"node"))
 }
 
 /// Where a worker sits.
@@ -30,38 +62,6 @@ struct Seats {
     /// The one that is its own, or those that it has in turn because others share them. All workers go on at the same times, so that
     /// each core has as many at any time, and each worker has been on fast cores as long as on slow ones.
     cores: Vec<usize>,
-}
-
-/// The seats of worker `worker` of the `workers` of this process; `None` where there are more cores than workers, who have room enough
-/// then.
-fn seats(Neighbours { rank, ranks }: Neighbours, worker: usize, workers: usize) -> Option<Seats> {
-    let all = sched_getaffinity(None).ok()?;
-    let mut cores: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|&core| all.is_set(core)).collect();
-    let seated = ranks * workers;
-    if cores.len() < 2 || seated < cores.len() {
-        return None;
-    }
-    let first = (rank? * workers + worker) % cores.len();
-    cores.rotate_left(first);
-    match seated > cores.len() {
-        true => cores = in_one_node(cores, node),
-        false => cores.truncate(1),
-    }
-    Some(Seats { all, cores })
-}
-
-/// Those of the cores whose memory is as near as the first one's.
-fn in_one_node<N: PartialEq>(mut cores: Vec<usize>, node: impl Fn(usize) -> N) -> Vec<usize> {
-    let near = node(cores[0]);
-    cores.retain(|&core| node(core) == near);
-    cores
-}
-
-/// The NUMA node of a core, by its name; `None` where the system does not say.
-fn node(core: usize) -> Option<OsString> {
-    let entries = std::fs::read_dir(format!("/sys/devices/system/cpu/cpu{core}")).ok()?;
-    let mut names = entries.filter_map(|entry| Some(entry.ok()?.file_name()));
-    names.find(|name| name.as_encoded_bytes().starts_with(b"node"))
 }
 
 impl Seats {
@@ -93,9 +93,14 @@ impl Seats {
     /// The core at a time by the clock that all processes of a machine share.
     fn seat(&self, now: i64) -> CpuSet {
         let mut seat = CpuSet::new();
-        seat.set(self.cores[(now / TURN) as usize % self.cores.len()]);
+        seat.set(in_turn(&self.cores, now));
         seat
     }
+}
+
+/// Which of the cores of a worker it has at a time.
+fn in_turn(cores: &[usize], now: i64) -> usize {
+    cores[(now / TURN) as usize % cores.len()]
 }
 
 /// Lets the threads run on these cores only. Where the system refuses, it is left to itself.
@@ -105,57 +110,62 @@ fn bind(threads: &[Pid], cores: &CpuSet) {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
+    use rustix::thread::sched_getcpu;
+
     use super::*;
 
     fn here(rank: usize, ranks: usize) -> Neighbours {
         Neighbours { rank: Some(rank), ranks }
     }
 
-    fn cores() -> usize {
-        (0..CpuSet::MAX_CPU).filter(|&core| sched_getaffinity(None).unwrap().is_set(core)).count()
+    /// The cores of all workers of a machine whose nodes have so many cores each.
+    fn all(cores: usize, in_node: usize, ranks: usize, workers: usize) -> Option<Vec<Vec<usize>>> {
+        let everybody = (0..ranks).flat_map(|rank| (0..workers).map(move |worker| (rank, worker)));
+        let seats =
+            |(rank, worker)| seats((0..cores).collect(), |core| core / in_node, here(rank, ranks), worker, workers);
+        everybody.map(seats).collect()
     }
 
     #[test]
     fn every_core_has_as_many_workers_at_any_time() {
-        for (ranks, workers) in [(cores(), 1), (1, cores()), (2 * cores(), 1), (cores(), 3), (2 * cores() + 1, 1)] {
-            let everybody = (0..ranks).flat_map(|rank| (0..workers).map(move |worker| (rank, worker)));
-            let seats = |(rank, worker)| seats(here(rank, ranks), worker, workers);
-            let Some(all) = everybody.map(seats).collect::<Option<Vec<Seats>>>() else {
-                assert_eq!(cores(), 1, "there is no choice");
-                continue;
-            };
-            for turn in 0..5 {
-                let seated: Vec<CpuSet> = all.iter().map(|seats| seats.seat(turn * TURN + TURN / 2)).collect();
-                let load = |core| seated.iter().filter(|seat| seat.is_set(core)).count();
-                let loads: Vec<usize> = (0..CpuSet::MAX_CPU).map(load).filter(|&load| load > 0).collect();
-                assert_eq!(loads.len(), cores());
-                assert!(loads.iter().max().unwrap() - loads.iter().min().unwrap() <= 1, "{loads:?}");
+        let cases = [(2, 2, 4, 1), (8, 8, 4, 2), (6, 6, 3, 4), (5, 5, 7, 3), (8, 4, 9, 1), (8, 4, 20, 3), (4, 2, 1, 4)];
+        for (cores, in_node, ranks, workers) in cases {
+            let all = all(cores, in_node, ranks, workers).expect("there is no room to spare");
+            for turn in 0..9 {
+                let mut load = vec![0; cores];
+                all.iter().for_each(|seats| load[in_turn(seats, turn * TURN + TURN / 2)] += 1);
+                assert!(load.iter().max().unwrap() - load.iter().min().unwrap() <= 1, "{load:?}");
             }
         }
-        assert!(seats(here(0, cores() - 1), 0, 1).is_none(), "there is room");
-        assert!(seats(Neighbours { rank: None, ranks: 2 * cores() }, 0, 1).is_none(), "nobody says who this is");
+        assert_eq!(all(8, 8, 7, 1), None, "there is room");
+        assert_eq!(all(1, 1, 7, 1), None, "there is no choice");
+        let unknown = Neighbours { rank: None, ranks: 4 };
+        assert_eq!(seats(vec![0, 1], |_| 0, unknown, 0, 1), None, "nobody says who this is");
     }
 
     #[test]
-    fn a_worker_stays_where_its_memory_is() {
-        assert_eq!(in_one_node(vec![6, 7, 0, 1, 2, 3, 4, 5], |core| core / 4), [6, 7, 4, 5]);
-        assert_eq!(in_one_node(vec![1, 0], |_| None::<()>), [1, 0]);
+    fn workers_that_share_cores_have_each_of_a_node_in_turn() {
+        let of = |cores, rank, ranks| seats(cores, |core| core / 4, here(rank, ranks), 0, 1);
+        assert_eq!(of((0..8).collect(), 6, 9), Some(vec![6, 7, 4, 5]));
+        assert_eq!(of(vec![1, 3, 5], 4, 5), Some(vec![3, 1]));
+        assert_eq!(of((0..8).collect(), 6, 8), Some(vec![6]), "there is a core for each");
     }
 
     #[test]
-    fn a_worker_that_shares_has_each_core_in_turn() {
-        let before = sched_getaffinity(None).unwrap();
-        let Some(seats) = seats(here(0, 2 * cores()), 0, 1) else { return };
-        let mut seen = std::collections::HashSet::new();
-        let all = seats.cores.len();
-        let done = seats.work(&[gettid()], || {
-            while seen.len() < all {
-                seen.insert(rustix::thread::sched_getcpu());
+    fn a_worker_goes_from_core_to_core_and_has_all_back() {
+        let before = sched_getaffinity(None).expect("the system tells");
+        let cores: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|&core| before.is_set(core)).collect();
+        let mut seen = HashSet::new();
+        let done = Seats { all: before, cores: cores.clone() }.work(&[gettid()], || {
+            while seen.len() < cores.len() {
+                seen.insert(sched_getcpu());
                 thread::yield_now();
             }
             7
         });
         assert_eq!(done, 7);
-        assert_eq!(sched_getaffinity(None).unwrap(), before, "it has all its cores back");
+        assert_eq!(sched_getaffinity(None).expect("the system tells"), before);
     }
 }

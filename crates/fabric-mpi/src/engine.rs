@@ -14,7 +14,6 @@ use crate::collectives::Collectives;
 use crate::letters::Letters;
 use crate::mpi::Mpi;
 use crate::pulse::{Beat, Failed, Pulse, Rounds};
-use crate::shim::Fetch;
 use crate::tasks::{Own, Shared, Task, Why};
 
 /// Turns without any movement that only let other threads run, before the first sleep.
@@ -172,12 +171,8 @@ impl Engine {
             Task::Fetch { window, what, place, number, reply } => {
                 self.one_sided();
                 let before = self.mpi.shim.fetch(&self.collectives.windows[window], what, place, number)?;
-                // Who asked may have given up.
+                // Who asked may have given up, or wants no answer.
                 let _ = reply.send(before);
-            }
-            Task::Put { window, place, number } => {
-                self.one_sided();
-                self.mpi.shim.fetch(&self.collectives.windows[window], Fetch::Put, place, number)?;
             }
             Task::Swap { window, place, expected, new, reply } => {
                 self.one_sided();

@@ -29,8 +29,6 @@ pub(crate) enum Task {
     Window(usize, Reply<usize>),
     /// A number of a window, changed.
     Fetch { window: usize, what: Fetch, place: (usize, usize), number: u64, reply: Reply<u64> },
-    /// A number of a window, replaced.
-    Put { window: usize, place: (usize, usize), number: u64 },
     /// A number of a window, replaced if it is as expected.
     Swap { window: usize, place: (usize, usize), expected: u64, new: u64, reply: Reply<u64> },
     /// A letter to another process.

@@ -1,5 +1,7 @@
 //! Numbers and letters of a job, as the schedule of chunks uses them.
 
+use std::sync::mpsc::sync_channel;
+
 use gyrase_fabric::{FabricError, Post, Window};
 use tracing::info_span;
 
@@ -54,7 +56,8 @@ impl Window for OneSided<'_> {
 
     fn put(&self, rank: usize, at: usize, number: u64) -> Result<(), FabricError> {
         // What it was before is of no interest, so that nobody waits for it.
-        self.job.shared.give(Task::Put { window: self.window, place: (rank, at), number })
+        let (reply, _) = sync_channel(1);
+        self.job.shared.give(Task::Fetch { window: self.window, what: Fetch::Put, place: (rank, at), number, reply })
     }
 
     fn compare_and_swap(&self, rank: usize, at: usize, expected: u64, new: u64) -> Result<u64, FabricError> {
