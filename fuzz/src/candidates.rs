@@ -1,4 +1,5 @@
-//! The reader of `.gyc`. The first byte chooses: even, the rest are edits of a valid file; odd, the rest is the file.
+//! The reader of `.gyc`. The first byte chooses: even, the rest are edits of a valid file; odd, the
+//! rest is the file.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -29,16 +30,33 @@ fn answers(bytes: &[u8]) -> Option<Vec<u8>> {
 
 fn answers_of(path: &Path) -> Option<Vec<u8>> {
     let candidates = Candidates::open(&[path.to_path_buf()]).ok()?;
-    let config = Config { rule: Rule::default(), insert: 400, threads: 1, wanted: Wanted::default() };
+    let config = Config {
+        rule: Rule::default(),
+        insert: 400,
+        threads: 1,
+        wanted: Wanted::default(),
+    };
     let mut lines = Vec::new();
-    let mut outlets = Outlets { lines: &mut lines, extracts: &mut [] };
-    classify_candidates(&candidates, &config, &Dropped::default(), &mut outlets, &Progress::default()).ok()?;
+    let mut outlets = Outlets {
+        lines: &mut lines,
+        extracts: &mut [],
+    };
+    classify_candidates(
+        &candidates,
+        &config,
+        &Dropped::default(),
+        &mut outlets,
+        &Progress::default(),
+    )
+    .ok()?;
     Some(lines)
 }
 
 /// No bytes make the reader panic, and a changed file is refused or gives the same answers.
 pub fn candidates(data: &[u8]) {
-    let Some((&choice, rest)) = data.split_first() else { return };
+    let Some((&choice, rest)) = data.split_first() else {
+        return;
+    };
     if choice % 2 == 1 {
         answers(rest);
         return;

@@ -1,4 +1,5 @@
-//! Readers of databases. The first byte chooses: even, the rest are edits of a valid file; odd, the rest is the file.
+//! Readers of databases. The first byte chooses: even, the rest are edits of a valid file; odd, the
+//! rest is the file.
 
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
@@ -26,7 +27,10 @@ fn valid() -> &'static Valid {
 
 fn make(folder: &Path) -> Result<Valid, Box<dyn std::error::Error>> {
     let path = |name: &str| folder.join(name);
-    std::fs::write(path("g.fa"), b">g\nACGTTGCATTAGACCATGACCAGTAGGACTTACCAGGATTTAAACCAGAGCCATTGACA\n")?;
+    std::fs::write(
+        path("g.fa"),
+        b">g\nACGTTGCATTAGACCATGACCAGTAGGACTTACCAGGATTTAAACCAGAGCCATTGACA\n",
+    )?;
     let config = Config {
         inputs: vec![path("g.fa")],
         output: path("g.gyk"),
@@ -55,10 +59,15 @@ fn make(folder: &Path) -> Result<Valid, Box<dyn std::error::Error>> {
     };
     export(&config, &Default::default())?;
     let read = |name: &str| std::fs::read(path(name));
-    Ok(Valid { gyk: read("g.gyk")?, prefixes: read("g.kmc_pre")?, suffixes: read("g.kmc_suf")? })
+    Ok(Valid {
+        gyk: read("g.gyk")?,
+        prefixes: read("g.kmc_pre")?,
+        suffixes: read("g.kmc_suf")?,
+    })
 }
 
-/// Edits of five bytes: a place of four bytes, counted round the file, and what to xor there; an odd rest cuts the end off.
+/// Edits of five bytes: a place of four bytes, counted round the file, and what to xor there; an
+/// odd rest cuts the end off.
 pub(crate) fn edit(bytes: &mut Vec<u8>, edits: &[u8]) {
     let steps = edits.chunks_exact(5);
     let cut = steps.remainder().len();
@@ -78,19 +87,27 @@ fn check_gyk(bytes: &[u8]) -> bool {
 
 /// No bytes make the reader of databases panic, and no change of a database goes unseen.
 pub fn gyk(data: &[u8]) {
-    let Some((&choice, rest)) = data.split_first() else { return };
+    let Some((&choice, rest)) = data.split_first() else {
+        return;
+    };
     if choice % 2 == 1 {
         check_gyk(rest);
         return;
     }
     let mut bytes = valid().gyk.clone();
     edit(&mut bytes, rest);
-    assert_eq!(check_gyk(&bytes), bytes == valid().gyk, "a changed database was accepted, or a whole one refused");
+    assert_eq!(
+        check_gyk(&bytes),
+        bytes == valid().gyk,
+        "a changed database was accepted, or a whole one refused"
+    );
 }
 
 /// No bytes make the reader of KMC's databases panic or run on beyond what the files hold.
 pub fn kmc(data: &[u8]) {
-    let Some((&choice, rest)) = data.split_first() else { return };
+    let Some((&choice, rest)) = data.split_first() else {
+        return;
+    };
     let (mut prefixes, mut suffixes) = (valid().prefixes.clone(), valid().suffixes.clone());
     match choice % 4 {
         0 => edit(&mut prefixes, rest),
@@ -100,7 +117,10 @@ pub fn kmc(data: &[u8]) {
     }
     let most = suffixes.len();
     let name = Path::new("x");
-    let Ok(mut reader) = kmc::Reader::new(Cursor::new(prefixes), Cursor::new(suffixes), name, name) else { return };
+    let Ok(mut reader) = kmc::Reader::new(Cursor::new(prefixes), Cursor::new(suffixes), name, name)
+    else {
+        return;
+    };
     let k = reader.k().unwrap_or(0);
     let mut read = 0;
     while let Ok(Some((kmer, _))) = reader.next() {

@@ -1,7 +1,8 @@
-//! Targets with an invariant each. A target takes any bytes and panics when its invariant does not hold.
+//! Targets with an invariant each. A target takes any bytes and panics when its invariant does not
+//! hold.
 //!
-//! `cargo fuzz run --features libfuzzer fastx` searches with libFuzzer (nightly); the binary `smoke` mutates the same seeds on a
-//! stable toolchain, and is what `cargo xtask test` runs.
+//! `cargo fuzz run --features libfuzzer fastx` searches with libFuzzer (nightly); the binary
+//! `smoke` mutates the same seeds on a stable toolchain, and is what `cargo xtask test` runs.
 
 mod candidates;
 mod databases;
@@ -31,7 +32,8 @@ pub const TARGETS: [(&str, Target); 7] = [
     ("taxonomy", taxonomy),
 ];
 
-/// Inputs to begin with: for the readers of records their test corpus, for those of databases a few edits.
+/// Inputs to begin with: for the readers of records their test corpus, for those of databases a few
+/// edits.
 pub fn seeds(target: &str) -> Vec<Vec<u8>> {
     if ["gyk", "kmc", "gydb", "candidates"].contains(&target) {
         return vec![
@@ -44,10 +46,15 @@ pub fn seeds(target: &str) -> Vec<Vec<u8>> {
     if target == "taxonomy" {
         return taxonomies::seeds();
     }
-    let files = std::fs::read_dir(repository().join("crates/fastx/tests/corpus")).into_iter().flatten();
+    let files = std::fs::read_dir(repository().join("crates/fastx/tests/corpus"))
+        .into_iter()
+        .flatten();
     let texts = files.filter_map(|entry| std::fs::read(entry.ok()?.path()).ok());
     // Large files make slow steps; the first byte chooses the options.
-    texts.filter(|text| text.len() < 1 << 14).map(|text| [vec![7], text].concat()).collect()
+    texts
+        .filter(|text| text.len() < 1 << 14)
+        .map(|text| [vec![7], text].concat())
+        .collect()
 }
 
 fn repository() -> PathBuf {

@@ -1,4 +1,5 @@
-//! `smoke --seconds N [--libfuzzer]`: every target for its share of N seconds, with libFuzzer or by our own mutations.
+//! `smoke --seconds N [--libfuzzer]`: every target for its share of N seconds, with libFuzzer or by
+//! our own mutations.
 
 use std::panic::catch_unwind;
 use std::process::{Command, ExitCode};
@@ -8,14 +9,22 @@ use gyrase_fuzz::{TARGETS, Target, seeds};
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().collect();
-    let seconds = args.iter().skip_while(|arg| *arg != "--seconds").nth(1).and_then(|text| text.parse().ok());
+    let seconds = args
+        .iter()
+        .skip_while(|arg| *arg != "--seconds")
+        .nth(1)
+        .and_then(|text| text.parse().ok());
     let share = seconds.unwrap_or(60u64) / TARGETS.len() as u64;
     let libfuzzer = args.iter().any(|arg| arg == "--libfuzzer");
     let held = TARGETS.iter().all(|&(name, target)| match libfuzzer {
         true => search(name, share),
         false => mutate(name, target, Duration::from_secs(share)),
     });
-    if held { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if held {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
 }
 
 /// Lets libFuzzer search.

@@ -6,25 +6,31 @@ use gyrase_classify::taxonomy::{Taxon, TaxonMap, Taxonomy, read};
 
 use crate::databases::edit;
 
-const NODES: &str =
-    "1\t|\t1\t|\tno rank\t|\n2\t|\t1\t|\tdomain\t|\n7\t|\t2\t|\tgenus\t|\n9\t|\t7\t|\tspecies\t|\n8\t|\t2\t|\t\t|\n";
+const NODES: &str = "1\t|\t1\t|\tno rank\t|\n2\t|\t1\t|\tdomain\t|\n7\t|\t2\t|\tgenus\t|\n9\t|\t7\t|\tspecies\t|\n8\t|\t2\t|\t\t|\n";
 const NAMES: &str = "1\t|\troot\t|\t\t|\tscientific name\t|\n2\t|\tB\t|\t\t|\tscientific name\t|\n7\t|\tG\t|\t\t|\tscientific name\t|\n9\t|\tG s\t|\t\t|\tscientific name\t|\n8\t|\tx\t|\t\t|\tscientific name\t|\n";
 const MERGED: &str = "5\t|\t9\t|\n6\t|\t5\t|\n";
-const TABLE: &str = "RS_GCF_000005845.2\td__Bacteria;p__P;g__G;s__G s\nGB_GCA_000008085.1\td__Archaea;s__\n";
-const COLUMNS: &str = "id\ttaxid\tname\tgenus\tspecies\na\t77\tG s K12\tG\tG s\nb\t78\tG t\tG\tG t\n";
+const TABLE: &str =
+    "RS_GCF_000005845.2\td__Bacteria;p__P;g__G;s__G s\nGB_GCA_000008085.1\td__Archaea;s__\n";
+const COLUMNS: &str =
+    "id\ttaxid\tname\tgenus\tspecies\na\t77\tG s K12\tG\tG s\nb\t78\tG t\tG\tG t\n";
 const MAP: &str = "accession\taccession.version\ttaxid\tgi\nNC_000913\tNC_000913.3\t9\t1\n";
 
 /// Each kind of input, whole.
 pub(crate) fn seeds() -> Vec<Vec<u8>> {
     let stored = [vec![1], stored(MERGED.as_bytes()).to_bytes()].concat();
-    let texts =
-        [(2, NODES), (3, TABLE), (3, COLUMNS), (4, MAP)].map(|(choice, text)| [&[choice], text.as_bytes()].concat());
-    [vec![0, 48, 0, 0, 0, 1], stored].into_iter().chain(texts).collect()
+    let texts = [(2, NODES), (3, TABLE), (3, COLUMNS), (4, MAP)]
+        .map(|(choice, text)| [&[choice], text.as_bytes()].concat());
+    [vec![0, 48, 0, 0, 0, 1], stored]
+        .into_iter()
+        .chain(texts)
+        .collect()
 }
 
 /// No bytes make a reader panic; what is accepted is a tree, and is written as it was read.
 pub fn taxonomy(data: &[u8]) {
-    let Some((&choice, rest)) = data.split_first() else { return };
+    let Some((&choice, rest)) = data.split_first() else {
+        return;
+    };
     match choice % 5 {
         0 => {
             let valid = stored(MERGED.as_bytes()).to_bytes();
@@ -55,8 +61,13 @@ fn stored(merged: &[u8]) -> Taxonomy {
 
 fn from_dump(nodes: &[u8], merged: &[u8]) -> Option<Taxonomy> {
     let folder = tempfile::tempdir().expect("the system has room for a small folder");
-    for (name, text) in [("nodes.dmp", nodes), ("names.dmp", NAMES.as_bytes()), ("merged.dmp", merged)] {
-        std::fs::write(folder.path().join(name), text).expect("the system has room for a small file");
+    for (name, text) in [
+        ("nodes.dmp", nodes),
+        ("names.dmp", NAMES.as_bytes()),
+        ("merged.dmp", merged),
+    ] {
+        std::fs::write(folder.path().join(name), text)
+            .expect("the system has room for a small file");
     }
     read(folder.path()).ok().map(|source| source.taxonomy)
 }
@@ -76,17 +87,26 @@ fn map(text: &[u8]) {
     // Lines that nobody wants are not looked into, so that fewer of them are at fault.
     if all.read(file.path()).is_ok() {
         wanted.read(file.path()).expect("all of it was read");
-        assert_eq!(wanted.taxid_of(id, elsewhere), all.taxid_of(id, elsewhere), "what is wanted is not enough");
+        assert_eq!(
+            wanted.taxid_of(id, elsewhere),
+            all.taxid_of(id, elsewhere),
+            "what is wanted is not enough"
+        );
     }
 }
 
 fn check(taxonomy: Option<Taxonomy>) {
     let Some(taxonomy) = taxonomy else { return };
-    assert_eq!(Taxonomy::from_bytes(&taxonomy.to_bytes()).expect("just written"), taxonomy);
+    assert_eq!(
+        Taxonomy::from_bytes(&taxonomy.to_bytes()).expect("just written"),
+        taxonomy
+    );
     let far = (taxonomy.len() - 1) as Taxon;
     for a in taxonomy.taxa().take(20) {
         for b in [a / 2, far - a.min(far)] {
-            let naive = taxonomy.path(a).find(|above| taxonomy.path(b).any(|other| other == *above));
+            let naive = taxonomy
+                .path(a)
+                .find(|above| taxonomy.path(b).any(|other| other == *above));
             assert_eq!(Some(taxonomy.lca(a, b)), naive, "{a} {b}");
         }
     }

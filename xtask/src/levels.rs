@@ -25,11 +25,19 @@ const NAMELESS: [&str; 6] = ["utils", "common", "types", "config", "macros", "co
 
 /// Every breach of the rule in the workspace.
 pub fn breaches() -> Result<Vec<String>> {
-    let output = steps::cargo(&["metadata", "--format-version=1", "--no-deps", "--offline"]).output();
+    let output =
+        steps::cargo(&["metadata", "--format-version=1", "--no-deps", "--offline"]).output();
     let output = output.map_err(|error| format!("cargo metadata could not start: {error}"))?;
-    let metadata: Value = serde_json::from_slice(&output.stdout)
-        .map_err(|_| format!("cargo metadata failed: {}", String::from_utf8_lossy(&output.stderr)))?;
-    Ok(list(&metadata["packages"]).iter().flat_map(package_breaches).collect())
+    let metadata: Value = serde_json::from_slice(&output.stdout).map_err(|_| {
+        format!(
+            "cargo metadata failed: {}",
+            String::from_utf8_lossy(&output.stderr)
+        )
+    })?;
+    Ok(list(&metadata["packages"])
+        .iter()
+        .flat_map(package_breaches)
+        .collect())
 }
 
 fn list(value: &Value) -> &[Value] {
@@ -37,19 +45,28 @@ fn list(value: &Value) -> &[Value] {
 }
 
 fn level(name: &str) -> Option<u32> {
-    LEVELS.iter().find(|entry| entry.0 == name).map(|entry| entry.1)
+    LEVELS
+        .iter()
+        .find(|entry| entry.0 == name)
+        .map(|entry| entry.1)
 }
 
 fn package_breaches(package: &Value) -> Vec<String> {
     let name = package["name"].as_str().unwrap_or_default();
     let folder = name.trim_start_matches("gyrase-");
     if NAMELESS.contains(&folder) {
-        return vec![format!("crate {name}: the name does not say what it is for")];
+        return vec![format!(
+            "crate {name}: the name does not say what it is for"
+        )];
     }
     let Some(own) = level(name) else {
-        return vec![format!("crate {name}: give it a level in xtask/src/levels.rs")];
+        return vec![format!(
+            "crate {name}: give it a level in xtask/src/levels.rs"
+        )];
     };
-    let ours = list(&package["dependencies"]).iter().filter(|entry| is_ours(entry));
+    let ours = list(&package["dependencies"])
+        .iter()
+        .filter(|entry| is_ours(entry));
     let names = ours.filter_map(|entry| entry["name"].as_str());
     names.filter_map(|other| breach(name, own, other)).collect()
 }
@@ -62,8 +79,12 @@ fn is_ours(dependency: &Value) -> bool {
 fn breach(name: &str, own: u32, other: &str) -> Option<String> {
     match level(other) {
         Some(theirs) if theirs < own => None,
-        Some(theirs) => Some(format!("crate {name} (level {own}) must not depend on {other} (level {theirs})")),
-        None => Some(format!("crate {name} depends on {other}, which has no level in xtask/src/levels.rs")),
+        Some(theirs) => Some(format!(
+            "crate {name} (level {own}) must not depend on {other} (level {theirs})"
+        )),
+        None => Some(format!(
+            "crate {name} depends on {other}, which has no level in xtask/src/levels.rs"
+        )),
     }
 }
 
@@ -76,10 +97,22 @@ mod tests {
     fn only_downwards() {
         let package = |name: &str, other: &str, kind: Value| json!({"name": name, "dependencies": [{"name": other, "path": "/x", "kind": kind}]});
         assert!(package_breaches(&package("gyrase-count", "gyrase-kmer", Value::Null)).is_empty());
-        assert_eq!(package_breaches(&package("gyrase-kmer", "gyrase-count", Value::Null)).len(), 1);
-        assert_eq!(package_breaches(&package("gyrase-kmer", "gyrase-fastx", Value::Null)).len(), 1);
+        assert_eq!(
+            package_breaches(&package("gyrase-kmer", "gyrase-count", Value::Null)).len(),
+            1
+        );
+        assert_eq!(
+            package_breaches(&package("gyrase-kmer", "gyrase-fastx", Value::Null)).len(),
+            1
+        );
         assert!(package_breaches(&package("gyrase-kmer", "gyrase-fastx", json!("dev"))).is_empty());
-        assert_eq!(package_breaches(&package("gyrase-utils", "gyrase-seq", Value::Null)).len(), 1);
-        assert_eq!(package_breaches(&package("gyrase-new", "gyrase-seq", Value::Null)).len(), 1);
+        assert_eq!(
+            package_breaches(&package("gyrase-utils", "gyrase-seq", Value::Null)).len(),
+            1
+        );
+        assert_eq!(
+            package_breaches(&package("gyrase-new", "gyrase-seq", Value::Null)).len(),
+            1
+        );
     }
 }

@@ -1,5 +1,9 @@
 //! What CI and CONTRIBUTING call: `cargo xtask tidy | test | mpi-matrix | bench`.
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a tool for the terminal")]
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a tool for the terminal"
+)]
 
 mod levels;
 mod mpi;

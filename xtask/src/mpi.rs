@@ -20,52 +20,91 @@ const LIBRARIES: [Library; 2] = [
         launcher: "mpirun.openmpi",
         packages: ["libopenmpi-dev", "openmpi-bin"],
     },
-    Library { name: "mpich", compiler: "mpicc.mpich", launcher: "mpirun.mpich", packages: ["libmpich-dev", "mpich"] },
+    Library {
+        name: "mpich",
+        compiler: "mpicc.mpich",
+        launcher: "mpirun.mpich",
+        packages: ["libmpich-dev", "mpich"],
+    },
 ];
 
 /// Seconds that an installation may take: a mirror that does not answer must not hold the tests up.
 const PATIENCE: &str = "180";
 
-/// The tests that need an MPI that is named here fail where it is missing; without the variable they are skipped.
+/// The tests that need an MPI that is named here fail where it is missing; without the variable
+/// they are skipped.
 const WANTED: &str = "GYRASE_TEST_MPI";
 
-/// Installs what is missing where that is possible, and says which tests are skipped where it is not. What is there is named
-/// to the tests, which then must find it.
+/// Installs what is missing where that is possible, and says which tests are skipped where it is
+/// not. What is there is named to the tests, which then must find it.
 pub fn wanted() -> (&'static str, String) {
     println!("== MPI");
-    let missing: Vec<&str> =
-        LIBRARIES.iter().filter(|library| !library.is_there()).flat_map(|library| library.packages).collect();
+    let missing: Vec<&str> = LIBRARIES
+        .iter()
+        .filter(|library| !library.is_there())
+        .flat_map(|library| library.packages)
+        .collect();
     if !missing.is_empty() {
         install(&missing);
     }
-    let (there, missing): (Vec<_>, Vec<_>) = LIBRARIES.iter().partition(|library| library.is_there());
+    let (there, missing): (Vec<_>, Vec<_>) =
+        LIBRARIES.iter().partition(|library| library.is_there());
     for library in missing {
         let Library { name, packages, .. } = library;
-        println!("{name} is not there ({}): its tests are skipped", packages.join(" "));
+        println!(
+            "{name} is not there ({}): its tests are skipped",
+            packages.join(" ")
+        );
     }
     let names: Vec<&str> = there.iter().map(|library| library.name).collect();
-    println!("tested on: {}", if names.is_empty() { "none".into() } else { names.join(", ") });
+    println!(
+        "tested on: {}",
+        if names.is_empty() {
+            "none".into()
+        } else {
+            names.join(", ")
+        }
+    );
     (WANTED, names.join(","))
 }
 
-/// Every combination of ranks, threads, libraries, inputs and ways to steal, which takes a quarter of an hour.
+/// Every combination of ranks, threads, libraries, inputs and ways to steal, which takes a quarter
+/// of an hour.
 pub fn matrix() -> Result<()> {
     let (name, value) = wanted();
-    let mut command = steps::cargo(&["test", "--package", "gyrase", "--test", "mpi", "matrix", "--", "--nocapture"]);
+    let mut command = steps::cargo(&[
+        "test",
+        "--package",
+        "gyrase",
+        "--test",
+        "mpi",
+        "matrix",
+        "--",
+        "--nocapture",
+    ]);
     command.env(name, value).env("GYRASE_MPI_MATRIX", "full");
     steps::succeed(command, "MPI matrix")
 }
 
 impl Library {
     fn is_there(&self) -> bool {
-        [self.compiler, self.launcher].iter().all(|program| steps::works(steps::command(program, &["--version"])))
+        [self.compiler, self.launcher]
+            .iter()
+            .all(|program| steps::works(steps::command(program, &["--version"])))
     }
 }
 
 /// Tries to; nobody depends on whether it worked.
 fn install(packages: &[&str]) {
     let update = apt(&["update", "-q"]);
-    let tries = [update, apt(&[&["install", "-y", "-q", "--no-install-recommends"], packages].concat())];
+    let tries = [
+        update,
+        apt(&[
+            &["install", "-y", "-q", "--no-install-recommends"],
+            packages,
+        ]
+        .concat()),
+    ];
     for command in tries {
         if let Err(why) = steps::succeed(command, "apt-get, for MPI") {
             return println!("{why}");
@@ -76,11 +115,24 @@ fn install(packages: &[&str]) {
 /// `apt-get`, as root, that asks nothing and gives up in time.
 fn apt(args: &[&str]) -> Command {
     let root = steps::works(steps::command("sh", &["-c", "test \"$(id -u)\" -eq 0"]));
-    let mut words = vec!["env", "DEBIAN_FRONTEND=noninteractive", "timeout", PATIENCE, "apt-get"];
+    let mut words = vec![
+        "env",
+        "DEBIAN_FRONTEND=noninteractive",
+        "timeout",
+        PATIENCE,
+        "apt-get",
+    ];
     if !root {
         words.splice(0..0, ["sudo", "-n"]);
     }
-    words.extend(["-o", "Acquire::Retries=0", "-o", "Acquire::http::Timeout=20", "-o", "DPkg::Lock::Timeout=60"]);
+    words.extend([
+        "-o",
+        "Acquire::Retries=0",
+        "-o",
+        "Acquire::http::Timeout=20",
+        "-o",
+        "DPkg::Lock::Timeout=60",
+    ]);
     let mut command = steps::command(words[0], &words[1..]);
     command.args(args);
     command

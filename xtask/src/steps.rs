@@ -18,10 +18,12 @@ pub fn command(program: &str, args: &[&str]) -> Command {
     command
 }
 
-/// The `cargo` that runs this; both workspaces share one target folder, so that what they have in common is built once.
+/// The `cargo` that runs this; both workspaces share one target folder, so that what they have in
+/// common is built once.
 pub fn cargo(args: &[&str]) -> Command {
     let program = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
-    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| root().join("target").into());
+    let target =
+        std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| root().join("target").into());
     let mut command = command(&program, args);
     command.env("CARGO_TARGET_DIR", target);
     command
@@ -39,7 +41,11 @@ pub fn succeed(mut command: Command, what: &str) -> Result<()> {
 
 /// True when a command can be run and succeeds, without showing what it says.
 pub fn works(mut command: Command) -> bool {
-    command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+    command
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
 }
 
 /// Compares with rivals.

@@ -15,7 +15,10 @@ pub fn run() -> Result<()> {
     let tidy = tidy::run();
     let smoke = smoke();
     let (passed, failed, ended_well) = tests(&wanted)?;
-    let mut complaints: Vec<String> = [tidy, smoke].into_iter().filter_map(std::result::Result::err).collect();
+    let mut complaints: Vec<String> = [tidy, smoke]
+        .into_iter()
+        .filter_map(std::result::Result::err)
+        .collect();
     if failed > 0 || !ended_well {
         complaints.push("not every test passed".into());
     }
@@ -23,7 +26,11 @@ pub fn run() -> Result<()> {
         println!("{complaint}");
     }
     println!("{passed} passed, {failed} failed");
-    if complaints.is_empty() { Ok(()) } else { Err(complaints.join("; ")) }
+    if complaints.is_empty() {
+        Ok(())
+    } else {
+        Err(complaints.join("; "))
+    }
 }
 
 /// Installs what is missing where that is possible and names the package where it is not.
@@ -31,23 +38,38 @@ fn prepare() -> Result<()> {
     for part in ["fmt", "clippy"] {
         if !steps::works(steps::cargo(&[part, "--version"])) {
             let component = if part == "fmt" { "rustfmt" } else { part };
-            steps::succeed(steps::command("rustup", &["component", "add", component]), component)?;
+            steps::succeed(
+                steps::command("rustup", &["component", "add", component]),
+                component,
+            )?;
         }
     }
     if !steps::works(steps::command("cc", &["--version"])) {
-        return Err("a C compiler is missing (zstd, bzip2 and xz need it): install gcc or clang".into());
+        return Err(
+            "a C compiler is missing (zstd, bzip2 and xz need it): install gcc or clang".into(),
+        );
     }
     Ok(())
 }
 
-/// The fuzz targets' invariants on mutated input: by libFuzzer where it is installed, else by our own loop.
+/// The fuzz targets' invariants on mutated input: by libFuzzer where it is installed, else by our
+/// own loop.
 fn smoke() -> Result<()> {
     let nightly = steps::works(steps::command("cargo", &["+nightly", "fuzz", "--version"]));
     if !nightly {
-        println!("cargo-fuzz is not installed (cargo install cargo-fuzz); the smoke run mutates input by itself");
+        println!(
+            "cargo-fuzz is not installed (cargo install cargo-fuzz); the smoke run mutates input by itself"
+        );
     }
     let seconds = SMOKE_SECONDS.to_string();
-    let mut command = steps::cargo(&["run", "--quiet", "--manifest-path", "fuzz/Cargo.toml", "--bin", "smoke"]);
+    let mut command = steps::cargo(&[
+        "run",
+        "--quiet",
+        "--manifest-path",
+        "fuzz/Cargo.toml",
+        "--bin",
+        "smoke",
+    ]);
     command.args(["--", "--seconds", &seconds]);
     if nightly {
         command.arg("--libfuzzer");
@@ -55,7 +77,8 @@ fn smoke() -> Result<()> {
     steps::succeed(command, "fuzz smoke run")
 }
 
-/// Runs every test, with `variable` set for them; gives how many passed, how many failed, and whether cargo was content.
+/// Runs every test, with `variable` set for them; gives how many passed, how many failed, and
+/// whether cargo was content.
 fn tests(variable: &(&str, String)) -> Result<(u64, u64, bool)> {
     println!("== tests");
     let mut command = steps::cargo(&["test", "--workspace", "--no-fail-fast"]);
@@ -74,14 +97,20 @@ fn tests(variable: &(&str, String)) -> Result<(u64, u64, bool)> {
             failed += number_before(counts, " failed");
         }
     }
-    let status = child.wait().map_err(|error| format!("cargo test: {error}"))?;
+    let status = child
+        .wait()
+        .map_err(|error| format!("cargo test: {error}"))?;
     Ok((passed, failed, status.success()))
 }
 
 /// The whole number that stands right before `word`.
 fn number_before(text: &str, word: &str) -> u64 {
     let before = text.split(word).next().unwrap_or_default();
-    before.rsplit(' ').next().and_then(|number| number.parse().ok()).unwrap_or(0)
+    before
+        .rsplit(' ')
+        .next()
+        .and_then(|number| number.parse().ok())
+        .unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -90,7 +119,14 @@ mod tests {
 
     #[test]
     fn reads_the_lines_of_cargo_test() {
-        let line = "ok. 8 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s";
-        assert_eq!((number_before(line, " passed"), number_before(line, " failed")), (8, 2));
+        let line =
+            "ok. 8 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s";
+        assert_eq!(
+            (
+                number_before(line, " passed"),
+                number_before(line, " failed")
+            ),
+            (8, 2)
+        );
     }
 }

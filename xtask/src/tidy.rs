@@ -20,15 +20,30 @@ pub fn run() -> Result<()> {
     println!("== house rules");
     let mut found = levels::breaches()?;
     found.extend(sources::breaches(&root)?);
-    found.extend(NEEDED.iter().filter(|name| !root.join(name).is_file()).map(|name| format!("{name} is missing")));
+    found.extend(
+        NEEDED
+            .iter()
+            .filter(|name| !root.join(name).is_file())
+            .map(|name| format!("{name} is missing")),
+    );
     if !found.is_empty() {
-        return Err(format!("{}\n{} breaches of the house rules", found.join("\n"), found.len()));
+        return Err(format!(
+            "{}\n{} breaches of the house rules",
+            found.join("\n"),
+            found.len()
+        ));
     }
     for manifest in ["Cargo.toml", "fuzz/Cargo.toml"] {
         let manifest = ["--manifest-path", manifest];
-        steps::succeed(steps::cargo(&[&["fmt", "--all", "--check"], &manifest[..]].concat()), "format")?;
+        steps::succeed(
+            steps::cargo(&[&["fmt", "--all", "--check"], &manifest[..]].concat()),
+            "format",
+        )?;
         let lints = ["--all-targets", "--quiet", "--", "-D", "warnings"];
-        steps::succeed(steps::cargo(&[&["clippy", "--workspace"], &manifest[..], &lints].concat()), "lints")?;
+        steps::succeed(
+            steps::cargo(&[&["clippy", "--workspace"], &manifest[..], &lints].concat()),
+            "lints",
+        )?;
     }
     Ok(())
 }

@@ -1,13 +1,15 @@
 //! How much of each taxon a sample holds, at a rank that is asked for.
 //!
-//! Reads of taxa below the rank count for the taxon of the rank that they belong to. Reads of taxa above it are
-//! handed down: at every taxon they are divided among its children in proportion to the reads of the sub-trees below
-//! these (section 6.4.5 of the thesis that the method is from). What comes out is a number of reads per taxon of the
-//! rank; divided by the length of a genome it becomes a number of genomes.
+//! Reads of taxa below the rank count for the taxon of the rank that they belong to. Reads of taxa
+//! above it are handed down: at every taxon they are divided among its children in proportion to
+//! the reads of the sub-trees below these (section 6.4.5 of the thesis that the method is from).
+//! What comes out is a number of reads per taxon of the rank; divided by the length of a genome it
+//! becomes a number of genomes.
 //!
-//! A lineage may lack the rank: many viral species have no genus. There the first taxon of a lower rank stands for
-//! what is missing, under its own name and rank. Reads of a taxon above the rank that has no reads below it have
-//! nowhere to go; they stay and are listed as such, so that the estimates add up to all classified reads.
+//! A lineage may lack the rank: many viral species have no genus. There the first taxon of a lower
+//! rank stands for what is missing, under its own name and rank. Reads of a taxon above the rank
+//! that has no reads below it have nowhere to go; they stay and are listed as such, so that the
+//! estimates add up to all classified reads.
 
 mod genomes;
 mod rounding;
@@ -25,7 +27,8 @@ use crate::taxonomy::{ROOT, Rank, Taxon, Taxonomy};
 pub struct Abundance {
     /// Rank that was asked for.
     pub rank: Rank,
-    /// Taxa of the rank, and those that stand for a missing one; by reads descending, then by taxid.
+    /// Taxa of the rank, and those that stand for a missing one; by reads descending, then by
+    /// taxid.
     pub taxa: Vec<Estimate>,
     /// Taxa above the rank whose reads could not be handed down; in the same order.
     pub above: Vec<Estimate>,
@@ -71,25 +74,52 @@ impl Abundance {
                 genomes: None,
             })
             .collect();
-        let whole = rounded(&shares.iter().map(|entry| entry.1).collect::<Vec<_>>(), tally.classified());
-        estimates.iter_mut().zip(whole).for_each(|(estimate, reads)| estimate.reads = reads);
-        estimates.sort_by_key(|estimate| (std::cmp::Reverse(estimate.reads), taxonomy.taxid(estimate.taxon)));
-        let (taxa, above) = estimates.into_iter().partition(|estimate| tree.ends.contains_key(&estimate.taxon));
-        Abundance { rank, taxa, above, classified: tally.classified(), unclassified: tally.unclassified() }
+        let whole = rounded(
+            &shares.iter().map(|entry| entry.1).collect::<Vec<_>>(),
+            tally.classified(),
+        );
+        estimates
+            .iter_mut()
+            .zip(whole)
+            .for_each(|(estimate, reads)| estimate.reads = reads);
+        estimates.sort_by_key(|estimate| {
+            (
+                std::cmp::Reverse(estimate.reads),
+                taxonomy.taxid(estimate.taxon),
+            )
+        });
+        let (taxa, above) = estimates
+            .into_iter()
+            .partition(|estimate| tree.ends.contains_key(&estimate.taxon));
+        Abundance {
+            rank,
+            taxa,
+            above,
+            classified: tally.classified(),
+            unclassified: tally.unclassified(),
+        }
     }
 
-    /// The estimated reads as if they had been assigned so: every report can be made of estimates too.
+    /// The estimated reads as if they had been assigned so: every report can be made of estimates
+    /// too.
     pub fn tally(&self) -> Tally {
         let mut tally = Tally::new();
         tally.leave(self.unclassified);
-        self.taxa.iter().chain(&self.above).for_each(|estimate| tally.assign(estimate.taxon, estimate.reads));
+        self.taxa
+            .iter()
+            .chain(&self.above)
+            .for_each(|estimate| tally.assign(estimate.taxon, estimate.reads));
         tally
     }
 }
 
-/// The taxon that takes the reads of one at or below the rank: the highest of the lineage that is not above the rank.
+/// The taxon that takes the reads of one at or below the rank: the highest of the lineage that is
+/// not above the rank.
 fn end(taxonomy: &Taxonomy, taxon: Taxon, rank: Rank) -> Option<Taxon> {
-    taxonomy.path(taxon).filter(|&above| taxonomy.rank(above).is_some_and(|own| own >= rank)).last()
+    taxonomy
+        .path(taxon)
+        .filter(|&above| taxonomy.rank(above).is_some_and(|own| own >= rank))
+        .last()
 }
 
 /// The taxa of a sample down to the rank.
@@ -120,7 +150,9 @@ impl Tree {
                 }
             }
         }
-        tree.children.values_mut().for_each(|children| children.sort_by_key(|&child| taxonomy.taxid(child)));
+        tree.children
+            .values_mut()
+            .for_each(|children| children.sort_by_key(|&child| taxonomy.taxid(child)));
         tree
     }
 
@@ -128,7 +160,10 @@ impl Tree {
     fn weigh(&mut self, taxonomy: &Taxonomy, taxon: Taxon, reads: u64) {
         for at in taxonomy.path(taxon) {
             let weight = self.weights.entry(at).or_insert_with(|| {
-                self.children.entry(taxonomy.parent(at)).or_default().extend((at != ROOT).then_some(at));
+                self.children
+                    .entry(taxonomy.parent(at))
+                    .or_default()
+                    .extend((at != ROOT).then_some(at));
                 0
             });
             *weight += reads;
@@ -136,7 +171,11 @@ impl Tree {
     }
 
     fn assigned(&self, taxon: Taxon) -> u64 {
-        self.ends.get(&taxon).or_else(|| self.higher.get(&taxon)).copied().unwrap_or(0)
+        self.ends
+            .get(&taxon)
+            .or_else(|| self.higher.get(&taxon))
+            .copied()
+            .unwrap_or(0)
     }
 
     /// The taxa where reads end, by taxid, each with its share.
@@ -151,7 +190,11 @@ impl Tree {
                 continue;
             }
             let weight: u64 = children.iter().map(|child| self.weights[child]).sum();
-            stack.extend(children.iter().map(|&child| (child, share * self.weights[&child] as f64 / weight as f64)));
+            stack.extend(
+                children
+                    .iter()
+                    .map(|&child| (child, share * self.weights[&child] as f64 / weight as f64)),
+            );
         }
         shares.sort_by_key(|&(taxon, _)| taxonomy.taxid(taxon));
         shares

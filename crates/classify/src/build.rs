@@ -1,4 +1,5 @@
-//! Builds a database: references to sketches to lists of locations (thesis, sections 6.4.1 and 6.4.2).
+//! Builds a database: references to sketches to lists of locations (thesis, sections 6.4.1 and
+//! 6.4.2).
 
 mod budget;
 mod lists;
@@ -7,7 +8,9 @@ mod resume;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use gyrase_fabric::{Drain, Fabric, FabricError, LocalFabric, LocalPartitions, Progress, Sender, SpillFolder};
+use gyrase_fabric::{
+    Drain, Fabric, FabricError, LocalFabric, LocalPartitions, Progress, Sender, SpillFolder,
+};
 use gyrase_kmer::{SketchShape, Sketcher};
 use gyrase_table::gydb::{self, Database, GydbError, PARTITIONS, Writer};
 use gyrase_tabulate::{TabulateError, in_parallel, spill_path};
@@ -39,9 +42,10 @@ pub struct Config {
     pub tmp: PathBuf,
     /// Bytes of spill files that the run may take.
     pub max_tmp: Option<u64>,
-    /// Go on from what an earlier run left that was stopped, and leave as much when stopped: the spill files, once all is read, if there
-    /// are any. The text says what the taxa of the references depend on besides the references and the taxonomy: what another text, or
-    /// other references, left is not used.
+    /// Go on from what an earlier run left that was stopped, and leave as much when stopped: the
+    /// spill files, once all is read, if there are any. The text says what the taxa of the
+    /// references depend on besides the references and the taxonomy: what another text, or other
+    /// references, left is not used.
     pub resume: Option<String>,
 }
 
@@ -109,10 +113,11 @@ impl From<FabricError> for BuildError {
     }
 }
 
-/// Builds a database; `taxon_of` is told the header of every reference and its file, and names its taxon in `taxonomy`.
+/// Builds a database; `taxon_of` is told the header of every reference and its file, and names its
+/// taxon in `taxonomy`.
 ///
-/// The database depends on the references, their order and the parameters, and on nothing else. It has only those taxa that lead to
-/// a reference.
+/// The database depends on the references, their order and the parameters, and on nothing else. It
+/// has only those taxa that lead to a reference.
 ///
 /// # Errors
 /// See [`BuildError`]. No file appears then.
@@ -124,13 +129,30 @@ pub fn build(
 ) -> Result<(Summary, Option<Database>), BuildError> {
     let writer = writer(config)?;
     let (records, targets) = scatter(config, Targets::default(), (taxonomy, taxon_of), progress)?;
-    complete(config, writer, &Outline { taxonomy, targets: &targets, parts: &[] }, records, progress)
+    complete(
+        config,
+        writer,
+        &Outline {
+            taxonomy,
+            targets: &targets,
+            parts: &[],
+        },
+        records,
+        progress,
+    )
 }
 
-/// Starts the database. First of all, since it keeps other runs from the same target and so from the same spill folder.
+/// Starts the database. First of all, since it keeps other runs from the same target and so from
+/// the same spill folder.
 pub(crate) fn writer(config: &Config) -> Result<Writer, BuildError> {
-    let (cap, budget) = (config.parameters.locations, Budget::of(config.memory, config.threads)?);
-    let writer = config.output.as_ref().map_or_else(|| Ok(Writer::in_memory(cap)), |path| Writer::create(path, cap))?;
+    let (cap, budget) = (
+        config.parameters.locations,
+        Budget::of(config.memory, config.threads)?,
+    );
+    let writer = config.output.as_ref().map_or_else(
+        || Ok(Writer::in_memory(cap)),
+        |path| Writer::create(path, cap),
+    )?;
     Ok(writer.waiting_within(budget.waiting))
 }
 
@@ -169,8 +191,18 @@ impl<D: Drain> Records<D> {
     }
 
     fn room(&self, config: &Config, targets: usize) -> Result<Room, BuildError> {
-        let unlimited = Room { threads: config.threads, rows: usize::MAX };
-        let room = |budget: Budget| budget.for_lists(&self.partitions, self.spilled, targets, config.output.is_none());
+        let unlimited = Room {
+            threads: config.threads,
+            rows: usize::MAX,
+        };
+        let room = |budget: Budget| {
+            budget.for_lists(
+                &self.partitions,
+                self.spilled,
+                targets,
+                config.output.is_none(),
+            )
+        };
         self.budget.map_or(Ok(unlimited), room)
     }
 }
@@ -185,9 +217,20 @@ pub(crate) fn complete<D: Drain>(
 ) -> Result<(Summary, Option<Database>), BuildError> {
     let (taxonomy, targets) = of_targets(outline.taxonomy, outline.targets);
     let room = records.room(config, targets.len())?;
-    let lists = MadeOf { records: &records, parts: outline.parts, targets: &targets, taxa: taxonomy.len(), room };
+    let lists = MadeOf {
+        records: &records,
+        parts: outline.parts,
+        targets: &targets,
+        taxa: taxonomy.len(),
+        room,
+    };
     let counted = lists.write(&writer, config.parameters.locations, progress)?;
-    let Records { earlier, folder, partitions, .. } = records;
+    let Records {
+        earlier,
+        folder,
+        partitions,
+        ..
+    } = records;
     drop(partitions);
     progress.start("write", 0);
     writer.section(PARAMETERS, &config.parameters.to_bytes());
@@ -201,8 +244,9 @@ pub(crate) fn complete<D: Drain>(
     Ok(finished)
 }
 
-/// Reads the references, whose windows come after those of `targets`, and sends every feature with its window to the partition of its
-/// place; or takes up what an earlier run read. The taxa that `taxon_of` names are of the taxonomy.
+/// Reads the references, whose windows come after those of `targets`, and sends every feature with
+/// its window to the partition of its place; or takes up what an earlier run read. The taxa that
+/// `taxon_of` names are of the taxonomy.
 pub(crate) fn scatter(
     config: &Config,
     targets: Targets,
@@ -211,19 +255,42 @@ pub(crate) fn scatter(
 ) -> Result<(Records<LocalPartitions>, Targets), BuildError> {
     let budget = Budget::of(config.memory, config.threads)?;
     let job = resume::job(config, &targets, taxonomy);
-    let folder = Arc::new(SpillFolder::new(spills(config), config.max_tmp, job.is_some()));
-    let reopened = job.as_ref().map_or(Err(Earlier::Nothing), |job| resume::reopen(&folder, job));
+    let folder = Arc::new(SpillFolder::new(
+        spills(config),
+        config.max_tmp,
+        job.is_some(),
+    ));
+    let reopened = job
+        .as_ref()
+        .map_or(Err(Earlier::Nothing), |job| resume::reopen(&folder, job));
     let (earlier, (partitions, targets, numbers)) = match reopened {
         Ok(reopened) => (Earlier::TakenUp, reopened),
         Err(earlier) => {
-            let read =
-                read(config, targets, taxon_of, LocalFabric::new(PARTITIONS, budget.fabric, folder.clone()), progress)?;
-            job.map_or(Ok(()), |job| resume::note(&folder, &read.0, (&read.1, &read.2), &job))?;
+            let read = read(
+                config,
+                targets,
+                taxon_of,
+                LocalFabric::new(PARTITIONS, budget.fabric, folder.clone()),
+                progress,
+            )?;
+            job.map_or(Ok(()), |job| {
+                resume::note(&folder, &read.0, (&read.1, &read.2), &job)
+            })?;
             (earlier, read)
         }
     };
     let spilled = partitions.spilled();
-    Ok((Records { partitions, numbers, budget: Some(budget), spilled, earlier, folder: Some(folder) }, targets))
+    Ok((
+        Records {
+            partitions,
+            numbers,
+            budget: Some(budget),
+            spilled,
+            earlier,
+            folder: Some(folder),
+        },
+        targets,
+    ))
 }
 
 /// Reads the references and sends their features through the fabric.
@@ -237,7 +304,9 @@ fn read<F: Fabric + Sync>(
     progress.start("read", stored_bytes(&config.references));
     let (shape, threads) = (config.parameters.sketch, config.threads);
     let references = References::new(&config.references, shape, taxon_of, threads, progress);
-    let senders = (0..threads).map(|thread| (thread, fabric.sender())).collect();
+    let senders = (0..threads)
+        .map(|thread| (thread, fabric.sender()))
+        .collect();
     let senders = in_parallel(senders, |(thread, mut sender)| {
         if let Err(error) = sketch_all(shape, &references, thread, &mut sender, progress) {
             references.fail(error);
@@ -273,7 +342,8 @@ fn sketch_all(
     Ok(())
 }
 
-/// Bytes of a record: the place of a feature in its partition, and the provisional number of a window.
+/// Bytes of a record: the place of a feature in its partition, and the provisional number of a
+/// window.
 const RECORD: usize = 8;
 
 /// Places of a partition.
@@ -283,7 +353,9 @@ const _: () = assert!(PLACES as u64 == 1 << (64 - PROVISIONAL_BITS));
 
 /// Sends the features of a window, whose partitions are told of before the first is sent.
 fn send(sender: &mut impl Sender, features: &[u32], window: u64) -> Result<(), FabricError> {
-    features.iter().for_each(|&feature| sender.expect(gydb::partition_of(feature)));
+    features
+        .iter()
+        .for_each(|&feature| sender.expect(gydb::partition_of(feature)));
     features.iter().try_for_each(|&feature| {
         let record = u64::from(gydb::place_of(feature) % PLACES) << PROVISIONAL_BITS | window;
         sender.send(gydb::partition_of(feature), &record.to_le_bytes(), RECORD)
@@ -292,7 +364,12 @@ fn send(sender: &mut impl Sender, features: &[u32], window: u64) -> Result<(), F
 
 /// Bytes of the files as they are stored; 0, for unknown, when one is a pipe.
 fn stored_bytes(files: &[PathBuf]) -> u64 {
-    let bytes = |file: &PathBuf| file.metadata().ok().filter(std::fs::Metadata::is_file).map(|there| there.len());
+    let bytes = |file: &PathBuf| {
+        file.metadata()
+            .ok()
+            .filter(std::fs::Metadata::is_file)
+            .map(|there| there.len())
+    };
     files.iter().map(bytes).sum::<Option<u64>>().unwrap_or(0)
 }
 
@@ -304,7 +381,10 @@ fn finish(
 ) -> Result<(Summary, Option<Database>), BuildError> {
     let summary = |table| Summary {
         targets: targets.len(),
-        without_taxon: targets.iter().filter(|target| target.taxon.is_none()).count(),
+        without_taxon: targets
+            .iter()
+            .filter(|target| target.taxon.is_none())
+            .count(),
         letters: targets.iter().map(|target| target.letters).sum(),
         windows: targets.all_windows(),
         earlier,
@@ -320,16 +400,25 @@ fn finish(
 /// The taxonomy of what leads to the targets, and the targets with their taxa in it.
 fn of_targets(taxonomy: &Taxonomy, targets: &Targets) -> (Taxonomy, Targets) {
     let part = taxonomy.subset(targets.iter().filter_map(|target| target.taxon));
-    let moved = |taxon| part.taxon_of(taxonomy.taxid(taxon)).expect("the taxa of targets are in the subset");
+    let moved = |taxon| {
+        part.taxon_of(taxonomy.taxid(taxon))
+            .expect("the taxa of targets are in the subset")
+    };
     let mut renumbered = Targets::default();
     for target in targets.iter() {
-        let target = Target { taxon: target.taxon.map(moved), ..target.clone() };
-        renumbered.push(target).expect("there are as many windows as before");
+        let target = Target {
+            taxon: target.taxon.map(moved),
+            ..target.clone()
+        };
+        renumbered
+            .push(target)
+            .expect("there are as many windows as before");
     }
     (part, renumbered)
 }
 
-/// Where the run spills: where a later run for the same database cleans up. Without one nobody else knows the place.
+/// Where the run spills: where a later run for the same database cleans up. Without one nobody else
+/// knows the place.
 fn spills(config: &Config) -> PathBuf {
     match &config.output {
         Some(output) => spill_path(&config.tmp, "gyrase-build", output),

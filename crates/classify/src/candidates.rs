@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use crate::targets::{TargetOf, Targets};
 
-/// A feature of a read at a location: the window in the upper half, the number of the feature within the read in the lower.
+/// A feature of a read at a location: the window in the upper half, the number of the feature
+/// within the read in the lower.
 pub type Hit = u64;
 
 /// A feature of a read at a location.
@@ -20,7 +21,8 @@ pub fn window_of(hit: Hit) -> u32 {
 
 /// The windows of hits in order, each once.
 pub fn windows_of(hits: &[Hit]) -> impl Iterator<Item = u32> {
-    hits.chunk_by(|&one, &other| window_of(one) == window_of(other)).map(|of_window| window_of(of_window[0]))
+    hits.chunk_by(|&one, &other| window_of(one) == window_of(other))
+        .map(|of_window| window_of(of_window[0]))
 }
 
 /// The number within the read of the feature that hit.
@@ -41,7 +43,8 @@ pub struct Candidate {
     pub hits: Range<usize>,
 }
 
-/// Finds the best regions of reads. Make one and use it for many: what it needs is kept from read to read.
+/// Finds the best regions of reads. Make one and use it for many: what it needs is kept from read
+/// to read.
 #[derive(Debug)]
 pub struct Regions<'t> {
     finder: TargetOf<'t>,
@@ -66,18 +69,30 @@ struct Share {
 }
 
 impl Share {
-    const NONE: Share = Share { hits: 0, next: 0, first: u32::MAX, last: 0 };
+    const NONE: Share = Share {
+        hits: 0,
+        next: 0,
+        first: u32::MAX,
+        last: 0,
+    };
 }
 
 impl<'t> Regions<'t> {
     /// Finds regions of these targets.
     pub fn new(targets: &'t Targets) -> Regions<'t> {
         let (shares, finder) = (vec![Share::NONE; targets.len()], targets.finder());
-        Regions { finder, shares, hit: Vec::new(), of_hits: Vec::new(), grouped: Vec::new() }
+        Regions {
+            finder,
+            shares,
+            hit: Vec::new(),
+            of_hits: Vec::new(),
+            grouped: Vec::new(),
+        }
     }
 
-    /// Calls `each` with the best region of every target hit, the targets in any order: the stretch of up to `span` windows with the most
-    /// of `hits` (all of one read, in any order; those of a region are together afterwards, in any order), the first of equals.
+    /// Calls `each` with the best region of every target hit, the targets in any order: the stretch
+    /// of up to `span` windows with the most of `hits` (all of one read, in any order; those of a
+    /// region are together afterwards, in any order), the first of equals.
     pub fn best(&mut self, hits: &mut [Hit], span: u32, mut each: impl FnMut(Candidate)) {
         self.count(hits);
         self.group(hits);
@@ -89,7 +104,12 @@ impl<'t> Regions<'t> {
             // Nearly always all hits of a target are near each other.
             let is_near = share.last - share.first < span;
             each(if is_near {
-                Candidate { target, first: share.first, last: share.last, hits: of_target }
+                Candidate {
+                    target,
+                    first: share.first,
+                    last: share.last,
+                    hits: of_target,
+                }
             } else {
                 best_of_target(target, hits, of_target, span)
             });
@@ -98,7 +118,13 @@ impl<'t> Regions<'t> {
 
     /// Counts the hits in each target.
     fn count(&mut self, hits: &[Hit]) {
-        let Regions { finder, shares, hit, of_hits, .. } = self;
+        let Regions {
+            finder,
+            shares,
+            hit,
+            of_hits,
+            ..
+        } = self;
         of_hits.clear();
         of_hits.extend(hits.iter().map(|&one| {
             let window = window_of(one);
@@ -116,7 +142,13 @@ impl<'t> Regions<'t> {
 
     /// Brings the hits of each target together, in the order that they have.
     fn group(&mut self, hits: &mut [Hit]) {
-        let Regions { shares, hit, of_hits, grouped, .. } = self;
+        let Regions {
+            shares,
+            hit,
+            of_hits,
+            grouped,
+            ..
+        } = self;
         let mut next = 0;
         for &target in &*hit {
             let share = &mut shares[target as usize];
@@ -140,7 +172,12 @@ fn best_of_target(target: u32, hits: &mut [Hit], of_target: Range<usize>, span: 
     hits.sort_unstable();
     let region = best_region(hits, span);
     let [first, last] = [region.start, region.end - 1].map(|at| window_of(hits[at]));
-    Candidate { target, first, last, hits: start + region.start..start + region.end }
+    Candidate {
+        target,
+        first,
+        last,
+        hits: start + region.start..start + region.end,
+    }
 }
 
 /// Where in the sorted hits of one target most of them are within `span` windows.
@@ -166,7 +203,15 @@ mod tests {
     fn targets(windows: &[u32]) -> Targets {
         let mut targets = Targets::default();
         for &windows in windows {
-            targets.push(Target { name: String::new(), taxon: None, letters: 0, windows, source: 0 }).unwrap();
+            targets
+                .push(Target {
+                    name: String::new(),
+                    taxon: None,
+                    letters: 0,
+                    windows,
+                    source: 0,
+                })
+                .unwrap();
         }
         targets
     }
@@ -176,14 +221,27 @@ mod tests {
         let mut all = Vec::new();
         for target in 0..targets.len() as u32 {
             let of_target = targets.windows(target);
-            let hits = |region: &Range<u32>| windows.iter().filter(|at| region.contains(at)).count();
-            let regions = of_target.clone().map(|last| of_target.start.max((last + 1).saturating_sub(span))..last + 1);
-            let Some(most) = regions.clone().map(|region| hits(&region)).max().filter(|&hits| hits > 0) else {
+            let hits =
+                |region: &Range<u32>| windows.iter().filter(|at| region.contains(at)).count();
+            let regions = of_target
+                .clone()
+                .map(|last| of_target.start.max((last + 1).saturating_sub(span))..last + 1);
+            let Some(most) = regions
+                .clone()
+                .map(|region| hits(&region))
+                .max()
+                .filter(|&hits| hits > 0)
+            else {
                 continue;
             };
             let region = regions.clone().find(|region| hits(region) == most).unwrap();
             let inside = || windows.iter().copied().filter(|at| region.contains(at));
-            all.push((target, inside().min().unwrap(), inside().max().unwrap(), most));
+            all.push((
+                target,
+                inside().min().unwrap(),
+                inside().max().unwrap(),
+                most,
+            ));
         }
         all
     }

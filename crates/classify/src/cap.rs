@@ -1,8 +1,9 @@
 //! The cap of locations: which of them a feature keeps that has too many.
 //!
-//! What stays depends on the names of the targets and on the windows within them, neither on what else is in the database nor on the
-//! order of the references. So the cap of lists that were capped before is the cap of all their locations, and databases can be
-//! merged, added to and queried in parts as if they had been built as one.
+//! What stays depends on the names of the targets and on the windows within them, neither on what
+//! else is in the database nor on the order of the references. So the cap of lists that were capped
+//! before is the cap of all their locations, and databases can be merged, added to and queried in
+//! parts as if they had been built as one.
 
 use std::collections::BinaryHeap;
 
@@ -22,8 +23,15 @@ pub struct Cap<'t> {
 impl<'t> Cap<'t> {
     /// Keeps up to `most` locations of windows of `targets`.
     pub fn new(targets: &'t Targets, most: u8) -> Cap<'t> {
-        let names = targets.iter().map(|target| checksum(&target.name)).collect();
-        Cap { targets, names, most: usize::from(most) }
+        let names = targets
+            .iter()
+            .map(|target| checksum(&target.name))
+            .collect();
+        Cap {
+            targets,
+            names,
+            most: usize::from(most),
+        }
     }
 
     /// The most locations that a feature keeps.
@@ -41,7 +49,8 @@ impl<'t> Cap<'t> {
         }
     }
 
-    /// The `most` locations of smallest rank, ascending; all where there are fewer. It takes memory for those that are chosen only.
+    /// The `most` locations of smallest rank, ascending; all where there are fewer. It takes memory
+    /// for those that are chosen only.
     ///
     /// # Panics
     /// As [`Cap::keep`].
@@ -61,7 +70,8 @@ impl<'t> Cap<'t> {
         chosen
     }
 
-    /// What a location is chosen by, the smallest first. Targets of one name share their ranks; of their locations the first come first.
+    /// What a location is chosen by, the smallest first. Targets of one name share their ranks; of
+    /// their locations the first come first.
     fn rank(&self, location: u32) -> u64 {
         let target = self.targets.of_window(location);
         let within = location - self.targets.windows(target).start;
@@ -71,7 +81,8 @@ impl<'t> Cap<'t> {
 
 /// A checksum of a name in which every bit depends on every byte.
 fn checksum(name: &str) -> u64 {
-    name.bytes().fold(0, |sum, byte| mix(sum ^ u64::from(byte)).wrapping_add(1))
+    name.bytes()
+        .fold(0, |sum, byte| mix(sum ^ u64::from(byte)).wrapping_add(1))
 }
 
 #[cfg(test)]
@@ -82,20 +93,33 @@ mod tests {
     fn targets(names: impl IntoIterator<Item = (String, u32)>) -> Targets {
         let mut targets = Targets::default();
         for (name, windows) in names {
-            targets.push(Target { name, taxon: None, letters: 0, windows, source: 0 }).unwrap();
+            targets
+                .push(Target {
+                    name,
+                    taxon: None,
+                    letters: 0,
+                    windows,
+                    source: 0,
+                })
+                .unwrap();
         }
         targets
     }
 
     /// Ninety targets with 0 to 12 windows.
     fn parts() -> Vec<(String, u32)> {
-        (0..90).map(|i| (format!("chr{i}"), (mix(i) % 13) as u32)).collect()
+        (0..90)
+            .map(|i| (format!("chr{i}"), (mix(i) % 13) as u32))
+            .collect()
     }
 
     /// All locations, ranked and sorted.
     fn naive(targets: &Targets, locations: &[u32], most: usize) -> Vec<u32> {
         let cap = Cap::new(targets, 1);
-        let mut ranked: Vec<(u64, u32)> = locations.iter().map(|&location| (cap.rank(location), location)).collect();
+        let mut ranked: Vec<(u64, u32)> = locations
+            .iter()
+            .map(|&location| (cap.rank(location), location))
+            .collect();
         ranked.sort_unstable();
         ranked.truncate(most);
         let mut kept: Vec<u32> = ranked.into_iter().map(|(_, location)| location).collect();
@@ -107,7 +131,8 @@ mod tests {
     fn the_smallest_ranks_stay() {
         let targets = targets(parts());
         for seed in 0..50 {
-            let some = (0..targets.all_windows()).filter(|&window| mix(u64::from(window) ^ seed << 32) >> 62 > 0);
+            let some = (0..targets.all_windows())
+                .filter(|&window| mix(u64::from(window) ^ seed << 32) >> 62 > 0);
             let mut locations: Vec<u32> = some.collect();
             let most = [1, 7, 100, 254][seed as usize % 4];
             let expected = naive(&targets, &locations, most);
@@ -120,7 +145,10 @@ mod tests {
     fn named(targets: &Targets, locations: &[u32]) -> Vec<(String, u32)> {
         let name = |&location: &u32| {
             let target = targets.of_window(location);
-            (targets.get(target).name.clone(), location - targets.windows(target).start)
+            (
+                targets.get(target).name.clone(),
+                location - targets.windows(target).start,
+            )
         };
         let mut named: Vec<(String, u32)> = locations.iter().map(name).collect();
         named.sort();
@@ -134,7 +162,10 @@ mod tests {
             let target = to.iter().position(|target| target.name == name).unwrap();
             to.windows(target as u32).start
         };
-        named.iter().map(|(name, within)| start(name) + within).collect()
+        named
+            .iter()
+            .map(|(name, within)| start(name) + within)
+            .collect()
     }
 
     #[test]
@@ -144,7 +175,11 @@ mod tests {
             shuffled.sort_by_key(|(name, _)| mix(checksum(name) ^ seed));
             let most = [1, 3, 40, 254][seed as usize % 4];
             let whole = targets(shuffled.clone());
-            let all = naive(&whole, &(0..whole.all_windows()).collect::<Vec<u32>>(), usize::from(most));
+            let all = naive(
+                &whole,
+                &(0..whole.all_windows()).collect::<Vec<u32>>(),
+                usize::from(most),
+            );
             let mut merged = Vec::new();
             // Up to ten neighbouring parts of different sizes, some of them without a window.
             for part in shuffled.chunk_by(|one, _| mix(checksum(&one.0) ^ seed << 8) >> 61 > 0) {
@@ -157,7 +192,11 @@ mod tests {
             Cap::new(&whole, most).keep(&mut merged);
             assert_eq!(merged, all, "{seed}");
             let in_order = targets(parts());
-            let same = naive(&in_order, &(0..in_order.all_windows()).collect::<Vec<u32>>(), usize::from(most));
+            let same = naive(
+                &in_order,
+                &(0..in_order.all_windows()).collect::<Vec<u32>>(),
+                usize::from(most),
+            );
             assert_eq!(named(&whole, &merged), named(&in_order, &same), "{seed}");
         }
     }
@@ -166,7 +205,10 @@ mod tests {
     fn ranks_are_frozen() {
         let targets = targets([(String::new(), 1), ("NC_000913.3".to_string(), 9)]);
         let cap = Cap::new(&targets, 1);
-        assert_eq!([0, 1, 9].map(|location| cap.rank(location)), [0, 0xb29f_cd03_6a6f_145b, 0x53fa_b589_8b8b_4513]);
+        assert_eq!(
+            [0, 1, 9].map(|location| cap.rank(location)),
+            [0, 0xb29f_cd03_6a6f_145b, 0x53fa_b589_8b8b_4513]
+        );
     }
 
     #[test]
@@ -175,7 +217,11 @@ mod tests {
         let mut locations: Vec<u32> = (0..12).collect();
         Cap::new(&twins, 3).keep(&mut locations);
         let first = locations[0];
-        assert_eq!(locations, [first, first + 4, first + 8], "the same window of each has the smallest rank");
+        assert_eq!(
+            locations,
+            [first, first + 4, first + 8],
+            "the same window of each has the smallest rank"
+        );
         Cap::new(&twins, 2).keep(&mut locations);
         assert_eq!(locations, [first, first + 4]);
     }

@@ -10,7 +10,8 @@ use crate::index::Index;
 use crate::mismatch::Mismatch;
 use crate::stored::FULL;
 
-/// One or more databases as one: the answers are those of the database that all their references would make together, in the order of the databases.
+/// One or more databases as one: the answers are those of the database that all their references
+/// would make together, in the order of the databases.
 #[derive(Debug)]
 pub struct Collection {
     /// All their references.
@@ -18,15 +19,17 @@ pub struct Collection {
     databases: Vec<Member>,
 }
 
-/// Bytes that classifying takes, about, whatever the databases; for each thread its batches, their answers, what is looked up; for each
-/// target, its name apart, and for each thread besides; for each taxon.
+/// Bytes that classifying takes, about, whatever the databases; for each thread its batches, their
+/// answers, what is looked up; for each target, its name apart, and for each thread besides; for
+/// each taxon.
 const FIXED: u64 = 12 << 20;
 const PER_THREAD: u64 = 4 << 20;
 const PER_TARGET: u64 = 64;
 const PER_TARGET_AND_THREAD: u64 = 16;
 const PER_TAXON: u64 = 256;
 
-/// Bytes that a thread takes for each file that it reads stored hits from: a block, unpacked and packed.
+/// Bytes that a thread takes for each file that it reads stored hits from: a block, unpacked and
+/// packed.
 const PER_FILE: u64 = 2 * FULL as u64;
 
 /// How databases are asked within some memory.
@@ -75,57 +78,101 @@ impl Collection {
         if indexes.len() == 1 {
             return Ok(indexes.swap_remove(0).into());
         }
-        let parts: Vec<_> = indexes.iter().map(|index| (index.features.path(), index.catalogue())).collect();
+        let parts: Vec<_> = indexes
+            .iter()
+            .map(|index| (index.features.path(), index.catalogue()))
+            .collect();
         let catalogue = Catalogue::unite(&parts)?;
         let mut next = 0;
         let member = |index: Index| {
             let first_window = next;
             next += index.targets.all_windows();
-            Member { features: index.into_parts().0, first_window }
+            Member {
+                features: index.into_parts().0,
+                first_window,
+            }
         };
-        Ok(Collection { catalogue, databases: indexes.into_iter().map(member).collect() })
+        Ok(Collection {
+            catalogue,
+            databases: indexes.into_iter().map(member).collect(),
+        })
     }
 
-    /// How `threads` threads ask the databases within `memory` bytes; where these are too few, how many are not. A database that was built in
-    /// memory is there already, and asked at once.
+    /// How `threads` threads ask the databases within `memory` bytes; where these are too few, how
+    /// many are not. A database that was built in memory is there already, and asked at once.
     ///
     /// # Errors
     /// The bytes that it takes at least.
     pub fn plan(&self, memory: u64, threads: usize) -> Result<Plan, u64> {
-        self.within(memory, threads).ok_or_else(|| self.least_memory(threads))
+        self.within(memory, threads)
+            .ok_or_else(|| self.least_memory(threads))
     }
 
-    /// The least memory in bytes that is enough for `threads` threads, in whole MiB, since people say so.
+    /// The least memory in bytes that is enough for `threads` threads, in whole MiB, since people
+    /// say so.
     pub fn least_memory(&self, threads: usize) -> u64 {
         let tries = (self.fixed(threads) >> 20..).map(|step| (step + 1) << 20);
-        tries.into_iter().find(|&memory| self.within(memory, threads).is_some()).expect("some memory is enough")
+        tries
+            .into_iter()
+            .find(|&memory| self.within(memory, threads).is_some())
+            .expect("some memory is enough")
     }
 
     fn within(&self, memory: u64, threads: usize) -> Option<Plan> {
         let (fixed, largest, all) = (self.fixed(threads), self.largest(), self.bytes());
-        if !self.databases.iter().all(|database| database.features.is_mapped()) {
-            return Some(Plan { passes: 1, most: all, batch: BATCHES[0], memory: fixed + all });
+        if !self
+            .databases
+            .iter()
+            .all(|database| database.features.is_mapped())
+        {
+            return Some(Plan {
+                passes: 1,
+                most: all,
+                batch: BATCHES[0],
+                memory: fixed + all,
+            });
         }
         // Every pass but the last leaves a file that is read in step with the others.
         let files = |passes: usize| (passes as u64 - 1) * threads as u64 * PER_FILE;
-        let left = |passes| memory.checked_sub(fixed + files(passes)).filter(|&most| most >= largest);
-        let tries = (1..).map_while(|allowed| left(allowed).map(|most| (allowed, self.parts(most).len(), most)));
-        let (_, passes, most) = tries.into_iter().find(|&(allowed, passes, _)| passes <= allowed)?;
+        let left = |passes| {
+            memory
+                .checked_sub(fixed + files(passes))
+                .filter(|&most| most >= largest)
+        };
+        let tries = (1..)
+            .map_while(|allowed| left(allowed).map(|most| (allowed, self.parts(most).len(), most)));
+        let (_, passes, most) = tries
+            .into_iter()
+            .find(|&(allowed, passes, _)| passes <= allowed)?;
         let batch = BATCHES[usize::from(passes > 1)];
-        Some(Plan { passes, most, batch, memory: fixed + files(passes) + most.min(all) })
+        Some(Plan {
+            passes,
+            most,
+            batch,
+            memory: fixed + files(passes) + most.min(all),
+        })
     }
 
     /// Bytes beside those of the databases' features.
     fn fixed(&self, threads: usize) -> u64 {
-        let Catalogue { targets, taxonomy, .. } = &self.catalogue;
+        let Catalogue {
+            targets, taxonomy, ..
+        } = &self.catalogue;
         let per_target = PER_TARGET + threads as u64 * PER_TARGET_AND_THREAD;
-        let names: u64 = targets.iter().map(|target| target.name.len() as u64 + per_target).sum();
+        let names: u64 = targets
+            .iter()
+            .map(|target| target.name.len() as u64 + per_target)
+            .sum();
         FIXED + threads as u64 * PER_THREAD + names + taxonomy.len() as u64 * PER_TAXON
     }
 
     /// Bytes of the largest partition.
     fn largest(&self) -> u64 {
-        let of = |database: &Member| (0..PARTITIONS).map(|number| database.features.bytes_of(number..number + 1)).max();
+        let of = |database: &Member| {
+            (0..PARTITIONS)
+                .map(|number| database.features.bytes_of(number..number + 1))
+                .max()
+        };
         self.databases.iter().filter_map(of).max().unwrap_or(0)
     }
 
@@ -136,17 +183,25 @@ impl Collection {
 
     /// Bytes of the features of all databases.
     pub fn bytes(&self) -> u64 {
-        self.databases.iter().map(|database| database.features.bytes_of(0..PARTITIONS)).sum()
+        self.databases
+            .iter()
+            .map(|database| database.features.bytes_of(0..PARTITIONS))
+            .sum()
     }
 
     /// The checksum of each database: what tells a collection from another.
     pub fn checksums(&self) -> impl Iterator<Item = u64> {
-        self.databases.iter().map(|database| database.features.checksum())
+        self.databases
+            .iter()
+            .map(|database| database.features.checksum())
     }
 
     /// All of it.
     pub(crate) fn whole(&self) -> Vec<Slice<'_>> {
-        self.databases.iter().map(|database| database.slice(0..PARTITIONS)).collect()
+        self.databases
+            .iter()
+            .map(|database| database.slice(0..PARTITIONS))
+            .collect()
     }
 
     /// All of it, in parts that take up to `most` bytes each or are one partition.
@@ -178,7 +233,11 @@ impl Collection {
 
     /// The cap of locations over all databases; none is needed for one, whose features keep to it.
     pub(crate) fn cap(&self) -> Option<Cap<'_>> {
-        let Catalogue { targets, parameters, .. } = &self.catalogue;
+        let Catalogue {
+            targets,
+            parameters,
+            ..
+        } = &self.catalogue;
         (self.databases.len() > 1).then(|| Cap::new(targets, parameters.locations))
     }
 }
@@ -186,13 +245,23 @@ impl Collection {
 impl From<Index> for Collection {
     fn from(index: Index) -> Collection {
         let (features, catalogue) = index.into_parts();
-        Collection { catalogue, databases: vec![Member { features, first_window: 0 }] }
+        Collection {
+            catalogue,
+            databases: vec![Member {
+                features,
+                first_window: 0,
+            }],
+        }
     }
 }
 
 impl Member {
     fn slice(&self, partitions: Range<usize>) -> Slice<'_> {
-        Slice { features: &self.features, first_window: self.first_window, partitions }
+        Slice {
+            features: &self.features,
+            first_window: self.first_window,
+            partitions,
+        }
     }
 }
 

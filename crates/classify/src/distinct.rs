@@ -5,7 +5,8 @@ use crate::targets::{TargetOf, Targets};
 /// Taxon of a target that has none.
 const NONE: u32 = u32::MAX;
 
-/// Counts features by taxon: those at a location that the database keeps in a target of exactly that taxon, each once.
+/// Counts features by taxon: those at a location that the database keeps in a target of exactly
+/// that taxon, each once.
 #[derive(Debug)]
 pub(crate) struct Distinct<'t> {
     target_of: &'t TargetOf<'t>,
@@ -21,7 +22,13 @@ pub(crate) struct Distinct<'t> {
 impl<'t> Distinct<'t> {
     /// Nothing counted, of `taxa` taxa; `target_of` is of the same `targets`.
     pub fn new(targets: &'t Targets, target_of: &'t TargetOf<'t>, taxa: usize) -> Distinct<'t> {
-        Distinct { target_of, targets, counts: vec![0; taxa], seen: vec![0; taxa], features: 0 }
+        Distinct {
+            target_of,
+            targets,
+            counts: vec![0; taxa],
+            seen: vec![0; taxa],
+            features: 0,
+        }
     }
 
     /// Counts one more feature, at these ascending locations.
@@ -51,13 +58,21 @@ impl<'t> Distinct<'t> {
 
 /// The bytes that [`from_bytes`] reads.
 pub(crate) fn to_bytes(counts: &[u64]) -> Vec<u8> {
-    counts.iter().flat_map(|count| count.to_le_bytes()).collect()
+    counts
+        .iter()
+        .flat_map(|count| count.to_le_bytes())
+        .collect()
 }
 
 /// A count for each of `taxa` taxa; `None` when there are not as many.
 pub(crate) fn from_bytes(bytes: &[u8], taxa: usize) -> Option<Vec<u64>> {
     let (counts, rest) = bytes.as_chunks();
-    (counts.len() == taxa && rest.is_empty()).then(|| counts.iter().map(|count| u64::from_le_bytes(*count)).collect())
+    (counts.len() == taxa && rest.is_empty()).then(|| {
+        counts
+            .iter()
+            .map(|count| u64::from_le_bytes(*count))
+            .collect()
+    })
 }
 
 #[cfg(test)]
@@ -68,8 +83,22 @@ mod tests {
     #[test]
     fn a_feature_counts_once_for_a_taxon() {
         let mut targets = Targets::default();
-        for (taxon, windows) in [(Some(2), 3), (None, 2), (Some(0), 0), (Some(1), 1), (Some(2), 5)] {
-            targets.push(Target { name: String::new(), taxon, letters: 0, windows, source: 0 }).unwrap();
+        for (taxon, windows) in [
+            (Some(2), 3),
+            (None, 2),
+            (Some(0), 0),
+            (Some(1), 1),
+            (Some(2), 5),
+        ] {
+            targets
+                .push(Target {
+                    name: String::new(),
+                    taxon,
+                    letters: 0,
+                    windows,
+                    source: 0,
+                })
+                .unwrap();
         }
         let target_of = targets.finder();
         let mut distinct = Distinct::new(&targets, &target_of, 3);
@@ -83,6 +112,13 @@ mod tests {
     fn bytes_are_of_as_many_taxa_or_refused() {
         let bytes = to_bytes(&[3, 1 << 40]);
         assert_eq!(from_bytes(&bytes, 2), Some(vec![3, 1 << 40]));
-        assert_eq!([from_bytes(&bytes, 1), from_bytes(&bytes[1..], 2), from_bytes(&[], 2)], [None, None, None]);
+        assert_eq!(
+            [
+                from_bytes(&bytes, 1),
+                from_bytes(&bytes[1..], 2),
+                from_bytes(&[], 2)
+            ],
+            [None, None, None]
+        );
     }
 }

@@ -1,8 +1,10 @@
 //! Changes databases: merges them, adds references, removes targets.
 //!
-//! What comes out is the database that [`build`](crate::build()) makes of the same references in the same order: the locations of a database are sorted
-//! into lists as the records of references are, and the cap of those lists does not depend on what else was there. The one exception
-//! is a feature that had reached its cap and loses locations: those that the cap had left out do not come back.
+//! What comes out is the database that [`build`](crate::build()) makes of the same references in
+//! the same order: the locations of a database are sorted into lists as the records of references
+//! are, and the cap of those lists does not depend on what else was there. The one exception is a
+//! feature that had reached its cap and loses locations: those that the cap had left out do not
+//! come back.
 
 mod error;
 
@@ -29,7 +31,8 @@ pub struct Changed {
     pub database: Summary,
     /// Names of targets that came though a target of that name was there.
     pub repeated: Vec<String>,
-    /// Features that had as many locations as a feature may have, and lost some: a build would perhaps have found others.
+    /// Features that had as many locations as a feature may have, and lost some: a build would
+    /// perhaps have found others.
     pub incomplete: u64,
 }
 
@@ -45,28 +48,44 @@ pub struct Unwanted {
 /// Bytes that a change takes, about, whatever the databases: mostly what waits to be written.
 const FIXED: u64 = 80 << 20;
 
-/// Bytes for each location of the partition that a thread is at: records, what sorts them, lists, the bytes of the file.
+/// Bytes for each location of the partition that a thread is at: records, what sorts them, lists,
+/// the bytes of the file.
 const PER_LOCATION: u64 = 40;
 
 /// Partitions differ: no other is larger than so many of the average.
 const LARGEST: u64 = 2;
 
-/// Bytes of memory that merging databases with so many locations in all, or changing one, takes at least.
+/// Bytes of memory that merging databases with so many locations in all, or changing one, takes at
+/// least.
 pub fn least_memory(locations: u64, threads: usize) -> u64 {
     FIXED + threads as u64 * LARGEST * PER_LOCATION * locations / PARTITIONS as u64
 }
 
-/// Writes the database `output` of all targets of `parts`, in their order. It may take the place of one of them.
+/// Writes the database `output` of all targets of `parts`, in their order. It may take the place of
+/// one of them.
 ///
 /// # Errors
-/// When they are of other parameters or of contradicting taxonomies, have too many windows, are damaged, or `output` cannot be written: no
-/// file appears then.
+/// When they are of other parameters or of contradicting taxonomies, have too many windows, are
+/// damaged, or `output` cannot be written: no file appears then.
 ///
 /// # Panics
 /// Without any parts.
-pub fn merge(parts: &[Index], output: &Path, threads: usize, progress: &Progress) -> Result<Changed, EditError> {
-    let united: Vec<_> = parts.iter().map(|part| (part.features.path(), part.catalogue())).collect();
-    let Catalogue { targets, taxonomy, parameters, .. } = &Catalogue::unite(&united)?;
+pub fn merge(
+    parts: &[Index],
+    output: &Path,
+    threads: usize,
+    progress: &Progress,
+) -> Result<Changed, EditError> {
+    let united: Vec<_> = parts
+        .iter()
+        .map(|part| (part.features.path(), part.catalogue()))
+        .collect();
+    let Catalogue {
+        targets,
+        taxonomy,
+        parameters,
+        ..
+    } = &Catalogue::unite(&united)?;
     let (mut moved, mut first_window) = (Vec::new(), 0);
     let (mut repeated, mut names) = (Vec::new(), HashSet::new());
     for part in parts {
@@ -75,16 +94,26 @@ pub fn merge(parts: &[Index], output: &Path, threads: usize, progress: &Progress
         repeated.extend(known(&names, part.targets.iter()));
         names.extend(part.targets.iter().map(|target| target.name.as_str()));
     }
-    let outline = Outline { taxonomy, targets, parts: &moved };
+    let outline = Outline {
+        taxonomy,
+        targets,
+        parts: &moved,
+    };
     let database = write(parts, &outline, *parameters, output, threads, progress)?;
-    Ok(Changed { database, repeated, incomplete: 0 })
+    Ok(Changed {
+        database,
+        repeated,
+        incomplete: 0,
+    })
 }
 
-/// Builds references and writes `config.output`, the database of the targets of `base` and of them. It may take the place of `base`, and has its
-/// parameters, whatever those of `config`. The taxa that `taxon_of` names are of `taxonomy`, as in [`build`](crate::build()).
+/// Builds references and writes `config.output`, the database of the targets of `base` and of them.
+/// It may take the place of `base`, and has its parameters, whatever those of `config`. The taxa
+/// that `taxon_of` names are of `taxonomy`, as in [`build`](crate::build()).
 ///
 /// # Errors
-/// As those of [`build`](crate::build()), and when `taxonomy` contradicts that of `base` in what leads to the references.
+/// As those of [`build`](crate::build()), and when `taxonomy` contradicts that of `base` in what
+/// leads to the references.
 pub fn add(
     base: &Index,
     config: &Config,
@@ -92,32 +121,58 @@ pub fn add(
     taxon_of: &mut (dyn FnMut(&str, &Path) -> Option<Taxon> + Send),
     progress: &Progress,
 ) -> Result<Changed, EditError> {
-    let config = Config { parameters: base.parameters, ..config.clone() };
+    let config = Config {
+        parameters: base.parameters,
+        ..config.clone()
+    };
     let writer = build::writer(&config)?;
     still_there(slice::from_ref(base))?;
-    let (partitions, targets) = build::scatter(&config, base.targets.clone(), (taxonomy, taxon_of), progress)?;
+    let (partitions, targets) = build::scatter(
+        &config,
+        base.targets.clone(),
+        (taxonomy, taxon_of),
+        progress,
+    )?;
     let new = || targets.iter().skip(base.targets.len());
     let wanted = taxonomy.subset(new().filter_map(|target| target.taxon));
     let whole = Taxonomy::unite([&base.taxonomy, &wanted]);
     let whole = whole.map_err(|disunity| mismatch::of_addition(base.features.path(), disunity))?;
     let mut all = Targets::default();
     for (place, target) in targets.iter().enumerate() {
-        let of = if place < base.targets.len() { &base.taxonomy } else { taxonomy };
-        all.push(target.moved(of, &whole, 0)).expect("there are as many windows as before");
+        let of = if place < base.targets.len() {
+            &base.taxonomy
+        } else {
+            taxonomy
+        };
+        all.push(target.moved(of, &whole, 0))
+            .expect("there are as many windows as before");
     }
-    let names = base.targets.iter().map(|target| target.name.as_str()).collect();
+    let names = base
+        .targets
+        .iter()
+        .map(|target| target.name.as_str())
+        .collect();
     let repeated = known(&names, new()).collect();
     let parts = [Part::new(&base.features, Moves::behind(0))];
-    let outline = Outline { taxonomy: &whole, targets: &all, parts: &parts };
+    let outline = Outline {
+        taxonomy: &whole,
+        targets: &all,
+        parts: &parts,
+    };
     let (database, _) = build::complete(&config, writer, &outline, partitions, progress)?;
-    Ok(Changed { database, repeated, incomplete: 0 })
+    Ok(Changed {
+        database,
+        repeated,
+        incomplete: 0,
+    })
 }
 
-/// Writes the database `output` of all targets of `base` but the unwanted. It may take the place of `base`.
+/// Writes the database `output` of all targets of `base` but the unwanted. It may take the place of
+/// `base`.
 ///
 /// # Errors
-/// When nothing is called as one of the unwanted, when no target would stay, when `base` is damaged or `output` cannot be written: no file
-/// appears then.
+/// When nothing is called as one of the unwanted, when no target would stay, when `base` is damaged
+/// or `output` cannot be written: no file appears then.
 pub fn remove(
     base: &Index,
     unwanted: &Unwanted,
@@ -128,23 +183,51 @@ pub fn remove(
     let kept = unwanted.kept(base)?;
     let (mut targets, mut source) = (Targets::default(), None);
     for (target, _) in base.targets.iter().zip(&kept).filter(|(_, kept)| **kept) {
-        let (number, of) =
-            source.map_or((0, target.source), |(number, of)| (number + u32::from(of != target.source), target.source));
+        let (number, of) = source.map_or((0, target.source), |(number, of)| {
+            (number + u32::from(of != target.source), target.source)
+        });
         source = Some((number, of));
-        let target = Target { source: number, ..target.clone() };
-        targets.push(target).expect("there are no more windows than before");
+        let target = Target {
+            source: number,
+            ..target.clone()
+        };
+        targets
+            .push(target)
+            .expect("there are no more windows than before");
     }
-    let parts = [Part::new(&base.features, Moves::of_kept(&base.targets, &kept))];
-    let outline = Outline { taxonomy: &base.taxonomy, targets: &targets, parts: &parts };
-    let database = write(slice::from_ref(base), &outline, base.parameters, output, threads, progress)?;
-    Ok(Changed { database, repeated: Vec::new(), incomplete: parts[0].incomplete() })
+    let parts = [Part::new(
+        &base.features,
+        Moves::of_kept(&base.targets, &kept),
+    )];
+    let outline = Outline {
+        taxonomy: &base.taxonomy,
+        targets: &targets,
+        parts: &parts,
+    };
+    let database = write(
+        slice::from_ref(base),
+        &outline,
+        base.parameters,
+        output,
+        threads,
+        progress,
+    )?;
+    Ok(Changed {
+        database,
+        repeated: Vec::new(),
+        incomplete: parts[0].incomplete(),
+    })
 }
 
-/// Refuses databases that were replaced since they were opened. It is asked when nobody else can write any more: what others did would
-/// be undone.
+/// Refuses databases that were replaced since they were opened. It is asked when nobody else can
+/// write any more: what others did would be undone.
 fn still_there(parts: &[Index]) -> Result<(), EditError> {
     let gone = parts.iter().find(|part| !part.features.is_current());
-    gone.map_or(Ok(()), |part| Err(EditError::Replaced { path: error::path(part) }))
+    gone.map_or(Ok(()), |part| {
+        Err(EditError::Replaced {
+            path: error::path(part),
+        })
+    })
 }
 
 /// Writes a database of parts alone.
@@ -168,7 +251,14 @@ fn write(
     };
     let writer = Writer::create(output, parameters.locations)?;
     still_there(parts)?;
-    Ok(build::complete(&config, writer, outline, build::Records::none(Nothing), progress)?.0)
+    Ok(build::complete(
+        &config,
+        writer,
+        outline,
+        build::Records::none(Nothing),
+        progress,
+    )?
+    .0)
 }
 
 /// Partitions without records.
@@ -189,8 +279,13 @@ impl Drain for Nothing {
 }
 
 /// The names of those targets that have one of `names`.
-fn known<'t>(names: &HashSet<&str>, targets: impl Iterator<Item = &'t Target>) -> impl Iterator<Item = String> {
-    targets.filter(|target| names.contains(target.name.as_str())).map(|target| target.name.clone())
+fn known<'t>(
+    names: &HashSet<&str>,
+    targets: impl Iterator<Item = &'t Target>,
+) -> impl Iterator<Item = String> {
+    targets
+        .filter(|target| names.contains(target.name.as_str()))
+        .map(|target| target.name.clone())
 }
 
 impl Unwanted {
@@ -199,7 +294,9 @@ impl Unwanted {
         let (targets, taxonomy) = (&base.targets, &base.taxonomy);
         let mut kept = vec![true; targets.len()];
         let mut drop_all = |unwanted: &dyn Fn(&Target) -> bool| {
-            let found = (0..).zip(targets.iter()).filter(|(_, target)| unwanted(target));
+            let found = (0..)
+                .zip(targets.iter())
+                .filter(|(_, target)| unwanted(target));
             let places: Vec<usize> = found.map(|(place, _)| place).collect();
             places.iter().for_each(|&place| kept[place] = false);
             !places.is_empty()
@@ -207,7 +304,11 @@ impl Unwanted {
         let mut unknown = Vec::new();
         for &taxid in &self.taxids {
             let found = match taxonomy.taxon_of(taxid) {
-                Some(taxon) => drop_all(&|target| target.taxon.is_some_and(|own| taxonomy.is_above(taxon, own))),
+                Some(taxon) => drop_all(&|target| {
+                    target
+                        .taxon
+                        .is_some_and(|own| taxonomy.is_above(taxon, own))
+                }),
                 None => taxid == 0 && drop_all(&|target| target.taxon.is_none()),
             };
             unknown.extend((!found).then(|| format!("taxid {taxid}")));
@@ -215,10 +316,17 @@ impl Unwanted {
         let names: HashSet<&str> = self.names.iter().map(String::as_str).collect();
         drop_all(&|target| names.contains(target.name.as_str()));
         let there: HashSet<&str> = targets.iter().map(|target| target.name.as_str()).collect();
-        unknown.extend(self.names.iter().filter(|name| !there.contains(name.as_str())).cloned());
+        unknown.extend(
+            self.names
+                .iter()
+                .filter(|name| !there.contains(name.as_str()))
+                .cloned(),
+        );
         match () {
             () if !unknown.is_empty() => Err(error::unknown(base, unknown)),
-            () if !kept.contains(&true) => Err(EditError::NothingLeft { path: error::path(base) }),
+            () if !kept.contains(&true) => Err(EditError::NothingLeft {
+                path: error::path(base),
+            }),
             () => Ok(kept),
         }
     }

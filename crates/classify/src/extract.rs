@@ -48,8 +48,16 @@ impl Extract {
     ///
     /// # Errors
     /// A file cannot be written.
-    pub(crate) fn take(&mut self, batches: &[Batch; 2], taxa: &[Option<Taxon>]) -> Result<(), OutputError> {
-        let here = taxa.iter().enumerate().filter(|answer| self.which.takes(*answer.1));
-        here.map(|answer| answer.0).try_for_each(|read| self.to.write(batches, read))
+    pub(crate) fn take(
+        &mut self,
+        batches: &[Batch; 2],
+        taxa: &[Option<Taxon>],
+    ) -> Result<(), OutputError> {
+        let here = taxa
+            .iter()
+            .enumerate()
+            .filter(|answer| self.which.takes(*answer.1));
+        here.map(|answer| answer.0)
+            .try_for_each(|read| self.to.write(batches, read))
     }
 }

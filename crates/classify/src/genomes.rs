@@ -18,7 +18,8 @@ pub struct Genome {
     pub targets: Vec<u32>,
 }
 
-/// The genomes of a database, in the order of their first targets. Targets without a taxon are of none.
+/// The genomes of a database, in the order of their first targets. Targets without a taxon are of
+/// none.
 #[derive(Clone, Debug, Default)]
 pub struct Genomes(Vec<Genome>);
 
@@ -29,9 +30,16 @@ impl Genomes {
         let mut places = HashMap::new();
         for (number, target) in (0..).zip(targets.iter()) {
             let Some(taxon) = target.taxon else { continue };
-            let place = *places.entry((taxon, target.source)).or_insert(genomes.len());
+            let place = *places
+                .entry((taxon, target.source))
+                .or_insert(genomes.len());
             if place == genomes.len() {
-                genomes.push(Genome { taxon, letters: 0, windows: 0, targets: Vec::new() });
+                genomes.push(Genome {
+                    taxon,
+                    letters: 0,
+                    windows: 0,
+                    targets: Vec::new(),
+                });
             }
             let genome = &mut genomes[place];
             genome.letters += target.letters;
@@ -46,15 +54,19 @@ impl Genomes {
         self.0.iter()
     }
 
-    /// The taxon and the letters of each, as [`Abundance::normalise`](crate::abundance::Abundance::normalise) takes them.
+    /// The taxon and the letters of each, as
+    /// [`Abundance::normalise`](crate::abundance::Abundance::normalise) takes them.
     pub fn lengths(&self) -> Vec<(Taxon, u64)> {
-        self.iter().map(|genome| (genome.taxon, genome.letters)).collect()
+        self.iter()
+            .map(|genome| (genome.taxon, genome.letters))
+            .collect()
     }
 
     /// The windows of every taxon: those of all genomes of exactly that taxon.
     pub fn windows(&self) -> HashMap<Taxon, u64> {
         let mut windows = HashMap::new();
-        self.iter().for_each(|genome| *windows.entry(genome.taxon).or_default() += genome.windows);
+        self.iter()
+            .for_each(|genome| *windows.entry(genome.taxon).or_default() += genome.windows);
         windows
     }
 }
@@ -69,17 +81,37 @@ pub(crate) mod tests {
         let mut targets = Targets::default();
         for &(taxon, source, windows) in all {
             let letters = 100 * u64::from(windows);
-            targets.push(Target { name: String::new(), taxon, letters, windows, source }).unwrap();
+            targets
+                .push(Target {
+                    name: String::new(),
+                    taxon,
+                    letters,
+                    windows,
+                    source,
+                })
+                .unwrap();
         }
         targets
     }
 
     #[test]
     fn a_genome_is_a_taxon_in_a_file() {
-        let targets = targets(&[(Some(7), 0, 1), (Some(5), 0, 2), (None, 0, 50), (Some(7), 0, 4), (Some(7), 1, 8)]);
+        let targets = targets(&[
+            (Some(7), 0, 1),
+            (Some(5), 0, 2),
+            (None, 0, 50),
+            (Some(7), 0, 4),
+            (Some(7), 1, 8),
+        ]);
         let genomes = Genomes::new(&targets);
-        let found: Vec<_> = genomes.iter().map(|one| (one.taxon, one.windows, one.targets.clone())).collect();
-        assert_eq!(found, [(7, 5, vec![0, 3]), (5, 2, vec![1]), (7, 8, vec![4])]);
+        let found: Vec<_> = genomes
+            .iter()
+            .map(|one| (one.taxon, one.windows, one.targets.clone()))
+            .collect();
+        assert_eq!(
+            found,
+            [(7, 5, vec![0, 3]), (5, 2, vec![1]), (7, 8, vec![4])]
+        );
         assert_eq!(genomes.lengths(), [(7, 500), (5, 200), (7, 800)]);
         assert_eq!(genomes.windows(), HashMap::from([(7, 13), (5, 2)]));
         assert_eq!(Genomes::new(&Targets::default()).iter().len(), 0);

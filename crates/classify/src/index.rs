@@ -27,11 +27,15 @@ pub struct Parameters {
 
 impl Default for Parameters {
     fn default() -> Parameters {
-        Parameters { sketch: SketchShape::default(), locations: 254 }
+        Parameters {
+            sketch: SketchShape::default(),
+            locations: 254,
+        }
     }
 }
 
-/// The parameters as they are stored: either the features of a sketch, or of how many k-mers one is chosen.
+/// The parameters as they are stored: either the features of a sketch, or of how many k-mers one is
+/// chosen.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {
@@ -54,18 +58,35 @@ impl Parameters {
             Choice::OneIn(one_in) => (None, Some(one_in)),
         };
         let (window, stride) = (sketch.window(), sketch.stride());
-        let stored = Stored { k: sketch.k(), window, stride, features, one_in, locations };
+        let stored = Stored {
+            k: sketch.k(),
+            window,
+            stride,
+            features,
+            one_in,
+            locations,
+        };
         serde_json::to_vec(&stored).expect("numbers are valid JSON")
     }
 
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Parameters> {
-        let Stored { k, window, stride, features, one_in, locations } = serde_json::from_slice(bytes).ok()?;
+        let Stored {
+            k,
+            window,
+            stride,
+            features,
+            one_in,
+            locations,
+        } = serde_json::from_slice(bytes).ok()?;
         let sketch = match (features, one_in) {
             (Some(features), None) => SketchShape::new(k, window, stride, features),
             (None, Some(one_in)) => SketchShape::sampled(k, window, stride, one_in),
             _ => return None,
         };
-        (1..=254).contains(&locations).then_some(Parameters { sketch: sketch.ok()?, locations })
+        (1..=254).contains(&locations).then_some(Parameters {
+            sketch: sketch.ok()?,
+            locations,
+        })
     }
 }
 
@@ -76,7 +97,9 @@ pub enum IndexError {
     #[error(transparent)]
     Database(#[from] GydbError),
     /// What one of its sections says makes no sense, though its checksum is right.
-    #[error("{path}: the section \"{section}\" makes no sense; the database was written by another program or version")]
+    #[error(
+        "{path}: the section \"{section}\" makes no sense; the database was written by another program or version"
+    )]
     Section {
         /// The database.
         path: String,
@@ -103,7 +126,8 @@ impl Deref for Index {
 }
 
 impl Index {
-    /// How many features have as many locations as a feature may have: of some of them, others were left out.
+    /// How many features have as many locations as a feature may have: of some of them, others were
+    /// left out.
     pub fn full_features(&self) -> u64 {
         self.full
     }
@@ -121,13 +145,23 @@ impl Index {
     /// # Errors
     /// When they are damaged.
     pub fn of(features: Database) -> Result<Index, IndexError> {
-        let senseless = |section| IndexError::Section { path: features.path().display().to_string(), section };
+        let senseless = |section| IndexError::Section {
+            path: features.path().display().to_string(),
+            section,
+        };
         let catalogue = Catalogue::of_sections(|name| Ok(features.section(name)?), senseless)?;
-        let full = features.section(FULL)?.try_into().map_err(|_| senseless(FULL))?;
+        let full = features
+            .section(FULL)?
+            .try_into()
+            .map_err(|_| senseless(FULL))?;
         if features.summary().windows > u64::from(catalogue.targets.all_windows()) {
             return Err(senseless(TARGETS));
         }
-        Ok(Index { features, catalogue, full: u64::from_le_bytes(full) })
+        Ok(Index {
+            features,
+            catalogue,
+            full: u64::from_le_bytes(full),
+        })
     }
 
     /// What is said of the references.
@@ -150,10 +184,19 @@ mod tests {
         let sampled = SketchShape::sampled(32, 200, 90, 7).unwrap();
         let smallest = SketchShape::new(16, 127, 112, 16).unwrap();
         for (sketch, text) in [
-            (sampled, r#"{"k":32,"window":200,"stride":90,"one_in":7,"locations":9}"#),
-            (smallest, r#"{"k":16,"window":127,"stride":112,"features":16,"locations":9}"#),
+            (
+                sampled,
+                r#"{"k":32,"window":200,"stride":90,"one_in":7,"locations":9}"#,
+            ),
+            (
+                smallest,
+                r#"{"k":16,"window":127,"stride":112,"features":16,"locations":9}"#,
+            ),
         ] {
-            let parameters = Parameters { sketch, locations: 9 };
+            let parameters = Parameters {
+                sketch,
+                locations: 9,
+            };
             assert_eq!(str::from_utf8(&parameters.to_bytes()).unwrap(), text);
             assert_eq!(Parameters::from_bytes(text.as_bytes()), Some(parameters));
         }

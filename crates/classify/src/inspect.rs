@@ -15,8 +15,9 @@ use crate::taxonomy::Taxon;
 /// The features of a database by taxon, and by how many locations they have.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Contents {
-    /// Features in the place of reads: each is of the lowest taxon that all targets with it have in common, those that have a taxon. Without
-    /// one are the features of targets without a taxon alone.
+    /// Features in the place of reads: each is of the lowest taxon that all targets with it have in
+    /// common, those that have a taxon. Without one are the features of targets without a taxon
+    /// alone.
     pub tally: Tally,
     /// How many features have 0, 1, 2 and so on locations, up to the most that one has.
     pub histogram: Vec<u64>,
@@ -39,7 +40,9 @@ pub fn inspect(index: &Index, threads: usize, progress: &Progress) -> Result<Con
                 return Err(TabulateError::Cancelled.into());
             }
             // Whoever comes after an error shall find nothing left to do.
-            contents.add(index, &target_of, partition).inspect_err(|_| next.store(PARTITIONS, Relaxed))?;
+            contents
+                .add(index, &target_of, partition)
+                .inspect_err(|_| next.store(PARTITIONS, Relaxed))?;
             progress.advance(1);
         }
     };
@@ -50,7 +53,12 @@ pub fn inspect(index: &Index, threads: usize, progress: &Progress) -> Result<Con
 }
 
 impl Contents {
-    fn add(&mut self, index: &Index, target_of: &TargetOf, partition: usize) -> Result<(), GydbError> {
+    fn add(
+        &mut self,
+        index: &Index,
+        target_of: &TargetOf,
+        partition: usize,
+    ) -> Result<(), GydbError> {
         for feature in index.features.features_of(partition..partition + 1) {
             let (_, locations) = feature?;
             match common_taxon(index, target_of, locations) {
@@ -78,7 +86,8 @@ impl Contents {
     }
 }
 
-/// The lowest taxon that all targets of ascending locations have in common, without those that have none.
+/// The lowest taxon that all targets of ascending locations have in common, without those that have
+/// none.
 fn common_taxon(index: &Index, target_of: &TargetOf, locations: &[u32]) -> Option<Taxon> {
     let (mut common, mut end) = (None, 0);
     for &location in locations {

@@ -1,10 +1,10 @@
 //! Classifying reads by the references that their sketches share windows with.
 //!
-//! 1. [`build`](build()): references are cut into windows, each window is sketched, and a database keeps for every feature the windows
-//!    that it is in: its locations.
+//! 1. [`build`](build()): references are cut into windows, each window is sketched, and a database
+//!    keeps for every feature the windows that it is in: its locations.
 //! 2. [`Index::open`]: the database is mapped; it carries its parameters, targets and taxonomy.
-//! 3. [`classify`]: reads are sketched in the same way, the locations of their features make candidates, and candidates are
-//!    weighed by species.
+//! 3. [`classify`]: reads are sketched in the same way, the locations of their features make
+//!    candidates, and candidates are weighed by species.
 //! 4. [`edit`]: databases are merged, added to, and rid of targets.
 //! 5. [`tally`], [`abundance`], [`report`]: what the reads of a sample say together.
 
@@ -46,8 +46,8 @@ pub use inspect::{Contents, inspect};
 pub use mismatch::Mismatch;
 pub use plan::{Prediction, predict};
 pub use query::{
-    Candidates, CandidatesError, Config, Hits, Lines, Outlets, QueryError, Scratch, Summary, Wanted, classify,
-    classify_candidates, covered, covered_candidates,
+    Candidates, CandidatesError, Config, Hits, Lines, Outlets, QueryError, Scratch, Summary,
+    Wanted, classify, classify_candidates, covered, covered_candidates,
 };
 pub use stored::StoredError;
 pub use targets::{DamagedTargets, Target, TargetOf, Targets};

@@ -57,7 +57,12 @@ type Named<'p> = (&'p Path, Parameters);
 pub(crate) fn parameters(first: Named<'_>, other: Named<'_>) -> Mismatch {
     let [(first, of_first), (other, of_other)] =
         [first, other].map(|(path, parameters)| (name(path), options(&parameters)));
-    Mismatch::Parameters { first, of_first, other, of_other }
+    Mismatch::Parameters {
+        first,
+        of_first,
+        other,
+        of_other,
+    }
 }
 
 fn name(path: &Path) -> String {
@@ -70,32 +75,70 @@ fn options(parameters: &Parameters) -> String {
         Choice::OneIn(one_in) => format!("--one-in {one_in}"),
         Choice::Smallest(smallest) => format!("--smallest {smallest}"),
     };
-    let (k, window, stride, locations) = (sketch.k(), sketch.window(), sketch.stride(), parameters.locations);
+    let (k, window, stride, locations) = (
+        sketch.k(),
+        sketch.window(),
+        sketch.stride(),
+        parameters.locations,
+    );
     format!("-k {k} --window {window} --stride {stride} {choice} --locations {locations}")
 }
 
 /// The taxonomies of databases that lie at `paths` contradict each other.
 pub(crate) fn of_parts(paths: &[&Path], disunity: Disunity) -> Mismatch {
-    contradiction(disunity, |place| name(paths[place]), "build both with one taxonomy")
+    contradiction(
+        disunity,
+        |place| name(paths[place]),
+        "build both with one taxonomy",
+    )
 }
 
 /// The taxonomy of references contradicts that of the database at `base` that they are added to.
 pub(crate) fn of_addition(base: &Path, disunity: Disunity) -> Mismatch {
-    let name = |place| if place == 0 { name(base) } else { "--taxonomy".to_owned() };
+    let name = |place| {
+        if place == 0 {
+            name(base)
+        } else {
+            "--taxonomy".to_owned()
+        }
+    };
     let help = "name the taxonomy that the database was built with, or none where the taxa of the database suffice";
     contradiction(disunity, name, help)
 }
 
-fn contradiction(disunity: Disunity, name: impl Fn(usize) -> String, help: &'static str) -> Mismatch {
+fn contradiction(
+    disunity: Disunity,
+    name: impl Fn(usize) -> String,
+    help: &'static str,
+) -> Mismatch {
     match disunity {
-        Disunity::Contradiction { of, first, here, second, there } => {
+        Disunity::Contradiction {
+            of,
+            first,
+            here,
+            second,
+            there,
+        } => {
             let [of, here, there] = [of, here, there].map(String::into_boxed_str);
-            Mismatch::Taxonomies { of, first: name(first), here, second: name(second), there, help }
+            Mismatch::Taxonomies {
+                of,
+                first: name(first),
+                here,
+                second: name(second),
+                there,
+                help,
+            }
         }
         Disunity::Flaw(flaw) => Mismatch::Tree(flaw),
     }
 }
 
 pub(crate) fn too_many_windows(paths: &[&Path]) -> Mismatch {
-    Mismatch::TooManyWindows { paths: paths.iter().map(|path| name(path)).collect::<Vec<_>>().join(", ") }
+    Mismatch::TooManyWindows {
+        paths: paths
+            .iter()
+            .map(|path| name(path))
+            .collect::<Vec<_>>()
+            .join(", "),
+    }
 }

@@ -11,24 +11,31 @@ use crate::targets::Targets;
 pub(crate) struct Part<'a> {
     features: &'a Database,
     moves: Moves,
-    /// Features that had as many locations as they may and lost some: what the cap had left out does not come back.
+    /// Features that had as many locations as they may and lost some: what the cap had left out
+    /// does not come back.
     incomplete: AtomicU64,
 }
 
 impl<'a> Part<'a> {
     /// `features` with their windows moved.
     pub(crate) fn new(features: &'a Database, moves: Moves) -> Part<'a> {
-        Part { features, moves, incomplete: AtomicU64::new(0) }
+        Part {
+            features,
+            moves,
+            incomplete: AtomicU64::new(0),
+        }
     }
 
-    /// Appends the records of a partition (the place of a feature in the upper half, a location in the lower), ascending.
+    /// Appends the records of a partition (the place of a feature in the upper half, a location in
+    /// the lower), ascending.
     pub(crate) fn rows(&self, partition: usize, rows: &mut Vec<u64>) -> Result<(), GydbError> {
         let cap = usize::from(self.features.summary().cap);
         let mut incomplete = 0;
         for feature in self.features.features_of(partition..partition + 1) {
             let (feature, locations) = feature?;
             let (place, before) = (u64::from(place_of(feature)) << 32, rows.len());
-            self.moves.each(locations, |location| rows.push(place | u64::from(location)));
+            self.moves
+                .each(locations, |location| rows.push(place | u64::from(location)));
             let kept = rows.len() - before;
             incomplete += u64::from(locations.len() == cap && kept > 0 && kept < cap);
         }
@@ -37,8 +44,8 @@ impl<'a> Part<'a> {
         Ok(())
     }
 
-    /// Features that have lost locations, though others that the cap had left out would have had room then: of the partitions
-    /// whose rows were asked for.
+    /// Features that have lost locations, though others that the cap had left out would have had
+    /// room then: of the partitions whose rows were asked for.
     pub(crate) fn incomplete(&self) -> u64 {
         self.incomplete.load(Relaxed)
     }
@@ -47,15 +54,17 @@ impl<'a> Part<'a> {
 /// Where windows go. They keep their order.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Moves {
-    /// Neighbouring windows with a common fate, by the first: which number that gets, or that none of them stays. The first
-    /// run begins at 0.
+    /// Neighbouring windows with a common fate, by the first: which number that gets, or that none
+    /// of them stays. The first run begins at 0.
     runs: Vec<(u32, Option<u32>)>,
 }
 
 impl Moves {
     /// All windows, from number `first` on.
     pub(crate) fn behind(first: u32) -> Moves {
-        Moves { runs: vec![(0, Some(first))] }
+        Moves {
+            runs: vec![(0, Some(first))],
+        }
     }
 
     /// The windows of the targets that are kept, numbered anew from 0.
@@ -117,6 +126,9 @@ mod tests {
 
     #[test]
     fn all_windows_move_together() {
-        assert_eq!(moved(&Moves::behind(7), &[0, 3, u32::MAX - 7]), [7, 10, u32::MAX]);
+        assert_eq!(
+            moved(&Moves::behind(7), &[0, 3, u32::MAX - 7]),
+            [7, 10, u32::MAX]
+        );
     }
 }

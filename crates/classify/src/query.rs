@@ -57,14 +57,15 @@ impl Wanted {
     }
 }
 
-/// What the line of a read tells behind `C` or `U`, its name, its taxid, and its letters (`|` between mates).
+/// What the line of a read tells behind `C` or `U`, its name, its taxid, and its letters (`|`
+/// between mates).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Lines {
     /// Hits of the candidates by taxid, where Kraken 2 has k-mers by taxid.
     #[default]
     Hits,
-    /// Where on which target it may come from: name, first and last letter (from 1), hits there, features of the read, and the share of
-    /// the windows there that were hit.
+    /// Where on which target it may come from: name, first and last letter (from 1), hits there,
+    /// features of the read, and the share of the windows there that were hit.
     Locations,
 }
 
@@ -107,12 +108,23 @@ pub struct Summary {
     pub depth: Depth,
 }
 
-/// The windows that the reads of `source` were found in, for the coverage filter: a pass over all reads before that of [`classify`].
+/// The windows that the reads of `source` were found in, for the coverage filter: a pass over all
+/// reads before that of [`classify`].
 ///
 /// # Errors
 /// See [`QueryError`].
-pub fn covered(hits: &Hits<'_>, source: Source, config: &Config, progress: &Progress) -> Result<Covered, QueryError> {
-    cover(Road::Sequences(hits), Tasks::Sequences(source, 0), config, progress)
+pub fn covered(
+    hits: &Hits<'_>,
+    source: Source,
+    config: &Config,
+    progress: &Progress,
+) -> Result<Covered, QueryError> {
+    cover(
+        Road::Sequences(hits),
+        Tasks::Sequences(source, 0),
+        config,
+        progress,
+    )
 }
 
 /// The windows that stored reads were found in; see [`covered`].
@@ -124,11 +136,17 @@ pub fn covered_candidates(
     config: &Config,
     progress: &Progress,
 ) -> Result<Covered, QueryError> {
-    cover(Road::Stored(candidates), Tasks::Stored(candidates, 0), config, progress)
+    cover(
+        Road::Stored(candidates),
+        Tasks::Stored(candidates, 0),
+        config,
+        progress,
+    )
 }
 
-/// Classifies the reads of `source`, none of them by what was `dropped`: a line for each and the reads that are extracted go to
-/// `outlets`, in their order. The files of extracted reads are left to be completed.
+/// Classifies the reads of `source`, none of them by what was `dropped`: a line for each and the
+/// reads that are extracted go to `outlets`, in their order. The files of extracted reads are left
+/// to be completed.
 ///
 /// # Errors
 /// See [`QueryError`].
@@ -140,10 +158,18 @@ pub fn classify(
     outlets: &mut Outlets<'_>,
     progress: &Progress,
 ) -> Result<Summary, QueryError> {
-    answer(Road::Sequences(hits), Tasks::Sequences(source, 0), config, dropped, outlets, progress)
+    answer(
+        Road::Sequences(hits),
+        Tasks::Sequences(source, 0),
+        config,
+        dropped,
+        outlets,
+        progress,
+    )
 }
 
-/// Classifies stored reads, as [`classify`] does those that candidates were stored of. None can be extracted: only their names are there.
+/// Classifies stored reads, as [`classify`] does those that candidates were stored of. None can be
+/// extracted: only their names are there.
 ///
 /// # Errors
 /// See [`QueryError`].
@@ -154,10 +180,22 @@ pub fn classify_candidates(
     outlets: &mut Outlets<'_>,
     progress: &Progress,
 ) -> Result<Summary, QueryError> {
-    answer(Road::Stored(candidates), Tasks::Stored(candidates, 0), config, dropped, outlets, progress)
+    answer(
+        Road::Stored(candidates),
+        Tasks::Stored(candidates, 0),
+        config,
+        dropped,
+        outlets,
+        progress,
+    )
 }
 
-fn cover(road: Road<'_>, tasks: Tasks<'_>, config: &Config, progress: &Progress) -> Result<Covered, QueryError> {
+fn cover(
+    road: Road<'_>,
+    tasks: Tasks<'_>,
+    config: &Config,
+    progress: &Progress,
+) -> Result<Covered, QueryError> {
     let mut all = Covered::default();
     let dropped = Dropped::default();
     let start = || Answerer::new(road.catalogue(), config, &dropped);
@@ -169,10 +207,17 @@ fn cover(road: Road<'_>, tasks: Tasks<'_>, config: &Config, progress: &Progress)
         })?;
         Ok(covered)
     };
-    road.follow(tasks, config.threads, progress, start, work, |_, covered| {
-        all.merge(&covered);
-        Ok(())
-    })?;
+    road.follow(
+        tasks,
+        config.threads,
+        progress,
+        start,
+        work,
+        |_, covered| {
+            all.merge(&covered);
+            Ok(())
+        },
+    )?;
     Ok(all)
 }
 
@@ -194,18 +239,27 @@ fn answer(
         })?;
         Ok(answers)
     };
-    road.follow(tasks, config.threads, progress, start, work, |task, answers| {
-        outlets.take(&task.batches, &answers)?;
-        summary.add(&answers);
-        Ok(())
-    })?;
+    road.follow(
+        tasks,
+        config.threads,
+        progress,
+        start,
+        work,
+        |task, answers| {
+            outlets.take(&task.batches, &answers)?;
+            summary.add(&answers);
+            Ok(())
+        },
+    )?;
     summary.complete(road.catalogue(), config.wanted);
     Ok(summary)
 }
 
 impl Outlets<'_> {
     fn take(&mut self, batches: &[Batch; 2], answers: &Answers) -> Result<(), QueryError> {
-        self.lines.write_all(&answers.text).map_err(QueryError::Sink)?;
+        self.lines
+            .write_all(&answers.text)
+            .map_err(QueryError::Sink)?;
         let mut extracts = self.extracts.iter_mut();
         Ok(extracts.try_for_each(|extract| extract.take(batches, &answers.taxa))?)
     }
@@ -229,7 +283,10 @@ impl Summary {
     fn complete(&mut self, catalogue: &Catalogue, wanted: Wanted) {
         if wanted.evidence {
             let windows = Genomes::new(&catalogue.targets).windows();
-            self.tally.know(|taxon| Some(catalogue.distinct(taxon)), |taxon| windows.get(&taxon).copied());
+            self.tally.know(
+                |taxon| Some(catalogue.distinct(taxon)),
+                |taxon| windows.get(&taxon).copied(),
+            );
         }
     }
 }

@@ -1,8 +1,9 @@
 //! Reference sequences, cut into chunks of whole windows.
 //!
-//! Every thread reads a file of its own, and helps with those of others when no more are left, so that files are decompressed side by
-//! side and one large file is still sketched by all. How many windows the files before have is then not known; windows are numbered
-//! within their file, [`Numbers`] makes them windows of the database once all is read.
+//! Every thread reads a file of its own, and helps with those of others when no more are left, so
+//! that files are decompressed side by side and one large file is still sketched by all. How many
+//! windows the files before have is then not known; windows are numbered within their file,
+//! [`Numbers`] makes them windows of the database once all is read.
 
 mod file;
 
@@ -43,7 +44,8 @@ pub(crate) struct References<'a> {
     taxon_of: Mutex<&'a mut TaxonOf<'a>>,
     /// Files that were read.
     done: Mutex<Vec<Option<Read>>>,
-    /// How many files count: those before the first that failed, or none after a failure of something else.
+    /// How many files count: those before the first that failed, or none after a failure of
+    /// something else.
     wanted: AtomicUsize,
     failure: Mutex<Option<BuildError>>,
     progress: &'a Progress,
@@ -57,7 +59,8 @@ struct Slot {
 }
 
 impl<'a> References<'a> {
-    /// The sequences of `files`, for so many threads; `taxon_of` is told the header of each, and its file.
+    /// The sequences of `files`, for so many threads; `taxon_of` is told the header of each, and
+    /// its file.
     pub(crate) fn new(
         files: &'a [PathBuf],
         shape: SketchShape,
@@ -107,17 +110,23 @@ impl<'a> References<'a> {
         true
     }
 
-    /// Fills a chunk from the file of a slot; false, and no file any more, when it has no more or its letters are not wanted.
+    /// Fills a chunk from the file of a slot; false, and no file any more, when it has no more or
+    /// its letters are not wanted.
     fn fill(&self, slot: &mut Slot, chunk: &mut Chunk) -> bool {
         let Slot { file, batch } = slot;
-        let Some(open) = file.as_mut() else { return false };
+        let Some(open) = file.as_mut() else {
+            return false;
+        };
         let number = open.number();
         if number >= self.wanted.load(Relaxed) {
             *file = None;
             return false;
         }
         let more = open.fill(chunk, batch, self.shape, &mut |header| {
-            let mut taxon_of = self.taxon_of.lock().expect("no thread panics while it names a taxon");
+            let mut taxon_of = self
+                .taxon_of
+                .lock()
+                .expect("no thread panics while it names a taxon");
             (**taxon_of)(header, &self.files[number])
         });
         self.progress.advance(open.advanced());
@@ -134,14 +143,21 @@ impl<'a> References<'a> {
 
     fn close(&self, file: Option<File>) {
         let Some(file) = file else { return };
-        let mut done = self.done.lock().expect("no thread panics while it closes a file");
+        let mut done = self
+            .done
+            .lock()
+            .expect("no thread panics while it closes a file");
         let number = file.number();
         done[number] = Some(file.into_read());
     }
 
-    /// A file failed: those behind it are wanted no more, those before it may have failures that come first.
+    /// A file failed: those behind it are wanted no more, those before it may have failures that
+    /// come first.
     fn fail_at(&self, number: usize, error: BuildError) {
-        let mut failure = self.failure.lock().expect("no thread panics while it fails");
+        let mut failure = self
+            .failure
+            .lock()
+            .expect("no thread panics while it fails");
         if self.wanted.fetch_min(number, Relaxed) > number {
             *failure = Some(error);
         }
@@ -149,7 +165,10 @@ impl<'a> References<'a> {
 
     /// Something else failed: no file is wanted any more.
     pub(crate) fn fail(&self, error: BuildError) {
-        let mut failure = self.failure.lock().expect("no thread panics while it fails");
+        let mut failure = self
+            .failure
+            .lock()
+            .expect("no thread panics while it fails");
         self.wanted.store(0, Relaxed);
         failure.get_or_insert(error);
     }
@@ -159,13 +178,26 @@ impl<'a> References<'a> {
     /// # Errors
     /// The failure of the first file that failed, if one did.
     pub(crate) fn finish(self, mut targets: Targets) -> Result<(Targets, Numbers), BuildError> {
-        if let Some(failure) = self.failure.into_inner().expect("no thread panics while it fails") {
+        if let Some(failure) = self
+            .failure
+            .into_inner()
+            .expect("no thread panics while it fails")
+        {
             return Err(failure);
         }
         let mut source = targets.sources();
-        let mut numbers = Numbers { starts: vec![0; self.blocks.into_inner()] };
-        let done = self.done.into_inner().expect("no thread panics while it closes a file");
-        for Read { targets: here, blocks } in done.into_iter().flatten() {
+        let mut numbers = Numbers {
+            starts: vec![0; self.blocks.into_inner()],
+        };
+        let done = self
+            .done
+            .into_inner()
+            .expect("no thread panics while it closes a file");
+        for Read {
+            targets: here,
+            blocks,
+        } in done.into_iter().flatten()
+        {
             let start = targets.all_windows();
             let any = !here.is_empty();
             for mut target in here {
@@ -192,23 +224,34 @@ impl Numbers {
     /// The window that `provisional`, which a chunk gave, means.
     #[inline(always)]
     pub(crate) fn window(&self, provisional: u64) -> u32 {
-        self.starts[(provisional >> BLOCK_BITS) as usize] + (provisional & ((1 << BLOCK_BITS) - 1)) as u32
+        self.starts[(provisional >> BLOCK_BITS) as usize]
+            + (provisional & ((1 << BLOCK_BITS) - 1)) as u32
     }
 
     /// The bytes that [`Numbers::from_bytes`] reads.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
-        self.starts.iter().flat_map(|start| start.to_le_bytes()).collect()
+        self.starts
+            .iter()
+            .flat_map(|start| start.to_le_bytes())
+            .collect()
     }
 
     /// Reads what [`Numbers::to_bytes`] wrote; `None` when the bytes are anything else.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Numbers> {
         let (starts, rest) = bytes.as_chunks();
-        rest.is_empty().then(|| Numbers { starts: starts.iter().map(|start| u32::from_le_bytes(*start)).collect() })
+        rest.is_empty().then(|| Numbers {
+            starts: starts
+                .iter()
+                .map(|start| u32::from_le_bytes(*start))
+                .collect(),
+        })
     }
 
     /// The numbers of so many blocks that follow each other.
     #[cfg(test)]
     pub(crate) fn following(blocks: u32) -> Numbers {
-        Numbers { starts: (0..blocks).map(|block| block << BLOCK_BITS).collect() }
+        Numbers {
+            starts: (0..blocks).map(|block| block << BLOCK_BITS).collect(),
+        }
     }
 }

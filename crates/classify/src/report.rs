@@ -1,8 +1,8 @@
 //! Reports of what was classified, each a function from a [`Tally`](crate::tally::Tally) to a text.
 //!
-//! All write to a `&mut dyn Write`, list taxa in an order that depends on the counts and taxids alone, and are valid,
-//! without `nan`, for samples without reads or without hits. Names keep their letters; control characters in them,
-//! which would break lines and columns, become spaces.
+//! All write to a `&mut dyn Write`, list taxa in an order that depends on the counts and taxids
+//! alone, and are valid, without `nan`, for samples without reads or without hits. Names keep their
+//! letters; control characters in them, which would break lines and columns, become spaces.
 
 mod bracken;
 mod cami;

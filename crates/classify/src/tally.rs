@@ -1,8 +1,8 @@
 //! What the reads of one sample were assigned to, and what speaks for each taxon.
 //!
-//! A [`Tally`] is filled read by read, in any order, by any number of workers; merged tallies equal the tally of all
-//! reads. It counts exactly, except that the distinct features of a taxon are estimated once there are many
-//! ([`Distinct`]).
+//! A [`Tally`] is filled read by read, in any order, by any number of workers; merged tallies equal
+//! the tally of all reads. It counts exactly, except that the distinct features of a taxon are
+//! estimated once there are many ([`Distinct`]).
 
 mod depth;
 mod distinct;
@@ -87,11 +87,18 @@ impl Tally {
 
     /// The taxa that evidence was noted for, ascending.
     pub fn witnessed(&self) -> impl Iterator<Item = (Taxon, &Evidence)> {
-        self.evidence.iter().map(|(&taxon, evidence)| (taxon, evidence))
+        self.evidence
+            .iter()
+            .map(|(&taxon, evidence)| (taxon, evidence))
     }
 
-    /// Tells of every taxon with evidence how many distinct features and windows its targets have, where that is known.
-    pub fn know(&mut self, features: impl Fn(Taxon) -> Option<u64>, windows: impl Fn(Taxon) -> Option<u64>) {
+    /// Tells of every taxon with evidence how many distinct features and windows its targets have,
+    /// where that is known.
+    pub fn know(
+        &mut self,
+        features: impl Fn(Taxon) -> Option<u64>,
+        windows: impl Fn(Taxon) -> Option<u64>,
+    ) {
         for (&taxon, evidence) in &mut self.evidence {
             evidence.all_features = features(taxon);
             evidence.all_windows = windows(taxon);
@@ -112,8 +119,8 @@ impl Tally {
 
 /// What speaks for one taxon beside its number of reads.
 ///
-/// Many reads that hit few different features, or few of the windows, are a sign of a region shared with another
-/// genome and not of the taxon.
+/// Many reads that hit few different features, or few of the windows, are a sign of a region shared
+/// with another genome and not of the taxon.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Evidence {
     /// Features of the reads of the taxon that were found in it, each as often as it was found.
@@ -131,7 +138,8 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// Notes features of one read that were found in the taxon, and the windows that they were found in.
+    /// Notes features of one read that were found in the taxon, and the windows that they were
+    /// found in.
     pub fn hit_in(&mut self, features: &[u32], windows: impl Iterator<Item = u32>) {
         self.hit(features);
         windows.for_each(|window| self.windows.insert(window));
@@ -140,16 +148,20 @@ impl Evidence {
     /// Notes features of one read that were found in the taxon.
     pub fn hit(&mut self, features: &[u32]) {
         self.hits += features.len() as u64;
-        features.iter().for_each(|&feature| self.features.insert(feature));
+        features
+            .iter()
+            .for_each(|&feature| self.features.insert(feature));
     }
 
-    /// How many different features those were; estimated where there are many, and never more than the hits.
+    /// How many different features those were; estimated where there are many, and never more than
+    /// the hits.
     pub fn distinct(&self) -> u64 {
         self.features.count().min(self.hits)
     }
 
-    /// How many distinct features so many hits reach when every feature of the taxon is as likely as any other:
-    /// `n (1 - (1 - 1/n)^hits)` of n; for a clade the sum over its taxa. Nothing where the number of all features is not known.
+    /// How many distinct features so many hits reach when every feature of the taxon is as likely
+    /// as any other: `n (1 - (1 - 1/n)^hits)` of n; for a clade the sum over its taxa. Nothing
+    /// where the number of all features is not known.
     pub fn expected_features(&self) -> Option<f64> {
         if self.expected.is_some() {
             return self.expected;
@@ -161,7 +173,8 @@ impl Evidence {
         Some(-all * (self.hits as f64 * (-1.0 / all).ln_1p()).exp_m1())
     }
 
-    /// The share of the windows that reads were found in, 0 to 1; nothing where the number of windows is not known.
+    /// The share of the windows that reads were found in, 0 to 1; nothing where the number of
+    /// windows is not known.
     pub fn coverage(&self) -> Option<f64> {
         let all = self.all_windows.filter(|&all| all > 0)?;
         Some(self.windows.len() as f64 / all as f64)
@@ -204,15 +217,24 @@ mod tests {
     #[test]
     fn counts_and_their_sums() {
         let mut tally = Tally::new();
-        assert_eq!((tally.total(), tally.reads(7), tally.taxa().count()), (0, 0, 0));
+        assert_eq!(
+            (tally.total(), tally.reads(7), tally.taxa().count()),
+            (0, 0, 0)
+        );
         tally.assign(7, 2);
         tally.assign(3, 1);
         tally.assign(7, 3);
         tally.assign(9, 0);
         tally.leave(4);
         assert_eq!(tally.taxa().collect::<Vec<_>>(), [(3, 1), (7, 5)]);
-        assert_eq!((tally.classified(), tally.unclassified(), tally.total()), (6, 4, 10));
-        assert_eq!((tally.reads(7), tally.reads(9), tally.reads(u32::MAX)), (5, 0, 0));
+        assert_eq!(
+            (tally.classified(), tally.unclassified(), tally.total()),
+            (6, 4, 10)
+        );
+        assert_eq!(
+            (tally.reads(7), tally.reads(9), tally.reads(u32::MAX)),
+            (5, 0, 0)
+        );
     }
 
     /// Notes the reads of `range` in a tally of their own.
@@ -243,16 +265,28 @@ mod tests {
         backward.merge(&Tally::new());
         assert_eq!(forward, whole);
         assert_eq!(backward, whole);
-        assert_eq!(whole.evidence(4).map(|evidence| evidence.all_windows), Some(Some(1000)));
+        assert_eq!(
+            whole.evidence(4).map(|evidence| evidence.all_windows),
+            Some(Some(1000))
+        );
         assert_eq!(whole.evidence(5), None);
     }
 
     #[test]
     fn expected_features_are_those_of_random_hits() {
-        let expected =
-            |all, hits| Evidence { hits, all_features: Some(all), ..Evidence::default() }.expected_features();
+        let expected = |all, hits| {
+            Evidence {
+                hits,
+                all_features: Some(all),
+                ..Evidence::default()
+            }
+            .expected_features()
+        };
         assert_eq!(Evidence::default().expected_features(), None);
-        assert_eq!((expected(0, 9), expected(1, 0), expected(1, 9)), (Some(0.0), Some(0.0), Some(1.0)));
+        assert_eq!(
+            (expected(0, 9), expected(1, 0), expected(1, 9)),
+            (Some(0.0), Some(0.0), Some(1.0))
+        );
         let of = |all, hits| expected(all, hits).unwrap();
         // Two draws of two features: the second is a new one half the time.
         assert!((of(2, 2) - 1.5).abs() < 1e-12);
@@ -262,20 +296,41 @@ mod tests {
 
     #[test]
     fn a_clade_sums_what_is_known() {
-        let mut clade = Evidence { all_windows: Some(10), ..Evidence::default() };
+        let mut clade = Evidence {
+            all_windows: Some(10),
+            ..Evidence::default()
+        };
         clade.windows.insert(3);
-        let mut below = Evidence { all_windows: Some(30), all_features: Some(5), ..Evidence::default() };
+        let mut below = Evidence {
+            all_windows: Some(30),
+            all_features: Some(5),
+            ..Evidence::default()
+        };
         below.windows.insert(12);
         below.hit(&[1, 1]);
         clade.add_below(&below);
-        assert_eq!((clade.all_windows, clade.all_features, clade.hits), (Some(40), Some(5), 2));
+        assert_eq!(
+            (clade.all_windows, clade.all_features, clade.hits),
+            (Some(40), Some(5), 2)
+        );
         assert_eq!((clade.coverage(), clade.features.count()), (Some(0.05), 1));
-        let hits = |hits| Evidence { hits, all_features: Some(10), ..Evidence::default() };
+        let hits = |hits| Evidence {
+            hits,
+            all_features: Some(10),
+            ..Evidence::default()
+        };
         let (few, many) = (hits(1), hits(1000));
         let mut both = few.clone();
         both.add_below(&many);
         both.add_below(&few);
         assert!((both.expected_features().unwrap() - 12.0).abs() < 1e-9);
-        assert_eq!(Evidence { all_windows: Some(0), ..Evidence::default() }.coverage(), None);
+        assert_eq!(
+            Evidence {
+                all_windows: Some(0),
+                ..Evidence::default()
+            }
+            .coverage(),
+            None
+        );
     }
 }

@@ -22,8 +22,15 @@ pub struct Target {
 impl Target {
     /// The target with its taxon in another taxonomy that has it, and its file behind others.
     pub(crate) fn moved(&self, from: &Taxonomy, to: &Taxonomy, first_source: u32) -> Target {
-        let taxon = |taxon| to.taxon_of(from.taxid(taxon)).expect("the other taxonomy has all taxa of this");
-        Target { taxon: self.taxon.map(taxon), source: first_source.saturating_add(self.source), ..self.clone() }
+        let taxon = |taxon| {
+            to.taxon_of(from.taxid(taxon))
+                .expect("the other taxonomy has all taxa of this")
+        };
+        Target {
+            taxon: self.taxon.map(taxon),
+            source: first_source.saturating_add(self.source),
+            ..self.clone()
+        }
     }
 }
 
@@ -56,7 +63,9 @@ impl Targets {
 
     /// How many files they are of.
     pub fn sources(&self) -> u32 {
-        self.targets.last().map_or(0, |target| target.source.saturating_add(1))
+        self.targets
+            .last()
+            .map_or(0, |target| target.source.saturating_add(1))
     }
 
     /// The targets in order.
@@ -81,7 +90,10 @@ impl Targets {
     }
 
     fn end(&self, target: usize) -> u32 {
-        self.first_windows.get(target + 1).copied().unwrap_or_else(|| self.all_windows())
+        self.first_windows
+            .get(target + 1)
+            .copied()
+            .unwrap_or_else(|| self.all_windows())
     }
 
     /// Windows of all targets.
@@ -111,8 +123,8 @@ impl Targets {
         Some(())
     }
 
-    /// The bytes that [`Targets::from_bytes`] reads: how many; for each its taxon, windows, letters, the length of its name and
-    /// its file; all names.
+    /// The bytes that [`Targets::from_bytes`] reads: how many; for each its taxon, windows,
+    /// letters, the length of its name and its file; all names.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = (self.len() as u64).to_le_bytes().to_vec();
         for target in &self.targets {
@@ -122,7 +134,9 @@ impl Targets {
             bytes.extend((target.name.len() as u32).to_le_bytes());
             bytes.extend(target.source.to_le_bytes());
         }
-        self.targets.iter().for_each(|target| bytes.extend(target.name.as_bytes()));
+        self.targets
+            .iter()
+            .for_each(|target| bytes.extend(target.name.as_bytes()));
         bytes
     }
 
@@ -141,19 +155,27 @@ impl Targets {
         let (entries, mut names) = rest.split_at_checked(count.checked_mul(ENTRY)?)?;
         let mut targets = Targets::default();
         for entry in entries.chunks_exact(ENTRY) {
-            let word = |at: usize| u32::from_le_bytes(entry[at..at + 4].try_into().expect("four bytes"));
+            let word =
+                |at: usize| u32::from_le_bytes(entry[at..at + 4].try_into().expect("four bytes"));
             let letters = u64::from(word(8)) | u64::from(word(12)) << 32;
             let (name, rest) = names.split_at_checked(word(16) as usize)?;
             names = rest;
             let name = str::from_utf8(name).ok()?.to_owned();
             let taxon = Some(word(0)).filter(|&taxon| taxon != NO_TAXON);
-            targets.push(Target { name, taxon, letters, windows: word(4), source: word(20) })?;
+            targets.push(Target {
+                name,
+                taxon,
+                letters,
+                windows: word(4),
+                source: word(20),
+            })?;
         }
         names.is_empty().then_some(targets)
     }
 }
 
-/// Finds the targets of windows: a table of every so many windows leaves few targets to search among.
+/// Finds the targets of windows: a table of every so many windows leaves few targets to search
+/// among.
 #[derive(Debug)]
 pub struct TargetOf<'t> {
     first_windows: &'t [u32],
@@ -168,12 +190,18 @@ const CACHED: u32 = 1 << 15;
 impl<'t> TargetOf<'t> {
     fn new(targets: &'t Targets) -> TargetOf<'t> {
         let (first_windows, all) = (&targets.first_windows[..], targets.all_windows());
-        let shift = (0..32).find(|shift| all >> shift < CACHED).expect("2^32 >> 17 is below 2^15");
+        let shift = (0..32)
+            .find(|shift| all >> shift < CACHED)
+            .expect("2^32 >> 17 is below 2^15");
         let begun = |block: u32| {
             let start = u64::from(block) << shift;
             first_windows.partition_point(|&first| u64::from(first) <= start) as u32
         };
-        TargetOf { first_windows, shift, begun: (0..=(all >> shift) + 1).map(begun).collect() }
+        TargetOf {
+            first_windows,
+            shift,
+            begun: (0..=(all >> shift) + 1).map(begun).collect(),
+        }
     }
 
     /// The target that a window is of.
@@ -227,22 +255,50 @@ mod tests {
         let mut targets = Targets::default();
         for i in 0..3000u32 {
             let windows = [0, 1, 5, 700, 1_000_000, 3_000_000][i as usize * 7 % 11 % 6];
-            targets.push(Target { name: String::new(), taxon: None, letters: 0, windows, source: 0 }).unwrap();
+            targets
+                .push(Target {
+                    name: String::new(),
+                    taxon: None,
+                    letters: 0,
+                    windows,
+                    source: 0,
+                })
+                .unwrap();
         }
         let finder = targets.finder();
-        let ends = (0..3000).flat_map(|target| [targets.windows(target).start, targets.windows(target).end]);
-        for window in ends.flat_map(|end| [end.saturating_sub(1), end]).filter(|&at| at < targets.all_windows()) {
+        let ends = (0..3000)
+            .flat_map(|target| [targets.windows(target).start, targets.windows(target).end]);
+        for window in ends
+            .flat_map(|end| [end.saturating_sub(1), end])
+            .filter(|&at| at < targets.all_windows())
+        {
             assert_eq!(finder.window(window), targets.of_window(window), "{window}");
         }
-        assert_eq!(finder.window(targets.all_windows() - 1), targets.of_window(targets.all_windows() - 1));
+        assert_eq!(
+            finder.window(targets.all_windows() - 1),
+            targets.of_window(targets.all_windows() - 1)
+        );
     }
 
     #[test]
     fn too_many_windows_are_refused() {
         let mut targets = some();
-        let target = Target { name: String::new(), taxon: None, letters: 0, windows: u32::MAX - 704, source: 0 };
+        let target = Target {
+            name: String::new(),
+            taxon: None,
+            letters: 0,
+            windows: u32::MAX - 704,
+            source: 0,
+        };
         assert!(targets.push(target.clone()).is_some());
-        assert!(targets.push(Target { windows: 1, ..target }).is_none());
+        assert!(
+            targets
+                .push(Target {
+                    windows: 1,
+                    ..target
+                })
+                .is_none()
+        );
     }
 
     #[test]
@@ -250,7 +306,11 @@ mod tests {
         let bytes = some().to_bytes();
         assert_eq!(Targets::from_bytes(&bytes), Ok(some()));
         for end in 0..bytes.len() {
-            assert_eq!(Targets::from_bytes(&bytes[..end]), Err(DamagedTargets), "{end}");
+            assert_eq!(
+                Targets::from_bytes(&bytes[..end]),
+                Err(DamagedTargets),
+                "{end}"
+            );
         }
         assert!(Targets::from_bytes(&[bytes, vec![0]].concat()).is_err());
     }

@@ -2,10 +2,11 @@
 //!
 //! # The idea
 //!
-//! A node is a [`Taxon`]: its place in the tree when that is walked from the root, parents before children and siblings by
-//! ascending taxid. This one numbering gives most of what is asked. The root is 0, a parent is always smaller than its
-//! children, a clade is a range of numbers ([`Taxonomy::clade`]), and the same nodes get the same numbers whatever the
-//! order of lines in the files that they come from. A *taxid* is the node's number in the world: NCBI's, or made up.
+//! A node is a [`Taxon`]: its place in the tree when that is walked from the root, parents before
+//! children and siblings by ascending taxid. This one numbering gives most of what is asked. The
+//! root is 0, a parent is always smaller than its children, a clade is a range of numbers
+//! ([`Taxonomy::clade`]), and the same nodes get the same numbers whatever the order of lines in
+//! the files that they come from. A *taxid* is the node's number in the world: NCBI's, or made up.
 //!
 //! ```text
 //!                 root                      taxon   0    1     2     3     4     5
@@ -17,11 +18,13 @@
 //!  Escherichia
 //! ```
 //!
-//! The lowest common ancestor takes constant time (the module `ancestors`), an ancestor at a rank is stored with each
-//! node. Ranks are NCBI's names, kept as they are; eight of them are a [`Rank`].
+//! The lowest common ancestor takes constant time (the module `ancestors`), an ancestor at a rank
+//! is stored with each node. Ranks are NCBI's names, kept as they are; eight of them are a
+//! [`Rank`].
 //!
-//! [`read`] takes a taxonomy from dumps and tables and names what is wrong with them; [`TaxonMap`] says which taxid a reference has.
-//! A database carries the taxa that lead to its references ([`Taxonomy::subset`], [`Taxonomy::to_bytes`]).
+//! [`read`] takes a taxonomy from dumps and tables and names what is wrong with them; [`TaxonMap`]
+//! says which taxid a reference has. A database carries the taxa that lead to its references
+//! ([`Taxonomy::subset`], [`Taxonomy::to_bytes`]).
 //!
 //! # Example
 //!
@@ -131,7 +134,8 @@ impl Taxonomy {
     /// The tree of these nodes, which may come in any order.
     ///
     /// # Errors
-    /// The nodes are no tree: [`Flaw`] says why, with the place of the node in the order in which they came.
+    /// The nodes are no tree: [`Flaw`] says why, with the place of the node in the order in which
+    /// they came.
     pub fn new<'a>(nodes: impl IntoIterator<Item = Node<'a>>) -> Result<Taxonomy, TaxonomyError> {
         let mut sprouts = Sprouts::default();
         for node in nodes {
@@ -155,7 +159,14 @@ impl Taxonomy {
         }
         let by_taxid = tree::by_taxid(&parts.taxids);
         let ancestors = Ancestors::new(&parts.parents, &ends);
-        Taxonomy { parts, ends, depths, by_taxid, lineages, ancestors }
+        Taxonomy {
+            parts,
+            ends,
+            depths,
+            by_taxid,
+            lineages,
+            ancestors,
+        }
     }
 
     /// How many nodes there are, at least 1.
@@ -177,7 +188,10 @@ impl Taxonomy {
     /// What became of a taxid.
     pub fn resolve(&self, taxid: u32) -> Resolved {
         let parts = &self.parts;
-        if let Ok(at) = self.by_taxid.binary_search_by_key(&taxid, |&taxon| parts.taxids[taxon as usize]) {
+        if let Ok(at) = self
+            .by_taxid
+            .binary_search_by_key(&taxid, |&taxon| parts.taxids[taxon as usize])
+        {
             return Resolved::Here(self.by_taxid[at]);
         }
         if let Ok(at) = parts.merged.binary_search_by_key(&taxid, |merged| merged.0) {
@@ -226,12 +240,16 @@ impl Taxonomy {
     pub fn children(&self, taxon: Taxon) -> impl Iterator<Item = Taxon> + '_ {
         let clade = self.clade(taxon);
         let within = move |child: Taxon| (child < clade.end).then_some(child);
-        std::iter::successors(within(taxon + 1), move |&child| within(self.ends[child as usize]))
+        std::iter::successors(within(taxon + 1), move |&child| {
+            within(self.ends[child as usize])
+        })
     }
 
     /// The node, its parent and so on; the root comes last.
     pub fn path(&self, taxon: Taxon) -> impl Iterator<Item = Taxon> + '_ {
-        std::iter::successors(Some(taxon), |&below| (below != ROOT).then(|| self.parent(below)))
+        std::iter::successors(Some(taxon), |&below| {
+            (below != ROOT).then(|| self.parent(below))
+        })
     }
 
     /// True when `upper` is `lower` or above it.
@@ -250,7 +268,9 @@ impl Taxonomy {
     #[inline]
     pub fn rank(&self, taxon: Taxon) -> Option<Rank> {
         let lineage = &self.lineages[taxon as usize];
-        Rank::ALL.into_iter().find(|&rank| lineage[rank as usize] == taxon)
+        Rank::ALL
+            .into_iter()
+            .find(|&rank| lineage[rank as usize] == taxon)
     }
 
     /// The rank of the node as its source has it, such as "subspecies" or "no rank".
@@ -265,15 +285,22 @@ impl Taxonomy {
         (found != NONE).then_some(found)
     }
 
-    /// The rank in Kraken's letters, in the style that the tools that read reports expect: [`RankStyle::Kraken`].
+    /// The rank in Kraken's letters, in the style that the tools that read reports expect:
+    /// [`RankStyle::Kraken`].
     pub fn rank_code(&self, taxon: Taxon) -> RankCode {
         self.rank_code_in(taxon, RankStyle::Kraken)
     }
 
-    /// The rank in Kraken's letters: that of the nearest node with a letter, and how far below it the taxon is.
+    /// The rank in Kraken's letters: that of the nearest node with a letter, and how far below it
+    /// the taxon is.
     pub fn rank_code_in(&self, taxon: Taxon, style: RankStyle) -> RankCode {
         let letters = self.path(taxon).map(|above| self.letter(above, style));
-        let found = letters.zip(0..).find_map(|(letter, number)| Some(RankCode { letter: letter?, number }));
+        let found = letters.zip(0..).find_map(|(letter, number)| {
+            Some(RankCode {
+                letter: letter?,
+                number,
+            })
+        });
         found.expect("the path ends at the root, which has a letter")
     }
 
@@ -285,19 +312,25 @@ impl Taxonomy {
         }
     }
 
-    /// Only the given taxa and what is above them, numbered anew in the same order, with the taxids that were merged into
-    /// them. Deleted taxids are left out. Taxa of the result are found by [`Taxonomy::taxon_of`].
+    /// Only the given taxa and what is above them, numbered anew in the same order, with the taxids
+    /// that were merged into them. Deleted taxids are left out. Taxa of the result are found by
+    /// [`Taxonomy::taxon_of`].
     pub fn subset(&self, taxa: impl IntoIterator<Item = Taxon>) -> Taxonomy {
         let mut kept = vec![false; self.len()];
         kept[ROOT as usize] = true;
         for taxon in taxa {
-            let new = self.path(taxon).take_while(|&above| !kept[above as usize]).collect::<Vec<_>>();
-            new.into_iter().for_each(|above| kept[above as usize] = true);
+            let new = self
+                .path(taxon)
+                .take_while(|&above| !kept[above as usize])
+                .collect::<Vec<_>>();
+            new.into_iter()
+                .for_each(|above| kept[above as usize] = true);
         }
         Taxonomy::from_parts(self.parts.keep(&kept))
     }
 
-    /// The taxonomy in bytes, as `docs/formats.md` describes them. Equal taxonomies give equal bytes.
+    /// The taxonomy in bytes, as `docs/formats.md` describes them. Equal taxonomies give equal
+    /// bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
         bytes::encode(&self.parts)
     }

@@ -1,4 +1,5 @@
-//! What answers tell beside taxa, against what is found by comparing every read with every window of every target.
+//! What answers tell beside taxa, against what is found by comparing every read with every window
+//! of every target.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,17 +9,22 @@ use std::path::{Path, PathBuf};
 
 use gyrase_classify::taxonomy::{Node, Taxonomy};
 use gyrase_classify::{
-    BuildConfig, Catalogue, Collection, Config, Dropped, Extract, Genomes, Hits, Index, Lines, Outlets, Parameters,
-    Rule, Summary, Wanted, Which, build, classify, covered,
+    BuildConfig, Catalogue, Collection, Config, Dropped, Extract, Genomes, Hits, Index, Lines,
+    Outlets, Parameters, Rule, Summary, Wanted, Which, build, classify, covered,
 };
 use gyrase_fabric::Progress;
 use gyrase_fastx::{Format, PairWriter, Reader, Writer};
 use gyrase_kmer::Sketcher;
 use gyrase_tabulate::Source;
 
-/// File, taxid, name, letters of every target: 11 and 12 are species of genus 10, and 11 has two targets.
-const TARGETS: [(&str, u32, &str, usize); 4] =
-    [("a", 11, "a1", 6000), ("a", 11, "a2", 900), ("b", 12, "b1", 5000), ("c", 22, "c1", 4000)];
+/// File, taxid, name, letters of every target: 11 and 12 are species of genus 10, and 11 has two
+/// targets.
+const TARGETS: [(&str, u32, &str, usize); 4] = [
+    ("a", 11, "a1", 6000),
+    ("a", 11, "a2", 900),
+    ("b", 12, "b1", 5000),
+    ("c", 22, "c1", 4000),
+];
 
 fn letters(n: usize, seed: u64) -> Vec<u8> {
     let word = |i: u64| gyrase_kmer::mix(gyrase_kmer::mix(i ^ seed << 40)) >> 62;
@@ -39,7 +45,12 @@ struct Case {
 impl Case {
     fn new() -> Case {
         let folder = tempfile::tempdir().unwrap();
-        let node = |taxid, parent, rank| Node { taxid, parent, rank, name: "some" };
+        let node = |taxid, parent, rank| Node {
+            taxid,
+            parent,
+            rank,
+            name: "some",
+        };
         let nodes = [
             node(1, 1, "no rank"),
             node(10, 1, "genus"),
@@ -49,9 +60,14 @@ impl Case {
         ];
         let taxonomy = Taxonomy::new(nodes).unwrap();
         let file = |name: &str| {
-            let records = TARGETS.iter().enumerate().filter(|(_, target)| target.0 == name);
+            let records = TARGETS
+                .iter()
+                .enumerate()
+                .filter(|(_, target)| target.0 == name);
             let text: Vec<u8> = records
-                .flat_map(|(i, target)| [b">", target.2.as_bytes(), b"\n", &genome(i), b"\n"].concat())
+                .flat_map(|(i, target)| {
+                    [b">", target.2.as_bytes(), b"\n", &genome(i), b"\n"].concat()
+                })
                 .collect();
             let path = folder.path().join(name);
             fs::write(&path, text).unwrap();
@@ -67,11 +83,16 @@ impl Case {
             max_tmp: None,
             resume: None,
         };
-        let mut taxon_of =
-            |header: &str, _: &Path| taxonomy.taxon_of(TARGETS.iter().find(|target| target.2 == header)?.1);
+        let mut taxon_of = |header: &str, _: &Path| {
+            taxonomy.taxon_of(TARGETS.iter().find(|target| target.2 == header)?.1)
+        };
         let (_, database) = build(&config, &taxonomy, &mut taxon_of, &Progress::default()).unwrap();
         let collection = Index::of(database.unwrap()).unwrap().into();
-        Case { folder, collection, reads: reads() }
+        Case {
+            folder,
+            collection,
+            reads: reads(),
+        }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -80,40 +101,78 @@ impl Case {
 
     fn source(&self) -> Source {
         let path = self.path("reads.fq");
-        let text: String = self.reads.iter().map(|(name, letters)| record(name, letters)).collect();
+        let text: String = self
+            .reads
+            .iter()
+            .map(|(name, letters)| record(name, letters))
+            .collect();
         fs::write(&path, text).unwrap();
         Source::Single(Box::new(Reader::open(&path, &Source::options()).unwrap()))
     }
 
     /// Lines, and what was found.
-    fn run(&self, wanted: Wanted, threads: usize, dropped: &Dropped, extracts: &mut [Extract]) -> (String, Summary) {
+    fn run(
+        &self,
+        wanted: Wanted,
+        threads: usize,
+        dropped: &Dropped,
+        extracts: &mut [Extract],
+    ) -> (String, Summary) {
         let mut text = Vec::new();
-        let mut outlets = Outlets { lines: &mut text, extracts };
-        let config = Config { rule: Rule::default(), insert: 400, threads, wanted };
-        let summary =
-            classify(&Hits::of(&self.collection), self.source(), &config, dropped, &mut outlets, &Progress::default())
-                .unwrap();
+        let mut outlets = Outlets {
+            lines: &mut text,
+            extracts,
+        };
+        let config = Config {
+            rule: Rule::default(),
+            insert: 400,
+            threads,
+            wanted,
+        };
+        let summary = classify(
+            &Hits::of(&self.collection),
+            self.source(),
+            &config,
+            dropped,
+            &mut outlets,
+            &Progress::default(),
+        )
+        .unwrap();
         (String::from_utf8(text).unwrap(), summary)
     }
 }
 
 fn record(name: &str, letters: &[u8]) -> String {
-    format!("@{name} more\n{}\n+\n{}\n", str::from_utf8(letters).unwrap(), "I".repeat(letters.len()))
+    format!(
+        "@{name} more\n{}\n+\n{}\n",
+        str::from_utf8(letters).unwrap(),
+        "I".repeat(letters.len())
+    )
 }
 
-/// Short reads and two long ones of every target, both strands, with an error every 60 letters; some of nothing known.
+/// Short reads and two long ones of every target, both strands, with an error every 60 letters;
+/// some of nothing known.
 fn reads() -> Vec<(String, Vec<u8>)> {
     let mut reads = Vec::new();
     for target in 0..TARGETS.len() {
         let genome = genome(target);
-        let starts = (0..genome.len() - 150).step_by(311).map(|start| start..start + 150);
-        for (j, part) in starts.chain([0..genome.len(), genome.len() / 3..genome.len() * 2 / 3]).enumerate() {
+        let starts = (0..genome.len() - 150)
+            .step_by(311)
+            .map(|start| start..start + 150);
+        for (j, part) in starts
+            .chain([0..genome.len(), genome.len() / 3..genome.len() * 2 / 3])
+            .enumerate()
+        {
             let mut read = genome[part.clone()].to_vec();
             read.iter_mut()
                 .skip(j % 60)
                 .step_by(60)
                 .for_each(|letter| *letter = if *letter == b'G' { b'T' } else { b'G' });
-            let read = if j % 2 == 0 { read } else { gyrase_seq::reverse_complement(&read) };
+            let read = if j % 2 == 0 {
+                read
+            } else {
+                gyrase_seq::reverse_complement(&read)
+            };
             reads.push((format!("t{target}:{}-{}", part.start, part.end), read));
         }
     }
@@ -146,7 +205,12 @@ fn naive(index: &Catalogue, targets: &[Vec<Vec<u32>>], read: &[u8]) -> (usize, O
     let span = 2 + read.len() / index.parameters.sketch.stride();
     let mut best: Option<Found> = None;
     for (target, windows) in targets.iter().enumerate() {
-        let found = |window: usize| features.iter().filter(|feature| windows[window].contains(feature)).count();
+        let found = |window: usize| {
+            features
+                .iter()
+                .filter(|feature| windows[window].contains(feature))
+                .count()
+        };
         let counts: Vec<usize> = (0..windows.len()).map(found).collect();
         for first in (0..windows.len()).filter(|&first| counts[first] > 0) {
             let end = (first + span).min(windows.len());
@@ -161,32 +225,58 @@ fn naive(index: &Catalogue, targets: &[Vec<Vec<u32>>], read: &[u8]) -> (usize, O
                     .filter(move |feature| windows[window].contains(feature))
                     .map(move |&feature| (feature, window))
             };
-            best = Some(Found { target, windows: first..=last, hits: (first..=last).flat_map(at).collect() });
+            best = Some(Found {
+                target,
+                windows: first..=last,
+                hits: (first..=last).flat_map(at).collect(),
+            });
         }
     }
     (features.len(), best)
 }
 
 fn all_naive(case: &Case) -> Vec<(usize, Option<Found>)> {
-    let targets: Vec<_> =
-        (0..TARGETS.len()).map(|target| sketches(&case.collection.catalogue, &genome(target))).collect();
-    case.reads.iter().map(|(_, read)| naive(&case.collection.catalogue, &targets, read)).collect()
+    let targets: Vec<_> = (0..TARGETS.len())
+        .map(|target| sketches(&case.collection.catalogue, &genome(target)))
+        .collect();
+    case.reads
+        .iter()
+        .map(|(_, read)| naive(&case.collection.catalogue, &targets, read))
+        .collect()
 }
 
 #[test]
 fn lines_of_locations() {
     let case = Case::new();
-    let wanted = Wanted { lines: Lines::Locations, ..Wanted::default() };
+    let wanted = Wanted {
+        lines: Lines::Locations,
+        ..Wanted::default()
+    };
     let (text, _) = case.run(wanted, 1, &Dropped::default(), &mut []);
-    let (stride, window) =
-        (case.collection.catalogue.parameters.sketch.stride(), case.collection.catalogue.parameters.sketch.window());
+    let (stride, window) = (
+        case.collection.catalogue.parameters.sketch.stride(),
+        case.collection.catalogue.parameters.sketch.window(),
+    );
     let mut classified = 0;
-    for ((line, (name, read)), (features, found)) in text.lines().zip(&case.reads).zip(all_naive(&case)) {
+    for ((line, (name, read)), (features, found)) in
+        text.lines().zip(&case.reads).zip(all_naive(&case))
+    {
         let expected = match found {
-            None => format!("U\t{name}\t0\t{}\t*\t0\t0\t0\t{features}\t0.0000", read.len()),
-            Some(Found { target, windows, hits }) => {
+            None => format!(
+                "U\t{name}\t0\t{}\t*\t0\t0\t0\t{features}\t0.0000",
+                read.len()
+            ),
+            Some(Found {
+                target,
+                windows,
+                hits,
+            }) => {
                 let (_, taxid, target, letters) = TARGETS[target];
-                let start = if hits.len() < 2 { "U\t0".into() } else { format!("C\t{taxid}") };
+                let start = if hits.len() < 2 {
+                    "U\t0".into()
+                } else {
+                    format!("C\t{taxid}")
+                };
                 let (mark, taxid) = start.split_once('\t').unwrap();
                 let last = (windows.end() * stride + window).min(letters);
                 let hit = hits.iter().map(|hit| hit.1).collect::<BTreeSet<_>>().len();
@@ -206,7 +296,12 @@ fn lines_of_locations() {
     assert!(classified > 40, "{text}");
     // The first letters of the line are those of the other form.
     let (hits, _) = case.run(Wanted::default(), 3, &Dropped::default(), &mut []);
-    let start = |line: &str| line.split('\t').take(4).map(str::to_string).collect::<Vec<_>>();
+    let start = |line: &str| {
+        line.split('\t')
+            .take(4)
+            .map(str::to_string)
+            .collect::<Vec<_>>()
+    };
     assert!(hits.lines().map(start).eq(text.lines().map(start)));
     assert_eq!(case.run(wanted, 3, &Dropped::default(), &mut []).0, text);
 }
@@ -214,7 +309,11 @@ fn lines_of_locations() {
 #[test]
 fn evidence_and_depth() {
     let case = Case::new();
-    let wanted = Wanted { evidence: true, depth: true, ..Wanted::default() };
+    let wanted = Wanted {
+        evidence: true,
+        depth: true,
+        ..Wanted::default()
+    };
     let (lines, one) = case.run(wanted, 1, &Dropped::default(), &mut []);
     let (_, three) = case.run(wanted, 3, &Dropped::default(), &mut []);
     assert_eq!((&one.tally, &one.depth), (&three.tally, &three.depth));
@@ -222,26 +321,64 @@ fn evidence_and_depth() {
     let mut windows: BTreeMap<u32, BTreeSet<(usize, usize)>> = BTreeMap::new();
     let mut depth = vec![0; case.collection.catalogue.targets.all_windows() as usize];
     let all = all_naive(&case);
-    for found in
-        lines.lines().zip(&all).filter(|(line, _)| line.starts_with('C')).map(|read| read.1.1.as_ref().unwrap())
+    for found in lines
+        .lines()
+        .zip(&all)
+        .filter(|(line, _)| line.starts_with('C'))
+        .map(|read| read.1.1.as_ref().unwrap())
     {
         let taxid = TARGETS[found.target].1;
         let distinct: BTreeSet<u32> = found.hits.iter().map(|hit| hit.0).collect();
         features.entry(taxid).or_default().extend(distinct);
-        windows.entry(taxid).or_default().extend(found.hits.iter().map(|hit| (found.target, hit.1)));
-        let first = case.collection.catalogue.targets.windows(found.target as u32).start as usize;
-        found.windows.clone().for_each(|window| depth[first + window] += 1);
+        windows
+            .entry(taxid)
+            .or_default()
+            .extend(found.hits.iter().map(|hit| (found.target, hit.1)));
+        let first = case
+            .collection
+            .catalogue
+            .targets
+            .windows(found.target as u32)
+            .start as usize;
+        found
+            .windows
+            .clone()
+            .for_each(|window| depth[first + window] += 1);
     }
     assert_eq!(features.len(), 3);
     for (taxid, hits) in features {
-        let evidence = one.tally.evidence(case.collection.catalogue.taxonomy.taxon_of(taxid).unwrap()).unwrap();
+        let evidence = one
+            .tally
+            .evidence(case.collection.catalogue.taxonomy.taxon_of(taxid).unwrap())
+            .unwrap();
         let distinct: BTreeSet<u32> = hits.iter().copied().collect();
-        assert_eq!((evidence.hits, evidence.features.count()), (hits.len() as u64, distinct.len() as u64), "{taxid}");
-        assert_eq!(evidence.windows.len(), windows[&taxid].len() as u64, "{taxid}");
-        let of_taxid = case.collection.catalogue.targets.iter().zip(TARGETS).filter(|(_, target)| target.1 == taxid);
-        assert_eq!(evidence.all_windows, Some(of_taxid.map(|(target, _)| u64::from(target.windows)).sum()));
+        assert_eq!(
+            (evidence.hits, evidence.features.count()),
+            (hits.len() as u64, distinct.len() as u64),
+            "{taxid}"
+        );
+        assert_eq!(
+            evidence.windows.len(),
+            windows[&taxid].len() as u64,
+            "{taxid}"
+        );
+        let of_taxid = case
+            .collection
+            .catalogue
+            .targets
+            .iter()
+            .zip(TARGETS)
+            .filter(|(_, target)| target.1 == taxid);
+        assert_eq!(
+            evidence.all_windows,
+            Some(of_taxid.map(|(target, _)| u64::from(target.windows)).sum())
+        );
     }
-    assert_eq!(one.depth.of(0..case.collection.catalogue.targets.all_windows()), depth);
+    assert_eq!(
+        one.depth
+            .of(0..case.collection.catalogue.targets.all_windows()),
+        depth
+    );
     let (_, without) = case.run(Wanted::default(), 1, &Dropped::default(), &mut []);
     assert_eq!(without.tally.witnessed().count(), 0);
     assert_eq!(without.depth, gyrase_classify::tally::Depth::default());
@@ -252,27 +389,59 @@ fn reads_are_extracted_by_taxon() {
     let case = Case::new();
     let taxonomy = &case.collection.catalogue.taxonomy;
     let clade = |taxid| Which::clade(taxonomy, taxonomy.taxon_of(taxid).unwrap());
-    let wanted = [clade(10), clade(12), clade(1), Which::Classified, Which::Unclassified];
-    let taxids: [&[&str]; 5] =
-        [&["10", "11", "12"], &["12"], &["1", "10", "11", "12", "22"], &["1", "10", "11", "12", "22"], &["0"]];
+    let wanted = [
+        clade(10),
+        clade(12),
+        clade(1),
+        Which::Classified,
+        Which::Unclassified,
+    ];
+    let taxids: [&[&str]; 5] = [
+        &["10", "11", "12"],
+        &["12"],
+        &["1", "10", "11", "12", "22"],
+        &["1", "10", "11", "12", "22"],
+        &["0"],
+    ];
     for threads in [1, 3] {
-        let paths: Vec<PathBuf> = (0..5).map(|i| case.path(&format!("{threads}.{i}.fq"))).collect();
+        let paths: Vec<PathBuf> = (0..5)
+            .map(|i| case.path(&format!("{threads}.{i}.fq")))
+            .collect();
         let extract = |(which, path): (Which, &PathBuf)| Extract {
             which,
             to: PairWriter::new(Writer::create(path, Format::Fastq, None).unwrap(), None),
         };
         let mut extracts: Vec<Extract> = wanted.iter().cloned().zip(&paths).map(extract).collect();
-        let (lines, _) = case.run(Wanted::default(), threads, &Dropped::default(), &mut extracts);
+        let (lines, _) = case.run(
+            Wanted::default(),
+            threads,
+            &Dropped::default(),
+            &mut extracts,
+        );
         assert!(paths.iter().all(|path| !path.exists()));
-        extracts.into_iter().for_each(|extract| extract.to.complete().unwrap().publish().unwrap());
+        extracts
+            .into_iter()
+            .for_each(|extract| extract.to.complete().unwrap().publish().unwrap());
         for (path, taxids) in paths.iter().zip(taxids) {
             let mine = |line: &&str| taxids.contains(&line.split('\t').nth(2).unwrap());
-            let of_line =
-                |line: &str| case.reads.iter().find(|read| read.0 == line.split('\t').nth(1).unwrap()).unwrap();
-            let expected: String =
-                lines.lines().filter(mine).map(of_line).map(|(name, read)| record(name, read)).collect();
+            let of_line = |line: &str| {
+                case.reads
+                    .iter()
+                    .find(|read| read.0 == line.split('\t').nth(1).unwrap())
+                    .unwrap()
+            };
+            let expected: String = lines
+                .lines()
+                .filter(mine)
+                .map(of_line)
+                .map(|(name, read)| record(name, read))
+                .collect();
             assert!(!expected.is_empty());
-            assert!(fs::read_to_string(path).unwrap() == expected, "{}", path.display());
+            assert!(
+                fs::read_to_string(path).unwrap() == expected,
+                "{}",
+                path.display()
+            );
         }
     }
 }
@@ -288,18 +457,36 @@ fn reads_get_no_answer_from_what_is_dropped() {
             seen == 5
         }
     });
-    let config = Config { rule: Rule::default(), insert: 400, threads: 2, wanted: Wanted::default() };
-    let covered = covered(&Hits::of(&case.collection), case.source(), &config, &Progress::default()).unwrap();
+    let config = Config {
+        rule: Rule::default(),
+        insert: 400,
+        threads: 2,
+        wanted: Wanted::default(),
+    };
+    let covered = covered(
+        &Hits::of(&case.collection),
+        case.source(),
+        &config,
+        &Progress::default(),
+    )
+    .unwrap();
     let genomes = Genomes::new(&case.collection.catalogue.targets);
-    let dropped = Dropped::least_covered(&covered, &case.collection.catalogue.targets, &genomes, 0.1);
+    let dropped =
+        Dropped::least_covered(&covered, &case.collection.catalogue.targets, &genomes, 0.1);
     assert_eq!((dropped.genomes, dropped.hit), (1, 3));
     let count = |dropped, taxid: &str| {
         let (lines, _) = case.run(Wanted::default(), 2, dropped, &mut []);
-        lines.lines().filter(|line| line.split('\t').nth(2) == Some(taxid)).count()
+        lines
+            .lines()
+            .filter(|line| line.split('\t').nth(2) == Some(taxid))
+            .count()
     };
     let none = Dropped::default();
     assert_eq!((count(&none, "12"), count(&dropped, "12")), (1, 0));
-    assert_eq!((count(&none, "11"), count(&none, "22")), (count(&dropped, "11"), count(&dropped, "22")));
+    assert_eq!(
+        (count(&none, "11"), count(&none, "22")),
+        (count(&dropped, "11"), count(&dropped, "22"))
+    );
     assert_eq!(count(&none, "0") + 1, count(&dropped, "0"));
 }
 
@@ -309,14 +496,27 @@ fn hits_that_are_scattered_over_references_are_chance() {
     let index = &case.collection.catalogue;
     let with_features = |target: usize, features: usize| {
         let genome = genome(target);
-        let mut parts = (0..genome.len() - 60).flat_map(|start| (22..60).map(move |letters| start..start + letters));
-        let part = parts.find(|part| sketches(index, &genome[part.clone()]).concat().len() == features).unwrap();
+        let mut parts = (0..genome.len() - 60)
+            .flat_map(|start| (22..60).map(move |letters| start..start + letters));
+        let part = parts
+            .find(|part| sketches(index, &genome[part.clone()]).concat().len() == features)
+            .unwrap();
         genome[part].to_vec()
     };
     let joined = |parts: [Vec<u8>; 2]| parts.join(&b"N"[..]);
     let scattered = joined([with_features(0, 1), with_features(1, 1)]);
     let together = joined([with_features(0, 2), with_features(1, 1)]);
-    case.reads = vec![("scattered".into(), scattered), ("together".into(), together)];
+    case.reads = vec![
+        ("scattered".into(), scattered),
+        ("together".into(), together),
+    ];
     let (lines, _) = case.run(Wanted::default(), 1, &Dropped::default(), &mut []);
-    assert_eq!(lines.lines().map(|line| line.split('\t').nth(2).unwrap()).collect::<Vec<_>>(), ["0", "11"], "{lines}");
+    assert_eq!(
+        lines
+            .lines()
+            .map(|line| line.split('\t').nth(2).unwrap())
+            .collect::<Vec<_>>(),
+        ["0", "11"],
+        "{lines}"
+    );
 }

@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 
 use gyrase_classify::edit::{self, EditError, Unwanted};
 use gyrase_classify::taxonomy::{Node, ROOT, Taxonomy};
-use gyrase_classify::{BuildConfig, Contents, Index, Mismatch, Parameters, Target, Targets, build, inspect};
+use gyrase_classify::{
+    BuildConfig, Contents, Index, Mismatch, Parameters, Target, Targets, build, inspect,
+};
 use gyrase_fabric::Progress;
 use gyrase_kmer::{SketchShape, mix};
 use gyrase_table::gydb::{PARTITIONS, Writer};
@@ -18,7 +20,12 @@ const FILES: usize = 8;
 
 /// Root, a genus of two species, another species with a strain.
 fn taxonomy() -> Taxonomy {
-    let node = |taxid, parent, rank, name| Node { taxid, parent, rank, name };
+    let node = |taxid, parent, rank, name| Node {
+        taxid,
+        parent,
+        rank,
+        name,
+    };
     Taxonomy::new([
         node(1, 1, "no rank", "root"),
         node(10, 1, "genus", "One"),
@@ -31,11 +38,13 @@ fn taxonomy() -> Taxonomy {
 }
 
 fn letters(n: usize, seed: u64) -> Vec<u8> {
-    (0..n as u64).map(|i| b"ACGT"[(mix(mix(i ^ seed << 40)) >> 62) as usize]).collect()
+    (0..n as u64)
+        .map(|i| b"ACGT"[(mix(mix(i ^ seed << 40)) >> 62) as usize])
+        .collect()
 }
 
-/// References of a file: what all files share, so that features have many locations, and what it has alone. Some have no
-/// taxon, some no window.
+/// References of a file: what all files share, so that features have many locations, and what it
+/// has alone. Some have no taxon, some no window.
 fn fasta(number: usize) -> String {
     let shared = letters(3000, 77);
     let taxids = [Some(11), Some(12), None, Some(23), Some(22)];
@@ -45,7 +54,10 @@ fn fasta(number: usize) -> String {
         let header = taxid.map_or_else(String::new, |taxid| format!("|kraken:taxid|{taxid}"));
         let own = letters(2000 + 700 * part, (10 * number + part) as u64);
         let both = [&own[..], &shared[350 * number..], &shared[..500 * part]].concat();
-        text += &format!(">f{number}.{part}{header} more\n{}\n", String::from_utf8(both).unwrap());
+        text += &format!(
+            ">f{number}.{part}{header} more\n{}\n",
+            String::from_utf8(both).unwrap()
+        );
     }
     text + &format!(">short{number}|kraken:taxid|12\nACGT\n")
 }
@@ -62,7 +74,13 @@ impl Place {
         for number in 0..FILES {
             fs::write(folder.path().join(format!("{number}.fa")), fasta(number)).unwrap();
         }
-        Place { folder, parameters: Parameters { locations, ..Parameters::default() } }
+        Place {
+            folder,
+            parameters: Parameters {
+                locations,
+                ..Parameters::default()
+            },
+        }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -71,7 +89,9 @@ impl Place {
 
     fn config(&self, files: Range<usize>, output: &str, threads: usize) -> BuildConfig {
         BuildConfig {
-            references: files.map(|number| self.path(&format!("{number}.fa"))).collect(),
+            references: files
+                .map(|number| self.path(&format!("{number}.fa")))
+                .collect(),
             output: Some(self.path(output)),
             parameters: self.parameters,
             threads,
@@ -86,7 +106,13 @@ impl Place {
     fn build(&self, files: Range<usize>, output: &str) -> Vec<u8> {
         let taxonomy = taxonomy();
         let config = self.config(files, output, 2);
-        build(&config, &taxonomy, &mut |header, _| taxon_of(&taxonomy, header), &Progress::default()).unwrap();
+        build(
+            &config,
+            &taxonomy,
+            &mut |header, _| taxon_of(&taxonomy, header),
+            &Progress::default(),
+        )
+        .unwrap();
         fs::read(self.path(output)).unwrap()
     }
 
@@ -96,7 +122,9 @@ impl Place {
 }
 
 fn taxon_of(taxonomy: &Taxonomy, header: &str) -> Option<u32> {
-    taxonomy.taxon_of(gyrase_classify::taxonomy::taxid_in(header.split(' ').next()?)?)
+    taxonomy.taxon_of(gyrase_classify::taxonomy::taxid_in(
+        header.split(' ').next()?,
+    )?)
 }
 
 #[test]
@@ -104,7 +132,12 @@ fn merged_parts_are_the_whole() {
     for cap in [1, 4, 254] {
         let place = Place::new(cap);
         let whole = place.build(0..FILES, "whole");
-        for (threads, cuts) in [(1, vec![3]), (2, vec![1, 2, 6]), (3, vec![0, 5]), (2, vec![])] {
+        for (threads, cuts) in [
+            (1, vec![3]),
+            (2, vec![1, 2, 6]),
+            (3, vec![0, 5]),
+            (2, vec![]),
+        ] {
             let starts = [0].into_iter().chain(cuts.iter().copied());
             let ends = cuts.iter().copied().chain([FILES]);
             let parts = starts.zip(ends).enumerate().map(|(number, (start, end))| {
@@ -113,8 +146,12 @@ fn merged_parts_are_the_whole() {
                 place.open(&name)
             });
             let parts: Vec<Index> = parts.collect();
-            let merged = edit::merge(&parts, &place.path("merged"), threads, &Progress::default()).unwrap();
-            assert!(fs::read(place.path("merged")).unwrap() == whole, "{cuts:?} with a cap of {cap}");
+            let merged =
+                edit::merge(&parts, &place.path("merged"), threads, &Progress::default()).unwrap();
+            assert!(
+                fs::read(place.path("merged")).unwrap() == whole,
+                "{cuts:?} with a cap of {cap}"
+            );
             assert_eq!((merged.repeated.len(), merged.incomplete), (0, 0));
             assert_eq!(merged.database.targets, place.open("whole").targets.len());
         }
@@ -128,30 +165,71 @@ fn what_was_merged_merges_on_and_may_be_replaced() {
     for (name, files) in [("a", 0..2), ("b", 2..5), ("c", 5..FILES)] {
         place.build(files, name);
     }
-    edit::merge(&[place.open("a"), place.open("b")], &place.path("a"), 2, &Progress::default()).unwrap();
-    edit::merge(&[place.open("a"), place.open("c")], &place.path("c"), 2, &Progress::default()).unwrap();
+    edit::merge(
+        &[place.open("a"), place.open("b")],
+        &place.path("a"),
+        2,
+        &Progress::default(),
+    )
+    .unwrap();
+    edit::merge(
+        &[place.open("a"), place.open("c")],
+        &place.path("c"),
+        2,
+        &Progress::default(),
+    )
+    .unwrap();
     assert!(fs::read(place.path("c")).unwrap() == whole);
-    let twice =
-        edit::merge(&[place.open("a"), place.open("a")], &place.path("twice"), 2, &Progress::default()).unwrap();
-    let names: Vec<String> = place.open("a").targets.iter().map(|target| target.name.clone()).collect();
+    let twice = edit::merge(
+        &[place.open("a"), place.open("a")],
+        &place.path("twice"),
+        2,
+        &Progress::default(),
+    )
+    .unwrap();
+    let names: Vec<String> = place
+        .open("a")
+        .targets
+        .iter()
+        .map(|target| target.name.clone())
+        .collect();
     assert_eq!(twice.repeated, names);
     assert_eq!(twice.database.targets, 2 * names.len());
 }
 
 #[test]
 fn added_references_are_as_built_with_the_others() {
-    for (cap, start, threads) in [(1, 1, 2), (4, 5, 1), (4, 0, 2), (254, 3, 2), (254, FILES, 2)] {
+    for (cap, start, threads) in [
+        (1, 1, 2),
+        (4, 5, 1),
+        (4, 0, 2),
+        (254, 3, 2),
+        (254, FILES, 2),
+    ] {
         let place = Place::new(cap);
         let whole = place.build(0..FILES, "whole");
         place.build(0..start, "refs");
         let taxonomy = taxonomy();
         let config = place.config(start..FILES, "refs", threads);
         // Those of the database count.
-        let config = BuildConfig { parameters: Parameters::default(), ..config };
+        let config = BuildConfig {
+            parameters: Parameters::default(),
+            ..config
+        };
         let base = place.open("refs");
         let mut taxon_of = |header: &str, _: &Path| taxon_of(&taxonomy, header);
-        let added = edit::add(&base, &config, &taxonomy, &mut taxon_of, &Progress::default()).unwrap();
-        assert!(fs::read(place.path("refs")).unwrap() == whole, "from file {start} on with a cap of {cap}");
+        let added = edit::add(
+            &base,
+            &config,
+            &taxonomy,
+            &mut taxon_of,
+            &Progress::default(),
+        )
+        .unwrap();
+        assert!(
+            fs::read(place.path("refs")).unwrap() == whole,
+            "from file {start} on with a cap of {cap}"
+        );
         assert_eq!(added.database.targets, place.open("whole").targets.len());
         assert_eq!(added.repeated, Vec::<String>::new());
     }
@@ -164,9 +242,20 @@ fn names_that_are_there_already_are_told() {
     let taxonomy = taxonomy();
     let mut taxon_of = |header: &str, _: &Path| taxon_of(&taxonomy, header);
     let config = place.config(2..4, "more", 1);
-    let added = edit::add(&place.open("refs"), &config, &taxonomy, &mut taxon_of, &Progress::default()).unwrap();
+    let added = edit::add(
+        &place.open("refs"),
+        &config,
+        &taxonomy,
+        &mut taxon_of,
+        &Progress::default(),
+    )
+    .unwrap();
     let expected = ["f2.0", "f2.1", "f2.2", "short2"];
-    let names: Vec<&str> = added.repeated.iter().map(|name| name.split('|').next().unwrap()).collect();
+    let names: Vec<&str> = added
+        .repeated
+        .iter()
+        .map(|name| name.split('|').next().unwrap())
+        .collect();
     assert_eq!(names, expected);
 }
 
@@ -175,15 +264,28 @@ fn rest(place: &Place, stays: impl Fn(&str) -> bool) {
     for number in 0..FILES {
         let text = fasta(number);
         let records = text.split_inclusive('\n').collect::<Vec<_>>();
-        let kept = records
-            .chunks(2)
-            .filter(|record| stays(record[0].trim_start_matches('>').split_whitespace().next().unwrap()));
-        fs::write(place.path(&format!("{number}.fa")), kept.flatten().copied().collect::<String>()).unwrap();
+        let kept = records.chunks(2).filter(|record| {
+            stays(
+                record[0]
+                    .trim_start_matches('>')
+                    .split_whitespace()
+                    .next()
+                    .unwrap(),
+            )
+        });
+        fs::write(
+            place.path(&format!("{number}.fa")),
+            kept.flatten().copied().collect::<String>(),
+        )
+        .unwrap();
     }
 }
 
 fn unwanted(taxids: &[u32], names: &[&str]) -> Unwanted {
-    Unwanted { taxids: taxids.to_vec(), names: names.iter().map(|&name| name.to_owned()).collect() }
+    Unwanted {
+        taxids: taxids.to_vec(),
+        names: names.iter().map(|&name| name.to_owned()).collect(),
+    }
 }
 
 #[test]
@@ -193,21 +295,43 @@ fn without_some_references_it_is_as_built_of_the_rest() {
     let base = place.open("refs");
     type Stays = fn(&str) -> bool;
     let cases: [(Unwanted, Stays); 5] = [
-        (unwanted(&[10], &[]), |name| !name.ends_with("|11") && !name.ends_with("|12")),
-        (unwanted(&[22, 12], &[]), |name| name.ends_with("|11") || !name.contains('|')),
-        (unwanted(&[0], &["f0.0|kraken:taxid|11"]), |name| name.contains('|') && !name.starts_with("f0.0")),
-        (unwanted(&[23], &["f1.0|kraken:taxid|12", "short7|kraken:taxid|12"]), |name| {
-            !name.ends_with("|23") && !name.starts_with("f1.0") && !name.starts_with("short7")
+        (unwanted(&[10], &[]), |name| {
+            !name.ends_with("|11") && !name.ends_with("|12")
         }),
+        (unwanted(&[22, 12], &[]), |name| {
+            name.ends_with("|11") || !name.contains('|')
+        }),
+        (unwanted(&[0], &["f0.0|kraken:taxid|11"]), |name| {
+            name.contains('|') && !name.starts_with("f0.0")
+        }),
+        (
+            unwanted(&[23], &["f1.0|kraken:taxid|12", "short7|kraken:taxid|12"]),
+            |name| {
+                !name.ends_with("|23") && !name.starts_with("f1.0") && !name.starts_with("short7")
+            },
+        ),
         (unwanted(&[1], &[]), |name| !name.contains('|')),
     ];
     for (unwanted, stays) in cases {
-        let removed = edit::remove(&base, &unwanted, &place.path("less"), 2, &Progress::default()).unwrap();
+        let removed = edit::remove(
+            &base,
+            &unwanted,
+            &place.path("less"),
+            2,
+            &Progress::default(),
+        )
+        .unwrap();
         rest(&place, stays);
         let expected = place.build(0..FILES, "expected");
-        assert!(fs::read(place.path("less")).unwrap() == expected, "{unwanted:?}");
+        assert!(
+            fs::read(place.path("less")).unwrap() == expected,
+            "{unwanted:?}"
+        );
         assert_eq!(removed.incomplete, 0);
-        assert_eq!(removed.database.targets, place.open("expected").targets.len());
+        assert_eq!(
+            removed.database.targets,
+            place.open("expected").targets.len()
+        );
     }
 }
 
@@ -216,13 +340,24 @@ fn features_that_the_cap_had_cut_are_counted() {
     let place = Place::new(4);
     place.build(0..FILES, "refs");
     let base = place.open("refs");
-    let removed = edit::remove(&base, &unwanted(&[11], &[]), &place.path("less"), 2, &Progress::default()).unwrap();
+    let removed = edit::remove(
+        &base,
+        &unwanted(&[11], &[]),
+        &place.path("less"),
+        2,
+        &Progress::default(),
+    )
+    .unwrap();
     let gone = base.taxonomy.taxon_of(11);
     let goes = |&&window: &&u32| base.targets.get(base.targets.of_window(window)).taxon == gone;
-    let lost = base.features.features().map(Result::unwrap).filter(|(_, locations)| {
-        let going = locations.iter().filter(goes).count();
-        locations.len() == 4 && (1..4).contains(&going)
-    });
+    let lost = base
+        .features
+        .features()
+        .map(Result::unwrap)
+        .filter(|(_, locations)| {
+            let going = locations.iter().filter(goes).count();
+            locations.len() == 4 && (1..4).contains(&going)
+        });
     let lost = lost.count() as u64;
     assert!(lost > 0);
     assert_eq!(removed.incomplete, lost);
@@ -241,26 +376,77 @@ fn what_does_not_fit_is_refused_by_name() {
     };
     let sketch = SketchShape::sampled(20, 130, 111, 5).unwrap();
     for (parameters, word) in [
-        (Parameters { sketch, ..place.parameters }, "-k 20 --window 130"),
-        (Parameters { locations: 9, ..place.parameters }, "--locations 9"),
-        (Parameters { sketch: SketchShape::new(16, 127, 112, 16).unwrap(), ..place.parameters }, "--smallest 16"),
+        (
+            Parameters {
+                sketch,
+                ..place.parameters
+            },
+            "-k 20 --window 130",
+        ),
+        (
+            Parameters {
+                locations: 9,
+                ..place.parameters
+            },
+            "--locations 9",
+        ),
+        (
+            Parameters {
+                sketch: SketchShape::new(16, 127, 112, 16).unwrap(),
+                ..place.parameters
+            },
+            "--smallest 16",
+        ),
     ] {
-        let other = Place { folder: tempfile::tempdir().unwrap(), parameters };
+        let other = Place {
+            folder: tempfile::tempdir().unwrap(),
+            parameters,
+        };
         fs::write(other.path("0.fa"), fasta(0)).unwrap();
         other.build(0..1, "b");
-        refused(&[place.open("a"), place.open("a"), other.open("b")], &["/a was built with -k 22", "/b with", word]);
+        refused(
+            &[place.open("a"), place.open("a"), other.open("b")],
+            &["/a was built with -k 22", "/b with", word],
+        );
     }
-    let node = |taxid, parent, rank, name| Node { taxid, parent, rank, name };
+    let node = |taxid, parent, rank, name| Node {
+        taxid,
+        parent,
+        rank,
+        name,
+    };
     let root = node(1, 1, "no rank", "root");
     let other = Taxonomy::new([root, node(11, 1, "species", "One first")]).unwrap();
-    let config = BuildConfig { output: Some(place.path("b")), ..place.config(0..1, "b", 1) };
-    build(&config, &other, &mut |_, _| other.taxon_of(11), &Progress::default()).unwrap();
-    let words =
-        ["taxid 11 is \"One first\" (species, below 10) in ", "/a and \"One first\" (species, below 1) in ", "/b;"];
+    let config = BuildConfig {
+        output: Some(place.path("b")),
+        ..place.config(0..1, "b", 1)
+    };
+    build(
+        &config,
+        &other,
+        &mut |_, _| other.taxon_of(11),
+        &Progress::default(),
+    )
+    .unwrap();
+    let words = [
+        "taxid 11 is \"One first\" (species, below 10) in ",
+        "/a and \"One first\" (species, below 1) in ",
+        "/b;",
+    ];
     refused(&[place.open("a"), place.open("b")], &words);
     let base = place.open("a");
-    let added = edit::add(&base, &config, &other, &mut |_, _| other.taxon_of(11), &Progress::default()).unwrap_err();
-    assert!(added.to_string().contains("below 1) in --taxonomy"), "{added}");
+    let added = edit::add(
+        &base,
+        &config,
+        &other,
+        &mut |_, _| other.taxon_of(11),
+        &Progress::default(),
+    )
+    .unwrap_err();
+    assert!(
+        added.to_string().contains("below 1) in --taxonomy"),
+        "{added}"
+    );
 }
 
 #[test]
@@ -268,14 +454,30 @@ fn only_what_is_there_can_be_removed_and_not_all_of_it() {
     let place = Place::new(254);
     let before = place.build(0..2, "a");
     let refused = |unwanted: Unwanted, words: &[&str]| {
-        let error = edit::remove(&place.open("a"), &unwanted, &place.path("a"), 1, &Progress::default()).unwrap_err();
+        let error = edit::remove(
+            &place.open("a"),
+            &unwanted,
+            &place.path("a"),
+            1,
+            &Progress::default(),
+        )
+        .unwrap_err();
         let said = error.to_string();
         assert!(words.iter().all(|&word| said.contains(word)), "{said}");
         assert!(fs::read(place.path("a")).unwrap() == before);
     };
-    refused(unwanted(&[23, 99], &["f0.0"]), &["/a has no taxid 23, taxid 99, f0.0;", "gyrase db targets"]);
-    refused(unwanted(&[], &["w", "f1.1", "x", "y", "z"]), &["has no w, x, y and 1 more"]);
-    refused(unwanted(&[1, 0], &[]), &["no reference of", "/a would be left"]);
+    refused(
+        unwanted(&[23, 99], &["f0.0"]),
+        &["/a has no taxid 23, taxid 99, f0.0;", "gyrase db targets"],
+    );
+    refused(
+        unwanted(&[], &["w", "f1.1", "x", "y", "z"]),
+        &["has no w, x, y and 1 more"],
+    );
+    refused(
+        unwanted(&[1, 0], &[]),
+        &["no reference of", "/a would be left"],
+    );
 }
 
 #[test]
@@ -283,20 +485,47 @@ fn what_others_did_meanwhile_is_not_undone() {
     let place = Place::new(254);
     place.build(0..2, "a");
     let (before, path) = (place.open("a"), place.path("a"));
-    edit::remove(&before, &unwanted(&[0], &[]), &path, 1, &Progress::default()).unwrap();
+    edit::remove(
+        &before,
+        &unwanted(&[0], &[]),
+        &path,
+        1,
+        &Progress::default(),
+    )
+    .unwrap();
     let after = fs::read(&path).unwrap();
     let taxonomy = taxonomy();
     let config = place.config(2..3, "a", 1);
     let outcomes = [
-        edit::remove(&before, &unwanted(&[11], &[]), &path, 1, &Progress::default()),
-        edit::merge(&[place.open("a"), place.open("a"), before], &path, 1, &Progress::default()),
+        edit::remove(
+            &before,
+            &unwanted(&[11], &[]),
+            &path,
+            1,
+            &Progress::default(),
+        ),
+        edit::merge(
+            &[place.open("a"), place.open("a"), before],
+            &path,
+            1,
+            &Progress::default(),
+        ),
     ];
     let before = Index::open(&path).unwrap();
     fs::copy(&path, place.path("copy")).unwrap();
     fs::rename(place.path("copy"), &path).unwrap();
-    let added = edit::add(&before, &config, &taxonomy, &mut |_, _| None, &Progress::default());
+    let added = edit::add(
+        &before,
+        &config,
+        &taxonomy,
+        &mut |_, _| None,
+        &Progress::default(),
+    );
     for outcome in outcomes.into_iter().chain([added]) {
-        assert!(matches!(outcome, Err(EditError::Replaced { .. })), "{outcome:?}");
+        assert!(
+            matches!(outcome, Err(EditError::Replaced { .. })),
+            "{outcome:?}"
+        );
         assert!(fs::read(&path).unwrap() == after);
     }
 }
@@ -306,12 +535,29 @@ fn hollow(place: &Place, windows: u32) -> Index {
     let writer = Writer::in_memory(place.parameters.locations);
     (0..PARTITIONS).for_each(|partition| writer.piece(partition, &[], &[], &[]).unwrap());
     let mut targets = Targets::default();
-    targets.push(Target { name: "big".to_owned(), taxon: Some(ROOT), letters: 0, windows, source: 0 }).unwrap();
+    targets
+        .push(Target {
+            name: "big".to_owned(),
+            taxon: Some(ROOT),
+            letters: 0,
+            windows,
+            source: 0,
+        })
+        .unwrap();
     place.build(0..1, "sections");
-    writer.section("parameters", place.open("sections").features.section("parameters").unwrap());
+    writer.section(
+        "parameters",
+        place
+            .open("sections")
+            .features
+            .section("parameters")
+            .unwrap(),
+    );
     writer.section("targets", &targets.to_bytes());
     writer.section("taxonomy", &taxonomy().subset([]).to_bytes());
-    ["distinct", "full"].into_iter().for_each(|name| writer.section(name, &[0; 8]));
+    ["distinct", "full"]
+        .into_iter()
+        .for_each(|name| writer.section(name, &[0; 8]));
     Index::of(writer.into_database().unwrap()).unwrap()
 }
 
@@ -323,7 +569,10 @@ fn more_windows_than_numbers_are_refused() {
     assert_eq!(merged.database.windows, u32::MAX);
     let parts = [1 << 31, 1 << 31].map(|windows| hollow(&place, windows));
     let error = edit::merge(&parts, &place.path("more"), 1, &Progress::default()).unwrap_err();
-    assert!(matches!(error, EditError::Mismatch(Mismatch::TooManyWindows { .. })), "{error}");
+    assert!(
+        matches!(error, EditError::Mismatch(Mismatch::TooManyWindows { .. })),
+        "{error}"
+    );
     assert!(!place.path("more").exists());
 }
 
@@ -334,21 +583,36 @@ fn a_feature_counts_for_what_its_references_have_in_common() {
     let index = place.open("refs");
     let mut naive: (BTreeMap<Option<u32>, u64>, BTreeMap<usize, u64>) = Default::default();
     for (_, locations) in index.features.features().map(Result::unwrap) {
-        let taxa = locations.iter().filter_map(|&window| index.targets.get(index.targets.of_window(window)).taxon);
+        let taxa = locations
+            .iter()
+            .filter_map(|&window| index.targets.get(index.targets.of_window(window)).taxon);
         let above = taxa.map(|taxon| index.taxonomy.path(taxon).collect::<Vec<_>>());
-        let common = above.reduce(|one, other| one.into_iter().filter(|taxon| other.contains(taxon)).collect());
+        let common = above.reduce(|one, other| {
+            one.into_iter()
+                .filter(|taxon| other.contains(taxon))
+                .collect()
+        });
         *naive.0.entry(common.map(|path| path[0])).or_default() += 1;
         *naive.1.entry(locations.len()).or_default() += 1;
     }
     let full = naive.1.get(&6).copied().unwrap_or_default();
-    assert!(full > 0 && index.full_features() == full, "{} of {full}", index.full_features());
+    assert!(
+        full > 0 && index.full_features() == full,
+        "{} of {full}",
+        index.full_features()
+    );
     assert!(naive.0.len() > 5 && naive.1.len() > 2, "{naive:?}");
     for threads in [1, 3] {
         let Contents { tally, histogram } = inspect(&index, threads, &Progress::default()).unwrap();
-        let taxa = tally.taxa().map(|(taxon, features)| (Some(taxon), features));
+        let taxa = tally
+            .taxa()
+            .map(|(taxon, features)| (Some(taxon), features));
         let all: BTreeMap<Option<u32>, u64> = taxa.chain([(None, tally.unclassified())]).collect();
         assert_eq!(all, naive.0);
-        let counted = histogram.into_iter().enumerate().filter(|entry| entry.1 > 0);
+        let counted = histogram
+            .into_iter()
+            .enumerate()
+            .filter(|entry| entry.1 > 0);
         assert_eq!(counted.collect::<BTreeMap<_, _>>(), naive.1);
     }
 }

@@ -1,4 +1,5 @@
-//! The interactive page as a text: its parts are whole, its data are right, and no name can become markup.
+//! The interactive page as a text: its parts are whole, its data are right, and no name can become
+//! markup.
 #![allow(clippy::unwrap_used, reason = "a helper of a test is a test")]
 
 mod sample;
@@ -12,7 +13,10 @@ use serde_json::{Value, json};
 const HOSTILE: &str = "</script><script>alert(1)</script><!-- \u{2028} \" ' &";
 
 fn page(taxonomy: &Taxonomy, title: &str, samples: &[(&str, &Tally)]) -> String {
-    let samples: Vec<_> = samples.iter().map(|&(name, tally)| Sample { name, tally }).collect();
+    let samples: Vec<_> = samples
+        .iter()
+        .map(|&(name, tally)| Sample { name, tally })
+        .collect();
     text(|out| report::html(taxonomy, title, &samples, out))
 }
 
@@ -23,7 +27,12 @@ fn between<'a>(page: &'a str, start: &str, end: &str) -> &'a str {
 }
 
 fn data(page: &str) -> Value {
-    serde_json::from_str(between(page, "<script type=\"application/json\" id=\"data\">", "</script>")).unwrap()
+    serde_json::from_str(between(
+        page,
+        "<script type=\"application/json\" id=\"data\">",
+        "</script>",
+    ))
+    .unwrap()
 }
 
 /// Every element that needs an end has one, in order; what is in scripts and styles is no markup.
@@ -55,15 +64,31 @@ fn the_data_are_the_tallies() {
     let page = page(&taxonomy, "Two", &[("a", &tallies[0]), ("b", &tallies[1])]);
     check_elements(&page);
     let data = data(&page);
-    let taxids = [1, 10239, 11000, 131567, 2, 1224, 561, 562, 83333, 564, 1239, 1301, 1313];
+    let taxids = [
+        1, 10239, 11000, 131567, 2, 1224, 561, 562, 83333, 564, 1239, 1301, 1313,
+    ];
     assert_eq!(data["taxids"], json!(taxids));
-    assert_eq!(data["parents"], json!([null, 0, 1, 0, 3, 4, 5, 6, 7, 6, 4, 10, 11]));
-    assert_eq!((&data["names"][7], &data["ranks"][7]), (&json!("Escherichia coli"), &json!("species")));
-    assert_eq!((&data["samples"][0]["unclassified"], &data["samples"][0]["name"]), (&json!(8), &json!("a")));
+    assert_eq!(
+        data["parents"],
+        json!([null, 0, 1, 0, 3, 4, 5, 6, 7, 6, 4, 10, 11])
+    );
+    assert_eq!(
+        (&data["names"][7], &data["ranks"][7]),
+        (&json!("Escherichia coli"), &json!("species"))
+    );
+    assert_eq!(
+        (
+            &data["samples"][0]["unclassified"],
+            &data["samples"][0]["name"]
+        ),
+        (&json!(8), &json!("a"))
+    );
     for (place, tally) in tallies.iter().enumerate() {
         let found = data["samples"][place]["reads"].as_array().unwrap();
         let reads = tally.taxa().map(|(taxon, reads)| {
-            let place = taxids.iter().position(|&taxid| taxid == taxonomy.taxid(taxon));
+            let place = taxids
+                .iter()
+                .position(|&taxid| taxid == taxonomy.taxid(taxon));
             json!([place.unwrap(), reads])
         });
         assert_eq!(found, &reads.collect::<Vec<_>>());
@@ -77,7 +102,9 @@ fn evidence_is_that_of_clades() {
     let evidence = tally.evidence_mut(taxonomy.taxon_of(562).unwrap());
     evidence.hit(&[4, 4, 5]);
     evidence.all_features = Some(1_000_000);
-    tally.evidence_mut(taxonomy.taxon_of(11000).unwrap()).all_windows = Some(7);
+    tally
+        .evidence_mut(taxonomy.taxon_of(11000).unwrap())
+        .all_windows = Some(7);
     let data = data(&page(&taxonomy, "", &[("a", &tally)]));
     let [coli, virus] = [json!([7, 2, 3, null, null]), json!([2, null, null, 0, 7])];
     let found = data["samples"][0]["evidence"].as_array().unwrap();
@@ -88,7 +115,12 @@ fn evidence_is_that_of_clades() {
 
 #[test]
 fn names_are_never_markup() {
-    let node = |taxid, name| Node { taxid, parent: 1, rank: HOSTILE, name };
+    let node = |taxid, name| Node {
+        taxid,
+        parent: 1,
+        rank: HOSTILE,
+        name,
+    };
     let taxonomy = Taxonomy::new([node(1, "root"), node(5, HOSTILE)]).unwrap();
     let tally = sample::tally(&taxonomy, &[(5, 1)]);
     let hostile = page(&taxonomy, HOSTILE, &[(HOSTILE, &tally)]);
@@ -96,9 +128,15 @@ fn names_are_never_markup() {
     assert_eq!(hostile.matches("<script").count(), 2);
     assert_eq!(hostile.matches("</script").count(), 2);
     assert!(!hostile.contains("<!--") && !hostile.contains("alert(1)</"));
-    assert!(between(&hostile, "<h1>", "</h1>").starts_with("&lt;/script&gt;&lt;script&gt;alert(1)"));
+    assert!(
+        between(&hostile, "<h1>", "</h1>").starts_with("&lt;/script&gt;&lt;script&gt;alert(1)")
+    );
     let data = data(&hostile);
-    let texts = [&data["names"][1], &data["ranks"][1], &data["samples"][0]["name"]];
+    let texts = [
+        &data["names"][1],
+        &data["ranks"][1],
+        &data["samples"][0]["name"],
+    ];
     assert_eq!(texts, [HOSTILE; 3]);
 }
 
@@ -108,12 +146,28 @@ fn the_page_asks_for_nothing_from_outside() {
     let page = page(&taxonomy, "x", &[]);
     // A namespace is a name, not an address.
     let alone = page.replace("http://www.w3.org/2000/svg", "");
-    for outside in ["http:", "https:", "src=", "href=", "@import", "url(", "fetch(", "XMLHttpRequest", "import("] {
+    for outside in [
+        "http:",
+        "https:",
+        "src=",
+        "href=",
+        "@import",
+        "url(",
+        "fetch(",
+        "XMLHttpRequest",
+        "import(",
+    ] {
         assert!(!alone.contains(outside), "{outside}");
     }
     assert!(page.contains("default-src 'none'"));
     // Names reach the page as texts, not as markup.
-    for unsafe_way in ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("] {
+    for unsafe_way in [
+        "innerHTML",
+        "outerHTML",
+        "insertAdjacentHTML",
+        "document.write",
+        "eval(",
+    ] {
         assert!(!page.contains(unsafe_way), "{unsafe_way}");
     }
 }
@@ -126,5 +180,8 @@ fn pages_of_nothing_are_whole() {
     assert_eq!(data(&none)["samples"], json!([]));
     let empty = page(&taxonomy, "", &[("none", &Tally::new())]);
     assert_eq!(data(&empty)["taxids"], json!([1]));
-    assert_eq!(data(&empty)["samples"], json!([{"name": "none", "unclassified": 0, "reads": [], "evidence": []}]));
+    assert_eq!(
+        data(&empty)["samples"],
+        json!([{"name": "none", "unclassified": 0, "reads": [], "evidence": []}])
+    );
 }

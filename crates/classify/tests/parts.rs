@@ -1,4 +1,5 @@
-//! One answer: from a whole database, slice by slice, from databases of parts of the references, from stored candidates.
+//! One answer: from a whole database, slice by slice, from databases of parts of the references,
+//! from stored candidates.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use std::fs;
@@ -6,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use gyrase_classify::taxonomy::{Node, Taxonomy};
 use gyrase_classify::{
-    BuildConfig, Candidates, CandidatesError, Collection, Config, Dropped, Hits, Index, Lines, Mismatch, Outlets,
-    Parameters, QueryError, Rule, Scratch, StoredError, Summary, Wanted, build, classify, classify_candidates, covered,
-    covered_candidates,
+    BuildConfig, Candidates, CandidatesError, Collection, Config, Dropped, Hits, Index, Lines,
+    Mismatch, Outlets, Parameters, QueryError, Rule, Scratch, StoredError, Summary, Wanted, build,
+    classify, classify_candidates, covered, covered_candidates,
 };
 use gyrase_fabric::Progress;
 use gyrase_fastx::{PairedReader, Reader};
@@ -25,7 +26,12 @@ fn letters(n: usize, seed: u64) -> Vec<u8> {
 }
 
 fn taxonomy(species: &str) -> Taxonomy {
-    let node = |taxid, parent, rank, name| Node { taxid, parent, rank, name };
+    let node = |taxid, parent, rank, name| Node {
+        taxid,
+        parent,
+        rank,
+        name,
+    };
     Taxonomy::new([
         node(1, 1, "no rank", "root"),
         node(10, 1, "genus", "One"),
@@ -36,7 +42,8 @@ fn taxonomy(species: &str) -> Taxonomy {
     .unwrap()
 }
 
-/// Four genomes. They have in common a repeat of 300 letters, three times each, so that its features are capped.
+/// Four genomes. They have in common a repeat of 300 letters, three times each, so that its
+/// features are capped.
 fn genomes() -> [Vec<u8>; 4] {
     let repeat = letters(300, 7);
     [1, 2, 3, 4].map(|seed| {
@@ -48,7 +55,9 @@ fn genomes() -> [Vec<u8>; 4] {
                 .step_by(40)
                 .for_each(|letter| *letter = if *letter == b'A' { b'C' } else { b'A' });
         }
-        [1000, 5000, 9000].iter().for_each(|&at| genome[at..at + 300].copy_from_slice(&repeat));
+        [1000, 5000, 9000]
+            .iter()
+            .for_each(|&at| genome[at..at + 300].copy_from_slice(&repeat));
         genome
     })
 }
@@ -59,12 +68,22 @@ struct Case {
 
 impl Case {
     fn new() -> Case {
-        let case = Case { folder: tempfile::tempdir().unwrap() };
+        let case = Case {
+            folder: tempfile::tempdir().unwrap(),
+        };
         for (i, genome) in genomes().into_iter().enumerate() {
-            fs::write(case.path(&format!("{i}.fa")), [format!(">g{i}\n").as_bytes(), &genome, b"\n"].concat()).unwrap();
+            fs::write(
+                case.path(&format!("{i}.fa")),
+                [format!(">g{i}\n").as_bytes(), &genome, b"\n"].concat(),
+            )
+            .unwrap();
         }
         let mut text = [String::new(), String::new()];
-        for (i, genome) in genomes().iter().chain([&letters(12_000, 9), &letters(300, 7)]).enumerate() {
+        for (i, genome) in genomes()
+            .iter()
+            .chain([&letters(12_000, 9), &letters(300, 7)])
+            .enumerate()
+        {
             for (j, start) in (0..genome.len() - 250).step_by(47).enumerate() {
                 let mates = [
                     genome[start..start + 100].to_vec(),
@@ -80,7 +99,9 @@ impl Case {
                 }
             }
         }
-        text.iter().enumerate().for_each(|(mate, text)| fs::write(case.path(&format!("{mate}.fq")), text).unwrap());
+        text.iter()
+            .enumerate()
+            .for_each(|(mate, text)| fs::write(case.path(&format!("{mate}.fq")), text).unwrap());
         fs::write(case.path("none.fq"), "").unwrap();
         case
     }
@@ -92,35 +113,56 @@ impl Case {
     fn database(&self, genomes: &[usize], taxonomy: &Taxonomy, one_in: usize) -> Index {
         let output = self.path(&format!("{genomes:?}{one_in}.gydb"));
         let config = BuildConfig {
-            references: genomes.iter().map(|i| self.path(&format!("{i}.fa"))).collect(),
+            references: genomes
+                .iter()
+                .map(|i| self.path(&format!("{i}.fa")))
+                .collect(),
             output: Some(output.clone()),
-            parameters: Parameters { sketch: SketchShape::sampled(20, 130, 112, one_in).unwrap(), locations: CAP },
+            parameters: Parameters {
+                sketch: SketchShape::sampled(20, 130, 112, one_in).unwrap(),
+                locations: CAP,
+            },
             threads: 1,
             memory: 1 << 30,
             tmp: self.folder.path().to_path_buf(),
             max_tmp: None,
             resume: None,
         };
-        let mut taxon_of = |header: &str, _: &Path| taxonomy.taxon_of(TAXIDS[header[1..].parse::<usize>().ok()?]);
+        let mut taxon_of =
+            |header: &str, _: &Path| taxonomy.taxon_of(TAXIDS[header[1..].parse::<usize>().ok()?]);
         build(&config, taxonomy, &mut taxon_of, &Progress::default()).unwrap();
         Index::open(&output).unwrap()
     }
 
     fn collection(&self, parts: &[&[usize]]) -> Collection {
-        Collection::new(parts.iter().map(|part| self.database(part, &taxonomy("One second"), 3)).collect()).unwrap()
+        Collection::new(
+            parts
+                .iter()
+                .map(|part| self.database(part, &taxonomy("One second"), 3))
+                .collect(),
+        )
+        .unwrap()
     }
 
     fn source(&self, paired: bool) -> Source {
         let [first, second] = [0, 1].map(|mate| self.path(&format!("{mate}.fq")));
-        let options = gyrase_fastx::Options { batch_bytes: 50_000, ..Source::options() };
+        let options = gyrase_fastx::Options {
+            batch_bytes: 50_000,
+            ..Source::options()
+        };
         match paired {
-            true => Source::Paired(Box::new(PairedReader::open(&first, &second, &options).unwrap())),
+            true => Source::Paired(Box::new(
+                PairedReader::open(&first, &second, &options).unwrap(),
+            )),
             false => Source::Single(Box::new(Reader::open(&first, &options).unwrap())),
         }
     }
 
     fn scratch(&self) -> Scratch<'_> {
-        Scratch { folder: self.folder.path(), limit: None }
+        Scratch {
+            folder: self.folder.path(),
+            limit: None,
+        }
     }
 
     /// Answers of hits, without and with the coverage filter.
@@ -134,10 +176,20 @@ impl Case {
         let config = config(threads);
         let genomes = gyrase_classify::Genomes::new(&collection.catalogue.targets);
         let covered = covered(hits, self.source(paired), &config, &Progress::default()).unwrap();
-        let dropped = Dropped::least_covered(&covered, &collection.catalogue.targets, &genomes, 0.3);
+        let dropped =
+            Dropped::least_covered(&covered, &collection.catalogue.targets, &genomes, 0.3);
         assert!(dropped.genomes > 0);
         [Dropped::default(), dropped].map(|dropped| {
-            answer(|outlets| classify(hits, self.source(paired), &config, &dropped, outlets, &Progress::default()))
+            answer(|outlets| {
+                classify(
+                    hits,
+                    self.source(paired),
+                    &config,
+                    &dropped,
+                    outlets,
+                    &Progress::default(),
+                )
+            })
         })
     }
 
@@ -145,27 +197,55 @@ impl Case {
         let (config, candidates) = (config(threads), Candidates::open(paths).unwrap());
         let genomes = gyrase_classify::Genomes::new(&candidates.catalogue().targets);
         let covered = covered_candidates(&candidates, &config, &Progress::default()).unwrap();
-        let dropped = Dropped::least_covered(&covered, &candidates.catalogue().targets, &genomes, 0.3);
+        let dropped =
+            Dropped::least_covered(&covered, &candidates.catalogue().targets, &genomes, 0.3);
         [Dropped::default(), dropped].map(|dropped| {
-            answer(|outlets| classify_candidates(&candidates, &config, &dropped, outlets, &Progress::default()))
+            answer(|outlets| {
+                classify_candidates(
+                    &candidates,
+                    &config,
+                    &dropped,
+                    outlets,
+                    &Progress::default(),
+                )
+            })
         })
     }
 }
 
 fn config(threads: usize) -> Config {
-    let wanted = Wanted { lines: Lines::Locations, depth: true, ..Wanted::default() };
-    Config { rule: Rule::default(), insert: 400, threads, wanted }
+    let wanted = Wanted {
+        lines: Lines::Locations,
+        depth: true,
+        ..Wanted::default()
+    };
+    Config {
+        rule: Rule::default(),
+        insert: 400,
+        threads,
+        wanted,
+    }
 }
 
-fn answer(classify: impl FnOnce(&mut Outlets<'_>) -> Result<Summary, QueryError>) -> (String, Summary) {
+fn answer(
+    classify: impl FnOnce(&mut Outlets<'_>) -> Result<Summary, QueryError>,
+) -> (String, Summary) {
     let mut text = Vec::new();
-    let summary = classify(&mut Outlets { lines: &mut text, extracts: &mut [] }).unwrap();
+    let summary = classify(&mut Outlets {
+        lines: &mut text,
+        extracts: &mut [],
+    })
+    .unwrap();
     (String::from_utf8(text).unwrap(), summary)
 }
 
 fn assert_equal(some: &[(String, Summary); 2], others: &[(String, Summary); 2], what: &str) {
     for (one, other) in some.iter().zip(others) {
-        let difference = one.0.lines().zip(other.0.lines()).find(|(one, other)| one != other);
+        let difference = one
+            .0
+            .lines()
+            .zip(other.0.lines())
+            .find(|(one, other)| one != other);
         assert_eq!(difference, None, "{what}");
         assert_eq!(
             (one.0.len(), &one.1.tally, &one.1.depth),
@@ -181,32 +261,72 @@ fn one_answer_whole_in_passes_in_parts_and_stored() {
     let whole = case.collection(&[&[0, 1, 2, 3]]);
     for paired in [false, true] {
         let expected = case.answers(&Hits::of(&whole), &whole, paired, 1);
-        let found = |taxid| expected[0].0.lines().filter(|line| line.split('\t').nth(2) == Some(taxid)).count();
-        assert!(["0", "11", "12", "22"].iter().all(|&taxid| found(taxid) > 2), "{}", expected[0].0);
-        let splits: [&[&[usize]]; 3] = [&[&[0, 1, 2, 3]], &[&[0, 1], &[2, 3]], &[&[0], &[1], &[2], &[3]]];
+        let found = |taxid| {
+            expected[0]
+                .0
+                .lines()
+                .filter(|line| line.split('\t').nth(2) == Some(taxid))
+                .count()
+        };
+        assert!(
+            ["0", "11", "12", "22"]
+                .iter()
+                .all(|&taxid| found(taxid) > 2),
+            "{}",
+            expected[0].0
+        );
+        let splits: [&[&[usize]]; 3] = [
+            &[&[0, 1, 2, 3]],
+            &[&[0, 1], &[2, 3]],
+            &[&[0], &[1], &[2], &[3]],
+        ];
         for parts in splits {
             let collection = case.collection(parts);
             for threads in [1, 8] {
                 let what = format!("{parts:?}, {threads} threads, paired: {paired}");
-                assert_equal(&case.answers(&Hits::of(&collection), &collection, paired, threads), &expected, &what);
+                assert_equal(
+                    &case.answers(&Hits::of(&collection), &collection, paired, threads),
+                    &expected,
+                    &what,
+                );
                 for most in [collection.bytes() / 7, collection.bytes() / 3] {
                     let open = || Ok::<_, QueryError>(case.source(paired));
-                    let hits = Hits::in_passes(&collection, most, case.scratch(), threads, open, &Progress::default());
+                    let hits = Hits::in_passes(
+                        &collection,
+                        most,
+                        case.scratch(),
+                        threads,
+                        open,
+                        &Progress::default(),
+                    );
                     let what = format!("{what}, {most} bytes at a time");
-                    assert_equal(&case.answers(&hits.unwrap(), &collection, paired, 9 - threads), &expected, &what);
+                    assert_equal(
+                        &case.answers(&hits.unwrap(), &collection, paired, 9 - threads),
+                        &expected,
+                        &what,
+                    );
                 }
             }
             let paths: Vec<PathBuf> = parts
                 .iter()
                 .map(|part| {
-                    let (collection, path) = (case.collection(&[part]), case.path(&format!("{part:?}.gyc")));
-                    let kept = Hits::of(&collection).keep(case.source(paired), &path, 2, &Progress::default()).unwrap();
+                    let (collection, path) = (
+                        case.collection(&[part]),
+                        case.path(&format!("{part:?}.gyc")),
+                    );
+                    let kept = Hits::of(&collection)
+                        .keep(case.source(paired), &path, 2, &Progress::default())
+                        .unwrap();
                     assert_eq!(kept, expected[0].1.tally.total());
                     path
                 })
                 .collect();
             for threads in [1, 3] {
-                assert_equal(&case.stored(&paths, threads), &expected, &format!("{parts:?} stored, paired: {paired}"));
+                assert_equal(
+                    &case.stored(&paths, threads),
+                    &expected,
+                    &format!("{parts:?} stored, paired: {paired}"),
+                );
             }
         }
     }
@@ -221,7 +341,10 @@ fn the_memory_decides_how_many_passes_it_takes() {
     assert!(all.passes == 1 && all.most >= collection.bytes());
     for threads in [1, 2, 8] {
         let least = plan(0, threads).unwrap_err();
-        assert_eq!((plan(least - (1 << 20), threads), least % (1 << 20)), (Err(least), 0));
+        assert_eq!(
+            (plan(least - (1 << 20), threads), least % (1 << 20)),
+            (Err(least), 0)
+        );
         assert!(plan(least, threads).is_ok());
         let mut before = usize::MAX;
         for more in 0..20 {
@@ -237,13 +360,33 @@ fn the_memory_decides_how_many_passes_it_takes() {
 fn no_reads_are_no_answers() {
     let case = Case::new();
     let collection = case.collection(&[&[0, 1]]);
-    let open = || Source::Single(Box::new(Reader::open(&case.path("none.fq"), &Source::options()).unwrap()));
+    let open = || {
+        Source::Single(Box::new(
+            Reader::open(&case.path("none.fq"), &Source::options()).unwrap(),
+        ))
+    };
     let progress = Progress::default();
-    let passes =
-        Hits::in_passes(&collection, 1000, case.scratch(), 2, || Ok::<_, QueryError>(open()), &progress).unwrap();
+    let passes = Hits::in_passes(
+        &collection,
+        1000,
+        case.scratch(),
+        2,
+        || Ok::<_, QueryError>(open()),
+        &progress,
+    )
+    .unwrap();
     let path = case.path("none.gyc");
     assert_eq!(passes.keep(open(), &path, 2, &progress).unwrap(), 0);
-    let answers = answer(|outlets| classify(&passes, open(), &config(2), &Dropped::default(), outlets, &progress));
+    let answers = answer(|outlets| {
+        classify(
+            &passes,
+            open(),
+            &config(2),
+            &Dropped::default(),
+            outlets,
+            &progress,
+        )
+    });
     assert_eq!((answers.0.as_str(), answers.1.tally.total()), ("", 0));
     assert_eq!(case.stored(&[path.clone(), path], 2)[0].0, "");
 }
@@ -252,47 +395,94 @@ fn no_reads_are_no_answers() {
 fn what_does_not_fit_together_is_refused_by_name() {
     let case = Case::new();
     let here = taxonomy("One second");
-    let parts = |one, other| Collection::new(vec![one, other]).map(|_| ()).unwrap_err().to_string();
+    let parts = |one, other| {
+        Collection::new(vec![one, other])
+            .map(|_| ())
+            .unwrap_err()
+            .to_string()
+    };
     let other = parts(case.database(&[0], &here, 3), case.database(&[1], &here, 4));
-    assert!(other.contains("[0]3.gydb") && other.contains("[1]4.gydb") && other.contains("--one-in 4"), "{other}");
-    let other = parts(case.database(&[0, 1], &here, 3), case.database(&[1], &taxonomy("Another"), 3));
-    assert!(other.contains("taxid 12") && other.contains("\"Another\"") && other.contains("[1]3.gydb"), "{other}");
+    assert!(
+        other.contains("[0]3.gydb") && other.contains("[1]4.gydb") && other.contains("--one-in 4"),
+        "{other}"
+    );
+    let other = parts(
+        case.database(&[0, 1], &here, 3),
+        case.database(&[1], &taxonomy("Another"), 3),
+    );
+    assert!(
+        other.contains("taxid 12") && other.contains("\"Another\"") && other.contains("[1]3.gydb"),
+        "{other}"
+    );
 
     let keep = |name: &str, index: Index, paired| {
         let path = case.path(name);
-        Hits::of(&index.into()).keep(case.source(paired), &path, 2, &Progress::default()).unwrap();
+        Hits::of(&index.into())
+            .keep(case.source(paired), &path, 2, &Progress::default())
+            .unwrap();
         path
     };
     let single = keep("single.gyc", case.database(&[0], &here, 3), false);
     let paired = keep("paired.gyc", case.database(&[2], &here, 3), true);
     let sparse = keep("sparse.gyc", case.database(&[2], &here, 4), false);
     let refused = Candidates::open(&[single.clone(), sparse]);
-    assert!(matches!(refused, Err(CandidatesError::Mismatch(Mismatch::Parameters { .. }))));
+    assert!(matches!(
+        refused,
+        Err(CandidatesError::Mismatch(Mismatch::Parameters { .. }))
+    ));
     // As many reads, but others.
     let candidates = Candidates::open(&[single, paired]).unwrap();
     let mut text = Vec::new();
-    let mut outlets = Outlets { lines: &mut text, extracts: &mut [] };
-    let refused = classify_candidates(&candidates, &config(2), &Dropped::default(), &mut outlets, &Progress::default());
-    assert!(matches!(refused, Err(QueryError::Stored(StoredError::OtherReads { .. }))), "{refused:?}");
+    let mut outlets = Outlets {
+        lines: &mut text,
+        extracts: &mut [],
+    };
+    let refused = classify_candidates(
+        &candidates,
+        &config(2),
+        &Dropped::default(),
+        &mut outlets,
+        &Progress::default(),
+    );
+    assert!(
+        matches!(
+            refused,
+            Err(QueryError::Stored(StoredError::OtherReads { .. }))
+        ),
+        "{refused:?}"
+    );
 }
 
 #[test]
 fn damaged_candidates_are_refused() {
     let case = Case::new();
     let (path, damaged) = (case.path("a.gyc"), case.path("damaged.gyc"));
-    Hits::of(&case.collection(&[&[0, 1]])).keep(case.source(true), &path, 2, &Progress::default()).unwrap();
+    Hits::of(&case.collection(&[&[0, 1]]))
+        .keep(case.source(true), &path, 2, &Progress::default())
+        .unwrap();
     let bytes = fs::read(&path).unwrap();
     let try_all = |bytes: &[u8]| {
         fs::write(&damaged, bytes).unwrap();
-        let candidates = Candidates::open(std::slice::from_ref(&damaged)).map_err(|error| error.to_string())?;
+        let candidates =
+            Candidates::open(std::slice::from_ref(&damaged)).map_err(|error| error.to_string())?;
         let mut text = Vec::new();
-        let mut outlets = Outlets { lines: &mut text, extracts: &mut [] };
-        let done =
-            classify_candidates(&candidates, &config(1), &Dropped::default(), &mut outlets, &Progress::default());
+        let mut outlets = Outlets {
+            lines: &mut text,
+            extracts: &mut [],
+        };
+        let done = classify_candidates(
+            &candidates,
+            &config(1),
+            &Dropped::default(),
+            &mut outlets,
+            &Progress::default(),
+        );
         done.map(|_| text).map_err(|error| error.to_string())
     };
     let whole = try_all(&bytes).unwrap();
-    let ends = (0..bytes.len()).step_by(997).chain(bytes.len() - 70..bytes.len());
+    let ends = (0..bytes.len())
+        .step_by(997)
+        .chain(bytes.len() - 70..bytes.len());
     for end in ends.clone() {
         let error = try_all(&bytes[..end]).unwrap_err();
         assert!(error.contains("damaged.gyc"), "{end}: {error}");
@@ -302,7 +492,8 @@ fn damaged_candidates_are_refused() {
         changed[at] ^= 1;
         // Between what is checked there is only what nobody reads.
         assert!(
-            try_all(&changed).is_ok_and(|text| text == whole) == (bytes.len() - 12..bytes.len() - 8).contains(&at),
+            try_all(&changed).is_ok_and(|text| text == whole)
+                == (bytes.len() - 12..bytes.len() - 8).contains(&at),
             "{at}"
         );
     }
@@ -317,11 +508,17 @@ fn damaged_candidates_are_refused() {
 fn scratch_files_keep_to_their_limit() {
     let case = Case::new();
     let collection = case.collection(&[&[0, 1]]);
-    let scratch = Scratch { limit: Some(5000), ..case.scratch() };
+    let scratch = Scratch {
+        limit: Some(5000),
+        ..case.scratch()
+    };
     let open = || Ok::<_, QueryError>(case.source(true));
     let most = collection.bytes() / 3;
     let refused = Hits::in_passes(&collection, most, scratch, 2, open, &Progress::default());
-    assert!(matches!(refused, Err(QueryError::Stored(StoredError::Full { limit: 5000, .. }))));
+    assert!(matches!(
+        refused,
+        Err(QueryError::Stored(StoredError::Full { limit: 5000, .. }))
+    ));
 }
 
 #[test]
@@ -329,18 +526,68 @@ fn reads_that_came_or_went_meanwhile_are_noticed() {
     let case = Case::new();
     let (collection, progress) = (case.collection(&[&[0, 1]]), Progress::default());
     let few = || {
-        Ok::<_, QueryError>(Source::Single(Box::new(Reader::open(&case.path("none.fq"), &Source::options()).unwrap())))
+        Ok::<_, QueryError>(Source::Single(Box::new(
+            Reader::open(&case.path("none.fq"), &Source::options()).unwrap(),
+        )))
     };
-    let hits = Hits::in_passes(&collection, collection.bytes() / 3, case.scratch(), 2, few, &progress).unwrap();
+    let hits = Hits::in_passes(
+        &collection,
+        collection.bytes() / 3,
+        case.scratch(),
+        2,
+        few,
+        &progress,
+    )
+    .unwrap();
     let mut text = Vec::new();
-    let mut outlets = Outlets { lines: &mut text, extracts: &mut [] };
-    let refused = classify(&hits, case.source(true), &config(2), &Dropped::default(), &mut outlets, &progress);
-    assert!(matches!(refused, Err(QueryError::Stored(StoredError::Changed { read: 1 }))), "{refused:?}");
+    let mut outlets = Outlets {
+        lines: &mut text,
+        extracts: &mut [],
+    };
+    let refused = classify(
+        &hits,
+        case.source(true),
+        &config(2),
+        &Dropped::default(),
+        &mut outlets,
+        &progress,
+    );
+    assert!(
+        matches!(
+            refused,
+            Err(QueryError::Stored(StoredError::Changed { read: 1 }))
+        ),
+        "{refused:?}"
+    );
     let all = || Ok::<_, QueryError>(case.source(true));
-    let hits = Hits::in_passes(&collection, collection.bytes() / 3, case.scratch(), 2, all, &progress).unwrap();
-    let mut outlets = Outlets { lines: &mut text, extracts: &mut [] };
-    let refused = classify(&hits, few().unwrap(), &config(2), &Dropped::default(), &mut outlets, &progress);
-    assert!(matches!(refused, Err(QueryError::Stored(StoredError::Changed { read: 1 }))), "{refused:?}");
+    let hits = Hits::in_passes(
+        &collection,
+        collection.bytes() / 3,
+        case.scratch(),
+        2,
+        all,
+        &progress,
+    )
+    .unwrap();
+    let mut outlets = Outlets {
+        lines: &mut text,
+        extracts: &mut [],
+    };
+    let refused = classify(
+        &hits,
+        few().unwrap(),
+        &config(2),
+        &Dropped::default(),
+        &mut outlets,
+        &progress,
+    );
+    assert!(
+        matches!(
+            refused,
+            Err(QueryError::Stored(StoredError::Changed { read: 1 }))
+        ),
+        "{refused:?}"
+    );
 }
 
 #[test]
@@ -348,7 +595,16 @@ fn golden_candidates_give_their_answers() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/v1");
     let candidates = Candidates::open(&[folder.join("candidates.gyc")]).unwrap();
     let answers = answer(|outlets| {
-        classify_candidates(&candidates, &config(2), &Dropped::default(), outlets, &Progress::default())
+        classify_candidates(
+            &candidates,
+            &config(2),
+            &Dropped::default(),
+            outlets,
+            &Progress::default(),
+        )
     });
-    assert_eq!(answers.0, fs::read_to_string(folder.join("candidates.tsv")).unwrap());
+    assert_eq!(
+        answers.0,
+        fs::read_to_string(folder.join("candidates.tsv")).unwrap()
+    );
 }

@@ -1,4 +1,5 @@
-//! From references to answers: the same for any threads, in memory or from a file, and right for reads of the references.
+//! From references to answers: the same for any threads, in memory or from a file, and right for
+//! reads of the references.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use std::fs;
@@ -6,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use gyrase_classify::taxonomy::{Node, Taxonomy};
 use gyrase_classify::{
-    BuildConfig, BuildSummary, Collection, Config, Dropped, Hits, Index, Outlets, Parameters, Rule, Wanted, build,
-    classify,
+    BuildConfig, BuildSummary, Collection, Config, Dropped, Hits, Index, Outlets, Parameters, Rule,
+    Wanted, build, classify,
 };
 use gyrase_fabric::Progress;
 use gyrase_fastx::{Options, PairedReader, Reader};
@@ -21,7 +22,12 @@ fn letters(n: usize, seed: u64) -> Vec<u8> {
 
 /// Root, a genus of two species, another species.
 fn taxonomy() -> Taxonomy {
-    let node = |taxid, parent, rank, name| Node { taxid, parent, rank, name };
+    let node = |taxid, parent, rank, name| Node {
+        taxid,
+        parent,
+        rank,
+        name,
+    };
     Taxonomy::new([
         node(1, 1, "no rank", "root"),
         node(10, 1, "genus", "One"),
@@ -48,14 +54,26 @@ fn references(folder: &Path) -> Vec<PathBuf> {
     let write = |(i, genome): (usize, Vec<u8>)| {
         let path = folder.join(format!("{i}.fa"));
         // A plasmid too short for a k-mer, and a contig without a taxon.
-        let text = [b">g".as_slice(), &[b'0' + i as u8], b" x\n", &genome, b"\n>short\nACGT\n"].concat();
+        let text = [
+            b">g".as_slice(),
+            &[b'0' + i as u8],
+            b" x\n",
+            &genome,
+            b"\n>short\nACGT\n",
+        ]
+        .concat();
         fs::write(&path, text).unwrap();
         path
     };
     genomes().into_iter().enumerate().map(write).collect()
 }
 
-fn built(folder: &Path, threads: usize, memory: u64, output: Option<PathBuf>) -> (BuildSummary, Option<Index>) {
+fn built(
+    folder: &Path,
+    threads: usize,
+    memory: u64,
+    output: Option<PathBuf>,
+) -> (BuildSummary, Option<Index>) {
     let config = BuildConfig {
         references: references(folder),
         output,
@@ -69,21 +87,52 @@ fn built(folder: &Path, threads: usize, memory: u64, output: Option<PathBuf>) ->
     let taxonomy = taxonomy();
     let mut taxon_of = |header: &str, file: &Path| {
         let number = file.file_stem()?.to_str()?;
-        assert!(header.starts_with(&format!("g{number}")) || header == "short", "{header} of {number}");
-        let genome = header.strip_prefix('g')?.split(' ').next()?.parse::<usize>().ok()?;
+        assert!(
+            header.starts_with(&format!("g{number}")) || header == "short",
+            "{header} of {number}"
+        );
+        let genome = header
+            .strip_prefix('g')?
+            .split(' ')
+            .next()?
+            .parse::<usize>()
+            .ok()?;
         taxonomy.taxon_of(TAXIDS[genome])
     };
-    let (summary, database) = build(&config, &taxonomy, &mut taxon_of, &Progress::default()).unwrap();
-    (summary, database.map(|database| Index::of(database).unwrap()))
+    let (summary, database) =
+        build(&config, &taxonomy, &mut taxon_of, &Progress::default()).unwrap();
+    (
+        summary,
+        database.map(|database| Index::of(database).unwrap()),
+    )
 }
 
 fn answers(index: Index, source: Source, threads: usize) -> String {
     let (mut text, collection) = (Vec::new(), Collection::from(index));
-    let config = Config { rule: Rule::default(), insert: 400, threads, wanted: Wanted::default() };
-    let mut outlets = Outlets { lines: &mut text, extracts: &mut [] };
+    let config = Config {
+        rule: Rule::default(),
+        insert: 400,
+        threads,
+        wanted: Wanted::default(),
+    };
+    let mut outlets = Outlets {
+        lines: &mut text,
+        extracts: &mut [],
+    };
     let none = Dropped::default();
-    let summary = classify(&Hits::of(&collection), source, &config, &none, &mut outlets, &Progress::default()).unwrap();
-    assert_eq!(summary.tally.total(), text.iter().filter(|&&byte| byte == b'\n').count() as u64);
+    let summary = classify(
+        &Hits::of(&collection),
+        source,
+        &config,
+        &none,
+        &mut outlets,
+        &Progress::default(),
+    )
+    .unwrap();
+    assert_eq!(
+        summary.tally.total(),
+        text.iter().filter(|&&byte| byte == b'\n').count() as u64
+    );
     String::from_utf8(text).unwrap()
 }
 
@@ -93,8 +142,16 @@ fn reads(folder: &Path) -> PathBuf {
     for (i, genome) in genomes().iter().chain([&letters(30_000, 9)]).enumerate() {
         for (j, start) in (0..genome.len() - 150).step_by(977).enumerate() {
             let read = &genome[start..start + 150];
-            let read = if j % 2 == 0 { read.to_vec() } else { gyrase_seq::reverse_complement(read) };
-            text += &format!("@g{i}:{start} more\n{}\n+\n{}\n", str::from_utf8(&read).unwrap(), "I".repeat(150));
+            let read = if j % 2 == 0 {
+                read.to_vec()
+            } else {
+                gyrase_seq::reverse_complement(read)
+            };
+            text += &format!(
+                "@g{i}:{start} more\n{}\n+\n{}\n",
+                str::from_utf8(&read).unwrap(),
+                "I".repeat(150)
+            );
         }
     }
     let path = folder.join("reads.fq");
@@ -111,29 +168,44 @@ fn one_database_for_any_threads_memory_and_place() {
     let folder = tempfile::tempdir().unwrap();
     let reads = reads(folder.path());
     let mut all = Vec::new();
-    for (number, (threads, memory)) in [(1, 1 << 30), (3, 1 << 30), (2, 0)].into_iter().enumerate() {
+    for (number, (threads, memory)) in [(1, 1 << 30), (3, 1 << 30), (2, 0)].into_iter().enumerate()
+    {
         let path = folder.path().join(format!("{number}.gydb"));
         let memory = memory.max(BuildConfig::least_memory(threads));
         let (summary, _) = built(folder.path(), threads, memory, Some(path.clone()));
-        assert_eq!((summary.targets, summary.without_taxon, summary.letters), (6, 3, 110_012));
+        assert_eq!(
+            (summary.targets, summary.without_taxon, summary.letters),
+            (6, 3, 110_012)
+        );
         let index = Index::open(&path).unwrap();
         assert_eq!(index.targets.all_windows(), summary.windows);
-        let names: Vec<&str> = index.targets.iter().map(|target| target.name.as_str()).collect();
+        let names: Vec<&str> = index
+            .targets
+            .iter()
+            .map(|target| target.name.as_str())
+            .collect();
         assert_eq!(names, ["g0", "short", "g1", "short", "g2", "short"]);
-        all.push((fs::read(&path).unwrap(), answers(index, single(&reads), threads)));
+        all.push((
+            fs::read(&path).unwrap(),
+            answers(index, single(&reads), threads),
+        ));
     }
     assert!(all.windows(2).all(|two| two[0] == two[1]));
     let (_, index) = built(folder.path(), 2, 1 << 30, None);
     assert_eq!(answers(index.unwrap(), single(&reads), 2), all[0].1);
 }
 
-/// Builds files of records with such windows that a file of 200,000 letters has more of them than a block of numbers.
+/// Builds files of records with such windows that a file of 200,000 letters has more of them than a
+/// block of numbers.
 fn built_dense(folder: &Path, files: &[PathBuf], threads: usize) -> Result<Vec<u8>, String> {
     let output = folder.join("dense.gydb");
     let config = BuildConfig {
         references: files.to_vec(),
         output: Some(output.clone()),
-        parameters: Parameters { sketch: SketchShape::sampled(22, 30, 2, 40).unwrap(), locations: 9 },
+        parameters: Parameters {
+            sketch: SketchShape::sampled(22, 30, 2, 40).unwrap(),
+            locations: 9,
+        },
         threads,
         memory: BuildConfig::least_memory(threads),
         tmp: folder.to_path_buf(),
@@ -142,24 +214,38 @@ fn built_dense(folder: &Path, files: &[PathBuf], threads: usize) -> Result<Vec<u
     };
     let taxonomy = taxonomy();
     let mut taxon_of = |header: &str, _: &Path| taxonomy.taxon_of(10 + header.len() as u32 % 3);
-    build(&config, &taxonomy, &mut taxon_of, &Progress::default()).map_err(|error| error.to_string())?;
+    build(&config, &taxonomy, &mut taxon_of, &Progress::default())
+        .map_err(|error| error.to_string())?;
     Ok(fs::read(output).unwrap())
 }
 
-/// A long file, hundreds of short ones, some of them empty or compressed, and one of thousands of scaffolds.
+/// A long file, hundreds of short ones, some of them empty or compressed, and one of thousands of
+/// scaffolds.
 fn many_files(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     let mut write = |name: String, text: &[u8]| {
         files.push(folder.join(name));
         fs::write(files.last().unwrap(), text).unwrap();
     };
-    write("long.fa".into(), &[b">long\n", &letters(300_000, 3)[..]].concat());
+    write(
+        "long.fa".into(),
+        &[b">long\n", &letters(300_000, 3)[..]].concat(),
+    );
     for i in 0..200 {
-        let text = [format!(">v{i}\n").as_bytes(), &letters(i * 17 % 900, i as u64 % 90), b"\n>more\nACGT\n"].concat();
+        let text = [
+            format!(">v{i}\n").as_bytes(),
+            &letters(i * 17 % 900, i as u64 % 90),
+            b"\n>more\nACGT\n",
+        ]
+        .concat();
         write(format!("v{i}.fa"), if i % 9 == 4 { b"" } else { &text });
     }
-    let scaffold = |i: usize| [format!("\n>s{i}\n").as_bytes(), &letters(i % 300, i as u64)].concat();
-    write("scaffolds.fa".into(), &(0..4000).flat_map(scaffold).skip(1).collect::<Vec<u8>>());
+    let scaffold =
+        |i: usize| [format!("\n>s{i}\n").as_bytes(), &letters(i % 300, i as u64)].concat();
+    write(
+        "scaffolds.fa".into(),
+        &(0..4000).flat_map(scaffold).skip(1).collect::<Vec<u8>>(),
+    );
     files
 }
 
@@ -171,7 +257,11 @@ fn many_files_are_one_database_for_any_threads() {
     let index = Index::open(&folder.path().join("dense.gydb")).unwrap();
     assert_eq!(index.targets.len(), 1 + 2 * 178 + 4000);
     assert_eq!(
-        (index.targets.get(0).source, index.targets.get(356).source, index.targets.get(357).source),
+        (
+            index.targets.get(0).source,
+            index.targets.get(356).source,
+            index.targets.get(357).source
+        ),
         (0, 178, 179)
     );
     assert!(index.targets.windows(0).len() > 2 << 16);
@@ -187,7 +277,10 @@ fn many_files_are_one_database_for_any_threads() {
     });
     assert!(found > 0);
     for threads in [2, 3, 8] {
-        assert!(built_dense(folder.path(), &files, threads).unwrap() == one, "{threads} threads");
+        assert!(
+            built_dense(folder.path(), &files, threads).unwrap() == one,
+            "{threads} threads"
+        );
     }
 }
 
@@ -196,7 +289,11 @@ fn the_first_malformed_file_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let files = many_files(folder.path());
     fs::write(&files[60], ">ok\nACGT\n>bad\nAC1T\n").unwrap();
-    fs::write(&files[40], [b">ok\n", &letters(200_000, 1)[..], b"\n>bad\nA!\n"].concat()).unwrap();
+    fs::write(
+        &files[40],
+        [b">ok\n", &letters(200_000, 1)[..], b"\n>bad\nA!\n"].concat(),
+    )
+    .unwrap();
     fs::remove_file(&files[90]).unwrap();
     for threads in [1, 2, 8, 8, 8] {
         let error = built_dense(folder.path(), &files, threads).unwrap_err();
@@ -213,7 +310,9 @@ fn distinct_features_are_those_of_a_naive_count() {
     let mut all = 0;
     for (feature, locations) in index.features.features().map(Result::unwrap) {
         all += 1;
-        let taxa = locations.iter().filter_map(|&window| index.targets.get(index.targets.of_window(window)).taxon);
+        let taxa = locations
+            .iter()
+            .filter_map(|&window| index.targets.get(index.targets.of_window(window)).taxon);
         naive.extend(taxa.map(|taxon| (taxon, feature)));
     }
     assert_eq!(all, summary.table.features);
@@ -231,7 +330,11 @@ fn reads_find_their_genome() {
     let text = answers(index.unwrap(), single(&reads(folder.path())), 2);
     for line in text.lines() {
         let columns: Vec<&str> = line.split('\t').collect();
-        let (genome, start) = columns[1].strip_prefix('g').unwrap().split_once(':').unwrap();
+        let (genome, start) = columns[1]
+            .strip_prefix('g')
+            .unwrap()
+            .split_once(':')
+            .unwrap();
         let (genome, start): (usize, usize) = (genome.parse().unwrap(), start.parse().unwrap());
         // Where the first two are alike only their genus can be told.
         let expected = match genome {
@@ -240,8 +343,15 @@ fn reads_find_their_genome() {
             _ => 0,
         };
         let near_the_border = genome < 2 && (19_700..20_300).contains(&start);
-        assert!(near_the_border || columns[2] == expected.to_string(), "{line}");
-        assert_eq!((columns[0], columns[3]), (if expected == 0 { "U" } else { "C" }, "150"), "{line}");
+        assert!(
+            near_the_border || columns[2] == expected.to_string(),
+            "{line}"
+        );
+        assert_eq!(
+            (columns[0], columns[3]),
+            (if expected == 0 { "U" } else { "C" }, "150"),
+            "{line}"
+        );
     }
 }
 
@@ -252,12 +362,22 @@ fn mates_are_one_answer() {
     let genome = &genomes()[2];
     let [first, second] = [1, 2].map(|mate| folder.path().join(format!("{mate}.fq")));
     let record = |name: &str, letters: &[u8]| {
-        format!("@{name}\n{}\n+\n{}\n", str::from_utf8(letters).unwrap(), "I".repeat(letters.len()))
+        format!(
+            "@{name}\n{}\n+\n{}\n",
+            str::from_utf8(letters).unwrap(),
+            "I".repeat(letters.len())
+        )
     };
-    fs::write(&first, record("a/1", &genome[500..600]) + &record("b/1", b"ACG")).unwrap();
+    fs::write(
+        &first,
+        record("a/1", &genome[500..600]) + &record("b/1", b"ACG"),
+    )
+    .unwrap();
     let back = gyrase_seq::reverse_complement(&genome[700..850]);
     fs::write(&second, record("a/2", &back) + &record("b/2", b"")).unwrap();
-    let source = Source::Paired(Box::new(PairedReader::open(&first, &second, &Options::default()).unwrap()));
+    let source = Source::Paired(Box::new(
+        PairedReader::open(&first, &second, &Options::default()).unwrap(),
+    ));
     let text = answers(index.unwrap(), source, 1);
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines[0].starts_with("C\ta\t22\t100|150\t22:"), "{text}");

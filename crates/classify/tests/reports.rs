@@ -34,15 +34,28 @@ fn a_kreport_is_that_of_kraken2() {
         "  5.00\t2\t0\tD\t10239\t  Viruses\n",
         "  5.00\t2\t2\tS\t11000\t    Some virus\n",
     ];
-    assert_eq!(kreport(&taxonomy, &tally, Kreport::default()), expected.concat());
+    assert_eq!(
+        kreport(&taxonomy, &tally, Kreport::default()),
+        expected.concat()
+    );
 }
 
 #[test]
 fn ranks_can_have_the_letters_of_2025() {
     let taxonomy = sample::taxonomy();
     let tally = sample::tally(&taxonomy, &[(562, 1), (11000, 1)]);
-    let found = kreport(&taxonomy, &tally, Kreport { style: RankStyle::Ncbi2025, ..Kreport::default() });
-    let codes: Vec<_> = found.lines().map(|line| line.split('\t').nth(3).unwrap()).collect();
+    let found = kreport(
+        &taxonomy,
+        &tally,
+        Kreport {
+            style: RankStyle::Ncbi2025,
+            ..Kreport::default()
+        },
+    );
+    let codes: Vec<_> = found
+        .lines()
+        .map(|line| line.split('\t').nth(3).unwrap())
+        .collect();
     assert_eq!(codes, ["R", "R1", "S", "R1", "R2", "P", "G", "S"]);
 }
 
@@ -51,8 +64,14 @@ fn a_kreport_can_be_made_of_estimates() {
     let taxonomy = sample::taxonomy();
     let species = Abundance::new(&taxonomy, &sample::tally(&taxonomy, &READS), Rank::Species);
     let found = kreport(&taxonomy, &species.tally(), Kreport::default());
-    assert!(found.starts_with(" 20.00\t8\t8\tU\t0\tunclassified\n 80.00\t32\t0\tR\t1\troot\n"), "{found}");
-    assert!(found.contains(" 60.00\t24\t0\tG\t561\t        Escherichia\n 45.00\t18\t18\tS\t562\t"), "{found}");
+    assert!(
+        found.starts_with(" 20.00\t8\t8\tU\t0\tunclassified\n 80.00\t32\t0\tR\t1\troot\n"),
+        "{found}"
+    );
+    assert!(
+        found.contains(" 60.00\t24\t0\tG\t561\t        Escherichia\n 45.00\t18\t18\tS\t562\t"),
+        "{found}"
+    );
 }
 
 #[test]
@@ -60,7 +79,12 @@ fn equal_clades_go_by_taxid_and_full_percent_has_six_letters() {
     let taxonomy = sample::taxonomy();
     let tally = sample::tally(&taxonomy, &[(564, 3), (562, 3)]);
     let found = kreport(&taxonomy, &tally, Kreport::default());
-    assert!(found.starts_with("100.00\t6\t0\tR\t1\troot\n100.00\t6\t0\tR1\t131567\t  cellular organisms\n"), "{found}");
+    assert!(
+        found.starts_with(
+            "100.00\t6\t0\tR\t1\troot\n100.00\t6\t0\tR1\t131567\t  cellular organisms\n"
+        ),
+        "{found}"
+    );
     assert!(
         found.ends_with("S\t562\t          Escherichia coli\n 50.00\t3\t3\tS\t564\t          Escherichia fergusonii\n")
     );
@@ -70,10 +94,26 @@ fn equal_clades_go_by_taxid_and_full_percent_has_six_letters() {
 fn two_columns_more_have_the_evidence_of_clades() {
     let taxonomy = sample::taxonomy();
     let mut tally = sample::tally(&taxonomy, &[(562, 2), (561, 1), (0, 1)]);
-    tally.evidence_mut(taxonomy.taxon_of(562).unwrap()).hit(&[1, 2, 3, 3]);
-    tally.evidence_mut(taxonomy.taxon_of(561).unwrap()).hit(&[3, 4]);
-    let found = kreport(&taxonomy, &tally, Kreport { evidence: true, ..Kreport::default() });
-    assert!(found.starts_with(" 25.00\t1\t1\t0\t0\tU\t0\tunclassified\n 75.00\t3\t0\t6\t4\tR\t1\troot\n"), "{found}");
+    tally
+        .evidence_mut(taxonomy.taxon_of(562).unwrap())
+        .hit(&[1, 2, 3, 3]);
+    tally
+        .evidence_mut(taxonomy.taxon_of(561).unwrap())
+        .hit(&[3, 4]);
+    let found = kreport(
+        &taxonomy,
+        &tally,
+        Kreport {
+            evidence: true,
+            ..Kreport::default()
+        },
+    );
+    assert!(
+        found.starts_with(
+            " 25.00\t1\t1\t0\t0\tU\t0\tunclassified\n 75.00\t3\t0\t6\t4\tR\t1\troot\n"
+        ),
+        "{found}"
+    );
     assert!(found.ends_with(
         " 75.00\t3\t1\t6\t4\tG\t561\t        Escherichia\n 50.00\t2\t2\t4\t3\tS\t562\t          Escherichia coli\n"
     ));
@@ -83,24 +123,51 @@ fn two_columns_more_have_the_evidence_of_clades() {
 fn a_kreport_of_nothing_is_one() {
     let taxonomy = sample::taxonomy();
     let empty = kreport(&taxonomy, &Tally::new(), Kreport::default());
-    assert_eq!(empty, "  0.00\t0\t0\tU\t0\tunclassified\n  0.00\t0\t0\tR\t1\troot\n");
-    let none = kreport(&taxonomy, &sample::tally(&taxonomy, &[(0, 3)]), Kreport::default());
-    assert_eq!(none, "100.00\t3\t3\tU\t0\tunclassified\n  0.00\t0\t0\tR\t1\troot\n");
-    let zeros =
-        kreport(&taxonomy, &sample::tally(&taxonomy, &[(1313, 3)]), Kreport { zeros: true, ..Kreport::default() });
+    assert_eq!(
+        empty,
+        "  0.00\t0\t0\tU\t0\tunclassified\n  0.00\t0\t0\tR\t1\troot\n"
+    );
+    let none = kreport(
+        &taxonomy,
+        &sample::tally(&taxonomy, &[(0, 3)]),
+        Kreport::default(),
+    );
+    assert_eq!(
+        none,
+        "100.00\t3\t3\tU\t0\tunclassified\n  0.00\t0\t0\tR\t1\troot\n"
+    );
+    let zeros = kreport(
+        &taxonomy,
+        &sample::tally(&taxonomy, &[(1313, 3)]),
+        Kreport {
+            zeros: true,
+            ..Kreport::default()
+        },
+    );
     assert_eq!(zeros.lines().count(), taxonomy.len() + 1);
     assert!(zeros.starts_with("  0.00\t0\t0\tU\t0\tunclassified\n100.00\t3\t0\tR\t1\troot\n"));
-    assert!(zeros.ends_with("  0.00\t0\t0\tS\t11000\t    Some virus\n"), "{zeros}");
+    assert!(
+        zeros.ends_with("  0.00\t0\t0\tS\t11000\t    Some virus\n"),
+        "{zeros}"
+    );
 }
 
 #[test]
 fn names_cannot_break_lines_columns_or_levels() {
-    let node = |taxid, name| Node { taxid, parent: 1, rank: "species", name };
+    let node = |taxid, name| Node {
+        taxid,
+        parent: 1,
+        rank: "species",
+        name,
+    };
     let names = [node(1, "root"), node(5, "  a\tb\nc|d;e"), node(6, " ")];
     let taxonomy = Taxonomy::new(names).unwrap();
     let tally = sample::tally(&taxonomy, &[(5, 2), (6, 1)]);
     let found = kreport(&taxonomy, &tally, Kreport::default());
-    assert!(found.ends_with("S\t5\t  a b c|d;e\n 33.33\t1\t1\tS\t6\t  taxid 6\n"), "{found}");
+    assert!(
+        found.ends_with("S\t5\t  a b c|d;e\n 33.33\t1\t1\tS\t6\t  taxid 6\n"),
+        "{found}"
+    );
     assert!(text(|out| report::mpa(&taxonomy, &tally, out)).contains("s__a b c_d;e\t2\n"));
 }
 
@@ -120,7 +187,10 @@ fn lineages_have_the_eight_ranks() {
         "d__Viruses\t2\n",
         "d__Viruses|s__Some virus\t2\n",
     ];
-    assert_eq!(text(|out| report::mpa(&taxonomy, &tally, out)), expected.concat());
+    assert_eq!(
+        text(|out| report::mpa(&taxonomy, &tally, out)),
+        expected.concat()
+    );
     assert_eq!(text(|out| report::mpa(&taxonomy, &Tally::new(), out)), "");
 }
 
@@ -153,11 +223,17 @@ fn cami_profiles_of_estimates_sum_to_a_hundred() {
     let of_species = |abundance: &Abundance| -> Vec<f64> {
         let found = text(|out| report::cami(&taxonomy, "", &Profile::estimated(abundance), out));
         let rows = found.lines().filter(|line| line.contains("\tspecies\t"));
-        rows.map(|line| line.rsplit('\t').next().unwrap().parse().unwrap()).collect()
+        rows.map(|line| line.rsplit('\t').next().unwrap().parse().unwrap())
+            .collect()
     };
     assert!((of_species(&species).iter().sum::<f64>() - 100.0).abs() < 1e-4);
-    species
-        .normalise(&taxonomy, &[(taxonomy.taxon_of(11000).unwrap(), 10), (taxonomy.taxon_of(2).unwrap(), 1_000_000)]);
+    species.normalise(
+        &taxonomy,
+        &[
+            (taxonomy.taxon_of(11000).unwrap(), 10),
+            (taxonomy.taxon_of(2).unwrap(), 1_000_000),
+        ],
+    );
     let genomes = of_species(&species);
     assert!(genomes[0] > 99.9 && (genomes.iter().sum::<f64>() - 100.0).abs() < 1e-4);
     let nothing = text(|out| report::cami(&taxonomy, "", &Profile::of_reads(&Tally::new()), out));
@@ -168,15 +244,17 @@ fn cami_profiles_of_estimates_sum_to_a_hundred() {
 fn bracken_tables_have_what_was_added() {
     let taxonomy = sample::taxonomy();
     let species = Abundance::new(&taxonomy, &sample::tally(&taxonomy, &READS), Rank::Species);
-    let header =
-        "name\ttaxonomy_id\ttaxonomy_lvl\tkraken_assigned_reads\tadded_reads\tnew_est_reads\tfraction_total_reads\n";
+    let header = "name\ttaxonomy_id\ttaxonomy_lvl\tkraken_assigned_reads\tadded_reads\tnew_est_reads\tfraction_total_reads\n";
     let expected = [
         "Escherichia coli\t562\tS\t14\t4\t18\t0.56250\n",
         "Escherichia fergusonii\t564\tS\t5\t1\t6\t0.18750\n",
         "Streptococcus pneumoniae\t1313\tS\t4\t2\t6\t0.18750\n",
         "Some virus\t11000\tS\t2\t0\t2\t0.06250\n",
     ];
-    assert_eq!(text(|out| report::bracken(&taxonomy, &species, out)), header.to_owned() + &expected.concat());
+    assert_eq!(
+        text(|out| report::bracken(&taxonomy, &species, out)),
+        header.to_owned() + &expected.concat()
+    );
     let none = Abundance::new(&taxonomy, &Tally::new(), Rank::Species);
     assert_eq!(text(|out| report::bracken(&taxonomy, &none, out)), header);
 }
@@ -184,9 +262,18 @@ fn bracken_tables_have_what_was_added() {
 #[test]
 fn taxpasta_tables_have_every_read() {
     let taxonomy = sample::taxonomy();
-    let found = text(|out| report::taxpasta(&taxonomy, &sample::tally(&taxonomy, &[(562, 2), (2, 1), (0, 7)]), out));
+    let found = text(|out| {
+        report::taxpasta(
+            &taxonomy,
+            &sample::tally(&taxonomy, &[(562, 2), (2, 1), (0, 7)]),
+            out,
+        )
+    });
     assert_eq!(found, "taxonomy_id\tcount\n0\t7\n2\t1\n562\t2\n");
-    assert_eq!(text(|out| report::taxpasta(&taxonomy, &Tally::new(), out)), "taxonomy_id\tcount\n0\t0\n");
+    assert_eq!(
+        text(|out| report::taxpasta(&taxonomy, &Tally::new(), out)),
+        "taxonomy_id\tcount\n0\t0\n"
+    );
 }
 
 #[test]
@@ -205,11 +292,28 @@ fn matrices_keep_the_unclassified() {
     assert_eq!(text(|out| matrix.tsv(out)), expected.concat());
     let biom: serde_json::Value = serde_json::from_str(&text(|out| matrix.biom(out))).unwrap();
     assert_eq!(biom["shape"], serde_json::json!([3, 2]));
-    assert_eq!(biom["data"], serde_json::json!([[0, 0, 7], [1, 1, 1], [2, 0, 2], [2, 1, 9]]));
-    assert_eq!(biom["columns"][1], serde_json::json!({"id": "b \"2\"", "metadata": null}));
+    assert_eq!(
+        biom["data"],
+        serde_json::json!([[0, 0, 7], [1, 1, 1], [2, 0, 2], [2, 1, 9]])
+    );
+    assert_eq!(
+        biom["columns"][1],
+        serde_json::json!({"id": "b \"2\"", "metadata": null})
+    );
     assert_eq!(biom["rows"][2]["id"], "562");
-    assert_eq!(biom["rows"][2]["metadata"]["taxonomy"], serde_json::json!(lineage.split(';').collect::<Vec<_>>()));
-    for key in ["format", "format_url", "generated_by", "date", "type", "matrix_type", "matrix_element_type"] {
+    assert_eq!(
+        biom["rows"][2]["metadata"]["taxonomy"],
+        serde_json::json!(lineage.split(';').collect::<Vec<_>>())
+    );
+    for key in [
+        "format",
+        "format_url",
+        "generated_by",
+        "date",
+        "type",
+        "matrix_type",
+        "matrix_element_type",
+    ] {
         assert!(biom[key].is_string(), "{key}");
     }
 }
@@ -220,12 +324,21 @@ fn matrices_without_samples_and_of_estimates() {
     let mut matrix = Matrix::new(&taxonomy);
     assert_eq!(text(|out| matrix.tsv(out)).lines().count(), 2);
     let biom: serde_json::Value = serde_json::from_str(&text(|out| matrix.biom(out))).unwrap();
-    assert_eq!((&biom["shape"], &biom["data"]), (&serde_json::json!([1, 0]), &serde_json::json!([])));
+    assert_eq!(
+        (&biom["shape"], &biom["data"]),
+        (&serde_json::json!([1, 0]), &serde_json::json!([]))
+    );
     let tally = sample::tally(&taxonomy, &READS);
-    matrix.push("x", &Abundance::new(&taxonomy, &tally, Rank::Species).tally());
+    matrix.push(
+        "x",
+        &Abundance::new(&taxonomy, &tally, Rank::Species).tally(),
+    );
     let found = text(|out| matrix.tsv(out));
     let last = |line: &str| line.rsplit('\t').next().unwrap().parse::<u64>().unwrap();
-    assert_eq!(found.lines().skip(1).map(last).collect::<Vec<_>>(), [8, 18, 6, 6, 2]);
+    assert_eq!(
+        found.lines().skip(1).map(last).collect::<Vec<_>>(),
+        [8, 18, 6, 6, 2]
+    );
 }
 
 #[test]
@@ -239,11 +352,30 @@ fn the_evidence_is_empty_where_unknown() {
     evidence.windows.insert(70);
     let found = text(|out| report::evidence(&taxonomy, &tally, out));
     let mut lines = found.lines();
-    assert!(lines.next().unwrap().ends_with("\texpected_features\tcovered_windows\twindows\tcoverage"));
-    assert_eq!(lines.next(), Some("1\troot\tno rank\t3\t0\t3\t2\t3\t1\t8\t0.1250"));
-    assert_eq!(lines.next_back(), Some("1313\tStreptococcus pneumoniae\tspecies\t1\t1\t\t\t\t\t\t"));
-    assert!(found.contains("\n562\tEscherichia coli\tspecies\t2\t2\t3\t2\t3\t1\t8\t0.1250\n"), "{found}");
-    assert_eq!(text(|out| report::evidence(&taxonomy, &Tally::new(), out)).lines().count(), 1);
+    assert!(
+        lines
+            .next()
+            .unwrap()
+            .ends_with("\texpected_features\tcovered_windows\twindows\tcoverage")
+    );
+    assert_eq!(
+        lines.next(),
+        Some("1\troot\tno rank\t3\t0\t3\t2\t3\t1\t8\t0.1250")
+    );
+    assert_eq!(
+        lines.next_back(),
+        Some("1313\tStreptococcus pneumoniae\tspecies\t1\t1\t\t\t\t\t\t")
+    );
+    assert!(
+        found.contains("\n562\tEscherichia coli\tspecies\t2\t2\t3\t2\t3\t1\t8\t0.1250\n"),
+        "{found}"
+    );
+    assert_eq!(
+        text(|out| report::evidence(&taxonomy, &Tally::new(), out))
+            .lines()
+            .count(),
+        1
+    );
 }
 
 /// A line of a kreport: clade, direct, level, taxid.
@@ -252,7 +384,12 @@ fn parse(line: &str) -> (u64, u64, usize, u32) {
     assert_eq!(cells.len(), 6, "{line}");
     let spaces = cells[5].len() - cells[5].trim_start().len();
     assert_eq!((cells[0].len(), spaces % 2), (6, 0), "{line}");
-    (cells[1].parse().unwrap(), cells[2].parse().unwrap(), spaces / 2, cells[4].parse().unwrap())
+    (
+        cells[1].parse().unwrap(),
+        cells[2].parse().unwrap(),
+        spaces / 2,
+        cells[4].parse().unwrap(),
+    )
 }
 
 proptest! {

@@ -7,7 +7,8 @@ use clap::{Args, Parser, ValueEnum};
 use crate::cmd::Command;
 use crate::size::Size;
 
-const ABOUT: &str = "Count the k-mers of sequencing data and classify reads, fast, and within the memory you give.";
+const ABOUT: &str =
+    "Count the k-mers of sequencing data and classify reads, fast, and within the memory you give.";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -23,7 +24,11 @@ Examples:
 /// Count the k-mers of sequencing data and classify reads, fast, and within the memory you give.
 #[derive(Debug, Parser)]
 #[command(name = "gyrase", version, about = ABOUT, after_help = EXAMPLES, max_term_width = 100)]
-#[command(subcommand_required = true, arg_required_else_help = true, disable_help_subcommand = true)]
+#[command(
+    subcommand_required = true,
+    arg_required_else_help = true,
+    disable_help_subcommand = true
+)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -65,7 +70,8 @@ pub struct Common {
     #[arg(long, global = true, value_name = "FILE")]
     pub report: Option<PathBuf>,
 
-    /// Write what every thread did when to this JSON file: for `gyrase profile`, and for viewers such as Perfetto
+    /// Write what every thread did when to this JSON file: for `gyrase profile`, and for viewers
+    /// such as Perfetto
     #[arg(long, global = true, value_name = "FILE.json")]
     pub trace: Option<PathBuf>,
 
@@ -103,7 +109,10 @@ mod tests {
     #[test]
     fn examples_fit_a_terminal() {
         fn check(command: &clap::Command) {
-            let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let text = command
+                .get_after_help()
+                .map(ToString::to_string)
+                .unwrap_or_default();
             for line in text.lines() {
                 assert!(line.chars().count() <= 80, "{}: {line}", command.get_name());
             }

@@ -98,7 +98,9 @@ impl From<TaxonomyError> for Failure {
 
 impl From<BuildError> for Failure {
     fn from(error: BuildError) -> Failure {
-        if let BuildError::Tabulate(TabulateError::Fabric(FabricError::TooMuchSpill { limit })) = error {
+        if let BuildError::Tabulate(TabulateError::Fabric(FabricError::TooMuchSpill { limit })) =
+            error
+        {
             return too_much_spill(limit);
         }
         let code = match &error {
@@ -177,7 +179,11 @@ impl From<StartError> for Failure {
 
 impl From<SetupError> for Failure {
     fn from(error: SetupError) -> Failure {
-        let code = if matches!(error, SetupError::Write { .. }) { Code::Output } else { Code::Mpi };
+        let code = if matches!(error, SetupError::Write { .. }) {
+            Code::Output
+        } else {
+            Code::Mpi
+        };
         Failure::from_error(code, &error)
     }
 }
@@ -185,8 +191,9 @@ impl From<SetupError> for Failure {
 /// Says the limit as it is written on the command line: libraries know bytes.
 fn too_much_spill(limit: u64) -> Failure {
     let limit = bytes(limit);
-    let what =
-        format!("the temporary files take more than the {limit} that --max-tmp allows; allow more, or more --memory");
+    let what = format!(
+        "the temporary files take more than the {limit} that --max-tmp allows; allow more, or more --memory"
+    );
     Failure::new(Code::Output, what)
 }
 
@@ -207,7 +214,9 @@ fn references(error: &GydbError) -> Code {
 
 fn stored(error: &StoredError) -> Code {
     match error {
-        StoredError::Write(_) | StoredError::Scratch { .. } | StoredError::Full { .. } => Code::Output,
+        StoredError::Write(_) | StoredError::Scratch { .. } | StoredError::Full { .. } => {
+            Code::Output
+        }
         StoredError::OtherReads { .. } => Code::Usage,
         StoredError::Changed { .. } => Code::Input,
         _ => Code::Database,
@@ -263,12 +272,16 @@ mod tests {
         let (limit, folder) = (1 << 20, std::path::PathBuf::from("t"));
         let spilled = || TabulateError::Fabric(FabricError::TooMuchSpill { limit });
         for failure in [
-            Failure::from(QueryError::Stored(StoredError::Full { limit, folder: folder.clone() })),
+            Failure::from(QueryError::Stored(StoredError::Full {
+                limit,
+                folder: folder.clone(),
+            })),
             Failure::from(BuildError::Tabulate(spilled())),
             Failure::from(gyrase_count::Error::Tabulate(spilled())),
         ] {
             assert!(
-                failure.code == Code::Output && failure.message.contains("the 1.0 MiB that --max-tmp"),
+                failure.code == Code::Output
+                    && failure.message.contains("the 1.0 MiB that --max-tmp"),
                 "{failure:?}"
             );
         }
@@ -276,7 +289,9 @@ mod tests {
         let full = Failure::from(QueryError::Stored(StoredError::Scratch { folder, source }));
         assert_eq!(full.code, Code::Output);
         assert!(
-            full.message.starts_with("cannot write temporary files in t: ") && full.message.contains("--tmp names")
+            full.message
+                .starts_with("cannot write temporary files in t: ")
+                && full.message.contains("--tmp names")
         );
     }
 }

@@ -21,7 +21,8 @@ pub enum Code {
     Done = 0,
     /// Arguments that make no sense.
     Usage = 1,
-    /// A database that is missing, corrupt or of another version, or a temporary file that was damaged.
+    /// A database that is missing, corrupt or of another version, or a temporary file that was
+    /// damaged.
     Database = 2,
     /// A fault of Gyrase itself.
     Internal = 3,
@@ -56,7 +57,10 @@ pub type Result<T> = std::result::Result<T, Failure>;
 impl Failure {
     /// A failure in our own words.
     pub fn new(code: Code, message: impl Display) -> Failure {
-        Failure { code, message: message.to_string() }
+        Failure {
+            code,
+            message: message.to_string(),
+        }
     }
 
     /// Arguments that make no sense.
@@ -66,7 +70,11 @@ impl Failure {
 
     /// A library's error. A closed pipe behind it is no failure, whatever `code` says.
     pub fn from_error(code: Code, error: &(dyn Error + 'static)) -> Failure {
-        let code = if chain(error).any(is_closed_pipe) { Code::Done } else { code };
+        let code = if chain(error).any(is_closed_pipe) {
+            Code::Done
+        } else {
+            code
+        };
         Failure::new(code, sentence(error))
     }
 }
@@ -78,11 +86,15 @@ impl From<OutputError> for Failure {
 }
 
 fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
-    std::iter::successors(Some(error), |&error: &&'a (dyn Error + 'static)| error.source())
+    std::iter::successors(Some(error), |&error: &&'a (dyn Error + 'static)| {
+        error.source()
+    })
 }
 
 fn is_closed_pipe(error: &(dyn Error + 'static)) -> bool {
-    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
+    error
+        .downcast_ref::<io::Error>()
+        .is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
 }
 
 /// The error and its causes, those left out that the sentence already holds.
@@ -99,15 +111,22 @@ fn sentence(error: &(dyn Error + 'static)) -> String {
 /// Prints what the argument parser says (help included) and gives the exit code for it.
 pub fn usage(error: &clap::Error) -> ExitCode {
     // The same prefix as every error has; help that nobody asked for by name is none.
-    if error.use_stderr() && error.kind() != ErrorKindOfUsage::DisplayHelpOnMissingArgumentOrSubcommand {
+    if error.use_stderr()
+        && error.kind() != ErrorKindOfUsage::DisplayHelpOnMissingArgumentOrSubcommand
+    {
         eprint!("gyrase: ");
     }
     // Whoever closed the pipe has seen enough of the help.
     let _ = error.print();
-    ExitCode::from(if error.use_stderr() { Code::Usage } else { Code::Done } as u8)
+    ExitCode::from(if error.use_stderr() {
+        Code::Usage
+    } else {
+        Code::Done
+    } as u8)
 }
 
-/// Runs everything, says what went wrong, gives the exit code; a panic becomes an internal error. A job ends in all its processes.
+/// Runs everything, says what went wrong, gives the exit code; a panic becomes an internal error. A
+/// job ends in all its processes.
 pub fn guard(job: Option<Arc<Job>>, run: impl FnOnce() -> Result<()>) -> ExitCode {
     panic::set_hook(Box::new(say_panic));
     let done = panic::catch_unwind(AssertUnwindSafe(run));
@@ -126,10 +145,14 @@ pub fn guard(job: Option<Arc<Job>>, run: impl FnOnce() -> Result<()>) -> ExitCod
 }
 
 fn say_panic(info: &panic::PanicHookInfo<'_>) {
-    let place = info.location().map_or_else(String::new, |place| format!(" ({}:{})", place.file(), place.line()));
+    let place = info.location().map_or_else(String::new, |place| {
+        format!(" ({}:{})", place.file(), place.line())
+    });
     let payload = info.payload();
     let text = payload.downcast_ref::<&str>().copied();
-    let what = text.or_else(|| payload.downcast_ref().map(String::as_str)).unwrap_or("no message");
+    let what = text
+        .or_else(|| payload.downcast_ref().map(String::as_str))
+        .unwrap_or("no message");
     tracing::error!(
         "Gyrase itself is at fault, not your data: {what}{place}. No output was published. Please report this line at {}/issues.",
         env!("CARGO_PKG_REPOSITORY")
@@ -142,14 +165,23 @@ mod tests {
 
     #[test]
     fn a_closed_pipe_is_no_failure() {
-        let wrap = |kind| OutputError { path: "x".into(), source: io::Error::from(kind) };
+        let wrap = |kind| OutputError {
+            path: "x".into(),
+            source: io::Error::from(kind),
+        };
         assert_eq!(Failure::from(wrap(ErrorKind::BrokenPipe)).code, Code::Done);
-        assert_eq!(Failure::from(wrap(ErrorKind::StorageFull)).code, Code::Output);
+        assert_eq!(
+            Failure::from(wrap(ErrorKind::StorageFull)).code,
+            Code::Output
+        );
     }
 
     #[test]
     fn causes_are_said_once() {
-        let error = OutputError { path: "x".into(), source: io::Error::other("it is a directory") };
+        let error = OutputError {
+            path: "x".into(),
+            source: io::Error::other("it is a directory"),
+        };
         assert_eq!(sentence(&error), "cannot write x: it is a directory");
     }
 }

@@ -14,7 +14,8 @@ use tracing_subscriber::registry::LookupSpan;
 use crate::args::{Common, LogFormat};
 use crate::trace::{self, Tracer};
 
-/// Installs the logger, and the tracer if there is one. Without flags our own messages and the libraries' warnings are shown.
+/// Installs the logger, and the tracer if there is one. Without flags our own messages and the
+/// libraries' warnings are shown.
 ///
 /// Where a launcher started several processes, those behind rank 0 only warn.
 pub fn install(common: &Common, tracer: Option<&Tracer>, rank: Option<usize>) {
@@ -22,22 +23,32 @@ pub fn install(common: &Common, tracer: Option<&Tracer>, rank: Option<usize>) {
     let levels = match (common.quiet, common.verbose) {
         (true, _) => Targets::new().with_default(Level::ERROR),
         (_, 0 | 1) if rank > Some(0) => Targets::new().with_default(Level::WARN),
-        (_, 0) => Targets::new().with_default(Level::WARN).with_target(own, Level::INFO),
-        (_, 1) => Targets::new().with_default(Level::INFO).with_target(own, Level::DEBUG),
+        (_, 0) => Targets::new()
+            .with_default(Level::WARN)
+            .with_target(own, Level::INFO),
+        (_, 1) => Targets::new()
+            .with_default(Level::INFO)
+            .with_target(own, Level::DEBUG),
         (_, 2) => Targets::new().with_default(Level::DEBUG),
         _ => Targets::new().with_default(Level::TRACE),
     };
     // Spans of traces are no messages.
     let levels = levels.with_target(trace::TARGET, LevelFilter::OFF);
     let lines = fmt::layer().with_writer(std::io::stderr);
-    let plain = Plain { terminal: std::io::stderr().is_terminal(), rank };
+    let plain = Plain {
+        terminal: std::io::stderr().is_terminal(),
+        rank,
+    };
     let layer: Box<dyn Layer<_> + Send + Sync> = match common.log {
         LogFormat::Json => lines.json().boxed(),
         LogFormat::Plain => lines.event_format(plain).boxed(),
     };
     let spans = Targets::new().with_target(trace::TARGET, Level::INFO);
     let tracer = tracer.cloned().map(|tracer| tracer.with_filter(spans));
-    tracing_subscriber::registry().with(layer.with_filter(levels)).with(tracer).init();
+    tracing_subscriber::registry()
+        .with(layer.with_filter(levels))
+        .with(tracer)
+        .init();
 }
 
 /// `gyrase: warning: ...`; on a terminal the line first wipes a progress bar away.
@@ -51,7 +62,12 @@ where
     S: Subscriber + for<'a> LookupSpan<'a>,
     N: for<'a> FormatFields<'a> + 'static,
 {
-    fn format_event(&self, context: &FmtContext<'_, S, N>, mut out: Writer<'_>, event: &Event<'_>) -> Result {
+    fn format_event(
+        &self,
+        context: &FmtContext<'_, S, N>,
+        mut out: Writer<'_>,
+        event: &Event<'_>,
+    ) -> Result {
         if self.terminal {
             out.write_str("\r\x1b[K")?;
         }
@@ -65,7 +81,9 @@ where
         })?;
         match self.rank {
             // Whoever tells of an error of the job says whose it is.
-            Some(rank) if *event.metadata().level() != Level::ERROR && rank > 0 => write!(out, "rank {rank}: ")?,
+            Some(rank) if *event.metadata().level() != Level::ERROR && rank > 0 => {
+                write!(out, "rank {rank}: ")?
+            }
             _ => {}
         }
         context.format_fields(out.by_ref(), event)?;

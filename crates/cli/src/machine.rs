@@ -1,4 +1,5 @@
-//! What the machine and its control group give: cores, memory, open files; and what this process took.
+//! What the machine and its control group give: cores, memory, open files; and what this process
+//! took.
 
 use std::path::{Path, PathBuf};
 
@@ -10,12 +11,19 @@ pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Cores for each of so many processes that a launcher started on this machine: those that it is bound to, or its part of those that
-/// the launcher may use.
+/// Cores for each of so many processes that a launcher started on this machine: those that it is
+/// bound to, or its part of those that the launcher may use.
 pub fn cores_each(processes: usize) -> usize {
     let (own, bound) = (cores(), affinity("/proc/self/status"));
-    let allotted = std::env::var("SLURM_CPUS_ON_NODE").ok().and_then(|cores| cores.parse().ok());
-    let launcher = || affinity(&format!("/proc/{}/status", rustix::process::getppid()?.as_raw_nonzero()));
+    let allotted = std::env::var("SLURM_CPUS_ON_NODE")
+        .ok()
+        .and_then(|cores| cores.parse().ok());
+    let launcher = || {
+        affinity(&format!(
+            "/proc/{}/status",
+            rustix::process::getppid()?.as_raw_nonzero()
+        ))
+    };
     let all = allotted.or_else(launcher).unwrap_or(own);
     // A quota of the control group is for all of its processes together.
     let all = if bound > Some(own) { all.min(own) } else { all };
@@ -25,7 +33,9 @@ pub fn cores_each(processes: usize) -> usize {
 /// Cores that a process may run on.
 pub fn affinity(status: &str) -> Option<usize> {
     let status = std::fs::read_to_string(status).ok()?;
-    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
+    let list = status
+        .lines()
+        .find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
     listed(list.trim())
 }
 
@@ -38,14 +48,15 @@ pub fn listed(list: &str) -> Option<usize> {
     })
 }
 
-/// Bytes of memory that a run can count on: the smallest of what is available on the machine, the control group's limit
-/// and the limit on address space (`ulimit -v`).
+/// Bytes of memory that a run can count on: the smallest of what is available on the machine, the
+/// control group's limit and the limit on address space (`ulimit -v`).
 pub fn memory() -> u64 {
     let limits = [available(), control_group(), address_space()];
     limits.into_iter().flatten().min().unwrap_or(4 << 30)
 }
 
-/// The limit on address space, less what the program and its threads' stacks map without touching it.
+/// The limit on address space, less what the program and its threads' stacks map without touching
+/// it.
 pub fn address_space() -> Option<u64> {
     let limit = getrlimit(Resource::As).current?;
     Some(limit.saturating_sub(limit / 4))
@@ -75,11 +86,16 @@ fn group_limit(line: &str) -> Option<u64> {
     let (controllers, path) = (fields.next()?, fields.next()?);
     let (root, file) = match controllers {
         "" => ("/sys/fs/cgroup", "memory.max"),
-        list if list.split(',').any(|name| name == "memory") => ("/sys/fs/cgroup/memory", "memory.limit_in_bytes"),
+        list if list.split(',').any(|name| name == "memory") => {
+            ("/sys/fs/cgroup/memory", "memory.limit_in_bytes")
+        }
         _ => return None,
     };
     let group = Path::new(root).join(path.trim_start_matches('/'));
-    let limits = group.ancestors().take_while(|folder| folder.starts_with(root)).map(|folder| folder.join(file));
+    let limits = group
+        .ancestors()
+        .take_while(|folder| folder.starts_with(root))
+        .map(|folder| folder.join(file));
     limits.filter_map(read_limit).min()
 }
 
@@ -93,7 +109,9 @@ fn read_limit(path: PathBuf) -> Option<u64> {
 pub fn ignores(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    let mask = mask
+        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .unwrap_or(0);
     mask >> (signal - 1) & 1 == 1
 }
 
@@ -101,7 +119,13 @@ pub fn ignores(signal: i32) -> bool {
 pub fn raise_open_files() {
     let limit = getrlimit(Resource::Nofile);
     // A refusal changes nothing: the run then stays within the lower limit.
-    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
+    let _ = setrlimit(
+        Resource::Nofile,
+        Rlimit {
+            current: limit.maximum,
+            maximum: limit.maximum,
+        },
+    );
 }
 
 #[cfg(test)]
@@ -110,11 +134,17 @@ mod tests {
 
     #[test]
     fn reads_the_kernel() {
-        assert_eq!(kilobytes("MemTotal: 5 kB\nMemAvailable:   3 kB\n", "MemAvailable:"), Some(3072));
+        assert_eq!(
+            kilobytes("MemTotal: 5 kB\nMemAvailable:   3 kB\n", "MemAvailable:"),
+            Some(3072)
+        );
         assert!(memory() > 1 << 20 && cores() >= 1 && peak_memory() > 0);
         assert_eq!(group_limit("3:cpu,cpuacct:/x"), None);
         assert_eq!(group_limit("nonsense"), None);
-        assert_eq!((listed("0-3,8,10-11"), listed("5"), listed("x")), (Some(7), Some(1), None));
+        assert_eq!(
+            (listed("0-3,8,10-11"), listed("5"), listed("x")),
+            (Some(7), Some(1), None)
+        );
         assert!(affinity("/proc/self/status") >= Some(1));
         assert!(cores_each(1) <= cores() && cores_each(1000) == 1);
     }

@@ -1,5 +1,10 @@
-//! The command line of Gyrase: arguments become a library's `Config`, the library runs, the result is printed.
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "this is the one crate that talks to people")]
+//! The command line of Gyrase: arguments become a library's `Config`, the library runs, the result
+//! is printed.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "this is the one crate that talks to people"
+)]
 
 mod args;
 mod cmd;
@@ -27,7 +32,10 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return failure::usage(&error),
     };
-    let (rank, tracer) = (ranks::rank(), cli.common.trace.is_some().then(trace::Tracer::new));
+    let (rank, tracer) = (
+        ranks::rank(),
+        cli.common.trace.is_some().then(trace::Tracer::new),
+    );
     logs::install(&cli.common, tracer.as_ref(), rank);
     let job = match ranks::start(cli.command.processes()) {
         Ok(job) => job,

@@ -34,20 +34,32 @@ impl Kind {
     }
 }
 
-/// Refuses an output that is one of the inputs, or two outputs of one name: what was read would be lost.
+/// Refuses an output that is one of the inputs, or two outputs of one name: what was read would be
+/// lost.
 pub fn keep_apart<'a>(
     inputs: impl IntoIterator<Item = &'a PathBuf>,
     outputs: impl IntoIterator<Item = &'a PathBuf>,
 ) -> Result<()> {
-    let inputs: HashSet<_> = inputs.into_iter().filter_map(|path| identity(path)).collect();
+    let inputs: HashSet<_> = inputs
+        .into_iter()
+        .filter_map(|path| identity(path))
+        .collect();
     let mut named = HashSet::new();
     for output in outputs.into_iter().filter(|path| path.as_os_str() != "-") {
-        let Some(identity) = identity(output) else { continue };
+        let Some(identity) = identity(output) else {
+            continue;
+        };
         if inputs.contains(&identity) {
-            return Err(Failure::usage(format!("{} is an input; name another file to write", output.display())));
+            return Err(Failure::usage(format!(
+                "{} is an input; name another file to write",
+                output.display()
+            )));
         }
         if !named.insert(identity) {
-            return Err(Failure::usage(format!("{} is named for two outputs", output.display())));
+            return Err(Failure::usage(format!(
+                "{} is named for two outputs",
+                output.display()
+            )));
         }
     }
     Ok(())
@@ -61,7 +73,10 @@ pub fn keep_different(inputs: &[PathBuf]) -> Result<()> {
         false => identity(path).is_some_and(|identity| !named.insert(identity)),
     };
     match inputs.iter().find(twice) {
-        Some(path) => Err(Failure::usage(format!("{} is named twice; name different files", path.display()))),
+        Some(path) => Err(Failure::usage(format!(
+            "{} is named twice; name different files",
+            path.display()
+        ))),
         None => Ok(()),
     }
 }
@@ -78,27 +93,37 @@ enum Identity {
 /// Nothing for devices and pipes, which may be shared.
 fn identity(path: &Path) -> Option<Identity> {
     match path.metadata() {
-        Ok(there) => there.is_file().then(|| Identity::There(there.dev(), there.ino())),
+        Ok(there) => there
+            .is_file()
+            .then(|| Identity::There(there.dev(), there.ino())),
         Err(_) => place(path).map(Identity::ToCome),
     }
 }
 
 /// Where a file that is not there yet will be, however its folder is spelled.
 fn place(path: &Path) -> Option<PathBuf> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
     Some(folder.canonicalize().ok()?.join(path.file_name()?))
 }
 
-/// Refuses to put a database in the place of a file that is none of its kind, such as reads whose name slipped behind `-o`, and to
-/// write one to standard output.
+/// Refuses to put a database in the place of a file that is none of its kind, such as reads whose
+/// name slipped behind `-o`, and to write one to standard output.
 pub fn keep_databases_only(output: &Path, kind: Kind) -> Result<()> {
     if output.as_os_str() == "-" {
         let ending = kind.ending();
         let what = "database cannot go to standard output, since it appears whole or not at all; name a file with -o";
-        return Err(Failure::usage(format!("a {ending} {what}, such as -o x{ending}")));
+        return Err(Failure::usage(format!(
+            "a {ending} {what}, such as -o x{ending}"
+        )));
     }
     // A pipe would not be opened before somebody writes to it; an empty file is a reserved name.
-    if !output.metadata().is_ok_and(|there| there.is_file() && there.len() > 0) {
+    if !output
+        .metadata()
+        .is_ok_and(|there| there.is_file() && there.len() > 0)
+    {
         return Ok(());
     }
     let mut start = kind.magic();
@@ -108,8 +133,13 @@ pub fn keep_databases_only(output: &Path, kind: Kind) -> Result<()> {
     };
     if foreign {
         let (path, ending) = (output.display(), kind.ending());
-        let what = format!("it exists and is no {ending} database; remove it first, or name another file with -o");
-        return Err(Failure::new(Code::Output, format!("cannot write {path}: {what}")));
+        let what = format!(
+            "it exists and is no {ending} database; remove it first, or name another file with -o"
+        );
+        return Err(Failure::new(
+            Code::Output,
+            format!("cannot write {path}: {what}"),
+        ));
     }
     Ok(())
 }

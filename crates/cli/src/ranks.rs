@@ -34,7 +34,12 @@ pub fn rank() -> Option<usize> {
         Ok(launch) => launch.is_some(),
         Err(_) => true,
     };
-    let ranks = ["OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"];
+    let ranks = [
+        "OMPI_COMM_WORLD_RANK",
+        "PMI_RANK",
+        "PMIX_RANK",
+        "SLURM_PROCID",
+    ];
     several.then(|| ranks.into_iter().find_map(number).unwrap_or(0))
 }
 
@@ -66,8 +71,8 @@ fn refusal(ranks: usize) -> String {
     )
 }
 
-/// Says why this process cannot take part. What is wrong in one is mostly wrong in all, and the launcher ends the others once the
-/// first has said it.
+/// Says why this process cannot take part. What is wrong in one is mostly wrong in all, and the
+/// launcher ends the others once the first has said it.
 pub fn refuse(rank: Option<usize>, failure: &Failure) -> ExitCode {
     match rank {
         None | Some(0) => tracing::error!("{}", failure.message),
@@ -90,8 +95,14 @@ impl Left {
     }
 
     fn remove(&self) {
-        for path in self.0.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
-            // What cannot be removed stays: nobody is left to be told. So does the folder of the run while others use it.
+        for path in self
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .drain(..)
+        {
+            // What cannot be removed stays: nobody is left to be told. So does the folder of the
+            // run while others use it.
             let _ = std::fs::remove_file(&path);
             if std::fs::remove_dir_all(&path).is_ok() {
                 let _ = path.parent().map(std::fs::remove_dir);
@@ -100,7 +111,8 @@ impl Left {
     }
 }
 
-/// Ends this process when the job has failed, or is to stop, and it is caught in something that does not end.
+/// Ends this process when the job has failed, or is to stop, and it is caught in something that
+/// does not end.
 pub fn heed(job: &Job, progress: &Arc<Progress>, left: &Left) {
     let (left, begun) = (left.clone(), Arc::clone(progress));
     job.heed(Arc::clone(progress), move |code| {
@@ -112,19 +124,25 @@ pub fn heed(job: &Job, progress: &Arc<Progress>, left: &Left) {
     });
 }
 
-/// Ends the job in all its processes: with the exit code and the one message of the first that failed, if one did.
+/// Ends the job in all its processes: with the exit code and the one message of the first that
+/// failed, if one did.
 pub fn end(job: Arc<Job>, done: std::result::Result<Result<()>, Box<dyn Any + Send>>) -> ExitCode {
     let job = Arc::into_inner(job).expect("the session is over, and nobody else had the job");
     let result = match done {
-        Ok(Err(failure)) if failure.code != Code::Done => {
-            Err(Failed { code: failure.code as u8, message: failure.message })
-        }
+        Ok(Err(failure)) if failure.code != Code::Done => Err(Failed {
+            code: failure.code as u8,
+            message: failure.message,
+        }),
         Ok(_) => Ok(()),
-        Err(_) => Err(Failed { code: Code::Internal as u8, message: "ended by the fault that is named above".into() }),
+        Err(_) => Err(Failed {
+            code: Code::Internal as u8,
+            message: "ended by the fault that is named above".into(),
+        }),
     };
     match job.end(result, |message| tracing::error!("{message}")) {
         Ended::Well => ExitCode::SUCCESS,
-        // What the library does when a process ends as usual would wait for processes that are gone.
+        // What the library does when a process ends as usual would wait for processes that are
+        // gone.
         Ended::Failed { code } => low_level::exit(code.into()),
     }
 }
@@ -136,7 +154,10 @@ mod tests {
     #[test]
     fn what_is_left_goes_and_a_folder_in_use_stays() {
         let folder = tempfile::tempdir().unwrap();
-        let (file, spill) = (folder.path().join("x.partial"), folder.path().join("gyrase-1/rank-2"));
+        let (file, spill) = (
+            folder.path().join("x.partial"),
+            folder.path().join("gyrase-1/rank-2"),
+        );
         std::fs::write(&file, "").unwrap();
         std::fs::create_dir_all(&spill).unwrap();
         std::fs::write(spill.join("spill-0"), "").unwrap();

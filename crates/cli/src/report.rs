@@ -16,12 +16,18 @@ pub type Facts = Map<String, Value>;
 pub fn write(path: &Path, facts: &Facts, progress: &Progress, elapsed: Duration) -> Result<()> {
     let mut report = Map::new();
     report.insert("gyrase".into(), env!("CARGO_PKG_VERSION").into());
-    report.insert("command".into(), std::env::args().collect::<Vec<_>>().into());
+    report.insert(
+        "command".into(),
+        std::env::args().collect::<Vec<_>>().into(),
+    );
     report.extend(facts.clone());
     report.insert("stages".into(), stages(progress));
     report.insert("seconds".into(), seconds(elapsed).into());
     report.insert("peak_memory_bytes".into(), machine::peak_memory().into());
-    sink::write_all(Some(path), format!("{:#}\n", Value::from(report)).as_bytes())
+    sink::write_all(
+        Some(path),
+        format!("{:#}\n", Value::from(report)).as_bytes(),
+    )
 }
 
 /// The stages so far and what they took.

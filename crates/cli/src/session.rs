@@ -46,16 +46,29 @@ pub struct Session {
 
 impl Session {
     /// Settles the limits and begins to listen to signals.
-    pub fn start(common: &Common, tracer: Option<Tracer>, job: Option<Arc<Job>>) -> Result<Session> {
+    pub fn start(
+        common: &Common,
+        tracer: Option<Tracer>,
+        job: Option<Arc<Job>>,
+    ) -> Result<Session> {
         machine::raise_open_files();
         let (progress, left) = (Arc::new(Progress::default()), Left::default());
         if let Some(job) = &job {
             ranks::heed(job, &progress, &left);
         }
-        let exit = if job.is_some() { signal_hook::low_level::exit } else { std::process::exit };
-        let asked = signals::listen(Arc::clone(&progress), exit)
-            .map_err(|error| Failure::new(Code::Internal, format!("cannot listen to signals: {error}")))?;
-        let neighbours = if job.is_some() { Neighbours::of_this_process().ranks } else { 1 };
+        let exit = if job.is_some() {
+            signal_hook::low_level::exit
+        } else {
+            std::process::exit
+        };
+        let asked = signals::listen(Arc::clone(&progress), exit).map_err(|error| {
+            Failure::new(Code::Internal, format!("cannot listen to signals: {error}"))
+        })?;
+        let neighbours = if job.is_some() {
+            Neighbours::of_this_process().ranks
+        } else {
+            1
+        };
         let first = job.as_ref().is_none_or(|job| job.rank() == 0);
         let session = Session {
             threads: threads(common.threads, neighbours, first),
@@ -78,8 +91,14 @@ impl Session {
     }
 
     fn say_limits(&self) {
-        let (threads, memory) = (words::things(self.threads as u64, "thread"), words::bytes(self.memory));
-        tracing::debug!("{threads}, {memory} of memory, temporary files in {}", self.tmp.display());
+        let (threads, memory) = (
+            words::things(self.threads as u64, "thread"),
+            words::bytes(self.memory),
+        );
+        tracing::debug!(
+            "{threads}, {memory} of memory, temporary files in {}",
+            self.tmp.display()
+        );
     }
 
     /// Finds out at once that a trace could not be written.
@@ -95,26 +114,40 @@ impl Session {
 
     /// Runs `work` while its progress is shown.
     pub fn shown<T>(&self, work: impl FnOnce(&Progress) -> T) -> T {
-        let show = (!self.quiet && self.is_first()).then(|| Show::start(Arc::clone(&self.progress)));
+        let show =
+            (!self.quiet && self.is_first()).then(|| Show::start(Arc::clone(&self.progress)));
         let result = work(&self.progress);
         drop(show);
         result
     }
 
-    /// Refuses an output, report and trace among them, that is one of the inputs, or two outputs of one name.
+    /// Refuses an output, report and trace among them, that is one of the inputs, or two outputs of
+    /// one name.
     pub fn keep_apart<'a>(
         &'a self,
         inputs: impl IntoIterator<Item = &'a PathBuf>,
         outputs: impl IntoIterator<Item = &'a PathBuf>,
     ) -> Result<()> {
-        let own = self.report.iter().chain(self.trace.iter().map(|(_, path)| path));
+        let own = self
+            .report
+            .iter()
+            .chain(self.trace.iter().map(|(_, path)| path));
         places::keep_apart(inputs, outputs.into_iter().chain(own))
     }
 
     /// The folder for temporary files, made where it is missing.
     pub fn tmp_folder(&self) -> Result<&Path> {
-        let made = if self.tmp.is_dir() { Ok(()) } else { std::fs::create_dir(&self.tmp) };
-        made.map_err(|error| Failure::new(Code::Output, format!("cannot make --tmp {}: {error}", self.tmp.display())))?;
+        let made = if self.tmp.is_dir() {
+            Ok(())
+        } else {
+            std::fs::create_dir(&self.tmp)
+        };
+        made.map_err(|error| {
+            Failure::new(
+                Code::Output,
+                format!("cannot make --tmp {}: {error}", self.tmp.display()),
+            )
+        })?;
         Ok(&self.tmp)
     }
 
@@ -128,21 +161,30 @@ impl Session {
         self.job.as_ref().is_none_or(|job| job.rank() == 0)
     }
 
-    /// Notes what goes when this process of a job has to end and is caught in something that does not.
+    /// Notes what goes when this process of a job has to end and is caught in something that does
+    /// not.
     pub fn leaves(&self, paths: Vec<PathBuf>) {
         self.left.note(paths);
     }
 
-    /// Collective. What every process of the job gives, in the order of ranks, in the first; nothing elsewhere.
+    /// Collective. What every process of the job gives, in the order of ranks, in the first;
+    /// nothing elsewhere.
     pub fn gather(&self, fact: &Value) -> Result<Vec<Value>> {
-        let Some(job) = &self.job else { return Ok(Vec::new()) };
+        let Some(job) = &self.job else {
+            return Ok(Vec::new());
+        };
         let all = job.gather(fact.to_string().into_bytes())?;
-        Ok(all.iter().map(|fact| serde_json::from_slice(fact).expect("it was written by our own kind")).collect())
+        Ok(all
+            .iter()
+            .map(|fact| serde_json::from_slice(fact).expect("it was written by our own kind"))
+            .collect())
     }
 
     /// Adds a fact to the report.
     pub fn note(&self, name: &str, fact: impl Into<Value>) {
-        self.facts.borrow_mut().insert(name.to_string(), fact.into());
+        self.facts
+            .borrow_mut()
+            .insert(name.to_string(), fact.into());
     }
 
     /// Wall time since the start.
@@ -154,7 +196,9 @@ impl Session {
     pub fn finish(&self, done: Result<()>) -> Result<()> {
         if let Err(failure) = done {
             return Err(match self.asked.code() {
-                Some(code) => Failure::new(code, "stopped as asked; nothing unfinished was published"),
+                Some(code) => {
+                    Failure::new(code, "stopped as asked; nothing unfinished was published")
+                }
                 None => failure,
             });
         }
@@ -168,7 +212,9 @@ impl Session {
             }
         }
         match &self.report {
-            Some(path) if self.is_first() => report::write(path, &self.facts.borrow(), &self.progress, self.elapsed()),
+            Some(path) if self.is_first() => {
+                report::write(path, &self.facts.borrow(), &self.progress, self.elapsed())
+            }
             _ => Ok(()),
         }
     }
@@ -194,7 +240,11 @@ fn threads(asked: Option<usize>, neighbours: usize, first: bool) -> usize {
 /// Bytes of memory of one of `neighbours` processes on this machine; a share is one of its part.
 fn memory(asked: Option<Size>, neighbours: usize, first: bool) -> u64 {
     let whole = machine::memory();
-    let part = if asked.is_none_or(|asked| matches!(asked, Size::Share(_))) { neighbours as u64 } else { 1 };
+    let part = if asked.is_none_or(|asked| matches!(asked, Size::Share(_))) {
+        neighbours as u64
+    } else {
+        1
+    };
     let memory = asked.unwrap_or(Size::Share(SHARE)).of(whole / part);
     if first && memory > whole {
         tracing::warn!(
@@ -206,22 +256,33 @@ fn memory(asked: Option<Size>, neighbours: usize, first: bool) -> u64 {
     memory
 }
 
-/// The folder for temporary files, which may be made; but a slip in a long path should not make a tree.
+/// The folder for temporary files, which may be made; but a slip in a long path should not make a
+/// tree.
 fn tmp(asked: Option<&Path>) -> Result<PathBuf> {
-    let Some(folder) = asked else { return Ok(std::env::temp_dir()) };
-    let above = folder.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let Some(folder) = asked else {
+        return Ok(std::env::temp_dir());
+    };
+    let above = folder
+        .parent()
+        .filter(|above| !above.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
     let wrong = match folder.metadata() {
         Ok(there) if there.is_dir() => return Ok(folder.to_path_buf()),
         Ok(_) => "it is no folder".into(),
         Err(_) if above.is_dir() => return Ok(folder.to_path_buf()),
         Err(_) => format!("there is no folder {} to make it in", above.display()),
     };
-    Err(Failure::new(Code::Output, format!("--tmp {} cannot be used: {wrong}", folder.display())))
+    Err(Failure::new(
+        Code::Output,
+        format!("--tmp {} cannot be used: {wrong}", folder.display()),
+    ))
 }
 
 fn max_tmp(asked: Option<Size>) -> Result<Option<u64>> {
     match asked {
-        Some(Size::Share(_)) => Err(Failure::usage("--max-tmp takes a size such as 100G, not a share")),
+        Some(Size::Share(_)) => Err(Failure::usage(
+            "--max-tmp takes a size such as 100G, not a share",
+        )),
         Some(Size::Bytes(bytes)) => Ok(Some(bytes)),
         None => Ok(None),
     }

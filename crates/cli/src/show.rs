@@ -24,9 +24,19 @@ impl Show {
     /// Starts to show `progress`.
     pub fn start(progress: Arc<Progress>) -> Show {
         let (stop, stopped) = mpsc::channel();
-        let draw = if std::io::stderr().is_terminal() { draw_bar } else { say_lines };
-        let thread = thread::Builder::new().name("progress".into()).spawn(move || draw(&progress, &stopped)).ok();
-        Show { stop: Some(stop), thread }
+        let draw = if std::io::stderr().is_terminal() {
+            draw_bar
+        } else {
+            say_lines
+        };
+        let thread = thread::Builder::new()
+            .name("progress".into())
+            .spawn(move || draw(&progress, &stopped))
+            .ok();
+        Show {
+            stop: Some(stop),
+            thread,
+        }
     }
 }
 
@@ -53,7 +63,9 @@ fn draw_bar(progress: &Progress, stopped: &Receiver<()>) {
             continue;
         }
         if total > 0 {
-            bar.set_style(style("{msg:8} [{bar:40}] {percent:>3} %  {elapsed}{prefix}"));
+            bar.set_style(style(
+                "{msg:8} [{bar:40}] {percent:>3} %  {elapsed}{prefix}",
+            ));
             bar.set_length(total);
             bar.set_position(done.min(total));
         } else {
@@ -67,7 +79,8 @@ fn draw_bar(progress: &Progress, stopped: &Receiver<()>) {
 }
 
 fn style(template: &str) -> ProgressStyle {
-    let style = ProgressStyle::with_template(template).expect("the template is a constant of this file");
+    let style =
+        ProgressStyle::with_template(template).expect("the template is a constant of this file");
     style.progress_chars("=> ")
 }
 
@@ -79,7 +92,10 @@ fn say_lines(progress: &Progress, stopped: &Receiver<()>) {
         match total {
             _ if stage.is_empty() => {}
             0 => tracing::info!("{stage}, {time} so far"),
-            _ => tracing::info!("{stage} {} % done, {time} so far{rest}", done.min(total) * 100 / total),
+            _ => tracing::info!(
+                "{stage} {} % done, {time} so far{rest}",
+                done.min(total) * 100 / total
+            ),
         }
     }
 }
@@ -100,9 +116,17 @@ impl Rest {
         if self.seen.is_none_or(|seen| seen.0 != stage) {
             self.seen = Some((stage, Instant::now(), done));
         }
-        let (time, before) = self.seen.map_or((Duration::ZERO, 0), |(_, since, before)| (since.elapsed(), before));
-        match left(time, done.saturating_sub(before), total.saturating_sub(done)) {
-            Some(left) if done < total && done > total / TELLING => format!(", about {} left", words::time(left)),
+        let (time, before) = self.seen.map_or((Duration::ZERO, 0), |(_, since, before)| {
+            (since.elapsed(), before)
+        });
+        match left(
+            time,
+            done.saturating_sub(before),
+            total.saturating_sub(done),
+        ) {
+            Some(left) if done < total && done > total / TELLING => {
+                format!(", about {} left", words::time(left))
+            }
             _ => String::new(),
         }
     }
@@ -119,13 +143,20 @@ mod tests {
 
     #[test]
     fn what_is_left_goes_by_what_is_done() {
-        assert_eq!(left(Duration::from_secs(6), 30, 70), Some(Duration::from_secs(14)));
+        assert_eq!(
+            left(Duration::from_secs(6), 30, 70),
+            Some(Duration::from_secs(14))
+        );
         assert_eq!(left(Duration::from_secs(6), 0, 70), None);
         let mut rest = Rest::default();
         assert_eq!(rest.of("read", 0, 100), "");
         assert!(rest.of("read", 50, 100).starts_with(", about "));
         assert_eq!(rest.of("read", 100, 100), "");
-        assert_eq!(rest.of("sort", 50, 100), "", "nothing is known of a new stage");
+        assert_eq!(
+            rest.of("sort", 50, 100),
+            "",
+            "nothing is known of a new stage"
+        );
         assert_eq!(rest.of("write", 0, 0), "");
     }
 }

@@ -36,25 +36,32 @@ fn exit_code(signal: i32) -> Option<Code> {
 /// Listens from now on.
 /// Where MPI runs in this process, `exit` must not wait for others.
 pub fn listen(progress: Arc<Progress>, exit: fn(i32) -> !) -> io::Result<Asked> {
-    // With a handler in place a write beyond `ulimit -f` is an error that we can name, not a sudden death.
+    // With a handler in place a write beyond `ulimit -f` is an error that we can name, not a sudden
+    // death.
     flag::register(SIGXFSZ, Arc::default())?;
     // The allocator aborts when it gets no memory; it has said how much it wanted by then.
-    flag::register_conditional_shutdown(SIGABRT, Code::Memory as i32, Arc::new(AtomicBool::new(true)))?;
+    flag::register_conditional_shutdown(
+        SIGABRT,
+        Code::Memory as i32,
+        Arc::new(AtomicBool::new(true)),
+    )?;
     // Who starts a run with `nohup` wants it to outlive the terminal.
     let hang_up = (!machine::ignores(SIGHUP)).then_some(SIGHUP);
     let mut signals = Signals::new([SIGINT, SIGTERM].into_iter().chain(hang_up))?;
     let asked = Asked::default();
     let heard = asked.clone();
-    thread::Builder::new().name("signals".into()).spawn(move || {
-        for signal in signals.forever() {
-            let first = heard.0.swap(signal, SeqCst) == 0;
-            // Nothing that could stop by itself has begun, or the person insists.
-            if !first || progress.stages().is_empty() {
-                exit(exit_code(signal).map_or(1, |code| code as i32));
+    thread::Builder::new()
+        .name("signals".into())
+        .spawn(move || {
+            for signal in signals.forever() {
+                let first = heard.0.swap(signal, SeqCst) == 0;
+                // Nothing that could stop by itself has begun, or the person insists.
+                if !first || progress.stages().is_empty() {
+                    exit(exit_code(signal).map_or(1, |code| code as i32));
+                }
+                tracing::info!("stopping and removing temporary files (once more to stop at once)");
+                progress.cancel();
             }
-            tracing::info!("stopping and removing temporary files (once more to stop at once)");
-            progress.cancel();
-        }
-    })?;
+        })?;
     Ok(asked)
 }

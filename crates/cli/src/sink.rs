@@ -28,7 +28,10 @@ impl Sink {
     pub fn open(target: Option<&Path>) -> Result<Sink> {
         match target {
             Some(path) if path != Path::new("-") => Sink::named(path),
-            _ => Ok(Sink::Stdout(BufWriter::with_capacity(1 << 16, io::stdout().lock()))),
+            _ => Ok(Sink::Stdout(BufWriter::with_capacity(
+                1 << 16,
+                io::stdout().lock(),
+            ))),
         }
     }
 
@@ -39,7 +42,8 @@ impl Sink {
         })
     }
 
-    /// The failure of an operation that wrote here: where it could not write, it does not know the name.
+    /// The failure of an operation that wrote here: where it could not write, it does not know the
+    /// name.
     pub fn failure(&self, error: OperationError) -> Failure {
         match error {
             OperationError::Sink(source) => self.error(source).into(),
@@ -57,15 +61,22 @@ impl Sink {
         self.finish_by(OutputFile::commit_unsynced)
     }
 
-    fn finish_by(self, commit: fn(OutputFile) -> std::result::Result<(), OutputError>) -> Result<()> {
+    fn finish_by(
+        self,
+        commit: fn(OutputFile) -> std::result::Result<(), OutputError>,
+    ) -> Result<()> {
         match self {
             Sink::Nowhere => Ok(()),
             Sink::Stdout(mut out) => Ok(out.flush().map_err(stdout_error)?),
-            Sink::Stream(mut out, path) => Ok(out.flush().map_err(|source| OutputError { path, source })?),
+            Sink::Stream(mut out, path) => {
+                Ok(out.flush().map_err(|source| OutputError { path, source })?)
+            }
             Sink::File(out) => {
                 let target = out.get_ref().target().to_path_buf();
-                let file =
-                    out.into_inner().map_err(|error| OutputError { path: target, source: error.into_error() })?;
+                let file = out.into_inner().map_err(|error| OutputError {
+                    path: target,
+                    source: error.into_error(),
+                })?;
                 Ok(commit(file)?)
             }
         }
@@ -75,7 +86,10 @@ impl Sink {
     pub fn error(&self, source: io::Error) -> OutputError {
         match self {
             Sink::Stdout(_) | Sink::Nowhere => stdout_error(source),
-            Sink::Stream(_, path) => OutputError { path: path.clone(), source },
+            Sink::Stream(_, path) => OutputError {
+                path: path.clone(),
+                source,
+            },
             Sink::File(out) => out.get_ref().error(source),
         }
     }
@@ -86,15 +100,20 @@ pub fn stream(path: &Path) -> std::result::Result<Option<Device>, OutputError> {
     match path.metadata() {
         Ok(there) if !there.is_file() && !there.is_dir() => {
             let opened = Device::options().write(true).open(path);
-            Ok(Some(opened.map_err(|source| OutputError { path: path.to_path_buf(), source })?))
+            Ok(Some(opened.map_err(|source| OutputError {
+                path: path.to_path_buf(),
+                source,
+            })?))
         }
         _ => Ok(None),
     }
 }
 
-/// Opens `path` for records, compressed as its name says; `-` is standard output, which like devices and pipes is never compressed.
+/// Opens `path` for records, compressed as its name says; `-` is standard output, which like
+/// devices and pipes is never compressed.
 pub fn records(path: &Path) -> std::result::Result<Writer, OutputError> {
-    let as_it_is = |name: &str, stream| Writer::to_stream(name, stream, Format::Fastq, Compression::Plain);
+    let as_it_is =
+        |name: &str, stream| Writer::to_stream(name, stream, Format::Fastq, Compression::Plain);
     if path == Path::new("-") {
         return as_it_is("standard output", Box::new(io::stdout()));
     }
@@ -105,7 +124,10 @@ pub fn records(path: &Path) -> std::result::Result<Writer, OutputError> {
 }
 
 fn stdout_error(source: io::Error) -> OutputError {
-    OutputError { path: PathBuf::from("standard output"), source }
+    OutputError {
+        path: PathBuf::from("standard output"),
+        source,
+    }
 }
 
 impl Write for Sink {

@@ -30,7 +30,9 @@ impl FromStr for Size {
 }
 
 fn parse(text: &str) -> Option<Size> {
-    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let digits = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(text.len());
     let number: f64 = text[..digits].parse().ok()?;
     let unit = text[digits..].trim().to_ascii_uppercase();
     if unit == "%" {
@@ -65,7 +67,9 @@ mod tests {
 
     #[test]
     fn refuses_what_is_no_size() {
-        for text in ["", "G", "0", "0%", "101%", "-1G", "4X", "nan", "1e9G", "4..2G"] {
+        for text in [
+            "", "G", "0", "0%", "101%", "-1G", "4X", "nan", "1e9G", "4..2G",
+        ] {
             assert!(text.parse::<Size>().is_err(), "{text}");
         }
     }

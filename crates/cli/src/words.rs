@@ -17,7 +17,11 @@ pub fn grouped(number: u64) -> String {
 
 /// `1 read`, `1,234 reads`.
 pub fn things(number: u64, thing: &str) -> String {
-    format!("{} {thing}{}", grouped(number), if number == 1 { "" } else { "s" })
+    format!(
+        "{} {thing}{}",
+        grouped(number),
+        if number == 1 { "" } else { "s" }
+    )
 }
 
 /// Bytes with three digits or so: `812 B`, `1.2 MiB`, `540 MiB`.
@@ -47,7 +51,11 @@ pub fn time(time: Duration) -> String {
 
 /// `part` of `whole` in per cent; `0.00 %` of nothing.
 pub fn percent(part: u64, whole: u64) -> String {
-    let share = if whole == 0 { 0.0 } else { part as f64 * 100.0 / whole as f64 };
+    let share = if whole == 0 {
+        0.0
+    } else {
+        part as f64 * 100.0 / whole as f64
+    };
     format!("{share:.2} %")
 }
 

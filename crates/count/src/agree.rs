@@ -11,39 +11,67 @@ use crate::estimate::{Contents, Estimate, contents};
 use crate::plan::Budget;
 use crate::{Config, Error};
 
-/// Refuses a job whose processes are to count different things, see different inputs, or inputs that they cannot share.
-pub(crate) fn on_question(world: &impl World, config: &Config, inputs: &Inputs) -> Result<(), Error> {
+/// Refuses a job whose processes are to count different things, see different inputs, or inputs
+/// that they cannot share.
+pub(crate) fn on_question(
+    world: &impl World,
+    config: &Config,
+    inputs: &Inputs,
+) -> Result<(), Error> {
     if world.ranks() == 1 {
         return Ok(());
     }
     let mut asked = DefaultHasher::new();
     (config.question(), config.resume).hash(&mut asked);
-    if bounds(world, &[asked.finish()])?.iter().any(|(least, most)| least < most) {
+    if bounds(world, &[asked.finish()])?
+        .iter()
+        .any(|(least, most)| least < most)
+    {
         return Err(Error::DifferentQuestions);
     }
     let inputs = inputs.inputs();
     if let Some(pipe) = inputs.iter().find(|input| input.size.is_none()) {
-        return Err(Error::Pipe { path: pipe.path.clone() });
+        return Err(Error::Pipe {
+            path: pipe.path.clone(),
+        });
     }
     let (least, most) = bounds(world, &[inputs.len() as u64])?[0];
     if least < most {
         return Err(Error::DifferentInputs { least, most });
     }
     let sizes: Vec<u64> = inputs.iter().map(|input| input.size.unwrap_or(0)).collect();
-    match inputs.iter().zip(bounds(world, &sizes)?).find(|(_, (least, most))| least < most) {
-        Some((input, (least, most))) => Err(Error::Different { path: input.path.clone(), least, most }),
+    match inputs
+        .iter()
+        .zip(bounds(world, &sizes)?)
+        .find(|(_, (least, most))| least < most)
+    {
+        Some((input, (least, most))) => Err(Error::Different {
+            path: input.path.clone(),
+            least,
+            most,
+        }),
         None => Ok(()),
     }
 }
 
 /// The smallest and the largest of each number.
 fn bounds(world: &impl World, numbers: &[u64]) -> Result<Vec<(u64, u64)>, FabricError> {
-    let both: Vec<u64> = numbers.iter().flat_map(|&number| [!number, number]).collect();
-    Ok(world.max(&both)?.as_chunks().0.iter().map(|&[least, most]| (!least, most)).collect())
+    let both: Vec<u64> = numbers
+        .iter()
+        .flat_map(|&number| [!number, number])
+        .collect();
+    Ok(world
+        .max(&both)?
+        .as_chunks()
+        .0
+        .iter()
+        .map(|&[least, most]| (!least, most))
+        .collect())
 }
 
-/// Gives the fabric no more memory than that of any other process has, and tells what the inputs hold where they are to be `read`. One
-/// process looks: a thousand at once would keep a file system busy for nothing.
+/// Gives the fabric no more memory than that of any other process has, and tells what the inputs
+/// hold where they are to be `read`. One process looks: a thousand at once would keep a file system
+/// busy for nothing.
 pub(crate) fn on_means(
     world: &impl World,
     budget: Budget,
@@ -54,16 +82,29 @@ pub(crate) fn on_means(
         let Contents { bases, inflated } = contents(inputs.inputs());
         [bases.least, bases.most.unwrap_or(u64::MAX), inflated as u64]
     };
-    let seen = if read && world.rank() == 0 { look() } else { [0; 3] };
+    let seen = if read && world.rank() == 0 {
+        look()
+    } else {
+        [0; 3]
+    };
     let all = world.max(&[&seen[..], &[!budget.fabric]].concat())?;
-    let &[least, most, inflated, fabric] = &all[..] else { unreachable!("four numbers were compared") };
+    let &[least, most, inflated, fabric] = &all[..] else {
+        unreachable!("four numbers were compared")
+    };
     let most = Some(most).filter(|&most| most < u64::MAX);
-    let contents = Contents { bases: Estimate { least, most }, inflated: inflated as f64 };
+    let contents = Contents {
+        bases: Estimate { least, most },
+        inflated: inflated as f64,
+    };
     Ok((budget.with_fabric(!fabric), read.then_some(contents)))
 }
 
 /// How many threads all processes have together, and what rank 0 tells: the others give 0.
-pub(crate) fn on_workers(world: &impl World, threads: usize, token: u64) -> Result<(usize, u64), FabricError> {
+pub(crate) fn on_workers(
+    world: &impl World,
+    threads: usize,
+    token: u64,
+) -> Result<(usize, u64), FabricError> {
     let all = world.sum(&[threads as u64, token])?;
     Ok((all[0] as usize, all[1]))
 }
@@ -74,20 +115,61 @@ pub(crate) fn on_sums<const N: usize>(
     read: Scattered,
     others: [u64; N],
 ) -> Result<(Scattered, [u64; N]), FabricError> {
-    let Scattered { reads, bases, kmers, super_kmers, bytes } = read;
+    let Scattered {
+        reads,
+        bases,
+        kmers,
+        super_kmers,
+        bytes,
+    } = read;
     let sums = world.sum(&[&[reads, bases, kmers, super_kmers, bytes][..], &others].concat())?;
     let (read, others) = sums.split_at(5);
-    let &[reads, bases, kmers, super_kmers, bytes] = read else { unreachable!("five numbers were summed") };
+    let &[reads, bases, kmers, super_kmers, bytes] = read else {
+        unreachable!("five numbers were summed")
+    };
     let others = others.try_into().expect("as many as were summed");
-    Ok((Scattered { reads, bases, kmers, super_kmers, bytes }, others))
+    Ok((
+        Scattered {
+            reads,
+            bases,
+            kmers,
+            super_kmers,
+            bytes,
+        },
+        others,
+    ))
 }
 
 /// What rank 0 made; it comes when the database has its name.
-pub(crate) fn on_database(world: &impl World, made: Option<gyk::Summary>) -> Result<gyk::Summary, FabricError> {
-    let gyk::Summary { distinct, total, unique, largest, saturated, file_bytes } = made.unwrap_or_default();
-    let all = world.max(&[distinct, total, unique, u64::from(largest), u64::from(saturated), file_bytes])?;
+pub(crate) fn on_database(
+    world: &impl World,
+    made: Option<gyk::Summary>,
+) -> Result<gyk::Summary, FabricError> {
+    let gyk::Summary {
+        distinct,
+        total,
+        unique,
+        largest,
+        saturated,
+        file_bytes,
+    } = made.unwrap_or_default();
+    let all = world.max(&[
+        distinct,
+        total,
+        unique,
+        u64::from(largest),
+        u64::from(saturated),
+        file_bytes,
+    ])?;
     let &[distinct, total, unique, largest, saturated, file_bytes] = &all[..] else {
         unreachable!("six numbers were compared")
     };
-    Ok(gyk::Summary { distinct, total, unique, largest: largest as u32, saturated: saturated == 1, file_bytes })
+    Ok(gyk::Summary {
+        distinct,
+        total,
+        unique,
+        largest: largest as u32,
+        saturated: saturated == 1,
+        file_bytes,
+    })
 }

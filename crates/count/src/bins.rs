@@ -7,11 +7,11 @@ use gyrase_fabric::Progress;
 
 use crate::ops::OperationError;
 
-/// Runs `work` on every task from 0 to `tasks - 1`, taken in ascending order, by `threads` threads that each have a state
-/// made by `start`. Returns the states, in no particular order.
+/// Runs `work` on every task from 0 to `tasks - 1`, taken in ascending order, by `threads` threads
+/// that each have a state made by `start`. Returns the states, in no particular order.
 ///
-/// The first error ends the run: `stop` is called once a thread fails (or panics), so that threads that wait for it
-/// can be woken, and no task is started any more.
+/// The first error ends the run: `stop` is called once a thread fails (or panics), so that threads
+/// that wait for it can be woken, and no task is started any more.
 pub(crate) fn share_out<S: Send>(
     threads: usize,
     tasks: usize,
@@ -24,18 +24,27 @@ pub(crate) fn share_out<S: Send>(
     let failed = AtomicBool::new(false);
     let first = Mutex::new(None);
     let fail = |error: OperationError| {
-        let mut first = first.lock().expect("no thread panics while it holds the error");
+        let mut first = first
+            .lock()
+            .expect("no thread panics while it holds the error");
         first.get_or_insert(error);
     };
     let lane = || {
-        let guard = Guard { failed: &failed, stop: &stop };
+        let guard = Guard {
+            failed: &failed,
+            stop: &stop,
+        };
         let mut state = start();
         while !failed.load(Relaxed) {
             let task = next.fetch_add(1, Relaxed);
             if task >= tasks {
                 break;
             }
-            let cancelled = if progress.is_cancelled() { Err(OperationError::Cancelled) } else { Ok(()) };
+            let cancelled = if progress.is_cancelled() {
+                Err(OperationError::Cancelled)
+            } else {
+                Ok(())
+            };
             if let Err(error) = cancelled.and_then(|()| work(&mut state, task)) {
                 fail(error);
                 return None;
@@ -47,9 +56,18 @@ pub(crate) fn share_out<S: Send>(
     };
     let states: Vec<Option<S>> = std::thread::scope(|scope| {
         let lanes: Vec<_> = (0..threads.max(1)).map(|_| scope.spawn(lane)).collect();
-        lanes.into_iter().map(|lane| lane.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+        lanes
+            .into_iter()
+            .map(|lane| {
+                lane.join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            })
+            .collect()
     });
-    match first.into_inner().expect("no thread panics while it holds the error") {
+    match first
+        .into_inner()
+        .expect("no thread panics while it holds the error")
+    {
         Some(error) => Err(error),
         None => Ok(states.into_iter().flatten().collect()),
     }
@@ -79,7 +97,8 @@ mod tests {
                 state.push(task);
                 Ok(())
             };
-            let states = share_out(threads, 1000, &Progress::default(), Vec::new, done, || {}).unwrap();
+            let states =
+                share_out(threads, 1000, &Progress::default(), Vec::new, done, || {}).unwrap();
             assert_eq!(states.len(), threads.max(1));
             let mut tasks = states.concat();
             tasks.sort_unstable();
@@ -93,7 +112,13 @@ mod tests {
         let stop = || {
             stopped.fetch_add(1, Relaxed);
         };
-        let work = |_: &mut (), task| if task == 3 { Err(OperationError::NoInput) } else { Ok(()) };
+        let work = |_: &mut (), task| {
+            if task == 3 {
+                Err(OperationError::NoInput)
+            } else {
+                Ok(())
+            }
+        };
         let error = share_out(1, 1000, &Progress::default(), || (), work, stop).unwrap_err();
         assert!(matches!(error, OperationError::NoInput));
         assert_eq!(stopped.load(Relaxed), 1);

@@ -32,18 +32,26 @@ pub struct Config {
     pub tmp: PathBuf,
     /// Bytes that spill files may take.
     pub max_tmp: Option<u64>,
-    /// Keep spill files when the run is cut short, and go on from those of an earlier run of the same command. Without effect
-    /// where an input is a pipe.
+    /// Keep spill files when the run is cut short, and go on from those of an earlier run of the
+    /// same command. Without effect where an input is a pipe.
     pub resume: bool,
-    /// Bytes of input that a worker takes at a time, where workers of several processes share the inputs; `None` for a size that suits
-    /// their number.
+    /// Bytes of input that a worker takes at a time, where workers of several processes share the
+    /// inputs; `None` for a size that suits their number.
     pub chunk: Option<u64>,
 }
 
 impl Config {
-    /// What is to be counted, in a line: the same for all processes of a job, and for a run that goes on from an earlier one.
+    /// What is to be counted, in a line: the same for all processes of a job, and for a run that
+    /// goes on from an earlier one.
     pub(crate) fn question(&self) -> String {
-        let Config { shape, min_count, max_count, min_base_quality, paired, .. } = self;
+        let Config {
+            shape,
+            min_count,
+            max_count,
+            min_base_quality,
+            paired,
+            ..
+        } = self;
         format!("{shape:?} {min_count} {max_count} {min_base_quality:?} {paired}")
     }
 }
@@ -173,13 +181,19 @@ pub(crate) fn whole(bytes: u64) -> String {
 }
 
 fn for_ranks(ranks: usize) -> String {
-    if ranks == 1 { String::new() } else { format!(" in each of {ranks} processes") }
+    if ranks == 1 {
+        String::new()
+    } else {
+        format!(" in each of {ranks} processes")
+    }
 }
 
 fn for_windows(windows: u64) -> String {
     match windows {
         0 => String::new(),
-        _ => format!(" ({windows} MiB of them to decompress inputs with a long window, such as of zstd --long)"),
+        _ => format!(
+            " ({windows} MiB of them to decompress inputs with a long window, such as of zstd --long)"
+        ),
     }
 }
 
@@ -201,14 +215,50 @@ mod tests {
 
     #[test]
     fn what_is_there_is_never_rounded_to_nothing() {
-        let room = [0, 1, 1023, 1024, 102_400, (1 << 20) - 1, 1 << 20, (5 << 30) - 1].map(whole);
-        let told = ["0 bytes", "1 byte", "1023 bytes", "1 KiB", "100 KiB", "1023 KiB", "1 MiB", "5119 MiB"];
+        let room = [
+            0,
+            1,
+            1023,
+            1024,
+            102_400,
+            (1 << 20) - 1,
+            1 << 20,
+            (5 << 30) - 1,
+        ]
+        .map(whole);
+        let told = [
+            "0 bytes",
+            "1 byte",
+            "1023 bytes",
+            "1 KiB",
+            "100 KiB",
+            "1023 KiB",
+            "1 MiB",
+            "5119 MiB",
+        ];
         assert_eq!(room, told);
-        let limit = Error::MaxTmp { needed: 4, given: 100 << 10 }.to_string();
+        let limit = Error::MaxTmp {
+            needed: 4,
+            given: 100 << 10,
+        }
+        .to_string();
         assert!(limit.contains("--max-tmp allows 100 KiB;"), "{limit}");
-        let free = Error::TmpSpace { folder: "t".into(), needed: 4, free: 4096 }.to_string();
+        let free = Error::TmpSpace {
+            folder: "t".into(),
+            needed: 4,
+            free: 4096,
+        }
+        .to_string();
         assert!(free.contains("4 KiB are free"), "{free}");
-        let memory = Error::Memory { k: 31, threads: 1, ranks: 1, needed: 200, windows: 0, given: 1 << 19 }.to_string();
+        let memory = Error::Memory {
+            k: 31,
+            threads: 1,
+            ranks: 1,
+            needed: 200,
+            windows: 0,
+            given: 1 << 19,
+        }
+        .to_string();
         assert!(memory.contains("512 KiB were given"), "{memory}");
     }
 }

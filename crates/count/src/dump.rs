@@ -35,7 +35,8 @@ pub struct Config {
     pub style: Style,
     /// The counts to list.
     pub cutoffs: Cutoffs,
-    /// `None`: in the order of the database. `Some`: in the order of the letters, with about so many bytes of memory.
+    /// `None`: in the order of the database. `Some`: in the order of the letters, with about so
+    /// many bytes of memory.
     pub sorted_within: Option<u64>,
     /// Threads, at least 1.
     pub threads: usize,
@@ -51,13 +52,20 @@ pub struct Summary {
 }
 
 /// Writes the k-mers of a database to `sink`. The bytes do not depend on threads and memory.
-pub fn run(config: &Config, sink: &mut dyn Write, progress: &Progress) -> Result<Summary, OperationError> {
+pub fn run(
+    config: &Config,
+    sink: &mut dyn Write,
+    progress: &Progress,
+) -> Result<Summary, OperationError> {
     let database = Database::open(&config.database)?;
     let listed = with_words!(database.shape(), W => match config.sorted_within {
         None => as_stored::<W>(config, &database, sink, progress)?,
         Some(memory) => sorted::run::<W>(config, &database, memory, sink, progress)?,
     });
-    Ok(Summary { distinct: database.header().distinct, listed })
+    Ok(Summary {
+        distinct: database.header().distinct,
+        listed,
+    })
 }
 
 fn as_stored<const W: usize>(
@@ -68,15 +76,21 @@ fn as_stored<const W: usize>(
 ) -> Result<u64, OperationError> {
     progress.start("dump", BINS as u64);
     let line = Line::<W>::new(database.shape().k(), config.style);
-    write_ordered(config.threads, BINS, progress, sink, |bin, out: &mut Out| {
-        let mut listed = 0;
-        for (kmer, count) in kmers::<W>(database, bin, config.cutoffs)? {
-            line.append(&mut out.text, kmer, count);
-            out.pass()?;
-            listed += 1;
-        }
-        Ok(listed)
-    })
+    write_ordered(
+        config.threads,
+        BINS,
+        progress,
+        sink,
+        |bin, out: &mut Out| {
+            let mut listed = 0;
+            for (kmer, count) in kmers::<W>(database, bin, config.cutoffs)? {
+                line.append(&mut out.text, kmer, count);
+                out.pass()?;
+                listed += 1;
+            }
+            Ok(listed)
+        },
+    )
 }
 
 /// The k-mers of a bin whose count passes, in the order of the database.
@@ -87,5 +101,7 @@ fn kmers<const W: usize>(
 ) -> Result<impl Iterator<Item = (Kmer<W>, u32)>, OperationError> {
     let view = database.sound_bin(bin)?;
     let pairs = view.rows::<W>().iter().zip(view.counts());
-    Ok(pairs.filter(move |&(_, count)| cutoffs.keep(count)).map(|(&row, count)| (Kmer::from(Key(row)), count)))
+    Ok(pairs
+        .filter(move |&(_, count)| cutoffs.keep(count))
+        .map(|(&row, count)| (Kmer::from(Key(row)), count)))
 }

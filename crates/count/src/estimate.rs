@@ -14,13 +14,19 @@ pub struct Estimate {
 impl Estimate {
     fn sum(self, other: Estimate) -> Estimate {
         let most = self.most.zip(other.most).map(|(a, b)| a.saturating_add(b));
-        Estimate { least: self.least.saturating_add(other.least), most }
+        Estimate {
+            least: self.least.saturating_add(other.least),
+            most,
+        }
     }
 
     /// Both bounds times `factor`.
     pub(crate) fn times(self, factor: f64) -> Estimate {
         let scaled = |bound: u64| (bound as f64 * factor) as u64;
-        Estimate { least: scaled(self.least), most: self.most.map(scaled) }
+        Estimate {
+            least: scaled(self.least),
+            most: self.most.map(scaled),
+        }
     }
 }
 
@@ -46,7 +52,10 @@ const WITHIN_A_FILE: f64 = 1.25;
 const BETWEEN_FILES: f64 = 2.0;
 
 /// Bytes of text and letters for a byte of a compressed file of which nothing could be sampled.
-const GUESS: Rates = Rates { text: 4.0, letters: 2.0 };
+const GUESS: Rates = Rates {
+    text: 4.0,
+    letters: 2.0,
+};
 
 /// What a stored byte stands for.
 #[derive(Clone, Copy, Debug)]
@@ -59,9 +68,18 @@ struct Rates {
 pub(crate) fn contents(inputs: &[Input]) -> Contents {
     let step = inputs.len().div_ceil(SAMPLES).max(1);
     let text = (TEXT / inputs.len().clamp(1, SAMPLES)).min(TEXT_OF_ONE);
-    let samples: Vec<Option<Sample>> =
-        inputs.iter().enumerate().map(|(i, input)| (i % step == 0).then(|| input.sample(text))?).collect();
-    let mut all = Contents { bases: Estimate { least: 0, most: Some(0) }, inflated: 0.0 };
+    let samples: Vec<Option<Sample>> = inputs
+        .iter()
+        .enumerate()
+        .map(|(i, input)| (i % step == 0).then(|| input.sample(text))?)
+        .collect();
+    let mut all = Contents {
+        bases: Estimate {
+            least: 0,
+            most: Some(0),
+        },
+        inflated: 0.0,
+    };
     for (input, sample) in inputs.iter().zip(&samples) {
         let (rates, spread) = match sample {
             Some(sample) if sample.whole => (rates_of([sample].into_iter()), 1.0),
@@ -77,7 +95,9 @@ pub(crate) fn contents(inputs: &[Input]) -> Contents {
 }
 
 fn bases(input: &Input, rates: Rates, spread: f64) -> Estimate {
-    let Some(size) = input.size else { return Estimate::default() };
+    let Some(size) = input.size else {
+        return Estimate::default();
+    };
     // A plain file cannot hold more letters than it has room for.
     let room = match (input.compression, input.format) {
         (Compression::Plain, Some(Format::Fastq)) => size / 2,
@@ -85,17 +105,27 @@ fn bases(input: &Input, rates: Rates, spread: f64) -> Estimate {
         _ => u64::MAX,
     };
     let letters = size as f64 * rates.letters;
-    Estimate { least: (letters / spread) as u64, most: Some(((letters * spread).ceil() as u64).min(room)) }
+    Estimate {
+        least: (letters / spread) as u64,
+        most: Some(((letters * spread).ceil() as u64).min(room)),
+    }
 }
 
 /// The rates of the sampled inputs that are stored as this one is.
 fn others(input: &Input, inputs: &[Input], samples: &[Option<Sample>]) -> Rates {
-    let alike = |other: &Input| (other.compression, other.format) == (input.compression, input.format);
-    let sampled =
-        inputs.iter().zip(samples).filter(|(other, _)| alike(other)).filter_map(|(_, sample)| sample.as_ref());
+    let alike =
+        |other: &Input| (other.compression, other.format) == (input.compression, input.format);
+    let sampled = inputs
+        .iter()
+        .zip(samples)
+        .filter(|(other, _)| alike(other))
+        .filter_map(|(_, sample)| sample.as_ref());
     match sampled.clone().any(|sample| sample.text > 0) {
         true => rates_of(sampled),
-        false if input.compression == Compression::Plain => Rates { text: 1.0, letters: 0.5 },
+        false if input.compression == Compression::Plain => Rates {
+            text: 1.0,
+            letters: 0.5,
+        },
         false => GUESS,
     }
 }
@@ -108,7 +138,10 @@ fn rates_of<'a>(samples: impl Iterator<Item = &'a Sample>) -> Rates {
         letters += sample.letters;
     }
     let rate = |amount: u64| amount as f64 / stored.max(1) as f64;
-    Rates { text: rate(text), letters: rate(letters) }
+    Rates {
+        text: rate(text),
+        letters: rate(letters),
+    }
 }
 
 #[cfg(test)]
@@ -143,19 +176,43 @@ mod tests {
         let text = [b">a\n".to_vec(), vec![b'A'; 40 << 20], b"\n".to_vec()].concat();
         let found = contents_of(&[gzip(&text)]);
         let bases = 40 << 20;
-        assert!(found.bases.least <= bases && found.bases.most.unwrap() >= bases, "{found:?}");
-        assert!(found.bases.least > bases / 2 && found.bases.most.unwrap() < 2 * bases, "{found:?}");
-        assert!((found.inflated / bases as f64 - 1.0).abs() < 0.3, "{found:?}");
+        assert!(
+            found.bases.least <= bases && found.bases.most.unwrap() >= bases,
+            "{found:?}"
+        );
+        assert!(
+            found.bases.least > bases / 2 && found.bases.most.unwrap() < 2 * bases,
+            "{found:?}"
+        );
+        assert!(
+            (found.inflated / bases as f64 - 1.0).abs() < 0.3,
+            "{found:?}"
+        );
     }
 
     #[test]
     fn small_files_are_known_exactly_and_others_by_their_like() {
         let text = b">a\nACGTACGTAC\n".to_vec();
         let exact = contents_of(&vec![text.clone(); 3]).bases;
-        assert_eq!(exact, Estimate { least: 30, most: Some(30) });
+        assert_eq!(
+            exact,
+            Estimate {
+                least: 30,
+                most: Some(30)
+            }
+        );
         let many = contents_of(&vec![text; 40]).bases;
         assert!(many.least < 400 && many.least >= 200, "{many:?}");
-        assert!(many.most.unwrap() >= 400 && many.most.unwrap() <= 800, "{many:?}");
-        assert_eq!(contents_of(&[Vec::new(), gzip(b"")]).bases, Estimate { least: 0, most: Some(0) });
+        assert!(
+            many.most.unwrap() >= 400 && many.most.unwrap() <= 800,
+            "{many:?}"
+        );
+        assert_eq!(
+            contents_of(&[Vec::new(), gzip(b"")]).bases,
+            Estimate {
+                least: 0,
+                most: Some(0)
+            }
+        );
     }
 }

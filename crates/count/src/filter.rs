@@ -29,7 +29,8 @@ pub enum Mates {
 pub enum Need {
     /// At least so many.
     Number(u64),
-    /// At least this share, 0 to 1, of its k-mers over A, C, G, T. A read without any has the share 0.
+    /// At least this share, 0 to 1, of its k-mers over A, C, G, T. A read without any has the share
+    /// 0.
     Share(f64),
 }
 
@@ -65,17 +66,29 @@ pub struct Summary {
     pub found: u64,
 }
 
-/// Filters reads; the order is kept and a kept read is written to `kept` as it came. The files appear when all went well.
+/// Filters reads; the order is kept and a kept read is written to `kept` as it came. The files
+/// appear when all went well.
 ///
 /// # Errors
 /// The database or the reads cannot be read, mates are not in step, or an output cannot be written.
-pub fn run(config: &Config, kept: PairWriter, progress: &Progress) -> Result<Summary, OperationError> {
+pub fn run(
+    config: &Config,
+    kept: PairWriter,
+    progress: &Progress,
+) -> Result<Summary, OperationError> {
     let database = Database::open(&config.database)?;
     let options = Source::options();
     let source = match &config.mates {
         Mates::None => Source::Single(Box::new(Reader::open(&config.reads, &options)?)),
-        Mates::File(mates) => Source::Paired(Box::new(PairedReader::open(&config.reads, mates, &options)?)),
-        Mates::Interleaved => Source::Paired(Box::new(PairedReader::open_interleaved(&config.reads, &options)?)),
+        Mates::File(mates) => Source::Paired(Box::new(PairedReader::open(
+            &config.reads,
+            mates,
+            &options,
+        )?)),
+        Mates::Interleaved => Source::Paired(Box::new(PairedReader::open_interleaved(
+            &config.reads,
+            &options,
+        )?)),
     };
     progress.start("filter", 0);
     with_words!(database.shape(), W => run_words::<W>(config, &database, source, kept, progress))
@@ -97,15 +110,22 @@ fn run_words<const W: usize>(
     let mut summary = Summary::default();
     let start = || Lookup::<W>::new(database);
     let work = |lookup: &mut Lookup<W>, batches: &[Batch; 2]| judge(config, lookup, batches);
-    in_order(config.threads, source, progress, start, work, |batches, verdict| -> Result<(), OperationError> {
-        let verdict = verdict?;
-        summary.add(&verdict.sums);
-        progress.advance(verdict.sums.reads);
-        for index in (0..verdict.kept.len()).filter(|&index| verdict.kept[index]) {
-            kept.write(batches, index)?;
-        }
-        Ok(())
-    })?;
+    in_order(
+        config.threads,
+        source,
+        progress,
+        start,
+        work,
+        |batches, verdict| -> Result<(), OperationError> {
+            let verdict = verdict?;
+            summary.add(&verdict.sums);
+            progress.advance(verdict.sums.reads);
+            for index in (0..verdict.kept.len()).filter(|&index| verdict.kept[index]) {
+                kept.write(batches, index)?;
+            }
+            Ok(())
+        },
+    )?;
     kept.complete()?.publish()?;
     Ok(summary)
 }
@@ -124,13 +144,17 @@ fn judge<const W: usize>(
     lookup: &mut Lookup<W>,
     [first, second]: &[Batch; 2],
 ) -> Result<Verdict, GykError> {
-    let mut verdict = Verdict { kept: Vec::with_capacity(first.records.len()), sums: Summary::default() };
+    let mut verdict = Verdict {
+        kept: Vec::with_capacity(first.records.len()),
+        sums: Summary::default(),
+    };
     for (index, record) in first.records.iter().enumerate() {
         let (mut kmers, mut found) = (0, 0);
         let mut count = |letters: &[u8]| {
             lookup.walk(letters, |count| {
                 kmers += u64::from(count.is_some());
-                found += u64::from(count.is_some_and(|count| count > 0 && config.counts.keep(count)));
+                found +=
+                    u64::from(count.is_some_and(|count| count > 0 && config.counts.keep(count)));
             })
         };
         count(first.bytes(record.letters))?;
@@ -139,7 +163,12 @@ fn judge<const W: usize>(
         }
         let kept = config.need.is_met(kmers, found) != config.drop;
         verdict.kept.push(kept);
-        verdict.sums.add(&Summary { reads: 1, kept: u64::from(kept), kmers, found });
+        verdict.sums.add(&Summary {
+            reads: 1,
+            kept: u64::from(kept),
+            kmers,
+            found,
+        });
     }
     Ok(verdict)
 }
@@ -148,7 +177,9 @@ impl Need {
     fn is_met(self, kmers: u64, found: u64) -> bool {
         match self {
             Need::Number(least) => found >= least,
-            Need::Share(least) => found as f64 >= least * kmers as f64 && (kmers > 0 || least <= 0.0),
+            Need::Share(least) => {
+                found as f64 >= least * kmers as f64 && (kmers > 0 || least <= 0.0)
+            }
         }
     }
 }

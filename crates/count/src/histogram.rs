@@ -11,7 +11,8 @@ use gyrase_table::gyk::{Cutoffs, Database};
 use crate::bins::share_out;
 use crate::ops::OperationError;
 
-/// The full histogram: every count that some k-mer has and how many have it. Nothing is cut off or pooled.
+/// The full histogram: every count that some k-mer has and how many have it. Nothing is cut off or
+/// pooled.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {
     rows: BTreeMap<u32, u64>,
@@ -22,11 +23,11 @@ pub struct Histogram {
 pub enum Style {
     /// As GenomeScope and Smudgeplot read it: `count SPACE k-mers`, ascending, no zeros, no end.
     GenomeScope,
-    /// As `kmc_tools transform .. histogram -ci -cx`: `count TAB k-mers` for every count within the range, zeros included; what is
-    /// outside is dropped.
+    /// As `kmc_tools transform .. histogram -ci -cx`: `count TAB k-mers` for every count within the
+    /// range, zeros included; what is outside is dropped.
     Kmc(Cutoffs),
-    /// As `jellyfish histo -l -h`: `count SPACE k-mers`; counts below `low` are pooled in the row `low - 1`, those above `high`
-    /// in the row `high + 1`.
+    /// As `jellyfish histo -l -h`: `count SPACE k-mers`; counts below `low` are pooled in the row
+    /// `low - 1`, those above `high` in the row `high + 1`.
     Jellyfish {
         /// Smallest count with a row of its own; 1 pools nothing.
         low: u32,
@@ -38,7 +39,11 @@ pub enum Style {
 }
 
 /// Reads the histogram of a database.
-pub fn run(database: &Path, threads: usize, progress: &Progress) -> Result<Histogram, OperationError> {
+pub fn run(
+    database: &Path,
+    threads: usize,
+    progress: &Progress,
+) -> Result<Histogram, OperationError> {
     Histogram::of(&Database::open(database)?, threads, progress)
 }
 
@@ -63,9 +68,16 @@ impl Lane {
 
 impl Histogram {
     /// The histogram of a database.
-    pub fn of(database: &Database, threads: usize, progress: &Progress) -> Result<Histogram, OperationError> {
+    pub fn of(
+        database: &Database,
+        threads: usize,
+        progress: &Progress,
+    ) -> Result<Histogram, OperationError> {
         progress.start("histogram", BINS as u64);
-        let start = || Lane { small: [0; 256], large: BTreeMap::new() };
+        let start = || Lane {
+            small: [0; 256],
+            large: BTreeMap::new(),
+        };
         let work = |lane: &mut Lane, bin| lane.add(database, bin);
         let mut histogram = Histogram::default();
         for lane in share_out(threads, BINS, progress, start, work, || {})? {
@@ -73,7 +85,9 @@ impl Histogram {
             for (count, &kmers) in lane.small[..255].iter().enumerate() {
                 histogram.add(count as u32, kmers);
             }
-            lane.large.into_iter().for_each(|(count, kmers)| histogram.add(count, kmers));
+            lane.large
+                .into_iter()
+                .for_each(|(count, kmers)| histogram.add(count, kmers));
         }
         Ok(histogram)
     }
@@ -102,7 +116,9 @@ impl Histogram {
 
     /// Sum of the counts of all k-mers.
     pub fn total(&self) -> u64 {
-        self.rows().fold(0, |sum, (count, kmers)| sum.saturating_add(u64::from(count).saturating_mul(kmers)))
+        self.rows().fold(0, |sum, (count, kmers)| {
+            sum.saturating_add(u64::from(count).saturating_mul(kmers))
+        })
     }
 
     /// The largest count, 0 without k-mers.
@@ -114,13 +130,24 @@ impl Histogram {
     pub fn write(&self, style: Style, out: &mut dyn Write) -> io::Result<()> {
         match style {
             Style::GenomeScope => write_rows(self.rows(), ' ', out),
-            Style::Kmc(range) => write_rows((range.min..=range.max).map(|count| (count, self.kmers(count))), '\t', out),
+            Style::Kmc(range) => write_rows(
+                (range.min..=range.max).map(|count| (count, self.kmers(count))),
+                '\t',
+                out,
+            ),
             Style::Jellyfish { low, high, full } => {
                 let first = low.saturating_sub(1).max(1);
                 let last = high.saturating_add(1).max(first);
-                let pooled: Histogram = self.rows().map(|(count, kmers)| (count.clamp(first, last), kmers)).collect();
+                let pooled: Histogram = self
+                    .rows()
+                    .map(|(count, kmers)| (count.clamp(first, last), kmers))
+                    .collect();
                 match full {
-                    true => write_rows((first..=last).map(|count| (count, pooled.kmers(count))), ' ', out),
+                    true => write_rows(
+                        (first..=last).map(|count| (count, pooled.kmers(count))),
+                        ' ',
+                        out,
+                    ),
                     false => write_rows(pooled.rows(), ' ', out),
                 }
             }
@@ -131,12 +158,17 @@ impl Histogram {
 impl FromIterator<(u32, u64)> for Histogram {
     fn from_iter<I: IntoIterator<Item = (u32, u64)>>(rows: I) -> Histogram {
         let mut histogram = Histogram::default();
-        rows.into_iter().for_each(|(count, kmers)| histogram.add(count, kmers));
+        rows.into_iter()
+            .for_each(|(count, kmers)| histogram.add(count, kmers));
         histogram
     }
 }
 
-fn write_rows(rows: impl Iterator<Item = (u32, u64)>, separator: char, out: &mut dyn Write) -> io::Result<()> {
+fn write_rows(
+    rows: impl Iterator<Item = (u32, u64)>,
+    separator: char,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let mut out = io::BufWriter::new(out);
     for (count, kmers) in rows {
         writeln!(out, "{count}{separator}{kmers}")?;
@@ -149,7 +181,9 @@ mod tests {
     use super::*;
 
     fn written(style: Style) -> String {
-        let histogram: Histogram = [(1, 10), (2, 4), (5, 3), (6, 0), (300, 2), (u32::MAX, 1)].into_iter().collect();
+        let histogram: Histogram = [(1, 10), (2, 4), (5, 3), (6, 0), (300, 2), (u32::MAX, 1)]
+            .into_iter()
+            .collect();
         assert_eq!((histogram.distinct(), histogram.largest()), (20, u32::MAX));
         assert_eq!(histogram.total(), 10 + 8 + 15 + 600 + u64::from(u32::MAX));
         let mut text = Vec::new();
@@ -159,8 +193,14 @@ mod tests {
 
     #[test]
     fn writes_each_style() {
-        assert_eq!(written(Style::GenomeScope), "1 10\n2 4\n5 3\n300 2\n4294967295 1\n");
-        assert_eq!(written(Style::Kmc(Cutoffs { min: 2, max: 6 })), "2\t4\n3\t0\n4\t0\n5\t3\n6\t0\n");
+        assert_eq!(
+            written(Style::GenomeScope),
+            "1 10\n2 4\n5 3\n300 2\n4294967295 1\n"
+        );
+        assert_eq!(
+            written(Style::Kmc(Cutoffs { min: 2, max: 6 })),
+            "2\t4\n3\t0\n4\t0\n5\t3\n6\t0\n"
+        );
         let jellyfish = |low, high, full| written(Style::Jellyfish { low, high, full });
         assert_eq!(jellyfish(1, 5, false), "1 10\n2 4\n5 3\n6 3\n");
         assert_eq!(jellyfish(2, 5, true), "1 10\n2 4\n3 0\n4 0\n5 3\n6 3\n");
@@ -172,7 +212,9 @@ mod tests {
     #[test]
     fn nothing_is_valid_text() {
         let mut text = Vec::new();
-        Histogram::default().write(Style::GenomeScope, &mut text).unwrap();
+        Histogram::default()
+            .write(Style::GenomeScope, &mut text)
+            .unwrap();
         assert!(text.is_empty());
     }
 }

@@ -6,11 +6,12 @@ use gyrase_table::gyk::{BinView, Database, GykError};
 
 /// m-mers of the longest k-mer, rounded up to a power of two.
 const RING: usize = 128;
-/// k-mers that are looked up side by side, so that one waits for memory while others are on their way.
+/// k-mers that are looked up side by side, so that one waits for memory while others are on their
+/// way.
 const SIDE_BY_SIDE: usize = 64;
 
-/// Walks along a sequence with everything that a look-up needs at hand: the k-mer on both strands, its minimizer, and the
-/// bin that the minimizer names, which neighbouring k-mers mostly share.
+/// Walks along a sequence with everything that a look-up needs at hand: the k-mer on both strands,
+/// its minimizer, and the bin that the minimizer names, which neighbouring k-mers mostly share.
 pub(crate) struct Lookup<'a, const W: usize> {
     database: &'a Database,
     /// The hash of the last minimizer and the bin that it names.
@@ -50,16 +51,26 @@ impl<const W: usize> Step<W> {
 
 impl<'a, const W: usize> Lookup<'a, W> {
     pub(crate) fn new(database: &'a Database) -> Lookup<'a, W> {
-        Lookup { database, bin: None, ring: [0; RING], pending: Vec::new() }
+        Lookup {
+            database,
+            bin: None,
+            ring: [0; RING],
+            pending: Vec::new(),
+        }
     }
 
-    /// Calls `each` for every stretch of k letters, from the first on, with its count (0 where the database has it not), or `None`
-    /// where a letter is no base.
+    /// Calls `each` for every stretch of k letters, from the first on, with its count (0 where the
+    /// database has it not), or `None` where a letter is no base.
     ///
     /// # Errors
-    /// When a bin that a k-mer would be in does not fit its checksum. A bin is checked when it is first used.
+    /// When a bin that a k-mer would be in does not fit its checksum. A bin is checked when it is
+    /// first used.
     #[inline]
-    pub(crate) fn walk(&mut self, letters: &[u8], mut each: impl FnMut(Option<u32>)) -> Result<(), GykError> {
+    pub(crate) fn walk(
+        &mut self,
+        letters: &[u8],
+        mut each: impl FnMut(Option<u32>),
+    ) -> Result<(), GykError> {
         let k = self.database.shape().k();
         let mut step = Step::START;
         for (at, &letter) in letters.iter().enumerate() {
@@ -84,7 +95,11 @@ impl<'a, const W: usize> Lookup<'a, W> {
     /// Finds the pending k-mers.
     #[inline]
     fn find(&mut self, each: &mut impl FnMut(Option<u32>)) {
-        let touched = self.pending.iter().flatten().fold(0, |sum, (bin, key)| sum ^ bin.touch(key));
+        let touched = self
+            .pending
+            .iter()
+            .flatten()
+            .fold(0, |sum, (bin, key)| sum ^ bin.touch(key));
         std::hint::black_box(touched);
         for pending in self.pending.drain(..) {
             each(pending.map(|(bin, key)| bin.find(&key).map_or(0, |row| bin.count(row))));
@@ -93,7 +108,12 @@ impl<'a, const W: usize> Lookup<'a, W> {
 
     /// Takes one more base; the k-mer that it completes.
     #[inline(always)]
-    fn advance(&mut self, step: &mut Step<W>, at: usize, code: u8) -> Result<Option<Pending<'a, W>>, GykError> {
+    fn advance(
+        &mut self,
+        step: &mut Step<W>,
+        at: usize,
+        code: u8,
+    ) -> Result<Option<Pending<'a, W>>, GykError> {
         let shape = self.database.shape();
         let (k, m) = (shape.k(), shape.m());
         step.forward = step.forward.push(code).masked(k);
@@ -118,7 +138,11 @@ impl<'a, const W: usize> Lookup<'a, W> {
             Some((hash, bin)) if hash == step.smallest => bin,
             _ => self.enter(step.smallest)?,
         };
-        let form = if shape.stranded() { step.forward } else { step.forward.min(step.reverse) };
+        let form = if shape.stranded() {
+            step.forward
+        } else {
+            step.forward.min(step.reverse)
+        };
         Ok(Some((bin, Key::from(form).0)))
     }
 

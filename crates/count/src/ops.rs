@@ -1,7 +1,7 @@
 //! Databases into one: union, intersection, difference, and a range of counts.
 //!
-//! Databases of one shape put a k-mer into the same bin, so every bin is worked on alone, by whichever thread is
-//! free, and what is in memory at a time is a bin of each database and thread.
+//! Databases of one shape put a k-mer into the same bin, so every bin is worked on alone, by
+//! whichever thread is free, and what is in memory at a time is a bin of each database and thread.
 
 mod error;
 mod merge;
@@ -20,17 +20,20 @@ pub use error::OperationError;
 /// Which k-mers the result has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// Those of any database. With one database: those of it, for [`Config::cutoffs`] to choose from.
+    /// Those of any database. With one database: those of it, for [`Config::cutoffs`] to choose
+    /// from.
     Union,
     /// Those of every database.
     Intersect,
     /// Those of the first database that no other has.
     Subtract,
-    /// Those of the first database, the counts of the others taken off; who has none left drops out.
+    /// Those of the first database, the counts of the others taken off; who has none left drops
+    /// out.
     SubtractCounts,
 }
 
-/// Which count a k-mer gets that several databases have ([`Operation::Union`] and [`Operation::Intersect`]).
+/// Which count a k-mer gets that several databases have ([`Operation::Union`] and
+/// [`Operation::Intersect`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Combine {
     /// All counts together, at most 2^32-1.
@@ -46,7 +49,11 @@ pub enum Combine {
 impl Operation {
     /// The usual way to combine counts: sum for a union, else the smallest.
     pub fn usual_combine(self) -> Combine {
-        if self == Operation::Union { Combine::Sum } else { Combine::Min }
+        if self == Operation::Union {
+            Combine::Sum
+        } else {
+            Combine::Min
+        }
     }
 
     /// The verb, as the metadata has it.
@@ -82,7 +89,8 @@ pub struct Config {
 pub struct Summary {
     /// The totals of each database.
     pub inputs: Vec<gyk::Summary>,
-    /// k-mers that both of two databases have; of more than two, known for an intersection only (those in all).
+    /// k-mers that both of two databases have; of more than two, known for an intersection only
+    /// (those in all).
     pub shared: Option<u64>,
     /// k-mers of the result before the cut-offs.
     pub before_cutoffs: u64,
@@ -103,7 +111,8 @@ struct Lane<const W: usize> {
 /// Combines databases into one.
 ///
 /// # Errors
-/// When a database cannot be read or the output not be written, and when the databases differ in k or strandedness.
+/// When a database cannot be read or the output not be written, and when the databases differ in k
+/// or strandedness.
 pub fn run(config: &Config, progress: &Progress) -> Result<Summary, OperationError> {
     let databases = open_all(&config.inputs)?;
     let Cutoffs { min, max } = config.cutoffs;
@@ -114,25 +123,43 @@ pub fn run(config: &Config, progress: &Progress) -> Result<Summary, OperationErr
         return Err(OperationError::NoInput);
     }
     let shape = databases[0].shape();
-    let cutoffs = Cutoffs { min: min.max(1), max };
+    let cutoffs = Cutoffs {
+        min: min.max(1),
+        max,
+    };
     let writer = Writer::create(&config.output, shape, cutoffs)?;
     progress.start(config.operation.name(), BINS as u64);
-    let (shared, before_cutoffs) = with_words!(shape, W => combine_bins::<W>(config, progress, &databases, &writer)?);
+    let (shared, before_cutoffs) =
+        with_words!(shape, W => combine_bins::<W>(config, progress, &databases, &writer)?);
     let output = writer.finish(&metadata(config.operation.name(), &databases))?;
     let shared = match (config.operation, databases.len()) {
         (Operation::Intersect, _) => Some(before_cutoffs),
         (_, 2) => Some(shared),
         _ => None,
     };
-    let inputs = databases.iter().map(|database| database.header().summary()).collect();
-    Ok(Summary { inputs, shared, before_cutoffs, output })
+    let inputs = databases
+        .iter()
+        .map(|database| database.header().summary())
+        .collect();
+    Ok(Summary {
+        inputs,
+        shared,
+        before_cutoffs,
+        output,
+    })
 }
 
 /// Opens databases that must have one shape.
 pub fn open_all(paths: &[PathBuf]) -> Result<Vec<Database>, OperationError> {
-    let databases = paths.iter().map(|path| Database::open(path)).collect::<Result<Vec<_>, _>>()?;
+    let databases = paths
+        .iter()
+        .map(|path| Database::open(path))
+        .collect::<Result<Vec<_>, _>>()?;
     let first = databases.first().ok_or(OperationError::NoInput)?;
-    match databases.iter().find(|database| database.shape() != first.shape()) {
+    match databases
+        .iter()
+        .find(|database| database.shape() != first.shape())
+    {
         None => Ok(databases),
         Some(second) => Err(OperationError::Mismatch {
             first: first.path().to_path_buf(),
@@ -144,18 +171,35 @@ pub fn open_all(paths: &[PathBuf]) -> Result<Vec<Database>, OperationError> {
 }
 
 fn in_words(shape: Shape) -> String {
-    format!("{} {}-mers", if shape.stranded() { "stranded" } else { "canonical" }, shape.k())
+    format!(
+        "{} {}-mers",
+        if shape.stranded() {
+            "stranded"
+        } else {
+            "canonical"
+        },
+        shape.k()
+    )
 }
 
 /// The metadata of a database made of others: all that they were made of.
 fn metadata(operation: &str, databases: &[Database]) -> Metadata {
-    let mut inputs: Vec<String> =
-        databases.iter().flat_map(|database| database.metadata().inputs.iter().cloned()).collect();
+    let mut inputs: Vec<String> = databases
+        .iter()
+        .flat_map(|database| database.metadata().inputs.iter().cloned())
+        .collect();
     inputs.sort();
     let sum = |field: fn(&Metadata) -> u64| {
-        databases.iter().fold(0u64, |sum, database| sum.saturating_add(field(database.metadata())))
+        databases.iter().fold(0u64, |sum, database| {
+            sum.saturating_add(field(database.metadata()))
+        })
     };
-    Metadata { inputs, operation: operation.to_string(), reads: sum(|m| m.reads), bases: sum(|m| m.bases) }
+    Metadata {
+        inputs,
+        operation: operation.to_string(),
+        reads: sum(|m| m.reads),
+        bases: sum(|m| m.bases),
+    }
 }
 
 /// All bins; returns the k-mers that were shared and those before the cut-offs.
@@ -171,12 +215,21 @@ fn combine_bins<const W: usize>(
         lane.spare.push(rows);
         Ok(written?)
     };
-    let lanes = share_out(config.threads, BINS, progress, Lane::default, work, || writer.abandon())?;
-    Ok(lanes.iter().fold((0, 0), |sum, lane| (sum.0 + lane.shared, sum.1 + lane.before_cutoffs)))
+    let lanes = share_out(config.threads, BINS, progress, Lane::default, work, || {
+        writer.abandon()
+    })?;
+    Ok(lanes.iter().fold((0, 0), |sum, lane| {
+        (sum.0 + lane.shared, sum.1 + lane.before_cutoffs)
+    }))
 }
 
 impl<const W: usize> Lane<W> {
-    fn combine_bin(&mut self, config: &Config, databases: &[Database], bin: usize) -> Result<Rows<W>, OperationError> {
+    fn combine_bin(
+        &mut self,
+        config: &Config,
+        databases: &[Database],
+        bin: usize,
+    ) -> Result<Rows<W>, OperationError> {
         let mut counts = std::mem::take(&mut self.counts);
         counts.resize_with(databases.len(), Vec::new);
         for (counts, database) in counts.iter_mut().zip(databases) {
@@ -186,7 +239,10 @@ impl<const W: usize> Lane<W> {
         let inputs: Vec<RowsRef<W>> = databases
             .iter()
             .zip(&counts)
-            .map(|(database, counts)| RowsRef { keys: database.bin(bin).rows(), counts })
+            .map(|(database, counts)| RowsRef {
+                keys: database.bin(bin).rows(),
+                counts,
+            })
             .collect();
         let mut rows = match config.operation {
             Operation::Union | Operation::Intersect => self.pairwise(config, &inputs),
@@ -234,7 +290,9 @@ impl<const W: usize> Lane<W> {
             }
             level = merged;
         }
-        level.pop().expect("at least two lists were merged into one")
+        level
+            .pop()
+            .expect("at least two lists were merged into one")
     }
 
     fn pair(&mut self, config: &Config, a: RowsRef<W>, b: RowsRef<W>) -> Rows<W> {
@@ -265,7 +323,9 @@ impl<const W: usize> Lane<W> {
             let a = rows.as_ref().map_or(inputs[0], Rows::as_ref);
             let mut out = self.fresh();
             self.shared += match config.operation {
-                Operation::SubtractCounts => merge::subtract(a, other, &mut out, |a, b| a.0.saturating_sub(b.0)),
+                Operation::SubtractCounts => {
+                    merge::subtract(a, other, &mut out, |a, b| a.0.saturating_sub(b.0))
+                }
                 _ => merge::subtract(a, other, &mut out, |a, b| a.0 & !b.1),
             };
             self.spare.extend(rows.replace(out));

@@ -29,14 +29,22 @@ impl Out<'_> {
     /// Passes the text on once there is much of it.
     #[inline]
     pub(crate) fn pass(&mut self) -> Result<(), OperationError> {
-        if self.text.len() < PIECE { Ok(()) } else { self.send() }
+        if self.text.len() < PIECE {
+            Ok(())
+        } else {
+            self.send()
+        }
     }
 
     fn send(&mut self) -> Result<(), OperationError> {
         if !self.turn.wait(self.task) {
             return Err(OperationError::Stopped);
         }
-        let spare = self.spare.lock().expect("no thread panics while it holds the buffers").pop();
+        let spare = self
+            .spare
+            .lock()
+            .expect("no thread panics while it holds the buffers")
+            .pop();
         let empty = spare.unwrap_or_else(|| Vec::with_capacity(PIECE + PIECE / 8));
         let full = std::mem::replace(&mut self.text, empty);
         // The receiver is gone only when it could not write, and it has the better error.
@@ -44,8 +52,8 @@ impl Out<'_> {
     }
 }
 
-/// Runs `work` on every task by `threads` threads and writes their texts to `sink`, from the calling thread, in the order of the
-/// tasks. Returns the sum of what `work` returns.
+/// Runs `work` on every task by `threads` threads and writes their texts to `sink`, from the
+/// calling thread, in the order of the tasks. Returns the sum of what `work` returns.
 pub(crate) fn write_ordered(
     threads: usize,
     tasks: usize,
@@ -60,7 +68,18 @@ pub(crate) fn write_ordered(
     std::thread::scope(|scope| {
         let (turn, spare, fail, work) = (&turn, &spare, &fail, &work);
         let lanes = scope.spawn(move || {
-            let start = || (Out { text: Vec::new(), task: 0, turn, pieces: pieces.clone(), spare }, 0);
+            let start = || {
+                (
+                    Out {
+                        text: Vec::new(),
+                        task: 0,
+                        turn,
+                        pieces: pieces.clone(),
+                        spare,
+                    },
+                    0,
+                )
+            };
             let work = |(out, sum): &mut (Out, u64), task| {
                 out.task = task;
                 *sum += work(task, out)?;
@@ -75,17 +94,26 @@ pub(crate) fn write_ordered(
         if written.is_err() {
             fail();
         }
-        let done = lanes.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let done = lanes
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         written.and(done)
     })
 }
 
 /// Writes pieces as they arrive. Takes the receiver, so that senders hear of a failure.
-fn drain(received: Receiver<Vec<u8>>, spare: &Mutex<Vec<Vec<u8>>>, sink: &mut dyn Write) -> Result<(), OperationError> {
+fn drain(
+    received: Receiver<Vec<u8>>,
+    spare: &Mutex<Vec<Vec<u8>>>,
+    sink: &mut dyn Write,
+) -> Result<(), OperationError> {
     for mut piece in received {
         sink.write_all(&piece).map_err(OperationError::Sink)?;
         piece.clear();
-        spare.lock().expect("no thread panics while it holds the buffers").push(piece);
+        spare
+            .lock()
+            .expect("no thread panics while it holds the buffers")
+            .push(piece);
     }
     Ok(())
 }
@@ -98,7 +126,8 @@ mod tests {
         write_ordered(threads, 200, &Progress::default(), sink, |task, out| {
             let lines = if task % 40 == 7 { 60_000 } else { 30 };
             for line in 0..lines {
-                writeln!(out.text, "text of task {task} line {line}").expect("memory takes all text");
+                writeln!(out.text, "text of task {task} line {line}")
+                    .expect("memory takes all text");
                 out.pass()?;
             }
             Ok(lines)
@@ -110,7 +139,10 @@ mod tests {
         let (mut one, mut four) = (Vec::new(), Vec::new());
         assert_eq!(text(1, &mut one).unwrap(), text(4, &mut four).unwrap());
         assert!(one == four);
-        assert!(one.starts_with(b"text of task 0 line 0\n") && one.ends_with(b"text of task 199 line 29\n"));
+        assert!(
+            one.starts_with(b"text of task 0 line 0\n")
+                && one.ends_with(b"text of task 199 line 29\n")
+        );
     }
 
     #[test]
@@ -118,7 +150,10 @@ mod tests {
         struct Full(usize);
         impl Write for Full {
             fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-                self.0 = self.0.checked_sub(bytes.len()).ok_or(std::io::ErrorKind::StorageFull)?;
+                self.0 = self
+                    .0
+                    .checked_sub(bytes.len())
+                    .ok_or(std::io::ErrorKind::StorageFull)?;
                 Ok(bytes.len())
             }
             fn flush(&mut self) -> std::io::Result<()> {
@@ -126,7 +161,10 @@ mod tests {
             }
         }
         for room in [0, 100, 2 << 20, 4 << 20] {
-            assert!(matches!(text(4, &mut Full(room)), Err(OperationError::Sink(_))));
+            assert!(matches!(
+                text(4, &mut Full(room)),
+                Err(OperationError::Sink(_))
+            ));
         }
     }
 }

@@ -10,9 +10,10 @@ use crate::{Error, passes};
 
 /// Counts the k-mers of partitions and hands the sorted bins to a [`Writer`].
 ///
-/// Reads of deep, accurate data repeat whole super-k-mers. They are counted first, and each distinct one is expanded once, with
-/// its count as weight; where a sample shows few repeats (genomes) all are expanded as they come. The keys go into a table
-/// of the size that HyperLogLog estimates, small enough to stay in the cache, and leave it sorted.
+/// Reads of deep, accurate data repeat whole super-k-mers. They are counted first, and each
+/// distinct one is expanded once, with its count as weight; where a sample shows few repeats
+/// (genomes) all are expanded as they come. The keys go into a table of the size that HyperLogLog
+/// estimates, small enough to stay in the cache, and leave it sorted.
 pub(crate) struct Counter<'w, const W: usize> {
     shape: Shape,
     counted: std::ops::RangeInclusive<u32>,
@@ -70,7 +71,8 @@ impl<'w, const W: usize> Counter<'w, W> {
 const FEW_REPEATS: f64 = 0.85;
 /// Every so many bins the share is measured again.
 const REMEASURE: usize = 32;
-/// Bytes of a table that a core's own cache holds: below, keeping single k-mers out costs more than it saves.
+/// Bytes of a table that a core's own cache holds: below, keeping single k-mers out costs more than
+/// it saves.
 const CACHE: usize = 1 << 20;
 /// Fewer keys than this are not worth an estimate.
 const SMALL: usize = 2048;
@@ -94,7 +96,8 @@ impl<D: Drain, const W: usize> Worker<D> for Counter<'_, W> {
                 AtOnce::TooMany { distinct } => self.count_in_passes(partition, distinct)?,
                 AtOnce::Counted => {
                     let keys = self.sorted_keys.as_flattened();
-                    self.writer.write_bin(partition.number(), keys, &self.sorted_counts)?;
+                    self.writer
+                        .write_bin(partition.number(), keys, &self.sorted_counts)?;
                 }
             }
         }
@@ -132,8 +135,8 @@ impl<const W: usize> Counter<'_, W> {
         self.weights.len() * (size_of::<Key<W>>() + size_of::<u32>())
     }
 
-    /// Bytes to count so many different k-mers of those that were expanded, in so many tables, and to write them: the table, the rows
-    /// that leave it, and their bytes in the file.
+    /// Bytes to count so many different k-mers of those that were expanded, in so many tables, and
+    /// to write them: the table, the rows that leave it, and their bytes in the file.
     fn to_count(&self, distinct: usize, tables: usize) -> usize {
         // What the sketch may have missed.
         let rows = distinct + distinct / 8;
@@ -141,17 +144,22 @@ impl<const W: usize> Counter<'_, W> {
         tables * CountTable::<Key<W>>::bytes_for(rows) + rows * row
     }
 
-    /// True when so many different k-mers can be counted and written within the memory, with so many tables.
+    /// True when so many different k-mers can be counted and written within the memory, with so
+    /// many tables.
     fn fits(&self, distinct: usize, tables: usize) -> bool {
         let needed = self.repeats.bytes() + self.expanded() + self.to_count(distinct, tables);
         let left = self.memory.saturating_sub(needed) / 8;
-        // Each large count takes eight bytes more. How many there can be takes a while to say, and seldom matters.
-        needed <= self.memory && (distinct + distinct / 8 <= left || self.total_weight() / 255 <= left as u64)
+        // Each large count takes eight bytes more. How many there can be takes a while to say, and
+        // seldom matters.
+        needed <= self.memory
+            && (distinct + distinct / 8 <= left || self.total_weight() / 255 <= left as u64)
     }
 
-    /// Gives back what earlier bins left if it would be too much together with so many bytes of keys and of tables to come.
+    /// Gives back what earlier bins left if it would be too much together with so many bytes of
+    /// keys and of tables to come.
     fn trim(&mut self, keys: usize, tables: usize) {
-        let kept = self.keys.capacity() * size_of::<Key<W>>() + self.weights.capacity() * size_of::<u32>();
+        let kept =
+            self.keys.capacity() * size_of::<Key<W>>() + self.weights.capacity() * size_of::<u32>();
         if self.repeats.bytes() + kept.max(keys) + self.kept.max(tables) > self.memory {
             self.release_tables();
             self.keys.truncate(self.weights.len());
@@ -175,8 +183,14 @@ impl<const W: usize> Counter<'_, W> {
 }
 
 impl<const W: usize> Counter<'_, W> {
-    fn count_at_once<D: Drain>(&mut self, partition: &Partition<D, W>) -> Result<AtOnce, FabricError> {
-        let (mut keys, mut weights) = (std::mem::take(&mut self.keys), std::mem::take(&mut self.weights));
+    fn count_at_once<D: Drain>(
+        &mut self,
+        partition: &Partition<D, W>,
+    ) -> Result<AtOnce, FabricError> {
+        let (mut keys, mut weights) = (
+            std::mem::take(&mut self.keys),
+            std::mem::take(&mut self.weights),
+        );
         weights.clear();
         let (shape, kernels) = (self.shape, self.kernels);
         self.for_each_distinct(partition, |super_kmer, weight| {
@@ -203,7 +217,8 @@ impl<const W: usize> Counter<'_, W> {
         Ok(AtOnce::Counted)
     }
 
-    /// Calls `each` with every super-k-mer and its weight: how often it came, where that is worth knowing.
+    /// Calls `each` with every super-k-mer and its weight: how often it came, where that is worth
+    /// knowing.
     fn for_each_distinct<D: Drain>(
         &mut self,
         partition: &Partition<D, W>,
@@ -214,7 +229,10 @@ impl<const W: usize> Counter<'_, W> {
         }
         let records = partition.bytes() as usize / SuperKmer::<W>::stored_bytes(1, self.shape);
         let most = self.most_repeats();
-        self.repeats.clear(((records as f64 * self.distinct_share) as usize).min(most), 0);
+        self.repeats.clear(
+            ((records as f64 * self.distinct_share) as usize).min(most),
+            0,
+        );
         let (repeats, mut came, mut distinct) = (&mut self.repeats, 0usize, 0usize);
         partition.drain(|mut records| {
             while let added @ 1.. = repeats.add_all(records.by_ref().take(SMALL)) {
@@ -234,7 +252,8 @@ impl<const W: usize> Counter<'_, W> {
         Ok(())
     }
 
-    /// Different super-k-mers that are held at a time: a fifth of the memory, half of it while the table grows for the last time.
+    /// Different super-k-mers that are held at a time: a fifth of the memory, half of it while the
+    /// table grows for the last time.
     fn most_repeats(&self) -> usize {
         self.memory / 5 / CountTable::<SuperKmer<W>>::bytes_for(1024) * 1024
     }
@@ -249,19 +268,26 @@ impl<const W: usize> Counter<'_, W> {
             return keys.len();
         }
         self.cardinality.clear();
-        keys.iter().for_each(|&key| self.cardinality.see(Key(key).place()));
+        keys.iter()
+            .for_each(|&key| self.cardinality.see(Key(key).place()));
         self.cardinality.estimate().min(keys.len())
     }
 
     fn count_all(&mut self, distinct: usize) {
         self.table.clear(distinct, 0);
         self.table.add_all(weighted(&self.keys, &self.weights));
-        self.table.append_sorted(0, self.counted.clone(), &mut self.sorted_keys, &mut self.sorted_counts);
+        self.table.append_sorted(
+            0,
+            self.counted.clone(),
+            &mut self.sorted_keys,
+            &mut self.sorted_counts,
+        );
     }
 
-    /// Keeps k-mers that come once out of the table: the first pass notes every key in a Bloom filter and makes room in
-    /// the table for those that the filter has seen before; the second counts just these, from nothing. A false positive is a key
-    /// of count 1 in the table, which is then dropped like any other count below the least wanted (2 or more).
+    /// Keeps k-mers that come once out of the table: the first pass notes every key in a Bloom
+    /// filter and makes room in the table for those that the filter has seen before; the second
+    /// counts just these, from nothing. A false positive is a key of count 1 in the table, which is
+    /// then dropped like any other count below the least wanted (2 or more).
     fn count_repeated(&mut self, distinct: usize) {
         self.bloom.clear(distinct);
         self.table.clear(distinct / 4, 0);
@@ -271,11 +297,18 @@ impl<const W: usize> Counter<'_, W> {
                 self.table.relieve();
             }
         });
-        weighted(&self.keys, &self.weights).for_each(|(key, weight)| self.table.add_to_present(key, weight));
-        self.table.append_sorted(1, self.counted.clone(), &mut self.sorted_keys, &mut self.sorted_counts);
+        weighted(&self.keys, &self.weights)
+            .for_each(|(key, weight)| self.table.add_to_present(key, weight));
+        self.table.append_sorted(
+            1,
+            self.counted.clone(),
+            &mut self.sorted_keys,
+            &mut self.sorted_counts,
+        );
     }
 
-    /// About how many different k-mers a partition has, one that is too large to be counted beside what is kept of others.
+    /// About how many different k-mers a partition has, one that is too large to be counted beside
+    /// what is kept of others.
     fn survey<D: Drain>(&mut self, partition: &Partition<D, W>) -> Result<usize, FabricError> {
         self.release();
         let shape = self.shape;
@@ -286,8 +319,13 @@ impl<const W: usize> Counter<'_, W> {
         Ok(cardinality.estimate())
     }
 
-    /// Counts a partition that would not fit, in passes over ranges of keys, and writes each: the ranges come out in order.
-    fn count_in_passes<D: Drain>(&mut self, partition: &Partition<D, W>, distinct: usize) -> Result<(), Error> {
+    /// Counts a partition that would not fit, in passes over ranges of keys, and writes each: the
+    /// ranges come out in order.
+    fn count_in_passes<D: Drain>(
+        &mut self,
+        partition: &Partition<D, W>,
+        distinct: usize,
+    ) -> Result<(), Error> {
         self.release();
         let (shape, counted, eighth) = (self.shape, self.counted.clone(), self.memory / 8);
         let pieces = self.writer.pieces(partition.number(), eighth);
@@ -303,8 +341,13 @@ impl<const W: usize> Counter<'_, W> {
 }
 
 #[inline(always)]
-fn weighted<const W: usize>(keys: &[[u64; W]], weights: &[u32]) -> impl Iterator<Item = (Key<W>, u32)> {
-    keys.iter().zip(weights).map(|(&key, &weight)| (Key(key), weight))
+fn weighted<const W: usize>(
+    keys: &[[u64; W]],
+    weights: &[u32],
+) -> impl Iterator<Item = (Key<W>, u32)> {
+    keys.iter()
+        .zip(weights)
+        .map(|(&key, &weight)| (Key(key), weight))
 }
 
 #[cfg(test)]
@@ -321,10 +364,24 @@ mod tests {
         type Error = Error;
 
         fn reduce(&mut self, partitions: &D, number: usize) -> Result<(), Error> {
-            assert_eq!(self.0.survey(&Partition::new(partitions, number, self.0.shape))?, 0);
-            let Counter { keys, weights, table, sorted_keys, sorted_counts, .. } = &self.0;
+            assert_eq!(
+                self.0
+                    .survey(&Partition::new(partitions, number, self.0.shape))?,
+                0
+            );
+            let Counter {
+                keys,
+                weights,
+                table,
+                sorted_keys,
+                sorted_counts,
+                ..
+            } = &self.0;
             let kept = [keys.capacity(), weights.capacity(), table.bytes()];
-            assert_eq!(kept, [0; 3], "what an earlier bin left is beside the repeats of this one");
+            assert_eq!(
+                kept, [0; 3],
+                "what an earlier bin left is beside the repeats of this one"
+            );
             assert_eq!([sorted_keys.capacity(), sorted_counts.capacity()], [0; 2]);
             Ok(())
         }
@@ -336,22 +393,41 @@ mod tests {
     fn a_survey_holds_nothing_of_earlier_bins() {
         let folder = tempfile::tempdir().unwrap();
         let shape = Shape::new(31, false).unwrap();
-        let writer = Writer::create(&folder.path().join("x.gyk"), shape, Cutoffs { min: 1, max: 9 }).unwrap();
+        let writer = Writer::create(
+            &folder.path().join("x.gyk"),
+            shape,
+            Cutoffs { min: 1, max: 9 },
+        )
+        .unwrap();
         let logged = || Ok(());
         let mut counter = Counter::<1>::new(shape, 1..=9, 1 << 20, &writer, &logged);
         counter.keys = vec![[7]; 1000];
         counter.weights = vec![1; 1000];
         counter.count_all(1000);
         let spills = SpillFolder::new(folder.path().join("spills"), None, false);
-        let empty = LocalFabric::new(1, 0, spills.into()).close(Vec::new()).unwrap();
-        reduce(&empty, &Alone, 0, vec![Surveyor(counter)], &Progress::default()).unwrap();
+        let empty = LocalFabric::new(1, 0, spills.into())
+            .close(Vec::new())
+            .unwrap();
+        reduce(
+            &empty,
+            &Alone,
+            0,
+            vec![Surveyor(counter)],
+            &Progress::default(),
+        )
+        .unwrap();
     }
 
     #[test]
     fn repeats_take_half_of_the_memory_even_while_their_table_grows() {
         let folder = tempfile::tempdir().unwrap();
         let shape = Shape::new(31, false).unwrap();
-        let writer = Writer::create(&folder.path().join("x.gyk"), shape, Cutoffs { min: 1, max: 9 }).unwrap();
+        let writer = Writer::create(
+            &folder.path().join("x.gyk"),
+            shape,
+            Cutoffs { min: 1, max: 9 },
+        )
+        .unwrap();
         let logged = || Ok(());
         let counter = Counter::<1>::new(shape, 1..=9, 8 << 20, &writer, &logged);
         let (most, mut peak) = (counter.most_repeats(), 0);
@@ -372,11 +448,18 @@ mod tests {
     fn keeping_single_kmers_out_changes_no_count() {
         let folder = tempfile::tempdir().unwrap();
         let shape = Shape::new(31, false).unwrap();
-        let writer = Writer::create(&folder.path().join("x.gyk"), shape, Cutoffs { min: 2, max: 9 }).unwrap();
+        let writer = Writer::create(
+            &folder.path().join("x.gyk"),
+            shape,
+            Cutoffs { min: 2, max: 9 },
+        )
+        .unwrap();
         let logged = || Ok(());
         let mut counter = Counter::<1>::new(shape, 2..=9, 1 << 20, &writer, &logged);
         for distinct in [1, 10, 1000, 60_000] {
-            counter.keys = (0..100_000u64).map(|i| [gyrase_kmer::mix(gyrase_kmer::mix(i) % distinct)]).collect();
+            counter.keys = (0..100_000u64)
+                .map(|i| [gyrase_kmer::mix(gyrase_kmer::mix(i) % distinct)])
+                .collect();
             counter.weights = (0..100_000).map(|i| 1 + (i / 10 % 7 == 0) as u32).collect();
             let mut answers = Vec::new();
             for count in [Counter::count_all, Counter::count_repeated] {

@@ -1,4 +1,5 @@
-//! Counting more k-mers than memory holds: in passes over ranges of keys, each of which is a piece of the bin.
+//! Counting more k-mers than memory holds: in passes over ranges of keys, each of which is a piece
+//! of the bin.
 
 use std::ops::RangeInclusive;
 
@@ -29,17 +30,21 @@ impl<const W: usize> Pass<W> {
     }
 }
 
-/// Bits of the key that number the passes, so that the table and the rows of one are within `memory` bytes.
+/// Bits of the key that number the passes, so that the table and the rows of one are within
+/// `memory` bytes.
 fn bits_for<const W: usize>(distinct: usize, memory: usize) -> u32 {
     // What the sketch may have missed.
     let distinct = distinct + distinct / 8;
     let row = size_of::<[u64; W]>() + size_of::<u32>();
     let bytes = CountTable::<Key<W>>::bytes_for(distinct) + distinct * row;
-    bytes.div_ceil(memory.max(1)).next_power_of_two().trailing_zeros()
+    bytes
+        .div_ceil(memory.max(1))
+        .next_power_of_two()
+        .trailing_zeros()
 }
 
-/// Counts about `distinct` different k-mers within `memory` bytes and writes those with a count that is `counted`. `drain` shows all
-/// k-mers to a pass, in any order, as often as it is called.
+/// Counts about `distinct` different k-mers within `memory` bytes and writes those with a count
+/// that is `counted`. `drain` shows all k-mers to a pass, in any order, as often as it is called.
 pub(crate) fn count<const W: usize, E: From<GykError>>(
     distinct: usize,
     memory: usize,
@@ -48,7 +53,11 @@ pub(crate) fn count<const W: usize, E: From<GykError>>(
     mut drain: impl FnMut(&mut Pass<W>) -> Result<(), E>,
 ) -> Result<(), E> {
     let bits = bits_for::<W>(distinct, memory);
-    let mut pass = Pass { table: CountTable::default(), bits, number: 0 };
+    let mut pass = Pass {
+        table: CountTable::default(),
+        bits,
+        number: 0,
+    };
     let (mut keys, mut counts) = (Vec::new(), Vec::new());
     for number in 0..1 << bits {
         pass.number = number;
@@ -56,7 +65,8 @@ pub(crate) fn count<const W: usize, E: From<GykError>>(
         drain(&mut pass)?;
         keys.clear();
         counts.clear();
-        pass.table.append_sorted(0, counted.clone(), &mut keys, &mut counts);
+        pass.table
+            .append_sorted(0, counted.clone(), &mut keys, &mut counts);
         pieces.add(keys.as_flattened(), &counts)?;
     }
     Ok(pieces.finish()?)
@@ -74,7 +84,10 @@ mod tests {
             let part = distinct >> bits;
             let bytes = |part| CountTable::<Key<4>>::bytes_for(part) + part * 36;
             assert!(bytes(part) <= 8 << 20, "{distinct}");
-            assert!(bits == 0 || bytes(2 * part) > 6 << 20, "{distinct}: more passes than needed");
+            assert!(
+                bits == 0 || bytes(2 * part) > 6 << 20,
+                "{distinct}: more passes than needed"
+            );
         }
     }
 }

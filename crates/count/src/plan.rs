@@ -10,14 +10,16 @@ use crate::config::whole;
 use crate::estimate::{Contents, Estimate, contents};
 use crate::{Config, Error};
 
-/// What a count is predicted to take. The bytes come from samples of the inputs; the time is a guess for a machine of today.
+/// What a count is predicted to take. The bytes come from samples of the inputs; the time is a
+/// guess for a machine of today.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
     /// Bytes of memory, from above.
     pub memory: u64,
     /// Bytes of memory without which the run is refused.
     pub least_memory: u64,
-    /// Bytes of spill files; 0 when all fits in memory. The lower bound takes for granted that repeats become one.
+    /// Bytes of spill files; 0 when all fits in memory. The lower bound takes for granted that
+    /// repeats become one.
     pub tmp: Estimate,
     /// Bytes of super-k-mers, wherever they go.
     pub super_kmers: Estimate,
@@ -45,7 +47,8 @@ const BASES_PER_SECOND: f64 = 100e6;
 /// Bytes that a thread decompresses in a second.
 const INFLATED_PER_SECOND: f64 = 600e6;
 
-/// How many times fewer the super-k-mers of deep, accurate reads become where repeats are made one, as measured.
+/// How many times fewer the super-k-mers of deep, accurate reads become where repeats are made one,
+/// as measured.
 const REPEATS: f64 = 5.0;
 
 /// How the memory of a run is shared out.
@@ -63,7 +66,8 @@ pub(crate) struct Budget {
     ranks: usize,
 }
 
-/// The part of what the fabric can do without that finished bins may take: they can wait on the disk as well.
+/// The part of what the fabric can do without that finished bins may take: they can wait on the
+/// disk as well.
 const FINISHED_PART: u64 = 8;
 
 /// Code, stacks, batches, write buffers: what a run takes besides fabric and tables.
@@ -77,7 +81,8 @@ const LEAST_TABLES: u64 = 8 << 20;
 /// What the overhead of a thread has room for of a decompressor's window.
 const WINDOW: u64 = 8 << 20;
 
-/// Bytes of text of a record: on the way from the file to a batch a few copies of it are there at once.
+/// Bytes of text of a record: on the way from the file to a batch a few copies of it are there at
+/// once.
 pub(crate) fn longest_record(config: &Config) -> usize {
     (config.memory / 32).clamp(16 << 20, 1 << 30) as usize
 }
@@ -87,11 +92,19 @@ pub(crate) fn most_window(config: &Config) -> u64 {
     (config.memory / 8 / config.threads as u64).max(WINDOW)
 }
 
-/// Bytes that decompressors keep: each thread reads one input at a time, and it may be those that keep most.
+/// Bytes that decompressors keep: each thread reads one input at a time, and it may be those that
+/// keep most.
 fn windows(inputs: &Inputs, threads: usize) -> u64 {
-    let mut windows: Vec<u64> = inputs.inputs().iter().map(|input| input.window.saturating_sub(WINDOW)).collect();
+    let mut windows: Vec<u64> = inputs
+        .inputs()
+        .iter()
+        .map(|input| input.window.saturating_sub(WINDOW))
+        .collect();
     windows.sort_unstable_by(|a, b| b.cmp(a));
-    windows.iter().take(threads).fold(0, |sum, &window| sum.saturating_add(window))
+    windows
+        .iter()
+        .take(threads)
+        .fold(0, |sum, &window| sum.saturating_add(window))
 }
 
 /// What the fabric of one of `ranks` processes cannot do without.
@@ -112,7 +125,12 @@ impl Budget {
     pub(crate) fn of(config: &Config, inputs: &Inputs, ranks: usize) -> Result<Budget, Error> {
         let windows = windows(inputs, config.threads);
         refuse_too_little(config, ranks, windows)?;
-        Ok(Budget::shared_out(config.memory, config.threads, ranks, windows))
+        Ok(Budget::shared_out(
+            config.memory,
+            config.threads,
+            ranks,
+            windows,
+        ))
     }
 
     /// Shares out memory that is enough.
@@ -123,18 +141,35 @@ impl Budget {
         let tables = tables.min(for_tables / threads as u64);
         let fabric = memory - taken - threads as u64 * tables;
         // A process alone writes its bins as they come.
-        let finished = if ranks == 1 { 0 } else { (fabric - least) / FINISHED_PART };
-        Budget { fabric: fabric - finished, tables, finished, windows, ranks }
+        let finished = if ranks == 1 {
+            0
+        } else {
+            (fabric - least) / FINISHED_PART
+        };
+        Budget {
+            fabric: fabric - finished,
+            tables,
+            finished,
+            windows,
+            ranks,
+        }
     }
 
     /// The same with no more for the fabric than another process has.
     pub(crate) fn with_fabric(self, fabric: u64) -> Budget {
-        Budget { fabric: fabric.min(self.fabric), ..self }
+        Budget {
+            fabric: fabric.min(self.fabric),
+            ..self
+        }
     }
 
     /// The same memory for the tables alone, once all records are on disk.
     pub(crate) fn for_tables_only(self, threads: usize) -> Budget {
-        Budget { fabric: 0, tables: self.tables.max(self.fabric / threads as u64), ..self }
+        Budget {
+            fabric: 0,
+            tables: self.tables.max(self.fabric / threads as u64),
+            ..self
+        }
     }
 }
 
@@ -144,10 +179,18 @@ fn refuse_too_little(config: &Config, ranks: usize, windows: u64) -> Result<(), 
         return Ok(());
     }
     let (needed, windows) = (mebibytes(least), windows >> 20);
-    Err(Error::Memory { k: config.shape.k(), threads, ranks, needed, windows, given: config.memory })
+    Err(Error::Memory {
+        k: config.shape.k(),
+        threads,
+        ranks,
+        needed,
+        windows,
+        given: config.memory,
+    })
 }
 
-/// Bytes of super-k-mers for a base of input: runs of (w + 1) / 2 k-mers on average, each with a byte for its length.
+/// Bytes of super-k-mers for a base of input: runs of (w + 1) / 2 k-mers on average, each with a
+/// byte for its length.
 fn bytes_per_base(shape: Shape) -> f64 {
     let kmers = (shape.window() as f64 + 1.0) / 2.0;
     (1.5 + (kmers + shape.k() as f64 - 1.0) / 4.0) / kmers
@@ -161,7 +204,11 @@ pub fn plan(config: &Config) -> Result<Plan, Error> {
     let inputs = Inputs::open(&config.inputs, crate::run::options(config, false))?;
     let windows = windows(&inputs, config.threads);
     let enough = config.memory.max(least_memory(config.threads, 1, windows));
-    Ok(predict(config, contents(inputs.inputs()), Budget::shared_out(enough, config.threads, 1, windows)))
+    Ok(predict(
+        config,
+        contents(inputs.inputs()),
+        Budget::shared_out(enough, config.threads, 1, windows),
+    ))
 }
 
 /// What one of the processes that the budget is for will take: as much as any other.
@@ -172,9 +219,16 @@ pub(crate) fn predict(config: &Config, contents: Contents, budget: Budget) -> Pl
     let least_fabric = least_fabric(config.threads, budget.ranks);
     let room = budget.fabric - least_fabric;
     let spilled = |bytes: u64| if bytes <= room { 0 } else { bytes };
-    let tmp =
-        Estimate { least: spilled((super_kmers.least as f64 / REPEATS) as u64), most: super_kmers.most.map(spilled) };
-    let tmp = Estimate { most: tmp.most.map(|most| most.saturating_add(waiting(config, bases, budget))), ..tmp };
+    let tmp = Estimate {
+        least: spilled((super_kmers.least as f64 / REPEATS) as u64),
+        most: super_kmers.most.map(spilled),
+    };
+    let tmp = Estimate {
+        most: tmp
+            .most
+            .map(|most| most.saturating_add(waiting(config, bases, budget))),
+        ..tmp
+    };
     let most = super_kmers.most.unwrap_or(u64::MAX);
     let tables = budget.tables.min(LEAST_TABLES.saturating_add(most / 64));
     let inflated = inflated / budget.ranks as f64;
@@ -195,12 +249,17 @@ pub(crate) fn predict(config: &Config, contents: Contents, budget: Budget) -> Pl
     }
 }
 
-/// Bytes of finished bins that wait on the disk for their place in the file, if every k-mer is another.
+/// Bytes of finished bins that wait on the disk for their place in the file, if every k-mer is
+/// another.
 fn waiting(config: &Config, bases: Estimate, budget: Budget) -> u64 {
     let row = 8 * config.shape.words() as u64 + 1;
     match budget.ranks {
         1 => 0,
-        _ => bases.most.unwrap_or(0).saturating_mul(row).saturating_sub(budget.finished),
+        _ => bases
+            .most
+            .unwrap_or(0)
+            .saturating_mul(row)
+            .saturating_sub(budget.finished),
     }
 }
 
@@ -210,14 +269,25 @@ pub(crate) fn check_tmp(config: &Config, plan: &Plan, warn: bool) -> Result<(), 
     let (limit, given) = (config.max_tmp.unwrap_or(u64::MAX), free.unwrap_or(u64::MAX));
     let Estimate { least, most } = plan.tmp;
     if least > limit {
-        return Err(Error::MaxTmp { needed: mebibytes(least), given: limit });
+        return Err(Error::MaxTmp {
+            needed: mebibytes(least),
+            given: limit,
+        });
     }
     if least > given {
-        return Err(Error::TmpSpace { folder: config.tmp.clone(), needed: mebibytes(least), free: given });
+        return Err(Error::TmpSpace {
+            folder: config.tmp.clone(),
+            needed: mebibytes(least),
+            free: given,
+        });
     }
     if let Some(most) = most.filter(|&most| warn && most > limit.min(given)) {
         let (needed, folder) = (mebibytes(most), config.tmp.display());
-        let has = if limit < given { "--max-tmp allows" } else { "are free" };
+        let has = if limit < given {
+            "--max-tmp allows"
+        } else {
+            "are free"
+        };
         let room = whole(limit.min(given));
         tracing::warn!("temporary files in {folder} may take up to {needed} MiB, and {room} {has}");
     }
@@ -228,18 +298,26 @@ fn mebibytes(bytes: u64) -> u64 {
     bytes.div_ceil(1 << 20)
 }
 
-/// Bytes that the spill files of a run may take: what is free there, or `max_tmp` where that is less. `None` when neither is
-/// known.
+/// Bytes that the spill files of a run may take: what is free there, or `max_tmp` where that is
+/// less. `None` when neither is known.
 pub fn room_for_tmp(config: &Config) -> Option<u64> {
-    [config.max_tmp, free_bytes(&config.tmp)].into_iter().flatten().min()
+    [config.max_tmp, free_bytes(&config.tmp)]
+        .into_iter()
+        .flatten()
+        .min()
 }
 
 fn above(folder: &Path) -> &Path {
-    folder.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."))
+    folder
+        .parent()
+        .filter(|above| !above.as_os_str().is_empty())
+        .unwrap_or(Path::new("."))
 }
 
 fn free_bytes(folder: &Path) -> Option<u64> {
     // A folder that is still to be made has the room of the one above.
-    let stat = rustix::fs::statvfs(folder).or_else(|_| rustix::fs::statvfs(above(folder))).ok()?;
+    let stat = rustix::fs::statvfs(folder)
+        .or_else(|_| rustix::fs::statvfs(above(folder)))
+        .ok()?;
     Some(stat.f_bavail * stat.f_frsize)
 }

@@ -13,13 +13,18 @@ use gyrase_tabulate::{Source, in_order};
 use crate::lookup::Lookup;
 use crate::ops::OperationError;
 
-/// The count of one k-mer in letters, either strand unless the database is stranded; 0 where the database has it not.
+/// The count of one k-mer in letters, either strand unless the database is stranded; 0 where the
+/// database has it not.
 ///
 /// # Errors
 /// The text is no k-mer of the database, or the bin that it would be in was damaged.
 pub fn look_up(database: &Database, letters: &str) -> Result<u32, OperationError> {
     let k = database.shape().k();
-    let fail = || OperationError::NotAKmer { text: letters.to_string(), database: database.path().to_path_buf(), k };
+    let fail = || OperationError::NotAKmer {
+        text: letters.to_string(),
+        database: database.path().to_path_buf(),
+        k,
+    };
     if letters.len() != k {
         return Err(fail());
     }
@@ -56,7 +61,8 @@ pub struct Summary {
 /// The counts of the k-mers of one sequence.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Profile {
-    /// The count of every stretch of k letters in order, 0 where the database has it not, `None` where a letter is no base.
+    /// The count of every stretch of k letters in order, 0 where the database has it not, `None`
+    /// where a letter is no base.
     pub counts: Vec<Option<u32>>,
     /// k-mers over A, C, G, T.
     pub kmers: u64,
@@ -75,8 +81,18 @@ impl Profile {
         let kmers = known.len() as u64;
         let present = known.iter().filter(|&&count| count > 0).count() as u64;
         let sum: u64 = known.iter().map(|&count| u64::from(count)).sum();
-        let mean = if kmers == 0 { 0.0 } else { sum as f64 / kmers as f64 };
-        Profile { kmers, present, mean, median: median(&mut known), counts }
+        let mean = if kmers == 0 {
+            0.0
+        } else {
+            sum as f64 / kmers as f64
+        };
+        Profile {
+            kmers,
+            present,
+            mean,
+            median: median(&mut known),
+            counts,
+        }
     }
 
     /// The profile of one sequence.
@@ -90,7 +106,10 @@ impl Profile {
     /// Appends the line of this sequence.
     fn append(&self, name: &[u8], all_counts: bool, text: &mut Vec<u8>) {
         text.extend_from_slice(name);
-        let sums = format!("\t{}\t{}\t{:.2}\t{:.1}", self.kmers, self.present, self.mean, self.median);
+        let sums = format!(
+            "\t{}\t{}\t{:.2}\t{:.1}",
+            self.kmers, self.present, self.mean, self.median
+        );
         text.extend_from_slice(sums.as_bytes());
         for (at, count) in self.counts.iter().enumerate().filter(|_| all_counts) {
             text.push(if at == 0 { b'\t' } else { b',' });
@@ -113,7 +132,12 @@ fn median(counts: &mut [u32]) -> f64 {
     }
     let even = counts.len().is_multiple_of(2);
     let (before, &mut upper, _) = counts.select_nth_unstable(middle);
-    let lower = before.iter().max().filter(|_| even).copied().unwrap_or(upper);
+    let lower = before
+        .iter()
+        .max()
+        .filter(|_| even)
+        .copied()
+        .unwrap_or(upper);
     (f64::from(lower) + f64::from(upper)) / 2.0
 }
 
@@ -123,15 +147,20 @@ fn profile<const W: usize>(lookup: &mut Lookup<W>, letters: &[u8]) -> Result<Pro
     Ok(Profile::new(counts))
 }
 
-/// Writes a table, a line a sequence, to `sink`: name (its first word), k-mers, present, mean, median and, if asked for, all
-/// counts, separated by commas, `.` where there is no k-mer.
+/// Writes a table, a line a sequence, to `sink`: name (its first word), k-mers, present, mean,
+/// median and, if asked for, all counts, separated by commas, `.` where there is no k-mer.
 ///
 /// # Errors
 /// The database or the sequences cannot be read, or `sink` not be written.
-pub fn run(config: &Config, sink: &mut dyn Write, progress: &Progress) -> Result<Summary, OperationError> {
+pub fn run(
+    config: &Config,
+    sink: &mut dyn Write,
+    progress: &Progress,
+) -> Result<Summary, OperationError> {
     let database = Database::open(&config.database)?;
     let last = if config.all_counts { "\tcounts" } else { "" };
-    writeln!(sink, "#sequence\tk-mers\tpresent\tmean\tmedian{last}").map_err(OperationError::Sink)?;
+    writeln!(sink, "#sequence\tk-mers\tpresent\tmean\tmedian{last}")
+        .map_err(OperationError::Sink)?;
     progress.start("query", 0);
     let mut summary = Summary::default();
     for input in &config.inputs {
@@ -153,7 +182,10 @@ fn run_input<const W: usize>(
         let (mut text, mut sums) = (Vec::new(), Summary::default());
         for record in &batches[0].records {
             let name = batches[0].bytes(record.name);
-            let word = name.split(u8::is_ascii_whitespace).next().unwrap_or_default();
+            let word = name
+                .split(u8::is_ascii_whitespace)
+                .next()
+                .unwrap_or_default();
             let profile = profile(lookup, batches[0].bytes(record.letters))?;
             profile.append(word, config.all_counts, &mut text);
             sums.sequences += 1;

@@ -27,38 +27,52 @@ struct Logged {
 /// What an earlier run of the same job left of the partitions of this process.
 pub(crate) struct Earlier {
     pub(crate) partitions: LocalPartitions,
-    /// What it read; where several processes read, some of them may know it all and the others nothing.
+    /// What it read; where several processes read, some of them may know it all and the others
+    /// nothing.
     pub(crate) read: Scattered,
     /// The bins that it finished.
     pub(crate) bins: Vec<BinEntry>,
     /// Where the partitions are.
     pub(crate) folders: Vec<Arc<SpillFolder>>,
-    /// There were as many processes, so that a run which is cut short again leaves them as they are and has only bins to add.
+    /// There were as many processes, so that a run which is cut short again leaves them as they are
+    /// and has only bins to add.
     pub(crate) same: bool,
 }
 
 /// The folder for the spill files of one process, in that of the run.
 pub(crate) fn folder_of(root: &Path, rank: usize, ranks: usize) -> PathBuf {
-    if ranks == 1 { root.to_path_buf() } else { root.join(format!("rank-{rank}")) }
+    if ranks == 1 {
+        root.to_path_buf()
+    } else {
+        root.join(format!("rank-{rank}"))
+    }
 }
 
 impl Earlier {
-    /// What processes left in the folder `root` of the run, if it is whole. All processes find something, or none does. Spill files may
-    /// take up to `limit` bytes.
+    /// What processes left in the folder `root` of the run, if it is whole. All processes find
+    /// something, or none does. Spill files may take up to `limit` bytes.
     pub(crate) fn find(
         world: &impl World,
         root: &Path,
         limit: Option<u64>,
         job: &str,
     ) -> Result<Option<Earlier>, FabricError> {
-        let place = Place { partitions: BINS, rank: world.rank(), ranks: world.ranks() };
+        let place = Place {
+            partitions: BINS,
+            rank: world.rank(),
+            ranks: world.ranks(),
+        };
         if let Some(same) = agreed(world, Earlier::of_as_many(place, root, limit, job))? {
             return Ok(Some(same));
         }
         let others = Earlier::of_others(place, root, job);
         // Where each machine has a folder of its own they may have found different ones.
-        let ranks = others.as_ref().map_or(0, |earlier| earlier.folders.len() as u64);
-        let [most, least] = world.max(&[ranks, !ranks])?[..] else { return Ok(None) };
+        let ranks = others
+            .as_ref()
+            .map_or(0, |earlier| earlier.folders.len() as u64);
+        let [most, least] = world.max(&[ranks, !ranks])?[..] else {
+            return Ok(None);
+        };
         agreed(world, others.filter(|_| most == !least))
     }
 
@@ -66,24 +80,43 @@ impl Earlier {
         let folder = noted(root, &folder_of(root, place.rank, place.ranks), limit, job)?;
         let Logged { read, bins } = Log::new(folder.path().to_path_buf()).read(job)?;
         let partitions = LocalPartitions::reopen_own(place, Arc::clone(&folder), job)?;
-        Some(Earlier { partitions, read, bins, folders: vec![folder], same: true })
+        Some(Earlier {
+            partitions,
+            read,
+            bins,
+            folders: vec![folder],
+            same: true,
+        })
     }
 
     /// What another number of processes left, where all of it can be seen from here.
     fn of_others(place: Place, root: &Path, job: &str) -> Option<Earlier> {
-        let within = std::fs::read_dir(root).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
-        let folders = within.chain([root.to_path_buf()]).filter_map(|path| noted(root, &path, None, job));
+        let within = std::fs::read_dir(root)
+            .ok()?
+            .filter_map(|entry| Some(entry.ok()?.path()));
+        let folders = within
+            .chain([root.to_path_buf()])
+            .filter_map(|path| noted(root, &path, None, job));
         let (_, ranks) = folders.last()?.noted(job)?;
-        let folders: Vec<_> =
-            (0..ranks).map(|rank| noted(root, &folder_of(root, rank, ranks), None, job)).collect::<Option<_>>()?;
-        let logs: Vec<Logged> =
-            folders.iter().map(|folder| Log::new(folder.path().to_path_buf()).read(job)).collect::<Option<_>>()?;
+        let folders: Vec<_> = (0..ranks)
+            .map(|rank| noted(root, &folder_of(root, rank, ranks), None, job))
+            .collect::<Option<_>>()?;
+        let logs: Vec<Logged> = folders
+            .iter()
+            .map(|folder| Log::new(folder.path().to_path_buf()).read(job))
+            .collect::<Option<_>>()?;
         let mut read = Scattered::default();
         if place.rank == 0 {
             logs.iter().for_each(|log| read.add(log.read));
         }
         let partitions = LocalPartitions::reopen_job(place, &folders, job)?;
-        Some(Earlier { partitions, read, bins: Vec::new(), folders, same: false })
+        Some(Earlier {
+            partitions,
+            read,
+            bins: Vec::new(),
+            folders,
+            same: false,
+        })
     }
 }
 
@@ -96,12 +129,19 @@ fn agreed<T>(world: &impl World, found: Option<T>) -> Result<Option<T>, FabricEr
 /// The folder `path`, if a process noted there what it spilled for `job`.
 fn noted(root: &Path, path: &Path, limit: Option<u64>, job: &str) -> Option<Arc<SpillFolder>> {
     let folder = SpillFolder::there(path, limit, job)?;
-    Some(Arc::new(if path == root { folder } else { folder.within(root) }))
+    Some(Arc::new(if path == root {
+        folder
+    } else {
+        folder.within(root)
+    }))
 }
 
 impl Log {
     pub(crate) fn new(folder: PathBuf) -> Log {
-        Log { folder, open: Mutex::new(None) }
+        Log {
+            folder,
+            open: Mutex::new(None),
+        }
     }
 
     fn path(&self) -> PathBuf {
@@ -109,31 +149,58 @@ impl Log {
     }
 
     fn error(&self, source: io::Error) -> Error {
-        FabricError::Spill { path: self.path(), source }.into()
+        FabricError::Spill {
+            path: self.path(),
+            source,
+        }
+        .into()
     }
 
-    /// Begins a log after all was read, with the bins that are in the file already; it goes before the manifest of the
-    /// spill files, which makes it count.
+    /// Begins a log after all was read, with the bins that are in the file already; it goes before
+    /// the manifest of the spill files, which makes it count.
     pub(crate) fn start(&self, job: &str, read: Scattered, writer: &Writer) -> Result<(), Error> {
-        let Scattered { reads, bases, kmers, super_kmers, bytes } = read;
+        let Scattered {
+            reads,
+            bases,
+            kmers,
+            super_kmers,
+            bytes,
+        } = read;
         let head = format!("{job}\n{reads} {bases} {kmers} {super_kmers} {bytes}\n");
-        let begun = File::create(self.path()).and_then(|mut file| file.write_all(head.as_bytes()).map(|()| file));
+        let begun = File::create(self.path())
+            .and_then(|mut file| file.write_all(head.as_bytes()).map(|()| file));
         let file = begun.map_err(|source| self.error(source))?;
-        *self.open.lock().expect("no thread panics while it holds the log") = Some((file, 0));
+        *self
+            .open
+            .lock()
+            .expect("no thread panics while it holds the log") = Some((file, 0));
         self.append(writer)
     }
 
     /// Logs the bins that are in the file since the last call.
     pub(crate) fn append(&self, writer: &Writer) -> Result<(), Error> {
-        let mut open = self.open.lock().expect("no thread panics while it holds the log");
-        let (file, logged) = open.as_mut().expect("a log is started before bins are counted");
+        let mut open = self
+            .open
+            .lock()
+            .expect("no thread panics while it holds the log");
+        let (file, logged) = open
+            .as_mut()
+            .expect("a log is started before bins are counted");
         let bins = writer.finished(*logged);
         let lines: String = bins
             .iter()
-            .map(|BinEntry { offset, kmers, overflows, crc }| format!("{offset} {kmers} {overflows} {crc}\n"))
+            .map(
+                |BinEntry {
+                     offset,
+                     kmers,
+                     overflows,
+                     crc,
+                 }| format!("{offset} {kmers} {overflows} {crc}\n"),
+            )
             .collect();
         *logged += bins.len();
-        file.write_all(lines.as_bytes()).map_err(|source| self.error(source))
+        file.write_all(lines.as_bytes())
+            .map_err(|source| self.error(source))
     }
 
     /// The log of the same job; a last line that was cut short is left out.
@@ -141,12 +208,30 @@ impl Log {
         let text = std::fs::read_to_string(self.path()).ok()?;
         let whole = &text[..text.rfind('\n')? + 1];
         let mut lines = whole.strip_prefix(job)?.strip_prefix('\n')?.lines();
-        let &[reads, bases, kmers, super_kmers, bytes] = &numbers(lines.next()?)?[..] else { return None };
+        let &[reads, bases, kmers, super_kmers, bytes] = &numbers(lines.next()?)?[..] else {
+            return None;
+        };
         let bins = lines.map_while(|line| {
-            let &[offset, kmers, overflows, crc] = &numbers(line)?[..] else { return None };
-            Some(BinEntry { offset, kmers, overflows, crc: crc as u32 })
+            let &[offset, kmers, overflows, crc] = &numbers(line)?[..] else {
+                return None;
+            };
+            Some(BinEntry {
+                offset,
+                kmers,
+                overflows,
+                crc: crc as u32,
+            })
         });
-        Some(Logged { read: Scattered { reads, bases, kmers, super_kmers, bytes }, bins: bins.collect() })
+        Some(Logged {
+            read: Scattered {
+                reads,
+                bases,
+                kmers,
+                super_kmers,
+                bytes,
+            },
+            bins: bins.collect(),
+        })
     }
 }
 

@@ -4,7 +4,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use gyrase_fabric::{Alone, Combining, Drain, LocalPartitions, OutputFile, Place, Progress, SpillFolder, World};
+use gyrase_fabric::{
+    Alone, Combining, Drain, LocalPartitions, OutputFile, Place, Progress, SpillFolder, World,
+};
 use gyrase_fastx::{Inputs, Options};
 use gyrase_kmer::{BINS, with_words};
 use gyrase_table::gyk::{Cutoffs, GykError, Metadata, Share, Writer};
@@ -16,13 +18,14 @@ use crate::plan::{Budget, check_tmp, longest_record, most_window, predict};
 use crate::resume::{Earlier, Log, folder_of};
 use crate::{Config, Error, Summary};
 
-/// Bytes of text read at a time: small enough to leave the second-level cache to the ends of the partitions.
+/// Bytes of text read at a time: small enough to leave the second-level cache to the ends of the
+/// partitions.
 const BATCH: usize = 256 << 10;
 
 /// Counts the k-mers of the inputs into a database, in this process alone.
 ///
-/// The database depends on the inputs and on what is counted, and on nothing else: not on threads, memory, processes, the order of
-/// the inputs or the machine.
+/// The database depends on the inputs and on what is counted, and on nothing else: not on threads,
+/// memory, processes, the order of the inputs or the machine.
 ///
 /// # Errors
 /// See [`Error`]. No database appears then.
@@ -30,15 +33,16 @@ pub fn run(config: &Config, progress: &Progress) -> Result<Summary, Error> {
     run_in(config, &Alone, progress)
 }
 
-/// As [`run`], in all processes of a job: each calls it with an equal `config`, but for threads and memory. Every process counts the
-/// bins that it owns and writes them to the one database.
+/// As [`run`], in all processes of a job: each calls it with an equal `config`, but for threads and
+/// memory. Every process counts the bins that it owns and writes them to the one database.
 ///
 /// # Errors
-/// See [`Error`]; where another process failed this one's is [`gyrase_fabric::FabricError::Elsewhere`].
+/// See [`Error`]; where another process failed this one's is
+/// [`gyrase_fabric::FabricError::Elsewhere`].
 pub fn run_in<J: World>(config: &Config, world: &J, progress: &Progress) -> Result<Summary, Error> {
     match attempt(config, world, progress, false) {
-        // A wrapped FASTQ file that starts like a plain one: its ranges mean nothing, so what was sent is forgotten. All processes
-        // are told so.
+        // A wrapped FASTQ file that starts like a plain one: its ranges mean nothing, so what was
+        // sent is forgotten. All processes are told so.
         Err(Error::Tabulate(TabulateError::Input(error))) if error.needs_serial() => {
             attempt(config, world, progress, true)
         }
@@ -46,8 +50,16 @@ pub fn run_in<J: World>(config: &Config, world: &J, progress: &Progress) -> Resu
     }
 }
 
-fn attempt<J: World>(config: &Config, world: &J, progress: &Progress, serial: bool) -> Result<Summary, Error> {
-    let options = Options { shared: world.ranks() > 1, ..options(config, serial) };
+fn attempt<J: World>(
+    config: &Config,
+    world: &J,
+    progress: &Progress,
+    serial: bool,
+) -> Result<Summary, Error> {
+    let options = Options {
+        shared: world.ranks() > 1,
+        ..options(config, serial)
+    };
     let inputs = Inputs::open(&config.inputs, options)?;
     agree::on_question(world, config, &inputs)?;
     with_words!(config.shape, W => count::<W, J>(config, &inputs, world, progress))
@@ -55,7 +67,11 @@ fn attempt<J: World>(config: &Config, world: &J, progress: &Progress, serial: bo
 
 pub(crate) fn options(config: &Config, serial: bool) -> Options {
     let for_kmers = Options::for_kmers(config.shape.k());
-    let Config { min_base_quality, paired, .. } = *config;
+    let Config {
+        min_base_quality,
+        paired,
+        ..
+    } = *config;
     Options {
         min_base_quality,
         paired,
@@ -73,23 +89,58 @@ fn count<const W: usize, J: World>(
     world: &J,
     progress: &Progress,
 ) -> Result<Summary, Error> {
-    let place = Place { partitions: BINS, rank: world.rank(), ranks: world.ranks() };
+    let place = Place {
+        partitions: BINS,
+        rank: world.rank(),
+        ranks: world.ranks(),
+    };
     let budget = Budget::of(config, inputs, place.ranks)?;
     // Nothing tells whether a pipe brings what it brought before.
     let resume = config.resume && inputs.total_bytes().is_some();
     let (job, root) = (job(config, inputs), root_of(config));
-    let earlier = if resume { Earlier::find(world, &root, config.max_tmp, &job)? } else { None };
+    let earlier = if resume {
+        Earlier::find(world, &root, config.max_tmp, &job)?
+    } else {
+        None
+    };
     let (budget, contents) = agree::on_means(world, budget, inputs, earlier.is_none())?;
     if let Some(contents) = contents {
         // One warning is enough where all processes are alike.
         check_tmp(config, &predict(config, contents, budget), place.rank == 0)?;
     }
-    let run = Run { config, inputs, world, place, budget, progress, resume, job, root };
+    let run = Run {
+        config,
+        inputs,
+        world,
+        place,
+        budget,
+        progress,
+        resume,
+        job,
+        root,
+    };
     let (writer, folder, workers) = run.start(earlier.as_ref())?;
     let work = match earlier {
-        Some(Earlier { partitions, read, folders, same, .. }) => {
-            let resumed_bins = if place.ranks == 1 { writer.next_bin() } else { 0 };
-            Work { partitions, read, folder, folders, resumable: same, resumed_bins }
+        Some(Earlier {
+            partitions,
+            read,
+            folders,
+            same,
+            ..
+        }) => {
+            let resumed_bins = if place.ranks == 1 {
+                writer.next_bin()
+            } else {
+                0
+            };
+            Work {
+                partitions,
+                read,
+                folder,
+                folders,
+                resumable: same,
+                resumed_bins,
+            }
         }
         None => run.scatter::<W>(folder, &writer, workers)?,
     };
@@ -128,27 +179,49 @@ struct Work {
 
 impl<J: World> Run<'_, J> {
     fn cutoffs(&self) -> Cutoffs {
-        Cutoffs { min: self.config.min_count, max: self.config.max_count }
+        Cutoffs {
+            min: self.config.min_count,
+            max: self.config.max_count,
+        }
     }
 
-    /// What writes the bins of this process, and its folder for spills, once no other job has the output; and the threads of all
-    /// processes.
+    /// What writes the bins of this process, and its folder for spills, once no other job has the
+    /// output; and the threads of all processes.
     fn start(&self, earlier: Option<&Earlier>) -> Result<(Writer, Arc<SpillFolder>, usize), Error> {
         let cutoffs = self.cutoffs();
-        let Config { ref output, shape, threads, .. } = *self.config;
+        let Config {
+            ref output,
+            shape,
+            threads,
+            ..
+        } = *self.config;
         if self.place.ranks == 1 {
             let writer = match earlier {
-                Some(Earlier { bins, same: true, .. }) => Writer::resume(output, shape, cutoffs, bins)?,
+                Some(Earlier {
+                    bins, same: true, ..
+                }) => Writer::resume(output, shape, cutoffs, bins)?,
                 _ => Writer::create(output, shape, cutoffs)?,
             };
             return Ok((writer, self.folder(earlier), threads));
         }
-        let begun = if self.place.rank == 0 { Some(OutputFile::create(output).map_err(GykError::from)?) } else { None };
-        let token = begun.as_ref().map_or(Ok(0), OutputFile::invite).map_err(GykError::from)?;
-        // The output is locked before any other process knows the token: from here on the folder of this job is its own.
+        let begun = if self.place.rank == 0 {
+            Some(OutputFile::create(output).map_err(GykError::from)?)
+        } else {
+            None
+        };
+        let token = begun
+            .as_ref()
+            .map_or(Ok(0), OutputFile::invite)
+            .map_err(GykError::from)?;
+        // The output is locked before any other process knows the token: from here on the folder of
+        // this job is its own.
         let (workers, token) = agree::on_workers(self.world, threads, token)?;
         let folder = self.folder(earlier);
-        let share = Share { bins: self.place, memory: self.budget.finished as usize, folder: Arc::clone(&folder) };
+        let share = Share {
+            bins: self.place,
+            memory: self.budget.finished as usize,
+            folder: Arc::clone(&folder),
+        };
         let writer = match begun {
             Some(begun) => Writer::first(begun, shape, cutoffs, share)?,
             None => Writer::join(output, token, shape, cutoffs, share),
@@ -159,18 +232,27 @@ impl<J: World> Run<'_, J> {
     fn folder(&self, earlier: Option<&Earlier>) -> Arc<SpillFolder> {
         let (Place { rank, ranks, .. }, limit) = (self.place, self.config.max_tmp);
         match earlier {
-            Some(Earlier { folders, same: true, .. }) => Arc::clone(&folders[0]),
+            Some(Earlier {
+                folders,
+                same: true,
+                ..
+            }) => Arc::clone(&folders[0]),
             // Not the folder of a process alone: others would go with it.
             Some(_) => {
                 let folder = SpillFolder::new(self.root.join(format!("rank-{rank}")), limit, true);
                 Arc::new(folder.within(&self.root))
             }
             None => {
-                // Whatever is there is of no use any more, whoever spilled it. Nobody spills before all have agreed on the reading,
-                // which this process does later.
+                // Whatever is there is of no use any more, whoever spilled it. Nobody spills before
+                // all have agreed on the reading, which this process does later.
                 let _ = std::fs::remove_dir_all(&self.root);
-                let folder = SpillFolder::new(folder_of(&self.root, rank, ranks), limit, self.resume);
-                Arc::new(if ranks == 1 { folder } else { folder.within(&self.root) })
+                let folder =
+                    SpillFolder::new(folder_of(&self.root, rank, ranks), limit, self.resume);
+                Arc::new(if ranks == 1 {
+                    folder
+                } else {
+                    folder.within(&self.root)
+                })
             }
         }
     }
@@ -181,14 +263,29 @@ impl<J: World> Run<'_, J> {
         writer: &Writer,
         workers: usize,
     ) -> Result<Work, Error> {
-        let Config { shape, threads, chunk, .. } = *self.config;
-        // Tables of repeats are a few times as large as the records, and have no other table beside them yet.
+        let Config {
+            shape,
+            threads,
+            chunk,
+            ..
+        } = *self.config;
+        // Tables of repeats are a few times as large as the records, and have no other table beside
+        // them yet.
         let portion = self.budget.tables / 16;
-        let combining = Combining { make: Box::new(move || Box::new(Repeats::<W>::new(shape))), portion };
-        let fabric = self.world.fabric(BINS, self.budget.fabric, Arc::clone(&folder), combining)?;
-        self.progress.start("read", self.inputs.total_bytes().unwrap_or(0) / self.place.ranks as u64);
+        let combining = Combining {
+            make: Box::new(move || Box::new(Repeats::<W>::new(shape))),
+            portion,
+        };
+        let fabric = self
+            .world
+            .fabric(BINS, self.budget.fabric, Arc::clone(&folder), combining)?;
+        self.progress.start(
+            "read",
+            self.inputs.total_bytes().unwrap_or(0) / self.place.ranks as u64,
+        );
         let reading = Reading::agree(self.inputs, self.world, chunk, threads, workers)?;
-        // Before hours of reading, and where nobody waits for it: others take the chunks of a process that opens slowly.
+        // Before hours of reading, and where nobody waits for it: others take the chunks of a
+        // process that opens slowly.
         if let Err(error) = writer.open() {
             // Or the file is gone with a process that failed, which says why.
             return Err(reading.give_up(fabric, error.into()));
@@ -199,12 +296,26 @@ impl<J: World> Run<'_, J> {
         if resumable && !partitions.spilled() {
             partitions.spill()?;
         }
-        Ok(Work { partitions, read, folder, folders: Vec::new(), resumable, resumed_bins: 0 })
+        Ok(Work {
+            partitions,
+            read,
+            folder,
+            folders: Vec::new(),
+            resumable,
+            resumed_bins: 0,
+        })
     }
 
     /// Counts the partitions from the writer's next bin on and publishes the database.
     fn reduce<const W: usize>(&self, mut writer: Writer, work: Work) -> Result<Summary, Error> {
-        let Work { partitions, read, folder, folders, resumable, resumed_bins } = work;
+        let Work {
+            partitions,
+            read,
+            folder,
+            folders,
+            resumable,
+            resumed_bins,
+        } = work;
         let log = Log::new(folder.path().to_path_buf());
         if resumable {
             writer.keep_partial();
@@ -213,10 +324,21 @@ impl<J: World> Run<'_, J> {
         }
         self.progress.start("count", self.place.count() as u64);
         self.progress.advance(resumed_bins as u64);
-        let logged = || if resumable { log.append(&writer) } else { Ok(()) };
-        // Out of core the buffers are gone: bins that fit the larger share are counted at once, others in fewer passes.
+        let logged = || {
+            if resumable {
+                log.append(&writer)
+            } else {
+                Ok(())
+            }
+        };
+        // Out of core the buffers are gone: bins that fit the larger share are counted at once,
+        // others in fewer passes.
         let on_disk = partitions.spilled();
-        let budget = if on_disk { self.budget.for_tables_only(self.config.threads) } else { self.budget };
+        let budget = if on_disk {
+            self.budget.for_tables_only(self.config.threads)
+        } else {
+            self.budget
+        };
         let count = || self.count_partitions::<W>(budget, &partitions, &writer, &logged);
         if self.place.ranks == 1 {
             count()?
@@ -226,15 +348,24 @@ impl<J: World> Run<'_, J> {
         self.progress.start("write", 0);
         let traffic = partitions.traffic();
         let spilled_bytes = written(&folder, &folders);
-        let share =
-            crate::Share { read, traffic, kept_bytes: partitions.kept(), spilled_bytes, bins: self.place.count() };
+        let share = crate::Share {
+            read,
+            traffic,
+            kept_bytes: partitions.kept(),
+            spilled_bytes,
+            bins: self.place.count(),
+        };
         let summary = std::thread::scope(|scope| {
             // Giving the memory back takes its time too: while the disk is waited for.
             scope.spawn(|| drop(partitions));
             self.publish(writer, share, resumed_bins)
         })?;
         folder.remove();
-        folders.iter().skip(self.place.rank).step_by(self.place.ranks).for_each(|folder| folder.remove());
+        folders
+            .iter()
+            .skip(self.place.rank)
+            .step_by(self.place.ranks)
+            .for_each(|folder| folder.remove());
         Ok(summary)
     }
 
@@ -245,27 +376,58 @@ impl<J: World> Run<'_, J> {
         writer: &Writer,
         logged: &(dyn Fn() -> Result<(), Error> + Sync),
     ) -> Result<(), Error> {
-        let Config { shape, min_count, max_count, threads, .. } = *self.config;
+        let Config {
+            shape,
+            min_count,
+            max_count,
+            threads,
+            ..
+        } = *self.config;
         let counted = min_count.max(1)..=max_count;
-        let counter = |_| Counter::<W>::new(shape, counted.clone(), budget.tables as usize, writer, logged);
-        reduce(partitions, self.world, writer.next_bin(), (0..threads).map(counter).collect(), self.progress)
+        let counter = |_| {
+            Counter::<W>::new(
+                shape,
+                counted.clone(),
+                budget.tables as usize,
+                writer,
+                logged,
+            )
+        };
+        reduce(
+            partitions,
+            self.world,
+            writer.next_bin(),
+            (0..threads).map(counter).collect(),
+            self.progress,
+        )
     }
 
     /// Counts while bins of all processes get their places in the file.
-    fn lay_out_meanwhile(&self, writer: &Writer, count: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
+    fn lay_out_meanwhile(
+        &self,
+        writer: &Writer,
+        count: impl FnOnce() -> Result<(), Error>,
+    ) -> Result<(), Error> {
         std::thread::scope(|scope| {
             let lay_out = || writer.lay_out(|lengths| Ok::<_, Error>(self.world.sum(lengths)?));
             let thread = std::thread::Builder::new().name("layout".into());
-            let laying_out = thread.spawn_scoped(scope, lay_out).expect("the system has threads to give");
+            let laying_out = thread
+                .spawn_scoped(scope, lay_out)
+                .expect("the system has threads to give");
             let counted = catch_unwind(AssertUnwindSafe(count));
             if !matches!(counted, Ok(Ok(()))) {
                 // The other thread waits for bins of this process, or for other processes.
                 writer.abandon();
                 self.world.give_up();
             }
-            let laid_out = laying_out.join().unwrap_or_else(|panic| resume_unwind(panic));
+            let laid_out = laying_out
+                .join()
+                .unwrap_or_else(|panic| resume_unwind(panic));
             // Who gave up because of the other has nothing to say.
-            match (counted.unwrap_or_else(|panic| resume_unwind(panic)), laid_out) {
+            match (
+                counted.unwrap_or_else(|panic| resume_unwind(panic)),
+                laid_out,
+            ) {
                 (Err(Error::Database(GykError::Abandoned { .. })), laid_out) => laid_out,
                 (counted, laid_out) => counted.and(laid_out),
             }
@@ -273,16 +435,30 @@ impl<J: World> Run<'_, J> {
     }
 
     /// Puts the bins of all processes together.
-    fn publish(&self, writer: Writer, share: crate::Share, resumed_bins: usize) -> Result<Summary, Error> {
-        let (read, [spilled_bytes, resumed_bins]) =
-            agree::on_sums(self.world, share.read, [share.spilled_bytes, resumed_bins as u64])?;
+    fn publish(
+        &self,
+        writer: Writer,
+        share: crate::Share,
+        resumed_bins: usize,
+    ) -> Result<Summary, Error> {
+        let (read, [spilled_bytes, resumed_bins]) = agree::on_sums(
+            self.world,
+            share.read,
+            [share.spilled_bytes, resumed_bins as u64],
+        )?;
         let shares = self.world.gather(writer.settle()?)?;
         let made = match self.place.rank {
             0 => Some(writer.finish_all(&shares, &metadata(self.inputs, read))?),
             _ => None,
         };
         let database = agree::on_database(self.world, made)?;
-        Ok(Summary { read, database, spilled_bytes, resumed_bins: resumed_bins as usize, share })
+        Ok(Summary {
+            read,
+            database,
+            spilled_bytes,
+            resumed_bins: resumed_bins as usize,
+            share,
+        })
     }
 }
 
@@ -293,14 +469,26 @@ fn written(folder: &Arc<SpillFolder>, folders: &[Arc<SpillFolder>]) -> u64 {
 }
 
 fn metadata(inputs: &Inputs, read: Scattered) -> Metadata {
-    let name = |path: &PathBuf| path.file_name().map_or("-".into(), |name| name.to_string_lossy().into_owned());
-    let mut names: Vec<String> = inputs.inputs().iter().map(|input| name(&input.path)).collect();
+    let name = |path: &PathBuf| {
+        path.file_name()
+            .map_or("-".into(), |name| name.to_string_lossy().into_owned())
+    };
+    let mut names: Vec<String> = inputs
+        .inputs()
+        .iter()
+        .map(|input| name(&input.path))
+        .collect();
     names.sort();
-    Metadata { inputs: names, operation: "count".into(), reads: read.reads, bases: read.bases }
+    Metadata {
+        inputs: names,
+        operation: "count".into(),
+        reads: read.reads,
+        bases: read.bases,
+    }
 }
 
-/// What process `rank` of `ranks` leaves when it is killed and its run cannot be resumed: its spill files and, of rank 0, the file that
-/// was to be the database.
+/// What process `rank` of `ranks` leaves when it is killed and its run cannot be resumed: its spill
+/// files and, of rank 0, the file that was to be the database.
 pub fn leftovers(config: &Config, rank: usize, ranks: usize) -> Vec<PathBuf> {
     if config.resume {
         return Vec::new();
@@ -316,11 +504,18 @@ fn root_of(config: &Config) -> PathBuf {
     spill_path(&config.tmp, "gyrase", &config.output)
 }
 
-/// What the run is about, in a line: spill files of another job, or of another version, are of no use.
+/// What the run is about, in a line: spill files of another job, or of another version, are of no
+/// use.
 fn job(config: &Config, inputs: &Inputs) -> String {
-    let mut job = format!("gyrase count {} {}", env!("CARGO_PKG_VERSION"), config.question());
+    let mut job = format!(
+        "gyrase count {} {}",
+        env!("CARGO_PKG_VERSION"),
+        config.question()
+    );
     for input in inputs.inputs() {
-        let changed = std::fs::metadata(&input.path).and_then(|metadata| metadata.modified()).ok();
+        let changed = std::fs::metadata(&input.path)
+            .and_then(|metadata| metadata.modified())
+            .ok();
         job += &format!(" {:?} {:?} {changed:?}", input.path, input.size);
     }
     job

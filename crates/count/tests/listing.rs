@@ -1,4 +1,5 @@
-//! Dumps, histograms and what a database says of itself, against the maps that databases were made of.
+//! Dumps, histograms and what a database says of itself, against the maps that databases were made
+//! of.
 // A helper of a test is a test.
 #![allow(clippy::unwrap_used)]
 
@@ -29,7 +30,14 @@ fn dumped(config: &Config) -> String {
     let summary = dump::run(config, &mut text, &Progress::default()).unwrap();
     let text = String::from_utf8(text).unwrap();
     let lines = text.lines().count() as u64;
-    assert_eq!(summary.listed, if config.style == Style::Fasta { lines / 2 } else { lines });
+    assert_eq!(
+        summary.listed,
+        if config.style == Style::Fasta {
+            lines / 2
+        } else {
+            lines
+        }
+    );
     text
 }
 
@@ -38,7 +46,8 @@ fn check_dump<const W: usize>(path: PathBuf, shape: Shape) {
     write(&path, shape, &map);
     let lines = |style: fn(String, u32) -> String, cutoffs: Cutoffs| -> String {
         let kept = map.iter().filter(|&(_, &count)| cutoffs.keep(count));
-        kept.map(|(kmer, &count)| style(String::from_utf8(kmer.letters(shape.k())).unwrap(), count)).collect()
+        kept.map(|(kmer, &count)| style(String::from_utf8(kmer.letters(shape.k())).unwrap(), count))
+            .collect()
     };
     let all = Cutoffs::default();
     let some = Cutoffs { min: 2, max: 254 };
@@ -46,20 +55,48 @@ fn check_dump<const W: usize>(path: PathBuf, shape: Shape) {
     // From a k-mer a range to everything at once.
     for memory in [0, 1000, 20_000, 1 << 30] {
         for threads in [1, 4] {
-            let sorted = Config { sorted_within: Some(memory), threads, ..config(&path) };
+            let sorted = Config {
+                sorted_within: Some(memory),
+                threads,
+                ..config(&path)
+            };
             if memory > 0 || (threads == 1 && shape.k() % 32 == 1) {
-                assert!(dumped(&sorted) == lines(tab, all), "k={} memory={memory}", shape.k());
+                assert!(
+                    dumped(&sorted) == lines(tab, all),
+                    "k={} memory={memory}",
+                    shape.k()
+                );
             }
         }
     }
-    let sorted = Config { sorted_within: Some(1 << 30), ..config(&path) };
-    assert!(dumped(&Config { cutoffs: some, ..sorted.clone() }) == lines(tab, some));
-    let fasta = Config { style: Style::Fasta, ..sorted.clone() };
+    let sorted = Config {
+        sorted_within: Some(1 << 30),
+        ..config(&path)
+    };
+    assert!(
+        dumped(&Config {
+            cutoffs: some,
+            ..sorted.clone()
+        }) == lines(tab, some)
+    );
+    let fasta = Config {
+        style: Style::Fasta,
+        ..sorted.clone()
+    };
     assert!(dumped(&fasta) == lines(|kmer, count| format!(">{count}\n{kmer}\n"), all));
-    let columns = Config { style: Style::Space, ..sorted };
+    let columns = Config {
+        style: Style::Space,
+        ..sorted
+    };
     assert!(dumped(&columns) == lines(|kmer, count| format!("{kmer} {count}\n"), all));
     let stored = dumped(&config(&path));
-    assert!(stored == dumped(&Config { threads: 1, ..config(&path) }));
+    assert!(
+        stored
+            == dumped(&Config {
+                threads: 1,
+                ..config(&path)
+            })
+    );
     let mut shuffled: Vec<&str> = stored.lines().collect();
     shuffled.sort_unstable();
     assert!(shuffled.join("\n") == lines(tab, all).trim_end());
@@ -83,11 +120,20 @@ fn histograms_hold_every_count() {
     write(&path, shape, &map);
     let expected: Histogram = map.values().map(|&count| (count, 1)).collect();
     for threads in [1, 4] {
-        assert_eq!(histogram::run(&path, threads, &Progress::default()).unwrap(), expected);
+        assert_eq!(
+            histogram::run(&path, threads, &Progress::default()).unwrap(),
+            expected
+        );
     }
     let info = info::run(&path, true).unwrap();
-    assert_eq!((expected.distinct(), expected.total()), (info.header.distinct, info.header.total));
-    assert_eq!((expected.kmers(1), expected.largest()), (info.header.unique, info.header.largest));
+    assert_eq!(
+        (expected.distinct(), expected.total()),
+        (info.header.distinct, info.header.total)
+    );
+    assert_eq!(
+        (expected.kmers(1), expected.largest()),
+        (info.header.unique, info.header.largest)
+    );
     assert!(info.bins_used > 1000 && info.fullest_bin > 1 && info.verified);
 }
 
@@ -97,7 +143,16 @@ fn an_empty_database_gives_empty_answers() {
     let path = folder.path().join("x.gyk");
     write(&path, Shape::new(31, false).unwrap(), &Counts::<1>::new());
     assert_eq!(dumped(&config(&path)), "");
-    assert_eq!(dumped(&Config { sorted_within: Some(1 << 20), ..config(&path) }), "");
-    assert_eq!(histogram::run(&path, 2, &Progress::default()).unwrap(), Histogram::default());
+    assert_eq!(
+        dumped(&Config {
+            sorted_within: Some(1 << 20),
+            ..config(&path)
+        }),
+        ""
+    );
+    assert_eq!(
+        histogram::run(&path, 2, &Progress::default()).unwrap(),
+        Histogram::default()
+    );
     assert_eq!(info::run(&path, true).unwrap().bins_used, 0);
 }

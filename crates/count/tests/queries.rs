@@ -28,12 +28,18 @@ fn letters(n: usize, seed: u64) -> Vec<u8> {
 
 /// Every k-mer of a sequence in its counted form, or `None` over a letter that is no base.
 fn kmers<const W: usize>(shape: Shape, letters: &[u8]) -> Vec<Option<Kmer<W>>> {
-    letters.windows(shape.k()).map(|window| Some(Kmer::from_letters(window)?.form(shape))).collect()
+    letters
+        .windows(shape.k())
+        .map(|window| Some(Kmer::from_letters(window)?.form(shape)))
+        .collect()
 }
 
 fn counted<const W: usize>(shape: Shape, letters: &[u8]) -> Counts<W> {
     let mut counts = Counts::new();
-    kmers(shape, letters).into_iter().flatten().for_each(|kmer| *counts.entry(kmer).or_insert(0) += 1);
+    kmers(shape, letters)
+        .into_iter()
+        .flatten()
+        .for_each(|kmer| *counts.entry(kmer).or_insert(0) += 1);
     counts
 }
 
@@ -50,18 +56,36 @@ fn check_profile<const W: usize>(path: &Path, shape: Shape) {
         .collect();
     let profile = Profile::of(&database, &sequence).unwrap();
     assert!(profile.counts == expected, "k={}", shape.k());
-    let present = expected.iter().flatten().filter(|&&count| count > 0).count();
-    assert_eq!((profile.kmers, profile.present), (expected.iter().flatten().count() as u64, present as u64));
+    let present = expected
+        .iter()
+        .flatten()
+        .filter(|&&count| count > 0)
+        .count();
+    assert_eq!(
+        (profile.kmers, profile.present),
+        (expected.iter().flatten().count() as u64, present as u64)
+    );
     for (&kmer, &count) in map.iter().take(50) {
         let text = String::from_utf8(kmer.letters(shape.k())).unwrap();
         assert_eq!(query::look_up(&database, &text).unwrap(), count);
         if !shape.stranded() {
-            let other = String::from_utf8(kmer.reverse_complement(shape.k()).letters(shape.k())).unwrap();
-            assert_eq!(query::look_up(&database, &other.to_lowercase()).unwrap(), count);
+            let other =
+                String::from_utf8(kmer.reverse_complement(shape.k()).letters(shape.k())).unwrap();
+            assert_eq!(
+                query::look_up(&database, &other.to_lowercase()).unwrap(),
+                count
+            );
         }
     }
-    for wrong in ["".to_string(), "A".repeat(shape.k() + 1), "N".repeat(shape.k())] {
-        assert!(matches!(query::look_up(&database, &wrong), Err(OperationError::NotAKmer { .. })));
+    for wrong in [
+        "".to_string(),
+        "A".repeat(shape.k() + 1),
+        "N".repeat(shape.k()),
+    ] {
+        assert!(matches!(
+            query::look_up(&database, &wrong),
+            Err(OperationError::NotAKmer { .. })
+        ));
     }
 }
 
@@ -79,7 +103,10 @@ fn profiles_agree_with_maps_at_every_word_edge() {
 #[test]
 fn means_and_medians_count_what_is_absent() {
     let profile = Profile::new(vec![Some(4), None, Some(0), Some(1), Some(7)]);
-    assert_eq!((profile.kmers, profile.present, profile.mean, profile.median), (4, 3, 3.0, 2.5));
+    assert_eq!(
+        (profile.kmers, profile.present, profile.mean, profile.median),
+        (4, 3, 3.0, 2.5)
+    );
     let profile = Profile::new(vec![Some(9), Some(0), Some(3)]);
     assert_eq!((profile.mean, profile.median), (4.0, 3.0));
     let profile = Profile::new(vec![None]);
@@ -90,19 +117,35 @@ fn means_and_medians_count_what_is_absent() {
 fn a_table_has_a_line_for_every_sequence() {
     let folder = tempfile::tempdir().unwrap();
     let database = folder.path().join("x.gyk");
-    write(&database, Shape::new(4, false).unwrap(), &counted::<1>(Shape::new(4, false).unwrap(), b"AACCCAACC"));
+    write(
+        &database,
+        Shape::new(4, false).unwrap(),
+        &counted::<1>(Shape::new(4, false).unwrap(), b"AACCCAACC"),
+    );
     let input = folder.path().join("x.fa");
     fs::write(&input, ">one of them\nAACCNGGTTA\n>short\nAC\n>\nTTTT\n").unwrap();
     let table = |all_counts, threads| {
-        let config = query::Config { database: database.clone(), inputs: vec![input.clone()], all_counts, threads };
+        let config = query::Config {
+            database: database.clone(),
+            inputs: vec![input.clone()],
+            all_counts,
+            threads,
+        };
         let mut text = Vec::new();
         let summary = query::run(&config, &mut text, &Progress::default()).unwrap();
-        assert_eq!((summary.sequences, summary.kmers, summary.present), (3, 4, 2));
+        assert_eq!(
+            (summary.sequences, summary.kmers, summary.present),
+            (3, 4, 2)
+        );
         String::from_utf8(text).unwrap()
     };
     let head = "#sequence\tk-mers\tpresent\tmean\tmedian";
-    assert_eq!(table(false, 1), format!("{head}\none\t3\t2\t1.33\t2.0\nshort\t0\t0\t0.00\t0.0\n\t1\t0\t0.00\t0.0\n"));
-    let all = "one\t3\t2\t1.33\t2.0\t2,.,.,.,.,2,0\nshort\t0\t0\t0.00\t0.0\t\n\t1\t0\t0.00\t0.0\t0\n";
+    assert_eq!(
+        table(false, 1),
+        format!("{head}\none\t3\t2\t1.33\t2.0\nshort\t0\t0\t0.00\t0.0\n\t1\t0\t0.00\t0.0\n")
+    );
+    let all =
+        "one\t3\t2\t1.33\t2.0\t2,.,.,.,.,2,0\nshort\t0\t0\t0.00\t0.0\t\n\t1\t0\t0.00\t0.0\t0\n";
     assert_eq!(table(true, 3), format!("{head}\tcounts\n{all}"));
 }
 
@@ -119,11 +162,24 @@ impl Case {
         let shape = Shape::new(21, false).unwrap();
         let known = letters(30_000, 5);
         let part = |i: usize| known[i * 7..i * 7 + 60].to_vec();
-        let reads = (0..3000).map(|i| if i % 3 == 0 { part(i) } else { letters(60, 100 + i as u64) }).collect();
+        let reads = (0..3000)
+            .map(|i| {
+                if i % 3 == 0 {
+                    part(i)
+                } else {
+                    letters(60, 100 + i as u64)
+                }
+            })
+            .collect();
         let folder = tempfile::tempdir().unwrap();
         let map = counted::<1>(shape, &known);
         write(&folder.path().join("x.gyk"), shape, &map);
-        Case { folder, reads, map, shape }
+        Case {
+            folder,
+            reads,
+            map,
+            shape,
+        }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -140,12 +196,24 @@ impl Case {
     }
 
     fn found(&self, index: usize) -> usize {
-        kmers::<1>(self.shape, &self.reads[index]).iter().flatten().filter(|kmer| self.map.contains_key(kmer)).count()
+        kmers::<1>(self.shape, &self.reads[index])
+            .iter()
+            .flatten()
+            .filter(|kmer| self.map.contains_key(kmer))
+            .count()
     }
 
     fn config(&self, reads: &str, mates: Mates, need: Need) -> filter::Config {
         let (database, reads) = (self.path("x.gyk"), self.path(reads));
-        filter::Config { database, reads, mates, counts: Cutoffs::default(), need, drop: false, threads: 3 }
+        filter::Config {
+            database,
+            reads,
+            mates,
+            counts: Cutoffs::default(),
+            need,
+            drop: false,
+            threads: 3,
+        }
     }
 
     fn run(&self, config: &filter::Config, two: bool) -> (filter::Summary, String, String) {
@@ -154,7 +222,11 @@ impl Case {
         let kept = PairWriter::new(writer(&first), two.then(|| writer(&second)));
         let summary = filter::run(config, kept, &Progress::default()).unwrap();
         let text = |path: &Path| fs::read_to_string(path).unwrap();
-        (summary, text(&first), if two { text(&second) } else { String::new() })
+        (
+            summary,
+            text(&first),
+            if two { text(&second) } else { String::new() },
+        )
     }
 }
 
@@ -163,21 +235,40 @@ fn single_reads_are_kept_or_dropped_as_they_are() {
     let case = Case::new();
     let all: String = (0..3000).map(|i| case.record(i, "")).collect();
     fs::write(case.path("r.fq"), &all).unwrap();
-    for need in [Need::Number(1), Need::Number(30), Need::Share(0.5), Need::Share(0.0), Need::Number(0)] {
+    for need in [
+        Need::Number(1),
+        Need::Number(30),
+        Need::Share(0.5),
+        Need::Share(0.0),
+        Need::Number(0),
+    ] {
         let matches = |i: usize| match need {
             Need::Number(least) => case.found(i) as u64 >= least,
             Need::Share(share) => {
-                let kmers = kmers::<1>(case.shape, &case.reads[i]).iter().flatten().count();
+                let kmers = kmers::<1>(case.shape, &case.reads[i])
+                    .iter()
+                    .flatten()
+                    .count();
                 case.found(i) as f64 >= share * kmers as f64 && (kmers > 0 || share == 0.0)
             }
         };
         for drop in [false, true] {
-            let expected: String = (0..3000).filter(|&i| matches(i) != drop).map(|i| case.record(i, "")).collect();
+            let expected: String = (0..3000)
+                .filter(|&i| matches(i) != drop)
+                .map(|i| case.record(i, ""))
+                .collect();
             for threads in [1, 4] {
-                let config = filter::Config { drop, threads, ..case.config("r.fq", Mates::None, need) };
+                let config = filter::Config {
+                    drop,
+                    threads,
+                    ..case.config("r.fq", Mates::None, need)
+                };
                 let (summary, kept, _) = case.run(&config, false);
                 assert!(kept == expected, "{need:?} drop={drop} threads={threads}");
-                assert_eq!((summary.reads, summary.kept), (3000, expected.lines().count() as u64 / 4));
+                assert_eq!(
+                    (summary.reads, summary.kept),
+                    (3000, expected.lines().count() as u64 / 4)
+                );
             }
         }
     }
@@ -188,7 +279,10 @@ fn counts_out_of_range_do_not_count() {
     let case = Case::new();
     fs::write(case.path("r.fq"), case.record(0, "")).unwrap();
     let counts = Cutoffs { min: 2, max: 9 };
-    let config = filter::Config { counts, ..case.config("r.fq", Mates::None, Need::Number(1)) };
+    let config = filter::Config {
+        counts,
+        ..case.config("r.fq", Mates::None, Need::Number(1))
+    };
     let (summary, kept, _) = case.run(&config, false);
     assert_eq!((summary.reads, summary.kept, kept.as_str()), (1, 0, ""));
 }
@@ -214,11 +308,22 @@ fn mates_stay_together() {
     let two_files = case.config("r_1.fq", Mates::File(case.path("r_2.fq")), Need::Number(20));
     let (summary, one, two) = case.run(&two_files, true);
     assert!(one == kept_first && two == kept_second);
-    assert_eq!((summary.reads, summary.kept), (1500, kept_first.lines().count() as u64 / 4));
-    let (_, mixed, _) = case.run(&case.config("both.fq", Mates::Interleaved, Need::Number(20)), false);
+    assert_eq!(
+        (summary.reads, summary.kept),
+        (1500, kept_first.lines().count() as u64 / 4)
+    );
+    let (_, mixed, _) = case.run(
+        &case.config("both.fq", Mates::Interleaved, Need::Number(20)),
+        false,
+    );
     let lines: Vec<&str> = mixed.lines().collect();
     let of = |mate: usize| {
-        lines.chunks(4).skip(mate).step_by(2).flatten().fold(String::new(), |all, line| all + line + "\n")
+        lines
+            .chunks(4)
+            .skip(mate)
+            .step_by(2)
+            .flatten()
+            .fold(String::new(), |all, line| all + line + "\n")
     };
     assert!(of(0) == kept_first && of(1) == kept_second);
 }
@@ -234,7 +339,10 @@ fn fasta_stays_fasta_no_reads_give_no_reads_and_errors_leave_no_file() {
     assert_eq!((summary, kept.as_str()), (filter::Summary::default(), ""));
     fs::remove_file(case.path("out_1")).unwrap();
     fs::write(case.path("cut.fq"), "@a\nACGT\n+\nIIII\n@b\nAC").unwrap();
-    let kept = PairWriter::new(Writer::create(&case.path("out_1"), Format::Fastq, None).unwrap(), None);
+    let kept = PairWriter::new(
+        Writer::create(&case.path("out_1"), Format::Fastq, None).unwrap(),
+        None,
+    );
     let config = case.config("cut.fq", Mates::None, Need::Number(0));
     let error = filter::run(&config, kept, &Progress::default()).unwrap_err();
     assert!(matches!(error, OperationError::Reads(_)), "{error}");

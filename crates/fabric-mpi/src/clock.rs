@@ -1,8 +1,8 @@
 //! What rank 0's clock says: ping-pongs along a binomial tree.
 //!
-//! Rank 0 compares clocks with ranks 1, 2, 4, 8 ..., these with theirs, and so on: every rank is asked by the one that its
-//! number without the lowest bit names. A rank's offset is the sum along the way, and its error at most the sum of half the
-//! shortest round trips.
+//! Rank 0 compares clocks with ranks 1, 2, 4, 8 ..., these with theirs, and so on: every rank is
+//! asked by the one that its number without the lowest bit names. A rank's offset is the sum along
+//! the way, and its error at most the sum of half the shortest round trips.
 
 use std::thread;
 
@@ -48,8 +48,16 @@ fn parent(rank: usize) -> Option<usize> {
 
 /// Whom a rank asks; those with more below them first.
 fn children(rank: usize, ranks: usize) -> Vec<usize> {
-    let bits = if rank == 0 { usize::BITS - 1 } else { rank.trailing_zeros() };
-    (0..bits).rev().map(|bit| rank | 1 << bit).filter(|&child| child < ranks).collect()
+    let bits = if rank == 0 {
+        usize::BITS - 1
+    } else {
+        rank.trailing_zeros()
+    };
+    (0..bits)
+        .rev()
+        .map(|bit| rank | 1 << bit)
+        .filter(|&child| child < ranks)
+        .collect()
 }
 
 /// How far the clock of a rank is ahead of this one's.
@@ -104,7 +112,13 @@ mod tests {
                     assert_eq!(asked[child].replace(rank), None, "{child} of {ranks}");
                 }
             }
-            assert!(asked.iter().enumerate().all(|(rank, &by)| by == parent(rank)), "{ranks} ranks");
+            assert!(
+                asked
+                    .iter()
+                    .enumerate()
+                    .all(|(rank, &by)| by == parent(rank)),
+                "{ranks} ranks"
+            );
         }
     }
 }

@@ -9,7 +9,8 @@ use crate::mpi::Mpi;
 use crate::shim::{Numbers, Operation, Pieces};
 use crate::tasks::{Reply, Task};
 
-/// One collective after the other, in the order in which they were asked for: the same in every process.
+/// One collective after the other, in the order in which they were asked for: the same in every
+/// process.
 #[derive(Default)]
 pub(crate) struct Collectives {
     under_way: Option<Box<dyn UnderWay>>,
@@ -38,7 +39,9 @@ impl Collectives {
     /// Begins what is asked and answers what ended; whether one did.
     pub(crate) fn step(&mut self, mpi: &Mpi) -> Result<bool, FabricError> {
         let Some(under_way) = &mut self.under_way else {
-            let Some(task) = self.waiting.pop_front() else { return Ok(false) };
+            let Some(task) = self.waiting.pop_front() else {
+                return Ok(false);
+            };
             self.under_way = Some(begin(mpi, task)?);
             return Ok(true);
         };
@@ -62,11 +65,20 @@ fn begin(mpi: &Mpi, task: Task) -> Result<Box<dyn UnderWay>, FabricError> {
     Ok(match task {
         Task::Reduce(how, mine, reply) => Asked::of(shim.reduce(how, mine)?, |(_, all)| all, reply),
         Task::Sizes(mine, reply) => Asked::of(shim.gather(mine, mpi.ranks)?, |(_, all)| all, reply),
-        Task::Gather(mine, sizes, reply) => {
-            Asked::of(shim.gatherv(mine, gathered(mpi, &sizes)?)?, |gathered| gathered.all, reply)
+        Task::Gather(mine, sizes, reply) => Asked::of(
+            shim.gatherv(mine, gathered(mpi, &sizes)?)?,
+            |gathered| gathered.all,
+            reply,
+        ),
+        Task::Window(each, reply) => Box::new(Opening {
+            each,
+            barrier: shim.barrier()?,
+            made: None,
+            reply,
+        }),
+        Task::Fetch { .. } | Task::Swap { .. } | Task::Send(_) | Task::Exchange(_) => {
+            unreachable!("no collective")
         }
-        Task::Window(each, reply) => Box::new(Opening { each, barrier: shim.barrier()?, made: None, reply }),
-        Task::Fetch { .. } | Task::Swap { .. } | Task::Send(_) | Task::Exchange(_) => unreachable!("no collective"),
     })
 }
 
@@ -75,7 +87,10 @@ fn gathered(mpi: &Mpi, sizes: &[u64]) -> Result<Pieces, FabricError> {
     let sizes = if mpi.rank == 0 { sizes } else { &[] };
     let too_much = || FabricError::Mpi {
         call: "MPI_Igatherv",
-        what: format!("{} bytes are more than it can gather", sizes.iter().sum::<u64>()),
+        what: format!(
+            "{} bytes are more than it can gather",
+            sizes.iter().sum::<u64>()
+        ),
     };
     Pieces::of(sizes.iter().copied()).ok_or_else(too_much)
 }
@@ -89,7 +104,11 @@ struct Asked<B, T> {
 
 impl<B: 'static, T: 'static> Asked<B, T> {
     fn of(operation: Operation<B>, answer: fn(B) -> T, reply: Reply<T>) -> Box<dyn UnderWay> {
-        Box::new(Asked { operation: Some(operation), answer, reply })
+        Box::new(Asked {
+            operation: Some(operation),
+            answer,
+            reply,
+        })
     }
 }
 
@@ -108,8 +127,8 @@ impl<B, T> UnderWay for Asked<B, T> {
     }
 }
 
-/// A window to be made. Making it waits for all processes, which must not take long: so a barrier tells before that all are
-/// there, and another behind it that all have made theirs.
+/// A window to be made. Making it waits for all processes, which must not take long: so a barrier
+/// tells before that all are there, and another behind it that all have made theirs.
 struct Opening {
     each: usize,
     barrier: Operation<()>,

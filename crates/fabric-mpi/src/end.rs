@@ -30,8 +30,8 @@ pub struct Failed {
 pub enum Ended {
     /// Well, in every process; MPI has ended.
     Well,
-    /// One process failed, and all end with its exit code. MPI has not ended: the process must end without running exit handlers
-    /// (`_exit`), which would wait for it.
+    /// One process failed, and all end with its exit code. MPI has not ended: the process must end
+    /// without running exit handlers (`_exit`), which would wait for it.
     Failed {
         /// The exit code.
         code: u8,
@@ -47,9 +47,10 @@ enum News {
 }
 
 impl Job {
-    /// Ends the job, once this process has cleaned up. Collective unless this process failed: then the others get to know it,
-    /// from whatever they wait for. `tell` is called in one process of a failed job, that of the lowest rank of those that
-    /// failed at first, with what a person needs to know, and before any process ends.
+    /// Ends the job, once this process has cleaned up. Collective unless this process failed: then
+    /// the others get to know it, from whatever they wait for. `tell` is called in one process of a
+    /// failed job, that of the lowest rank of those that failed at first, with what a person needs
+    /// to know, and before any process ends.
     pub fn end(self, result: Result<(), Failed>, tell: impl FnOnce(&str)) -> Ended {
         let (own, message) = match result {
             Ok(()) => (Own::Left, "stopped before the others were done".into()),
@@ -85,8 +86,8 @@ impl Job {
         Ended::Failed { code: MPI }
     }
 
-    /// Waits for the end, or for a failure if that is news: as long as it takes while all is well, for a while once something
-    /// failed.
+    /// Waits for the end, or for a failure if that is news: as long as it takes while all is well,
+    /// for a while once something failed.
     fn news(&self, failures: bool) -> News {
         let mut failing: Option<Instant> = None;
         let outcome = self.outcome.lock().expect("nobody else waits for the end");

@@ -1,8 +1,8 @@
 //! The thread that makes every call of MPI, from the start of a job to its end.
 //!
-//! It does what other threads ask, steps what is under way, and keeps the pulse. It never waits for long in a call, so that a
-//! thread of this process that is blocked in a read stops no other process; and it sleeps between its turns, the longer the
-//! less moves.
+//! It does what other threads ask, steps what is under way, and keeps the pulse. It never waits for
+//! long in a call, so that a thread of this process that is blocked in a read stops no other
+//! process; and it sleeps between its turns, the longer the less moves.
 
 use std::sync::Arc;
 use std::thread;
@@ -27,7 +27,8 @@ const SERVING: Duration = Duration::from_millis(2);
 /// The longest sleep while nothing is but the pulse.
 const IDLE: Duration = Duration::from_millis(5);
 
-/// How long a process may take to end once it knows that another failed. After it, what it was told to do then is done.
+/// How long a process may take to end once it knows that another failed. After it, what it was told
+/// to do then is done.
 const CLEANING: Duration = Duration::from_secs(2);
 /// How long the others wait for it.
 const LEAVING: Duration = Duration::from_millis(2500);
@@ -79,7 +80,10 @@ impl Engine {
             mpi,
             shared,
             pulse: Pulse::new(),
-            told: Beat { stays: true, ..Beat::default() },
+            told: Beat {
+                stays: true,
+                ..Beat::default()
+            },
             failed: None,
             cancelled: None,
             collectives: Collectives::default(),
@@ -145,8 +149,14 @@ impl Engine {
     }
 
     fn is_idle(&self) -> bool {
-        let exchange_is_idle = self.exchange.as_ref().is_none_or(|exchange| exchange.is_idle());
-        self.collectives.is_idle() && self.letters.is_idle() && self.mpi.is_idle() && exchange_is_idle
+        let exchange_is_idle = self
+            .exchange
+            .as_ref()
+            .is_none_or(|exchange| exchange.is_idle());
+        self.collectives.is_idle()
+            && self.letters.is_idle()
+            && self.mpi.is_idle()
+            && exchange_is_idle
     }
 
     /// Does what was asked and steps what is under way; whether anything moved.
@@ -168,16 +178,36 @@ impl Engine {
 
     fn begin(&mut self, task: Task) -> Result<(), FabricError> {
         match task {
-            Task::Fetch { window, what, place, number, reply } => {
+            Task::Fetch {
+                window,
+                what,
+                place,
+                number,
+                reply,
+            } => {
                 self.one_sided();
-                let before = self.mpi.shim.fetch(&self.collectives.windows[window], what, place, number)?;
+                let before =
+                    self.mpi
+                        .shim
+                        .fetch(&self.collectives.windows[window], what, place, number)?;
                 // Who asked may have given up, or wants no answer.
                 let _ = reply.send(before);
             }
-            Task::Swap { window, place, expected, new, reply } => {
+            Task::Swap {
+                window,
+                place,
+                expected,
+                new,
+                reply,
+            } => {
                 self.one_sided();
                 let windows = &self.collectives.windows;
-                let _ = reply.send(self.mpi.shim.compare_and_swap(&windows[window], place, expected, new)?);
+                let _ = reply.send(self.mpi.shim.compare_and_swap(
+                    &windows[window],
+                    place,
+                    expected,
+                    new,
+                )?);
             }
             Task::Send(letter) => self.letters.send(&self.mpi, letter)?,
             Task::Exchange(exchange) => {
@@ -198,7 +228,9 @@ impl Engine {
 
     /// Moves records; whether any moved.
     fn step_exchange(&mut self) -> Result<bool, FabricError> {
-        let Some(exchange) = &mut self.exchange else { return Ok(false) };
+        let Some(exchange) = &mut self.exchange else {
+            return Ok(false);
+        };
         let moved = exchange.step(&mut self.mpi, self.told.rounds.of(self.exchanges))?;
         if exchange.is_over() {
             self.exchange = None;
@@ -214,17 +246,30 @@ impl Engine {
     fn mine(&self) -> Beat {
         let own = self.shared.own().0;
         let failed = match own {
-            Own::Failed(code) => Some(Failed { rank: self.mpi.rank, code }),
+            Own::Failed(code) => Some(Failed {
+                rank: self.mpi.rank,
+                code,
+            }),
             Own::Working | Own::Left | Own::Done => None,
         };
-        let started = self.exchange.as_ref().map_or(0, |exchange| exchange.started());
-        let rounds = Rounds { exchange: self.exchanges, started };
+        let started = self
+            .exchange
+            .as_ref()
+            .map_or(0, |exchange| exchange.started());
+        let rounds = Rounds {
+            exchange: self.exchanges,
+            started,
+        };
         let stays = match own {
             Own::Working | Own::Failed(_) => true,
             Own::Left => !self.letters.is_idle(),
             Own::Done => false,
         };
-        Beat { failed, rounds, stays }
+        Beat {
+            failed,
+            rounds,
+            stays,
+        }
     }
 
     /// Takes in what all told.
@@ -289,7 +334,8 @@ impl Engine {
         }
     }
 
-    /// MPI failed under this process: the others cannot be told, so that only its own end is waited for.
+    /// MPI failed under this process: the others cannot be told, so that only its own end is waited
+    /// for.
     fn await_own_end(&self) {
         let known = Instant::now();
         while self.shared.own().0 == Own::Working && known.elapsed() < CLEANING {

@@ -134,20 +134,33 @@ pub enum SetupError {
 }
 
 fn either(families: &[Family]) -> String {
-    families.iter().map(Family::to_string).collect::<Vec<_>>().join(" or ")
+    families
+        .iter()
+        .map(Family::to_string)
+        .collect::<Vec<_>>()
+        .join(" or ")
 }
 
 /// How to have another shim, where there is one.
 fn instead(others: &[PathBuf]) -> String {
-    let settings: Vec<_> = others.iter().map(|other| format!("GYRASE_MPI_SHIM={}", other.display())).collect();
+    let settings: Vec<_> = others
+        .iter()
+        .map(|other| format!("GYRASE_MPI_SHIM={}", other.display()))
+        .collect();
     match settings.is_empty() {
         true => String::new(),
-        false => format!(" or set {} for another that is installed,", settings.join(" or ")),
+        false => format!(
+            " or set {} for another that is installed,",
+            settings.join(" or ")
+        ),
     }
 }
 
 fn looked(places: &[PathBuf]) -> String {
-    let places: Vec<_> = places.iter().map(|place| place.display().to_string()).collect();
+    let places: Vec<_> = places
+        .iter()
+        .map(|place| place.display().to_string())
+        .collect();
     if places.is_empty() {
         "there is no place to look: HOME is not set".into()
     } else {
@@ -165,6 +178,9 @@ fn setup_with(family: Family) -> impl Display {
 impl SetupError {
     /// What a file error becomes.
     pub(crate) fn write(path: &Path) -> impl FnOnce(io::Error) -> SetupError {
-        move |source| SetupError::Write { path: path.to_path_buf(), source }
+        move |source| SetupError::Write {
+            path: path.to_path_buf(),
+            source,
+        }
     }
 }

@@ -41,7 +41,8 @@ struct Started {
     thread: Pid,
 }
 
-/// Starts the job that this process is part of; `None` when it is the only process, and MPI is not touched.
+/// Starts the job that this process is part of; `None` when it is the only process, and MPI is not
+/// touched.
 ///
 /// # Errors
 /// The launcher's MPI cannot be reached ([`StartError`]).
@@ -57,9 +58,16 @@ impl Job {
         let path = launch.shim()?;
         let mismatch = |launched, found, library| {
             let others = others(&path, &|name| std::env::var_os(name));
-            StartError::Mismatch { launched, found, path: path.clone(), library, others }
+            StartError::Mismatch {
+                launched,
+                found,
+                path: path.clone(),
+                library,
+                others,
+            }
         };
-        // Known before it is started: processes that meet no launcher of theirs each start one, and may be in each other's way.
+        // Known before it is started: processes that meet no launcher of theirs each start one, and
+        // may be in each other's way.
         if let (&[family], Some(launched)) = (launch.families, launch.ranks)
             && setup::family_of(&path).is_some_and(|other| other != family)
         {
@@ -70,9 +78,18 @@ impl Job {
         let (ended, outcome) = sync_channel(1);
         let thread = thread::Builder::new().name("mpi".into());
         let (of_thread, shim) = (Arc::clone(&shared), path.clone());
-        thread.spawn(move || call(shim, of_thread, started, ended)).map_err(StartError::Thread)?;
-        let lost = || StartError::Init { what: "its thread ended".into() };
-        let Started { rank, ranks, clock_offset, thread } = found.recv().map_err(|_| lost())??;
+        thread
+            .spawn(move || call(shim, of_thread, started, ended))
+            .map_err(StartError::Thread)?;
+        let lost = || StartError::Init {
+            what: "its thread ended".into(),
+        };
+        let Started {
+            rank,
+            ranks,
+            clock_offset,
+            thread,
+        } = found.recv().map_err(|_| lost())??;
         let library = shim::library(&path)?;
         if let Some(launched) = launch.ranks.filter(|&launched| launched != ranks) {
             return Err(mismatch(launched, ranks, library));
@@ -96,14 +113,19 @@ impl Job {
         Ok(Some(job))
     }
 
-    /// Settles whom this process heeds: where `progress` is cancelled, what waits for other processes is given up. `stuck` is
-    /// called, on another thread, when this process does not come to its end although the job has failed or was cancelled: it
-    /// cleans up and exits with the code that it is given.
+    /// Settles whom this process heeds: where `progress` is cancelled, what waits for other
+    /// processes is given up. `stuck` is called, on another thread, when this process does not come
+    /// to its end although the job has failed or was cancelled: it cleans up and exits with the
+    /// code that it is given.
     pub fn heed(&self, progress: Arc<Progress>, stuck: impl FnOnce(u8) + Send + 'static) {
-        self.shared.heed(Heed { progress: Some(progress), stuck: Some(Box::new(stuck)) });
+        self.shared.heed(Heed {
+            progress: Some(progress),
+            stuck: Some(Box::new(stuck)),
+        });
     }
 
-    /// Settles whose chunks this process takes, the same in all processes; [`Steal::On`] until then.
+    /// Settles whose chunks this process takes, the same in all processes; [`Steal::On`] until
+    /// then.
     pub fn steal(&mut self, steal: Steal) {
         self.steal = steal;
     }
@@ -135,7 +157,8 @@ impl Job {
         task: impl FnOnce(Reply<T>) -> Task,
     ) -> Result<T, FabricError> {
         let instance = self.calls.fetch_add(1, Relaxed);
-        let _waits = info_span!(target: "gyrase::trace", "wait", at = "collective", call, instance).entered();
+        let _waits = info_span!(target: "gyrase::trace", "wait", at = "collective", call, instance)
+            .entered();
         self.shared.ask(task)
     }
 }
@@ -156,9 +179,16 @@ fn call(
         }
     };
     let (rank, ranks) = (mpi.rank, mpi.ranks);
-    let offset = clock::offset(&mpi).map_err(|error| StartError::Init { what: error.to_string() });
+    let offset = clock::offset(&mpi).map_err(|error| StartError::Init {
+        what: error.to_string(),
+    });
     let works = offset.is_ok();
-    let _ = started.send(offset.map(|clock_offset| Started { rank, ranks, clock_offset, thread: gettid() }));
+    let _ = started.send(offset.map(|clock_offset| Started {
+        rank,
+        ranks,
+        clock_offset,
+        thread: gettid(),
+    }));
     if works {
         let outcome = Engine::new(mpi, shared).run();
         // Nobody waits for it where the process is about to exit.

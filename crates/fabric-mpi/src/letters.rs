@@ -1,4 +1,5 @@
-//! Letters between processes: sent without waiting, received as they come, kept until they are asked for.
+//! Letters between processes: sent without waiting, received as they come, kept until they are
+//! asked for.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Mutex;
@@ -30,13 +31,20 @@ type Kept = VecDeque<(u64, Vec<u8>)>;
 impl Inbox {
     /// Keeps a letter.
     pub(crate) fn put(&self, mark: usize, number: u64, bytes: Vec<u8>) {
-        let mut inbox = self.0.lock().expect("no thread panics while it holds the letters");
+        let mut inbox = self
+            .0
+            .lock()
+            .expect("no thread panics while it holds the letters");
         inbox.entry(mark).or_default().push_back((number, bytes));
     }
 
     /// The first letter of a mark.
     pub(crate) fn take(&self, mark: usize) -> Option<(u64, Vec<u8>)> {
-        self.0.lock().expect("no thread panics while it holds the letters").get_mut(&mark)?.pop_front()
+        self.0
+            .lock()
+            .expect("no thread panics while it holds the letters")
+            .get_mut(&mark)?
+            .pop_front()
     }
 }
 
@@ -52,7 +60,12 @@ pub(crate) struct Letters {
 impl Letters {
     /// Sends a letter.
     pub(crate) fn send(&mut self, mpi: &Mpi, letter: Letter) -> Result<(), FabricError> {
-        let Letter { rank, mark, number, mut bytes } = letter;
+        let Letter {
+            rank,
+            mark,
+            number,
+            mut bytes,
+        } = letter;
         add(&mpi.counting.messages, 1);
         add(&mpi.counting.bytes_sent, bytes.len() as u64);
         // The number is behind what is in the letter, so that neither side moves that.
@@ -61,8 +74,8 @@ impl Letters {
         Ok(())
     }
 
-    /// Lets letters arrive; whether one came or is sent. They are put in the inbox in the order in which they were sent, a
-    /// short one not before a long one.
+    /// Lets letters arrive; whether one came or is sent. They are put in the inbox in the order in
+    /// which they were sent, a short one not before a long one.
     pub(crate) fn step(&mut self, mpi: &Mpi, inbox: &Inbox) -> Result<bool, FabricError> {
         let mut moved = false;
         while mpi.first_ended(&mut self.out)?.is_some() {
@@ -91,7 +104,10 @@ impl Letters {
 }
 
 fn unnumbered() -> FabricError {
-    FabricError::Mpi { call: "MPI_Imrecv", what: "a letter came without a number on it".into() }
+    FabricError::Mpi {
+        call: "MPI_Imrecv",
+        what: "a letter came without a number on it".into(),
+    }
 }
 
 #[cfg(test)]
@@ -104,7 +120,9 @@ mod tests {
         for (mark, number) in [(1, 10), (2, 20), (1, 11)] {
             inbox.put(mark, number, vec![number as u8]);
         }
-        let taken: Vec<_> = [1, 1, 1, 2, 3].map(|mark| inbox.take(mark).map(|letter| letter.0)).into();
+        let taken: Vec<_> = [1, 1, 1, 2, 3]
+            .map(|mark| inbox.take(mark).map(|letter| letter.0))
+            .into();
         assert_eq!(taken, [Some(10), Some(11), None, Some(20), None]);
     }
 }

@@ -1,12 +1,14 @@
 //! The processes of a job over MPI: the fabric's contract in space.
 //!
-//! [`start`] says whether this process is one of several that a launcher (`mpirun`, `srun`) started. If so, it loads the *shim*
-//! for the launcher's MPI: a small C library (`shim.c`) that [`setup`] compiled with the site's `mpicc`. So one binary serves Open MPI,
-//! MPICH and machines without any. A [`Job`] ends by [`Job::end`], also when something failed: a failure of one process ends all
-//! of them.
+//! [`start`] says whether this process is one of several that a launcher (`mpirun`, `srun`)
+//! started. If so, it loads the *shim* for the launcher's MPI: a small C library (`shim.c`) that
+//! [`setup`] compiled with the site's `mpicc`. So one binary serves Open MPI, MPICH and machines
+//! without any. A [`Job`] ends by [`Job::end`], also when something failed: a failure of one
+//! process ends all of them.
 //!
-//! One thread of each process makes every call of MPI, whatever its other threads do. A few times a second the processes ask one
-//! another whether all is well (the *pulse*), so that nobody waits for one that failed.
+//! One thread of each process makes every call of MPI, whatever its other threads do. A few times a
+//! second the processes ask one another whether all is well (the *pulse*), so that nobody waits for
+//! one that failed.
 
 pub mod clock;
 mod collectives;

@@ -28,7 +28,14 @@ impl Mpi {
     /// Loads the shim at `path` and starts MPI on this thread, which calls it from now on.
     pub(crate) fn start(path: &Path, counting: Arc<Counting>) -> Result<Mpi, StartError> {
         let (shim, rank, ranks) = Shim::start(path)?;
-        Ok(Mpi { shim, rank, ranks, counting, counts: VecDeque::new(), bytes: VecDeque::new() })
+        Ok(Mpi {
+            shim,
+            rank,
+            ranks,
+            counting,
+            counts: VecDeque::new(),
+            bytes: VecDeque::new(),
+        })
     }
 
     /// Whether nothing of the exchange is under way.
@@ -37,27 +44,47 @@ impl Mpi {
     }
 
     /// What the first operation held, if it ended.
-    pub(crate) fn first_ended<B>(&self, under_way: &mut VecDeque<Operation<B>>) -> Result<Option<B>, FabricError> {
+    pub(crate) fn first_ended<B>(
+        &self,
+        under_way: &mut VecDeque<Operation<B>>,
+    ) -> Result<Option<B>, FabricError> {
         first_ended(&self.shim, under_way)
     }
 }
 
-fn first_ended<B>(shim: &Shim, under_way: &mut VecDeque<Operation<B>>) -> Result<Option<B>, FabricError> {
-    let Some(first) = under_way.front_mut() else { return Ok(None) };
-    Ok(if shim.has_ended(first)? { under_way.pop_front().map(Operation::held) } else { None })
+fn first_ended<B>(
+    shim: &Shim,
+    under_way: &mut VecDeque<Operation<B>>,
+) -> Result<Option<B>, FabricError> {
+    let Some(first) = under_way.front_mut() else {
+        return Ok(None);
+    };
+    Ok(if shim.has_ended(first)? {
+        under_way.pop_front().map(Operation::held)
+    } else {
+        None
+    })
 }
 
 /// Pieces of an exchange of bytes.
 fn pieces(bytes: &[u32]) -> Result<Pieces, FabricError> {
     let all = || bytes.iter().map(|&bytes| u64::from(bytes)).sum::<u64>();
-    let too_much = || FabricError::Mpi { call: "MPI_Ialltoallv", what: format!("{} bytes are too many", all()) };
+    let too_much = || FabricError::Mpi {
+        call: "MPI_Ialltoallv",
+        what: format!("{} bytes are too many", all()),
+    };
     Pieces::of(bytes.iter().map(|&bytes| bytes.into())).ok_or_else(too_much)
 }
 
 /// How many of the pieces go to or come from another process, and their bytes.
 fn elsewhere(bytes: &[u32], rank: usize) -> (u64, u64) {
-    let others = bytes.iter().enumerate().filter(|&(other, &bytes)| other != rank && bytes > 0);
-    others.fold((0, 0), |(count, all), (_, &bytes)| (count + 1, all + u64::from(bytes)))
+    let others = bytes
+        .iter()
+        .enumerate()
+        .filter(|&(other, &bytes)| other != rank && bytes > 0);
+    others.fold((0, 0), |(count, all), (_, &bytes)| {
+        (count + 1, all + u64::from(bytes))
+    })
 }
 
 impl Wire for Mpi {
@@ -80,13 +107,29 @@ impl Wire for Mpi {
         Ok(first_ended(&self.shim, &mut self.counts)?.map(|(_, came)| came))
     }
 
-    fn start_bytes(&mut self, bytes: Vec<u8>, sent: &[u32], came: Pages, received: &[u32]) -> Result<(), FabricError> {
-        assert_eq!((sent.len(), received.len()), (self.ranks, self.ranks), "one piece for each process");
-        self.bytes.push_back(self.shim.alltoallv(bytes, pieces(sent)?, came, pieces(received)?)?);
+    fn start_bytes(
+        &mut self,
+        bytes: Vec<u8>,
+        sent: &[u32],
+        came: Pages,
+        received: &[u32],
+    ) -> Result<(), FabricError> {
+        assert_eq!(
+            (sent.len(), received.len()),
+            (self.ranks, self.ranks),
+            "one piece for each process"
+        );
+        self.bytes.push_back(
+            self.shim
+                .alltoallv(bytes, pieces(sent)?, came, pieces(received)?)?,
+        );
         let (messages, bytes_sent) = elsewhere(sent, self.rank);
         add(&self.counting.messages, messages);
         add(&self.counting.bytes_sent, bytes_sent);
-        add(&self.counting.bytes_received, elsewhere(received, self.rank).1);
+        add(
+            &self.counting.bytes_received,
+            elsewhere(received, self.rank).1,
+        );
         Ok(())
     }
 
@@ -108,7 +151,13 @@ mod tests {
 
     #[test]
     fn too_many_bytes_are_refused() {
-        let message = pieces(&[1 << 31, 5]).err().expect("more than MPI can number").to_string();
-        assert!(message.contains("MPI_Ialltoallv: 2147483653 bytes"), "{message}");
+        let message = pieces(&[1 << 31, 5])
+            .err()
+            .expect("more than MPI can number")
+            .to_string();
+        assert!(
+            message.contains("MPI_Ialltoallv: 2147483653 bytes"),
+            "{message}"
+        );
     }
 }

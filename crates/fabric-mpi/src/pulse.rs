@@ -1,7 +1,7 @@
 //! The pulse: what all processes tell one another a few times a second, whatever else they do.
 //!
-//! Each puts a few numbers in and all get the largest of each. So all learn at the same pulse that one failed, and which: the
-//! number of the lowest rank that failed is the largest.
+//! Each puts a few numbers in and all get the largest of each. So all learn at the same pulse that
+//! one failed, and which: the number of the lowest rank that failed is the largest.
 
 use std::time::{Duration, Instant};
 
@@ -42,13 +42,20 @@ impl Rounds {
     }
 
     fn decode(number: u64) -> Rounds {
-        Rounds { exchange: number >> STARTED, started: number & ((1 << STARTED) - 1) }
+        Rounds {
+            exchange: number >> STARTED,
+            started: number & ((1 << STARTED) - 1),
+        }
     }
 
-    /// Rounds of `exchange` that one has started at least. Who has begun a later one has seen the last round of this one, and so
-    /// have all started it.
+    /// Rounds of `exchange` that one has started at least. Who has begun a later one has seen the
+    /// last round of this one, and so have all started it.
     pub(crate) fn of(self, exchange: u64) -> u64 {
-        if self.exchange == exchange { self.started } else { 0 }
+        if self.exchange == exchange {
+            self.started
+        } else {
+            0
+        }
     }
 }
 
@@ -67,11 +74,18 @@ impl Beat {
     /// Numbers of which the largest are what all told.
     fn encode(&self, ranks: usize) -> Vec<u64> {
         let failed = |failed: Failed| ((ranks - failed.rank) as u64) << 8 | u64::from(failed.code);
-        vec![self.failed.map_or(0, failed), self.rounds.encode(), self.stays.into()]
+        vec![
+            self.failed.map_or(0, failed),
+            self.rounds.encode(),
+            self.stays.into(),
+        ]
     }
 
     fn decode(numbers: &[u64], ranks: usize) -> Beat {
-        let failed = |number: u64| Failed { rank: ranks - (number >> 8) as usize, code: number as u8 };
+        let failed = |number: u64| Failed {
+            rank: ranks - (number >> 8) as usize,
+            code: number as u8,
+        };
         Beat {
             failed: (numbers[0] > 0).then(|| failed(numbers[0])),
             rounds: Rounds::decode(numbers[1]),
@@ -89,13 +103,24 @@ pub(crate) struct Pulse {
 impl Pulse {
     /// None so far.
     pub(crate) fn new() -> Pulse {
-        Pulse { under_way: None, last: None }
+        Pulse {
+            under_way: None,
+            last: None,
+        }
     }
 
     /// What all told, if a pulse ended now; else begins the next one when it is time.
-    pub(crate) fn step(&mut self, mpi: &Mpi, quick: bool, mine: Beat) -> Result<Option<Beat>, FabricError> {
+    pub(crate) fn step(
+        &mut self,
+        mpi: &Mpi,
+        quick: bool,
+        mine: Beat,
+    ) -> Result<Option<Beat>, FabricError> {
         let Some(operation) = &mut self.under_way else {
-            if self.last.is_none_or(|last| last.elapsed() >= if quick { QUICK } else { SLOW }) {
+            if self
+                .last
+                .is_none_or(|last| last.elapsed() >= if quick { QUICK } else { SLOW })
+            {
                 self.under_way = Some(mpi.shim.reduce(Reduce::Pulse, mine.encode(mpi.ranks))?);
             }
             return Ok(None);
@@ -117,18 +142,41 @@ mod tests {
     #[test]
     fn the_largest_numbers_are_what_all_told() {
         let rounds = |exchange, started| Rounds { exchange, started };
-        let fine = Beat { failed: None, rounds: rounds(2, 7), stays: false };
-        let failed = |rank, code| Beat { failed: Some(Failed { rank, code }), rounds: rounds(1, 9), stays: true };
+        let fine = Beat {
+            failed: None,
+            rounds: rounds(2, 7),
+            stays: false,
+        };
+        let failed = |rank, code| Beat {
+            failed: Some(Failed { rank, code }),
+            rounds: rounds(1, 9),
+            stays: true,
+        };
         let told = |beats: &[Beat]| {
             let numbers: Vec<_> = beats.iter().map(|beat| beat.encode(100)).collect();
-            let largest: Vec<_> = (0..3).map(|i| numbers.iter().map(|of_one| of_one[i]).max().expect("one")).collect();
+            let largest: Vec<_> = (0..3)
+                .map(|i| numbers.iter().map(|of_one| of_one[i]).max().expect("one"))
+                .collect();
             Beat::decode(&largest, 100)
         };
         assert_eq!(told(&[fine, fine]), fine);
         let three = told(&[fine, failed(99, 143), failed(3, 7), failed(4, 8)]);
-        assert_eq!(three, Beat { failed: Some(Failed { rank: 3, code: 7 }), rounds: rounds(2, 7), stays: true });
+        assert_eq!(
+            three,
+            Beat {
+                failed: Some(Failed { rank: 3, code: 7 }),
+                rounds: rounds(2, 7),
+                stays: true
+            }
+        );
         // A process that is still in the first exchange has started all its rounds.
-        assert_eq!([1, 2, 3].map(|exchange| three.rounds.of(exchange)), [0, 7, 0]);
-        assert_eq!(told(&[failed(0, 0), failed(1, 255)]).failed, Some(Failed { rank: 0, code: 0 }));
+        assert_eq!(
+            [1, 2, 3].map(|exchange| three.rounds.of(exchange)),
+            [0, 7, 0]
+        );
+        assert_eq!(
+            told(&[failed(0, 0), failed(1, 255)]).failed,
+            Some(Failed { rank: 0, code: 0 })
+        );
     }
 }

@@ -29,25 +29,41 @@ pub struct Installed {
 /// # Errors
 /// No home is known.
 pub fn folder() -> Result<PathBuf, SetupError> {
-    installing(&|name| std::env::var_os(name)).into_iter().next().ok_or(SetupError::Nowhere)
+    installing(&|name| std::env::var_os(name))
+        .into_iter()
+        .next()
+        .ok_or(SetupError::Nowhere)
 }
 
-/// Compiles the shim with `mpicc`, sees that it loads, and installs it in `folder`, which is made where it is missing. Nothing is
-/// installed unless it works; a shim of the same family is replaced.
+/// Compiles the shim with `mpicc`, sees that it loads, and installs it in `folder`, which is made
+/// where it is missing. Nothing is installed unless it works; a shim of the same family is
+/// replaced.
 ///
 /// # Errors
 /// There is no such compiler, it fails, or the folder cannot be written.
 pub fn setup(mpicc: &Path, folder: &Path) -> Result<Installed, SetupError> {
     std::fs::create_dir_all(folder).map_err(SetupError::write(folder))?;
     // Beside the target, so that it can be renamed; removed again whatever happens.
-    let work = Builder::new().prefix(".mpi-setup-").tempdir_in(folder).map_err(SetupError::write(folder))?;
+    let work = Builder::new()
+        .prefix(".mpi-setup-")
+        .tempdir_in(folder)
+        .map_err(SetupError::write(folder))?;
     let made = compile(mpicc, work.path())?;
     let bytes = std::fs::read(&made).map_err(SetupError::write(&made))?;
-    let family = family(&bytes).ok_or_else(|| SetupError::Family { mpicc: mpicc.to_path_buf() })?;
-    let library = shim::library(&made).map_err(|source| SetupError::Made { mpicc: mpicc.to_path_buf(), source })?;
+    let family = family(&bytes).ok_or_else(|| SetupError::Family {
+        mpicc: mpicc.to_path_buf(),
+    })?;
+    let library = shim::library(&made).map_err(|source| SetupError::Made {
+        mpicc: mpicc.to_path_buf(),
+        source,
+    })?;
     let path = folder.join(family.file());
     publish(&made, &path).map_err(SetupError::write(&path))?;
-    Ok(Installed { path, family, library })
+    Ok(Installed {
+        path,
+        family,
+        library,
+    })
 }
 
 /// What the MPI behind the shim at `path` calls itself, in one line. MPI is not started.
@@ -64,10 +80,17 @@ fn compile(mpicc: &Path, folder: &Path) -> Result<PathBuf, SetupError> {
     let arguments = ["-shared", "-fPIC", "-O2", "-Wall", "-Wextra", "-o"].map(OsStr::new);
     let mut command = Command::new(mpicc);
     command.args(arguments).args([&made, &source]);
-    let done = command.output().map_err(|source| SetupError::Compiler { mpicc: mpicc.to_path_buf(), source })?;
-    let said = [done.stdout, done.stderr].map(|text| String::from_utf8_lossy(&text).trim().to_string());
+    let done = command.output().map_err(|source| SetupError::Compiler {
+        mpicc: mpicc.to_path_buf(),
+        source,
+    })?;
+    let said =
+        [done.stdout, done.stderr].map(|text| String::from_utf8_lossy(&text).trim().to_string());
     if !done.status.success() {
-        return Err(SetupError::Compile { mpicc: mpicc.to_path_buf(), said: said.join("\n").trim().to_string() });
+        return Err(SetupError::Compile {
+            mpicc: mpicc.to_path_buf(),
+            said: said.join("\n").trim().to_string(),
+        });
     }
     Ok(made)
 }
@@ -84,10 +107,15 @@ pub(crate) fn family_of(path: &Path) -> Option<Family> {
 
 /// Which MPI a shim was compiled for.
 fn family(bytes: &[u8]) -> Option<Family> {
-    let at = bytes.windows(MARK.len()).position(|window| window == MARK)?;
+    let at = bytes
+        .windows(MARK.len())
+        .position(|window| window == MARK)?;
     let rest = &bytes[at + MARK.len()..];
     let name = rest.split(|&byte| byte == b';').next()?;
-    Family::ALL.iter().copied().find(|family| family.name().as_bytes() == name)
+    Family::ALL
+        .iter()
+        .copied()
+        .find(|family| family.name().as_bytes() == name)
 }
 
 #[cfg(test)]
@@ -96,7 +124,10 @@ mod tests {
 
     #[test]
     fn a_shim_tells_its_family() {
-        assert_eq!(family(b"ELF..gyrase-mpi-family:openmpi;.."), Some(Family::OpenMpi));
+        assert_eq!(
+            family(b"ELF..gyrase-mpi-family:openmpi;.."),
+            Some(Family::OpenMpi)
+        );
         assert_eq!(family(b"gyrase-mpi-family:mpich;"), Some(Family::Mpich));
         assert_eq!(family(b"gyrase-mpi-family:other;"), None);
         assert_eq!(family(b"gyrase-mpi-famil"), None);
@@ -107,10 +138,20 @@ mod tests {
     fn nothing_is_installed_unless_it_works() {
         let folder = tempfile::tempdir().expect("a folder");
         let target = folder.path().join("a/b");
-        let message = setup(Path::new("/nowhere/mpicc"), &target).expect_err("no compiler").to_string();
-        assert!(message.contains("cannot run /nowhere/mpicc") && message.contains("--mpicc"), "{message}");
+        let message = setup(Path::new("/nowhere/mpicc"), &target)
+            .expect_err("no compiler")
+            .to_string();
+        assert!(
+            message.contains("cannot run /nowhere/mpicc") && message.contains("--mpicc"),
+            "{message}"
+        );
         let failing = setup(Path::new("false"), &target).expect_err("it fails");
         assert!(matches!(failing, SetupError::Compile { .. }), "{failing}");
-        assert_eq!(std::fs::read_dir(&target).expect("the folder was made").count(), 0);
+        assert_eq!(
+            std::fs::read_dir(&target)
+                .expect("the folder was made")
+                .count(),
+            0
+        );
     }
 }

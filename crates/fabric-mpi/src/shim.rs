@@ -1,8 +1,9 @@
 //! The C shim, loaded: its functions, and a safe call of each. All the crate's unsafe code is here.
 //!
-//! Soundness rests on three things. The library's functions have the types that `shim.c` gives them: its version is checked
-//! before any other is called. [`Shim`] and [`Operation`] stay on the thread that started MPI. An operation owns every buffer
-//! that MPI may touch until it has ended, and leaks them when it is dropped before.
+//! Soundness rests on three things. The library's functions have the types that `shim.c` gives
+//! them: its version is checked before any other is called. [`Shim`] and [`Operation`] stay on the
+//! thread that started MPI. An operation owns every buffer that MPI may touch until it has ended,
+//! and leaks them when it is dropped before.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::marker::PhantomData;
@@ -30,7 +31,8 @@ macro_rules! functions {
         impl Functions {
             fn of(library: &Library) -> Result<Functions, libloading::Error> {
                 Ok(Functions {
-                    // SAFETY: the caller has seen by the library's version that its functions have these types.
+                    // SAFETY: the caller has seen by the library's version that its functions have
+                    // these types.
                     $($name: unsafe { *library.get(concat!("gyrase_mpi_", stringify!($name)).as_bytes())? },)*
                 })
             }
@@ -119,7 +121,8 @@ impl<B> Drop for Operation<B> {
     fn drop(&mut self) {
         // MPI may still write to what is held unless the operation ended: then it is lost instead.
         if self.handle.is_null() {
-            // SAFETY: `held` is dropped here and nowhere else: `Operation::held` takes it out only to forget the operation.
+            // SAFETY: `held` is dropped here and nowhere else: `Operation::held` takes it out only
+            // to forget the operation.
             unsafe { ManuallyDrop::drop(&mut self.held) }
         }
     }
@@ -139,9 +142,14 @@ pub(crate) struct Pieces {
 }
 
 impl Pieces {
-    /// Pieces of so many bytes, one behind the other; `None` where that is more than MPI can number.
+    /// Pieces of so many bytes, one behind the other; `None` where that is more than MPI can
+    /// number.
     pub(crate) fn of(bytes: impl IntoIterator<Item = u64>) -> Option<Pieces> {
-        let mut pieces = Pieces { bytes: Vec::new(), at: Vec::new(), all: 0 };
+        let mut pieces = Pieces {
+            bytes: Vec::new(),
+            at: Vec::new(),
+            all: 0,
+        };
         for bytes in bytes {
             pieces.at.push(c_int::try_from(pieces.all).ok()?);
             pieces.bytes.push(c_int::try_from(bytes).ok()?);
@@ -185,16 +193,28 @@ pub(crate) struct Numbers {
 
 /// Loads a shim, so that the MPI behind it can load parts of its own where `global`.
 fn open(path: &Path, global: bool) -> Result<Functions, StartError> {
-    let unloadable = |source| StartError::Load { path: path.to_path_buf(), source };
+    let unloadable = |source| StartError::Load {
+        path: path.to_path_buf(),
+        source,
+    };
     let flags = RTLD_NOW | if global { RTLD_GLOBAL } else { RTLD_LOCAL };
     // SAFETY: loading runs the start-up code of the site's MPI, as linking against it would.
-    let library = ManuallyDrop::new(unsafe { Library::open(Some(path), flags) }.map_err(unloadable)?);
+    let library =
+        ManuallyDrop::new(unsafe { Library::open(Some(path), flags) }.map_err(unloadable)?);
     // SAFETY: every version of the shim has this function, of this type.
-    let version = unsafe { library.get::<unsafe extern "C" fn() -> c_int>(b"gyrase_mpi_version").map_err(unloadable)? };
+    let version = unsafe {
+        library
+            .get::<unsafe extern "C" fn() -> c_int>(b"gyrase_mpi_version")
+            .map_err(unloadable)?
+    };
     // SAFETY: it takes nothing and gives a number.
     let found = unsafe { version() };
     if found != VERSION {
-        return Err(StartError::Version { path: path.to_path_buf(), found, expected: VERSION });
+        return Err(StartError::Version {
+            path: path.to_path_buf(),
+            found,
+            expected: VERSION,
+        });
     }
     // The library is never unloaded: MPI cannot be.
     Functions::of(&library).map_err(unloadable)
@@ -206,29 +226,48 @@ pub(crate) fn library(path: &Path) -> Result<String, StartError> {
     let mut text = [0; TEXT];
     // SAFETY: `text` has as much room as is said.
     let code = unsafe { (functions.library)(text.as_mut_ptr(), TEXT as c_int) };
-    let whole = if code == 0 { read(&text) } else { String::new() };
-    let words: Vec<_> = whole.lines().next().unwrap_or_default().split_whitespace().collect();
+    let whole = if code == 0 {
+        read(&text)
+    } else {
+        String::new()
+    };
+    let words: Vec<_> = whole
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .split_whitespace()
+        .collect();
     Ok(words.join(" "))
 }
 
 /// The text up to the first zero; the last byte is one.
 fn read(text: &[c_char; TEXT]) -> String {
     let bytes = text.map(|letter| letter as u8);
-    CStr::from_bytes_until_nul(&bytes).map_or_else(|_| String::new(), |text| text.to_string_lossy().into_owned())
+    CStr::from_bytes_until_nul(&bytes).map_or_else(
+        |_| String::new(),
+        |text| text.to_string_lossy().into_owned(),
+    )
 }
 
 impl Shim {
     /// Loads the shim and starts MPI on this thread. What it is, this rank, and how many there are.
     pub(crate) fn start(path: &Path) -> Result<(Shim, usize, usize), StartError> {
-        let shim = Shim { functions: open(path, true)?, here: PhantomData };
+        let shim = Shim {
+            functions: open(path, true)?,
+            here: PhantomData,
+        };
         let (mut rank, mut ranks, mut funneled) = (0, 0, 0);
         // SAFETY: the three places outlive the call; nobody else starts MPI in this process.
         let code = unsafe { (shim.functions.start)(&mut rank, &mut ranks, &mut funneled) };
         if code != 0 {
-            return Err(StartError::Init { what: shim.what(code) });
+            return Err(StartError::Init {
+                what: shim.what(code),
+            });
         }
         if funneled == 0 {
-            return Err(StartError::Init { what: "it does not allow other threads".into() });
+            return Err(StartError::Init {
+                what: "it does not allow other threads".into(),
+            });
         }
         Ok((shim, rank as usize, ranks as usize))
     }
@@ -239,7 +278,8 @@ impl Shim {
         self.check("MPI_Finalize", unsafe { (self.functions.finish)() })
     }
 
-    /// This process is about to exit although operations are under way; the launcher need not kill the others for it.
+    /// This process is about to exit although operations are under way; the launcher need not kill
+    /// the others for it.
     pub(crate) fn abandon(&self) {
         // SAFETY: it takes nothing, and MPI is started.
         unsafe { (self.functions.abandon)() }
@@ -259,7 +299,14 @@ impl Shim {
     }
 
     fn check(&self, call: &'static str, code: c_int) -> Result<(), FabricError> {
-        if code == 0 { Ok(()) } else { Err(FabricError::Mpi { call, what: self.what(code) }) }
+        if code == 0 {
+            Ok(())
+        } else {
+            Err(FabricError::Mpi {
+                call,
+                what: self.what(code),
+            })
+        }
     }
 
     /// Begins an operation that uses what is held.
@@ -269,7 +316,10 @@ impl Shim {
         held: B,
         begin: impl FnOnce(&mut B, Operations) -> c_int,
     ) -> Result<Operation<B>, FabricError> {
-        let mut operation = Operation { handle: std::ptr::null_mut(), held: ManuallyDrop::new(held) };
+        let mut operation = Operation {
+            handle: std::ptr::null_mut(),
+            held: ManuallyDrop::new(held),
+        };
         let code = begin(&mut operation.held, &mut operation.handle);
         self.check(call, code)?;
         Ok(operation)
@@ -279,23 +329,30 @@ impl Shim {
     pub(crate) fn has_ended<B>(&self, operation: &mut Operation<B>) -> Result<bool, FabricError> {
         if !operation.handle.is_null() {
             let mut ended = 0;
-            // SAFETY: the handle is of an operation under way; the shim sets it to null when that ends.
+            // SAFETY: the handle is of an operation under way; the shim sets it to null when that
+            // ends.
             let code = unsafe { (self.functions.test)(&mut operation.handle, &mut ended) };
             self.check("MPI_Test", code)?;
         }
         Ok(operation.handle.is_null())
     }
 
-    /// Sends number `i` to rank `i`; the second numbers are those that come. There are as many as ranks.
+    /// Sends number `i` to rank `i`; the second numbers are those that come. There are as many as
+    /// ranks.
     pub(crate) fn alltoall(&self, sent: Vec<u32>) -> Result<Operation<Pair<u32>>, FabricError> {
         let came = vec![0; sent.len()];
         // SAFETY: both vectors have a number for each rank, and the operation holds them.
-        self.begin("MPI_Ialltoall", (sent, came), |(sent, came), operation| unsafe {
-            (self.functions.alltoall)(from(sent), into(came), operation)
-        })
+        self.begin(
+            "MPI_Ialltoall",
+            (sent, came),
+            |(sent, came), operation| unsafe {
+                (self.functions.alltoall)(from(sent), into(came), operation)
+            },
+        )
     }
 
-    /// Sends pieces of `sent` to the ranks and receives pieces of theirs in `came`. There are as many pieces as ranks.
+    /// Sends pieces of `sent` to the ranks and receives pieces of theirs in `came`. There are as
+    /// many pieces as ranks.
     ///
     /// # Panics
     /// When `sent` or `came` is shorter than its pieces.
@@ -306,18 +363,44 @@ impl Shim {
         came: Pages,
         inward: Pieces,
     ) -> Result<Operation<Moved>, FabricError> {
-        assert!(out.all <= sent.len() && inward.all <= came.len(), "pieces of bytes that are there");
-        let held = Moved { sent, came, pieces: (out, inward) };
-        // SAFETY: the pieces lie within the buffers, there is one for each rank, and the operation holds all of them.
-        self.begin("MPI_Ialltoallv", held, |Moved { sent, came, pieces: (out, inward) }, operation| unsafe {
-            let buffers = (from(sent), into(came));
-            let (out, inward) = ((from(&out.bytes), from(&out.at)), (from(&inward.bytes), from(&inward.at)));
-            (self.functions.alltoallv)(buffers.0, out.0, out.1, buffers.1, inward.0, inward.1, operation)
-        })
+        assert!(
+            out.all <= sent.len() && inward.all <= came.len(),
+            "pieces of bytes that are there"
+        );
+        let held = Moved {
+            sent,
+            came,
+            pieces: (out, inward),
+        };
+        // SAFETY: the pieces lie within the buffers, there is one for each rank, and the operation
+        // holds all of them.
+        self.begin(
+            "MPI_Ialltoallv",
+            held,
+            |Moved {
+                 sent,
+                 came,
+                 pieces: (out, inward),
+             },
+             operation| unsafe {
+                let buffers = (from(sent), into(came));
+                let (out, inward) = (
+                    (from(&out.bytes), from(&out.at)),
+                    (from(&inward.bytes), from(&inward.at)),
+                );
+                (self.functions.alltoallv)(
+                    buffers.0, out.0, out.1, buffers.1, inward.0, inward.1, operation,
+                )
+            },
+        )
     }
 
     /// Makes one of every rank's numbers, place by place; the second numbers are the result.
-    pub(crate) fn reduce(&self, how: Reduce, mine: Vec<u64>) -> Result<Operation<Pair<u64>>, FabricError> {
+    pub(crate) fn reduce(
+        &self,
+        how: Reduce,
+        mine: Vec<u64>,
+    ) -> Result<Operation<Pair<u64>>, FabricError> {
         let function = match how {
             Reduce::Pulse => self.functions.pulse,
             Reduce::Max => self.functions.max,
@@ -325,38 +408,72 @@ impl Shim {
         };
         let all = vec![0; mine.len()];
         // SAFETY: both vectors have as many numbers as is said, and the operation holds them.
-        self.begin("MPI_Iallreduce", (mine, all), |(mine, all), operation| unsafe {
-            function(from(mine), into(all), mine.len() as c_int, operation)
-        })
+        self.begin(
+            "MPI_Iallreduce",
+            (mine, all),
+            |(mine, all), operation| unsafe {
+                function(from(mine), into(all), mine.len() as c_int, operation)
+            },
+        )
     }
 
-    /// Rank 0 gets every rank's number as the second numbers, of which there are as many as `ranks`.
-    pub(crate) fn gather(&self, mine: u64, ranks: usize) -> Result<Operation<Pair<u64>>, FabricError> {
+    /// Rank 0 gets every rank's number as the second numbers, of which there are as many as
+    /// `ranks`.
+    pub(crate) fn gather(
+        &self,
+        mine: u64,
+        ranks: usize,
+    ) -> Result<Operation<Pair<u64>>, FabricError> {
         // SAFETY: one number is read and `ranks` are written, and the operation holds both vectors.
-        self.begin("MPI_Igather", (vec![mine], vec![0; ranks]), |(mine, all), operation| unsafe {
-            (self.functions.gather)(from(mine), into(all), operation)
-        })
+        self.begin(
+            "MPI_Igather",
+            (vec![mine], vec![0; ranks]),
+            |(mine, all), operation| unsafe {
+                (self.functions.gather)(from(mine), into(all), operation)
+            },
+        )
     }
 
-    /// Rank 0 gets every rank's bytes, of which it knows how many each gives; the others say nothing of the kind.
-    pub(crate) fn gatherv(&self, mine: Vec<u8>, pieces: Pieces) -> Result<Operation<Gathered>, FabricError> {
+    /// Rank 0 gets every rank's bytes, of which it knows how many each gives; the others say
+    /// nothing of the kind.
+    pub(crate) fn gatherv(
+        &self,
+        mine: Vec<u8>,
+        pieces: Pieces,
+    ) -> Result<Operation<Gathered>, FabricError> {
         let bytes = count("MPI_Igatherv", mine.len())?;
-        let held = Gathered { mine, all: vec![0; pieces.all], pieces };
-        // SAFETY: `mine` has as many bytes as is said; the pieces lie within `all`; the operation holds all of them.
-        self.begin("MPI_Igatherv", held, |Gathered { mine, all, pieces }, operation| unsafe {
-            let (sizes, at) = (from(&pieces.bytes), from(&pieces.at));
-            (self.functions.gatherv)(from(mine), bytes, into(all), sizes, at, operation)
-        })
+        let held = Gathered {
+            mine,
+            all: vec![0; pieces.all],
+            pieces,
+        };
+        // SAFETY: `mine` has as many bytes as is said; the pieces lie within `all`; the operation
+        // holds all of them.
+        self.begin(
+            "MPI_Igatherv",
+            held,
+            |Gathered { mine, all, pieces }, operation| unsafe {
+                let (sizes, at) = (from(&pieces.bytes), from(&pieces.at));
+                (self.functions.gatherv)(from(mine), bytes, into(all), sizes, at, operation)
+            },
+        )
     }
 
     /// Ends once every rank began it.
     pub(crate) fn barrier(&self) -> Result<Operation<()>, FabricError> {
         // SAFETY: there are no buffers.
-        self.begin("MPI_Ibarrier", (), |(), operation| unsafe { (self.functions.barrier)(operation) })
+        self.begin("MPI_Ibarrier", (), |(), operation| unsafe {
+            (self.functions.barrier)(operation)
+        })
     }
 
     /// Sends a letter to another rank.
-    pub(crate) fn send(&self, rank: usize, tag: c_int, letter: Vec<u8>) -> Result<Operation<Vec<u8>>, FabricError> {
+    pub(crate) fn send(
+        &self,
+        rank: usize,
+        tag: c_int,
+        letter: Vec<u8>,
+    ) -> Result<Operation<Vec<u8>>, FabricError> {
         let bytes = count("MPI_Isend", letter.len())?;
         // SAFETY: the letter has as many bytes as is said, and the operation holds it.
         self.begin("MPI_Isend", letter, |letter, operation| unsafe {
@@ -368,17 +485,27 @@ impl Shim {
     pub(crate) fn arrived(&self) -> Result<Option<Arrived>, FabricError> {
         let (mut there, mut tag, mut bytes, mut message) = (0, 0, 0, std::ptr::null_mut());
         // SAFETY: the four places outlive the call.
-        let code = unsafe { (self.functions.arrived)(&mut there, &mut tag, &mut bytes, &mut message) };
+        let code =
+            unsafe { (self.functions.arrived)(&mut there, &mut tag, &mut bytes, &mut message) };
         self.check("MPI_Improbe", code)?;
-        Ok((there != 0).then_some(Arrived { message, tag, bytes }))
+        Ok((there != 0).then_some(Arrived {
+            message,
+            tag,
+            bytes,
+        }))
     }
 
     /// Receives a letter.
     pub(crate) fn receive(&self, letter: Arrived) -> Result<Operation<Vec<u8>>, FabricError> {
-        // SAFETY: the message is of `arrived` and received once; the buffer has as many bytes as it, and the operation holds it.
-        self.begin("MPI_Imrecv", vec![0; letter.bytes as usize], |bytes, operation| unsafe {
-            (self.functions.receive)(letter.message, into(bytes), letter.bytes, operation)
-        })
+        // SAFETY: the message is of `arrived` and received once; the buffer has as many bytes as
+        // it, and the operation holds it.
+        self.begin(
+            "MPI_Imrecv",
+            vec![0; letter.bytes as usize],
+            |bytes, operation| unsafe {
+                (self.functions.receive)(letter.message, into(bytes), letter.bytes, operation)
+            },
+        )
     }
 
     /// A window of so many numbers of each rank, all 0. Waits for every rank to come here.
@@ -393,7 +520,9 @@ impl Shim {
     /// Frees a window. Waits for every rank to come here.
     pub(crate) fn free(&self, window: Numbers) -> Result<(), FabricError> {
         // SAFETY: the handle is of `window`, and gone with it.
-        self.check("MPI_Win_free", unsafe { (self.functions.window_free)(window.handle) })
+        self.check("MPI_Win_free", unsafe {
+            (self.functions.window_free)(window.handle)
+        })
     }
 
     /// Does something with number `at` of a rank; what it was before. Waits for that rank's memory.
@@ -407,17 +536,30 @@ impl Shim {
         (rank, at): (usize, usize),
         number: u64,
     ) -> Result<u64, FabricError> {
-        assert!(at < window.each, "number {at} of {} in a window", window.each);
+        assert!(
+            at < window.each,
+            "number {at} of {} in a window",
+            window.each
+        );
         let mut before = 0;
-        // SAFETY: the number is in the window; MPI refuses a rank that is not. `before` outlives the flush in the call.
+        // SAFETY: the number is in the window; MPI refuses a rank that is not. `before` outlives
+        // the flush in the call.
         let code = unsafe {
-            (self.functions.fetch)(window.handle, what as c_int, rank as c_int, at as u64, number, &mut before)
+            (self.functions.fetch)(
+                window.handle,
+                what as c_int,
+                rank as c_int,
+                at as u64,
+                number,
+                &mut before,
+            )
         };
         self.check("MPI_Fetch_and_op", code)?;
         Ok(before)
     }
 
-    /// Puts `new` for `expected` at number `at` of a rank; what was there. Waits for that rank's memory.
+    /// Puts `new` for `expected` at number `at` of a rank; what was there. Waits for that rank's
+    /// memory.
     ///
     /// # Panics
     /// When there is no such number.
@@ -428,31 +570,54 @@ impl Shim {
         expected: u64,
         new: u64,
     ) -> Result<u64, FabricError> {
-        assert!(at < window.each, "number {at} of {} in a window", window.each);
+        assert!(
+            at < window.each,
+            "number {at} of {} in a window",
+            window.each
+        );
         let mut before = 0;
-        // SAFETY: the number is in the window; MPI refuses a rank that is not. `before` outlives the flush in the call.
+        // SAFETY: the number is in the window; MPI refuses a rank that is not. `before` outlives
+        // the flush in the call.
         let code = unsafe {
-            (self.functions.compare_and_swap)(window.handle, rank as c_int, at as u64, expected, new, &mut before)
+            (self.functions.compare_and_swap)(
+                window.handle,
+                rank as c_int,
+                at as u64,
+                expected,
+                new,
+                &mut before,
+            )
         };
         self.check("MPI_Compare_and_swap", code)?;
         Ok(before)
     }
 }
 
-/// Where a buffer is. The address of an empty one means nothing to Rust, and "the same buffer for both" to Open MPI.
+/// Where a buffer is. The address of an empty one means nothing to Rust, and "the same buffer for
+/// both" to Open MPI.
 fn from<T>(buffer: &[T]) -> *const T {
-    if buffer.is_empty() { std::ptr::null() } else { buffer.as_ptr() }
+    if buffer.is_empty() {
+        std::ptr::null()
+    } else {
+        buffer.as_ptr()
+    }
 }
 
 /// The same, to be written to.
 fn into<T>(buffer: &mut [T]) -> *mut T {
-    if buffer.is_empty() { std::ptr::null_mut() } else { buffer.as_mut_ptr() }
+    if buffer.is_empty() {
+        std::ptr::null_mut()
+    } else {
+        buffer.as_mut_ptr()
+    }
 }
 
 /// Bytes as MPI numbers them.
 fn count(call: &'static str, bytes: usize) -> Result<c_int, FabricError> {
-    c_int::try_from(bytes)
-        .map_err(|_| FabricError::Mpi { call, what: format!("{bytes} bytes are more than it can send") })
+    c_int::try_from(bytes).map_err(|_| FabricError::Mpi {
+        call,
+        what: format!("{bytes} bytes are more than it can send"),
+    })
 }
 
 #[cfg(test)]
@@ -464,10 +629,19 @@ mod tests {
     #[test]
     fn the_source_has_the_version_and_the_functions_that_are_called() {
         assert!(SOURCE.contains(&format!("#define SHIM_VERSION {VERSION}\n")));
-        for what in [("GET", Fetch::Get), ("ADD", Fetch::Add), ("PUT", Fetch::Put)] {
-            let order = SOURCE.split("enum { GET").nth(1).expect("the enumeration of operations");
+        for what in [
+            ("GET", Fetch::Get),
+            ("ADD", Fetch::Add),
+            ("PUT", Fetch::Put),
+        ] {
+            let order = SOURCE
+                .split("enum { GET")
+                .nth(1)
+                .expect("the enumeration of operations");
             assert_eq!(
-                format!("GET{order}").split(", ").position(|name| name.starts_with(what.0)),
+                format!("GET{order}")
+                    .split(", ")
+                    .position(|name| name.starts_with(what.0)),
                 Some(what.1 as usize)
             );
         }

@@ -28,9 +28,21 @@ pub(crate) enum Task {
     /// Collective: so many numbers in each process that all can use; which window it is.
     Window(usize, Reply<usize>),
     /// A number of a window, changed.
-    Fetch { window: usize, what: Fetch, place: (usize, usize), number: u64, reply: Reply<u64> },
+    Fetch {
+        window: usize,
+        what: Fetch,
+        place: (usize, usize),
+        number: u64,
+        reply: Reply<u64>,
+    },
     /// A number of a window, replaced if it is as expected.
-    Swap { window: usize, place: (usize, usize), expected: u64, new: u64, reply: Reply<u64> },
+    Swap {
+        window: usize,
+        place: (usize, usize),
+        expected: u64,
+        new: u64,
+        reply: Reply<u64>,
+    },
     /// A letter to another process.
     Send(Letter),
     /// What the workers of this process send to others, to be stepped until it is over.
@@ -99,7 +111,10 @@ impl Why {
     pub(crate) fn error(&self) -> FabricError {
         match self {
             Why::Elsewhere => FabricError::Elsewhere,
-            Why::Mpi(call, what) => FabricError::Mpi { call, what: what.clone() },
+            Why::Mpi(call, what) => FabricError::Mpi {
+                call,
+                what: what.clone(),
+            },
         }
     }
 
@@ -124,11 +139,18 @@ impl Shared {
             known: None,
             heed: Heed::default(),
         };
-        Shared { state: Mutex::new(state), bell: Condvar::new(), inbox: Inbox::default(), counting: Arc::default() }
+        Shared {
+            state: Mutex::new(state),
+            bell: Condvar::new(),
+            inbox: Inbox::default(),
+            counting: Arc::default(),
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().expect("no thread panics while it holds the tasks")
+        self.state
+            .lock()
+            .expect("no thread panics while it holds the tasks")
     }
 
     /// Hands a task over.
@@ -162,7 +184,10 @@ impl Shared {
 
     /// What callers get when there will be no answer.
     pub(crate) fn error(&self) -> FabricError {
-        self.state().over.as_ref().map_or(FabricError::Elsewhere, Why::error)
+        self.state()
+            .over
+            .as_ref()
+            .map_or(FabricError::Elsewhere, Why::error)
     }
 
     /// Refuses when there will be no answers any more, or nobody is to wait for them.
@@ -170,7 +195,10 @@ impl Shared {
         if self.is_cancelled() {
             return Err(FabricError::Elsewhere);
         }
-        self.state().over.as_ref().map_or(Ok(()), |why| Err(why.error()))
+        self.state()
+            .over
+            .as_ref()
+            .map_or(Ok(()), |why| Err(why.error()))
     }
 
     /// Lets the thread that calls MPI look again at once.
@@ -184,7 +212,11 @@ impl Shared {
         let mut state = self.state();
         let asked = std::mem::take(&mut state.rung) || !state.tasks.is_empty();
         if !asked && !pause.is_zero() {
-            state = self.bell.wait_timeout(state, pause).expect("no thread panics while it holds the tasks").0;
+            state = self
+                .bell
+                .wait_timeout(state, pause)
+                .expect("no thread panics while it holds the tasks")
+                .0;
         }
         std::mem::take(&mut state.tasks)
     }
@@ -201,7 +233,11 @@ impl Shared {
         let mut state = self.state();
         state.known = Some(failed);
         // Threads that count, or read, wait for nobody: this is where they hear of it.
-        state.heed.progress.iter().for_each(|progress| progress.cancel());
+        state
+            .heed
+            .progress
+            .iter()
+            .for_each(|progress| progress.cancel());
         drop(state);
         self.over(Why::Elsewhere);
     }
@@ -232,7 +268,11 @@ impl Shared {
 
     /// Whether the run is to stop.
     pub(crate) fn is_cancelled(&self) -> bool {
-        self.state().heed.progress.as_ref().is_some_and(|progress| progress.is_cancelled())
+        self.state()
+            .heed
+            .progress
+            .as_ref()
+            .is_some_and(|progress| progress.is_cancelled())
     }
 
     /// What is done when this process does not come to its end; given out once.

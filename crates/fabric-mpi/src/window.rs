@@ -23,13 +23,20 @@ pub struct Letters<'a> {
 }
 
 impl Job {
-    /// Collective. So many numbers in every process, all 0, and letters of their own. The numbers stay until the job ends.
+    /// Collective. So many numbers in every process, all 0, and letters of their own. The numbers
+    /// stay until the job ends.
     ///
     /// # Errors
     /// Another process failed.
     pub fn window(&self, numbers: usize) -> Result<(OneSided<'_>, Letters<'_>), FabricError> {
         let window = self.collective("window", |reply| Task::Window(numbers, reply))?;
-        Ok((OneSided { job: self, window }, Letters { job: self, mark: window % MARKS }))
+        Ok((
+            OneSided { job: self, window },
+            Letters {
+                job: self,
+                mark: window % MARKS,
+            },
+        ))
     }
 }
 
@@ -41,7 +48,13 @@ impl OneSided<'_> {
 
     fn fetch(&self, what: Fetch, place: (usize, usize), number: u64) -> Result<u64, FabricError> {
         let window = self.window;
-        self.ask(|reply| Task::Fetch { window, what, place, number, reply })
+        self.ask(|reply| Task::Fetch {
+            window,
+            what,
+            place,
+            number,
+            reply,
+        })
     }
 }
 
@@ -57,12 +70,30 @@ impl Window for OneSided<'_> {
     fn put(&self, rank: usize, at: usize, number: u64) -> Result<(), FabricError> {
         // What it was before is of no interest, so that nobody waits for it.
         let (reply, _) = sync_channel(1);
-        self.job.shared.give(Task::Fetch { window: self.window, what: Fetch::Put, place: (rank, at), number, reply })
+        self.job.shared.give(Task::Fetch {
+            window: self.window,
+            what: Fetch::Put,
+            place: (rank, at),
+            number,
+            reply,
+        })
     }
 
-    fn compare_and_swap(&self, rank: usize, at: usize, expected: u64, new: u64) -> Result<u64, FabricError> {
+    fn compare_and_swap(
+        &self,
+        rank: usize,
+        at: usize,
+        expected: u64,
+        new: u64,
+    ) -> Result<u64, FabricError> {
         let (window, place) = (self.window, (rank, at));
-        self.ask(|reply| Task::Swap { window, place, expected, new, reply })
+        self.ask(|reply| Task::Swap {
+            window,
+            place,
+            expected,
+            new,
+            reply,
+        })
     }
 }
 
@@ -72,7 +103,12 @@ impl Post for Letters<'_> {
             self.job.shared.inbox.put(self.mark, number, bytes);
             return Ok(());
         }
-        self.job.shared.give(Task::Send(Letter { rank, mark: self.mark, number, bytes }))
+        self.job.shared.give(Task::Send(Letter {
+            rank,
+            mark: self.mark,
+            number,
+            bytes,
+        }))
     }
 
     fn receive(&self) -> Result<Option<(u64, Vec<u8>)>, FabricError> {

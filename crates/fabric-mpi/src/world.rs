@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use gyrase_fabric::{
-    Combining, ExchangeFabric, FabricError, Place, Schedule, SpillFolder, Stealing, World, exchange, window_numbers,
+    Combining, ExchangeFabric, FabricError, Place, Schedule, SpillFolder, Stealing, World,
+    exchange, window_numbers,
 };
 
 use crate::shim::Reduce;
@@ -31,21 +32,34 @@ impl World for Job {
         folder: Arc<SpillFolder>,
         combining: Combining,
     ) -> Result<ExchangeFabric, FabricError> {
-        let place = Place { partitions, rank: self.rank, ranks: self.ranks };
+        let place = Place {
+            partitions,
+            rank: self.rank,
+            ranks: self.ranks,
+        };
         let shared = Arc::clone(&self.shared);
-        let (fabric, exchange) = exchange(place, memory, folder, Some(combining), move || shared.ring());
+        let (fabric, exchange) = exchange(place, memory, folder, Some(combining), move || {
+            shared.ring()
+        });
         self.shared.give(Task::Exchange(Box::new(exchange)))?;
         Ok(fabric)
     }
 
     fn schedule(&self, chunks: usize) -> Result<Box<dyn Schedule + '_>, FabricError> {
-        let numbers = (0..self.ranks).map(|rank| window_numbers(rank, self.ranks, chunks)).max().unwrap_or_default();
+        let numbers = (0..self.ranks)
+            .map(|rank| window_numbers(rank, self.ranks, chunks))
+            .max()
+            .unwrap_or_default();
         let (window, post) = self.window(numbers)?;
-        Ok(Box::new(Stealing::new(window, post, self.rank, self.ranks, chunks, self.steal)))
+        Ok(Box::new(Stealing::new(
+            window, post, self.rank, self.ranks, chunks, self.steal,
+        )))
     }
 
     fn sum(&self, numbers: &[u64]) -> Result<Vec<u64>, FabricError> {
-        self.collective("sum", |reply| Task::Reduce(Reduce::Sum, numbers.to_vec(), reply))
+        self.collective("sum", |reply| {
+            Task::Reduce(Reduce::Sum, numbers.to_vec(), reply)
+        })
     }
 
     fn max(&self, numbers: &[u64]) -> Result<Vec<u64>, FabricError> {

@@ -18,7 +18,8 @@ pub(crate) const FIRST: u64 = 2;
 
 /// Bytes of a cache line.
 pub(crate) const LINE: usize = 64;
-/// Lines of a block that are fetched while the one before it is drained; the processor sees to those behind them.
+/// Lines of a block that are fetched while the one before it is drained; the processor sees to
+/// those behind them.
 pub(crate) const FETCHED: usize = 4;
 
 /// The blocks of one sender. Blocks of a partition are chained from the last to the first.
@@ -50,7 +51,8 @@ impl Blocks {
         self.slabs.push(slab);
         self.used.resize(first + BLOCKS_PER_SLAB, 0);
         self.before.resize(first + BLOCKS_PER_SLAB, NO_BLOCK);
-        self.free.extend((first as u32..(first + USED_PER_SLAB) as u32).rev());
+        self.free
+            .extend((first as u32..(first + USED_PER_SLAB) as u32).rev());
     }
 
     /// How many blocks were filled, at any time.
@@ -69,11 +71,14 @@ impl Blocks {
             keep[block as usize] = true;
         }
         let blocks = (0..self.used.len() as u32).rev();
-        let usable = |block: &u32| *block as usize % BLOCKS_PER_SLAB != USED_PER_SLAB && !keep[*block as usize];
+        let usable = |block: &u32| {
+            *block as usize % BLOCKS_PER_SLAB != USED_PER_SLAB && !keep[*block as usize]
+        };
         self.free = blocks.filter(usable).collect();
     }
 
-    /// Makes `block`, fresh from the free ones, the one behind the block that ends at `end`; where its first record goes.
+    /// Makes `block`, fresh from the free ones, the one behind the block that ends at `end`; where
+    /// its first record goes.
     pub(crate) fn begin(&mut self, block: u32, end: u64) -> u64 {
         self.before[block as usize] = self.close(end);
         u64::from(block) * BLOCK as u64 + FIRST
@@ -101,10 +106,14 @@ impl Blocks {
 
     /// Bytes of records in the blocks chained to `last`.
     pub(crate) fn bytes(&self, last: u32) -> u64 {
-        self.chain(last).into_iter().map(|block| self.used(block) as u64).sum()
+        self.chain(last)
+            .into_iter()
+            .map(|block| self.used(block) as u64)
+            .sum()
     }
 
-    /// The blocks chained to `last`, first to last; each with what follows it in the slab, at least [`SLACK`] bytes.
+    /// The blocks chained to `last`, first to last; each with what follows it in the slab, at least
+    /// [`SLACK`] bytes.
     pub(crate) fn try_for_each<E>(&self, last: u32, each: &mut Each<E>) -> Result<(), E> {
         self.try_read(&self.chain(last), each)
     }
@@ -118,7 +127,8 @@ impl Blocks {
         chain
     }
 
-    /// Some blocks, one after the other; each with what follows it in the slab, at least [`SLACK`] bytes.
+    /// Some blocks, one after the other; each with what follows it in the slab, at least [`SLACK`]
+    /// bytes.
     pub(crate) fn read(&self, blocks: &[u32], mut each: impl FnMut(&[u8], usize)) {
         let ok = self.try_read(blocks, &mut |bytes, used| {
             each(bytes, used);
@@ -132,10 +142,14 @@ impl Blocks {
         let slab_of = |block: u32| &self.slabs[block as usize / BLOCKS_PER_SLAB];
         for (i, &block) in blocks.iter().enumerate() {
             if let Some(&next) = blocks.get(i + 1) {
-                (0..FETCHED).for_each(|line| prefetch(&slab_of(next)[start_of(next) + LINE * line]));
+                (0..FETCHED)
+                    .for_each(|line| prefetch(&slab_of(next)[start_of(next) + LINE * line]));
             }
             let from = &slab_of(block)[start_of(block)..];
-            each(&from[..BLOCK + SLACK], usize::from(self.used[block as usize]))?;
+            each(
+                &from[..BLOCK + SLACK],
+                usize::from(self.used[block as usize]),
+            )?;
         }
         Ok(())
     }

@@ -2,36 +2,41 @@
 
 use crate::FabricError;
 
-/// Bytes that may be read (their values mean nothing) behind the last byte that [`Drain::drain`] hands out at a time, and the
-/// longest record.
+/// Bytes that may be read (their values mean nothing) behind the last byte that [`Drain::drain`]
+/// hands out at a time, and the longest record.
 pub const SLACK: usize = 128;
 
 /// One worker's way to send records to the owners of partitions.
 ///
-/// A worker has its own sender and shares it with nobody. What is guaranteed, and what an implementation must keep
-/// ([`crate::conformance`] checks it):
+/// A worker has its own sender and shares it with nobody. What is guaranteed, and what an
+/// implementation must keep ([`crate::conformance`] checks it):
 ///
-/// - **Delivery**: every record sent before [`Fabric::close`] is drained from its partition, whole, once per drain.
-/// - **Order**: records of one sender to one partition are drained in the order sent. Nothing is promised between senders
-///   or between partitions: what is computed of a partition must not depend on it.
-/// - **Back-pressure**: `send` returns at once or blocks until there is room (writing to disk, waiting for the network); it never
-///   grows a buffer beyond what the fabric was given at the start.
-/// - **Who closes**: the workers hand their senders to [`Fabric::close`]. A sender dropped instead loses its records:
-///   that is how a failed run ends.
+/// - **Delivery**: every record sent before [`Fabric::close`] is drained from its partition, whole,
+///   once per drain.
+/// - **Order**: records of one sender to one partition are drained in the order sent. Nothing is
+///   promised between senders or between partitions: what is computed of a partition must not
+///   depend on it.
+/// - **Back-pressure**: `send` returns at once or blocks until there is room (writing to disk,
+///   waiting for the network); it never grows a buffer beyond what the fabric was given at the
+///   start.
+/// - **Who closes**: the workers hand their senders to [`Fabric::close`]. A sender dropped instead
+///   loses its records: that is how a failed run ends.
 pub trait Sender: Send {
-    /// Sends the first `used` bytes of `record` to the owner of `partition`. Records must tell their own length:
-    /// they are drained one behind the other. The bytes beyond `used` are not kept.
+    /// Sends the first `used` bytes of `record` to the owner of `partition`. Records must tell
+    /// their own length: they are drained one behind the other. The bytes beyond `used` are not
+    /// kept.
     ///
     /// # Errors
-    /// When a spill fails (disk full, more than allowed) or the owner cannot be reached. The run is over then.
+    /// When a spill fails (disk full, more than allowed) or the owner cannot be reached. The run is
+    /// over then.
     ///
     /// # Panics
-    /// When there is no such partition. With debug assertions also when `record` exceeds [`SLACK`] bytes, or `used` is 0 or
-    /// exceeds `record`.
+    /// When there is no such partition. With debug assertions also when `record` exceeds [`SLACK`]
+    /// bytes, or `used` is 0 or exceeds `record`.
     fn send(&mut self, partition: usize, record: &[u8], used: usize) -> Result<(), FabricError>;
 
-    /// Tells that the next records go to this partition and those named just before. Changes nothing but time: the memory that
-    /// they go to can be waited for together.
+    /// Tells that the next records go to this partition and those named just before. Changes
+    /// nothing but time: the memory that they go to can be waited for together.
     ///
     /// # Panics
     /// When there is no such partition.
@@ -51,21 +56,24 @@ pub trait Drain: Sync {
     /// Bytes of records in a partition.
     fn bytes(&self, partition: usize) -> u64;
 
-    /// Hands the records of a partition to `each`, many at a time and never one cut in two: `each(bytes, used)` finds records in
-    /// `bytes[..used]`, and at least [`SLACK`] readable bytes behind them. Any thread may drain any owned partition, several at
-    /// once, and again: a partition stays until the fabric is dropped. An error of `each` ends the drain.
+    /// Hands the records of a partition to `each`, many at a time and never one cut in two:
+    /// `each(bytes, used)` finds records in `bytes[..used]`, and at least [`SLACK`] readable bytes
+    /// behind them. Any thread may drain any owned partition, several at once, and again: a
+    /// partition stays until the fabric is dropped. An error of `each` ends the drain.
     fn drain<E: From<FabricError>>(&self, partition: usize, each: &mut Each<E>) -> Result<(), E>;
 }
 
-/// Makes fewer bytes of one partition's records without changing what they mean, as many repeats allow.
+/// Makes fewer bytes of one partition's records without changing what they mean, as many repeats
+/// allow.
 ///
-/// A fabric may combine what a sender sent to a partition before it moves or keeps it; then records are drained as the
-/// combiner emits them, and their order and number are its own.
+/// A fabric may combine what a sender sent to a partition before it moves or keeps it; then records
+/// are drained as the combiner emits them, and their order and number are its own.
 pub trait Combiner: Send {
     /// Takes records in, as [`Drain::drain`] hands them out.
     fn add(&mut self, bytes: &[u8], used: usize);
 
-    /// Emits records (bytes, and how many of them are to be kept) that stand for all added since the last call.
+    /// Emits records (bytes, and how many of them are to be kept) that stand for all added since
+    /// the last call.
     fn finish(&mut self, emit: &mut dyn FnMut(&[u8], usize));
 }
 

@@ -1,22 +1,29 @@
 //! The fabric of one process among many, and the exchange of what its workers send to the others.
 //!
-//! Workers gather records for other processes in blocks and pack them into send buffers ([`crate::outbox`]). One thread sends
-//! these in *rounds*, without ever waiting: in a round every process sends every other as many bytes as it said by a number
-//! before, perhaps none. Several rounds are under way at a time, in order.
+//! Workers gather records for other processes in blocks and pack them into send buffers
+//! ([`crate::outbox`]). One thread sends these in *rounds*, without ever waiting: in a round every
+//! process sends every other as many bytes as it said by a number before, perhaps none. Several
+//! rounds are under way at a time, in order.
 //!
-//! - A process starts a round when it has a full buffer, or has fallen behind the one that started the most rounds: one behind is
-//!   nothing, its own buffer will soon be full; two behind keeps others waiting.
-//! - Where a send buffer has no room for a block for each other process, these are divided into *classes*, by how far their rank is
-//!   ahead. Round i serves class i mod the number of classes. A buffer is filled for one class: that of the first round which has no
-//!   buffer yet, of the classes that the worker has something for. A round waits for a buffer of its class that is being filled; when
-//!   only buffers of other classes are full, it is started with nothing, so that theirs comes.
-//! - With its number a process says whether it has nothing more to send, with its last full buffer at the earliest. The first round in
-//!   which all say so is the last; as whoever said so starts a round for others only, nobody starts one behind it.
-//! - What a process receives in a round is bounded: as many may send to it as it may send to, each a part of one buffer. So is what it
-//!   receives at a time: it takes part in as many rounds as it set memory aside for, and spills what it kept when the rest is used up.
+//! - A process starts a round when it has a full buffer, or has fallen behind the one that started
+//!   the most rounds: one behind is nothing, its own buffer will soon be full; two behind keeps
+//!   others waiting.
+//! - Where a send buffer has no room for a block for each other process, these are divided into
+//!   *classes*, by how far their rank is ahead. Round i serves class i mod the number of classes. A
+//!   buffer is filled for one class: that of the first round which has no buffer yet, of the
+//!   classes that the worker has something for. A round waits for a buffer of its class that is
+//!   being filled; when only buffers of other classes are full, it is started with nothing, so that
+//!   theirs comes.
+//! - With its number a process says whether it has nothing more to send, with its last full buffer
+//!   at the earliest. The first round in which all say so is the last; as whoever said so starts a
+//!   round for others only, nobody starts one behind it.
+//! - What a process receives in a round is bounded: as many may send to it as it may send to, each
+//!   a part of one buffer. So is what it receives at a time: it takes part in as many rounds as it
+//!   set memory aside for, and spills what it kept when the rest is used up.
 //!
-//! Nobody waits in a circle: a worker waits for a free buffer only, never while it fills one; buffers become free as rounds end, and
-//! rounds end without any worker but one that fills a buffer.
+//! Nobody waits in a circle: a worker waits for a free buffer only, never while it fills one;
+//! buffers become free as rounds end, and rounds end without any worker but one that fills a
+//! buffer.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -29,7 +36,9 @@ use crate::inbox::Inbox;
 use crate::memory::Pool;
 use crate::outbox::Outbox;
 use crate::world::Combining;
-use crate::{Fabric, FabricError, LocalFabric, LocalPartitions, LocalSender, Pages, Place, SpillFolder, Wire};
+use crate::{
+    Fabric, FabricError, LocalFabric, LocalPartitions, LocalSender, Pages, Place, SpillFolder, Wire,
+};
 
 /// Rounds of a process that are under way at most. Two would do for all to go on.
 const MOST_ROUNDS: usize = MOST_BUFFERS;
@@ -38,12 +47,13 @@ const RECEIVED_AT_ONCE: u64 = 2;
 /// Rounds that a process which still works may be behind the one that started the most.
 const BEHIND: u64 = 1;
 
-/// A fabric of which this process keeps its own partitions, and what moves the others' records to them: to be driven by the thread
-/// that owns the message library.
+/// A fabric of which this process keeps its own partitions, and what moves the others' records to
+/// them: to be driven by the thread that owns the message library.
 ///
-/// `memory` bytes are for everything: blocks, send buffers, what comes and what came; it should be the same in all processes, since a
-/// process receives by what the others think it can. `wake` is called, by any thread, when there is something to
-/// [`step`](Exchange::step) for. Only what stays in this process is combined.
+/// `memory` bytes are for everything: blocks, send buffers, what comes and what came; it should be
+/// the same in all processes, since a process receives by what the others think it can. `wake` is
+/// called, by any thread, when there is something to [`step`](Exchange::step) for. Only what stays
+/// in this process is combined.
 pub fn exchange(
     place: Place,
     memory: u64,
@@ -54,7 +64,12 @@ pub fn exchange(
     let sizes = Sizes::of(memory, place.ranks);
     let aside = (FIRST_BUFFERS as u64 + RECEIVED_AT_ONCE) * sizes.buffer as u64;
     let pool = Arc::new(Pool::new(memory.saturating_sub(aside)).halved());
-    let handover = Arc::new(Handover::new(sizes, place.ranks, Arc::clone(&pool), Box::new(wake)));
+    let handover = Arc::new(Handover::new(
+        sizes,
+        place.ranks,
+        Arc::clone(&pool),
+        Box::new(wake),
+    ));
     let local = LocalFabric::among(place, Arc::clone(&pool), Arc::clone(&folder));
     let inbox = Inbox::new(place, pool, folder, local.number());
     let local = match combining {
@@ -62,7 +77,14 @@ pub fn exchange(
         None => local,
     };
     let exchange = Exchange::new(Arc::clone(&handover), inbox, place.ranks);
-    (ExchangeFabric { local, place, handover }, exchange)
+    (
+        ExchangeFabric {
+            local,
+            place,
+            handover,
+        },
+        exchange,
+    )
 }
 
 /// Partitions in the memory and on the disk of many processes, seen from one.
@@ -73,7 +95,8 @@ pub struct ExchangeFabric {
 }
 
 impl ExchangeFabric {
-    /// The memory without which `senders` senders of one process among `ranks` to `partitions` partitions cannot work.
+    /// The memory without which `senders` senders of one process among `ranks` to `partitions`
+    /// partitions cannot work.
     pub fn least_memory(partitions: usize, ranks: usize, senders: usize) -> u64 {
         let blocks = LocalFabric::least_memory(partitions, senders);
         // Buffers grow with the memory, up to an eighth of it.
@@ -81,8 +104,8 @@ impl ExchangeFabric {
         (blocks + blocks.div_ceil(7)).max(blocks + buffers)
     }
 
-    /// Bytes that a process receives in a round at most, in a job of `ranks` processes with `memory` bytes each: what a send buffer
-    /// takes.
+    /// Bytes that a process receives in a round at most, in a job of `ranks` processes with
+    /// `memory` bytes each: what a send buffer takes.
     pub fn most_received(memory: u64, ranks: usize) -> u64 {
         Sizes::of(memory, ranks).buffer as u64
     }
@@ -93,7 +116,8 @@ impl Fabric for ExchangeFabric {
     type Partitions = LocalPartitions;
 
     fn sender(&self) -> LocalSender {
-        self.local.sender_with(Some(Outbox::new(Arc::clone(&self.handover), self.place)))
+        self.local
+            .sender_with(Some(Outbox::new(Arc::clone(&self.handover), self.place)))
     }
 
     /// Sends what is left and waits until everything came that the other processes send.
@@ -175,11 +199,12 @@ impl Exchange {
         }
     }
 
-    /// Does what can be done without waiting: starts rounds, sends and receives bytes, keeps or spills some of what came. `busiest` is how many
-    /// rounds the process that started the most has started, as far as is known. True when anything moved.
+    /// Does what can be done without waiting: starts rounds, sends and receives bytes, keeps or
+    /// spills some of what came. `busiest` is how many rounds the process that started the most has
+    /// started, as far as is known. True when anything moved.
     ///
-    /// What goes wrong with the spill files, or for want of memory, is told to this process's workers, as if they had spilled or kept
-    /// it.
+    /// What goes wrong with the spill files, or for want of memory, is told to this process's
+    /// workers, as if they had spilled or kept it.
     ///
     /// # Errors
     /// Those of `wire`. [`Exchange::fail`] is to be called then.
@@ -204,11 +229,15 @@ impl Exchange {
         self.traffic.rounds
     }
 
-    /// True when nothing is under way in this process and its workers ask for nothing: a step would only find that another process
-    /// started a round.
+    /// True when nothing is under way in this process and its workers ask for nothing: a step would
+    /// only find that another process started a round.
     pub fn is_idle(&self) -> bool {
         let nothing_more = self.said_last || !self.handover.is_closed();
-        self.under_way() == 0 && self.came.is_empty() && self.handover.is_empty() && nothing_more && !self.is_spilling()
+        self.under_way() == 0
+            && self.came.is_empty()
+            && self.handover.is_empty()
+            && nothing_more
+            && !self.is_spilling()
     }
 
     /// True when everything came that any process sent.
@@ -223,7 +252,10 @@ impl Exchange {
 
     /// What was moved so far.
     pub fn traffic(&self) -> Traffic {
-        Traffic { buffers: self.handover.buffers() as u64, ..self.traffic }
+        Traffic {
+            buffers: self.handover.buffers() as u64,
+            ..self.traffic
+        }
     }
 
     fn under_way(&self) -> usize {
@@ -245,27 +277,41 @@ impl Exchange {
             Next::Closed if !self.said_last || busiest > round => (self.nothing(), true),
             Next::Closed | Next::Nothing => return Ok(false),
         };
-        wire.start_counts(buffer.lengths.iter().map(|&length| length << 1 | u32::from(last)).collect())?;
+        wire.start_counts(
+            buffer
+                .lengths
+                .iter()
+                .map(|&length| length << 1 | u32::from(last))
+                .collect(),
+        )?;
         let bytes = buffer.bytes.len() as u64;
-        let span =
-            info_span!(target: "gyrase::trace", "round", instance = self.traffic.rounds, bytes, received = Empty);
+        let span = info_span!(target: "gyrase::trace", "round", instance = self.traffic.rounds, bytes, received = Empty);
         self.said_last = last;
         self.traffic.rounds += 1;
         self.traffic.sent += bytes;
         self.traffic.pieces += buffer.pieces;
-        self.counting.push_back(Round { buffer, bytes: 0, span });
+        self.counting.push_back(Round {
+            buffer,
+            bytes: 0,
+            span,
+        });
         Ok(true)
     }
 
     fn nothing(&self) -> Buffer {
-        Buffer { lengths: vec![0; self.ranks], ..Buffer::default() }
+        Buffer {
+            lengths: vec![0; self.ranks],
+            ..Buffer::default()
+        }
     }
 
     fn receive_counts(&mut self, wire: &mut impl Wire) -> Result<bool, FabricError> {
         if self.counting.is_empty() {
             return Ok(false);
         }
-        let Some(numbers) = wire.counts()? else { return Ok(false) };
+        let Some(numbers) = wire.counts()? else {
+            return Ok(false);
+        };
         self.heard_last |= numbers.iter().all(|number| number & 1 == 1);
         let lengths: Vec<u32> = numbers.iter().map(|number| number >> 1).collect();
         let mut round = self.counting.pop_front().expect("a round was counting");
@@ -279,7 +325,9 @@ impl Exchange {
 
     /// Starts the next round's bytes once there is memory for them.
     fn start_bytes(&mut self, wire: &mut impl Wire) -> Result<bool, FabricError> {
-        let Some((round, _)) = self.counted.front() else { return Ok(false) };
+        let Some((round, _)) = self.counted.front() else {
+            return Ok(false);
+        };
         if self.transit > 0 && self.transit + round.bytes > self.most_transit {
             return Ok(false);
         }
@@ -291,7 +339,12 @@ impl Exchange {
             }
         };
         let (mut round, received) = self.counted.pop_front().expect("a round was counted");
-        wire.start_bytes(std::mem::take(&mut round.buffer.bytes), &round.buffer.lengths, came, &received)?;
+        wire.start_bytes(
+            std::mem::take(&mut round.buffer.bytes),
+            &round.buffer.lengths,
+            came,
+            &received,
+        )?;
         self.transit += round.bytes;
         self.moving.push_back(round);
         Ok(true)
@@ -301,7 +354,9 @@ impl Exchange {
         if self.moving.is_empty() {
             return Ok(false);
         }
-        let Some(exchanged) = wire.bytes()? else { return Ok(false) };
+        let Some(exchanged) = wire.bytes()? else {
+            return Ok(false);
+        };
         let Round { mut buffer, .. } = self.moving.pop_front().expect("a round was moving");
         buffer.bytes = exchanged.sent;
         if buffer.bytes.capacity() > 0 {
@@ -334,7 +389,10 @@ impl Exchange {
     fn end(&mut self) {
         if self.heard_last && self.under_way() == 0 && self.came.is_empty() && !self.is_spilling() {
             let traffic = self.traffic();
-            self.inbox.take().into_iter().for_each(|inbox| self.handover.finish(inbox, traffic));
+            self.inbox
+                .take()
+                .into_iter()
+                .for_each(|inbox| self.handover.finish(inbox, traffic));
         }
     }
 }

@@ -21,7 +21,8 @@ const LEAST_BUFFER: u64 = 64 << 10;
 /// The part of the memory that a send buffer may take up to some bytes of it.
 const PART: u64 = 32;
 const USUAL_BUFFER: u64 = 2 << 20;
-/// The same where there is so much memory that many threads will fill it: fewer rounds, of fewer and longer messages.
+/// The same where there is so much memory that many threads will fill it: fewer rounds, of fewer
+/// and longer messages.
 const PART_OF_MUCH: u64 = 2048;
 const MOST_BUFFER: u64 = 24 << 20;
 
@@ -46,7 +47,8 @@ pub(crate) struct Sizes {
     pub classes: usize,
 }
 
-/// Pieces for other processes of one class, in order of process: partition and bytes (u32 each, little-endian), then records.
+/// Pieces for other processes of one class, in order of process: partition and bytes (u32 each,
+/// little-endian), then records.
 #[derive(Default)]
 pub(crate) struct Buffer {
     pub bytes: Vec<u8>,
@@ -103,7 +105,11 @@ impl Sizes {
         let classes = others.div_ceil(buffer / (BLOCK + HEAD));
         let at_once = others.div_ceil(classes);
         let share = buffer / at_once;
-        Sizes { buffer: share * at_once, share, classes }
+        Sizes {
+            buffer: share * at_once,
+            share,
+            classes,
+        }
     }
 
     /// The class that round number `round` serves.
@@ -113,16 +119,31 @@ impl Sizes {
 }
 
 impl Handover {
-    pub(crate) fn new(sizes: Sizes, ranks: usize, pool: Arc<Pool>, wake: Box<dyn Fn() + Send + Sync>) -> Handover {
-        Handover { sizes, ranks, pool, wake, state: Mutex::default(), changed: Condvar::new() }
+    pub(crate) fn new(
+        sizes: Sizes,
+        ranks: usize,
+        pool: Arc<Pool>,
+        wake: Box<dyn Fn() + Send + Sync>,
+    ) -> Handover {
+        Handover {
+            sizes,
+            ranks,
+            pool,
+            wake,
+            state: Mutex::default(),
+            changed: Condvar::new(),
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().expect("no thread panics while it holds the buffers")
+        self.state
+            .lock()
+            .expect("no thread panics while it holds the buffers")
     }
 
-    /// An empty send buffer, for that class which comes first among those that the worker `holds` something for; waits until there
-    /// is one. It is to be handed over without waiting for anything.
+    /// An empty send buffer, for that class which comes first among those that the worker `holds`
+    /// something for; waits until there is one. It is to be handed over without waiting for
+    /// anything.
     pub(crate) fn buffer(&self, holds: impl Fn(usize) -> bool) -> Result<Buffer, FabricError> {
         let mut state = self.lock();
         if let Some(buffer) = state.buffer(self, &holds)? {
@@ -130,7 +151,10 @@ impl Handover {
         }
         let _wait = info_span!(target: "gyrase::trace", "wait", at = "buffer").entered();
         loop {
-            state = self.changed.wait(state).expect("no thread panics while it holds the buffers");
+            state = self
+                .changed
+                .wait(state)
+                .expect("no thread panics while it holds the buffers");
             if let Some(buffer) = state.buffer(self, &holds)? {
                 return Ok(buffer);
             }
@@ -141,7 +165,11 @@ impl Handover {
     pub(crate) fn hand_over(&self, buffer: Buffer) -> Result<(), FabricError> {
         let mut state = self.lock();
         state.go_on()?;
-        if let Some(at) = state.filling.iter().position(|&class| class == buffer.class) {
+        if let Some(at) = state
+            .filling
+            .iter()
+            .position(|&class| class == buffer.class)
+        {
             state.filling.swap_remove(at);
         }
         state.full.push_back(buffer);
@@ -164,12 +192,15 @@ impl Handover {
             {
                 return Ok(*all);
             }
-            state = self.changed.wait(state).expect("no thread panics while it holds the buffers");
+            state = self
+                .changed
+                .wait(state)
+                .expect("no thread panics while it holds the buffers");
         }
     }
 
-    /// What to send in round number `round`, which is started unless there is nothing; `late` where others wait for it, whatever
-    /// it carries.
+    /// What to send in round number `round`, which is started unless there is nothing; `late` where
+    /// others wait for it, whatever it carries.
     pub(crate) fn next(&self, round: u64, late: bool) -> Next {
         let (mut state, class) = (self.lock(), self.sizes.class(round));
         let fitting = state.full.iter().position(|buffer| buffer.class == class);
@@ -177,7 +208,9 @@ impl Handover {
             Some(buffer) => Next::Full(buffer, state.closed && state.full.is_empty()),
             None if state.closed && state.full.is_empty() => return Next::Closed,
             // It is full soon, and would then wait for its class to come again.
-            None if self.sizes.classes > 1 && state.filling.contains(&class) => return Next::Nothing,
+            None if self.sizes.classes > 1 && state.filling.contains(&class) => {
+                return Next::Nothing;
+            }
             None if late || !state.full.is_empty() => Next::Empty,
             None => return Next::Nothing,
         };
@@ -223,7 +256,8 @@ impl Handover {
         self.changed.notify_all();
     }
 
-    /// Lets nobody wait any more. The first who is told gets `why`, the others hear that it failed elsewhere.
+    /// Lets nobody wait any more. The first who is told gets `why`, the others hear that it failed
+    /// elsewhere.
     pub(crate) fn fail(&self, why: Option<FabricError>) {
         let mut state = self.lock();
         if !matches!(state.end, End::Failed(_)) {
@@ -242,20 +276,39 @@ impl State {
     }
 
     /// A free buffer for a class that the worker `holds` something for, if there is one.
-    fn buffer(&mut self, of: &Handover, holds: &impl Fn(usize) -> bool) -> Result<Option<Buffer>, FabricError> {
-        let Some(mut buffer) = self.free_buffer(of)? else { return Ok(None) };
+    fn buffer(
+        &mut self,
+        of: &Handover,
+        holds: &impl Fn(usize) -> bool,
+    ) -> Result<Option<Buffer>, FabricError> {
+        let Some(mut buffer) = self.free_buffer(of)? else {
+            return Ok(None);
+        };
         buffer.class = self.first_class(of.sizes, holds);
         self.filling.push(buffer.class);
         Ok(Some(buffer))
     }
 
-    /// The class of the first round that no buffer is meant for, of classes that the worker `holds` something for.
+    /// The class of the first round that no buffer is meant for, of classes that the worker `holds`
+    /// something for.
     fn first_class(&self, sizes: Sizes, holds: &impl Fn(usize) -> bool) -> usize {
-        let classes = || self.full.iter().map(|buffer| buffer.class).chain(self.filling.iter().copied());
+        let classes = || {
+            self.full
+                .iter()
+                .map(|buffer| buffer.class)
+                .chain(self.filling.iter().copied())
+        };
         let given = |class| classes().filter(|&other| other == class).count();
         let ahead = 0..(MOST_BUFFERS + 1) * sizes.classes;
-        let mut rounds = ahead.map(|ahead| (ahead / sizes.classes, sizes.class(self.rounds + ahead as u64)));
-        rounds.find(|&(before, class)| given(class) <= before && holds(class)).map_or(0, |(_, class)| class)
+        let mut rounds = ahead.map(|ahead| {
+            (
+                ahead / sizes.classes,
+                sizes.class(self.rounds + ahead as u64),
+            )
+        });
+        rounds
+            .find(|&(before, class)| given(class) <= before && holds(class))
+            .map_or(0, |(_, class)| class)
     }
 
     /// A free buffer, or one more if there may be.
@@ -271,7 +324,11 @@ impl State {
         }
         self.buffers += 1;
         let bytes = Vec::with_capacity(of.sizes.buffer);
-        Ok(Some(Buffer { bytes, lengths: vec![0; of.ranks], ..Buffer::default() }))
+        Ok(Some(Buffer {
+            bytes,
+            lengths: vec![0; of.ranks],
+            ..Buffer::default()
+        }))
     }
 }
 
@@ -280,19 +337,43 @@ mod tests {
     use super::*;
 
     fn handover(ranks: usize) -> Handover {
-        Handover::new(Sizes::of(0, ranks), ranks, Arc::new(Pool::new(0)), Box::new(|| ()))
+        Handover::new(
+            Sizes::of(0, ranks),
+            ranks,
+            Arc::new(Pool::new(0)),
+            Box::new(|| ()),
+        )
     }
 
     #[test]
     fn buffers_are_as_large_for_few_processes_as_for_many() {
-        for (ranks, classes) in [(2, 1), (3, 1), (16, 1), (512, 1), (513, 2), (3072, 7), (100_000, 196)] {
-            for (memory, most) in [(4 << 30, 2 << 20), (16 << 20, 512 << 10), (0, 64 << 10), (1 << 40, 24 << 20)] {
+        for (ranks, classes) in [
+            (2, 1),
+            (3, 1),
+            (16, 1),
+            (512, 1),
+            (513, 2),
+            (3072, 7),
+            (100_000, 196),
+        ] {
+            for (memory, most) in [
+                (4 << 30, 2 << 20),
+                (16 << 20, 512 << 10),
+                (0, 64 << 10),
+                (1 << 40, 24 << 20),
+            ] {
                 let sizes = Sizes::of(memory, ranks);
                 let at_once = (ranks - 1).div_ceil(sizes.classes);
                 assert_eq!(sizes.buffer, at_once * sizes.share, "{ranks} {sizes:?}");
-                assert!(sizes.buffer <= most && sizes.buffer > most * 9 / 10, "{ranks} {sizes:?}");
+                assert!(
+                    sizes.buffer <= most && sizes.buffer > most * 9 / 10,
+                    "{ranks} {sizes:?}"
+                );
                 assert!(sizes.share >= BLOCK + HEAD, "{ranks} {sizes:?}");
-                assert!(memory != 4 << 30 || sizes.classes == classes, "{ranks} {sizes:?}");
+                assert!(
+                    memory != 4 << 30 || sizes.classes == classes,
+                    "{ranks} {sizes:?}"
+                );
             }
         }
     }
@@ -309,9 +390,15 @@ mod tests {
         assert!(matches!(handover.next(0, true), Next::Nothing));
         handover.hand_over(first).unwrap();
         handover.lock().closed = true;
-        assert!(matches!(handover.next(0, false), Next::Full(Buffer { class: 0, .. }, false)));
+        assert!(matches!(
+            handover.next(0, false),
+            Next::Full(Buffer { class: 0, .. }, false)
+        ));
         assert!(matches!(handover.next(1, false), Next::Empty));
-        assert!(matches!(handover.next(2, false), Next::Full(Buffer { class: 2, .. }, true)));
+        assert!(matches!(
+            handover.next(2, false),
+            Next::Full(Buffer { class: 2, .. }, true)
+        ));
         assert!(matches!(handover.next(3, false), Next::Closed));
     }
 
@@ -336,6 +423,9 @@ mod tests {
             Next::Full(buffer, false) => Some(buffer.class),
             _ => None,
         };
-        assert_eq!([4, 5, 6, 7, 8, 9].map(next), [Some(1), Some(2), Some(0), None, None, Some(0)]);
+        assert_eq!(
+            [4, 5, 6, 7, 8, 9].map(next),
+            [Some(1), Some(2), Some(0), None, None, Some(0)]
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! What came from other processes: buffers kept as they came, and a spill file when they outgrow the memory.
+//! What came from other processes: buffers kept as they came, and a spill file when they outgrow
+//! the memory.
 
 use std::sync::Arc;
 
@@ -38,7 +39,11 @@ pub(crate) struct Received {
 
 impl Received {
     pub(crate) fn new(place: Place) -> Received {
-        Received { buffers: Vec::new(), pieces: vec![Vec::new(); place.count()], place }
+        Received {
+            buffers: Vec::new(),
+            pieces: vec![Vec::new(); place.count()],
+            place,
+        }
     }
 
     /// Takes a buffer in; how many pieces it holds.
@@ -66,7 +71,10 @@ impl Received {
 
     /// Bytes of records of owned partition `number`.
     pub(crate) fn bytes(&self, number: usize) -> u64 {
-        self.pieces[number].iter().map(|&piece| self.piece(piece).1 as u64).sum()
+        self.pieces[number]
+            .iter()
+            .map(|&piece| self.piece(piece).1 as u64)
+            .sum()
     }
 
     /// Hands out the pieces of owned partition `number`, in the order in which they came.
@@ -74,7 +82,9 @@ impl Received {
         let pieces = &self.pieces[number];
         for (i, &piece) in pieces.iter().enumerate() {
             if let Some(&next) = pieces.get(i + 1) {
-                (0..FETCHED).filter_map(|line| self.piece(next).0.get(LINE * line)).for_each(prefetch);
+                (0..FETCHED)
+                    .filter_map(|line| self.piece(next).0.get(LINE * line))
+                    .for_each(prefetch);
             }
             let (bytes, used) = self.piece(piece);
             match bytes.get(..used + SLACK) {
@@ -88,7 +98,10 @@ impl Received {
 }
 
 fn malformed() -> FabricError {
-    FabricError::Mpi { call: "MPI_Ialltoallv", what: "bytes came that nobody sent".to_string() }
+    FabricError::Mpi {
+        call: "MPI_Ialltoallv",
+        what: "bytes came that nobody sent".to_string(),
+    }
 }
 
 /// Receives for the partitions of one process.
@@ -106,11 +119,25 @@ pub(crate) struct Inbox {
 
 impl Inbox {
     /// An inbox that counts what it keeps in `pool` and spills to file `number` of `folder`.
-    pub(crate) fn new(place: Place, pool: Arc<Pool>, folder: Arc<SpillFolder>, number: usize) -> Inbox {
-        Inbox { pool, folder, number, received: Received::new(place), held: 0, spilling: None, spill: None }
+    pub(crate) fn new(
+        place: Place,
+        pool: Arc<Pool>,
+        folder: Arc<SpillFolder>,
+        number: usize,
+    ) -> Inbox {
+        Inbox {
+            pool,
+            folder,
+            number,
+            received: Received::new(place),
+            held: 0,
+            spilling: None,
+            spill: None,
+        }
     }
 
-    /// Takes a buffer in. When there is no memory left for it all that is kept is going to be spilled.
+    /// Takes a buffer in. When there is no memory left for it all that is kept is going to be
+    /// spilled.
     pub(crate) fn add(&mut self, buffer: Pages) -> Result<(), FabricError> {
         let taken = buffer.len().next_multiple_of(PAGE) as u64;
         let bytes = taken + NOTE * self.received.add(buffer)?;
@@ -129,7 +156,9 @@ impl Inbox {
 
     /// Writes one more portion of what is being spilled.
     pub(crate) fn spill_some(&mut self) -> Result<(), FabricError> {
-        let Some((mut number, mut next)) = self.spilling else { return Ok(()) };
+        let Some((mut number, mut next)) = self.spilling else {
+            return Ok(());
+        };
         if self.spill.is_none() {
             self.spill = Some(SpillFile::create(&self.folder, self.number)?);
         }

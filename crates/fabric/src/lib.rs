@@ -1,17 +1,20 @@
 //! Byte batches to the owner of a partition; files that appear whole or not at all.
 //!
-//! Every program of Gyrase sends records to the owner of their key and then lets each owner work alone on its partition. This
-//! crate is the sending: it knows bytes and partitions and no DNA. Its contract is *scatter, then drain a partition*:
+//! Every program of Gyrase sends records to the owner of their key and then lets each owner work
+//! alone on its partition. This crate is the sending: it knows bytes and partitions and no DNA. Its
+//! contract is *scatter, then drain a partition*:
 //!
 //! 1. Each worker takes a [`Sender`] of the [`Fabric`] and sends records to partitions.
 //! 2. The workers hand their senders back to [`Fabric::close`]. Nothing is sent any more.
 //! 3. Owners [`Drain`] partitions, one after the other, in any order, on any thread.
 //!
-//! [`LocalFabric`] does it in the memory of one process (threads) and, when that is full, in spill files (time).
-//! [`ExchangeFabric`] does it between processes (space), over whatever implements [`Wire`]; the message library is another
-//! crate's. Whatever implements the contract passes [`conformance`].
+//! [`LocalFabric`] does it in the memory of one process (threads) and, when that is full, in spill
+//! files (time). [`ExchangeFabric`] does it between processes (space), over whatever implements
+//! [`Wire`]; the message library is another crate's. Whatever implements the contract passes
+//! [`conformance`].
 //!
-//! [`OutputFile`] and [`Progress`] are here because every stage of the road ends in a file and tells how far it is.
+//! [`OutputFile`] and [`Progress`] are here because every stage of the road ends in a file and
+//! tells how far it is.
 
 mod arch;
 mod blocks;

@@ -21,8 +21,9 @@ const SAMPLE: usize = 64;
 
 /// Partitions in the memory and on the disk of one process.
 ///
-/// Every sender fills blocks of its own and takes a slab of them from the common memory when it has none left; when the memory
-/// is used up it writes all it has to its spill file, in order of partition, and starts over. No sender waits for another.
+/// Every sender fills blocks of its own and takes a slab of them from the common memory when it has
+/// none left; when the memory is used up it writes all it has to its spill file, in order of
+/// partition, and starts over. No sender waits for another.
 pub struct LocalFabric {
     place: Place,
     combiner: Option<Box<dyn Fn() -> Box<dyn Combiner> + Sync>>,
@@ -33,15 +34,27 @@ pub struct LocalFabric {
 }
 
 impl LocalFabric {
-    /// A fabric of `partitions` partitions in up to `memory` bytes, spilling to `folder`. Every sender holds at least one block
-    /// of each partition that it sends to; see [`LocalFabric::least_memory`].
+    /// A fabric of `partitions` partitions in up to `memory` bytes, spilling to `folder`. Every
+    /// sender holds at least one block of each partition that it sends to; see
+    /// [`LocalFabric::least_memory`].
     pub fn new(partitions: usize, memory: u64, folder: Arc<SpillFolder>) -> LocalFabric {
-        LocalFabric::among(Place::alone(partitions), Arc::new(Pool::new(memory)), folder)
+        LocalFabric::among(
+            Place::alone(partitions),
+            Arc::new(Pool::new(memory)),
+            folder,
+        )
     }
 
     /// The share of one process in a fabric of many.
     pub(crate) fn among(place: Place, pool: Arc<Pool>, folder: Arc<SpillFolder>) -> LocalFabric {
-        LocalFabric { place, combiner: None, portion: 1, pool, folder, senders: AtomicUsize::new(0) }
+        LocalFabric {
+            place,
+            combiner: None,
+            portion: 1,
+            pool,
+            folder,
+            senders: AtomicUsize::new(0),
+        }
     }
 
     /// A number for one more spill file.
@@ -49,7 +62,8 @@ impl LocalFabric {
         self.senders.fetch_add(1, Relaxed)
     }
 
-    /// A sender for one more worker, which sends records for partitions of other processes by `outbox`.
+    /// A sender for one more worker, which sends records for partitions of other processes by
+    /// `outbox`.
     pub(crate) fn sender_with(&self, outbox: Option<Outbox>) -> LocalSender {
         let mut blocks = Blocks::default();
         // Its least share at once, so that no faster sender takes it.
@@ -69,9 +83,14 @@ impl LocalFabric {
         }
     }
 
-    /// Lets every sender combine its records, with a combiner of its own, before it takes more than some memory or spills. A combiner
-    /// is given about `portion` bytes of records at a time, so that what it takes is bounded however large a partition is.
-    pub fn combining(mut self, combiner: impl Fn() -> Box<dyn Combiner> + Sync + 'static, portion: u64) -> LocalFabric {
+    /// Lets every sender combine its records, with a combiner of its own, before it takes more than
+    /// some memory or spills. A combiner is given about `portion` bytes of records at a time, so
+    /// that what it takes is bounded however large a partition is.
+    pub fn combining(
+        mut self,
+        combiner: impl Fn() -> Box<dyn Combiner> + Sync + 'static,
+        portion: u64,
+    ) -> LocalFabric {
         self.combiner = Some(Box::new(combiner));
         self.portion = (portion as usize / BLOCK).max(1);
         self
@@ -112,8 +131,8 @@ pub struct LocalSender {
     pool: Arc<Pool>,
     folder: Arc<SpillFolder>,
     number: usize,
-    /// Per partition: where the next record goes (slab, block and byte in one number); a multiple of `BLOCK` means "in no
-    /// block yet", since a block in use is never at its start.
+    /// Per partition: where the next record goes (slab, block and byte in one number); a multiple
+    /// of `BLOCK` means "in no block yet", since a block in use is never at its start.
     ends: Vec<u64>,
     blocks: Blocks,
     /// Whose partitions stay in this process.
@@ -148,7 +167,8 @@ impl Sender for LocalSender {
         }
         let slab = &mut self.blocks.slabs[end / SLAB];
         slab[end % SLAB..][..record.len()].copy_from_slice(record);
-        // Thousands of records to other partitions come before the next to this one: time to fetch its next line.
+        // Thousands of records to other partitions come before the next to this one: time to fetch
+        // its next line.
         prefetch(&slab[(end + used) % SLAB + LINE]);
         self.ends[partition] = (end + used) as u64;
         Ok(())
@@ -175,7 +195,9 @@ impl LocalSender {
 
     /// Sends as many records for other processes as one send buffer takes.
     fn send_off(&mut self) -> Result<(), FabricError> {
-        self.outbox.as_mut().map_or(Ok(()), |outbox| outbox.send_off(&mut self.ends, &mut self.blocks))
+        self.outbox.as_mut().map_or(Ok(()), |outbox| {
+            outbox.send_off(&mut self.ends, &mut self.blocks)
+        })
     }
 
     /// Sends all records for other processes.
@@ -186,13 +208,18 @@ impl LocalSender {
         Ok(())
     }
 
-    /// Frees blocks: of the common memory while there is little in use, by sending off, by combining, by spilling.
+    /// Frees blocks: of the common memory while there is little in use, by sending off, by
+    /// combining, by spilling.
     fn make_room(&mut self) -> Result<(), FabricError> {
         let ample = self.blocks.len() < self.room || self.pool.taken() < AMPLE;
         if ample && self.blocks.grow(&self.pool) {
             return Ok(());
         }
-        if self.outbox.as_ref().is_some_and(|outbox| outbox.blocks * 4 > self.blocks.in_use_at_most()) {
+        if self
+            .outbox
+            .as_ref()
+            .is_some_and(|outbox| outbox.blocks * 4 > self.blocks.in_use_at_most())
+        {
             return self.send_off();
         }
         self.combine()?;
@@ -209,10 +236,12 @@ impl LocalSender {
         self.spill()
     }
 
-    /// Combines the records of each partition, unless the first partitions show that it does not pay. No more bytes come out
-    /// than went in, but they may fill one block more, and so spill.
+    /// Combines the records of each partition, unless the first partitions show that it does not
+    /// pay. No more bytes come out than went in, but they may fill one block more, and so spill.
     fn combine(&mut self) -> Result<(), FabricError> {
-        let Some(mut combiner) = self.combiner.take() else { return Ok(()) };
+        let Some(mut combiner) = self.combiner.take() else {
+            return Ok(());
+        };
         let (mut before, mut after) = (0u64, 0u64);
         for (number, partition) in self.place.owned().enumerate() {
             self.combine_partition(partition, &mut *combiner, &mut before, &mut after)?;
@@ -224,7 +253,8 @@ impl LocalSender {
         Ok(())
     }
 
-    /// Combines the records of one partition, a portion of its blocks after the other, and sends what comes of them behind the rest.
+    /// Combines the records of one partition, a portion of its blocks after the other, and sends
+    /// what comes of them behind the rest.
     fn combine_partition(
         &mut self,
         partition: usize,
@@ -241,7 +271,11 @@ impl LocalSender {
                 *before += used as u64;
                 combiner.add(bytes, used);
             });
-            self.take_off(partition, portion, chain.get(number * self.portion + portion.len()));
+            self.take_off(
+                partition,
+                portion,
+                chain.get(number * self.portion + portion.len()),
+            );
             let (spilled, mut sent) = (self.spilled(), Ok(()));
             combiner.finish(&mut |record, used| {
                 *after += used as u64;
@@ -258,12 +292,20 @@ impl LocalSender {
         Ok(())
     }
 
-    /// Frees the first blocks of a partition; the block behind them is `next`, unless they were the last before what was sent since.
+    /// Frees the first blocks of a partition; the block behind them is `next`, unless they were the
+    /// last before what was sent since.
     fn take_off(&mut self, partition: usize, blocks: &[u32], next: Option<&u32>) {
-        let (end, last) = ((self.ends[partition] / BLOCK as u64) as u32, blocks.last().copied());
-        let next = next
-            .copied()
-            .or_else(|| self.blocks.chain(end).into_iter().skip_while(|&block| Some(block) != last).nth(1));
+        let (end, last) = (
+            (self.ends[partition] / BLOCK as u64) as u32,
+            blocks.last().copied(),
+        );
+        let next = next.copied().or_else(|| {
+            self.blocks
+                .chain(end)
+                .into_iter()
+                .skip_while(|&block| Some(block) != last)
+                .nth(1)
+        });
         match next {
             Some(next) => self.blocks.cut_before(next),
             None => self.ends[partition] = 0,
@@ -284,17 +326,28 @@ impl LocalSender {
         let mut gathered = Gathered::new(&self.folder, self.spill.as_mut().expect("just made"));
         for partition in self.place.owned() {
             let last = self.blocks.close(std::mem::take(&mut self.ends[partition]));
-            self.blocks.try_for_each(last, &mut |bytes, used| gathered.add(partition, &bytes[..used]))?;
+            self.blocks.try_for_each(last, &mut |bytes, used| {
+                gathered.add(partition, &bytes[..used])
+            })?;
         }
         gathered.write()?;
-        let foreign: Vec<u32> = self.ends.iter().map(|&end| self.blocks.close(end)).collect();
+        let foreign: Vec<u32> = self
+            .ends
+            .iter()
+            .map(|&end| self.blocks.close(end))
+            .collect();
         self.blocks.release_all_but(foreign.into_iter());
         Ok(())
     }
 
-    /// What was kept: the last block of each own partition, the blocks, and what was spilled before.
+    /// What was kept: the last block of each own partition, the blocks, and what was spilled
+    /// before.
     pub(crate) fn finish(mut self) -> (Vec<u32>, Blocks, Option<SpillFile>) {
-        let lasts = self.place.owned().map(|partition| self.blocks.close(self.ends[partition])).collect();
+        let lasts = self
+            .place
+            .owned()
+            .map(|partition| self.blocks.close(self.ends[partition]))
+            .collect();
         (lasts, self.blocks, self.spill)
     }
 }

@@ -20,7 +20,11 @@ impl Pages {
     /// # Errors
     /// [`FabricError::Memory`] where the system gives no more.
     pub fn new(bytes: usize) -> Result<Pages, FabricError> {
-        if bytes == 0 { Ok(Pages(None)) } else { map(bytes).map(Some).map(Pages).ok_or(FabricError::Memory) }
+        if bytes == 0 {
+            Ok(Pages(None))
+        } else {
+            map(bytes).map(Some).map(Pages).ok_or(FabricError::Memory)
+        }
     }
 }
 
@@ -39,8 +43,9 @@ impl DerefMut for Pages {
 }
 
 fn map(bytes: usize) -> Option<MmapMut> {
-    // All of it will be written: its pages come cheaper together than one fault at a time. They are small ones, of which a
-    // system has some at hand; huge ones, had from a hypervisor, cost more than they save.
+    // All of it will be written: its pages come cheaper together than one fault at a time. They are
+    // small ones, of which a system has some at hand; huge ones, had from a hypervisor, cost more
+    // than they save.
     MmapOptions::new().len(bytes).populate().map_anon().ok()
 }
 
@@ -56,15 +61,25 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// A pool of up to `limit` bytes, fewer where the system gives no such address space, and of one slab at least.
+    /// A pool of up to `limit` bytes, fewer where the system gives no such address space, and of
+    /// one slab at least.
     pub(crate) fn new(limit: u64) -> Pool {
         let limit = addressable(limit).max(SLAB as u64);
-        Pool { limit, for_slabs: limit, taken: AtomicU64::new(0), most: AtomicU64::new(0), slabs: AtomicU64::new(0) }
+        Pool {
+            limit,
+            for_slabs: limit,
+            taken: AtomicU64::new(0),
+            most: AtomicU64::new(0),
+            slabs: AtomicU64::new(0),
+        }
     }
 
     /// Keeps half of the memory for what is [reserved](Pool::reserve).
     pub(crate) fn halved(self) -> Pool {
-        Pool { for_slabs: self.limit / 2, ..self }
+        Pool {
+            for_slabs: self.limit / 2,
+            ..self
+        }
     }
 
     /// Bytes handed out.
@@ -88,7 +103,8 @@ impl Pool {
         self.map()
     }
 
-    /// One more slab, of a sender's least share: what else came into the memory before gives way, the next time that it grows.
+    /// One more slab, of a sender's least share: what else came into the memory before gives way,
+    /// the next time that it grows.
     pub(crate) fn take_least(&self) -> Option<MmapMut> {
         let slab = SLAB as u64;
         let more = |slabs: u64| Some(slabs + slab).filter(|&slabs| slabs <= self.limit);
@@ -109,9 +125,15 @@ impl Pool {
 
     /// Counts `bytes` of another kind of buffer, unless the limit is reached.
     pub(crate) fn reserve(&self, bytes: u64) -> bool {
-        let more = |taken: u64| taken.checked_add(bytes).filter(|&taken| taken <= self.limit);
+        let more = |taken: u64| {
+            taken
+                .checked_add(bytes)
+                .filter(|&taken| taken <= self.limit)
+        };
         let taken = self.taken.fetch_update(Relaxed, Relaxed, more);
-        taken.inspect(|taken| _ = self.most.fetch_max(taken + bytes, Relaxed)).is_ok()
+        taken
+            .inspect(|taken| _ = self.most.fetch_max(taken + bytes, Relaxed))
+            .is_ok()
     }
 
     /// Gives back what was reserved.
@@ -120,8 +142,8 @@ impl Pool {
     }
 }
 
-/// `bytes`, halved until so much address space can be had. Under a limit (`ulimit -v`) slabs up to the last one would leave
-/// nothing to spill with, or to count in.
+/// `bytes`, halved until so much address space can be had. Under a limit (`ulimit -v`) slabs up to
+/// the last one would leave nothing to spill with, or to count in.
 fn addressable(bytes: u64) -> u64 {
     let mut bytes = bytes;
     while bytes > SLAB as u64 && !can_map(bytes) {
@@ -131,7 +153,13 @@ fn addressable(bytes: u64) -> u64 {
 }
 
 fn can_map(bytes: u64) -> bool {
-    usize::try_from(bytes).is_ok_and(|bytes| MmapOptions::new().len(bytes).no_reserve_swap().map_anon().is_ok())
+    usize::try_from(bytes).is_ok_and(|bytes| {
+        MmapOptions::new()
+            .len(bytes)
+            .no_reserve_swap()
+            .map_anon()
+            .is_ok()
+    })
 }
 
 #[cfg(test)]
@@ -144,7 +172,11 @@ mod tests {
         assert_eq!(Pool::new(0).limit, SLAB as u64);
         for limit in [1 << 60, u64::MAX] {
             let pool = Pool::new(limit);
-            assert!(pool.limit < 1 << 57 && pool.limit > SLAB as u64, "{}", pool.limit);
+            assert!(
+                pool.limit < 1 << 57 && pool.limit > SLAB as u64,
+                "{}",
+                pool.limit
+            );
             assert!(pool.take().is_some());
         }
     }

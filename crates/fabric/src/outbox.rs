@@ -14,7 +14,8 @@ const PIECE: usize = 64;
 pub(crate) struct Outbox {
     handover: Arc<Handover>,
     place: Place,
-    /// Per process that owns partitions: which of these to begin with, the first for which there was no room the last time.
+    /// Per process that owns partitions: which of these to begin with, the first for which there
+    /// was no room the last time.
     next: Vec<u32>,
     /// Blocks in use for other processes.
     pub blocks: usize,
@@ -23,19 +24,28 @@ pub(crate) struct Outbox {
 impl Outbox {
     pub(crate) fn new(handover: Arc<Handover>, place: Place) -> Outbox {
         let owners = place.ranks.min(place.partitions);
-        Outbox { handover, place, next: vec![0; owners], blocks: 0 }
+        Outbox {
+            handover,
+            place,
+            next: vec![0; owners],
+            blocks: 0,
+        }
     }
 
-    /// True when it holds what a send buffer takes. With fewer blocks than that, many of them nearly empty, pieces would be
-    /// short.
+    /// True when it holds what a send buffer takes. With fewer blocks than that, many of them
+    /// nearly empty, pieces would be short.
     pub(crate) fn is_full(&self) -> bool {
         let foreign = self.place.partitions - self.place.count();
         self.blocks >= (self.handover.sizes.buffer / BLOCK).max(foreign + foreign / 2)
     }
 
-    /// Moves records from the blocks into a send buffer, of those for processes of one class up to what each is sent in a round, and
-    /// frees their blocks, one at least; waits for a buffer.
-    pub(crate) fn send_off(&mut self, ends: &mut [u64], blocks: &mut Blocks) -> Result<(), FabricError> {
+    /// Moves records from the blocks into a send buffer, of those for processes of one class up to
+    /// what each is sent in a round, and frees their blocks, one at least; waits for a buffer.
+    pub(crate) fn send_off(
+        &mut self,
+        ends: &mut [u64],
+        blocks: &mut Blocks,
+    ) -> Result<(), FabricError> {
         let mut buffer = self.handover.buffer(|class| self.holds(class, ends))?;
         let mut ranks: Vec<usize> = self.ranks(buffer.class).collect();
         ranks.sort_unstable();
@@ -48,18 +58,24 @@ impl Outbox {
         self.handover.hand_over(buffer)
     }
 
-    /// The processes that this one sends to in the rounds of a class. They are told by how far they are ahead of it, so that none
-    /// receives from more in a round than it sends to.
+    /// The processes that this one sends to in the rounds of a class. They are told by how far they
+    /// are ahead of it, so that none receives from more in a round than it sends to.
     fn ranks(&self, class: usize) -> impl Iterator<Item = usize> + use<> {
         let (Place { rank, ranks, .. }, owners) = (self.place, self.next.len());
-        let others =
-            (class..ranks - 1).step_by(self.handover.sizes.classes).map(move |ahead| (rank + 1 + ahead) % ranks);
+        let others = (class..ranks - 1)
+            .step_by(self.handover.sizes.classes)
+            .map(move |ahead| (rank + 1 + ahead) % ranks);
         others.filter(move |&rank| rank < owners)
     }
 
     /// True when there is a record for a process of that class.
     fn holds(&self, class: usize, ends: &[u64]) -> bool {
-        self.ranks(class).any(|rank| self.place.of(rank).owned().any(|partition| ends[partition] != 0))
+        self.ranks(class).any(|rank| {
+            self.place
+                .of(rank)
+                .owned()
+                .any(|partition| ends[partition] != 0)
+        })
     }
 
     /// Packs what there is for the process `rank`, as far as there is room.
@@ -72,7 +88,11 @@ impl Outbox {
             let chain = blocks.chain(last);
             let mut rest = &chain[..];
             while !rest.is_empty() {
-                let fit = fitting(&rest[..rest.len().min(PIECE)], blocks, full - buffer.bytes.len());
+                let fit = fitting(
+                    &rest[..rest.len().min(PIECE)],
+                    blocks,
+                    full - buffer.bytes.len(),
+                );
                 if fit == 0 {
                     blocks.cut_before(rest[0]);
                     self.next[rank] = number as u32;
@@ -102,7 +122,9 @@ impl Buffer {
     fn take(&mut self, partition: usize, chain: &[u32], blocks: &mut Blocks) {
         let bytes: usize = chain.iter().map(|&block| blocks.used(block)).sum();
         self.bytes.extend_from_slice(&head(partition, bytes));
-        blocks.read(chain, |bytes, used| self.bytes.extend_from_slice(&bytes[..used]));
+        blocks.read(chain, |bytes, used| {
+            self.bytes.extend_from_slice(&bytes[..used])
+        });
         blocks.free.extend(chain.iter().rev());
         self.pieces += 1;
     }
@@ -118,21 +140,47 @@ mod tests {
     fn nobody_sends_or_receives_more_than_a_buffer_in_a_round() {
         for ranks in [1, 2, 3, 15, 16, 17, 20, 31, 32, 40, 64, 200] {
             let sizes = Sizes::of(0, ranks);
-            let handover = Arc::new(Handover::new(sizes, ranks, Arc::new(Pool::new(0)), Box::new(|| ())));
-            let outbox = |rank| Outbox::new(Arc::clone(&handover), Place { partitions: ranks, rank, ranks });
+            let handover = Arc::new(Handover::new(
+                sizes,
+                ranks,
+                Arc::new(Pool::new(0)),
+                Box::new(|| ()),
+            ));
+            let outbox = |rank| {
+                Outbox::new(
+                    Arc::clone(&handover),
+                    Place {
+                        partitions: ranks,
+                        rank,
+                        ranks,
+                    },
+                )
+            };
             let mut sent = vec![0; ranks * ranks];
             for class in 0..sizes.classes {
                 let mut received = vec![0; ranks];
                 for sender in 0..ranks {
                     let receivers: Vec<usize> = outbox(sender).ranks(class).collect();
                     assert!(receivers.len() * sizes.share <= sizes.buffer, "{ranks}");
-                    receivers.iter().for_each(|&receiver| received[receiver] += sizes.share);
-                    receivers.iter().for_each(|&receiver| sent[sender * ranks + receiver] += 1);
+                    receivers
+                        .iter()
+                        .for_each(|&receiver| received[receiver] += sizes.share);
+                    receivers
+                        .iter()
+                        .for_each(|&receiver| sent[sender * ranks + receiver] += 1);
                 }
-                assert!(received.iter().all(|&received| received <= sizes.buffer), "{ranks}: {received:?}");
+                assert!(
+                    received.iter().all(|&received| received <= sizes.buffer),
+                    "{ranks}: {received:?}"
+                );
             }
             let expected = |at: usize| i32::from(at / ranks != at % ranks);
-            assert!(sent.into_iter().enumerate().all(|(at, times)| times == expected(at)), "{ranks}");
+            assert!(
+                sent.into_iter()
+                    .enumerate()
+                    .all(|(at, times)| times == expected(at)),
+                "{ranks}"
+            );
         }
     }
 }

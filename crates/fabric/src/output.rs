@@ -26,11 +26,13 @@ pub struct OutputError {
 
 /// A file under construction beside its target, at `<target>.partial`.
 ///
-/// A symbolic link is written through: the file that it names is replaced, or made, and the link stays.
+/// A symbolic link is written through: the file that it names is replaced, or made, and the link
+/// stays.
 ///
 /// [`OutputFile::commit`] syncs it and renames it onto the target (or
-/// [`OutputFile::commit_unsynced`] only renames it); dropped before that it is removed and the target stays as it was. The name is fixed, so that what a killed process left is
-/// overwritten by the next run, and locked, so that two processes cannot build the same target at once.
+/// [`OutputFile::commit_unsynced`] only renames it); dropped before that it is removed and the
+/// target stays as it was. The name is fixed, so that what a killed process left is overwritten by
+/// the next run, and locked, so that two processes cannot build the same target at once.
 #[derive(Debug)]
 pub struct OutputFile {
     file: File,
@@ -46,32 +48,53 @@ impl OutputFile {
     /// Starts an empty file that will become `target`.
     pub fn create(target: &Path) -> Result<OutputFile, OutputError> {
         let output = OutputFile::open(target)?;
-        output.file.set_len(0).map_err(|source| output.error(source))?;
+        output
+            .file
+            .set_len(0)
+            .map_err(|source| output.error(source))?;
         Ok(output)
     }
 
-    /// Goes on with what an earlier process left of `target` (its first `length` bytes), or starts anew.
+    /// Goes on with what an earlier process left of `target` (its first `length` bytes), or starts
+    /// anew.
     pub fn resume(target: &Path, length: u64) -> Result<OutputFile, OutputError> {
         let mut output = OutputFile::open(target)?;
-        let resumed = output.file.set_len(length).and_then(|()| output.file.seek(SeekFrom::End(0)));
+        let resumed = output
+            .file
+            .set_len(length)
+            .and_then(|()| output.file.seek(SeekFrom::End(0)));
         resumed.map_err(|source| output.error(source))?;
         Ok(output)
     }
 
     fn open(target: &Path) -> Result<OutputFile, OutputError> {
-        let place = behind_links(target).map_err(|source| OutputError { path: target.to_path_buf(), source })?;
+        let place = behind_links(target).map_err(|source| OutputError {
+            path: target.to_path_buf(),
+            source,
+        })?;
         let partial = partial_of(&place);
-        let fail = |source| OutputError { path: target.to_path_buf(), source };
+        let fail = |source| OutputError {
+            path: target.to_path_buf(),
+            source,
+        };
         match target.metadata() {
             Ok(there) if there.is_dir() => return Err(fail(io::Error::other("it is a directory"))),
             // A rename would put a file in the place of a device or a pipe.
-            Ok(there) if !there.is_file() => return Err(fail(io::Error::other("it is no ordinary file"))),
+            Ok(there) if !there.is_file() => {
+                return Err(fail(io::Error::other("it is no ordinary file")));
+            }
             _ => {}
         }
         for _ in 0..TRIES {
             let file = open_locked(&partial).map_err(fail)?;
             if is_named(&file, &partial) {
-                return Ok(OutputFile { file, target: target.to_path_buf(), place, partial, keep: false });
+                return Ok(OutputFile {
+                    file,
+                    target: target.to_path_buf(),
+                    place,
+                    partial,
+                    keep: false,
+                });
             }
         }
         Err(fail(io::Error::other("other processes are writing it")))
@@ -82,13 +105,15 @@ impl OutputFile {
         &self.file
     }
 
-    /// Where a file is built that will be `target`; `None` where that is a symbolic link in a circle.
+    /// Where a file is built that will be `target`; `None` where that is a symbolic link in a
+    /// circle.
     pub fn partial(target: &Path) -> Option<PathBuf> {
         behind_links(target).ok().map(|place| partial_of(&place))
     }
 
-    /// Begins the file with a token that no other begins with, by which processes know it that [`OutputFile::join`]. What belongs there is
-    /// to be written once all of them have joined; anything else at any time.
+    /// Begins the file with a token that no other begins with, by which processes know it that
+    /// [`OutputFile::join`]. What belongs there is to be written once all of them have joined;
+    /// anything else at any time.
     ///
     /// # Errors
     /// The disk is full.
@@ -96,29 +121,42 @@ impl OutputFile {
         // Where nothing was written yet there are zeros.
         let token = RandomState::new().build_hasher().finish() | 1;
         let written = self.file.write_all_at(&token.to_le_bytes(), 0);
-        // What is closed is sent to the server of a network file system, for whoever opens it later. A sync would also wait for the disk.
-        written.and_then(|()| self.file.try_clone()).map(drop).map_err(|source| self.error(source))?;
+        // What is closed is sent to the server of a network file system, for whoever opens it
+        // later. A sync would also wait for the disk.
+        written
+            .and_then(|()| self.file.try_clone())
+            .map(drop)
+            .map_err(|source| self.error(source))?;
         Ok(token)
     }
 
-    /// Opens what another process builds of `target`, and only what begins with the token that [`OutputFile::invite`] returned there: on
-    /// another machine there may be another file of that name, of an earlier run. The file is that process's; it locks and publishes or
-    /// removes it.
+    /// Opens what another process builds of `target`, and only what begins with the token that
+    /// [`OutputFile::invite`] returned there: on another machine there may be another file of that
+    /// name, of an earlier run. The file is that process's; it locks and publishes or removes it.
     ///
     /// # Errors
     /// The file is not to be seen here, or cannot be written.
     pub fn join(target: &Path, token: u64) -> Result<File, OutputError> {
-        let fail = |source| OutputError { path: target.to_path_buf(), source };
+        let fail = |source| OutputError {
+            path: target.to_path_buf(),
+            source,
+        };
         let elsewhere = || {
             fail(io::Error::other(
                 "the file that rank 0 began is not there: the folder must be one that all machines of the job share",
             ))
         };
-        let partial = behind_links(target).map(|place| partial_of(&place)).map_err(fail)?;
-        let file = OpenOptions::new().read(true).write(true).open(partial).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => elsewhere(),
-            _ => fail(error),
-        })?;
+        let partial = behind_links(target)
+            .map(|place| partial_of(&place))
+            .map_err(fail)?;
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open(partial)
+            .map_err(|error| match error.kind() {
+                io::ErrorKind::NotFound => elsewhere(),
+                _ => fail(error),
+            })?;
         let mut found = [0; size_of::<u64>()];
         match file.read_exact_at(&mut found, 0) {
             Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => Err(fail(error)),
@@ -127,7 +165,8 @@ impl OutputFile {
         }
     }
 
-    /// A file without a name, on the disk of the target: it is gone when it is dropped, or with the process.
+    /// A file without a name, on the disk of the target: it is gone when it is dropped, or with the
+    /// process.
     pub fn scratch(&self) -> Result<File, OutputError> {
         tempfile::tempfile_in(folder_of(&self.place)).map_err(|source| self.error(source))
     }
@@ -137,18 +176,23 @@ impl OutputFile {
         &self.target
     }
 
-    /// From now on a drop without [`OutputFile::commit`] leaves the partial file for [`OutputFile::resume`].
+    /// From now on a drop without [`OutputFile::commit`] leaves the partial file for
+    /// [`OutputFile::resume`].
     pub fn keep_partial(&mut self) {
         self.keep = true;
     }
 
     /// Wraps an error of the system with the name of the target.
     pub fn error(&self, source: io::Error) -> OutputError {
-        OutputError { path: self.target.clone(), source }
+        OutputError {
+            path: self.target.clone(),
+            source,
+        }
     }
 
-    /// Gives the file its name and leaves it to the system when it is on the disk: one of many small files that are easily
-    /// made again, each of which would wait for the disk. Only a crash of the machine can leave less than the whole.
+    /// Gives the file its name and leaves it to the system when it is on the disk: one of many
+    /// small files that are easily made again, each of which would wait for the disk. Only a crash
+    /// of the machine can leave less than the whole.
     pub fn commit_unsynced(mut self) -> Result<(), OutputError> {
         std::fs::rename(&self.partial, &self.place).map_err(|source| self.error(source))?;
         self.keep = true;
@@ -158,7 +202,10 @@ impl OutputFile {
     /// Syncs the file and gives it its name.
     pub fn commit(mut self) -> Result<(), OutputError> {
         let sync = info_span!(target: "gyrase::trace", "sync").entered();
-        let done = self.file.sync_all().and_then(|()| std::fs::rename(&self.partial, &self.place));
+        let done = self
+            .file
+            .sync_all()
+            .and_then(|()| std::fs::rename(&self.partial, &self.place));
         drop(sync);
         done.map_err(|source| self.error(source))?;
         self.keep = true;
@@ -196,7 +243,12 @@ fn folder_of(target: &Path) -> &Path {
 
 /// Opens a partial file that no other process holds.
 fn open_locked(partial: &Path) -> io::Result<File> {
-    let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(partial);
+    let opened = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(partial);
     let file = opened.map_err(|error| without_folder(partial, error))?;
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => Err(io::Error::other("another process is writing it")),
@@ -207,18 +259,28 @@ fn open_locked(partial: &Path) -> io::Result<File> {
 
 /// Names the folder where it is the folder that is missing.
 fn without_folder(path: &Path, error: io::Error) -> io::Error {
-    match path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists()) {
-        Some(folder) => io::Error::new(error.kind(), format!("there is no folder {}; make it first", folder.display())),
+    match path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty() && !folder.exists())
+    {
+        Some(folder) => io::Error::new(
+            error.kind(),
+            format!("there is no folder {}; make it first", folder.display()),
+        ),
         None => error,
     }
 }
 
-/// False when another process published or removed the file between our opening and our locking it: what we hold
-/// then is its finished output, or nothing.
+/// False when another process published or removed the file between our opening and our locking it:
+/// what we hold then is its finished output, or nothing.
 fn is_named(file: &File, path: &Path) -> bool {
-    let same =
-        |(file, path): (std::fs::Metadata, std::fs::Metadata)| (file.dev(), file.ino()) == (path.dev(), path.ino());
-    file.metadata().ok().zip(path.metadata().ok()).is_some_and(same)
+    let same = |(file, path): (std::fs::Metadata, std::fs::Metadata)| {
+        (file.dev(), file.ino()) == (path.dev(), path.ino())
+    };
+    file.metadata()
+        .ok()
+        .zip(path.metadata().ok())
+        .is_some_and(same)
 }
 
 impl Write for OutputFile {
@@ -244,7 +306,8 @@ mod tests {
     use super::*;
 
     fn folder(name: &str) -> PathBuf {
-        let folder = std::env::temp_dir().join(format!("gyrase-output-{name}-{}", std::process::id()));
+        let folder =
+            std::env::temp_dir().join(format!("gyrase-output-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         folder
     }
@@ -278,13 +341,21 @@ mod tests {
             let mut output = OutputFile::create(&target).unwrap();
             output.write_all(content.as_bytes()).unwrap();
             output.commit().unwrap();
-            assert_eq!(std::fs::read_to_string(folder.join("far/z")).unwrap(), content);
+            assert_eq!(
+                std::fs::read_to_string(folder.join("far/z")).unwrap(),
+                content
+            );
         }
         assert!(target.is_symlink() && folder.join("far/y").is_symlink());
         assert_eq!(std::fs::read_dir(folder.join("far")).unwrap().count(), 2);
         symlink("circle", folder.join("circle")).unwrap();
-        let error = OutputFile::create(&folder.join("circle")).unwrap_err().to_string();
-        assert!(error.contains("circle") && error.contains("link"), "{error}");
+        let error = OutputFile::create(&folder.join("circle"))
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("circle") && error.contains("link"),
+            "{error}"
+        );
         std::fs::remove_dir_all(&folder).unwrap();
     }
 
@@ -333,10 +404,14 @@ mod tests {
 
     #[test]
     fn refuses_what_is_no_file() {
-        for (target, why) in
-            [("/dev/null", "no ordinary file"), ("/dev", "directory"), ("/no/such/x", "no folder /no/such")]
-        {
-            let error = OutputFile::create(Path::new(target)).unwrap_err().to_string();
+        for (target, why) in [
+            ("/dev/null", "no ordinary file"),
+            ("/dev", "directory"),
+            ("/no/such/x", "no folder /no/such"),
+        ] {
+            let error = OutputFile::create(Path::new(target))
+                .unwrap_err()
+                .to_string();
             assert!(error.contains(why), "{error}");
         }
     }

@@ -10,7 +10,8 @@ use crate::local::LocalSender;
 use crate::spill::{Gathered, SpillFile};
 use crate::{Drain, FabricError, Place, SpillFolder};
 
-/// The partitions that one process owns: what its own senders kept of them, and what came from other processes.
+/// The partitions that one process owns: what its own senders kept of them, and what came from
+/// other processes.
 pub struct LocalPartitions {
     /// Each with its files, until this is dropped.
     folders: Vec<Arc<SpillFolder>>,
@@ -66,14 +67,23 @@ impl LocalPartitions {
         }
     }
 
-    /// The partitions that an earlier process spilled for the same `job`, if it finished scattering and was alone.
-    pub fn reopen(partitions: usize, folder: Arc<SpillFolder>, job: &str) -> Option<LocalPartitions> {
+    /// The partitions that an earlier process spilled for the same `job`, if it finished scattering
+    /// and was alone.
+    pub fn reopen(
+        partitions: usize,
+        folder: Arc<SpillFolder>,
+        job: &str,
+    ) -> Option<LocalPartitions> {
         LocalPartitions::reopen_job(Place::alone(partitions), &[folder], job)
     }
 
-    /// The partitions of this process, as it spilled them in an earlier run of the same `job` by as many processes; if it finished
-    /// scattering.
-    pub fn reopen_own(place: Place, folder: Arc<SpillFolder>, job: &str) -> Option<LocalPartitions> {
+    /// The partitions of this process, as it spilled them in an earlier run of the same `job` by as
+    /// many processes; if it finished scattering.
+    pub fn reopen_own(
+        place: Place,
+        folder: Arc<SpillFolder>,
+        job: &str,
+    ) -> Option<LocalPartitions> {
         if folder.noted(job)? != (place.rank, place.ranks) {
             return None;
         }
@@ -84,10 +94,15 @@ impl LocalPartitions {
         Some(this)
     }
 
-    /// The partitions of this process, of those that the processes of an earlier run of the same `job` spilled, each to one of `folders`; if
-    /// all of them finished scattering and all their folders are there, in whatever order. How many there were is known from one
+    /// The partitions of this process, of those that the processes of an earlier run of the same
+    /// `job` spilled, each to one of `folders`; if all of them finished scattering and all their
+    /// folders are there, in whatever order. How many there were is known from one
     /// ([`SpillFolder::noted`]).
-    pub fn reopen_job(place: Place, folders: &[Arc<SpillFolder>], job: &str) -> Option<LocalPartitions> {
+    pub fn reopen_job(
+        place: Place,
+        folders: &[Arc<SpillFolder>],
+        job: &str,
+    ) -> Option<LocalPartitions> {
         let mut this = LocalPartitions::empty(place, folders.to_vec());
         let mut there = vec![false; folders.len()];
         for folder in folders {
@@ -101,19 +116,22 @@ impl LocalPartitions {
         (!folders.is_empty()).then_some(this)
     }
 
-    /// Notes on disk what was spilled for `job`, so that [`LocalPartitions::reopen_job`] finds it; nothing when all is in memory.
+    /// Notes on disk what was spilled for `job`, so that [`LocalPartitions::reopen_job`] finds it;
+    /// nothing when all is in memory.
     ///
     /// # Errors
     /// The note cannot be written.
     pub fn note(&self, job: &str) -> Result<(), FabricError> {
         match &self.folders[..] {
-            [folder] if self.spilled() && !self.reopened => folder.write_manifest(job, self.place, &self.files),
+            [folder] if self.spilled() && !self.reopened => {
+                folder.write_manifest(job, self.place, &self.files)
+            }
             _ => Ok(()),
         }
     }
 
-    /// Moves what is in memory to the disk, where it outlives this process: a run can be resumed only when everything is there, in all
-    /// processes.
+    /// Moves what is in memory to the disk, where it outlives this process: a run can be resumed
+    /// only when everything is there, in all processes.
     ///
     /// # Errors
     /// Those of the disk.
@@ -122,11 +140,18 @@ impl LocalPartitions {
             return Ok(());
         }
         let (folder, place) = (&self.folders[0], self.place);
-        let number = self.files.iter().map(|file| file.number + 1).max().unwrap_or(0);
+        let number = self
+            .files
+            .iter()
+            .map(|file| file.number + 1)
+            .max()
+            .unwrap_or(0);
         let mut file = SpillFile::create(folder, number)?;
         let mut gathered = Gathered::new(folder, &mut file);
         for (number, partition) in place.owned().enumerate() {
-            self.drain_memory(number, &mut |bytes, used| gathered.add(partition, &bytes[..used]))?;
+            self.drain_memory(number, &mut |bytes, used| {
+                gathered.add(partition, &bytes[..used])
+            })?;
         }
         gathered.write()?;
         self.files.push(file);
@@ -137,7 +162,9 @@ impl LocalPartitions {
     }
 
     fn drain_memory<E>(&self, number: usize, each: &mut Each<E>) -> Result<(), E> {
-        self.senders.iter().try_for_each(|(lasts, blocks)| blocks.try_for_each(lasts[number], each))?;
+        self.senders
+            .iter()
+            .try_for_each(|(lasts, blocks)| blocks.try_for_each(lasts[number], each))?;
         self.received.try_for_each(number, each)
     }
 
@@ -159,7 +186,11 @@ impl LocalPartitions {
     fn index(&mut self) {
         let sum = |(number, partition): (usize, usize)| {
             let spilled: u64 = self.files.iter().map(|file| file.bytes(partition)).sum();
-            let kept: u64 = self.senders.iter().map(|(lasts, blocks)| blocks.bytes(lasts[number])).sum();
+            let kept: u64 = self
+                .senders
+                .iter()
+                .map(|(lasts, blocks)| blocks.bytes(lasts[number]))
+                .sum();
             spilled + kept + self.received.bytes(number)
         };
         self.bytes = self.place.owned().enumerate().map(sum).collect();
@@ -176,7 +207,9 @@ impl Drain for LocalPartitions {
     }
 
     fn drain<E: From<FabricError>>(&self, partition: usize, each: &mut Each<E>) -> Result<(), E> {
-        self.files.iter().try_for_each(|file| file.drain(partition, each))?;
+        self.files
+            .iter()
+            .try_for_each(|file| file.drain(partition, each))?;
         self.drain_memory(self.place.number(partition), each)
     }
 }

@@ -33,14 +33,18 @@ struct Mark {
 
 impl Mark {
     fn now() -> Mark {
-        Mark { time: Instant::now(), peak_memory: peak_memory() }
+        Mark {
+            time: Instant::now(),
+            peak_memory: peak_memory(),
+        }
     }
 }
 
-/// The largest resident memory of this process so far, in bytes, never less than it was told before; 0 where the system does not
-/// say.
+/// The largest resident memory of this process so far, in bytes, never less than it was told
+/// before; 0 where the system does not say.
 pub fn peak_memory() -> u64 {
-    // The system counts the pages of each core apart and adds them up now and then: what it says may fall a little.
+    // The system counts the pages of each core apart and adds them up now and then: what it says
+    // may fall a little.
     static TOLD: AtomicU64 = AtomicU64::new(0);
     let peak = peak_by_the_system();
     TOLD.fetch_max(peak, Relaxed).max(peak)
@@ -48,7 +52,13 @@ pub fn peak_memory() -> u64 {
 
 fn peak_by_the_system() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.parse().ok());
+    let peak = status.lines().find_map(|line| {
+        line.strip_prefix("VmHWM:")?
+            .trim()
+            .strip_suffix(" kB")?
+            .parse()
+            .ok()
+    });
     peak.map_or(0, |kilobytes: u64| kilobytes << 10)
 }
 
@@ -56,7 +66,10 @@ impl Progress {
     /// Begins a stage of `total` units (bytes or partitions; 0 when unknown).
     pub fn start(&self, stage: &'static str, total: u64) {
         tracing::info!(target: "gyrase::trace", stage);
-        self.stages.lock().expect("no thread panics while it holds the stages").push((stage, Mark::now()));
+        self.stages
+            .lock()
+            .expect("no thread panics while it holds the stages")
+            .push((stage, Mark::now()));
         self.done.store(0, Relaxed);
         self.total.store(total, Relaxed);
     }
@@ -68,15 +81,25 @@ impl Progress {
 
     /// The stage that runs, its finished units and all its units.
     pub fn now(&self) -> (&'static str, u64, u64) {
-        let stages = self.stages.lock().expect("no thread panics while it holds the stages");
+        let stages = self
+            .stages
+            .lock()
+            .expect("no thread panics while it holds the stages");
         let name = stages.last().map_or("", |stage| stage.0);
         (name, self.done.load(Relaxed), self.total.load(Relaxed))
     }
 
     /// Every stage so far, in order.
     pub fn stages(&self) -> Vec<Stage> {
-        let stages = self.stages.lock().expect("no thread panics while it holds the stages");
-        let ends = stages.iter().skip(1).map(|stage| stage.1).chain([Mark::now()]);
+        let stages = self
+            .stages
+            .lock()
+            .expect("no thread panics while it holds the stages");
+        let ends = stages
+            .iter()
+            .skip(1)
+            .map(|stage| stage.1)
+            .chain([Mark::now()]);
         let stage = |(&(name, start), end): (&(_, Mark), Mark)| Stage {
             name,
             time: end.time - start.time,
@@ -108,7 +131,10 @@ mod tests {
             let with = peak_memory();
             drop(std::hint::black_box(taken));
             let without = peak_memory();
-            assert!(before <= with && with <= without, "{before} {with} {without}");
+            assert!(
+                before <= with && with <= without,
+                "{before} {with} {without}"
+            );
             before = without;
         }
         assert!(before > 0);
@@ -121,7 +147,14 @@ mod tests {
             progress.start(stage, 0);
             std::hint::black_box(vec![1u8; 1 << 20]);
         }
-        let peaks: Vec<u64> = progress.stages().iter().map(|stage| stage.peak_memory).collect();
-        assert!(peaks.len() == 3 && peaks.is_sorted() && peaks[2] <= peak_memory(), "{peaks:?}");
+        let peaks: Vec<u64> = progress
+            .stages()
+            .iter()
+            .map(|stage| stage.peak_memory)
+            .collect();
+        assert!(
+            peaks.len() == 3 && peaks.is_sorted() && peaks[2] <= peak_memory(),
+            "{peaks:?}"
+        );
     }
 }

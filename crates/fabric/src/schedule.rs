@@ -1,8 +1,9 @@
 //! The chunk schedule: which stretch of the input a worker takes next, whoever it was meant for.
 //!
-//! The input of a job is one stream, cut into chunks of about equal size. A worker takes a chunk, works on it, takes another.
-//! Where a record crosses from one chunk into the next, the bytes behind the border (the *repartition bytes*) are sent back to
-//! whoever worked the chunk before it (Gao et al., Bloomfish, III.B).
+//! The input of a job is one stream, cut into chunks of about equal size. A worker takes a chunk,
+//! works on it, takes another. Where a record crosses from one chunk into the next, the bytes
+//! behind the border (the *repartition bytes*) are sent back to whoever worked the chunk before it
+//! (Gao et al., Bloomfish, III.B).
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -22,34 +23,37 @@ pub trait Schedule: Sync {
     /// Another process failed.
     fn take(&self) -> Result<Option<usize>, FabricError>;
 
-    /// Takes `chunk`, if nobody had it and it can be had at once: for the worker of the chunk before, which goes on in it
-    /// without a border.
+    /// Takes `chunk`, if nobody had it and it can be had at once: for the worker of the chunk
+    /// before, which goes on in it without a border.
     ///
     /// # Errors
     /// Another process failed.
     fn take_this(&self, chunk: usize) -> Result<bool, FabricError>;
 
-    /// Sends the first bytes behind `chunk`, which belong to it, to whoever works it. Does not wait: where that is not known yet
-    /// they are kept, and sent with a later call of [`Schedule::take`] or [`Schedule::all_sent`].
+    /// Sends the first bytes behind `chunk`, which belong to it, to whoever works it. Does not
+    /// wait: where that is not known yet they are kept, and sent with a later call of
+    /// [`Schedule::take`] or [`Schedule::all_sent`].
     ///
     /// # Errors
     /// Another process failed.
     fn send_back(&self, chunk: usize, bytes: Vec<u8>) -> Result<(), FabricError>;
 
-    /// What was sent back to `chunk`, which this process works; `None` while it is not there. Given out once.
+    /// What was sent back to `chunk`, which this process works; `None` while it is not there. Given
+    /// out once.
     ///
     /// # Errors
     /// Another process failed.
     fn sent_back(&self, chunk: usize) -> Result<Option<Vec<u8>>, FabricError>;
 
-    /// Whether nothing is kept that was to be sent back. A process stays until then, and asks again and again while it waits for what
-    /// is sent back to it: others may wait for what it keeps.
+    /// Whether nothing is kept that was to be sent back. A process stays until then, and asks again
+    /// and again while it waits for what is sent back to it: others may wait for what it keeps.
     ///
     /// # Errors
     /// Another process failed.
     fn all_sent(&self) -> Result<bool, FabricError>;
 
-    /// Tells all workers of all processes that what was read is void: they need not wait for what is sent back.
+    /// Tells all workers of all processes that what was read is void: they need not wait for what
+    /// is sent back.
     ///
     /// # Errors
     /// Another process failed.
@@ -74,7 +78,12 @@ pub struct LocalSchedule {
 impl LocalSchedule {
     /// A schedule of chunks `0..chunks`.
     pub fn new(chunks: usize) -> LocalSchedule {
-        LocalSchedule { chunks, next: AtomicUsize::new(0), sent: Mutex::default(), given_up: AtomicBool::new(false) }
+        LocalSchedule {
+            chunks,
+            next: AtomicUsize::new(0),
+            sent: Mutex::default(),
+            given_up: AtomicBool::new(false),
+        }
     }
 }
 
@@ -85,16 +94,27 @@ impl Schedule for LocalSchedule {
     }
 
     fn take_this(&self, chunk: usize) -> Result<bool, FabricError> {
-        Ok(chunk < self.chunks && self.next.compare_exchange(chunk, chunk + 1, Relaxed, Relaxed).is_ok())
+        Ok(chunk < self.chunks
+            && self
+                .next
+                .compare_exchange(chunk, chunk + 1, Relaxed, Relaxed)
+                .is_ok())
     }
 
     fn send_back(&self, chunk: usize, bytes: Vec<u8>) -> Result<(), FabricError> {
-        self.sent.lock().expect("no thread panics while it holds what was sent").insert(chunk, bytes);
+        self.sent
+            .lock()
+            .expect("no thread panics while it holds what was sent")
+            .insert(chunk, bytes);
         Ok(())
     }
 
     fn sent_back(&self, chunk: usize) -> Result<Option<Vec<u8>>, FabricError> {
-        Ok(self.sent.lock().expect("no thread panics while it holds what was sent").remove(&chunk))
+        Ok(self
+            .sent
+            .lock()
+            .expect("no thread panics while it holds what was sent")
+            .remove(&chunk))
     }
 
     fn all_sent(&self) -> Result<bool, FabricError> {
@@ -111,9 +131,11 @@ impl Schedule for LocalSchedule {
     }
 }
 
-/// Numbers that every process keeps for all, 0 at the start: read and changed one-sided and atomically, without its help.
+/// Numbers that every process keeps for all, 0 at the start: read and changed one-sided and
+/// atomically, without its help.
 pub trait Window: Sync {
-    /// Adds to number `at` of process `rank`, wrapping around; what it was before (`MPI_Fetch_and_op` with `MPI_SUM`).
+    /// Adds to number `at` of process `rank`, wrapping around; what it was before
+    /// (`MPI_Fetch_and_op` with `MPI_SUM`).
     ///
     /// # Errors
     /// Another process failed.
@@ -125,8 +147,8 @@ pub trait Window: Sync {
     /// Another process failed.
     fn get(&self, rank: usize, at: usize) -> Result<u64, FabricError>;
 
-    /// Puts a number (`MPI_Fetch_and_op` with `MPI_REPLACE`): before anything that this process asks for later, not always before
-    /// this returns.
+    /// Puts a number (`MPI_Fetch_and_op` with `MPI_REPLACE`): before anything that this process
+    /// asks for later, not always before this returns.
     ///
     /// # Errors
     /// Another process failed.
@@ -136,11 +158,17 @@ pub trait Window: Sync {
     ///
     /// # Errors
     /// Another process failed.
-    fn compare_and_swap(&self, rank: usize, at: usize, expected: u64, new: u64) -> Result<u64, FabricError>;
+    fn compare_and_swap(
+        &self,
+        rank: usize,
+        at: usize,
+        expected: u64,
+        new: u64,
+    ) -> Result<u64, FabricError>;
 }
 
-/// Letters to other processes, each with a number on it, for one schedule: a letter of an earlier one is not received. Letters of
-/// one process to another arrive in the order sent.
+/// Letters to other processes, each with a number on it, for one schedule: a letter of an earlier
+/// one is not received. Letters of one process to another arrive in the order sent.
 pub trait Post: Sync {
     /// Sends a letter without waiting; to this process itself too.
     ///

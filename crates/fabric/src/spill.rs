@@ -1,7 +1,7 @@
 //! Spill files: partitions that outgrew memory.
 //!
-//! A partition's extents are chained on disk, each behind a link to the one before: what a process remembers of its spill files does not grow
-//! with them.
+//! A partition's extents are chained on disk, each behind a link to the one before: what a process
+//! remembers of its spill files does not grow with them.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -21,10 +21,12 @@ const MANIFEST: &str = "manifest";
 const SPILL_WRITE: usize = 8 << 20;
 
 const LEVEL: i32 = 1;
-/// Partitions of a write by which compression is judged: it must save a fifth, or it costs more time than the disk.
+/// Partitions of a write by which compression is judged: it must save a fifth, or it costs more
+/// time than the disk.
 const SAMPLE: usize = 16;
 
-/// A folder for the spill files of one run, removed on drop unless it is to be kept and can be reopened.
+/// A folder for the spill files of one run, removed on drop unless it is to be kept and can be
+/// reopened.
 #[derive(Debug)]
 pub struct SpillFolder {
     path: PathBuf,
@@ -55,16 +57,26 @@ impl Extent {
     fn link(self) -> [u8; LINK] {
         let mut link = [0; LINK];
         link[..8].copy_from_slice(&self.offset.to_le_bytes());
-        for (place, number) in link[8..].chunks_exact_mut(4).zip([self.bytes, self.stored, self.checksum]) {
+        for (place, number) in
+            link[8..]
+                .chunks_exact_mut(4)
+                .zip([self.bytes, self.stored, self.checksum])
+        {
             place.copy_from_slice(&number.to_le_bytes());
         }
         link
     }
 
     fn of(link: &[u8]) -> Extent {
-        let number = |at: usize| u32::from_le_bytes(link[at..at + 4].try_into().expect("four bytes"));
+        let number =
+            |at: usize| u32::from_le_bytes(link[at..at + 4].try_into().expect("four bytes"));
         let offset = u64::from(number(4)) << 32 | u64::from(number(0));
-        Extent { offset, bytes: number(8), stored: number(12), checksum: number(16) }
+        Extent {
+            offset,
+            bytes: number(8),
+            stored: number(12),
+            checksum: number(16),
+        }
     }
 }
 
@@ -79,29 +91,37 @@ struct Chain {
 }
 
 impl SpillFolder {
-    /// Spills will go to the folder `path` (made with the first of them), up to `limit` bytes; what an earlier run left
-    /// there is removed first unless `keep` is set, which also leaves the folder behind when the run fails after all
-    /// was spilled and noted; what cannot be reopened is of no use to anybody.
+    /// Spills will go to the folder `path` (made with the first of them), up to `limit` bytes; what
+    /// an earlier run left there is removed first unless `keep` is set, which also leaves the
+    /// folder behind when the run fails after all was spilled and noted; what cannot be reopened is
+    /// of no use to anybody.
     pub fn new(path: PathBuf, limit: Option<u64>, keep: bool) -> SpillFolder {
-        let folder =
-            SpillFolder { path, limit: limit.unwrap_or(u64::MAX), written: AtomicU64::new(0), keep, above: None };
+        let folder = SpillFolder {
+            path,
+            limit: limit.unwrap_or(u64::MAX),
+            written: AtomicU64::new(0),
+            keep,
+            above: None,
+        };
         if !keep {
             folder.remove();
         }
         folder
     }
 
-    /// The folder `path`, if an earlier process noted there what it spilled for `job`: it stays until it is removed. More may be spilled
-    /// there, up to `limit` bytes with what there is.
+    /// The folder `path`, if an earlier process noted there what it spilled for `job`: it stays
+    /// until it is removed. More may be spilled there, up to `limit` bytes with what there is.
     pub fn there(path: &Path, limit: Option<u64>, job: &str) -> Option<SpillFolder> {
         let path = path.to_path_buf();
-        // Without a note the folder would go with what is dropped here, and it may be somebody else's.
+        // Without a note the folder would go with what is dropped here, and it may be somebody
+        // else's.
         path.join(MANIFEST).exists().then_some(())?;
         let folder = SpillFolder::new(path, limit, true);
         folder.noted(job).is_some().then_some(folder)
     }
 
-    /// Lets the folder `above`, in which processes of a job have a folder each, go with the last of them.
+    /// Lets the folder `above`, in which processes of a job have a folder each, go with the last of
+    /// them.
     pub fn within(mut self, above: &Path) -> SpillFolder {
         self.above = Some(above.to_path_buf());
         self
@@ -125,7 +145,10 @@ impl SpillFolder {
 
     /// Wraps an error of the system with the name of the folder.
     pub fn error(&self, source: io::Error) -> FabricError {
-        FabricError::Spill { path: self.path.clone(), source }
+        FabricError::Spill {
+            path: self.path.clone(),
+            source,
+        }
     }
 
     fn file(&self, number: usize) -> PathBuf {
@@ -137,7 +160,12 @@ impl SpillFolder {
     /// # Errors
     /// When it cannot be made.
     pub fn open(&self, name: &str) -> Result<File, FabricError> {
-        let options = OpenOptions::new().read(true).write(true).create(true).truncate(false).to_owned();
+        let options = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .to_owned();
         let path = self.path.join(name);
         let file = std::fs::create_dir_all(&self.path).and_then(|()| options.open(&path));
         file.map_err(|source| FabricError::Spill { path, source })
@@ -148,7 +176,8 @@ impl SpillFolder {
     /// # Errors
     /// When it cannot be made.
     pub fn nameless(&self) -> Result<File, FabricError> {
-        let made = std::fs::create_dir_all(&self.path).and_then(|()| tempfile::tempfile_in(&self.path));
+        let made =
+            std::fs::create_dir_all(&self.path).and_then(|()| tempfile::tempfile_in(&self.path));
         made.map_err(|source| self.error(source))
     }
 
@@ -163,24 +192,46 @@ impl SpillFolder {
         Ok(())
     }
 
-    /// Notes where the records are in the spill files and whose they are, so that a later process can [`SpillFolder::reopen`] them. `job`
-    /// names the run: what was asked for, of which inputs.
-    pub(crate) fn write_manifest(&self, job: &str, place: Place, files: &[SpillFile]) -> Result<(), FabricError> {
+    /// Notes where the records are in the spill files and whose they are, so that a later process
+    /// can [`SpillFolder::reopen`] them. `job` names the run: what was asked for, of which inputs.
+    pub(crate) fn write_manifest(
+        &self,
+        job: &str,
+        place: Place,
+        files: &[SpillFile],
+    ) -> Result<(), FabricError> {
         let mut text = format!("{job}\n{} {}\n", place.rank, place.ranks);
         for SpillFile { number, chains, .. } in files {
-            for (partition, chain) in chains.iter().enumerate().filter(|(_, chain)| chain.bytes > 0) {
-                let (Extent { offset, bytes, stored, checksum }, all, file) = (chain.last, chain.bytes, chain.stored);
-                text += &format!("{number} {partition} {offset} {bytes} {stored} {checksum} {all} {file}\n");
+            for (partition, chain) in chains
+                .iter()
+                .enumerate()
+                .filter(|(_, chain)| chain.bytes > 0)
+            {
+                let (
+                    Extent {
+                        offset,
+                        bytes,
+                        stored,
+                        checksum,
+                    },
+                    all,
+                    file,
+                ) = (chain.last, chain.bytes, chain.stored);
+                text += &format!(
+                    "{number} {partition} {offset} {bytes} {stored} {checksum} {all} {file}\n"
+                );
             }
         }
         text += &format!("{}\n", crc32fast::hash(text.as_bytes()));
         let partial = self.path.join("manifest.partial");
         let written = File::create(&partial).and_then(|mut file| file.write_all(text.as_bytes()));
-        written.and_then(|()| std::fs::rename(&partial, self.path.join(MANIFEST))).map_err(|source| self.error(source))
+        written
+            .and_then(|()| std::fs::rename(&partial, self.path.join(MANIFEST)))
+            .map_err(|source| self.error(source))
     }
 
-    /// The rank of the process that noted its spill files for `job` here, and how many processes there were; `None` when none
-    /// did.
+    /// The rank of the process that noted its spill files for `job` here, and how many processes
+    /// there were; `None` when none did.
     pub fn noted(&self, job: &str) -> Option<(usize, usize)> {
         Some(self.manifest(job)?.0)
     }
@@ -195,26 +246,60 @@ impl SpillFolder {
         let body = body.strip_prefix(job)?.strip_prefix('\n')?;
         let (place, chains) = body.split_once('\n').unwrap_or((body, ""));
         let (rank, ranks) = place.split_once(' ')?;
-        Some(((rank.parse().ok()?, ranks.parse().ok()?), chains.to_string()))
+        Some((
+            (rank.parse().ok()?, ranks.parse().ok()?),
+            chains.to_string(),
+        ))
     }
 
-    /// The spill files that an earlier process noted for the same `job`, if it came that far, with the records of the partitions of a
-    /// process.
+    /// The spill files that an earlier process noted for the same `job`, if it came that far, with
+    /// the records of the partitions of a process.
     pub(crate) fn reopen(&self, job: &str, place: Place) -> Option<Vec<SpillFile>> {
         let (_, lines) = self.manifest(job)?;
         let (mut files, mut written) = (Vec::<SpillFile>::new(), 0);
         for line in lines.lines() {
-            let fields: Vec<u64> = line.split(' ').map(str::parse).collect::<Result<_, _>>().ok()?;
-            let &[number, partition, offset, bytes, stored, checksum, all, file] = &fields[..] else { return None };
+            let fields: Vec<u64> = line
+                .split(' ')
+                .map(str::parse)
+                .collect::<Result<_, _>>()
+                .ok()?;
+            let &[
+                number,
+                partition,
+                offset,
+                bytes,
+                stored,
+                checksum,
+                all,
+                file,
+            ] = &fields[..]
+            else {
+                return None;
+            };
             if partition >= place.partitions as u64 {
                 return None;
             }
-            if files.last().is_none_or(|file| file.number != number as usize) {
-                files.push(SpillFile::open(self.file(number as usize), number as usize)?);
+            if files
+                .last()
+                .is_none_or(|file| file.number != number as usize)
+            {
+                files.push(SpillFile::open(
+                    self.file(number as usize),
+                    number as usize,
+                )?);
             }
             if place.owns(partition as usize) {
-                let last = Extent { offset, bytes: bytes as u32, stored: stored as u32, checksum: checksum as u32 };
-                *files.last_mut()?.chain(partition as u32) = Chain { last, bytes: all, stored: file };
+                let last = Extent {
+                    offset,
+                    bytes: bytes as u32,
+                    stored: stored as u32,
+                    checksum: checksum as u32,
+                };
+                *files.last_mut()?.chain(partition as u32) = Chain {
+                    last,
+                    bytes: all,
+                    stored: file,
+                };
                 written += file;
             }
         }
@@ -242,11 +327,17 @@ pub(crate) struct Gathered<'a> {
 
 impl<'a> Gathered<'a> {
     pub(crate) fn new(folder: &'a SpillFolder, file: &'a mut SpillFile) -> Gathered<'a> {
-        Gathered { folder, file, buffer: Vec::with_capacity(SPILL_WRITE), partitions: Vec::new() }
+        Gathered {
+            folder,
+            file,
+            buffer: Vec::with_capacity(SPILL_WRITE),
+            partitions: Vec::new(),
+        }
     }
 
-    /// Adds whole records, at most as many as a write takes. What is gathered is written first where they do not fit, however large
-    /// the partition: so what a spill takes besides the records stays bounded.
+    /// Adds whole records, at most as many as a write takes. What is gathered is written first
+    /// where they do not fit, however large the partition: so what a spill takes besides the
+    /// records stays bounded.
     pub(crate) fn add(&mut self, partition: usize, records: &[u8]) -> Result<(), FabricError> {
         if self.buffer.len() + records.len() > SPILL_WRITE {
             self.write()?;
@@ -269,7 +360,8 @@ impl<'a> Gathered<'a> {
 
     /// Writes what is gathered.
     pub(crate) fn write(&mut self) -> Result<(), FabricError> {
-        self.file.append(self.folder, &self.buffer, &self.partitions)?;
+        self.file
+            .append(self.folder, &self.buffer, &self.partitions)?;
         self.buffer.clear();
         self.partitions.clear();
         Ok(())
@@ -290,16 +382,33 @@ pub(crate) struct SpillFile {
 impl SpillFile {
     pub(crate) fn create(folder: &SpillFolder, number: usize) -> Result<SpillFile, FabricError> {
         let path = folder.file(number);
-        let options = OpenOptions::new().read(true).write(true).create(true).truncate(true).to_owned();
+        let options = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .to_owned();
         let file = std::fs::create_dir_all(&folder.path).and_then(|()| options.open(&path));
         let file = file.map_err(|source| folder.error(source))?;
-        Ok(SpillFile { path, number, file, end: 0, chains: Vec::new() })
+        Ok(SpillFile {
+            path,
+            number,
+            file,
+            end: 0,
+            chains: Vec::new(),
+        })
     }
 
     fn open(path: PathBuf, number: usize) -> Option<SpillFile> {
         let file = File::open(&path).ok()?;
         let end = file.metadata().ok()?.len();
-        Some(SpillFile { path, number, file, end, chains: Vec::new() })
+        Some(SpillFile {
+            path,
+            number,
+            file,
+            end,
+            chains: Vec::new(),
+        })
     }
 
     fn chain(&mut self, partition: u32) -> &mut Chain {
@@ -320,8 +429,14 @@ impl SpillFile {
         self.chains.get(partition).map_or(0, |chain| chain.bytes)
     }
 
-    /// Appends the gathered records of many partitions; `gathered` pairs each with its bytes in `buffer`, in order.
-    fn append(&mut self, folder: &SpillFolder, buffer: &[u8], gathered: &[(u32, usize)]) -> Result<(), FabricError> {
+    /// Appends the gathered records of many partitions; `gathered` pairs each with its bytes in
+    /// `buffer`, in order.
+    fn append(
+        &mut self,
+        folder: &SpillFolder,
+        buffer: &[u8],
+        gathered: &[(u32, usize)],
+    ) -> Result<(), FabricError> {
         let spill = info_span!(target: "gyrase::trace", "spill", bytes = Empty).entered();
         let fail = |source| folder.error(source);
         let mut compressor = zstd::bulk::Compressor::new(LEVEL).map_err(fail)?;
@@ -331,14 +446,27 @@ impl SpillFile {
             if number == SAMPLE {
                 pays = stored.len() * 5 < (buffer.len() - rest.len()) * 4;
             }
-            let compressed = if pays { compressor.compress(records).map_err(fail)? } else { Vec::new() };
-            let these = if pays && compressed.len() < bytes { &compressed } else { records };
+            let compressed = if pays {
+                compressor.compress(records).map_err(fail)?
+            } else {
+                Vec::new()
+            };
+            let these = if pays && compressed.len() < bytes {
+                &compressed
+            } else {
+                records
+            };
             let (from, offset) = (stored.len(), self.end + stored.len() as u64);
             let chain = self.chain(partition);
             stored.extend_from_slice(&chain.last.link());
             stored.extend_from_slice(these);
             let checksum = crc32fast::hash(these);
-            chain.last = Extent { offset, bytes: bytes as u32, stored: these.len() as u32, checksum };
+            chain.last = Extent {
+                offset,
+                bytes: bytes as u32,
+                stored: these.len() as u32,
+                checksum,
+            };
             chain.bytes += bytes as u64;
             chain.stored += (stored.len() - from) as u64;
             rest = after;
@@ -350,8 +478,13 @@ impl SpillFile {
         Ok(())
     }
 
-    /// Hands out the records of a partition, an extent at a time in the order of their writing, each with [`SLACK`] bytes behind it.
-    pub(crate) fn drain<E: From<FabricError>>(&self, partition: usize, each: &mut Each<E>) -> Result<(), E> {
+    /// Hands out the records of a partition, an extent at a time in the order of their writing,
+    /// each with [`SLACK`] bytes behind it.
+    pub(crate) fn drain<E: From<FabricError>>(
+        &self,
+        partition: usize,
+        each: &mut Each<E>,
+    ) -> Result<(), E> {
         for extent in self.extents(partition)?.into_iter().rev() {
             each(&self.read(extent)?, extent.bytes as usize)?;
         }
@@ -360,14 +493,22 @@ impl SpillFile {
 
     /// Where the records of a partition are, the last first.
     fn extents(&self, partition: usize) -> Result<Vec<Extent>, FabricError> {
-        let Chain { last: mut extent, bytes: mut rest, .. } = self.chains.get(partition).copied().unwrap_or_default();
+        let Chain {
+            last: mut extent,
+            bytes: mut rest,
+            ..
+        } = self.chains.get(partition).copied().unwrap_or_default();
         let (mut extents, mut end) = (Vec::new(), self.end);
         while rest > 0 {
-            let behind = extent.offset.checked_add(LINK as u64 + u64::from(extent.stored));
+            let behind = extent
+                .offset
+                .checked_add(LINK as u64 + u64::from(extent.stored));
             if behind.is_none_or(|behind| behind > end) {
                 return Err(self.damaged());
             }
-            rest = rest.checked_sub(u64::from(extent.bytes)).ok_or_else(|| self.damaged())?;
+            rest = rest
+                .checked_sub(u64::from(extent.bytes))
+                .ok_or_else(|| self.damaged())?;
             end = extent.offset;
             extents.push(extent);
             let mut link = [0; LINK];
@@ -397,13 +538,20 @@ impl SpillFile {
     }
 
     fn read_at(&self, bytes: &mut [u8], offset: u64) -> Result<(), FabricError> {
-        self.file.read_exact_at(bytes, offset).map_err(|source| match source.kind() {
-            io::ErrorKind::UnexpectedEof => self.damaged(),
-            _ => FabricError::Spill { path: self.path.clone(), source },
-        })
+        self.file
+            .read_exact_at(bytes, offset)
+            .map_err(|source| match source.kind() {
+                io::ErrorKind::UnexpectedEof => self.damaged(),
+                _ => FabricError::Spill {
+                    path: self.path.clone(),
+                    source,
+                },
+            })
     }
 
     fn damaged(&self) -> FabricError {
-        FabricError::Damaged { path: self.path.clone() }
+        FabricError::Damaged {
+            path: self.path.clone(),
+        }
     }
 }

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use crate::schedule::{Post, Schedule, Steal, Stealing, Window, window_numbers};
 use crate::{
-    Combining, Exchange, ExchangeFabric, Exchanged, FabricError, Pages, Place, SpillFolder, Wire, World, exchange,
+    Combining, Exchange, ExchangeFabric, Exchanged, FabricError, Pages, Place, SpillFolder, Wire,
+    World, exchange,
 };
 
 /// One process of the job, seen by the thread that runs it.
@@ -22,11 +23,12 @@ pub struct Process<'w> {
     begun: AtomicUsize,
 }
 
-/// What is told of every collective before the process takes part in it, and may hold it up: the rank, the name of the method, and
-/// the numbers that it gives.
+/// What is told of every collective before the process takes part in it, and may hold it up: the
+/// rank, the name of the method, and the numbers that it gives.
 pub type Watch<'w> = &'w (dyn Fn(usize, &str, &[u64]) + Sync);
 
-/// Runs `work` as each of `ranks` processes, in threads; what they return, by rank. An error of one ends what the others wait for.
+/// Runs `work` as each of `ranks` processes, in threads; what they return, by rank. An error of one
+/// ends what the others wait for.
 ///
 /// # Panics
 /// When one of them panics.
@@ -50,7 +52,14 @@ pub fn run_watched<T: Send, E: Send>(
 ) -> Vec<Result<T, E>> {
     let job = Arc::new(Job::default());
     let process = |rank| {
-        let process = Process { rank, ranks, steal, watch, job: Arc::clone(&job), begun: AtomicUsize::new(0) };
+        let process = Process {
+            rank,
+            ranks,
+            steal,
+            watch,
+            job: Arc::clone(&job),
+            begun: AtomicUsize::new(0),
+        };
         let guard = Guard(&job);
         let done = work(&process);
         if done.is_ok() {
@@ -59,8 +68,13 @@ pub fn run_watched<T: Send, E: Send>(
         done
     };
     thread::scope(|scope| {
-        let threads: Vec<_> = (0..ranks).map(|rank| scope.spawn(move || process(rank))).collect();
-        threads.into_iter().map(|thread| thread.join().expect("no process panics")).collect()
+        let threads: Vec<_> = (0..ranks)
+            .map(|rank| scope.spawn(move || process(rank)))
+            .collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().expect("no process panics"))
+            .collect()
     })
 }
 
@@ -85,7 +99,9 @@ struct State {
 
 impl Job {
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().expect("no thread panics while it holds the job")
+        self.state
+            .lock()
+            .expect("no thread panics while it holds the job")
     }
 
     fn fail(&self) {
@@ -94,7 +110,11 @@ impl Job {
     }
 
     fn check(&self) -> Result<(), FabricError> {
-        if self.lock().failed { Err(FabricError::Elsewhere) } else { Ok(()) }
+        if self.lock().failed {
+            Err(FabricError::Elsewhere)
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -120,23 +140,49 @@ impl Process<'_> {
             state.collectives += 1;
             self.job.changed.notify_all();
         }
-        let state = self.job.changed.wait_while(state, |state| state.collectives == this && !state.failed);
+        let state = self
+            .job
+            .changed
+            .wait_while(state, |state| state.collectives == this && !state.failed);
         let state = state.expect("no thread panics while it holds the job");
         // The next one ends only when this process took part in it.
-        if state.collectives == this { Err(FabricError::Elsewhere) } else { Ok(Arc::clone(&state.last)) }
+        if state.collectives == this {
+            Err(FabricError::Elsewhere)
+        } else {
+            Ok(Arc::clone(&state.last))
+        }
     }
 
     fn numbers(&self, numbers: &[u64]) -> Result<Vec<Vec<u64>>, FabricError> {
-        let all = self.all(numbers.iter().flat_map(|number| number.to_le_bytes()).collect())?;
+        let all = self.all(
+            numbers
+                .iter()
+                .flat_map(|number| number.to_le_bytes())
+                .collect(),
+        )?;
         Ok(all
             .iter()
-            .map(|bytes| bytes.as_chunks().0.iter().map(|&bytes| u64::from_le_bytes(bytes)).collect())
+            .map(|bytes| {
+                bytes
+                    .as_chunks()
+                    .0
+                    .iter()
+                    .map(|&bytes| u64::from_le_bytes(bytes))
+                    .collect()
+            })
             .collect())
     }
 
     fn fold(&self, numbers: &[u64], with: fn(u64, u64) -> u64) -> Result<Vec<u64>, FabricError> {
         let all = self.numbers(numbers)?;
-        Ok((0..numbers.len()).map(|at| all.iter().map(|numbers| numbers[at]).reduce(with).unwrap_or(0)).collect())
+        Ok((0..numbers.len())
+            .map(|at| {
+                all.iter()
+                    .map(|numbers| numbers[at])
+                    .reduce(with)
+                    .unwrap_or(0)
+            })
+            .collect())
     }
 }
 
@@ -161,10 +207,20 @@ impl World for Process<'_> {
         (self.watch)(self.rank, "fabric", &[]);
         let number = self.begun.fetch_add(1, SeqCst);
         let mail = Arc::clone(self.job.lock().mail.entry(number).or_default());
-        let place = Place { partitions, rank: self.rank, ranks: self.ranks };
+        let place = Place {
+            partitions,
+            rank: self.rank,
+            ranks: self.ranks,
+        };
         let driver: Arc<Mutex<Option<Thread>>> = Arc::default();
         let woken = Arc::clone(&driver);
-        let wake = move || woken.lock().expect("nobody panics here").iter().for_each(Thread::unpark);
+        let wake = move || {
+            woken
+                .lock()
+                .expect("nobody panics here")
+                .iter()
+                .for_each(Thread::unpark)
+        };
         let (fabric, exchange) = exchange(place, memory, folder, Some(combining), wake);
         let (job, carrier) = (Arc::clone(&self.job), Carrier::new(place, mail));
         let thread = thread::spawn(move || carrier.drive(exchange, &job));
@@ -177,8 +233,19 @@ impl World for Process<'_> {
         let number = self.begun.fetch_add(1, SeqCst);
         let board = || Arc::new(Board::new(self.ranks, chunks));
         let board = Arc::clone(self.job.lock().boards.entry(number).or_insert_with(board));
-        let pin = || Pin { board: Arc::clone(&board), job: &self.job, rank: self.rank };
-        Ok(Box::new(Stealing::new(pin(), pin(), self.rank, self.ranks, chunks, self.steal)))
+        let pin = || Pin {
+            board: Arc::clone(&board),
+            job: &self.job,
+            rank: self.rank,
+        };
+        Ok(Box::new(Stealing::new(
+            pin(),
+            pin(),
+            self.rank,
+            self.ranks,
+            chunks,
+            self.steal,
+        )))
     }
 
     fn sum(&self, numbers: &[u64]) -> Result<Vec<u64>, FabricError> {
@@ -194,7 +261,11 @@ impl World for Process<'_> {
     fn gather(&self, bytes: Vec<u8>) -> Result<Vec<Vec<u8>>, FabricError> {
         (self.watch)(self.rank, "gather", &[]);
         let all = self.all(bytes)?;
-        Ok(if self.rank == 0 { all.to_vec() } else { Vec::new() })
+        Ok(if self.rank == 0 {
+            all.to_vec()
+        } else {
+            Vec::new()
+        })
     }
 
     fn give_up(&self) {
@@ -226,13 +297,21 @@ struct Carrier {
 
 impl Carrier {
     fn new(place: Place, mail: Arc<Mail>) -> Carrier {
-        Carrier { place, mail, counts: (0, 0), bytes: (0, 0), own: VecDeque::new() }
+        Carrier {
+            place,
+            mail,
+            counts: (0, 0),
+            bytes: (0, 0),
+            own: VecDeque::new(),
+        }
     }
 
     fn drive(mut self, mut exchange: Exchange, job: &Job) {
         let mail = Arc::clone(&self.mail);
         while !exchange.is_over() && job.check().is_ok() {
-            let moved = exchange.step(&mut self, mail.started.load(SeqCst)).expect("nothing goes wrong in memory");
+            let moved = exchange
+                .step(&mut self, mail.started.load(SeqCst))
+                .expect("nothing goes wrong in memory");
             mail.started.fetch_max(exchange.started(), SeqCst);
             if !moved {
                 thread::park_timeout(Duration::from_micros(200));
@@ -262,15 +341,27 @@ impl Wire for Carrier {
 
     fn counts(&mut self) -> Result<Option<Vec<u32>>, FabricError> {
         let counts = lock(&self.mail.counts);
-        let came = self.others().map(|rank| Some(counts.get(&(self.counts.1, rank))?[self.place.rank])).collect();
+        let came = self
+            .others()
+            .map(|rank| Some(counts.get(&(self.counts.1, rank))?[self.place.rank]))
+            .collect();
         self.counts.1 += usize::from(Option::is_some(&came));
         Ok(came)
     }
 
-    fn start_bytes(&mut self, bytes: Vec<u8>, sent: &[u32], came: Pages, _: &[u32]) -> Result<(), FabricError> {
+    fn start_bytes(
+        &mut self,
+        bytes: Vec<u8>,
+        sent: &[u32],
+        came: Pages,
+        _: &[u32],
+    ) -> Result<(), FabricError> {
         let mut rest = &bytes[..];
-        let mut next =
-            |&length: &u32| rest.split_off(..length as usize).expect("lengths are those of the bytes").to_vec();
+        let mut next = |&length: &u32| {
+            rest.split_off(..length as usize)
+                .expect("lengths are those of the bytes")
+                .to_vec()
+        };
         let letters = sent.iter().map(&mut next).collect();
         lock(&self.mail.bytes).insert((self.bytes.0, self.place.rank), letters);
         self.bytes.0 += 1;
@@ -281,7 +372,10 @@ impl Wire for Carrier {
     fn bytes(&mut self) -> Result<Option<Exchanged>, FabricError> {
         let mut bytes = lock(&self.mail.bytes);
         let operation = self.bytes.1;
-        if !self.others().all(|rank| bytes.contains_key(&(operation, rank))) {
+        if !self
+            .others()
+            .all(|rank| bytes.contains_key(&(operation, rank)))
+        {
             return Ok(None);
         }
         let (sent, mut came) = self.own.pop_front().expect("an operation is under way");
@@ -308,8 +402,15 @@ type Letter = (u64, Vec<u8>);
 
 impl Board {
     fn new(ranks: usize, chunks: usize) -> Board {
-        let numbers = |rank| (0..window_numbers(rank, ranks, chunks)).map(|_| AtomicU64::new(0)).collect();
-        Board { numbers: (0..ranks).map(numbers).collect(), letters: (0..ranks).map(|_| Mutex::default()).collect() }
+        let numbers = |rank| {
+            (0..window_numbers(rank, ranks, chunks))
+                .map(|_| AtomicU64::new(0))
+                .collect()
+        };
+        Board {
+            numbers: (0..ranks).map(numbers).collect(),
+            letters: (0..ranks).map(|_| Mutex::default()).collect(),
+        }
     }
 }
 
@@ -337,7 +438,13 @@ impl Window for Pin<'_> {
         Ok(())
     }
 
-    fn compare_and_swap(&self, rank: usize, at: usize, expected: u64, new: u64) -> Result<u64, FabricError> {
+    fn compare_and_swap(
+        &self,
+        rank: usize,
+        at: usize,
+        expected: u64,
+        new: u64,
+    ) -> Result<u64, FabricError> {
         self.job.check()?;
         let swapped = self.board.numbers[rank][at].compare_exchange(expected, new, SeqCst, SeqCst);
         Ok(swapped.unwrap_or_else(|found| found))
@@ -358,7 +465,8 @@ impl Post for Pin<'_> {
 }
 
 fn lock<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
-    what.lock().expect("no thread panics while it holds the post")
+    what.lock()
+        .expect("no thread panics while it holds the post")
 }
 
 #[cfg(test)]
@@ -372,13 +480,23 @@ mod tests {
             assert_eq!(process.sum(&[mine, u64::MAX]).unwrap(), [6, u64::MAX - 2]);
             assert_eq!(process.max(&[mine, 10 - mine]).unwrap(), [3, 9]);
             let gathered = process.gather(vec![mine as u8; process.rank()]).unwrap();
-            assert_eq!(gathered, if mine == 1 { vec![vec![], vec![2], vec![3, 3]] } else { vec![] });
+            assert_eq!(
+                gathered,
+                if mine == 1 {
+                    vec![vec![], vec![2], vec![3, 3]]
+                } else {
+                    vec![]
+                }
+            );
             if process.rank() == 1 {
                 return Err(FabricError::Memory);
             }
             process.sum(&[0])
         });
-        assert!(matches!(done[0], Err(FabricError::Elsewhere)) && matches!(done[2], Err(FabricError::Elsewhere)));
+        assert!(
+            matches!(done[0], Err(FabricError::Elsewhere))
+                && matches!(done[2], Err(FabricError::Elsewhere))
+        );
         assert!(matches!(done[1], Err(FabricError::Memory)));
     }
 
@@ -386,7 +504,8 @@ mod tests {
     fn chunks_are_handed_out_once() {
         let taken = run(4, Steal::On, |process| {
             let schedule = process.schedule(50)?;
-            std::iter::from_fn(|| schedule.take().transpose()).collect::<Result<Vec<usize>, FabricError>>()
+            std::iter::from_fn(|| schedule.take().transpose())
+                .collect::<Result<Vec<usize>, FabricError>>()
         });
         let mut all: Vec<usize> = taken.into_iter().flat_map(Result::unwrap).collect();
         all.sort_unstable();

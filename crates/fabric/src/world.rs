@@ -3,10 +3,13 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::{Combiner, Fabric, FabricError, LocalFabric, LocalPartitions, LocalSchedule, Schedule, SpillFolder};
+use crate::{
+    Combiner, Fabric, FabricError, LocalFabric, LocalPartitions, LocalSchedule, Schedule,
+    SpillFolder,
+};
 
-/// What makes a [`Combiner`] for each sender, and about how many bytes of records it is given at a time
-/// ([`LocalFabric::combining`]).
+/// What makes a [`Combiner`] for each sender, and about how many bytes of records it is given at a
+/// time ([`LocalFabric::combining`]).
 pub struct Combining {
     /// Makes one.
     pub make: Box<dyn Fn() -> Box<dyn Combiner> + Sync>,
@@ -14,10 +17,12 @@ pub struct Combining {
     pub portion: u64,
 }
 
-/// One process among those of a job. The processes run the same program (SPMD); rank 0 is no master.
+/// One process among those of a job. The processes run the same program (SPMD); rank 0 is no
+/// master.
 ///
-/// What is *collective* is called by every process, in the same order, by one thread of each. It waits for the others, and
-/// returns [`FabricError::Elsewhere`] when one of them failed: then this process cleans up and ends too.
+/// What is *collective* is called by every process, in the same order, by one thread of each. It
+/// waits for the others, and returns [`FabricError::Elsewhere`] when one of them failed: then this
+/// process cleans up and ends too.
 pub trait World: Sync {
     /// How records travel between the processes.
     type Fabric: Fabric<Partitions = LocalPartitions> + Sync;
@@ -28,8 +33,8 @@ pub trait World: Sync {
     /// How many there are.
     fn ranks(&self) -> usize;
 
-    /// Collective. A fabric of `partitions` partitions, of which this process keeps its own ([`Place`]) in up to `memory` bytes
-    /// and in `folder`.
+    /// Collective. A fabric of `partitions` partitions, of which this process keeps its own
+    /// ([`Place`]) in up to `memory` bytes and in `folder`.
     ///
     /// # Errors
     /// Another process failed.
@@ -47,7 +52,8 @@ pub trait World: Sync {
     /// Another process failed.
     fn schedule(&self, chunks: usize) -> Result<Box<dyn Schedule + '_>, FabricError>;
 
-    /// Collective. The sums of each of the numbers over all processes, wrapping around; the same numbers everywhere.
+    /// Collective. The sums of each of the numbers over all processes, wrapping around; the same
+    /// numbers everywhere.
     ///
     /// # Errors
     /// Another process failed.
@@ -59,18 +65,21 @@ pub trait World: Sync {
     /// Another process failed.
     fn max(&self, numbers: &[u64]) -> Result<Vec<u64>, FabricError>;
 
-    /// Collective. Rank 0 gets what every process gave, in the order of ranks; the others get nothing.
+    /// Collective. Rank 0 gets what every process gave, in the order of ranks; the others get
+    /// nothing.
     ///
     /// # Errors
     /// Another process failed.
     fn gather(&self, bytes: Vec<u8>) -> Result<Vec<Vec<u8>>, FabricError>;
 
-    /// Says that this process failed and is about to end: a thread of it that waits in a collective, or comes to one later, gets
-    /// [`FabricError::Elsewhere`]. The others hear of it when this process ends, if not before.
+    /// Says that this process failed and is about to end: a thread of it that waits in a
+    /// collective, or comes to one later, gets [`FabricError::Elsewhere`]. The others hear of it
+    /// when this process ends, if not before.
     fn give_up(&self);
 
-    /// Does the work of one of the `workers` threads of this process: on a core of its own where those of all processes on a machine
-    /// need each core, on each core in turn where they are more than cores. Then those that do the same get as much done.
+    /// Does the work of one of the `workers` threads of this process: on a core of its own where
+    /// those of all processes on a machine need each core, on each core in turn where they are more
+    /// than cores. Then those that do the same get as much done.
     fn on_core<T>(&self, worker: usize, workers: usize, work: impl FnOnce() -> T) -> T {
         let _ = (worker, workers);
         work()
@@ -89,8 +98,9 @@ pub fn runner(thing: usize, all: usize, ranks: usize) -> usize {
 
 /// Where a process stands among those that partitions are spread over.
 ///
-/// Partition `p` falls to process `p` mod `ranks`: processes that go through their partitions in order go through all of them side
-/// by side, so that what they make of them can be put in order as they go.
+/// Partition `p` falls to process `p` mod `ranks`: processes that go through their partitions in
+/// order go through all of them side by side, so that what they make of them can be put in order as
+/// they go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// How many partitions there are, in all processes together.
@@ -104,7 +114,11 @@ pub struct Place {
 impl Place {
     /// The only process.
     pub fn alone(partitions: usize) -> Place {
-        Place { partitions, rank: 0, ranks: 1 }
+        Place {
+            partitions,
+            rank: 0,
+            ranks: 1,
+        }
     }
 
     /// The partitions of this process, ascending.
@@ -114,7 +128,9 @@ impl Place {
 
     /// How many they are.
     pub fn count(&self) -> usize {
-        self.partitions.saturating_sub(self.rank).div_ceil(self.ranks)
+        self.partitions
+            .saturating_sub(self.rank)
+            .div_ceil(self.ranks)
     }
 
     /// True for a partition of this process.
@@ -160,7 +176,8 @@ impl World for Alone {
         folder: Arc<SpillFolder>,
         combining: Combining,
     ) -> Result<LocalFabric, FabricError> {
-        Ok(LocalFabric::new(partitions, memory, folder).combining(combining.make, combining.portion))
+        Ok(LocalFabric::new(partitions, memory, folder)
+            .combining(combining.make, combining.portion))
     }
 
     fn schedule(&self, chunks: usize) -> Result<Box<dyn Schedule + '_>, FabricError> {
@@ -188,29 +205,69 @@ mod tests {
 
     #[test]
     fn every_partition_has_one_owner() {
-        for (partitions, ranks) in [(1, 1), (4, 4), (7, 3), (4096, 1), (4096, 7), (4096, 3072), (3, 5)] {
-            let places = || (0..ranks).map(|rank| Place { partitions, rank, ranks });
+        for (partitions, ranks) in [
+            (1, 1),
+            (4, 4),
+            (7, 3),
+            (4096, 1),
+            (4096, 7),
+            (4096, 3072),
+            (3, 5),
+        ] {
+            let places = || {
+                (0..ranks).map(|rank| Place {
+                    partitions,
+                    rank,
+                    ranks,
+                })
+            };
             let mut owners = vec![Vec::new(); partitions];
             for place in places() {
                 assert_eq!(place.count(), place.owned().count());
                 for (number, partition) in place.owned().enumerate() {
-                    assert_eq!((place.number(partition), place.partition(number)), (number, partition));
+                    assert_eq!(
+                        (place.number(partition), place.partition(number)),
+                        (number, partition)
+                    );
                     owners[partition].push(place);
                 }
             }
             for (partition, owners) in owners.into_iter().enumerate() {
-                assert_eq!(owners, places().filter(|place| place.owns(partition)).collect::<Vec<_>>());
-                assert_eq!(owners.len(), 1, "{partition} of {partitions}, {ranks} ranks");
+                assert_eq!(
+                    owners,
+                    places()
+                        .filter(|place| place.owns(partition))
+                        .collect::<Vec<_>>()
+                );
+                assert_eq!(
+                    owners.len(),
+                    1,
+                    "{partition} of {partitions}, {ranks} ranks"
+                );
             }
         }
     }
 
     #[test]
     fn everything_is_in_one_run() {
-        for (all, ranks) in [(1, 1), (4, 4), (7, 3), (4096, 1), (4096, 7), (4096, 3072), (3, 5)] {
+        for (all, ranks) in [
+            (1, 1),
+            (4, 4),
+            (7, 3),
+            (4096, 1),
+            (4096, 7),
+            (4096, 3072),
+            (3, 5),
+        ] {
             for thing in 0..all {
-                let runs: Vec<usize> = (0..ranks).filter(|&rank| run_of(all, rank, ranks).contains(&thing)).collect();
-                assert_eq!(runs, [runner(thing, all, ranks)], "{thing} of {all}, {ranks} ranks");
+                let runs: Vec<usize> = (0..ranks)
+                    .filter(|&rank| run_of(all, rank, ranks).contains(&thing))
+                    .collect();
+                assert_eq!(
+                    runs,
+                    [runner(thing, all, ranks)],
+                    "{thing} of {all}, {ranks} ranks"
+                );
             }
         }
     }

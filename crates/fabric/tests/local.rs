@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use gyrase_fabric::{
-    Combiner, Drain, Fabric, FabricError, LocalFabric, LocalPartitions, Sender, SpillFolder, conformance,
+    Combiner, Drain, Fabric, FabricError, LocalFabric, LocalPartitions, Sender, SpillFolder,
+    conformance,
 };
 
 fn folder(tmp: &tempfile::TempDir, limit: Option<u64>, keep: bool) -> Arc<SpillFolder> {
@@ -13,12 +14,22 @@ fn folder(tmp: &tempfile::TempDir, limit: Option<u64>, keep: bool) -> Arc<SpillF
 #[test]
 fn keeps_the_contract_in_memory() {
     let tmp = tempfile::tempdir().unwrap();
-    for (partitions, workers, records) in [(1, 1, 10), (3, 2, 10_000), (64, 4, 20_000), (513, 3, 5_000), (7, 2, 0)] {
+    for (partitions, workers, records) in [
+        (1, 1, 10),
+        (3, 2, 10_000),
+        (64, 4, 20_000),
+        (513, 3, 5_000),
+        (7, 2, 0),
+    ] {
         let memory = 256 << 20;
         let fabric = LocalFabric::new(partitions, memory, folder(&tmp, None, false));
         conformance::check(fabric, partitions, 0..workers, workers, records).unwrap();
     }
-    assert_eq!(std::fs::read_dir(tmp.path()).unwrap().count(), 0, "nothing was spilled");
+    assert_eq!(
+        std::fs::read_dir(tmp.path()).unwrap().count(),
+        0,
+        "nothing was spilled"
+    );
 }
 
 #[test]
@@ -29,7 +40,11 @@ fn keeps_the_contract_on_disk() {
         let fabric = LocalFabric::new(partitions, memory, folder(&tmp, None, false));
         conformance::check(fabric, partitions, 0..workers, workers, records).unwrap();
     }
-    assert_eq!(std::fs::read_dir(tmp.path()).unwrap().count(), 0, "the spill files are gone");
+    assert_eq!(
+        std::fs::read_dir(tmp.path()).unwrap().count(),
+        0,
+        "the spill files are gone"
+    );
 }
 
 #[test]
@@ -45,7 +60,11 @@ fn stops_at_the_limit_of_the_spill() {
 #[test]
 fn a_sender_that_finds_no_memory_says_so() {
     let tmp = tempfile::tempdir().unwrap();
-    let fabric = LocalFabric::new(3, LocalFabric::least_memory(3, 1), folder(&tmp, None, false));
+    let fabric = LocalFabric::new(
+        3,
+        LocalFabric::least_memory(3, 1),
+        folder(&tmp, None, false),
+    );
     let (_, mut without) = (fabric.sender(), fabric.sender());
     without.expect(2);
     let error = without.send(2, b"record", 6).unwrap_err();
@@ -59,7 +78,8 @@ struct Sums(std::collections::HashMap<u32, u32>);
 impl Combiner for Sums {
     fn add(&mut self, bytes: &[u8], used: usize) {
         for record in bytes[..used].chunks_exact(8) {
-            let [key, weight] = [0, 4].map(|at| u32::from_le_bytes(record[at..at + 4].try_into().expect("four bytes")));
+            let [key, weight] = [0, 4]
+                .map(|at| u32::from_le_bytes(record[at..at + 4].try_into().expect("four bytes")));
             *self.0.entry(key).or_default() += weight;
         }
     }
@@ -89,16 +109,29 @@ fn combined_records_mean_the_same_and_take_less() {
         for number in 0..records {
             let key = (u64::from(number) * 7_654_321 % distinct) as u32;
             let record = [key.to_le_bytes(), 1u32.to_le_bytes()];
-            sender.send((key % PARTITIONS) as usize, record.as_flattened(), 8).unwrap();
+            sender
+                .send((key % PARTITIONS) as usize, record.as_flattened(), 8)
+                .unwrap();
         }
         let partitions = fabric.close(vec![sender]).unwrap();
         assert_eq!(partitions.spilled(), spills);
         let mut sums = Sums::default();
         for (partition, content) in contents(&partitions).into_iter().enumerate() {
             sums.add(&content, content.len());
-            assert!(content.chunks_exact(8).all(|record| record[0] as usize % 4 == partition % 4), "owner");
+            assert!(
+                content
+                    .chunks_exact(8)
+                    .all(|record| record[0] as usize % 4 == partition % 4),
+                "owner"
+            );
         }
-        assert_eq!(sums.0.values().map(|&weight| u64::from(weight)).sum::<u64>(), u64::from(records));
+        assert_eq!(
+            sums.0
+                .values()
+                .map(|&weight| u64::from(weight))
+                .sum::<u64>(),
+            u64::from(records)
+        );
         assert_eq!(sums.0.len() as u64, distinct.min(u64::from(records)));
     }
 }
@@ -135,7 +168,11 @@ fn what_was_combined_may_need_room_too() {
         let partitions = fabric.close(vec![sender])?;
         let mut numbers: Vec<u64> = contents(&partitions)
             .iter()
-            .flat_map(|content| content.chunks_exact(8).map(|record| u64::from_le_bytes(record.try_into().unwrap())))
+            .flat_map(|content| {
+                content
+                    .chunks_exact(8)
+                    .map(|record| u64::from_le_bytes(record.try_into().unwrap()))
+            })
             .collect();
         numbers.sort_unstable();
         assert!(numbers.into_iter().eq(0..1_000_000));
@@ -181,9 +218,18 @@ fn a_combiner_is_given_little_of_a_large_partition_at_a_time() {
         let partitions = fabric.close(vec![sender]).unwrap();
         assert_eq!(partitions.spilled(), distinct == records, "{distinct}");
         let mut sums = Sums::default();
-        contents(&partitions).into_iter().for_each(|content| sums.add(&content, content.len()));
+        contents(&partitions)
+            .into_iter()
+            .for_each(|content| sums.add(&content, content.len()));
         assert_eq!(sums.0.len() as u32, distinct);
-        assert_eq!(sums.0.values().map(|&weight| u64::from(weight)).sum::<u64>(), u64::from(records), "{distinct}");
+        assert_eq!(
+            sums.0
+                .values()
+                .map(|&weight| u64::from(weight))
+                .sum::<u64>(),
+            u64::from(records),
+            "{distinct}"
+        );
     }
 }
 
@@ -207,7 +253,9 @@ fn a_large_partition_is_spilled_in_pieces() {
     let mut sender = fabric.sender();
     let records = 5_000_000u64;
     for number in 0..records {
-        sender.send(usize::from(number % 1000 == 0), &number.to_le_bytes(), 8).unwrap();
+        sender
+            .send(usize::from(number % 1000 == 0), &number.to_le_bytes(), 8)
+            .unwrap();
     }
     let partitions = fabric.close(vec![sender]).unwrap();
     let (mut next, mut longest) = (0, 0);
@@ -233,7 +281,9 @@ fn a_later_process_finds_the_spill_of_the_same_job() {
         let fabric = LocalFabric::new(16, memory, folder(&tmp, None, true));
         let mut sender = fabric.sender();
         for number in 0..300_000u32 {
-            sender.send(number as usize % 16, &number.to_le_bytes().repeat(3), 12).unwrap();
+            sender
+                .send(number as usize % 16, &number.to_le_bytes().repeat(3), 12)
+                .unwrap();
         }
         let partitions = fabric.close(vec![sender]).unwrap();
         assert!(partitions.spilled());
@@ -250,6 +300,8 @@ fn a_later_process_finds_the_spill_of_the_same_job() {
     bytes[100] ^= 1;
     std::fs::write(&spill, bytes).unwrap();
     let damaged = LocalPartitions::reopen(16, folder(&tmp, None, true), "count k=31").unwrap();
-    let error = damaged.drain::<FabricError>(0, &mut |_, _| Ok(())).unwrap_err();
+    let error = damaged
+        .drain::<FabricError>(0, &mut |_, _| Ok(()))
+        .unwrap_err();
     assert!(matches!(error, FabricError::Damaged { .. }), "{error}");
 }

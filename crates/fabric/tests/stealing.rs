@@ -21,9 +21,16 @@ struct Job {
 impl Job {
     fn new(ranks: usize, chunks: usize, yields: bool) -> Job {
         let zeros = |count| (0..count).map(|_| AtomicU64::new(0)).collect();
-        let numbers = (0..ranks).map(|rank| zeros(window_numbers(rank, ranks, chunks))).collect();
+        let numbers = (0..ranks)
+            .map(|rank| zeros(window_numbers(rank, ranks, chunks)))
+            .collect();
         let letters = (0..ranks).map(|_| Mutex::default()).collect();
-        Job { numbers, letters, calls: AtomicUsize::new(0), yields }
+        Job {
+            numbers,
+            letters,
+            calls: AtomicUsize::new(0),
+            yields,
+        }
     }
 
     fn number(&self, rank: usize, at: usize) -> &AtomicU64 {
@@ -46,8 +53,17 @@ impl Window for &Job {
         self.number(rank, at).store(number, SeqCst);
         Ok(())
     }
-    fn compare_and_swap(&self, rank: usize, at: usize, expected: u64, new: u64) -> Result<u64, FabricError> {
-        Ok(self.number(rank, at).compare_exchange(expected, new, SeqCst, SeqCst).unwrap_or_else(|found| found))
+    fn compare_and_swap(
+        &self,
+        rank: usize,
+        at: usize,
+        expected: u64,
+        new: u64,
+    ) -> Result<u64, FabricError> {
+        Ok(self
+            .number(rank, at)
+            .compare_exchange(expected, new, SeqCst, SeqCst)
+            .unwrap_or_else(|found| found))
     }
 }
 
@@ -56,7 +72,10 @@ struct Letters<'a>(&'a Job, usize);
 
 impl Post for Letters<'_> {
     fn send(&self, rank: usize, number: u64, bytes: Vec<u8>) -> Result<(), FabricError> {
-        self.0.letters[rank].lock().unwrap().push_back((number, bytes));
+        self.0.letters[rank]
+            .lock()
+            .unwrap()
+            .push_back((number, bytes));
         Ok(())
     }
     fn receive(&self) -> Result<Option<Letter>, FabricError> {
@@ -68,7 +87,9 @@ type Process<'a> = Stealing<&'a Job, Letters<'a>>;
 
 fn processes(job: &Job, chunks: usize, steal: Steal) -> Vec<Process<'_>> {
     let ranks = job.numbers.len();
-    (0..ranks).map(|rank| Stealing::new(job, Letters(job, rank), rank, ranks, chunks, steal)).collect()
+    (0..ranks)
+        .map(|rank| Stealing::new(job, Letters(job, rank), rank, ranks, chunks, steal))
+        .collect()
 }
 
 const WAYS: [Steal; 3] = [Steal::On, Steal::Off, Steal::Forced];
@@ -82,7 +103,9 @@ fn work(process: &Process, chunks: usize) -> Vec<Vec<usize>> {
     let mut runs = Vec::new();
     while let Some(chunk) = process.take().unwrap() {
         if chunk > 0 {
-            process.send_back(chunk - 1, chunk.to_le_bytes().to_vec()).unwrap();
+            process
+                .send_back(chunk - 1, chunk.to_le_bytes().to_vec())
+                .unwrap();
         }
         let mut run = vec![chunk];
         while process.take_this(run[run.len() - 1] + 1).unwrap() {
@@ -90,7 +113,10 @@ fn work(process: &Process, chunks: usize) -> Vec<Vec<usize>> {
         }
         runs.push(run);
     }
-    let borders = runs.iter().map(|run| run[run.len() - 1]).filter(|&last| last + 1 < chunks);
+    let borders = runs
+        .iter()
+        .map(|run| run[run.len() - 1])
+        .filter(|&last| last + 1 < chunks);
     for chunk in borders {
         let bytes = loop {
             match process.sent_back(chunk).unwrap() {
@@ -100,7 +126,11 @@ fn work(process: &Process, chunks: usize) -> Vec<Vec<usize>> {
             }
             std::thread::yield_now();
         };
-        assert_eq!(bytes, (chunk + 1).to_le_bytes(), "what is behind chunk {chunk}");
+        assert_eq!(
+            bytes,
+            (chunk + 1).to_le_bytes(),
+            "what is behind chunk {chunk}"
+        );
     }
     while !process.all_sent().unwrap() {
         std::thread::yield_now();
@@ -111,20 +141,38 @@ fn work(process: &Process, chunks: usize) -> Vec<Vec<usize>> {
 #[test]
 fn every_chunk_goes_to_one_worker_and_every_border_to_the_right_one() {
     for (round, steal) in WAYS.into_iter().cycle().take(24).enumerate() {
-        for (ranks, workers, chunks) in
-            [(1, 3, 40), (2, 1, 9), (3, 2, 50), (4, 1, 4), (5, 2, 3), (7, 1, 100), (4, 3, 0)]
-        {
+        for (ranks, workers, chunks) in [
+            (1, 3, 40),
+            (2, 1, 9),
+            (3, 2, 50),
+            (4, 1, 4),
+            (5, 2, 3),
+            (7, 1, 100),
+            (4, 3, 0),
+        ] {
             let job = Job::new(ranks, chunks, true);
             let processes = processes(&job, chunks, steal);
             let mut taken: Vec<usize> = std::thread::scope(|scope| {
                 let start = |process| scope.spawn(move || work(process, chunks));
-                let all = processes.iter().flat_map(|process| (0..workers).map(move |_| process));
+                let all = processes
+                    .iter()
+                    .flat_map(|process| (0..workers).map(move |_| process));
                 let threads: Vec<_> = all.map(start).collect();
-                threads.into_iter().flat_map(|thread| thread.join().unwrap().concat()).collect()
+                threads
+                    .into_iter()
+                    .flat_map(|thread| thread.join().unwrap().concat())
+                    .collect()
             });
             taken.sort_unstable();
-            assert!(taken.into_iter().eq(0..chunks), "{steal:?}, {ranks} x {workers}, {chunks} chunks, round {round}");
-            assert!(job.letters.iter().all(|letters| letters.lock().unwrap().is_empty()));
+            assert!(
+                taken.into_iter().eq(0..chunks),
+                "{steal:?}, {ranks} x {workers}, {chunks} chunks, round {round}"
+            );
+            assert!(
+                job.letters
+                    .iter()
+                    .all(|letters| letters.lock().unwrap().is_empty())
+            );
         }
     }
 }
@@ -134,7 +182,10 @@ fn the_chunks_of_who_is_slow_are_taken_by_others() {
     let job = Job::new(4, 40, false);
     let processes = processes(&job, 40, Steal::On);
     assert_eq!(processes[1].take().unwrap(), Some(10));
-    let others: usize = [0, 2, 3].map(|rank| all_of(&processes[rank]).len()).iter().sum();
+    let others: usize = [0, 2, 3]
+        .map(|rank| all_of(&processes[rank]).len())
+        .iter()
+        .sum();
     assert_eq!((others, processes[1].take().unwrap()), (39, None));
 }
 
@@ -143,7 +194,10 @@ fn without_stealing_everybody_has_its_own() {
     let job = Job::new(3, 20, false);
     for (rank, process) in processes(&job, 20, Steal::Off).iter().enumerate() {
         let run = run_of(20, rank, 3);
-        assert!(!process.take_this((run.end) % 20).unwrap(), "the first of the next");
+        assert!(
+            !process.take_this((run.end) % 20).unwrap(),
+            "the first of the next"
+        );
         assert_eq!(all_of(process), run.collect::<Vec<_>>());
     }
 }
@@ -166,9 +220,13 @@ fn victims_that_have_finished_are_skipped() {
     for rank in [0, 63, 40] {
         let before = job.calls.load(SeqCst);
         assert_eq!(processes[rank].take().unwrap(), None);
-        // Process 40 asks those between it and the end, which have not found out yet themselves; then 63, which has.
+        // Process 40 asks those between it and the end, which have not found out yet themselves;
+        // then 63, which has.
         let calls = job.calls.load(SeqCst) - before;
-        assert!(calls <= if rank == 40 { 2 * 24 } else { 6 }, "process {rank} made {calls} calls");
+        assert!(
+            calls <= if rank == 40 { 2 * 24 } else { 6 },
+            "process {rank} made {calls} calls"
+        );
         assert_eq!(processes[rank].take().unwrap(), None);
     }
 }

@@ -21,7 +21,12 @@ pub(crate) struct Back<'a> {
 
 impl<'a> Back<'a> {
     pub(crate) fn new(file: &'a File, first: u64) -> Back<'a> {
-        Back { file, first, block: Vec::new(), at: 0 }
+        Back {
+            file,
+            first,
+            block: Vec::new(),
+            at: 0,
+        }
     }
 
     fn load(&mut self, from: u64, to: u64) -> io::Result<()> {
@@ -33,7 +38,10 @@ impl<'a> Back<'a> {
     /// The byte at a place.
     pub(crate) fn byte(&mut self, place: u64) -> io::Result<u8> {
         if place < self.at || place - self.at >= self.block.len() as u64 {
-            self.load(self.first.max((place + 1).saturating_sub(BLOCKS[0])), place + 1)?;
+            self.load(
+                self.first.max((place + 1).saturating_sub(BLOCKS[0])),
+                place + 1,
+            )?;
         }
         Ok(self.block[(place - self.at) as usize])
     }
@@ -52,9 +60,14 @@ impl<'a> Back<'a> {
         Ok(None)
     }
 
-    /// The last `wanted` letters of the record before `end`, or as many as there are. `line` is the start of the
-    /// sequence line that holds them; none when `end` itself starts a line.
-    pub(crate) fn letters(&mut self, mut end: u64, mut line: Option<u64>, wanted: usize) -> io::Result<Vec<u8>> {
+    /// The last `wanted` letters of the record before `end`, or as many as there are. `line` is the
+    /// start of the sequence line that holds them; none when `end` itself starts a line.
+    pub(crate) fn letters(
+        &mut self,
+        mut end: u64,
+        mut line: Option<u64>,
+        wanted: usize,
+    ) -> io::Result<Vec<u8>> {
         let mut letters = Vec::with_capacity(wanted);
         while letters.len() < wanted {
             match line {
@@ -68,7 +81,9 @@ impl<'a> Back<'a> {
                 Some(_) => line = None,
                 None if end <= self.first => break,
                 None => {
-                    let start = self.after_line_end(self.first, end - 1)?.unwrap_or(self.first);
+                    let start = self
+                        .after_line_end(self.first, end - 1)?
+                        .unwrap_or(self.first);
                     match self.byte(start)? {
                         b'>' => break,
                         b';' => end = start,

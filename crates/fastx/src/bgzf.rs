@@ -1,5 +1,5 @@
-//! BGZF: gzip in members ("blocks") of at most 64 KiB that say how long they are, so that they can be found without
-//! decompressing, and decompressed in any order.
+//! BGZF: gzip in members ("blocks") of at most 64 KiB that say how long they are, so that they can
+//! be found without decompressing, and decompressed in any order.
 
 use std::io::{self, Read, Write};
 
@@ -16,7 +16,9 @@ const FIXED: usize = 12;
 pub(crate) fn is_bgzf(head: &[u8]) -> bool {
     head.len() >= FIXED && head.starts_with(&[0x1f, 0x8b, 8]) && head[3] & 4 != 0 && {
         let extra = usize::from(u16::from_le_bytes([head[10], head[11]]));
-        head.get(FIXED..FIXED + extra).and_then(block_length).is_some()
+        head.get(FIXED..FIXED + extra)
+            .and_then(block_length)
+            .is_some()
     }
 }
 
@@ -39,7 +41,8 @@ pub(crate) enum Fetched {
     More,
     /// Nothing.
     End,
-    /// Something else than a block, which starts with these bytes: an ordinary gzip member, as `cat` leaves it.
+    /// Something else than a block, which starts with these bytes: an ordinary gzip member, as
+    /// `cat` leaves it.
     Foreign(Vec<u8>),
 }
 
@@ -88,8 +91,14 @@ impl Blocks {
             return Ok(Fetched::Foreign(Vec::new()));
         };
         let rest = length.checked_sub(FIXED + extra).filter(|&rest| rest >= 8);
-        self.read_all(input, rest.ok_or_else(|| invalid("a BGZF block is too short"))?)?;
-        let size = self.bytes.last_chunk::<4>().expect("a block ends with its size");
+        self.read_all(
+            input,
+            rest.ok_or_else(|| invalid("a BGZF block is too short"))?,
+        )?;
+        let size = self
+            .bytes
+            .last_chunk::<4>()
+            .expect("a block ends with its size");
         let size = u32::from_le_bytes(*size) as usize;
         if size > 1 << 16 {
             return Err(invalid("a BGZF block is too long"));
@@ -104,7 +113,11 @@ impl Blocks {
     }
 
     fn read_all(&mut self, input: &mut dyn Read, length: usize) -> io::Result<()> {
-        if self.read(input, length)? < length { Err(truncated()) } else { Ok(()) }
+        if self.read(input, length)? < length {
+            Err(truncated())
+        } else {
+            Ok(())
+        }
     }
 
     /// Decompresses the blocks into `out`, which has their length.
@@ -112,11 +125,16 @@ impl Blocks {
         let mut decoder = Decoder::new(Format::Gzip);
         let mut start = 0;
         for &end in &self.ends {
-            let size = self.bytes[..end].last_chunk::<4>().expect("a block ends with its size");
+            let size = self.bytes[..end]
+                .last_chunk::<4>()
+                .expect("a block ends with its size");
             let (block, rest) = out.split_at_mut(u32::from_le_bytes(*size) as usize);
             let length = block.len();
-            let progress = decoder.decompress(&self.bytes[start..end], block, true).map_err(explain)?;
-            if !progress.done || progress.output.len() != length || progress.consumed != end - start {
+            let progress = decoder
+                .decompress(&self.bytes[start..end], block, true)
+                .map_err(explain)?;
+            if !progress.done || progress.output.len() != length || progress.consumed != end - start
+            {
                 return Err(invalid("a BGZF block is not as long as it says"));
             }
             (out, start) = (rest, end);
@@ -133,13 +151,17 @@ fn invalid(what: &'static str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what)
 }
 
-/// Bytes of text per block that is written, as of `bgzip`: a block that cannot be compressed still fits.
+/// Bytes of text per block that is written, as of `bgzip`: a block that cannot be compressed still
+/// fits.
 const BLOCK: usize = 0xff00;
 
 /// The header of a block, but for the length of the block less one.
-const HEADER: [u8; 16] = [0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 0xff, 6, 0, b'B', b'C', 2, 0];
+const HEADER: [u8; 16] = [
+    0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 0xff, 6, 0, b'B', b'C', 2, 0,
+];
 
-/// Compresses what is written to it; [`Bgzf::finish`] ends the file with the empty block that tells it is whole.
+/// Compresses what is written to it; [`Bgzf::finish`] ends the file with the empty block that tells
+/// it is whole.
 pub(crate) struct Bgzf<W> {
     output: W,
     text: Vec<u8>,
@@ -147,18 +169,24 @@ pub(crate) struct Bgzf<W> {
 
 impl<W: Write> Bgzf<W> {
     pub(crate) fn new(output: W) -> Bgzf<W> {
-        Bgzf { output, text: Vec::with_capacity(BLOCK) }
+        Bgzf {
+            output,
+            text: Vec::with_capacity(BLOCK),
+        }
     }
 
     fn write_block(&mut self) -> io::Result<()> {
         let body = sirocco::compress(Format::Deflate, Level::DEFAULT, &self.text);
         let length = HEADER.len() + 2 + body.len() + 8;
-        let length = u16::try_from(length - 1).map_err(|_| invalid("a BGZF block came out too long"))?;
+        let length =
+            u16::try_from(length - 1).map_err(|_| invalid("a BGZF block came out too long"))?;
         self.output.write_all(&HEADER)?;
         self.output.write_all(&length.to_le_bytes())?;
         self.output.write_all(&body)?;
-        self.output.write_all(&crc32fast::hash(&self.text).to_le_bytes())?;
-        self.output.write_all(&(self.text.len() as u32).to_le_bytes())?;
+        self.output
+            .write_all(&crc32fast::hash(&self.text).to_le_bytes())?;
+        self.output
+            .write_all(&(self.text.len() as u32).to_le_bytes())?;
         self.text.clear();
         Ok(())
     }
@@ -216,7 +244,9 @@ mod tests {
     #[test]
     fn what_is_written_is_read_whatever_its_length() {
         for length in [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 300_000] {
-            let text: Vec<u8> = (0..length as u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+            let text: Vec<u8> = (0..length as u32)
+                .map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8)
+                .collect();
             let file = compressed(&text);
             assert!(is_bgzf(&file));
             assert!(expand(&file, 1).unwrap() == text && expand(&file, 1 << 20).unwrap() == text);
@@ -240,8 +270,10 @@ mod tests {
 
     #[test]
     fn the_last_block_is_the_one_that_samtools_looks_for() {
-        let marker =
-            [0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 0xff, 6, 0, 0x42, 0x43, 2, 0, 0x1b, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+        let marker = [
+            0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 0xff, 6, 0, 0x42, 0x43, 2, 0, 0x1b, 0, 3, 0, 0, 0, 0,
+            0, 0, 0, 0, 0,
+        ];
         assert_eq!(compressed(b""), marker);
     }
 }

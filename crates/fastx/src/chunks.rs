@@ -1,12 +1,15 @@
 //! The inputs in chunks, for the workers of many processes.
 //!
-//! A worker reads a chunk from front to end. In FASTQ a record may cross the border to the next chunk, and from the middle of a
-//! file nobody knows for certain where a record starts. So the worker of a chunk *guesses* its first record start and sends what is
-//! before it back to the worker of the chunk before, who joins it with what was left there: if both together are whole records and
-//! nothing else, then the guess was right, since reading from a true record start is exact; if not, [`Error::NeedsSerial`]. A chunk
-//! in which no record starts goes back as a whole, behind it what comes back from the next one. In FASTA the worker looks backwards
-//! in the file instead: a chunk alone does not tell a header from a sequence. It does not look further than a MiB: what is in a longer
-//! line it takes for sequence, and the worker of the chunk before checks that it is.
+//! A worker reads a chunk from front to end. In FASTQ a record may cross the border to the next
+//! chunk, and from the middle of a file nobody knows for certain where a record starts. So the
+//! worker of a chunk *guesses* its first record start and sends what is before it back to the
+//! worker of the chunk before, who joins it with what was left there: if both together are whole
+//! records and nothing else, then the guess was right, since reading from a true record start is
+//! exact; if not, [`Error::NeedsSerial`]. A chunk in which no record starts goes back as a whole,
+//! behind it what comes back from the next one. In FASTA the worker looks backwards in the file
+//! instead: a chunk alone does not tell a header from a sequence. It does not look further than a
+//! MiB: what is in a longer line it takes for sequence, and the worker of the chunk before checks
+//! that it is.
 
 use std::fs::File;
 use std::ops::Range;
@@ -43,24 +46,40 @@ pub struct Chunks<'i> {
 }
 
 impl Inputs {
-    /// Bytes of a chunk that suit so many workers: up to 64 MiB, as many chunks for each of them, at least 32 where that does not make
-    /// them smaller than 1 MiB.
+    /// Bytes of a chunk that suit so many workers: up to 64 MiB, as many chunks for each of them,
+    /// at least 32 where that does not make them smaller than 1 MiB.
     pub fn chunk_bytes(&self, workers: usize) -> u64 {
-        let plain: u64 = self.ranges.iter().map(|file| file.bytes.end - file.bytes.start).sum();
+        let plain: u64 = self
+            .ranges
+            .iter()
+            .map(|file| file.bytes.end - file.bytes.start)
+            .sum();
         let share = plain.div_ceil(workers as u64);
-        let chunks = share.div_ceil(share.div_ceil(EACH).clamp(SMALLEST, LARGEST)).max(1);
+        let chunks = share
+            .div_ceil(share.div_ceil(EACH).clamp(SMALLEST, LARGEST))
+            .max(1);
         share.div_ceil(chunks).max(SMALLEST)
     }
 
-    /// The plain files in chunks of `bytes` bytes (at least 1), whatever the files' sizes; each compressed input, pipe and pair a chunk of
-    /// its own. They are for `runs` processes, each of which begins with a run of neighbouring chunks.
+    /// The plain files in chunks of `bytes` bytes (at least 1), whatever the files' sizes; each
+    /// compressed input, pipe and pair a chunk of its own. They are for `runs` processes, each of
+    /// which begins with a run of neighbouring chunks.
     pub fn chunks(&self, bytes: u64, runs: usize) -> Chunks<'_> {
         let size = |index: usize| self.inputs()[index].size.unwrap_or(u64::MAX);
         let streams = self.streams.iter().map(|stream| size(stream.index));
-        let pairs = self.pairs.iter().map(|pair| size(pair.index).saturating_add(size(pair.index + 1)));
+        let pairs = self
+            .pairs
+            .iter()
+            .map(|pair| size(pair.index).saturating_add(size(pair.index + 1)));
         let whole: Vec<u64> = streams.chain(pairs).collect();
-        let plain = self.ranges.iter().map(|file| file.bytes.end - file.bytes.start);
-        Chunks { inputs: self, plan: Plan::new(plain, &whole, bytes, runs) }
+        let plain = self
+            .ranges
+            .iter()
+            .map(|file| file.bytes.end - file.bytes.start);
+        Chunks {
+            inputs: self,
+            plan: Plan::new(plain, &whole, bytes, runs),
+        }
     }
 }
 
@@ -75,7 +94,8 @@ impl Chunks<'_> {
         self.plan.fingerprint()
     }
 
-    /// A chunk, to be read by one thread, once. Others may [help](Inputs::help) where it is an input that cannot be cut.
+    /// A chunk, to be read by one thread, once. Others may [help](Inputs::help) where it is an
+    /// input that cannot be cut.
     ///
     /// # Panics
     /// When there is no such chunk.
@@ -86,7 +106,9 @@ impl Chunks<'_> {
             Part::Whole(whole) => {
                 let Inputs { streams, pairs, .. } = self.inputs;
                 let taken = streams.get(whole).map(|stream| &stream.taken);
-                taken.unwrap_or_else(|| &pairs[whole].taken).store(true, Relaxed);
+                taken
+                    .unwrap_or_else(|| &pairs[whole].taken)
+                    .store(true, Relaxed);
                 Chunk(Kind::Whole(self.inputs, whole))
             }
         }
@@ -94,38 +116,63 @@ impl Chunks<'_> {
 
     /// Makes the last record that was left of a chunk whole.
     ///
-    /// `sent_back` is what came back to the chunk of the border. Either it makes whole records with what is there, which the
-    /// batch then holds (there may be none), or all of it has to go further back.
+    /// `sent_back` is what came back to the chunk of the border. Either it makes whole records with
+    /// what is there, which the batch then holds (there may be none), or all of it has to go
+    /// further back.
     ///
     /// # Errors
     /// As those of [`Chunk::next_batch`].
-    pub fn join(&self, border: Border, sent_back: &[u8], batch: &mut Batch) -> Result<Option<SentBack>, Error> {
-        let Border { file, at, mut text, back, .. } = border;
+    pub fn join(
+        &self,
+        border: Border,
+        sent_back: &[u8],
+        batch: &mut Batch,
+    ) -> Result<Option<SentBack>, Error> {
+        let Border {
+            file,
+            at,
+            mut text,
+            back,
+            ..
+        } = border;
         let ranges = &self.inputs.ranges[file];
         text.extend_from_slice(sent_back);
         batch.clear();
         let joined = match back {
-            Some(chunk) if text.len() <= self.inputs.reading.rules.longest_record => return Ok(Some((chunk, text))),
+            Some(chunk) if text.len() <= self.inputs.reading.rules.longest_record => {
+                return Ok(Some((chunk, text)));
+            }
             Some(_) => Err(Failed::Text),
             None => self.parse_joined(text, at + sent_back.len() as u64 == ranges.bytes.end, batch),
         };
         batch.input = ranges.index;
         self.inputs.reading.mask(batch);
-        joined.map(|()| None).map_err(|failed| ranges.error(failed, at, &self.inputs.reading))
+        joined
+            .map(|()| None)
+            .map_err(|failed| ranges.error(failed, at, &self.inputs.reading))
     }
 
     /// Parses text that begins with a record and must end with one. `last`: the file ends there.
     fn parse_joined(&self, mut text: Vec<u8>, last: bool, batch: &mut Batch) -> Result<(), Failed> {
         let limit = text.len();
         if !last {
-            // What follows is a header, or the guess was wrong; some records end only where one follows.
+            // What follows is a header, or the guess was wrong; some records end only where one
+            // follows.
             text.push(b'@');
         }
         batch.text = text;
-        let window = Window { bytes: 0..batch.text.len(), limit, last };
+        let window = Window {
+            bytes: 0..batch.text.len(),
+            limit,
+            last,
+        };
         let (rules, place) = (self.inputs.reading.rules, &mut Place::default());
         let end = fastq::parse(&mut batch.text, &window, rules, place, &mut batch.records)?;
-        if end == limit { Ok(()) } else { Err(Failed::Text) }
+        if end == limit {
+            Ok(())
+        } else {
+            Err(Failed::Text)
+        }
     }
 }
 
@@ -142,8 +189,9 @@ impl Chunk<'_> {
     /// Fills the batch with the next records; false at the end of the chunk.
     ///
     /// # Errors
-    /// The input is malformed, truncated or unreadable: everything that was read is void. [`Error::NeedsSerial`] stands for all that
-    /// is wrong with the text of a plain file; [`Inputs::explain`] tells what it is.
+    /// The input is malformed, truncated or unreadable: everything that was read is void.
+    /// [`Error::NeedsSerial`] stands for all that is wrong with the text of a plain file;
+    /// [`Inputs::explain`] tells what it is.
     pub fn next_batch(&mut self, batch: &mut Batch) -> Result<bool, Error> {
         batch.records.clear();
         match &mut self.0 {
@@ -164,7 +212,8 @@ impl Chunk<'_> {
         }
     }
 
-    /// What has to be sent back, once it is known: after the first call of [`Chunk::next_batch`]. Given out once.
+    /// What has to be sent back, once it is known: after the first call of [`Chunk::next_batch`].
+    /// Given out once.
     pub fn send_back(&mut self) -> Option<SentBack> {
         match &mut self.0 {
             Kind::Plain(plain) => plain.back.take(),
@@ -180,14 +229,16 @@ impl Chunk<'_> {
         }
     }
 
-    /// Reads on in [`Chunk::next_chunk`], which the same worker has taken, as if both were one chunk.
+    /// Reads on in [`Chunk::next_chunk`], which the same worker has taken, as if both were one
+    /// chunk.
     pub fn go_on(&mut self) {
         if let Kind::Plain(plain) = &mut self.0 {
             plain.go_on();
         }
     }
 
-    /// What is left at the border to [`Chunk::next_chunk`], which another worker has taken; `None` where there is none.
+    /// What is left at the border to [`Chunk::next_chunk`], which another worker has taken; `None`
+    /// where there is none.
     ///
     /// # Errors
     /// The input cannot be read.
@@ -249,8 +300,18 @@ impl<'c> Plain<'c> {
     fn new(chunks: &'c Chunks<'c>, number: usize, bytes: Range<u64>) -> Plain<'c> {
         let Range { start, end } = bytes;
         let (file, parser, back) = (None, Parser::of_fastq(), None);
-        let mut plain =
-            Plain { chunks, first: number, last: number, start, at: start, end, file, parser, lost: false, back };
+        let mut plain = Plain {
+            chunks,
+            first: number,
+            last: number,
+            start,
+            at: start,
+            end,
+            file,
+            parser,
+            lost: false,
+            back,
+        };
         plain.lost = plain.cuts_fastq(start);
         plain
     }
@@ -282,13 +343,19 @@ impl<'c> Plain<'c> {
     fn open(&mut self) -> Result<(), Error> {
         let number = self.chunks.plan.file(self.at).0;
         if self.file.as_ref().is_none_or(|&(open, _)| open != number) {
-            let Inputs { ranges, reading, .. } = self.chunks.inputs;
-            self.file = Some((number, source::open(&reading.inputs[ranges[number].index].path)?));
+            let Inputs {
+                ranges, reading, ..
+            } = self.chunks.inputs;
+            self.file = Some((
+                number,
+                source::open(&reading.inputs[ranges[number].index].path)?,
+            ));
         }
         Ok(())
     }
 
-    /// Calls `read` with the file that holds `at` and the bytes of it in `at..to`, as they lie in the file.
+    /// Calls `read` with the file that holds `at` and the bytes of it in `at..to`, as they lie in
+    /// the file.
     fn in_file<T>(
         &mut self,
         to: u64,
@@ -304,7 +371,8 @@ impl<'c> Plain<'c> {
         done.map_err(|failed| ranges.error(failed, from, &self.chunks.inputs.reading))
     }
 
-    /// Looks for the first record start of the chunk; false when there is none and the chunk ends inside the file.
+    /// Looks for the first record start of the chunk; false when there is none and the chunk ends
+    /// inside the file.
     fn find_record(&mut self, batch: &mut Batch) -> Result<bool, Error> {
         let longest = self.chunks.inputs.reading.rules.longest_record as u64;
         let found = self.in_file(self.end, |_, file, ranges, bytes| {
@@ -315,7 +383,11 @@ impl<'c> Plain<'c> {
         let Some(head) = found else { return Ok(false) };
         self.advance(head.len() as u64);
         self.lost = false;
-        let before = self.chunks.plan.before(self.first).expect("a chunk that begins inside a file has one before it");
+        let before = self
+            .chunks
+            .plan
+            .before(self.first)
+            .expect("a chunk that begins inside a file has one before it");
         self.back = Some((before, head));
         Ok(true)
     }
@@ -345,20 +417,36 @@ impl<'c> Plain<'c> {
         Ok(())
     }
 
-    fn fasta(&self, file: &File, ranges: &Ranges, bytes: Range<u64>, batch: &mut Batch) -> Result<(), Failed> {
+    fn fasta(
+        &self,
+        file: &File,
+        ranges: &Ranges,
+        bytes: Range<u64>,
+        batch: &mut Batch,
+    ) -> Result<(), Failed> {
         let end = bytes.end;
         ranges.fasta_of_chunk(file, bytes.clone(), &self.chunks.inputs.reading, batch)?;
         if self.at + (end - bytes.start) < self.end || end == ranges.bytes.end {
             return Ok(());
         }
         let (_, place) = self.chunks.plan.file(self.at);
-        ranges.check_line(file, ranges.bytes.start + (self.start.max(place.start) - place.start)..end)
+        ranges.check_line(
+            file,
+            ranges.bytes.start + (self.start.max(place.start) - place.start)..end,
+        )
     }
 
-    fn fastq(&mut self, file: &File, ranges: &Ranges, bytes: Range<u64>, batch: &mut Batch) -> Result<(), Failed> {
+    fn fastq(
+        &mut self,
+        file: &File,
+        ranges: &Ranges,
+        bytes: Range<u64>,
+        batch: &mut Batch,
+    ) -> Result<(), Failed> {
         ranges.load(file, &mut batch.text, HEADROOM, bytes.start, bytes.end)?;
         let (text, last) = (HEADROOM..batch.text.len(), bytes.end == ranges.bytes.end);
-        self.parser.parse(batch, text, last, self.chunks.inputs.reading.rules)?;
+        self.parser
+            .parse(batch, text, last, self.chunks.inputs.reading.rules)?;
         if last {
             self.parser = Parser::of_fastq();
         }
@@ -366,12 +454,20 @@ impl<'c> Plain<'c> {
     }
 
     fn next_chunk(&self) -> Option<usize> {
-        if self.cuts_fastq(self.end) { self.chunks.plan.after(self.last) } else { None }
+        if self.cuts_fastq(self.end) {
+            self.chunks.plan.after(self.last)
+        } else {
+            None
+        }
     }
 
     fn go_on(&mut self) {
-        let next = self.next_chunk().expect("the last record goes on in another chunk");
-        let Part::Plain(bytes) = self.chunks.plan.part(next) else { unreachable!("what lies behind is of the stream") };
+        let next = self
+            .next_chunk()
+            .expect("the last record goes on in another chunk");
+        let Part::Plain(bytes) = self.chunks.plan.part(next) else {
+            unreachable!("what lies behind is of the stream")
+        };
         self.last = next;
         self.end = bytes.end;
     }
@@ -381,18 +477,31 @@ impl<'c> Plain<'c> {
         let at = self.chunks.inputs.ranges[file].bytes.start + (self.end - place.start);
         let (chunk, first) = (self.last, self.first);
         if !self.lost {
-            return Ok(Border { chunk, file, at, text: self.parser.into_carry(), back: None });
+            return Ok(Border {
+                chunk,
+                file,
+                at,
+                text: self.parser.into_carry(),
+                back: None,
+            });
         }
         let mut text = Vec::new();
         self.in_file(self.end, |_, file, ranges, bytes| {
             Ok(ranges.load(file, &mut text, 0, bytes.start, bytes.end)?)
         })?;
         self.advance(text.len() as u64);
-        Ok(Border { chunk, file, at, text, back: self.chunks.plan.before(first) })
+        Ok(Border {
+            chunk,
+            file,
+            at,
+            text,
+            back: self.chunks.plan.before(first),
+        })
     }
 }
 
-/// The first record start among the bytes of a file. The text holds the byte before them, and all of them that were looked at.
+/// The first record start among the bytes of a file. The text holds the byte before them, and all
+/// of them that were looked at.
 fn find_record(
     file: &File,
     ranges: &Ranges,

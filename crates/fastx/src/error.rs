@@ -54,7 +54,9 @@ pub enum Error {
         at: u64,
     },
     /// The compressed data are not what they were.
-    #[error("{input}: the {compression} data are damaged before byte {at} ({source}); copy or download the file again")]
+    #[error(
+        "{input}: the {compression} data are damaged before byte {at} ({source}); copy or download the file again"
+    )]
     Damaged {
         /// Name of the input.
         input: String,
@@ -123,9 +125,9 @@ pub enum Error {
         /// Its name.
         name: String,
     },
-    /// Not an error of the data: this plain file cannot be read by byte ranges (its FASTQ records are wrapped
-    /// over several lines in a way that hides where they start). What was read of all inputs is void: forget it
-    /// and start again with [`Options::serial`](crate::Options::serial).
+    /// Not an error of the data: this plain file cannot be read by byte ranges (its FASTQ records
+    /// are wrapped over several lines in a way that hides where they start). What was read of all
+    /// inputs is void: forget it and start again with [`Options::serial`](crate::Options::serial).
     #[error("{input}: the file cannot be read in parts; read it serially")]
     NeedsSerial {
         /// Name of the input.
@@ -134,15 +136,27 @@ pub enum Error {
 }
 
 impl Error {
-    /// True when the command line is at fault (no such file, a directory, no permission) and not the data.
+    /// True when the command line is at fault (no such file, a directory, no permission) and not
+    /// the data.
     pub fn is_usage(&self) -> bool {
         use Error::{Arguments, IsDirectory, NotFound, Open};
-        matches!(self, NotFound { .. } | IsDirectory { .. } | Open { .. } | Arguments(_))
+        matches!(
+            self,
+            NotFound { .. } | IsDirectory { .. } | Open { .. } | Arguments(_)
+        )
     }
 
-    /// True when the input is well and needs more memory than the [`Options`](crate::Options) allow.
+    /// True when the input is well and needs more memory than the [`Options`](crate::Options)
+    /// allow.
     pub fn is_memory(&self) -> bool {
-        matches!(self, Error::Window { .. } | Error::Malformed { problem: Problem::NoRoom { .. }, .. })
+        matches!(
+            self,
+            Error::Window { .. }
+                | Error::Malformed {
+                    problem: Problem::NoRoom { .. },
+                    ..
+                }
+        )
     }
 
     /// True for [`Error::NeedsSerial`].
@@ -165,7 +179,11 @@ fn differing(input: &str, mates: Option<&str>, pair: u64, first: &str, second: &
 }
 
 fn quoted(name: &str) -> String {
-    if name.is_empty() { String::new() } else { format!(" ({name:?})") }
+    if name.is_empty() {
+        String::new()
+    } else {
+        format!(" ({name:?})")
+    }
 }
 
 /// What is wrong with a record.
@@ -221,7 +239,9 @@ pub enum Problem {
         letters: usize,
     },
     /// A record that is longer than the memory allows.
-    #[error("the record has more than {limit} bytes, all that there is room for; give more --memory")]
+    #[error(
+        "the record has more than {limit} bytes, all that there is room for; give more --memory"
+    )]
     NoRoom {
         /// The most that is read.
         limit: usize,
@@ -265,13 +285,24 @@ pub(crate) struct Fault {
 
 impl Fault {
     pub(crate) fn of(self, input: &str) -> Error {
-        let (input, name) = (input.to_owned(), String::from_utf8_lossy(first_word(&self.name)).into_owned());
-        Error::Malformed { input, record: self.record, name, line: self.line, problem: self.problem }
+        let (input, name) = (
+            input.to_owned(),
+            String::from_utf8_lossy(first_word(&self.name)).into_owned(),
+        );
+        Error::Malformed {
+            input,
+            record: self.record,
+            name,
+            line: self.line,
+            problem: self.problem,
+        }
     }
 }
 
 /// A header up to its first space or tab.
 pub(crate) fn first_word(header: &[u8]) -> &[u8] {
-    let end = header.iter().position(|&byte| byte == b' ' || byte == b'\t');
+    let end = header
+        .iter()
+        .position(|&byte| byte == b' ' || byte == b'\t');
     &header[..end.unwrap_or(header.len())]
 }

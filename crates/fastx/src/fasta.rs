@@ -1,8 +1,9 @@
 //! The grammar of FASTA, in whole records and in parts of records.
 //!
-//! A line that starts with `>` is a header, one that starts with `;` a comment, every other line sequence. Spaces, tabs
-//! and carriage returns in sequence lines mean nothing, as in NCBI's tools. What a line is depends on its first byte
-//! only, so FASTA can be cut anywhere. Lines are joined in place: the letters move to the front of their own text.
+//! A line that starts with `>` is a header, one that starts with `;` a comment, every other line
+//! sequence. Spaces, tabs and carriage returns in sequence lines mean nothing, as in NCBI's tools.
+//! What a line is depends on its first byte only, so FASTA can be cut anywhere. Lines are joined in
+//! place: the letters move to the front of their own text.
 
 use std::ops::Range;
 
@@ -58,15 +59,20 @@ pub(crate) struct Tail {
 }
 
 impl Work<'_> {
-    /// Reads one window of a stream: whole records, or a part of a record that fills the window. What is left for the
-    /// next window goes to `carry`: the head of a record, or the overlap of the open one.
+    /// Reads one window of a stream: whole records, or a part of a record that fills the window.
+    /// What is left for the next window goes to `carry`: the head of a record, or the overlap of
+    /// the open one.
     pub(crate) fn stream(
         &mut self,
         window: &Window,
         open: &mut Option<Open>,
         carry: &mut Vec<u8>,
     ) -> Result<(), Fault> {
-        let Window { bytes: Range { start: mut at, end }, last, .. } = *window;
+        let Window {
+            bytes: Range { start: mut at, end },
+            last,
+            ..
+        } = *window;
         if let Some(record) = open.take() {
             let tail = self.rest(at..end, last, &record)?;
             if tail.goes_on {
@@ -83,7 +89,11 @@ impl Work<'_> {
                 return Ok(());
             }
         }
-        let cut = if last { end } else { last_header(self.text, at, end).unwrap_or(at) };
+        let cut = if last {
+            end
+        } else {
+            last_header(self.text, at, end).unwrap_or(at)
+        };
         if cut > at {
             self.read_records(at..cut, false)?;
         }
@@ -102,8 +112,16 @@ impl Work<'_> {
         if length <= LONGEST {
             return Ok(());
         }
-        let problem = Problem::TooLong { format: Format::Fasta, limit: LONGEST };
-        Err(Fault { record: self.place.record + 1, line: self.place.line + 1, name: Vec::new(), problem })
+        let problem = Problem::TooLong {
+            format: Format::Fasta,
+            limit: LONGEST,
+        };
+        Err(Fault {
+            record: self.place.record + 1,
+            line: self.place.line + 1,
+            name: Vec::new(),
+            problem,
+        })
     }
 
     /// Remembers an open record; its last letters and what was not read are carried.
@@ -111,12 +129,21 @@ impl Work<'_> {
         let overlap = self.rules.overlap.min(tail.letters.len());
         carry.extend_from_slice(&self.text[tail.letters.end - overlap..tail.letters.end]);
         carry.extend_from_slice(&self.text[tail.next..end]);
-        Open { name, overlap, line_start: tail.line_start, seen: tail.seen }
+        Open {
+            name,
+            overlap,
+            line_start: tail.line_start,
+            seen: tail.seen,
+        }
     }
 
-    /// Reads `text[bytes]`, which starts with a header; `goes_on`: the last record goes on behind it. The last header
-    /// may end behind the bytes, in the rest of the text.
-    pub(crate) fn read_records(&mut self, bytes: Range<usize>, goes_on: bool) -> Result<Tail, Fault> {
+    /// Reads `text[bytes]`, which starts with a header; `goes_on`: the last record goes on behind
+    /// it. The last header may end behind the bytes, in the rest of the text.
+    pub(crate) fn read_records(
+        &mut self,
+        bytes: Range<usize>,
+        goes_on: bool,
+    ) -> Result<Tail, Fault> {
         let mut at = bytes.start;
         loop {
             let (name, from) = header(self.text, at);
@@ -126,7 +153,11 @@ impl Work<'_> {
             let letters = from..joined.end;
             let more = joined.next < bytes.end && self.text[joined.next] == b'>';
             let continues = goes_on && !more;
-            let seen = Seen { line: first_line, letters: letters.len(), protein: joined.protein };
+            let seen = Seen {
+                line: first_line,
+                letters: letters.len(),
+                protein: joined.protein,
+            };
             if !continues {
                 self.judge(seen, &name)?;
             }
@@ -138,13 +169,26 @@ impl Work<'_> {
             });
             at = joined.next;
             if !more {
-                return Ok(Tail { name, letters, next: at, line_start: joined.line_start, goes_on: continues, seen });
+                return Ok(Tail {
+                    name,
+                    letters,
+                    next: at,
+                    line_start: joined.line_start,
+                    goes_on: continues,
+                    seen,
+                });
             }
         }
     }
 
-    /// Reads what belongs to the open record: `text[bytes]` begins with its overlap, behind which its letters go on.
-    pub(crate) fn rest(&mut self, bytes: Range<usize>, last: bool, open: &Open) -> Result<Tail, Fault> {
+    /// Reads what belongs to the open record: `text[bytes]` begins with its overlap, behind which
+    /// its letters go on.
+    pub(crate) fn rest(
+        &mut self,
+        bytes: Range<usize>,
+        last: bool,
+        open: &Open,
+    ) -> Result<Tail, Fault> {
         // The name goes behind the text that is still to be read.
         let name = self.text.len()..self.text.len() + open.name.len();
         self.text.extend_from_slice(&open.name);
@@ -152,15 +196,38 @@ impl Work<'_> {
         let joined = self.join(from..bytes.end, open.line_start, &name, self.place.line + 1)?;
         let letters = bytes.start..joined.end;
         let goes_on = !last && (joined.next >= bytes.end || self.text[joined.next] != b'>');
-        let Seen { line, letters: before, protein } = open.seen;
-        let seen = Seen { line, letters: before + joined.end - from, protein: protein + joined.protein };
+        let Seen {
+            line,
+            letters: before,
+            protein,
+        } = open.seen;
+        let seen = Seen {
+            line,
+            letters: before + joined.end - from,
+            protein: protein + joined.protein,
+        };
         if !goes_on {
             self.judge(seen, &name)?;
         }
         let overlap = u32::try_from(open.overlap).expect("an overlap is shorter than a batch");
-        let spans = Record { name: name.clone().into(), letters: letters.clone().into(), ..Record::default() };
-        self.push(Record { overlap, continues: goes_on, ..spans });
-        Ok(Tail { name, letters, next: joined.next, line_start: joined.line_start, goes_on, seen })
+        let spans = Record {
+            name: name.clone().into(),
+            letters: letters.clone().into(),
+            ..Record::default()
+        };
+        self.push(Record {
+            overlap,
+            continues: goes_on,
+            ..spans
+        });
+        Ok(Tail {
+            name,
+            letters,
+            next: joined.next,
+            line_start: joined.line_start,
+            goes_on,
+            seen,
+        })
     }
 
     fn push(&mut self, record: Record) {
@@ -168,9 +235,15 @@ impl Work<'_> {
         self.records.push(record);
     }
 
-    /// Brings the letters of `text[bytes]` together at its front, up to a header, and checks that they are letters. `line`
-    /// is the number of their first line.
-    fn join(&mut self, bytes: Range<usize>, line_start: bool, name: &Range<usize>, line: u64) -> Result<Joined, Fault> {
+    /// Brings the letters of `text[bytes]` together at its front, up to a header, and checks that
+    /// they are letters. `line` is the number of their first line.
+    fn join(
+        &mut self,
+        bytes: Range<usize>,
+        line_start: bool,
+        name: &Range<usize>,
+        line: u64,
+    ) -> Result<Joined, Fault> {
         let mut at_line = line;
         match join(self.text, bytes, line_start, &mut at_line) {
             Ok(joined) => {
@@ -182,23 +255,48 @@ impl Work<'_> {
     }
 
     /// Refuses a protein.
-    fn judge(&self, Seen { line, letters, protein }: Seen, name: &Range<usize>) -> Result<(), Fault> {
-        refuse_protein(self.rules.alphabet, protein, letters).map_err(|problem| self.fault(name, line, problem))
+    fn judge(
+        &self,
+        Seen {
+            line,
+            letters,
+            protein,
+        }: Seen,
+        name: &Range<usize>,
+    ) -> Result<(), Fault> {
+        refuse_protein(self.rules.alphabet, protein, letters)
+            .map_err(|problem| self.fault(name, line, problem))
     }
 
-    /// Judges the letters of a range's last record, which goes on in the next, by themselves: where every part of a record
-    /// passes, the record does; where one does not, a serial reading judges the record.
+    /// Judges the letters of a range's last record, which goes on in the next, by themselves: where
+    /// every part of a record passes, the record does; where one does not, a serial reading judges
+    /// the record.
     pub(crate) fn judge_part(&self, tail: &Tail) -> Result<(), Fault> {
-        if tail.goes_on { self.judge(tail.seen, &tail.name) } else { Ok(()) }
+        if tail.goes_on {
+            self.judge(tail.seen, &tail.name)
+        } else {
+            Ok(())
+        }
     }
 
     fn fault(&self, name: &Range<usize>, line: u64, problem: Problem) -> Fault {
-        Fault { record: self.place.record + 1, line, name: self.text[name.clone()].to_vec(), problem }
+        Fault {
+            record: self.place.record + 1,
+            line,
+            name: self.text[name.clone()].to_vec(),
+            problem,
+        }
     }
 }
 
-/// Skips blank lines and comments before a header; `None` when the text ends before it is clear what comes.
-fn skip_to_header(text: &[u8], mut at: usize, last: bool, place: &mut Place) -> Result<Option<usize>, Fault> {
+/// Skips blank lines and comments before a header; `None` when the text ends before it is clear
+/// what comes.
+fn skip_to_header(
+    text: &[u8],
+    mut at: usize,
+    last: bool,
+    place: &mut Place,
+) -> Result<Option<usize>, Fault> {
     let lines = place.line;
     while at < text.len() && text[at] != b'>' {
         if text[at] == b';' {
@@ -212,8 +310,16 @@ fn skip_to_header(text: &[u8], mut at: usize, last: bool, place: &mut Place) -> 
             }
         }
         if !is_space(text[at]) {
-            let problem = Problem::NoHeader { format: Format::Fasta, found: text[at] };
-            return Err(Fault { record: place.record + 1, line: place.line + 1, name: Vec::new(), problem });
+            let problem = Problem::NoHeader {
+                format: Format::Fasta,
+                found: text[at],
+            };
+            return Err(Fault {
+                record: place.record + 1,
+                line: place.line + 1,
+                name: Vec::new(),
+                problem,
+            });
         }
         place.line += u64::from(text[at] == b'\n');
         at += 1;
@@ -224,7 +330,9 @@ fn skip_to_header(text: &[u8], mut at: usize, last: bool, place: &mut Place) -> 
 /// The last header of `text[at..end]` but for one at `at` itself.
 pub(crate) fn last_header(text: &[u8], at: usize, end: usize) -> Option<usize> {
     let headers = memrchr_iter(b'>', &text[at..end]).map(|place| at + place);
-    headers.take_while(|&place| place > at).find(|&place| text[place - 1] == b'\n')
+    headers
+        .take_while(|&place| place > at)
+        .find(|&place| text[place - 1] == b'\n')
 }
 
 /// The name in the header at `at`, and the place after its line (or the end of the text).
@@ -245,7 +353,12 @@ struct Joined {
 }
 
 /// Moves the letters of `text[bytes]` to its front, up to a header. `line` counts the lines.
-fn join(text: &mut [u8], bytes: Range<usize>, mut line_start: bool, line: &mut u64) -> Result<Joined, Problem> {
+fn join(
+    text: &mut [u8],
+    bytes: Range<usize>,
+    mut line_start: bool,
+    line: &mut u64,
+) -> Result<Joined, Problem> {
     let (mut read, mut write, mut protein) = (bytes.start, bytes.start, 0);
     while read < bytes.end {
         let first = text[read];
@@ -272,5 +385,10 @@ fn join(text: &mut [u8], bytes: Range<usize>, mut line_start: bool, line: &mut u
         line_start = newline.is_some();
         read = stop + usize::from(line_start);
     }
-    Ok(Joined { end: write, next: read, line_start, protein })
+    Ok(Joined {
+        end: write,
+        next: read,
+        line_start,
+        protein,
+    })
 }

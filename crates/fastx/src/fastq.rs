@@ -1,10 +1,11 @@
 //! The grammar of FASTQ, and where a record starts in the middle of a file.
 //!
-//! A record is an `@name` line, sequence lines up to a line that starts with `+`, and quality lines until there are as
-//! many quality letters as sequence letters. Blank lines may stand between records. Nearly every file has one
-//! sequence and one quality line, which [`one_line_each`] reads with two searches for a line end; all else, and all
-//! that is wrong, is left to [`general`]. Records that are no longer than their lines stay where they are in the text;
-//! wrapped ones are joined in place.
+//! A record is an `@name` line, sequence lines up to a line that starts with `+`, and quality lines
+//! until there are as many quality letters as sequence letters. Blank lines may stand between
+//! records. Nearly every file has one sequence and one quality line, which [`one_line_each`] reads
+//! with two searches for a line end; all else, and all that is wrong, is left to [`general`].
+//! Records that are no longer than their lines stay where they are in the text; wrapped ones are
+//! joined in place.
 
 use std::ops::Range;
 
@@ -15,7 +16,8 @@ use crate::error::{Fault, Problem};
 use crate::letters::{Rules, are_bases, are_qualities, count_protein, is_space, refuse_protein};
 use crate::options::Format;
 
-/// No record may be longer: a batch is below 4 GiB, and a file that asks for so much is no FASTQ file.
+/// No record may be longer: a batch is below 4 GiB, and a file that asks for so much is no FASTQ
+/// file.
 pub(crate) const LONGEST: usize = 1 << 30;
 
 /// Records and lines before the place of a parser.
@@ -36,8 +38,8 @@ pub(crate) struct Window {
     pub last: bool,
 }
 
-/// Reads the whole records of the window. Returns the place of the first that starts at the limit, that is not wholly
-/// in the window, or the window's end.
+/// Reads the whole records of the window. Returns the place of the first that starts at the limit,
+/// that is not wholly in the window, or the window's end.
 pub(crate) fn parse(
     text: &mut [u8],
     window: &Window,
@@ -100,14 +102,27 @@ impl Wrong {
         let header = &text[at..];
         let end = memchr(b'\n', header).unwrap_or(header.len());
         let name = trim(text, at, at + end);
-        let name = if text[at] == b'@' { text[name].get(1..).unwrap_or(&[]).to_vec() } else { Vec::new() };
-        Fault { record: place.record + 1, line: place.line + 1 + self.line, name, problem: self.problem }
+        let name = if text[at] == b'@' {
+            text[name].get(1..).unwrap_or(&[]).to_vec()
+        } else {
+            Vec::new()
+        };
+        Fault {
+            record: place.record + 1,
+            line: place.line + 1 + self.line,
+            name,
+            problem: self.problem,
+        }
     }
 }
 
 /// The line without the carriage return at its end.
 fn trim(text: &[u8], start: usize, end: usize) -> Range<usize> {
-    start..if end > start && text[end - 1] == b'\r' { end - 1 } else { end }
+    start..if end > start && text[end - 1] == b'\r' {
+        end - 1
+    } else {
+        end
+    }
 }
 
 /// The record at `at` when it has four lines and nothing about it is odd.
@@ -123,7 +138,11 @@ fn one_line_each(text: &[u8], at: usize) -> Option<Found> {
     if text.get(plus) != Some(&b'+') || matches!(text[letters], b'+' | b'@') {
         return None;
     }
-    let plus_end = if text.get(plus + 1) == Some(&b'\n') { plus + 1 } else { plus + memchr(b'\n', &text[plus..])? };
+    let plus_end = if text.get(plus + 1) == Some(&b'\n') {
+        plus + 1
+    } else {
+        plus + memchr(b'\n', &text[plus..])?
+    };
     let qualities = plus_end + 1;
     let qualities_end = qualities + (letters_end - letters);
     if text.get(qualities_end) != Some(&b'\n') {
@@ -135,13 +154,27 @@ fn one_line_each(text: &[u8], at: usize) -> Option<Found> {
         return None;
     }
     let name = trim(text, at + 1, name_end).into();
-    let record = Record { name, letters: letters.into(), qualities: qualities.into(), ..Record::default() };
-    Some(Found { record, lines: 4, next: qualities_end + 1 })
+    let record = Record {
+        name,
+        letters: letters.into(),
+        qualities: qualities.into(),
+        ..Record::default()
+    };
+    Some(Found {
+        record,
+        lines: 4,
+        next: qualities_end + 1,
+    })
 }
 
-/// True when a record at the start of a text is not written on four lines: such a file cannot be cut anywhere.
+/// True when a record at the start of a text is not written on four lines: such a file cannot be
+/// cut anywhere.
 pub(crate) fn is_wrapped(text: &mut [u8]) -> bool {
-    let window = Window { bytes: 0..text.len(), limit: usize::MAX, last: false };
+    let window = Window {
+        bytes: 0..text.len(),
+        limit: usize::MAX,
+        last: false,
+    };
     let mut at = 0;
     loop {
         at = skip_blank(text, at, &mut Place::default());
@@ -151,7 +184,10 @@ pub(crate) fn is_wrapped(text: &mut [u8]) -> bool {
         match one_line_each(text, at) {
             Some(found) => at = found.next,
             // What is wrong here is said when it is read.
-            None => return general(text, at, &window).is_ok_and(|found| found.is_some_and(|found| found.lines != 4)),
+            None => {
+                return general(text, at, &window)
+                    .is_ok_and(|found| found.is_some_and(|found| found.lines != 4));
+            }
         }
     }
 }
@@ -165,7 +201,8 @@ struct Lines<'a> {
 }
 
 impl Lines<'_> {
-    /// The next line, trimmed; `None` when the window ends before the line does, or before it begins.
+    /// The next line, trimmed; `None` when the window ends before the line does, or before it
+    /// begins.
     fn next(&mut self) -> Option<Range<usize>> {
         let rest = &self.text[self.at..];
         let (end, step) = match memchr(b'\n', rest) {
@@ -186,7 +223,10 @@ impl Lines<'_> {
     /// What to say when there is no next line: nothing yet, or that the file ends too early.
     fn missing<T>(&self, missing: &'static str) -> Result<Option<T>, Wrong> {
         if self.last {
-            return Err(Wrong { line: self.count.saturating_sub(1), problem: Problem::Ends { missing } });
+            return Err(Wrong {
+                line: self.count.saturating_sub(1),
+                problem: Problem::Ends { missing },
+            });
         }
         Ok(None)
     }
@@ -194,16 +234,39 @@ impl Lines<'_> {
 
 /// The record at `at`, whatever its lines; `None` when it is not wholly in the window.
 fn general(text: &mut [u8], at: usize, window: &Window) -> Result<Option<Found>, Wrong> {
-    let mut lines = Lines { text: &text[..window.bytes.end], at, last: window.last, count: 0 };
+    let mut lines = Lines {
+        text: &text[..window.bytes.end],
+        at,
+        last: window.last,
+        count: 0,
+    };
     if text[at] != b'@' {
-        return Err(Wrong { line: 0, problem: Problem::NoHeader { format: Format::Fastq, found: text[at] } });
+        return Err(Wrong {
+            line: 0,
+            problem: Problem::NoHeader {
+                format: Format::Fastq,
+                found: text[at],
+            },
+        });
     }
     if window.bytes.end - at > LONGEST {
-        return Err(Wrong { line: 0, problem: Problem::TooLong { format: Format::Fastq, limit: LONGEST } });
+        return Err(Wrong {
+            line: 0,
+            problem: Problem::TooLong {
+                format: Format::Fastq,
+                limit: LONGEST,
+            },
+        });
     }
-    let Some(name) = lines.next() else { return lines.missing("the sequence") };
-    let Some(letters) = sequence_lines(&mut lines)? else { return Ok(None) };
-    let Some(qualities) = quality_lines(&mut lines, &letters)? else { return Ok(None) };
+    let Some(name) = lines.next() else {
+        return lines.missing("the sequence");
+    };
+    let Some(letters) = sequence_lines(&mut lines)? else {
+        return Ok(None);
+    };
+    let Some(qualities) = quality_lines(&mut lines, &letters)? else {
+        return Ok(None);
+    };
     let (next, count) = (lines.at, lines.count);
     let record = Record {
         name: (name.start + 1..name.end).into(),
@@ -211,7 +274,11 @@ fn general(text: &mut [u8], at: usize, window: &Window) -> Result<Option<Found>,
         qualities: join(text, qualities).into(),
         ..Record::default()
     };
-    Ok(Some(Found { record, lines: count, next }))
+    Ok(Some(Found {
+        record,
+        lines: count,
+        next,
+    }))
 }
 
 /// The sequence lines of a record.
@@ -229,13 +296,26 @@ fn sequence_lines(lines: &mut Lines) -> Result<Option<Letters>, Wrong> {
         let stop = lines.at;
         let Some(line) = lines.next() else {
             let none = lines.count == before;
-            return lines.missing(if none { "the sequence" } else { "the '+' line and the quality" });
+            return lines.missing(if none {
+                "the sequence"
+            } else {
+                "the '+' line and the quality"
+            });
         };
         match lines.text.get(stop) {
             Some(b'+') => {
-                return Ok(Some(Letters { bytes: start..stop, length, lines: lines.count - 1 - before }));
+                return Ok(Some(Letters {
+                    bytes: start..stop,
+                    length,
+                    lines: lines.count - 1 - before,
+                }));
             }
-            Some(b'@') => return Err(Wrong { line: lines.count - 1, problem: Problem::NoPlus }),
+            Some(b'@') => {
+                return Err(Wrong {
+                    line: lines.count - 1,
+                    problem: Problem::NoPlus,
+                });
+            }
             _ => length += line.len(),
         }
     }
@@ -244,8 +324,15 @@ fn sequence_lines(lines: &mut Lines) -> Result<Option<Letters>, Wrong> {
 /// The quality lines of as many letters.
 fn quality_lines(lines: &mut Lines, letters: &Letters) -> Result<Option<Range<usize>>, Wrong> {
     let (start, first) = (lines.at, lines.count);
-    let wrong =
-        |qualities| Err(Wrong { line: first, problem: Problem::Lengths { letters: letters.length, qualities } });
+    let wrong = |qualities| {
+        Err(Wrong {
+            line: first,
+            problem: Problem::Lengths {
+                letters: letters.length,
+                qualities,
+            },
+        })
+    };
     if letters.length == 0 {
         return no_qualities(lines);
     }
@@ -253,23 +340,40 @@ fn quality_lines(lines: &mut Lines, letters: &Letters) -> Result<Option<Range<us
     while length < letters.length {
         let Some(line) = lines.next() else {
             let whole = length + lines.text[lines.at..].len();
-            return if lines.last && whole > 0 { wrong(length) } else { lines.missing("the quality") };
+            return if lines.last && whole > 0 {
+                wrong(length)
+            } else {
+                lines.missing("the quality")
+            };
         };
-        let odd = lines.text[line.clone()].iter().find(|&byte| !(b'!'..=b'~').contains(byte));
+        let odd = lines.text[line.clone()]
+            .iter()
+            .find(|&byte| !(b'!'..=b'~').contains(byte));
         match (odd, first_length) {
             (None, _) => {}
             (Some(_), Some(found)) if letters.lines == 1 => return wrong(found),
-            (Some(&found), _) => return Err(Wrong { line: lines.count - 1, problem: Problem::Quality { found } }),
+            (Some(&found), _) => {
+                return Err(Wrong {
+                    line: lines.count - 1,
+                    problem: Problem::Quality { found },
+                });
+            }
         }
         length += line.len();
         first_length.get_or_insert(line.len());
     }
-    // Who writes the sequence on one line does so with the quality: what looks like a second quality line is the
-    // next header when what follows it is none.
+    // Who writes the sequence on one line does so with the quality: what looks like a second
+    // quality line is the next header when what follows it is none.
     let doubtful = letters.lines == 1 && lines.count > first + 1;
-    let follows = lines.peek().is_none_or(|byte| byte == b'@' || is_space(byte));
+    let follows = lines
+        .peek()
+        .is_none_or(|byte| byte == b'@' || is_space(byte));
     if length > letters.length || doubtful && !follows {
-        return wrong(if letters.lines == 1 { first_length.unwrap_or(length) } else { length });
+        return wrong(if letters.lines == 1 {
+            first_length.unwrap_or(length)
+        } else {
+            length
+        });
     }
     let known = !doubtful || lines.last || lines.peek().is_some();
     Ok(known.then_some(start..lines.at))
@@ -316,11 +420,17 @@ pub(crate) enum Guess {
 
 /// Guesses the first record start in `text[from..limit]`.
 ///
-/// An `@` line is a header when the next line does not start with `@` (after a quality line comes a header) and
-/// the line after that starts with `+`. This is right for records of four lines; for wrapped ones it can be wrong,
-/// which whoever uses it must find out from where the range before ends.
+/// An `@` line is a header when the next line does not start with `@` (after a quality line comes a
+/// header) and the line after that starts with `+`. This is right for records of four lines; for
+/// wrapped ones it can be wrong, which whoever uses it must find out from where the range before
+/// ends.
 pub(crate) fn guess(text: &[u8], from: usize, limit: usize, last: bool) -> Guess {
-    let mut lines = Lines { text, at: from, last, count: 0 };
+    let mut lines = Lines {
+        text,
+        at: from,
+        last,
+        count: 0,
+    };
     while lines.at < limit.min(text.len()) {
         let at = lines.at;
         if lines.next().is_none() {
@@ -337,7 +447,8 @@ pub(crate) fn guess(text: &[u8], from: usize, limit: usize, last: bool) -> Guess
     Guess::None
 }
 
-/// Whether the line before is a header, by the two lines that follow; `None` when they are not there yet.
+/// Whether the line before is a header, by the two lines that follow; `None` when they are not
+/// there yet.
 fn is_header(after: &Lines) -> Option<bool> {
     let mut lines = Lines { ..*after };
     let end = lines.last.then_some(false);
@@ -362,13 +473,30 @@ mod tests {
 
     fn read(text: &str, last: bool) -> Result<(Vec<String>, usize), Problem> {
         let mut bytes = text.as_bytes().to_vec();
-        let window = Window { bytes: 0..bytes.len(), limit: usize::MAX, last };
+        let window = Window {
+            bytes: 0..bytes.len(),
+            limit: usize::MAX,
+            last,
+        };
         let rules = Rules::of(&Options::default());
         let mut records = Vec::new();
-        let next = parse(&mut bytes, &window, rules, &mut Place::default(), &mut records).map_err(|f| f.problem)?;
+        let next = parse(
+            &mut bytes,
+            &window,
+            rules,
+            &mut Place::default(),
+            &mut records,
+        )
+        .map_err(|f| f.problem)?;
         let show = |record: &Record| {
-            let part = |span: gyrase_seq::Span| String::from_utf8_lossy(&bytes[span.range()]).into_owned();
-            format!("{}|{}|{}", part(record.name), part(record.letters), part(record.qualities))
+            let part =
+                |span: gyrase_seq::Span| String::from_utf8_lossy(&bytes[span.range()]).into_owned();
+            format!(
+                "{}|{}|{}",
+                part(record.name),
+                part(record.letters),
+                part(record.qualities)
+            )
         };
         Ok((records.iter().map(show).collect(), next))
     }
@@ -377,7 +505,10 @@ mod tests {
     fn four_lines_wrapped_lines_and_empty_records() {
         let text = "\n@a x\nACGT\n+\nIIII\n@b\r\nAC\r\nGT\r\n+b\r\n@I\r\n@I\r\n@c\n\n+\n\n@d\n+\n@e\nA\n+\n@";
         let (records, next) = read(text, true).unwrap();
-        assert_eq!(records, ["a x|ACGT|IIII", "b|ACGT|@I@I", "c||", "d||", "e|A|@"]);
+        assert_eq!(
+            records,
+            ["a x|ACGT|IIII", "b|ACGT|@I@I", "c||", "d||", "e|A|@"]
+        );
         assert_eq!(next, text.len());
     }
 
@@ -387,23 +518,63 @@ mod tests {
         for end in 0..text.len() {
             let (records, next) = read(&text[..end], false).unwrap();
             let whole = usize::from(end > 14);
-            assert_eq!((records.len(), next), (whole, [0, 15.min(end)][whole]), "{end}");
+            assert_eq!(
+                (records.len(), next),
+                (whole, [0, 15.min(end)][whole]),
+                "{end}"
+            );
         }
     }
 
     #[test]
     fn what_is_wrong_is_named() {
         let problem = |text| read(text, true).unwrap_err();
-        assert_eq!(problem("@a\nACGTA\n+\nIIII\n@b\nA\n+\nI\n"), Problem::Lengths { letters: 5, qualities: 4 });
-        assert_eq!(problem("@a\nACGT\n+\nIIIII\n"), Problem::Lengths { letters: 4, qualities: 5 });
-        assert_eq!(problem("@a\nACGT\n+\nII\n@b\nA\n+\nI\n"), Problem::Lengths { letters: 4, qualities: 2 });
-        assert_eq!(problem("@a\nACGT\n+\nII"), Problem::Lengths { letters: 4, qualities: 2 });
+        assert_eq!(
+            problem("@a\nACGTA\n+\nIIII\n@b\nA\n+\nI\n"),
+            Problem::Lengths {
+                letters: 5,
+                qualities: 4
+            }
+        );
+        assert_eq!(
+            problem("@a\nACGT\n+\nIIIII\n"),
+            Problem::Lengths {
+                letters: 4,
+                qualities: 5
+            }
+        );
+        assert_eq!(
+            problem("@a\nACGT\n+\nII\n@b\nA\n+\nI\n"),
+            Problem::Lengths {
+                letters: 4,
+                qualities: 2
+            }
+        );
+        assert_eq!(
+            problem("@a\nACGT\n+\nII"),
+            Problem::Lengths {
+                letters: 4,
+                qualities: 2
+            }
+        );
         assert_eq!(problem("@a\nACGT\nIIII\n@b\n"), Problem::NoPlus);
-        assert_eq!(problem("@a\nACGT\n+\nII I\n"), Problem::Quality { found: b' ' });
-        assert_eq!(problem("@a\nAC T\n+\nIIII\n"), Problem::Letter { found: b' ' });
+        assert_eq!(
+            problem("@a\nACGT\n+\nII I\n"),
+            Problem::Quality { found: b' ' }
+        );
+        assert_eq!(
+            problem("@a\nAC T\n+\nIIII\n"),
+            Problem::Letter { found: b' ' }
+        );
         assert!(matches!(problem("@a\nACGT\n"), Problem::Ends { .. }));
-        assert!(matches!(problem("@a\nMEFILPQ\n+\nIIIIIII\n"), Problem::Protein { .. }));
-        assert!(matches!(problem("@a\nA\n+\nI\nxyz\n"), Problem::NoHeader { found: b'x', .. }));
+        assert!(matches!(
+            problem("@a\nMEFILPQ\n+\nIIIIIII\n"),
+            Problem::Protein { .. }
+        ));
+        assert!(matches!(
+            problem("@a\nA\n+\nI\nxyz\n"),
+            Problem::NoHeader { found: b'x', .. }
+        ));
     }
 
     #[test]

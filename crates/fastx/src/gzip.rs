@@ -9,8 +9,8 @@ use sirocco::inflate::{Decoder, Error};
 /// The decompressor is fastest with this much room for its output.
 const ROOM: usize = 256 << 10;
 
-/// Reads the members of a gzip file one after the other. Zeros after the last member (padding of tapes and blocks)
-/// are skipped; anything else there is an error.
+/// Reads the members of a gzip file one after the other. Zeros after the last member (padding of
+/// tapes and blocks) are skipped; anything else there is an error.
 pub(crate) struct Gzip<R> {
     input: R,
     decoder: Box<Decoder>,
@@ -32,7 +32,16 @@ impl<R: BufRead> Gzip<R> {
     pub(crate) fn after(members: u64, input: R) -> Gzip<R> {
         let decoder = Box::new(Decoder::new(Format::Gzip));
         let room = vec![0; ROOM];
-        Gzip { input, decoder, room, filled: 0, pending: 0..0, full: false, in_member: false, members }
+        Gzip {
+            input,
+            decoder,
+            room,
+            filled: 0,
+            pending: 0..0,
+            full: false,
+            in_member: false,
+            members,
+        }
     }
 
     /// Decompresses until there is output; false at the end of the file.
@@ -50,7 +59,11 @@ impl<R: BufRead> Gzip<R> {
     fn begin_member(&mut self) -> io::Result<bool> {
         loop {
             let bytes = self.input.fill_buf()?;
-            let zeros = if self.members == 0 { 0 } else { bytes.iter().take_while(|&&byte| byte == 0).count() };
+            let zeros = if self.members == 0 {
+                0
+            } else {
+                bytes.iter().take_while(|&&byte| byte == 0).count()
+            };
             match bytes.get(zeros) {
                 Some(0x1f) => {
                     self.input.consume(zeros);
@@ -58,7 +71,11 @@ impl<R: BufRead> Gzip<R> {
                     self.members += 1;
                     return Ok(true);
                 }
-                Some(_) => return Err(invalid("what follows the last gzip member is no gzip member")),
+                Some(_) => {
+                    return Err(invalid(
+                        "what follows the last gzip member is no gzip member",
+                    ));
+                }
                 None if zeros == 0 => return Ok(false),
                 None => self.input.consume(zeros),
             }
@@ -71,7 +88,10 @@ impl<R: BufRead> Gzip<R> {
         }
         let input = self.input.fill_buf()?;
         let last = input.is_empty();
-        let progress = self.decoder.decompress(input, &mut self.room, last).map_err(explain)?;
+        let progress = self
+            .decoder
+            .decompress(input, &mut self.room, last)
+            .map_err(explain)?;
         self.pending = self.filled..self.filled + progress.output.len();
         (self.full, self.in_member) = (progress.full, !progress.done);
         let consumed = progress.consumed;
@@ -125,7 +145,9 @@ mod tests {
     fn long() -> Vec<u8> {
         let mut state = 1u64;
         let next = |_| {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
             b"ACGT"[(state >> 62) as usize]
         };
         (0..1_000_000).map(next).collect()
@@ -142,7 +164,10 @@ mod tests {
         file.extend([0; 700]);
         assert!(read(&file, 512).unwrap() == want);
         file.push(b'x');
-        assert_eq!(read(&file, 512).unwrap_err().kind(), io::ErrorKind::InvalidData);
+        assert_eq!(
+            read(&file, 512).unwrap_err().kind(),
+            io::ErrorKind::InvalidData
+        );
     }
 
     #[test]
@@ -154,11 +179,18 @@ mod tests {
             if length == whole {
                 assert_eq!(result.unwrap(), b"one");
             } else {
-                assert_eq!(result.unwrap_err().kind(), io::ErrorKind::UnexpectedEof, "{length}");
+                assert_eq!(
+                    result.unwrap_err().kind(),
+                    io::ErrorKind::UnexpectedEof,
+                    "{length}"
+                );
             }
         }
         let crc = file.len() - 6;
         file[crc] ^= 1;
-        assert_eq!(read(&file, 64).unwrap_err().kind(), io::ErrorKind::InvalidData);
+        assert_eq!(
+            read(&file, 64).unwrap_err().kind(),
+            io::ErrorKind::InvalidData
+        );
     }
 }

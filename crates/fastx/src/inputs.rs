@@ -17,11 +17,12 @@ use crate::source::{self, Bytes, Origin};
 use crate::stream::{Asked, Reading, Stream};
 use crate::window::window;
 
-/// Many inputs, read by many threads at once: every thread calls [`Inputs::next_batch`] with a batch of its own.
+/// Many inputs, read by many threads at once: every thread calls [`Inputs::next_batch`] with a
+/// batch of its own.
 ///
-/// There are no threads and no queues inside. Plain files are read in byte ranges, which any thread can take;
-/// compressed files and pipes one chunk at a time, each decompressed by the thread that asks. Threads spread over
-/// the files, and share one when there are more threads than files.
+/// There are no threads and no queues inside. Plain files are read in byte ranges, which any thread
+/// can take; compressed files and pipes one chunk at a time, each decompressed by the thread that
+/// asks. Threads spread over the files, and share one when there are more threads than files.
 pub struct Inputs {
     pub(crate) reading: Reading,
     pub(crate) streams: Vec<Stream>,
@@ -34,16 +35,19 @@ pub struct Inputs {
 }
 
 impl Inputs {
-    /// Finds out what the inputs are. `@list.txt` stands for the paths in it, one a line, relative to the list, blank
-    /// lines and lines that start with `#` skipped; `-` is standard input. Format and compression are known by
-    /// content, never by name.
+    /// Finds out what the inputs are. `@list.txt` stands for the paths in it, one a line, relative
+    /// to the list, blank lines and lines that start with `#` skipped; `-` is standard input.
+    /// Format and compression are known by content, never by name.
     ///
     /// # Errors
-    /// A file that does not exist or cannot be opened, a directory, no file at all ([`Error::is_usage`]); a file that
-    /// starts neither as FASTA nor as FASTQ; an odd number of files with [`Options::paired`].
+    /// A file that does not exist or cannot be opened, a directory, no file at all
+    /// ([`Error::is_usage`]); a file that starts neither as FASTA nor as FASTQ; an odd number of
+    /// files with [`Options::paired`].
     pub fn open(paths: &[PathBuf], options: Options) -> Result<Inputs, Error> {
-        let looked: Vec<Looked> =
-            list::expand(paths)?.iter().map(|path| look(path, &options)).collect::<Result<_, _>>()?;
+        let looked: Vec<Looked> = list::expand(paths)?
+            .iter()
+            .map(|path| look(path, &options))
+            .collect::<Result<_, _>>()?;
         if options.paired {
             return Inputs::paired(looked, &options);
         }
@@ -65,39 +69,64 @@ impl Inputs {
             Some(*sum)
         }));
         let reading = Reading::new(inputs, &options);
-        Ok(Inputs { reading, streams, pairs: Vec::new(), ranges, firsts, next_range: AtomicUsize::new(0) })
+        Ok(Inputs {
+            reading,
+            streams,
+            pairs: Vec::new(),
+            ranges,
+            firsts,
+            next_range: AtomicUsize::new(0),
+        })
     }
 
     fn paired(looked: Vec<Looked>, options: &Options) -> Result<Inputs, Error> {
         if !looked.len().is_multiple_of(2) {
             let what = "mates come in two files each, the first mates and the second mates in turn";
-            return Err(Error::Arguments(format!("{what}, and this is an odd number: {}", looked.len())));
+            return Err(Error::Arguments(format!(
+                "{what}, and this is an odd number: {}",
+                looked.len()
+            )));
         }
-        let options = Options { whole_records: true, ..options.clone() };
-        let reading = Reading::new(looked.iter().map(|looked| looked.input.clone()).collect(), &options);
-        let mut readers = looked.into_iter().map(|looked| Reader::counting(looked, &options, &reading.read));
+        let options = Options {
+            whole_records: true,
+            ..options.clone()
+        };
+        let reading = Reading::new(
+            looked.iter().map(|looked| looked.input.clone()).collect(),
+            &options,
+        );
+        let mut readers = looked
+            .into_iter()
+            .map(|looked| Reader::counting(looked, &options, &reading.read));
         let mut pairs = Vec::new();
         while let (Some(first), Some(second)) = (readers.next(), readers.next()) {
             pairs.push(Pair::new(2 * pairs.len(), PairedReader::of(first, second)));
         }
         drop(readers);
         let (streams, ranges) = (Vec::new(), Vec::new());
-        Ok(Inputs { reading, streams, pairs, ranges, firsts: vec![0], next_range: AtomicUsize::new(0) })
+        Ok(Inputs {
+            reading,
+            streams,
+            pairs,
+            ranges,
+            firsts: vec![0],
+            next_range: AtomicUsize::new(0),
+        })
     }
 
-    /// Fills the batch with the next records of any input; false when there are no more. Batches come in no
-    /// particular order.
+    /// Fills the batch with the next records of any input; false when there are no more. Batches
+    /// come in no particular order.
     ///
     /// # Errors
     /// The input is malformed, truncated or unreadable: everything that was read is void. After
-    /// [`Error::NeedsSerial`], which never comes where an input is a pipe, the same inputs can be read with
-    /// [`Options::serial`].
+    /// [`Error::NeedsSerial`], which never comes where an input is a pipe, the same inputs can be
+    /// read with [`Options::serial`].
     pub fn next_batch(&self, batch: &mut Batch) -> Result<bool, Error> {
         self.fill(batch, false)
     }
 
-    /// Fills the batch with the next records of a compressed input, a pipe or a pair that another thread of this process reads as a
-    /// chunk ([`Inputs::chunks`]); false when there are no more.
+    /// Fills the batch with the next records of a compressed input, a pipe or a pair that another
+    /// thread of this process reads as a chunk ([`Inputs::chunks`]); false when there are no more.
     ///
     /// # Errors
     /// The input is malformed, truncated or unreadable: everything that was read is void.
@@ -117,7 +146,8 @@ impl Inputs {
         Ok(false)
     }
 
-    /// Takes a chunk from a stream that no other thread holds, else a range, else waits for a stream.
+    /// Takes a chunk from a stream that no other thread holds, else a range, else waits for a
+    /// stream.
     fn ask(&self, batch: &mut Batch, taken: bool) -> Result<Option<Asked>, Error> {
         let may = |stream: &&Stream| !stream.has_ended() && (!taken || stream.taken.load(Relaxed));
         for stream in self.streams.iter().filter(may) {
@@ -127,7 +157,8 @@ impl Inputs {
             }
         }
         if !taken && let Some((file, range)) = self.take_range() {
-            file.read(range, &self.reading, batch).map_err(|error| self.explain_input(error, batch.input))?;
+            file.read(range, &self.reading, batch)
+                .map_err(|error| self.explain_input(error, batch.input))?;
             return Ok(Some(Asked::Batch));
         }
         match self.streams.iter().find(may) {
@@ -162,13 +193,17 @@ impl Inputs {
         Some((&self.ranges[file], range - self.firsts[file]))
     }
 
-    /// What is truly wrong where a chunk ([`Chunk::next_batch`](crate::Chunk::next_batch)) found that it cannot be read so: its input
-    /// is read from its start, and an error there is the true one and knows its record and line. Any other error stays what it is.
+    /// What is truly wrong where a chunk ([`Chunk::next_batch`](crate::Chunk::next_batch)) found
+    /// that it cannot be read so: its input is read from its start, and an error there is the true
+    /// one and knows its record and line. Any other error stays what it is.
     pub fn explain(&self, error: Error) -> Error {
         match &error {
             Error::NeedsSerial { input } => {
                 let index = self.names().position(|name| name == input);
-                self.explain_input(error, index.expect("the input that an error names is one of these"))
+                self.explain_input(
+                    error,
+                    index.expect("the input that an error names is one of these"),
+                )
             }
             _ => error,
         }
@@ -213,7 +248,9 @@ impl Inputs {
 
 impl std::fmt::Debug for Inputs {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        f.debug_struct("Inputs").field("inputs", &self.reading.inputs).finish_non_exhaustive()
+        f.debug_struct("Inputs")
+            .field("inputs", &self.reading.inputs)
+            .finish_non_exhaustive()
     }
 }
 
@@ -230,8 +267,20 @@ impl Looked {
     /// A pipe of which nothing is known.
     fn unseen(path: &Path) -> Looked {
         let (path, name) = (path.to_path_buf(), path.display().to_string());
-        let input = Input { path, name, format: None, compression: Compression::Plain, window: 0, size: None };
-        Looked { input, origin: Origin::Unseen, start: None, empty: false }
+        let input = Input {
+            path,
+            name,
+            format: None,
+            compression: Compression::Plain,
+            window: 0,
+            size: None,
+        };
+        Looked {
+            input,
+            origin: Origin::Unseen,
+            start: None,
+            empty: false,
+        }
     }
 }
 
@@ -250,11 +299,21 @@ pub(crate) fn look(path: &Path, options: &Options) -> Result<Looked, Error> {
         return Ok(Looked::unseen(path));
     }
     if list::is_standard_input(path) {
-        return look_at(path, "standard input".to_owned(), None, Box::new(std::io::stdin()), options);
+        return look_at(
+            path,
+            "standard input".to_owned(),
+            None,
+            Box::new(std::io::stdin()),
+            options,
+        );
     }
     let file = source::open(path)?;
     // A file of unknown size (a pipe, a device) can be read only once.
-    let size = file.metadata().ok().filter(|metadata| metadata.is_file()).map(|metadata| metadata.len());
+    let size = file
+        .metadata()
+        .ok()
+        .filter(|metadata| metadata.is_file())
+        .map(|metadata| metadata.len());
     let name = path.display().to_string();
     look_at(path, name, size, Box::new(file), options)
 }
@@ -267,12 +326,22 @@ pub(crate) fn look_at(
     mut bytes: Bytes,
     options: &Options,
 ) -> Result<Looked, Error> {
-    let head = sniff::head(&mut bytes).map_err(|source| Error::Read { input: name.clone(), at: 0, source })?;
+    let head = sniff::head(&mut bytes).map_err(|source| Error::Read {
+        input: name.clone(),
+        at: 0,
+        source,
+    })?;
     let (empty, compression) = (head.is_empty(), sniff::compression(&head));
     let window = window(&head, compression);
     let (origin, mut text) = match size {
         Some(_) => (Origin::File, sniff::text(head, compression)),
-        None => (Origin::Pipe { head: head.clone(), rest: bytes }, sniff::text(head, compression)),
+        None => (
+            Origin::Pipe {
+                head: head.clone(),
+                rest: bytes,
+            },
+            sniff::text(head, compression),
+        ),
     };
     let mut format = None;
     let mut start = None;
@@ -284,19 +353,41 @@ pub(crate) fn look_at(
         Start::Blank => {}
         Start::Other(found) => return Err(Error::UnknownFormat { input: name, found }),
     }
-    let input = Input { path: path.to_path_buf(), name, format, compression, window, size };
-    Ok(Looked { input, origin, start, empty })
+    let input = Input {
+        path: path.to_path_buf(),
+        name,
+        format,
+        compression,
+        window,
+        size,
+    };
+    Ok(Looked {
+        input,
+        origin,
+        start,
+        empty,
+    })
 }
 
 /// The byte ranges of a plain file, where it can be read so.
 fn plain_ranges(index: usize, looked: &Looked, serial: bool, options: &Options) -> Option<Ranges> {
-    let Input { format, size, compression, .. } = looked.input;
+    let Input {
+        format,
+        size,
+        compression,
+        ..
+    } = looked.input;
     let format = format?;
     let whole = format == Format::Fasta && options.whole_records;
     if serial || whole || compression != Compression::Plain {
         return None;
     }
-    Some(Ranges::new(index, format, looked.start? as u64..size?, options.batch()))
+    Some(Ranges::new(
+        index,
+        format,
+        looked.start? as u64..size?,
+        options.batch(),
+    ))
 }
 
 // Every thread that counts shares the inputs.

@@ -1,7 +1,7 @@
 //! Looking at letters in bulk: which are bases, which break a rule.
 //!
-//! The bulk tests fold plain byte comparisons over pieces of fixed length, which the compiler turns into vector
-//! instructions of the baseline; only what they find odd is looked at letter by letter.
+//! The bulk tests fold plain byte comparisons over pieces of fixed length, which the compiler turns
+//! into vector instructions of the baseline; only what they find odd is looked at letter by letter.
 
 use crate::error::Problem;
 use crate::options::{Alphabet, Options};
@@ -17,8 +17,19 @@ pub(crate) struct Rules {
 
 impl Rules {
     pub(crate) fn of(options: &Options) -> Rules {
-        let Options { alphabet, overlap, whole_records, longest_record, .. } = *options;
-        Rules { alphabet, overlap, whole_records, longest_record }
+        let Options {
+            alphabet,
+            overlap,
+            whole_records,
+            longest_record,
+            ..
+        } = *options;
+        Rules {
+            alphabet,
+            overlap,
+            whole_records,
+            longest_record,
+        }
     }
 }
 
@@ -30,17 +41,29 @@ fn none(bytes: &[u8], odd: impl Fn(u8) -> bool) -> bool {
     if bytes.len() < PIECE {
         return !bytes.iter().fold(false, |any, &byte| any | odd(byte));
     }
-    let piece = |piece: &[u8; PIECE]| piece.iter().fold(0u8, |any, &byte| any | u8::from(odd(byte)));
+    let piece = |piece: &[u8; PIECE]| {
+        piece
+            .iter()
+            .fold(0u8, |any, &byte| any | u8::from(odd(byte)))
+    };
     let (pieces, _) = bytes.as_chunks::<PIECE>();
     let last = bytes.last_chunk::<PIECE>().expect("the length was checked");
-    pieces.iter().fold(piece(last), |any, bytes| any | piece(bytes)) == 0
+    pieces
+        .iter()
+        .fold(piece(last), |any, bytes| any | piece(bytes))
+        == 0
 }
 
 /// True when all are `ACGTUN` in either case.
 pub(crate) fn are_bases(letters: &[u8]) -> bool {
     none(letters, |letter| {
         let lower = letter | 0x20;
-        !((lower == b'a') | (lower == b'c') | (lower == b'g') | (lower == b't') | (lower == b'n') | (lower == b'u'))
+        !((lower == b'a')
+            | (lower == b'c')
+            | (lower == b'g')
+            | (lower == b't')
+            | (lower == b'n')
+            | (lower == b'u'))
     })
 }
 
@@ -59,7 +82,10 @@ fn is_letter(byte: u8) -> bool {
 }
 
 fn is_protein(byte: u8) -> bool {
-    matches!(byte | 0x20, b'e' | b'f' | b'i' | b'j' | b'l' | b'o' | b'p' | b'q' | b'z')
+    matches!(
+        byte | 0x20,
+        b'e' | b'f' | b'i' | b'j' | b'l' | b'o' | b'p' | b'q' | b'z'
+    )
 }
 
 /// Counts the letters that only proteins have, or finds a byte that is no letter.
@@ -75,7 +101,11 @@ pub(crate) fn count_protein(letters: &[u8]) -> Result<usize, Problem> {
 }
 
 /// Refuses a record in which too many letters are a protein's.
-pub(crate) fn refuse_protein(alphabet: Alphabet, protein: usize, letters: usize) -> Result<(), Problem> {
+pub(crate) fn refuse_protein(
+    alphabet: Alphabet,
+    protein: usize,
+    letters: usize,
+) -> Result<(), Problem> {
     if alphabet == Alphabet::Dna && protein * 10 > letters {
         return Err(Problem::Protein { protein, letters });
     }
@@ -112,8 +142,16 @@ mod tests {
                 for byte in 0..=255u8 {
                     let mut letters = vec![b'A'; length];
                     letters[place] = byte;
-                    assert_eq!(are_bases(&letters), b"ACGTUNacgtun".contains(&byte), "{byte}");
-                    assert_eq!(are_qualities(&letters), (33..=126).contains(&byte), "{byte}");
+                    assert_eq!(
+                        are_bases(&letters),
+                        b"ACGTUNacgtun".contains(&byte),
+                        "{byte}"
+                    );
+                    assert_eq!(
+                        are_qualities(&letters),
+                        (33..=126).contains(&byte),
+                        "{byte}"
+                    );
                 }
             }
         }
@@ -123,7 +161,10 @@ mod tests {
     fn iupac_is_never_protein() {
         assert_eq!(count_protein(b"RYSWKMBDHVNXryswkmbdhvnx-.*").unwrap(), 0);
         assert_eq!(count_protein(b"ACGTEFIJLOPQZ").unwrap(), 9);
-        assert_eq!(count_protein(b"ACG>T"), Err(Problem::Letter { found: b'>' }));
+        assert_eq!(
+            count_protein(b"ACG>T"),
+            Err(Problem::Letter { found: b'>' })
+        );
         assert!(refuse_protein(Alphabet::Dna, 1, 10).is_ok());
         assert!(refuse_protein(Alphabet::Dna, 2, 10).is_err());
         assert!(refuse_protein(Alphabet::Any, 9, 10).is_ok());

@@ -12,24 +12,28 @@ pub struct Options {
     pub overlap: usize,
     /// Bases with a lower quality (Phred, 0 to 93, written as letters from `!`) become `N`.
     pub min_base_quality: Option<u8>,
-    /// Bytes of text per batch, and the length of a byte range of a plain file. At least 64 are taken.
-    /// A FASTQ record longer than this makes its batch longer.
+    /// Bytes of text per batch, and the length of a byte range of a plain file. At least 64 are
+    /// taken. A FASTQ record longer than this makes its batch longer.
     pub batch_bytes: usize,
     /// Which letters a sequence may have.
     pub alphabet: Alphabet,
     /// Bytes of text of the longest record that is read as a whole, up to 1 GiB.
     pub longest_record: usize,
-    /// Bytes of text that the decompressor of a zstd input may keep, if its first bytes ask for no more.
+    /// Bytes of text that the decompressor of a zstd input may keep, if its first bytes ask for no
+    /// more.
     pub most_window: u64,
     /// Every record is whole in one batch, however long it is.
     pub whole_records: bool,
-    /// Inputs are files of first and second mates in turn, an even number of them: [`Inputs`](crate::Inputs) reads each two in
-    /// step and checks the names of the mates. Records are whole then.
+    /// Inputs are files of first and second mates in turn, an even number of them:
+    /// [`Inputs`](crate::Inputs) reads each two in step and checks the names of the mates. Records
+    /// are whole then.
     pub paired: bool,
-    /// Other processes open the same inputs. Only one of them can read a pipe, so none looks at it before it reads it as a chunk
-    /// ([`Inputs::chunks`](crate::Inputs::chunks)); standard input, which not every process has, is refused.
+    /// Other processes open the same inputs. Only one of them can read a pipe, so none looks at it
+    /// before it reads it as a chunk ([`Inputs::chunks`](crate::Inputs::chunks)); standard input,
+    /// which not every process has, is refused.
     pub shared: bool,
-    /// Plain files too are read from front to end: the answer to [`Error::NeedsSerial`](crate::Error::NeedsSerial).
+    /// Plain files too are read from front to end: the answer to
+    /// [`Error::NeedsSerial`](crate::Error::NeedsSerial).
     pub serial: bool,
 }
 
@@ -53,7 +57,10 @@ impl Default for Options {
 impl Options {
     /// The options of a k-mer counter: everything by default but an overlap of `k - 1`.
     pub fn for_kmers(k: usize) -> Options {
-        Options { overlap: k.saturating_sub(1), ..Options::default() }
+        Options {
+            overlap: k.saturating_sub(1),
+            ..Options::default()
+        }
     }
 
     pub(crate) fn batch(&self) -> usize {
@@ -64,8 +71,9 @@ impl Options {
 /// Which letters a sequence may have, besides the gaps `-`, `.` and `*`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Alphabet {
-    /// Nucleotides. Every letter is let through (one that is no base breaks the k-mers over it), but a record
-    /// of which more than a tenth are letters that only proteins have (E F I J L O P Q Z) is refused.
+    /// Nucleotides. Every letter is let through (one that is no base breaks the k-mers over it),
+    /// but a record of which more than a tenth are letters that only proteins have (E F I J L O P Q
+    /// Z) is refused.
     #[default]
     Dna,
     /// Any letters.
@@ -119,8 +127,8 @@ impl Compression {
         Compression::Xz,
     ];
 
-    /// What the name of an output asks for: `.gz` and `.bgz` BGZF (which is gzip too), `.zst`, `.bz2`, `.xz`,
-    /// anything else plain.
+    /// What the name of an output asks for: `.gz` and `.bgz` BGZF (which is gzip too), `.zst`,
+    /// `.bz2`, `.xz`, anything else plain.
     pub fn for_output(path: &std::path::Path) -> Compression {
         match path.extension().and_then(|extension| extension.to_str()) {
             Some("gz" | "bgz") => Compression::Bgzf,
@@ -152,7 +160,8 @@ pub struct Input {
     pub path: PathBuf,
     /// How messages call it: the path, or `standard input`.
     pub name: String,
-    /// Its format; `None` when it is empty, its start cannot be decompressed, or it is a pipe that nobody has looked at.
+    /// Its format; `None` when it is empty, its start cannot be decompressed, or it is a pipe that
+    /// nobody has looked at.
     pub format: Option<Format>,
     /// Its compression.
     pub compression: Compression,

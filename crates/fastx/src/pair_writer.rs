@@ -6,7 +6,8 @@ use gyrase_seq::Batch;
 use crate::options::Format;
 use crate::writer::{Complete, Writer};
 
-/// Where chosen reads go, in the format that they came in: FASTA stays FASTA, FASTQ stays FASTQ. Without any reads the files are empty.
+/// Where chosen reads go, in the format that they came in: FASTA stays FASTA, FASTQ stays FASTQ.
+/// Without any reads the files are empty.
 #[derive(Debug)]
 pub struct PairWriter {
     first: Writer,
@@ -16,9 +17,14 @@ pub struct PairWriter {
 }
 
 impl PairWriter {
-    /// `first` takes single reads or first mates, and second mates too when there is no `second`: each behind its first mate.
+    /// `first` takes single reads or first mates, and second mates too when there is no `second`:
+    /// each behind its first mate.
     pub fn new(first: Writer, second: Option<Writer>) -> PairWriter {
-        PairWriter { first, second, begun: false }
+        PairWriter {
+            first,
+            second,
+            begun: false,
+        }
     }
 
     /// Writes a read of the first batch, and its mate of the second where that has any.
@@ -32,13 +38,18 @@ impl PairWriter {
         if !std::mem::replace(&mut self.begun, true) {
             let format = format_of(first);
             self.first.set_format(format);
-            self.second.iter_mut().for_each(|writer| writer.set_format(format));
+            self.second
+                .iter_mut()
+                .for_each(|writer| writer.set_format(format));
         }
         self.first.write_record(first, index)?;
         if second.records.is_empty() {
             return Ok(());
         }
-        self.second.as_mut().unwrap_or(&mut self.first).write_record(second, index)
+        self.second
+            .as_mut()
+            .unwrap_or(&mut self.first)
+            .write_record(second, index)
     }
 
     /// Writes what is left, down to the disk; no file has its name yet.
@@ -46,7 +57,10 @@ impl PairWriter {
     /// # Errors
     /// A file cannot be written; none appears then.
     pub fn complete(self) -> Result<PairsWritten, OutputError> {
-        Ok(PairsWritten { first: self.first.complete()?, second: self.second.map(Writer::complete).transpose()? })
+        Ok(PairsWritten {
+            first: self.first.complete()?,
+            second: self.second.map(Writer::complete).transpose()?,
+        })
     }
 }
 
@@ -71,6 +85,9 @@ impl PairsWritten {
 
 /// FASTA has no qualities; only FASTQ can have nothing but empty records and mean it.
 fn format_of(batch: &Batch) -> Format {
-    let bare = batch.records.iter().any(|record| record.qualities.len() < record.letters.len());
+    let bare = batch
+        .records
+        .iter()
+        .any(|record| record.qualities.len() < record.letters.len());
     if bare { Format::Fasta } else { Format::Fastq }
 }

@@ -8,7 +8,8 @@ use crate::error::{Error, first_word};
 use crate::options::Options;
 use crate::reader::Reader;
 
-/// Reads mates together: two batches of as many records, in which records of the same index are mates.
+/// Reads mates together: two batches of as many records, in which records of the same index are
+/// mates.
 #[derive(Debug)]
 pub struct PairedReader {
     first: Side,
@@ -28,12 +29,20 @@ struct Side {
 
 impl Side {
     fn open(path: &Path, options: &Options) -> Result<Side, Error> {
-        let options = Options { whole_records: true, ..options.clone() };
+        let options = Options {
+            whole_records: true,
+            ..options.clone()
+        };
         Ok(Side::of(Reader::open(path, &options)?))
     }
 
     fn of(reader: Reader) -> Side {
-        Side { reader, batch: Batch::default(), taken: 0, done: false }
+        Side {
+            reader,
+            batch: Batch::default(),
+            taken: 0,
+            done: false,
+        }
     }
 
     /// How many records wait, after reading more if there were none.
@@ -70,12 +79,20 @@ impl PairedReader {
     /// As [`Inputs::open`](crate::Inputs::open).
     pub fn open(first: &Path, second: &Path, options: &Options) -> Result<PairedReader, Error> {
         let (first, second) = (Side::open(first, options)?, Side::open(second, options)?);
-        Ok(PairedReader { first, second: Some(second), pairs: 0 })
+        Ok(PairedReader {
+            first,
+            second: Some(second),
+            pairs: 0,
+        })
     }
 
     /// Reads the mates of two readers of whole records.
     pub(crate) fn of(first: Reader, second: Reader) -> PairedReader {
-        PairedReader { first: Side::of(first), second: Some(Side::of(second)), pairs: 0 }
+        PairedReader {
+            first: Side::of(first),
+            second: Some(Side::of(second)),
+            pairs: 0,
+        }
     }
 
     /// Opens a file in which every record is followed by its mate.
@@ -83,15 +100,19 @@ impl PairedReader {
     /// # Errors
     /// As [`Inputs::open`](crate::Inputs::open).
     pub fn open_interleaved(path: &Path, options: &Options) -> Result<PairedReader, Error> {
-        Ok(PairedReader { first: Side::open(path, options)?, second: None, pairs: 0 })
+        Ok(PairedReader {
+            first: Side::open(path, options)?,
+            second: None,
+            pairs: 0,
+        })
     }
 
-    /// Fills two batches with mates; false when there are no more. [`Batch::first_record`] is the number of the
-    /// first pair (from 0) in both.
+    /// Fills two batches with mates; false when there are no more. [`Batch::first_record`] is the
+    /// number of the first pair (from 0) in both.
     ///
     /// # Errors
-    /// An input is malformed; mates have different names (before the first space, a final `/1` or `/2` aside); a
-    /// record has no mate.
+    /// An input is malformed; mates have different names (before the first space, a final `/1` or
+    /// `/2` aside); a record has no mate.
     pub fn next_batches(&mut self, first: &mut Batch, second: &mut Batch) -> Result<bool, Error> {
         first.clear();
         second.clear();
@@ -110,11 +131,17 @@ impl PairedReader {
     }
 
     fn two_files(&mut self, first: &mut Batch, second: &mut Batch) -> Result<bool, Error> {
-        let Some(mates) = &mut self.second else { return Ok(false) };
+        let Some(mates) = &mut self.second else {
+            return Ok(false);
+        };
         let waiting = (self.first.waiting()?, mates.waiting()?);
         let count = waiting.0.min(waiting.1);
         if count == 0 && waiting != (0, 0) {
-            let (longer, shorter) = if waiting.0 > 0 { (&self.first, &*mates) } else { (&*mates, &self.first) };
+            let (longer, shorter) = if waiting.0 > 0 {
+                (&self.first, &*mates)
+            } else {
+                (&*mates, &self.first)
+            };
             let name = name_of(&longer.batch, &longer.batch.records[longer.taken]);
             return Err(missing(longer, Some(shorter), self.pairs + 1, name));
         }
@@ -129,7 +156,11 @@ impl PairedReader {
         // A batch of an odd number of records ends between two mates: the next is needed too.
         while side.waiting()? > 0 {
             for record in &side.batch.records {
-                let to = if first.records.len() == second.records.len() { &mut *first } else { &mut *second };
+                let to = if first.records.len() == second.records.len() {
+                    &mut *first
+                } else {
+                    &mut *second
+                };
                 append(to, &side.batch, record);
             }
             side.taken = side.batch.records.len();
@@ -166,7 +197,9 @@ impl PairedReader {
 /// What the names of mates have in common: the first word without `/1` or `/2`.
 fn mate_name(header: &[u8]) -> &[u8] {
     let name = first_word(header);
-    name.strip_suffix(b"/1").or_else(|| name.strip_suffix(b"/2")).unwrap_or(name)
+    name.strip_suffix(b"/1")
+        .or_else(|| name.strip_suffix(b"/2"))
+        .unwrap_or(name)
 }
 
 fn name_of(batch: &Batch, record: &Record) -> String {
@@ -174,7 +207,12 @@ fn name_of(batch: &Batch, record: &Record) -> String {
 }
 
 fn missing(longer: &Side, shorter: Option<&Side>, record: u64, name: String) -> Error {
-    Error::MateMissing { longer: longer.name(), shorter: shorter.map(Side::name), record, name }
+    Error::MateMissing {
+        longer: longer.name(),
+        shorter: shorter.map(Side::name),
+        record,
+        name,
+    }
 }
 
 /// Copies a record of one batch to the end of another.
@@ -184,6 +222,15 @@ fn append(to: &mut Batch, from: &Batch, record: &Record) {
         to.text.extend_from_slice(from.bytes(span));
         Span::from(start..to.text.len())
     };
-    let (name, letters, qualities) = (copy(record.name), copy(record.letters), copy(record.qualities));
-    to.records.push(Record { name, letters, qualities, ..*record });
+    let (name, letters, qualities) = (
+        copy(record.name),
+        copy(record.letters),
+        copy(record.qualities),
+    );
+    to.records.push(Record {
+        name,
+        letters,
+        qualities,
+        ..*record
+    });
 }

@@ -9,8 +9,8 @@ use crate::error::Error;
 use crate::paired::PairedReader;
 use crate::stream::Asked;
 
-/// A pair of inputs. Checking that they are in step cannot be split: the thread that holds the pair reads both and leaves the
-/// second mates for the next.
+/// A pair of inputs. Checking that they are in step cannot be split: the thread that holds the pair
+/// reads both and leaves the second mates for the next.
 pub(crate) struct Pair {
     /// Index of the first mates among the inputs; the second mates follow.
     pub index: usize,
@@ -28,8 +28,16 @@ struct Held {
 
 impl Pair {
     pub(crate) fn new(index: usize, reader: PairedReader) -> Pair {
-        let held = Mutex::new(Held { reader, second: Batch::default() });
-        Pair { index, held, ended: AtomicBool::new(false), taken: AtomicBool::new(false) }
+        let held = Mutex::new(Held {
+            reader,
+            second: Batch::default(),
+        });
+        Pair {
+            index,
+            held,
+            ended: AtomicBool::new(false),
+            taken: AtomicBool::new(false),
+        }
     }
 
     pub(crate) fn has_ended(&self) -> bool {
@@ -41,7 +49,10 @@ impl Pair {
         let mut held = match self.held.try_lock() {
             Ok(held) => held,
             Err(TryLockError::WouldBlock) if !wait => return Ok(Asked::Busy),
-            Err(_) => self.held.lock().expect("no thread panics while it reads mates"),
+            Err(_) => self
+                .held
+                .lock()
+                .expect("no thread panics while it reads mates"),
         };
         if self.has_ended() {
             return Ok(Asked::Ended);

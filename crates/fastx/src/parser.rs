@@ -19,7 +19,8 @@ const LONGEST_NAME: usize = 200;
 pub(crate) struct Parser {
     format: Option<Format>,
     place: Place,
-    /// Text that was read and not yet parsed: the head of a record, or the letters that an open record repeats.
+    /// Text that was read and not yet parsed: the head of a record, or the letters that an open
+    /// record repeats.
     carry: Vec<u8>,
     open: Option<Open>,
     /// A record that did not fit is not tried again before there is this much text.
@@ -29,7 +30,10 @@ pub(crate) struct Parser {
 impl Parser {
     /// A parser of FASTQ from the start of a record on.
     pub(crate) fn of_fastq() -> Parser {
-        Parser { format: Some(Format::Fastq), ..Parser::default() }
+        Parser {
+            format: Some(Format::Fastq),
+            ..Parser::default()
+        }
     }
 
     /// What was read and not yet parsed.
@@ -37,8 +41,8 @@ impl Parser {
         self.carry
     }
 
-    /// Parses the chunk at `chunk` of the batch's text and adds its records to the batch. The text before the
-    /// chunk is free for use; `last` says that no chunk follows.
+    /// Parses the chunk at `chunk` of the batch's text and adds its records to the batch. The text
+    /// before the chunk is free for use; `last` says that no chunk follows.
     pub(crate) fn parse(
         &mut self,
         batch: &mut Batch,
@@ -53,9 +57,15 @@ impl Parser {
             return Ok(());
         }
         let bytes = self.prepend(&mut batch.text, chunk);
-        let Some(bytes) = self.begin(&batch.text, bytes, last)? else { return Ok(()) };
+        let Some(bytes) = self.begin(&batch.text, bytes, last)? else {
+            return Ok(());
+        };
         batch.text.truncate(bytes.end);
-        let window = Window { bytes, limit: usize::MAX, last };
+        let window = Window {
+            bytes,
+            limit: usize::MAX,
+            last,
+        };
         self.records(batch, &window, rules)?;
         self.check_room(rules)?;
         let stuck = batch.records.is_empty() && self.open.is_none();
@@ -69,16 +79,30 @@ impl Parser {
         if self.carry.len() <= limit || self.open.is_some() {
             return Ok(());
         }
-        let header = self.carry.split(|&byte| byte == b'\n').next().unwrap_or_default();
+        let header = self
+            .carry
+            .split(|&byte| byte == b'\n')
+            .next()
+            .unwrap_or_default();
         let name = header[1.min(header.len())..header.len().min(LONGEST_NAME)].to_vec();
         let Place { record, line } = self.place;
-        Err(Fault { record: record + 1, line: line + 1, name, problem: Problem::NoRoom { limit } })
+        Err(Fault {
+            record: record + 1,
+            line: line + 1,
+            name,
+            problem: Problem::NoRoom { limit },
+        })
     }
 
     fn records(&mut self, batch: &mut Batch, window: &Window, rules: Rules) -> Result<(), Fault> {
         let Batch { text, records, .. } = batch;
         if self.format == Some(Format::Fasta) {
-            let mut work = Work { text, records, rules, place: &mut self.place };
+            let mut work = Work {
+                text,
+                records,
+                rules,
+                place: &mut self.place,
+            };
             return work.stream(window, &mut self.open, &mut self.carry);
         }
         let next = fastq::parse(text, window, rules, &mut self.place, records)?;
@@ -101,7 +125,12 @@ impl Parser {
     }
 
     /// Skips what precedes the first record; `None` while there is nothing else.
-    fn begin(&mut self, text: &[u8], bytes: Range<usize>, last: bool) -> Result<Option<Range<usize>>, Fault> {
+    fn begin(
+        &mut self,
+        text: &[u8],
+        bytes: Range<usize>,
+        last: bool,
+    ) -> Result<Option<Range<usize>>, Fault> {
         if self.format.is_some() {
             return Ok(Some(bytes));
         }

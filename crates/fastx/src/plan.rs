@@ -1,8 +1,10 @@
 //! Which part of the inputs each chunk is.
 //!
-//! The records of all plain files, one file behind the other, are a stream that is cut every so many bytes: a chunk may begin and
-//! end inside a file, and hold many. Every other input (compressed, a pipe, a pair) is a chunk of its own, and where processes are
-//! given runs of chunks each run begins with its share of those, the largest first: they cannot be shared, so they must not come last.
+//! The records of all plain files, one file behind the other, are a stream that is cut every so
+//! many bytes: a chunk may begin and end inside a file, and hold many. Every other input
+//! (compressed, a pipe, a pair) is a chunk of its own, and where processes are given runs of chunks
+//! each run begins with its share of those, the largest first: they cannot be shared, so they must
+//! not come last.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -31,8 +33,14 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// `plain`: bytes of plain files. `whole`: sizes of other inputs. `runs`: the processes that chunks are shared out to.
-    pub(crate) fn new(plain: impl Iterator<Item = u64>, whole: &[u64], step: u64, runs: usize) -> Plan {
+    /// `plain`: bytes of plain files. `whole`: sizes of other inputs. `runs`: the processes that
+    /// chunks are shared out to.
+    pub(crate) fn new(
+        plain: impl Iterator<Item = u64>,
+        whole: &[u64],
+        step: u64,
+        runs: usize,
+    ) -> Plan {
         let mut firsts = vec![0];
         firsts.extend(plain.scan(0, |sum, bytes| {
             *sum += bytes;
@@ -40,7 +48,12 @@ impl Plan {
         }));
         let step = step.max(1);
         let chunks = firsts[firsts.len() - 1].div_ceil(step) as usize + whole.len();
-        Plan { step, firsts, whole: deal(whole, chunks, runs), chunks }
+        Plan {
+            step,
+            firsts,
+            whole: deal(whole, chunks, runs),
+            chunks,
+        }
     }
 
     pub(crate) fn chunks(&self) -> usize {
@@ -64,7 +77,9 @@ impl Plan {
     }
 
     fn is_plain(&self, chunk: usize) -> bool {
-        self.whole.binary_search_by_key(&chunk, |&(chunk, _)| chunk).is_err()
+        self.whole
+            .binary_search_by_key(&chunk, |&(chunk, _)| chunk)
+            .is_err()
     }
 
     /// The chunk of the stream before a chunk of the stream.
@@ -90,11 +105,21 @@ impl Plan {
 
     /// A number that differs where plans do.
     pub(crate) fn fingerprint(&self) -> u64 {
-        let whole = self.whole.iter().flat_map(|&(chunk, input)| [chunk as u64, input as u64]);
-        let numbers = self.firsts.iter().copied().chain([self.step, self.chunks as u64]).chain(whole);
+        let whole = self
+            .whole
+            .iter()
+            .flat_map(|&(chunk, input)| [chunk as u64, input as u64]);
+        let numbers = self
+            .firsts
+            .iter()
+            .copied()
+            .chain([self.step, self.chunks as u64])
+            .chain(whole);
         // FNV-1a.
         let bytes = numbers.flat_map(u64::to_le_bytes);
-        bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+        bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        })
     }
 }
 
@@ -104,10 +129,17 @@ fn deal(sizes: &[u64], chunks: usize, runs: usize) -> Vec<(usize, usize)> {
     order.sort_by_key(|&input| Reverse(sizes[input]));
     let first = |round: usize| {
         let run = move |run| run_of(chunks, run, runs);
-        (0..runs).map(run).filter(move |run| round < run.len()).map(move |run| run.start + round)
+        (0..runs)
+            .map(run)
+            .filter(move |run| round < run.len())
+            .map(move |run| run.start + round)
     };
     let slots = (0..).flat_map(first);
-    let mut whole: Vec<(usize, usize)> = order.into_iter().zip(slots).map(|(input, chunk)| (chunk, input)).collect();
+    let mut whole: Vec<(usize, usize)> = order
+        .into_iter()
+        .zip(slots)
+        .map(|(input, chunk)| (chunk, input))
+        .collect();
     whole.sort_unstable();
     whole
 }
@@ -123,7 +155,9 @@ mod tests {
                 let plan = Plan::new(plain.iter().copied(), &[], step, 3);
                 let mut at = 0;
                 for chunk in 0..plan.chunks() {
-                    let Part::Plain(bytes) = plan.part(chunk) else { panic!("a file") };
+                    let Part::Plain(bytes) = plan.part(chunk) else {
+                        panic!("a file")
+                    };
                     assert!(bytes.start == at && bytes.end > at && bytes.end - at <= step.max(1));
                     let (file, within) = plan.file(at);
                     assert_eq!(within.end - within.start, plain[file]);
@@ -143,10 +177,24 @@ mod tests {
         assert_eq!(plan.chunks(), 11);
         let parts: Vec<Part> = (0..11).map(|chunk| plan.part(chunk)).collect();
         // Runs of 3, 4 and 4.
-        assert_eq!((&parts[0], &parts[3], &parts[7]), (&Part::Whole(1), &Part::Whole(3), &Part::Whole(4)));
+        assert_eq!(
+            (&parts[0], &parts[3], &parts[7]),
+            (&Part::Whole(1), &Part::Whole(3), &Part::Whole(4))
+        );
         assert_eq!((&parts[1], &parts[4]), (&Part::Whole(2), &Part::Whole(0)));
-        assert_eq!((&parts[2], &parts[5]), (&Part::Plain(0..10), &Part::Plain(10..20)));
-        assert_eq!((plan.after(2), plan.before(5), plan.before(2), plan.after(10)), (Some(5), Some(2), None, None));
+        assert_eq!(
+            (&parts[2], &parts[5]),
+            (&Part::Plain(0..10), &Part::Plain(10..20))
+        );
+        assert_eq!(
+            (
+                plan.after(2),
+                plan.before(5),
+                plan.before(2),
+                plan.after(10)
+            ),
+            (Some(5), Some(2), None, None)
+        );
         assert_eq!((plan.after(6), plan.before(8)), (Some(8), Some(6)));
     }
 
@@ -161,16 +209,26 @@ mod tests {
                 };
                 let mut found: Vec<usize> = (0..plan.chunks()).filter_map(whole).collect();
                 found.sort_unstable();
-                assert!(found.into_iter().eq(0..inputs), "{inputs} inputs, {plain} bytes, {runs} runs");
+                assert!(
+                    found.into_iter().eq(0..inputs),
+                    "{inputs} inputs, {plain} bytes, {runs} runs"
+                );
             }
         }
     }
 
     #[test]
     fn plans_of_other_inputs_differ() {
-        let plan = |plain: &[u64], whole: &[u64], step| Plan::new(plain.iter().copied(), whole, step, 2).fingerprint();
-        let all =
-            [plan(&[9], &[], 2), plan(&[8], &[], 2), plan(&[9], &[], 3), plan(&[9], &[1], 2), plan(&[4, 5], &[], 2)];
+        let plan = |plain: &[u64], whole: &[u64], step| {
+            Plan::new(plain.iter().copied(), whole, step, 2).fingerprint()
+        };
+        let all = [
+            plan(&[9], &[], 2),
+            plan(&[8], &[], 2),
+            plan(&[9], &[], 3),
+            plan(&[9], &[1], 2),
+            plan(&[4, 5], &[], 2),
+        ];
         assert!((0..5).all(|one| (0..one).all(|other| all[one] != all[other])));
     }
 }

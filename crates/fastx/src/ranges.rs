@@ -1,11 +1,14 @@
-//! Plain files in byte ranges, each read by one thread, all together exactly what one thread would read.
+//! Plain files in byte ranges, each read by one thread, all together exactly what one thread would
+//! read.
 //!
-//! A file is cut every `batch_bytes`. In FASTA a range's letters are those whose bytes lie in it; when it begins inside
-//! a record it continues that record, and the letters before it that k-mers need are looked up backwards ([`Back`]).
-//! In FASTQ a range's records are those whose headers begin in it. The first range begins with a record; every other
-//! *guesses* its first record. Reading from a true record start is exact whatever the lines look like, so the guesses
-//! are right if and only if each range ends where the next one guessed its start. This chain is checked as ranges are
-//! done, and a broken one is an error, [`Error::NeedsSerial`]. What a caller got before is as void as after any error.
+//! A file is cut every `batch_bytes`. In FASTA a range's letters are those whose bytes lie in it;
+//! when it begins inside a record it continues that record, and the letters before it that k-mers
+//! need are looked up backwards ([`Back`]). In FASTQ a range's records are those whose headers
+//! begin in it. The first range begins with a record; every other *guesses* its first record.
+//! Reading from a true record start is exact whatever the lines look like, so the guesses are right
+//! if and only if each range ends where the next one guessed its start. This chain is checked as
+//! ranges are done, and a broken one is an error, [`Error::NeedsSerial`]. What a caller got before
+//! is as void as after any error.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -58,8 +61,9 @@ enum Line {
 /// From a place so far behind the start of its line the start is not searched twice.
 const LONG_LINE: u64 = 64 << 10;
 
-/// How far the start of a line is looked for where a chunk begins inside it. What is longer is hardly a header, and in lines of
-/// gigabytes every chunk would be read as often as there are chunks behind it.
+/// How far the start of a line is looked for where a chunk begins inside it. What is longer is
+/// hardly a header, and in lines of gigabytes every chunk would be read as often as there are
+/// chunks behind it.
 const FAR: u64 = 1 << 20;
 
 /// Where a range's first record starts, if there is one, and where its last record ends.
@@ -98,7 +102,10 @@ impl Ranges {
     pub(crate) fn new(index: usize, format: Format, bytes: Range<u64>, step: usize) -> Ranges {
         let step = step as u64;
         let count = (bytes.end - bytes.start).div_ceil(step) as usize;
-        let chain = Mutex::new(Chain { end: bytes.start, ..Chain::default() });
+        let chain = Mutex::new(Chain {
+            end: bytes.start,
+            ..Chain::default()
+        });
         Ranges {
             index,
             format,
@@ -117,20 +124,29 @@ impl Ranges {
     }
 
     /// Fills the batch with the records of a range.
-    pub(crate) fn read(&self, range: usize, reading: &Reading, batch: &mut Batch) -> Result<(), Error> {
+    pub(crate) fn read(
+        &self,
+        range: usize,
+        reading: &Reading,
+        batch: &mut Batch,
+    ) -> Result<(), Error> {
         batch.records.clear();
         batch.input = self.index;
         batch.first_record = None;
         let file = self.open(reading)?;
         let bytes = self.bytes_of(range);
-        let _parse = info_span!(target: "gyrase::trace", "parse", bytes = bytes.end - bytes.start).entered();
+        let _parse =
+            info_span!(target: "gyrase::trace", "parse", bytes = bytes.end - bytes.start).entered();
         let done = match self.format {
             Format::Fasta => self.fasta(&file, bytes.clone(), u64::MAX, reading, batch),
             Format::Fastq => self.fastq(&file, range, bytes.clone(), reading, batch),
         };
         done.map_err(|failed| self.error(failed, bytes.start, reading))?;
         if self.left.fetch_sub(1, Relaxed) == 1 {
-            *self.file.lock().expect("no thread panics while it opens a file") = None;
+            *self
+                .file
+                .lock()
+                .expect("no thread panics while it opens a file") = None;
         }
         reading.read.fetch_add(bytes.end - bytes.start, Relaxed);
         reading.mask(batch);
@@ -152,7 +168,10 @@ impl Ranges {
     }
 
     fn open(&self, reading: &Reading) -> Result<Arc<File>, Error> {
-        let mut file = self.file.lock().expect("no thread panics while it opens a file");
+        let mut file = self
+            .file
+            .lock()
+            .expect("no thread panics while it opens a file");
         if let Some(file) = &*file {
             return Ok(file.clone());
         }
@@ -179,7 +198,14 @@ impl Ranges {
     }
 
     /// Makes `text[at..]` hold the file's bytes from `from` on, up to `to` or the end of the file.
-    pub(crate) fn load(&self, file: &File, text: &mut Vec<u8>, at: usize, from: u64, to: u64) -> io::Result<()> {
+    pub(crate) fn load(
+        &self,
+        file: &File,
+        text: &mut Vec<u8>,
+        at: usize,
+        from: u64,
+        to: u64,
+    ) -> io::Result<()> {
         let length = self.bytes.end.min(to).saturating_sub(from) as usize;
         text.resize(at + length, 0);
         let _read = info_span!(target: "gyrase::trace", "read", bytes = length).entered();
@@ -194,7 +220,11 @@ impl Ranges {
         reading: &Reading,
         batch: &mut Batch,
     ) -> Result<(), Failed> {
-        let base = if range == 0 { bytes.start } else { bytes.start - 1 };
+        let base = if range == 0 {
+            bytes.start
+        } else {
+            bytes.start - 1
+        };
         let limit = (bytes.end - base) as usize;
         let mut to = bytes.end + MARGIN;
         self.load(file, &mut batch.text, 0, base, to)?;
@@ -209,20 +239,36 @@ impl Ranges {
         };
         let start = loop {
             let last = base + batch.text.len() as u64 == self.bytes.end;
-            let guessed = if range == 0 { Guess::At(0) } else { first_record(&batch.text, limit, last) };
+            let guessed = if range == 0 {
+                Guess::At(0)
+            } else {
+                first_record(&batch.text, limit, last)
+            };
             match guessed {
                 Guess::At(at) => break Some(at),
                 Guess::None => break None,
                 Guess::More => more(&mut batch.text, &mut to)?,
             }
         };
-        let Some(start) = start else { return self.link(range, (None, 0)) };
+        let Some(start) = start else {
+            return self.link(range, (None, 0));
+        };
         let mut at = start;
         loop {
             let last = base + batch.text.len() as u64 == self.bytes.end;
-            let window = Window { bytes: at..batch.text.len(), limit, last };
+            let window = Window {
+                bytes: at..batch.text.len(),
+                limit,
+                last,
+            };
             let place = &mut Place::default();
-            at = fastq::parse(&mut batch.text, &window, reading.rules, place, &mut batch.records)?;
+            at = fastq::parse(
+                &mut batch.text,
+                &window,
+                reading.rules,
+                place,
+                &mut batch.records,
+            )?;
             if last || at >= limit && at < window.bytes.end {
                 break;
             }
@@ -242,9 +288,10 @@ impl Ranges {
         self.fasta(file, bytes, FAR, reading, batch)
     }
 
-    /// Fails where the next chunk takes the line that it begins in for a sequence and it is none, as far as this chunk knows: all
-    /// its bytes from `chunk.start` on were read. The chunk before has checked what this one took its first line for, and the first
-    /// of a file takes nothing for anything: if nobody fails all were right.
+    /// Fails where the next chunk takes the line that it begins in for a sequence and it is none,
+    /// as far as this chunk knows: all its bytes from `chunk.start` on were read. The chunk before
+    /// has checked what this one took its first line for, and the first of a file takes nothing for
+    /// anything: if nobody fails all were right.
     pub(crate) fn check_line(&self, file: &File, chunk: Range<u64>) -> Result<(), Failed> {
         let mut back = Back::new(file, self.bytes.start);
         let near = self.bytes.start.max(chunk.end.saturating_sub(FAR));
@@ -258,15 +305,17 @@ impl Ranges {
             }
             None => (chunk.start, self.line(&mut back, chunk.start, FAR)?),
         };
-        let line = back.after_line_end(from, chunk.end)?.map_or(known, Line::From);
+        let line = back
+            .after_line_end(from, chunk.end)?
+            .map_or(known, Line::From);
         match line {
             Line::From(start) if matches!(back.byte(start)?, b'>' | b';') => Err(Failed::Text),
             _ => Ok(()),
         }
     }
 
-    /// Fills the batch with what lies in any bytes of a FASTA file. The start of the line that they begin in is looked for in `far`
-    /// bytes.
+    /// Fills the batch with what lies in any bytes of a FASTA file. The start of the line that they
+    /// begin in is looked for in `far` bytes.
     fn fasta(
         &self,
         file: &File,
@@ -281,7 +330,12 @@ impl Ranges {
         self.load(file, text, front, bytes.start, bytes.end + 1)?;
         self.load_last_header(file, text, front..end, bytes.start)?;
         let goes_on = bytes.end < self.bytes.end && !(text[end - 1] == b'\n' && text[end] == b'>');
-        let mut work = Work { text, records, rules: reading.rules, place: &mut Place::default() };
+        let mut work = Work {
+            text,
+            records,
+            rules: reading.rules,
+            place: &mut Place::default(),
+        };
         let mut at = front;
         if bytes.start > self.bytes.start {
             let before = self.before(file, bytes.start, far, front)?;
@@ -297,15 +351,30 @@ impl Ranges {
     }
 
     /// Loads the last header of the range (whose first byte is at `from` in the file) to its end.
-    fn load_last_header(&self, file: &File, text: &mut Vec<u8>, range: Range<usize>, from: u64) -> io::Result<()> {
+    fn load_last_header(
+        &self,
+        file: &File,
+        text: &mut Vec<u8>,
+        range: Range<usize>,
+        from: u64,
+    ) -> io::Result<()> {
         let front = range.start;
         let header = fasta::last_header(text, front, range.end).unwrap_or(front);
         let size = front + (self.bytes.end - from) as usize;
         let mut searched = header;
-        while text[header] == b'>' && text.len() < size && memchr(b'\n', &text[searched..]).is_none() {
+        while text[header] == b'>'
+            && text.len() < size
+            && memchr(b'\n', &text[searched..]).is_none()
+        {
             searched = text.len();
             let next = from + (searched - front) as u64;
-            self.load(file, text, searched, next, next + MARGIN.max((searched - header) as u64))?;
+            self.load(
+                file,
+                text,
+                searched,
+                next,
+                next + MARGIN.max((searched - header) as u64),
+            )?;
         }
         Ok(())
     }
@@ -314,23 +383,40 @@ impl Ranges {
     fn before(&self, file: &File, start: u64, far: u64, overlap: usize) -> Result<Before, Failed> {
         let mut back = Back::new(file, self.bytes.start);
         if back.byte(start - 1)? == b'\n' {
-            return Ok(Before { line_start: true, skip: false, letters: back.letters(start, None, overlap)? });
+            return Ok(Before {
+                line_start: true,
+                skip: false,
+                letters: back.letters(start, None, overlap)?,
+            });
         }
         let Line::From(line) = self.line(&mut back, start, far)? else {
             let letters = back.letters(start, Some(start - far), overlap)?;
             // Fewer only where a line is of spaces.
             let enough = letters.len() == overlap;
-            return if enough { Ok(Before { line_start: false, skip: false, letters }) } else { Err(Failed::Text) };
+            return if enough {
+                Ok(Before {
+                    line_start: false,
+                    skip: false,
+                    letters,
+                })
+            } else {
+                Err(Failed::Text)
+            };
         };
         let (skip, letters) = match back.byte(line)? {
             b'>' => (true, Vec::new()),
             b';' => (true, back.letters(line, None, overlap)?),
             _ => (false, back.letters(start, Some(line), overlap)?),
         };
-        Ok(Before { line_start: false, skip, letters })
+        Ok(Before {
+            line_start: false,
+            skip,
+            letters,
+        })
     }
 
-    /// The line that a place lies in. Ranges tell each other, so that a line of many ranges is searched once.
+    /// The line that a place lies in. Ranges tell each other, so that a line of many ranges is
+    /// searched once.
     fn line(&self, back: &mut Back, place: u64, far: u64) -> io::Result<Line> {
         let first = (self.bytes.start, Line::From(self.bytes.start));
         let (from, known) = self.nearest(self.bytes.start..place + 1).unwrap_or(first);
@@ -341,7 +427,10 @@ impl Ranges {
             None => Line::Long,
         };
         if !matches!(line, Line::From(start) if place - start <= LONG_LINE) {
-            self.lines.lock().expect("no thread panics here").insert(place, line);
+            self.lines
+                .lock()
+                .expect("no thread panics here")
+                .insert(place, line);
         }
         Ok(line)
     }
@@ -349,7 +438,10 @@ impl Ranges {
     /// The last of the places that something is known of, and what.
     fn nearest(&self, places: Range<u64>) -> Option<(u64, Line)> {
         let lines = self.lines.lock().expect("no thread panics here");
-        lines.range(places).next_back().map(|(&place, &line)| (place, line))
+        lines
+            .range(places)
+            .next_back()
+            .map(|(&place, &line)| (place, line))
     }
 }
 
@@ -363,8 +455,14 @@ struct Before {
     letters: Vec<u8>,
 }
 
-/// Reads the rest of the record that the range begins inside of; returns where the next record or the range's end is.
-fn continued(work: &mut Work, range: Range<usize>, before: Before, goes_on: bool) -> Result<usize, Fault> {
+/// Reads the rest of the record that the range begins inside of; returns where the next record or
+/// the range's end is.
+fn continued(
+    work: &mut Work,
+    range: Range<usize>,
+    before: Before,
+    goes_on: bool,
+) -> Result<usize, Fault> {
     let mut from = range.start;
     if before.skip {
         from = memchr(b'\n', &work.text[range.clone()]).map_or(range.end, |end| from + end + 1);
@@ -372,10 +470,18 @@ fn continued(work: &mut Work, range: Range<usize>, before: Before, goes_on: bool
     let overlap = before.letters.len();
     let at = from - overlap;
     work.text[at..from].copy_from_slice(&before.letters);
-    let open = Open { overlap, line_start: before.line_start || before.skip, ..Open::default() };
+    let open = Open {
+        overlap,
+        line_start: before.line_start || before.skip,
+        ..Open::default()
+    };
     let tail = work.rest(at..range.end, !goes_on, &open)?;
     work.judge_part(&tail)?;
-    Ok(if tail.next < range.end && work.text[tail.next] == b'>' { tail.next } else { range.end })
+    Ok(if tail.next < range.end && work.text[tail.next] == b'>' {
+        tail.next
+    } else {
+        range.end
+    })
 }
 
 /// The first record start of a text that begins with the byte before it.
@@ -389,7 +495,9 @@ pub(crate) fn first_record(text: &[u8], limit: usize, last: bool) -> Guess {
 /// A file that is shorter than it was.
 fn shrunk(error: io::Error) -> io::Error {
     match error.kind() {
-        io::ErrorKind::UnexpectedEof => io::Error::other("the file became shorter while it was read"),
+        io::ErrorKind::UnexpectedEof => {
+            io::Error::other("the file became shorter while it was read")
+        }
         _ => error,
     }
 }

@@ -12,7 +12,8 @@ use crate::inputs::{Looked, look, look_at};
 use crate::options::{Input, Options};
 use crate::stream::{Asked, Reading, Stream};
 
-/// One input, read from front to end: batches come in its order and know the number of their first record.
+/// One input, read from front to end: batches come in its order and know the number of their first
+/// record.
 pub struct Reader {
     reading: Reading,
     stream: Option<Stream>,
@@ -31,8 +32,21 @@ impl Reader {
     ///
     /// # Errors
     /// The stream fails, or starts neither as FASTA nor as FASTQ.
-    pub fn from_read(name: &str, bytes: impl Read + Send + 'static, options: &Options) -> Result<Reader, Error> {
-        Ok(Reader::new(look_at(Path::new(name), name.to_owned(), None, Box::new(bytes), options)?, options))
+    pub fn from_read(
+        name: &str,
+        bytes: impl Read + Send + 'static,
+        options: &Options,
+    ) -> Result<Reader, Error> {
+        Ok(Reader::new(
+            look_at(
+                Path::new(name),
+                name.to_owned(),
+                None,
+                Box::new(bytes),
+                options,
+            )?,
+            options,
+        ))
     }
 
     /// Reads what was looked at, and counts the stored bytes that it reads in `read`.
@@ -44,7 +58,10 @@ impl Reader {
 
     fn new(looked: Looked, options: &Options) -> Reader {
         let stream = (!looked.empty).then(|| Stream::new(0, looked.origin));
-        Reader { reading: Reading::new(vec![looked.input], options), stream }
+        Reader {
+            reading: Reading::new(vec![looked.input], options),
+            stream,
+        }
     }
 
     /// Fills the batch with the next records; false when there are no more.
@@ -77,6 +94,8 @@ impl Reader {
 
 impl std::fmt::Debug for Reader {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        f.debug_struct("Reader").field("input", self.input()).finish_non_exhaustive()
+        f.debug_struct("Reader")
+            .field("input", self.input())
+            .finish_non_exhaustive()
     }
 }

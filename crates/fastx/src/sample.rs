@@ -1,4 +1,5 @@
-//! What the start of an input tells of all of it: how far it is compressed, and how much of its text is sequence.
+//! What the start of an input tells of all of it: how far it is compressed, and how much of its
+//! text is sequence.
 
 use std::fs::File;
 use std::io::{self, Cursor, Read};
@@ -11,7 +12,8 @@ use crate::options::{Format, Input, Options};
 use crate::reader::Reader;
 use crate::source::{ANY_WINDOW, Bytes, decompressed};
 
-/// Bytes that are read from the file at a time, so that what the text came from is known to so many.
+/// Bytes that are read from the file at a time, so that what the text came from is known to so
+/// many.
 const STEP: u64 = 4 << 10;
 
 /// Bytes of text that are taken at a time.
@@ -31,18 +33,26 @@ pub struct Sample {
 }
 
 impl Input {
-    /// Reads the first `most` bytes of text. `None` for a pipe, which could not be read again, and where nothing can be told: the
-    /// file cannot be read or decompressed, or its first record is longer than the sample.
+    /// Reads the first `most` bytes of text. `None` for a pipe, which could not be read again, and
+    /// where nothing can be told: the file cannot be read or decompressed, or its first record is
+    /// longer than the sample.
     pub fn sample(&self, most: usize) -> Option<Sample> {
         let size = self.size?;
         let stored = Arc::new(AtomicU64::new(0));
-        let file: Bytes = Box::new(Steps { file: File::open(&self.path).ok()?, read: Arc::clone(&stored) });
+        let file: Bytes = Box::new(Steps {
+            file: File::open(&self.path).ok()?,
+            read: Arc::clone(&stored),
+        });
         let mut reader = decompressed(file, self.compression, ANY_WINDOW).ok()?;
         let (mut text, mut known, mut ended) = (Vec::new(), (0, 0), false);
         while text.len() < most && !ended {
             let before = (stored.load(Relaxed), text.len());
             // Damage is told when the file is read in earnest; here it only ends the sample.
-            let read = reader.by_ref().take(PIECE).read_to_end(&mut text).unwrap_or(0);
+            let read = reader
+                .by_ref()
+                .take(PIECE)
+                .read_to_end(&mut text)
+                .unwrap_or(0);
             ended = read == 0;
             // Who asks for more has given away all that it had.
             if stored.load(Relaxed) > before.0 && before.1 > 0 {
@@ -56,19 +66,31 @@ impl Input {
         text.truncate(known.1);
         let length = text.len() as u64;
         let letters = if length == 0 { 0 } else { letters(text)? };
-        Some(Sample { stored: known.0, text: length, letters, whole })
+        Some(Sample {
+            stored: known.0,
+            text: length,
+            letters,
+            whole,
+        })
     }
 }
 
 /// Letters of the records of a text, the last of which may be cut short.
 fn letters(text: Vec<u8>) -> Option<u64> {
     // Small batches: the one in which the text breaks off is lost.
-    let options = Options { batch_bytes: PIECE as usize, ..Options::default() };
+    let options = Options {
+        batch_bytes: PIECE as usize,
+        ..Options::default()
+    };
     let mut reader = Reader::from_read("sample", Cursor::new(text), &options).ok()?;
     let format = reader.input().format;
     let (mut batch, mut letters) = (Batch::default(), 0);
     while matches!(reader.next_batch(&mut batch), Ok(true)) {
-        letters += batch.records.iter().map(|record| record.letters.len() as u64).sum::<u64>();
+        letters += batch
+            .records
+            .iter()
+            .map(|record| record.letters.len() as u64)
+            .sum::<u64>();
     }
     (letters > 0 || format != Some(Format::Fastq)).then_some(letters)
 }
@@ -101,7 +123,9 @@ mod tests {
             batch.text.extend_from_slice(b"read");
             for alphabet in [b"ACGTACGT", b"FFFFFF,:"] {
                 for _ in 0..100 {
-                    state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                    state = state
+                        .wrapping_mul(6364136223846793005)
+                        .wrapping_add(1442695040888963407);
                     batch.text.push(alphabet[(state >> 61) as usize]);
                 }
             }
@@ -123,14 +147,22 @@ mod tests {
         (0..reads).for_each(|index| writer.write_record(&batch, index).unwrap());
         writer.finish().unwrap();
         let inputs = Inputs::open(std::slice::from_ref(&path), Options::default()).unwrap();
-        (inputs.total_bytes().unwrap(), inputs.inputs()[0].sample(4 << 20))
+        (
+            inputs.total_bytes().unwrap(),
+            inputs.inputs()[0].sample(4 << 20),
+        )
     }
 
     #[test]
     fn a_small_input_is_measured_as_a_whole() {
         for compression in Compression::ALL {
             let (stored, found) = sample(1000, compression);
-            let want = Sample { stored, text: 210_000, letters: 100_000, whole: true };
+            let want = Sample {
+                stored,
+                text: 210_000,
+                letters: 100_000,
+                whole: true,
+            };
             assert_eq!(found, Some(want), "{compression}");
             let empty = sample(0, compression).1.unwrap();
             assert_eq!((empty.text, empty.letters), (0, 0), "{compression}");
@@ -140,12 +172,20 @@ mod tests {
     #[test]
     fn the_start_of_a_large_input_tells_its_letters() {
         let reads = 25_000;
-        for compression in [Compression::Plain, Compression::Bgzf, Compression::Zstd, Compression::Bzip2] {
+        for compression in [
+            Compression::Plain,
+            Compression::Bgzf,
+            Compression::Zstd,
+            Compression::Bzip2,
+        ] {
             let (stored, found) = sample(reads, compression);
             let found = found.unwrap();
             let letters = found.letters as f64 / found.stored as f64 * stored as f64;
             let error = letters / (100.0 * reads as f64) - 1.0;
-            assert!(!found.whole && error.abs() < 0.02, "{compression}: {error} {found:?}");
+            assert!(
+                !found.whole && error.abs() < 0.02,
+                "{compression}: {error} {found:?}"
+            );
         }
     }
 
@@ -160,6 +200,14 @@ mod tests {
             size: None,
         };
         assert_eq!(pipe.sample(1 << 20), None);
-        assert_eq!(Input { size: Some(9), path: "nowhere".into(), ..pipe }.sample(1 << 20), None);
+        assert_eq!(
+            Input {
+                size: Some(9),
+                path: "nowhere".into(),
+                ..pipe
+            }
+            .sample(1 << 20),
+            None
+        );
     }
 }

@@ -41,7 +41,8 @@ pub(crate) fn compression(head: &[u8]) -> Compression {
     }
 }
 
-/// As much of the text behind the first bytes as can be had; damage shows later, when it is read in earnest.
+/// As much of the text behind the first bytes as can be had; damage shows later, when it is read in
+/// earnest.
 pub(crate) fn text(head: Vec<u8>, compression: Compression) -> Vec<u8> {
     if compression == Compression::Plain {
         return head;
@@ -78,8 +79,14 @@ pub(crate) fn look(text: &[u8]) -> Start {
 
 /// What the text begins with, after a byte order mark and white space.
 pub(crate) fn start(text: &[u8]) -> Start {
-    let skipped = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
-    let Some(place) = text[skipped..].iter().position(|&byte| !is_space(byte)) else { return Start::Blank };
+    let skipped = if text.starts_with(BYTE_ORDER_MARK) {
+        BYTE_ORDER_MARK.len()
+    } else {
+        0
+    };
+    let Some(place) = text[skipped..].iter().position(|&byte| !is_space(byte)) else {
+        return Start::Blank;
+    };
     let text = &text[skipped + place..];
     match text[0] {
         b'>' | b';' => Start::Records(Format::Fasta, skipped + place),
@@ -88,9 +95,14 @@ pub(crate) fn start(text: &[u8]) -> Start {
     }
 }
 
-/// Where the first record of a text starts, if byte ranges can start there; no more than `length` bytes are looked at
-/// for wrapped records.
-pub(crate) fn range_start(format: Format, text: &mut [u8], at: usize, length: usize) -> Option<usize> {
+/// Where the first record of a text starts, if byte ranges can start there; no more than `length`
+/// bytes are looked at for wrapped records.
+pub(crate) fn range_start(
+    format: Format,
+    text: &mut [u8],
+    at: usize,
+    length: usize,
+) -> Option<usize> {
     let end = text.len().min(at + length.min(TEXT));
     match format {
         Format::Fasta => first_header(text, at),
@@ -98,7 +110,8 @@ pub(crate) fn range_start(format: Format, text: &mut [u8], at: usize, length: us
     }
 }
 
-/// The first header of a FASTA text, after the comments from `at` on; `None` when it lies behind the text.
+/// The first header of a FASTA text, after the comments from `at` on; `None` when it lies behind
+/// the text.
 fn first_header(text: &[u8], mut at: usize) -> Option<usize> {
     loop {
         match *text.get(at)? {
@@ -112,7 +125,10 @@ fn first_header(text: &[u8], mut at: usize) -> Option<usize> {
 /// Formats that are often given by mistake.
 fn foreign(text: &[u8]) -> Option<&'static str> {
     const KNOWN: [(&[u8], &str); 18] = [
-        (b"GYRASEK\n", "a .gyk database, of k-mers that are counted already; see `gyrase kmers`"),
+        (
+            b"GYRASEK\n",
+            "a .gyk database, of k-mers that are counted already; see `gyrase kmers`",
+        ),
         (b"KMCP", "a KMC database; `gyrase kmers import` reads it"),
         (b"KMCS", "a KMC database; `gyrase kmers import` reads it"),
         (b"KFF", "a KFF file; `gyrase kmers import` reads it"),
@@ -120,34 +136,60 @@ fn foreign(text: &[u8]) -> Option<&'static str> {
         (b"CRAM", "a CRAM file; convert it with `samtools fastq`"),
         (b"@HD\tVN:", "a SAM file; convert it with `samtools fastq`"),
         (b"@SQ\tSN:", "a SAM file; convert it with `samtools fastq`"),
-        (b"NCBI.sra", "an SRA archive; convert it with `fasterq-dump`"),
+        (
+            b"NCBI.sra",
+            "an SRA archive; convert it with `fasterq-dump`",
+        ),
         (b"PK\x03\x04", "a zip archive; unpack it first"),
         (b"\x1f\x9d", "a file of `compress` (.Z); unpack it first"),
-        (b"\x89HDF", "an HDF5 (fast5) file; FASTQ comes from a basecaller"),
+        (
+            b"\x89HDF",
+            "an HDF5 (fast5) file; FASTQ comes from a basecaller",
+        ),
         (b"POD5", "a POD5 file; FASTQ comes from a basecaller"),
         (b"LOCUS", "a GenBank file; convert it to FASTA first"),
         (b"\xff\xfe", "UTF-16 text; save it as plain text (UTF-8)"),
         (b"\xfe\xff", "UTF-16 text; save it as plain text (UTF-8)"),
-        (b"<", "a line that starts with '<' (a web page instead of the download?)"),
+        (
+            b"<",
+            "a line that starts with '<' (a web page instead of the download?)",
+        ),
         (b".sra", "an SRA archive; convert it with `fasterq-dump`"),
     ];
     // The length of the JSON object behind it, in nine digits.
     if text.get(9) == Some(&b'{') && text[..9].iter().all(u8::is_ascii_digit) {
-        return Some("a binary file of Jellyfish; give `jellyfish dump -c FILE` to `gyrase kmers import -`");
+        return Some(
+            "a binary file of Jellyfish; give `jellyfish dump -c FILE` to `gyrase kmers import -`",
+        );
     }
     if text.get(257..262) == Some(b"ustar") {
         return Some("a tar archive; unpack it first");
     }
-    if memchr(b'\n', text).is_none() && memchr(b'\r', text).is_some_and(|place| place + 1 < text.len()) {
-        return Some("line ends of old Macs (carriage return alone); convert them first, as with `tr '\\r' '\\n'`");
+    if memchr(b'\n', text).is_none()
+        && memchr(b'\r', text).is_some_and(|place| place + 1 < text.len())
+    {
+        return Some(
+            "line ends of old Macs (carriage return alone); convert them first, as with `tr '\\r' '\\n'`",
+        );
     }
-    KNOWN.iter().find(|(magic, _)| text.starts_with(magic)).map(|&(_, name)| name)
+    KNOWN
+        .iter()
+        .find(|(magic, _)| text.starts_with(magic))
+        .map(|&(_, name)| name)
 }
 
 /// The fault of a text that starts with neither format, found where it had to be known.
 pub(crate) fn unknown(text: &[u8], line: u64) -> Fault {
     let found = text.first().copied().unwrap_or(b'\n');
-    Fault { record: 1, line, name: Vec::new(), problem: Problem::NoHeader { format: Format::Fasta, found } }
+    Fault {
+        record: 1,
+        line,
+        name: Vec::new(),
+        problem: Problem::NoHeader {
+            format: Format::Fasta,
+            found,
+        },
+    }
 }
 
 #[cfg(test)]
@@ -156,12 +198,17 @@ mod tests {
 
     #[test]
     fn formats_are_known_by_content() {
-        assert_eq!(start(b"\xef\xbb\xbf\r\n >a"), Start::Records(Format::Fasta, 6));
+        assert_eq!(
+            start(b"\xef\xbb\xbf\r\n >a"),
+            Start::Records(Format::Fasta, 6)
+        );
         assert_eq!(start(b"; comment\n>a"), Start::Records(Format::Fasta, 0));
         assert_eq!(start(b"@a\nA\n+\nI\n"), Start::Records(Format::Fastq, 0));
         assert_eq!(start(b" \n\t\r\n"), Start::Blank);
         assert_eq!(start(b""), Start::Blank);
-        assert!(matches!(look(b"@HD\tVN:1.6\n"), Start::Other(found) if found.contains("samtools")));
+        assert!(
+            matches!(look(b"@HD\tVN:1.6\n"), Start::Other(found) if found.contains("samtools"))
+        );
         for (text, verb) in [
             (&b"GYRASEK\n\x01"[..], "gyrase kmers"),
             (b"KMCP\0", "import"),
@@ -169,7 +216,10 @@ mod tests {
             (b"KFF\x01", "import"),
             (b"000000123{\"a\":1}", "jellyfish dump"),
         ] {
-            assert!(matches!(look(text), Start::Other(found) if found.contains(verb)), "{text:?}");
+            assert!(
+                matches!(look(text), Start::Other(found) if found.contains(verb)),
+                "{text:?}"
+            );
         }
         assert!(matches!(look(b"ACGT\n"), Start::Other(found) if found.contains("'A'")));
         assert!(matches!(look(b">a\rACGT\r"), Start::Other(found) if found.contains("Mac")));

@@ -30,8 +30,13 @@ pub(crate) type Bytes = Box<dyn Read + Send>;
 /// Any window that zstd can have.
 pub(crate) const ANY_WINDOW: u64 = 1 << 31;
 
-/// The text of a compressed stream; BGZF is read as the gzip that it is, zstd with windows of so many bytes.
-pub(crate) fn decompressed(input: Bytes, compression: Compression, most_window: u64) -> io::Result<Bytes> {
+/// The text of a compressed stream; BGZF is read as the gzip that it is, zstd with windows of so
+/// many bytes.
+pub(crate) fn decompressed(
+    input: Bytes,
+    compression: Compression,
+    most_window: u64,
+) -> io::Result<Bytes> {
     let buffered = |input| BufReader::with_capacity(BUFFER, input);
     Ok(match compression {
         Compression::Plain => input,
@@ -47,28 +52,43 @@ pub(crate) fn decompressed(input: Bytes, compression: Compression, most_window: 
     })
 }
 
-/// The text behind any stream of bytes, compressed (which shows in its first bytes) or not: for texts that hold no reads.
+/// The text behind any stream of bytes, compressed (which shows in its first bytes) or not: for
+/// texts that hold no reads.
 ///
 /// # Errors
-/// The stream fails. Reading the text fails with [`io::ErrorKind::UnexpectedEof`] where compressed data stop too early, and
-/// with an error that is not the system's where they are damaged.
+/// The stream fails. Reading the text fails with [`io::ErrorKind::UnexpectedEof`] where compressed
+/// data stop too early, and with an error that is not the system's where they are damaged.
 pub fn decompress(mut bytes: impl Read + Send + 'static) -> io::Result<Box<dyn Read + Send>> {
     let mut head = Vec::new();
     bytes.by_ref().take(HEAD).read_to_end(&mut head)?;
     let compression = sniff::compression(&head);
-    decompressed(Box::new(Cursor::new(head).chain(bytes)), compression, ANY_WINDOW)
+    decompressed(
+        Box::new(Cursor::new(head).chain(bytes)),
+        compression,
+        ANY_WINDOW,
+    )
 }
 
 /// Opens a file and says which of the ways to fail it was.
 pub(crate) fn open(path: &Path) -> Result<File, Error> {
     let _open = info_span!(target: "gyrase::trace", "open").entered();
     let file = File::open(path).map_err(|source| match source.kind() {
-        io::ErrorKind::NotFound => Error::NotFound { path: path.to_path_buf() },
-        _ => Error::Open { path: path.to_path_buf(), source },
+        io::ErrorKind::NotFound => Error::NotFound {
+            path: path.to_path_buf(),
+        },
+        _ => Error::Open {
+            path: path.to_path_buf(),
+            source,
+        },
     })?;
-    let metadata = file.metadata().map_err(|source| Error::Open { path: path.to_path_buf(), source })?;
+    let metadata = file.metadata().map_err(|source| Error::Open {
+        path: path.to_path_buf(),
+        source,
+    })?;
     if metadata.is_dir() {
-        return Err(Error::IsDirectory { path: path.to_path_buf() });
+        return Err(Error::IsDirectory {
+            path: path.to_path_buf(),
+        });
     }
     Ok(file)
 }
@@ -91,8 +111,9 @@ impl Read for Counted {
     }
 }
 
-/// A stream before it is read: a file that is opened when its turn comes (there may be more files than a process may
-/// have open), a pipe that is open and whose first bytes were looked at, or one that is left for whoever reads it.
+/// A stream before it is read: a file that is opened when its turn comes (there may be more files
+/// than a process may have open), a pipe that is open and whose first bytes were looked at, or one
+/// that is left for whoever reads it.
 pub(crate) enum Origin {
     File,
     Pipe { head: Vec<u8>, rest: Bytes },
@@ -129,7 +150,11 @@ impl Source {
         most_window: u64,
         total: &Arc<AtomicU64>,
     ) -> Result<Source, Error> {
-        let failed = |source| Error::Read { input: input.name.clone(), at: 0, source };
+        let failed = |source| Error::Read {
+            input: input.name.clone(),
+            at: 0,
+            source,
+        };
         let mut compression = input.compression;
         let bytes: Bytes = match origin {
             Origin::File => Box::new(open(&input.path)?),
@@ -142,10 +167,16 @@ impl Source {
             }
         };
         let count = Arc::new(AtomicU64::new(0));
-        let bytes = Box::new(Counted { input: bytes, count: count.clone(), total: total.clone() });
+        let bytes = Box::new(Counted {
+            input: bytes,
+            count: count.clone(),
+            total: total.clone(),
+        });
         let kind = match compression {
             Compression::Bgzf => Kind::Blocks(Box::new(BufReader::with_capacity(BUFFER, bytes))),
-            _ => Kind::Text(decompressed(bytes, compression, most_window.max(input.window)).map_err(failed)?),
+            _ => Kind::Text(
+                decompressed(bytes, compression, most_window.max(input.window)).map_err(failed)?,
+            ),
         };
         Ok(Source { kind, count })
     }
@@ -153,7 +184,10 @@ impl Source {
     /// Fills `out` with text, or `blocks` with blocks of about as many bytes of text.
     pub(crate) fn fill(&mut self, out: &mut [u8], blocks: &mut Blocks) -> Filled {
         blocks.clear();
-        let (read, before) = (info_span!(target: "gyrase::trace", "read", bytes = Empty).entered(), self.count());
+        let (read, before) = (
+            info_span!(target: "gyrase::trace", "read", bytes = Empty).entered(),
+            self.count(),
+        );
         let filled = match &mut self.kind {
             Kind::Text(bytes) => fill(bytes.as_mut(), out),
             Kind::Blocks(bytes) => {
@@ -179,7 +213,11 @@ impl Source {
             }
             Err(error) => (true, Some(error)),
         };
-        Filled { length: 0, last, error }
+        Filled {
+            length: 0,
+            last,
+            error,
+        }
     }
 
     /// Compressed bytes that were read.
@@ -188,15 +226,27 @@ impl Source {
     }
 
     /// The error of a reading as one of the input.
-    pub(crate) fn explain(compression: Compression, input: &str, at: u64, source: io::Error) -> Error {
+    pub(crate) fn explain(
+        compression: Compression,
+        input: &str,
+        at: u64,
+        source: io::Error,
+    ) -> Error {
         let input = input.to_owned();
         match source.kind() {
             _ if source.raw_os_error().is_some() => Error::Read { input, at, source },
             _ if source.to_string().contains(TOO_MUCH) => Error::Window { input, at },
-            io::ErrorKind::UnexpectedEof if compression != Compression::Plain => {
-                Error::Truncated { input, compression, at }
-            }
-            _ if compression != Compression::Plain => Error::Damaged { input, compression, at, source },
+            io::ErrorKind::UnexpectedEof if compression != Compression::Plain => Error::Truncated {
+                input,
+                compression,
+                at,
+            },
+            _ if compression != Compression::Plain => Error::Damaged {
+                input,
+                compression,
+                at,
+                source,
+            },
             _ => Error::Read { input, at, source },
         }
     }
@@ -206,11 +256,27 @@ fn fill(input: &mut dyn Read, out: &mut [u8]) -> Filled {
     let mut length = 0;
     while length < out.len() {
         match input.read(&mut out[length..]) {
-            Ok(0) => return Filled { length, last: true, error: None },
+            Ok(0) => {
+                return Filled {
+                    length,
+                    last: true,
+                    error: None,
+                };
+            }
             Ok(more) => length += more,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Filled { length, last: true, error: Some(error) },
+            Err(error) => {
+                return Filled {
+                    length,
+                    last: true,
+                    error: Some(error),
+                };
+            }
         }
     }
-    Filled { length, last: false, error: None }
+    Filled {
+        length,
+        last: false,
+        error: None,
+    }
 }

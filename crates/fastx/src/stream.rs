@@ -1,11 +1,12 @@
 //! An input that is read from front to end, by many threads.
 //!
-//! Decompression and parsing cannot be split, but they can follow each other like stations of a line. A thread holds
-//! the *source* while it fills its batch with the next chunk of text (for BGZF: takes the next blocks as they are
-//! stored), and draws a ticket. It lets go of the source, decompresses its BGZF blocks, and waits for its *turn*: chunks are
-//! parsed in the order of their tickets, because only who knows where the last record of a chunk ends knows
-//! where the first of the next begins. Parsing is many times faster than decompression, so the source is what
-//! threads wait for, and there is never more than one chunk per thread in memory.
+//! Decompression and parsing cannot be split, but they can follow each other like stations of a
+//! line. A thread holds the *source* while it fills its batch with the next chunk of text (for
+//! BGZF: takes the next blocks as they are stored), and draws a ticket. It lets go of the source,
+//! decompresses its BGZF blocks, and waits for its *turn*: chunks are parsed in the order of their
+//! tickets, because only who knows where the last record of a chunk ends knows where the first of
+//! the next begins. Parsing is many times faster than decompression, so the source is what threads
+//! wait for, and there is never more than one chunk per thread in memory.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -90,13 +91,18 @@ impl Ticket {
     }
 }
 
-/// Held by a thread that has a ticket: should it panic, those that wait for it do not wait for ever.
+/// Held by a thread that has a ticket: should it panic, those that wait for it do not wait for
+/// ever.
 struct Promise<'a>(&'a Stream);
 
 impl Drop for Promise<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.0.turn.lock().unwrap_or_else(PoisonError::into_inner).failed = true;
+            self.0
+                .turn
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .failed = true;
             self.0.turned.notify_all();
         }
     }
@@ -119,18 +125,34 @@ impl Stream {
     }
 
     /// Fills the batch with the next records; waits for other threads only if `wait`.
-    pub(crate) fn ask(&self, reading: &Reading, batch: &mut Batch, wait: bool) -> Result<Asked, Error> {
+    pub(crate) fn ask(
+        &self,
+        reading: &Reading,
+        batch: &mut Batch,
+        wait: bool,
+    ) -> Result<Asked, Error> {
         let feed = match self.feed.try_lock() {
             Ok(feed) => feed,
             Err(TryLockError::WouldBlock) if !wait => return Ok(Asked::Busy),
             Err(_) => {
                 let _wait = info_span!(target: "gyrase::trace", "wait", at = "turn").entered();
-                self.feed.lock().expect("no thread panics while it holds a source")
+                self.feed
+                    .lock()
+                    .expect("no thread panics while it holds a source")
             }
         };
-        let mut blocks = reading.spare.lock().expect("no thread panics here").pop().unwrap_or_default();
+        let mut blocks = reading
+            .spare
+            .lock()
+            .expect("no thread panics here")
+            .pop()
+            .unwrap_or_default();
         let asked = self.ask_for(reading, batch, feed, &mut blocks);
-        reading.spare.lock().expect("no thread panics here").push(blocks);
+        reading
+            .spare
+            .lock()
+            .expect("no thread panics here")
+            .push(blocks);
         asked
     }
 
@@ -143,7 +165,9 @@ impl Stream {
     ) -> Result<Asked, Error> {
         let input = &reading.inputs[self.index];
         batch.input = self.index;
-        let Some(mut ticket) = self.fetch(reading, batch, feed, blocks)? else { return Ok(Asked::Ended) };
+        let Some(mut ticket) = self.fetch(reading, batch, feed, blocks)? else {
+            return Ok(Asked::Ended);
+        };
         let _promise = Promise(self);
         let chunk = ticket.expand(batch, blocks);
         let mut turn = self.wait_for(ticket.number);
@@ -156,13 +180,22 @@ impl Stream {
         drop(parse);
         let result = match (parsed, ticket.filled.error) {
             (Err(fault), _) => Err(fault.of(&input.name)),
-            (Ok(()), Some(error)) => Err(Source::explain(input.compression, &input.name, ticket.at, error)),
+            (Ok(()), Some(error)) => Err(Source::explain(
+                input.compression,
+                &input.name,
+                ticket.at,
+                error,
+            )),
             (Ok(()), None) => Ok(()),
         };
         self.pass_on(turn, result.is_err());
         result?;
         reading.mask(batch);
-        Ok(if batch.records.is_empty() { Asked::Again } else { Asked::Batch })
+        Ok(if batch.records.is_empty() {
+            Asked::Again
+        } else {
+            Asked::Batch
+        })
     }
 
     /// Takes the next chunk from the source.
@@ -176,14 +209,28 @@ impl Stream {
         if matches!(*feed, Feed::Closed(_))
             && let Feed::Closed(origin) = std::mem::replace(&mut *feed, Feed::Ended)
         {
-            let source = Source::open(&reading.inputs[self.index], origin, reading.most_window, &reading.read);
+            let source = Source::open(
+                &reading.inputs[self.index],
+                origin,
+                reading.most_window,
+                &reading.read,
+            );
             self.ended.store(source.is_err(), Relaxed);
-            *feed = Feed::Open { source: source?, tickets: 0 };
+            *feed = Feed::Open {
+                source: source?,
+                tickets: 0,
+            };
         }
-        let Feed::Open { source, tickets } = &mut *feed else { return Ok(None) };
+        let Feed::Open { source, tickets } = &mut *feed else {
+            return Ok(None);
+        };
         batch.text.resize(HEADROOM + reading.batch_bytes, 0);
         let filled = source.fill(&mut batch.text[HEADROOM..], blocks);
-        let ticket = Ticket { number: *tickets, at: source.count(), filled };
+        let ticket = Ticket {
+            number: *tickets,
+            at: source.count(),
+            filled,
+        };
         *tickets += 1;
         if ticket.filled.last || self.has_ended() {
             self.ended.store(true, Relaxed);
@@ -238,10 +285,20 @@ impl Reading {
 
     /// Writes `N` over the bases of low quality.
     pub(crate) fn mask(&self, batch: &mut Batch) {
-        let Some(least) = self.min_base_quality else { return };
-        for record in batch.records.iter().filter(|record| !record.qualities.is_empty()) {
+        let Some(least) = self.min_base_quality else {
+            return;
+        };
+        for record in batch
+            .records
+            .iter()
+            .filter(|record| !record.qualities.is_empty())
+        {
             let (front, back) = batch.text.split_at_mut(record.qualities.start as usize);
-            mask(&mut front[record.letters.range()], &back[..record.qualities.len()], least);
+            mask(
+                &mut front[record.letters.range()],
+                &back[..record.qualities.len()],
+                least,
+            );
         }
     }
 }

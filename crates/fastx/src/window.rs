@@ -1,8 +1,10 @@
-//! How much of its text a compressed input refers back to, and so keeps in memory: it says so in its first bytes.
+//! How much of its text a compressed input refers back to, and so keeps in memory: it says so in
+//! its first bytes.
 
 use crate::options::Compression;
 
-/// Bytes that the decompressor of an input that begins so keeps; 0 where it is a few hundred KiB for every input.
+/// Bytes that the decompressor of an input that begins so keeps; 0 where it is a few hundred KiB
+/// for every input.
 pub(crate) fn window(head: &[u8], compression: Compression) -> u64 {
     let found = match compression {
         Compression::Zstd => zstd(head),
@@ -35,7 +37,10 @@ fn frame(header: &[u8]) -> Option<u64> {
     let dictionary = [0, 1, 2, 4][usize::from(flags & 3)];
     let length = [1, 2, 4, 8][usize::from(flags >> 6)];
     let bytes = rest.get(dictionary..dictionary + length)?;
-    let content = bytes.iter().rev().fold(0, |content, &byte| content << 8 | u64::from(byte));
+    let content = bytes
+        .iter()
+        .rev()
+        .fold(0, |content, &byte| content << 8 | u64::from(byte));
     Some(if length == 2 { content + 256 } else { content })
 }
 
@@ -63,7 +68,10 @@ fn xz(head: &[u8]) -> Option<u64> {
 /// A number in groups of seven bits, and what follows it.
 fn number(bytes: &[u8]) -> Option<(u64, &[u8])> {
     let length = bytes.iter().take(9).position(|byte| byte & 0x80 == 0)? + 1;
-    let number = bytes[..length].iter().rev().fold(0, |number, &byte| number << 7 | u64::from(byte & 0x7f));
+    let number = bytes[..length]
+        .iter()
+        .rev()
+        .fold(0, |number, &byte| number << 7 | u64::from(byte & 0x7f));
     Some((number, &bytes[length..]))
 }
 
@@ -77,7 +85,9 @@ mod tests {
         let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), 1).unwrap();
         encoder.window_log(log).unwrap();
         if single {
-            encoder.set_pledged_src_size(Some(text.len() as u64)).unwrap();
+            encoder
+                .set_pledged_src_size(Some(text.len() as u64))
+                .unwrap();
         }
         encoder.write_all(text).unwrap();
         encoder.finish().unwrap()
@@ -119,6 +129,9 @@ mod tests {
     fn others_keep_little() {
         assert_eq!(window(b"\x1f\x8b\x08\0\0\0\0\0", Compression::Gzip), 0);
         assert_eq!(window(b"BZh9", Compression::Bzip2), 0);
-        assert_eq!(window(b"", Compression::Zstd) + window(b"", Compression::Xz), 0);
+        assert_eq!(
+            window(b"", Compression::Zstd) + window(b"", Compression::Xz),
+            0
+        );
     }
 }

@@ -12,7 +12,8 @@ use crate::options::{Compression, Format};
 /// Bytes that are collected before they are compressed or written.
 const BUFFER: usize = 64 << 10;
 
-/// Writes records to a file, which appears when [`Writer::finish`] is called and not before, or to a stream.
+/// Writes records to a file, which appears when [`Writer::finish`] is called and not before, or to
+/// a stream.
 pub struct Writer {
     encoder: Encoder,
     format: Format,
@@ -61,7 +62,10 @@ impl Encoder {
                 encoder.include_checksum(true)?;
                 Encoder::Zstd(encoder)
             }
-            Compression::Bzip2 => Encoder::Bzip2(bzip2::write::BzEncoder::new(target, bzip2::Compression::new(9))),
+            Compression::Bzip2 => Encoder::Bzip2(bzip2::write::BzEncoder::new(
+                target,
+                bzip2::Compression::new(9),
+            )),
             Compression::Xz => Encoder::Xz(liblzma::write::XzEncoder::new(target, 6)),
         })
     }
@@ -88,13 +92,23 @@ impl Encoder {
 }
 
 impl Writer {
-    /// Starts a file. Without a compression its name decides ([`Compression::for_output`]); gzip is written as BGZF.
+    /// Starts a file. Without a compression its name decides ([`Compression::for_output`]); gzip is
+    /// written as BGZF.
     ///
     /// # Errors
     /// The file cannot be created.
-    pub fn create(path: &Path, format: Format, compression: Option<Compression>) -> Result<Writer, OutputError> {
+    pub fn create(
+        path: &Path,
+        format: Format,
+        compression: Option<Compression>,
+    ) -> Result<Writer, OutputError> {
         let compression = compression.unwrap_or_else(|| Compression::for_output(path));
-        Writer::new(path, Target::File(OutputFile::create(path)?), format, compression)
+        Writer::new(
+            path,
+            Target::File(OutputFile::create(path)?),
+            format,
+            compression,
+        )
     }
 
     /// Writes to a stream; `name` is what messages call it.
@@ -110,10 +124,21 @@ impl Writer {
         Writer::new(Path::new(name), Target::Stream(stream), format, compression)
     }
 
-    fn new(path: &Path, target: Target, format: Format, compression: Compression) -> Result<Writer, OutputError> {
+    fn new(
+        path: &Path,
+        target: Target,
+        format: Format,
+        compression: Compression,
+    ) -> Result<Writer, OutputError> {
         let path = path.to_path_buf();
         match Encoder::new(target, compression) {
-            Ok(encoder) => Ok(Writer { encoder, format, width: 0, target: path, buffer: Vec::new() }),
+            Ok(encoder) => Ok(Writer {
+                encoder,
+                format,
+                width: 0,
+                target: path,
+                buffer: Vec::new(),
+            }),
             Err(source) => Err(OutputError { path, source }),
         }
     }
@@ -124,11 +149,18 @@ impl Writer {
         self
     }
 
-    /// Writes a record; `name` is the header without its `>` or `@`. FASTA leaves the qualities out.
+    /// Writes a record; `name` is the header without its `>` or `@`. FASTA leaves the qualities
+    /// out.
     ///
     /// # Errors
-    /// The file cannot be written; or FASTQ was asked for and there are not as many qualities as letters.
-    pub fn write(&mut self, name: &[u8], letters: &[u8], qualities: &[u8]) -> Result<(), OutputError> {
+    /// The file cannot be written; or FASTQ was asked for and there are not as many qualities as
+    /// letters.
+    pub fn write(
+        &mut self,
+        name: &[u8],
+        letters: &[u8],
+        qualities: &[u8],
+    ) -> Result<(), OutputError> {
         match self.format {
             Format::Fasta => self.fasta(name, letters),
             Format::Fastq if qualities.len() == letters.len() => {
@@ -137,17 +169,27 @@ impl Writer {
                 }
             }
             Format::Fastq => {
-                return Err(self.error(io::Error::other("a record without qualities cannot be written as FASTQ")));
+                return Err(self.error(io::Error::other(
+                    "a record without qualities cannot be written as FASTQ",
+                )));
             }
         }
-        if self.buffer.len() >= BUFFER { self.pass_on() } else { Ok(()) }
+        if self.buffer.len() >= BUFFER {
+            self.pass_on()
+        } else {
+            Ok(())
+        }
     }
 
     fn fasta(&mut self, name: &[u8], letters: &[u8]) {
         self.buffer.push(b'>');
         self.buffer.extend_from_slice(name);
         self.buffer.push(b'\n');
-        let width = if self.width == 0 { letters.len().max(1) } else { self.width };
+        let width = if self.width == 0 {
+            letters.len().max(1)
+        } else {
+            self.width
+        };
         for line in letters.chunks(width) {
             self.buffer.extend_from_slice(line);
             self.buffer.push(b'\n');
@@ -163,7 +205,11 @@ impl Writer {
     /// When the batch has no such record.
     pub fn write_record(&mut self, batch: &Batch, index: usize) -> Result<(), OutputError> {
         let record = batch.records[index];
-        self.write(batch.bytes(record.name), batch.bytes(record.letters), batch.bytes(record.qualities))
+        self.write(
+            batch.bytes(record.name),
+            batch.bytes(record.letters),
+            batch.bytes(record.qualities),
+        )
     }
 
     fn pass_on(&mut self) -> Result<(), OutputError> {
@@ -173,22 +219,30 @@ impl Writer {
     }
 
     fn error(&self, source: io::Error) -> OutputError {
-        OutputError { path: self.target.clone(), source }
+        OutputError {
+            path: self.target.clone(),
+            source,
+        }
     }
 
-    /// From the next record on, the format is another: that of reads may be known only when the first are there.
+    /// From the next record on, the format is another: that of reads may be known only when the
+    /// first are there.
     pub fn set_format(&mut self, format: Format) {
         self.format = format;
     }
 
-    /// Writes what is left, down to the disk; the file has no name yet. Who has several files completes all before the first appears.
+    /// Writes what is left, down to the disk; the file has no name yet. Who has several files
+    /// completes all before the first appears.
     ///
     /// # Errors
     /// The file cannot be written; it does not appear then.
     pub fn complete(mut self) -> Result<Complete, OutputError> {
         self.pass_on()?;
         let path = self.target;
-        let fail = |source| OutputError { path: path.clone(), source };
+        let fail = |source| OutputError {
+            path: path.clone(),
+            source,
+        };
         match self.encoder.finish().map_err(fail)? {
             Target::File(file) => {
                 file.file().sync_all().map_err(fail)?;
@@ -227,6 +281,9 @@ impl Complete {
 
 impl std::fmt::Debug for Writer {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        f.debug_struct("Writer").field("target", &self.target).field("format", &self.format).finish_non_exhaustive()
+        f.debug_struct("Writer")
+            .field("target", &self.target)
+            .field("format", &self.format)
+            .finish_non_exhaustive()
     }
 }

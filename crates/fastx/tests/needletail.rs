@@ -1,7 +1,7 @@
 //! Names, letters and qualities, compared with needletail.
 //!
-//! It knows neither wrapped FASTQ nor comments, blank lines before the first record, byte order marks and empty files: what
-//! it refuses is left out.
+//! It knows neither wrapped FASTQ nor comments, blank lines before the first record, byte order
+//! marks and empty files: what it refuses is left out.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test is a test")]
 
@@ -15,7 +15,8 @@ use proptest::prelude::*;
 /// Name, letters, qualities.
 type Record = (Vec<u8>, Vec<u8>, Vec<u8>);
 
-/// Files that needletail accepts and reads otherwise than we do, on purpose: it keeps spaces as letters of FASTA.
+/// Files that needletail accepts and reads otherwise than we do, on purpose: it keeps spaces as
+/// letters of FASTA.
 const DIFFERENT: [&str; 1] = ["spaces_in_sequence.fa"];
 
 /// Fewest files of the corpus that needletail must accept for the comparison to mean something.
@@ -26,18 +27,31 @@ fn theirs(text: &[u8]) -> Option<Vec<Record>> {
     let mut records = Vec::new();
     while let Some(record) = reader.next() {
         let record = record.ok()?;
-        records.push((record.id().to_vec(), record.seq().into_owned(), record.qual().unwrap_or_default().to_vec()));
+        records.push((
+            record.id().to_vec(),
+            record.seq().into_owned(),
+            record.qual().unwrap_or_default().to_vec(),
+        ));
     }
     Some(records)
 }
 
 fn ours(text: &[u8], batch_bytes: usize) -> Vec<Record> {
-    let options = Options { batch_bytes, whole_records: true, ..Options::default() };
+    let options = Options {
+        batch_bytes,
+        whole_records: true,
+        ..Options::default()
+    };
     let mut reader = Reader::from_read("text", Cursor::new(text.to_vec()), &options).unwrap();
     let (mut batch, mut records) = (Batch::default(), Vec::new());
     while reader.next_batch(&mut batch).unwrap() {
         let part = |span| batch.bytes(span).to_vec();
-        records.extend(batch.records.iter().map(|r| (part(r.name), part(r.letters), part(r.qualities))));
+        records.extend(
+            batch
+                .records
+                .iter()
+                .map(|r| (part(r.name), part(r.letters), part(r.qualities))),
+        );
     }
     records
 }
@@ -45,9 +59,13 @@ fn ours(text: &[u8], batch_bytes: usize) -> Vec<Record> {
 fn valid_files() -> Vec<(String, PathBuf)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
     let index = std::fs::read_to_string(folder.join("index.tsv")).unwrap();
-    let rows = index.lines().map(|line| line.split('\t').collect::<Vec<_>>());
+    let rows = index
+        .lines()
+        .map(|line| line.split('\t').collect::<Vec<_>>());
     let valid = rows.filter(|row| row[1] == "valid");
-    valid.map(|row| (row[0].to_owned(), folder.join(row[0]))).collect()
+    valid
+        .map(|row| (row[0].to_owned(), folder.join(row[0])))
+        .collect()
 }
 
 #[test]
@@ -58,12 +76,18 @@ fn files_that_both_accept_are_read_alike() {
         let text = std::fs::read(path).unwrap();
         let Some(want) = theirs(&text) else { continue };
         accepted += 1;
-        if [64, 1 << 20].iter().any(|&batch_bytes| ours(&text, batch_bytes) != want) {
+        if [64, 1 << 20]
+            .iter()
+            .any(|&batch_bytes| ours(&text, batch_bytes) != want)
+        {
             different.push(name);
         }
     }
     assert_eq!(different, DIFFERENT);
-    assert!(accepted >= ACCEPTED, "needletail accepts {accepted} files only");
+    assert!(
+        accepted >= ACCEPTED,
+        "needletail accepts {accepted} files only"
+    );
 }
 
 fn records() -> impl Strategy<Value = Vec<Record>> {
@@ -91,13 +115,28 @@ fn fasta(records: &[Record], width: usize, end: &str) -> Vec<u8> {
 
 fn fastq(records: &[Record], end: &str) -> Vec<u8> {
     let record = |(name, letters, qualities): &Record| {
-        [b"@", &name[..], end.as_bytes(), letters, end.as_bytes(), b"+", end.as_bytes(), qualities, end.as_bytes()]
-            .concat()
+        [
+            b"@",
+            &name[..],
+            end.as_bytes(),
+            letters,
+            end.as_bytes(),
+            b"+",
+            end.as_bytes(),
+            qualities,
+            end.as_bytes(),
+        ]
+        .concat()
     };
     records.iter().flat_map(record).collect()
 }
 
-fn check(mut text: Vec<u8>, end: Option<&str>, batch_bytes: usize, want: &[Record]) -> Result<(), TestCaseError> {
+fn check(
+    mut text: Vec<u8>,
+    end: Option<&str>,
+    batch_bytes: usize,
+    want: &[Record],
+) -> Result<(), TestCaseError> {
     if let Some(end) = end {
         text.truncate(text.len() - end.len());
     }

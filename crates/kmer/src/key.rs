@@ -31,9 +31,9 @@ pub const fn unmix(word: u64) -> u64 {
     word ^ word >> 32
 }
 
-/// A scrambled k-mer. Word 0 is `mix(last ^ fold(rest))`, where `last` is the least significant word of the k-mer and
-/// `fold` mixes the words before it one after the other, starting from 0; words 1.. are those words, in
-/// order. Keys compare word by word; that is the order of a table.
+/// A scrambled k-mer. Word 0 is `mix(last ^ fold(rest))`, where `last` is the least significant
+/// word of the k-mer and `fold` mixes the words before it one after the other, starting from 0;
+/// words 1.. are those words, in order. Keys compare word by word; that is the order of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key<const W: usize>(pub [u64; W]);
 

@@ -4,8 +4,9 @@ use gyrase_seq::{decode, encode};
 
 use crate::Shape;
 
-/// A k-mer of up to `32 * W` bases: an integer of `2k` bits, right-aligned, word 0 most significant; the first
-/// base is the most significant. The derived order is the order of the letters (for one k).
+/// A k-mer of up to `32 * W` bases: an integer of `2k` bits, right-aligned, word 0 most
+/// significant; the first base is the most significant. The derived order is the order of the
+/// letters (for one k).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Kmer<const W: usize>(pub [u64; W]);
 
@@ -13,15 +14,19 @@ impl<const W: usize> Kmer<W> {
     /// The k-mer of no bases, all bits zero.
     pub const ZERO: Kmer<W> = Kmer([0; W]);
 
-    /// The k-mer that spells `letters`, or `None` when one of them is no base or they are more than `32 * W`.
+    /// The k-mer that spells `letters`, or `None` when one of them is no base or they are more than
+    /// `32 * W`.
     pub fn from_letters(letters: &[u8]) -> Option<Kmer<W>> {
         if letters.len() > 32 * W {
             return None;
         }
-        letters.iter().try_fold(Kmer::ZERO, |kmer, &letter| Some(kmer.push(encode(letter)?)))
+        letters
+            .iter()
+            .try_fold(Kmer::ZERO, |kmer, &letter| Some(kmer.push(encode(letter)?)))
     }
 
-    /// Shifts one base in at the end; bits beyond the width fall out at the front (see [`Kmer::masked`]).
+    /// Shifts one base in at the end; bits beyond the width fall out at the front (see
+    /// [`Kmer::masked`]).
     #[inline(always)]
     pub fn push(self, code: u8) -> Kmer<W> {
         let mut words = self.0;
@@ -32,8 +37,8 @@ impl<const W: usize> Kmer<W> {
         Kmer(words)
     }
 
-    /// Shifts the complement of `code` in at the front of a k-mer of `k` bases and drops its last base: the
-    /// step of the reverse complement when the forward k-mer takes `code` at its end.
+    /// Shifts the complement of `code` in at the front of a k-mer of `k` bases and drops its last
+    /// base: the step of the reverse complement when the forward k-mer takes `code` at its end.
     #[inline(always)]
     pub fn push_complement(self, code: u8, k: usize) -> Kmer<W> {
         let mut words = self.0;
@@ -73,7 +78,11 @@ impl<const W: usize> Kmer<W> {
 
     /// The form that is counted: canonical, or the k-mer itself where `shape` is stranded.
     pub fn form(self, shape: Shape) -> Kmer<W> {
-        if shape.stranded() { self } else { self.canonical(shape.k()) }
+        if shape.stranded() {
+            self
+        } else {
+            self.canonical(shape.k())
+        }
     }
 
     /// The two-bit code of the base `i` places before the end.
@@ -128,7 +137,11 @@ mod tests {
             let code = encode(next).unwrap();
             let rolled = Kmer::<W>::from_letters(&rolled).unwrap();
             assert_eq!(kmer.push(code).masked(k), rolled, "k={k}");
-            assert_eq!(reversed.push_complement(code, k), rolled.reverse_complement(k), "k={k}");
+            assert_eq!(
+                reversed.push_complement(code, k),
+                rolled.reverse_complement(k),
+                "k={k}"
+            );
         }
     }
 

@@ -92,6 +92,10 @@ mod tests {
             assert!(shape.m() >= 1 && shape.m() <= k && shape.m() <= 13, "k={k}");
             assert!(k <= 32 * shape.words() && k > 32 * (shape.words() - 1));
         }
-        assert!(Shape::new(0, false).is_err() && Shape::new(128, false).is_err() && Shape::new(257, true).is_err());
+        assert!(
+            Shape::new(0, false).is_err()
+                && Shape::new(128, false).is_err()
+                && Shape::new(257, true).is_err()
+        );
     }
 }

@@ -1,15 +1,17 @@
 //! Sketches: the few k-mers that stand for a window of a sequence.
 //!
-//! A sequence is divided into **windows** of `window` letters that begin every `stride` letters; by default neighbours overlap
-//! by k - 1, so that every k-mer is in exactly one. The **features** of a window are hashes of its canonical k-mers, and its **sketch** is some of
-//! them, each once: a look-up of few features finds the window that a read came from. There are two ways to choose:
+//! A sequence is divided into **windows** of `window` letters that begin every `stride` letters; by
+//! default neighbours overlap by k - 1, so that every k-mer is in exactly one. The **features** of
+//! a window are hashes of its canonical k-mers, and its **sketch** is some of them, each once: a
+//! look-up of few features finds the window that a read came from. There are two ways to choose:
 //!
-//! [`Choice::OneIn`], the default: one k-mer in so many ([`sampled_feature_of`]). Whether a k-mer is chosen depends on it alone, so it is
-//! a feature of every sequence that has it, or of none.
+//! [`Choice::OneIn`], the default: one k-mer in so many ([`sampled_feature_of`]). Whether a k-mer
+//! is chosen depends on it alone, so it is a feature of every sequence that has it, or of none.
 //!
-//! [`Choice::Smallest`]: the so many smallest hashes of the window ([`feature_of`]). Sketches have one size, and similar windows share many of
-//! their smallest features; but the same k-mer is a feature here and none there, as its neighbours have it
-//! (Broder 1997, doi:10.1109/SEQUEN.1997.666900; Müller et al. 2017, doi:10.1093/bioinformatics/btx520).
+//! [`Choice::Smallest`]: the so many smallest hashes of the window ([`feature_of`]). Sketches have
+//! one size, and similar windows share many of their smallest features; but the same k-mer is a
+//! feature here and none there, as its neighbours have it (Broder 1997,
+//! doi:10.1109/SEQUEN.1997.666900; Müller et al. 2017, doi:10.1093/bioinformatics/btx520).
 
 mod sampling;
 mod shape;
@@ -41,12 +43,14 @@ pub(crate) const SALT: u32 = 0x741b_8175;
 pub(crate) const FIRST: u32 = 0x21f0_aaad;
 pub(crate) const SECOND: u32 = 0x735a_2d97;
 
-/// The feature of a k-mer for [`Choice::Smallest`], given as the two-bit value of its canonical form: a bijection of 32-bit words, so equal features of
-/// one k are equal k-mers. Part of the file format.
+/// The feature of a k-mer for [`Choice::Smallest`], given as the two-bit value of its canonical
+/// form: a bijection of 32-bit words, so equal features of one k are equal k-mers. Part of the file
+/// format.
 ///
-/// Two rounds of multiplication make the order of features independent of the order of k-mers, and the salt keeps
-/// the commonest low-complexity words from being the smallest, as which they would be in every sketch near them: for k from 12 to 16 words
-/// of period 1 and 2, and for k = 16 those of period 3, have features in the upper four fifths; no sketch takes them while it has a choice.
+/// Two rounds of multiplication make the order of features independent of the order of k-mers, and
+/// the salt keeps the commonest low-complexity words from being the smallest, as which they would
+/// be in every sketch near them: for k from 12 to 16 words of period 1 and 2, and for k = 16 those
+/// of period 3, have features in the upper four fifths; no sketch takes them while it has a choice.
 #[inline(always)]
 pub const fn feature_of(canonical: u32) -> u32 {
     let word = (canonical ^ SALT).wrapping_mul(FIRST);
@@ -69,7 +73,11 @@ impl Sketcher {
 
     /// A sketcher on given kernels; the sketches are the same for all.
     pub fn with_kernels(shape: SketchShape, kernels: Kernels) -> Sketcher {
-        Sketcher { shape, kernels, stretch: Stretch::default() }
+        Sketcher {
+            shape,
+            kernels,
+            stretch: Stretch::default(),
+        }
     }
 
     /// The shape that it was made for.
@@ -77,21 +85,28 @@ impl Sketcher {
         self.shape
     }
 
-    /// Calls `each` for every window of a sequence, in order, with its number from 0 and its features: ascending,
-    /// distinct, as many as [`SketchShape::choice`] finds (none, where it finds none). k-mers over a letter that is no base are skipped.
+    /// Calls `each` for every window of a sequence, in order, with its number from 0 and its
+    /// features: ascending, distinct, as many as [`SketchShape::choice`] finds (none, where it
+    /// finds none). k-mers over a letter that is no base are skipped.
     #[inline]
     pub fn sketch(&mut self, letters: &[u8], each: &mut impl FnMut(u32, &[u32])) {
         let (mut next, windows) = (0, self.shape.windows(letters.len()));
         while next < windows {
             let end = windows.min(next.saturating_add(self.shape.windows_of_stretch()));
-            let stretch = self.shape.extent(next, letters.len()).start..self.shape.extent(end - 1, letters.len()).end;
+            let stretch = self.shape.extent(next, letters.len()).start
+                ..self.shape.extent(end - 1, letters.len()).end;
             self.sketch_stretch(&letters[stretch], next..end, each);
             next = end;
         }
     }
 
     #[inline]
-    fn sketch_stretch(&mut self, letters: &[u8], windows: Range<u32>, each: &mut impl FnMut(u32, &[u32])) {
+    fn sketch_stretch(
+        &mut self,
+        letters: &[u8],
+        windows: Range<u32>,
+        each: &mut impl FnMut(u32, &[u32]),
+    ) {
         if !self.kernels.pack(letters, &mut self.stretch) {
             return self.sketch_around_others(letters, windows, each);
         }
@@ -116,8 +131,14 @@ impl Sketcher {
     #[inline]
     fn hash(&mut self, bases: usize, at: usize) -> usize {
         match self.shape.choice() {
-            Choice::Smallest(_) => self.kernels.features(bases, self.shape.k(), at, &mut self.stretch),
-            Choice::OneIn(one_in) => self.kernels.sampled(bases, self.shape.k(), one_in, at, &mut self.stretch),
+            Choice::Smallest(_) => {
+                self.kernels
+                    .features(bases, self.shape.k(), at, &mut self.stretch)
+            }
+            Choice::OneIn(one_in) => {
+                self.kernels
+                    .sampled(bases, self.shape.k(), one_in, at, &mut self.stretch)
+            }
         }
     }
 
@@ -125,13 +146,20 @@ impl Sketcher {
     #[inline]
     fn select(&mut self, hashes: Range<usize>) -> &[u32] {
         match self.shape.choice() {
-            Choice::Smallest(features) => self.kernels.smallest(hashes, features, &mut self.stretch),
+            Choice::Smallest(features) => {
+                self.kernels.smallest(hashes, features, &mut self.stretch)
+            }
             Choice::OneIn(_) => self.kernels.distinct(hashes, &mut self.stretch),
         }
     }
 
     #[cold]
-    fn sketch_around_others(&mut self, letters: &[u8], windows: Range<u32>, each: &mut impl FnMut(u32, &[u32])) {
+    fn sketch_around_others(
+        &mut self,
+        letters: &[u8],
+        windows: Range<u32>,
+        each: &mut impl FnMut(u32, &[u32]),
+    ) {
         for (i, window) in windows.enumerate() {
             let mut hashes = 0;
             let extent = self.shape.extent(i as u32, letters.len());
@@ -154,19 +182,28 @@ mod tests {
     use crate::{Kmer, mix};
     use proptest::prelude::*;
 
-    /// The definition: windows one after the other while the one before ends early, k-mers one by one.
+    /// The definition: windows one after the other while the one before ends early, k-mers one by
+    /// one.
     fn naive(letters: &[u8], shape: SketchShape) -> Vec<Vec<u32>> {
         let mut sketches = Vec::new();
         let mut start = 0;
         while start + shape.k() <= letters.len() {
             let end = letters.len().min(start + shape.window());
-            let kmers = letters[start..end].windows(shape.k()).filter_map(Kmer::<1>::from_letters);
+            let kmers = letters[start..end]
+                .windows(shape.k())
+                .filter_map(Kmer::<1>::from_letters);
             let canonical = kmers.map(|kmer| kmer.canonical(shape.k()).0[0]);
             let (features, most): (BTreeSet<u32>, usize) = match shape.choice() {
-                Choice::Smallest(most) => (canonical.map(|word| feature_of(word as u32)).collect(), most),
-                Choice::OneIn(one_in) => {
-                    (canonical.filter_map(|word| sampled_feature_of(word, shape.k(), one_in)).collect(), usize::MAX)
-                }
+                Choice::Smallest(most) => (
+                    canonical.map(|word| feature_of(word as u32)).collect(),
+                    most,
+                ),
+                Choice::OneIn(one_in) => (
+                    canonical
+                        .filter_map(|word| sampled_feature_of(word, shape.k(), one_in))
+                        .collect(),
+                    usize::MAX,
+                ),
             };
             sketches.push(features.into_iter().take(most).collect());
             if end == letters.len() {
@@ -188,10 +225,20 @@ mod tests {
 
     fn check(letters: &[u8], shape: SketchShape) {
         let expected = naive(letters, shape);
-        assert_eq!(shape.windows(letters.len()) as usize, expected.len(), "{} letters, {shape:?}", letters.len());
+        assert_eq!(
+            shape.windows(letters.len()) as usize,
+            expected.len(),
+            "{} letters, {shape:?}",
+            letters.len()
+        );
         for kernels in Kernels::available() {
             let found = sketches(letters, shape, kernels);
-            assert_eq!(found, expected, "{kernels:?} {shape:?} {} letters", letters.len());
+            assert_eq!(
+                found,
+                expected,
+                "{kernels:?} {shape:?} {} letters",
+                letters.len()
+            );
         }
     }
 
@@ -224,7 +271,9 @@ mod tests {
         }
         let mut sketch = Vec::new();
         let letters = b"GATTACAGATTACCAGATTTACAGGATTACA";
-        Sketcher::new(shape(16, 31, 16, 4)).sketch(letters, &mut |_, features| sketch.extend_from_slice(features));
+        Sketcher::new(shape(16, 31, 16, 4)).sketch(letters, &mut |_, features| {
+            sketch.extend_from_slice(features)
+        });
         assert_eq!(sketch, [0x0803_9aed, 0x2f2c_0936, 0x44fd_bed9, 0x4ace_d956]);
     }
 
@@ -245,7 +294,11 @@ mod tests {
             (32, 100, 0x02e9_cff4_768d_71a6, Some(0x14cd_79dc)),
         ];
         for (k, one_in, canonical, feature) in frozen {
-            assert_eq!(sampled_feature_of(canonical, k, one_in), feature, "{canonical:#x}");
+            assert_eq!(
+                sampled_feature_of(canonical, k, one_in),
+                feature,
+                "{canonical:#x}"
+            );
         }
         let letters = b"GATTACAGATTACCAGATTTACAGGATTACACGTTAGC";
         let found = sketches(letters, sampled(22, 38, 8, 5), Kernels::Scalar);
@@ -254,7 +307,11 @@ mod tests {
 
     #[test]
     fn features_give_their_kmers_back() {
-        let inverse = |odd: u32| (0..5).fold(odd, |x, _| x.wrapping_mul(2u32.wrapping_sub(odd.wrapping_mul(x))));
+        let inverse = |odd: u32| {
+            (0..5).fold(odd, |x, _| {
+                x.wrapping_mul(2u32.wrapping_sub(odd.wrapping_mul(x)))
+            })
+        };
         for i in 0..100_000u32 {
             let canonical = i.wrapping_mul(0x9e37_79b1);
             let word = feature_of(canonical).wrapping_mul(inverse(SECOND));
@@ -266,8 +323,9 @@ mod tests {
     /// The canonical k-mers that repeat a unit of so many bases.
     fn repeated(k: usize, period: u32) -> impl Iterator<Item = u64> {
         (0..4u8.pow(period)).map(move |unit| {
-            let letters: Vec<u8> =
-                (0..k).map(|i| b"ACGT"[usize::from(unit >> (2 * (i % period as usize)) & 3)]).collect();
+            let letters: Vec<u8> = (0..k)
+                .map(|i| b"ACGT"[usize::from(unit >> (2 * (i % period as usize)) & 3)])
+                .collect();
             Kmer::<1>::from_letters(&letters).unwrap().canonical(k).0[0]
         })
     }
@@ -282,9 +340,18 @@ mod tests {
 
     #[test]
     fn words_that_repeat_a_short_unit_are_not_chosen() {
-        for (k, one_in) in [(12, 2), (16, 3), (20, 4), (21, 5), (22, 5), (24, 5), (32, 8)] {
+        for (k, one_in) in [
+            (12, 2),
+            (16, 3),
+            (20, 4),
+            (21, 5),
+            (22, 5),
+            (24, 5),
+            (32, 8),
+        ] {
             for period in 1..=2 {
-                let chosen = repeated(k, period).find(|&word| sampled_feature_of(word, k, one_in).is_some());
+                let chosen =
+                    repeated(k, period).find(|&word| sampled_feature_of(word, k, one_in).is_some());
                 assert_eq!(chosen, None, "k={k} one in {one_in} period {period}");
             }
         }
@@ -297,25 +364,52 @@ mod tests {
             sampled_feature_of(Kmer::<1>::from_letters(kmer)?.canonical(22).0[0], 22, 5).map(|_| at)
         };
         let places: Vec<usize> = letters.windows(22).enumerate().filter_map(chosen).collect();
-        let far = places.windows(2).filter(|places| places[1] - places[0] > 10).count();
-        // Of k-mers that are chosen independently of each other, 0.8^10 would be as far from the one before.
+        let far = places
+            .windows(2)
+            .filter(|places| places[1] - places[0] > 10)
+            .count();
+        // Of k-mers that are chosen independently of each other, 0.8^10 would be as far from the
+        // one before.
         assert!(far * 20 < places.len(), "{far} of {}", places.len());
     }
 
     #[test]
     fn windows_at_their_edges() {
         let default = shape(16, 127, 112, 16);
-        let counts = [(0, 0), (15, 0), (16, 1), (127, 1), (128, 2), (150, 2), (239, 2), (240, 3), (351, 3), (352, 4)];
+        let counts = [
+            (0, 0),
+            (15, 0),
+            (16, 1),
+            (127, 1),
+            (128, 2),
+            (150, 2),
+            (239, 2),
+            (240, 3),
+            (351, 3),
+            (352, 4),
+        ];
         for (letters, windows) in counts {
             assert_eq!(default.windows(letters), windows, "{letters} letters");
         }
         assert_eq!(shape(1, 1, 1, 1).windows(u32::MAX as usize + 9), u32::MAX);
         assert_eq!(default.extent(1, 150), 112..150);
-        for (k, window) in [(1, 1), (1, 2), (2, 2), (3, 7), (8, 8), (15, 16), (16, 16), (16, 17), (16, 40), (16, 127)] {
+        for (k, window) in [
+            (1, 1),
+            (1, 2),
+            (2, 2),
+            (3, 7),
+            (8, 8),
+            (15, 16),
+            (16, 16),
+            (16, 17),
+            (16, 40),
+            (16, 127),
+        ] {
             for stride in [1, 2, window / 2, window - k + 1, window - 1, window] {
-                let (Ok(smallest), Ok(below)) =
-                    (SketchShape::new(k, window, stride, 5), SketchShape::sampled(k, window, stride, 2))
-                else {
+                let (Ok(smallest), Ok(below)) = (
+                    SketchShape::new(k, window, stride, 5),
+                    SketchShape::sampled(k, window, stride, 2),
+                ) else {
                     continue;
                 };
                 for n in 0..2 * window + 2 * stride + k + 3 {
@@ -355,13 +449,27 @@ mod tests {
     fn long_windows_and_sequences_of_many_stretches() {
         let letters = random(20_000, b"ACGT", 2);
         for window in [1000, 2048, 2049, 4000, 4080, 4095, 4096] {
-            for (k, features) in [(1, 16), (4, 64), (9, 1), (13, 16), (14, 40), (16, 16), (16, 64)] {
+            for (k, features) in [
+                (1, 16),
+                (4, 64),
+                (9, 1),
+                (13, 16),
+                (14, 40),
+                (16, 16),
+                (16, 64),
+            ] {
                 check(&letters, shape(k, window, window - k + 1, features));
                 check(&letters, shape(k, window, window, features));
                 check(&letters[..6000], shape(k, window, 700, features));
             }
         }
-        for (k, window, one_in) in [(24, 1000, 5), (31, 2049, 1), (32, 4096, 1), (32, 4096, 1000), (3, 4095, 2)] {
+        for (k, window, one_in) in [
+            (24, 1000, 5),
+            (31, 2049, 1),
+            (32, 4096, 1),
+            (32, 4096, 1000),
+            (3, 4095, 2),
+        ] {
             check(&letters, sampled(k, window, window - k + 1, one_in));
             check(&letters, sampled(k, window, window, one_in));
             check(&letters[..6000], sampled(k, window, 700, one_in));
@@ -374,15 +482,41 @@ mod tests {
     #[test]
     fn repeats_and_letters_that_are_no_bases() {
         let mut holes = random(9000, b"ACGT", 3);
-        holes[100..4500].iter_mut().step_by(61).for_each(|letter| *letter = b'N');
+        holes[100..4500]
+            .iter_mut()
+            .step_by(61)
+            .for_each(|letter| *letter = b'N');
         holes[4700..6000].fill(b'n');
-        holes[6100..8000].iter_mut().step_by(15).for_each(|letter| *letter = b'R');
-        let repeats = [vec![b'A'; 9000], b"AC".repeat(4500), b"ACGTTGCA".repeat(1100), random(9000, b"AAAAAAAAAT", 4)];
-        for letters in repeats.iter().chain([&holes, &vec![b'N'; 9000], &b"N".to_vec()]) {
-            for (k, window, features) in [(16, 127, 16), (16, 1000, 64), (3, 30, 4), (12, 4096, 32), (1, 1, 1)] {
+        holes[6100..8000]
+            .iter_mut()
+            .step_by(15)
+            .for_each(|letter| *letter = b'R');
+        let repeats = [
+            vec![b'A'; 9000],
+            b"AC".repeat(4500),
+            b"ACGTTGCA".repeat(1100),
+            random(9000, b"AAAAAAAAAT", 4),
+        ];
+        for letters in repeats
+            .iter()
+            .chain([&holes, &vec![b'N'; 9000], &b"N".to_vec()])
+        {
+            for (k, window, features) in [
+                (16, 127, 16),
+                (16, 1000, 64),
+                (3, 30, 4),
+                (12, 4096, 32),
+                (1, 1, 1),
+            ] {
                 check(letters, shape(k, window, window - k + 1, features));
             }
-            for (k, window, one_in) in [(24, 135, 5), (32, 1000, 1), (3, 30, 4), (12, 4096, 32), (1, 1, 1)] {
+            for (k, window, one_in) in [
+                (24, 135, 5),
+                (32, 1000, 1),
+                (3, 30, 4),
+                (12, 4096, 32),
+                (1, 1, 1),
+            ] {
                 check(letters, sampled(k, window, window - k + 1, one_in));
             }
         }
@@ -393,21 +527,37 @@ mod tests {
         let bases = random(60, b"ACGT", 5);
         let letters = [&b"NN"[..], &bases, b"-"].concat();
         let shape = SketchShape::default();
-        assert_eq!(sketches(&letters, shape, Kernels::detect()), sketches(&bases, shape, Kernels::detect()));
+        assert_eq!(
+            sketches(&letters, shape, Kernels::detect()),
+            sketches(&bases, shape, Kernels::detect())
+        );
     }
 
     #[test]
     fn both_strands_and_both_cases_have_the_same_sketch() {
         for k in 1..=32 {
-            for (window, letters) in [(127, random(127, b"ACGT", 6)), (1500, random(1500, b"ACGTN", 7))] {
+            for (window, letters) in [
+                (127, random(127, b"ACGT", 6)),
+                (1500, random(1500, b"ACGTN", 7)),
+            ] {
                 let smallest = SketchShape::new(k, window, window, 16).ok();
                 let shapes = smallest.into_iter().chain([sampled(k, window, window, 5)]);
-                for (shape, kernels) in
-                    shapes.flat_map(|shape| Kernels::available().into_iter().map(move |one| (shape, one)))
-                {
+                for (shape, kernels) in shapes.flat_map(|shape| {
+                    Kernels::available()
+                        .into_iter()
+                        .map(move |one| (shape, one))
+                }) {
                     let forward = sketches(&letters, shape, kernels);
-                    assert_eq!(forward, sketches(&gyrase_seq::reverse_complement(&letters), shape, kernels), "k={k}");
-                    assert_eq!(forward, sketches(&letters.to_ascii_lowercase(), shape, kernels), "k={k}");
+                    assert_eq!(
+                        forward,
+                        sketches(&gyrase_seq::reverse_complement(&letters), shape, kernels),
+                        "k={k}"
+                    );
+                    assert_eq!(
+                        forward,
+                        sketches(&letters.to_ascii_lowercase(), shape, kernels),
+                        "k={k}"
+                    );
                 }
             }
         }
@@ -416,11 +566,18 @@ mod tests {
     #[test]
     fn a_kmer_is_chosen_whatever_is_around_it() {
         let inner = random(40, b"ACGT", 8);
-        let chosen: BTreeSet<u32> =
-            sketches(&inner, sampled(24, 40, 17, 3), Kernels::detect()).concat().into_iter().collect();
+        let chosen: BTreeSet<u32> = sketches(&inner, sampled(24, 40, 17, 3), Kernels::detect())
+            .concat()
+            .into_iter()
+            .collect();
         assert!(chosen.len() > 1);
         for seed in 9..30 {
-            let letters = [random(300, b"ACGT", seed), inner.clone(), random(200, b"ACGTN", seed + 50)].concat();
+            let letters = [
+                random(300, b"ACGT", seed),
+                inner.clone(),
+                random(200, b"ACGTN", seed + 50),
+            ]
+            .concat();
             let all = sketches(&letters, sampled(24, 135, 112, 3), Kernels::detect()).concat();
             assert!(chosen.iter().all(|feature| all.contains(feature)));
         }
@@ -431,9 +588,15 @@ mod tests {
         let letters = random(200_000, b"ACGT", 31);
         for one_in in [1, 2, 5, 50] {
             let chosen: usize =
-                sketches(&letters, sampled(24, 135, 112, one_in), Kernels::detect()).iter().map(Vec::len).sum();
+                sketches(&letters, sampled(24, 135, 112, one_in), Kernels::detect())
+                    .iter()
+                    .map(Vec::len)
+                    .sum();
             let expected = letters.len() / one_in;
-            assert!(chosen.abs_diff(expected) < expected / 10, "{chosen} instead of {expected}");
+            assert!(
+                chosen.abs_diff(expected) < expected / 10,
+                "{chosen} instead of {expected}"
+            );
         }
     }
 

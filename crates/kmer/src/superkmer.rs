@@ -5,8 +5,9 @@ use crate::{Key, Kmer, Shape, bin_of_hash};
 
 /// A run of k-mers that share their minimizer, at most `64 * W - 4` bases.
 ///
-/// Word 0 is least significant. The low byte is the number of k-mers (at least 1), the bases follow from bit 8 on, two bits each, the
-/// first base lowest; all bits beyond are zero, so equal values are equal super-k-mers.
+/// Word 0 is least significant. The low byte is the number of k-mers (at least 1), the bases follow
+/// from bit 8 on, two bits each, the first base lowest; all bits beyond are zero, so equal values
+/// are equal super-k-mers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SuperKmer<const W: usize>(pub [u128; W]);
 
@@ -28,14 +29,15 @@ impl<const W: usize> SuperKmer<W> {
         (self.0[0] & 0xff) as usize
     }
 
-    /// The little-endian bytes; those beyond [`SuperKmer::stored_bytes`] are zero and need not be kept.
+    /// The little-endian bytes; those beyond [`SuperKmer::stored_bytes`] are zero and need not be
+    /// kept.
     #[inline(always)]
     pub fn to_bytes(self) -> [[u8; 16]; W] {
         self.0.map(u128::to_le_bytes)
     }
 
-    /// Reads the super-k-mer that `bytes` begins with; `None` when it holds no k-mer, too many, or `bytes` has less than
-    /// `16 * W` bytes (whatever follows the stored ones is ignored).
+    /// Reads the super-k-mer that `bytes` begins with; `None` when it holds no k-mer, too many, or
+    /// `bytes` has less than `16 * W` bytes (whatever follows the stored ones is ignored).
     #[inline(always)]
     pub fn from_bytes(bytes: &[u8], shape: Shape) -> Option<SuperKmer<W>> {
         let (words, _) = bytes.get(..16 * W)?.as_chunks::<16>();
@@ -70,8 +72,9 @@ impl<const W: usize> SuperKmer<W> {
     /// Room for the keys of any super-k-mer, and what is written beyond them.
     pub const MOST_KEYS: usize = 64 * W + 8;
 
-    /// Writes the key of every k-mer (of its canonical form unless stranded), in order, to the front of `keys`, which has room
-    /// for [`SuperKmer::MOST_KEYS`]; returns how many there are. What is behind them means nothing afterwards.
+    /// Writes the key of every k-mer (of its canonical form unless stranded), in order, to the
+    /// front of `keys`, which has room for [`SuperKmer::MOST_KEYS`]; returns how many there are.
+    /// What is behind them means nothing afterwards.
     #[inline]
     pub fn keys(self, shape: Shape, kernels: Kernels, keys: &mut [[u64; W]]) -> usize {
         let kmers = self.kmers();
@@ -79,7 +82,9 @@ impl<const W: usize> SuperKmer<W> {
             kernels.keys(self.0[0] >> 8, kmers, shape, keys.as_flattened_mut());
         } else {
             let mut places = keys.iter_mut();
-            self.for_each_key(shape, |key| *places.next().expect("there is room for all") = key.0);
+            self.for_each_key(shape, |key| {
+                *places.next().expect("there is room for all") = key.0
+            });
         }
         kmers
     }
@@ -93,9 +98,14 @@ impl<const W: usize> SuperKmer<W> {
         let mut coming = shifted_right(window, 2 * k);
         let mut forward = low_words(shifted_right(reversed(window, bases), 2 * (bases - k)));
         for _ in 0..kmers {
-            // Read from its first base up, the window spells its k-mer backwards: complemented, it is the reverse complement.
+            // Read from its first base up, the window spells its k-mer backwards: complemented, it
+            // is the reverse complement.
             let reverse = Kmer(low_words(window).0.map(|word| !word)).masked(k);
-            let form = if shape.stranded() { forward } else { forward.min(reverse) };
+            let form = if shape.stranded() {
+                forward
+            } else {
+                forward.min(reverse)
+            };
             each(Key::from(form));
             forward = forward.push((coming[0] & 3) as u8).masked(k);
             window = shifted_right(window, 2);
@@ -172,7 +182,8 @@ pub struct Cutter<const W: usize> {
     shape: Shape,
     kernels: Kernels,
     stretch: Stretch,
-    /// The reverse complement of the packed bases, up to whole words: that of base `i` is at `complements - 1 - i`.
+    /// The reverse complement of the packed bases, up to whole words: that of base `i` is at
+    /// `complements - 1 - i`.
     reversed: Box<[u8]>,
     complements: usize,
 }
@@ -187,11 +198,18 @@ impl<const W: usize> Cutter<W> {
     pub fn with_kernels(shape: Shape, kernels: Kernels) -> Cutter<W> {
         assert!(shape.words() == W, "W is the number of words of the shape");
         let stretch = Stretch::default();
-        Cutter { shape, kernels, reversed: vec![0; stretch.packed.len()].into(), complements: 0, stretch }
+        Cutter {
+            shape,
+            kernels,
+            reversed: vec![0; stretch.packed.len()].into(),
+            complements: 0,
+            stretch,
+        }
     }
 
-    /// Calls `emit` with the bin and the super-k-mer of every run of k-mers of `letters`; k-mers over a letter that is no base
-    /// are skipped. Returns the number of k-mers, or the first error of `emit`.
+    /// Calls `emit` with the bin and the super-k-mer of every run of k-mers of `letters`; k-mers
+    /// over a letter that is no base are skipped. Returns the number of k-mers, or the first error
+    /// of `emit`.
     #[inline]
     pub fn cut<E>(
         &mut self,
@@ -237,7 +255,10 @@ impl<const W: usize> Cutter<W> {
         bases: usize,
         emit: &mut impl FnMut(usize, SuperKmer<W>) -> Result<(), E>,
     ) -> Result<u64, E> {
-        let window = Window { m: self.shape.m(), w: self.shape.window() };
+        let window = Window {
+            m: self.shape.m(),
+            w: self.shape.window(),
+        };
         let kmers = self.kernels.minimizers(bases, window, &mut self.stretch);
         if !self.shape.stranded() {
             self.reverse(bases);
@@ -286,7 +307,11 @@ impl<const W: usize> Cutter<W> {
             return SuperKmer::of_bases(forward, kmers);
         }
         let reverse = SuperKmer::bases_of(&self.reversed, self.complements - start - bases, bases);
-        let smaller = if W == 1 { [forward[0].min(reverse[0]); W] } else { forward.min(reverse) };
+        let smaller = if W == 1 {
+            [forward[0].min(reverse[0]); W]
+        } else {
+            forward.min(reverse)
+        };
         SuperKmer::of_bases(smaller, kmers)
     }
 
@@ -308,8 +333,12 @@ mod tests {
     use proptest::prelude::*;
 
     fn naive<const W: usize>(letters: &[u8], shape: Shape) -> Vec<(usize, Key<W>)> {
-        let kmers = letters.windows(shape.k()).filter_map(Kmer::<W>::from_letters);
-        let mut keys: Vec<_> = kmers.map(|kmer| (bin_of(kmer, shape), Key::from(kmer.form(shape)))).collect();
+        let kmers = letters
+            .windows(shape.k())
+            .filter_map(Kmer::<W>::from_letters);
+        let mut keys: Vec<_> = kmers
+            .map(|kmer| (bin_of(kmer, shape), Key::from(kmer.form(shape))))
+            .collect();
         keys.sort();
         keys
     }
@@ -327,10 +356,17 @@ mod tests {
             let mut written = vec![[0; W]; SuperKmer::<W>::MOST_KEYS];
             let kmers = read.keys(shape, kernels, &mut written);
             assert_eq!(kmers, read.kmers());
-            assert!(written[..kmers].iter().zip(&keys[keys.len() - kmers..]).all(|(one, (_, other))| *one == other.0));
+            assert!(
+                written[..kmers]
+                    .iter()
+                    .zip(&keys[keys.len() - kmers..])
+                    .all(|(one, (_, other))| *one == other.0)
+            );
             Ok::<(), ()>(())
         };
-        let kmers = Cutter::with_kernels(shape, kernels).cut(letters, &mut emit).unwrap();
+        let kmers = Cutter::with_kernels(shape, kernels)
+            .cut(letters, &mut emit)
+            .unwrap();
         assert_eq!(kmers as usize, keys.len());
         keys.sort();
         keys
@@ -345,13 +381,20 @@ mod tests {
         });
     }
 
-    const EDGES: [usize; 19] = [1, 2, 3, 8, 9, 15, 16, 21, 31, 32, 33, 55, 63, 64, 65, 95, 96, 97, 127];
+    const EDGES: [usize; 19] = [
+        1, 2, 3, 8, 9, 15, 16, 21, 31, 32, 33, 55, 63, 64, 65, 95, 96, 97, 127,
+    ];
 
     #[test]
     fn low_complexity_and_long_stretches() {
-        let random: Vec<u8> = (0..10_000).map(|i| b"ACGT"[(crate::mix(i) >> 62) as usize]).collect();
+        let random: Vec<u8> = (0..10_000)
+            .map(|i| b"ACGT"[(crate::mix(i) >> 62) as usize])
+            .collect();
         let mut holes = random.clone();
-        holes.iter_mut().step_by(611).for_each(|letter| *letter = b'N');
+        holes
+            .iter_mut()
+            .step_by(611)
+            .for_each(|letter| *letter = b'N');
         for k in EDGES {
             for stranded in [false, true] {
                 let shape = Shape::new(k, stranded).unwrap();
@@ -366,7 +409,9 @@ mod tests {
 
     #[test]
     fn strands_give_the_same_super_kmers() {
-        let letters: Vec<u8> = (0..3000).map(|i| b"ACGT"[(crate::mix(i + 7) >> 62) as usize]).collect();
+        let letters: Vec<u8> = (0..3000)
+            .map(|i| b"ACGT"[(crate::mix(i + 7) >> 62) as usize])
+            .collect();
         let shape = Shape::new(31, false).unwrap();
         let collect = |letters: &[u8]| {
             let mut all = Vec::new();
@@ -378,7 +423,10 @@ mod tests {
             all.sort();
             all
         };
-        assert_eq!(collect(&letters), collect(&gyrase_seq::reverse_complement(&letters)));
+        assert_eq!(
+            collect(&letters),
+            collect(&gyrase_seq::reverse_complement(&letters))
+        );
     }
 
     #[test]

@@ -27,7 +27,8 @@ pub fn decode(code: u8) -> u8 {
     b"ACGT"[(code & 3) as usize]
 }
 
-/// The complement of an IUPAC letter, case kept; a byte that is no IUPAC nucleotide letter stays as it is.
+/// The complement of an IUPAC letter, case kept; a byte that is no IUPAC nucleotide letter stays as
+/// it is.
 #[inline]
 pub fn complement(letter: u8) -> u8 {
     let upper = match letter.to_ascii_uppercase() {
@@ -50,7 +51,11 @@ pub fn complement(letter: u8) -> u8 {
 
 /// The reverse complement of a sequence of letters.
 pub fn reverse_complement(letters: &[u8]) -> Vec<u8> {
-    letters.iter().rev().map(|&letter| complement(letter)).collect()
+    letters
+        .iter()
+        .rev()
+        .map(|&letter| complement(letter))
+        .collect()
 }
 
 #[cfg(test)]

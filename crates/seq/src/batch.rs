@@ -33,7 +33,10 @@ impl From<Range<usize>> for Span {
     /// When an end of the range does not fit 32 bits: batches are smaller than that.
     fn from(range: Range<usize>) -> Span {
         let offset = |n: usize| u32::try_from(n).expect("a batch is smaller than 4 GiB");
-        Span { start: offset(range.start), end: offset(range.end) }
+        Span {
+            start: offset(range.start),
+            end: offset(range.end),
+        }
     }
 }
 
@@ -46,7 +49,8 @@ pub struct Record {
     pub letters: Span,
     /// The qualities, as long as the letters; empty for FASTA.
     pub qualities: Span,
-    /// How many of the first letters repeat the end of the part before (0 for a first or only part).
+    /// How many of the first letters repeat the end of the part before (0 for a first or only
+    /// part).
     pub overlap: u32,
     /// True when the record goes on in a later part.
     pub continues: bool,

@@ -1,7 +1,7 @@
 //! Reads of many genomes at log-normal abundances.
 //!
-//! The abundance of a genome is its share of the cells; its share of the reads is proportional to abundance
-//! times length, as in a real sample.
+//! The abundance of a genome is its share of the cells; its share of the reads is proportional to
+//! abundance times length, as in a real sample.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -31,8 +31,8 @@ pub enum Source {
     Family(Family),
 }
 
-/// Genomes with shared ancestry: an ancestor, species that diverged from it, strains that diverged from their
-/// species.
+/// Genomes with shared ancestry: an ancestor, species that diverged from it, strains that diverged
+/// from their species.
 #[derive(Clone, Debug)]
 pub struct Family {
     /// The ancestor. Its seed chooses the whole family; its heterozygosity must be 0.
@@ -108,17 +108,29 @@ struct Genome {
 /// written; then no file appears.
 pub fn run(config: &Config, progress: &Progress) -> Result<Summary, SimulateError> {
     config.protocol.check()?;
-    check((0.0..=5.0).contains(&config.sigma), "--sigma", config.sigma, "between 0 and 5")?;
+    check(
+        (0.0..=5.0).contains(&config.sigma),
+        "--sigma",
+        config.sigma,
+        "between 0 and 5",
+    )?;
     progress.start("genomes", 0);
     let genomes = config.source.genomes()?;
     let mut files = config.target.create(&config.protocol.shape)?;
     let mut truth = Table::create(&config.truth, "--truth")?;
     let mut table = Table::create(&config.abundances, "--abundances")?;
     let sequences = || genomes.iter().flat_map(|genome| &genome.sequences);
-    let fasta = config.genomes.as_ref().map(|path| fasta(path, sequences())).transpose()?;
+    let fasta = config
+        .genomes
+        .as_ref()
+        .map(|path| fasta(path, sequences()))
+        .transpose()?;
     let summary = shoot(config, &genomes, &mut files, &mut truth, progress)?;
     write_members(&mut table, &summary.members)?;
-    files.into_iter().chain(fasta).try_for_each(Writer::finish)?;
+    files
+        .into_iter()
+        .chain(fasta)
+        .try_for_each(Writer::finish)?;
     [truth, table].into_iter().try_for_each(Table::commit)?;
     Ok(summary)
 }
@@ -133,11 +145,15 @@ fn shoot(
     let shape = &config.protocol.shape;
     let mut shotgun = Shotgun::new(&config.protocol)?;
     let least = shape.least();
-    let places = genomes.iter().map(|genome| Places::new(&genome.sequences, least, &genome.name));
+    let places = genomes
+        .iter()
+        .map(|genome| Places::new(&genome.sequences, least, &genome.name));
     let places = places.collect::<Result<Vec<_>, _>>()?;
     let mut members = members(config, genomes, &places);
     let bounds = bounds(&members);
-    let fragments = config.amount.fragments(places.iter().map(Places::letters).sum(), shape)?;
+    let fragments = config
+        .amount
+        .fragments(places.iter().map(Places::letters).sum(), shape)?;
     progress.start("reads", fragments);
     truth.put(|out| writeln!(out, "#read\tgenome\tsequence\tstart\tend\tstrand"))?;
     for number in 0..fragments {
@@ -151,7 +167,12 @@ fn shoot(
         write_truth(truth, &members[chosen].genome, &fragment, number)?;
     }
     let made = shotgun.made;
-    Ok(Summary { members, reads: made.reads, letters: made.letters, errors: made.errors })
+    Ok(Summary {
+        members,
+        reads: made.reads,
+        letters: made.letters,
+        errors: made.errors,
+    })
 }
 
 impl Member {
@@ -162,7 +183,8 @@ impl Member {
 }
 
 fn members(config: &Config, genomes: &[Genome], places: &[Places]) -> Vec<Member> {
-    let weight = |i| exp(config.sigma * Random::stream(config.protocol.seed, ABUNDANCES, i).normal());
+    let weight =
+        |i| exp(config.sigma * Random::stream(config.protocol.seed, ABUNDANCES, i).normal());
     let weights: Vec<f64> = (0..genomes.len() as u64).map(weight).collect();
     let sum: f64 = weights.iter().sum();
     let member = |((genome, places), weight): ((&Genome, &Places), &f64)| Member {
@@ -172,7 +194,12 @@ fn members(config: &Config, genomes: &[Genome], places: &[Places]) -> Vec<Member
         fragments: 0,
         coverage: 0.0,
     };
-    genomes.iter().zip(places).zip(&weights).map(member).collect()
+    genomes
+        .iter()
+        .zip(places)
+        .zip(&weights)
+        .map(member)
+        .collect()
 }
 
 /// Upper ends of the genomes' shares of the reads, of 2^63.
@@ -189,14 +216,21 @@ fn bounds(members: &[Member]) -> Vec<u64> {
 
 fn choose(bounds: &[u64], random: &mut Random) -> usize {
     let place = random.bits() >> 1;
-    bounds.partition_point(|&end| end <= place).min(bounds.len() - 1)
+    bounds
+        .partition_point(|&end| end <= place)
+        .min(bounds.len() - 1)
 }
 
 impl Source {
     fn genomes(&self) -> Result<Vec<Genome>, SimulateError> {
         match self {
             Source::Files(paths) => {
-                check(!paths.is_empty(), "the list of genomes", "empty", "at least one file")?;
+                check(
+                    !paths.is_empty(),
+                    "the list of genomes",
+                    "empty",
+                    "at least one file",
+                )?;
                 paths.iter().map(|path| read_genome(path)).collect()
             }
             Source::Family(family) => family.genomes(),
@@ -205,12 +239,19 @@ impl Source {
 }
 
 fn read_genome(path: &Path) -> Result<Genome, SimulateError> {
-    let file = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    let file = path
+        .file_name()
+        .map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let mut name = file.as_str();
-    for ending in [".gz", ".zst", ".bz2", ".xz", ".fa", ".fna", ".fasta", ".fq", ".fastq"] {
+    for ending in [
+        ".gz", ".zst", ".bz2", ".xz", ".fa", ".fna", ".fasta", ".fq", ".fastq",
+    ] {
         name = name.strip_suffix(ending).unwrap_or(name);
     }
-    Ok(Genome { name: name.to_owned(), sequences: read_sequences(path)? })
+    Ok(Genome {
+        name: name.to_owned(),
+        sequences: read_sequences(path)?,
+    })
 }
 
 impl Family {
@@ -219,12 +260,19 @@ impl Family {
         let ancestor = generate(&self.ancestor)?.sequences;
         let mut genomes = Vec::new();
         for species in 0..self.species {
-            let founder = self.descend(&ancestor, self.species_divergence, SPECIES, u64::from(species));
+            let founder = self.descend(
+                &ancestor,
+                self.species_divergence,
+                SPECIES,
+                u64::from(species),
+            );
             for strain in 0..self.strains {
                 let index = u64::from(species) << 32 | u64::from(strain);
                 let name = format!("species{}_strain{}", species + 1, strain + 1);
                 let mut sequences = self.descend(&founder, self.strain_divergence, STRAINS, index);
-                (1..).zip(&mut sequences).for_each(|(i, sequence)| sequence.name = format!("{name}_{i}"));
+                (1..)
+                    .zip(&mut sequences)
+                    .for_each(|(i, sequence)| sequence.name = format!("{name}_{i}"));
                 genomes.push(Genome { name, sequences });
             }
         }
@@ -235,28 +283,52 @@ impl Family {
         let share = 0.0..=0.75;
         check(self.species > 0, "--species", self.species, "at least 1")?;
         check(self.strains > 0, "--strains", self.strains, "at least 1")?;
-        for (flag, value) in
-            [("--species-divergence", self.species_divergence), ("--strain-divergence", self.strain_divergence)]
-        {
+        for (flag, value) in [
+            ("--species-divergence", self.species_divergence),
+            ("--strain-divergence", self.strain_divergence),
+        ] {
             check(share.contains(&value), flag, value, "between 0 and 0.75")?;
         }
         let heterozygosity = self.ancestor.heterozygosity;
-        check(heterozygosity == 0.0, "--heterozygosity", heterozygosity, "0 for a community")
+        check(
+            heterozygosity == 0.0,
+            "--heterozygosity",
+            heterozygosity,
+            "0 for a community",
+        )
     }
 
-    fn descend(&self, parent: &[Sequence], divergence: f64, domain: u64, index: u64) -> Vec<Sequence> {
+    fn descend(
+        &self,
+        parent: &[Sequence],
+        divergence: f64,
+        domain: u64,
+        index: u64,
+    ) -> Vec<Sequence> {
         let mut random = Random::stream(self.ancestor.seed, domain, index);
         let mut child = parent.to_vec();
-        child.iter_mut().for_each(|sequence| mutate(&mut sequence.letters, divergence, &mut random));
+        child
+            .iter_mut()
+            .for_each(|sequence| mutate(&mut sequence.letters, divergence, &mut random));
         child
     }
 }
 
-fn write_truth(truth: &mut Table, genome: &str, fragment: &Fragment, number: u64) -> Result<(), SimulateError> {
+fn write_truth(
+    truth: &mut Table,
+    genome: &str,
+    fragment: &Fragment,
+    number: u64,
+) -> Result<(), SimulateError> {
     let (sequence, strand) = (&fragment.sequence.name, strand(fragment.reverse));
     let put = truth.put(|out| {
         fragment.write_name(number, out);
-        writeln!(out, "\t{genome}\t{sequence}\t{}\t{}\t{strand}", fragment.start + 1, fragment.end)
+        writeln!(
+            out,
+            "\t{genome}\t{sequence}\t{}\t{}\t{strand}",
+            fragment.start + 1,
+            fragment.end
+        )
     });
     Ok(put?)
 }
@@ -264,9 +336,20 @@ fn write_truth(truth: &mut Table, genome: &str, fragment: &Fragment, number: u64
 fn write_members(table: &mut Table, members: &[Member]) -> Result<(), SimulateError> {
     let put = table.put(|out| {
         writeln!(out, "#genome\tletters\tabundance\tfragments\tcoverage")?;
-        members.iter().try_for_each(|Member { genome, letters, abundance, fragments, coverage }| {
-            writeln!(out, "{genome}\t{letters}\t{abundance:.8}\t{fragments}\t{coverage:.4}")
-        })
+        members.iter().try_for_each(
+            |Member {
+                 genome,
+                 letters,
+                 abundance,
+                 fragments,
+                 coverage,
+             }| {
+                writeln!(
+                    out,
+                    "{genome}\t{letters}\t{abundance:.8}\t{fragments}\t{coverage:.4}"
+                )
+            },
+        )
     });
     Ok(put?)
 }

@@ -52,6 +52,10 @@ pub(crate) fn check(
     found: impl ToString,
     expected: impl ToString,
 ) -> Result<(), SimulateError> {
-    let setting = || SimulateError::Setting { flag, found: found.to_string(), expected: expected.to_string() };
+    let setting = || SimulateError::Setting {
+        flag,
+        found: found.to_string(),
+        expected: expected.to_string(),
+    };
     if holds { Ok(()) } else { Err(setting()) }
 }

@@ -16,13 +16,21 @@ const FULL: usize = 1 << 20;
 /// Starts a file of sequences or reads, compressed as its name says; `-` is standard output.
 pub(crate) fn create(path: &Path, format: Format) -> Result<Writer, OutputError> {
     if path.as_os_str() == "-" {
-        return Writer::to_stream("standard output", Box::new(io::stdout()), format, Compression::Plain);
+        return Writer::to_stream(
+            "standard output",
+            Box::new(io::stdout()),
+            format,
+            Compression::Plain,
+        );
     }
     Writer::create(path, format, None)
 }
 
 /// Starts a FASTA file with these sequences.
-pub(crate) fn fasta<'a>(path: &Path, sequences: impl IntoIterator<Item = &'a Sequence>) -> Result<Writer, OutputError> {
+pub(crate) fn fasta<'a>(
+    path: &Path,
+    sequences: impl IntoIterator<Item = &'a Sequence>,
+) -> Result<Writer, OutputError> {
     let mut writer = create(path, Format::Fasta)?.wrap(COLUMNS);
     for sequence in sequences {
         writer.write(sequence.name.as_bytes(), &sequence.letters, b"")?;
@@ -40,18 +48,35 @@ impl Table {
     /// Starts a table whose path came with `flag`.
     pub(crate) fn create(path: &Path, flag: &'static str) -> Result<Table, SimulateError> {
         let plain = Compression::for_output(path) == Compression::Plain;
-        check(plain, flag, path.display(), "a name without the ending of a compression: tables are plain text")?;
-        Ok(Table { file: OutputFile::create(path)?, buffer: Vec::new() })
+        check(
+            plain,
+            flag,
+            path.display(),
+            "a name without the ending of a compression: tables are plain text",
+        )?;
+        Ok(Table {
+            file: OutputFile::create(path)?,
+            buffer: Vec::new(),
+        })
     }
 
     /// Adds whatever `fill` writes.
-    pub(crate) fn put(&mut self, fill: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> Result<(), OutputError> {
+    pub(crate) fn put(
+        &mut self,
+        fill: impl FnOnce(&mut Vec<u8>) -> io::Result<()>,
+    ) -> Result<(), OutputError> {
         fill(&mut self.buffer).map_err(|source| self.file.error(source))?;
-        if self.buffer.len() < FULL { Ok(()) } else { self.flush() }
+        if self.buffer.len() < FULL {
+            Ok(())
+        } else {
+            self.flush()
+        }
     }
 
     fn flush(&mut self) -> Result<(), OutputError> {
-        self.file.write_all(&self.buffer).map_err(|source| self.file.error(source))?;
+        self.file
+            .write_all(&self.buffer)
+            .map_err(|source| self.file.error(source))?;
         self.buffer.clear();
         Ok(())
     }

@@ -21,8 +21,8 @@ const GAPS: u64 = 4;
 const HAPLOTYPE: u64 = 5;
 const ATTEMPTS: u32 = 1000;
 
-/// Repeat families: each is one random sequence that lies in the genome in several diverged copies, on either
-/// strand, none over another.
+/// Repeat families: each is one random sequence that lies in the genome in several diverged copies,
+/// on either strand, none over another.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Repeats {
     /// Number of families; 0 for a genome without repeats.
@@ -61,7 +61,8 @@ pub struct Blueprint {
     pub repeats: Repeats,
     /// Runs of N.
     pub gaps: Gaps,
-    /// Share of the bases that differ between the two haplotypes, 0 to 0.75; 0 for a haploid genome.
+    /// Share of the bases that differ between the two haplotypes, 0 to 0.75; 0 for a haploid
+    /// genome.
     pub heterozygosity: f64,
 }
 
@@ -159,7 +160,11 @@ pub fn run(config: &Config, progress: &Progress) -> Result<Summary, SimulateErro
         return Err(SimulateError::Cancelled);
     }
     let fasta = fasta(&config.output, &genome.sequences)?;
-    let truth = config.truth.as_ref().map(|path| write_truth(path, &genome)).transpose()?;
+    let truth = config
+        .truth
+        .as_ref()
+        .map(|path| write_truth(path, &genome))
+        .transpose()?;
     fasta.finish()?;
     truth.map_or(Ok(()), Table::commit)?;
     Ok(genome.summary())
@@ -171,29 +176,66 @@ pub fn run(config: &Config, progress: &Progress) -> Result<Summary, SimulateErro
 /// When a setting is out of its range, or the repeats and gaps do not fit the length.
 pub fn generate(blueprint: &Blueprint) -> Result<Genome, SimulateError> {
     blueprint.check()?;
-    let mut genome = Genome { sequences: contigs(blueprint), features: Vec::new() };
+    let mut genome = Genome {
+        sequences: contigs(blueprint),
+        features: Vec::new(),
+    };
     let mut taken = vec![BTreeMap::new(); genome.sequences.len()];
     genome.place_repeats(blueprint, &mut taken)?;
     genome.place_gaps(blueprint, &mut taken)?;
     genome.add_haplotype(blueprint);
-    genome.features.sort_by_key(|feature| (feature.contig, feature.bases.start));
+    genome
+        .features
+        .sort_by_key(|feature| (feature.contig, feature.bases.start));
     Ok(genome)
 }
 
 impl Blueprint {
     fn check(&self) -> Result<(), SimulateError> {
         let share = 0.0..=0.75;
-        let Repeats { families, copies, length, divergence } = self.repeats;
+        let Repeats {
+            families,
+            copies,
+            length,
+            divergence,
+        } = self.repeats;
         let filled = u128::from(families) * u128::from(copies) * u128::from(length)
             + u128::from(self.gaps.runs) * u128::from(self.gaps.length);
         let fewest = 10 * u64::from(self.contigs);
         check(self.contigs > 0, "--contigs", self.contigs, "at least 1")?;
-        check(self.length >= fewest, "--length", self.length, format!("at least 10 per contig, here {fewest}"))?;
-        check((0.0..=1.0).contains(&self.gc), "--gc", self.gc, "between 0 and 1")?;
-        check(share.contains(&divergence), "--repeat-divergence", divergence, "between 0 and 0.75")?;
-        check(share.contains(&self.heterozygosity), "--heterozygosity", self.heterozygosity, "between 0 and 0.75")?;
-        let half = format!("at most half of --length with all repeats and gaps together, here {filled} bases");
-        check(filled <= u128::from(self.length / 2), "--repeat-families", families, half)
+        check(
+            self.length >= fewest,
+            "--length",
+            self.length,
+            format!("at least 10 per contig, here {fewest}"),
+        )?;
+        check(
+            (0.0..=1.0).contains(&self.gc),
+            "--gc",
+            self.gc,
+            "between 0 and 1",
+        )?;
+        check(
+            share.contains(&divergence),
+            "--repeat-divergence",
+            divergence,
+            "between 0 and 0.75",
+        )?;
+        check(
+            share.contains(&self.heterozygosity),
+            "--heterozygosity",
+            self.heterozygosity,
+            "between 0 and 0.75",
+        )?;
+        let half = format!(
+            "at most half of --length with all repeats and gaps together, here {filled} bases"
+        );
+        check(
+            filled <= u128::from(self.length / 2),
+            "--repeat-families",
+            families,
+            half,
+        )
     }
 
     fn random(&self, domain: u64, index: u64) -> Random {
@@ -204,21 +246,40 @@ impl Blueprint {
 impl Genome {
     /// Totals.
     pub fn summary(&self) -> Summary {
-        let of = |wanted: fn(&Kind) -> bool| self.features.iter().filter(|f| wanted(&f.kind)).count() as u64;
+        let of = |wanted: fn(&Kind) -> bool| {
+            self.features.iter().filter(|f| wanted(&f.kind)).count() as u64
+        };
         Summary {
             sequences: self.sequences.len() as u64,
-            letters: self.sequences.iter().map(|sequence| sequence.letters.len() as u64).sum(),
+            letters: self
+                .sequences
+                .iter()
+                .map(|sequence| sequence.letters.len() as u64)
+                .sum(),
             repeats: of(|kind| matches!(kind, Kind::Repeat { .. })),
             gaps: of(|kind| matches!(kind, Kind::Gap)),
             variants: of(|kind| matches!(kind, Kind::Variant { .. })),
         }
     }
 
-    fn place_repeats(&mut self, blueprint: &Blueprint, taken: &mut [Taken]) -> Result<(), SimulateError> {
-        let Repeats { families, copies, length, divergence } = blueprint.repeats;
+    fn place_repeats(
+        &mut self,
+        blueprint: &Blueprint,
+        taken: &mut [Taken],
+    ) -> Result<(), SimulateError> {
+        let Repeats {
+            families,
+            copies,
+            length,
+            divergence,
+        } = blueprint.repeats;
         let mut random = blueprint.random(PLACES, 0);
         for family in 1..=families {
-            let ancestor = letters(&mut blueprint.random(FAMILY, u64::from(family)), length, blueprint.gc);
+            let ancestor = letters(
+                &mut blueprint.random(FAMILY, u64::from(family)),
+                length,
+                blueprint.gc,
+            );
             for _ in 0..copies {
                 let (contig, start) = self
                     .free_place(&mut random, taken, length)
@@ -235,20 +296,30 @@ impl Genome {
         Ok(())
     }
 
-    fn place_gaps(&mut self, blueprint: &Blueprint, taken: &mut [Taken]) -> Result<(), SimulateError> {
+    fn place_gaps(
+        &mut self,
+        blueprint: &Blueprint,
+        taken: &mut [Taken],
+    ) -> Result<(), SimulateError> {
         let Gaps { runs, length } = blueprint.gaps;
         let mut random = blueprint.random(GAPS, 0);
         let gap = vec![b'N'; length as usize];
         for _ in 0..runs {
-            let (contig, start) =
-                self.free_place(&mut random, taken, length).ok_or_else(|| does_not_fit("--gap-length", length))?;
+            let (contig, start) = self
+                .free_place(&mut random, taken, length)
+                .ok_or_else(|| does_not_fit("--gap-length", length))?;
             self.put(contig, start, &gap, Kind::Gap);
         }
         Ok(())
     }
 
     /// A random place of `length` free bases, taken from now on.
-    fn free_place(&self, random: &mut Random, taken: &mut [Taken], length: u64) -> Option<(usize, u64)> {
+    fn free_place(
+        &self,
+        random: &mut Random,
+        taken: &mut [Taken],
+        length: u64,
+    ) -> Option<(usize, u64)> {
         for _ in 0..ATTEMPTS {
             let contig = random.below(self.sequences.len() as u64) as usize;
             let bases = self.sequences[contig].letters.len() as u64;
@@ -267,8 +338,13 @@ impl Genome {
 
     fn put(&mut self, contig: usize, start: u64, letters: &[u8], kind: Kind) {
         let bases = start..start + letters.len() as u64;
-        self.sequences[contig].letters[bases.start as usize..bases.end as usize].copy_from_slice(letters);
-        self.features.push(Feature { contig, bases, kind });
+        self.sequences[contig].letters[bases.start as usize..bases.end as usize]
+            .copy_from_slice(letters);
+        self.features.push(Feature {
+            contig,
+            bases,
+            kind,
+        });
     }
 
     fn add_haplotype(&mut self, blueprint: &Blueprint) {
@@ -278,8 +354,13 @@ impl Genome {
         let firsts = std::mem::take(&mut self.sequences);
         let mut seconds = firsts.clone();
         for (contig, second) in seconds.iter_mut().enumerate() {
-            mutate(&mut second.letters, blueprint.heterozygosity, &mut blueprint.random(HAPLOTYPE, contig as u64));
-            self.features.extend(variants(contig, &firsts[contig].letters, &second.letters));
+            mutate(
+                &mut second.letters,
+                blueprint.heterozygosity,
+                &mut blueprint.random(HAPLOTYPE, contig as u64),
+            );
+            self.features
+                .extend(variants(contig, &firsts[contig].letters, &second.letters));
         }
         self.sequences = sequence::suffixed(firsts, "_a");
         self.sequences.extend(sequence::suffixed(seconds, "_b"));
@@ -290,24 +371,37 @@ impl Genome {
 type Taken = BTreeMap<u64, u64>;
 
 fn does_not_fit(flag: &'static str, length: u64) -> SimulateError {
-    let expected = "short enough to find free places in the contigs; make it shorter or --length longer".to_owned();
-    SimulateError::Setting { flag, found: length.to_string(), expected }
+    let expected =
+        "short enough to find free places in the contigs; make it shorter or --length longer"
+            .to_owned();
+    SimulateError::Setting {
+        flag,
+        found: length.to_string(),
+        expected,
+    }
 }
 
 fn contigs(blueprint: &Blueprint) -> Vec<Sequence> {
     let lengths = contig_lengths(blueprint);
     let contig = |(i, length)| Sequence {
         name: format!("{}_{}", blueprint.name, i + 1),
-        letters: letters(&mut blueprint.random(CONTIG, i as u64), length, blueprint.gc),
+        letters: letters(
+            &mut blueprint.random(CONTIG, i as u64),
+            length,
+            blueprint.gc,
+        ),
     };
     lengths.into_iter().enumerate().map(contig).collect()
 }
 
 fn contig_lengths(blueprint: &Blueprint) -> Vec<u64> {
     let mut random = blueprint.random(PLACES, 1);
-    let weights: Vec<u64> = (0..blueprint.contigs).map(|_| 1000 + random.below(2001)).collect();
+    let weights: Vec<u64> = (0..blueprint.contigs)
+        .map(|_| 1000 + random.below(2001))
+        .collect();
     let sum: u64 = weights.iter().sum();
-    let part = |&weight| (u128::from(blueprint.length) * u128::from(weight) / u128::from(sum)) as u64;
+    let part =
+        |&weight| (u128::from(blueprint.length) * u128::from(weight) / u128::from(sum)) as u64;
     let mut lengths: Vec<u64> = weights.iter().map(part).collect();
     lengths[0] += blueprint.length - lengths.iter().sum::<u64>();
     lengths
@@ -315,7 +409,13 @@ fn contig_lengths(blueprint: &Blueprint) -> Vec<u64> {
 
 fn letters(random: &mut Random, length: u64, gc: f64) -> Vec<u8> {
     let strong = (gc * (1u64 << 32) as f64) as u64;
-    let letter = |bits: u64| if bits >> 32 < strong { b"CG"[bits as usize & 1] } else { b"AT"[bits as usize & 1] };
+    let letter = |bits: u64| {
+        if bits >> 32 < strong {
+            b"CG"[bits as usize & 1]
+        } else {
+            b"AT"[bits as usize & 1]
+        }
+    };
     (0..length).map(|_| letter(random.bits())).collect()
 }
 
@@ -331,12 +431,19 @@ pub(crate) fn mutate(letters: &mut [u8], rate: f64, random: &mut Random) {
     }
 }
 
-fn variants<'a>(contig: usize, first: &'a [u8], second: &'a [u8]) -> impl Iterator<Item = Feature> + 'a {
+fn variants<'a>(
+    contig: usize,
+    first: &'a [u8],
+    second: &'a [u8],
+) -> impl Iterator<Item = Feature> + 'a {
     let differ = (0..first.len()).filter(|&i| first[i] != second[i]);
     differ.map(move |i| Feature {
         contig,
         bases: i as u64..i as u64 + 1,
-        kind: Kind::Variant { first: first[i], second: second[i] },
+        kind: Kind::Variant {
+            first: first[i],
+            second: second[i],
+        },
     })
 }
 
@@ -347,7 +454,11 @@ fn write_truth(path: &std::path::Path, genome: &Genome) -> Result<Table, Simulat
         genome.features.iter().try_for_each(|feature| {
             let (start, end) = (feature.bases.start + 1, feature.bases.end);
             let (kind, detail) = feature.kind.words();
-            writeln!(out, "{kind}\t{}\t{start}\t{end}\t{detail}", genome.sequences[feature.contig].name)
+            writeln!(
+                out,
+                "{kind}\t{}\t{start}\t{end}\t{detail}",
+                genome.sequences[feature.contig].name
+            )
         })
     })?;
     Ok(table)
@@ -357,9 +468,15 @@ impl Kind {
     /// The first and the last column of the truth table.
     fn words(&self) -> (&'static str, String) {
         match *self {
-            Kind::Repeat { family, reverse } => ("repeat", format!("family={family};strand={}", strand(reverse))),
+            Kind::Repeat { family, reverse } => (
+                "repeat",
+                format!("family={family};strand={}", strand(reverse)),
+            ),
             Kind::Gap => ("gap", String::from(".")),
-            Kind::Variant { first, second } => ("variant", format!("{}>{}", char::from(first), char::from(second))),
+            Kind::Variant { first, second } => (
+                "variant",
+                format!("{}>{}", char::from(first), char::from(second)),
+            ),
         }
     }
 }

@@ -15,7 +15,10 @@ fn mix(word: u64) -> u64 {
 impl Random {
     /// The generator number `index` of the kind `domain` under `seed`: all of them are independent.
     pub fn stream(seed: u64, domain: u64, index: u64) -> Random {
-        Random(mix(mix(mix(seed.wrapping_add(STEP)) ^ domain.wrapping_mul(STEP)).wrapping_add(index)))
+        Random(mix(mix(
+            mix(seed.wrapping_add(STEP)) ^ domain.wrapping_mul(STEP)
+        )
+        .wrapping_add(index)))
     }
 
     /// The next 64 random bits.
@@ -40,8 +43,8 @@ impl Random {
         self.unit() < probability
     }
 
-    /// A number of mean 0 and variance 1, normal but for its tails beyond 6: the sum of twelve uniform ones, as
-    /// it needs no logarithm.
+    /// A number of mean 0 and variance 1, normal but for its tails beyond 6: the sum of twelve
+    /// uniform ones, as it needs no logarithm.
     pub fn normal(&mut self) -> f64 {
         let sum: u64 = (0..3).map(|_| self.bits()).map(quarters).sum();
         (sum as f64 + 6.0) / 65536.0 - 6.0
@@ -52,11 +55,14 @@ fn quarters(bits: u64) -> u64 {
     (0..4).map(|i| bits >> (16 * i) & 0xffff).sum()
 }
 
-/// e to the power of `x`, rounded the same on every machine (relative error below 1e-12 for |x| < 50).
+/// e to the power of `x`, rounded the same on every machine (relative error below 1e-12 for |x| <
+/// 50).
 pub(crate) fn exp(x: f64) -> f64 {
     const HALVINGS: i32 = 10;
     let small = x / f64::from(1 << HALVINGS);
-    let series = (1..=8).rev().fold(1.0, |sum, n| 1.0 + sum * small / f64::from(n));
+    let series = (1..=8)
+        .rev()
+        .fold(1.0, |sum, n| 1.0 + sum * small / f64::from(n));
     (0..HALVINGS).fold(series, |power, _| power * power)
 }
 
@@ -65,7 +71,11 @@ pub(crate) fn ln(x: f64) -> f64 {
     let (mut low, mut high) = (-40.0, 40.0);
     for _ in 0..60 {
         let middle = (low + high) / 2.0;
-        if exp(middle) < x { low = middle } else { high = middle }
+        if exp(middle) < x {
+            low = middle
+        } else {
+            high = middle
+        }
     }
     (low + high) / 2.0
 }
@@ -77,7 +87,12 @@ mod tests {
     #[test]
     fn streams_are_fixed_and_differ() {
         let first = |seed, domain, index| Random::stream(seed, domain, index).bits();
-        let mut all = vec![first(0, 0, 0), first(1, 0, 0), first(0, 1, 0), first(0, 0, 1)];
+        let mut all = vec![
+            first(0, 0, 0),
+            first(1, 0, 0),
+            first(0, 1, 0),
+            first(0, 0, 1),
+        ];
         assert_eq!(all[0], 3_235_846_975_224_723_415);
         all.sort_unstable();
         all.dedup();
@@ -89,7 +104,8 @@ mod tests {
         let mut random = Random::stream(7, 0, 0);
         let draws: Vec<f64> = (0..200_000).map(|_| random.normal()).collect();
         let mean = draws.iter().sum::<f64>() / draws.len() as f64;
-        let variance = draws.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / draws.len() as f64;
+        let variance =
+            draws.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / draws.len() as f64;
         assert!(mean.abs() < 0.01, "{mean}");
         assert!((variance - 1.0).abs() < 0.02, "{variance}");
         let mean = (0..100_000).map(|_| random.below(10)).sum::<u64>() as f64 / 100_000.0;

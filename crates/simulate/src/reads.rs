@@ -18,7 +18,8 @@ const BETWEEN_CHECKS: u64 = 4096;
 /// How many reads.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Amount {
-    /// So many bases for each letter of the genome file. A file of two haplotypes gets this depth on each.
+    /// So many bases for each letter of the genome file. A file of two haplotypes gets this depth
+    /// on each.
     Coverage(f64),
     /// So many fragments: reads, or pairs of reads.
     Fragments(u64),
@@ -73,7 +74,10 @@ pub fn run(config: &Config, progress: &Progress) -> Result<Summary, SimulateErro
         sequences.extend(read_sequences(path)?);
     }
     let mut files = config.target.create(&config.protocol.shape)?;
-    let genome = config.genomes.first().map_or(String::new(), |path| path.display().to_string());
+    let genome = config
+        .genomes
+        .first()
+        .map_or(String::new(), |path| path.display().to_string());
     let summary = shoot(config, &sequences, &genome, &mut files, progress)?;
     files.into_iter().try_for_each(Writer::finish)?;
     Ok(summary)
@@ -88,7 +92,9 @@ fn shoot(
 ) -> Result<Summary, SimulateError> {
     let mut shotgun = Shotgun::new(&config.protocol)?;
     let places = Places::new(sequences, config.protocol.shape.least(), genome)?;
-    let fragments = config.amount.fragments(places.letters(), &config.protocol.shape)?;
+    let fragments = config
+        .amount
+        .fragments(places.letters(), &config.protocol.shape)?;
     progress.start("reads", fragments);
     for number in 0..fragments {
         heed(progress, number)?;
@@ -122,7 +128,12 @@ impl Amount {
         match self {
             Amount::Fragments(fragments) => Ok(fragments),
             Amount::Coverage(coverage) => {
-                check((0.0..=1e7).contains(&coverage), "--coverage", coverage, "between 0 and 10,000,000")?;
+                check(
+                    (0.0..=1e7).contains(&coverage),
+                    "--coverage",
+                    coverage,
+                    "between 0 and 10,000,000",
+                )?;
                 Ok((coverage * letters as f64 / shape.bases() + 0.5) as u64)
             }
         }
@@ -136,8 +147,18 @@ impl Target {
         match self {
             Target::One(path) => Ok(vec![create(path)?]),
             Target::Two(first, second) => {
-                check(shape.is_paired(), "--out2", second.display(), "left out for reads that are not paired")?;
-                check(first != second, "--out2", second.display(), "another file than --out")?;
+                check(
+                    shape.is_paired(),
+                    "--out2",
+                    second.display(),
+                    "left out for reads that are not paired",
+                )?;
+                check(
+                    first != second,
+                    "--out2",
+                    second.display(),
+                    "another file than --out",
+                )?;
                 Ok(vec![create(first)?, create(second)?])
             }
         }

@@ -16,23 +16,37 @@ pub struct Sequence {
     pub letters: Vec<u8>,
 }
 
-/// Reads every record of a FASTA or FASTQ file: upper case, U as T, and every letter other than `ACGT` as N.
+/// Reads every record of a FASTA or FASTQ file: upper case, U as T, and every letter other than
+/// `ACGT` as N.
 ///
 /// # Errors
 /// When the file cannot be read or holds no sequence.
 pub fn read_sequences(path: &Path) -> Result<Vec<Sequence>, SimulateError> {
-    let options = Options { whole_records: true, ..Options::default() };
+    let options = Options {
+        whole_records: true,
+        ..Options::default()
+    };
     let mut reader = Reader::open(path, &options)?;
     let (mut batch, mut sequences) = (Batch::default(), Vec::new());
     while reader.next_batch(&mut batch)? {
         sequences.extend(batch.records.iter().map(|record| sequence(&batch, record)));
     }
-    if sequences.is_empty() { Err(SimulateError::Empty { path: path.to_path_buf() }) } else { Ok(sequences) }
+    if sequences.is_empty() {
+        Err(SimulateError::Empty {
+            path: path.to_path_buf(),
+        })
+    } else {
+        Ok(sequences)
+    }
 }
 
 fn sequence(batch: &Batch, record: &Record) -> Sequence {
     let header = String::from_utf8_lossy(batch.bytes(record.name));
-    let name = header.split_whitespace().next().unwrap_or_default().to_owned();
+    let name = header
+        .split_whitespace()
+        .next()
+        .unwrap_or_default()
+        .to_owned();
     let mut letters = batch.bytes(record.letters).to_vec();
     normalise(&mut letters);
     Sequence { name, letters }
@@ -40,7 +54,10 @@ fn sequence(batch: &Batch, record: &Record) -> Sequence {
 
 /// The same sequences with a suffix to each name.
 pub(crate) fn suffixed(sequences: Vec<Sequence>, suffix: &str) -> Vec<Sequence> {
-    let rename = |sequence: Sequence| Sequence { name: sequence.name + suffix, ..sequence };
+    let rename = |sequence: Sequence| Sequence {
+        name: sequence.name + suffix,
+        ..sequence
+    };
     sequences.into_iter().map(rename).collect()
 }
 
@@ -60,17 +77,27 @@ mod tests {
         let path = folder.path().join("g.fa");
         std::fs::write(&path, ">one and more\r\nacgu\r\nRYN\n>two\n\n>three\nTT").unwrap();
         let sequences = read_sequences(&path).unwrap();
-        let found: Vec<_> = sequences.iter().map(|s| (s.name.as_str(), s.letters.as_slice())).collect();
-        assert_eq!(found, [("one", &b"ACGTNNN"[..]), ("two", b""), ("three", b"TT")]);
+        let found: Vec<_> = sequences
+            .iter()
+            .map(|s| (s.name.as_str(), s.letters.as_slice()))
+            .collect();
+        assert_eq!(
+            found,
+            [("one", &b"ACGTNNN"[..]), ("two", b""), ("three", b"TT")]
+        );
     }
 
     #[test]
     fn files_that_are_missing_or_empty_are_named() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("none.fa");
-        assert!(matches!(read_sequences(&path), Err(SimulateError::Input(error)) if error.is_usage()));
+        assert!(
+            matches!(read_sequences(&path), Err(SimulateError::Input(error)) if error.is_usage())
+        );
         std::fs::write(&path, "").unwrap();
         let error = read_sequences(&path).unwrap_err();
-        assert!(matches!(error, SimulateError::Empty { .. }) && error.to_string().contains("none.fa"));
+        assert!(
+            matches!(error, SimulateError::Empty { .. }) && error.to_string().contains("none.fa")
+        );
     }
 }

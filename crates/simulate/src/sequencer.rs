@@ -1,4 +1,5 @@
-//! The sequencing machine: letters of a template in, letters with errors and matching qualities out.
+//! The sequencing machine: letters of a template in, letters with errors and matching qualities
+//! out.
 
 use crate::Random;
 
@@ -11,7 +12,16 @@ const STEP: f64 = 0.794_328_234_724_281_5;
 /// Quality of a letter that the machine could not read.
 const UNREAD: u8 = 2;
 /// How far below the level of their position the qualities of 256 equally likely bases lie.
-const SPREAD: [(u8, u16); 8] = [(0, 150), (1, 40), (2, 22), (4, 16), (7, 12), (11, 8), (16, 5), (22, 3)];
+const SPREAD: [(u8, u16); 8] = [
+    (0, 150),
+    (1, 40),
+    (2, 22),
+    (4, 16),
+    (7, 12),
+    (11, 8),
+    (16, 5),
+    (22, 3),
+];
 
 /// Phred + 33.
 pub(crate) const PHRED_ZERO: u8 = 33;
@@ -19,13 +29,15 @@ pub(crate) const PHRED_ZERO: u8 = 33;
 /// How errors are spread over a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Course {
-    /// Tenfold from the first base to the last, by the square of the position, as on Illumina machines.
+    /// Tenfold from the first base to the last, by the square of the position, as on Illumina
+    /// machines.
     Rising,
     /// The same everywhere.
     Flat,
 }
 
-/// A machine: for each position 256 equally likely qualities, each of which errs as often as it says.
+/// A machine: for each position 256 equally likely qualities, each of which errs as often as it
+/// says.
 #[derive(Clone, Debug)]
 pub(crate) struct Sequencer {
     qualities: Vec<[u8; 256]>,
@@ -37,23 +49,39 @@ pub(crate) struct Sequencer {
 }
 
 impl Sequencer {
-    /// A machine for reads of `length` bases with the mean error rate `rate`, of which the share `indels` are
-    /// insertions and deletions. A rate of 0 makes no error and writes the best quality.
+    /// A machine for reads of `length` bases with the mean error rate `rate`, of which the share
+    /// `indels` are insertions and deletions. A rate of 0 makes no error and writes the best
+    /// quality.
     pub(crate) fn new(length: usize, rate: f64, indels: f64, course: Course) -> Sequencer {
         let probabilities = std::array::from_fn(|quality| probability(quality as u8));
         let positions = if course == Course::Flat { 1 } else { length };
-        let qualities = (0..positions).map(|i| qualities_of(rate * course.factor(i, length), &probabilities)).collect();
+        let qualities = (0..positions)
+            .map(|i| qualities_of(rate * course.factor(i, length), &probabilities))
+            .collect();
         let scale = (1u64 << 32) as f64;
         let mut errors = [0; 64];
         if rate > 0.0 {
-            (0u8..).zip(&mut errors).for_each(|(quality, errors)| *errors = (probability(quality) * scale) as u64);
+            (0u8..)
+                .zip(&mut errors)
+                .for_each(|(quality, errors)| *errors = (probability(quality) * scale) as u64);
         }
         let complements = std::array::from_fn(|letter| gyrase_seq::complement(letter as u8));
-        Sequencer { qualities, errors, indels: (indels * 65536.0) as u64, complements }
+        Sequencer {
+            qualities,
+            errors,
+            indels: (indels * 65536.0) as u64,
+            complements,
+        }
     }
 
     /// Reads `template` (its minus strand if `reverse`), adding letters and qualities (Phred + 33).
-    pub(crate) fn read(&self, template: &[u8], reverse: bool, random: &mut Random, read: &mut Read) {
+    pub(crate) fn read(
+        &self,
+        template: &[u8],
+        reverse: bool,
+        random: &mut Random,
+        read: &mut Read,
+    ) {
         read.clear();
         if reverse {
             let complement = |&letter: &u8| self.complements[usize::from(letter)];
@@ -64,7 +92,12 @@ impl Sequencer {
     }
 
     #[inline(always)]
-    fn read_letters(&self, template: impl Iterator<Item = u8>, random: &mut Random, read: &mut Read) {
+    fn read_letters(
+        &self,
+        template: impl Iterator<Item = u8>,
+        random: &mut Random,
+        read: &mut Read,
+    ) {
         let last = self.qualities.len() - 1;
         for (i, letter) in template.enumerate() {
             let bits = random.bits();
@@ -114,27 +147,39 @@ fn probability(quality: u8) -> f64 {
     (0..quality).fold(1.0, |probability, _| probability * STEP)
 }
 
-/// 256 qualities whose mean chance of an error is as near to `rate` as one quality step in one of them allows.
+/// 256 qualities whose mean chance of an error is as near to `rate` as one quality step in one of
+/// them allows.
 fn qualities_of(rate: f64, probabilities: &[f64; 64]) -> [u8; 256] {
     if rate == 0.0 {
         return [BEST; 256];
     }
     let mean = |level: u8, raised: usize| {
-        let sum: f64 = spread(level, raised).iter().map(|&quality| probabilities[usize::from(quality)]).sum();
+        let sum: f64 = spread(level, raised)
+            .iter()
+            .map(|&quality| probabilities[usize::from(quality)])
+            .sum();
         sum / 256.0
     };
-    let level = (UNREAD..TOP).find(|&level| mean(level, 256) <= rate).unwrap_or(TOP);
+    let level = (UNREAD..TOP)
+        .find(|&level| mean(level, 256) <= rate)
+        .unwrap_or(TOP);
     let (mut low, mut high) = (0, 256);
     while low < high {
         let raised = (low + high) / 2;
-        if mean(level, raised) <= rate { high = raised } else { low = raised + 1 }
+        if mean(level, raised) <= rate {
+            high = raised
+        } else {
+            low = raised + 1
+        }
     }
     spread(level, low)
 }
 
 /// The qualities of a level, the first `raised` of them one step better.
 fn spread(level: u8, raised: usize) -> [u8; 256] {
-    let mut drops = SPREAD.iter().flat_map(|&(drop, times)| std::iter::repeat_n(drop, usize::from(times)));
+    let mut drops = SPREAD
+        .iter()
+        .flat_map(|&(drop, times)| std::iter::repeat_n(drop, usize::from(times)));
     std::array::from_fn(|i| {
         let drop = drops.next().expect("the spread has 256 entries");
         level.saturating_sub(drop).max(UNREAD) + u8::from(i < raised)
@@ -169,7 +214,9 @@ mod tests {
 
     fn template(length: usize) -> Vec<u8> {
         let mut random = Random::stream(3, 0, 0);
-        (0..length).map(|_| gyrase_seq::decode(random.bits() as u8)).collect()
+        (0..length)
+            .map(|_| gyrase_seq::decode(random.bits() as u8))
+            .collect()
     }
 
     #[test]
@@ -186,7 +233,11 @@ mod tests {
 
     #[test]
     fn errors_are_as_many_as_asked_and_as_the_qualities_say() {
-        for (rate, course) in [(0.001, Course::Rising), (0.02, Course::Rising), (0.1, Course::Flat)] {
+        for (rate, course) in [
+            (0.001, Course::Rising),
+            (0.02, Course::Rising),
+            (0.1, Course::Flat),
+        ] {
             let machine = Sequencer::new(150, rate, 0.0, course);
             let template = template(150);
             let mut random = Random::stream(5, 0, 0);
@@ -202,10 +253,22 @@ mod tests {
                 }
             }
             let all = 150.0 * 10_000.0;
-            assert!((wrong / all / rate - 1.0).abs() < 0.08, "{rate}: {}", wrong / all);
-            assert!((told / all / rate - 1.0).abs() < 0.03, "{rate}: {}", told / all);
+            assert!(
+                (wrong / all / rate - 1.0).abs() < 0.08,
+                "{rate}: {}",
+                wrong / all
+            );
+            assert!(
+                (told / all / rate - 1.0).abs() < 0.03,
+                "{rate}: {}",
+                told / all
+            );
             let share = if course == Course::Flat { 0.5 } else { 0.78 };
-            assert!((late / wrong - share).abs() < 0.05, "{rate}: {}", late / wrong);
+            assert!(
+                (late / wrong - share).abs() < 0.05,
+                "{rate}: {}",
+                late / wrong
+            );
         }
     }
 
@@ -217,7 +280,11 @@ mod tests {
         machine.read(&template, false, &mut Random::stream(1, 0, 0), &mut read);
         assert_eq!(read.letters.len(), read.qualities.len());
         assert!((9_000..11_000).contains(&read.errors), "{}", read.errors);
-        assert!(read.letters.len().abs_diff(template.len()) < 500, "{}", read.letters.len());
+        assert!(
+            read.letters.len().abs_diff(template.len()) < 500,
+            "{}",
+            read.letters.len()
+        );
     }
 
     #[test]
@@ -225,7 +292,10 @@ mod tests {
         let machine = Sequencer::new(4, 0.01, 0.0, Course::Flat);
         let mut read = Read::default();
         machine.read(b"NNNN", false, &mut Random::stream(1, 0, 0), &mut read);
-        assert_eq!((read.letters.as_slice(), read.qualities.as_slice()), (&b"NNNN"[..], &b"####"[..]));
+        assert_eq!(
+            (read.letters.as_slice(), read.qualities.as_slice()),
+            (&b"NNNN"[..], &b"####"[..])
+        );
     }
 
     #[test]

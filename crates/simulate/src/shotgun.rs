@@ -85,16 +85,40 @@ impl Shape {
     fn check(&self) -> Result<(), SimulateError> {
         match *self {
             Shape::Single { length } => check(length > 0, "--length", length, "at least 1"),
-            Shape::Paired { length, insert_mean, insert_deviation } => {
+            Shape::Paired {
+                length,
+                insert_mean,
+                insert_deviation,
+            } => {
                 let least = f64::from(length.max(1));
                 let spread = 0.0..=insert_mean;
                 check(length > 0, "--length", length, "at least 1")?;
-                check(insert_mean >= least && insert_mean < 1e9, "--insert", insert_mean, "at least --length")?;
-                check(spread.contains(&insert_deviation), "--insert-sd", insert_deviation, "between 0 and --insert")
+                check(
+                    insert_mean >= least && insert_mean < 1e9,
+                    "--insert",
+                    insert_mean,
+                    "at least --length",
+                )?;
+                check(
+                    spread.contains(&insert_deviation),
+                    "--insert-sd",
+                    insert_deviation,
+                    "between 0 and --insert",
+                )
             }
             Shape::Long { mean, deviation } => {
-                check((1.0..1e9).contains(&mean), "--length", mean, "at least 1 and below 10^9")?;
-                check((0.0..=3.0 * mean).contains(&deviation), "--length-sd", deviation, "between 0 and 3 x --length")
+                check(
+                    (1.0..1e9).contains(&mean),
+                    "--length",
+                    mean,
+                    "at least 1 and below 10^9",
+                )?;
+                check(
+                    (0.0..=3.0 * mean).contains(&deviation),
+                    "--length-sd",
+                    deviation,
+                    "between 0 and 3 x --length",
+                )
             }
         }
     }
@@ -104,8 +128,18 @@ impl Protocol {
     pub(crate) fn check(&self) -> Result<(), SimulateError> {
         let Errors { rate, indels } = self.errors;
         self.shape.check()?;
-        check(rate == 0.0 || (1e-4..=0.2).contains(&rate), "--error-rate", rate, "0, or between 0.0001 and 0.2")?;
-        check((0.0..=1.0).contains(&indels), "--indel-share", indels, "between 0 and 1")
+        check(
+            rate == 0.0 || (1e-4..=0.2).contains(&rate),
+            "--error-rate",
+            rate,
+            "0, or between 0.0001 and 0.2",
+        )?;
+        check(
+            (0.0..=1.0).contains(&indels),
+            "--indel-share",
+            indels,
+            "between 0 and 1",
+        )
     }
 }
 
@@ -119,16 +153,34 @@ pub(crate) struct Places<'a> {
 
 impl<'a> Places<'a> {
     /// The sequences of at least `least` letters.
-    pub(crate) fn new(sequences: &'a [Sequence], least: u64, genome: &str) -> Result<Places<'a>, SimulateError> {
+    pub(crate) fn new(
+        sequences: &'a [Sequence],
+        least: u64,
+        genome: &str,
+    ) -> Result<Places<'a>, SimulateError> {
         let length = |sequence: &Sequence| sequence.letters.len() as u64;
-        let long: Vec<&Sequence> = sequences.iter().filter(|sequence| length(sequence) >= least.max(1)).collect();
-        let ends: Vec<u64> = long.iter().scan(0, |end, sequence| Some(add(end, length(sequence)))).collect();
+        let long: Vec<&Sequence> = sequences
+            .iter()
+            .filter(|sequence| length(sequence) >= least.max(1))
+            .collect();
+        let ends: Vec<u64> = long
+            .iter()
+            .scan(0, |end, sequence| Some(add(end, length(sequence))))
+            .collect();
         if ends.is_empty() {
             let longest = sequences.iter().map(length).max().unwrap_or(0);
-            return Err(SimulateError::Short { genome: genome.to_owned(), longest, needed: least.max(1) });
+            return Err(SimulateError::Short {
+                genome: genome.to_owned(),
+                longest,
+                needed: least.max(1),
+            });
         }
         let has_n = long.iter().any(|sequence| sequence.letters.contains(&b'N'));
-        Ok(Places { sequences: long, ends, has_n })
+        Ok(Places {
+            sequences: long,
+            ends,
+            has_n,
+        })
     }
 
     /// Letters of all sequences.
@@ -147,7 +199,12 @@ impl<'a> Places<'a> {
         let sequence = self.sequences[self.ends.partition_point(|&end| end <= place)];
         let length = length.min(sequence.letters.len());
         let start = random.below((sequence.letters.len() - length + 1) as u64) as usize;
-        Fragment { sequence, start, end: start + length, reverse: random.bits() >> 63 == 1 }
+        Fragment {
+            sequence,
+            start,
+            end: start + length,
+            reverse: random.bits() >> 63 == 1,
+        }
     }
 
     /// A fragment with at most a tenth of N, if one is found in reasonable time.
@@ -186,17 +243,30 @@ impl<'a> Fragment<'a> {
         10 * letters.iter().filter(|&&letter| letter == b'N').count() > letters.len()
     }
 
-    /// What mate 1 reads when `second` is false, mate 2 otherwise: the piece and whether its minus strand.
+    /// What mate 1 reads when `second` is false, mate 2 otherwise: the piece and whether its minus
+    /// strand.
     fn mate(&self, length: usize, second: bool) -> (&'a [u8], bool) {
         let letters = self.letters();
         let reverse = self.reverse != second;
         let length = length.min(letters.len());
-        (if reverse { &letters[letters.len() - length..] } else { &letters[..length] }, reverse)
+        (
+            if reverse {
+                &letters[letters.len() - length..]
+            } else {
+                &letters[..length]
+            },
+            reverse,
+        )
     }
 
     /// Writes the name without the mate's number.
     pub(crate) fn write_name(&self, number: u64, out: &mut Vec<u8>) {
-        let (name, start, end, strand) = (&self.sequence.name, self.start + 1, self.end, strand(self.reverse));
+        let (name, start, end, strand) = (
+            &self.sequence.name,
+            self.start + 1,
+            self.end,
+            strand(self.reverse),
+        );
         write!(out, "{name}:{start}-{end}:{strand}:{number}").expect("a Vec takes every byte");
     }
 }
@@ -225,13 +295,24 @@ impl Shotgun {
         protocol.check()?;
         let Errors { rate, indels } = protocol.errors;
         let (machine, logs) = match protocol.shape {
-            Shape::Single { length } | Shape::Paired { length, .. } => {
-                (Sequencer::new(length as usize, rate, indels, Course::Rising), (0.0, 0.0))
-            }
-            Shape::Long { mean, deviation } => (Sequencer::new(1, rate, indels, Course::Flat), logs(mean, deviation)),
+            Shape::Single { length } | Shape::Paired { length, .. } => (
+                Sequencer::new(length as usize, rate, indels, Course::Rising),
+                (0.0, 0.0),
+            ),
+            Shape::Long { mean, deviation } => (
+                Sequencer::new(1, rate, indels, Course::Flat),
+                logs(mean, deviation),
+            ),
         };
         let protocol = protocol.clone();
-        Ok(Shotgun { protocol, machine, logs, read: Read::default(), name: Vec::new(), made: Yield::default() })
+        Ok(Shotgun {
+            protocol,
+            machine,
+            logs,
+            read: Read::default(),
+            name: Vec::new(),
+            made: Yield::default(),
+        })
     }
 
     /// The generator of fragment `number` (from 0).
@@ -243,11 +324,17 @@ impl Shotgun {
     pub(crate) fn shear<'a>(&self, places: &Places<'a>, random: &mut Random) -> Fragment<'a> {
         let length = match self.protocol.shape {
             Shape::Single { length } => length as usize,
-            Shape::Paired { length, insert_mean, insert_deviation } => {
+            Shape::Paired {
+                length,
+                insert_mean,
+                insert_deviation,
+            } => {
                 let insert = insert_mean + insert_deviation * random.normal() + 0.5;
                 (insert as usize).max(length as usize)
             }
-            Shape::Long { .. } => ((exp(self.logs.0 + self.logs.1 * random.normal()) + 0.5) as usize).max(1),
+            Shape::Long { .. } => {
+                ((exp(self.logs.0 + self.logs.1 * random.normal()) + 0.5) as usize).max(1)
+            }
         };
         places.readable_fragment(length, random)
     }
@@ -268,11 +355,17 @@ impl Shotgun {
         for second in [false, true].into_iter().take(1 + usize::from(paired)) {
             let (template, reverse) = fragment.mate(length, second);
             self.machine.read(template, reverse, random, &mut self.read);
-            let file = if second { files.last_mut() } else { files.first_mut() }.expect("there is a file");
+            let file = if second {
+                files.last_mut()
+            } else {
+                files.first_mut()
+            }
+            .expect("there is a file");
             self.name.clear();
             fragment.write_name(number, &mut self.name);
             if paired {
-                self.name.extend_from_slice(if second { b"/2" } else { b"/1" });
+                self.name
+                    .extend_from_slice(if second { b"/2" } else { b"/1" });
             }
             file.write(&self.name, &self.read.letters, &self.read.qualities)?;
             self.count();

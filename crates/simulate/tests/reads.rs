@@ -1,4 +1,5 @@
-//! Reads and communities: names tell the truth, amounts and error rates are met, and the bytes never change.
+//! Reads and communities: names tell the truth, amounts and error rates are met, and the bytes
+//! never change.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use std::fs;
@@ -10,18 +11,38 @@ use gyrase_simulate::genome::{Blueprint, Gaps, generate};
 use gyrase_simulate::reads::{Amount, Config, Errors, Protocol, Shape, Summary, Target, run};
 use gyrase_simulate::{Sequence, SimulateError, read_sequences};
 
-const PAIRED: Shape = Shape::Paired { length: 100, insert_mean: 300.0, insert_deviation: 40.0 };
-const PERFECT: Errors = Errors { rate: 0.0, indels: 0.0 };
+const PAIRED: Shape = Shape::Paired {
+    length: 100,
+    insert_mean: 300.0,
+    insert_deviation: 40.0,
+};
+const PERFECT: Errors = Errors {
+    rate: 0.0,
+    indels: 0.0,
+};
 
 fn genome() -> Vec<Sequence> {
-    let gaps = Gaps { runs: 2, length: 500 };
-    generate(&Blueprint { seed: 9, length: 50_000, contigs: 2, gaps, ..Blueprint::default() }).unwrap().sequences
+    let gaps = Gaps {
+        runs: 2,
+        length: 500,
+    };
+    generate(&Blueprint {
+        seed: 9,
+        length: 50_000,
+        contigs: 2,
+        gaps,
+        ..Blueprint::default()
+    })
+    .unwrap()
+    .sequences
 }
 
 fn write(folder: &Path, sequences: &[Sequence]) -> PathBuf {
     let path = folder.join("genome.fa");
-    let text: String =
-        sequences.iter().map(|s| format!(">{}\n{}\n", s.name, str::from_utf8(&s.letters).unwrap())).collect();
+    let text: String = sequences
+        .iter()
+        .map(|s| format!(">{}\n{}\n", s.name, str::from_utf8(&s.letters).unwrap()))
+        .collect();
     fs::write(&path, text).unwrap();
     path
 }
@@ -32,7 +53,11 @@ fn shoot(shape: Shape, errors: Errors, amount: Amount) -> (Summary, Vec<u8>) {
     let output = folder.path().join("reads.fq");
     let config = Config {
         genomes: vec![write(folder.path(), &genome())],
-        protocol: Protocol { seed: 5, shape, errors },
+        protocol: Protocol {
+            seed: 5,
+            shape,
+            errors,
+        },
         amount,
         target: Target::One(output.clone()),
     };
@@ -44,19 +69,33 @@ fn shoot(shape: Shape, errors: Errors, amount: Amount) -> (Summary, Vec<u8>) {
 fn records(fastq: &[u8]) -> Vec<(String, Vec<u8>, Vec<u8>)> {
     let lines: Vec<&[u8]> = fastq.split(|&byte| byte == b'\n').collect();
     let record = |lines: &[&[u8]]| {
-        assert_eq!((lines[0][0], lines[2], lines[1].len()), (b'@', &b"+"[..], lines[3].len()));
-        (String::from_utf8(lines[0][1..].to_vec()).unwrap(), lines[1].to_vec(), lines[3].to_vec())
+        assert_eq!(
+            (lines[0][0], lines[2], lines[1].len()),
+            (b'@', &b"+"[..], lines[3].len())
+        );
+        (
+            String::from_utf8(lines[0][1..].to_vec()).unwrap(),
+            lines[1].to_vec(),
+            lines[3].to_vec(),
+        )
     };
     lines[..lines.len() - 1].chunks(4).map(record).collect()
 }
 
-/// What a read of this name (with `/1` or `/2` for mates) and `length` shows when no error was made.
+/// What a read of this name (with `/1` or `/2` for mates) and `length` shows when no error was
+/// made.
 fn slice(name: &str, length: usize, sequences: &[Sequence]) -> Vec<u8> {
     let (name, mate) = name.split_once('/').unwrap_or((name, "1"));
     let words: Vec<&str> = name.rsplitn(4, ':').collect();
-    let [_number, strand, range, sequence] = words[..] else { panic!("{name}") };
+    let [_number, strand, range, sequence] = words[..] else {
+        panic!("{name}")
+    };
     let (start, end) = range.split_once('-').unwrap();
-    let letters = &sequences.iter().find(|candidate| candidate.name == sequence).unwrap().letters;
+    let letters = &sequences
+        .iter()
+        .find(|candidate| candidate.name == sequence)
+        .unwrap()
+        .letters;
     let fragment = &letters[start.parse::<usize>().unwrap() - 1..end.parse().unwrap()];
     if (strand == "-") != (mate == "2") {
         gyrase_seq::reverse_complement(&fragment[fragment.len() - length..])
@@ -68,7 +107,14 @@ fn slice(name: &str, length: usize, sequences: &[Sequence]) -> Vec<u8> {
 #[test]
 fn error_free_reads_are_slices_of_the_genome() {
     let genome = genome();
-    for shape in [Shape::Single { length: 75 }, PAIRED, Shape::Long { mean: 900.0, deviation: 700.0 }] {
+    for shape in [
+        Shape::Single { length: 75 },
+        PAIRED,
+        Shape::Long {
+            mean: 900.0,
+            deviation: 700.0,
+        },
+    ] {
         let (summary, fastq) = shoot(shape.clone(), PERFECT, Amount::Fragments(2000));
         let records = records(&fastq);
         let mates = if shape == PAIRED { 2 } else { 1 };
@@ -77,7 +123,10 @@ fn error_free_reads_are_slices_of_the_genome() {
         for (name, letters, _) in &records {
             assert_eq!(*letters, slice(name, letters.len(), &genome), "{name}");
         }
-        let minus = records.iter().filter(|(name, ..)| name.contains(":-:")).count() as u64;
+        let minus = records
+            .iter()
+            .filter(|(name, ..)| name.contains(":-:"))
+            .count() as u64;
         assert!(minus.abs_diff(1000 * mates) < 150 * mates, "{minus}");
         let starts: Vec<&str> = records.iter().map(|(name, ..)| name.as_str()).collect();
         assert!(!starts.is_sorted());
@@ -87,13 +136,26 @@ fn error_free_reads_are_slices_of_the_genome() {
 #[test]
 fn amounts_and_error_rates_are_met() {
     let genome = genome();
-    for (rate, shape) in [(0.01, PAIRED), (0.08, Shape::Long { mean: 3000.0, deviation: 2000.0 })] {
+    for (rate, shape) in [
+        (0.01, PAIRED),
+        (
+            0.08,
+            Shape::Long {
+                mean: 3000.0,
+                deviation: 2000.0,
+            },
+        ),
+    ] {
         let (summary, fastq) = shoot(shape, Errors { rate, indels: 0.0 }, Amount::Coverage(30.0));
         let coverage = summary.letters as f64 / summary.genome_letters as f64;
         assert!((coverage / 30.0 - 1.0).abs() < 0.1, "{coverage}");
         assert_eq!(summary.genome_letters, 50_000);
         let wrong = |(name, letters, _): &(String, Vec<u8>, Vec<u8>)| {
-            letters.iter().zip(slice(name, letters.len(), &genome)).filter(|(a, b)| **a != *b).count() as u64
+            letters
+                .iter()
+                .zip(slice(name, letters.len(), &genome))
+                .filter(|(a, b)| **a != *b)
+                .count() as u64
         };
         let errors: u64 = records(&fastq).iter().map(wrong).sum();
         assert_eq!(errors, summary.errors);
@@ -104,19 +166,32 @@ fn amounts_and_error_rates_are_met() {
 
 #[test]
 fn more_reads_change_none_and_gaps_are_avoided() {
-    let errors = Errors { rate: 0.01, indels: 0.2 };
+    let errors = Errors {
+        rate: 0.01,
+        indels: 0.2,
+    };
     let (_, few) = shoot(PAIRED, errors.clone(), Amount::Fragments(100));
     let (_, many) = shoot(PAIRED, errors, Amount::Fragments(3000));
     assert!(many.starts_with(&few));
     let n = |letters: &[u8]| letters.iter().filter(|&&letter| letter == b'N').count();
-    assert!(records(&many).iter().all(|(_, letters, _)| n(letters) <= 35));
+    assert!(
+        records(&many)
+            .iter()
+            .all(|(_, letters, _)| n(letters) <= 35)
+    );
 }
 
 #[test]
 fn the_bytes_are_the_same_on_every_machine() {
-    let errors = Errors { rate: 0.01, indels: 0.2 };
+    let errors = Errors {
+        rate: 0.01,
+        indels: 0.2,
+    };
     let crc = |shape| crc32fast::hash(&shoot(shape, errors.clone(), Amount::Fragments(500)).1);
-    let long = Shape::Long { mean: 900.0, deviation: 700.0 };
+    let long = Shape::Long {
+        mean: 900.0,
+        deviation: 700.0,
+    };
     assert_eq!(
         [crc(PAIRED), crc(Shape::Single { length: 36 }), crc(long)],
         [680_017_113, 2_687_621_543, 2_985_332_703]
@@ -127,35 +202,76 @@ fn the_bytes_are_the_same_on_every_machine() {
 fn two_files_hold_the_mates_of_the_interleaved_one() {
     let folder = tempfile::tempdir().unwrap();
     let [first, second] = ["1.fq", "2.fq"].map(|name| folder.path().join(name));
-    let errors = Errors { rate: 0.01, indels: 0.0 };
+    let errors = Errors {
+        rate: 0.01,
+        indels: 0.0,
+    };
     let config = Config {
         genomes: vec![write(folder.path(), &genome())],
-        protocol: Protocol { seed: 5, shape: PAIRED, errors: errors.clone() },
+        protocol: Protocol {
+            seed: 5,
+            shape: PAIRED,
+            errors: errors.clone(),
+        },
         amount: Amount::Fragments(200),
         target: Target::Two(first.clone(), second.clone()),
     };
     run(&config, &Progress::default()).unwrap();
-    let (firsts, seconds) = (records(&fs::read(first).unwrap()), records(&fs::read(second).unwrap()));
-    let both: Vec<_> = firsts.into_iter().zip(seconds).flat_map(|(first, second)| [first, second]).collect();
-    assert_eq!(both, records(&shoot(PAIRED, errors, Amount::Fragments(200)).1));
+    let (firsts, seconds) = (
+        records(&fs::read(first).unwrap()),
+        records(&fs::read(second).unwrap()),
+    );
+    let both: Vec<_> = firsts
+        .into_iter()
+        .zip(seconds)
+        .flat_map(|(first, second)| [first, second])
+        .collect();
+    assert_eq!(
+        both,
+        records(&shoot(PAIRED, errors, Amount::Fragments(200)).1)
+    );
 }
 
 #[test]
 fn what_cannot_be_done_leaves_no_file() {
     let folder = tempfile::tempdir().unwrap();
-    let tiny = Sequence { name: "tiny".to_owned(), letters: b"ACGT".to_vec() };
+    let tiny = Sequence {
+        name: "tiny".to_owned(),
+        letters: b"ACGT".to_vec(),
+    };
     let config = Config {
         genomes: vec![write(folder.path(), &[tiny])],
-        protocol: Protocol { seed: 5, shape: PAIRED, errors: PERFECT },
+        protocol: Protocol {
+            seed: 5,
+            shape: PAIRED,
+            errors: PERFECT,
+        },
         amount: Amount::Fragments(1),
         target: Target::One(folder.path().join("reads.fq")),
     };
     let error = run(&config, &Progress::default()).unwrap_err();
-    assert!(matches!(error, SimulateError::Short { longest: 4, needed: 100, .. }), "{error}");
+    assert!(
+        matches!(
+            error,
+            SimulateError::Short {
+                longest: 4,
+                needed: 100,
+                ..
+            }
+        ),
+        "{error}"
+    );
     let progress = Progress::default();
     progress.cancel();
-    let long = Config { genomes: vec![write(folder.path(), &genome())], amount: Amount::Fragments(50_000), ..config };
-    assert!(matches!(run(&long, &progress), Err(SimulateError::Cancelled)));
+    let long = Config {
+        genomes: vec![write(folder.path(), &genome())],
+        amount: Amount::Fragments(50_000),
+        ..config
+    };
+    assert!(matches!(
+        run(&long, &progress),
+        Err(SimulateError::Cancelled)
+    ));
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
@@ -163,7 +279,11 @@ fn community(folder: &Path, source: Source) -> community::Config {
     community::Config {
         source,
         sigma: 1.0,
-        protocol: Protocol { seed: 11, shape: PAIRED, errors: PERFECT },
+        protocol: Protocol {
+            seed: 11,
+            shape: PAIRED,
+            errors: PERFECT,
+        },
         amount: Amount::Coverage(5.0),
         target: Target::One(folder.join("reads.fq")),
         truth: folder.join("truth.tsv"),
@@ -173,8 +293,19 @@ fn community(folder: &Path, source: Source) -> community::Config {
 }
 
 fn family() -> Source {
-    let ancestor = Blueprint { seed: 3, length: 20_000, contigs: 2, ..Blueprint::default() };
-    Source::Family(Family { ancestor, species: 3, strains: 2, species_divergence: 0.2, strain_divergence: 0.01 })
+    let ancestor = Blueprint {
+        seed: 3,
+        length: 20_000,
+        contigs: 2,
+        ..Blueprint::default()
+    };
+    Source::Family(Family {
+        ancestor,
+        species: 3,
+        strains: 2,
+        species_divergence: 0.2,
+        strain_divergence: 0.01,
+    })
 }
 
 #[test]
@@ -187,19 +318,36 @@ fn a_community_is_what_its_tables_say() {
     let fastq = fs::read(folder.path().join("reads.fq")).unwrap();
     let truth = fs::read_to_string(folder.path().join("truth.tsv")).unwrap();
     let records = records(&fastq);
-    let lines: Vec<Vec<&str>> = truth.lines().skip(1).map(|line| line.split('\t').collect()).collect();
-    assert_eq!((records.len(), summary.reads), (2 * lines.len(), 2 * lines.len() as u64));
+    let lines: Vec<Vec<&str>> = truth
+        .lines()
+        .skip(1)
+        .map(|line| line.split('\t').collect())
+        .collect();
+    assert_eq!(
+        (records.len(), summary.reads),
+        (2 * lines.len(), 2 * lines.len() as u64)
+    );
     for (pair, line) in records.chunks(2).zip(&lines) {
-        assert_eq!((&*pair[0].0, &*pair[1].0), (&*format!("{}/1", line[0]), &*format!("{}/2", line[0])));
+        assert_eq!(
+            (&*pair[0].0, &*pair[1].0),
+            (&*format!("{}/1", line[0]), &*format!("{}/2", line[0]))
+        );
         assert!(line[2].starts_with(line[1]));
-        pair.iter().for_each(|(name, letters, _)| assert_eq!(*letters, slice(name, 100, &genomes)));
+        pair.iter()
+            .for_each(|(name, letters, _)| assert_eq!(*letters, slice(name, 100, &genomes)));
     }
     let shares: f64 = summary.members.iter().map(|member| member.abundance).sum();
     assert!((shares - 1.0).abs() < 1e-9);
     for member in &summary.members {
-        assert_eq!(member.fragments as usize, lines.iter().filter(|line| line[1] == member.genome).count());
+        assert_eq!(
+            member.fragments as usize,
+            lines.iter().filter(|line| line[1] == member.genome).count()
+        );
         let expected = member.abundance * lines.len() as f64;
-        assert!((member.fragments as f64 - expected).abs() < 5.0 * expected.sqrt() + 5.0, "{member:?}");
+        assert!(
+            (member.fragments as f64 - expected).abs() < 5.0 * expected.sqrt() + 5.0,
+            "{member:?}"
+        );
     }
 }
 
@@ -223,29 +371,48 @@ fn a_community_of_files_takes_their_names_and_never_changes() {
     let path = write(folder.path(), &genome());
     let config = community(folder.path(), Source::Files(vec![path]));
     let summary = community::run(&config, &Progress::default()).unwrap();
-    assert_eq!((summary.members.len(), summary.members[0].genome.as_str()), (1, "genome"));
+    assert_eq!(
+        (summary.members.len(), summary.members[0].genome.as_str()),
+        (1, "genome")
+    );
     let crc = |name| crc32fast::hash(&fs::read(folder.path().join(name)).unwrap());
-    assert_eq!(["reads.fq", "truth.tsv", "abundances.tsv"].map(crc), [916_653_375, 2_888_134_096, 629_052_750]);
+    assert_eq!(
+        ["reads.fq", "truth.tsv", "abundances.tsv"].map(crc),
+        [916_653_375, 2_888_134_096, 629_052_750]
+    );
 }
 
 #[test]
 fn compressed_files_hold_the_same_reads() {
     let folder = tempfile::tempdir().unwrap();
-    let errors = Errors { rate: 0.01, indels: 0.0 };
+    let errors = Errors {
+        rate: 0.01,
+        indels: 0.0,
+    };
     let plain = records(&shoot(PAIRED, errors.clone(), Amount::Fragments(300)).1);
     for ending in ["gz", "zst", "bz2", "xz"] {
         let output = folder.path().join(format!("reads.fq.{ending}"));
         let config = Config {
             genomes: vec![write(folder.path(), &genome())],
-            protocol: Protocol { seed: 5, shape: PAIRED, errors: errors.clone() },
+            protocol: Protocol {
+                seed: 5,
+                shape: PAIRED,
+                errors: errors.clone(),
+            },
             amount: Amount::Fragments(300),
             target: Target::One(output.clone()),
         };
         run(&config, &Progress::default()).unwrap();
         assert!(fs::read(&output).unwrap()[0] != b'@');
-        let found: Vec<_> =
-            read_sequences(&output).unwrap().into_iter().map(|read| (read.name, read.letters)).collect();
-        let expected: Vec<_> = plain.iter().map(|(name, letters, _)| (name.clone(), letters.clone())).collect();
+        let found: Vec<_> = read_sequences(&output)
+            .unwrap()
+            .into_iter()
+            .map(|read| (read.name, read.letters))
+            .collect();
+        let expected: Vec<_> = plain
+            .iter()
+            .map(|(name, letters, _)| (name.clone(), letters.clone()))
+            .collect();
         assert_eq!(found, expected, "{ending}");
     }
 }
@@ -253,8 +420,20 @@ fn compressed_files_hold_the_same_reads() {
 #[test]
 fn tables_are_not_named_like_compressed_files() {
     let folder = tempfile::tempdir().unwrap();
-    let config = community::Config { truth: folder.path().join("t.tsv.gz"), ..community(folder.path(), family()) };
+    let config = community::Config {
+        truth: folder.path().join("t.tsv.gz"),
+        ..community(folder.path(), family())
+    };
     let error = community::run(&config, &Progress::default()).unwrap_err();
-    assert!(matches!(error, SimulateError::Setting { flag: "--truth", .. }), "{error}");
+    assert!(
+        matches!(
+            error,
+            SimulateError::Setting {
+                flag: "--truth",
+                ..
+            }
+        ),
+        "{error}"
+    );
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }

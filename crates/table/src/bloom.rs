@@ -1,6 +1,8 @@
-//! Seen before? A Bloom filter whose bits for one key lie in one word (Putze et al. 2007, doi:10.1007/978-3-540-72845-0_9).
+//! Seen before? A Bloom filter whose bits for one key lie in one word (Putze et al. 2007,
+//! doi:10.1007/978-3-540-72845-0_9).
 
-/// Bits a key: about 5 % false positives, where Abakus (section 5.1.3) found filter and table smallest together.
+/// Bits a key: about 5 % false positives, where Abakus (section 5.1.3) found filter and table
+/// smallest together.
 const BITS_PER_KEY: usize = 8;
 
 /// Answers "seen" for every key seen before and for a few per cent of the others.
@@ -42,7 +44,9 @@ mod tests {
     fn never_forgets_and_rarely_errs() {
         let mut bloom = Bloom::default();
         bloom.clear(10_000);
-        let new = (0..10_000).filter(|&i| bloom.note(gyrase_kmer::mix(i))).count();
+        let new = (0..10_000)
+            .filter(|&i| bloom.note(gyrase_kmer::mix(i)))
+            .count();
         assert!(new < 500, "{new} false positives while filling");
         assert!((0..10_000).all(|i| bloom.note(gyrase_kmer::mix(i))));
     }

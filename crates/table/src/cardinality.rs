@@ -2,7 +2,8 @@
 
 const BITS: u32 = 10;
 
-/// An estimate of the number of distinct places seen, within about 3 % (one standard error), in 1 KiB.
+/// An estimate of the number of distinct places seen, within about 3 % (one standard error), in 1
+/// KiB.
 #[derive(Clone, Debug)]
 pub struct Cardinality {
     registers: Box<[u8; 1 << BITS]>,
@@ -10,7 +11,9 @@ pub struct Cardinality {
 
 impl Default for Cardinality {
     fn default() -> Cardinality {
-        Cardinality { registers: Box::new([0; 1 << BITS]) }
+        Cardinality {
+            registers: Box::new([0; 1 << BITS]),
+        }
     }
 }
 
@@ -32,9 +35,15 @@ impl Cardinality {
     /// The estimate.
     pub fn estimate(&self) -> usize {
         let mut tally = [0u32; 65];
-        self.registers.iter().for_each(|&register| tally[usize::from(register)] += 1);
+        self.registers
+            .iter()
+            .for_each(|&register| tally[usize::from(register)] += 1);
         let m = f64::from(1 << BITS);
-        let sum: f64 = tally.iter().enumerate().map(|(zeros, &n)| f64::from(n) * (-(zeros as f64)).exp2()).sum();
+        let sum: f64 = tally
+            .iter()
+            .enumerate()
+            .map(|(zeros, &n)| f64::from(n) * (-(zeros as f64)).exp2())
+            .sum();
         let raw = 0.7213 / (1.0 + 1.079 / m) * m * m / sum;
         if raw <= 2.5 * m && tally[0] > 0 {
             return (m * (m / f64::from(tally[0])).ln()).round() as usize;
@@ -55,7 +64,11 @@ mod tests {
                 cardinality.see(gyrase_kmer::mix(i % distinct as u64 + 1));
             }
             let error = (cardinality.estimate() as f64 - distinct as f64).abs();
-            assert!(error <= 0.1 * distinct as f64 + 1.0, "{distinct}: {}", cardinality.estimate());
+            assert!(
+                error <= 0.1 * distinct as f64 + 1.0,
+                "{distinct}: {}",
+                cardinality.estimate()
+            );
         }
     }
 }

@@ -1,4 +1,5 @@
-//! A whole file as a slice of bytes, with the unsafe lines of this crate; and memory of the same kind.
+//! A whole file as a slice of bytes, with the unsafe lines of this crate; and memory of the same
+//! kind.
 
 use std::fs::File;
 use std::io;
@@ -9,21 +10,24 @@ use memmap2::{Mmap, MmapMut, UncheckedAdvice};
 /// Maps `file` for reading; the map begins at a page, so its words are aligned.
 #[allow(unsafe_code)]
 pub(crate) fn map(file: &File) -> io::Result<Mmap> {
-    // SAFETY: a database is renamed into place when it is whole and never written again, so the bytes
-    // under the map do not change. Who truncates the file in place meanwhile gets SIGBUS, as with any map.
+    // SAFETY: a database is renamed into place when it is whole and never written again, so the
+    // bytes under the map do not change. Who truncates the file in place meanwhile gets SIGBUS, as
+    // with any map.
     unsafe { Mmap::map(file) }
 }
 
-/// Gives memory back that bytes of a mapped file take in this process; who reads them again reads the file again. Only for what [`map`] made:
-/// other memory would come back as zeros.
+/// Gives memory back that bytes of a mapped file take in this process; who reads them again reads
+/// the file again. Only for what [`map`] made: other memory would come back as zeros.
 #[allow(unsafe_code)]
 pub(crate) fn let_go(map: &Mmap, bytes: Range<usize>) {
-    // SAFETY: the map is one of a file that nobody writes to, so its pages come back with the bytes that they had.
-    // A system that refuses has only kept the memory.
-    let _ = unsafe { map.unchecked_advise_range(UncheckedAdvice::DontNeed, bytes.start, bytes.len()) };
+    // SAFETY: the map is one of a file that nobody writes to, so its pages come back with the bytes
+    // that they had. A system that refuses has only kept the memory.
+    let _ =
+        unsafe { map.unchecked_advise_range(UncheckedAdvice::DontNeed, bytes.start, bytes.len()) };
 }
 
-/// So many zeros of memory, from a page on, in pages as large as the system gives: random look-ups translate fewer addresses then.
+/// So many zeros of memory, from a page on, in pages as large as the system gives: random look-ups
+/// translate fewer addresses then.
 pub(crate) fn anonymous(bytes: usize) -> io::Result<MmapMut> {
     let map = MmapMut::map_anon(bytes)?;
     // A system without large pages is no reason not to go on.

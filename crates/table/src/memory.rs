@@ -20,7 +20,10 @@ impl<const W: usize> TableKey for Key<W> {
     }
     #[inline(always)]
     fn differs(&self, other: &Self) -> u64 {
-        self.0.iter().zip(&other.0).fold(0, |differs, (one, other)| differs | one ^ other)
+        self.0
+            .iter()
+            .zip(&other.0)
+            .fold(0, |differs, (one, other)| differs | one ^ other)
     }
     const FILLING: Self = Key([0; W]);
 }
@@ -36,7 +39,11 @@ impl<const W: usize> TableKey for SuperKmer<W> {
     }
     #[inline(always)]
     fn differs(&self, other: &Self) -> u64 {
-        let differs = self.0.iter().zip(&other.0).fold(0, |differs, (one, other)| differs | one ^ other);
+        let differs = self
+            .0
+            .iter()
+            .zip(&other.0)
+            .fold(0, |differs, (one, other)| differs | one ^ other);
         differs as u64 | (differs >> 64) as u64
     }
     const FILLING: Self = SuperKmer([0; W]);
@@ -50,8 +57,9 @@ struct Slot<K> {
     count: u32,
 }
 
-/// Open addressing whose first slot for a key is in proportion to its place, so that a walk over the slots meets keys almost in
-/// order and sorting them costs next to nothing. Counts saturate at 2^32-1; a count of 0 marks an empty slot.
+/// Open addressing whose first slot for a key is in proportion to its place, so that a walk over
+/// the slots meets keys almost in order and sorting them costs next to nothing. Counts saturate at
+/// 2^32-1; a count of 0 marks an empty slot.
 ///
 /// The answer does not depend on how the table was sized: too small a guess costs a rebuild.
 pub struct CountTable<K> {
@@ -66,15 +74,18 @@ pub struct CountTable<K> {
 /// Keys whose slots are asked for together.
 const AHEAD: usize = 32;
 
-/// Adds `weight` to the count of `key` in the first of `slots` that is empty or holds it: true when it is new, `None` when there
-/// is no such slot.
+/// Adds `weight` to the count of `key` in the first of `slots` that is empty or holds it: true when
+/// it is new, `None` when there is no such slot.
 #[inline(always)]
 fn add_near<K: TableKey>(slots: &mut [Slot<K>], key: K, weight: u32) -> Option<bool> {
     for slot in slots {
         let count = slot.count;
         // One branch for both that is mostly taken: whether a key is new, nobody can foresee.
         if { slot.key }.differs(&key).min(u64::from(count)) == 0 {
-            *slot = Slot { key, count: count.saturating_add(weight) };
+            *slot = Slot {
+                key,
+                count: count.saturating_add(weight),
+            };
             return Some(count == 0);
         }
     }
@@ -86,7 +97,12 @@ const OVERHANG: usize = 32;
 
 impl<K> Default for CountTable<K> {
     fn default() -> CountTable<K> {
-        CountTable { slots: Vec::new(), homes: 0, len: 0, shared_bits: 0 }
+        CountTable {
+            slots: Vec::new(),
+            homes: 0,
+            len: 0,
+            shared_bits: 0,
+        }
     }
 }
 
@@ -101,13 +117,20 @@ impl<K: TableKey> CountTable<K> {
         self.slots.capacity() * size_of::<Slot<K>>()
     }
 
-    /// Empties the table and makes room for about `keys` keys, whose places all share their first `shared_bits` bits.
+    /// Empties the table and makes room for about `keys` keys, whose places all share their first
+    /// `shared_bits` bits.
     pub fn clear(&mut self, keys: usize, shared_bits: u32) {
         self.homes = homes_for(keys);
         self.shared_bits = shared_bits;
         self.len = 0;
         self.slots.clear();
-        self.slots.resize(self.homes + OVERHANG, Slot { key: K::FILLING, count: 0 });
+        self.slots.resize(
+            self.homes + OVERHANG,
+            Slot {
+                key: K::FILLING,
+                count: 0,
+            },
+        );
     }
 
     /// Number of distinct keys.
@@ -156,7 +179,9 @@ impl<K: TableKey> CountTable<K> {
             let Some(new) = add_near(&mut self.slots[home..], key, weight) else {
                 self.len += added;
                 self.grow();
-                waiting[i..].iter().for_each(|&(key, weight, _)| self.add(key, weight));
+                waiting[i..]
+                    .iter()
+                    .for_each(|&(key, weight, _)| self.add(key, weight));
                 return;
             };
             added += usize::from(new);
@@ -181,7 +206,9 @@ impl<K: TableKey> CountTable<K> {
     #[inline(always)]
     pub fn make_present(&mut self, key: K) {
         let from = self.home(&key);
-        let slot = self.slots[from..].iter().find(|slot| slot.count == 0 || { slot.key } == key);
+        let slot = self.slots[from..]
+            .iter()
+            .find(|slot| slot.count == 0 || { slot.key } == key);
         if slot.is_none_or(|slot| slot.count == 0) {
             self.add(key, 1);
         }
@@ -224,8 +251,12 @@ impl<K: TableKey> CountTable<K> {
     #[inline(always)]
     pub fn for_each(&self, mut each: impl FnMut(K, u32)) {
         for slots in self.slots.chunks(64) {
-            // Which are occupied, nobody can foresee: all of them at a time, then from one to the next.
-            let occupied = slots.iter().rev().fold(0u64, |bits, slot| bits << 1 | u64::from(slot.count > 0));
+            // Which are occupied, nobody can foresee: all of them at a time, then from one to the
+            // next.
+            let occupied = slots
+                .iter()
+                .rev()
+                .fold(0u64, |bits, slot| bits << 1 | u64::from(slot.count > 0));
             let mut left = occupied;
             while left != 0 {
                 let slot = &slots[left.trailing_zeros() as usize];
@@ -242,7 +273,8 @@ fn homes_for(keys: usize) -> usize {
 }
 
 impl<const W: usize> CountTable<Key<W>> {
-    /// Appends every key whose count less `discount` (at least 0) is in `counted`, and that count, in order of key.
+    /// Appends every key whose count less `discount` (at least 0) is in `counted`, and that count,
+    /// in order of key.
     pub fn append_sorted(
         &mut self,
         discount: u32,
@@ -308,8 +340,18 @@ mod tests {
         assert_eq!(table.len(), expected.len());
         let (mut keys, mut counts) = (vec![[7; W]], vec![7]);
         table.append_sorted(0, 4..=u32::MAX, &mut keys, &mut counts);
-        let expected: Vec<_> = expected.into_iter().filter(|&(_, count)| count >= 4).collect();
-        assert_eq!(keys[1..].iter().copied().zip(counts[1..].iter().copied()).collect::<Vec<_>>(), expected);
+        let expected: Vec<_> = expected
+            .into_iter()
+            .filter(|&(_, count)| count >= 4)
+            .collect();
+        assert_eq!(
+            keys[1..]
+                .iter()
+                .copied()
+                .zip(counts[1..].iter().copied())
+                .collect::<Vec<_>>(),
+            expected
+        );
     }
 
     #[test]
@@ -326,14 +368,16 @@ mod tests {
     #[test]
     fn batches_count_as_one_key_after_the_other_does() {
         for guess in [0, 100, 10_000] {
-            // A third crowds at the end of the table, which then has to grow within a batch; words behind the first tell keys apart.
+            // A third crowds at the end of the table, which then has to grow within a batch; words
+            // behind the first tell keys apart.
             let key = |i: u64| match i % 3 {
                 0 => [u64::MAX - ((i % 200) << 52), 0, 0],
                 word => [mix(i % 1000), 0, word],
             };
             let all = (0..5000).map(|i| (Key(key(i)), 1 + (i % 5) as u32));
             let mut expected = BTreeMap::new();
-            all.clone().for_each(|(key, weight)| *expected.entry(key.0).or_insert(0) += weight);
+            all.clone()
+                .for_each(|(key, weight)| *expected.entry(key.0).or_insert(0) += weight);
             let mut table = CountTable::default();
             table.clear(guess, 0);
             assert_eq!(table.add_all(all), 5000);

@@ -7,7 +7,8 @@ use std::thread::JoinHandle;
 
 use tracing::info_span;
 
-/// A thread that starts write-back while bins are still counted, so that the last sync finds little left to do.
+/// A thread that starts write-back while bins are still counted, so that the last sync finds little
+/// left to do.
 #[derive(Debug)]
 pub(crate) struct WriteBack {
     /// A request and the thread that serves it; `None` once joined.
@@ -19,12 +20,17 @@ impl WriteBack {
     pub(crate) fn start(file: File) -> WriteBack {
         let (requests, received) = sync_channel(1);
         let thread = std::thread::Builder::new().name("write-back".into());
-        let thread = thread.spawn(move || WriteBack::run(&file, &received)).expect("the system has threads to give");
-        WriteBack { running: Some((requests, thread)) }
+        let thread = thread
+            .spawn(move || WriteBack::run(&file, &received))
+            .expect("the system has threads to give");
+        WriteBack {
+            running: Some((requests, thread)),
+        }
     }
 
     fn run(file: &File, received: &Receiver<()>) -> io::Result<()> {
-        // The system reports a failed write-back to the first sync only, so it must not be lost here.
+        // The system reports a failed write-back to the first sync only, so it must not be lost
+        // here.
         received.iter().try_for_each(|()| {
             let _sync = info_span!(target: "gyrase::trace", "sync").entered();
             file.sync_data()
@@ -34,14 +40,17 @@ impl WriteBack {
     /// Asks for another sync before long.
     pub(crate) fn request(&self) {
         if let Some((requests, _)) = &self.running {
-            // A full channel means that a sync is about to start anyway; a closed one, that join will tell why.
+            // A full channel means that a sync is about to start anyway; a closed one, that join
+            // will tell why.
             let _ = requests.try_send(());
         }
     }
 
     /// Ends the thread; the error of any of its syncs.
     pub(crate) fn join(&mut self) -> io::Result<()> {
-        let Some((requests, thread)) = self.running.take() else { return Ok(()) };
+        let Some((requests, thread)) = self.running.take() else {
+            return Ok(());
+        };
         drop(requests);
         let _sync = info_span!(target: "gyrase::trace", "sync").entered();
         thread.join().expect("the write-back thread does not panic")

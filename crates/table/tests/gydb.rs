@@ -8,8 +8,12 @@ mod features;
 use std::ops::Range;
 use std::path::Path;
 
-use features::{Places, Random, add_sections, check, features, in_memory, odd_places, pieces, sections, write};
-use gyrase_table::gydb::{Database, GydbError, MAX_COUNT, PARTITIONS, Writer, feature_at, partition_of};
+use features::{
+    Places, Random, add_sections, check, features, in_memory, odd_places, pieces, sections, write,
+};
+use gyrase_table::gydb::{
+    Database, GydbError, MAX_COUNT, PARTITIONS, Writer, feature_at, partition_of,
+};
 
 fn file(path: &Path, places: &Places, threads: usize) -> Vec<u8> {
     let writer = Writer::create(path, MAX_COUNT).unwrap();
@@ -19,8 +23,18 @@ fn file(path: &Path, places: &Places, threads: usize) -> Vec<u8> {
     let bytes = std::fs::read(path).unwrap();
     assert_eq!(summary.bytes, bytes.len() as u64);
     assert_eq!(summary.features, places.len() as u64);
-    assert_eq!(summary.locations, places.values().map(|locations| locations.len() as u64).sum::<u64>());
-    let windows = places.values().flatten().max().map_or(0, |&largest| u64::from(largest) + 1);
+    assert_eq!(
+        summary.locations,
+        places
+            .values()
+            .map(|locations| locations.len() as u64)
+            .sum::<u64>()
+    );
+    let windows = places
+        .values()
+        .flatten()
+        .max()
+        .map_or(0, |&largest| u64::from(largest) + 1);
     assert_eq!((summary.windows, summary.cap), (windows, MAX_COUNT));
     assert_eq!(Database::open(path).unwrap().summary(), summary);
     bytes
@@ -30,13 +44,17 @@ fn file(path: &Path, places: &Places, threads: usize) -> Vec<u8> {
 fn holds_what_was_written_for_any_number_of_features() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.gydb");
-    // Without features, with fewer than partitions, and around the size from which partitions take more than the fewest buckets.
+    // Without features, with fewer than partitions, and around the size from which partitions take
+    // more than the fewest buckets.
     for (n, seed) in [(0, 1), (1, 2), (1000, 3), (70_000, 4), (1_000_000, 5)] {
         let places = features(n, seed);
         let bytes = file(&path, &places, 3);
         check(&Database::open(&path).unwrap(), &places);
         check(&in_memory(&places), &places);
-        assert!(bytes == file(&path, &places, 1), "{n} features depend on threads");
+        assert!(
+            bytes == file(&path, &places, 1),
+            "{n} features depend on threads"
+        );
     }
 }
 
@@ -56,9 +74,14 @@ fn partitions_out_of_order_wait_and_sections_are_sorted() {
     let places = features(5000, 9);
     let ordered = file(&path, &places, 1);
     let writer = Writer::create(&path, MAX_COUNT).unwrap();
-    sections().iter().rev().for_each(|(name, bytes)| writer.section(name, bytes));
+    sections()
+        .iter()
+        .rev()
+        .for_each(|(name, bytes)| writer.section(name, bytes));
     for (partition, piece) in pieces(&places).iter().enumerate().rev() {
-        writer.piece(partition, &piece.0, &piece.1, &piece.2).unwrap();
+        writer
+            .piece(partition, &piece.0, &piece.1, &piece.2)
+            .unwrap();
     }
     check(&writer.into_database().unwrap(), &places);
     assert!(ordered == std::fs::read(&path).unwrap());
@@ -69,9 +92,14 @@ fn a_partition_of_the_features_can_be_listed_alone() {
     let places = features(20_000, 21);
     let database = in_memory(&places);
     for range in [0..0, 0..1, 100..300, 4000..PARTITIONS] {
-        let found: Vec<u32> = database.features_of(range.clone()).map(|feature| feature.unwrap().0).collect();
+        let found: Vec<u32> = database
+            .features_of(range.clone())
+            .map(|feature| feature.unwrap().0)
+            .collect();
         let listed = places.keys().map(|&place| feature_at(place));
-        let expected: Vec<u32> = listed.filter(|&feature| range.contains(&partition_of(feature))).collect();
+        let expected: Vec<u32> = listed
+            .filter(|&feature| range.contains(&partition_of(feature)))
+            .collect();
         assert_eq!(found, expected);
     }
 }
@@ -82,7 +110,9 @@ fn resident(path: &Path) -> u64 {
     let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
     let name = path.to_str().unwrap();
     let mut of_file = maps.lines().skip_while(|line| !line.ends_with(name));
-    let line = of_file.find_map(|line| line.strip_prefix("Rss:")).expect("the file is mapped");
+    let line = of_file
+        .find_map(|line| line.strip_prefix("Rss:"))
+        .expect("the file is mapped");
     line.trim().trim_end_matches(" kB").parse().unwrap()
 }
 
@@ -95,19 +125,38 @@ fn memory_is_given_back_and_the_bytes_stay() {
     let size = file(&path, &places, 2).len() as u64 >> 10;
     let database = Database::open(&path).unwrap();
     check(&database, &places);
-    assert!(resident(&path) > size / 2, "{} of {size} KiB", resident(&path));
+    assert!(
+        resident(&path) > size / 2,
+        "{} of {size} KiB",
+        resident(&path)
+    );
     database.let_go(0..PARTITIONS / 2);
     database.let_go(7..7);
     let half = resident(&path);
-    assert!(half > size / 4 && half < 3 * size / 4, "{half} of {size} KiB");
+    assert!(
+        half > size / 4 && half < 3 * size / 4,
+        "{half} of {size} KiB"
+    );
     database.let_go(0..PARTITIONS);
-    assert!(resident(&path) < size / 4, "{} of {size} KiB", resident(&path));
+    assert!(
+        resident(&path) < size / 4,
+        "{} of {size} KiB",
+        resident(&path)
+    );
     check(&database, &places);
     for partition in 0..PARTITIONS {
-        assert!(database.features_of(partition..partition + 1).all(|feature| feature.is_ok()));
+        assert!(
+            database
+                .features_of(partition..partition + 1)
+                .all(|feature| feature.is_ok())
+        );
         database.let_go(partition..partition + 1);
     }
-    assert!(resident(&path) < size / 4, "{} of {size} KiB", resident(&path));
+    assert!(
+        resident(&path) < size / 4,
+        "{} of {size} KiB",
+        resident(&path)
+    );
     let in_memory = in_memory(&places);
     in_memory.let_go(0..PARTITIONS);
     check(&in_memory, &places);
@@ -134,13 +183,20 @@ fn sections_are_found_by_name() {
     let database = Database::open(&path).unwrap();
     let mut expected = sections();
     expected.sort();
-    assert!(database.sections().eq(expected.iter().map(|(name, _)| name.as_str())));
+    assert!(
+        database
+            .sections()
+            .eq(expected.iter().map(|(name, _)| name.as_str()))
+    );
     for (name, bytes) in &expected {
         assert_eq!(database.section(name).unwrap(), bytes);
     }
     let error = database.section("targets").unwrap_err();
     assert!(matches!(error, GydbError::NoSection { .. }));
-    assert!(error.to_string().contains("x.gydb") && error.to_string().contains("taxonomy"), "{error}");
+    assert!(
+        error.to_string().contains("x.gydb") && error.to_string().contains("taxonomy"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -155,7 +211,10 @@ fn a_thread_that_waits_hears_of_the_end() {
             })
         });
         writer.abandon();
-        assert!(matches!(waiting.join().unwrap(), Err(GydbError::Abandoned { .. })));
+        assert!(matches!(
+            waiting.join().unwrap(),
+            Err(GydbError::Abandoned { .. })
+        ));
     });
     drop(writer);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
@@ -169,13 +228,22 @@ fn pieces_that_contradict_themselves_are_refused() {
         std::panic::catch_unwind(std::panic::AssertUnwindSafe(piece)).is_err()
     };
     assert!(!refused(0, &[1, 2], &[1, 3], &[5, 6, 7, 8]));
-    assert!(refused(1, &[1, 2], &[1, 3], &[5, 6, 7, 8]), "of another partition");
+    assert!(
+        refused(1, &[1, 2], &[1, 3], &[5, 6, 7, 8]),
+        "of another partition"
+    );
     assert!(refused(0, &[2, 1], &[1, 3], &[5, 6, 7, 8]), "descending");
     assert!(refused(0, &[2, 2], &[1, 3], &[5, 6, 7, 8]), "twice");
     assert!(refused(0, &[1, 2], &[1, 0], &[5]), "without a location");
     assert!(refused(0, &[1], &[4], &[5, 6, 7, 8]), "beyond the cap");
-    assert!(refused(0, &[1, 2], &[1, 3], &[5, 6, 7]), "too few locations");
-    assert!(refused(0, &[1, 2], &[1, 3], &[5, 6, 7, 8, 9]), "too many locations");
+    assert!(
+        refused(0, &[1, 2], &[1, 3], &[5, 6, 7]),
+        "too few locations"
+    );
+    assert!(
+        refused(0, &[1, 2], &[1, 3], &[5, 6, 7, 8, 9]),
+        "too many locations"
+    );
     assert!(refused(0, &[], &[], &[5]), "locations of nothing");
     assert!(refused(PARTITIONS, &[], &[], &[]), "no such partition");
 }
@@ -198,11 +266,15 @@ fn directory(whole: &[u8]) -> Range<usize> {
 fn every_flipped_bit_is_detected() {
     let (whole, places) = small();
     let (path, mut bytes) = (Path::new("x.gydb"), whole.clone());
-    Database::from_bytes(path, &bytes).unwrap().verify().unwrap();
+    Database::from_bytes(path, &bytes)
+        .unwrap()
+        .verify()
+        .unwrap();
     let mut random = Random(1);
     let directory = directory(&whole);
     for at in 0..whole.len() {
-        // The reserved bytes of the header and the entries of empty partitions are alike: one bit of each will do.
+        // The reserved bytes of the header and the entries of empty partitions are alike: one bit
+        // of each will do.
         let bits = match at {
             96..4092 => at % 8..at % 8 + 1,
             _ if directory.contains(&at) && at % 24 != (at / 24) % 24 => 0..0,
@@ -226,7 +298,11 @@ fn every_flipped_bit_is_detected() {
 fn no_look_up_gives_a_wrong_answer() {
     let (whole, places) = small();
     let (path, mut bytes) = (Path::new("x.gydb"), whole.clone());
-    let asked: Vec<u32> = places.keys().flat_map(|&place| [place, place ^ 1]).map(feature_at).collect();
+    let asked: Vec<u32> = places
+        .keys()
+        .flat_map(|&place| [place, place ^ 1])
+        .map(feature_at)
+        .collect();
     let sound = Database::from_bytes(path, &whole).unwrap();
     let mut errors = 0;
     let table = 4096..directory(&whole).start;
@@ -242,8 +318,12 @@ fn no_look_up_gives_a_wrong_answer() {
                 }
             }
         }
-        let batch = damaged.locations_of(&asked, |at, found| assert_eq!(found, sound.locations(asked[at]).unwrap()));
-        let listed = damaged.features().try_fold(0, |n, feature| feature.map(|_| n + 1));
+        let batch = damaged.locations_of(&asked, |at, found| {
+            assert_eq!(found, sound.locations(asked[at]).unwrap())
+        });
+        let listed = damaged
+            .features()
+            .try_fold(0, |n, feature| feature.map(|_| n + 1));
         assert!(batch.is_ok() || listed.is_err(), "byte {at}");
         bytes[at] ^= 0x11;
     }
@@ -254,7 +334,9 @@ fn no_look_up_gives_a_wrong_answer() {
 #[test]
 fn damage_to_one_block_leaves_the_others() {
     let folder = tempfile::tempdir().unwrap();
-    let places: Places = (0..33_000).map(|i| ((4095 << 20) + 31 * i, vec![i])).collect();
+    let places: Places = (0..33_000)
+        .map(|i| ((4095 << 20) + 31 * i, vec![i]))
+        .collect();
     let whole = file(&folder.path().join("x.gydb"), &places, 1);
     let table = 4096..directory(&whole).start - 1024;
     let asked: Vec<u32> = places.keys().map(|&place| feature_at(place)).collect();
@@ -270,9 +352,14 @@ fn damage_to_one_block_leaves_the_others() {
                 Err(_) => errors += 1,
             }
         }
-        // A block has 4 KiB: the lines of less than a thousand features, or the locations of about as many.
+        // A block has 4 KiB: the lines of less than a thousand features, or the locations of about
+        // as many.
         assert!((100..3000).contains(&errors), "{errors}");
-        assert!(damaged.locations_of(&asked, |at, found| assert_eq!(found, [at as u32])).is_err());
+        assert!(
+            damaged
+                .locations_of(&asked, |at, found| assert_eq!(found, [at as u32]))
+                .is_err()
+        );
         assert!(damaged.verify().is_err());
     }
 }
@@ -309,14 +396,18 @@ fn forged_numbers_give_errors_and_no_panic() {
         bytes[4092..4096].copy_from_slice(&crc.to_le_bytes());
     };
     let header = (8..76).chain(84..96).step_by(4);
-    let entries = (directory..directory + 12 * 24).chain(whole.len() - 4 * 64..whole.len()).step_by(4);
+    let entries = (directory..directory + 12 * 24)
+        .chain(whole.len() - 4 * 64..whole.len())
+        .step_by(4);
     for at in header.chain(entries) {
         let here = u32::from_le_bytes(whole[at..at + 4].try_into().unwrap());
         for value in values.into_iter().chain([here ^ 64, here.wrapping_add(4)]) {
             let mut bytes = whole.clone();
             bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
             seal(&mut bytes);
-            let Ok(database) = Database::from_bytes(path, &bytes) else { continue };
+            let Ok(database) = Database::from_bytes(path, &bytes) else {
+                continue;
+            };
             // The cap could have been larger, and the name of a section another one.
             let possible = bytes == whole || at == 20 || at >= whole.len() - 4 * 64;
             assert!(possible || database.verify().is_err(), "{value} at {at}");
@@ -335,12 +426,24 @@ fn what_is_no_database_is_told_apart() {
         Database::open(&path).unwrap_err()
     };
     assert!(matches!(Database::open(&path), Err(GydbError::Open { .. })));
-    assert!(matches!(Database::open(folder.path()), Err(GydbError::Open { .. })));
-    for bytes in [&b""[..], b">seq\nACGT\n", b"\x1f\x8b\x08\0", b"GYRASEK\n\x01\0\0\0", b"GYRASE"] {
+    assert!(matches!(
+        Database::open(folder.path()),
+        Err(GydbError::Open { .. })
+    ));
+    for bytes in [
+        &b""[..],
+        b">seq\nACGT\n",
+        b"\x1f\x8b\x08\0",
+        b"GYRASEK\n\x01\0\0\0",
+        b"GYRASE",
+    ] {
         let error = open(bytes);
         assert!(matches!(error, GydbError::NotGydb { .. }), "{error}");
     }
-    assert!(matches!(open(b"GYRASED\n\x02\0\0\0"), GydbError::Length { .. }));
+    assert!(matches!(
+        open(b"GYRASED\n\x02\0\0\0"),
+        GydbError::Length { .. }
+    ));
     let mut later = b"GYRASED\n\x02\0\0\0".to_vec();
     later.resize(5000, 0);
     let error = open(&later);

@@ -21,16 +21,32 @@ fn check_round_trip<const W: usize>(folder: &Path, shape: Shape) {
     let path = folder.join("x.gyk");
     let summary = write(&path, shape, &expected, 4);
     assert_eq!(summary.distinct, expected.len() as u64);
-    assert_eq!(summary.total, expected.values().map(|&count| u64::from(count)).sum::<u64>());
-    assert_eq!(summary.unique, expected.values().filter(|&&count| count == 1).count() as u64);
+    assert_eq!(
+        summary.total,
+        expected
+            .values()
+            .map(|&count| u64::from(count))
+            .sum::<u64>()
+    );
+    assert_eq!(
+        summary.unique,
+        expected.values().filter(|&&count| count == 1).count() as u64
+    );
     assert_eq!(Some(&summary.largest), expected.values().max());
     let parallel = std::fs::read(&path).unwrap();
     write(&path, shape, &expected, 1);
-    assert!(parallel == std::fs::read(&path).unwrap(), "k={} depends on threads", shape.k());
+    assert!(
+        parallel == std::fs::read(&path).unwrap(),
+        "k={} depends on threads",
+        shape.k()
+    );
 
     let database = Database::open(&path).unwrap();
     database.verify().unwrap();
-    assert_eq!((database.shape(), database.header().summary()), (shape, summary));
+    assert_eq!(
+        (database.shape(), database.header().summary()),
+        (shape, summary)
+    );
     assert_eq!(database.metadata(), &metadata());
     let mut found = BTreeMap::new();
     for bin in 0..BINS {
@@ -69,8 +85,12 @@ fn finds_keys_that_are_not_uniform() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.gyk");
     let writer = Writer::create(&path, shape(64), Cutoffs::default()).unwrap();
-    let rows: Vec<[u64; 2]> = (0..5000).map(|i| [if i < 2500 { 7 } else { u64::MAX - 9 }, 2 * i]).collect();
-    writer.write_bin(0, rows.as_flattened(), &vec![300; rows.len()]).unwrap();
+    let rows: Vec<[u64; 2]> = (0..5000)
+        .map(|i| [if i < 2500 { 7 } else { u64::MAX - 9 }, 2 * i])
+        .collect();
+    writer
+        .write_bin(0, rows.as_flattened(), &vec![300; rows.len()])
+        .unwrap();
     (1..BINS).for_each(|bin| writer.write_bin(bin, &[], &[]).unwrap());
     writer.finish(&metadata()).unwrap();
     let database = Database::open(&path).unwrap();
@@ -88,7 +108,10 @@ fn an_empty_database_is_valid() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.gyk");
     let summary = write::<1>(&path, shape(31), &BTreeMap::new(), 2);
-    assert_eq!((summary.distinct, summary.largest, summary.saturated), (0, 0, false));
+    assert_eq!(
+        (summary.distinct, summary.largest, summary.saturated),
+        (0, 0, false)
+    );
     let database = Database::open(&path).unwrap();
     database.verify().unwrap();
     assert_eq!(database.get(Kmer([5])).unwrap(), None);
@@ -114,8 +137,15 @@ fn bins_out_of_order_wait_and_the_largest_count_is_flagged() {
 }
 
 /// Writes bins piece by piece, with more or less memory for the pieces and for bins that wait.
-fn write_pieces<const W: usize>(path: &Path, rows: &[BTreeMap<[u64; W], u32>], memory: usize, threads: usize) {
-    let writer = Writer::create(path, shape(32 * W - 1), Cutoffs::default()).unwrap().waiting(memory);
+fn write_pieces<const W: usize>(
+    path: &Path,
+    rows: &[BTreeMap<[u64; W], u32>],
+    memory: usize,
+    threads: usize,
+) {
+    let writer = Writer::create(path, shape(32 * W - 1), Cutoffs::default())
+        .unwrap()
+        .waiting(memory);
     let next = AtomicUsize::new(0);
     let write_bin = |bin: usize, rows: &BTreeMap<[u64; W], u32>| {
         let mut pieces = writer.pieces(bin, memory);
@@ -123,7 +153,9 @@ fn write_pieces<const W: usize>(path: &Path, rows: &[BTreeMap<[u64; W], u32>], m
         let mut at = 0;
         for size in [1, 0, 7, 9000, 300].into_iter().cycle() {
             let end = rows.len().min(at + size);
-            pieces.add(keys[at..end].as_flattened(), &counts[at..end]).unwrap();
+            pieces
+                .add(keys[at..end].as_flattened(), &counts[at..end])
+                .unwrap();
             at = end;
             if at == rows.len() {
                 return pieces.finish().unwrap();
@@ -154,12 +186,17 @@ fn check_pieces<const W: usize>(folder: &Path) {
         rows[1000].extend(moved);
     }
     let writer = Writer::create(&whole, shape, Cutoffs::default()).unwrap();
-    rows.iter().enumerate().for_each(|(bin, rows)| write_bin(&writer, bin, rows).unwrap());
+    rows.iter()
+        .enumerate()
+        .for_each(|(bin, rows)| write_bin(&writer, bin, rows).unwrap());
     writer.finish(&metadata()).unwrap();
     let whole = std::fs::read(&whole).unwrap();
     for (memory, threads) in [(0, 1), (0, 3), (100, 2), (100_000, 3), (16 << 20, 2)] {
         write_pieces::<W>(&pieces, &rows, memory, threads);
-        assert!(whole == std::fs::read(&pieces).unwrap(), "{memory} bytes of memory, {threads} threads");
+        assert!(
+            whole == std::fs::read(&pieces).unwrap(),
+            "{memory} bytes of memory, {threads} threads"
+        );
     }
 }
 
@@ -174,14 +211,18 @@ fn a_bin_in_pieces_is_a_whole_bin() {
 #[test]
 fn a_thread_that_waits_hears_of_the_end() {
     let folder = tempfile::tempdir().unwrap();
-    let writer = Writer::create(&folder.path().join("x.gyk"), shape(31), Cutoffs::default()).unwrap();
+    let writer =
+        Writer::create(&folder.path().join("x.gyk"), shape(31), Cutoffs::default()).unwrap();
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| {
             let keys: Vec<u64> = (0..5 << 20).collect();
             (1..4).try_for_each(|bin| writer.write_bin(bin, &keys, &vec![1; keys.len()]))
         });
         writer.abandon();
-        assert!(matches!(waiting.join().unwrap(), Err(GykError::Abandoned { .. })));
+        assert!(matches!(
+            waiting.join().unwrap(),
+            Err(GykError::Abandoned { .. })
+        ));
     });
     drop(writer);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
@@ -196,7 +237,14 @@ fn a_resumed_run_gives_the_same_bytes() {
     let whole = std::fs::read(&path).unwrap();
     std::fs::remove_file(&path).unwrap();
     let bins = bins(shape(33), &expected);
-    for (stop, lost) in [(0, 0), (1, 0), (2000, 0), (2000, 300), (BINS, 0), (BINS, BINS)] {
+    for (stop, lost) in [
+        (0, 0),
+        (1, 0),
+        (2000, 0),
+        (2000, 300),
+        (BINS, 0),
+        (BINS, BINS),
+    ] {
         let mut writer = Writer::create(&path, shape(33), Cutoffs::default()).unwrap();
         writer.keep_partial();
         (0..stop).for_each(|bin| write_bin(&writer, bin, &bins[bin]).unwrap());
@@ -211,7 +259,10 @@ fn a_resumed_run_gives_the_same_bytes() {
         }
         let writer = Writer::resume(&path, shape(33), Cutoffs::default(), &finished).unwrap();
         let next = writer.next_bin();
-        assert!(next <= stop && next + lost >= stop, "{next} of {stop}, {lost} lost");
+        assert!(
+            next <= stop && next + lost >= stop,
+            "{next} of {stop}, {lost} lost"
+        );
         (next..BINS).for_each(|bin| write_bin(&writer, bin, &bins[bin]).unwrap());
         writer.finish(&metadata()).unwrap();
         assert!(whole == std::fs::read(&path).unwrap(), "stopped at {stop}");
@@ -251,9 +302,15 @@ fn damage_gives_errors_that_name_the_file() {
     }
     let mut longer = whole.clone();
     longer.push(0);
-    assert!(matches!(examine(&damaged, &longer), Err(GykError::Length { .. })));
+    assert!(matches!(
+        examine(&damaged, &longer),
+        Err(GykError::Length { .. })
+    ));
     let padding = whole.len() - 8..whole.len();
-    for at in (0..132).chain((132..whole.len()).step_by(97)).filter(|at| !padding.contains(at)) {
+    for at in (0..132)
+        .chain((132..whole.len()).step_by(97))
+        .filter(|at| !padding.contains(at))
+    {
         let mut bytes = whole.clone();
         bytes[at] ^= 0x41;
         examine(&damaged, &bytes).expect_err(&format!("byte {at}"));
@@ -269,15 +326,25 @@ fn a_forged_header_gives_errors() {
     let forged = folder.path().join("forged.gyk");
     // Whoever can compute a checksum can write any value.
     for at in (8..136).step_by(4) {
-        for value in [0, 1, 3, 7, 0x7fff_fff8, u32::MAX, u32::from_le_bytes(whole[at..at + 4].try_into().unwrap()) ^ 8]
-        {
+        for value in [
+            0,
+            1,
+            3,
+            7,
+            0x7fff_fff8,
+            u32::MAX,
+            u32::from_le_bytes(whole[at..at + 4].try_into().unwrap()) ^ 8,
+        ] {
             let mut bytes = whole.clone();
             bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
             let crc = crc32fast::hash(&bytes[..4092]);
             bytes[4092..4096].copy_from_slice(&crc.to_le_bytes());
             // Cut-offs could be any, and what is canonical could be stranded.
             let possible = (72..88).contains(&at) || (at, value) == (28, 1);
-            assert!(bytes == whole || possible || examine(&forged, &bytes).is_err(), "{value} at {at}");
+            assert!(
+                bytes == whole || possible || examine(&forged, &bytes).is_err(),
+                "{value} at {at}"
+            );
         }
     }
 }
@@ -287,11 +354,23 @@ fn what_is_no_database_is_told_apart() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x");
     assert!(matches!(Database::open(&path), Err(GykError::Open { .. })));
-    assert!(matches!(Database::open(folder.path()), Err(GykError::Open { .. })));
+    assert!(matches!(
+        Database::open(folder.path()),
+        Err(GykError::Open { .. })
+    ));
     assert!(matches!(examine(&path, b""), Err(GykError::NotGyk { .. })));
-    assert!(matches!(examine(&path, b">seq\nACGT\n"), Err(GykError::NotGyk { .. })));
-    assert!(matches!(examine(&path, b"GYRASEK\n\x02\0\0\0"), Err(GykError::Length { .. })));
+    assert!(matches!(
+        examine(&path, b">seq\nACGT\n"),
+        Err(GykError::NotGyk { .. })
+    ));
+    assert!(matches!(
+        examine(&path, b"GYRASEK\n\x02\0\0\0"),
+        Err(GykError::Length { .. })
+    ));
     let mut later = b"GYRASEK\n\x02\0\0\0".to_vec();
     later.resize(5000, 0);
-    assert!(matches!(examine(&path, &later), Err(GykError::Version { found: 2, .. })));
+    assert!(matches!(
+        examine(&path, &later),
+        Err(GykError::Version { found: 2, .. })
+    ));
 }

@@ -1,4 +1,5 @@
-//! One database written by several processes, here with a writer for each in one: the same bytes as from one writer.
+//! One database written by several processes, here with a writer for each in one: the same bytes as
+//! from one writer.
 // A helper of a test is a test.
 #![allow(clippy::unwrap_used)]
 
@@ -26,22 +27,43 @@ struct Job<'a> {
 
 impl Job<'_> {
     fn place(&self, rank: usize) -> Place {
-        Place { partitions: BINS, rank, ranks: self.ranks }
+        Place {
+            partitions: BINS,
+            rank,
+            ranks: self.ranks,
+        }
     }
 
     fn share(&self, rank: usize, limit: Option<u64>) -> Share {
-        let folder = Arc::new(SpillFolder::new(self.path.with_extension(rank.to_string()), limit, false));
-        Share { bins: self.place(rank), memory: self.memory, folder }
+        let folder = Arc::new(SpillFolder::new(
+            self.path.with_extension(rank.to_string()),
+            limit,
+            false,
+        ));
+        Share {
+            bins: self.place(rank),
+            memory: self.memory,
+            folder,
+        }
     }
 
     fn first(&self) -> (Writer, u64) {
         let output = OutputFile::create(self.path).unwrap();
         let token = output.invite().unwrap();
-        (Writer::first(output, self.shape, Cutoffs::default(), self.share(0, None)).unwrap(), token)
+        (
+            Writer::first(output, self.shape, Cutoffs::default(), self.share(0, None)).unwrap(),
+            token,
+        )
     }
 
     fn join(&self, rank: usize, token: u64, limit: Option<u64>) -> Writer {
-        Writer::join(self.path, token, self.shape, Cutoffs::default(), self.share(rank, limit))
+        Writer::join(
+            self.path,
+            token,
+            self.shape,
+            Cutoffs::default(),
+            self.share(rank, limit),
+        )
     }
 
     /// The writers of all ranks, the first one first.
@@ -65,7 +87,12 @@ impl Sums {
             *self.sum.lock().unwrap() = vec![0; numbers.len()];
         }
         self.all.wait();
-        self.sum.lock().unwrap().iter_mut().zip(numbers).for_each(|(sum, number)| *sum += number);
+        self.sum
+            .lock()
+            .unwrap()
+            .iter_mut()
+            .zip(numbers)
+            .for_each(|(sum, number)| *sum += number);
         self.all.wait();
         let sum = self.sum.lock().unwrap().clone();
         self.all.wait();
@@ -75,7 +102,10 @@ impl Sums {
 
 /// Every rank hands its bins over while it lays them out; the first one ends the file.
 fn write_all<const W: usize>(mut writers: Vec<Writer>, rows: &Rows<W>, job: &Job) {
-    let sums = Sums { all: Barrier::new(job.ranks), sum: Mutex::default() };
+    let sums = Sums {
+        all: Barrier::new(job.ranks),
+        sum: Mutex::default(),
+    };
     std::thread::scope(|scope| {
         for (rank, writer) in writers.iter().enumerate() {
             let sums = &sums;
@@ -83,7 +113,10 @@ fn write_all<const W: usize>(mut writers: Vec<Writer>, rows: &Rows<W>, job: &Job
             scope.spawn(move || write_bins(writer, rows, job.place(rank)));
         }
     });
-    let shares: Vec<Vec<u8>> = writers.iter().map(|writer| writer.settle().unwrap()).collect();
+    let shares: Vec<Vec<u8>> = writers
+        .iter()
+        .map(|writer| writer.settle().unwrap())
+        .collect();
     writers.remove(0).finish_all(&shares, &metadata()).unwrap();
 }
 
@@ -94,10 +127,14 @@ fn write_bins<const W: usize>(writer: &Writer, rows: &Rows<W>, bins: Place) {
             return write_bin(writer, bin, &rows[bin]).unwrap();
         }
         let mut pieces = writer.pieces(bin, 64);
-        rows[bin].iter().for_each(|(key, &count)| pieces.add(key, &[count]).unwrap());
+        rows[bin]
+            .iter()
+            .for_each(|(key, &count)| pieces.add(key, &[count]).unwrap());
         pieces.finish().unwrap();
     };
-    let (even, odd): (Vec<usize>, Vec<usize>) = bins.owned().partition(|bin| (bin / bins.ranks).is_multiple_of(2));
+    let (even, odd): (Vec<usize>, Vec<usize>) = bins
+        .owned()
+        .partition(|bin| (bin / bins.ranks).is_multiple_of(2));
     std::thread::scope(|scope| {
         scope.spawn(|| even.into_iter().for_each(write));
         scope.spawn(|| odd.into_iter().for_each(write));
@@ -110,10 +147,23 @@ fn check<const W: usize>(folder: &Path, shape: Shape, job: &Job) {
     write(&one, shape, &expected, 1);
     let rows = bins(shape, &expected);
     write_all(job.start(), &rows, job);
-    let (one, shared) = (std::fs::read(&one).unwrap(), std::fs::read(job.path).unwrap());
-    assert!(one == shared, "k={}, {} ranks, {} bytes of memory", shape.k(), job.ranks, job.memory);
+    let (one, shared) = (
+        std::fs::read(&one).unwrap(),
+        std::fs::read(job.path).unwrap(),
+    );
+    assert!(
+        one == shared,
+        "k={}, {} ranks, {} bytes of memory",
+        shape.k(),
+        job.ranks,
+        job.memory
+    );
     Database::open(job.path).unwrap().verify().unwrap();
-    assert_eq!(std::fs::read_dir(folder).unwrap().count(), 2, "nothing is left beside the databases");
+    assert_eq!(
+        std::fs::read_dir(folder).unwrap().count(),
+        2,
+        "nothing is left beside the databases"
+    );
 }
 
 #[test]
@@ -122,7 +172,16 @@ fn several_processes_write_the_file_of_one() {
     let path = &folder.path().join("shared.gyk");
     let shape = Shape::new(31, false).unwrap();
     for (ranks, memory) in (1..=7).zip([0, 10_000, 1 << 30].into_iter().cycle()) {
-        check::<1>(folder.path(), shape, &Job { path, shape, ranks, memory });
+        check::<1>(
+            folder.path(),
+            shape,
+            &Job {
+                path,
+                shape,
+                ranks,
+                memory,
+            },
+        );
     }
 }
 
@@ -132,7 +191,12 @@ fn at_every_word_edge() {
     let path = &folder.path().join("shared.gyk");
     for (k, ranks) in EDGES.into_iter().zip([3, 5].into_iter().cycle()) {
         let shape = Shape::new(k, k % 2 == 0).unwrap();
-        let job = Job { path, shape, ranks, memory: 5000 };
+        let job = Job {
+            path,
+            shape,
+            ranks,
+            memory: 5000,
+        };
         with_words!(shape, W => check::<W>(folder.path(), shape, &job));
     }
 }
@@ -142,22 +206,40 @@ fn nothing_appears_when_one_of_them_fails() {
     let folder = tempfile::tempdir().unwrap();
     let path = &folder.path().join("x.gyk");
     let shape = Shape::new(31, false).unwrap();
-    let job = Job { path, shape, ranks: 2, memory: 0 };
+    let job = Job {
+        path,
+        shape,
+        ranks: 2,
+        memory: 0,
+    };
     let rows = bins(shape, &kmers::<1>(shape, 20_000, 5));
     let (first, token) = job.first();
     let second = job.join(1, token, Some(1000));
-    let outcome = job.place(1).owned().try_for_each(|bin| write_bin(&second, bin, &rows[bin]));
-    assert!(matches!(outcome, Err(GykError::Spill(FabricError::TooMuchSpill { limit: 1000 }))), "{outcome:?}");
+    let outcome = job
+        .place(1)
+        .owned()
+        .try_for_each(|bin| write_bin(&second, bin, &rows[bin]));
+    assert!(
+        matches!(
+            outcome,
+            Err(GykError::Spill(FabricError::TooMuchSpill { limit: 1000 }))
+        ),
+        "{outcome:?}"
+    );
     second.abandon();
     let laid_out = second.lay_out(|lengths| Ok::<_, GykError>(lengths.to_vec()));
-    assert!(matches!(laid_out, Err(GykError::Abandoned { .. })), "{laid_out:?}");
+    assert!(
+        matches!(laid_out, Err(GykError::Abandoned { .. })),
+        "{laid_out:?}"
+    );
     drop(second);
     // It may happen that the first one gives up first.
     let late = job.join(1, token, None);
     late.open().unwrap();
     drop(first);
     write_bins(&late, &rows, job.place(1));
-    late.lay_out(|lengths| Ok::<_, GykError>(lengths.to_vec())).unwrap();
+    late.lay_out(|lengths| Ok::<_, GykError>(lengths.to_vec()))
+        .unwrap();
     late.settle().unwrap();
     drop(late);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
@@ -167,33 +249,67 @@ fn nothing_appears_when_one_of_them_fails() {
 fn who_counts_for_one_that_cannot_lay_out_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let shape = Shape::new(31, false).unwrap();
-    let job = Job { path: &folder.path().join("x.gyk"), shape, ranks: 2, memory: 1 << 20 };
+    let job = Job {
+        path: &folder.path().join("x.gyk"),
+        shape,
+        ranks: 2,
+        memory: 1 << 20,
+    };
     let (first, _) = job.first();
     let rows = bins(shape, &kmers::<1>(shape, 20_000, 5));
-    let (half, rest): (Vec<usize>, Vec<usize>) = job.place(0).owned().partition(|&bin| bin < BINS / 2);
-    half.into_iter().for_each(|bin| write_bin(&first, bin, &rows[bin]).unwrap());
+    let (half, rest): (Vec<usize>, Vec<usize>) =
+        job.place(0).owned().partition(|&bin| bin < BINS / 2);
+    half.into_iter()
+        .for_each(|bin| write_bin(&first, bin, &rows[bin]).unwrap());
     let elsewhere = |_: &[u64]| Err(GykError::Spill(FabricError::Elsewhere));
-    assert!(matches!(first.lay_out(elsewhere), Err(GykError::Spill(FabricError::Elsewhere))));
-    assert!(matches!(write_bin(&first, rest[0], &rows[rest[0]]), Err(GykError::Abandoned { .. })));
+    assert!(matches!(
+        first.lay_out(elsewhere),
+        Err(GykError::Spill(FabricError::Elsewhere))
+    ));
+    assert!(matches!(
+        write_bin(&first, rest[0], &rows[rest[0]]),
+        Err(GykError::Abandoned { .. })
+    ));
 }
 
 #[test]
 fn who_does_not_see_the_file_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let path = &folder.path().join("x.gyk");
-    let job = Job { path, shape: Shape::new(31, false).unwrap(), ranks: 2, memory: 0 };
+    let job = Job {
+        path,
+        shape: Shape::new(31, false).unwrap(),
+        ranks: 2,
+        memory: 0,
+    };
     let (first, token) = job.first();
     job.join(1, token, None).open().unwrap();
     let error = job.join(1, token ^ 2, None).open().unwrap_err().to_string();
-    assert!(error.contains("x.gyk") && error.contains("all machines of the job share"), "{error}");
+    assert!(
+        error.contains("x.gyk") && error.contains("all machines of the job share"),
+        "{error}"
+    );
     drop(first);
     let late = job.join(1, token, None);
-    job.place(1).owned().for_each(|bin| late.write_bin(bin, &[], &[]).unwrap());
+    job.place(1)
+        .owned()
+        .for_each(|bin| late.write_bin(bin, &[], &[]).unwrap());
     // Gone with a process that failed, of which the others hear in the same call.
     let failed = late.lay_out(|_| Err(GykError::Spill(FabricError::Elsewhere)));
-    assert!(matches!(failed, Err(GykError::Spill(FabricError::Elsewhere))), "{failed:?}");
+    assert!(
+        matches!(failed, Err(GykError::Spill(FabricError::Elsewhere))),
+        "{failed:?}"
+    );
     let late = job.join(1, token, None);
-    job.place(1).owned().for_each(|bin| late.write_bin(bin, &[], &[]).unwrap());
-    let missing = late.lay_out(|lengths| Ok::<_, GykError>(lengths.to_vec())).unwrap_err().to_string();
-    assert!(missing.contains("all machines of the job share"), "{missing}");
+    job.place(1)
+        .owned()
+        .for_each(|bin| late.write_bin(bin, &[], &[]).unwrap());
+    let missing = late
+        .lay_out(|lengths| Ok::<_, GykError>(lengths.to_vec()))
+        .unwrap_err()
+        .to_string();
+    assert!(
+        missing.contains("all machines of the job share"),
+        "{missing}"
+    );
 }

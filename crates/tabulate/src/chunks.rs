@@ -1,4 +1,5 @@
-//! One process's share of what a job reads: its workers take chunks, and make whole the records that cross from one to another.
+//! One process's share of what a job reads: its workers take chunks, and make whole the records
+//! that cross from one to another.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -28,7 +29,8 @@ pub(crate) struct Shared<'a> {
     inputs: &'a Inputs,
     chunks: Chunks<'a>,
     schedule: Box<dyn Schedule + 'a>,
-    /// Held by the worker that takes a chunk: where another finds none left it knows all that it can help with.
+    /// Held by the worker that takes a chunk: where another finds none left it knows all that it
+    /// can help with.
     taking: Mutex<()>,
     /// The input that has to be read serially, counted from 1; 0 for none.
     serial: AtomicUsize,
@@ -42,7 +44,10 @@ impl<'a> Shared<'a> {
         bytes: Option<u64>,
         workers: usize,
     ) -> Result<Shared<'a>, TabulateError> {
-        let chunks = inputs.chunks(bytes.unwrap_or_else(|| inputs.chunk_bytes(workers)), world.ranks());
+        let chunks = inputs.chunks(
+            bytes.unwrap_or_else(|| inputs.chunk_bytes(workers)),
+            world.ranks(),
+        );
         let print = chunks.fingerprint();
         // The largest and, upside down, the smallest of all.
         let extremes = world.max(&[print, !print])?;
@@ -50,12 +55,25 @@ impl<'a> Shared<'a> {
             return Err(Error::Arguments(DIFFERENT.to_owned()).into());
         }
         let schedule = world.schedule(chunks.count())?;
-        Ok(Shared { inputs, chunks, schedule, taking: Mutex::default(), serial: AtomicUsize::new(0) })
+        Ok(Shared {
+            inputs,
+            chunks,
+            schedule,
+            taking: Mutex::default(),
+            serial: AtomicUsize::new(0),
+        })
     }
 
-    /// Gives the records of the chunks that one worker takes to `each`, until there are no more in the job.
+    /// Gives the records of the chunks that one worker takes to `each`, until there are no more in
+    /// the job.
     pub(crate) fn work(&self, go_on: GoOn, each: EachBatch) -> Result<(), TabulateError> {
-        let worker = Worker { shared: self, go_on, batch: Batch::default(), borders: Vec::new(), batches: 0 };
+        let worker = Worker {
+            shared: self,
+            go_on,
+            batch: Batch::default(),
+            borders: Vec::new(),
+            batches: 0,
+        };
         match worker.work(each) {
             Err(TabulateError::Input(error)) if error.needs_serial() => self.give_up(error),
             done => done,
@@ -66,9 +84,12 @@ impl<'a> Shared<'a> {
     fn give_up(&self, error: Error) -> Result<(), TabulateError> {
         self.schedule.give_up()?;
         let error = self.inputs.explain(error);
-        let Error::NeedsSerial { input } = &error else { return Err(error.into()) };
+        let Error::NeedsSerial { input } = &error else {
+            return Err(error.into());
+        };
         let index = self.inputs.names().position(|name| name == input);
-        self.serial.store(index.map_or(0, |index| index + 1), Relaxed);
+        self.serial
+            .store(index.map_or(0, |index| index + 1), Relaxed);
         Ok(())
     }
 
@@ -77,12 +98,20 @@ impl<'a> Shared<'a> {
         match world.max(&[self.serial.load(Relaxed) as u64])?[0] {
             0 => Ok(()),
             // Who left is about to fail, and does not come here: when this ends all know why.
-            LEFT => Err(world.max(&[0]).err().unwrap_or(FabricError::Elsewhere).into()),
-            input => Err(Error::NeedsSerial { input: self.inputs.inputs()[input as usize - 1].name.clone() }.into()),
+            LEFT => Err(world
+                .max(&[0])
+                .err()
+                .unwrap_or(FabricError::Elsewhere)
+                .into()),
+            input => Err(Error::NeedsSerial {
+                input: self.inputs.inputs()[input as usize - 1].name.clone(),
+            }
+            .into()),
         }
     }
 
-    /// Collective, instead of [`Shared::work`] and [`Shared::settle`] in a process that takes no part: the others stop.
+    /// Collective, instead of [`Shared::work`] and [`Shared::settle`] in a process that takes no
+    /// part: the others stop.
     pub(crate) fn leave<J: World>(&self, world: &J, fabric: J::Fabric) -> Result<(), FabricError> {
         self.schedule.give_up()?;
         fabric.close(Vec::new())?;
@@ -109,7 +138,9 @@ struct Worker<'s> {
 impl<'s> Worker<'s> {
     fn work(mut self, each: EachBatch) -> Result<(), TabulateError> {
         while !self.stops()? {
-            let Some(chunk) = self.take()? else { return self.finish(each) };
+            let Some(chunk) = self.take()? else {
+                return self.finish(each);
+            };
             if !self.read(chunk, each)? {
                 break;
             }
@@ -119,9 +150,16 @@ impl<'s> Worker<'s> {
     }
 
     fn take(&self) -> Result<Option<Chunk<'s>>, TabulateError> {
-        let Shared { taking, schedule, chunks, .. } = self.shared;
+        let Shared {
+            taking,
+            schedule,
+            chunks,
+            ..
+        } = self.shared;
         let _wait = info_span!(target: "gyrase::trace", "wait", at = "chunk").entered();
-        let _taking = taking.lock().expect("no thread panics while it takes a chunk");
+        let _taking = taking
+            .lock()
+            .expect("no thread panics while it takes a chunk");
         Ok(schedule.take()?.map(|number| chunks.read(number)))
     }
 
@@ -134,7 +172,11 @@ impl<'s> Worker<'s> {
     fn give(&mut self, each: EachBatch) -> Result<bool, TabulateError> {
         each(&self.batch)?;
         self.batches += 1;
-        if self.batches.is_multiple_of(PATIENCE) { self.stops().map(|stops| !stops) } else { (self.go_on)() }
+        if self.batches.is_multiple_of(PATIENCE) {
+            self.stops().map(|stops| !stops)
+        } else {
+            (self.go_on)()
+        }
     }
 
     /// Reads a chunk, and those behind it that nobody has; false when the worker is to stop.
@@ -162,7 +204,9 @@ impl<'s> Worker<'s> {
 
     /// Joins borders with what came back, where it did; true when something did.
     fn join_borders(&mut self, each: EachBatch) -> Result<bool, TabulateError> {
-        let Shared { schedule, chunks, .. } = self.shared;
+        let Shared {
+            schedule, chunks, ..
+        } = self.shared;
         let mut joined = false;
         for border in std::mem::take(&mut self.borders) {
             let Some(bytes) = schedule.sent_back(border.chunk())? else {
@@ -178,7 +222,8 @@ impl<'s> Worker<'s> {
         Ok(joined)
     }
 
-    /// When no chunk is left: helps others of this process, then waits for what is still to come back.
+    /// When no chunk is left: helps others of this process, then waits for what is still to come
+    /// back.
     fn finish(mut self, each: EachBatch) -> Result<(), TabulateError> {
         while self.shared.inputs.help(&mut self.batch)? {
             if !self.give(each)? {

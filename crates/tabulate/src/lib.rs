@@ -1,15 +1,16 @@
 //! The trunk: reads to keyed records to partitions to one reduced table per partition.
 //!
-//! Counting k-mers, building a classifier's index and building an assembly graph differ in what they make of a partition; how the
-//! records get there is the same and is written here once.
+//! Counting k-mers, building a classifier's index and building an assembly graph differ in what
+//! they make of a partition; how the records get there is the same and is written here once.
 //!
-//! 1. [`scatter`]: every thread takes batches of reads, or chunks of the input where processes share it ([`Reading`]), cuts the reads
-//!    into super-k-mers and sends those to the partition of their bin, through any [`Fabric`].
-//! 2. [`reduce`]: every thread takes the next partition and lets its [`Worker`] make of it what the application wants. A
-//!    worker on another device is another worker; nothing else changes.
+//! 1. [`scatter`]: every thread takes batches of reads, or chunks of the input where processes
+//!    share it ([`Reading`]), cuts the reads into super-k-mers and sends those to the partition of
+//!    their bin, through any [`Fabric`].
+//! 2. [`reduce`]: every thread takes the next partition and lets its [`Worker`] make of it what the
+//!    application wants. A worker on another device is another worker; nothing else changes.
 //!
-//! What answers for every read takes another road: [`in_order`] lets threads work on batches of reads and hands on what they make of
-//! them in the order of the files.
+//! What answers for every read takes another road: [`in_order`] lets threads work on batches of
+//! reads and hands on what they make of them in the order of the files.
 
 mod chunks;
 mod reads;
@@ -82,10 +83,12 @@ pub struct Reading<'a, J> {
 }
 
 impl<'a, J: World> Reading<'a, J> {
-    /// Shares `inputs` out to so many workers of all processes of the job, of which `threads` are of this one.
+    /// Shares `inputs` out to so many workers of all processes of the job, of which `threads` are
+    /// of this one.
     ///
-    /// Collective. They will be read in chunks of about `chunk` bytes, which the workers of all processes share ([`Inputs::chunks`]), or of
-    /// a size that suits their number. One process alone that asks for no size reads in batches that any thread takes, without borders.
+    /// Collective. They will be read in chunks of about `chunk` bytes, which the workers of all
+    /// processes share ([`Inputs::chunks`]), or of a size that suits their number. One process
+    /// alone that asks for no size reads in batches that any thread takes, without borders.
     ///
     /// # Errors
     /// The processes see different inputs, or another one failed.
@@ -97,33 +100,53 @@ impl<'a, J: World> Reading<'a, J> {
         workers: usize,
     ) -> Result<Reading<'a, J>, TabulateError> {
         let alone = world.ranks() == 1 && chunk.is_none();
-        let shared = if alone { None } else { Some(Shared::agree(inputs, world, chunk, workers)?) };
-        Ok(Reading { inputs, world, threads, shared })
+        let shared = if alone {
+            None
+        } else {
+            Some(Shared::agree(inputs, world, chunk, workers)?)
+        };
+        Ok(Reading {
+            inputs,
+            world,
+            threads,
+            shared,
+        })
     }
 
-    /// Ends what a process of several cannot take part in because of an error: the others stop, and get [`FabricError::Elsewhere`].
+    /// Ends what a process of several cannot take part in because of an error: the others stop, and
+    /// get [`FabricError::Elsewhere`].
     ///
-    /// Collective, instead of [`scatter`]. Returns what this process is to fail with: the error, if no other process failed before.
+    /// Collective, instead of [`scatter`]. Returns what this process is to fail with: the error, if
+    /// no other process failed before.
     pub fn give_up<E: From<TabulateError>>(self, fabric: J::Fabric, error: E) -> E {
-        let left = self.shared.map_or(Ok(()), |shared| shared.leave(self.world, fabric));
-        left.err().map_or(error, |elsewhere| TabulateError::from(elsewhere).into())
+        let left = self
+            .shared
+            .map_or(Ok(()), |shared| shared.leave(self.world, fabric));
+        left.err()
+            .map_or(error, |elsewhere| TabulateError::from(elsewhere).into())
     }
 }
 
-/// Sends the super-k-mers of all reads to their bins. The progress is in bytes of [`Inputs::total_bytes`].
+/// Sends the super-k-mers of all reads to their bins. The progress is in bytes of
+/// [`Inputs::total_bytes`].
 ///
 /// Collective. What is returned is what this process read; the partitions are those that it owns.
 ///
 /// # Errors
-/// The first error of any thread; the others stop at their next batch. [`gyrase_fastx::Error::NeedsSerial`] comes to all processes
-/// if to one.
+/// The first error of any thread; the others stop at their next batch.
+/// [`gyrase_fastx::Error::NeedsSerial`] comes to all processes if to one.
 pub fn scatter<const W: usize, J: World>(
     reading: Reading<J>,
     shape: Shape,
     fabric: J::Fabric,
     progress: &Progress,
 ) -> Result<(LocalPartitions, Scattered), TabulateError> {
-    let Reading { inputs, world, threads, shared } = reading;
+    let Reading {
+        inputs,
+        world,
+        threads,
+        shared,
+    } = reading;
     let senders: Vec<_> = (0..threads).map(|_| fabric.sender()).collect();
     let (failed, shown) = (AtomicBool::new(false), AtomicU64::new(0));
     // As they are stored, which is what the inputs can tell the sum of.
@@ -131,15 +154,34 @@ pub fn scatter<const W: usize, J: World>(
         let read = inputs.read_bytes();
         progress.advance(read.saturating_sub(shown.fetch_max(read, Relaxed)));
     };
-    let outcome = in_parallel(senders.into_iter().enumerate().collect(), |(worker, mut sender)| {
-        let go_on = || if progress.is_cancelled() { Err(TabulateError::Cancelled) } else { Ok(!failed.load(Relaxed)) };
-        let scatter = || scatter_batches::<W>(inputs, shared.as_ref(), shape, &mut sender, (&go_on, &advance));
-        let scattered = world.on_core(worker, threads, scatter);
-        failed.fetch_or(scattered.is_err(), Relaxed);
-        scattered.map(|scattered| (sender, scattered))
-    })?;
+    let outcome = in_parallel(
+        senders.into_iter().enumerate().collect(),
+        |(worker, mut sender)| {
+            let go_on = || {
+                if progress.is_cancelled() {
+                    Err(TabulateError::Cancelled)
+                } else {
+                    Ok(!failed.load(Relaxed))
+                }
+            };
+            let scatter = || {
+                scatter_batches::<W>(
+                    inputs,
+                    shared.as_ref(),
+                    shape,
+                    &mut sender,
+                    (&go_on, &advance),
+                )
+            };
+            let scattered = world.on_core(worker, threads, scatter);
+            failed.fetch_or(scattered.is_err(), Relaxed);
+            scattered.map(|scattered| (sender, scattered))
+        },
+    )?;
     let mut all = Scattered::default();
-    outcome.iter().for_each(|(_, scattered)| all.add(*scattered));
+    outcome
+        .iter()
+        .for_each(|(_, scattered)| all.add(*scattered));
     all.bytes = inputs.read_bytes();
     let partitions = fabric.close(outcome.into_iter().map(|(sender, _)| sender).collect())?;
     shared.map_or(Ok(()), |shared| shared.settle(world))?;
@@ -180,7 +222,13 @@ fn scatter_batch<const W: usize>(
 ) -> Result<Scattered, FabricError> {
     let _scatter = info_span!(target: "gyrase::trace", "scatter").entered();
     let mut scattered = Scattered::default();
-    let mut outgoing = Outgoing { sender, shape, waiting: [(0, SuperKmer([0; W])); AHEAD], len: 0, sent: 0 };
+    let mut outgoing = Outgoing {
+        sender,
+        shape,
+        waiting: [(0, SuperKmer([0; W])); AHEAD],
+        len: 0,
+        sent: 0,
+    };
     for record in &batch.records {
         let mut send = |bin, super_kmer| outgoing.push(bin, super_kmer);
         scattered.kmers += cutter.cut(batch.bytes(record.letters), &mut send)?;
@@ -188,7 +236,10 @@ fn scatter_batch<const W: usize>(
         scattered.reads += u64::from(!record.continues);
     }
     outgoing.flush()?;
-    Ok(Scattered { super_kmers: outgoing.sent, ..scattered })
+    Ok(Scattered {
+        super_kmers: outgoing.sent,
+        ..scattered
+    })
 }
 
 /// Super-k-mers on their way to a sender, which is told of several before it takes them.
@@ -208,7 +259,11 @@ impl<S: Sender, const W: usize> Outgoing<'_, S, W> {
     fn push(&mut self, bin: usize, super_kmer: SuperKmer<W>) -> Result<(), FabricError> {
         self.waiting[self.len] = (bin, super_kmer);
         self.len += 1;
-        if self.len == AHEAD { self.flush() } else { Ok(()) }
+        if self.len == AHEAD {
+            self.flush()
+        } else {
+            Ok(())
+        }
     }
 
     #[inline(never)]
@@ -218,7 +273,8 @@ impl<S: Sender, const W: usize> Outgoing<'_, S, W> {
         waiting.iter().for_each(|&(bin, _)| self.sender.expect(bin));
         waiting.iter().try_for_each(|&(bin, super_kmer)| {
             let stored = SuperKmer::<W>::stored_bytes(super_kmer.kmers(), self.shape);
-            self.sender.send(bin, super_kmer.to_bytes().as_flattened(), stored)
+            self.sender
+                .send(bin, super_kmer.to_bytes().as_flattened(), stored)
         })
     }
 }
@@ -233,7 +289,11 @@ pub struct Partition<'p, D, const W: usize> {
 impl<'p, D: Drain, const W: usize> Partition<'p, D, W> {
     /// Partition `number`, whose records [`scatter`] sent.
     pub fn new(partitions: &'p D, number: usize, shape: Shape) -> Partition<'p, D, W> {
-        Partition { partitions, number, shape }
+        Partition {
+            partitions,
+            number,
+            shape,
+        }
     }
 
     /// Which partition, that is, which bin.
@@ -246,8 +306,8 @@ impl<'p, D: Drain, const W: usize> Partition<'p, D, W> {
         self.partitions.bytes(self.number)
     }
 
-    /// Calls `each` with super-k-mers and weights: how often this one came. The same one may come again, with a weight of
-    /// its own. May be called again.
+    /// Calls `each` with super-k-mers and weights: how often this one came. The same one may come
+    /// again, with a weight of its own. May be called again.
     ///
     /// # Errors
     /// When a spill file cannot be read or was damaged.
@@ -256,7 +316,8 @@ impl<'p, D: Drain, const W: usize> Partition<'p, D, W> {
         self.drain(|records| records.for_each(|(super_kmer, weight)| each(super_kmer, weight)))
     }
 
-    /// Calls `each` with many super-k-mers and weights at a time; otherwise as [`Partition::for_each`].
+    /// Calls `each` with many super-k-mers and weights at a time; otherwise as
+    /// [`Partition::for_each`].
     ///
     /// # Errors
     /// As those of [`Partition::for_each`].
@@ -281,7 +342,8 @@ pub trait Worker<D: Drain>: Send {
     fn abandon(&self);
 }
 
-/// Lets `workers`, a thread of this process each, reduce the owned partitions from number `from` on, lowest first.
+/// Lets `workers`, a thread of this process each, reduce the owned partitions from number `from`
+/// on, lowest first.
 ///
 /// # Errors
 /// The first error of any worker; the others stop at their next partition.
@@ -293,14 +355,20 @@ pub fn reduce<D: Drain, K: Worker<D>>(
     progress: &Progress,
 ) -> Result<(), K::Error> {
     let owned = partitions.owned();
-    let (next, failed) = (AtomicUsize::new(owned.partition_point(|&number| number < from)), AtomicBool::new(false));
+    let (next, failed) = (
+        AtomicUsize::new(owned.partition_point(|&number| number < from)),
+        AtomicBool::new(false),
+    );
     let reduce_next = |worker: &mut K| -> Result<bool, K::Error> {
-        let Some(&number) = owned.get(next.fetch_add(1, Relaxed)) else { return Ok(false) };
+        let Some(&number) = owned.get(next.fetch_add(1, Relaxed)) else {
+            return Ok(false);
+        };
         if progress.is_cancelled() {
             return Err(TabulateError::Cancelled.into());
         }
         let bytes = partitions.bytes(number);
-        info_span!(target: "gyrase::trace", "count", bytes).in_scope(|| worker.reduce(partitions, number))?;
+        info_span!(target: "gyrase::trace", "count", bytes)
+            .in_scope(|| worker.reduce(partitions, number))?;
         progress.advance(1);
         Ok(true)
     };
@@ -314,27 +382,35 @@ pub fn reduce<D: Drain, K: Worker<D>>(
                 failed.store(true, Relaxed);
                 worker.abandon();
             }
-            return reduced.unwrap_or_else(|panic| resume_unwind(panic)).map(|_| ());
+            return reduced
+                .unwrap_or_else(|panic| resume_unwind(panic))
+                .map(|_| ());
         }
         Ok(())
     };
     let threads = workers.len();
-    in_parallel(workers.into_iter().enumerate().collect(), |(number, worker)| {
-        world.on_core(number, threads, || reduce_all(worker))
-    })?;
+    in_parallel(
+        workers.into_iter().enumerate().collect(),
+        |(number, worker)| world.on_core(number, threads, || reduce_all(worker)),
+    )?;
     Ok(())
 }
 
-/// Where a run spills: the same folder below `tmp` for the same output, so that a later run finds it. Runs of one `kind` that spill
-/// at once must have outputs of their own.
+/// Where a run spills: the same folder below `tmp` for the same output, so that a later run finds
+/// it. Runs of one `kind` that spill at once must have outputs of their own.
 pub fn spill_path(tmp: &Path, kind: &str, output: &Path) -> PathBuf {
     let absolute = std::path::absolute(output).unwrap_or_else(|_| output.to_path_buf());
-    let name = absolute.as_os_str().as_encoded_bytes().iter().fold(0, |hash, &byte| mix(hash ^ u64::from(byte)));
+    let name = absolute
+        .as_os_str()
+        .as_encoded_bytes()
+        .iter()
+        .fold(0, |hash, &byte| mix(hash ^ u64::from(byte)));
     tmp.join(format!("{kind}-{name:016x}"))
 }
 
-/// Runs `work` on a thread for each item; the results in order, or the error that came first. Where the system has no more threads the
-/// one that called does what is left, so workers must not wait for each other's start.
+/// Runs `work` on a thread for each item; the results in order, or the error that came first. Where
+/// the system has no more threads the one that called does what is left, so workers must not wait
+/// for each other's start.
 ///
 /// # Errors
 /// That error; the other threads end their work first.
@@ -343,24 +419,43 @@ pub fn in_parallel<I: Send, T: Send, E: Send>(
     work: impl Fn(I) -> Result<T, E> + Sync,
 ) -> Result<Vec<T>, E> {
     let first_error = Mutex::new(None);
-    let items: Vec<Mutex<Option<I>>> = items.into_iter().map(|item| Mutex::new(Some(item))).collect();
+    let items: Vec<Mutex<Option<I>>> = items
+        .into_iter()
+        .map(|item| Mutex::new(Some(item)))
+        .collect();
     let run = |item: &Mutex<Option<I>>| {
-        let item = item.lock().expect("nobody panics while it takes an item").take().expect("an item is taken once");
+        let item = item
+            .lock()
+            .expect("nobody panics while it takes an item")
+            .take()
+            .expect("an item is taken once");
         let error = match work(item) {
             Ok(done) => return Some(done),
             Err(error) => error,
         };
-        first_error.lock().expect("no thread panics while it holds the error").get_or_insert(error);
+        first_error
+            .lock()
+            .expect("no thread panics while it holds the error")
+            .get_or_insert(error);
         None
     };
     let done: Vec<Option<T>> = std::thread::scope(|scope| {
         let run = &run;
-        let spawn = |(number, item)| spawn_worker(scope, number, move || run(item)).map_err(|_| item);
+        let spawn =
+            |(number, item)| spawn_worker(scope, number, move || run(item)).map_err(|_| item);
         let threads: Vec<_> = items.iter().enumerate().map(spawn).collect();
-        let join = |thread: ScopedJoinHandle<Option<T>>| thread.join().unwrap_or_else(|panic| resume_unwind(panic));
-        threads.into_iter().map(|thread| thread.map_or_else(run, join)).collect()
+        let join = |thread: ScopedJoinHandle<Option<T>>| {
+            thread.join().unwrap_or_else(|panic| resume_unwind(panic))
+        };
+        threads
+            .into_iter()
+            .map(|thread| thread.map_or_else(run, join))
+            .collect()
     });
-    match first_error.into_inner().expect("no thread panics while it holds the error") {
+    match first_error
+        .into_inner()
+        .expect("no thread panics while it holds the error")
+    {
         Some(error) => Err(error),
         None => Ok(done.into_iter().flatten().collect()),
     }
@@ -372,7 +467,9 @@ fn spawn_worker<'scope, T: Send + 'scope>(
     number: usize,
     work: impl FnOnce() -> T + Send + 'scope,
 ) -> std::io::Result<ScopedJoinHandle<'scope, T>> {
-    Builder::new().name(format!("worker {number}")).spawn_scoped(scope, work)
+    Builder::new()
+        .name(format!("worker {number}"))
+        .spawn_scoped(scope, work)
 }
 
 #[cfg(test)]
@@ -391,7 +488,11 @@ mod tests {
         fn bytes(&self, _: usize) -> u64 {
             0
         }
-        fn drain<E: From<FabricError>>(&self, _: usize, _: &mut gyrase_fabric::Each<E>) -> Result<(), E> {
+        fn drain<E: From<FabricError>>(
+            &self,
+            _: usize,
+            _: &mut gyrase_fabric::Each<E>,
+        ) -> Result<(), E> {
             Ok(())
         }
     }
@@ -405,7 +506,11 @@ mod tests {
         fn reduce(&mut self, _: &Two, number: usize) -> Result<(), TabulateError> {
             assert!(number > 0, "broken");
             let (abandoned, changed) = self.0;
-            drop(changed.wait_while(abandoned.lock().unwrap(), |abandoned| !*abandoned).unwrap());
+            drop(
+                changed
+                    .wait_while(abandoned.lock().unwrap(), |abandoned| !*abandoned)
+                    .unwrap(),
+            );
             Err(TabulateError::Cancelled)
         }
 

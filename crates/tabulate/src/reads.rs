@@ -1,4 +1,5 @@
-//! Tasks, batches of reads mostly, through many threads and out again in their order: the road of what answers for every read.
+//! Tasks, batches of reads mostly, through many threads and out again in their order: the road of
+//! what answers for every read.
 
 use std::sync::mpsc::sync_channel;
 use std::sync::{Condvar, Mutex};
@@ -24,7 +25,10 @@ pub enum Source {
 impl Source {
     /// Reads are whole, so that what is known of a read is known at once.
     pub fn options() -> Options {
-        Options { whole_records: true, ..Options::default() }
+        Options {
+            whole_records: true,
+            ..Options::default()
+        }
     }
 }
 
@@ -64,20 +68,29 @@ impl Turn {
     /// Waits for the turn of `task`; false when the run has failed.
     pub fn wait(&self, task: usize) -> bool {
         let _wait = info_span!(target: "gyrase::trace", "wait", at = "turn").entered();
-        let now = self.now.lock().expect("no thread panics while it holds the turn");
+        let now = self
+            .now
+            .lock()
+            .expect("no thread panics while it holds the turn");
         let now = self.changed.wait_while(now, |now| now.0 != task && !now.1);
         !now.expect("no thread panics while it holds the turn").1
     }
 
     /// Gives the turn to the next task.
     pub fn pass(&self) {
-        self.now.lock().expect("no thread panics while it holds the turn").0 += 1;
+        self.now
+            .lock()
+            .expect("no thread panics while it holds the turn")
+            .0 += 1;
         self.changed.notify_all();
     }
 
     /// Wakes all that wait: nobody gets a turn any more.
     pub fn fail(&self) {
-        self.now.lock().expect("no thread panics while it holds the turn").1 = true;
+        self.now
+            .lock()
+            .expect("no thread panics while it holds the turn")
+            .1 = true;
         self.changed.notify_all();
     }
 }
@@ -90,8 +103,9 @@ struct Shared<F: Feed> {
     spare: Vec<F::Task>,
 }
 
-/// Takes tasks, batches of reads mostly, lets `threads` threads make something of each (with a state from `start`), and calls `emit` with the
-/// tasks and what was made of them, on the calling thread, in the order of the tasks.
+/// Takes tasks, batches of reads mostly, lets `threads` threads make something of each (with a
+/// state from `start`), and calls `emit` with the tasks and what was made of them, on the calling
+/// thread, in the order of the tasks.
 ///
 /// # Errors
 /// The reads cannot be read, somebody cancelled, or the first error of `emit`.
@@ -103,7 +117,12 @@ pub fn in_order<F: Feed, S, R: Send, E: From<TabulateError>>(
     work: impl Fn(&mut S, &F::Task) -> R + Sync,
     mut emit: impl FnMut(&F::Task, R) -> Result<(), E>,
 ) -> Result<(), E> {
-    let shared = Mutex::new(Shared { feed, taken: 0, ended: false, spare: Vec::new() });
+    let shared = Mutex::new(Shared {
+        feed,
+        taken: 0,
+        ended: false,
+        spare: Vec::new(),
+    });
     let turn = Turn::default();
     let (results, received) = sync_channel(ON_THE_WAY);
     // Whoever is stopped is stopped by somebody with an error of his own.
@@ -111,7 +130,8 @@ pub fn in_order<F: Feed, S, R: Send, E: From<TabulateError>>(
         let guard = Guard(&turn);
         let mut state = start();
         while let Some((number, task)) = take(&shared, progress)? {
-            let made = info_span!(target: "gyrase::trace", "answer").in_scope(|| work(&mut state, &task));
+            let made =
+                info_span!(target: "gyrase::trace", "answer").in_scope(|| work(&mut state, &task));
             if !turn.wait(number) || results.send((task, made)).is_err() {
                 return Ok(());
             }
@@ -150,7 +170,10 @@ pub fn in_order<F: Feed, S, R: Send, E: From<TabulateError>>(
 }
 
 /// The next task and its number, or `None` at the end.
-fn take<F: Feed>(shared: &Mutex<Shared<F>>, progress: &Progress) -> Result<Option<(usize, F::Task)>, TabulateError> {
+fn take<F: Feed>(
+    shared: &Mutex<Shared<F>>,
+    progress: &Progress,
+) -> Result<Option<(usize, F::Task)>, TabulateError> {
     let wait = info_span!(target: "gyrase::trace", "wait", at = "turn").entered();
     let mut shared = lock(shared);
     drop(wait);

@@ -1,7 +1,7 @@
 //! What travels: super-k-mers, with a weight once repeats are combined.
 //!
-//! A record is the stored bytes of a super-k-mer, or a zero byte (which no super-k-mer begins with), its weight in four bytes,
-//! little-endian, and then those.
+//! A record is the stored bytes of a super-k-mer, or a zero byte (which no super-k-mer begins
+//! with), its weight in four bytes, little-endian, and then those.
 
 use gyrase_fabric::Combiner;
 use gyrase_kmer::{Shape, SuperKmer};
@@ -20,7 +20,12 @@ pub struct Records<'b, const W: usize> {
 
 impl<'b, const W: usize> Records<'b, W> {
     pub(crate) fn new(bytes: &'b [u8], used: usize, shape: Shape) -> Records<'b, W> {
-        Records { bytes, used, shape, at: 0 }
+        Records {
+            bytes,
+            used,
+            shape,
+            at: 0,
+        }
     }
 }
 
@@ -73,14 +78,17 @@ impl<const W: usize> Combiner for Repeats<W> {
         self.table.for_each(|super_kmer, weight| {
             let stored = SuperKmer::<W>::stored_bytes(super_kmer.kmers(), self.shape);
             record[1..WEIGHT_BYTES].copy_from_slice(&weight.to_le_bytes());
-            record[WEIGHT_BYTES..WEIGHT_BYTES + 16 * W].copy_from_slice(super_kmer.to_bytes().as_flattened());
+            record[WEIGHT_BYTES..WEIGHT_BYTES + 16 * W]
+                .copy_from_slice(super_kmer.to_bytes().as_flattened());
             if weight as usize * stored < WEIGHT_BYTES + stored {
-                (0..weight).for_each(|_| emit(&record[WEIGHT_BYTES..WEIGHT_BYTES + 16 * W], stored));
+                (0..weight)
+                    .for_each(|_| emit(&record[WEIGHT_BYTES..WEIGHT_BYTES + 16 * W], stored));
             } else {
                 emit(&record[..WEIGHT_BYTES + 16 * W], WEIGHT_BYTES + stored);
             }
         });
         // Bins are alike: the next one will want about as much room.
-        self.table.clear(self.table.len() + self.table.len() / 4 + 16, 0);
+        self.table
+            .clear(self.table.len() + self.table.len() / 4 + 16, 0);
     }
 }

@@ -1,4 +1,5 @@
-//! Several processes, each with several threads, scatter what one thread does, whoever takes which chunk.
+//! Several processes, each with several threads, scatter what one thread does, whoever takes which
+//! chunk.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use std::collections::BTreeMap;
@@ -6,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use gyrase_fabric::{Alone, Combining, Drain, FabricError, Progress, SpillFolder, Steal, World, threads};
+use gyrase_fabric::{
+    Alone, Combining, Drain, FabricError, Progress, SpillFolder, Steal, World, threads,
+};
 use gyrase_fastx::{Compression, Error, Format, Inputs, Options, Reader, Writer};
 use gyrase_kmer::{BINS, Shape};
 use gyrase_seq::Batch;
@@ -22,7 +25,10 @@ fn shape() -> Shape {
 }
 
 fn options() -> Options {
-    Options { batch_bytes: 500, ..Options::for_kmers(K) }
+    Options {
+        batch_bytes: 500,
+        ..Options::for_kmers(K)
+    }
 }
 
 /// What a process of a job reads and what it owns.
@@ -46,10 +52,16 @@ impl Job<'_> {
     ) -> Result<(Reading<'a, J>, J::Fabric), TabulateError> {
         let folder = tempfile::tempdir().unwrap();
         let folder = Arc::new(SpillFolder::new(folder.path().join("spill"), None, false));
-        let combining = Combining { make: Box::new(|| Box::new(Repeats::<1>::new(shape()))), portion: 1 << 20 };
+        let combining = Combining {
+            make: Box::new(|| Box::new(Repeats::<1>::new(shape()))),
+            portion: 1 << 20,
+        };
         let fabric = world.fabric(BINS, 256 << 20, folder, combining)?;
         let workers = world.sum(&[self.threads as u64])?[0] as usize;
-        Ok((Reading::agree(inputs, world, self.chunk, self.threads, workers)?, fabric))
+        Ok((
+            Reading::agree(inputs, world, self.chunk, self.threads, workers)?,
+            fabric,
+        ))
     }
 
     fn run(&self, world: &impl World) -> Result<(Keys, Scattered), TabulateError> {
@@ -60,7 +72,9 @@ impl Job<'_> {
         for number in partitions.owned() {
             let partition = Partition::<_, 1>::new(&partitions, number, shape());
             partition.for_each(|super_kmer, weight| {
-                super_kmer.for_each_key(shape(), |key| *keys.entry(key.0).or_default() += u64::from(weight));
+                super_kmer.for_each_key(shape(), |key| {
+                    *keys.entry(key.0).or_default() += u64::from(weight)
+                });
             })?;
         }
         Ok((keys, read))
@@ -75,7 +89,10 @@ impl Job<'_> {
 fn together(parts: Vec<Result<(Keys, Scattered), TabulateError>>) -> (Keys, Scattered) {
     let (mut keys, mut all) = (Keys::new(), Scattered::default());
     for (part, read) in parts.into_iter().map(Result::unwrap) {
-        assert!(part.keys().all(|key| !keys.contains_key(key)), "a key has one owner");
+        assert!(
+            part.keys().all(|key| !keys.contains_key(key)),
+            "a key has one owner"
+        );
         keys.extend(part);
         all.reads += read.reads;
         all.bases += read.bases;
@@ -88,7 +105,9 @@ fn together(parts: Vec<Result<(Keys, Scattered), TabulateError>>) -> (Keys, Scat
 fn letters(count: usize, seed: u64) -> String {
     let mut state = seed;
     let mut letter = |_| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
         ['A', 'C', 'G', 'T'][(state >> 62) as usize]
     };
     (0..count).map(&mut letter).collect()
@@ -104,7 +123,12 @@ fn reads(count: usize, seed: u64) -> String {
 
 fn pack(folder: &Path, text: &str) -> PathBuf {
     let path = folder.join("reads.fq.gz");
-    let mut reader = Reader::from_read("text", std::io::Cursor::new(text.to_owned()), &Options::default()).unwrap();
+    let mut reader = Reader::from_read(
+        "text",
+        std::io::Cursor::new(text.to_owned()),
+        &Options::default(),
+    )
+    .unwrap();
     let mut writer = Writer::create(&path, Format::Fastq, Some(Compression::Gzip)).unwrap();
     let mut batch = Batch::default();
     while reader.next_batch(&mut batch).unwrap() {
@@ -117,8 +141,16 @@ fn pack(folder: &Path, text: &str) -> PathBuf {
 /// Inputs of several kinds and sizes, the most of the bytes in one.
 fn inputs(folder: &Path) -> Vec<PathBuf> {
     let genome = letters(9000, 5);
-    let wrapped: String = (0..90).map(|line| format!("{}\n", &genome[line * 100..][..100])).collect();
-    let texts = [reads(300, 1), reads(1, 2), String::new(), format!(">g\n{wrapped}>h\n{genome}"), reads(2, 3)];
+    let wrapped: String = (0..90)
+        .map(|line| format!("{}\n", &genome[line * 100..][..100]))
+        .collect();
+    let texts = [
+        reads(300, 1),
+        reads(1, 2),
+        String::new(),
+        format!(">g\n{wrapped}>h\n{genome}"),
+        reads(2, 3),
+    ];
     let write = |(number, text): (usize, &String)| {
         let path = folder.join(number.to_string());
         std::fs::write(&path, text).unwrap();
@@ -134,17 +166,30 @@ fn every_job_scatters_the_same() {
     let folder = tempfile::tempdir().unwrap();
     let inputs = inputs(folder.path());
     let progress = Progress::default();
-    let job = |chunk, threads| Job { inputs: &inputs, options: options(), chunk, threads, progress: &progress };
+    let job = |chunk, threads| Job {
+        inputs: &inputs,
+        options: options(),
+        chunk,
+        threads,
+        progress: &progress,
+    };
     let (keys, read) = job(None, 1).run(&Alone).unwrap();
     assert_eq!((read.reads, keys.values().sum::<u64>()), (505, read.kmers));
     for chunk in [30, 700, 5000, 1 << 30] {
         let (found, alone) = job(Some(chunk), 3).run(&Alone).unwrap();
-        assert!(found == keys && (alone.reads, alone.bytes) == (read.reads, read.bytes), "alone, chunks of {chunk}");
+        assert!(
+            found == keys && (alone.reads, alone.bytes) == (read.reads, read.bytes),
+            "alone, chunks of {chunk}"
+        );
         for steal in [Steal::On, Steal::Off, Steal::Forced] {
             for (ranks, threads) in [(1, 2), (2, 1), (3, 2), (7, 1)] {
                 let (found, all) = together(job(Some(chunk), threads).run_all(ranks, steal));
                 let at = format!("{ranks} x {threads}, {steal:?}, chunks of {chunk}");
-                assert_eq!((all.reads, all.bases, all.kmers), (read.reads, read.bases, read.kmers), "{at}");
+                assert_eq!(
+                    (all.reads, all.bases, all.kmers),
+                    (read.reads, read.bases, read.kmers),
+                    "{at}"
+                );
                 assert!(found == keys && all.bytes == read.bytes, "{at}");
             }
         }
@@ -165,8 +210,18 @@ fn every_process_gets_as_much_whatever_the_files() {
     let texts = (0..13).map(|number| reads(if number == 4 { 2160 } else { 20 }, number));
     let inputs: Vec<PathBuf> = texts.enumerate().map(write).collect();
     let progress = Progress::default();
-    let job = Job { inputs: &inputs, options: options(), chunk: Some(5000), threads: 1, progress: &progress };
-    let read: Vec<u64> = job.run_all(4, Steal::Off).into_iter().map(|part| part.unwrap().1.bytes).collect();
+    let job = Job {
+        inputs: &inputs,
+        options: options(),
+        chunk: Some(5000),
+        threads: 1,
+        progress: &progress,
+    };
+    let read: Vec<u64> = job
+        .run_all(4, Steal::Off)
+        .into_iter()
+        .map(|part| part.unwrap().1.bytes)
+        .collect();
     let (most, all) = (*read.iter().max().unwrap(), read.iter().sum::<u64>());
     assert!(most * 4 * 10 <= all * 11, "{read:?}");
 }
@@ -175,17 +230,29 @@ fn every_process_gets_as_much_whatever_the_files() {
 fn all_processes_hear_that_a_file_is_to_be_read_serially() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("wrapped.fq");
-    // It starts like a file of four lines a record, and goes on with qualities that look like records.
+    // It starts like a file of four lines a record, and goes on with qualities that look like
+    // records.
     let odd = "@w\nACGTACGT\nACGTACGT\nACGTACGT\n+\n@AAAAAAA\nCCCCCCCC\n+AAAAAAA\n".repeat(1000);
     std::fs::write(&path, reads(500, 1) + &odd).unwrap();
     let (inputs, progress) = ([path], Progress::default());
     let job = |serial| {
-        let options = Options { serial, ..options() };
-        Job { inputs: &inputs, options, chunk: Some(300), threads: 2, progress: &progress }
+        let options = Options {
+            serial,
+            ..options()
+        };
+        Job {
+            inputs: &inputs,
+            options,
+            chunk: Some(300),
+            threads: 2,
+            progress: &progress,
+        }
     };
     // Who takes chunks of others may happen to have no border among the odd records.
     for part in job(false).run_all(3, Steal::Off) {
-        let Err(TabulateError::Input(error)) = part else { panic!("it cannot be read in chunks") };
+        let Err(TabulateError::Input(error)) = part else {
+            panic!("it cannot be read in chunks")
+        };
         assert!(error.needs_serial(), "{error}");
     }
     for steal in [Steal::On, Steal::Off] {
@@ -199,12 +266,20 @@ fn who_cannot_take_part_stops_the_others() {
     let folder = tempfile::tempdir().unwrap();
     let (inputs, progress) = ([folder.path().join("reads.fq")], Progress::default());
     std::fs::write(&inputs[0], reads(2000, 1)).unwrap();
-    let job = Job { inputs: &inputs, options: options(), chunk: Some(500), threads: 2, progress: &progress };
+    let job = Job {
+        inputs: &inputs,
+        options: options(),
+        chunk: Some(500),
+        threads: 2,
+        progress: &progress,
+    };
     for (fails, steal) in [(false, Steal::On), (false, Steal::Off), (true, Steal::On)] {
         let parts = threads::run(3, steal, |process| {
             let inputs = job.open();
             match process.rank() {
-                0 if fails => job.start(&inputs, process).and(Err(TabulateError::Cancelled)),
+                0 if fails => job
+                    .start(&inputs, process)
+                    .and(Err(TabulateError::Cancelled)),
                 1 => {
                     let (reading, fabric) = job.start(&inputs, process)?;
                     Err(reading.give_up(fabric, TabulateError::Cancelled))
@@ -214,7 +289,12 @@ fn who_cannot_take_part_stops_the_others() {
         });
         for (rank, part) in parts.into_iter().enumerate() {
             let elsewhere = matches!(part, Err(TabulateError::Fabric(FabricError::Elsewhere)));
-            assert_eq!(elsewhere, rank != if fails { 0 } else { 1 }, "{rank}, {steal:?}: {:?}", part.err());
+            assert_eq!(
+                elsewhere,
+                rank != if fails { 0 } else { 1 },
+                "{rank}, {steal:?}: {:?}",
+                part.err()
+            );
         }
     }
 }
@@ -223,15 +303,30 @@ fn who_cannot_take_part_stops_the_others() {
 fn what_is_wrong_is_said_once_with_its_record() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("late.fq");
-    std::fs::write(&path, reads(700, 1) + "@bad\nACGT\n+\nIII\n" + &reads(300, 2)).unwrap();
+    std::fs::write(
+        &path,
+        reads(700, 1) + "@bad\nACGT\n+\nIII\n" + &reads(300, 2),
+    )
+    .unwrap();
     let (inputs, progress) = ([path], Progress::default());
     for chunk in [50, 5000] {
-        let job = Job { inputs: &inputs, options: options(), chunk: Some(chunk), threads: 2, progress: &progress };
+        let job = Job {
+            inputs: &inputs,
+            options: options(),
+            chunk: Some(chunk),
+            threads: 2,
+            progress: &progress,
+        };
         let mut said = 0;
         for part in job.run_all(4, Steal::On) {
             match part {
                 Err(TabulateError::Input(error)) => {
-                    assert!(error.to_string().contains("record 701 (\"bad\"), line 2804"), "{error}");
+                    assert!(
+                        error
+                            .to_string()
+                            .contains("record 701 (\"bad\"), line 2804"),
+                        "{error}"
+                    );
                     said += 1;
                 }
                 Err(TabulateError::Fabric(FabricError::Elsewhere)) => {}
@@ -252,17 +347,34 @@ fn processes_that_see_different_inputs_are_refused() {
     let progress = Progress::default();
     let parts = threads::run(2, Steal::On, |process| {
         let inputs = &paths[process.rank()..][..1];
-        Job { inputs, options: options(), chunk: None, threads: 1, progress: &progress }.run(process)
+        Job {
+            inputs,
+            options: options(),
+            chunk: None,
+            threads: 1,
+            progress: &progress,
+        }
+        .run(process)
     });
     assert!(parts.iter().all(|part| part.is_err()));
-    assert!(parts.iter().any(|part| matches!(part, Err(TabulateError::Input(Error::Arguments(_))))));
+    assert!(
+        parts
+            .iter()
+            .any(|part| matches!(part, Err(TabulateError::Input(Error::Arguments(_)))))
+    );
 }
 
 #[test]
 fn the_chunks_of_a_slow_process_are_taken_by_others() {
     let folder = tempfile::tempdir().unwrap();
     let pipe = folder.path().join("pipe");
-    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    assert!(
+        std::process::Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .unwrap()
+            .success()
+    );
     let mut inputs = vec![pipe.clone()];
     let mut bytes = 0;
     for number in 0..8 {
@@ -272,7 +384,8 @@ fn the_chunks_of_a_slow_process_are_taken_by_others() {
     }
     let progress = Progress::default();
     let late = reads(3, 9);
-    // Whoever waits for the pipe waits until all else is read, by the other: without stealing this would never end.
+    // Whoever waits for the pipe waits until all else is read, by the other: without stealing this
+    // would never end.
     let parts = std::thread::scope(|scope| {
         scope.spawn(|| {
             while progress.now().1 < bytes {
@@ -280,10 +393,23 @@ fn the_chunks_of_a_slow_process_are_taken_by_others() {
             }
             std::fs::write(&pipe, &late).unwrap();
         });
-        let options = Options { shared: true, ..options() };
-        Job { inputs: &inputs, options, chunk: None, threads: 1, progress: &progress }.run_all(2, Steal::On)
+        let options = Options {
+            shared: true,
+            ..options()
+        };
+        Job {
+            inputs: &inputs,
+            options,
+            chunk: None,
+            threads: 1,
+            progress: &progress,
+        }
+        .run_all(2, Steal::On)
     });
     let read: Vec<Scattered> = parts.into_iter().map(|part| part.unwrap().1).collect();
     assert_eq!(read.iter().map(|read| read.reads).sum::<u64>(), 403);
-    assert_eq!(read.iter().map(|read| read.bytes).sum::<u64>(), bytes + late.len() as u64);
+    assert_eq!(
+        read.iter().map(|read| read.bytes).sum::<u64>(),
+        bytes + late.len() as u64
+    );
 }

@@ -6,12 +6,12 @@ use super::{Abundance, Estimate};
 use crate::taxonomy::{Taxon, Taxonomy};
 
 impl Abundance {
-    /// Divides the shares by the lengths of the genomes, so that a long genome, which gives more reads, counts no more
-    /// than a short one.
+    /// Divides the shares by the lengths of the genomes, so that a long genome, which gives more
+    /// reads, counts no more than a short one.
     ///
-    /// `lengths` has an entry per reference genome: its taxon, and its letters. A taxon takes the mean of the genomes
-    /// at or below it; where there are none, that of the closest clade around it that has some. Without any lengths
-    /// `genome` and `genomes` stay empty.
+    /// `lengths` has an entry per reference genome: its taxon, and its letters. A taxon takes the
+    /// mean of the genomes at or below it; where there are none, that of the closest clade around
+    /// it that has some. Without any lengths `genome` and `genomes` stay empty.
     pub fn normalise(&mut self, taxonomy: &Taxonomy, lengths: &[(Taxon, u64)]) {
         let sums = sums(taxonomy, lengths);
         for estimate in self.taxa.iter_mut().chain(&mut self.above) {

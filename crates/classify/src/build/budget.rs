@@ -15,7 +15,8 @@ const LEAST_SORTING: u64 = 4 << 20;
 const WAITING: [u64; 2] = [8 << 20, 64 << 20];
 /// Records that a thread sorts at a time, at least.
 const LEAST_ROWS: u64 = 1 << 16;
-/// Bytes that a record may become: its place, count and location, and what the writer makes of them.
+/// Bytes that a record may become: its place, count and location, and what the writer makes of
+/// them.
 const LISTED: u64 = 21;
 /// Bytes of a partition that are read from disk at a time, stored and decompressed.
 const DRAINED: u64 = 16 << 20;
@@ -59,20 +60,34 @@ impl Budget {
         let needed = least_memory(threads);
         if memory < needed {
             let or = " or lower --threads";
-            return Err(BuildError::Memory { what: "a build with so many threads", needed, given: memory, or });
+            return Err(BuildError::Memory {
+                what: "a build with so many threads",
+                needed,
+                given: memory,
+                or,
+            });
         }
         let waiting = (WAITING[0] + (memory - needed) / 16).min(WAITING[1]);
         let fixed = BASE + waiting + waiting / 4;
-        let (threads, least_fabric) = (threads as u64, LocalFabric::least_memory(PARTITIONS, threads));
+        let (threads, least_fabric) = (
+            threads as u64,
+            LocalFabric::least_memory(PARTITIONS, threads),
+        );
         // The other half is for the lists, which are made while the records are still there.
         let fabric = ((memory - fixed) / 2).clamp(least_fabric, memory - fixed - threads * READING);
-        Ok(Budget { memory, threads, fabric, waiting: waiting as usize })
+        Ok(Budget {
+            memory,
+            threads,
+            fabric,
+            waiting: waiting as usize,
+        })
     }
 
     /// What the lists of the partitions have, of so many targets.
     ///
     /// # Errors
-    /// When there is too little even for one thread, or for the database where that is to be kept in memory.
+    /// When there is too little even for one thread, or for the database where that is to be kept
+    /// in memory.
     pub fn for_lists(
         self,
         partitions: &impl Drain,
@@ -80,14 +95,17 @@ impl Budget {
         targets: usize,
         in_memory: bool,
     ) -> Result<Room, BuildError> {
-        let bytes: Vec<u64> = (0..PARTITIONS).map(|number| partitions.bytes(number)).collect();
+        let bytes: Vec<u64> = (0..PARTITIONS)
+            .map(|number| partitions.bytes(number))
+            .collect();
         let all: u64 = bytes.iter().sum();
         let largest = bytes.into_iter().max().unwrap_or(0);
         let records = |bytes: u64| bytes / RECORD as u64;
         let kept = if spilled {
             0
         } else {
-            self.fabric.min(all + LocalFabric::least_memory(PARTITIONS, self.threads as usize))
+            self.fabric
+                .min(all + LocalFabric::least_memory(PARTITIONS, self.threads as usize))
         };
         let fixed = BASE + (self.waiting + self.waiting / 4) as u64 + TARGET * targets as u64;
         let listed = LISTED * records(largest) + (2 * largest).min(DRAINED);
@@ -103,11 +121,19 @@ impl Budget {
                 ),
                 false => ("sorting the features of these references", ""),
             };
-            return Err(BuildError::Memory { what, needed, given: self.memory, or });
+            return Err(BuildError::Memory {
+                what,
+                needed,
+                given: self.memory,
+                or,
+            });
         }
         let free = self.memory - fixed - database - kept;
         let threads = (free / one).clamp(1, self.threads);
         let rows = (free / threads - listed) / RECORD as u64;
-        Ok(Room { threads: threads as usize, rows: rows.min(records(largest).max(1)) as usize })
+        Ok(Room {
+            threads: threads as usize,
+            rows: rows.min(records(largest).max(1)) as usize,
+        })
     }
 }

@@ -39,11 +39,20 @@ pub(super) struct MadeOf<'a, D> {
 
 impl<D: Drain> MadeOf<'_, D> {
     /// Writes the lists of all partitions, of up to `cap` locations each.
-    pub fn write(&self, writer: &Writer, cap: u8, progress: &Progress) -> Result<Counted, BuildError> {
+    pub fn write(
+        &self,
+        writer: &Writer,
+        cap: u8,
+        progress: &Progress,
+    ) -> Result<Counted, BuildError> {
         let (cap, target_of) = (Cap::new(self.targets, cap), self.targets.finder());
         let lists = |_| {
             let distinct = Distinct::new(self.targets, &target_of, self.taxa);
-            let (numbers, parts, most) = (&self.records.numbers, self.parts, self.room.rows.max(LEAST_ROWS));
+            let (numbers, parts, most) = (
+                &self.records.numbers,
+                self.parts,
+                self.room.rows.max(LEAST_ROWS),
+            );
             Lists {
                 writer,
                 cap: &cap,
@@ -58,11 +67,23 @@ impl<D: Drain> MadeOf<'_, D> {
         };
         let mut workers: Vec<_> = (0..self.room.threads).map(lists).collect();
         progress.start("sort", PARTITIONS as u64);
-        reduce(&self.records.partitions, &Alone, 0, workers.iter_mut().collect(), progress)?;
-        let mut all = Counted { distinct: vec![0; self.taxa], full: 0 };
+        reduce(
+            &self.records.partitions,
+            &Alone,
+            0,
+            workers.iter_mut().collect(),
+            progress,
+        )?;
+        let mut all = Counted {
+            distinct: vec![0; self.taxa],
+            full: 0,
+        };
         for worker in workers {
             all.full += worker.full;
-            all.distinct.iter_mut().zip(worker.distinct.into_counts()).for_each(|(all, more)| *all += more);
+            all.distinct
+                .iter_mut()
+                .zip(worker.distinct.into_counts())
+                .for_each(|(all, more)| *all += more);
         }
         Ok(all)
     }
@@ -105,7 +126,11 @@ impl<D: Drain> Worker<D> for &mut Lists<'_> {
             self.list();
             places = (end < now.end).then_some(end..now.end);
         }
-        let Piece { places, counts, locations } = &self.piece;
+        let Piece {
+            places,
+            counts,
+            locations,
+        } = &self.piece;
         Ok(self.writer.piece(number, places, counts, locations)?)
     }
 
@@ -120,12 +145,19 @@ fn first_place(partition: usize) -> u64 {
 }
 
 impl Lists<'_> {
-    /// Takes the records of some places of a partition for rows, or those of the first of these places if all are too many: the end
-    /// of the places that were taken.
-    fn gather<D: Drain>(&mut self, partitions: &D, number: usize, places: Range<u64>) -> Result<u64, BuildError> {
+    /// Takes the records of some places of a partition for rows, or those of the first of these
+    /// places if all are too many: the end of the places that were taken.
+    fn gather<D: Drain>(
+        &mut self,
+        partitions: &D,
+        number: usize,
+        places: Range<u64>,
+    ) -> Result<u64, BuildError> {
         let mut end = places.end;
         self.rows.clear();
-        self.parts.iter().try_for_each(|part| part.rows(number, &mut self.rows))?;
+        self.parts
+            .iter()
+            .try_for_each(|part| part.rows(number, &mut self.rows))?;
         self.rows.retain(|row| places.contains(&(row >> 32)));
         let (first, numbers) = (first_place(number), self.numbers);
         partitions.drain::<FabricError>(number, &mut |bytes, used| {
@@ -149,8 +181,9 @@ impl Lists<'_> {
         Ok(end)
     }
 
-    /// Leaves at most half of the rows that there may be: of lists that are too long what the cap keeps, which further records change as
-    /// they would change the whole, and if these are still too many those of the lower places. The end of the places that are left.
+    /// Leaves at most half of the rows that there may be: of lists that are too long what the cap
+    /// keeps, which further records change as they would change the whole, and if these are still
+    /// too many those of the lower places. The end of the places that are left.
     #[cold]
     fn make_room(&mut self, end: u64) -> u64 {
         self.sort();
@@ -174,7 +207,8 @@ impl Lists<'_> {
             return end;
         }
         let end = self.rows[self.most / 2] >> 32;
-        self.rows.truncate(self.rows.partition_point(|row| row >> 32 < end));
+        self.rows
+            .truncate(self.rows.partition_point(|row| row >> 32 < end));
         end
     }
 
@@ -188,7 +222,11 @@ impl Lists<'_> {
 
     /// Appends the lists of the sorted rows to the piece.
     fn list(&mut self) {
-        let Piece { places, counts, locations } = &mut self.piece;
+        let Piece {
+            places,
+            counts,
+            locations,
+        } = &mut self.piece;
         for list in self.rows.chunk_by(|one, other| one >> 32 == other >> 32) {
             let (before, all) = (locations.len(), list.iter().map(|&row| row as u32));
             if list.len() > self.cap.most() {
@@ -233,58 +271,103 @@ mod tests {
         }
 
         fn bytes(&self, partition: usize) -> u64 {
-            if partition == self.0 { (RECORD * self.1.len()) as u64 } else { 0 }
+            if partition == self.0 {
+                (RECORD * self.1.len()) as u64
+            } else {
+                0
+            }
         }
 
-        fn drain<E: From<FabricError>>(&self, partition: usize, each: &mut Each<E>) -> Result<(), E> {
-            let bytes: Vec<u8> = self.1.iter().flat_map(|record| record.to_le_bytes()).collect();
+        fn drain<E: From<FabricError>>(
+            &self,
+            partition: usize,
+            each: &mut Each<E>,
+        ) -> Result<(), E> {
+            let bytes: Vec<u8> = self
+                .1
+                .iter()
+                .flat_map(|record| record.to_le_bytes())
+                .collect();
             let some = |bytes: &[u8]| each(&[bytes, &[0; SLACK]].concat(), bytes.len());
-            if partition == self.0 { bytes.chunks(RECORD * 37).try_for_each(some) } else { Ok(()) }
+            if partition == self.0 {
+                bytes.chunks(RECORD * 37).try_for_each(some)
+            } else {
+                Ok(())
+            }
         }
     }
 
-    /// Of 30,000 records: a place that has half of them, one that has a tenth, the others spread over 9,000.
+    /// Of 30,000 records: a place that has half of them, one that has a tenth, the others spread
+    /// over 9,000.
     fn records() -> Vec<(u64, u32)> {
         let place = |i: u64| match mix(i) >> 60 {
             0..8 => 5,
             8..10 => u64::from(PLACES) - 1,
             _ => mix(i ^ 1 << 40) % 9000 * 116,
         };
-        (0..30_000).map(|i| (place(i), (mix(i ^ 2 << 40) % 100_000) as u32)).collect::<Vec<_>>()
+        (0..30_000)
+            .map(|i| (place(i), (mix(i ^ 2 << 40) % 100_000) as u32))
+            .collect::<Vec<_>>()
     }
 
     #[test]
     fn lists_are_the_same_in_any_number_of_passes() {
         let mut targets = Targets::default();
         for i in 0..1000u32 {
-            let target = Target { name: format!("t{i}"), taxon: Some(i % 7), letters: 0, windows: 100, source: 0 };
+            let target = Target {
+                name: format!("t{i}"),
+                taxon: Some(i % 7),
+                letters: 0,
+                windows: 100,
+                source: 0,
+            };
             targets.push(target).unwrap();
         }
         let mut all = records();
         all.sort_unstable();
         all.dedup();
         let mut naive: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
-        all.iter().for_each(|&(place, window)| naive.entry(place).or_default().push(window));
+        all.iter()
+            .for_each(|&(place, window)| naive.entry(place).or_default().push(window));
         let cap = Cap::new(&targets, 9);
         naive.values_mut().for_each(|list| cap.keep(list));
         all.sort_by_key(|&(place, window)| mix(place ^ u64::from(window) << 32));
         // Windows keep their numbers: block 0 begins at 0, block 1 at 2^16.
-        let partitions =
-            One(7, all.iter().map(|&(place, window)| place << PROVISIONAL_BITS | u64::from(window)).collect());
-        let records = Records { numbers: Numbers::following(2), ..Records::none(partitions) };
+        let partitions = One(
+            7,
+            all.iter()
+                .map(|&(place, window)| place << PROVISIONAL_BITS | u64::from(window))
+                .collect(),
+        );
+        let records = Records {
+            numbers: Numbers::following(2),
+            ..Records::none(partitions)
+        };
         let mut counted = Vec::new();
         for rows in [1, 2000, 29_000, usize::MAX] {
             let room = Room { threads: 2, rows };
-            let made_of = MadeOf { records: &records, parts: &[], targets: &targets, taxa: 7, room };
+            let made_of = MadeOf {
+                records: &records,
+                parts: &[],
+                targets: &targets,
+                taxa: 7,
+                room,
+            };
             let writer = Writer::in_memory(9);
             counted.push(made_of.write(&writer, 9, &Progress::default()).unwrap());
             let database = writer.into_database().unwrap();
             let found = database.features().map(|feature| {
                 let (feature, locations) = feature.unwrap();
-                (u64::from(place_of(feature)) - first_place(7), locations.to_vec())
+                (
+                    u64::from(place_of(feature)) - first_place(7),
+                    locations.to_vec(),
+                )
             });
             assert!(found.eq(naive.clone()), "{rows} rows");
         }
-        assert!(counted.windows(2).all(|two| two[0] == two[1]) && counted[0].distinct.iter().all(|&count| count > 0));
+        assert!(
+            counted.windows(2).all(|two| two[0] == two[1])
+                && counted[0].distinct.iter().all(|&count| count > 0)
+        );
     }
 }

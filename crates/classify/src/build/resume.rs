@@ -1,4 +1,5 @@
-//! What a build leaves that was stopped after it had read everything, for a later one to go on from.
+//! What a build leaves that was stopped after it had read everything, for a later one to go on
+//! from.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,12 +28,13 @@ pub enum Earlier {
     OfAnother,
 }
 
-/// What the run is about, in a line; `None` when it is not to be resumed, or cannot be: nothing tells whether a pipe brings what it
-/// brought before.
+/// What the run is about, in a line; `None` when it is not to be resumed, or cannot be: nothing
+/// tells whether a pipe brings what it brought before.
 pub(super) fn job(config: &Config, targets: &Targets, taxonomy: &Taxonomy) -> Option<String> {
     let resume = config.resume.as_ref()?;
     let (version, parameters) = (env!("CARGO_PKG_VERSION"), config.parameters);
-    let [targets, taxonomy] = [targets.to_bytes(), taxonomy.to_bytes()].map(|bytes| crc32fast::hash(&bytes));
+    let [targets, taxonomy] =
+        [targets.to_bytes(), taxonomy.to_bytes()].map(|bytes| crc32fast::hash(&bytes));
     let mut job = format!("gyrase build {version} {parameters:?} {targets} {taxonomy} {resume:?}");
     for file in &config.references {
         let there = file.metadata().ok().filter(fs::Metadata::is_file)?;
@@ -62,7 +64,10 @@ pub(super) fn note(
 }
 
 /// What an earlier run noted for the same job; otherwise whatever it left is removed.
-pub(super) fn reopen(folder: &Arc<SpillFolder>, job: &str) -> Result<(LocalPartitions, Targets, Numbers), Earlier> {
+pub(super) fn reopen(
+    folder: &Arc<SpillFolder>,
+    job: &str,
+) -> Result<(LocalPartitions, Targets, Numbers), Earlier> {
     // Spill files count only with their manifest.
     let left = folder.path().join(READ);
     let partitions = LocalPartitions::reopen(PARTITIONS, Arc::clone(folder), job);
@@ -71,7 +76,11 @@ pub(super) fn reopen(folder: &Arc<SpillFolder>, job: &str) -> Result<(LocalParti
         Some((partitions, targets, numbers))
     });
     reopened.ok_or_else(|| {
-        let earlier = if left.exists() { Earlier::OfAnother } else { Earlier::Nothing };
+        let earlier = if left.exists() {
+            Earlier::OfAnother
+        } else {
+            Earlier::Nothing
+        };
         folder.remove();
         earlier
     })
@@ -84,11 +93,16 @@ fn read(path: &Path) -> Option<(Targets, Numbers)> {
         return None;
     }
     let (length, rest) = body.split_first_chunk()?;
-    let (numbers, targets) = rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
-    Some((Targets::from_bytes(targets).ok()?, Numbers::from_bytes(numbers)?))
+    let (numbers, targets) =
+        rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
+    Some((
+        Targets::from_bytes(targets).ok()?,
+        Numbers::from_bytes(numbers)?,
+    ))
 }
 
-/// A name for a folder that nobody else has, however many containers share `tmp` and number their processes alike.
+/// A name for a folder that nobody else has, however many containers share `tmp` and number their
+/// processes alike.
 pub(super) fn unique(tmp: &Path) -> PathBuf {
     use std::hash::{BuildHasher, RandomState};
     let random = RandomState::new().hash_one(std::process::id());

@@ -23,7 +23,9 @@ pub enum EditError {
         path: String,
     },
     /// Nothing is called so.
-    #[error("{path} has no {names}; `gyrase db targets` lists the references of a database, `gyrase db taxa` its taxa")]
+    #[error(
+        "{path} has no {names}; `gyrase db targets` lists the references of a database, `gyrase db taxa` its taxa"
+    )]
     Unknown {
         /// The database.
         path: String,
@@ -61,6 +63,13 @@ const NAMED: usize = 3;
 pub(super) fn unknown(base: &Index, names: Vec<String>) -> EditError {
     let (all, mut named) = (names.len(), names);
     named.truncate(NAMED);
-    let more = if all > NAMED { format!(" and {} more", all - NAMED) } else { String::new() };
-    EditError::Unknown { path: path(base), names: format!("{}{more}", named.join(", ")) }
+    let more = if all > NAMED {
+        format!(" and {} more", all - NAMED)
+    } else {
+        String::new()
+    };
+    EditError::Unknown {
+        path: path(base),
+        names: format!("{}{more}", named.join(", ")),
+    }
 }

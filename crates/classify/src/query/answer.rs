@@ -26,10 +26,18 @@ pub(crate) struct Read<'b> {
 
 impl<'b> Read<'b> {
     /// The read of that number in a batch of reads or first mates and a batch of second mates.
-    pub(super) fn of([first, second]: &'b [Batch; 2], number: usize, features: &'b [u32]) -> Read<'b> {
+    pub(super) fn of(
+        [first, second]: &'b [Batch; 2],
+        number: usize,
+        features: &'b [u32],
+    ) -> Read<'b> {
         let record = first.records[number];
         let mate = second.records.get(number).map(|mate| mate.letters.len());
-        Read { name: name_of(first.bytes(record.name)), lengths: (record.letters.len(), mate), features }
+        Read {
+            name: name_of(first.bytes(record.name)),
+            lengths: (record.letters.len(), mate),
+            features,
+        }
     }
 
     fn letters(&self) -> usize {
@@ -39,8 +47,13 @@ impl<'b> Read<'b> {
 
 /// The first word of a header, without the number of the mate.
 fn name_of(header: &[u8]) -> &[u8] {
-    let word = header.split(u8::is_ascii_whitespace).next().unwrap_or_default();
-    word.strip_suffix(b"/1").or_else(|| word.strip_suffix(b"/2")).unwrap_or(word)
+    let word = header
+        .split(u8::is_ascii_whitespace)
+        .next()
+        .unwrap_or_default();
+    word.strip_suffix(b"/1")
+        .or_else(|| word.strip_suffix(b"/2"))
+        .unwrap_or(word)
 }
 
 /// The answers for some reads.
@@ -59,11 +72,18 @@ pub(super) struct Answers {
 
 impl Answers {
     pub(super) fn new() -> Answers {
-        Answers { text: Vec::new(), tally: Tally::new(), letters: 0, taxa: Vec::new(), depth: Depth::default() }
+        Answers {
+            text: Vec::new(),
+            tally: Tally::new(),
+            letters: 0,
+            taxa: Vec::new(),
+            depth: Depth::default(),
+        }
     }
 }
 
-/// Answers for reads whose hits are known. Make one for each thread: what it needs is kept from read to read.
+/// Answers for reads whose hits are known. Make one for each thread: what it needs is kept from
+/// read to read.
 pub(super) struct Answerer<'i> {
     index: &'i Catalogue,
     config: &'i Config,
@@ -79,7 +99,11 @@ pub(super) struct Answerer<'i> {
 
 impl<'i> Answerer<'i> {
     /// No read gets its answer from what is in `dropped`.
-    pub(super) fn new(index: &'i Catalogue, config: &'i Config, dropped: &'i Dropped) -> Answerer<'i> {
+    pub(super) fn new(
+        index: &'i Catalogue,
+        config: &'i Config,
+        dropped: &'i Dropped,
+    ) -> Answerer<'i> {
         let (regions, judge) = (Regions::new(&index.targets), Judge::default());
         Answerer {
             index,
@@ -96,7 +120,11 @@ impl<'i> Answerer<'i> {
     /// Notes which windows a read with these hits covers, which change their order.
     pub(super) fn cover(&mut self, read: &Read<'_>, hits: &mut [Hit], covered: &mut Covered) {
         self.find_candidates(read, hits);
-        if self.candidates.iter().any(|candidate| candidate.hits.len() >= self.config.rule.least_hits as usize) {
+        if self
+            .candidates
+            .iter()
+            .any(|candidate| candidate.hits.len() >= self.config.rule.least_hits as usize)
+        {
             covered.add(hits, &self.candidates);
         }
     }
@@ -104,7 +132,12 @@ impl<'i> Answerer<'i> {
     /// Lists the best region of every target that may be an answer.
     fn find_candidates(&mut self, read: &Read<'_>, hits: &mut [Hit]) {
         let span = self.span(read.lengths);
-        let Answerer { regions, candidates, dropped, .. } = self;
+        let Answerer {
+            regions,
+            candidates,
+            dropped,
+            ..
+        } = self;
         candidates.clear();
         regions.best(hits, span, |candidate| {
             if !dropped.has(candidate.target) {
@@ -116,7 +149,13 @@ impl<'i> Answerer<'i> {
     /// Adds the answer for a read with these hits, which change their order.
     pub(super) fn answer(&mut self, read: &Read<'_>, hits: &mut [Hit], answers: &mut Answers) {
         self.find_candidates(read, hits);
-        let Answerer { index, config, candidates, judge, .. } = self;
+        let Answerer {
+            index,
+            config,
+            candidates,
+            judge,
+            ..
+        } = self;
         let taxon = judge.taxon(index, &config.rule, read.features.len(), hits, candidates);
         match taxon {
             Some(taxon) => answers.tally.assign(taxon, 1),
@@ -125,8 +164,14 @@ impl<'i> Answerer<'i> {
         answers.letters += read.letters() as u64;
         answers.taxa.push(taxon);
         let wanted = self.config.wanted;
-        let region = if wanted.regions() { self.region(taxon).cloned() } else { None };
-        region.iter().for_each(|region| hits[region.hits.clone()].sort_unstable());
+        let region = if wanted.regions() {
+            self.region(taxon).cloned()
+        } else {
+            None
+        };
+        region
+            .iter()
+            .for_each(|region| hits[region.hits.clone()].sort_unstable());
         if let (Some(_), Some(region)) = (taxon, &region) {
             if wanted.evidence {
                 self.note(read, region, &hits[region.hits.clone()], &mut answers.tally);
@@ -143,25 +188,34 @@ impl<'i> Answerer<'i> {
         answers.text.push(b'\n');
     }
 
-    /// The region that a read of `taxon` comes from: the best candidate at or below it, of equals that of the first target; of a read
-    /// without a taxon the best candidate.
+    /// The region that a read of `taxon` comes from: the best candidate at or below it, of equals
+    /// that of the first target; of a read without a taxon the best candidate.
     fn region(&self, taxon: Option<Taxon>) -> Option<&Candidate> {
-        let Answerer { index, candidates, .. } = self;
+        let Answerer {
+            index, candidates, ..
+        } = self;
         let clade = taxon.map(|taxon| index.taxonomy.clade(taxon));
         let inside = |candidate: &Candidate| {
             let taxon = index.targets.get(candidate.target).taxon;
-            clade.as_ref().is_none_or(|clade| taxon.is_some_and(|taxon| clade.contains(&taxon)))
+            clade
+                .as_ref()
+                .is_none_or(|clade| taxon.is_some_and(|taxon| clade.contains(&taxon)))
         };
         let order = |one: &Candidate| (one.hits.len(), Reverse(one.target));
         let better = |best: Option<&'_ Candidate>, one: &'_ Candidate| {
             best.is_none_or(|best| order(one) > order(best)) && inside(one)
         };
-        candidates.iter().fold(None, |best, one| if better(best, one) { Some(one) } else { best })
+        candidates.iter().fold(
+            None,
+            |best, one| if better(best, one) { Some(one) } else { best },
+        )
     }
 
     /// Notes the features of a read that are in its region, and where, for the taxon of the target.
     fn note(&mut self, read: &Read<'_>, region: &Candidate, hits: &[Hit], tally: &mut Tally) {
-        let Some(taxon) = self.index.targets.get(region.target).taxon else { return };
+        let Some(taxon) = self.index.targets.get(region.target).taxon else {
+            return;
+        };
         let Answerer { found, .. } = self;
         found.clear();
         found.extend(hits.iter().map(|&hit| read.features[feature_of(hit)]));
@@ -172,7 +226,9 @@ impl<'i> Answerer<'i> {
 
     /// Windows that a read can touch.
     fn span(&self, lengths: (usize, Option<usize>)) -> u32 {
-        let letters = lengths.1.map_or(lengths.0, |mate| (lengths.0 + mate).max(self.config.insert));
+        let letters = lengths
+            .1
+            .map_or(lengths.0, |mate| (lengths.0 + mate).max(self.config.insert));
         2 + (letters / self.index.parameters.sketch.stride()) as u32
     }
 
@@ -188,9 +244,15 @@ impl<'i> Answerer<'i> {
         written.expect("memory takes all text");
     }
 
-    /// Writes target, first and last letter of the region there, hits in it, features of the read, and the share of the region's windows
-    /// that were hit.
-    fn write_location(&self, read: &Read<'_>, region: Option<&Candidate>, hits: &[Hit], text: &mut Vec<u8>) {
+    /// Writes target, first and last letter of the region there, hits in it, features of the read,
+    /// and the share of the region's windows that were hit.
+    fn write_location(
+        &self,
+        read: &Read<'_>,
+        region: Option<&Candidate>,
+        hits: &[Hit],
+        text: &mut Vec<u8>,
+    ) {
         let features = read.features.len();
         let written = match region {
             None => write!(text, "*\t0\t0\t0\t{features}\t0.0000"),
@@ -198,13 +260,17 @@ impl<'i> Answerer<'i> {
                 let target = self.index.targets.get(region.target);
                 let first_of_target = self.index.targets.windows(region.target).start;
                 let sketch = self.index.parameters.sketch;
-                let start = |window: u32| u64::from(window - first_of_target) * sketch.stride() as u64;
+                let start =
+                    |window: u32| u64::from(window - first_of_target) * sketch.stride() as u64;
                 let last = (start(region.last) + sketch.window() as u64).min(target.letters);
                 let in_region = &hits[region.hits.clone()];
                 let hit = windows_of(in_region).count();
                 let share = hit as f64 / f64::from(region.last - region.first + 1);
                 let (name, first, hits) = (&target.name, start(region.first) + 1, in_region.len());
-                write!(text, "{name}\t{first}\t{last}\t{hits}\t{features}\t{share:.4}")
+                write!(
+                    text,
+                    "{name}\t{first}\t{last}\t{hits}\t{features}\t{share:.4}"
+                )
             }
         };
         written.expect("memory takes all text");
@@ -212,9 +278,18 @@ impl<'i> Answerer<'i> {
 
     /// Writes the candidates' hits by taxid, best first; `0:0` where there are none.
     fn write_hits(&mut self, text: &mut Vec<u8>) {
-        let Answerer { index, candidates, shown: hits, .. } = self;
+        let Answerer {
+            index,
+            candidates,
+            shown: hits,
+            ..
+        } = self;
         let taxid = |candidate: &Candidate| {
-            index.targets.get(candidate.target).taxon.map_or(0, |taxon| index.taxonomy.taxid(taxon))
+            index
+                .targets
+                .get(candidate.target)
+                .taxon
+                .map_or(0, |taxon| index.taxonomy.taxid(taxon))
         };
         hits.clear();
         hits.extend(candidates.iter().map(|one| (taxid(one), one.hits.len())));

@@ -10,8 +10,9 @@ use super::road::{Road, Task, Tasks, Walker};
 use crate::collection::{Collection, Slice};
 use crate::stored::{Block, Encoder, Kind, Store, Stored, StoredError};
 
-/// Where the hits of sequences come from. All of a database that fits the memory is asked while reads are answered; of a larger one, all but
-/// the last part was asked before, and the hits are stored.
+/// Where the hits of sequences come from. All of a database that fits the memory is asked while
+/// reads are answered; of a larger one, all but the last part was asked before, and the hits are
+/// stored.
 #[derive(Debug)]
 pub struct Hits<'c> {
     pub(super) collection: &'c Collection,
@@ -33,11 +34,16 @@ pub struct Scratch<'p> {
 impl<'c> Hits<'c> {
     /// Those of all databases at once.
     pub fn of(collection: &'c Collection) -> Hits<'c> {
-        Hits { collection, slices: collection.whole(), stored: Vec::new() }
+        Hits {
+            collection,
+            slices: collection.whole(),
+            stored: Vec::new(),
+        }
     }
 
-    /// Those of the databases, of which up to `most` bytes are asked at a time ([`Collection::plan`]). `open` opens the same reads for every pass but
-    /// the last, which is that of the answers.
+    /// Those of the databases, of which up to `most` bytes are asked at a time
+    /// ([`Collection::plan`]). `open` opens the same reads for every pass but the last, which is
+    /// that of the answers.
     ///
     /// # Errors
     /// See [`QueryError`]; or what `open` says.
@@ -56,20 +62,30 @@ impl<'c> Hits<'c> {
         let mut stored = Vec::new();
         let mut room = scratch.limit;
         for slices in parts {
-            let hits = Hits { collection, slices, stored: Vec::new() };
+            let hits = Hits {
+                collection,
+                slices,
+                stored: Vec::new(),
+            };
             let mut store = Store::scratch(scratch.folder, room).map_err(QueryError::from)?;
             hits.store(open()?, &mut store, Kind::Hits, threads, progress)?;
             hits.slices.iter().for_each(Slice::let_go);
             room = room.map(|room| room.saturating_sub(store.bytes()));
             stored.push(store.into_stored());
         }
-        Ok(Hits { collection, slices: last, stored })
+        Ok(Hits {
+            collection,
+            slices: last,
+            stored,
+        })
     }
 
     /// Finds out that the passes before had as many reads as the last.
     pub(super) fn had(&self, reads: u64) -> Result<(), StoredError> {
         match self.stored.iter().find(|stored| stored.rows() != reads) {
-            Some(stored) => Err(StoredError::Changed { read: stored.rows().min(reads) + 1 }),
+            Some(stored) => Err(StoredError::Changed {
+                read: stored.rows().min(reads) + 1,
+            }),
             None => Ok(()),
         }
     }
@@ -88,15 +104,17 @@ impl<'c> Hits<'c> {
         threads: usize,
         progress: &Progress,
     ) -> Result<u64, QueryError> {
-        let work = |walker: &mut Walker<'_>, encoder: &mut std::io::Result<Encoder>, task: &Task| {
-            let encoder =
-                encoder.as_mut().map_err(|error| QueryError::Sink(std::io::Error::other(error.to_string())))?;
-            walker.each(task, |read, hits| {
-                hits.sort_unstable();
-                encoder.push(read, hits).map_err(QueryError::Sink)
-            })?;
-            encoder.take().map_err(QueryError::Sink)
-        };
+        let work =
+            |walker: &mut Walker<'_>, encoder: &mut std::io::Result<Encoder>, task: &Task| {
+                let encoder = encoder
+                    .as_mut()
+                    .map_err(|error| QueryError::Sink(std::io::Error::other(error.to_string())))?;
+                walker.each(task, |read, hits| {
+                    hits.sort_unstable();
+                    encoder.push(read, hits).map_err(QueryError::Sink)
+                })?;
+                encoder.take().map_err(QueryError::Sink)
+            };
         let (road, tasks) = (Road::Sequences(self), Tasks::Sequences(source, 0));
         road.follow(
             tasks,
@@ -108,13 +126,20 @@ impl<'c> Hits<'c> {
         )
     }
 
-    /// Writes reads and their hits into the file `path`, which appears when it is whole; how many reads there are. See [`Candidates`].
+    /// Writes reads and their hits into the file `path`, which appears when it is whole; how many
+    /// reads there are. See [`Candidates`].
     ///
     /// # Errors
     /// See [`QueryError`].
     ///
     /// [`Candidates`]: super::Candidates
-    pub fn keep(&self, source: Source, path: &Path, threads: usize, progress: &Progress) -> Result<u64, QueryError> {
+    pub fn keep(
+        &self,
+        source: Source,
+        path: &Path,
+        threads: usize,
+        progress: &Progress,
+    ) -> Result<u64, QueryError> {
         let mut store = Store::create(path, &super::stored::to_bytes(&self.collection.catalogue))?;
         let reads = self.store(source, &mut store, Kind::Reads, threads, progress)?;
         store.commit()?;

@@ -13,10 +13,12 @@ use crate::cap::Cap;
 use crate::collection::Slice;
 use crate::stored::{Cursor, Row};
 
-/// Features that are looked up together, about: enough for the waits for memory to overlap, few enough for what was found to stay near.
+/// Features that are looked up together, about: enough for the waits for memory to overlap, few
+/// enough for what was found to stay near.
 const TOGETHER: usize = 4096;
 
-/// Looks reads up, a batch at a time. Make one for each thread: what it needs is kept from batch to batch.
+/// Looks reads up, a batch at a time. Make one for each thread: what it needs is kept from batch to
+/// batch.
 pub(super) struct Lookup<'c> {
     slices: &'c [Slice<'c>],
     cap: Option<Cap<'c>>,
@@ -39,7 +41,11 @@ impl<'c> Lookup<'c> {
         Lookup {
             slices: &sources.slices,
             cap: sources.collection.cap(),
-            stored: sources.stored.iter().map(|stored| Cursor::new(stored, windows.clone())).collect(),
+            stored: sources
+                .stored
+                .iter()
+                .map(|stored| Cursor::new(stored, windows.clone()))
+                .collect(),
             sketcher: Sketcher::new(sources.collection.catalogue.parameters.sketch),
             features: Vec::new(),
             ends: Vec::new(),
@@ -49,8 +55,9 @@ impl<'c> Lookup<'c> {
         }
     }
 
-    /// Calls `each` for every read or pair in order, with its number in the batch, its features (those of all windows of both mates),
-    /// and its hits, in any order. The first read of the batch has the number `first` among all.
+    /// Calls `each` for every read or pair in order, with its number in the batch, its features
+    /// (those of all windows of both mates), and its hits, in any order. The first read of the
+    /// batch has the number `first` among all.
     pub(super) fn each(
         &mut self,
         first: u64,
@@ -59,12 +66,16 @@ impl<'c> Lookup<'c> {
     ) -> Result<(), QueryError> {
         self.sketch(batches);
         if !self.ends.is_empty() {
-            self.stored.iter_mut().try_for_each(|stored| stored.seek(first))?;
+            self.stored
+                .iter_mut()
+                .try_for_each(|stored| stored.seek(first))?;
         }
         let mut read = 0;
         while read < self.ends.len() {
             let start = self.of_read(read).start;
-            let reads = self.ends[read..].partition_point(|&end| end - start <= TOGETHER).max(1);
+            let reads = self.ends[read..]
+                .partition_point(|&end| end - start <= TOGETHER)
+                .max(1);
             self.find(start..self.ends[read + reads - 1])?;
             let mut found = 0;
             for read in read..read + reads {
@@ -76,16 +87,23 @@ impl<'c> Lookup<'c> {
         Ok(())
     }
 
-    /// Gathers the hits of a read, of features found from place `found` on; where those of the next read begin.
+    /// Gathers the hits of a read, of features found from place `found` on; where those of the next
+    /// read begin.
     fn gather(&mut self, read: usize, mut found: usize) -> Result<usize, QueryError> {
         let features = self.of_read(read);
-        let Lookup { row, stored, cap, .. } = self;
+        let Lookup {
+            row, stored, cap, ..
+        } = self;
         row.hits.clear();
         while let Some(&(feature, first_window, locations)) =
             self.found.get(found).filter(|found| found.0 < features.end)
         {
             let number = (feature - features.start) as u32;
-            row.hits.extend(locations.iter().map(|&window| hit(first_window + window, number)));
+            row.hits.extend(
+                locations
+                    .iter()
+                    .map(|&window| hit(first_window + window, number)),
+            );
             found += 1;
         }
         stored.iter_mut().try_for_each(|stored| stored.next(row))?;
@@ -97,7 +115,12 @@ impl<'c> Lookup<'c> {
 
     /// Looks features up in all slices.
     fn find(&mut self, features: Range<usize>) -> Result<(), GydbError> {
-        let Lookup { slices, asked, found, .. } = self;
+        let Lookup {
+            slices,
+            asked,
+            found,
+            ..
+        } = self;
         found.clear();
         for slice in *slices {
             let (start, first_window) = (features.start, slice.first_window);
@@ -115,9 +138,9 @@ impl<'c> Lookup<'c> {
                         places.push(start + place);
                     }
                 }
-                slice
-                    .features
-                    .locations_of(chosen, |at, locations| found.push((places[at], first_window, locations)))?;
+                slice.features.locations_of(chosen, |at, locations| {
+                    found.push((places[at], first_window, locations))
+                })?;
             }
         }
         if slices.len() > 1 {
@@ -132,7 +155,12 @@ impl<'c> Lookup<'c> {
     }
 
     fn sketch(&mut self, [first, second]: &[Batch; 2]) {
-        let Lookup { sketcher, features, ends, .. } = self;
+        let Lookup {
+            sketcher,
+            features,
+            ends,
+            ..
+        } = self;
         features.clear();
         ends.clear();
         for (read, record) in first.records.iter().enumerate() {
@@ -146,7 +174,8 @@ impl<'c> Lookup<'c> {
     }
 }
 
-/// Leaves every feature of a read as many hits as a feature may have locations in one database: those that it would keep there.
+/// Leaves every feature of a read as many hits as a feature may have locations in one database:
+/// those that it would keep there.
 pub(super) fn keep_to_cap(hits: &mut Vec<Hit>, features: usize, cap: &Cap<'_>) {
     if hits.len() <= cap.most() {
         return;

@@ -39,8 +39,9 @@ impl<'r> Road<'r> {
         }
     }
 
-    /// Follows the road to its end: `work` makes something of each task with a state from `start`, `emit` takes it in the order of the tasks. How many
-    /// reads there were, the same in all passes.
+    /// Follows the road to its end: `work` makes something of each task with a state from `start`,
+    /// `emit` takes it in the order of the tasks. How many reads there were, the same in all
+    /// passes.
     pub(super) fn follow<S, R: Send>(
         self,
         tasks: Tasks<'_>,
@@ -53,12 +54,19 @@ impl<'r> Road<'r> {
         let mut reads = 0;
         let start = || (self.walker(), start());
         let work = |(walker, state): &mut (Walker<'r>, S), task: &Task| work(walker, state, task);
-        in_order(threads, tasks, progress, start, work, |task, made: Result<R, QueryError>| {
-            emit(task, made?)?;
-            reads = task.reads.end;
-            progress.advance(task.reads.end - task.reads.start);
-            Ok::<_, QueryError>(())
-        })?;
+        in_order(
+            threads,
+            tasks,
+            progress,
+            start,
+            work,
+            |task, made: Result<R, QueryError>| {
+                emit(task, made?)?;
+                reads = task.reads.end;
+                progress.advance(task.reads.end - task.reads.start);
+                Ok::<_, QueryError>(())
+            },
+        )?;
         if let Road::Sequences(hits) = self {
             hits.had(reads)?;
         }
@@ -91,7 +99,11 @@ impl Feed for Tasks<'_> {
             Tasks::Sequences(source, next) => {
                 let more = source.next(&mut task.batches)?;
                 let first = *next;
-                *next += if more { task.batches[0].records.len() as u64 } else { 0 };
+                *next += if more {
+                    task.batches[0].records.len() as u64
+                } else {
+                    0
+                };
                 task.reads = first..*next;
                 Ok(more)
             }
@@ -122,9 +134,11 @@ impl Walker<'_> {
         mut each: impl FnMut(&Read<'_>, &mut [Hit]) -> Result<(), QueryError>,
     ) -> Result<(), QueryError> {
         match self {
-            Walker::Sequences(lookup) => lookup.each(task.reads.start, &task.batches, |number, features, hits| {
-                each(&Read::of(&task.batches, number, features), hits)
-            }),
+            Walker::Sequences(lookup) => {
+                lookup.each(task.reads.start, &task.batches, |number, features, hits| {
+                    each(&Read::of(&task.batches, number, features), hits)
+                })
+            }
             Walker::Stored(rows) => rows.each(task.reads.clone(), each),
         }
     }
@@ -139,10 +153,22 @@ pub(super) struct Rows<'r> {
 
 impl<'r> Rows<'r> {
     fn new(candidates: &'r Candidates) -> Rows<'r> {
-        let cursors = candidates.files.iter().map(|(stored, windows)| Cursor::new(stored, windows.clone())).collect();
-        let Catalogue { targets, parameters, .. } = &candidates.catalogue;
+        let cursors = candidates
+            .files
+            .iter()
+            .map(|(stored, windows)| Cursor::new(stored, windows.clone()))
+            .collect();
+        let Catalogue {
+            targets,
+            parameters,
+            ..
+        } = &candidates.catalogue;
         let cap = (candidates.files.len() > 1).then(|| Cap::new(targets, parameters.locations));
-        Rows { candidates, cursors, cap }
+        Rows {
+            candidates,
+            cursors,
+            cap,
+        }
     }
 
     fn each(
@@ -150,7 +176,9 @@ impl<'r> Rows<'r> {
         reads: Range<u64>,
         mut each: impl FnMut(&Read<'_>, &mut [Hit]) -> Result<(), QueryError>,
     ) -> Result<(), QueryError> {
-        self.cursors.iter_mut().try_for_each(|cursor| cursor.seek(reads.start))?;
+        self.cursors
+            .iter_mut()
+            .try_for_each(|cursor| cursor.seek(reads.start))?;
         let (mut row, mut other) = (Row::default(), Row::default());
         for number in reads {
             row.hits.clear();
@@ -166,8 +194,20 @@ impl<'r> Rows<'r> {
             if let Some(cap) = &self.cap {
                 keep_to_cap(&mut row.hits, row.features.len(), cap);
             }
-            let Row { name, lengths, features, hits } = &mut row;
-            each(&Read { name, lengths: *lengths, features }, hits)?;
+            let Row {
+                name,
+                lengths,
+                features,
+                hits,
+            } = &mut row;
+            each(
+                &Read {
+                    name,
+                    lengths: *lengths,
+                    features,
+                },
+                hits,
+            )?;
         }
         Ok(())
     }

@@ -1,4 +1,5 @@
-//! Candidates that were stored: reads and their hits, of one database or of several that were asked apart.
+//! Candidates that were stored: reads and their hits, of one database or of several that were asked
+//! apart.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -7,7 +8,8 @@ use crate::catalogue::Catalogue;
 use crate::mismatch::Mismatch;
 use crate::stored::{Stored, StoredError};
 
-/// Stored reads and hits, merged to what the databases would have given together. They need neither the reads nor the databases.
+/// Stored reads and hits, merged to what the databases would have given together. They need neither
+/// the reads nor the databases.
 #[derive(Debug)]
 pub struct Candidates {
     pub(super) catalogue: Catalogue,
@@ -40,18 +42,33 @@ impl Candidates {
         for path in paths {
             let (stored, bytes) = Stored::open(path)?;
             let catalogue = from_bytes(&bytes).ok_or_else(|| senseless(path))?;
-            if let Some((first, _)) = files.first().filter(|(first, _)| first.rows() != stored.rows()) {
+            if let Some((first, _)) = files
+                .first()
+                .filter(|(first, _)| first.rows() != stored.rows())
+            {
                 let what = format!("the one has {}, the other {}", first.rows(), stored.rows());
                 let [first, second] = [first, &stored].map(|stored| stored.path().to_path_buf());
-                return Err(StoredError::OtherReads { first, second, what }.into());
+                return Err(StoredError::OtherReads {
+                    first,
+                    second,
+                    what,
+                }
+                .into());
             }
             let end = first_window.saturating_add(catalogue.targets.all_windows());
             files.push((stored, first_window..end));
             first_window = end;
             catalogues.push(catalogue);
         }
-        let parts: Vec<_> = paths.iter().map(PathBuf::as_path).zip(&catalogues).collect();
-        Ok(Candidates { catalogue: Catalogue::unite(&parts)?, files })
+        let parts: Vec<_> = paths
+            .iter()
+            .map(PathBuf::as_path)
+            .zip(&catalogues)
+            .collect();
+        Ok(Candidates {
+            catalogue: Catalogue::unite(&parts)?,
+            files,
+        })
     }
 
     /// What they say of the references.
@@ -62,16 +79,24 @@ impl Candidates {
     /// The error that a file has another read than the first.
     pub(super) fn other_reads(&self, file: usize, read: u64) -> StoredError {
         let [first, second] = [0, file].map(|file| self.files[file].0.path().to_path_buf());
-        StoredError::OtherReads { first, second, what: format!("read {} differs", read + 1) }
+        StoredError::OtherReads {
+            first,
+            second,
+            what: format!("read {} differs", read + 1),
+        }
     }
 }
 
 fn senseless(path: &Path) -> StoredError {
     let what = "what it says of the references makes no sense".to_owned();
-    StoredError::Corrupt { path: path.to_path_buf(), what }
+    StoredError::Corrupt {
+        path: path.to_path_buf(),
+        what,
+    }
 }
 
-/// The sections of a catalogue: for each the length of its name, its name, its length (u64), its bytes.
+/// The sections of a catalogue: for each the length of its name, its name, its length (u64), its
+/// bytes.
 pub(super) fn to_bytes(catalogue: &Catalogue) -> Vec<u8> {
     let mut bytes = Vec::new();
     for (name, section) in catalogue.sections() {
@@ -88,9 +113,17 @@ fn from_bytes(mut bytes: &[u8]) -> Option<Catalogue> {
     while let Some(&length) = bytes.split_off_first() {
         let name = bytes.split_off(..usize::from(length))?;
         let (length, _) = bytes.split_off(..8)?.as_chunks();
-        sections.push((name, bytes.split_off(..usize::try_from(u64::from_le_bytes(length[0])).ok()?)?));
+        sections.push((
+            name,
+            bytes.split_off(..usize::try_from(u64::from_le_bytes(length[0])).ok()?)?,
+        ));
     }
-    let section =
-        |wanted: &str| sections.iter().find(|(name, _)| *name == wanted.as_bytes()).map(|found| found.1).ok_or(());
+    let section = |wanted: &str| {
+        sections
+            .iter()
+            .find(|(name, _)| *name == wanted.as_bytes())
+            .map(|found| found.1)
+            .ok_or(())
+    };
     Catalogue::of_sections(section, |_| ()).ok()
 }

@@ -36,7 +36,9 @@ struct Piece {
 impl Chunk {
     /// Every piece: the number of its first window in the file, and its letters.
     pub(crate) fn pieces(&self) -> impl Iterator<Item = (u32, &[u8])> {
-        self.pieces.iter().map(|piece| (piece.first_window, &self.letters[piece.letters.clone()]))
+        self.pieces
+            .iter()
+            .map(|piece| (piece.first_window, &self.letters[piece.letters.clone()]))
     }
 
     /// What says until all is read which window of the file it is, and of which file.
@@ -82,7 +84,15 @@ impl File {
     /// Opens file `number`.
     pub fn open(number: usize, path: &Path) -> Result<File, BuildError> {
         let reader = Reader::open(path, &Options::default())?;
-        Ok(File { number, reader, next: 0, read: Read::default(), windows: 0, open: None, told: 0 })
+        Ok(File {
+            number,
+            reader,
+            next: 0,
+            read: Read::default(),
+            windows: 0,
+            open: None,
+            told: 0,
+        })
     }
 
     /// Its number among all files.
@@ -123,7 +133,9 @@ impl File {
             }
             let record = batch.records[self.next];
             self.next += 1;
-            let open = self.open.get_or_insert_with(|| Open::start(batch, &record, taxon_of));
+            let open = self
+                .open
+                .get_or_insert_with(|| Open::start(batch, &record, taxon_of));
             let letters = batch.bytes(record.letters);
             chunk.letters.extend_from_slice(letters);
             open.target.letters += letters.len() as u64;
@@ -148,12 +160,29 @@ impl File {
     }
 
     /// The rest of the open target is in `chunk` from `start` on.
-    fn close_target(&mut self, chunk: &mut Chunk, start: usize, shape: SketchShape) -> Result<(), BuildError> {
-        let Some(Open { mut target, cut, .. }) = self.open.take() else { return Ok(()) };
-        target.windows = shape.windows(usize::try_from(target.letters).expect("letters fit an address"));
-        let end = self.windows.checked_add(target.windows).ok_or(BuildError::TooManyWindows)?;
+    fn close_target(
+        &mut self,
+        chunk: &mut Chunk,
+        start: usize,
+        shape: SketchShape,
+    ) -> Result<(), BuildError> {
+        let Some(Open {
+            mut target, cut, ..
+        }) = self.open.take()
+        else {
+            return Ok(());
+        };
+        target.windows =
+            shape.windows(usize::try_from(target.letters).expect("letters fit an address"));
+        let end = self
+            .windows
+            .checked_add(target.windows)
+            .ok_or(BuildError::TooManyWindows)?;
         if target.windows > cut {
-            chunk.pieces.push(Piece { letters: start..chunk.letters.len(), first_window: self.windows + cut });
+            chunk.pieces.push(Piece {
+                letters: start..chunk.letters.len(),
+                first_window: self.windows + cut,
+            });
         }
         self.windows = end;
         self.read.targets.push(target);
@@ -161,17 +190,31 @@ impl File {
     }
 
     /// Cuts the whole windows off a target that goes on in the next chunk.
-    fn cut_open(&mut self, chunk: &mut Chunk, start: usize, shape: SketchShape) -> Result<(), BuildError> {
-        let Some(open) = &mut self.open else { return Ok(()) };
+    fn cut_open(
+        &mut self,
+        chunk: &mut Chunk,
+        start: usize,
+        shape: SketchShape,
+    ) -> Result<(), BuildError> {
+        let Some(open) = &mut self.open else {
+            return Ok(());
+        };
         let (window, stride) = (shape.window(), shape.stride());
         let letters = chunk.letters.len() - start;
         // The last whole window is kept back too: the target may end with it.
         let whole = letters.saturating_sub(window) / stride;
-        open.rest.extend_from_slice(&chunk.letters[start + whole * stride..]);
+        open.rest
+            .extend_from_slice(&chunk.letters[start + whole * stride..]);
         if whole > 0 {
             let end = start + (whole - 1) * stride + window;
-            let cut = open.cut.checked_add(whole as u32).filter(|&cut| self.windows.checked_add(cut).is_some());
-            chunk.pieces.push(Piece { letters: start..end, first_window: self.windows + open.cut });
+            let cut = open
+                .cut
+                .checked_add(whole as u32)
+                .filter(|&cut| self.windows.checked_add(cut).is_some());
+            chunk.pieces.push(Piece {
+                letters: start..end,
+                first_window: self.windows + open.cut,
+            });
             open.cut = cut.ok_or(BuildError::TooManyWindows)?;
         }
         Ok(())
@@ -183,17 +226,40 @@ impl File {
         while (self.read.blocks.len() as u64) << BLOCK_BITS < u64::from(end) {
             self.read.blocks.push(new_block());
         }
-        chunk.first_block = chunk.pieces.first().map_or(0, |piece| piece.first_window >> BLOCK_BITS);
+        chunk.first_block = chunk
+            .pieces
+            .first()
+            .map_or(0, |piece| piece.first_window >> BLOCK_BITS);
         chunk.blocks.clear();
-        chunk.blocks.extend_from_slice(&self.read.blocks[chunk.first_block as usize..]);
+        chunk
+            .blocks
+            .extend_from_slice(&self.read.blocks[chunk.first_block as usize..]);
     }
 }
 
 impl Open {
-    fn start(batch: &Batch, record: &Record, taxon_of: &mut dyn FnMut(&str) -> Option<Taxon>) -> Open {
+    fn start(
+        batch: &Batch,
+        record: &Record,
+        taxon_of: &mut dyn FnMut(&str) -> Option<Taxon>,
+    ) -> Open {
         let header = String::from_utf8_lossy(batch.bytes(record.name));
-        let name = header.split_whitespace().next().unwrap_or_default().to_owned();
-        let target = Target { name, taxon: taxon_of(&header), letters: 0, windows: 0, source: 0 };
-        Open { target, cut: 0, rest: Vec::new() }
+        let name = header
+            .split_whitespace()
+            .next()
+            .unwrap_or_default()
+            .to_owned();
+        let target = Target {
+            name,
+            taxon: taxon_of(&header),
+            letters: 0,
+            windows: 0,
+            source: 0,
+        };
+        Open {
+            target,
+            cut: 0,
+            rest: Vec::new(),
+        }
     }
 }

@@ -19,17 +19,21 @@ pub struct Clade {
     pub direct: u64,
 }
 
-/// All clades with reads, or all of a taxonomy: parents before children, siblings by reads descending, then by taxid.
+/// All clades with reads, or all of a taxonomy: parents before children, siblings by reads
+/// descending, then by taxid.
 #[derive(Clone, Debug)]
 pub struct Clades(Vec<Clade>);
 
 impl Clades {
-    /// The clades of `tally` that have reads; with `zeros` every clade of the taxonomy. The root is always there.
+    /// The clades of `tally` that have reads; with `zeros` every clade of the taxonomy. The root is
+    /// always there.
     pub fn new(taxonomy: &Taxonomy, tally: &Tally, zeros: bool) -> Clades {
         let mut reads = sums(taxonomy, tally);
         reads.entry(ROOT).or_default();
         if zeros {
-            taxonomy.taxa().for_each(|taxon| *reads.entry(taxon).or_default() += 0);
+            taxonomy
+                .taxa()
+                .for_each(|taxon| *reads.entry(taxon).or_default() += 0);
         }
         let mut below: BTreeMap<Taxon, Vec<Taxon>> = BTreeMap::new();
         for &taxon in reads.keys().filter(|&&taxon| taxon != ROOT) {
@@ -47,10 +51,14 @@ impl Clades {
         self.0.iter().copied()
     }
 
-    /// The evidence of every clade: that of its taxon and of all taxa below, also of those without reads of their own.
+    /// The evidence of every clade: that of its taxon and of all taxa below, also of those without
+    /// reads of their own.
     pub(super) fn evidence(&self, taxonomy: &Taxonomy, tally: &Tally) -> Vec<Evidence> {
-        let places: BTreeMap<Taxon, usize> =
-            self.iter().enumerate().map(|(place, clade)| (clade.taxon, place)).collect();
+        let places: BTreeMap<Taxon, usize> = self
+            .iter()
+            .enumerate()
+            .map(|(place, clade)| (clade.taxon, place))
+            .collect();
         let mut evidence = vec![Evidence::default(); self.0.len()];
         for (taxon, of_taxon) in tally.witnessed() {
             let listed = taxonomy.path(taxon).find_map(|above| places.get(&above));
@@ -82,17 +90,28 @@ impl Clades {
 fn sums(taxonomy: &Taxonomy, tally: &Tally) -> BTreeMap<Taxon, u64> {
     let mut sums = BTreeMap::new();
     for (taxon, reads) in tally.taxa() {
-        taxonomy.path(taxon).for_each(|above| *sums.entry(above).or_default() += reads);
+        taxonomy
+            .path(taxon)
+            .for_each(|above| *sums.entry(above).or_default() += reads);
     }
     sums
 }
 
 /// Everything from the root down, the last child of each taxon first.
-fn walk(tally: &Tally, reads: &BTreeMap<Taxon, u64>, below: &BTreeMap<Taxon, Vec<Taxon>>) -> Vec<Clade> {
+fn walk(
+    tally: &Tally,
+    reads: &BTreeMap<Taxon, u64>,
+    below: &BTreeMap<Taxon, Vec<Taxon>>,
+) -> Vec<Clade> {
     let mut clades = Vec::with_capacity(reads.len());
     let mut stack = vec![(ROOT, 0)];
     while let Some((taxon, depth)) = stack.pop() {
-        clades.push(Clade { taxon, depth, reads: reads[&taxon], direct: tally.reads(taxon) });
+        clades.push(Clade {
+            taxon,
+            depth,
+            reads: reads[&taxon],
+            direct: tally.reads(taxon),
+        });
         let children = below.get(&taxon).into_iter().flatten();
         stack.extend(children.map(|&child| (child, depth + 1)));
     }

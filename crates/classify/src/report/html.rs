@@ -1,7 +1,8 @@
 //! An interactive page in one file: rings of taxa from the middle outwards, for many samples.
 //!
-//! The page needs no network, and forbids itself any: its policy allows nothing but what stands in it. The data are JSON
-//! in a script element, where no letter can end that element, and its script puts names on the page as texts only.
+//! The page needs no network, and forbids itself any: its policy allows nothing but what stands in
+//! it. The data are JSON in a script element, where no letter can end that element, and its script
+//! puts names on the page as texts only.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -19,30 +20,60 @@ const SCRIPT: &str = include_str!("html/page.js");
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:; \
                       base-uri 'none'; form-action 'none'";
 
-/// Writes the page: click a ring to zoom, the middle to go back; counts under the pointer; search by name or taxid.
+/// Writes the page: click a ring to zoom, the middle to go back; counts under the pointer; search
+/// by name or taxid.
 ///
 /// `title` and the names of samples may be any text. Fails as `out` does.
-pub fn html(taxonomy: &Taxonomy, title: &str, samples: &[Sample], out: &mut dyn Write) -> io::Result<()> {
+pub fn html(
+    taxonomy: &Taxonomy,
+    title: &str,
+    samples: &[Sample],
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let title = escape(title);
-    writeln!(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">")?;
-    writeln!(out, "<meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">")?;
-    writeln!(out, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">")?;
-    writeln!(out, "<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>{title}</h1>")?;
+    writeln!(
+        out,
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">"
+    )?;
+    writeln!(
+        out,
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">"
+    )?;
+    writeln!(
+        out,
+        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
+    )?;
+    writeln!(
+        out,
+        "<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>{title}</h1>"
+    )?;
     writeln!(out, "{BODY}<script type=\"application/json\" id=\"data\">")?;
     data(taxonomy, samples, out)?;
-    writeln!(out, "</script>\n<script>\n{SCRIPT}</script>\n</body>\n</html>")
+    writeln!(
+        out,
+        "</script>\n<script>\n{SCRIPT}</script>\n</body>\n</html>"
+    )
 }
 
 /// The taxa that any sample reaches, parents before children, and the reads of every sample.
 fn data(taxonomy: &Taxonomy, samples: &[Sample], out: &mut dyn Write) -> io::Result<()> {
     let taxa = reached(taxonomy, samples);
-    let place = |taxon: Taxon| taxa.binary_search(&taxon).expect("all that is above a taxon with reads is reached");
+    let place = |taxon: Taxon| {
+        taxa.binary_search(&taxon)
+            .expect("all that is above a taxon with reads is reached")
+    };
     write!(out, "{{\"taxids\":")?;
-    array(&taxa, out, |&taxon, out| write!(out, "{}", taxonomy.taxid(taxon)))?;
+    array(&taxa, out, |&taxon, out| {
+        write!(out, "{}", taxonomy.taxid(taxon))
+    })?;
     write!(out, ",\n\"names\":")?;
-    array(&taxa, out, |&taxon, out| string(&name(taxonomy, taxon), out))?;
+    array(&taxa, out, |&taxon, out| {
+        string(&name(taxonomy, taxon), out)
+    })?;
     write!(out, ",\n\"ranks\":")?;
-    array(&taxa, out, |&taxon, out| string(taxonomy.rank_name(taxon), out))?;
+    array(&taxa, out, |&taxon, out| {
+        string(taxonomy.rank_name(taxon), out)
+    })?;
     write!(out, ",\n\"parents\":")?;
     array(&taxa, out, |&taxon, out| match taxon {
         ROOT => write!(out, "null"),
@@ -52,16 +83,34 @@ fn data(taxonomy: &Taxonomy, samples: &[Sample], out: &mut dyn Write) -> io::Res
     array(samples, out, |sample, out| {
         write!(out, "\n{{\"name\":")?;
         string(sample.name, out)?;
-        write!(out, ",\"unclassified\":{},\"reads\":", sample.tally.unclassified())?;
-        array(sample.tally.taxa(), out, |(taxon, reads), out| write!(out, "[{},{reads}]", place(taxon)))?;
-        write!(out, ",\"evidence\":")?;
-        array(witnessed(taxonomy, sample.tally), out, |(taxon, evidence), out| {
-            let features = (evidence.hits > 0).then(|| evidence.distinct());
-            let expected = evidence.expected_features().map(|expected| expected.round());
-            let covered = evidence.all_windows.map(|_| evidence.windows.len());
-            write!(out, "[{},{},{},", place(taxon), cell(features), cell(expected))?;
-            write!(out, "{},{}]", cell(covered), cell(evidence.all_windows))
+        write!(
+            out,
+            ",\"unclassified\":{},\"reads\":",
+            sample.tally.unclassified()
+        )?;
+        array(sample.tally.taxa(), out, |(taxon, reads), out| {
+            write!(out, "[{},{reads}]", place(taxon))
         })?;
+        write!(out, ",\"evidence\":")?;
+        array(
+            witnessed(taxonomy, sample.tally),
+            out,
+            |(taxon, evidence), out| {
+                let features = (evidence.hits > 0).then(|| evidence.distinct());
+                let expected = evidence
+                    .expected_features()
+                    .map(|expected| expected.round());
+                let covered = evidence.all_windows.map(|_| evidence.windows.len());
+                write!(
+                    out,
+                    "[{},{},{},",
+                    place(taxon),
+                    cell(features),
+                    cell(expected)
+                )?;
+                write!(out, "{},{}]", cell(covered), cell(evidence.all_windows))
+            },
+        )?;
         write!(out, "}}")
     })?;
     writeln!(out, "}}")
@@ -70,9 +119,14 @@ fn data(taxonomy: &Taxonomy, samples: &[Sample], out: &mut dyn Write) -> io::Res
 /// The clades with reads that something is known of.
 fn witnessed(taxonomy: &Taxonomy, tally: &Tally) -> Vec<(Taxon, Evidence)> {
     let clades = Clades::new(taxonomy, tally, false);
-    let all = clades.iter().zip(clades.evidence(taxonomy, tally)).filter(|(clade, _)| clade.reads > 0);
+    let all = clades
+        .iter()
+        .zip(clades.evidence(taxonomy, tally))
+        .filter(|(clade, _)| clade.reads > 0);
     let known = all.filter(|(_, evidence)| evidence.hits > 0 || evidence.all_windows.is_some());
-    known.map(|(clade, evidence)| (clade.taxon, evidence)).collect()
+    known
+        .map(|(clade, evidence)| (clade.taxon, evidence))
+        .collect()
 }
 
 fn cell(value: Option<impl ToString>) -> String {
@@ -83,7 +137,10 @@ fn reached(taxonomy: &Taxonomy, samples: &[Sample]) -> Vec<Taxon> {
     let mut reached = BTreeSet::from([ROOT]);
     for (taxon, _) in samples.iter().flat_map(|sample| sample.tally.taxa()) {
         // What is above a taxon that is there already is there too.
-        let new: Vec<_> = taxonomy.path(taxon).take_while(|above| !reached.contains(above)).collect();
+        let new: Vec<_> = taxonomy
+            .path(taxon)
+            .take_while(|above| !reached.contains(above))
+            .collect();
         reached.extend(new);
     }
     reached.into_iter().collect()

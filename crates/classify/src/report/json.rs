@@ -2,13 +2,16 @@
 
 use std::io::{self, Write};
 
-/// Writes a JSON string that is also safe within a script element of a page: no `<` stands for itself.
+/// Writes a JSON string that is also safe within a script element of a page: no `<` stands for
+/// itself.
 pub(super) fn string(text: &str, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(b"\"")?;
     for letter in text.chars() {
         match letter {
             '"' | '\\' => write!(out, "\\{letter}")?,
-            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => write!(out, "\\u{:04x}", u32::from(letter))?,
+            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
+                write!(out, "\\u{:04x}", u32::from(letter))?
+            }
             control if control.is_control() => write!(out, "\\u{:04x}", u32::from(control))?,
             other => write!(out, "{other}")?,
         }
@@ -38,7 +41,13 @@ mod tests {
 
     #[test]
     fn strings_come_back_and_hold_no_markup() {
-        for text in ["", "plain", "</script><!--", "a\"b\\c\n\t\u{1}\u{7f}\u{85}\u{2028}", "Ω ü 😀 &amp;"] {
+        for text in [
+            "",
+            "plain",
+            "</script><!--",
+            "a\"b\\c\n\t\u{1}\u{7f}\u{85}\u{2028}",
+            "Ω ü 😀 &amp;",
+        ] {
             let mut json = Vec::new();
             string(text, &mut json).unwrap();
             let json = String::from_utf8(json).unwrap();

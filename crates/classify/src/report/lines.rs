@@ -12,7 +12,8 @@ pub(super) fn clean(text: &str) -> Cow<'_, str> {
     Cow::Borrowed(text)
 }
 
-/// The name of a taxon; where it has none, its taxid. Spaces before it would be read as levels of the tree.
+/// The name of a taxon; where it has none, its taxid. Spaces before it would be read as levels of
+/// the tree.
 pub(crate) fn name(taxonomy: &Taxonomy, taxon: Taxon) -> Cow<'_, str> {
     let name = taxonomy.name(taxon).trim();
     if name.is_empty() {
@@ -21,7 +22,8 @@ pub(crate) fn name(taxonomy: &Taxonomy, taxon: Taxon) -> Cow<'_, str> {
     clean(name)
 }
 
-/// Text that is safe in an element and in a quoted attribute. Control characters, which XML forbids, become spaces.
+/// Text that is safe in an element and in a quoted attribute. Control characters, which XML
+/// forbids, become spaces.
 pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::new();
     for letter in text.chars() {
@@ -30,7 +32,9 @@ pub(super) fn escape(text: &str) -> String {
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
-            control if control.is_control() || matches!(control, '\u{fffe}' | '\u{ffff}') => escaped.push(' '),
+            control if control.is_control() || matches!(control, '\u{fffe}' | '\u{ffff}') => {
+                escaped.push(' ')
+            }
             other => escaped.push(other),
         }
     }
@@ -39,10 +43,18 @@ pub(super) fn escape(text: &str) -> String {
 
 /// `part` of `whole` in percent; 0 of nothing.
 pub(super) fn percent(part: u64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { 100.0 * part as f64 / whole as f64 }
+    if whole == 0 {
+        0.0
+    } else {
+        100.0 * part as f64 / whole as f64
+    }
 }
 
 /// `part` of `whole`, 0 to 1; 0 of nothing.
 pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+    if whole == 0 {
+        0.0
+    } else {
+        part as f64 / whole as f64
+    }
 }

@@ -19,8 +19,8 @@ const RANKS: [(char, Rank); 7] = [
     ('s', Rank::Species),
 ];
 
-/// Reads by taxon and sample. Its first row are the unclassified, so that every column adds up to all reads of its
-/// sample; the others follow by ascending taxid.
+/// Reads by taxon and sample. Its first row are the unclassified, so that every column adds up to
+/// all reads of its sample; the others follow by ascending taxid.
 #[derive(Clone, Debug)]
 pub struct Matrix<'a> {
     taxonomy: &'a Taxonomy,
@@ -40,31 +40,50 @@ type Row = Option<Taxon>;
 impl<'a> Matrix<'a> {
     /// A matrix without samples.
     pub fn new(taxonomy: &'a Taxonomy) -> Matrix<'a> {
-        Matrix { taxonomy, samples: Vec::new() }
+        Matrix {
+            taxonomy,
+            samples: Vec::new(),
+        }
     }
 
-    /// Adds a sample with the reads that were assigned to each taxon itself. For estimates take `Abundance::tally`.
+    /// Adds a sample with the reads that were assigned to each taxon itself. For estimates take
+    /// `Abundance::tally`.
     pub fn push(&mut self, sample: &str, tally: &Tally) {
         let reads = tally.taxa().collect();
-        self.samples.push(Column { name: clean(sample).into_owned(), unclassified: tally.unclassified(), reads });
+        self.samples.push(Column {
+            name: clean(sample).into_owned(),
+            unclassified: tally.unclassified(),
+            reads,
+        });
     }
 
-    /// Writes tab-separated text: `taxonomy_id`, `name`, `rank`, `lineage`, and a column per sample. Fails as `out` does.
+    /// Writes tab-separated text: `taxonomy_id`, `name`, `rank`, `lineage`, and a column per
+    /// sample. Fails as `out` does.
     pub fn tsv(&self, out: &mut dyn Write) -> io::Result<()> {
         write!(out, "taxonomy_id\tname\trank\tlineage")?;
-        self.samples.iter().try_for_each(|sample| write!(out, "\t{}", sample.name))?;
+        self.samples
+            .iter()
+            .try_for_each(|sample| write!(out, "\t{}", sample.name))?;
         writeln!(out)?;
         for row in self.rows() {
             let lineage = self.lineage(row).join(";");
-            write!(out, "{}\t{}\t{}\t{lineage}", self.taxid(row), self.name(row), self.rank(row))?;
-            self.samples.iter().try_for_each(|sample| write!(out, "\t{}", sample.count(row)))?;
+            write!(
+                out,
+                "{}\t{}\t{}\t{lineage}",
+                self.taxid(row),
+                self.name(row),
+                self.rank(row)
+            )?;
+            self.samples
+                .iter()
+                .try_for_each(|sample| write!(out, "\t{}", sample.count(row)))?;
             writeln!(out)?;
         }
         Ok(())
     }
 
-    /// Writes BIOM 1.0, sparse: rows have the taxid as id and `taxonomy` (seven levels from `k__`), `name` and `rank`
-    /// as metadata. Fails as `out` does.
+    /// Writes BIOM 1.0, sparse: rows have the taxid as id and `taxonomy` (seven levels from `k__`),
+    /// `name` and `rank` as metadata. Fails as `out` does.
     ///
     /// The format wants a date; it is always the same, because equal samples give equal files.
     pub fn biom(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -90,15 +109,27 @@ impl<'a> Matrix<'a> {
             shape[0], shape[1]
         )?;
         let cells = rows.iter().enumerate().flat_map(|(place, &row)| {
-            let counts = self.samples.iter().map(move |sample| sample.count(row)).enumerate();
-            counts.filter(|cell| cell.1 > 0).map(move |(column, count)| (place, column, count))
+            let counts = self
+                .samples
+                .iter()
+                .map(move |sample| sample.count(row))
+                .enumerate();
+            counts
+                .filter(|cell| cell.1 > 0)
+                .map(move |(column, count)| (place, column, count))
         });
-        array(cells, out, |(row, column, count), out| write!(out, "\n[{row},{column},{count}]"))?;
+        array(cells, out, |(row, column, count), out| {
+            write!(out, "\n[{row},{column},{count}]")
+        })?;
         writeln!(out, "}}")
     }
 
     fn biom_row(&self, row: Row, out: &mut dyn Write) -> io::Result<()> {
-        write!(out, "\n{{\"id\":\"{}\",\"metadata\":{{\"taxonomy\":", self.taxid(row))?;
+        write!(
+            out,
+            "\n{{\"id\":\"{}\",\"metadata\":{{\"taxonomy\":",
+            self.taxid(row)
+        )?;
         array(self.lineage(row), out, |level, out| string(&level, out))?;
         write!(out, ",\"name\":")?;
         string(&self.name(row), out)?;
@@ -109,7 +140,11 @@ impl<'a> Matrix<'a> {
 
     /// The unclassified and the taxa with reads in any sample.
     fn rows(&self) -> Vec<Row> {
-        let taxa: BTreeSet<_> = self.samples.iter().flat_map(|sample| sample.reads.keys().copied()).collect();
+        let taxa: BTreeSet<_> = self
+            .samples
+            .iter()
+            .flat_map(|sample| sample.reads.keys().copied())
+            .collect();
         let mut rows: Vec<Row> = taxa.into_iter().map(Some).collect();
         rows.push(None);
         rows.sort_by_key(|&row| self.taxid(row));
@@ -131,12 +166,19 @@ impl<'a> Matrix<'a> {
     fn lineage(&self, row: Row) -> Vec<String> {
         let Some(taxon) = row else {
             return RANKS
-                .map(|(prefix, _)| format!("{prefix}__{}", if prefix == 'k' { "unclassified" } else { "" }))
+                .map(|(prefix, _)| {
+                    format!(
+                        "{prefix}__{}",
+                        if prefix == 'k' { "unclassified" } else { "" }
+                    )
+                })
                 .into();
         };
         let level = |(prefix, rank)| {
             let above = self.taxonomy.ancestor_at(taxon, rank);
-            let name = above.map(|above| name(self.taxonomy, above).replace(';', "_")).unwrap_or_default();
+            let name = above
+                .map(|above| name(self.taxonomy, above).replace(';', "_"))
+                .unwrap_or_default();
             format!("{prefix}__{name}")
         };
         RANKS.map(level).into()
@@ -145,6 +187,8 @@ impl<'a> Matrix<'a> {
 
 impl Column {
     fn count(&self, row: Row) -> u64 {
-        row.map_or(self.unclassified, |taxon| self.reads.get(&taxon).copied().unwrap_or(0))
+        row.map_or(self.unclassified, |taxon| {
+            self.reads.get(&taxon).copied().unwrap_or(0)
+        })
     }
 }

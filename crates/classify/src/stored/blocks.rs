@@ -11,7 +11,8 @@ use crate::query::Read;
 /// Bytes of rows from which on a block is full. A row is in one block.
 pub(crate) const FULL: usize = 1 << 17;
 
-/// The level of compression: the rows are read once or twice, and what makes them is faster than any higher level.
+/// The level of compression: the rows are read once or twice, and what makes them is faster than
+/// any higher level.
 const LEVEL: i32 = 1;
 
 /// Compressed rows.
@@ -40,7 +41,13 @@ impl Encoder {
     /// # Errors
     /// There is no memory for it.
     pub(crate) fn new(kind: Kind) -> io::Result<Encoder> {
-        Ok(Encoder { kind, packer: Compressor::new(LEVEL)?, bytes: Vec::new(), rows: 0, blocks: Vec::new() })
+        Ok(Encoder {
+            kind,
+            packer: Compressor::new(LEVEL)?,
+            bytes: Vec::new(),
+            rows: 0,
+            blocks: Vec::new(),
+        })
     }
 
     /// Appends a row: of a read and its ascending hits what the kind of the rows tells.
@@ -50,7 +57,11 @@ impl Encoder {
         }
         write_hits(hits, &mut self.bytes);
         self.rows += 1;
-        if self.bytes.len() >= FULL { self.pack() } else { Ok(()) }
+        if self.bytes.len() >= FULL {
+            self.pack()
+        } else {
+            Ok(())
+        }
     }
 
     /// The blocks of all rows since they were last taken.
@@ -64,7 +75,11 @@ impl Encoder {
     fn pack(&mut self) -> io::Result<()> {
         let bytes = u32::try_from(self.bytes.len())
             .map_err(|_| io::Error::other("a read has more hits than a file can hold"))?;
-        self.blocks.push(Block { packed: self.packer.compress(&self.bytes)?, bytes, rows: self.rows });
+        self.blocks.push(Block {
+            packed: self.packer.compress(&self.bytes)?,
+            bytes,
+            rows: self.rows,
+        });
         self.bytes.clear();
         self.rows = 0;
         Ok(())

@@ -1,4 +1,5 @@
-//! Files of rows: a scratch file for a run's own use, or a file for later with what the database says of its references.
+//! Files of rows: a scratch file for a run's own use, or a file for later with what the database
+//! says of its references.
 //!
 //! The layout is in `docs/formats.md`.
 
@@ -113,7 +114,11 @@ pub(crate) struct Store {
 /// What the rows are written to.
 enum Target {
     /// Nobody else sees it.
-    Scratch { file: File, folder: PathBuf, limit: Option<u64> },
+    Scratch {
+        file: File,
+        folder: PathBuf,
+        limit: Option<u64>,
+    },
     /// It appears when it is whole.
     Named(OutputFile),
 }
@@ -122,9 +127,21 @@ impl Store {
     /// A file of hits without a name in `folder`, of up to `limit` bytes.
     pub(crate) fn scratch(folder: &Path, limit: Option<u64>) -> Result<Store, StoredError> {
         let file = tempfile::tempfile_in(folder);
-        let file = file.map_err(|source| StoredError::Scratch { folder: folder.to_path_buf(), source })?;
-        let target = Target::Scratch { file, folder: folder.to_path_buf(), limit };
-        Ok(Store { target, kind: Kind::Hits, places: Vec::new(), end: 0 })
+        let file = file.map_err(|source| StoredError::Scratch {
+            folder: folder.to_path_buf(),
+            source,
+        })?;
+        let target = Target::Scratch {
+            file,
+            folder: folder.to_path_buf(),
+            limit,
+        };
+        Ok(Store {
+            target,
+            kind: Kind::Hits,
+            places: Vec::new(),
+            end: 0,
+        })
     }
 
     /// The file `path`, of reads and hits, with the catalogue of the database.
@@ -137,7 +154,12 @@ impl Store {
         header[16..24].copy_from_slice(&(catalogue.len() as u64).to_le_bytes());
         let crc = crc32fast::hash(&header[..HEADER - 4]);
         header[HEADER - 4..].copy_from_slice(&crc.to_le_bytes());
-        let mut store = Store { target, kind: Kind::Reads, places: Vec::new(), end: 0 };
+        let mut store = Store {
+            target,
+            kind: Kind::Reads,
+            places: Vec::new(),
+            end: 0,
+        };
         store.write(&header)?;
         store.write(catalogue)?;
         Ok(store)
@@ -150,22 +172,41 @@ impl Store {
 
     /// Appends a block.
     pub(crate) fn append(&mut self, block: &Block) -> Result<(), StoredError> {
-        let packed = u32::try_from(block.packed.len()).expect("packing does not blow blocks up to 4 GiB");
+        let packed =
+            u32::try_from(block.packed.len()).expect("packing does not blow blocks up to 4 GiB");
         let crc = crc32fast::hash(&block.packed);
-        self.places.push(Place { offset: self.end, packed, bytes: block.bytes, rows: block.rows, crc });
+        self.places.push(Place {
+            offset: self.end,
+            packed,
+            bytes: block.bytes,
+            rows: block.rows,
+            crc,
+        });
         self.write(&block.packed)
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), StoredError> {
         self.end += bytes.len() as u64;
         match &mut self.target {
-            Target::Scratch { folder, limit: Some(limit), .. } if self.end > *limit => {
-                Err(StoredError::Full { limit: *limit, folder: folder.clone() })
-            }
+            Target::Scratch {
+                folder,
+                limit: Some(limit),
+                ..
+            } if self.end > *limit => Err(StoredError::Full {
+                limit: *limit,
+                folder: folder.clone(),
+            }),
             Target::Scratch { file, folder, .. } => {
-                file.write_all(bytes).map_err(|source| StoredError::Scratch { folder: folder.clone(), source })
+                file.write_all(bytes)
+                    .map_err(|source| StoredError::Scratch {
+                        folder: folder.clone(),
+                        source,
+                    })
             }
-            Target::Named(output) => output.file().write_all(bytes).map_err(|source| output.error(source).into()),
+            Target::Named(output) => output
+                .file()
+                .write_all(bytes)
+                .map_err(|source| output.error(source).into()),
         }
     }
 
@@ -174,7 +215,9 @@ impl Store {
     /// # Panics
     /// When the file is to have a name.
     pub(crate) fn into_stored(self) -> Stored {
-        let Target::Scratch { file, folder, .. } = self.target else { panic!("files with names are committed") };
+        let Target::Scratch { file, folder, .. } = self.target else {
+            panic!("files with names are committed")
+        };
         Stored::new(file, folder, self.kind, self.places)
     }
 
@@ -186,7 +229,9 @@ impl Store {
         let mut table = Vec::with_capacity(self.places.len() * PLACE + TRAILER);
         for place in &self.places {
             table.extend(place.offset.to_le_bytes());
-            [place.packed, place.bytes, place.rows, place.crc].iter().for_each(|word| table.extend(word.to_le_bytes()));
+            [place.packed, place.bytes, place.rows, place.crc]
+                .iter()
+                .for_each(|word| table.extend(word.to_le_bytes()));
         }
         let crc = crc32fast::hash(&table);
         table.extend(self.end.to_le_bytes());
@@ -195,7 +240,9 @@ impl Store {
         table.extend([0; 4]);
         table.extend(END);
         self.write(&table)?;
-        let Target::Named(output) = self.target else { panic!("a scratch file has no name") };
+        let Target::Named(output) = self.target else {
+            panic!("a scratch file has no name")
+        };
         Ok(output.commit()?)
     }
 }
@@ -220,40 +267,68 @@ impl Stored {
             rows += u64::from(place.rows);
             rows
         }));
-        Stored { file, path, kind, places, first_rows }
+        Stored {
+            file,
+            path,
+            kind,
+            places,
+            first_rows,
+        }
     }
 
     /// Opens a file that [`Store::commit`] gave its name; with the catalogue that is in it.
     pub(crate) fn open(path: &Path) -> Result<(Stored, Vec<u8>), StoredError> {
-        let fail = |source| StoredError::Read { path: path.to_path_buf(), source };
-        let corrupt = |what: &str| StoredError::Corrupt { path: path.to_path_buf(), what: what.to_owned() };
+        let fail = |source| StoredError::Read {
+            path: path.to_path_buf(),
+            source,
+        };
+        let corrupt = |what: &str| StoredError::Corrupt {
+            path: path.to_path_buf(),
+            what: what.to_owned(),
+        };
         let file = File::open(path).map_err(fail)?;
         let length = file.metadata().map_err(fail)?.len();
         let read = |offset: u64, bytes: u64| -> Result<Vec<u8>, StoredError> {
             let fits = offset.checked_add(bytes).is_some_and(|end| end <= length);
-            let mut buffer = vec![0; if fits { bytes as usize } else { return Err(corrupt("it is truncated")) }];
+            let mut buffer = vec![
+                0;
+                if fits {
+                    bytes as usize
+                } else {
+                    return Err(corrupt("it is truncated"));
+                }
+            ];
             file.read_exact_at(&mut buffer, offset).map_err(fail)?;
             Ok(buffer)
         };
         let magic = read(0, MAGIC.len() as u64);
         if magic.is_ok_and(|magic| magic != MAGIC) || length < MAGIC.len() as u64 {
-            return Err(StoredError::NotCandidates { path: path.to_path_buf() });
+            return Err(StoredError::NotCandidates {
+                path: path.to_path_buf(),
+            });
         }
         let header = read(0, HEADER as u64)?;
         let found = word(&header, 8);
         if found != VERSION {
-            return Err(StoredError::Version { path: path.to_path_buf(), found });
+            return Err(StoredError::Version {
+                path: path.to_path_buf(),
+                found,
+            });
         }
         if crc32fast::hash(&header[..HEADER - 4]) != word(&header, HEADER - 4) {
             return Err(corrupt("its header does not fit its checksum"));
         }
         let catalogue = read(HEADER as u64, long(&header, 16))?;
         if crc32fast::hash(&catalogue) != word(&header, 12) {
-            return Err(corrupt("what it says of the references does not fit its checksum"));
+            return Err(corrupt(
+                "what it says of the references does not fit its checksum",
+            ));
         }
         let trailer = read(length.saturating_sub(TRAILER as u64), TRAILER as u64)?;
         let (table, blocks) = (long(&trailer, 0), long(&trailer, 8));
-        let bytes = blocks.checked_mul(PLACE as u64).filter(|_| trailer[24..] == END);
+        let bytes = blocks
+            .checked_mul(PLACE as u64)
+            .filter(|_| trailer[24..] == END);
         let table_bytes = read(table, bytes.ok_or_else(|| corrupt("it is truncated"))?)?;
         if crc32fast::hash(&table_bytes) != word(&trailer, 16)
             || table + table_bytes.len() as u64 + TRAILER as u64 != length
@@ -262,10 +337,19 @@ impl Stored {
         }
         let place = |entry: &[u8]| {
             let [packed, bytes, rows, crc] = [8, 12, 16, 20].map(|at| word(entry, at));
-            Place { offset: long(entry, 0), packed, bytes, rows, crc }
+            Place {
+                offset: long(entry, 0),
+                packed,
+                bytes,
+                rows,
+                crc,
+            }
         };
         let places = table_bytes.chunks_exact(PLACE).map(place).collect();
-        Ok((Stored::new(file, path.to_path_buf(), Kind::Reads, places), catalogue))
+        Ok((
+            Stored::new(file, path.to_path_buf(), Kind::Reads, places),
+            catalogue,
+        ))
     }
 
     /// For messages: the file, or the folder that it is in.
@@ -280,7 +364,10 @@ impl Stored {
 
     /// Bytes of all blocks.
     pub(crate) fn bytes(&self) -> u64 {
-        self.places.iter().map(|place| u64::from(place.packed)).sum()
+        self.places
+            .iter()
+            .map(|place| u64::from(place.packed))
+            .sum()
     }
 
     /// How many blocks there are.
@@ -296,22 +383,35 @@ impl Stored {
     /// The block that a row is in.
     fn block_of(&self, row: u64) -> Result<usize, StoredError> {
         match self.kind {
-            _ if row < self.rows() => Ok(self.first_rows.partition_point(|&first| first <= row) - 1),
+            _ if row < self.rows() => {
+                Ok(self.first_rows.partition_point(|&first| first <= row) - 1)
+            }
             Kind::Reads => Err(self.corrupt(format!("it has no read {}", row + 1))),
             Kind::Hits => Err(StoredError::Changed { read: row + 1 }),
         }
     }
 
     fn corrupt(&self, what: String) -> StoredError {
-        StoredError::Corrupt { path: self.path.clone(), what }
+        StoredError::Corrupt {
+            path: self.path.clone(),
+            what,
+        }
     }
 
     /// Reads and unpacks a block.
-    fn block(&self, number: usize, packed: &mut Vec<u8>, bytes: &mut Vec<u8>) -> Result<(), StoredError> {
+    fn block(
+        &self,
+        number: usize,
+        packed: &mut Vec<u8>,
+        bytes: &mut Vec<u8>,
+    ) -> Result<(), StoredError> {
         let place = self.places[number];
         packed.resize(place.packed as usize, 0);
         let read = self.file.read_exact_at(packed, place.offset);
-        read.map_err(|source| StoredError::Read { path: self.path.clone(), source })?;
+        read.map_err(|source| StoredError::Read {
+            path: self.path.clone(),
+            source,
+        })?;
         if crc32fast::hash(packed) != place.crc {
             return Err(self.corrupt(format!("block {} does not fit its checksum", number + 1)));
         }
@@ -349,7 +449,15 @@ impl<'s> Cursor<'s> {
     /// A cursor before the first row.
     pub(crate) fn new(stored: &'s Stored, windows: Range<u32>) -> Cursor<'s> {
         let block = stored.blocks();
-        Cursor { stored, windows, block, packed: Vec::new(), bytes: Vec::new(), at: 0, next: 0 }
+        Cursor {
+            stored,
+            windows,
+            block,
+            packed: Vec::new(),
+            bytes: Vec::new(),
+            at: 0,
+            next: 0,
+        }
     }
 
     /// Goes to a row, if there is one of this number.
@@ -366,7 +474,8 @@ impl<'s> Cursor<'s> {
         Ok(())
     }
 
-    /// Reads the next row: replaces the read in `row` where the file has reads, and appends to its hits.
+    /// Reads the next row: replaces the read in `row` where the file has reads, and appends to its
+    /// hits.
     pub(crate) fn next(&mut self, row: &mut Row) -> Result<(), StoredError> {
         if self.block == self.stored.blocks() || self.next == self.stored.rows_of(self.block).end {
             let block = self.stored.block_of(self.next)?;
@@ -377,8 +486,12 @@ impl<'s> Cursor<'s> {
             Kind::Reads => read_read(&mut bytes, row).map(|()| row.features.len()),
             Kind::Hits => Some(usize::MAX),
         };
-        let done = features.and_then(|features| read_hits(&mut bytes, &self.windows, features, &mut row.hits));
-        done.ok_or_else(|| self.stored.corrupt(format!("read {} makes no sense", self.next + 1)))?;
+        let done = features
+            .and_then(|features| read_hits(&mut bytes, &self.windows, features, &mut row.hits));
+        done.ok_or_else(|| {
+            self.stored
+                .corrupt(format!("read {} makes no sense", self.next + 1))
+        })?;
         self.at = self.bytes.len() - bytes.len();
         self.next += 1;
         Ok(())
@@ -387,7 +500,8 @@ impl<'s> Cursor<'s> {
     fn enter(&mut self, block: usize) -> Result<(), StoredError> {
         // Until it is whole, nothing is there.
         self.block = self.stored.blocks();
-        self.stored.block(block, &mut self.packed, &mut self.bytes)?;
+        self.stored
+            .block(block, &mut self.packed, &mut self.bytes)?;
         (self.block, self.at, self.next) = (block, 0, self.stored.first_rows[block]);
         Ok(())
     }

@@ -29,13 +29,19 @@ pub(crate) struct Row {
 
 /// Appends name, letters and features.
 pub(super) fn write_read(read: &Read<'_>, bytes: &mut Vec<u8>) {
-    let &Read { name, lengths, features } = read;
+    let &Read {
+        name,
+        lengths,
+        features,
+    } = read;
     write_number(name.len() as u64, bytes);
     bytes.extend_from_slice(name);
     write_number(lengths.0 as u64, bytes);
     write_number(lengths.1.map_or(0, |mate| mate as u64 + 1), bytes);
     write_number(features.len() as u64, bytes);
-    features.iter().for_each(|feature| bytes.extend_from_slice(&feature.to_le_bytes()));
+    features
+        .iter()
+        .for_each(|feature| bytes.extend_from_slice(&feature.to_le_bytes()));
 }
 
 /// Appends ascending hits: windows as differences, and the features by number.
@@ -52,7 +58,11 @@ pub(super) fn write_hits(hits: &[Hit], bytes: &mut Vec<u8>) {
 impl Row {
     /// The read.
     pub fn read(&self) -> Read<'_> {
-        Read { name: &self.name, lengths: self.lengths, features: &self.features }
+        Read {
+            name: &self.name,
+            lengths: self.lengths,
+            features: &self.features,
+        }
     }
 }
 
@@ -67,23 +77,35 @@ pub(super) fn read_read(bytes: &mut &[u8], row: &mut Row) -> Option<()> {
     let features = usize::try_from(read_number(bytes)?).ok()?;
     let (words, _) = bytes.split_off(..features.checked_mul(4)?)?.as_chunks();
     row.features.clear();
-    row.features.extend(words.iter().map(|word| u32::from_le_bytes(*word)));
+    row.features
+        .extend(words.iter().map(|word| u32::from_le_bytes(*word)));
     Some(())
 }
 
-/// Takes what [`write_hits`] wrote off `bytes` and appends it, its windows counted from the first of `windows`; `None` when it is no such thing,
-/// or has another window than these, or a feature that is not among the first `features`.
-pub(super) fn read_hits(bytes: &mut &[u8], windows: &Range<u32>, features: usize, hits: &mut Vec<Hit>) -> Option<()> {
+/// Takes what [`write_hits`] wrote off `bytes` and appends it, its windows counted from the first
+/// of `windows`; `None` when it is no such thing, or has another window than these, or a feature
+/// that is not among the first `features`.
+pub(super) fn read_hits(
+    bytes: &mut &[u8],
+    windows: &Range<u32>,
+    features: usize,
+    hits: &mut Vec<Hit>,
+) -> Option<()> {
     let mut window = windows.start;
     for _ in 0..read_number(bytes)? {
-        window = window.checked_add(u32::try_from(read_number(bytes)?).ok()?).filter(|&at| at < windows.end)?;
-        let feature = u32::try_from(read_number(bytes)?).ok().filter(|&feature| (feature as usize) < features)?;
+        window = window
+            .checked_add(u32::try_from(read_number(bytes)?).ok()?)
+            .filter(|&at| at < windows.end)?;
+        let feature = u32::try_from(read_number(bytes)?)
+            .ok()
+            .filter(|&feature| (feature as usize) < features)?;
         hits.push(hit(window, feature));
     }
     Some(())
 }
 
-/// Appends a number, seven bits a byte, the lowest first; all bytes but the last have their upper bit set.
+/// Appends a number, seven bits a byte, the lowest first; all bytes but the last have their upper
+/// bit set.
 fn write_number(mut number: u64, bytes: &mut Vec<u8>) {
     while number >= 0x80 {
         bytes.push(number as u8 | 0x80);
@@ -151,9 +173,20 @@ mod tests {
         assert_eq!(read_number(&mut [0xff; 11].as_slice()), None);
         let mut bytes = Vec::new();
         write_hits(&[hit(2, 0), hit(9, 4)], &mut bytes);
-        let read = |windows: Range<u32>, features| read_hits(&mut &bytes[..], &windows, features, &mut Vec::new());
+        let read = |windows: Range<u32>, features| {
+            read_hits(&mut &bytes[..], &windows, features, &mut Vec::new())
+        };
         assert_eq!([read(0..10, 5), read(1..11, 5)], [Some(()); 2]);
-        // A window of another file, a feature that the read does not have, a window that no number is left for.
-        assert_eq!([read(0..9, 5), read(1..10, 5), read(0..10, 4), read(u32::MAX - 5..u32::MAX, 5)], [None; 4]);
+        // A window of another file, a feature that the read does not have, a window that no number
+        // is left for.
+        assert_eq!(
+            [
+                read(0..9, 5),
+                read(1..10, 5),
+                read(0..10, 4),
+                read(u32::MAX - 5..u32::MAX, 5)
+            ],
+            [None; 4]
+        );
     }
 }

@@ -16,7 +16,10 @@ impl Depth {
     /// Counts a read in every window of a range, as in those of a candidate.
     pub fn add(&mut self, windows: RangeInclusive<u32>) {
         for window in windows {
-            let run = self.runs.entry(window / RUN).or_insert_with(|| Box::new([0; RUN as usize]));
+            let run = self
+                .runs
+                .entry(window / RUN)
+                .or_insert_with(|| Box::new([0; RUN as usize]));
             let reads = &mut run[(window % RUN) as usize];
             *reads = reads.saturating_add(1);
         }
@@ -25,14 +28,21 @@ impl Depth {
     /// Adds what was counted elsewhere.
     pub fn merge(&mut self, other: &Depth) {
         for (&place, counts) in &other.runs {
-            let run = self.runs.entry(place).or_insert_with(|| Box::new([0; RUN as usize]));
-            run.iter_mut().zip(counts.iter()).for_each(|(reads, more)| *reads = reads.saturating_add(*more));
+            let run = self
+                .runs
+                .entry(place)
+                .or_insert_with(|| Box::new([0; RUN as usize]));
+            run.iter_mut()
+                .zip(counts.iter())
+                .for_each(|(reads, more)| *reads = reads.saturating_add(*more));
         }
     }
 
     /// Reads in a window, up to 4,294,967,295.
     pub fn reads(&self, window: u32) -> u32 {
-        self.runs.get(&(window / RUN)).map_or(0, |run| run[(window % RUN) as usize])
+        self.runs
+            .get(&(window / RUN))
+            .map_or(0, |run| run[(window % RUN) as usize])
     }
 
     /// Reads in each window of a range, as in those of one genome.
@@ -67,6 +77,9 @@ mod tests {
         let mut merged = part(3000..5000);
         merged.merge(&part(0..3000));
         assert_eq!(merged, whole);
-        assert_eq!(whole.of(0..1000).iter().sum::<u32>(), (0..5000).map(|read| read % 3 + 1).sum::<u32>());
+        assert_eq!(
+            whole.of(0..1000).iter().sum::<u32>(),
+            (0..5000).map(|read| read % 3 + 1).sum::<u32>()
+        );
     }
 }

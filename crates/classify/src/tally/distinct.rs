@@ -5,9 +5,10 @@ const KEPT: usize = 2048;
 
 /// A set of features of which only the number is asked.
 ///
-/// Every feature has a place, a bijection of its 32 bits that scatters it evenly. The set keeps the 2,048 smallest
-/// places: fewer than that are counted exactly, from more the largest of them gives an estimate with a standard error
-/// of 2.2 %. What is kept depends on the features alone, not on their order nor on how sets were merged.
+/// Every feature has a place, a bijection of its 32 bits that scatters it evenly. The set keeps the
+/// 2,048 smallest places: fewer than that are counted exactly, from more the largest of them gives
+/// an estimate with a standard error of 2.2 %. What is kept depends on the features alone, not on
+/// their order nor on how sets were merged.
 #[derive(Clone, Debug)]
 pub struct Distinct {
     /// Places, unsorted and with repeats behind the sorted ones.
@@ -18,7 +19,10 @@ pub struct Distinct {
 
 impl Default for Distinct {
     fn default() -> Distinct {
-        Distinct { places: Vec::new(), bound: 1 << 32 }
+        Distinct {
+            places: Vec::new(),
+            bound: 1 << 32,
+        }
     }
 }
 
@@ -55,7 +59,10 @@ impl Distinct {
         self.places.push(place);
         if self.places.len() == 2 * KEPT {
             self.places = self.settled();
-            self.bound = self.places.get(KEPT - 1).map_or(self.bound, |&last| u64::from(last));
+            self.bound = self
+                .places
+                .get(KEPT - 1)
+                .map_or(self.bound, |&last| u64::from(last));
         }
     }
 
@@ -69,7 +76,8 @@ impl Distinct {
     }
 }
 
-/// The finishing steps of MurmurHash3: a bijection, because the features of sketches are the small hashes.
+/// The finishing steps of MurmurHash3: a bijection, because the features of sketches are the small
+/// hashes.
 fn place(feature: u32) -> u32 {
     let mut place = feature;
     place = (place ^ (place >> 16)).wrapping_mul(0x85eb_ca6b);

@@ -17,7 +17,10 @@ impl Windows {
 
     /// How many windows were added, each counted once.
     pub fn len(&self) -> u64 {
-        self.runs.values().map(|run| u64::from(run.count_ones())).sum()
+        self.runs
+            .values()
+            .map(|run| u64::from(run.count_ones()))
+            .sum()
     }
 
     /// True where no window was added.
@@ -28,7 +31,9 @@ impl Windows {
     /// Calls `each` for every window, in any order.
     pub fn each(&self, mut each: impl FnMut(u32)) {
         for (&run, &bits) in &self.runs {
-            (0..64).filter(|bit| bits >> bit & 1 == 1).for_each(|bit| each(64 * run + bit));
+            (0..64)
+                .filter(|bit| bits >> bit & 1 == 1)
+                .for_each(|bit| each(64 * run + bit));
         }
     }
 
@@ -48,7 +53,9 @@ mod tests {
     fn windows_count_once() {
         let mut windows = Windows::default();
         assert_eq!((windows.is_empty(), windows.len()), (true, 0));
-        [0, 63, 64, 64, u32::MAX, 0].into_iter().for_each(|window| windows.insert(window));
+        [0, 63, 64, 64, u32::MAX, 0]
+            .into_iter()
+            .for_each(|window| windows.insert(window));
         assert_eq!(windows.len(), 4);
         let mut other = Windows::default();
         [64, 65].into_iter().for_each(|window| other.insert(window));

@@ -1,16 +1,19 @@
 //! The lowest common ancestor in constant time and linear memory.
 //!
-//! Schieber and Vishkin, "On finding lowest common ancestors" (1988, doi:10.1137/0217079). The tree is laid over a complete binary tree,
-//! where common ancestors are a matter of bits. With places counted from 1 in the order of the walk, a node's *label* is the
-//! number with most trailing zeros among the places of its clade: an inner node of the binary tree. Three things hold:
+//! Schieber and Vishkin, "On finding lowest common ancestors" (1988, doi:10.1137/0217079). The tree
+//! is laid over a complete binary tree, where common ancestors are a matter of bits. With places
+//! counted from 1 in the order of the walk, a node's *label* is the number with most trailing zeros
+//! among the places of its clade: an inner node of the binary tree. Three things hold:
 //!
 //! 1. Nodes with one label are a path downwards, its *chain*. The chain's upper end is its *head*.
-//! 2. The labels on the way from a node to the root are, in the binary tree, ancestors of its own label, each at a higher *level*
-//!    than the one before. So the set of their levels, one bit each, says which they are (`levels`).
-//! 3. The chain of the common ancestor is the lowest level that both nodes have at or above the point where their labels part.
+//! 2. The labels on the way from a node to the root are, in the binary tree, ancestors of its own
+//!    label, each at a higher *level* than the one before. So the set of their levels, one bit
+//!    each, says which they are (`levels`).
+//! 3. The chain of the common ancestor is the lowest level that both nodes have at or above the
+//!    point where their labels part.
 //!
-//! With the chain known, each node climbs to it: to the parent of the head of the last chain before. Of the two places on
-//! the chain the upper one is the answer.
+//! With the chain known, each node climbs to it: to the parent of the head of the last chain
+//! before. Of the two places on the chain the upper one is the answer.
 
 use super::Taxon;
 
@@ -35,11 +38,17 @@ impl Ancestors {
         let mut above = vec![0; parents.len() + 1];
         for (taxon, (&parent, &end)) in parents.iter().zip(ends).enumerate() {
             let label = label(taxon as u32, end);
-            let upper = nodes.get(parent as usize).copied().unwrap_or(Mark { label: 0, levels: 0 });
+            let upper = nodes.get(parent as usize).copied().unwrap_or(Mark {
+                label: 0,
+                levels: 0,
+            });
             if label != upper.label {
                 above[label as usize] = parent;
             }
-            nodes.push(Mark { label, levels: upper.levels | lowest_bit(label) });
+            nodes.push(Mark {
+                label,
+                levels: upper.levels | lowest_bit(label),
+            });
         }
         Ancestors { nodes, above }
     }
@@ -91,7 +100,9 @@ mod tests {
     fn labels_have_most_zeros() {
         for first in 0..70u32 {
             for end in first + 1..70 {
-                let naive = (first + 1..=end).max_by_key(|n| n.trailing_zeros()).expect("not empty");
+                let naive = (first + 1..=end)
+                    .max_by_key(|n| n.trailing_zeros())
+                    .expect("not empty");
                 assert_eq!(label(first, end), naive, "{first} {end}");
             }
         }

@@ -11,7 +11,8 @@ const MAGIC: [u8; 8] = *b"GYRTAXA\n";
 const HEADER_BYTES: usize = 48;
 const CHECKSUM_BYTES: usize = 4;
 
-/// How many of each there are: nodes, ranks, merged, deleted, bytes of ranks' names, bytes of names.
+/// How many of each there are: nodes, ranks, merged, deleted, bytes of ranks' names, bytes of
+/// names.
 struct Sizes {
     nodes: usize,
     ranks: usize,
@@ -36,11 +37,19 @@ impl Sizes {
 
     /// Bytes of a taxonomy of these sizes, or `None` beyond what there can be.
     fn bytes(&self) -> Option<usize> {
-        let fixed = [(self.nodes, 14), (self.ranks, 4), (self.merged, 8), (self.deleted, 4)];
-        let fixed =
-            fixed.into_iter().try_fold(0, |sum: usize, (count, size)| sum.checked_add(count.checked_mul(size)?))?;
+        let fixed = [
+            (self.nodes, 14),
+            (self.ranks, 4),
+            (self.merged, 8),
+            (self.deleted, 4),
+        ];
+        let fixed = fixed.into_iter().try_fold(0, |sum: usize, (count, size)| {
+            sum.checked_add(count.checked_mul(size)?)
+        })?;
         let text = self.rank_text.checked_add(self.text)?;
-        fixed.checked_add(text)?.checked_add(HEADER_BYTES + CHECKSUM_BYTES)
+        fixed
+            .checked_add(text)?
+            .checked_add(HEADER_BYTES + CHECKSUM_BYTES)
     }
 }
 
@@ -55,12 +64,30 @@ pub(super) fn encode(parts: &Parts) -> Vec<u8> {
     put_all(&mut bytes, parts.taxids.iter().copied());
     put_all(&mut bytes, parts.parents.iter().copied());
     put_all(&mut bytes, parts.names.iter().map(|name| name.len() as u32));
-    put_all(&mut bytes, parts.rank_names.iter().map(|name| name.len() as u32));
-    put_all(&mut bytes, parts.merged.iter().flat_map(|&(taxid, taxon)| [taxid, taxon]));
+    put_all(
+        &mut bytes,
+        parts.rank_names.iter().map(|name| name.len() as u32),
+    );
+    put_all(
+        &mut bytes,
+        parts
+            .merged
+            .iter()
+            .flat_map(|&(taxid, taxon)| [taxid, taxon]),
+    );
     put_all(&mut bytes, parts.deleted.iter().copied());
-    parts.ranks.iter().for_each(|rank| bytes.extend(rank.to_le_bytes()));
-    parts.rank_names.iter().for_each(|name| bytes.extend(name.as_bytes()));
-    parts.names.iter().for_each(|name| bytes.extend(name.as_bytes()));
+    parts
+        .ranks
+        .iter()
+        .for_each(|rank| bytes.extend(rank.to_le_bytes()));
+    parts
+        .rank_names
+        .iter()
+        .for_each(|name| bytes.extend(name.as_bytes()));
+    parts
+        .names
+        .iter()
+        .for_each(|name| bytes.extend(name.as_bytes()));
     bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
     bytes
 }
@@ -80,11 +107,16 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Parts, TaxonomyError> {
     let (body, checksum) = bytes.split_at(bytes.len() - CHECKSUM_BYTES);
     let (stored, computed) = (word(checksum), crc32fast::hash(body));
     if stored != computed {
-        return Err(corrupt(format!("its checksum is {stored:08x}, its bytes give {computed:08x}")));
+        return Err(corrupt(format!(
+            "its checksum is {stored:08x}, its bytes give {computed:08x}"
+        )));
     }
     let sizes = sizes(body)?;
     if sizes.bytes() != Some(bytes.len()) {
-        return Err(corrupt(format!("its length of {} bytes is not what its header says", bytes.len())));
+        return Err(corrupt(format!(
+            "its length of {} bytes is not what its header says",
+            bytes.len()
+        )));
     }
     let parts = Sections(&body[HEADER_BYTES..]).parts(&sizes)?;
     check(&parts).map_err(corrupt)?;
@@ -103,14 +135,25 @@ fn word(bytes: &[u8]) -> u32 {
 fn sizes(header: &[u8]) -> Result<Sizes, TaxonomyError> {
     let count = |at: usize| word(&header[at..]) as usize;
     let long = |at: usize| {
-        let bytes = u64::from_le_bytes(header[at..at + 8].try_into().expect("the range is eight bytes long"));
+        let bytes = u64::from_le_bytes(
+            header[at..at + 8]
+                .try_into()
+                .expect("the range is eight bytes long"),
+        );
         usize::try_from(bytes).map_err(|_| corrupt(format!("{bytes} bytes of names")))
     };
     if count(28) != 0 {
         return Err(corrupt("reserved bytes are not zero"));
     }
     let (rank_text, text) = (long(32)?, long(40)?);
-    Ok(Sizes { nodes: count(12), ranks: count(16), merged: count(20), deleted: count(24), rank_text, text })
+    Ok(Sizes {
+        nodes: count(12),
+        ranks: count(16),
+        merged: count(20),
+        deleted: count(24),
+        rank_text,
+        text,
+    })
 }
 
 /// What of the bytes is not yet read. There are as many as the sizes say.
@@ -124,14 +167,20 @@ impl<'a> Sections<'a> {
         let rank_lengths: Vec<u32> = self.words(sizes.ranks).collect();
         let merged: Vec<u32> = self.words(2 * sizes.merged).collect();
         let deleted = self.words(sizes.deleted).collect();
-        let ranks = self.take(2 * sizes.nodes).chunks_exact(2).map(|two| u16::from_le_bytes([two[0], two[1]]));
+        let ranks = self
+            .take(2 * sizes.nodes)
+            .chunks_exact(2)
+            .map(|two| u16::from_le_bytes([two[0], two[1]]));
         Ok(Parts {
             taxids,
             parents,
             ranks: ranks.collect(),
             rank_names: self.texts(sizes.rank_text, &rank_lengths)?,
             names: self.texts(sizes.text, &lengths)?,
-            merged: merged.chunks_exact(2).map(|entry| (entry[0], entry[1])).collect(),
+            merged: merged
+                .chunks_exact(2)
+                .map(|entry| (entry[0], entry[1]))
+                .collect(),
             deleted,
         })
     }
@@ -147,16 +196,22 @@ impl<'a> Sections<'a> {
     }
 
     fn texts(&mut self, bytes: usize, lengths: &[u32]) -> Result<Texts, TaxonomyError> {
-        let text = std::str::from_utf8(self.take(bytes)).map_err(|_| corrupt("names are not UTF-8"))?;
+        let text =
+            std::str::from_utf8(self.take(bytes)).map_err(|_| corrupt("names are not UTF-8"))?;
         let mut texts = Texts::default();
         let mut rest = text;
         for &length in lengths {
-            let (name, after) =
-                rest.split_at_checked(length as usize).ok_or_else(|| corrupt("names end amid a letter"))?;
+            let (name, after) = rest
+                .split_at_checked(length as usize)
+                .ok_or_else(|| corrupt("names end amid a letter"))?;
             texts.push(name);
             rest = after;
         }
-        if rest.is_empty() { Ok(texts) } else { Err(corrupt("there is more text than names")) }
+        if rest.is_empty() {
+            Ok(texts)
+        } else {
+            Err(corrupt("there is more text than names"))
+        }
     }
 }
 
@@ -166,12 +221,26 @@ fn check(parts: &Parts) -> Result<(), String> {
     check_ranks(parts)?;
     let known = sorted_unique(parts.taxids.clone()).ok_or("a taxid is there twice")?;
     let merged: Vec<u32> = parts.merged.iter().map(|entry| entry.0).collect();
-    let foreign = |taxids: &[u32]| taxids.iter().all(|taxid| *taxid != 0 && known.binary_search(taxid).is_err());
+    let foreign = |taxids: &[u32]| {
+        taxids
+            .iter()
+            .all(|taxid| *taxid != 0 && known.binary_search(taxid).is_err())
+    };
     let ascending = |taxids: &[u32]| taxids.is_sorted_by(|a, b| a < b) && foreign(taxids);
-    if !ascending(&merged) || parts.merged.iter().any(|entry| entry.1 as usize >= parts.len()) {
+    if !ascending(&merged)
+        || parts
+            .merged
+            .iter()
+            .any(|entry| entry.1 as usize >= parts.len())
+    {
         return Err("merged taxids are out of order or lead nowhere".into());
     }
-    if !ascending(&parts.deleted) || parts.deleted.iter().any(|taxid| merged.binary_search(taxid).is_ok()) {
+    if !ascending(&parts.deleted)
+        || parts
+            .deleted
+            .iter()
+            .any(|taxid| merged.binary_search(taxid).is_ok())
+    {
         return Err("deleted taxids are out of order or not deleted".into());
     }
     Ok(())
@@ -182,9 +251,13 @@ fn sorted_unique(mut taxids: Vec<u32>) -> Option<Vec<u32>> {
     taxids.is_sorted_by(|a, b| a < b).then_some(taxids)
 }
 
-/// Parents come before their children, children by ascending taxid, each right after the clade before it.
+/// Parents come before their children, children by ascending taxid, each right after the clade
+/// before it.
 fn check_tree(parts: &Parts) -> Result<(), String> {
-    if parts.len() >= 1 << 31 || parts.taxids.first() != Some(&ROOT_TAXID) || parts.parents[0] != ROOT {
+    if parts.len() >= 1 << 31
+        || parts.taxids.first() != Some(&ROOT_TAXID)
+        || parts.parents[0] != ROOT
+    {
         return Err("its first node is not the root".into());
     }
     // From the root to the node before, each with the taxid of its last child so far.
@@ -214,9 +287,15 @@ fn check_ranks(parts: &Parts) -> Result<(), String> {
     }
     let mut used = vec![false; names.len()];
     for &rank in &parts.ranks {
-        *used.get_mut(rank as usize).ok_or_else(|| format!("there is no rank {rank}"))? = true;
+        *used
+            .get_mut(rank as usize)
+            .ok_or_else(|| format!("there is no rank {rank}"))? = true;
     }
-    if used.contains(&false) { Err("a rank is not used".into()) } else { Ok(()) }
+    if used.contains(&false) {
+        Err("a rank is not used".into())
+    } else {
+        Ok(())
+    }
 }
 
 #[cfg(test)]

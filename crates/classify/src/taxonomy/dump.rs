@@ -1,4 +1,5 @@
-//! Dumps in NCBI's format: nodes.dmp, names.dmp, merged.dmp, delnodes.dmp; a folder of them or an archive.
+//! Dumps in NCBI's format: nodes.dmp, names.dmp, merged.dmp, delnodes.dmp; a folder of them or an
+//! archive.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -16,7 +17,12 @@ const MERGED: &str = "merged.dmp";
 const DELETED: &str = "delnodes.dmp";
 
 /// Archives that are looked for in a folder without nodes.dmp.
-const ARCHIVES: [&str; 4] = ["taxdump.tar.gz", "new_taxdump.tar.gz", "taxdump.tar", "new_taxdump.tar"];
+const ARCHIVES: [&str; 4] = [
+    "taxdump.tar.gz",
+    "new_taxdump.tar.gz",
+    "taxdump.tar",
+    "new_taxdump.tar",
+];
 
 /// Endings of compressed files; what they really are shows in their bytes.
 const ENDINGS: [&str; 5] = ["", ".gz", ".zst", ".bz2", ".xz"];
@@ -33,7 +39,10 @@ const MEND: &str = "the dump is incomplete or was changed: unpack or download it
 pub(super) fn read_folder(folder: &Path) -> Result<Taxonomy, TaxonomyError> {
     let mut dump = Dump::default();
     if find(folder, NODES).is_none()
-        && let Some(archive) = ARCHIVES.iter().map(|name| folder.join(name)).find(|path| path.is_file())
+        && let Some(archive) = ARCHIVES
+            .iter()
+            .map(|name| folder.join(name))
+            .find(|path| path.is_file())
     {
         return read_archive(open(&archive, TAXONOMY)?, &archive);
     }
@@ -46,7 +55,10 @@ pub(super) fn read_folder(folder: &Path) -> Result<Taxonomy, TaxonomyError> {
 }
 
 fn find(folder: &Path, file: &str) -> Option<PathBuf> {
-    ENDINGS.iter().map(|ending| folder.join(format!("{file}{ending}"))).find(|path| path.is_file())
+    ENDINGS
+        .iter()
+        .map(|ending| folder.join(format!("{file}{ending}")))
+        .find(|path| path.is_file())
 }
 
 /// Reads an archive as NCBI packs it, decompressed.
@@ -56,10 +68,23 @@ pub(super) fn read_archive(text: impl Read, path: &Path) -> Result<Taxonomy, Tax
     let mut archive = tar::Archive::new(text);
     for entry in archive.entries().map_err(failed)? {
         let entry = entry.map_err(failed)?;
-        let name = entry.path().map_err(failed)?.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = entry
+            .path()
+            .map_err(failed)?
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         if entry.header().entry_type().is_file() {
             let expected = entry.size();
-            let mut lines = Lines::new(Whole { entry, left: expected }, path, Some(&name));
+            let mut lines = Lines::new(
+                Whole {
+                    entry,
+                    left: expected,
+                },
+                path,
+                Some(&name),
+            );
             dump.read(&name, &mut lines)?;
         }
     }
@@ -114,12 +139,14 @@ impl Dump {
             NODES => self.nodes = Some(read_nodes(lines)?),
             NAMES => self.names = Some(read_names(lines)?),
             MERGED => lines.each(|_, line| {
-                self.merged.push(pair(line).ok_or_else(|| expected("taxid | new taxid |", line))?);
+                self.merged
+                    .push(pair(line).ok_or_else(|| expected("taxid | new taxid |", line))?);
                 Ok(())
             })?,
             DELETED => lines.each(|_, line| {
                 let taxid = fields(line).and_then(|[taxid]| number(taxid));
-                self.deleted.push(taxid.ok_or_else(|| expected("taxid |", line))?);
+                self.deleted
+                    .push(taxid.ok_or_else(|| expected("taxid |", line))?);
                 Ok(())
             })?,
             _ => {}
@@ -128,11 +155,15 @@ impl Dump {
     }
 
     fn finish(self, path: &Path) -> Result<Taxonomy, TaxonomyError> {
-        let missing = |file| TaxonomyError::Missing { path: path.to_path_buf(), file };
+        let missing = |file| TaxonomyError::Missing {
+            path: path.to_path_buf(),
+            file,
+        };
         let mut nodes = self.nodes.ok_or_else(|| missing(NODES))?;
         let names = self.names.ok_or_else(|| missing(NAMES))?;
         names.give(&mut nodes)?;
-        let mut taxonomy = Taxonomy::from_parts(nodes.sprouts.grow().map_err(|flaw| nodes.explain(flaw))?);
+        let mut taxonomy =
+            Taxonomy::from_parts(nodes.sprouts.grow().map_err(|flaw| nodes.explain(flaw))?);
         let (merged, deleted) = old_taxids(&taxonomy, self.merged, self.deleted);
         (taxonomy.parts.merged, taxonomy.parts.deleted) = (merged, deleted);
         Ok(taxonomy)
@@ -143,11 +174,13 @@ fn expected(form: &str, found: &[u8]) -> String {
     format!("expected a line \"{form}\", found {}; {MEND}", shown(found))
 }
 
-/// The first fields of a line, each ended by `|`, without the white space around them; `None` when there are fewer. Where
-/// the marks have tabs before them, as NCBI's have, others belong to the fields.
+/// The first fields of a line, each ended by `|`, without the white space around them; `None` when
+/// there are fewer. Where the marks have tabs before them, as NCBI's have, others belong to the
+/// fields.
 fn fields<const N: usize>(line: &[u8]) -> Option<[&[u8]; N]> {
     let tabbed = line.windows(2).any(|two| two == b"\t|");
-    let mut ends = memchr_iter(b'|', line).filter(|&at| !tabbed || (at > 0 && line[at - 1] == b'\t'));
+    let mut ends =
+        memchr_iter(b'|', line).filter(|&at| !tabbed || (at > 0 && line[at - 1] == b'\t'));
     let mut fields = [&line[..0]; N];
     let mut start = 0;
     for field in &mut fields {
@@ -165,13 +198,22 @@ fn pair(line: &[u8]) -> Option<(u32, u32)> {
 
 fn node(line: &[u8]) -> Option<(u32, u32, &str)> {
     let [taxid, parent, rank] = fields(line)?;
-    Some((number(taxid)?, number(parent)?, std::str::from_utf8(rank).ok()?))
+    Some((
+        number(taxid)?,
+        number(parent)?,
+        std::str::from_utf8(rank).ok()?,
+    ))
 }
 
 fn read_nodes(lines: &mut Lines) -> Result<Nodes, TaxonomyError> {
-    let mut nodes = Nodes { sprouts: Sprouts::default(), lines: Vec::new(), input: lines.name() };
+    let mut nodes = Nodes {
+        sprouts: Sprouts::default(),
+        lines: Vec::new(),
+        input: lines.name(),
+    };
     lines.each(|number, line| {
-        let (taxid, parent, rank) = node(line).ok_or_else(|| expected("taxid | parent | rank |", line))?;
+        let (taxid, parent, rank) =
+            node(line).ok_or_else(|| expected("taxid | parent | rank |", line))?;
         nodes.sprouts.push_nameless(taxid, parent, rank);
         nodes.lines.push(number);
         Ok(())
@@ -180,11 +222,20 @@ fn read_nodes(lines: &mut Lines) -> Result<Nodes, TaxonomyError> {
 }
 
 fn read_names(lines: &mut Lines) -> Result<Names, TaxonomyError> {
-    let mut names = Names { taxids: Vec::new(), names: Texts::default(), input: lines.name() };
-    lines.each(|at, line| match fields(line).map(|[taxid, name, _, class]| (number(taxid), name, class)) {
-        Some((Some(taxid), name, SCIENTIFIC)) => names.push(taxid, at, name),
-        Some((Some(_), ..)) => Ok(()),
-        _ => Err(expected("taxid | name | unique name | class of name |", line)),
+    let mut names = Names {
+        taxids: Vec::new(),
+        names: Texts::default(),
+        input: lines.name(),
+    };
+    lines.each(|at, line| {
+        match fields(line).map(|[taxid, name, _, class]| (number(taxid), name, class)) {
+            Some((Some(taxid), name, SCIENTIFIC)) => names.push(taxid, at, name),
+            Some((Some(_), ..)) => Ok(()),
+            _ => Err(expected(
+                "taxid | name | unique name | class of name |",
+                line,
+            )),
+        }
     })?;
     names.taxids.sort_unstable();
     Ok(names)
@@ -207,15 +258,32 @@ impl Names {
     fn give(&self, nodes: &mut Nodes) -> Result<(), TaxonomyError> {
         let same = self.taxids.windows(2).filter(|pair| pair[0].0 == pair[1].0);
         if let Some(pair) = same.min_by_key(|pair| pair[1].1) {
-            let problem =
-                format!("taxid {} has a second scientific name, the first is on line {}", pair[1].0, pair[0].1);
-            return Err(TaxonomyError::Malformed { input: self.input.clone(), line: pair[1].1, problem });
+            let problem = format!(
+                "taxid {} has a second scientific name, the first is on line {}",
+                pair[1].0, pair[0].1
+            );
+            return Err(TaxonomyError::Malformed {
+                input: self.input.clone(),
+                line: pair[1].1,
+                problem,
+            });
         }
-        let Nodes { sprouts, lines, input } = nodes;
+        let Nodes {
+            sprouts,
+            lines,
+            input,
+        } = nodes;
         for (place, &taxid) in sprouts.taxids.iter().enumerate() {
             let Ok(at) = self.taxids.binary_search_by_key(&taxid, |name| name.0) else {
-                let problem = format!("taxid {taxid} has no scientific name in {}; {MEND}", self.input);
-                return Err(TaxonomyError::Malformed { input: input.clone(), line: lines[place], problem });
+                let problem = format!(
+                    "taxid {taxid} has no scientific name in {}; {MEND}",
+                    self.input
+                );
+                return Err(TaxonomyError::Malformed {
+                    input: input.clone(),
+                    line: lines[place],
+                    problem,
+                });
             };
             sprouts.names.push(self.names.get(self.taxids[at].2));
         }
@@ -239,14 +307,19 @@ impl Nodes {
         };
         let (input, problem) = (self.input.clone(), format!("{flaw}{first}; {MEND}"));
         match place {
-            Some(place) => TaxonomyError::Malformed { input, line: self.lines[place], problem },
+            Some(place) => TaxonomyError::Malformed {
+                input,
+                line: self.lines[place],
+                problem,
+            },
             None => TaxonomyError::Unfit { input, problem },
         }
     }
 }
 
-/// What merged taxids lead to, and deleted taxids, as `Parts` has them. A part of NCBI's tree often comes with its whole
-/// merged.dmp, so what leads to no node is left out; what is a node is no old taxid.
+/// What merged taxids lead to, and deleted taxids, as `Parts` has them. A part of NCBI's tree often
+/// comes with its whole merged.dmp, so what leads to no node is left out; what is a node is no old
+/// taxid.
 fn old_taxids(
     taxonomy: &Taxonomy,
     mut merged: Vec<(u32, u32)>,
@@ -264,7 +337,10 @@ fn old_taxids(
         }
         None
     };
-    let found: Vec<(u32, Taxon)> = merged.iter().filter_map(|&(old, new)| Some((old, follow(new)?))).collect();
+    let found: Vec<(u32, Taxon)> = merged
+        .iter()
+        .filter_map(|&(old, new)| Some((old, follow(new)?)))
+        .collect();
     deleted.retain(|&taxid| taxid != 0 && taxonomy.taxon_of(taxid).is_none());
     deleted.retain(|taxid| found.binary_search_by_key(taxid, |entry| entry.0).is_err());
     deleted.sort_unstable();

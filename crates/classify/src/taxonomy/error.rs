@@ -88,12 +88,18 @@ pub enum TaxonomyError {
 impl TaxonomyError {
     /// True when the command line is at fault (no such file, no permission) and not the data.
     pub fn is_usage(&self) -> bool {
-        matches!(self, TaxonomyError::NotFound { .. } | TaxonomyError::Read { .. })
+        matches!(
+            self,
+            TaxonomyError::NotFound { .. } | TaxonomyError::Read { .. }
+        )
     }
 
     /// True when a database is at fault and not a file of a taxonomy.
     pub fn is_database(&self) -> bool {
-        matches!(self, TaxonomyError::Version { .. } | TaxonomyError::Corrupt { .. })
+        matches!(
+            self,
+            TaxonomyError::Version { .. } | TaxonomyError::Corrupt { .. }
+        )
     }
 
     /// What a failed reading means.
@@ -134,7 +140,9 @@ pub enum Flaw {
         place: usize,
     },
     /// A node is above itself.
-    #[error("taxid {taxid} is above itself: its way upwards comes back to it instead of reaching the root")]
+    #[error(
+        "taxid {taxid} is above itself: its way upwards comes back to it instead of reaching the root"
+    )]
     Cycle {
         /// The smallest taxid of the circle.
         taxid: u32,

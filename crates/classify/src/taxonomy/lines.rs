@@ -18,15 +18,22 @@ const LONGEST: usize = 1 << 24;
 const SHOWN: usize = 60;
 
 /// What messages say where there is no file of a taxonomy.
-pub(super) const TAXONOMY: &str = "a folder with nodes.dmp and names.dmp, a taxdump.tar.gz, or a table of lineages";
+pub(super) const TAXONOMY: &str =
+    "a folder with nodes.dmp and names.dmp, a taxdump.tar.gz, or a table of lineages";
 
 /// What messages say where there is no table of taxids.
 pub(super) const TAXIDS: &str = "a table of sequences, assemblies or files and their taxids";
 
 /// The text of a file, decompressed; `expected` is what may be there.
-pub(super) fn open(path: &Path, expected: &'static str) -> Result<Box<dyn Read + Send>, TaxonomyError> {
+pub(super) fn open(
+    path: &Path,
+    expected: &'static str,
+) -> Result<Box<dyn Read + Send>, TaxonomyError> {
     let file = File::open(path).map_err(|source| match source.kind() {
-        io::ErrorKind::NotFound => TaxonomyError::NotFound { path: path.to_path_buf(), expected },
+        io::ErrorKind::NotFound => TaxonomyError::NotFound {
+            path: path.to_path_buf(),
+            expected,
+        },
         _ => TaxonomyError::reading(path, source),
     })?;
     gyrase_fastx::decompress(file).map_err(|source| TaxonomyError::reading(path, source))
@@ -46,7 +53,10 @@ pub(super) struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    pub(super) fn open(path: &Path, expected: &'static str) -> Result<Lines<'static>, TaxonomyError> {
+    pub(super) fn open(
+        path: &Path,
+        expected: &'static str,
+    ) -> Result<Lines<'static>, TaxonomyError> {
         Ok(Lines::new(open(path, expected)?, path, None))
     }
 
@@ -96,7 +106,8 @@ impl<'a> Lines<'a> {
         if self.to == self.buffer.len() {
             if self.to >= LONGEST {
                 self.line += 1;
-                return Err(self.malformed("the line is longer than 16 MiB; this is no table of text".into()));
+                return Err(self
+                    .malformed("the line is longer than 16 MiB; this is no table of text".into()));
             }
             self.buffer.resize(2 * self.to, 0);
         }
@@ -114,12 +125,18 @@ impl<'a> Lines<'a> {
         Ok(false)
     }
 
-    /// Tells `take` every line that is not blank, with its number from 1, and ends at the first that it refuses, saying why.
+    /// Tells `take` every line that is not blank, with its number from 1, and ends at the first
+    /// that it refuses, saying why.
     #[inline]
-    pub(super) fn each(&mut self, mut take: impl FnMut(u64, &[u8]) -> Result<(), String>) -> Result<(), TaxonomyError> {
+    pub(super) fn each(
+        &mut self,
+        mut take: impl FnMut(u64, &[u8]) -> Result<(), String>,
+    ) -> Result<(), TaxonomyError> {
         loop {
             let number = self.line + 1;
-            let Some(line) = self.next()? else { return Ok(()) };
+            let Some(line) = self.next()? else {
+                return Ok(());
+            };
             if !line.trim_ascii_start().is_empty()
                 && let Err(problem) = take(number, line)
             {
@@ -138,7 +155,11 @@ impl<'a> Lines<'a> {
 
     /// The line that came last is at fault.
     pub(super) fn malformed(&self, problem: String) -> TaxonomyError {
-        TaxonomyError::Malformed { input: self.name(), line: self.line, problem }
+        TaxonomyError::Malformed {
+            input: self.name(),
+            line: self.line,
+            problem,
+        }
     }
 }
 
@@ -158,7 +179,11 @@ pub(super) fn number(field: &[u8]) -> Option<u32> {
         b'0'..=b'9' => sum.checked_mul(10)?.checked_add((byte - b'0').into()),
         _ => None,
     };
-    if field.is_empty() { None } else { field.iter().try_fold(0, digit) }
+    if field.is_empty() {
+        None
+    } else {
+        field.iter().try_fold(0, digit)
+    }
 }
 
 #[cfg(test)]
@@ -188,12 +213,26 @@ mod tests {
     #[test]
     fn lines_are_those_of_the_text() {
         let long = "x".repeat(3 * CHUNK + 5);
-        for text in ["", "\n", "a", "a\n", "a\r\nb", "\n\nc\n", &format!("a\n{long}\nb\n{long}")] {
+        for text in [
+            "",
+            "\n",
+            "a",
+            "a\n",
+            "a\r\nb",
+            "\n\nc\n",
+            &format!("a\n{long}\nb\n{long}"),
+        ] {
             let expected = (1..).zip(text.lines().map(|line| line.as_bytes().to_vec()));
             let expected: Vec<_> = expected.filter(|line| !line.1.is_empty()).collect();
-            assert_eq!(all(Lines::new(text.as_bytes(), Path::new("t"), None)), expected);
+            assert_eq!(
+                all(Lines::new(text.as_bytes(), Path::new("t"), None)),
+                expected
+            );
             if text.len() < 100 {
-                assert_eq!(all(Lines::new(Slow(text.as_bytes()), Path::new("t"), None)), expected);
+                assert_eq!(
+                    all(Lines::new(Slow(text.as_bytes()), Path::new("t"), None)),
+                    expected
+                );
             }
         }
     }
@@ -201,7 +240,13 @@ mod tests {
     #[test]
     fn a_line_that_is_refused_is_named() {
         let mut lines = Lines::new(&b"a\n \nb\nc\n"[..], Path::new("t"), None);
-        let error = lines.each(|_, line| if line == b"b" { Err("no".into()) } else { Ok(()) });
+        let error = lines.each(|_, line| {
+            if line == b"b" {
+                Err("no".into())
+            } else {
+                Ok(())
+            }
+        });
         assert_eq!(error.expect_err("refused").to_string(), "t, line 3: no");
     }
 

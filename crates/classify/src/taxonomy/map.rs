@@ -16,8 +16,16 @@ const COMPRESSIONS: [&str; 5] = [".gz", ".bgz", ".zst", ".bz2", ".xz"];
 const FORMATS: [&str; 6] = [".fna", ".fasta", ".fa", ".fas", ".ffn", ".fsa"];
 
 /// Columns that name a sequence, an assembly or a file.
-const KEYS: [&str; 8] =
-    ["accession", "accession.version", "assembly_accession", "id", "seqid", "file", "filename", "path"];
+const KEYS: [&str; 8] = [
+    "accession",
+    "accession.version",
+    "assembly_accession",
+    "id",
+    "seqid",
+    "file",
+    "filename",
+    "path",
+];
 
 /// Most fields of a line that are looked at.
 const MOST_FIELDS: usize = 64;
@@ -57,10 +65,18 @@ impl fmt::Display for Assigned {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         match self {
             Assigned::To(_) => write!(out, "has a taxon"),
-            Assigned::Merged { from, .. } => write!(out, "has taxid {from}, which was merged into another"),
-            Assigned::Deleted(taxid) => write!(out, "has taxid {taxid}, which was deleted from the taxonomy"),
+            Assigned::Merged { from, .. } => {
+                write!(out, "has taxid {from}, which was merged into another")
+            }
+            Assigned::Deleted(taxid) => write!(
+                out,
+                "has taxid {taxid}, which was deleted from the taxonomy"
+            ),
             Assigned::Unknown(taxid) => {
-                write!(out, "has taxid {taxid}, which the taxonomy does not know; is it older than the references?")
+                write!(
+                    out,
+                    "has taxid {taxid}, which the taxonomy does not know; is it older than the references?"
+                )
             }
             Assigned::Unmapped => {
                 write!(
@@ -74,8 +90,9 @@ impl fmt::Display for Assigned {
 
 /// The taxids of sequences, assemblies and files.
 ///
-/// NCBI's tables have hundreds of millions of lines, so only what is wanted is kept: [`want`](TaxonMap::want) first, then
-/// [`read`](TaxonMap::read), then [`assign`](TaxonMap::assign). Accessions are found with and without their version; the right
+/// NCBI's tables have hundreds of millions of lines, so only what is wanted is kept:
+/// [`want`](TaxonMap::want) first, then [`read`](TaxonMap::read), then
+/// [`assign`](TaxonMap::assign). Accessions are found with and without their version; the right
 /// version wins over another, and what was read first over what came later.
 #[derive(Clone, Debug, Default)]
 pub struct TaxonMap {
@@ -91,10 +108,14 @@ type Keys = HashMap<Box<[u8]>, u32, FixedState>;
 impl TaxonMap {
     /// A map that keeps everything that it reads: for small tables only.
     pub fn keeping_all() -> TaxonMap {
-        TaxonMap { keep_all: true, ..TaxonMap::default() }
+        TaxonMap {
+            keep_all: true,
+            ..TaxonMap::default()
+        }
     }
 
-    /// Asks for the taxid of a sequence by its header, of which the first word counts, in that file.
+    /// Asks for the taxid of a sequence by its header, of which the first word counts, in that
+    /// file.
     pub fn want(&mut self, header: &str, file: &Path) {
         candidates(header, file, |key| {
             slot(&mut self.names, key.as_bytes());
@@ -116,8 +137,9 @@ impl TaxonMap {
     /// Reads a table, compressed or not, and returns how many lines it has:
     ///
     /// * NCBI's four columns `accession accession.version taxid gi`, with their header or without;
-    /// * any table whose first line names a column `taxid` and others that name sequences, assemblies or files (NCBI's
-    ///   assembly_summary.txt, its two-column prot.accession2taxid.FULL);
+    /// * any table whose first line names a column `taxid` and others that name sequences,
+    ///   assemblies or files (NCBI's assembly_summary.txt, its two-column
+    ///   prot.accession2taxid.FULL);
     /// * two columns, a name and a taxid, without a header.
     ///
     /// # Errors
@@ -133,7 +155,11 @@ impl TaxonMap {
                 Some(layout) => self.line(layout, line),
                 None => {
                     let (found, is_header) = Layout::of(line)?;
-                    let first = if is_header { Ok(()) } else { self.line(&found, line) };
+                    let first = if is_header {
+                        Ok(())
+                    } else {
+                        self.line(&found, line)
+                    };
                     layout = Some(found);
                     first
                 }
@@ -151,24 +177,36 @@ impl TaxonMap {
         self.fields(layout, line)
     }
 
-    /// True for nearly every line of NCBI's: an accession that nobody asked for, and the same with its version.
+    /// True for nearly every line of NCBI's: an accession that nobody asked for, and the same with
+    /// its version.
     #[inline]
     fn is_unwanted(&self, line: &[u8], end: usize) -> bool {
         let (accession, versioned) = (&line[..end], &line[end + 1..]);
-        let is_version = versioned.strip_prefix(accession).is_some_and(|version| version.first() == Some(&b'.'));
+        let is_version = versioned
+            .strip_prefix(accession)
+            .is_some_and(|version| version.first() == Some(&b'.'));
         is_version && ends_with_digits(accession) && !self.accessions.contains_key(accession)
     }
 
     fn fields(&mut self, layout: &Layout, line: &[u8]) -> Result<(), String> {
         let mut fields = [&line[..0]; MOST_FIELDS];
         let mut count = 0;
-        for (slot, field) in fields.iter_mut().zip(line.split(|&byte| byte == layout.separator)) {
+        for (slot, field) in fields
+            .iter_mut()
+            .zip(line.split(|&byte| byte == layout.separator))
+        {
             *slot = field.trim_ascii();
             count += 1;
         }
-        let taxid = fields[..count].get(layout.taxid).and_then(|field| number(field));
+        let taxid = fields[..count]
+            .get(layout.taxid)
+            .and_then(|field| number(field));
         let taxid = taxid.ok_or_else(|| layout.expected(line))?;
-        for &key in layout.keys.iter().filter(|&&key| taxid > 0 && key < count && !fields[key].is_empty()) {
+        for &key in layout
+            .keys
+            .iter()
+            .filter(|&&key| taxid > 0 && key < count && !fields[key].is_empty())
+        {
             self.found(fields[key], taxid);
         }
         Ok(())
@@ -181,12 +219,14 @@ impl TaxonMap {
         if let Some(slot) = self.names.get_mut(key) {
             fill(slot, taxid);
         }
-        if let Some(slot) = accession(key).and_then(|accession| self.accessions.get_mut(accession)) {
+        if let Some(slot) = accession(key).and_then(|accession| self.accessions.get_mut(accession))
+        {
             fill(slot, taxid);
         }
     }
 
-    /// The taxid of a sequence, by its header if that says one, else by what was read of the sequence, else of its file.
+    /// The taxid of a sequence, by its header if that says one, else by what was read of the
+    /// sequence, else of its file.
     pub fn taxid_of(&self, header: &str, file: &Path) -> Option<u32> {
         let known = |keys: &Keys, key: &[u8]| keys.get(key).copied().filter(|&taxid| taxid > 0);
         taxid_in(header).or_else(|| {
@@ -199,7 +239,9 @@ impl TaxonMap {
 
     /// What becomes of a sequence of that file in the taxonomy.
     pub fn assign(&self, taxonomy: &Taxonomy, header: &str, file: &Path) -> Assigned {
-        let Some(taxid) = self.taxid_of(header, file) else { return Assigned::Unmapped };
+        let Some(taxid) = self.taxid_of(header, file) else {
+            return Assigned::Unmapped;
+        };
         match taxonomy.resolve(taxid) {
             Resolved::Here(taxon) => Assigned::To(taxon),
             Resolved::Merged(taxon) => Assigned::Merged { taxon, from: taxid },
@@ -224,28 +266,37 @@ fn fill(slot: &mut u32, taxid: u32) {
     }
 }
 
-/// The taxid in a header's first word, such as `kraken:taxid|562|NC_000913.3` or `NC_000913.3|kraken:taxid|562`.
+/// The taxid in a header's first word, such as `kraken:taxid|562|NC_000913.3` or
+/// `NC_000913.3|kraken:taxid|562`.
 pub fn taxid_in(header: &str) -> Option<u32> {
     let mut parts = first_word(header).split('|');
     parts.find(|part| *part == "kraken:taxid")?;
     number(parts.next()?.as_bytes()).filter(|&taxid| taxid > 0)
 }
 
-/// The accession of `NC_000913.3` or `NC_000913`: `NC_000913`. Names that are no accessions have none.
+/// The accession of `NC_000913.3` or `NC_000913`: `NC_000913`. Names that are no accessions have
+/// none.
 fn accession(key: &[u8]) -> Option<&[u8]> {
     let end = key.iter().rposition(|&byte| byte == b'.');
     let (base, version) = end.map_or((key, &b"1"[..]), |end| (&key[..end], &key[end + 1..]));
     let letters = |&byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
     let is_accession = base.first().is_some_and(u8::is_ascii_uppercase)
         && base.iter().all(letters)
-        && base.iter().rev().take_while(|byte| byte.is_ascii_digit()).count() >= 4;
+        && base
+            .iter()
+            .rev()
+            .take_while(|byte| byte.is_ascii_digit())
+            .count()
+            >= 4;
     (is_accession && number(version).is_some()).then_some(base)
 }
 
 /// True for accessions, quickly; what is none and passes has no lower-case letters at NCBI.
 #[inline]
 fn ends_with_digits(name: &[u8]) -> bool {
-    let tail = name.last_chunk::<4>().is_some_and(|tail| tail.iter().all(u8::is_ascii_digit));
+    let tail = name
+        .last_chunk::<4>()
+        .is_some_and(|tail| tail.iter().all(u8::is_ascii_digit));
     tail && name[0].is_ascii_uppercase()
 }
 
@@ -253,24 +304,35 @@ fn first_word(header: &str) -> &str {
     header.split_ascii_whitespace().next().unwrap_or_default()
 }
 
-/// Tells `ask` what a table may call the sequence or its file, the most telling first, until it has an answer. A table
-/// that lies elsewhere may name only the end of the file's path.
+/// Tells `ask` what a table may call the sequence or its file, the most telling first, until it has
+/// an answer. A table that lies elsewhere may name only the end of the file's path.
 fn candidates<T>(header: &str, file: &Path, mut ask: impl FnMut(&str) -> Option<T>) -> Option<T> {
     let id = first_word(header);
-    let parts = || id.split('|').filter(|part| id.contains('|') && accession(part.as_bytes()).is_some());
+    let parts = || {
+        id.split('|')
+            .filter(|part| id.contains('|') && accession(part.as_bytes()).is_some())
+    };
     if let Some(found) = std::iter::once(id).chain(parts()).find_map(&mut ask) {
         return Some(found);
     }
     let path = file.to_string_lossy();
     let ends = path.match_indices('/').map(|(at, _)| &path[at + 1..]);
     let name = path.rsplit('/').next().unwrap_or_default();
-    let names = std::iter::once(&*path).chain(ends).chain([stem(name)]).filter(|name| !name.is_empty());
+    let names = std::iter::once(&*path)
+        .chain(ends)
+        .chain([stem(name)])
+        .filter(|name| !name.is_empty());
     names.chain(assembly(name)).find_map(ask)
 }
 
 /// `GCF_000005845.2_ASM584v2_genomic` of `GCF_000005845.2_ASM584v2_genomic.fna.gz`.
 fn stem(name: &str) -> &str {
-    let strip = |name, endings: &[&str]| endings.iter().find_map(|end| str::strip_suffix(name, end)).unwrap_or(name);
+    let strip = |name, endings: &[&str]| {
+        endings
+            .iter()
+            .find_map(|end| str::strip_suffix(name, end))
+            .unwrap_or(name)
+    };
     strip(strip(name, &COMPRESSIONS), &FORMATS)
 }
 
@@ -298,39 +360,68 @@ impl Layout {
     fn of(line: &[u8]) -> Result<(Layout, bool), String> {
         let separator = if line.contains(&b'\t') { b'\t' } else { b' ' };
         let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
-        let fields: Vec<&[u8]> = line.split(|&byte| byte == separator).map(<[u8]>::trim_ascii).collect();
+        let fields: Vec<&[u8]> = line
+            .split(|&byte| byte == separator)
+            .map(<[u8]>::trim_ascii)
+            .collect();
         if let Some(layout) = Layout::named(&fields, separator) {
             return Ok((layout, true));
         }
         let is_number = |at: usize| fields.get(at).is_some_and(|field| number(field).is_some());
-        let layout = |taxid, keys, starts_with_accession| Layout { separator, keys, taxid, starts_with_accession };
+        let layout = |taxid, keys, starts_with_accession| Layout {
+            separator,
+            keys,
+            taxid,
+            starts_with_accession,
+        };
         match fields.len() {
-            4 if is_number(2) && accession(fields[1]) == Some(fields[0]) => Ok((layout(2, vec![0, 1], true), false)),
+            4 if is_number(2) && accession(fields[1]) == Some(fields[0]) => {
+                Ok((layout(2, vec![0, 1], true), false))
+            }
             2 if is_number(1) => Ok((layout(1, vec![0], false), false)),
             _ => Err(layout(1, vec![0], false).expected(line)),
         }
     }
 
     fn named(fields: &[&[u8]], separator: u8) -> Option<Layout> {
-        let names: Vec<String> =
-            fields.iter().map(|field| String::from_utf8_lossy(field).to_ascii_lowercase()).collect();
-        let names: Vec<&str> =
-            names.iter().map(|name| name.trim_start_matches('#').trim_start()).take(MOST_FIELDS).collect();
-        let taxid = names.iter().position(|name| ["taxid", "tax_id"].contains(name))?;
-        let mut keys: Vec<usize> = (0..names.len()).filter(|&at| KEYS.contains(&names[at])).collect();
+        let names: Vec<String> = fields
+            .iter()
+            .map(|field| String::from_utf8_lossy(field).to_ascii_lowercase())
+            .collect();
+        let names: Vec<&str> = names
+            .iter()
+            .map(|name| name.trim_start_matches('#').trim_start())
+            .take(MOST_FIELDS)
+            .collect();
+        let taxid = names
+            .iter()
+            .position(|name| ["taxid", "tax_id"].contains(name))?;
+        let mut keys: Vec<usize> = (0..names.len())
+            .filter(|&at| KEYS.contains(&names[at]))
+            .collect();
         if keys.is_empty() {
             keys.push(usize::from(taxid == 0));
         }
-        let starts_with_accession = names.starts_with(&["accession", "accession.version"]) && keys.len() == 2;
-        Some(Layout { separator, keys, taxid, starts_with_accession })
+        let starts_with_accession =
+            names.starts_with(&["accession", "accession.version"]) && keys.len() == 2;
+        Some(Layout {
+            separator,
+            keys,
+            taxid,
+            starts_with_accession,
+        })
     }
 
     fn expected(&self, line: &[u8]) -> String {
         let form = match self.taxid {
-            1 => "a name, a tab and a taxid, or a first line that names a column \"taxid\"".to_owned(),
+            1 => "a name, a tab and a taxid, or a first line that names a column \"taxid\""
+                .to_owned(),
             taxid => format!("a taxid in column {}", taxid + 1),
         };
-        format!("expected {form}, found {}; the line is cut off, or this is no table of taxids", shown(line))
+        format!(
+            "expected {form}, found {}; the line is cut off, or this is no table of taxids",
+            shown(line)
+        )
     }
 }
 

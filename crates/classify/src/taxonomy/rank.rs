@@ -3,13 +3,15 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Bacteria, Archaea, Eukaryota and Viruses at NCBI: domains, whatever their rank is called this year.
+/// Bacteria, Archaea, Eukaryota and Viruses at NCBI: domains, whatever their rank is called this
+/// year.
 const DOMAINS: [u32; 4] = [2, 2157, 2759, 10239];
 
 /// The ranks that have a place in every report, from the highest to the lowest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Rank {
-    /// Bacteria, Archaea, Eukaryota, Viruses: superkingdom at NCBI until 2025, domain or acellular root since.
+    /// Bacteria, Archaea, Eukaryota, Viruses: superkingdom at NCBI until 2025, domain or acellular
+    /// root since.
     Domain,
     /// Below the domain; prokaryotes and viruses have kingdoms since 2025.
     Kingdom,
@@ -29,8 +31,16 @@ pub enum Rank {
 
 impl Rank {
     /// All of them, from the highest to the lowest.
-    pub const ALL: [Rank; 8] =
-        [Rank::Domain, Rank::Kingdom, Rank::Phylum, Rank::Class, Rank::Order, Rank::Family, Rank::Genus, Rank::Species];
+    pub const ALL: [Rank; 8] = [
+        Rank::Domain,
+        Rank::Kingdom,
+        Rank::Phylum,
+        Rank::Class,
+        Rank::Order,
+        Rank::Family,
+        Rank::Genus,
+        Rank::Species,
+    ];
 
     /// Its English name, in lower case.
     pub fn name(self) -> &'static str {
@@ -59,8 +69,9 @@ impl Rank {
         }
     }
 
-    /// The rank of a node: by its name, and the four of NCBI are domains also when their rank is called otherwise. A tree with
-    /// numbers of its own may have a phylum 2: what has another of the eight ranks keeps it.
+    /// The rank of a node: by its name, and the four of NCBI are domains also when their rank is
+    /// called otherwise. A tree with numbers of its own may have a phylum 2: what has another of
+    /// the eight ranks keeps it.
     pub(super) fn of_node(name: &str, taxid: u32) -> Option<Rank> {
         Rank::from_name(name).or_else(|| DOMAINS.contains(&taxid).then_some(Rank::Domain))
     }
@@ -87,17 +98,20 @@ impl FromStr for Rank {
 /// How ranks become letters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RankStyle {
-    /// As before 2025: Bacteria, Archaea, Eukaryota and Viruses are `D`, by taxid or as a domain. Bracken, Pavian, MultiQC and Krona
-    /// expect it.
+    /// As before 2025: Bacteria, Archaea, Eukaryota and Viruses are `D`, by taxid or as a domain.
+    /// Bracken, Pavian, MultiQC and Krona expect it.
     #[default]
     Kraken,
-    /// By the name of the rank alone, as Kraken2 does: with a dump of 2025 or later there is no `D`, Bacteria are `R2`.
+    /// By the name of the rank alone, as Kraken2 does: with a dump of 2025 or later there is no
+    /// `D`, Bacteria are `R2`.
     Ncbi2025,
 }
 
 /// Kraken's letter for names of ranks; only what NCBI called superkingdom is `D`.
 pub(super) fn letter_by_name(name: &str) -> Option<char> {
-    Rank::from_name(name).filter(|_| name != Rank::Domain.name()).map(Rank::letter)
+    Rank::from_name(name)
+        .filter(|_| name != Rank::Domain.name())
+        .map(Rank::letter)
 }
 
 /// A rank as Kraken's reports have it: `D`, `P1`, `S`.
@@ -130,13 +144,24 @@ mod tests {
             assert_eq!(Rank::ALL[rank as usize], rank);
         }
         assert_eq!("Superkingdom".parse(), Ok(Rank::Domain));
-        assert!("clade".parse::<Rank>().is_err_and(|error| error.contains("\"clade\"")));
+        assert!(
+            "clade"
+                .parse::<Rank>()
+                .is_err_and(|error| error.contains("\"clade\""))
+        );
         assert!("".parse::<Rank>().is_err());
     }
 
     #[test]
     fn the_four_are_domains_under_any_name() {
-        for name in ["superkingdom", "domain", "acellular root", "realm", "no rank", ""] {
+        for name in [
+            "superkingdom",
+            "domain",
+            "acellular root",
+            "realm",
+            "no rank",
+            "",
+        ] {
             assert_eq!(Rank::of_node(name, 10239), Some(Rank::Domain), "{name}");
         }
         assert_eq!(Rank::of_node("phylum", 2), Some(Rank::Phylum));

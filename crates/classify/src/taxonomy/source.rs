@@ -22,12 +22,14 @@ pub struct Source {
 
 /// Reads a taxonomy, known by its content:
 ///
-/// * a folder with `nodes.dmp`, `names.dmp` and, where they are there, `merged.dmp` and `delnodes.dmp`, each compressed or not, or with
-///   `taxdump.tar.gz`;
+/// * a folder with `nodes.dmp`, `names.dmp` and, where they are there, `merged.dmp` and
+///   `delnodes.dmp`, each compressed or not, or with `taxdump.tar.gz`;
 /// * the archive itself, or any other archive of these files;
-/// * a table in GTDB's form: `accession<TAB>d__Bacteria;p__...;s__...`, with any further columns after these;
-/// * a table whose first line names its columns: an id, and ranks from high to low; where there is one, `taxid` is of the
-///   lowest taxon, which may have a `name` and a `rank` of its own below the last of the ranks.
+/// * a table in GTDB's form: `accession<TAB>d__Bacteria;p__...;s__...`, with any further columns
+///   after these;
+/// * a table whose first line names its columns: an id, and ranks from high to low; where there is
+///   one, `taxid` is of the lowest taxon, which may have a `name` and a `rank` of its own below the
+///   last of the ranks.
 ///
 /// Taxa without a taxid get one that depends on their lineage alone, as `docs/formats.md` says.
 ///
@@ -35,14 +37,20 @@ pub struct Source {
 /// What cannot be read or is no tree, with file and line.
 pub fn read(path: &Path) -> Result<Source, TaxonomyError> {
     if path.is_dir() {
-        return Ok(Source { taxonomy: dump::read_folder(path)?, map: TaxonMap::default() });
+        return Ok(Source {
+            taxonomy: dump::read_folder(path)?,
+            map: TaxonMap::default(),
+        });
     }
     let mut text = lines::open(path, TAXONOMY)?;
     let head = head(&mut text).map_err(|source| TaxonomyError::reading(path, source))?;
     let is_archive = head.get(TAR_MARK).is_some_and(|mark| mark == b"ustar");
     let whole = Cursor::new(head).chain(text);
     if is_archive {
-        return Ok(Source { taxonomy: dump::read_archive(whole, path)?, map: TaxonMap::default() });
+        return Ok(Source {
+            taxonomy: dump::read_archive(whole, path)?,
+            map: TaxonMap::default(),
+        });
     }
     table::read(&mut Lines::new(whole, path, None))
 }

@@ -63,7 +63,11 @@ pub(super) fn read(lines: &mut Lines) -> Result<Source, TaxonomyError> {
     let mut form = None;
     lines.each(|at, line| {
         let line = std::str::from_utf8(line).map_err(|_| not_a_table(line))?;
-        let line = if at == 1 { line.trim_start_matches('\u{feff}') } else { line };
+        let line = if at == 1 {
+            line.trim_start_matches('\u{feff}')
+        } else {
+            line
+        };
         match &form {
             Some(Form::Columns(columns)) => tree.row(columns, line, at),
             Some(Form::Gtdb) => tree.gtdb_row(line, at),
@@ -79,7 +83,10 @@ pub(super) fn read(lines: &mut Lines) -> Result<Source, TaxonomyError> {
     })?;
     if tree.nodes.len() == 1 {
         let problem = format!("there is no lineage in it; expected {TAXONOMY}");
-        return Err(TaxonomyError::Unfit { input: lines.name(), problem });
+        return Err(TaxonomyError::Unfit {
+            input: lines.name(),
+            problem,
+        });
     }
     tree.finish(&lines.name())
 }
@@ -100,7 +107,9 @@ fn second_is_lineage(line: &str) -> bool {
 /// The rank, by its number in [`PREFIXES`], and the name of `g__Escherichia`.
 fn prefixed(text: &str) -> Option<(usize, &str)> {
     let (letter, name) = text.trim().split_once("__")?;
-    let rank = PREFIXES.iter().position(|prefix| letter.as_bytes() == [prefix.0])?;
+    let rank = PREFIXES
+        .iter()
+        .position(|prefix| letter.as_bytes() == [prefix.0])?;
     Some((rank, name.trim()))
 }
 
@@ -121,12 +130,18 @@ struct Columns {
 
 impl Columns {
     fn of(header: &str) -> Result<Columns, String> {
-        let names: Vec<String> =
-            header.trim_start_matches('#').split('\t').map(|name| name.trim().to_ascii_lowercase()).collect();
+        let names: Vec<String> = header
+            .trim_start_matches('#')
+            .split('\t')
+            .map(|name| name.trim().to_ascii_lowercase())
+            .collect();
         let find = |wanted: &str| names.iter().position(|name| name == wanted);
         let rank = |(at, name): (usize, &String)| {
             let name = if name == MISTYPED.0 { MISTYPED.1 } else { name };
-            RANKS.iter().find(|rank| **rank == name).map(|rank| (at, *rank))
+            RANKS
+                .iter()
+                .find(|rank| **rank == name)
+                .map(|rank| (at, *rank))
         };
         let ranks: Vec<_> = names.iter().enumerate().filter_map(rank).collect();
         if ranks.is_empty() {
@@ -134,7 +149,14 @@ impl Columns {
         }
         let taxid = find("taxid").or(find("tax_id"));
         let id = (taxid != Some(0) && ranks[0].0 != 0).then_some(0);
-        Ok(Columns { id, taxid, name: find("name"), rank: find("rank"), ranks, count: names.len() })
+        Ok(Columns {
+            id,
+            taxid,
+            name: find("name"),
+            rank: find("rank"),
+            ranks,
+            count: names.len(),
+        })
     }
 }
 
@@ -162,8 +184,19 @@ struct Grown {
 impl Growing {
     fn new() -> Growing {
         let (rank, name) = (NO_RANK.to_owned(), "root".to_owned());
-        let root = Grown { parent: 0, rank, name, taxid: ROOT_TAXID, hash: FNV_START, line: 0 };
-        Growing { nodes: vec![root], by_hash: HashMap::new(), ids: HashMap::new() }
+        let root = Grown {
+            parent: 0,
+            rank,
+            name,
+            taxid: ROOT_TAXID,
+            hash: FNV_START,
+            line: 0,
+        };
+        Growing {
+            nodes: vec![root],
+            by_hash: HashMap::new(),
+            ids: HashMap::new(),
+        }
     }
 
     /// The node of that rank and name below `parent`.
@@ -178,7 +211,14 @@ impl Growing {
             key = key.wrapping_add(1);
         }
         self.by_hash.insert(key, self.nodes.len());
-        self.nodes.push(Grown { parent, rank: rank.into(), name: name.into(), taxid: 0, hash, line });
+        self.nodes.push(Grown {
+            parent,
+            rank: rank.into(),
+            name: name.into(),
+            taxid: 0,
+            hash,
+            line,
+        });
         self.nodes.len() - 1
     }
 
@@ -189,16 +229,24 @@ impl Growing {
         };
         let (mut node, mut above) = (0, None);
         for part in lineage.split(';') {
-            let (rank, name) = prefixed(part).filter(|&(rank, _)| Some(rank) > above).ok_or_else(|| {
-                format!("expected ranks from high to low such as g__Escherichia, found {}", shown(part.as_bytes()))
-            })?;
+            let (rank, name) = prefixed(part)
+                .filter(|&(rank, _)| Some(rank) > above)
+                .ok_or_else(|| {
+                    format!(
+                        "expected ranks from high to low such as g__Escherichia, found {}",
+                        shown(part.as_bytes())
+                    )
+                })?;
             above = Some(rank);
             if !name.is_empty() {
                 node = self.child(node, PREFIXES[rank].1, name, at);
             }
         }
         // GTDB marks where a genome comes from: RS_GCF_000005845.2, GB_GCA_000008085.1.
-        let plain = id.strip_prefix("RS_").or(id.strip_prefix("GB_")).unwrap_or(id);
+        let plain = id
+            .strip_prefix("RS_")
+            .or(id.strip_prefix("GB_"))
+            .unwrap_or(id);
         self.add_id(plain, node, at)
     }
 
@@ -206,7 +254,9 @@ impl Growing {
         let fields: Vec<&str> = line.split('\t').map(str::trim).collect();
         if fields.len() < columns.count {
             let (found, expected) = (fields.len(), columns.count);
-            return Err(format!("expected {expected} columns, as the first line names, found {found}"));
+            return Err(format!(
+                "expected {expected} columns, as the first line names, found {found}"
+            ));
         }
         let filled = |name: &&str| !name.is_empty() && *name != "NA";
         let mut node = 0;
@@ -222,12 +272,15 @@ impl Growing {
         if let Some(taxid) = own(columns.taxid) {
             self.set_taxid(node, taxid)?;
         }
-        columns.id.map_or(Ok(()), |id| self.add_id(fields[id], node, at))
+        columns
+            .id
+            .map_or(Ok(()), |id| self.add_id(fields[id], node, at))
     }
 
     fn set_taxid(&mut self, node: usize, text: &str) -> Result<(), String> {
         let taxid = number(text.as_bytes()).filter(|&taxid| taxid > 0);
-        let taxid = taxid.ok_or_else(|| format!("expected a taxid, found {}", shown(text.as_bytes())))?;
+        let taxid =
+            taxid.ok_or_else(|| format!("expected a taxid, found {}", shown(text.as_bytes())))?;
         let known = &mut self.nodes[node];
         if known.taxid != 0 && known.taxid != taxid {
             return Err(format!(
@@ -244,7 +297,9 @@ impl Growing {
             return Err(format!("{id:?} has no lineage"));
         }
         match self.ids.insert(id.to_owned(), (node, at)) {
-            Some((before, line)) if before != node => Err(format!("{id:?} has another lineage than on line {line}")),
+            Some((before, line)) if before != node => {
+                Err(format!("{id:?} has another lineage than on line {line}"))
+            }
             _ => Ok(()),
         }
     }
@@ -254,18 +309,30 @@ impl Growing {
         let mut sprouts = Sprouts::default();
         for node in &self.nodes {
             let parent = self.nodes[node.parent].taxid;
-            sprouts.push(&Node { taxid: node.taxid, parent, rank: &node.rank, name: &node.name });
+            sprouts.push(&Node {
+                taxid: node.taxid,
+                parent,
+                rank: &node.rank,
+                name: &node.name,
+            });
         }
         let parts = sprouts.grow().map_err(|flaw| self.explain(flaw, input))?;
         let mut map = TaxonMap::default();
-        self.ids.iter().for_each(|(id, place)| map.insert(id, self.nodes[place.0].taxid));
-        Ok(Source { taxonomy: Taxonomy::from_parts(parts), map })
+        self.ids
+            .iter()
+            .for_each(|(id, place)| map.insert(id, self.nodes[place.0].taxid));
+        Ok(Source {
+            taxonomy: Taxonomy::from_parts(parts),
+            map,
+        })
     }
 
     /// Gives a taxid to each node without one: independent of the order of lines.
     fn make_up_taxids(&mut self) {
         let mut taken: HashSet<u32> = self.nodes.iter().map(|node| node.taxid).collect();
-        let mut order: Vec<usize> = (0..self.nodes.len()).filter(|&node| self.nodes[node].taxid == 0).collect();
+        let mut order: Vec<usize> = (0..self.nodes.len())
+            .filter(|&node| self.nodes[node].taxid == 0)
+            .collect();
         order.sort_by_key(|&node| self.nodes[node].hash);
         for node in order {
             let hash = self.nodes[node].hash;
@@ -279,15 +346,26 @@ impl Growing {
     fn explain(&self, flaw: Flaw, input: &str) -> TaxonomyError {
         let input = input.to_owned();
         match flaw {
-            Flaw::Twice { taxid, first, second } => {
+            Flaw::Twice {
+                taxid,
+                first,
+                second,
+            } => {
                 let [first, second] = [first, second].map(|place| &self.nodes[place]);
                 let problem = format!(
                     "taxid {taxid} is that of {:?} here and of {:?} on line {}",
                     second.name, first.name, first.line
                 );
-                TaxonomyError::Malformed { input, line: second.line, problem }
+                TaxonomyError::Malformed {
+                    input,
+                    line: second.line,
+                    problem,
+                }
             }
-            other => TaxonomyError::Unfit { input, problem: other.to_string() },
+            other => TaxonomyError::Unfit {
+                input,
+                problem: other.to_string(),
+            },
         }
     }
 }
@@ -298,11 +376,18 @@ const FNV_FACTOR: u64 = 0x0100_0000_01b3;
 
 /// The hash of a lineage: of each rank, a tab, the name, a line feed, from the root downwards.
 fn lineage_hash(above: u64, rank: &str, name: &str) -> u64 {
-    let bytes = rank.bytes().chain([b'\t']).chain(name.bytes()).chain([b'\n']);
-    bytes.fold(above, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(FNV_FACTOR))
+    let bytes = rank
+        .bytes()
+        .chain([b'\t'])
+        .chain(name.bytes())
+        .chain([b'\n']);
+    bytes.fold(above, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(FNV_FACTOR)
+    })
 }
 
-/// The taxid that is tried for a lineage after so many that were taken: 31 bits of the hash, mixed (SplitMix64).
+/// The taxid that is tried for a lineage after so many that were taken: 31 bits of the hash, mixed
+/// (SplitMix64).
 fn made_up(hash: u64, attempt: u64) -> u32 {
     let mut mixed = hash.wrapping_add(attempt.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

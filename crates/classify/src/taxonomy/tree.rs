@@ -29,7 +29,11 @@ impl Texts {
 
     pub(super) fn get(&self, number: u32) -> &str {
         let number = number as usize;
-        let start = if number == 0 { 0 } else { self.ends[number - 1] };
+        let start = if number == 0 {
+            0
+        } else {
+            self.ends[number - 1]
+        };
         &self.text[start..self.ends[number]]
     }
 
@@ -77,7 +81,9 @@ impl Parts {
 
     /// Only what is kept: the root, and of each other node its parent too.
     pub(super) fn keep(&self, kept: &[bool]) -> Parts {
-        let order: Vec<u32> = (0..self.len() as u32).filter(|&taxon| kept[taxon as usize]).collect();
+        let order: Vec<u32> = (0..self.len() as u32)
+            .filter(|&taxon| kept[taxon as usize])
+            .collect();
         let mut renumbered = vec![ROOT; self.len()];
         for (new, &old) in order.iter().enumerate() {
             renumbered[old as usize] = new as Taxon;
@@ -86,11 +92,16 @@ impl Parts {
         let merged = self.merged.iter().filter(|entry| kept[entry.1 as usize]);
         Parts {
             taxids: order.iter().map(|&old| self.taxids[old as usize]).collect(),
-            parents: order.iter().map(|&old| renumbered[self.parents[old as usize] as usize]).collect(),
+            parents: order
+                .iter()
+                .map(|&old| renumbered[self.parents[old as usize] as usize])
+                .collect(),
             ranks,
             rank_names,
             names: order.iter().map(|&old| self.names.get(old)).collect(),
-            merged: merged.map(|&(taxid, taxon)| (taxid, renumbered[taxon as usize])).collect(),
+            merged: merged
+                .map(|&(taxid, taxon)| (taxid, renumbered[taxon as usize]))
+                .collect(),
             deleted: Vec::new(),
         }
     }
@@ -104,7 +115,10 @@ fn sorted_ranks<'a>(ranks: impl Iterator<Item = &'a str> + Clone) -> (Vec<u16>, 
     names.iter().zip(0..).for_each(|(name, number)| {
         numbers.insert(name, number);
     });
-    (ranks.map(|rank| numbers[rank]).collect(), names.into_iter().collect())
+    (
+        ranks.map(|rank| numbers[rank]).collect(),
+        names.into_iter().collect(),
+    )
 }
 
 /// Nodes in any order.
@@ -160,8 +174,14 @@ impl Sprouts {
         let rank = |&place: &u32| self.rank_names.get(self.ranks[place as usize]);
         let (ranks, rank_names) = sorted_ranks(order.iter().map(rank));
         Ok(Parts {
-            taxids: order.iter().map(|&place| self.taxids[place as usize]).collect(),
-            parents: order.iter().map(|&place| taxa[parents[place as usize] as usize]).collect(),
+            taxids: order
+                .iter()
+                .map(|&place| self.taxids[place as usize])
+                .collect(),
+            parents: order
+                .iter()
+                .map(|&place| taxa[parents[place as usize] as usize])
+                .collect(),
             ranks,
             rank_names,
             names: order.iter().map(|&place| self.names.get(place)).collect(),
@@ -176,13 +196,22 @@ impl Sprouts {
             return Err(Flaw::TooMany);
         }
         let places = by_taxid(&self.taxids);
-        if let Some(&place) = places.first().filter(|&&place| self.taxids[place as usize] == 0) {
-            return Err(Flaw::Zero { place: place as usize });
+        if let Some(&place) = places
+            .first()
+            .filter(|&&place| self.taxids[place as usize] == 0)
+        {
+            return Err(Flaw::Zero {
+                place: place as usize,
+            });
         }
         for pair in places.windows(2) {
             let [first, second] = [pair[0] as usize, pair[1] as usize];
             if self.taxids[first] == self.taxids[second] {
-                return Err(Flaw::Twice { taxid: self.taxids[first], first, second });
+                return Err(Flaw::Twice {
+                    taxid: self.taxids[first],
+                    first,
+                    second,
+                });
             }
         }
         Ok(places)
@@ -192,7 +221,11 @@ impl Sprouts {
     fn parent_places(&self, places: &[u32]) -> Result<Vec<u32>, Flaw> {
         let find = |(place, &parent): (usize, &u32)| {
             let at = places.binary_search_by_key(&parent, |&other| self.taxids[other as usize]);
-            at.map(|at| places[at]).map_err(|_| Flaw::NoParent { taxid: self.taxids[place], parent, place })
+            at.map(|at| places[at]).map_err(|_| Flaw::NoParent {
+                taxid: self.taxids[place],
+                parent,
+                place,
+            })
         };
         self.parents.iter().enumerate().map(find).collect()
     }
@@ -211,13 +244,19 @@ impl Sprouts {
             let own = starts[place as usize] as usize..starts[place as usize + 1] as usize;
             waiting.extend(children[own].iter().rev());
         }
-        if order.len() == parents.len() { Ok(order) } else { Err(self.cycle(&order, places, parents)) }
+        if order.len() == parents.len() {
+            Ok(order)
+        } else {
+            Err(self.cycle(&order, places, parents))
+        }
     }
 
     /// The circle that keeps the unreached node with the smallest taxid from the root.
     fn cycle(&self, reached: &[u32], places: &[u32], parents: &[u32]) -> Flaw {
         let mut seen = vec![false; parents.len()];
-        reached.iter().for_each(|&place| seen[place as usize] = true);
+        reached
+            .iter()
+            .for_each(|&place| seen[place as usize] = true);
         let unreached = places.iter().find(|&&place| !seen[place as usize]);
         let mut on_circle = *unreached.expect("fewer nodes were reached than there are");
         while !std::mem::replace(&mut seen[on_circle as usize], true) {
@@ -229,7 +268,10 @@ impl Sprouts {
             smallest = std::cmp::min_by_key(smallest, place, |&place| self.taxids[place as usize]);
             place = parents[place as usize];
         }
-        Flaw::Cycle { taxid: self.taxids[smallest as usize], place: smallest as usize }
+        Flaw::Cycle {
+            taxid: self.taxids[smallest as usize],
+            place: smallest as usize,
+        }
     }
 }
 
@@ -256,7 +298,11 @@ fn children(places: &[u32], parents: &[u32], root: u32) -> (Vec<u32>, Vec<u32>) 
 
 /// Places in ascending order of taxid, those of one taxid in order.
 pub(super) fn by_taxid(taxids: &[u32]) -> Vec<u32> {
-    let mut pairs: Vec<u64> = taxids.iter().zip(0..).map(|(&taxid, place)| u64::from(taxid) << 32 | place).collect();
+    let mut pairs: Vec<u64> = taxids
+        .iter()
+        .zip(0..)
+        .map(|(&taxid, place)| u64::from(taxid) << 32 | place)
+        .collect();
     pairs.sort_unstable();
     pairs.into_iter().map(|pair| pair as u32).collect()
 }

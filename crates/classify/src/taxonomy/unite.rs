@@ -7,7 +7,8 @@ use super::error::Flaw;
 use super::tree::Sprouts;
 use super::{Node, Rank, Taxon, Taxonomy};
 
-/// Why taxonomies are not parts of one tree. They are told apart by their places in the order in which they were given, from 0.
+/// Why taxonomies are not parts of one tree. They are told apart by their places in the order in
+/// which they were given, from 0.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Disunity {
     /// Two of them say different things of one taxid, or have one domain under different taxids.
@@ -42,24 +43,30 @@ enum Saying<'a> {
 impl Saying<'_> {
     fn in_words(self) -> String {
         match self {
-            Saying::Node(Node { parent, rank, name, .. }) => format!("{name:?} ({rank}, below {parent})"),
+            Saying::Node(Node {
+                parent, rank, name, ..
+            }) => format!("{name:?} ({rank}, below {parent})"),
             Saying::MergedInto(taxid) => format!("merged into {taxid}"),
         }
     }
 }
 
 impl Taxonomy {
-    /// The tree that all of these are parts of. The order changes nothing but which contradiction is found first; deleted taxids are
-    /// left out, as [`Taxonomy::subset`] does. Parts of one taxonomy give its subset of all their taxa.
+    /// The tree that all of these are parts of. The order changes nothing but which contradiction
+    /// is found first; deleted taxids are left out, as [`Taxonomy::subset`] does. Parts of one
+    /// taxonomy give its subset of all their taxa.
     ///
     /// # Errors
-    /// When two of them have another parent, rank or name for one taxid, another taxid that it was merged into, or another taxid for a domain:
-    /// these are trees of other makers, in which nothing would be found to be the same.
+    /// When two of them have another parent, rank or name for one taxid, another taxid that it was
+    /// merged into, or another taxid for a domain: these are trees of other makers, in which
+    /// nothing would be found to be the same.
     pub fn unite<'a>(parts: impl IntoIterator<Item = &'a Taxonomy>) -> Result<Taxonomy, Disunity> {
         let (mut known, mut domains) = (BTreeMap::new(), BTreeMap::new());
         for (place, part) in parts.into_iter().enumerate() {
-            part.sayings().try_for_each(|(taxid, saying)| note(&mut known, taxid, place, saying))?;
-            part.domains().try_for_each(|(name, taxid)| note_domain(&mut domains, name, place, taxid))?;
+            part.sayings()
+                .try_for_each(|(taxid, saying)| note(&mut known, taxid, place, saying))?;
+            part.domains()
+                .try_for_each(|(name, taxid)| note_domain(&mut domains, name, place, taxid))?;
         }
         let mut sprouts = Sprouts::default();
         let mut merged = Vec::new();
@@ -76,7 +83,9 @@ impl Taxonomy {
     }
 
     fn domains(&self) -> impl Iterator<Item = (&str, u32)> {
-        let domains = self.taxa().filter(|&taxon| self.rank(taxon) == Some(Rank::Domain));
+        let domains = self
+            .taxa()
+            .filter(|&taxon| self.rank(taxon) == Some(Rank::Domain));
         let named = domains.map(|taxon| (self.name(taxon), self.taxid(taxon)));
         named.filter(|(name, _)| DOMAINS.contains(name))
     }
@@ -88,13 +97,20 @@ impl Taxonomy {
             rank: self.rank_name(taxon),
             name: self.name(taxon),
         };
-        let nodes = self.taxa().map(move |taxon| (self.taxid(taxon), Saying::Node(node(taxon))));
-        let merged = self.parts.merged.iter().map(|&(taxid, into)| (taxid, Saying::MergedInto(self.taxid(into))));
+        let nodes = self
+            .taxa()
+            .map(move |taxon| (self.taxid(taxon), Saying::Node(node(taxon))));
+        let merged = self
+            .parts
+            .merged
+            .iter()
+            .map(|&(taxid, into)| (taxid, Saying::MergedInto(self.taxid(into))));
         nodes.chain(merged)
     }
 }
 
-/// Notes the taxid that the taxonomy at `place` has for a domain, with the place of the first that has it.
+/// Notes the taxid that the taxonomy at `place` has for a domain, with the place of the first that
+/// has it.
 fn note_domain<'a>(
     known: &mut BTreeMap<&'a str, (usize, u32)>,
     name: &'a str,
@@ -106,7 +122,13 @@ fn note_domain<'a>(
         return Ok(());
     }
     let [here, there] = [before, taxid].map(|taxid| format!("taxid {taxid}"));
-    Err(Disunity::Contradiction { of: format!("the domain {name:?}"), first, here, second: place, there })
+    Err(Disunity::Contradiction {
+        of: format!("the domain {name:?}"),
+        first,
+        here,
+        second: place,
+        there,
+    })
 }
 
 /// Notes what the taxonomy at `place` says of a taxid, with the place of the first that says so.
@@ -124,7 +146,13 @@ fn note<'a>(
             let (first, before) = *taken.get();
             let (here, there) = (before.in_words(), saying.in_words());
             let of = format!("taxid {taxid}");
-            return Err(Disunity::Contradiction { of, first, here, second: place, there });
+            return Err(Disunity::Contradiction {
+                of,
+                first,
+                here,
+                second: place,
+                there,
+            });
         }
         Entry::Occupied(_) => {}
     }
@@ -161,21 +189,57 @@ mod tests {
         let virus = whole.taxon_of(2_732_396).unwrap();
         let united = Taxonomy::unite([&whole.subset([coli]), &whole.subset([virus])]).unwrap();
         assert_eq!(united.to_bytes(), whole.subset([coli, virus]).to_bytes());
-        assert!(united.taxon_of(9).is_some() && united.taxon_of(9) == united.taxon_of(whole.taxid(3)));
+        assert!(
+            united.taxon_of(9).is_some() && united.taxon_of(9) == united.taxon_of(whole.taxid(3))
+        );
         assert_eq!(Taxonomy::unite([]), Err(Disunity::Flaw(Flaw::NoRoot)));
     }
 
     #[test]
     fn contradictions_are_named() {
-        let root = Node { taxid: 1, parent: 1, rank: "no rank", name: "root" };
-        let genus = Node { taxid: 561, parent: 1, rank: "genus", name: "Escherichia" };
+        let root = Node {
+            taxid: 1,
+            parent: 1,
+            rank: "no rank",
+            name: "root",
+        };
+        let genus = Node {
+            taxid: 561,
+            parent: 1,
+            rank: "genus",
+            name: "Escherichia",
+        };
         let first = Taxonomy::new([root, genus]).unwrap();
         for (other, words) in [
-            (Node { name: "Shigella", ..genus }, r#""Shigella" (genus, below 1)"#),
-            (Node { rank: "species", ..genus }, r#""Escherichia" (species, below 1)"#),
-            (Node { parent: 2, ..genus }, r#""Escherichia" (genus, below 2)"#),
+            (
+                Node {
+                    name: "Shigella",
+                    ..genus
+                },
+                r#""Shigella" (genus, below 1)"#,
+            ),
+            (
+                Node {
+                    rank: "species",
+                    ..genus
+                },
+                r#""Escherichia" (species, below 1)"#,
+            ),
+            (
+                Node { parent: 2, ..genus },
+                r#""Escherichia" (genus, below 2)"#,
+            ),
         ] {
-            let second = Taxonomy::new([root, other, Node { taxid: 2, parent: 1, ..genus }]).unwrap();
+            let second = Taxonomy::new([
+                root,
+                other,
+                Node {
+                    taxid: 2,
+                    parent: 1,
+                    ..genus
+                },
+            ])
+            .unwrap();
             let said = Taxonomy::unite([&first, &first, &second]).unwrap_err();
             assert!(
                 matches!(&said, Disunity::Contradiction { of, first: 0, second: 2, .. } if of == "taxid 561"),
@@ -192,12 +256,25 @@ mod tests {
 
     #[test]
     fn trees_of_other_makers_are_told_apart_by_their_domains() {
-        let root = Node { taxid: 1, parent: 1, rank: "no rank", name: "root" };
-        let domain = |taxid, name| Node { taxid, parent: 1, rank: "domain", name };
+        let root = Node {
+            taxid: 1,
+            parent: 1,
+            rank: "no rank",
+            name: "root",
+        };
+        let domain = |taxid, name| Node {
+            taxid,
+            parent: 1,
+            rank: "domain",
+            name,
+        };
         let tree = |taxid, name| Taxonomy::new([root, domain(taxid, name)]).unwrap();
         let (ours, theirs) = (tree(2, "Bacteria"), tree(900, "Bacteria"));
         let said = Taxonomy::unite([&tree(3, "Archaea"), &ours, &theirs]).unwrap_err();
-        assert_eq!(said.to_string(), "the domain \"Bacteria\" is taxid 2 in one taxonomy and taxid 900 in another");
+        assert_eq!(
+            said.to_string(),
+            "the domain \"Bacteria\" is taxid 2 in one taxonomy and taxid 900 in another"
+        );
         assert!(Taxonomy::unite([&ours, &tree(3, "Archaea"), &ours]).is_ok());
     }
 }

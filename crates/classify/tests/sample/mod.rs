@@ -1,6 +1,10 @@
 //! A small tree and a sample over it, for the tests of reports.
 
-#![allow(clippy::unwrap_used, dead_code, reason = "a helper of a test is a test, and not each test needs all")]
+#![allow(
+    clippy::unwrap_used,
+    dead_code,
+    reason = "a helper of a test is a test, and not each test needs all"
+)]
 
 use gyrase_classify::tally::Tally;
 use gyrase_classify::taxonomy::{Node, Taxonomy};
@@ -22,7 +26,13 @@ pub fn taxonomy() -> Taxonomy {
         (10239, 1, "acellular root", "Viruses"),
         (11000, 10239, "species", "Some virus"),
     ];
-    Taxonomy::new(nodes.map(|(taxid, parent, rank, name)| Node { taxid, parent, rank, name })).unwrap()
+    Taxonomy::new(nodes.map(|(taxid, parent, rank, name)| Node {
+        taxid,
+        parent,
+        rank,
+        name,
+    }))
+    .unwrap()
 }
 
 /// Reads by taxid; those of taxid 0 are unclassified.
@@ -38,8 +48,18 @@ pub fn tally(taxonomy: &Taxonomy, reads: &[(u32, u64)]) -> Tally {
 }
 
 /// 40 reads, 32 of them classified, at all heights of the tree.
-pub const READS: [(u32, u64); 10] =
-    [(0, 8), (1, 1), (2, 2), (561, 3), (562, 10), (83333, 4), (564, 5), (1239, 1), (1313, 4), (11000, 2)];
+pub const READS: [(u32, u64); 10] = [
+    (0, 8),
+    (1, 1),
+    (2, 2),
+    (561, 3),
+    (562, 10),
+    (83333, 4),
+    (564, 5),
+    (1239, 1),
+    (1313, 4),
+    (11000, 2),
+];
 
 /// What a report writes.
 pub fn text(write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>) -> String {

@@ -25,12 +25,16 @@ impl Cite {
 
 /// The value of a top-level key of CITATION.cff.
 fn fact(key: &str) -> &'static str {
-    let value = FACTS.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(": "));
+    let value = FACTS
+        .lines()
+        .find_map(|line| line.strip_prefix(key)?.strip_prefix(": "));
     value.unwrap_or_default().trim().trim_matches('"')
 }
 
 fn author() -> &'static str {
-    let name = FACTS.lines().find_map(|line| line.trim_start().strip_prefix("- name: "));
+    let name = FACTS
+        .lines()
+        .find_map(|line| line.trim_start().strip_prefix("- name: "));
     name.unwrap_or_default().trim_matches('"')
 }
 

@@ -44,11 +44,13 @@ pub struct Count {
     #[arg(long, short, value_name = "FILE.gyk")]
     output: PathBuf,
 
-    /// Go on from what a killed run of the same command left, and leave that if this one is killed (not with pipes)
+    /// Go on from what a killed run of the same command left, and leave that if this one is killed
+    /// (not with pipes)
     #[arg(long)]
     resume: bool,
 
-    /// Input that a thread takes at a time where several processes share it [default: 64M, less where that leaves threads idle]
+    /// Input that a thread takes at a time where several processes share it [default: 64M, less
+    /// where that leaves threads idle]
     #[arg(long, value_name = "SIZE", value_parser = chunk)]
     chunk: Option<u64>,
 
@@ -83,7 +85,8 @@ const LEAST_CHUNK: u64 = 64 << 10;
 /// What to count; `plan count` takes the same.
 #[derive(Debug, Args)]
 pub struct What {
-    /// FASTA or FASTQ, plain or compressed (gz, bgz, zst, bz2, xz), known by content; `-` for a pipe, `@list` for a list of files
+    /// FASTA or FASTQ, plain or compressed (gz, bgz, zst, bz2, xz), known by content; `-` for a
+    /// pipe, `@list` for a list of files
     #[arg(value_name = "READS", required = true)]
     pub inputs: Vec<PathBuf>,
 
@@ -102,26 +105,40 @@ pub struct What {
     #[arg(long, value_name = "Q", value_parser = clap::value_parser!(u8).range(1..=93))]
     pub min_base_quality: Option<u8>,
 
-    /// READS are files of first and second mates in turn: stop where the names say that they are not in step [default: any
-    /// files, read faster]
+    /// READS are files of first and second mates in turn: stop where the names say that they are
+    /// not in step [default: any files, read faster]
     #[arg(long)]
     pub paired: bool,
 }
 
 /// A length that k-mers may have.
 pub fn length(text: &str) -> std::result::Result<usize, String> {
-    let k = text.parse().map_err(|_| "write a whole number from 1 to 127".to_string())?;
-    Shape::new(k, false).map(|_| k).map_err(|error| error.to_string())
+    let k = text
+        .parse()
+        .map_err(|_| "write a whole number from 1 to 127".to_string())?;
+    Shape::new(k, false)
+        .map(|_| k)
+        .map_err(|error| error.to_string())
 }
 
 impl What {
     /// The files that list others.
     pub fn lists(&self) -> Vec<PathBuf> {
-        self.inputs.iter().filter_map(|path| path.to_str()?.strip_prefix('@')).map(PathBuf::from).collect()
+        self.inputs
+            .iter()
+            .filter_map(|path| path.to_str()?.strip_prefix('@'))
+            .map(PathBuf::from)
+            .collect()
     }
 
     /// The library's configuration for a run that makes `output`.
-    pub fn config(&self, session: &Session, output: &Path, resume: bool, chunk: Option<u64>) -> Result<Config> {
+    pub fn config(
+        &self,
+        session: &Session,
+        output: &Path,
+        resume: bool,
+        chunk: Option<u64>,
+    ) -> Result<Config> {
         let cutoffs = self.counts.cutoffs()?;
         Ok(Config {
             // Once, since a list may be a pipe.
@@ -155,9 +172,14 @@ impl Count {
     /// Counts, and says what was counted.
     pub fn run(self, session: &Session) -> Result<()> {
         places::keep_databases_only(&self.output, places::Kind::Gyk)?;
-        let config = self.what.config(session, &self.output, self.resume, self.chunk)?;
+        let config = self
+            .what
+            .config(session, &self.output, self.resume, self.chunk)?;
         let inputs = self.what.lists();
-        session.keep_apart(inputs.iter().chain(&config.inputs), [&self.output].into_iter().chain(&self.histo))?;
+        session.keep_apart(
+            inputs.iter().chain(&config.inputs),
+            [&self.output].into_iter().chain(&self.histo),
+        )?;
         let summary = session.shown(|progress| match session.job() {
             Some(job) => count_in(job, &config, session, progress),
             None => Ok(gyrase_count::run(&config, progress)?),
@@ -190,7 +212,9 @@ fn count_in(job: &Job, config: &Config, session: &Session, progress: &Progress) 
 
 /// What this process of a job did.
 fn share(session: &Session, summary: &Summary) -> Value {
-    let Some(job) = session.job() else { return Value::Null };
+    let Some(job) = session.job() else {
+        return Value::Null;
+    };
     let (share, moved) = (&summary.share, job.counters());
     json!({
         "rank": job.rank(),
@@ -215,13 +239,19 @@ fn share(session: &Session, summary: &Summary) -> Value {
 fn write_histogram(config: &Config, path: &Path, session: &Session) -> Result<()> {
     let mut sink = Sink::open(Some(path))?;
     let histogram = histogram::run(&config.output, config.threads, &session.progress)?;
-    histogram.write(Style::GenomeScope, &mut sink).map_err(|source| sink.error(source))?;
+    histogram
+        .write(Style::GenomeScope, &mut sink)
+        .map_err(|source| sink.error(source))?;
     sink.finish()
 }
 
 fn say(session: &Session, config: &Config, summary: &Summary, shares: &[Value]) {
     let (read, made, k) = (&summary.read, &summary.database, config.shape.k());
-    tracing::info!("{}, {}", things(read.reads, "read"), things(read.bases, "base"));
+    tracing::info!(
+        "{}, {}",
+        things(read.reads, "read"),
+        things(read.bases, "base")
+    );
     tracing::info!(
         "{} {k}-mers; {} distinct in {}, {} of them unique",
         grouped(read.kmers),
@@ -234,22 +264,38 @@ fn say(session: &Session, config: &Config, summary: &Summary, shares: &[Value]) 
         0 => String::new(),
         spilled => format!(", {} of temporary files", bytes(spilled)),
     };
-    let peaks = shares.iter().filter_map(|share| share["peak_memory_bytes"].as_u64());
+    let peaks = shares
+        .iter()
+        .filter_map(|share| share["peak_memory_bytes"].as_u64());
     let (peak, of) = match peaks.max() {
-        Some(most) => (most, format!(" at most in each of {} processes", shares.len())),
+        Some(most) => (
+            most,
+            format!(" at most in each of {} processes", shares.len()),
+        ),
         None => (machine::peak_memory(), String::new()),
     };
-    tracing::info!("{}, peak memory {}{of}{spilled}", words::time(session.elapsed()), bytes(peak));
+    tracing::info!(
+        "{}, peak memory {}{of}{spilled}",
+        words::time(session.elapsed()),
+        bytes(peak)
+    );
 }
 
 fn note(session: &Session, config: &Config, summary: &Summary) {
-    let paths: Vec<Value> = config.inputs.iter().map(|path| path.display().to_string().into()).collect();
+    let paths: Vec<Value> = config
+        .inputs
+        .iter()
+        .map(|path| path.display().to_string().into())
+        .collect();
     session.note("inputs", paths);
     session.note("output", config.output.display().to_string());
     session.note("parameters", parameters(config));
     session.note("counts", counts(summary));
     let spilled = summary.spilled_bytes;
-    session.note("bytes", json!({"output": summary.database.file_bytes, "temporary": spilled}));
+    session.note(
+        "bytes",
+        json!({"output": summary.database.file_bytes, "temporary": spilled}),
+    );
 }
 
 fn parameters(config: &Config) -> Value {

@@ -42,14 +42,19 @@ impl Man {
 
 fn find<'a>(root: &'a clap::Command, verb: &[String]) -> Result<&'a clap::Command> {
     verb.iter().try_fold(root, |command, word| {
-        command.find_subcommand(word).ok_or_else(|| Failure::usage(format!("there is no verb \"{}\"", verb.join(" "))))
+        command
+            .find_subcommand(word)
+            .ok_or_else(|| Failure::usage(format!("there is no verb \"{}\"", verb.join(" "))))
     })
 }
 
 fn write_pages(command: &clap::Command, folder: &Path) -> Result<()> {
     let page = page(command);
     sink::write_all(Some(&folder.join(page.get_filename())), &render(command)?)?;
-    command.get_subcommands().filter(|verb| !verb.is_hide_set()).try_for_each(|verb| write_pages(verb, folder))
+    command
+        .get_subcommands()
+        .filter(|verb| !verb.is_hide_set())
+        .try_for_each(|verb| write_pages(verb, folder))
 }
 
 fn page(command: &clap::Command) -> Page {
@@ -59,6 +64,8 @@ fn page(command: &clap::Command) -> Page {
 
 fn render(command: &clap::Command) -> Result<Vec<u8>> {
     let mut text = Vec::new();
-    page(command).render(&mut text).map_err(|error| Failure::new(Code::Internal, error))?;
+    page(command)
+        .render(&mut text)
+        .map_err(|error| Failure::new(Code::Internal, error))?;
     Ok(text)
 }

@@ -14,9 +14,11 @@ Examples:
   gyrase mpi-setup --mpicc mpicc.mpich     for another one, beside it
   mpirun -n 4 gyrase count reads.fq -o s.gyk";
 
-/// Let `gyrase count` run under mpirun and srun: compile a small library for the MPI that is installed here.
+/// Let `gyrase count` run under mpirun and srun: compile a small library for the MPI that is
+/// installed here.
 ///
-/// Once for each MPI, on a machine that has its compiler. Gyrase loads the library when a launcher starts it; nothing else changes.
+/// Once for each MPI, on a machine that has its compiler. Gyrase loads the library when a launcher
+/// starts it; nothing else changes.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct MpiSetup {
@@ -24,7 +26,8 @@ pub struct MpiSetup {
     #[arg(long, value_name = "PATH", default_value = "mpicc")]
     mpicc: PathBuf,
 
-    /// Where the library goes [default: $GYRASE_MPI_DIR, else $XDG_DATA_HOME/gyrase, else ~/.local/share/gyrase]
+    /// Where the library goes [default: $GYRASE_MPI_DIR, else $XDG_DATA_HOME/gyrase, else
+    /// ~/.local/share/gyrase]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
 }
@@ -37,7 +40,10 @@ impl MpiSetup {
         let is_found = folder().is_ok_and(|folder| folder == target);
         let setting = match is_found {
             true => String::new(),
-            false => format!("set for every run:  export GYRASE_MPI_DIR={}\n", target.display()),
+            false => format!(
+                "set for every run:  export GYRASE_MPI_DIR={}\n",
+                target.display()
+            ),
         };
         let text = format!(
             "installed {} for {} ({})\n{setting}try it:  mpirun -n 2 gyrase count reads.fq -o sample.gyk\n",

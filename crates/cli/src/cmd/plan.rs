@@ -45,7 +45,8 @@ enum Verb {
     Classify(Box<Classify>),
 }
 
-/// What else `gyrase count` takes and the prediction does not depend on, so that its command line can be given as it is.
+/// What else `gyrase count` takes and the prediction does not depend on, so that its command line
+/// can be given as it is.
 #[derive(Debug, Args)]
 struct Rest {
     #[arg(long, short, hide = true)]
@@ -74,7 +75,10 @@ fn count(what: &What, session: &Session) -> Result<()> {
     let config = what.config(session, Path::new(""), false, None)?;
     session.keep_apart(what.lists().iter().chain(&config.inputs), [])?;
     let plan = gyrase_count::plan(&config)?;
-    session.note("counts", json!({"bases": bounds(plan.bases), "super_kmer_bytes": bounds(plan.super_kmers)}));
+    session.note(
+        "counts",
+        json!({"bases": bounds(plan.bases), "super_kmer_bytes": bounds(plan.super_kmers)}),
+    );
     session.note(
         "bytes",
         json!({"memory": plan.memory, "least_memory": plan.least_memory, "temporary": bounds(plan.tmp)}),
@@ -96,11 +100,27 @@ fn table(plan: &Prediction, config: &Config) -> String {
         let _ = writeln!(text, "{name:<16}{value}");
     };
     row("bases", shown(plan.bases, grouped));
-    let up_to = if plan.bases.most.is_some() { "" } else { "up to " };
-    row("memory", format!("{up_to}{} of the {} allowed", bytes(plan.memory), bytes(config.memory)));
+    let up_to = if plan.bases.most.is_some() {
+        ""
+    } else {
+        "up to "
+    };
+    row(
+        "memory",
+        format!(
+            "{up_to}{} of the {} allowed",
+            bytes(plan.memory),
+            bytes(config.memory)
+        ),
+    );
     row("least memory", bytes(plan.least_memory));
     row("temporary disk", temporary(plan, config));
-    let time = |seconds: f64| format!("about {}", words::time(Duration::from_secs_f64(seconds.max(0.01))));
+    let time = |seconds: f64| {
+        format!(
+            "about {}",
+            words::time(Duration::from_secs_f64(seconds.max(0.01)))
+        )
+    };
     row("time", plan.seconds.map_or(UNKNOWN.into(), time));
     text
 }
@@ -126,7 +146,11 @@ fn temporary(plan: &Prediction, config: &Config) -> String {
                 format!(
                     "up to {}, all that {}",
                     bytes(room),
-                    if config.max_tmp == Some(room) { "--max-tmp allows" } else { "is free" }
+                    if config.max_tmp == Some(room) {
+                        "--max-tmp allows"
+                    } else {
+                        "is free"
+                    }
                 )
             });
             format!("{}, {room} in {folder}", shown(plan.tmp, bytes))

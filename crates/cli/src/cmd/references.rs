@@ -1,4 +1,5 @@
-//! References and their taxa, as `gyrase db build`, `gyrase db add` and `gyrase classify --refs` take them.
+//! References and their taxa, as `gyrase db build`, `gyrase db add` and `gyrase classify --refs`
+//! take them.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -22,26 +23,37 @@ const COMPRESSIONS: [&str; 5] = ["gz", "bgz", "zst", "bz2", "xz"];
 /// Tables of taxids up to this size, in bytes, are kept whole in memory.
 const SMALL: u64 = 16 << 20;
 
-/// What is added to a database is read into buffers that have one share of the memory; the lists that are made of them and of it have another.
+/// What is added to a database is read into buffers that have one share of the memory; the lists
+/// that are made of them and of it have another.
 pub const SHARES: u64 = 2;
 
 /// References that a warning names.
 pub const NAMED: usize = 3;
 
-/// The files that are meant, none where none is named: lists are read, folders are searched, their files in the order of their names.
+/// The files that are meant, none where none is named: lists are read, folders are searched, their
+/// files in the order of their names.
 pub fn files(named: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     if named.is_empty() {
         return Ok(files);
     }
     for path in gyrase_fastx::expand_lists(named)? {
-        if path.is_dir() { files.extend(files_in(&path)?) } else { files.push(path) }
+        if path.is_dir() {
+            files.extend(files_in(&path)?)
+        } else {
+            files.push(path)
+        }
     }
     Ok(files)
 }
 
 fn files_in(folder: &Path) -> Result<Vec<PathBuf>> {
-    let unreadable = |error| Failure::usage(format!("cannot read the folder {}: {error}", folder.display()));
+    let unreadable = |error| {
+        Failure::usage(format!(
+            "cannot read the folder {}: {error}",
+            folder.display()
+        ))
+    };
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(unreadable)? {
         let path = entry.map_err(unreadable)?.path();
@@ -59,7 +71,9 @@ fn files_in(folder: &Path) -> Result<Vec<PathBuf>> {
 
 fn is_reference(path: &Path) -> bool {
     let has = |path: &Path, endings: &[&str]| {
-        path.extension().and_then(|ending| ending.to_str()).is_some_and(|ending| endings.contains(&ending))
+        path.extension()
+            .and_then(|ending| ending.to_str())
+            .is_some_and(|ending| endings.contains(&ending))
     };
     has(path, &ENDINGS) || has(path, &COMPRESSIONS) && has(&path.with_extension(""), &ENDINGS)
 }
@@ -77,21 +91,34 @@ impl Taxa {
     /// Reads a taxonomy, and of the tables `maps` what they say of the references.
     pub fn read(taxonomy: &Path, maps: &[PathBuf], references: &[PathBuf]) -> Result<Taxa> {
         let source = taxonomy::read(taxonomy)?;
-        Ok(Taxa { taxonomy: source.taxonomy, table: source.map, maps: Taxa::tables(maps, references)? })
+        Ok(Taxa {
+            taxonomy: source.taxonomy,
+            table: source.map,
+            maps: Taxa::tables(maps, references)?,
+        })
     }
 
     /// Takes the taxonomy of a database, and of the tables `maps` what they say of the references.
     pub fn of_database(base: &Index, maps: &[PathBuf], references: &[PathBuf]) -> Result<Taxa> {
         let maps = Taxa::tables(maps, references)?;
-        Ok(Taxa { taxonomy: base.taxonomy.clone(), table: TaxonMap::default(), maps })
+        Ok(Taxa {
+            taxonomy: base.taxonomy.clone(),
+            table: TaxonMap::default(),
+            maps,
+        })
     }
 
     fn tables(maps: &[PathBuf], references: &[PathBuf]) -> Result<TaxonMap> {
-        let size: u64 = maps.iter().map(|path| path.metadata().map_or(0, |there| there.len())).sum();
+        let size: u64 = maps
+            .iter()
+            .map(|path| path.metadata().map_or(0, |there| there.len()))
+            .sum();
         let mut wanted = TaxonMap::keeping_all();
         if size > SMALL {
             wanted = TaxonMap::default();
-            references.iter().try_for_each(|file| want(&mut wanted, file))?;
+            references
+                .iter()
+                .try_for_each(|file| want(&mut wanted, file))?;
         }
         for path in maps {
             wanted.read(path)?;
@@ -107,7 +134,8 @@ impl Taxa {
         }
     }
 
-    /// Builds a database, in memory when there is no `output`; names some of the references without a taxon.
+    /// Builds a database, in memory when there is no `output`; names some of the references without
+    /// a taxon.
     pub fn build(
         &self,
         references: Vec<PathBuf>,
@@ -123,14 +151,19 @@ impl Taxa {
             assigned.taxon()
         };
         let taken = admit(session)?;
-        let config = BuildConfig { resume, ..config(references, output, parameters, session, taken) };
-        let built = session.shown(|progress| build(&config, &self.taxonomy, &mut taxon_of, progress));
+        let config = BuildConfig {
+            resume,
+            ..config(references, output, parameters, session, taken)
+        };
+        let built =
+            session.shown(|progress| build(&config, &self.taxonomy, &mut taxon_of, progress));
         let built = built.map_err(|error| of_whole(error, taken))?;
         without.warn(built.0.without_taxon, built.0.targets);
         Ok(built)
     }
 
-    /// Adds references to a database; names some of those without a taxon. `closed`: a taxid that the taxonomy lacks ends it.
+    /// Adds references to a database; names some of those without a taxon. `closed`: a taxid that
+    /// the taxonomy lacks ends it.
     pub fn add(
         &self,
         base: &Index,
@@ -139,11 +172,13 @@ impl Taxa {
         closed: bool,
         session: &Session,
     ) -> Result<Changed> {
-        let (mut without, mut foreign, progress) = (Without::among(&references), None, &session.progress);
+        let (mut without, mut foreign, progress) =
+            (Without::among(&references), None, &session.progress);
         let mut taxon_of = |header: &str, file: &Path| {
             let assigned = self.assign(header, file);
             without.note(header, file, assigned);
-            if let (true, Assigned::Unknown(taxid) | Assigned::Deleted(taxid)) = (closed, assigned) {
+            if let (true, Assigned::Unknown(taxid) | Assigned::Deleted(taxid)) = (closed, assigned)
+            {
                 foreign.get_or_insert_with(|| format!("{} has taxid {taxid}", shown(header, file)));
                 progress.cancel();
             }
@@ -151,7 +186,8 @@ impl Taxa {
         };
         let taken = admit(session)?;
         let config = config(references, Some(output), base.parameters, session, taken);
-        let added = session.shown(|progress| edit::add(base, &config, &self.taxonomy, &mut taxon_of, progress));
+        let added = session
+            .shown(|progress| edit::add(base, &config, &self.taxonomy, &mut taxon_of, progress));
         if let Some(foreign) = foreign {
             let base = base.features.path().display();
             return Err(Failure::usage(format!(
@@ -162,8 +198,15 @@ impl Taxa {
             EditError::Build(error) => EditError::Build(of_whole(error, taken)),
             error => error,
         })?;
-        let before = base.targets.iter().filter(|target| target.taxon.is_none()).count();
-        let (new, all) = (added.database.without_taxon - before, added.database.targets - base.targets.len());
+        let before = base
+            .targets
+            .iter()
+            .filter(|target| target.taxon.is_none())
+            .count();
+        let (new, all) = (
+            added.database.without_taxon - before,
+            added.database.targets - base.targets.len(),
+        );
         without.warn(new, all);
         Ok(added)
     }
@@ -171,10 +214,15 @@ impl Taxa {
 
 /// A reference in a message: the first word of its header, and its file.
 fn shown(header: &str, file: &Path) -> String {
-    format!("{} in {}", header.split_whitespace().next().unwrap_or_default(), file.display())
+    format!(
+        "{} in {}",
+        header.split_whitespace().next().unwrap_or_default(),
+        file.display()
+    )
 }
 
-/// The first references without a taxon, in order of files, whatever the order in which they are read.
+/// The first references without a taxon, in order of files, whatever the order in which they are
+/// read.
 struct Without {
     files: HashMap<PathBuf, usize>,
     named: Vec<(usize, String)>,
@@ -182,7 +230,10 @@ struct Without {
 
 impl Without {
     fn among(files: &[PathBuf]) -> Without {
-        Without { files: files.iter().cloned().zip(0..).collect(), named: Vec::new() }
+        Without {
+            files: files.iter().cloned().zip(0..).collect(),
+            named: Vec::new(),
+        }
     }
 
     /// Keeps a sentence on a reference that has no taxon, if it is among the first.
@@ -193,7 +244,10 @@ impl Without {
         let number = self.files.get(file).copied().unwrap_or(usize::MAX);
         let behind = self.named.partition_point(|&(other, _)| other <= number);
         if behind < NAMED {
-            self.named.insert(behind, (number, format!("{} {assigned}", shown(header, file))));
+            self.named.insert(
+                behind,
+                (number, format!("{} {assigned}", shown(header, file))),
+            );
             self.named.truncate(NAMED);
         }
     }
@@ -205,22 +259,38 @@ impl Without {
         }
         if some == all {
             // Said under --quiet too: such a database is of no use.
-            tracing::error!("no reference has a taxon, so no read will get one; name what says it with --map");
+            tracing::error!(
+                "no reference has a taxon, so no read will get one; name what says it with --map"
+            );
         }
         let (some, all) = (grouped(some as u64), grouped(all as u64));
-        tracing::warn!("{some} of {all} references have no taxon, and no read will be classified by them; the first:");
-        self.named.iter().for_each(|(_, one)| tracing::warn!("  {one}"));
+        tracing::warn!(
+            "{some} of {all} references have no taxon, and no read will be classified by them; the first:"
+        );
+        self.named
+            .iter()
+            .for_each(|(_, one)| tracing::warn!("  {one}"));
     }
 }
 
-/// Refuses a build that cannot keep within its memory; the bytes that this process has taken so far.
+/// Refuses a build that cannot keep within its memory; the bytes that this process has taken so
+/// far.
 fn admit(session: &Session) -> Result<u64> {
     let taken = machine::peak_memory();
     let least = taken + BuildConfig::least_memory(session.threads);
     if session.memory < least {
-        let (given, threads) = (bytes(session.memory), things(session.threads as u64, "thread"));
-        let what = format!("a build with {threads} needs at least {}, not {given}", bytes(least));
-        return Err(Failure::new(Code::Memory, format!("{what}; raise --memory or lower --threads")));
+        let (given, threads) = (
+            bytes(session.memory),
+            things(session.threads as u64, "thread"),
+        );
+        let what = format!(
+            "a build with {threads} needs at least {}, not {given}",
+            bytes(least)
+        );
+        return Err(Failure::new(
+            Code::Memory,
+            format!("{what}; raise --memory or lower --threads"),
+        ));
     }
     Ok(taken)
 }
@@ -228,9 +298,17 @@ fn admit(session: &Session) -> Result<u64> {
 /// The same error, in bytes of the whole process, which had `taken` some before.
 fn of_whole(error: BuildError, taken: u64) -> BuildError {
     match error {
-        BuildError::Memory { what, needed, given, or } => {
-            BuildError::Memory { what, needed: needed + taken, given: given + taken, or }
-        }
+        BuildError::Memory {
+            what,
+            needed,
+            given,
+            or,
+        } => BuildError::Memory {
+            what,
+            needed: needed + taken,
+            given: given + taken,
+            or,
+        },
         error => error,
     }
 }

@@ -14,7 +14,8 @@ pub const STAGES: usize = 1;
 /// The beginning of the file, up to its first event, which says what process 0 is.
 pub fn head(ranks: usize, command: &str) -> String {
     let about = json!({"gyrase": env!("CARGO_PKG_VERSION"), "trace": VERSION, "ranks": ranks, "command": command});
-    let first = json!({"ph": "M", "name": "process_sort_index", "pid": 0, "args": {"sort_index": 0}});
+    let first =
+        json!({"ph": "M", "name": "process_sort_index", "pid": 0, "args": {"sort_index": 0}});
     format!("{{\"displayTimeUnit\":\"ms\",\"otherData\":{about},\"traceEvents\":[\n{first}")
 }
 
@@ -35,18 +36,34 @@ impl Place {
     pub fn process(self, out: &mut String, name: &str, label: &str) {
         self.meta(out, "process_name", None, &json!({"name": name}));
         self.meta(out, "process_labels", None, &json!({"labels": label}));
-        self.meta(out, "process_sort_index", None, &json!({"sort_index": self.rank}));
+        self.meta(
+            out,
+            "process_sort_index",
+            None,
+            &json!({"sort_index": self.rank}),
+        );
     }
 
     /// Names a thread.
     pub fn thread(self, out: &mut String, track: usize, name: &str) {
         self.meta(out, "thread_name", Some(track), &json!({"name": name}));
-        self.meta(out, "thread_sort_index", Some(track), &json!({"sort_index": track}));
+        self.meta(
+            out,
+            "thread_sort_index",
+            Some(track),
+            &json!({"sort_index": track}),
+        );
     }
 
     fn meta(self, out: &mut String, name: &str, track: Option<usize>, args: &Value) {
         let thread = track.map_or(String::new(), |track| format!(",\"tid\":{track}"));
-        line(out, format_args!("{{\"ph\":\"M\",\"name\":\"{name}\",\"pid\":{}{thread},\"args\":{args}}}", self.rank));
+        line(
+            out,
+            format_args!(
+                "{{\"ph\":\"M\",\"name\":\"{name}\",\"pid\":{}{thread},\"args\":{args}}}",
+                self.rank
+            ),
+        );
     }
 
     /// A stage of the run, from and to the nanoseconds of the process.
@@ -71,25 +88,49 @@ impl Place {
             // Writing to a string cannot fail.
             let _ = write!(args, "{comma}\"{name}\":{value}");
         };
-        event.instance.into_iter().for_each(|instance| add("instance", instance.to_string()));
-        event.bytes.into_iter().for_each(|bytes| add("bytes", bytes.to_string()));
+        event
+            .instance
+            .into_iter()
+            .for_each(|instance| add("instance", instance.to_string()));
+        event
+            .bytes
+            .into_iter()
+            .for_each(|bytes| add("bytes", bytes.to_string()));
         if event.own != event.time {
             add("own", micros(event.own));
         }
-        let place = format!("\"cat\":\"gyrase\",\"name\":\"{name}\",\"pid\":{rank},\"tid\":{track},\"ts\":{ts}");
+        let place = format!(
+            "\"cat\":\"gyrase\",\"name\":\"{name}\",\"pid\":{rank},\"tid\":{track},\"ts\":{ts}"
+        );
         if event.beside {
             let (id, end) = (event.start, micros(event.start + event.time + self.shift));
             let id = format!("\"id2\":{{\"local\":\"{name} {id}\"}}");
-            line(out, format_args!("{{\"ph\":\"b\",{place},{id},\"dur\":{dur},\"args\":{{{args}}}}}"));
-            let place = format!("\"cat\":\"gyrase\",\"name\":\"{name}\",\"pid\":{rank},\"tid\":{track},\"ts\":{end}");
+            line(
+                out,
+                format_args!("{{\"ph\":\"b\",{place},{id},\"dur\":{dur},\"args\":{{{args}}}}}"),
+            );
+            let place = format!(
+                "\"cat\":\"gyrase\",\"name\":\"{name}\",\"pid\":{rank},\"tid\":{track},\"ts\":{end}"
+            );
             line(out, format_args!("{{\"ph\":\"e\",{place},{id}}}"));
         } else {
-            line(out, format_args!("{{\"ph\":\"X\",{place},\"dur\":{dur},\"args\":{{{args}}}}}"));
+            line(
+                out,
+                format_args!("{{\"ph\":\"X\",{place},\"dur\":{dur},\"args\":{{{args}}}}}"),
+            );
         }
     }
 
     /// The sums over spans that were folded. Viewers skip them.
-    pub fn folded(self, out: &mut String, track: usize, kind: &Kind, folded: &Folded, stage: &str, kept: &Kept) {
+    pub fn folded(
+        self,
+        out: &mut String,
+        track: usize,
+        kind: &Kind,
+        folded: &Folded,
+        stage: &str,
+        kept: &Kept,
+    ) {
         let Folded { spans, own, bytes } = *folded;
         let (at, call) = (kept.text(kind.at), kept.text(kind.call));
         let own = own as f64 / 1000.0;
@@ -104,7 +145,10 @@ pub const FOLDED: &str = "gyrase_folded";
 fn words(kept: &Kept, at: u8, call: u8) -> String {
     let words = [("at", kept.text(at)), ("call", kept.text(call))];
     let words = words.iter().filter(|word| !word.1.is_empty());
-    words.map(|(name, word)| format!("\"{name}\":{}", Value::from(*word))).collect::<Vec<_>>().join(",")
+    words
+        .map(|(name, word)| format!("\"{name}\":{}", Value::from(*word)))
+        .collect::<Vec<_>>()
+        .join(",")
 }
 
 fn line(out: &mut String, event: std::fmt::Arguments<'_>) {

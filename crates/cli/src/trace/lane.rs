@@ -1,4 +1,5 @@
-//! What one thread did: its spans, as many as there is room for, and sums of the shortest of the rest.
+//! What one thread did: its spans, as many as there is room for, and sums of the shortest of the
+//! rest.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -84,7 +85,11 @@ pub struct Kept {
 impl Lane {
     /// The lane of a thread of this name.
     pub fn new(name: String) -> Lane {
-        Lane { name, free: AtomicBool::new(false), kept: Mutex::default() }
+        Lane {
+            name,
+            free: AtomicBool::new(false),
+            kept: Mutex::default(),
+        }
     }
 
     /// Takes the lane over if its thread, of the same name, is gone.
@@ -92,16 +97,27 @@ impl Lane {
         self.name == name && self.free.swap(false, Relaxed)
     }
 
-    /// Keeps or folds a span, where there is room for `room` of them. No thread but its own takes the lock while the run goes on.
+    /// Keeps or folds a span, where there is room for `room` of them. No thread but its own takes
+    /// the lock while the run goes on.
     pub fn add(&self, event: Event, at: &str, call: &str, room: usize) {
-        let mut kept = self.kept.lock().expect("no thread panics while it holds its lane");
-        let event = Event { at: kept.word(at), call: kept.word(call), ..event };
+        let mut kept = self
+            .kept
+            .lock()
+            .expect("no thread panics while it holds its lane");
+        let event = Event {
+            at: kept.word(at),
+            call: kept.word(call),
+            ..event
+        };
         kept.add(event, room);
     }
 
     /// What there is.
     pub fn kept(&self) -> Kept {
-        self.kept.lock().expect("no thread panics while it holds its lane").clone()
+        self.kept
+            .lock()
+            .expect("no thread panics while it holds its lane")
+            .clone()
     }
 }
 
@@ -124,7 +140,9 @@ impl Kept {
 
     /// The text of a word.
     pub fn text(&self, word: Word) -> &str {
-        self.words.get(usize::from(word).wrapping_sub(1)).map_or("", String::as_str)
+        self.words
+            .get(usize::from(word).wrapping_sub(1))
+            .map_or("", String::as_str)
     }
 
     fn add(&mut self, event: Event, room: usize) {
@@ -143,7 +161,10 @@ impl Kept {
         let middle = weights.len() / 2;
         let (_, &mut median, _) = weights.select_nth_unstable(middle);
         self.shortest = median;
-        let mut equal = weights[middle..].iter().filter(|&&weight| weight == median).count();
+        let mut equal = weights[middle..]
+            .iter()
+            .filter(|&&weight| weight == median)
+            .count();
         for event in std::mem::take(&mut self.events) {
             let keep = match weight(&event).cmp(&median) {
                 std::cmp::Ordering::Less => false,
@@ -163,17 +184,36 @@ impl Kept {
     }
 
     fn fold(&mut self, event: Event) {
-        let Event { stage, name, at, call, .. } = event;
-        let folded = self.folded.entry(Kind { stage, name, at, call }).or_default();
+        let Event {
+            stage,
+            name,
+            at,
+            call,
+            ..
+        } = event;
+        let folded = self
+            .folded
+            .entry(Kind {
+                stage,
+                name,
+                at,
+                call,
+            })
+            .or_default();
         folded.spans += 1;
         folded.own += event.own;
         folded.bytes += event.bytes.unwrap_or(0);
     }
 }
 
-/// What is kept longest: collectives, which must be seen on all ranks to be understood, then what took long.
+/// What is kept longest: collectives, which must be seen on all ranks to be understood, then what
+/// took long.
 fn weight(event: &Event) -> u64 {
-    if event.at == COLLECTIVE { u64::MAX } else { event.time }
+    if event.at == COLLECTIVE {
+        u64::MAX
+    } else {
+        event.time
+    }
 }
 
 #[cfg(test)]
@@ -201,10 +241,15 @@ mod tests {
         for room in [2, 3, 16, 17] {
             let lane = Lane::new("worker 0".into());
             let times: Vec<u64> = (0..1000).map(|n| n * 7919 % 1009).collect();
-            times.iter().for_each(|&time| lane.add(event(time), "", "", room));
+            times
+                .iter()
+                .for_each(|&time| lane.add(event(time), "", "", room));
             lane.add(event(0), "collective", "sum", room);
             let kept = lane.kept();
-            assert!(kept.events.len() <= room && kept.events.iter().any(|event| event.at == COLLECTIVE), "{room}");
+            assert!(
+                kept.events.len() <= room && kept.events.iter().any(|event| event.at == COLLECTIVE),
+                "{room}"
+            );
             let folded: u64 = kept.folded.values().map(|folded| folded.own).sum();
             let own: u64 = kept.events.iter().map(|event| event.own).sum();
             assert_eq!(folded + own, times.iter().sum::<u64>(), "{room}");

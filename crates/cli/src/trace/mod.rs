@@ -1,8 +1,10 @@
 //! `--trace`: what every thread did and when, gathered while it runs.
 //!
-//! The spans are those of target `gyrase::trace`, which the libraries open around batches and waits. Every thread has a lane of
-//! its own, so that none waits for another, with room for a bounded number of spans; where there are more, the shortest are folded
-//! into sums. A span is opened and closed by one thread; one that is never entered was under way *beside* what the thread did.
+//! The spans are those of target `gyrase::trace`, which the libraries open around batches and
+//! waits. Every thread has a lane of its own, so that none waits for another, with room for a
+//! bounded number of spans; where there are more, the shortest are folded into sums. A span is
+//! opened and closed by one thread; one that is never entered was under way *beside* what the
+//! thread did.
 
 mod json;
 mod lane;
@@ -29,7 +31,8 @@ pub use write::{START, write};
 /// Spans of that target are traced.
 pub const TARGET: &str = "gyrase::trace";
 
-/// The most spans of a thread that are kept: 2 MiB, which the overhead of a thread that `--memory` allows for has room for.
+/// The most spans of a thread that are kept: 2 MiB, which the overhead of a thread that `--memory`
+/// allows for has room for.
 const ROOM: usize = 1 << 15;
 /// About the most spans of a file: 300 MB, which viewers still open.
 const ROOM_OF_ALL: usize = 1 << 21;
@@ -65,9 +68,13 @@ impl Tracer {
         }))
     }
 
-    /// Says how many threads of how many processes there will be, so that the file of all does not get too large.
+    /// Says how many threads of how many processes there will be, so that the file of all does not
+    /// get too large.
     pub fn expect_threads(&self, threads: usize) {
-        self.0.room.store((ROOM_OF_ALL / threads.max(1)).clamp(LEAST_ROOM, ROOM), Relaxed);
+        self.0.room.store(
+            (ROOM_OF_ALL / threads.max(1)).clamp(LEAST_ROOM, ROOM),
+            Relaxed,
+        );
     }
 
     fn now(&self) -> u64 {
@@ -78,7 +85,11 @@ impl Tracer {
     fn lane(&self) -> Arc<Lane> {
         let thread = std::thread::current();
         let name = thread.name().unwrap_or("helper");
-        let mut lanes = self.0.lanes.lock().expect("no thread panics while it holds the lanes");
+        let mut lanes = self
+            .0
+            .lanes
+            .lock()
+            .expect("no thread panics while it holds the lanes");
         if let Some(lane) = lanes.iter().find(|lane| lane.take_over(name)) {
             return Arc::clone(lane);
         }
@@ -91,7 +102,11 @@ impl Tracer {
     fn own<T>(&self, work: impl FnOnce(&mut Own) -> T) -> T {
         OWN.with_borrow_mut(|own| match own {
             Some(own) if Arc::ptr_eq(&own.of, &self.0) => work(own),
-            _ => work(own.insert(Own { of: Arc::clone(&self.0), lane: self.lane(), open: Vec::new() })),
+            _ => work(own.insert(Own {
+                of: Arc::clone(&self.0),
+                lane: self.lane(),
+                open: Vec::new(),
+            })),
         })
     }
 
@@ -99,16 +114,44 @@ impl Tracer {
     fn close(&self, id: &Id, beside: bool) {
         let now = self.now();
         self.own(|own| {
-            let place = own.open.iter().rposition(|open| open.id == id.into_u64() && open.entered != beside);
-            let Some(open) = place.map(|place| own.open.remove(place)) else { return };
+            let place = own
+                .open
+                .iter()
+                .rposition(|open| open.id == id.into_u64() && open.entered != beside);
+            let Some(open) = place.map(|place| own.open.remove(place)) else {
+                return;
+            };
             let time = now.saturating_sub(open.start);
             if let Some(outer) = own.open.iter_mut().rfind(|outer| outer.entered && !beside) {
                 outer.inner += time;
             }
-            let Fields { bytes, instance, at, call, .. } = open.fields;
-            let (name, start, own_time, stage) = (open.name, open.start, time.saturating_sub(open.inner), open.stage);
-            let event = Event { name, start, time, own: own_time, bytes, instance, at: 0, call: 0, stage, beside };
-            own.lane.add(event, at.as_str(), call.as_str(), self.0.room.load(Relaxed));
+            let Fields {
+                bytes,
+                instance,
+                at,
+                call,
+                ..
+            } = open.fields;
+            let (name, start, own_time, stage) = (
+                open.name,
+                open.start,
+                time.saturating_sub(open.inner),
+                open.stage,
+            );
+            let event = Event {
+                name,
+                start,
+                time,
+                own: own_time,
+                bytes,
+                instance,
+                at: 0,
+                call: 0,
+                stage,
+                beside,
+            };
+            own.lane
+                .add(event, at.as_str(), call.as_str(), self.0.room.load(Relaxed));
         });
     }
 }
@@ -182,8 +225,19 @@ impl<S: Subscriber> Layer<S> for Tracer {
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, _: Context<'_, S>) {
         let mut fields = Fields::default();
         attributes.record(&mut fields);
-        let (name, stage) = (attributes.metadata().name(), self.0.stage.load(Relaxed) as u16);
-        let open = Open { id: id.into_u64(), name, start: self.now(), entered: false, inner: 0, stage, fields };
+        let (name, stage) = (
+            attributes.metadata().name(),
+            self.0.stage.load(Relaxed) as u16,
+        );
+        let open = Open {
+            id: id.into_u64(),
+            name,
+            start: self.now(),
+            entered: false,
+            inner: 0,
+            stage,
+            fields,
+        };
         self.own(|own| own.open.push(open));
     }
 
@@ -216,7 +270,11 @@ impl<S: Subscriber> Layer<S> for Tracer {
         let mut fields = Fields::default();
         event.record(&mut fields);
         if !fields.stage.is_empty() {
-            let mut stages = self.0.stages.lock().expect("no thread panics while it holds the stages");
+            let mut stages = self
+                .0
+                .stages
+                .lock()
+                .expect("no thread panics while it holds the stages");
             stages.push((fields.stage, self.now()));
             self.0.stage.store(stages.len(), Relaxed);
         }
@@ -234,11 +292,18 @@ mod tests {
         let subscriber = tracing_subscriber::registry().with(tracer.clone());
         std::thread::scope(|scope| {
             let thread = std::thread::Builder::new().name("main".into());
-            let thread = thread.spawn_scoped(scope, || tracing::subscriber::with_default(subscriber, work)).unwrap();
+            let thread = thread
+                .spawn_scoped(scope, || {
+                    tracing::subscriber::with_default(subscriber, work)
+                })
+                .unwrap();
             thread.join().unwrap();
         });
         let lanes = tracer.0.lanes.lock().unwrap();
-        lanes.iter().map(|lane| (lane.name.clone(), lane.kept())).collect()
+        lanes
+            .iter()
+            .map(|lane| (lane.name.clone(), lane.kept()))
+            .collect()
     }
 
     #[test]
@@ -252,15 +317,29 @@ mod tests {
             read.record("bytes", 7u64);
             drop(read);
             drop(parse);
-            info_span!(target: TARGET, "wait", at = "collective", call = "sum", instance = 3u64).in_scope(|| {});
+            info_span!(target: TARGET, "wait", at = "collective", call = "sum", instance = 3u64)
+                .in_scope(|| {});
         });
-        let [(name, kept)] = &lanes[..] else { panic!("{lanes:?}") };
-        let [read, parse, wait] = &kept.events[..] else { panic!("{kept:?}") };
-        assert_eq!((name.as_str(), read.name, read.bytes, read.own), ("main", "read", Some(7), read.time));
-        assert_eq!((parse.name, parse.bytes, parse.own), ("parse", Some(5), parse.time - read.time));
+        let [(name, kept)] = &lanes[..] else {
+            panic!("{lanes:?}")
+        };
+        let [read, parse, wait] = &kept.events[..] else {
+            panic!("{kept:?}")
+        };
+        assert_eq!(
+            (name.as_str(), read.name, read.bytes, read.own),
+            ("main", "read", Some(7), read.time)
+        );
+        assert_eq!(
+            (parse.name, parse.bytes, parse.own),
+            ("parse", Some(5), parse.time - read.time)
+        );
         assert!(parse.start <= read.start && read.start + read.time <= parse.start + parse.time);
         assert!(read.time >= 2_000_000, "{read:?}");
-        assert_eq!((kept.text(wait.at), kept.text(wait.call), wait.instance), ("collective", "sum", Some(3)));
+        assert_eq!(
+            (kept.text(wait.at), kept.text(wait.call), wait.instance),
+            ("collective", "sum", Some(3))
+        );
         assert_eq!(wait.stage, 1);
     }
 
@@ -275,8 +354,20 @@ mod tests {
             drop(count);
             drop(second);
         });
-        let events: Vec<_> = lanes[0].1.events.iter().map(|event| (event.name, event.instance, event.beside)).collect();
-        assert_eq!(events, [("round", Some(0), true), ("count", None, false), ("round", Some(1), true)]);
+        let events: Vec<_> = lanes[0]
+            .1
+            .events
+            .iter()
+            .map(|event| (event.name, event.instance, event.beside))
+            .collect();
+        assert_eq!(
+            events,
+            [
+                ("round", Some(0), true),
+                ("count", None, false),
+                ("round", Some(1), true)
+            ]
+        );
         assert_eq!(lanes[0].1.events[1].own, lanes[0].1.events[1].time);
     }
 
@@ -292,7 +383,10 @@ mod tests {
 
     #[test]
     fn there_is_less_room_where_there_are_more_threads() {
-        let (tracer, rooms) = (Tracer::new(), [(1, ROOM), (64, ROOM), (128, 1 << 14), (1 << 20, LEAST_ROOM)]);
+        let (tracer, rooms) = (
+            Tracer::new(),
+            [(1, ROOM), (64, ROOM), (128, 1 << 14), (1 << 20, LEAST_ROOM)],
+        );
         for (threads, room) in rooms {
             tracer.expect_threads(threads);
             assert_eq!(tracer.0.room.load(Relaxed), room);

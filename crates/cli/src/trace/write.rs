@@ -17,8 +17,9 @@ pub const START: &str = "start";
 /// Bytes of lines that the first process holds at a time.
 const AT_ONCE: usize = 32 << 20;
 
-/// Collective. Writes the spans of all processes to `path`, which the first one makes. This process's monotonic clock is `ahead`
-/// nanoseconds of the first one's. No process holds more than 32 MiB of lines at a time.
+/// Collective. Writes the spans of all processes to `path`, which the first one makes. This
+/// process's monotonic clock is `ahead` nanoseconds of the first one's. No process holds more than
+/// 32 MiB of lines at a time.
 ///
 /// # Errors
 /// The file cannot be written; another process failed.
@@ -26,7 +27,9 @@ pub fn write(tracer: &Tracer, path: &Path, world: &impl World, ahead: i64) -> Re
     let start = (tracer.0.clock - ahead).max(0) as u64;
     let zero = !world.max(&[!start])?[0];
     let mut lines = Lines::new(tracer, world.rank(), start - zero);
-    let mut file = (world.rank() == 0).then(|| File::create(path, world.ranks())).transpose()?;
+    let mut file = (world.rank() == 0)
+        .then(|| File::create(path, world.ranks()))
+        .transpose()?;
     let portion = AT_ONCE / world.ranks();
     loop {
         let portion = lines.next(portion);
@@ -57,7 +60,9 @@ impl File {
     }
 
     fn add(&mut self, bytes: &[u8]) -> Result<()> {
-        self.0.write_all(bytes).map_err(|source| self.0.error(source))?;
+        self.0
+            .write_all(bytes)
+            .map_err(|source| self.0.error(source))?;
         Ok(())
     }
 
@@ -66,7 +71,11 @@ impl File {
         let path = self.0.target().display().to_string();
         // A run is easily traced again: it need not wait for the disk.
         self.0.commit_unsynced()?;
-        tracing::info!("{path}: {}{}", things(kept, "span"), folded_as_words(folded));
+        tracing::info!(
+            "{path}: {}{}",
+            things(kept, "span"),
+            folded_as_words(folded)
+        );
         Ok(())
     }
 }
@@ -74,7 +83,10 @@ impl File {
 fn folded_as_words(folded: u64) -> String {
     match folded {
         0 => String::new(),
-        folded => format!("; of {} shorter ones there are only sums", words::grouped(folded)),
+        folded => format!(
+            "; of {} shorter ones there are only sums",
+            words::grouped(folded)
+        ),
     }
 }
 
@@ -94,14 +106,42 @@ struct Lines {
 
 impl Lines {
     fn new(tracer: &Tracer, rank: usize, shift: u64) -> Lines {
-        let lanes = tracer.0.lanes.lock().expect("no thread panics while it holds the lanes").clone();
-        let mut lanes: Vec<_> = lanes.into_iter().map(|lane| (place_of(&lane.name), lane)).collect();
+        let lanes = tracer
+            .0
+            .lanes
+            .lock()
+            .expect("no thread panics while it holds the lanes")
+            .clone();
+        let mut lanes: Vec<_> = lanes
+            .into_iter()
+            .map(|lane| (place_of(&lane.name), lane))
+            .collect();
         lanes.sort_by_key(|lane| lane.0);
-        let lanes: Vec<_> = lanes.into_iter().enumerate().map(|(n, (_, lane))| (STAGES + 1 + n, lane)).collect();
+        let lanes: Vec<_> = lanes
+            .into_iter()
+            .enumerate()
+            .map(|(n, (_, lane))| (STAGES + 1 + n, lane))
+            .collect();
         let mut stages = vec![(START.to_string(), 0)];
-        stages.extend(tracer.0.stages.lock().expect("no thread panics while it holds the stages").clone());
+        stages.extend(
+            tracer
+                .0
+                .stages
+                .lock()
+                .expect("no thread panics while it holds the stages")
+                .clone(),
+        );
         let (place, lanes) = (Place { rank, shift }, lanes.into_iter());
-        Lines { place, lanes, stages, end: tracer.now(), now: None, started: false, kept: 0, folded: 0 }
+        Lines {
+            place,
+            lanes,
+            stages,
+            end: tracer.now(),
+            now: None,
+            started: false,
+            kept: 0,
+            folded: 0,
+        }
     }
 
     /// Lines of about so many bytes, whole ones and at least one; nothing when there are no more.
@@ -120,10 +160,19 @@ impl Lines {
     }
 
     fn begin(&mut self, out: &mut String) {
-        let node = rustix::system::uname().nodename().to_string_lossy().into_owned();
-        self.place.process(out, &format!("rank {}", self.place.rank), &node);
+        let node = rustix::system::uname()
+            .nodename()
+            .to_string_lossy()
+            .into_owned();
+        self.place
+            .process(out, &format!("rank {}", self.place.rank), &node);
         self.place.thread(out, STAGES, "stages");
-        let ends = self.stages.iter().skip(1).map(|stage| stage.1).chain([self.end]);
+        let ends = self
+            .stages
+            .iter()
+            .skip(1)
+            .map(|stage| stage.1)
+            .chain([self.end]);
         for ((name, from), to) in self.stages.iter().zip(ends) {
             self.place.stage(out, name, *from, to);
         }
@@ -132,13 +181,18 @@ impl Lines {
     /// Adds some lines; false when there are none.
     fn go_on(&mut self, out: &mut String) -> bool {
         let Some((track, kept, given)) = &mut self.now else {
-            let Some((track, lane)) = self.lanes.next() else { return false };
+            let Some((track, lane)) = self.lanes.next() else {
+                return false;
+            };
             self.place.thread(out, track, &lane.name);
             let kept = lane.kept();
             self.kept += kept.events.len() as u64;
             for (kind, folded) in &kept.folded {
                 self.folded += folded.spans;
-                let stage = self.stages.get(usize::from(kind.stage)).map_or("", |stage| &stage.0);
+                let stage = self
+                    .stages
+                    .get(usize::from(kind.stage))
+                    .map_or("", |stage| &stage.0);
                 self.place.folded(out, track, kind, folded, stage, &kept);
             }
             self.now = Some((track, kept, 0));
@@ -177,13 +231,25 @@ mod tests {
     use super::super::{ROOM, Shared};
     use super::*;
 
-    /// A tracer that was made when its machine's clock showed `clock`, with so many spans of its main thread, a microsecond each.
+    /// A tracer that was made when its machine's clock showed `clock`, with so many spans of its
+    /// main thread, a microsecond each.
     fn tracer(clock: i64, spans: u64) -> Tracer {
         let lane = Lane::new("main".into());
         for start in 0..spans {
-            let (start, time, own, bytes, instance) = (start * 1000, 1000, 400, Some(7), Some(start));
-            let event =
-                Event { name: "wait", start, time, own, bytes, instance, at: 0, call: 0, stage: 0, beside: false };
+            let (start, time, own, bytes, instance) =
+                (start * 1000, 1000, 400, Some(7), Some(start));
+            let event = Event {
+                name: "wait",
+                start,
+                time,
+                own,
+                bytes,
+                instance,
+                at: 0,
+                call: 0,
+                stage: 0,
+                beside: false,
+            };
             lane.add(event, "collective", "sum", ROOM);
         }
         Tracer(Arc::new(Shared {
@@ -212,17 +278,33 @@ mod tests {
         assert_eq!(trace["otherData"]["ranks"], 3);
         let events = trace["traceEvents"].as_array().unwrap();
         for rank in 0..3 {
-            let spans: Vec<&Value> =
-                events.iter().filter(|event| event["pid"] == rank && event["cat"] == "gyrase").collect();
-            let starts: Vec<f64> = spans.iter().filter_map(|span| span["ts"].as_f64()).collect();
+            let spans: Vec<&Value> = events
+                .iter()
+                .filter(|event| event["pid"] == rank && event["cat"] == "gyrase")
+                .collect();
+            let starts: Vec<f64> = spans
+                .iter()
+                .filter_map(|span| span["ts"].as_f64())
+                .collect();
             let first = 1000.0 * rank as f64;
             assert_eq!(starts, [first, first + 1.0, first + 2.0]);
             let args = serde_json::json!({"at": "collective", "call": "sum", "instance": 2, "bytes": 7, "own": 0.4});
-            assert_eq!((&spans[2]["args"], &spans[2]["dur"]), (&args, &Value::from(1.0)));
-            let stages: Vec<&Value> =
-                events.iter().filter(|event| event["pid"] == rank && event["cat"] == "stage").collect();
-            assert_eq!((&stages[0]["name"], stages[0]["dur"].as_f64()), (&"start".into(), Some(0.01)));
-            assert_eq!((&stages[1]["name"], stages[1]["ts"].as_f64()), (&"read".into(), Some(first + 0.01)));
+            assert_eq!(
+                (&spans[2]["args"], &spans[2]["dur"]),
+                (&args, &Value::from(1.0))
+            );
+            let stages: Vec<&Value> = events
+                .iter()
+                .filter(|event| event["pid"] == rank && event["cat"] == "stage")
+                .collect();
+            assert_eq!(
+                (&stages[0]["name"], stages[0]["dur"].as_f64()),
+                (&"start".into(), Some(0.01))
+            );
+            assert_eq!(
+                (&stages[1]["name"], stages[1]["ts"].as_f64()),
+                (&"read".into(), Some(first + 0.01))
+            );
         }
     }
 
@@ -238,15 +320,26 @@ mod tests {
         let (whole, small) = (all(1 << 20), all(100));
         assert_eq!(whole.concat(), small.concat());
         assert!(whole.len() == 1 && small.len() > 100);
-        assert!(small.iter().all(|lines| lines.starts_with(",\n{") && lines.ends_with('}')));
+        assert!(
+            small
+                .iter()
+                .all(|lines| lines.starts_with(",\n{") && lines.ends_with('}'))
+        );
     }
 
     #[test]
     fn a_file_that_cannot_be_written_fails_all_processes() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("nowhere/t.json");
-        let done = threads::run(2, Steal::On, |process| write(&tracer(0, 1), &path, process, 0));
+        let done = threads::run(2, Steal::On, |process| {
+            write(&tracer(0, 1), &path, process, 0)
+        });
         assert!(done.iter().all(Result::is_err), "{done:?}");
-        assert!(done[0].as_ref().is_err_and(|failure| failure.message.contains("nowhere")), "{done:?}");
+        assert!(
+            done[0]
+                .as_ref()
+                .is_err_and(|failure| failure.message.contains("nowhere")),
+            "{done:?}"
+        );
     }
 }

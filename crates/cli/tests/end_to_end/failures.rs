@@ -2,7 +2,8 @@
 
 use crate::place::{Place, gzip};
 
-const READS: &str = "@one\nACGTACGTACGTACGTACGTACGTACGTACGTACGT\n+\nIIIIIIIIIIIIIIIIIIIIIIIIIIIIIIIIIIII\n";
+const READS: &str =
+    "@one\nACGTACGTACGTACGTACGTACGTACGTACGTACGT\n+\nIIIIIIIIIIIIIIIIIIIIIIIIIIIIIIIIIIII\n";
 
 #[test]
 fn arguments_that_make_no_sense_are_usage() {
@@ -14,15 +15,48 @@ fn arguments_that_make_no_sense_are_usage() {
     place.fails(&["count", "r.fq"], 1, &["--output"]);
     place.fails(&["count", "-o", "o.gyk"], 1, &["READS"]);
     for k in ["0", "128", "-3", "x", "999999999999999999999"] {
-        place.fails(&["count", "r.fq", "-o", "o.gyk", &format!("-k={k}")], 1, &["127"]);
+        place.fails(
+            &["count", "r.fq", "-o", "o.gyk", &format!("-k={k}")],
+            1,
+            &["127"],
+        );
     }
-    place.fails(&["count", "r.fq", "-o", "o.gyk", "--min-count", "5", "--max-count", "2"], 1, &["--min-count 5"]);
-    place.fails(&["count", "r.fq", "-o", "o.gyk", "--memory", "lots"], 1, &["lots", "512M"]);
-    place.fails(&["count", "nowhere.fq", "-o", "o.gyk"], 1, &["nowhere.fq", "no such file"]);
-    place.fails(&["count", "folder", "-o", "o.gyk"], 1, &["folder", "directory"]);
+    place.fails(
+        &[
+            "count",
+            "r.fq",
+            "-o",
+            "o.gyk",
+            "--min-count",
+            "5",
+            "--max-count",
+            "2",
+        ],
+        1,
+        &["--min-count 5"],
+    );
+    place.fails(
+        &["count", "r.fq", "-o", "o.gyk", "--memory", "lots"],
+        1,
+        &["lots", "512M"],
+    );
+    place.fails(
+        &["count", "nowhere.fq", "-o", "o.gyk"],
+        1,
+        &["nowhere.fq", "no such file"],
+    );
+    place.fails(
+        &["count", "folder", "-o", "o.gyk"],
+        1,
+        &["folder", "directory"],
+    );
     place.fails(&["count", "@nolist", "-o", "o.gyk"], 1, &["nolist"]);
     place.write("list", "# none\n");
-    place.fails(&["count", "r.fq", "@list", "-o", "o.gyk"], 1, &["list: the list names no file"]);
+    place.fails(
+        &["count", "r.fq", "@list", "-o", "o.gyk"],
+        1,
+        &["list: the list names no file"],
+    );
     place.fails(&["man", "cuont"], 1, &["cuont"]);
 }
 
@@ -31,10 +65,18 @@ fn processes_that_cannot_share_the_work_are_refused() {
     let place = Place::new();
     place.write("r.fq", READS);
     let files = place.files();
-    let refused = |args: &[&str], words: &[&str]| place.check_failure(place.launched(4, args), 8, words, &files);
-    refused(&["simulate", "genome", "-o", "g.fa"], &["4 processes were started", "GYRASE_MPI=off"]);
+    let refused = |args: &[&str], words: &[&str]| {
+        place.check_failure(place.launched(4, args), 8, words, &files)
+    };
+    refused(
+        &["simulate", "genome", "-o", "g.fa"],
+        &["4 processes were started", "GYRASE_MPI=off"],
+    );
     refused(&["kmers", "histo", "x.gyk"], &["4 processes were started"]);
-    refused(&["count", "r.fq", "-o", "o.gyk"], &["gyrase mpi-setup", "libgyrase-mpi-openmpi.so"]);
+    refused(
+        &["count", "r.fq", "-o", "o.gyk"],
+        &["gyrase mpi-setup", "libgyrase-mpi-openmpi.so"],
+    );
     assert_eq!(place.launched(1, &["count", "r.fq", "-o", "o.gyk"]).code, 0);
     assert_eq!(place.launched(4, &["--version"]).code, 0);
 }
@@ -44,7 +86,11 @@ fn too_many_threads_are_a_warning() {
     let place = Place::new();
     place.write("r.fq", READS);
     let ran = place.run(&["count", "r.fq", "-o", "o.gyk", "--threads", "100000"]);
-    assert!(ran.code == 0 && ran.stderr.contains("warning: --threads 100000"), "{}", ran.stderr);
+    assert!(
+        ran.code == 0 && ran.stderr.contains("warning: --threads 100000"),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[test]
@@ -57,30 +103,53 @@ fn broken_input_is_named() {
     let mut damaged = whole.clone();
     damaged[whole.len() / 2] ^= 0x55;
     place.write("damaged.fq.gz", &damaged);
-    place.write("lengths.fq", format!("{READS}@two\nACGTACGT\n+\nIIII\n{READS}"));
+    place.write(
+        "lengths.fq",
+        format!("{READS}@two\nACGTACGT\n+\nIIII\n{READS}"),
+    );
     place.write("cut.fq", format!("{READS}@two\nACGTACGT\n"));
-    place.write("protein.fa", ">albumin\nMKWVTFISLLFLFSSAYSRGVFRRDAHKSEVAHRFKDLGEENFKALVLIAFAQYLQQCPFEDHVKLVNEVTEF\n");
-    place
-        .write("rubbish", (0..4096u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8 | 0x80).collect::<Vec<_>>());
+    place.write(
+        "protein.fa",
+        ">albumin\nMKWVTFISLLFLFSSAYSRGVFRRDAHKSEVAHRFKDLGEENFKALVLIAFAQYLQQCPFEDHVKLVNEVTEF\n",
+    );
+    place.write(
+        "rubbish",
+        (0..4096u32)
+            .map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8 | 0x80)
+            .collect::<Vec<_>>(),
+    );
     place.write(
         "inside.fq",
-        READS.replace("ACGTACGTACGTACGTACGTACGTACGTACGTACGT", "ACGTACGTACGTACGTACGTACG\u{1}ACGTACGTACGT"),
+        READS.replace(
+            "ACGTACGTACGTACGTACGTACGTACGTACGTACGT",
+            "ACGTACGTACGTACGTACGTACG\u{1}ACGTACGTACGT",
+        ),
     );
     place.write("text", "Dear reader,\nthis is a letter.\n");
     let cases: [(&str, &[&str]); 9] = [
         ("cut.fq.gz", &["cut.fq.gz", "truncated"]),
         ("tail.fq.gz", &["tail.fq.gz", "truncated"]),
         ("damaged.fq.gz", &["damaged.fq.gz"]),
-        ("lengths.fq", &["lengths.fq", "record 2", "two", "4 letters", "8"]),
+        (
+            "lengths.fq",
+            &["lengths.fq", "record 2", "two", "4 letters", "8"],
+        ),
         ("cut.fq", &["cut.fq", "record 2", "truncated"]),
-        ("protein.fa", &["protein.fa", "record 1", "albumin", "protein"]),
+        (
+            "protein.fa",
+            &["protein.fa", "record 1", "albumin", "protein"],
+        ),
         ("rubbish", &["rubbish", "FASTA", "FASTQ"]),
         ("inside.fq", &["inside.fq", "record 1", "0x01"]),
         ("text", &["text", "FASTA", "FASTQ"]),
     ];
     for (name, words) in cases {
         for threads in ["1", "2"] {
-            place.fails(&["count", name, "-o", "o.gyk", "-t", threads, "--histo", "h"], 7, words);
+            place.fails(
+                &["count", name, "-o", "o.gyk", "-t", threads, "--histo", "h"],
+                7,
+                words,
+            );
         }
     }
 }
@@ -101,7 +170,11 @@ fn what_was_counted_elsewhere_is_sent_to_its_verb() {
         ("a.kff", ["KFF", "gyrase kmers import"]),
         ("a.jf", ["Jellyfish", "jellyfish dump"]),
     ] {
-        place.fails(&["count", "r_1.fq", name, "-o", "o.gyk"], 7, &[&[name], &words[..]].concat());
+        place.fails(
+            &["count", "r_1.fq", name, "-o", "o.gyk"],
+            7,
+            &[&[name], &words[..]].concat(),
+        );
     }
 }
 
@@ -111,23 +184,50 @@ fn mates_out_of_step_are_named() {
     place.simulate("3000", "3");
     place.ok(&["count", "g.fa", "-o", "g.gyk"]);
     let second = String::from_utf8(place.read("r_2.fq")).unwrap();
-    let later: String = second.lines().skip(4).map(|line| format!("{line}\n")).collect();
+    let later: String = second
+        .lines()
+        .skip(4)
+        .map(|line| format!("{line}\n"))
+        .collect();
     place.write("r_3.fq", later);
     let filter = ["kmers", "filter", "g.gyk", "r_1.fq", "r_3.fq", "-o", "o.fq"];
     place.fails(&filter, 7, &["r_1.fq", "r_3.fq", "record 1"]);
     let count = |mates| ["count", "--paired", "r_1.fq", mates, "-o", "o.gyk"];
     place.fails(&count("r_3.fq"), 7, &["r_1.fq", "r_3.fq", "record 1"]);
     let last = second.lines().count() - 4;
-    place.write("r_4.fq", second.lines().take(last).map(|line| format!("{line}\n")).collect::<String>());
+    place.write(
+        "r_4.fq",
+        second
+            .lines()
+            .take(last)
+            .map(|line| format!("{line}\n"))
+            .collect::<String>(),
+    );
     place.fails(&count("r_4.fq"), 7, &["has no mate", "r_4.fq ends"]);
-    place.fails(&["count", "--paired", "r_1.fq", "-o", "o.gyk"], 1, &["mates", "odd number: 1"]);
+    place.fails(
+        &["count", "--paired", "r_1.fq", "-o", "o.gyk"],
+        1,
+        &["mates", "odd number: 1"],
+    );
     place.ok(&count("r_2.fq"));
     place.ok(&["count", "r_1.fq", "r_2.fq", "-o", "any.gyk"]);
     assert!(place.read("o.gyk") == place.read("any.gyk"));
     place.ok(&["count", "r_1.fq", "r_3.fq", "-o", "any.gyk"]);
     let mixed = [place.read("r_1.fq"), place.read("r_3.fq")].concat();
     place.write("mixed.fq", mixed);
-    place.fails(&["kmers", "filter", "g.gyk", "mixed.fq", "--interleaved", "-o", "o.fq"], 7, &["record 1", "record 2"]);
+    place.fails(
+        &[
+            "kmers",
+            "filter",
+            "g.gyk",
+            "mixed.fq",
+            "--interleaved",
+            "-o",
+            "o.fq",
+        ],
+        7,
+        &["record 1", "record 2"],
+    );
 }
 
 #[test]
@@ -146,31 +246,84 @@ fn databases_that_cannot_be_used_are_named() {
     newer[8] = 77;
     place.write("newer.gyk", &newer);
     place.write("stub.gyk", &whole[..10]);
-    place.fails(&["kmers", "info", "nowhere.gyk"], 2, &["nowhere.gyk", "No such file"]);
-    place.fails(&["kmers", "info", "r_1.fq"], 2, &["r_1.fq", "not a .gyk database"]);
-    place.fails(&["kmers", "info", "short.gyk"], 2, &["short.gyk", "truncated"]);
+    place.fails(
+        &["kmers", "info", "nowhere.gyk"],
+        2,
+        &["nowhere.gyk", "No such file"],
+    );
+    place.fails(
+        &["kmers", "info", "r_1.fq"],
+        2,
+        &["r_1.fq", "not a .gyk database"],
+    );
+    place.fails(
+        &["kmers", "info", "short.gyk"],
+        2,
+        &["short.gyk", "truncated"],
+    );
     place.fails(&["kmers", "info", "stub.gyk"], 2, &["stub.gyk"]);
-    place.fails(&["kmers", "info", "newer.gyk"], 2, &["newer.gyk", "version 77"]);
-    place.fails(&["kmers", "verify", "a.gyk", "flipped.gyk"], 2, &["flipped.gyk", "corrupt", "checksum"]);
+    place.fails(
+        &["kmers", "info", "newer.gyk"],
+        2,
+        &["newer.gyk", "version 77"],
+    );
+    place.fails(
+        &["kmers", "verify", "a.gyk", "flipped.gyk"],
+        2,
+        &["flipped.gyk", "corrupt", "checksum"],
+    );
     let mut tail = whole.clone();
     *tail.last_mut().unwrap() ^= 1;
     place.write("tail.gyk", &tail);
-    place.fails(&["kmers", "verify", "tail.gyk"], 2, &["tail.gyk", "corrupt"]);
+    place.fails(
+        &["kmers", "verify", "tail.gyk"],
+        2,
+        &["tail.gyk", "corrupt"],
+    );
     for verb in ["union", "intersect", "subtract"] {
-        place.fails(&["kmers", verb, "flipped.gyk", "a.gyk", "-o", "o.gyk"], 2, &["flipped.gyk", "corrupt"]);
+        place.fails(
+            &["kmers", verb, "flipped.gyk", "a.gyk", "-o", "o.gyk"],
+            2,
+            &["flipped.gyk", "corrupt"],
+        );
     }
-    for more in [&["dump"][..], &["dump", "--sorted"], &["histo"], &["export", "--to", "kff", "-o", "o.kff"]] {
-        place.fails(&[&["kmers"], more, &["flipped.gyk"]].concat(), 2, &["flipped.gyk", "corrupt"]);
+    for more in [
+        &["dump"][..],
+        &["dump", "--sorted"],
+        &["histo"],
+        &["export", "--to", "kff", "-o", "o.kff"],
+    ] {
+        place.fails(
+            &[&["kmers"], more, &["flipped.gyk"]].concat(),
+            2,
+            &["flipped.gyk", "corrupt"],
+        );
     }
     let dump = place.ok(&["kmers", "dump", "a.gyk"]);
     let of_first_bin = dump.split_once('\t').unwrap().0;
-    for more in [&[of_first_bin][..], &["-r", "r_1.fq"], &["-r", "r_1.fq", "-o", "o.tsv"]] {
-        place.fails(&[&["kmers", "query", "flipped.gyk"], more].concat(), 2, &["flipped.gyk", "corrupt", "checksum"]);
+    for more in [
+        &[of_first_bin][..],
+        &["-r", "r_1.fq"],
+        &["-r", "r_1.fq", "-o", "o.tsv"],
+    ] {
+        place.fails(
+            &[&["kmers", "query", "flipped.gyk"], more].concat(),
+            2,
+            &["flipped.gyk", "corrupt", "checksum"],
+        );
     }
     let filter = ["kmers", "filter", "flipped.gyk", "r_1.fq", "-o", "o.fq"];
     place.fails(&filter, 2, &["flipped.gyk", "corrupt", "checksum"]);
-    place.fails(&["kmers", "union", "a.gyk", "b.gyk", "-o", "o.gyk"], 1, &["31-mers", "21-mers"]);
-    place.fails(&["kmers", "intersect", "a.gyk", "-o", "o.gyk"], 1, &["at least two"]);
+    place.fails(
+        &["kmers", "union", "a.gyk", "b.gyk", "-o", "o.gyk"],
+        1,
+        &["31-mers", "21-mers"],
+    );
+    place.fails(
+        &["kmers", "intersect", "a.gyk", "-o", "o.gyk"],
+        1,
+        &["at least two"],
+    );
     place.fails(&["kmers", "query", "a.gyk", "ACGT"], 1, &["ACGT", "31"]);
 }
 
@@ -181,37 +334,98 @@ fn nothing_is_written_over_what_is_read() {
     place.ok(&["count", "r_1.fq", "-o", "a.gyk"]);
     let (reads, database) = (place.read("r_1.fq"), place.read("a.gyk"));
     std::os::unix::fs::symlink(place.path("r_1.fq"), place.path("link")).unwrap();
-    place.fails(&["count", "g.fa", "-o", "r_1.fq"], 6, &["r_1.fq", "no .gyk database"]);
-    place.fails(&["kmers", "union", "a.gyk", "-o", "r_1.fq"], 6, &["r_1.fq", "no .gyk database"]);
-    place.fails(&["count", "r_1.fq", "-o", "o.gyk", "--histo", "link"], 1, &["link", "input"]);
-    place.fails(&["count", "r_1.fq", "-o", "o", "--histo", "o"], 1, &["two outputs"]);
+    place.fails(
+        &["count", "g.fa", "-o", "r_1.fq"],
+        6,
+        &["r_1.fq", "no .gyk database"],
+    );
+    place.fails(
+        &["kmers", "union", "a.gyk", "-o", "r_1.fq"],
+        6,
+        &["r_1.fq", "no .gyk database"],
+    );
+    place.fails(
+        &["count", "r_1.fq", "-o", "o.gyk", "--histo", "link"],
+        1,
+        &["link", "input"],
+    );
+    place.fails(
+        &["count", "r_1.fq", "-o", "o", "--histo", "o"],
+        1,
+        &["two outputs"],
+    );
     for more in [&["dump"][..], &["histo"], &["histo", "--plot", "x.svg"]] {
-        place.fails(&[&["kmers"], more, &["a.gyk", "-o", "a.gyk"]].concat(), 1, &["a.gyk", "input"]);
+        place.fails(
+            &[&["kmers"], more, &["a.gyk", "-o", "a.gyk"]].concat(),
+            1,
+            &["a.gyk", "input"],
+        );
     }
-    place.fails(&["kmers", "query", "a.gyk", "-r", "r_1.fq", "-o", "r_1.fq"], 1, &["r_1.fq", "input"]);
-    place.fails(&["kmers", "filter", "a.gyk", "r_1.fq", "-o", "r_1.fq"], 1, &["r_1.fq", "input"]);
-    place.fails(&["kmers", "filter", "a.gyk", "r_1.fq", "r_2.fq", "-o", "o", "--out2", "o"], 1, &["two outputs"]);
+    place.fails(
+        &["kmers", "query", "a.gyk", "-r", "r_1.fq", "-o", "r_1.fq"],
+        1,
+        &["r_1.fq", "input"],
+    );
+    place.fails(
+        &["kmers", "filter", "a.gyk", "r_1.fq", "-o", "r_1.fq"],
+        1,
+        &["r_1.fq", "input"],
+    );
+    place.fails(
+        &[
+            "kmers", "filter", "a.gyk", "r_1.fq", "r_2.fq", "-o", "o", "--out2", "o",
+        ],
+        1,
+        &["two outputs"],
+    );
     place.write("list", "g.fa\nr_1.fq\n");
-    place.fails(&["count", "@list", "-o", "o.gyk", "--histo", "link"], 1, &["link", "input"]);
-    place.fails(&["count", "@list", "-o", "o.gyk", "--histo", "list"], 1, &["list", "input"]);
+    place.fails(
+        &["count", "@list", "-o", "o.gyk", "--histo", "link"],
+        1,
+        &["link", "input"],
+    );
+    place.fails(
+        &["count", "@list", "-o", "o.gyk", "--histo", "list"],
+        1,
+        &["list", "input"],
+    );
     let report = |verb: &[&str], name: &str, why: &str| {
         place.fails(&[verb, &["--report", name]].concat(), 1, &[name, why]);
     };
     report(&["count", "@list", "-o", "o.gyk"], "r_1.fq", "input");
     report(&["count", "@list", "-o", "o.gyk"], "./o.gyk", "two outputs");
     report(&["plan", "count", "r_1.fq"], "r_1.fq", "input");
-    report(&["kmers", "union", "a.gyk", "-o", "o.gyk"], "a.gyk", "input");
-    report(&["kmers", "union", "a.gyk", "-o", "o.gyk"], "o.gyk", "two outputs");
+    report(
+        &["kmers", "union", "a.gyk", "-o", "o.gyk"],
+        "a.gyk",
+        "input",
+    );
+    report(
+        &["kmers", "union", "a.gyk", "-o", "o.gyk"],
+        "o.gyk",
+        "two outputs",
+    );
     report(&["kmers", "info", "a.gyk"], "a.gyk", "input");
     report(&["kmers", "verify", "a.gyk"], "a.gyk", "input");
-    report(&["kmers", "export", "a.gyk", "--to", "kmc", "-o", "x"], "x.kmc_suf", "two outputs");
+    report(
+        &["kmers", "export", "a.gyk", "--to", "kmc", "-o", "x"],
+        "x.kmc_suf",
+        "two outputs",
+    );
     report(&["simulate", "genome", "-o", "x.fa"], "x.fa", "two outputs");
-    place.fails(&["simulate", "reads", "g.fa", "-o", "g.fa"], 1, &["g.fa", "input"]);
+    place.fails(
+        &["simulate", "reads", "g.fa", "-o", "g.fa"],
+        1,
+        &["g.fa", "input"],
+    );
     assert!(reads == place.read("r_1.fq") && database == place.read("a.gyk"));
     place.write("o.gyk", "");
     place.ok(&["count", "r_1.fq", "-o", "o.gyk"]);
     place.ok(&["kmers", "union", "a.gyk", "o.gyk", "-o", "o.gyk"]);
-    assert_eq!(place.ok(&["kmers", "dump", "a.gyk", "-o", "/dev/stdout"]), place.ok(&["kmers", "dump", "a.gyk"]));
+    assert_eq!(
+        place.ok(&["kmers", "dump", "a.gyk", "-o", "/dev/stdout"]),
+        place.ok(&["kmers", "dump", "a.gyk"])
+    );
 }
 
 #[test]
@@ -221,21 +435,51 @@ fn outputs_that_cannot_be_written_are_named() {
     place.ok(&["count", "r_1.fq", "-o", "a.gyk"]);
     std::fs::create_dir(place.path("folder")).unwrap();
     place.fails(&["count", "r_1.fq", "-o", "none/o.gyk"], 6, &["none/o.gyk"]);
-    place.fails(&["count", "r_1.fq", "-o", "folder"], 6, &["folder", "directory"]);
-    place.fails(&["kmers", "dump", "a.gyk", "-o", "/dev/full"], 6, &["/dev/full", "No space left"]);
-    place.fails(&["kmers", "export", "a.gyk", "--to", "kmc", "-o", "-"], 1, &["-o"]);
-    place.fails(&["kmers", "export", "a.gyk", "-o", "x.txt"], 1, &["--to", "kff"]);
+    place.fails(
+        &["count", "r_1.fq", "-o", "folder"],
+        6,
+        &["folder", "directory"],
+    );
+    place.fails(
+        &["kmers", "dump", "a.gyk", "-o", "/dev/full"],
+        6,
+        &["/dev/full", "No space left"],
+    );
+    place.fails(
+        &["kmers", "export", "a.gyk", "--to", "kmc", "-o", "-"],
+        1,
+        &["-o"],
+    );
+    place.fails(
+        &["kmers", "export", "a.gyk", "-o", "x.txt"],
+        1,
+        &["--to", "kff"],
+    );
     let tmp = |name| ["count", "r_1.fq", "-o", "o.gyk", "--tmp", name];
     place.fails(&tmp("none/tmp"), 6, &["--tmp none/tmp", "no folder none"]);
     place.fails(&tmp("a.gyk"), 6, &["--tmp a.gyk", "no folder"]);
     place.ok(&tmp("folder/new"));
-    place.fails(&["plan", "count", "r_1.fq", "--tmp", "none/tmp"], 6, &["--tmp"]);
-    for verb in [&["kmers", "dump", "a.gyk"][..], &["kmers", "histo", "a.gyk"], &["kmers", "info", "a.gyk"], &["cite"]]
-    {
-        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    place.fails(
+        &["plan", "count", "r_1.fq", "--tmp", "none/tmp"],
+        6,
+        &["--tmp"],
+    );
+    for verb in [
+        &["kmers", "dump", "a.gyk"][..],
+        &["kmers", "histo", "a.gyk"],
+        &["kmers", "info", "a.gyk"],
+        &["cite"],
+    ] {
+        let full = std::fs::File::options()
+            .write(true)
+            .open("/dev/full")
+            .unwrap();
         let output = place.command(verb).stdout(full).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.code() == Some(6) && said.contains("No space left"), "{verb:?}: {said}");
+        assert!(
+            output.status.code() == Some(6) && said.contains("No space left"),
+            "{verb:?}: {said}"
+        );
     }
 }
 
@@ -258,7 +502,10 @@ fn databases_do_not_go_to_standard_output() {
         place.fails(
             &[verb, &["-o", "-"]].concat(),
             1,
-            &["database cannot go to standard output", "name a file with -o"],
+            &[
+                "database cannot go to standard output",
+                "name a file with -o",
+            ],
         );
     }
     assert_eq!(place.files(), files);

@@ -6,8 +6,16 @@ use crate::place::Place;
 fn too_little_memory_is_refused_before_the_first_byte() {
     let place = Place::new();
     place.simulate("2000", "2");
-    place.fails(&["count", "r_1.fq", "-o", "o.gyk", "--memory", "1M"], 4, &["--memory", "needs at least"]);
-    place.fails(&["count", "nowhere.fq", "-o", "o.gyk", "--memory", "1M"], 1, &["nowhere.fq"]);
+    place.fails(
+        &["count", "r_1.fq", "-o", "o.gyk", "--memory", "1M"],
+        4,
+        &["--memory", "needs at least"],
+    );
+    place.fails(
+        &["count", "nowhere.fq", "-o", "o.gyk", "--memory", "1M"],
+        1,
+        &["nowhere.fq"],
+    );
 }
 
 #[test]
@@ -15,19 +23,69 @@ fn what_one_record_or_window_takes_is_part_of_the_promise() {
     let place = Place::new();
     place.write("r_1.fq", "@short\nACGTTGCA\n+\nIIIIIIII\n");
     let least = place.least_memory(1);
-    let count = |name| ["count", name, "-o", "o.gyk", "--threads", "1", "--memory", &least];
+    let count = |name| {
+        [
+            "count",
+            name,
+            "-o",
+            "o.gyk",
+            "--threads",
+            "1",
+            "--memory",
+            &least,
+        ]
+    };
     let long = 20 << 20;
-    place.write("long.fq", format!("@endless\n{}\n+\n{}\n", "ACGT".repeat(long / 4), "I".repeat(long)));
-    place.fails(&count("long.fq"), 4, &["long.fq", "record 1", "endless", "--memory"]);
+    place.write(
+        "long.fq",
+        format!(
+            "@endless\n{}\n+\n{}\n",
+            "ACGT".repeat(long / 4),
+            "I".repeat(long)
+        ),
+    );
+    place.fails(
+        &count("long.fq"),
+        4,
+        &["long.fq", "record 1", "endless", "--memory"],
+    );
     place.ok(&["count", "long.fq", "-o", "o.gyk", "--memory", "3G"]);
 
     // A frame with one stored block and a window of 2 GiB, as `zstd --long=31` makes it.
     let text = place.read("r_1.fq");
     let block = ((text.len() as u32) << 3 | 1).to_le_bytes();
-    place.write("long.zst", [&b"\x28\xb5\x2f\xfd\x00\xa8"[..], &block[..3], &text].concat());
-    place.fails(&count("long.zst"), 4, &["2040 MiB of them", "--long", "--memory"]);
-    place.fails(&["plan", "count", "long.zst", "--threads", "1", "--memory", "1G"], 4, &["2040 MiB of them"]);
-    place.ok(&["count", "long.zst", "-o", "o.gyk", "--threads", "1", "--memory", "3G"]);
+    place.write(
+        "long.zst",
+        [&b"\x28\xb5\x2f\xfd\x00\xa8"[..], &block[..3], &text].concat(),
+    );
+    place.fails(
+        &count("long.zst"),
+        4,
+        &["2040 MiB of them", "--long", "--memory"],
+    );
+    place.fails(
+        &[
+            "plan",
+            "count",
+            "long.zst",
+            "--threads",
+            "1",
+            "--memory",
+            "1G",
+        ],
+        4,
+        &["2040 MiB of them"],
+    );
+    place.ok(&[
+        "count",
+        "long.zst",
+        "-o",
+        "o.gyk",
+        "--threads",
+        "1",
+        "--memory",
+        "3G",
+    ]);
 }
 
 #[test]
@@ -38,7 +96,10 @@ fn a_limit_on_address_space_is_heeded() {
     let ran = place.limited("ulimit -v 1200000", &args);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     let before = place.files();
-    let ran = place.limited("ulimit -v 800000", &[&args[..], &["--memory", "6G"]].concat());
+    let ran = place.limited(
+        "ulimit -v 800000",
+        &[&args[..], &["--memory", "6G"]].concat(),
+    );
     if ran.code != 0 {
         place.check_failure(ran, 4, &["memory"], &before);
     }
@@ -49,21 +110,45 @@ fn memory_stays_within_its_limit() {
     let place = Place::new();
     place.simulate_much();
     let least = place.least_memory(2);
-    place.ok(&["count", "r_1.fq", "r_2.fq", "-o", "o.gyk", "--memory", &least, "--report", "r.json"]);
+    place.ok(&[
+        "count", "r_1.fq", "r_2.fq", "-o", "o.gyk", "--memory", &least, "--report", "r.json",
+    ]);
     let report = place.json("r.json");
-    assert!(report["bytes"]["temporary"].as_u64().unwrap() > 0, "{report}");
-    assert!(report["peak_memory_bytes"].as_u64().unwrap() <= least.parse().unwrap(), "{report}");
-    assert_eq!(place.files(), ["g.fa", "o.gyk", "r.json", "r_1.fq", "r_2.fq"]);
+    assert!(
+        report["bytes"]["temporary"].as_u64().unwrap() > 0,
+        "{report}"
+    );
+    assert!(
+        report["peak_memory_bytes"].as_u64().unwrap() <= least.parse().unwrap(),
+        "{report}"
+    );
+    assert_eq!(
+        place.files(),
+        ["g.fa", "o.gyk", "r.json", "r_1.fq", "r_2.fq"]
+    );
 }
 
-/// A genome `g.fa` with more features than the buffers of a build of the least memory hold, and a taxonomy `tax.tsv` of it.
+/// A genome `g.fa` with more features than the buffers of a build of the least memory hold, and a
+/// taxonomy `tax.tsv` of it.
 fn references(place: &Place) {
-    place.ok(&["-q", "simulate", "genome", "-o", "g.fa", "--length", "12000000"]);
+    place.ok(&[
+        "-q", "simulate", "genome", "-o", "g.fa", "--length", "12000000",
+    ]);
     place.write("tax.tsv", "id\tspecies\ng.fa\tSome species\n");
 }
 
-const BUILD: [&str; 10] =
-    ["db", "build", "g.fa", "--taxonomy", "tax.tsv", "-o", "g.gydb", "--one-in", "1", "--threads"];
+const BUILD: [&str; 10] = [
+    "db",
+    "build",
+    "g.fa",
+    "--taxonomy",
+    "tax.tsv",
+    "-o",
+    "g.gydb",
+    "--one-in",
+    "1",
+    "--threads",
+];
 
 /// The least memory for a build, as the refusal of less tells it, in MiB.
 fn least_for_build(place: &Place, threads: &str) -> u64 {
@@ -80,15 +165,25 @@ fn a_build_stays_within_its_memory() {
     for threads in ["1", "2"] {
         let memory = (least_for_build(&place, threads) + 2) << 20;
         let limit = memory.to_string();
-        let args = [&BUILD[..], &[threads, "--memory", &limit, "--report", "r.json"]].concat();
+        let args = [
+            &BUILD[..],
+            &[threads, "--memory", &limit, "--report", "r.json"],
+        ]
+        .concat();
         place.ok(&args);
         let peak = place.json("r.json")["peak_memory_bytes"].as_u64().unwrap();
         assert!(peak <= memory, "{threads} threads: {peak} of {memory}");
         std::fs::rename(place.path("g.gydb"), place.path(&format!("{threads}.gydb"))).unwrap();
     }
     place.ok(&[&BUILD[..], &["2", "--memory", "1G"]].concat());
-    assert!(place.read("1.gydb") == place.read("g.gydb") && place.read("2.gydb") == place.read("g.gydb"));
-    assert_eq!(place.files(), ["1.gydb", "2.gydb", "g.fa", "g.gydb", "r.json", "tax.tsv"]);
+    assert!(
+        place.read("1.gydb") == place.read("g.gydb")
+            && place.read("2.gydb") == place.read("g.gydb")
+    );
+    assert_eq!(
+        place.files(),
+        ["1.gydb", "2.gydb", "g.fa", "g.gydb", "r.json", "tax.tsv"]
+    );
 }
 
 #[test]
@@ -98,8 +193,18 @@ fn a_database_in_memory_that_does_not_fit_is_refused() {
     place.write("r.fa", ">r\nACGTTGCAACGTTGCAACGTTGCAACGTTGCAACGTTGCAACGT\n");
     place.write("refs.txt", "g.fa\n".repeat(6));
     let memory = ((least_for_build(&place, "2") + 2) << 20).to_string();
-    let args =
-        ["classify", "--refs", "@refs.txt", "--taxonomy", "tax.tsv", "r.fa", "--threads", "2", "--memory", &memory];
+    let args = [
+        "classify",
+        "--refs",
+        "@refs.txt",
+        "--taxonomy",
+        "tax.tsv",
+        "r.fa",
+        "--threads",
+        "2",
+        "--memory",
+        &memory,
+    ];
     place.fails(&args, 4, &["in memory", "--memory", "gyrase db build"]);
 }
 
@@ -111,19 +216,44 @@ fn a_full_disk_is_named_and_leaves_nothing() {
     let least = place.least_memory(2);
     // In bash the unit of `ulimit -f` is 1,024 bytes.
     for memory in [&least, "2G"] {
-        let args = ["count", "r_1.fq", "r_2.fq", "-o", "o.gyk", "--memory", memory];
-        place.check_failure(place.limited("ulimit -f 500", &args), 6, &["File too large"], &before);
+        let args = [
+            "count", "r_1.fq", "r_2.fq", "-o", "o.gyk", "--memory", memory,
+        ];
+        place.check_failure(
+            place.limited("ulimit -f 500", &args),
+            6,
+            &["File too large"],
+            &before,
+        );
     }
-    let args = ["count", "r_1.fq", "r_2.fq", "-o", "o.gyk", "--memory", &least];
-    place.fails(&[&args[..], &["--max-tmp", "100K"]].concat(), 6, &["--max-tmp"]);
-    place.fails(&[&args[..], &["--tmp", "g.fa"]].concat(), 6, &["g.fa", "--tmp"]);
+    let args = [
+        "count", "r_1.fq", "r_2.fq", "-o", "o.gyk", "--memory", &least,
+    ];
+    place.fails(
+        &[&args[..], &["--max-tmp", "100K"]].concat(),
+        6,
+        &["--max-tmp"],
+    );
+    place.fails(
+        &[&args[..], &["--tmp", "g.fa"]].concat(),
+        6,
+        &["g.fa", "--tmp"],
+    );
 }
 
 #[test]
 fn few_open_files_are_enough() {
     let place = Place::new();
     place.simulate_much();
-    let args = ["count", "r_1.fq", "r_2.fq", "-o", "o.gyk", "--memory", &place.least_memory(2)];
+    let args = [
+        "count",
+        "r_1.fq",
+        "r_2.fq",
+        "-o",
+        "o.gyk",
+        "--memory",
+        &place.least_memory(2),
+    ];
     let ran = place.limited("ulimit -n 40", &args);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
 }

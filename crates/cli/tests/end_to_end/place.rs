@@ -21,7 +21,9 @@ pub struct Ran {
 
 impl Place {
     pub fn new() -> Place {
-        let place = Place { folder: tempfile::tempdir().unwrap() };
+        let place = Place {
+            folder: tempfile::tempdir().unwrap(),
+        };
         std::fs::create_dir(place.path("tmp")).unwrap();
         place
     }
@@ -67,20 +69,37 @@ impl Place {
     /// The program behind such text, in the same process, to be run in the folder.
     pub fn behind(&self, shell: &str, args: &[&str]) -> Command {
         let mut command = Command::new("bash");
-        command.args(["-c", &format!("{shell} && exec \"$@\""), "-", env!("CARGO_BIN_EXE_gyrase")]);
+        command.args([
+            "-c",
+            &format!("{shell} && exec \"$@\""),
+            "-",
+            env!("CARGO_BIN_EXE_gyrase"),
+        ]);
         self.set_up(command, args)
     }
 
     fn set_up(&self, mut command: Command, args: &[impl AsRef<OsStr>]) -> Command {
-        command.args(args).current_dir(self.folder.path()).env("TMPDIR", self.path("tmp")).stdin(Stdio::null());
+        command
+            .args(args)
+            .current_dir(self.folder.path())
+            .env("TMPDIR", self.path("tmp"))
+            .stdin(Stdio::null());
         command
     }
 
-    /// Runs the program as the first of so many processes that a launcher started on a machine where MPI was not set up.
+    /// Runs the program as the first of so many processes that a launcher started on a machine
+    /// where MPI was not set up.
     pub fn launched(&self, processes: usize, args: &[&str]) -> Ran {
         let mut command = self.command(args);
-        command.env("OMPI_COMM_WORLD_SIZE", processes.to_string()).env("OMPI_COMM_WORLD_RANK", "0");
-        for name in ["XDG_DATA_HOME", "GYRASE_MPI_DIR", "GYRASE_MPI_SHIM", "GYRASE_MPI"] {
+        command
+            .env("OMPI_COMM_WORLD_SIZE", processes.to_string())
+            .env("OMPI_COMM_WORLD_RANK", "0");
+        for name in [
+            "XDG_DATA_HOME",
+            "GYRASE_MPI_DIR",
+            "GYRASE_MPI_SHIM",
+            "GYRASE_MPI",
+        ] {
             command.env_remove(name);
         }
         ran(command.env("HOME", self.path("tmp")).output().unwrap())
@@ -107,16 +126,40 @@ impl Place {
     pub fn check_failure(&self, ran: Ran, code: i32, words: &[&str], files: &[String]) {
         assert_eq!(ran.code, code, "{}", ran.stderr);
         for word in words {
-            assert!(ran.stderr.contains(word), "expected {word:?} in: {}", ran.stderr);
+            assert!(
+                ran.stderr.contains(word),
+                "expected {word:?} in: {}",
+                ran.stderr
+            );
         }
         assert_eq!(self.files(), files, "{}", ran.stderr);
     }
 
     /// Two files of mates of a small genome `g.fa`: `r_1.fq`, `r_2.fq`.
     pub fn simulate(&self, length: &str, coverage: &str) {
-        let repeats = ["--repeat-families", "2", "--repeat-copies", "4", "--repeat-length", "100"];
-        self.ok(&[&["-q", "simulate", "genome", "-o", "g.fa", "--length", length], &repeats[..]].concat());
-        let reads = ["-o", "r_1.fq", "--out2", "r_2.fq", "--coverage", coverage, "--error-rate", "0.01"];
+        let repeats = [
+            "--repeat-families",
+            "2",
+            "--repeat-copies",
+            "4",
+            "--repeat-length",
+            "100",
+        ];
+        self.ok(&[
+            &["-q", "simulate", "genome", "-o", "g.fa", "--length", length],
+            &repeats[..],
+        ]
+        .concat());
+        let reads = [
+            "-o",
+            "r_1.fq",
+            "--out2",
+            "r_2.fq",
+            "--coverage",
+            coverage,
+            "--error-rate",
+            "0.01",
+        ];
         self.ok(&[&["-q", "simulate", "reads", "g.fa"], &reads[..]].concat());
     }
 
@@ -128,9 +171,19 @@ impl Place {
     /// The least `--memory` that a count with so many threads accepts: it has to spill.
     pub fn least_memory(&self, threads: usize) -> String {
         let report = self.path("least.json");
-        let args = ["plan", "count", "r_1.fq", "-t", &threads.to_string(), "--report", &report.to_string_lossy()];
+        let args = [
+            "plan",
+            "count",
+            "r_1.fq",
+            "-t",
+            &threads.to_string(),
+            "--report",
+            &report.to_string_lossy(),
+        ];
         self.ok(&args);
-        let least = self.json("least.json")["bytes"]["least_memory"].as_u64().unwrap();
+        let least = self.json("least.json")["bytes"]["least_memory"]
+            .as_u64()
+            .unwrap();
         std::fs::remove_file(report).unwrap();
         least.to_string()
     }

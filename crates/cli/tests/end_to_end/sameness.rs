@@ -30,10 +30,21 @@ fn threads_memory_and_order_leave_no_trace() {
     place.ok(&["kmers", "verify", "o.gyk"]);
     let solid = each_way(&place, &["--min-count", "2"], &orders[..1]);
     place.write("all.gyk", all);
-    place.ok(&["kmers", "union", "all.gyk", "--min-count", "2", "-o", "cut.gyk"]);
+    place.ok(&[
+        "kmers",
+        "union",
+        "all.gyk",
+        "--min-count",
+        "2",
+        "-o",
+        "cut.gyk",
+    ]);
     place.write("solid.gyk", solid);
     let dump = |name: &str| place.ok(&["kmers", "dump", name]);
-    assert!(dump("cut.gyk") == dump("solid.gyk"), "--min-count changes counts");
+    assert!(
+        dump("cut.gyk") == dump("solid.gyk"),
+        "--min-count changes counts"
+    );
 }
 
 #[test]
@@ -43,7 +54,11 @@ fn every_length_of_word_agrees() {
     for k in ["1", "9", "21", "32", "33", "64", "65", "96", "127"] {
         each_way(&place, &["-k", k], &[&["r_1.fq", "r_2.fq"]]);
     }
-    each_way(&place, &["--stranded"], &[&["r_1.fq", "r_2.fq"], &["r_2.fq", "r_1.fq"]]);
+    each_way(
+        &place,
+        &["--stranded"],
+        &[&["r_1.fq", "r_2.fq"], &["r_2.fq", "r_1.fq"]],
+    );
 }
 
 #[test]
@@ -59,18 +74,44 @@ fn compression_and_wrapping_leave_no_trace() {
     let expected = count(&plain);
     let (left, right) = plain.split_at(plain.len() / 3);
     assert!(count(&gzip(&plain)) == expected, "gzip");
-    assert!(count(&[gzip(left), gzip(right)].concat()) == expected, "two gzip members");
+    assert!(
+        count(&[gzip(left), gzip(right)].concat()) == expected,
+        "two gzip members"
+    );
     let text = String::from_utf8(plain.clone()).unwrap();
-    assert!(count(text.replace('\n', "\r\n").as_bytes()) == expected, "CR LF");
-    assert!(count(text.trim_end().as_bytes()) == expected, "no final newline");
-    let fasta: String = text.lines().collect::<Vec<_>>().chunks(4).map(|r| format!(">{}\n{}\n", r[0], r[1])).collect();
+    assert!(
+        count(text.replace('\n', "\r\n").as_bytes()) == expected,
+        "CR LF"
+    );
+    assert!(
+        count(text.trim_end().as_bytes()) == expected,
+        "no final newline"
+    );
+    let fasta: String = text
+        .lines()
+        .collect::<Vec<_>>()
+        .chunks(4)
+        .map(|r| format!(">{}\n{}\n", r[0], r[1]))
+        .collect();
     assert!(count(fasta.as_bytes()) == expected, "FASTA");
-    assert!(count(fasta.replace("ACG", "AC\nG").as_bytes()) == expected, "wrapped FASTA");
+    assert!(
+        count(fasta.replace("ACG", "AC\nG").as_bytes()) == expected,
+        "wrapped FASTA"
+    );
     for ending in ["gz", "zst", "bz2", "xz"] {
         let name = format!("z.fq.{ending}");
         place.write("any.fa", ">a\nACGT\n");
         place.ok(&["count", "any.fa", "-k", "3", "-o", "any.gyk"]);
-        place.ok(&["kmers", "filter", "any.gyk", "r_1.fq", "--min-kmers", "0", "-o", &name]);
+        place.ok(&[
+            "kmers",
+            "filter",
+            "any.gyk",
+            "r_1.fq",
+            "--min-kmers",
+            "0",
+            "-o",
+            &name,
+        ]);
         assert!(count(&place.read(&name)) == expected, "{ending}");
     }
 }

@@ -13,7 +13,8 @@ const COUNT: [&str; 6] = ["-q", "count", "r_1.fq", "r_2.fq", "-o", "o.gyk"];
 fn without_shim<'a>(place: &'a Place, mpi: Mpi, ranks: usize) -> Job<'a> {
     let nowhere = place.path("nowhere").to_str().unwrap().to_owned();
     let job = Job::new(place, mpi, ranks).variable("GYRASE_MPI_DIR", nowhere.clone());
-    job.variable("XDG_DATA_HOME", nowhere.clone()).variable("HOME", nowhere)
+    job.variable("XDG_DATA_HOME", nowhere.clone())
+        .variable("HOME", nowhere)
 }
 
 #[test]
@@ -22,7 +23,9 @@ fn without_a_shim_several_ranks_are_refused_and_one_is_not() {
     place.simulate("2000", "5");
     for mpi in Mpi::all() {
         let before = place.files();
-        without_shim(&place, mpi, 2).run(&COUNT).check_each(8, &["gyrase mpi-setup"]);
+        without_shim(&place, mpi, 2)
+            .run(&COUNT)
+            .check_each(8, &["gyrase mpi-setup"]);
         assert_eq!(place.files(), before);
         without_shim(&place, mpi, 1).ok(&COUNT);
         fs::remove_file(place.path("o.gyk")).unwrap();
@@ -36,10 +39,13 @@ fn a_shim_of_another_library_is_refused() {
     let libraries = Mpi::all();
     for &mpi in &libraries {
         for other in libraries.iter().filter(|&&other| other != mpi) {
-            let shim = other.shims().join(format!("libgyrase-mpi-{}.so", other.name()));
+            let shim = other
+                .shims()
+                .join(format!("libgyrase-mpi-{}.so", other.name()));
             assert!(shim.exists(), "{}", shim.display());
             let job = Job::new(&place, mpi, 2).variable("GYRASE_MPI_SHIM", shim.to_str().unwrap());
-            job.run(&COUNT).check_each(8, &["different MPIs", "mpi-setup"]);
+            job.run(&COUNT)
+                .check_each(8, &["different MPIs", "mpi-setup"]);
             // A library that met no launcher may leave files of its own.
             assert!(!place.path("o.gyk").exists());
         }
@@ -51,7 +57,9 @@ fn a_shim_that_is_none_is_refused() {
     let place = Place::new();
     place.simulate("2000", "5");
     for mpi in Mpi::all() {
-        let job = |shim: &str| Job::new(&place, mpi, 2).variable("GYRASE_MPI_SHIM", place.path(shim).to_str().unwrap());
+        let job = |shim: &str| {
+            Job::new(&place, mpi, 2).variable("GYRASE_MPI_SHIM", place.path(shim).to_str().unwrap())
+        };
         job("nowhere.so").run(&COUNT).check_each(8, &["nowhere.so"]);
         job("r_1.fq").run(&COUNT).check_each(8, &["r_1.fq"]);
     }
@@ -64,10 +72,21 @@ fn a_shim_of_another_version_is_refused() {
     place.write("old.c", "int gyrase_mpi_version(void) { return 1; }\n");
     let (source, old) = (place.path("old.c"), place.path("old.so"));
     let mut compiler = Command::new("cc");
-    assert!(compiler.args(["-shared", "-fPIC", "-o"]).arg(&old).arg(source).status().unwrap().success());
+    assert!(
+        compiler
+            .args(["-shared", "-fPIC", "-o"])
+            .arg(&old)
+            .arg(source)
+            .status()
+            .unwrap()
+            .success()
+    );
     for mpi in Mpi::all() {
         let job = Job::new(&place, mpi, 2).variable("GYRASE_MPI_SHIM", old.to_str().unwrap());
-        job.run(&COUNT).check_each(8, &["another version of Gyrase", "run `gyrase mpi-setup` again"]);
+        job.run(&COUNT).check_each(
+            8,
+            &["another version of Gyrase", "run `gyrase mpi-setup` again"],
+        );
     }
 }
 
@@ -79,10 +98,17 @@ fn other_verbs_are_for_one_process() {
     let before = place.files();
     for mpi in Mpi::all() {
         let histo = ["kmers", "histo", "o.gyk"];
-        Job::new(&place, mpi, 2).run(&histo).check_each(8, &["works in one"]);
-        assert_eq!(Job::new(&place, mpi, 1).run(&histo).stdout, place.ok(&histo));
+        Job::new(&place, mpi, 2)
+            .run(&histo)
+            .check_each(8, &["works in one"]);
+        assert_eq!(
+            Job::new(&place, mpi, 1).run(&histo).stdout,
+            place.ok(&histo)
+        );
         let simulate = ["simulate", "genome", "-o", "h.fa", "--length", "1000"];
-        Job::new(&place, mpi, 2).run(&simulate).check_each(8, &["works in one"]);
+        Job::new(&place, mpi, 2)
+            .run(&simulate)
+            .check_each(8, &["works in one"]);
         assert_eq!(place.files(), before);
     }
 }
@@ -91,13 +117,21 @@ fn other_verbs_are_for_one_process() {
 fn what_only_one_rank_can_read_is_refused() {
     let place = Place::new();
     place.simulate("2000", "5");
-    assert!(Command::new("mkfifo").arg(place.path("pipe")).status().unwrap().success());
+    assert!(
+        Command::new("mkfifo")
+            .arg(place.path("pipe"))
+            .status()
+            .unwrap()
+            .success()
+    );
     let before = place.files();
     for mpi in Mpi::all() {
         for (input, word) in [("-", "standard input"), ("pipe", "pipe is a pipe")] {
             // Nobody writes into the pipe: to wait for somebody would be to wait for ever.
-            let job = Job::new(&place, mpi, 2).start(&["-q", "count", "r_1.fq", input, "-o", "o.gyk"]);
-            job.end_within(Duration::from_secs(10)).check(1, &[word, "one process"]);
+            let job =
+                Job::new(&place, mpi, 2).start(&["-q", "count", "r_1.fq", input, "-o", "o.gyk"]);
+            job.end_within(Duration::from_secs(10))
+                .check(1, &[word, "one process"]);
             assert_eq!(place.files(), before);
         }
     }
@@ -106,6 +140,10 @@ fn what_only_one_rank_can_read_is_refused() {
 #[test]
 fn a_compiler_that_is_missing_or_fails_is_named() {
     let place = Place::new();
-    place.fails(&["mpi-setup", "--mpicc", "mpicc-of-nowhere"], 8, &["mpicc-of-nowhere"]);
+    place.fails(
+        &["mpi-setup", "--mpicc", "mpicc-of-nowhere"],
+        8,
+        &["mpicc-of-nowhere"],
+    );
     place.fails(&["mpi-setup", "--mpicc", "false"], 8, &["false"]);
 }

@@ -23,11 +23,22 @@ const WANTED: &str = "GYRASE_TEST_MPI";
 impl Mpi {
     /// The libraries to test with; says which tests are skipped.
     pub fn all() -> Vec<Mpi> {
-        let (there, missing): (Vec<_>, Vec<_>) = [Mpi::Open, Mpi::Mpich].into_iter().partition(|mpi| mpi.is_there());
+        let (there, missing): (Vec<_>, Vec<_>) = [Mpi::Open, Mpi::Mpich]
+            .into_iter()
+            .partition(|mpi| mpi.is_there());
         let wanted = std::env::var(WANTED).unwrap_or_default();
         for mpi in missing {
-            assert!(!wanted.split(',').any(|name| name == mpi.name()), "{} is wanted and not there", mpi.name());
-            eprintln!("skipped with {}: {} or {} is missing", mpi.name(), mpi.compiler(), mpi.launcher());
+            assert!(
+                !wanted.split(',').any(|name| name == mpi.name()),
+                "{} is wanted and not there",
+                mpi.name()
+            );
+            eprintln!(
+                "skipped with {}: {} or {} is missing",
+                mpi.name(),
+                mpi.compiler(),
+                mpi.launcher()
+            );
         }
         there
     }
@@ -50,7 +61,12 @@ impl Mpi {
     fn is_there(self) -> bool {
         [self.compiler(), self.launcher()].iter().all(|program| {
             let mut command = Command::new(program);
-            command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|end| end.success())
+            command
+                .arg("--version")
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .status()
+                .is_ok_and(|end| end.success())
         })
     }
 
@@ -58,12 +74,19 @@ impl Mpi {
     pub fn shims(self) -> &'static Path {
         static SHIMS: [OnceLock<PathBuf>; 2] = [OnceLock::new(), OnceLock::new()];
         SHIMS[self as usize].get_or_init(|| {
-            let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("shim-{}", self.name()));
+            let folder =
+                Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("shim-{}", self.name()));
             let _ = fs::remove_dir_all(&folder);
             let mut setup = Command::new(env!("CARGO_BIN_EXE_gyrase"));
-            setup.args(["mpi-setup", "--mpicc", &self.compiler()]).env("GYRASE_MPI_DIR", &folder);
+            setup
+                .args(["mpi-setup", "--mpicc", &self.compiler()])
+                .env("GYRASE_MPI_DIR", &folder);
             let done = setup.output().unwrap();
-            assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+            assert!(
+                done.status.success(),
+                "{}",
+                String::from_utf8_lossy(&done.stderr)
+            );
             folder
         })
     }
@@ -73,9 +96,14 @@ impl Mpi {
         let mut command = Command::new(self.launcher());
         if self == Mpi::Open {
             command.args(["--oversubscribe", "--bind-to", "none"]);
-            command.envs([("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")]);
+            command.envs([
+                ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
+                ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
+            ]);
         }
-        command.args(["-n", &ranks.to_string()]).env("GYRASE_MPI_DIR", self.shims());
+        command
+            .args(["-n", &ranks.to_string()])
+            .env("GYRASE_MPI_DIR", self.shims());
         command
     }
 }
@@ -96,7 +124,13 @@ static ONE: Mutex<()> = Mutex::new(());
 
 impl<'a> Job<'a> {
     pub fn new(place: &'a Place, mpi: Mpi, ranks: usize) -> Job<'a> {
-        Job { place, mpi, ranks, before: Vec::new(), variables: Vec::new() }
+        Job {
+            place,
+            mpi,
+            ranks,
+            before: Vec::new(),
+            variables: Vec::new(),
+        }
     }
 
     /// Has a rank run shell text first, such as `ulimit -f 8` or `cd elsewhere`.
@@ -107,7 +141,8 @@ impl<'a> Job<'a> {
 
     /// Has every rank run shell text first.
     pub fn on_all(mut self, shell: &str) -> Job<'a> {
-        self.before.extend((0..self.ranks).map(|rank| (rank, shell.to_owned())));
+        self.before
+            .extend((0..self.ranks).map(|rank| (rank, shell.to_owned())));
         self
     }
 
@@ -123,13 +158,29 @@ impl<'a> Job<'a> {
         let notes = tempfile::tempdir().unwrap();
         fs::write(notes.path().join("rank.sh"), self.script()).unwrap();
         let mut command = self.mpi.run(self.ranks);
-        command.arg("bash").arg(notes.path().join("rank.sh")).arg(notes.path()).args(args);
-        command.current_dir(self.place.path("")).env("TMPDIR", self.place.path("tmp"));
+        command
+            .arg("bash")
+            .arg(notes.path().join("rank.sh"))
+            .arg(notes.path())
+            .args(args);
+        command
+            .current_dir(self.place.path(""))
+            .env("TMPDIR", self.place.path("tmp"));
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         let log = |name: &str| File::create(notes.path().join(name)).unwrap();
-        command.stdin(Stdio::null()).stdout(log("stdout")).stderr(log("stderr")).process_group(0);
+        command
+            .stdin(Stdio::null())
+            .stdout(log("stdout"))
+            .stderr(log("stderr"))
+            .process_group(0);
         let child = command.spawn().unwrap();
-        Running { child, notes, since: Instant::now(), ranks: self.ranks, _alone: alone }
+        Running {
+            child,
+            notes,
+            since: Instant::now(),
+            ranks: self.ranks,
+            _alone: alone,
+        }
     }
 
     /// Runs the job to its end, which must come in a minute or two even on a busy machine.
@@ -144,9 +195,11 @@ impl<'a> Job<'a> {
         ended.stderr
     }
 
-    /// A script that notes the process of each rank, does what is asked of it, and becomes the program.
+    /// A script that notes the process of each rank, does what is asked of it, and becomes the
+    /// program.
     fn script(&self) -> String {
-        let mut script = String::from("notes=$1; shift\nrank=${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}\n");
+        let mut script =
+            String::from("notes=$1; shift\nrank=${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}\n");
         script += "echo $$ > \"$notes/pid-$rank\"\n";
         for (rank, shell) in &self.before {
             script += &format!("if [ $rank = {rank} ]; then {shell}\nfi\n");
@@ -196,7 +249,11 @@ impl Running {
             if ready() {
                 return true;
             }
-            assert!(self.since.elapsed() < Duration::from_secs(120), "neither ready nor at its end: {}", self.said());
+            assert!(
+                self.since.elapsed() < Duration::from_secs(120),
+                "neither ready nor at its end: {}",
+                self.said()
+            );
             sleep(Duration::from_millis(2));
         }
         false
@@ -210,20 +267,31 @@ impl Running {
     pub fn end_within(mut self, time: Duration) -> Ended {
         let deadline = Instant::now() + time;
         while self.child.try_wait().unwrap().is_none() || self.alive() > 0 {
-            assert!(Instant::now() < deadline, "did not end in {time:?}: {}", self.said());
+            assert!(
+                Instant::now() < deadline,
+                "did not end in {time:?}: {}",
+                self.said()
+            );
             sleep(Duration::from_millis(5));
         }
         let status = self.child.wait().unwrap();
         let stdout = fs::read_to_string(self.notes.path().join("stdout")).unwrap();
-        let code =
-            status.code().unwrap_or_else(|| 128 + std::os::unix::process::ExitStatusExt::signal(&status).unwrap());
-        Ended { code, stdout, stderr: self.said() }
+        let code = status.code().unwrap_or_else(|| {
+            128 + std::os::unix::process::ExitStatusExt::signal(&status).unwrap()
+        });
+        Ended {
+            code,
+            stdout,
+            stderr: self.said(),
+        }
     }
 
-    /// Ranks whose process is still there. One that is dead and not yet waited for has no command line.
+    /// Ranks whose process is still there. One that is dead and not yet waited for has no command
+    /// line.
     fn alive(&self) -> usize {
         let processes = (0..self.ranks).filter_map(|rank| self.process(rank));
-        let lines = processes.filter_map(|process| fs::read(format!("/proc/{process}/cmdline")).ok());
+        let lines =
+            processes.filter_map(|process| fs::read(format!("/proc/{process}/cmdline")).ok());
         lines.filter(|line| !line.is_empty()).count()
     }
 }
@@ -242,23 +310,36 @@ impl Drop for Running {
 
 fn signal(process: &str, name: &str) {
     // The process may be gone already: then there is nothing to be told.
-    let _ = Command::new("kill").args([&format!("-{name}"), process]).stderr(Stdio::null()).status().unwrap();
+    let _ = Command::new("kill")
+        .args([&format!("-{name}"), process])
+        .stderr(Stdio::null())
+        .status()
+        .unwrap();
 }
 
 impl Ended {
     /// The messages of faults.
     fn errors(&self) -> Vec<&str> {
-        self.stderr.lines().filter(|line| line.starts_with("gyrase: error: ")).collect()
+        self.stderr
+            .lines()
+            .filter(|line| line.starts_with("gyrase: error: "))
+            .collect()
     }
 
     /// Checks that a fault ended the job with this code and one message, which has all of `words`.
     pub fn check(&self, code: i32, words: &[&str]) {
         let errors = self.errors();
-        assert!(errors.len() == 1, "not one message but {}: {}", errors.len(), self.stderr);
+        assert!(
+            errors.len() == 1,
+            "not one message but {}: {}",
+            errors.len(),
+            self.stderr
+        );
         self.check_each(code, words);
     }
 
-    /// Checks that ranks which never met each ended with this code and a message that has all of `words`.
+    /// Checks that ranks which never met each ended with this code and a message that has all of
+    /// `words`.
     pub fn check_each(&self, code: i32, words: &[&str]) {
         assert_eq!(self.code, code, "{}", self.stderr);
         let errors = self.errors();

@@ -1,9 +1,15 @@
-//! Counting with several processes, as a user starts them: the bytes of one process, whatever the ranks, and faults that end well.
+//! Counting with several processes, as a user starts them: the bytes of one process, whatever the
+//! ranks, and faults that end well.
 //!
-//! The tests use the MPI libraries that they find (`cargo xtask test` installs them); without one they say that they are
-//! skipped.
+//! The tests use the MPI libraries that they find (`cargo xtask test` installs them); without one
+//! they say that they are skipped.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr, reason = "a helper of a test is a test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a helper of a test is a test"
+)]
 
 mod environment;
 mod faults;

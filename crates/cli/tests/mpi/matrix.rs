@@ -23,21 +23,31 @@ struct Axes {
 
 impl Axes {
     fn sizes(&self) -> Case {
-        [self.libraries.len(), RANKS.len(), 2, STEAL.len(), CHUNKS.len(), self.inputs.len()]
+        [
+            self.libraries.len(),
+            RANKS.len(),
+            2,
+            STEAL.len(),
+            CHUNKS.len(),
+            self.inputs.len(),
+        ]
     }
 
     /// Every way to count.
     fn all(&self) -> Vec<Case> {
-        self.sizes().iter().enumerate().fold(vec![[0; 6]], |cases, (axis, &size)| {
-            let each = |case: Case| {
-                (0..size).map(move |at| {
-                    let mut case = case;
-                    case[axis] = at;
-                    case
-                })
-            };
-            cases.into_iter().flat_map(each).collect()
-        })
+        self.sizes()
+            .iter()
+            .enumerate()
+            .fold(vec![[0; 6]], |cases, (axis, &size)| {
+                let each = |case: Case| {
+                    (0..size).map(move |at| {
+                        let mut case = case;
+                        case[axis] = at;
+                        case
+                    })
+                };
+                cases.into_iter().flat_map(each).collect()
+            })
     }
 }
 
@@ -47,13 +57,17 @@ fn pairs(case: &Case) -> impl Iterator<Item = (usize, usize, usize, usize)> {
     (0..case.len()).flat_map(move |a| (0..a).map(move |b| (a, case[a], b, case[b])))
 }
 
-/// A few of the cases, so that any two choices that one of them has together are together in one of the few.
+/// A few of the cases, so that any two choices that one of them has together are together in one of
+/// the few.
 fn covering(all: &[Case]) -> Vec<Case> {
     let mut open: BTreeSet<_> = all.iter().flat_map(pairs).collect();
     let mut chosen = Vec::new();
     while !open.is_empty() {
         let news = |case: &&Case| pairs(case).filter(|pair| open.contains(pair)).count();
-        let best = *all.iter().max_by_key(news).expect("a pair that is open is of a case");
+        let best = *all
+            .iter()
+            .max_by_key(news)
+            .expect("a pair that is open is of a case");
         for pair in pairs(&best) {
             open.remove(&pair);
         }
@@ -70,22 +84,49 @@ fn full() -> bool {
 #[test]
 fn matrix_of_ranks_and_all_that_may_not_matter() {
     let place = Place::new();
-    let axes = Axes { libraries: Mpi::all(), inputs: inputs(&place) };
+    let axes = Axes {
+        libraries: Mpi::all(),
+        inputs: inputs(&place),
+    };
     let all = axes.all();
     let cases = if full() { all } else { covering(&all) };
     let mut expected = BTreeMap::new();
     for (number, case) in cases.iter().enumerate() {
         let [library, ranks, threads, steal, chunk, input] = *case;
         let (input, k) = (&axes.inputs[input], LENGTHS[number % LENGTHS.len()]);
-        let wanted = expected.entry((input.name, k)).or_insert_with(|| alone(&place, input, k));
+        let wanted = expected
+            .entry((input.name, k))
+            .or_insert_with(|| alone(&place, input, k));
         let threads = (threads + 1).to_string();
-        let mut args = vec!["-q", "count", "-o", "o.gyk", "-k", k, "--threads", &threads, "--stealing", STEAL[steal]];
+        let mut args = vec![
+            "-q",
+            "count",
+            "-o",
+            "o.gyk",
+            "-k",
+            k,
+            "--threads",
+            &threads,
+            "--stealing",
+            STEAL[steal],
+        ];
         args.extend(["--memory", "1G"]);
-        args.extend(CHUNKS[chunk].map(|chunk| ["--chunk", chunk]).iter().flatten());
+        args.extend(
+            CHUNKS[chunk]
+                .map(|chunk| ["--chunk", chunk])
+                .iter()
+                .flatten(),
+        );
         args.extend(input.files.iter().map(String::as_str));
         Job::new(&place, axes.libraries[library], RANKS[ranks]).ok(&args);
-        let at = format!("{:?}, {} ranks: {args:?}", axes.libraries[library], RANKS[ranks]);
-        assert!(place.read("o.gyk") == *wanted, "other bytes than one process: {at}");
+        let at = format!(
+            "{:?}, {} ranks: {args:?}",
+            axes.libraries[library], RANKS[ranks]
+        );
+        assert!(
+            place.read("o.gyk") == *wanted,
+            "other bytes than one process: {at}"
+        );
         if full() {
             println!("{} of {}: {at}", number + 1, cases.len());
         }
@@ -114,12 +155,31 @@ fn ranks_out_of_core_make_the_same_bytes() {
     place.simulate_much();
     place.ok(&["-q", "count", "r_1.fq", "r_2.fq", "-o", "alone.gyk"]);
     let before = place.files();
-    for (mpi, ranks, threads) in Mpi::all().into_iter().flat_map(|mpi| [(mpi, 2, "2"), (mpi, 3, "1")]) {
-        let args = ["-q", "count", "r_1.fq", "r_2.fq", "-o", "o.gyk", "--threads", threads];
+    for (mpi, ranks, threads) in Mpi::all()
+        .into_iter()
+        .flat_map(|mpi| [(mpi, 2, "2"), (mpi, 3, "1")])
+    {
+        let args = [
+            "-q",
+            "count",
+            "r_1.fq",
+            "r_2.fq",
+            "-o",
+            "o.gyk",
+            "--threads",
+            threads,
+        ];
         let least = format!("{}M", least_memory(&place, mpi, ranks, &args));
-        Job::new(&place, mpi, ranks).ok(&[&args[..], &["--memory", &least, "--report", "r.json"]].concat());
-        assert!(place.read("o.gyk") == place.read("alone.gyk"), "{mpi:?}, {ranks} ranks within {least}");
-        assert!(place.json("r.json")["bytes"]["temporary"].as_u64().unwrap() > 0, "nothing was spilled");
+        Job::new(&place, mpi, ranks)
+            .ok(&[&args[..], &["--memory", &least, "--report", "r.json"]].concat());
+        assert!(
+            place.read("o.gyk") == place.read("alone.gyk"),
+            "{mpi:?}, {ranks} ranks within {least}"
+        );
+        assert!(
+            place.json("r.json")["bytes"]["temporary"].as_u64().unwrap() > 0,
+            "nothing was spilled"
+        );
         std::fs::remove_file(place.path("o.gyk")).unwrap();
         std::fs::remove_file(place.path("r.json")).unwrap();
         assert_eq!(place.files(), before);
@@ -144,7 +204,11 @@ fn every_flag_of_counting_means_the_same() {
         for mpi in Mpi::all() {
             Job::new(&place, mpi, 3).ok(&[&count("o.gyk"), &["--chunk", "64K"][..]].concat());
             assert!(place.read("o.gyk") == place.read("alone.gyk"), "{flags:?}");
-            assert!(histogram.as_ref().is_none_or(|histogram| place.read("histo") == *histogram));
+            assert!(
+                histogram
+                    .as_ref()
+                    .is_none_or(|histogram| place.read("histo") == *histogram)
+            );
         }
     }
 }
@@ -165,8 +229,19 @@ fn no_reads_make_an_empty_database() {
 
 #[test]
 fn the_covering_cases_cover() {
-    let axes = Axes { libraries: vec![Mpi::Open, Mpi::Mpich], inputs: vec![Input { name: "x", files: vec![] }; 7] };
-    let (all, wanted) = (axes.all(), |cases: &[Case]| cases.iter().flat_map(pairs).collect::<BTreeSet<_>>());
+    let axes = Axes {
+        libraries: vec![Mpi::Open, Mpi::Mpich],
+        inputs: vec![
+            Input {
+                name: "x",
+                files: vec![]
+            };
+            7
+        ],
+    };
+    let (all, wanted) = (axes.all(), |cases: &[Case]| {
+        cases.iter().flat_map(pairs).collect::<BTreeSet<_>>()
+    });
     let few = covering(&all);
     assert_eq!(wanted(&few), wanted(&all));
     assert!(few.len() < 80, "{} of {}", few.len(), all.len());

@@ -10,14 +10,33 @@ use crate::matrix::least_memory;
 use crate::place::Place;
 use crate::stealing::hindered;
 
-const COUNT: [&str; 8] = ["-q", "count", "r_1.fq", "r_2.fq", "-o", "o.gyk", "--threads", "1"];
+const COUNT: [&str; 8] = [
+    "-q",
+    "count",
+    "r_1.fq",
+    "r_2.fq",
+    "-o",
+    "o.gyk",
+    "--threads",
+    "1",
+];
 const SOON: Duration = Duration::from_secs(10);
 
 /// Files of a name below a folder.
 fn found(folder: &Path, name: &str) -> Vec<std::path::PathBuf> {
-    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let Ok(entries) = fs::read_dir(folder) else {
+        return Vec::new();
+    };
     let paths = entries.flatten().map(|entry| entry.path());
-    paths.flat_map(|path| if path.ends_with(name) { vec![path] } else { found(&path, name) }).collect()
+    paths
+        .flat_map(|path| {
+            if path.ends_with(name) {
+                vec![path]
+            } else {
+                found(&path, name)
+            }
+        })
+        .collect()
 }
 
 /// A job whose reading takes long on every rank, once it has begun.
@@ -33,11 +52,18 @@ fn start_slow(place: &Place, mpi: Mpi) -> Running {
 }
 
 /// Stops jobs in each of some ways: they must end soon, pass the `check`, and leave nothing.
-fn stops<W: Copy + Debug>(ways: [W; 2], stop: impl Fn(&Running, W), check: impl Fn(&Place, &Ended)) {
+fn stops<W: Copy + Debug>(
+    ways: [W; 2],
+    stop: impl Fn(&Running, W),
+    check: impl Fn(&Place, &Ended),
+) {
     let place = Place::new();
     place.simulate_much();
     let before = place.files();
-    for (mpi, way) in Mpi::all().into_iter().flat_map(|mpi| ways.map(|way| (mpi, way))) {
+    for (mpi, way) in Mpi::all()
+        .into_iter()
+        .flat_map(|mpi| ways.map(|way| (mpi, way)))
+    {
         let job = start_slow(&place, mpi);
         stop(&job, way);
         let ended = job.end_within(SOON);
@@ -49,13 +75,17 @@ fn stops<W: Copy + Debug>(ways: [W; 2], stop: impl Fn(&Running, W), check: impl 
 
 #[test]
 fn a_signal_to_the_launcher_ends_all_and_leaves_nothing() {
-    stops(["TERM", "INT"], Running::signal_launcher, |_, ended| assert!(ended.code != 0));
+    stops(["TERM", "INT"], Running::signal_launcher, |_, ended| {
+        assert!(ended.code != 0)
+    });
 }
 
 #[test]
 fn a_rank_that_is_asked_to_stop_ends_all_and_leaves_nothing() {
     let stop = |job: &Running, rank| job.signal_rank(rank, "TERM");
-    stops([0, 2], stop, |_, ended| ended.check(143, &["stopped as asked"]));
+    stops([0, 2], stop, |_, ended| {
+        ended.check(143, &["stopped as asked"])
+    });
 }
 
 #[test]
@@ -87,8 +117,15 @@ fn a_killed_job_goes_on_with_any_number_of_ranks() {
                 job.signal_rank(0, "KILL");
                 job.signal_rank(1, "KILL");
                 assert!(job.end_within(SOON).code != 0);
-                assert!(!place.path("o.gyk").exists(), "a killed job published its output");
-                let again = [&COUNT[..], &["--resume", "--memory", "1G", "--report", "r.json"]].concat();
+                assert!(
+                    !place.path("o.gyk").exists(),
+                    "a killed job published its output"
+                );
+                let again = [
+                    &COUNT[..],
+                    &["--resume", "--memory", "1G", "--report", "r.json"],
+                ]
+                .concat();
                 Job::new(&place, mpi, ranks).ok(&again);
                 let stages = place.json("r.json")["stages"].as_array().unwrap().clone();
                 resumed += usize::from(stages.iter().all(|stage| stage["stage"] != "read"));
@@ -96,10 +133,16 @@ fn a_killed_job_goes_on_with_any_number_of_ranks() {
             } else {
                 job.end_within(SOON);
             }
-            assert!(place.read("o.gyk") == place.read("alone.gyk"), "{mpi:?}: resumed by {ranks} ranks");
+            assert!(
+                place.read("o.gyk") == place.read("alone.gyk"),
+                "{mpi:?}: resumed by {ranks} ranks"
+            );
             fs::remove_file(place.path("o.gyk")).unwrap();
             assert_eq!(place.files(), before);
         }
-        assert!(resumed > 2, "{resumed} jobs were killed in time and resumed");
+        assert!(
+            resumed > 2,
+            "{resumed} jobs were killed in time and resumed"
+        );
     }
 }

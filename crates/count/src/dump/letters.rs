@@ -50,7 +50,11 @@ impl<const W: usize> Line<W> {
             }
             Style::Tab | Style::Space => {
                 let letters = self.write_kmer(&mut line, 0, kmer);
-                line[letters] = if self.style == Style::Tab { b'\t' } else { b' ' };
+                line[letters] = if self.style == Style::Tab {
+                    b'\t'
+                } else {
+                    b' '
+                };
                 letters + 1 + write_number(&mut line[letters + 1..], count)
             }
         };
@@ -62,8 +66,15 @@ impl<const W: usize> Line<W> {
     #[inline]
     fn write_kmer(&self, line: &mut [u8], at: usize, kmer: Kmer<W>) -> usize {
         let letters = &mut line[at..at + 32 * W];
-        for (word, letters) in left_aligned(kmer, self.k).into_iter().zip(letters.as_chunks_mut::<32>().0) {
-            for (byte, letters) in word.to_be_bytes().into_iter().zip(letters.as_chunks_mut::<4>().0) {
+        for (word, letters) in left_aligned(kmer, self.k)
+            .into_iter()
+            .zip(letters.as_chunks_mut::<32>().0)
+        {
+            for (byte, letters) in word
+                .to_be_bytes()
+                .into_iter()
+                .zip(letters.as_chunks_mut::<4>().0)
+            {
                 *letters = LETTERS[usize::from(byte)];
             }
         }
@@ -71,7 +82,8 @@ impl<const W: usize> Line<W> {
     }
 }
 
-/// The bits of a k-mer moved to the front, so that word 0 begins with the first base: compares like the k-mer.
+/// The bits of a k-mer moved to the front, so that word 0 begins with the first base: compares like
+/// the k-mer.
 #[inline(always)]
 pub(super) fn left_aligned<const W: usize>(kmer: Kmer<W>, k: usize) -> [u64; W] {
     // A shape of W words has more than 32 * (W - 1) bases, so less than a word is empty.
@@ -79,7 +91,11 @@ pub(super) fn left_aligned<const W: usize>(kmer: Kmer<W>, k: usize) -> [u64; W] 
     let mut words = kmer.0;
     if empty > 0 {
         for i in 0..W {
-            let next = if i + 1 < W { words[i + 1] >> (64 - empty) } else { 0 };
+            let next = if i + 1 < W {
+                words[i + 1] >> (64 - empty)
+            } else {
+                0
+            };
             words[i] = words[i] << empty | next;
         }
     }
@@ -93,7 +109,11 @@ pub(super) fn right_aligned<const W: usize>(words: [u64; W], k: usize) -> Kmer<W
     let mut words = words;
     if empty > 0 {
         for i in (0..W).rev() {
-            let before = if i > 0 { words[i - 1] << (64 - empty) } else { 0 };
+            let before = if i > 0 {
+                words[i - 1] << (64 - empty)
+            } else {
+                0
+            };
             words[i] = words[i] >> empty | before;
         }
     }
@@ -149,10 +169,23 @@ mod tests {
 
     #[test]
     fn numbers_have_their_digits() {
-        for number in [0, 9, 10, 99, 100, 12345, 999_999_999, 1_000_000_000, u32::MAX] {
+        for number in [
+            0,
+            9,
+            10,
+            99,
+            100,
+            12345,
+            999_999_999,
+            1_000_000_000,
+            u32::MAX,
+        ] {
             let mut text = [0; DIGITS];
             let digits = write_number(&mut text, number);
-            assert_eq!(std::str::from_utf8(&text[..digits]).unwrap(), number.to_string());
+            assert_eq!(
+                std::str::from_utf8(&text[..digits]).unwrap(),
+                number.to_string()
+            );
         }
     }
 }

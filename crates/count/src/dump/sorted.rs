@@ -1,8 +1,8 @@
 //! A dump in the order of the letters within bounded memory.
 //!
-//! The k-mers are cut into ranges that each fit a thread's share of the memory. A thread reads the whole
-//! database for its range, sorts what it finds and passes it on when the ranges before are out. So the database is read
-//! once a range and nothing is written to temporary files.
+//! The k-mers are cut into ranges that each fit a thread's share of the memory. A thread reads the
+//! whole database for its range, sorts what it finds and passes it on when the ranges before are
+//! out. So the database is read once a range and nothing is written to temporary files.
 
 use std::io::Write;
 use std::mem::size_of;
@@ -46,14 +46,21 @@ pub(super) fn run<const W: usize>(
     let limit = share.min(even.max(SMALL)).max(1);
     progress.start("plan", BINS as u64);
     let mut ranges = Vec::new();
-    Planner { config, database, limit, progress }.split::<W>([0; W], 0, &mut ranges)?;
+    Planner {
+        config,
+        database,
+        limit,
+        progress,
+    }
+    .split::<W>([0; W], 0, &mut ranges)?;
     progress.start("dump", ranges.len() as u64);
     let line = Line::<W>::new(k, config.style);
     write_ordered(config.threads, ranges.len(), progress, sink, |task, out| {
         let range = &ranges[task];
         let mut rows = Vec::with_capacity(range.kmers as usize);
         for bin in 0..BINS {
-            let all = kmers::<W>(database, bin, config.cutoffs)?.map(|(kmer, count)| (left_aligned(kmer, k), count));
+            let all = kmers::<W>(database, bin, config.cutoffs)?
+                .map(|(kmer, count)| (left_aligned(kmer, k), count));
             rows.extend(all.filter(|(kmer, _)| (&range.first..=&range.last).contains(&kmer)));
         }
         rows.sort_unstable_by_key(|row| row.0);
@@ -83,7 +90,12 @@ impl Planner<'_> {
         ranges: &mut Vec<Range<W>>,
     ) -> Result<(), OperationError> {
         let mut open: Option<Range<W>> = None;
-        for (digit, &kmers) in self.count_digits(&prefix, depth)?.iter().enumerate().filter(|&(_, &kmers)| kmers > 0) {
+        for (digit, &kmers) in self
+            .count_digits(&prefix, depth)?
+            .iter()
+            .enumerate()
+            .filter(|&(_, &kmers)| kmers > 0)
+        {
             let first = with_digit(prefix, depth, digit);
             let fits = open.is_some_and(|range| range.kmers + kmers <= self.limit);
             if !fits {
@@ -93,7 +105,11 @@ impl Planner<'_> {
                 self.split(first, depth + 1, ranges)?;
                 continue;
             }
-            let range = open.get_or_insert(Range { first, last: first, kmers: 0 });
+            let range = open.get_or_insert(Range {
+                first,
+                last: first,
+                kmers: 0,
+            });
             range.last = fill_after(first, depth);
             range.kmers += kmers;
         }
@@ -102,9 +118,17 @@ impl Planner<'_> {
     }
 
     /// How many k-mers that share the first `depth` digits with `prefix` have which digit there.
-    fn count_digits<const W: usize>(&self, prefix: &[u64; W], depth: usize) -> Result<Vec<u64>, OperationError> {
+    fn count_digits<const W: usize>(
+        &self,
+        prefix: &[u64; W],
+        depth: usize,
+    ) -> Result<Vec<u64>, OperationError> {
         let k = self.database.shape().k();
-        let last = if depth == 0 { [u64::MAX; W] } else { fill_after(*prefix, depth - 1) };
+        let last = if depth == 0 {
+            [u64::MAX; W]
+        } else {
+            fill_after(*prefix, depth - 1)
+        };
         let work = |counts: &mut Vec<u64>, bin| {
             for (kmer, _) in kmers::<W>(self.database, bin, self.config.cutoffs)? {
                 let kmer = left_aligned(kmer, k);
@@ -116,7 +140,9 @@ impl Planner<'_> {
         };
         let start = || vec![0u64; 1 << DIGIT_BITS];
         let lanes = share_out(self.config.threads, BINS, self.progress, start, work, || {})?;
-        Ok((0..1 << DIGIT_BITS).map(|digit| lanes.iter().map(|lane| lane[digit]).sum()).collect())
+        Ok((0..1 << DIGIT_BITS)
+            .map(|digit| lanes.iter().map(|lane| lane[digit]).sum())
+            .collect())
     }
 }
 

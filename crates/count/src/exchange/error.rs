@@ -120,15 +120,25 @@ impl ExchangeError {
     }
 
     pub(crate) fn truncated(path: &Path, what: impl Into<String>) -> ExchangeError {
-        ExchangeError::Truncated { path: path.to_path_buf(), what: what.into() }
+        ExchangeError::Truncated {
+            path: path.to_path_buf(),
+            what: what.into(),
+        }
     }
 
     pub(crate) fn malformed(path: &Path, place: Place, what: impl Into<String>) -> ExchangeError {
-        ExchangeError::Malformed { path: path.to_path_buf(), place, what: what.into() }
+        ExchangeError::Malformed {
+            path: path.to_path_buf(),
+            place,
+            what: what.into(),
+        }
     }
 
     pub(crate) fn unsupported(path: &Path, what: impl Into<String>) -> ExchangeError {
-        ExchangeError::Unsupported { path: path.to_path_buf(), what: what.into() }
+        ExchangeError::Unsupported {
+            path: path.to_path_buf(),
+            what: what.into(),
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! From our database to a foreign one.
 //!
-//! A table is in the order of its bins and keys, other programs want the order of the letters. The k-mers go over the
-//! fabric once more, now to partitions by their first bases; these are put in order one after the other.
+//! A table is in the order of its bins and keys, other programs want the order of the letters. The
+//! k-mers go over the fabric once more, now to partitions by their first bases; these are put in
+//! order one after the other.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -36,8 +37,8 @@ pub enum Format {
 pub struct ExportConfig {
     /// The `.gyk` file.
     pub input: PathBuf,
-    /// The file that will appear; for KMC the name of the pair, with or without an ending; for a text `-` is the standard
-    /// output.
+    /// The file that will appear; for KMC the name of the pair, with or without an ending; for a
+    /// text `-` is the standard output.
     pub output: PathBuf,
     /// What to write.
     pub format: Format,
@@ -65,8 +66,8 @@ pub struct Exported {
 /// Writes a database in a format of other programs, in the order of the letters.
 ///
 /// # Errors
-/// When the database cannot be read, when the output or the temporary files cannot be written, when the memory
-/// is too small, or when `progress` is cancelled.
+/// When the database cannot be read, when the output or the temporary files cannot be written, when
+/// the memory is too small, or when `progress` is cancelled.
 pub fn export(config: &ExportConfig, progress: &Progress) -> Result<Exported> {
     let database = Database::open(&config.input)?;
     let shares = Shares::of(config.memory, config.threads)?;
@@ -95,7 +96,10 @@ fn export_text(config: &ExportConfig, style: dump::Style, progress: &Progress) -
         output.commit()?;
         listed
     };
-    Ok(Exported { read: listed.distinct, written: listed.listed })
+    Ok(Exported {
+        read: listed.distinct,
+        written: listed.listed,
+    })
 }
 
 fn export_words<const W: usize>(
@@ -106,17 +110,27 @@ fn export_words<const W: usize>(
     progress: &Progress,
 ) -> Result<Exported> {
     let folder = spill_folder(&config.tmp, &config.output, config.max_tmp);
-    let parts = Parts { k: database.shape().k() };
+    let parts = Parts {
+        k: database.shape().k(),
+    };
     let fabric = LocalFabric::new(parts.count(), shares.fabric, folder.into());
     progress.start("read", BINS as u64);
     let senders = (0..shares.threads).map(|_| fabric.sender()).collect();
     let senders = scatter::<W, _>(database, config.cutoffs, parts, senders, progress)?;
     let partitions = fabric.close(senders)?;
     progress.start("write", parts.count() as u64);
-    let sizes: Vec<u64> = (0..parts.count()).map(|partition| partitions.bytes(partition)).collect();
+    let sizes: Vec<u64> = (0..parts.count())
+        .map(|partition| partitions.bytes(partition))
+        .collect();
     for group in groups(&sizes, shares.sort) {
         if sizes[group.clone()].iter().sum::<u64>() <= shares.sort {
-            write::<W>(&partitions, &sizes, group.clone(), shares.threads, &mut sink)?;
+            write::<W>(
+                &partitions,
+                &sizes,
+                group.clone(),
+                shares.threads,
+                &mut sink,
+            )?;
         } else {
             write_in_passes::<W>(&partitions, parts, group.start, shares.sort, &mut sink)?;
         }
@@ -125,11 +139,17 @@ fn export_words<const W: usize>(
             return Err(ExchangeError::Cancelled);
         }
     }
-    Ok(Exported { read: database.header().distinct, written: sink.finish()? })
+    Ok(Exported {
+        read: database.header().distinct,
+        written: sink.finish()?,
+    })
 }
 
 fn plan(header: &Header, cutoffs: Cutoffs) -> Plan {
-    let limits = (header.cutoffs.min.max(cutoffs.min), header.cutoffs.max.min(cutoffs.max));
+    let limits = (
+        header.cutoffs.min.max(cutoffs.min),
+        header.cutoffs.max.min(cutoffs.max),
+    );
     Plan {
         k: header.shape.k(),
         stranded: header.shape.stranded(),
@@ -157,7 +177,9 @@ impl Parts {
     /// The value of the [`BASES`] bases (or fewer, where the k-mer ends) from `start` on.
     fn digits<const W: usize>(self, kmer: Kmer<W>, start: usize) -> usize {
         let bases = start..(start + BASES).min(self.k);
-        bases.fold(0, |value, i| value << 2 | usize::from(kmer.base(self.k - 1 - i)))
+        bases.fold(0, |value, i| {
+            value << 2 | usize::from(kmer.base(self.k - 1 - i))
+        })
     }
 }
 
@@ -171,10 +193,16 @@ fn scatter<const W: usize, S: Sender>(
     let next = &AtomicUsize::new(0);
     std::thread::scope(|scope| {
         let work = |mut sender| {
-            scope.spawn(move || send_bins::<W>(database, cutoffs, parts, next, &mut sender, progress).map(|()| sender))
+            scope.spawn(move || {
+                send_bins::<W>(database, cutoffs, parts, next, &mut sender, progress)
+                    .map(|()| sender)
+            })
         };
         let workers: Vec<_> = senders.into_iter().map(work).collect();
-        workers.into_iter().map(|worker| worker.join().expect("workers do not panic")).collect()
+        workers
+            .into_iter()
+            .map(|worker| worker.join().expect("workers do not panic"))
+            .collect()
     })
 }
 
@@ -219,24 +247,36 @@ fn write<const W: usize>(
         let bytes: u64 = sizes[part.clone()].iter().sum();
         let mut entries = Vec::with_capacity(bytes as usize / record_bytes(W));
         for partition in part {
-            for_each::<W>(partitions, group.start + partition, |counted| entries.push(counted))?;
+            for_each::<W>(partitions, group.start + partition, |counted| {
+                entries.push(counted)
+            })?;
         }
         sort_and_sum(&mut entries);
         Ok(entries)
     };
     let sorted: Vec<_> = std::thread::scope(|scope| {
-        let workers: Vec<_> = groups(sizes, share).into_iter().map(|part| scope.spawn(|| sort(part))).collect();
-        workers.into_iter().map(|worker| worker.join().expect("workers do not panic")).collect()
+        let workers: Vec<_> = groups(sizes, share)
+            .into_iter()
+            .map(|part| scope.spawn(|| sort(part)))
+            .collect();
+        workers
+            .into_iter()
+            .map(|worker| worker.join().expect("workers do not panic"))
+            .collect()
     });
-    sorted.into_iter().try_for_each(|entries| add(&entries?, sink))
+    sorted
+        .into_iter()
+        .try_for_each(|entries| add(&entries?, sink))
 }
 
 fn add<const W: usize>(entries: &[Counted<W>], sink: &mut Sink) -> Result<()> {
-    entries.iter().try_for_each(|&(words, count)| sink.add(Kmer(words), count))
+    entries
+        .iter()
+        .try_for_each(|&(words, count)| sink.add(Kmer(words), count))
 }
 
-/// Puts a partition in order that may not be held as a whole: drains it again and again, each time for as many of
-/// the values of the next bases as the budget allows.
+/// Puts a partition in order that may not be held as a whole: drains it again and again, each time
+/// for as many of the values of the next bases as the budget allows.
 fn write_in_passes<const W: usize>(
     partitions: &impl Drain,
     parts: Parts,
@@ -246,7 +286,9 @@ fn write_in_passes<const W: usize>(
 ) -> Result<()> {
     let digits = |words| parts.digits(Kmer::<W>(words), BASES);
     let mut sizes = vec![0u64; 1 << (2 * BASES)];
-    for_each::<W>(partitions, partition, |(words, _)| sizes[digits(words)] += record_bytes(W) as u64)?;
+    for_each::<W>(partitions, partition, |(words, _)| {
+        sizes[digits(words)] += record_bytes(W) as u64
+    })?;
     let mut entries = Vec::new();
     for range in groups(&sizes, budget) {
         entries.clear();
@@ -261,7 +303,8 @@ fn write_in_passes<const W: usize>(
     Ok(())
 }
 
-/// Cuts what has these sizes into ranges: each of at most `budget` together, or of one that is larger.
+/// Cuts what has these sizes into ranges: each of at most `budget` together, or of one that is
+/// larger.
 fn groups(sizes: &[u64], budget: u64) -> Vec<Range<usize>> {
     let mut ranges: Vec<Range<usize>> = Vec::new();
     let mut room = 0;
@@ -289,12 +332,18 @@ mod tests {
         assert_eq!(parts(8, b"ACGTACGG"), 0b00_01_10_11_00_01);
         let kmer = Kmer::<2>::from_letters(b"ACGTACGG").unwrap();
         assert_eq!(Parts { k: 8 }.digits(kmer, BASES), 0b10_10);
-        assert_eq!((Parts { k: 2 }.count(), Parts { k: 127 }.count()), (16, 4096));
+        assert_eq!(
+            (Parts { k: 2 }.count(), Parts { k: 127 }.count()),
+            (16, 4096)
+        );
     }
 
     #[test]
     fn groups_keep_to_the_budget() {
-        assert_eq!(groups(&[0, 3, 3, 0, 3, 9, 1, 0], 6), [1..3, 4..5, 5..6, 6..7]);
+        assert_eq!(
+            groups(&[0, 3, 3, 0, 3, 9, 1, 0], 6),
+            [1..3, 4..5, 5..6, 6..7]
+        );
         assert_eq!(groups(&[1, 1, 1, 98], 100), [0..3, 3..4]);
         assert_eq!(groups(&[0, 0], 100), []);
     }

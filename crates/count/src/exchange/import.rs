@@ -1,7 +1,8 @@
 //! From a foreign database to ours.
 //!
-//! Foreign k-mers come in any order, so they go the road of all records: a scatter by bin over the fabric (in memory, or
-//! spilled when that is full), then every bin is sorted by key on its own and written where it belongs.
+//! Foreign k-mers come in any order, so they go the road of all records: a scatter by bin over the
+//! fabric (in memory, or spilled when that is full), then every bin is sorted by key on its own and
+//! written where it belongs.
 
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -25,14 +26,16 @@ const BATCH: usize = 4096;
 /// What to import, and how.
 #[derive(Clone, Debug)]
 pub struct ImportConfig {
-    /// The foreign database: a KMC pair (either file, or the name without ending), a KFF file or a text, known by its
-    /// content; `-` for a KFF file or a text on the standard input.
+    /// The foreign database: a KMC pair (either file, or the name without ending), a KFF file or a
+    /// text, known by its content; `-` for a KFF file or a text on the standard input.
     pub input: PathBuf,
     /// The `.gyk` file that will appear.
     pub output: PathBuf,
-    /// Bases of a k-mer, 1 to 127: needed where the input is empty and does not say; otherwise what the input must have.
+    /// Bases of a k-mer, 1 to 127: needed where the input is empty and does not say; otherwise what
+    /// the input must have.
     pub k: Option<usize>,
-    /// True keeps k-mer and reverse complement apart. A source that says so itself is kept so anyway.
+    /// True keeps k-mer and reverse complement apart. A source that says so itself is kept so
+    /// anyway.
     pub stranded: bool,
     /// Which summed counts are kept.
     pub cutoffs: Cutoffs,
@@ -57,12 +60,13 @@ pub struct Imported {
     pub table: gyrase_table::gyk::Summary,
 }
 
-/// Reads a foreign database and writes it as `.gyk`. The order of the source does not matter; the counts of equal k-mers
-/// are summed, up to 2^32 - 1.
+/// Reads a foreign database and writes it as `.gyk`. The order of the source does not matter; the
+/// counts of equal k-mers are summed, up to 2^32 - 1.
 ///
 /// # Errors
-/// When the source cannot be read or is malformed, when its k is not `config.k`, when the output or the temporary files cannot
-/// be written, when the memory is too small, or when `progress` is cancelled.
+/// When the source cannot be read or is malformed, when its k is not `config.k`, when the output or
+/// the temporary files cannot be written, when the memory is too small, or when `progress` is
+/// cancelled.
 pub fn import(config: &ImportConfig, progress: &Progress) -> Result<Imported> {
     let source = open(&config.input)?;
     let k = match (source.k(), config.k) {
@@ -71,7 +75,10 @@ pub fn import(config: &ImportConfig, progress: &Progress) -> Result<Imported> {
             return Err(ExchangeError::malformed(&config.input, Place::Header, what));
         }
         (None, None) => {
-            return Err(ExchangeError::unsupported(&config.input, "it holds no k-mer, so give the length with -k"));
+            return Err(ExchangeError::unsupported(
+                &config.input,
+                "it holds no k-mer, so give the length with -k",
+            ));
         }
         (found, asked) => found.or(asked).expect("one of them is there"),
     };
@@ -97,15 +104,30 @@ fn import_words<const W: usize>(
     let partitions = fabric.close(senders)?;
     progress.start("write", BINS as u64);
     write::<W>(&partitions, &writer, config.cutoffs, shares, progress)?;
-    let name = config.input.file_name().map_or("-".into(), |name| name.to_string_lossy().into_owned());
-    let metadata = Metadata { inputs: vec![name], operation: "import".into(), ..Metadata::default() };
-    Ok(Imported { read, zeros, table: writer.finish(&metadata)? })
+    let name = config
+        .input
+        .file_name()
+        .map_or("-".into(), |name| name.to_string_lossy().into_owned());
+    let metadata = Metadata {
+        inputs: vec![name],
+        operation: "import".into(),
+        ..Metadata::default()
+    };
+    Ok(Imported {
+        read,
+        zeros,
+        table: writer.finish(&metadata)?,
+    })
 }
 
 /// What passes both; what passes the first where nothing passes both.
 fn both(first: Cutoffs, second: Cutoffs) -> Cutoffs {
     let (min, max) = (first.min.max(second.min), first.max.min(second.max));
-    if min <= max { Cutoffs { min, max } } else { first }
+    if min <= max {
+        Cutoffs { min, max }
+    } else {
+        first
+    }
 }
 
 type Batch = Vec<(WideKmer, u32)>;
@@ -121,11 +143,14 @@ fn scatter<const W: usize, S: Sender>(
     let (received, failed) = (Mutex::new(received), AtomicBool::new(false));
     std::thread::scope(|scope| {
         let (received, failed) = (&received, &failed);
-        let work = |sender| scope.spawn(move || send_batches::<W, S>(received, shape, sender, failed));
+        let work =
+            |sender| scope.spawn(move || send_batches::<W, S>(received, shape, sender, failed));
         let workers: Vec<_> = senders.into_iter().map(work).collect();
         let read = read_batches(source, &batches, failed, progress);
         drop(batches);
-        let joined = workers.into_iter().map(|worker| worker.join().expect("workers do not panic"));
+        let joined = workers
+            .into_iter()
+            .map(|worker| worker.join().expect("workers do not panic"));
         let senders = joined.collect::<Result<Vec<_>>>()?;
         read.map(|(read, zeros)| (read, zeros, senders))
     })
@@ -143,7 +168,9 @@ fn read_batches(
         let mut batch = Vec::with_capacity(BATCH);
         let before = read;
         while batch.len() < BATCH {
-            let Some((kmer, count)) = source.next()? else { break };
+            let Some((kmer, count)) = source.next()? else {
+                break;
+            };
             read += 1;
             zeros += u64::from(count == 0);
             if count > 0 {
@@ -160,8 +187,8 @@ fn read_batches(
     }
 }
 
-/// Sends what comes until nothing comes any more. After a failure it goes on receiving, so that the reader does not
-/// wait for room.
+/// Sends what comes until nothing comes any more. After a failure it goes on receiving, so that the
+/// reader does not wait for room.
 fn send_batches<const W: usize, S: Sender>(
     received: &Mutex<Receiver<Batch>>,
     shape: Shape,
@@ -170,7 +197,10 @@ fn send_batches<const W: usize, S: Sender>(
 ) -> Result<S> {
     let mut result = Ok(());
     loop {
-        let batch = received.lock().expect("no thread panics while it holds the receiver").recv();
+        let batch = received
+            .lock()
+            .expect("no thread panics while it holds the receiver")
+            .recv();
         let Ok(batch) = batch else { break };
         if result.is_ok() {
             result = send_batch::<W, S>(&batch, shape, &mut sender);
@@ -180,7 +210,11 @@ fn send_batches<const W: usize, S: Sender>(
     result.map(|()| sender)
 }
 
-fn send_batch<const W: usize, S: Sender>(batch: &Batch, shape: Shape, sender: &mut S) -> Result<()> {
+fn send_batch<const W: usize, S: Sender>(
+    batch: &Batch,
+    shape: Shape,
+    sender: &mut S,
+) -> Result<()> {
     batch.iter().try_for_each(|&(kmer, count)| {
         let kmer = resize::<4, W>(kmer).form(shape);
         send(sender, bin_of(kmer, shape), (Key::from(kmer).0, count))
@@ -197,7 +231,13 @@ fn write<const W: usize>(
 ) -> Result<()> {
     let next = AtomicUsize::new(0);
     let work = || {
-        let lane = Lane { partitions, writer, cutoffs, memory: shares.bin as usize, entries: Vec::new() };
+        let lane = Lane {
+            partitions,
+            writer,
+            cutoffs,
+            memory: shares.bin as usize,
+            entries: Vec::new(),
+        };
         let done = write_bins::<W>(lane, &next, progress);
         if done.is_err() {
             writer.abandon();
@@ -206,17 +246,28 @@ fn write<const W: usize>(
     };
     let results: Vec<Result<()>> = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..shares.threads).map(|_| scope.spawn(work)).collect();
-        workers.into_iter().map(|worker| worker.join().expect("workers do not panic")).collect()
+        workers
+            .into_iter()
+            .map(|worker| worker.join().expect("workers do not panic"))
+            .collect()
     });
     // The cause, and not the word of another thread that it was abandoned.
-    let abandoned =
-        |error: &ExchangeError| matches!(error, ExchangeError::Table(gyrase_table::gyk::GykError::Abandoned { .. }));
+    let abandoned = |error: &ExchangeError| {
+        matches!(
+            error,
+            ExchangeError::Table(gyrase_table::gyk::GykError::Abandoned { .. })
+        )
+    };
     let mut errors: Vec<_> = results.into_iter().filter_map(Result::err).collect();
     errors.sort_by_key(abandoned);
     errors.into_iter().next().map_or(Ok(()), Err)
 }
 
-fn write_bins<const W: usize>(mut lane: Lane<impl Drain, W>, next: &AtomicUsize, progress: &Progress) -> Result<()> {
+fn write_bins<const W: usize>(
+    mut lane: Lane<impl Drain, W>,
+    next: &AtomicUsize,
+    progress: &Progress,
+) -> Result<()> {
     loop {
         let bin = next.fetch_add(1, Relaxed);
         if bin >= BINS {
@@ -273,13 +324,21 @@ impl<D: Drain, const W: usize> Lane<'_, D, W> {
     fn write_in_passes(&mut self, bin: usize, pieces: Pieces) -> Result<()> {
         self.entries = Vec::new();
         let mut cardinality = Cardinality::default();
-        for_each::<W>(self.partitions, bin, |(words, _)| cardinality.see(Key(words).place()))?;
+        for_each::<W>(self.partitions, bin, |(words, _)| {
+            cardinality.see(Key(words).place())
+        })?;
         let counted = self.cutoffs.min..=self.cutoffs.max;
-        passes::count(cardinality.estimate(), self.memory / 8 * 5, &counted, pieces, |pass| {
-            for_each::<W>(self.partitions, bin, |(words, count)| {
-                pass.add(Key(words), count);
-                pass.relieve();
-            })
-        })
+        passes::count(
+            cardinality.estimate(),
+            self.memory / 8 * 5,
+            &counted,
+            pieces,
+            |pass| {
+                for_each::<W>(self.partitions, bin, |(words, count)| {
+                    pass.add(Key(words), count);
+                    pass.relieve();
+                })
+            },
+        )
     }
 }

@@ -1,8 +1,9 @@
 //! K-mer databases of other programs: read into ours, and written from it.
 //!
-//! [`import`] reads the databases of KMC ([`kmc`]), files in the format that several tools share ([`kff`]), and the texts that
-//! `kmc_dump` and `jellyfish dump` write ([`text`]). [`export`] writes all of them. What comes in has its counts summed, and
-//! its k-mers made canonical unless it is stranded; what goes out is in the order of the letters.
+//! [`import`] reads the databases of KMC ([`kmc`]), files in the format that several tools share
+//! ([`kff`]), and the texts that `kmc_dump` and `jellyfish dump` write ([`text`]). [`export`]
+//! writes all of them. What comes in has its counts summed, and its k-mers made canonical unless it
+//! is stranded; what goes out is in the order of the letters.
 
 mod error;
 mod export;

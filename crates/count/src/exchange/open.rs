@@ -10,8 +10,8 @@ use super::error::{ExchangeError, Result};
 use super::source::Source;
 use super::{kff, kmc, text};
 
-/// Opens `path`: a KMC pair (either file, or the name without ending), or a KFF file or a text, known by its first bytes and
-/// compressed or not; `-` is the standard input.
+/// Opens `path`: a KMC pair (either file, or the name without ending), or a KFF file or a text,
+/// known by its first bytes and compressed or not; `-` is the standard input.
 pub(crate) fn open(path: &Path) -> Result<Box<dyn Source>> {
     if is_pair(path) {
         return Ok(Box::new(kmc::Reader::open(path)?));
@@ -34,16 +34,17 @@ pub(crate) fn open(path: &Path) -> Result<Box<dyn Source>> {
 
 /// What helps with a file that is no foreign database that we read, known by its first bytes.
 fn stranger(start: &[u8]) -> Option<&'static str> {
-    // A binary file of Jellyfish begins with nine digits, the length of the JSON object behind them.
+    // A binary file of Jellyfish begins with nine digits, the length of the JSON object behind
+    // them.
     let jellyfish = start.get(9) == Some(&b'{') && start[..9].iter().all(u8::is_ascii_digit);
     match start {
         _ if start.starts_with(b"GYRASEK\n") => Some("it is a .gyk database already"),
-        _ if jellyfish => {
-            Some("it is a binary file of Jellyfish; give it as `jellyfish dump -c FILE | gyrase kmers import -`")
-        }
-        [b'K', b'M', b'C', b'P' | b'S', ..] => {
-            Some("it is one file of a KMC database; name the pair itself, uncompressed, and not through a pipe")
-        }
+        _ if jellyfish => Some(
+            "it is a binary file of Jellyfish; give it as `jellyfish dump -c FILE | gyrase kmers import -`",
+        ),
+        [b'K', b'M', b'C', b'P' | b'S', ..] => Some(
+            "it is one file of a KMC database; name the pair itself, uncompressed, and not through a pipe",
+        ),
         [b'@', ..] => Some("it looks like FASTQ; `gyrase count` counts the k-mers of reads"),
         _ => None,
     }

@@ -1,4 +1,5 @@
-//! Counted k-mers as records of the fabric: how they are sent, and how a partition of them is put in order.
+//! Counted k-mers as records of the fabric: how they are sent, and how a partition of them is put
+//! in order.
 
 use std::path::Path;
 
@@ -8,7 +9,8 @@ use gyrase_tabulate::spill_path;
 
 use super::error::{ExchangeError, Result};
 
-/// Bytes for what lies beside the shares: batches on their way, buffers of files and of spills, stacks.
+/// Bytes for what lies beside the shares: batches on their way, buffers of files and of spills,
+/// stacks.
 const BESIDE: u64 = 32 << 20;
 
 /// How the memory of a run is divided.
@@ -22,7 +24,8 @@ pub(crate) struct Shares {
     pub prefixes: u64,
     /// Bytes of a thread that makes bins.
     pub bin: u64,
-    /// Bytes of finished bins that may wait for an earlier one; a quarter more is kept for the next.
+    /// Bytes of finished bins that may wait for an earlier one; a quarter more is kept for the
+    /// next.
     pub waiting: u64,
     /// Threads, so many that each has its buffers.
     pub threads: usize,
@@ -32,13 +35,25 @@ impl Shares {
     /// Divides `memory` bytes, for at most `threads` threads.
     pub fn of(memory: u64, threads: usize) -> Result<Shares> {
         let needed = |threads| 2 * LocalFabric::least_memory(BINS, threads) + BESIDE;
-        let affordable = (1..=threads.max(1)).rev().find(|&threads| needed(threads) <= memory);
+        let affordable = (1..=threads.max(1))
+            .rev()
+            .find(|&threads| needed(threads) <= memory);
         let Some(threads) = affordable else {
-            return Err(ExchangeError::Memory { granted: memory, needed: needed(1) });
+            return Err(ExchangeError::Memory {
+                granted: memory,
+                needed: needed(1),
+            });
         };
         let rest = memory - BESIDE;
         let (bin, waiting) = (rest / 8 * 3 / threads as u64, rest / 10);
-        Ok(Shares { fabric: rest / 2, sort: rest / 4, prefixes: rest / 8, bin, waiting, threads })
+        Ok(Shares {
+            fabric: rest / 2,
+            sort: rest / 4,
+            prefixes: rest / 8,
+            bin,
+            waiting,
+            threads,
+        })
     }
 }
 
@@ -51,7 +66,11 @@ pub(crate) const fn record_bytes(words: usize) -> usize {
 }
 
 /// Sends one record.
-pub(crate) fn send<const W: usize>(sender: &mut impl Sender, partition: usize, counted: Counted<W>) -> Result<()> {
+pub(crate) fn send<const W: usize>(
+    sender: &mut impl Sender,
+    partition: usize,
+    counted: Counted<W>,
+) -> Result<()> {
     let mut record = [0; SLACK];
     for (bytes, word) in record.chunks_exact_mut(8).zip(counted.0) {
         bytes.copy_from_slice(&word.to_le_bytes());
@@ -65,7 +84,10 @@ fn decode<const W: usize>(record: &[u8]) -> Counted<W> {
     for (word, bytes) in words.iter_mut().zip(record.chunks_exact(8)) {
         *word = u64::from_le_bytes(bytes.try_into().expect("eight bytes"));
     }
-    (words, u32::from_le_bytes(record[8 * W..].try_into().expect("four bytes")))
+    (
+        words,
+        u32::from_le_bytes(record[8 * W..].try_into().expect("four bytes")),
+    )
 }
 
 /// Hands every record of a partition to `each`.
@@ -75,7 +97,9 @@ pub(crate) fn for_each<const W: usize>(
     mut each: impl FnMut(Counted<W>),
 ) -> Result<()> {
     partitions.drain(partition, &mut |bytes, used| {
-        bytes[..used].chunks_exact(record_bytes(W)).for_each(|record| each(decode(record)));
+        bytes[..used]
+            .chunks_exact(record_bytes(W))
+            .for_each(|record| each(decode(record)));
         Ok::<_, ExchangeError>(())
     })
 }
@@ -92,8 +116,8 @@ pub(crate) fn sort_and_sum<const W: usize>(entries: &mut Vec<Counted<W>>) {
     });
 }
 
-/// The folder for the spills of a run that makes `target`: the same for every run that does, so that the next one
-/// removes what a killed one left.
+/// The folder for the spills of a run that makes `target`: the same for every run that does, so
+/// that the next one removes what a killed one left.
 pub(crate) fn spill_folder(tmp: &Path, target: &Path, limit: Option<u64>) -> SpillFolder {
     SpillFolder::new(spill_path(tmp, "gyrase-exchange", target), limit, false)
 }
@@ -104,7 +128,13 @@ mod tests {
 
     #[test]
     fn sums_stop_at_the_largest_count() {
-        let mut entries = vec![([5, 1], 3), ([2, 9], u32::MAX), ([5, 1], 4), ([2, 9], 7), ([2, 8], 1)];
+        let mut entries = vec![
+            ([5, 1], 3),
+            ([2, 9], u32::MAX),
+            ([5, 1], 4),
+            ([2, 9], 7),
+            ([2, 8], 1),
+        ];
         sort_and_sum(&mut entries);
         assert_eq!(entries, [([2, 8], 1), ([2, 9], u32::MAX), ([5, 1], 7)]);
     }

@@ -58,8 +58,18 @@ mod tests {
     #[test]
     fn counts_take_as_few_bytes_as_the_largest() {
         let bytes = |largest_count| {
-            Plan { k: 31, stranded: false, most_kmers: 1, largest_count, limits: (1, 1) }.counter_bytes()
+            Plan {
+                k: 31,
+                stranded: false,
+                most_kmers: 1,
+                largest_count,
+                limits: (1, 1),
+            }
+            .counter_bytes()
         };
-        assert_eq!([0, 1, 255, 256, 65_535, 65_536, 1 << 24, u32::MAX].map(bytes), [1, 1, 1, 2, 2, 3, 4, 4]);
+        assert_eq!(
+            [0, 1, 255, 256, 65_535, 65_536, 1 << 24, u32::MAX].map(bytes),
+            [1, 1, 1, 2, 2, 3, 4, 4]
+        );
     }
 }

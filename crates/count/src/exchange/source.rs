@@ -30,7 +30,8 @@ pub trait Source {
     fn next(&mut self) -> Result<Option<(WideKmer, u64)>>;
 }
 
-/// The first or the last words of a k-mer, whichever the number of words asks for: widening fills with zeros.
+/// The first or the last words of a k-mer, whichever the number of words asks for: widening fills
+/// with zeros.
 pub(crate) fn resize<const FROM: usize, const TO: usize>(kmer: Kmer<FROM>) -> Kmer<TO> {
     let mut words = [0; TO];
     let shared = FROM.min(TO);
@@ -43,7 +44,8 @@ pub(crate) fn from_big_endian(bytes: &[u8], k: usize) -> WideKmer {
     let mut padded = [0; 32];
     let used = bytes.len().min(32);
     padded[32 - used..].copy_from_slice(&bytes[bytes.len() - used..]);
-    let word = |i: usize| u64::from_be_bytes(padded[8 * i..8 * i + 8].try_into().expect("eight bytes"));
+    let word =
+        |i: usize| u64::from_be_bytes(padded[8 * i..8 * i + 8].try_into().expect("eight bytes"));
     Kmer([word(0), word(1), word(2), word(3)]).masked(k)
 }
 
@@ -63,7 +65,9 @@ mod tests {
     #[test]
     fn bytes_and_words_hold_the_same_letters() {
         for k in [1, 4, 31, 32, 33, 64, 65, 96, 97, 127] {
-            let letters: Vec<u8> = (0..k).map(|i| b"ACGT"[(i * i + 3 * i + k) % 7 % 4]).collect();
+            let letters: Vec<u8> = (0..k)
+                .map(|i| b"ACGT"[(i * i + 3 * i + k) % 7 % 4])
+                .collect();
             let kmer = WideKmer::from_letters(&letters).unwrap();
             let bytes = to_big_endian(kmer);
             assert_eq!(from_big_endian(&bytes[32 - k.div_ceil(4)..], k), kmer);

@@ -1,5 +1,6 @@
-//! Texts of k-mers and counts: KMC's dump (`KMER<tab>count`), Jellyfish's column dump (`KMER count`) and Jellyfish's
-//! FASTA dump (`>count`, then the k-mer on a line of its own). [`crate::dump`] writes them.
+//! Texts of k-mers and counts: KMC's dump (`KMER<tab>count`), Jellyfish's column dump
+//! (`KMER count`) and Jellyfish's FASTA dump (`>count`, then the k-mer on a line of its own).
+//! [`crate::dump`] writes them.
 
 use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
@@ -31,7 +32,15 @@ impl<R: BufRead> Reader<R> {
     /// When it cannot be read or begins with something else than a k-mer and its count.
     pub fn new(input: R, path: &Path) -> Result<Reader<R>> {
         let path = path.to_path_buf();
-        let mut reader = Reader { input, path, line: Vec::new(), number: 0, fasta: false, k: None, first: None };
+        let mut reader = Reader {
+            input,
+            path,
+            line: Vec::new(),
+            number: 0,
+            fasta: false,
+            k: None,
+            first: None,
+        };
         if reader.next_line()? {
             reader.fasta = reader.line.starts_with(b">");
             reader.first = Some(reader.record()?);
@@ -47,13 +56,19 @@ impl<R: BufRead> Reader<R> {
     fn next_line(&mut self) -> Result<bool> {
         loop {
             self.line.clear();
-            let read = self.input.by_ref().take(MAX_LINE).read_until(b'\n', &mut self.line);
+            let read = self
+                .input
+                .by_ref()
+                .take(MAX_LINE)
+                .read_until(b'\n', &mut self.line);
             match read.map_err(|source| ExchangeError::read(&self.path, source))? {
                 0 => return Ok(false),
                 read => self.number += u64::from(read > 0),
             }
             if self.line.len() as u64 == MAX_LINE && !self.line.ends_with(b"\n") {
-                return Err(self.malformed(format!("more than {MAX_LINE} bytes; expected a k-mer and its count")));
+                return Err(self.malformed(format!(
+                    "more than {MAX_LINE} bytes; expected a k-mer and its count"
+                )));
             }
             self.line.truncate(self.line.trim_ascii_end().len());
             if !self.line.is_empty() {
@@ -66,17 +81,25 @@ impl<R: BufRead> Reader<R> {
     fn record(&mut self) -> Result<(WideKmer, u64)> {
         if self.fasta {
             let Some(count) = self.line.strip_prefix(b">") else {
-                return Err(self.malformed(format!("expected >count, found \"{}\"", shown(&self.line))));
+                return Err(
+                    self.malformed(format!("expected >count, found \"{}\"", shown(&self.line)))
+                );
             };
             let count = self.count(count.trim_ascii())?;
             if !self.next_line()? {
-                let what = format!("no k-mer follows the count on line {}, the last", self.number);
+                let what = format!(
+                    "no k-mer follows the count on line {}, the last",
+                    self.number
+                );
                 return Err(ExchangeError::truncated(&self.path, what));
             }
             return Ok((self.kmer(self.line.len())?, count));
         }
         let Some(end) = self.line.iter().position(u8::is_ascii_whitespace) else {
-            let what = format!("expected a k-mer, a tab or a space, and its count; found \"{}\"", shown(&self.line));
+            let what = format!(
+                "expected a k-mer, a tab or a space, and its count; found \"{}\"",
+                shown(&self.line)
+            );
             return Err(self.malformed(what));
         };
         let count = self.count(self.line[end..].trim_ascii())?;
@@ -87,23 +110,33 @@ impl<R: BufRead> Reader<R> {
         if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
             return Err(self.malformed(format!("expected a count, found \"{}\"", shown(digits))));
         }
-        let digit = |count: u64, &byte: &u8| count.saturating_mul(10).saturating_add(u64::from(byte - b'0'));
+        let digit = |count: u64, &byte: &u8| {
+            count
+                .saturating_mul(10)
+                .saturating_add(u64::from(byte - b'0'))
+        };
         Ok(digits.iter().fold(0, digit))
     }
 
     /// The k-mer in the first `length` bytes of the line.
     fn kmer(&mut self, length: usize) -> Result<WideKmer> {
         if length > MAX_K {
-            return Err(self.malformed(format!("a k-mer of {length} letters; tables have a k from 1 to {MAX_K}")));
+            return Err(self.malformed(format!(
+                "a k-mer of {length} letters; tables have a k from 1 to {MAX_K}"
+            )));
         }
         let k = *self.k.get_or_insert(length);
         if k != length {
-            let what = format!("a k-mer of {length} letters, those before it have {k}: a table has one k");
+            let what =
+                format!("a k-mer of {length} letters, those before it have {k}: a table has one k");
             return Err(self.malformed(what));
         }
         let letters = &self.line[..length];
         WideKmer::from_letters(letters).ok_or_else(|| {
-            let what = format!("\"{}\" is no k-mer: expected the letters A, C, G, T only", shown(letters));
+            let what = format!(
+                "\"{}\" is no k-mer: expected the letters A, C, G, T only",
+                shown(letters)
+            );
             self.malformed(what)
         })
     }
@@ -144,7 +177,10 @@ mod tests {
         let mut reader = Reader::new(text, Path::new("x.txt"))?;
         let mut found = Vec::new();
         while let Some((kmer, count)) = reader.next()? {
-            found.push((String::from_utf8(kmer.letters(reader.k().unwrap())).unwrap(), count));
+            found.push((
+                String::from_utf8(kmer.letters(reader.k().unwrap())).unwrap(),
+                count,
+            ));
         }
         Ok(found)
     }
@@ -166,10 +202,19 @@ mod tests {
     #[test]
     fn errors_name_file_and_line() {
         for (text, expected) in [
-            ("ACGT 1\nACG 2\n", "x.txt, line 2: a k-mer of 3 letters, those before it have 4"),
+            (
+                "ACGT 1\nACG 2\n",
+                "x.txt, line 2: a k-mer of 3 letters, those before it have 4",
+            ),
             ("ACGT 1\n\nACGN 2\n", "x.txt, line 3: \"ACGN\" is no k-mer"),
-            ("ACGT 1\nACGA\n", "x.txt, line 2: expected a k-mer, a tab or a space"),
-            ("ACGT one\n", "x.txt, line 1: expected a count, found \"one\""),
+            (
+                "ACGT 1\nACGA\n",
+                "x.txt, line 2: expected a k-mer, a tab or a space",
+            ),
+            (
+                "ACGT one\n",
+                "x.txt, line 1: expected a count, found \"one\"",
+            ),
             ("ACGT 1 2\n", "x.txt, line 1: expected a count"),
             ("ACGT -1\n", "x.txt, line 1: expected a count"),
             (">1\nACGT\nACGT 3\n", "x.txt, line 3: expected >count"),
@@ -181,7 +226,9 @@ mod tests {
         }
         let long = read(&[b'A'; 10_000]).unwrap_err().to_string();
         assert!(long.contains("line 1: more than"), "{long}");
-        let long = read(format!("{} 1", "A".repeat(128)).as_bytes()).unwrap_err().to_string();
+        let long = read(format!("{} 1", "A".repeat(128)).as_bytes())
+            .unwrap_err()
+            .to_string();
         assert!(long.contains("a k-mer of 128 letters"), "{long}");
     }
 

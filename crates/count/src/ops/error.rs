@@ -29,7 +29,9 @@ pub enum OperationError {
         second_shape: String,
     },
     /// There is nothing to work on.
-    #[error("too few databases: name at least one .gyk file, for intersect and subtract at least two")]
+    #[error(
+        "too few databases: name at least one .gyk file, for intersect and subtract at least two"
+    )]
     NoInput,
     /// Sequences cannot be read.
     #[error(transparent)]

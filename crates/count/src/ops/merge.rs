@@ -1,4 +1,5 @@
-//! Two sorted lists of keys with counts into one. No branch depends on the keys but the end of a list.
+//! Two sorted lists of keys with counts into one. No branch depends on the keys but the end of a
+//! list.
 
 /// Rows in ascending order of their keys, a count each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,7 +17,10 @@ pub(super) struct RowsRef<'a, const W: usize> {
 
 impl<const W: usize> Rows<W> {
     pub(super) fn as_ref(&self) -> RowsRef<'_, W> {
-        RowsRef { keys: &self.keys, counts: &self.counts }
+        RowsRef {
+            keys: &self.keys,
+            counts: &self.counts,
+        }
     }
 
     /// Makes room for `n` rows of any content.
@@ -57,8 +61,9 @@ impl<const W: usize> RowsRef<'_, W> {
     }
 }
 
-/// Walks both lists. For every key that is in one of them `step` gets it with a count and an all-ones mask for either list
-/// (or 0 and 0 where the list has it not) until one list ends; returns how far both were read and how many keys both have.
+/// Walks both lists. For every key that is in one of them `step` gets it with a count and an
+/// all-ones mask for either list (or 0 and 0 where the list has it not) until one list ends;
+/// returns how far both were read and how many keys both have.
 #[inline(always)]
 fn walk<const W: usize>(
     a: RowsRef<W>,
@@ -66,12 +71,22 @@ fn walk<const W: usize>(
     mut step: impl FnMut([u64; W], (u32, u32), (u32, u32)),
 ) -> (usize, usize, u64) {
     let (mut i, mut j, mut both) = (0, 0, 0);
-    let (na, nb) = (a.keys.len().min(a.counts.len()), b.keys.len().min(b.counts.len()));
+    let (na, nb) = (
+        a.keys.len().min(a.counts.len()),
+        b.keys.len().min(b.counts.len()),
+    );
     while i < na && j < nb {
         let (x, y) = (a.keys[i], b.keys[j]);
         let (in_a, in_b) = (x <= y, y <= x);
-        let (mask_a, mask_b) = (u32::from(in_a).wrapping_neg(), u32::from(in_b).wrapping_neg());
-        step(if in_a { x } else { y }, (a.counts[i] & mask_a, mask_a), (b.counts[j] & mask_b, mask_b));
+        let (mask_a, mask_b) = (
+            u32::from(in_a).wrapping_neg(),
+            u32::from(in_b).wrapping_neg(),
+        );
+        step(
+            if in_a { x } else { y },
+            (a.counts[i] & mask_a, mask_a),
+            (b.counts[j] & mask_b, mask_b),
+        );
         i += usize::from(in_a);
         j += usize::from(in_b);
         both += u64::from(in_a & in_b);
@@ -79,7 +94,8 @@ fn walk<const W: usize>(
     (i, j, both)
 }
 
-/// Every key of either list. `combine` gets both counts with their masks. Returns how many keys both have.
+/// Every key of either list. `combine` gets both counts with their masks. Returns how many keys
+/// both have.
 #[inline(always)]
 pub(super) fn union<const W: usize>(
     a: RowsRef<W>,

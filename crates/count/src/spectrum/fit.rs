@@ -10,7 +10,8 @@ const STEPS: usize = 16;
 const DISPERSIONS: (f64, f64) = (0.005, 20.0);
 /// The coverage may leave the peak that was seen by this factor.
 const DRIFT: f64 = 1.35;
-/// A shoulder at half the coverage: least share of what lies there, and least height over the main peak.
+/// A shoulder at half the coverage: least share of what lies there, and least height over the main
+/// peak.
 const SHOULDER_SHARE: f64 = 0.6;
 const SHOULDER_HEIGHT: f64 = 0.03;
 
@@ -84,15 +85,38 @@ impl Fit {
                 best_right = at(right);
             }
         }
-        if best_left.1 > best_right.1 { best_left.0 } else { best_right.0 }
+        if best_left.1 > best_right.1 {
+            best_left.0
+        } else {
+            best_right.0
+        }
     }
 
     fn start(window: Window, bins: &[Bin], coverage: f64, factors: &[f64]) -> Fit {
         let kmers: f64 = bins.iter().map(|bin| bin.kmers).sum();
-        let peaks = factors.iter().map(|&factor| Peak { factor, kmers: kmers / factors.len() as f64 }).collect();
-        let at_start = if window.errors { bins[0].kmers / bins[0].width } else { 0.0 };
-        let errors = Tail { start: window.first as f64, kmers: at_start, ratio: 0.5 };
-        Fit { coverage, dispersion: 1.0, peaks, errors }
+        let peaks = factors
+            .iter()
+            .map(|&factor| Peak {
+                factor,
+                kmers: kmers / factors.len() as f64,
+            })
+            .collect();
+        let at_start = if window.errors {
+            bins[0].kmers / bins[0].width
+        } else {
+            0.0
+        };
+        let errors = Tail {
+            start: window.first as f64,
+            kmers: at_start,
+            ratio: 0.5,
+        };
+        Fit {
+            coverage,
+            dispersion: 1.0,
+            peaks,
+            errors,
+        }
     }
 
     /// The best fit of a dispersion, and its log likelihood.
@@ -106,8 +130,9 @@ impl Fit {
         (self, likelihood)
     }
 
-    /// One round: shares every bin among the peaks and takes their new sizes and their mean from the shares.
-    /// What a peak has outside of the window is taken as the fit before has it. Gives the log likelihood before.
+    /// One round: shares every bin among the peaks and takes their new sizes and their mean from
+    /// the shares. What a peak has outside of the window is taken as the fit before has it. Gives
+    /// the log likelihood before.
     fn improve(&mut self, bins: &[Bin]) -> f64 {
         let mut sums = vec![Sums::default(); self.peaks.len()];
         let (mut tail, mut likelihood) = (Sums::default(), 0.0);
@@ -118,7 +143,10 @@ impl Fit {
                 *part = bin.width * binomial.at(bin.center, bin.factorial);
             }
             let error = bin.width * self.errors.at(bin.center);
-            let weighed = parts.iter().zip(&self.peaks).map(|(part, peak)| part * peak.kmers);
+            let weighed = parts
+                .iter()
+                .zip(&self.peaks)
+                .map(|(part, peak)| part * peak.kmers);
             let expected = weighed.sum::<f64>() + error + f64::MIN_POSITIVE;
             likelihood += bin.kmers * expected.ln() - expected;
             for ((sum, part), peak) in sums.iter_mut().zip(&parts).zip(&self.peaks) {
@@ -150,24 +178,40 @@ impl Fit {
 
     /// Distinct k-mers in the peak at `factor` times the coverage.
     pub(super) fn kmers(&self, factor: f64) -> f64 {
-        self.peaks.iter().filter(|peak| peak.factor == factor).map(|peak| peak.kmers).sum()
+        self.peaks
+            .iter()
+            .filter(|peak| peak.factor == factor)
+            .map(|peak| peak.kmers)
+            .sum()
     }
 
     /// True when the k-mers at half the coverage are mostly those of a peak there, and no trifle.
     pub(super) fn has_shoulder(&self) -> bool {
         let half = self.coverage / 2.0;
-        let own: f64 = self.peaks.iter().filter(|peak| peak.factor == 0.5).map(|peak| self.part(peak, half)).sum();
+        let own: f64 = self
+            .peaks
+            .iter()
+            .filter(|peak| peak.factor == 0.5)
+            .map(|peak| self.part(peak, half))
+            .sum();
         let here = self.at(half) + self.errors.at(half);
         own > SHOULDER_SHARE * here && own > SHOULDER_HEIGHT * self.at(self.coverage)
     }
 
     fn part(&self, peak: &Peak, multiplicity: f64) -> f64 {
-        peak.kmers * self.binomial(peak).at(multiplicity, ln_gamma(multiplicity + 1.0))
+        peak.kmers
+            * self
+                .binomial(peak)
+                .at(multiplicity, ln_gamma(multiplicity + 1.0))
     }
 
-    /// Distinct k-mers of the genome expected at a multiplicity (0 or more; between whole numbers the curve goes on).
+    /// Distinct k-mers of the genome expected at a multiplicity (0 or more; between whole numbers
+    /// the curve goes on).
     pub fn at(&self, multiplicity: f64) -> f64 {
-        self.peaks.iter().map(|peak| self.part(peak, multiplicity)).sum()
+        self.peaks
+            .iter()
+            .map(|peak| self.part(peak, multiplicity))
+            .sum()
     }
 
     /// Distinct k-mers with errors expected at a multiplicity beyond the valley.
@@ -219,7 +263,11 @@ impl Binomial {
     fn new(mean: f64, dispersion: f64) -> Binomial {
         let size = mean / dispersion;
         let constant = -ln_gamma(size) - size * dispersion.ln_1p();
-        Binomial { size, constant, slope: (dispersion / (1.0 + dispersion)).ln() }
+        Binomial {
+            size,
+            constant,
+            slope: (dispersion / (1.0 + dispersion)).ln(),
+        }
     }
 
     /// Probability of `x`, whose factorial has the logarithm `factorial`.
@@ -233,7 +281,12 @@ fn bins(window: Window) -> Vec<Bin> {
     let width = kmers.len().div_ceil(BINS);
     let bin = |(i, part): (usize, &[f64])| {
         let center = (window.first + i * width) as f64 + (part.len() - 1) as f64 / 2.0;
-        Bin { center, width: part.len() as f64, kmers: part.iter().sum(), factorial: ln_gamma(center + 1.0) }
+        Bin {
+            center,
+            width: part.len() as f64,
+            kmers: part.iter().sum(),
+            factorial: ln_gamma(center + 1.0),
+        }
     };
     kmers.chunks(width).enumerate().map(bin).collect()
 }
@@ -246,7 +299,8 @@ fn ln_gamma(x: f64) -> f64 {
         x += 1.0;
     }
     let square = 1.0 / (x * x);
-    let series = (1.0 / 12.0 - square * (1.0 / 360.0 - square * (1.0 / 1260.0 - square / 1680.0))) / x;
+    let series =
+        (1.0 / 12.0 - square * (1.0 / 360.0 - square * (1.0 / 1260.0 - square / 1680.0))) / x;
     (x - 0.5) * x.ln() - x + TAU.ln() / 2.0 + series - product.ln()
 }
 
@@ -269,7 +323,8 @@ mod tests {
         for (mean, dispersion) in [(3.0, 0.01), (40.0, 0.5), (200.0, 4.0)] {
             let binomial = Binomial::new(mean, dispersion);
             let at = |n: u32| binomial.at(f64::from(n), ln_gamma(f64::from(n) + 1.0));
-            let sum = |f: &dyn Fn(f64) -> f64| (0..2000).map(|n| at(n) * f(f64::from(n))).sum::<f64>();
+            let sum =
+                |f: &dyn Fn(f64) -> f64| (0..2000).map(|n| at(n) * f(f64::from(n))).sum::<f64>();
             assert!((sum(&|_| 1.0) - 1.0).abs() < 1e-6);
             assert!((sum(&|x| x) / mean - 1.0).abs() < 1e-6);
             let variance = sum(&|x| (x - mean) * (x - mean));

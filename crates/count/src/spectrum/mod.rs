@@ -1,17 +1,19 @@
-//! What a histogram of k-mers says about the genome: peaks, size, heterozygosity, errors, and a picture of it.
+//! What a histogram of k-mers says about the genome: peaks, size, heterozygosity, errors, and a
+//! picture of it.
 //!
-//! Each k-mer of a genome sequenced c times over occurs about c times in the reads, each k-mer with a sequencing
-//! error about once. So the histogram (x: multiplicity, y: number of distinct k-mers) falls from an **error
-//! peak** at 1 to a **valley** and rises again to the **homozygous peak** at the k-mer coverage. K-mers over a
-//! variant between the haplotypes of a diploid genome are half as deep and form the **heterozygous peak**.
+//! Each k-mer of a genome sequenced c times over occurs about c times in the reads, each k-mer with
+//! a sequencing error about once. So the histogram (x: multiplicity, y: number of distinct k-mers)
+//! falls from an **error peak** at 1 to a **valley** and rises again to the **homozygous peak** at
+//! the k-mer coverage. K-mers over a variant between the haplotypes of a diploid genome are half as
+//! deep and form the **heterozygous peak**.
 //!
-//! [`Spectrum::estimate`] finds them and fits negative binomials at 1/2, 1, 3/2 and 2 times the coverage, as
-//! GenomeScope does (Vurture et al. 2017, doi:10.1093/bioinformatics/btx153); [`plot`] draws them.
-//! The data are taken to be of one genome: peaks of a metagenome are read as if they were.
-//! What cannot be told from the data is `None`: without a peak there is no size, with one peak and no shoulder no
-//! heterozygosity. Two limits are in the nature of the matter: a genome so heterozygous (above some 5 %) that no
-//! homozygous peak is left looks haploid and twice as large, and of a polyploid one the two
-//! main peaks are taken.
+//! [`Spectrum::estimate`] finds them and fits negative binomials at 1/2, 1, 3/2 and 2 times the
+//! coverage, as GenomeScope does (Vurture et al. 2017, doi:10.1093/bioinformatics/btx153); [`plot`]
+//! draws them. The data are taken to be of one genome: peaks of a metagenome are read as if they
+//! were. What cannot be told from the data is `None`: without a peak there is no size, with one
+//! peak and no shoulder no heterozygosity. Two limits are in the nature of the matter: a genome so
+//! heterozygous (above some 5 %) that no homozygous peak is left looks haploid and twice as large,
+//! and of a polyploid one the two main peaks are taken.
 
 mod fit;
 mod model;

@@ -4,14 +4,17 @@ use super::fit::{Fit, Window};
 
 /// Multiplicities beyond this are no coverage of a genome.
 const DEEPEST: u64 = 1 << 20;
-/// A peak stands out of its valleys by this share of its height, and by so many standard deviations.
+/// A peak stands out of its valleys by this share of its height, and by so many standard
+/// deviations.
 const RELIEF: f64 = 0.02;
 const DEVIATIONS: f64 = 5.0;
 /// Least share of the k-mer occurrences that lie beyond the valley of a genome's histogram.
 const GENOMIC: f64 = 0.2;
-/// A second peak at twice the tallest is homozygous from this share of its height on, and repeats below.
+/// A second peak at twice the tallest is homozygous from this share of its height on, and repeats
+/// below.
 const HOMOZYGOUS: f64 = 0.12;
-/// A bump at half the coverage that holds fewer k-mers than this share of the homozygous ones is noise.
+/// A bump at half the coverage that holds fewer k-mers than this share of the homozygous ones is
+/// noise.
 const VISIBLE: f64 = 0.005;
 /// The same without a peak of its own, by distinct k-mers.
 const SHOULDER: f64 = 0.3;
@@ -37,18 +40,23 @@ pub struct Spectrum {
     pub genome_size: Option<u64>,
     /// Share of the bases that differ between the haplotypes, where both peaks are visible.
     pub heterozygosity: Option<f64>,
-    /// Substitutions per base read, where the valley is visible and no low multiplicity was filtered out.
+    /// Substitutions per base read, where the valley is visible and no low multiplicity was
+    /// filtered out.
     pub error_rate: Option<f64>,
     /// The curves under the peaks.
     pub fit: Option<Fit>,
 }
 
 impl Spectrum {
-    /// Estimates from pairs (multiplicity, distinct k-mers), in any order and with or without zeros.
+    /// Estimates from pairs (multiplicity, distinct k-mers), in any order and with or without
+    /// zeros.
     pub fn estimate(histogram: &[(u64, u64)], k: usize) -> Spectrum {
-        let distinct = histogram.iter().fold(0, |sum: u64, &(_, kmers)| sum.saturating_add(kmers));
-        let total =
-            histogram.iter().fold(0, |sum: u64, &(count, kmers)| sum.saturating_add(count.saturating_mul(kmers)));
+        let distinct = histogram
+            .iter()
+            .fold(0, |sum: u64, &(_, kmers)| sum.saturating_add(kmers));
+        let total = histogram.iter().fold(0, |sum: u64, &(count, kmers)| {
+            sum.saturating_add(count.saturating_mul(kmers))
+        });
         let mut spectrum = Spectrum {
             k,
             distinct,
@@ -69,8 +77,18 @@ impl Spectrum {
     }
 
     fn fill(&mut self, histogram: &[(u64, u64)], dense: &[f64], landmarks: &Landmarks) {
-        let Landmarks { start, has_errors, het, hom } = *landmarks;
-        let window = Window { dense, first: start, last: dense.len() - 1, errors: has_errors };
+        let Landmarks {
+            start,
+            has_errors,
+            het,
+            hom,
+        } = *landmarks;
+        let window = Window {
+            dense,
+            first: start,
+            last: dense.len() - 1,
+            errors: has_errors,
+        };
         let (fit, het) = fit(window, hom as f64, het.is_some());
         let genomic = genomic(histogram, start as u64, &fit);
         self.valley = has_errors.then_some(start as u64);
@@ -85,9 +103,9 @@ impl Spectrum {
     }
 }
 
-/// The curves, and whether they are those of a diploid genome. Where one of its two peaks is but a shoulder of the
-/// other: a homozygous one shows as more k-mers at twice the coverage than repeats give, a heterozygous
-/// one makes up most of what lies at half the coverage.
+/// The curves, and whether they are those of a diploid genome. Where one of its two peaks is but a
+/// shoulder of the other: a homozygous one shows as more k-mers at twice the coverage than repeats
+/// give, a heterozygous one makes up most of what lies at half the coverage.
 fn fit(window: Window, hom: f64, diploid: bool) -> (Fit, bool) {
     let fit = |hom: f64, factors: &[f64]| {
         let last = ((2.5 * hom) as usize).clamp(window.first, window.last);
@@ -104,15 +122,27 @@ fn fit(window: Window, hom: f64, diploid: bool) -> (Fit, bool) {
         return (fit(2.0 * hom, &DIPLOID), true);
     }
     let other = fit(hom, &DIPLOID);
-    if other.has_shoulder() { (other, true) } else { (haploid, false) }
+    if other.has_shoulder() {
+        (other, true)
+    } else {
+        (haploid, false)
+    }
 }
 
-/// Occurrences of k-mers of the genome: beyond the valley those seen less the errors that reach there, below it
-/// what the fit has there.
+/// Occurrences of k-mers of the genome: beyond the valley those seen less the errors that reach
+/// there, below it what the fit has there.
 fn genomic(histogram: &[(u64, u64)], start: u64, fit: &Fit) -> f64 {
-    let seen = |&(count, kmers): &(u64, u64)| count as f64 * (kmers as f64 - fit.errors_at(count)).max(0.0);
-    let beyond: f64 = histogram.iter().filter(|&&(count, _)| count >= start).map(seen).sum();
-    let below: f64 = (1..start).map(|count| count as f64 * fit.at(count as f64)).sum();
+    let seen = |&(count, kmers): &(u64, u64)| {
+        count as f64 * (kmers as f64 - fit.errors_at(count)).max(0.0)
+    };
+    let beyond: f64 = histogram
+        .iter()
+        .filter(|&&(count, _)| count >= start)
+        .map(seen)
+        .sum();
+    let below: f64 = (1..start)
+        .map(|count| count as f64 * fit.at(count as f64))
+        .sum();
     beyond + below
 }
 
@@ -128,7 +158,11 @@ fn per_base(share: f64, k: usize) -> f64 {
 }
 
 fn dense(histogram: &[(u64, u64)]) -> Vec<f64> {
-    let within = || histogram.iter().filter(|&&(count, kmers)| count <= DEEPEST && kmers > 0);
+    let within = || {
+        histogram
+            .iter()
+            .filter(|&&(count, kmers)| count <= DEEPEST && kmers > 0)
+    };
     let last = within().map(|&(count, _)| count).max().unwrap_or(0) as usize;
     // The peaks that are fitted beyond the last k-mer must find that nothing is there.
     let mut dense = vec![0.0; 3 * last + 1];
@@ -152,13 +186,20 @@ impl Landmarks {
         let first = dense.iter().position(|&kmers| kmers > 0.0)?;
         let smooth = Smooth::new(dense);
         let valley = smooth.valley(first)?;
-        let below: f64 = (first..valley).map(|count| count as f64 * dense[count]).sum();
+        let below: f64 = (first..valley)
+            .map(|count| count as f64 * dense[count])
+            .sum();
         let has_errors = valley > first;
         if below > (1.0 - GENOMIC) * total as f64 {
             return None;
         }
         let (het, hom) = choose(&smooth.peaks(valley))?;
-        Some(Landmarks { start: valley, has_errors, het, hom })
+        Some(Landmarks {
+            start: valley,
+            has_errors,
+            het,
+            hom,
+        })
     }
 }
 
@@ -167,7 +208,9 @@ fn choose(peaks: &[(usize, f64)]) -> Option<(Option<usize>, usize)> {
     let tallest = *peaks.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
     let near = |low: f64, high: f64| {
         let range = low * tallest.0 as f64..high * tallest.0 as f64;
-        let inside = peaks.iter().filter(move |peak| range.contains(&(peak.0 as f64)));
+        let inside = peaks
+            .iter()
+            .filter(move |peak| range.contains(&(peak.0 as f64)));
         inside.copied().max_by(|a, b| a.1.total_cmp(&b.1))
     };
     if let Some(half) = near(0.38, 0.62) {
@@ -194,7 +237,10 @@ impl Smooth {
             Some(*sum)
         }));
         let mean = |count: usize| {
-            let (low, high) = (count - count / 16, (count + count / 16).min(dense.len() - 1));
+            let (low, high) = (
+                count - count / 16,
+                (count + count / 16).min(dense.len() - 1),
+            );
             let width = (high - low + 1) as f64;
             let mean = (sums[high + 1] - sums[low]) / width;
             (mean, (mean.max(1.0) / width).sqrt())
@@ -245,14 +291,16 @@ impl Smooth {
 mod tests {
     use super::*;
 
-    /// Adds `kmers` distinct k-mers of a negative binomial (Poisson for `dispersion` 0) to a histogram, by recursion.
+    /// Adds `kmers` distinct k-mers of a negative binomial (Poisson for `dispersion` 0) to a
+    /// histogram, by recursion.
     fn add(histogram: &mut [f64], kmers: f64, mean: f64, dispersion: f64) {
         let dispersion = dispersion.max(1e-6);
         let size = mean / dispersion;
         let mut logarithm = -size * dispersion.ln_1p();
         for (count, slot) in histogram.iter_mut().enumerate() {
             *slot += kmers * logarithm.exp();
-            let step = (count as f64 + size) / (count as f64 + 1.0) * dispersion / (1.0 + dispersion);
+            let step =
+                (count as f64 + size) / (count as f64 + 1.0) * dispersion / (1.0 + dispersion);
             logarithm += step.ln();
         }
     }
@@ -270,32 +318,66 @@ mod tests {
 
     /// The expected histogram of a genome, with two haplotypes where it is heterozygous.
     fn histogram(sample: &Sample) -> Vec<(u64, u64)> {
-        let Sample { size, coverage, dispersion, heterozygosity, repeats, error_rate } = *sample;
+        let Sample {
+            size,
+            coverage,
+            dispersion,
+            heterozygosity,
+            repeats,
+            error_rate,
+        } = *sample;
         let mut dense = vec![0.0; 20_000.min(60 * coverage as usize + 100)];
         let het = 1.0 - (1.0 - heterozygosity).powi(K as i32);
         let single = size * (1.0 - repeats);
         add(&mut dense, 2.0 * single * het, coverage / 2.0, dispersion);
         add(&mut dense, single * (1.0 - het), coverage, dispersion);
-        add(&mut dense, size * repeats * 0.5 / 2.0, 2.0 * coverage, dispersion);
-        add(&mut dense, size * repeats * 0.3 / 3.0, 3.0 * coverage, dispersion);
-        add(&mut dense, size * repeats * 0.2 / 10.0, 10.0 * coverage, dispersion);
+        add(
+            &mut dense,
+            size * repeats * 0.5 / 2.0,
+            2.0 * coverage,
+            dispersion,
+        );
+        add(
+            &mut dense,
+            size * repeats * 0.3 / 3.0,
+            3.0 * coverage,
+            dispersion,
+        );
+        add(
+            &mut dense,
+            size * repeats * 0.2 / 10.0,
+            10.0 * coverage,
+            dispersion,
+        );
         let wrong = 1.0 - (1.0 - error_rate).powi(K as i32);
-        // Every place has 3 K wrong k-mers; errors fall on them like rain, each place at its own rate.
+        // Every place has 3 K wrong k-mers; errors fall on them like rain, each place at its own
+        // rate.
         let occurrences = size * coverage * wrong / (1.0 - wrong);
         let (rate, places) = (0.2, occurrences / 0.2);
         add(&mut dense, places, rate, 0.15);
         dense[0] = 0.0;
-        let rounded = (0u64..).zip(dense).map(|(count, kmers)| (count, kmers.round() as u64));
+        let rounded = (0u64..)
+            .zip(dense)
+            .map(|(count, kmers)| (count, kmers.round() as u64));
         rounded.filter(|&(_, kmers)| kmers > 0).collect()
     }
 
     fn near(found: Option<f64>, expected: f64, tolerance: f64) {
         let found = found.expect("there is an estimate");
-        assert!((found / expected - 1.0).abs() < tolerance, "found {found}, expected {expected}");
+        assert!(
+            (found / expected - 1.0).abs() < tolerance,
+            "found {found}, expected {expected}"
+        );
     }
 
-    const BACTERIUM: Sample =
-        Sample { size: 4.6e6, coverage: 80.0, dispersion: 0.3, heterozygosity: 0.0, repeats: 0.03, error_rate: 0.003 };
+    const BACTERIUM: Sample = Sample {
+        size: 4.6e6,
+        coverage: 80.0,
+        dispersion: 0.3,
+        heterozygosity: 0.0,
+        repeats: 0.03,
+        error_rate: 0.003,
+    };
 
     #[test]
     fn haploid_genomes_have_their_size() {
@@ -305,9 +387,17 @@ mod tests {
                 if coverage < 20.0 && dispersion > 1.0 {
                     continue;
                 }
-                let sample = Sample { coverage, dispersion, ..BACTERIUM };
+                let sample = Sample {
+                    coverage,
+                    dispersion,
+                    ..BACTERIUM
+                };
                 let spectrum = Spectrum::estimate(&histogram(&sample), K);
-                near(spectrum.genome_size.map(|size| size as f64), sample.size, 0.03);
+                near(
+                    spectrum.genome_size.map(|size| size as f64),
+                    sample.size,
+                    0.03,
+                );
                 near(spectrum.hom_peak, coverage, 0.02);
                 near(spectrum.error_rate, sample.error_rate, 0.12);
                 assert_eq!((spectrum.heterozygosity, spectrum.het_peak), (None, None));
@@ -322,9 +412,19 @@ mod tests {
         // Fewer heterozygous k-mers than these make no peak of their own.
         for (coverage, least) in [(30.0, 0.004), (40.0, 0.002), (60.0, 0.001), (150.0, 0.0005)] {
             for heterozygosity in [least, 0.01, 0.02, 0.03] {
-                let sample = Sample { size: 3e7, coverage, heterozygosity, repeats: 0.1, ..BACTERIUM };
+                let sample = Sample {
+                    size: 3e7,
+                    coverage,
+                    heterozygosity,
+                    repeats: 0.1,
+                    ..BACTERIUM
+                };
                 let spectrum = Spectrum::estimate(&histogram(&sample), K);
-                near(spectrum.genome_size.map(|size| size as f64), sample.size, 0.03);
+                near(
+                    spectrum.genome_size.map(|size| size as f64),
+                    sample.size,
+                    0.03,
+                );
                 near(spectrum.heterozygosity, heterozygosity, 0.15);
                 near(spectrum.het_peak, coverage / 2.0, 0.02);
                 near(spectrum.error_rate, sample.error_rate, 0.1);
@@ -334,25 +434,48 @@ mod tests {
 
     #[test]
     fn without_errors_there_is_no_valley_and_still_a_size() {
-        let sample = Sample { error_rate: 0.0, coverage: 30.0, ..BACTERIUM };
+        let sample = Sample {
+            error_rate: 0.0,
+            coverage: 30.0,
+            ..BACTERIUM
+        };
         let spectrum = Spectrum::estimate(&histogram(&sample), K);
-        near(spectrum.genome_size.map(|size| size as f64), sample.size, 0.03);
+        near(
+            spectrum.genome_size.map(|size| size as f64),
+            sample.size,
+            0.03,
+        );
         assert_eq!((spectrum.valley, spectrum.error_rate), (None, None));
     }
 
     #[test]
     fn a_filtered_histogram_has_a_size_and_no_error_rate() {
-        let filtered: Vec<_> = histogram(&BACTERIUM).into_iter().filter(|&(count, _)| count >= 2).collect();
+        let filtered: Vec<_> = histogram(&BACTERIUM)
+            .into_iter()
+            .filter(|&(count, _)| count >= 2)
+            .collect();
         let spectrum = Spectrum::estimate(&filtered, K);
-        near(spectrum.genome_size.map(|size| size as f64), BACTERIUM.size, 0.03);
+        near(
+            spectrum.genome_size.map(|size| size as f64),
+            BACTERIUM.size,
+            0.03,
+        );
         assert_eq!(spectrum.error_rate, None);
     }
 
     fn knows_nothing(histogram: &[(u64, u64)]) {
         let spectrum = Spectrum::estimate(histogram, K);
-        let estimates = (spectrum.hom_peak, spectrum.het_peak, spectrum.heterozygosity, spectrum.error_rate);
+        let estimates = (
+            spectrum.hom_peak,
+            spectrum.het_peak,
+            spectrum.heterozygosity,
+            spectrum.error_rate,
+        );
         assert_eq!(estimates, (None, None, None, None), "{histogram:?}");
-        assert_eq!((spectrum.valley, spectrum.genome_size, spectrum.fit), (None, None, None));
+        assert_eq!(
+            (spectrum.valley, spectrum.genome_size, spectrum.fit),
+            (None, None, None)
+        );
     }
 
     #[test]
@@ -364,10 +487,14 @@ mod tests {
         knows_nothing(&[(1, 100), (2, 50), (3, 25), (10, 3), (4_294_967_295, 7)]);
         knows_nothing(&(1..1000).map(|count| (count, 500)).collect::<Vec<_>>());
         knows_nothing(&[(u64::MAX, u64::MAX), (0, 5)]);
-        let sparse = Sample { coverage: 2.4, ..BACTERIUM };
+        let sparse = Sample {
+            coverage: 2.4,
+            ..BACTERIUM
+        };
         knows_nothing(&histogram(&sparse));
         // A plasmid of 500 copies is no genome, while that one is not covered.
-        let mut plasmid: Vec<(u64, u64)> = (1..20).map(|count| (count, 100_000_000 >> count)).collect();
+        let mut plasmid: Vec<(u64, u64)> =
+            (1..20).map(|count| (count, 100_000_000 >> count)).collect();
         plasmid.extend((450u64..550).map(|count| (count, 50 - 50u64.min(count.abs_diff(500)))));
         knows_nothing(&plasmid);
     }
@@ -377,8 +504,17 @@ mod tests {
         let sorted = histogram(&BACTERIUM);
         let mut other: Vec<_> = sorted.iter().rev().copied().chain([(123_456, 0)]).collect();
         other.swap(0, 5);
-        let (mut left, mut right) = (Spectrum::estimate(&sorted, K), Spectrum::estimate(&other, K));
-        (left.genome_size, right.genome_size) = (left.genome_size.map(|n| n / 10), right.genome_size.map(|n| n / 10));
-        assert_eq!((left.hom_peak, left.valley, left.genome_size), (right.hom_peak, right.valley, right.genome_size));
+        let (mut left, mut right) = (
+            Spectrum::estimate(&sorted, K),
+            Spectrum::estimate(&other, K),
+        );
+        (left.genome_size, right.genome_size) = (
+            left.genome_size.map(|n| n / 10),
+            right.genome_size.map(|n| n / 10),
+        );
+        assert_eq!(
+            (left.hom_peak, left.valley, left.genome_size),
+            (right.hom_peak, right.valley, right.genome_size)
+        );
     }
 }

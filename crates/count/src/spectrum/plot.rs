@@ -28,10 +28,11 @@ const VALLEY: &str = "#b3412b";
 const HET: &str = "#8a5a00";
 const HOM: &str = "#1b6e3c";
 
-/// Draws a histogram of pairs (multiplicity, distinct k-mers) with what [`Spectrum::estimate`] found in it.
+/// Draws a histogram of pairs (multiplicity, distinct k-mers) with what [`Spectrum::estimate`]
+/// found in it.
 ///
-/// The axes are linear and end beyond the homozygous peak and just above the higher of the peaks, so that
-/// errors and repeats do not flatten them. `sample` is the title; any text is safe.
+/// The axes are linear and end beyond the homozygous peak and just above the higher of the peaks,
+/// so that errors and repeats do not flatten them. `sample` is the title; any text is safe.
 pub fn plot(histogram: &[(u64, u64)], spectrum: &Spectrum, sample: &str) -> String {
     let frame = Frame::new(histogram, spectrum);
     let mut svg = String::new();
@@ -71,10 +72,20 @@ impl Frame {
             }
         }
         // The step of the valley itself still holds errors where steps are wide.
-        let from = spectrum.valley.map_or(0, |valley| (valley / step + u64::from(step > 1)) as usize);
-        let tallest = steps.iter().skip(from).fold(0.0, |most: f64, &kmers| most.max(kmers));
+        let from = spectrum
+            .valley
+            .map_or(0, |valley| (valley / step + u64::from(step > 1)) as usize);
+        let tallest = steps
+            .iter()
+            .skip(from)
+            .fold(0.0, |most: f64, &kmers| most.max(kmers));
         let most = if tallest > 0.0 { 1.12 * tallest } else { 1.0 };
-        Frame { last, most, step, steps }
+        Frame {
+            last,
+            most,
+            step,
+            steps,
+        }
     }
 
     fn x(&self, multiplicity: f64) -> f64 {
@@ -102,7 +113,10 @@ fn reach(histogram: &[(u64, u64)]) -> f64 {
         sum += kmers as f64;
         below
     });
-    within.by_ref().last().map_or(0.0, |&(count, _)| 1.5 * count as f64)
+    within
+        .by_ref()
+        .last()
+        .map_or(0.0, |&(count, _)| 1.5 * count as f64)
 }
 
 fn head(svg: &mut String, spectrum: &Spectrum, sample: &str) {
@@ -115,27 +129,68 @@ fn head(svg: &mut String, spectrum: &Spectrum, sample: &str) {
          <rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"#ffffff\"/>\n"
         ),
     );
-    let title = if sample.is_empty() { "k-mer spectrum".to_owned() } else { shortened(sample, 70) };
-    text(svg, LEFT, 38.0, "start", &format!("font-size=\"21\" font-weight=\"bold\" fill=\"{INK}\""), &title);
+    let title = if sample.is_empty() {
+        "k-mer spectrum".to_owned()
+    } else {
+        shortened(sample, 70)
+    };
+    text(
+        svg,
+        LEFT,
+        38.0,
+        "start",
+        &format!("font-size=\"21\" font-weight=\"bold\" fill=\"{INK}\""),
+        &title,
+    );
     let (distinct, total) = (thousands(spectrum.distinct), thousands(spectrum.total));
-    let subtitle = format!("k = {}   ·   {distinct} distinct k-mers   ·   {total} in total", spectrum.k);
-    text(svg, LEFT, 61.0, "start", &format!("font-size=\"14\" fill=\"{GREY}\""), &subtitle);
+    let subtitle = format!(
+        "k = {}   ·   {distinct} distinct k-mers   ·   {total} in total",
+        spectrum.k
+    );
+    text(
+        svg,
+        LEFT,
+        61.0,
+        "start",
+        &format!("font-size=\"14\" fill=\"{GREY}\""),
+        &subtitle,
+    );
 }
 
 fn axes(svg: &mut String, frame: &Frame) {
     let style = format!("font-size=\"13\" fill=\"{INK}\"");
     for kmers in ticks(frame.most) {
         let y = frame.y(kmers as f64);
-        put(svg, format_args!("<path d=\"M{LEFT} {y:.1}H{RIGHT}\" stroke=\"{GRID}\"/>\n"));
+        put(
+            svg,
+            format_args!("<path d=\"M{LEFT} {y:.1}H{RIGHT}\" stroke=\"{GRID}\"/>\n"),
+        );
         text(svg, LEFT - 10.0, y + 4.5, "end", &style, &thousands(kmers));
     }
     for multiplicity in ticks(frame.last) {
         let x = frame.x(multiplicity as f64);
-        put(svg, format_args!("<path d=\"M{x:.1} {BOTTOM}v6\" stroke=\"{INK}\"/>\n"));
-        text(svg, x, BOTTOM + 22.0, "middle", &style, &thousands(multiplicity));
+        put(
+            svg,
+            format_args!("<path d=\"M{x:.1} {BOTTOM}v6\" stroke=\"{INK}\"/>\n"),
+        );
+        text(
+            svg,
+            x,
+            BOTTOM + 22.0,
+            "middle",
+            &style,
+            &thousands(multiplicity),
+        );
     }
     let style = format!("font-size=\"15\" fill=\"{INK}\"");
-    text(svg, (LEFT + RIGHT) / 2.0, BOTTOM + 50.0, "middle", &style, "Multiplicity (occurrences of a k-mer)");
+    text(
+        svg,
+        (LEFT + RIGHT) / 2.0,
+        BOTTOM + 50.0,
+        "middle",
+        &style,
+        "Multiplicity (occurrences of a k-mer)",
+    );
     let middle = (TOP + BOTTOM) / 2.0;
     let turned = format!("{style} transform=\"rotate(-90 22 {middle})\"");
     text(svg, 22.0, middle, "middle", &turned, "Distinct k-mers");
@@ -143,20 +198,45 @@ fn axes(svg: &mut String, frame: &Frame) {
 
 /// The steps below the valley in one colour, the others in another.
 fn area(svg: &mut String, frame: &Frame, spectrum: &Spectrum) {
-    let split = spectrum.valley.map_or(0, |valley| (valley / frame.step) as usize).min(frame.steps.len());
+    let split = spectrum
+        .valley
+        .map_or(0, |valley| (valley / frame.step) as usize)
+        .min(frame.steps.len());
     steps(svg, frame, 0..split, ERRORS);
-    let colour = if spectrum.hom_peak.is_some() { GENOME } else { UNKNOWN };
+    let colour = if spectrum.hom_peak.is_some() {
+        GENOME
+    } else {
+        UNKNOWN
+    };
     steps(svg, frame, split..frame.steps.len(), colour);
-    put(svg, format_args!("<path d=\"M{LEFT} {TOP}V{BOTTOM}H{RIGHT}\" fill=\"none\" stroke=\"{INK}\"/>\n"));
+    put(
+        svg,
+        format_args!(
+            "<path d=\"M{LEFT} {TOP}V{BOTTOM}H{RIGHT}\" fill=\"none\" stroke=\"{INK}\"/>\n"
+        ),
+    );
 }
 
 fn steps(svg: &mut String, frame: &Frame, range: std::ops::Range<usize>, colour: &str) {
     if range.is_empty() {
         return;
     }
-    put(svg, format_args!("<path fill=\"{colour}\" d=\"M{:.2} {BOTTOM}", frame.edge(range.start)));
+    put(
+        svg,
+        format_args!(
+            "<path fill=\"{colour}\" d=\"M{:.2} {BOTTOM}",
+            frame.edge(range.start)
+        ),
+    );
     for step in range {
-        put(svg, format_args!("V{:.2}H{:.2}", frame.y(frame.steps[step]), frame.edge(step + 1)));
+        put(
+            svg,
+            format_args!(
+                "V{:.2}H{:.2}",
+                frame.y(frame.steps[step]),
+                frame.edge(step + 1)
+            ),
+        );
     }
     put(svg, format_args!("V{BOTTOM}Z\"/>\n"));
 }
@@ -166,7 +246,11 @@ fn curve(svg: &mut String, frame: &Frame, spectrum: &Spectrum) {
     let Some(fit) = &spectrum.fit else { return };
     let points = (0..=CURVE_POINTS).map(|i| {
         let multiplicity = frame.last * f64::from(i) / f64::from(CURVE_POINTS);
-        format!("{:.1},{:.1}", frame.x(multiplicity), frame.y(fit.at(multiplicity)))
+        format!(
+            "{:.1},{:.1}",
+            frame.x(multiplicity),
+            frame.y(fit.at(multiplicity))
+        )
     });
     let points = points.collect::<Vec<_>>().join(" ");
     put(
@@ -179,9 +263,18 @@ fn curve(svg: &mut String, frame: &Frame, spectrum: &Spectrum) {
 
 /// Dashed lines, their labels above the plot in two rows so that none covers another.
 fn markers(svg: &mut String, frame: &Frame, spectrum: &Spectrum) {
-    let homozygous = if spectrum.het_peak.is_some() { "homozygous" } else { "k-mer coverage" };
+    let homozygous = if spectrum.het_peak.is_some() {
+        "homozygous"
+    } else {
+        "k-mer coverage"
+    };
     let found = [
-        (spectrum.valley.map(|valley| valley as f64), "error valley", 0, VALLEY),
+        (
+            spectrum.valley.map(|valley| valley as f64),
+            "error valley",
+            0,
+            VALLEY,
+        ),
         (spectrum.het_peak, "heterozygous", 1, HET),
         (spectrum.hom_peak, homozygous, 1, HOM),
     ];
@@ -218,12 +311,38 @@ fn markers(svg: &mut String, frame: &Frame, spectrum: &Spectrum) {
 fn facts(svg: &mut String, spectrum: &Spectrum) {
     let percent = |share: f64, places| format!("{:.places$} %", 100.0 * share);
     let unknown = || "not visible".to_owned();
-    let alone = || if spectrum.hom_peak.is_some() { "one peak only".to_owned() } else { unknown() };
+    let alone = || {
+        if spectrum.hom_peak.is_some() {
+            "one peak only".to_owned()
+        } else {
+            unknown()
+        }
+    };
     let rows = [
-        ("Genome size", spectrum.genome_size.map_or_else(unknown, |size| format!("{} bp", thousands(size)))),
-        ("k-mer coverage", spectrum.hom_peak.map_or_else(unknown, |peak| times(peak, 1))),
-        ("Heterozygosity", spectrum.heterozygosity.map_or_else(alone, |share| percent(share, 2))),
-        ("Error rate", spectrum.error_rate.map_or_else(unknown, |share| percent(share, 3))),
+        (
+            "Genome size",
+            spectrum
+                .genome_size
+                .map_or_else(unknown, |size| format!("{} bp", thousands(size))),
+        ),
+        (
+            "k-mer coverage",
+            spectrum
+                .hom_peak
+                .map_or_else(unknown, |peak| times(peak, 1)),
+        ),
+        (
+            "Heterozygosity",
+            spectrum
+                .heterozygosity
+                .map_or_else(alone, |share| percent(share, 2)),
+        ),
+        (
+            "Error rate",
+            spectrum
+                .error_rate
+                .map_or_else(unknown, |share| percent(share, 3)),
+        ),
     ];
     let (left, top, width) = (RIGHT - 286.0, TOP + 14.0, 274.0);
     put(
@@ -235,7 +354,14 @@ fn facts(svg: &mut String, spectrum: &Spectrum) {
     );
     for (i, (name, value)) in rows.iter().enumerate() {
         let y = top + 26.0 + 24.0 * i as f64;
-        text(svg, left + 14.0, y, "start", &format!("font-size=\"14\" fill=\"{GREY}\""), name);
+        text(
+            svg,
+            left + 14.0,
+            y,
+            "start",
+            &format!("font-size=\"14\" fill=\"{GREY}\""),
+            name,
+        );
         let style = format!("font-size=\"14\" font-weight=\"bold\" fill=\"{INK}\"");
         text(svg, left + width - 14.0, y, "end", &style, value);
     }
@@ -243,18 +369,31 @@ fn facts(svg: &mut String, spectrum: &Spectrum) {
 
 /// What a reader must know to read the picture right.
 fn note(svg: &mut String, frame: &Frame, spectrum: &Spectrum) {
-    let highest = frame.steps.iter().fold(0.0, |most: f64, &kmers| most.max(kmers));
+    let highest = frame
+        .steps
+        .iter()
+        .fold(0.0, |most: f64, &kmers| most.max(kmers));
     let note = if spectrum.distinct == 0 {
         "The histogram is empty.".to_owned()
     } else if spectrum.hom_peak.is_none() {
         "No coverage peak stands out of the errors, so nothing can be estimated; it takes some 10x of coverage."
             .to_owned()
     } else if highest > frame.most {
-        format!("The error peak is cut off; it rises to {} distinct k-mers.", thousands(highest.round() as u64))
+        format!(
+            "The error peak is cut off; it rises to {} distinct k-mers.",
+            thousands(highest.round() as u64)
+        )
     } else {
         return;
     };
-    text(svg, RIGHT, HEIGHT - 12.0, "end", &format!("font-size=\"12\" fill=\"{GREY}\""), &note);
+    text(
+        svg,
+        RIGHT,
+        HEIGHT - 12.0,
+        "end",
+        &format!("font-size=\"12\" fill=\"{GREY}\""),
+        &note,
+    );
 }
 
 /// Round numbers from 0 to `end`, five to eleven of them where `end` is not below 5.
@@ -263,7 +402,9 @@ fn ticks(end: f64) -> Vec<u64> {
     while (unit as f64) * 10.0 < end && unit < u64::MAX / 100 {
         unit *= 10;
     }
-    let step = [unit / 5, unit / 2, unit, unit * 2].into_iter().find(|&step| step > 0 && end / step as f64 <= 10.0);
+    let step = [unit / 5, unit / 2, unit, unit * 2]
+        .into_iter()
+        .find(|&step| step > 0 && end / step as f64 <= 10.0);
     let step = step.unwrap_or(unit * 2);
     (0..=(end / step as f64) as u64).map(|i| i * step).collect()
 }
@@ -283,7 +424,11 @@ fn thousands(number: u64) -> String {
 
 /// A multiplicity; from 1,000 on without decimals.
 fn times(number: f64, places: usize) -> String {
-    if number >= 1000.0 { format!("{}×", thousands(number.round() as u64)) } else { format!("{number:.places$}×") }
+    if number >= 1000.0 {
+        format!("{}×", thousands(number.round() as u64))
+    } else {
+        format!("{number:.places$}×")
+    }
 }
 
 /// The first `most` characters, with an ellipsis where some are left out.
@@ -294,7 +439,8 @@ fn shortened(name: &str, most: usize) -> String {
     name.chars().take(most - 1).chain(['…']).collect()
 }
 
-/// Text that is safe in an element and in a quoted attribute. Control characters, which XML forbids, become spaces.
+/// Text that is safe in an element and in a quoted attribute. Control characters, which XML
+/// forbids, become spaces.
 fn escape(text: &str) -> String {
     let mut escaped = String::new();
     for character in text.chars() {
@@ -303,7 +449,9 @@ fn escape(text: &str) -> String {
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
-            control if control.is_control() || matches!(control, '\u{fffe}' | '\u{ffff}') => escaped.push(' '),
+            control if control.is_control() || matches!(control, '\u{fffe}' | '\u{ffff}') => {
+                escaped.push(' ')
+            }
             other => escaped.push(other),
         }
     }
@@ -312,7 +460,12 @@ fn escape(text: &str) -> String {
 
 fn text(svg: &mut String, x: f64, y: f64, anchor: &str, style: &str, words: &str) {
     let words = escape(words);
-    put(svg, format_args!("<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" {style}>{words}</text>\n"));
+    put(
+        svg,
+        format_args!(
+            "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" {style}>{words}</text>\n"
+        ),
+    );
 }
 
 fn put(svg: &mut String, words: std::fmt::Arguments) {
@@ -349,7 +502,14 @@ mod tests {
     fn peaks_are_marked_and_estimates_written() {
         let svg = draw(&poisson(50.0, 4_600_000.0), "E. coli");
         check(&svg);
-        for words in ["E. coli", "k = 31", "error valley", "k-mer coverage 50.0×", "4,59", "rises to 50,000,000"] {
+        for words in [
+            "E. coli",
+            "k = 31",
+            "error valley",
+            "k-mer coverage 50.0×",
+            "4,59",
+            "rises to 50,000,000",
+        ] {
             assert!(svg.contains(words), "{words}: {svg}");
         }
     }
@@ -359,7 +519,11 @@ mod tests {
         let empty = draw(&[], "");
         check(&empty);
         assert!(empty.contains("The histogram is empty.") && empty.contains("k-mer spectrum"));
-        for histogram in [vec![(1, 1)], vec![(1, 900), (2, 30), (u64::MAX, 1)], vec![(5_000_000_000, 10)]] {
+        for histogram in [
+            vec![(1, 1)],
+            vec![(1, 900), (2, 30), (u64::MAX, 1)],
+            vec![(5_000_000_000, 10)],
+        ] {
             let svg = draw(&histogram, "low");
             check(&svg);
             assert!(svg.contains("No coverage peak"), "{histogram:?}");
@@ -384,6 +548,9 @@ mod tests {
             assert!((2..=11).contains(&ticks(end).len()), "{end}");
         }
         assert_eq!(thousands(1_234_567), "1,234,567");
-        assert_eq!((thousands(0), thousands(999), thousands(1000)), ("0".into(), "999".into(), "1,000".into()));
+        assert_eq!(
+            (thousands(0), thousands(999), thousands(1000)),
+            ("0".into(), "999".into(), "1,000".into())
+        );
     }
 }

@@ -11,7 +11,9 @@ const EDGES: [usize; 9] = [1, 5, 31, 32, 33, 63, 64, 65, 127];
 fn valid() -> Vec<(PathBuf, Vec<Vec<u8>>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fastx/tests/corpus");
     let index = std::fs::read_to_string(folder.join("index.tsv")).unwrap();
-    let valid = index.lines().filter(|line| line.split('\t').nth(1) == Some("valid"));
+    let valid = index
+        .lines()
+        .filter(|line| line.split('\t').nth(1) == Some("valid"));
     valid
         .map(|line| {
             let path = folder.join(line.split('\t').next().unwrap());
@@ -30,7 +32,12 @@ fn every_file_alone() {
             let place = Place::new();
             let mut config = place.config(std::slice::from_ref(path), k, number % 3 == 0);
             config.threads = 1 + number % 3;
-            check(&config, reads, letters(reads), &format!("{} k={k}", path.display()));
+            check(
+                &config,
+                reads,
+                letters(reads),
+                &format!("{} k={k}", path.display()),
+            );
         }
     }
 }
@@ -45,7 +52,12 @@ fn all_files_together_at_every_edge() {
             let mut config = place.config(&paths, k, stranded);
             config.threads = 2;
             config.min_count = 1 + u32::from(stranded);
-            check(&config, &reads, letters(&reads), &format!("k={k} stranded={stranded}"));
+            check(
+                &config,
+                &reads,
+                letters(&reads),
+                &format!("k={k} stranded={stranded}"),
+            );
         }
     }
 }

@@ -13,7 +13,10 @@ use crate::spilling::genome;
 fn refused(place: &Place, config: &Config, words: &str) {
     let error = run(config, &Progress::default()).unwrap_err();
     let message = error.to_string();
-    assert!(matches!(error, Error::Tabulate(TabulateError::Input(_))), "{message}");
+    assert!(
+        matches!(error, Error::Tabulate(TabulateError::Input(_))),
+        "{message}"
+    );
     assert!(message.contains(words), "{message}");
     assert_eq!(place.left(), [""; 0], "{message}");
 }
@@ -60,10 +63,15 @@ fn input_that_fails_after_a_spill_leaves_nothing() {
     let cut = place.input("cut.fa.gz", &bytes[..bytes.len() - 1000]);
     for resume in [false, true] {
         for threads in [1, 2] {
-            for (inputs, words) in
-                [(vec![good.clone(), bad.clone()], "bad"), (vec![good.clone(), cut.clone()], "trunc")]
-            {
-                let config = least(Config { resume, threads, ..place.config(&inputs, 31, false) });
+            for (inputs, words) in [
+                (vec![good.clone(), bad.clone()], "bad"),
+                (vec![good.clone(), cut.clone()], "trunc"),
+            ] {
+                let config = least(Config {
+                    resume,
+                    threads,
+                    ..place.config(&inputs, 31, false)
+                });
                 refused(&place, &config, words);
             }
         }

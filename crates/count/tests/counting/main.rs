@@ -1,4 +1,5 @@
-//! Counting, compared with a naive counter: odd and random inputs, every setting, out of core, cut short and resumed.
+//! Counting, compared with a naive counter: odd and random inputs, every setting, out of core, cut
+//! short and resumed.
 
 // Helpers of tests are tests.
 #![allow(clippy::unwrap_used)]

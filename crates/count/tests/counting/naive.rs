@@ -53,7 +53,8 @@ pub fn masked(letters: &[u8], qualities: &[u8], least: u8) -> Vec<u8> {
     letters.iter().zip(qualities).map(one).collect()
 }
 
-/// The bin of a k-mer by the definition of the format: the smallest hash of its canonical m-mers names it.
+/// The bin of a k-mer by the definition of the format: the smallest hash of its canonical m-mers
+/// names it.
 pub fn bin(kmer: &[u8]) -> usize {
     let m = match kmer.len() {
         k @ 1..=8 => k,
@@ -64,9 +65,11 @@ pub fn bin(kmer: &[u8]) -> usize {
     };
     let value = |text: &[u8]| {
         let digit = |base: &u8| b"ACGT".iter().position(|letter| letter == base).unwrap() as u32;
-        text.iter().fold(0u32, |value, base| value * 4 + digit(base))
+        text.iter()
+            .fold(0u32, |value, base| value * 4 + digit(base))
     };
-    let hash = |text: &[u8]| (value(&form(text.to_vec(), false)) ^ 0x5bd1_e995).wrapping_mul(0x9e37_79b1);
+    let hash =
+        |text: &[u8]| (value(&form(text.to_vec(), false)) ^ 0x5bd1_e995).wrapping_mul(0x9e37_79b1);
     let smallest = kmer.windows(m).map(hash).min().unwrap();
     (smallest.wrapping_mul(0x85eb_ca6b) >> 20) as usize
 }

@@ -17,51 +17,88 @@ const MEGABASES: usize = 15;
 
 /// A run out of core that can be resumed.
 fn config(place: &Place, input: &Path) -> Config {
-    Config { resume: true, ..least(place.config(&[input.to_path_buf()], 15, false)) }
+    Config {
+        resume: true,
+        ..least(place.config(&[input.to_path_buf()], 15, false))
+    }
 }
 
 /// What a child of this test does: it counts until a stage has come so far, and dies.
 #[test]
 fn child() {
-    let Ok(order) = std::env::var(CHILD) else { return };
-    let [folder, input, threads, stage, units] = order.split('\n').collect::<Vec<_>>()[..] else { panic!("{order}") };
-    let (tmp, output) = (Path::new(folder).join("tmp"), Path::new(folder).join("out/x.gyk"));
+    let Ok(order) = std::env::var(CHILD) else {
+        return;
+    };
+    let [folder, input, threads, stage, units] = order.split('\n').collect::<Vec<_>>()[..] else {
+        panic!("{order}")
+    };
+    let (tmp, output) = (
+        Path::new(folder).join("tmp"),
+        Path::new(folder).join("out/x.gyk"),
+    );
     let place = Place::new();
-    let config = Config { tmp, output, threads: threads.parse().unwrap(), ..config(&place, Path::new(input)) };
+    let config = Config {
+        tmp,
+        output,
+        threads: threads.parse().unwrap(),
+        ..config(&place, Path::new(input))
+    };
     let config = least(config);
     run_until(&config, stage, units.parse().unwrap(), |_| die_at_once()).unwrap();
 }
 
 fn die_at_once() {
-    rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL).unwrap();
+    rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL)
+        .unwrap();
 }
 
 /// Runs in a child that dies when the stage has come so far.
 fn die(place: &Place, input: &Path, threads: usize, stage: &str, units: u64) {
-    let order = format!("{}\n{}\n{threads}\n{stage}\n{units}", place.folder.path().display(), input.display());
+    let order = format!(
+        "{}\n{}\n{threads}\n{stage}\n{units}",
+        place.folder.path().display(),
+        input.display()
+    );
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["resuming::child", "--exact"]).env(CHILD, order).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+        .args(["resuming::child", "--exact"])
+        .env(CHILD, order)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     command.status().unwrap();
 }
 
 /// A database, made without interruption.
 fn undisturbed(place: &Place, input: &Path) -> Vec<u8> {
-    let summary = done(&Config { resume: false, ..config(place, input) });
+    let summary = done(&Config {
+        resume: false,
+        ..config(place, input)
+    });
     assert!(summary.spilled_bytes > 0);
     place.take()
 }
 
 fn spill_folder(place: &Place) -> PathBuf {
-    std::fs::read_dir(place.tmp()).unwrap().next().expect("a folder with spill files").unwrap().path()
+    std::fs::read_dir(place.tmp())
+        .unwrap()
+        .next()
+        .expect("a folder with spill files")
+        .unwrap()
+        .path()
 }
 
 /// True when a run that spilled all was cut short.
 fn noted(place: &Place) -> bool {
-    std::fs::read_dir(place.tmp()).unwrap().any(|folder| folder.unwrap().path().join("manifest").exists())
+    std::fs::read_dir(place.tmp())
+        .unwrap()
+        .any(|folder| folder.unwrap().path().join("manifest").exists())
 }
 
 fn finish(place: &Place, input: &Path, threads: usize, expected: &[u8]) -> Summary {
-    let summary = done(&least(Config { threads, ..config(place, input) }));
+    let summary = done(&least(Config {
+        threads,
+        ..config(place, input)
+    }));
     assert!(place.take() == expected, "other bytes");
     summary
 }
@@ -83,21 +120,36 @@ fn a_run_killed_at_any_moment_is_resumed() {
 
     // Killed while it counts, resumed, killed later on, resumed with other threads.
     let mut before = 0;
-    for (threads, units) in [(1, 0), (1, 1 + random.below(1000)), (2, 1500 + random.below(2000)), (1, 4095)] {
+    for (threads, units) in [
+        (1, 0),
+        (1, 1 + random.below(1000)),
+        (2, 1500 + random.below(2000)),
+        (1, 4095),
+    ] {
         die(&place, &input, threads, "count", units as u64);
         if !place.output().exists() {
             assert_eq!(place.left().len(), 2, "{:?}", place.left());
             let log = std::fs::read_to_string(spill_folder(&place).join("bins")).unwrap();
             let bins = log.lines().count() - 2;
             // With two threads many bins may wait for one that takes its time.
-            assert!(bins >= before && (threads > 1 || bins + 2 >= units), "{bins} bins after {units}");
+            assert!(
+                bins >= before && (threads > 1 || bins + 2 >= units),
+                "{bins} bins after {units}"
+            );
             before = bins;
         }
     }
     if !place.output().exists() {
         let summary = finish(&place, &input, 2, &expected);
-        assert!(summary.resumed_bins >= before, "{} bins", summary.resumed_bins);
-        assert!(summary.spilled_bytes > 0, "the spill files of the first run were used");
+        assert!(
+            summary.resumed_bins >= before,
+            "{} bins",
+            summary.resumed_bins
+        );
+        assert!(
+            summary.spilled_bytes > 0,
+            "the spill files of the first run were used"
+        );
     }
 }
 
@@ -109,17 +161,34 @@ fn a_cancelled_run_is_resumed_or_begun_anew() {
     let cancelled = |config: &Config, stage, units| {
         let error = run_until(config, stage, units, Progress::cancel).unwrap_err();
         let text = error.to_string();
-        assert!(matches!(error, Error::Tabulate(gyrase_tabulate::TabulateError::Cancelled)), "{text}");
+        assert!(
+            matches!(
+                error,
+                Error::Tabulate(gyrase_tabulate::TabulateError::Cancelled)
+            ),
+            "{text}"
+        );
         assert!(!place.output().exists());
     };
     let with = config(&place, &input);
-    let without = Config { resume: false, ..with.clone() };
-    for (stage, units) in [("read", 0), ("read", 14_500_000), ("count", 0), ("count", 700)] {
+    let without = Config {
+        resume: false,
+        ..with.clone()
+    };
+    for (stage, units) in [
+        ("read", 0),
+        ("read", 14_500_000),
+        ("count", 0),
+        ("count", 700),
+    ] {
         cancelled(&without, stage, units);
         assert_eq!(place.left(), [""; 0], "{stage} {units}");
     }
     cancelled(&with, "read", 14_500_000);
-    assert!(place.left().is_empty() || noted(&place), "what cannot be resumed is not kept");
+    assert!(
+        place.left().is_empty() || noted(&place),
+        "what cannot be resumed is not kept"
+    );
     cancelled(&with, "count", 900);
     assert_eq!(place.left().len(), 2);
     assert!(finish(&place, &input, 1, &expected).resumed_bins >= 890);
@@ -135,14 +204,21 @@ fn what_does_not_belong_to_the_run_is_not_used() {
     let place = Place::new();
     let input = genome(&place, MEGABASES, 34);
     let expected = undisturbed(&place, &input);
-    let stop = |units| run_until(&config(&place, &input), "count", units, Progress::cancel).unwrap_err();
+    let stop =
+        |units| run_until(&config(&place, &input), "count", units, Progress::cancel).unwrap_err();
 
     // Another question about the same inputs.
     stop(800);
-    let other = Config { min_count: 2, ..config(&place, &input) };
+    let other = Config {
+        min_count: 2,
+        ..config(&place, &input)
+    };
     assert_eq!(done(&other).resumed_bins, 0);
     let repeated = place.take();
-    done(&Config { resume: false, ..other });
+    done(&Config {
+        resume: false,
+        ..other
+    });
     assert!(place.take() == repeated);
 
     // The input changed, to one of the same length.
@@ -164,14 +240,23 @@ struct Rest {
 impl Rest {
     fn of(place: &Place) -> Rest {
         let folder = spill_folder(place);
-        let paths = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
-        let files = paths.chain([partial(place)]).map(|path| (path.clone(), std::fs::read(path).unwrap()));
-        Rest { files: files.collect(), folder }
+        let paths = std::fs::read_dir(&folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path());
+        let files = paths
+            .chain([partial(place)])
+            .map(|path| (path.clone(), std::fs::read(path).unwrap()));
+        Rest {
+            files: files.collect(),
+            folder,
+        }
     }
 
     fn restore(&self) {
         std::fs::create_dir_all(&self.folder).unwrap();
-        self.files.iter().for_each(|(path, bytes)| std::fs::write(path, bytes).unwrap());
+        self.files
+            .iter()
+            .for_each(|(path, bytes)| std::fs::write(path, bytes).unwrap());
     }
 }
 
@@ -180,7 +265,11 @@ fn partial(place: &Place) -> PathBuf {
 }
 
 fn open(path: &Path) -> std::fs::File {
-    std::fs::OpenOptions::new().read(true).write(true).open(path).unwrap()
+    std::fs::OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(path)
+        .unwrap()
 }
 
 #[test]
@@ -202,31 +291,51 @@ fn damage_is_found() {
     // Finished bins: what is damaged is counted again, with the rest.
     let half = resumed(&|| {
         let file = open(&partial(&place));
-        file.write_all_at(b"damage", file.metadata().unwrap().len() / 2).unwrap();
+        file.write_all_at(b"damage", file.metadata().unwrap().len() / 2)
+            .unwrap();
     });
-    assert!((all / 4..all * 3 / 4).contains(&half), "{half} of {all} bins");
+    assert!(
+        (all / 4..all * 3 / 4).contains(&half),
+        "{half} of {all} bins"
+    );
     assert!((0..all / 2).contains(&resumed(&|| open(&partial(&place)).set_len(9999).unwrap())));
-    assert_eq!(resumed(&|| std::fs::remove_file(partial(&place)).unwrap()), 0);
+    assert_eq!(
+        resumed(&|| std::fs::remove_file(partial(&place)).unwrap()),
+        0
+    );
 
     // The log and the manifest.
     let cut = |name: &str, length: u64| {
         let file = open(&rest.folder.join(name));
-        file.set_len(file.metadata().unwrap().len() - length).unwrap();
+        file.set_len(file.metadata().unwrap().len() - length)
+            .unwrap();
     };
     assert_eq!(resumed(&|| cut("bins", 3)), all - 1);
     assert_eq!(resumed(&|| cut("manifest", 30)), 0);
 
     // The spill file.
-    assert_eq!(resumed(&|| std::fs::remove_file(rest.folder.join("spill-0")).unwrap()), 0);
+    assert_eq!(
+        resumed(&|| std::fs::remove_file(rest.folder.join("spill-0")).unwrap()),
+        0
+    );
     let spill = |damage: &dyn Fn(std::fs::File)| {
         rest.restore();
         damage(open(&rest.folder.join("spill-0")));
         let error = run(&config, &Progress::default()).unwrap_err().to_string();
-        assert!(error.contains("spill-0 was damaged; run again without --resume"), "{error}");
+        assert!(
+            error.contains("spill-0 was damaged; run again without --resume"),
+            "{error}"
+        );
         assert!(!place.output().exists());
     };
-    spill(&|file| file.write_all_at(&[0x5a; 1 << 20], file.metadata().unwrap().len() / 2).unwrap());
+    spill(&|file| {
+        file.write_all_at(&[0x5a; 1 << 20], file.metadata().unwrap().len() / 2)
+            .unwrap()
+    });
     spill(&|file| file.set_len(file.metadata().unwrap().len() / 2).unwrap());
-    done(&Config { resume: false, ..config.clone() });
+    done(&Config {
+        resume: false,
+        ..config.clone()
+    });
     assert!(place.take() == expected);
 }

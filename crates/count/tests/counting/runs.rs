@@ -93,13 +93,22 @@ pub fn done(config: &Config) -> Summary {
 }
 
 /// Runs, and calls `act` once, as soon as a stage has come so far or a later one began.
-pub fn run_until(config: &Config, stage: &str, units: u64, act: impl Fn(&Progress) + Sync) -> Result<Summary, Error> {
+pub fn run_until(
+    config: &Config,
+    stage: &str,
+    units: u64,
+    act: impl Fn(&Progress) + Sync,
+) -> Result<Summary, Error> {
     let (progress, ended) = (Progress::default(), AtomicBool::new(false));
     std::thread::scope(|scope| {
         scope.spawn(|| {
             while !ended.load(Relaxed) {
                 let (name, done, _) = progress.now();
-                let place = |stage| ["read", "count", "write"].iter().position(|&name| name == stage);
+                let place = |stage| {
+                    ["read", "count", "write"]
+                        .iter()
+                        .position(|&name| name == stage)
+                };
                 if place(name) > place(stage) || name == stage && done >= units {
                     return act(&progress);
                 }
@@ -117,7 +126,8 @@ pub fn content(path: &Path) -> Counts {
     content_where(path, |_| true)
 }
 
-/// Some k-mers of a database that is right in itself: every bin is checked, and these k-mers against the naive bin.
+/// Some k-mers of a database that is right in itself: every bin is checked, and these k-mers
+/// against the naive bin.
 pub fn content_where(path: &Path, wanted: impl Fn(&[u8]) -> bool) -> Counts {
     let database = Database::open(path).unwrap();
     database.verify().unwrap();
@@ -142,25 +152,55 @@ pub fn check(config: &Config, reads: &[Vec<u8>], lengths: u64, at: &str) {
     let (k, stranded) = (config.shape.k(), config.shape.stranded());
     let all = naive::count(reads.iter().map(Vec::as_slice), k, stranded);
     let kmers: u64 = all.values().map(|&count| u64::from(count)).sum();
-    let kept: Counts =
-        all.into_iter().filter(|(_, count)| (config.min_count..=config.max_count).contains(count)).collect();
+    let kept: Counts = all
+        .into_iter()
+        .filter(|(_, count)| (config.min_count..=config.max_count).contains(count))
+        .collect();
     let found = content(&config.output);
     if found != kept {
-        let missing: Vec<_> = kept.iter().filter(|(kmer, count)| found.get(*kmer) != Some(count)).take(3).collect();
-        let extra: Vec<_> = found.iter().filter(|(kmer, count)| kept.get(*kmer) != Some(count)).take(3).collect();
-        panic!("{at}: {} k-mers instead of {}: {missing:?} {extra:?}", found.len(), kept.len());
+        let missing: Vec<_> = kept
+            .iter()
+            .filter(|(kmer, count)| found.get(*kmer) != Some(count))
+            .take(3)
+            .collect();
+        let extra: Vec<_> = found
+            .iter()
+            .filter(|(kmer, count)| kept.get(*kmer) != Some(count))
+            .take(3)
+            .collect();
+        panic!(
+            "{at}: {} k-mers instead of {}: {missing:?} {extra:?}",
+            found.len(),
+            kept.len()
+        );
     }
     let (read, database) = (summary.read, Database::open(&config.output).unwrap());
-    assert_eq!((read.reads, read.bases, read.kmers), (reads.len() as u64, lengths, kmers), "{at}");
-    assert_eq!((database.metadata().reads, database.metadata().bases), (reads.len() as u64, lengths), "{at}");
+    assert_eq!(
+        (read.reads, read.bases, read.kmers),
+        (reads.len() as u64, lengths, kmers),
+        "{at}"
+    );
+    assert_eq!(
+        (database.metadata().reads, database.metadata().bases),
+        (reads.len() as u64, lengths),
+        "{at}"
+    );
     let totals = database.header();
     let sum: u64 = kept.values().map(|&count| u64::from(count)).sum();
     let unique = kept.values().filter(|&&count| count == 1).count() as u64;
     let largest = kept.values().copied().max().unwrap_or(0);
-    assert_eq!((totals.distinct, totals.total, totals.unique), (kept.len() as u64, sum, unique), "{at}");
+    assert_eq!(
+        (totals.distinct, totals.total, totals.unique),
+        (kept.len() as u64, sum, unique),
+        "{at}"
+    );
     assert_eq!((totals.largest, totals.saturated), (largest, false), "{at}");
     assert_eq!(summary.database, totals.summary(), "{at}");
-    assert_eq!((totals.cutoffs.min, totals.cutoffs.max), (config.min_count, config.max_count), "{at}");
+    assert_eq!(
+        (totals.cutoffs.min, totals.cutoffs.max),
+        (config.min_count, config.max_count),
+        "{at}"
+    );
 }
 
 /// Letters of all reads.
@@ -169,5 +209,8 @@ pub fn letters(reads: &[Vec<u8>]) -> u64 {
 }
 
 pub fn fasta(reads: &[Vec<u8>]) -> Vec<u8> {
-    reads.iter().flat_map(|read| [b">r\n", read.as_slice(), b"\n"].concat()).collect()
+    reads
+        .iter()
+        .flat_map(|read| [b">r\n", read.as_slice(), b"\n"].concat())
+        .collect()
 }

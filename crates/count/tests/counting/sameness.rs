@@ -10,11 +10,25 @@ use crate::runs::{Place, check, done, least, letters};
 fn fastq(reads: &[Vec<u8>], wrapped: usize, random: &mut Random) -> Vec<u8> {
     let mut text = Vec::new();
     for (number, read) in reads.iter().enumerate() {
-        // Every quality letter but '@' and '+', so that the text can be told apart in wrapped form too.
+        // Every quality letter but '@' and '+', so that the text can be told apart in wrapped form
+        // too.
         let qualities: Vec<u8> = read.iter().map(|_| b'A' + random.below(26) as u8).collect();
-        let width = if number >= wrapped { 60 } else { read.len().max(1) };
+        let width = if number >= wrapped {
+            60
+        } else {
+            read.len().max(1)
+        };
         let lines = |text: &[u8]| text.chunks(width).collect::<Vec<_>>().join(&b"\n"[..]);
-        text.extend([b"@r\n", &lines(read)[..], b"\n+\n", &lines(&qualities)[..], b"\n"].concat());
+        text.extend(
+            [
+                b"@r\n",
+                &lines(read)[..],
+                b"\n+\n",
+                &lines(&qualities)[..],
+                b"\n",
+            ]
+            .concat(),
+        );
     }
     text
 }
@@ -46,16 +60,30 @@ fn reads(random: &mut Random, genome: usize, number: usize) -> Vec<Vec<u8>> {
 #[test]
 fn the_bytes_depend_on_nothing_but_the_reads() {
     let mut random = Random(11);
-    let samples = [reads(&mut random, 20_000, 6000), reads(&mut random, 5000, 3000), reads(&mut random, 5000, 500)];
+    let samples = [
+        reads(&mut random, 20_000, 6000),
+        reads(&mut random, 5000, 3000),
+        reads(&mut random, 5000, 500),
+    ];
     for (k, stranded, min) in [(31, false, 2), (65, true, 1)] {
         let place = Place::new();
-        let plain: Vec<Vec<u8>> = samples.iter().map(|reads| fastq(reads, usize::MAX, &mut random)).collect();
+        let plain: Vec<Vec<u8>> = samples
+            .iter()
+            .map(|reads| fastq(reads, usize::MAX, &mut random))
+            .collect();
         // The names of inputs are part of the database, so they stay.
         let folder = |name: &str, texts: Vec<Vec<u8>>| -> Vec<PathBuf> {
             std::fs::create_dir(place.folder.path().join(name)).unwrap();
-            texts.iter().enumerate().map(|(i, text)| place.input(&format!("{name}/reads{i}.fq"), text)).collect()
+            texts
+                .iter()
+                .enumerate()
+                .map(|(i, text)| place.input(&format!("{name}/reads{i}.fq"), text))
+                .collect()
         };
-        let wrapped = samples.iter().map(|reads| fastq(reads, reads.len() / 2, &mut random)).collect();
+        let wrapped = samples
+            .iter()
+            .map(|reads| fastq(reads, reads.len() / 2, &mut random))
+            .collect();
         let ways = [
             folder("gz", plain.iter().map(|text| gzip(text)).collect()),
             folder("wrapped", wrapped),
@@ -98,6 +126,11 @@ fn what_was_sent_before_a_file_proved_serial_is_forgotten() {
         let input = place.input("reads.fq", &fastq(&reads, 6000, &mut random));
         let mut config = place.config(&[input], 31, false);
         config.threads = threads;
-        check(&config, &reads, letters(&reads), &format!("{threads} threads"));
+        check(
+            &config,
+            &reads,
+            letters(&reads),
+            &format!("{threads} threads"),
+        );
     }
 }

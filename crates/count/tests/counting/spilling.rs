@@ -50,7 +50,10 @@ fn some(config: &Config, start: &[u8]) -> naive::Counts {
     let text = std::fs::read(&config.inputs[0]).unwrap();
     let mut counts = naive::Counts::new();
     let complement = naive::reverse_complement(start);
-    for line in text.split(|&byte| byte == b'\n').filter(|line| !line.starts_with(b">")) {
+    for line in text
+        .split(|&byte| byte == b'\n')
+        .filter(|line| !line.starts_with(b">"))
+    {
         for kmer in line.windows(config.shape.k()) {
             if kmer.starts_with(start) || kmer.ends_with(&complement) {
                 let form = naive::form(kmer.to_vec(), false);
@@ -67,7 +70,10 @@ fn some(config: &Config, start: &[u8]) -> naive::Counts {
 fn check_some(config: &Config, kmers: u64) {
     let start = b"ACGTC";
     let found = content_where(&config.output, |kmer| kmer.starts_with(start));
-    assert_eq!(Database::open(&config.output).unwrap().header().total, kmers);
+    assert_eq!(
+        Database::open(&config.output).unwrap().header().total,
+        kmers
+    );
     assert!(found.len() > 1000 && found == some(config, start));
 }
 
@@ -78,15 +84,27 @@ fn repeats_are_combined_and_spilled_without_a_trace() {
     let plenty = place.config(std::slice::from_ref(&input), 31, false);
     let summary = done(&plenty);
     assert_eq!(summary.spilled_bytes, 0);
-    assert_eq!((summary.read.reads, summary.read.kmers), (330_000, 330_000 * 120));
+    assert_eq!(
+        (summary.read.reads, summary.read.kmers),
+        (330_000, 330_000 * 120)
+    );
     check_some(&plenty, 330_000 * 120);
     let expected = place.take();
     for threads in [1, 2] {
-        let scarce = least(Config { threads, ..plenty.clone() });
+        let scarce = least(Config {
+            threads,
+            ..plenty.clone()
+        });
         let summary = done(&scarce);
-        assert!(summary.spilled_bytes > 0, "{threads} threads: all fitted in memory");
+        assert!(
+            summary.spilled_bytes > 0,
+            "{threads} threads: all fitted in memory"
+        );
         let tmp = plan(&scarce).unwrap().tmp;
-        assert!((tmp.least..=tmp.most.unwrap()).contains(&summary.spilled_bytes), "{tmp:?} {summary:?}");
+        assert!(
+            (tmp.least..=tmp.most.unwrap()).contains(&summary.spilled_bytes),
+            "{tmp:?} {summary:?}"
+        );
         assert!(expected == place.take(), "{threads} threads: other bytes");
     }
 }
@@ -99,30 +117,52 @@ fn the_bytes_on_disk_are_those_of_the_summary_and_no_more_than_planned() {
     let planned = plan(&scarce).unwrap().tmp;
     let seen = Mutex::new(0);
     let summary = run_until(&scarce, "count", 0, |_| {
-        let folder = std::fs::read_dir(place.tmp()).unwrap().next().unwrap().unwrap().path();
+        let folder = std::fs::read_dir(place.tmp())
+            .unwrap()
+            .next()
+            .unwrap()
+            .unwrap()
+            .path();
         let files = std::fs::read_dir(folder).unwrap();
-        *seen.lock().unwrap() = files.map(|file| file.unwrap().metadata().unwrap().len()).sum::<u64>();
+        *seen.lock().unwrap() = files
+            .map(|file| file.unwrap().metadata().unwrap().len())
+            .sum::<u64>();
     });
     let (summary, seen) = (summary.unwrap(), seen.into_inner().unwrap());
     assert_eq!(summary.spilled_bytes, seen);
-    assert!(seen > 0 && (planned.least..=planned.most.unwrap()).contains(&seen), "{seen} bytes, {planned:?}");
+    assert!(
+        seen > 0 && (planned.least..=planned.most.unwrap()).contains(&seen),
+        "{seen} bytes, {planned:?}"
+    );
     let expected = place.take();
     // Just enough is enough.
-    let summary = done(&Config { max_tmp: Some(seen), ..scarce.clone() });
+    let summary = done(&Config {
+        max_tmp: Some(seen),
+        ..scarce.clone()
+    });
     assert_eq!(summary.spilled_bytes, seen);
     assert!(expected == place.take());
     for (resume, limit) in [(false, seen / 2), (false, seen - 1), (true, seen - 1)] {
         let error = gyrase_count::run(
-            &Config { max_tmp: Some(limit), resume, ..scarce.clone() },
+            &Config {
+                max_tmp: Some(limit),
+                resume,
+                ..scarce.clone()
+            },
             &gyrase_fabric::Progress::default(),
         );
-        let Err(Error::Tabulate(TabulateError::Fabric(FabricError::TooMuchSpill { limit: told }))) = error else {
+        let Err(Error::Tabulate(TabulateError::Fabric(FabricError::TooMuchSpill { limit: told }))) =
+            error
+        else {
             panic!("limit {limit}: {error:?}");
         };
         assert_eq!(told, limit);
         assert_eq!(place.left(), [""; 0], "limit {limit}, resume {resume}");
     }
-    done(&Config { memory: crate::runs::PLENTY, ..scarce });
+    done(&Config {
+        memory: crate::runs::PLENTY,
+        ..scarce
+    });
     assert!(expected == place.take(), "in memory: other bytes");
 }
 
@@ -138,13 +178,28 @@ fn a_limit_below_what_is_surely_needed_is_refused_before_the_first_byte() {
         let tmp = plan(&scarce).unwrap().tmp;
         assert!(tmp.least > 0, "{tmp:?}");
         let progress = gyrase_fabric::Progress::default();
-        let short = Config { max_tmp: Some(tmp.least - 1), ..scarce.clone() };
+        let short = Config {
+            max_tmp: Some(tmp.least - 1),
+            ..scarce.clone()
+        };
         let error = gyrase_count::run(&short, &progress).unwrap_err();
-        assert!(matches!(error, Error::MaxTmp { .. }) && error.to_string().contains("--max-tmp"), "{error}");
+        assert!(
+            matches!(error, Error::MaxTmp { .. }) && error.to_string().contains("--max-tmp"),
+            "{error}"
+        );
         assert!(progress.stages().is_empty(), "something was read");
-        assert!(matches!(plan(&short).unwrap().admit(&short), Err(Error::MaxTmp { .. })));
+        assert!(matches!(
+            plan(&short).unwrap().admit(&short),
+            Err(Error::MaxTmp { .. })
+        ));
         assert_eq!(place.left(), [""; 0]);
-        plan(&scarce).unwrap().admit(&Config { max_tmp: Some(tmp.least), ..scarce }).unwrap();
+        plan(&scarce)
+            .unwrap()
+            .admit(&Config {
+                max_tmp: Some(tmp.least),
+                ..scarce
+            })
+            .unwrap();
     }
 }
 
@@ -153,13 +208,24 @@ fn a_run_without_enough_memory_is_refused_before_it_begins() {
     let place = Place::new();
     let input = place.input("x.fa", b">r\nACGTACGT\n");
     for threads in [1, 2, 3, 16] {
-        let config = least(Config { threads, ..place.config(std::slice::from_ref(&input), 5, false) });
+        let config = least(Config {
+            threads,
+            ..place.config(std::slice::from_ref(&input), 5, false)
+        });
         done(&config);
         place.take();
-        let short = Config { memory: config.memory - 1, ..config };
+        let short = Config {
+            memory: config.memory - 1,
+            ..config
+        };
         let error = gyrase_count::run(&short, &gyrase_fabric::Progress::default()).unwrap_err();
         assert!(matches!(error, Error::Memory { .. }), "{error}");
-        assert!(error.to_string().contains("raise --memory or lower --threads"), "{error}");
+        assert!(
+            error
+                .to_string()
+                .contains("raise --memory or lower --threads"),
+            "{error}"
+        );
         assert_eq!(place.left(), [""; 0]);
     }
 }

@@ -47,7 +47,12 @@ pub fn write<const W: usize>(path: &Path, shape: Shape, kmers: &Counts<W>) {
         writer.write_bin(bin, &keys, &counts).unwrap();
     }
     let name = path.file_name().unwrap().to_string_lossy();
-    let metadata = Metadata { inputs: vec![name.into_owned()], operation: "count".into(), reads: 2, bases: 300 };
+    let metadata = Metadata {
+        inputs: vec![name.into_owned()],
+        operation: "count".into(),
+        reads: 2,
+        bases: 300,
+    };
     writer.finish(&metadata).unwrap();
 }
 
@@ -56,7 +61,14 @@ pub fn read<const W: usize>(path: &Path) -> Counts<W> {
     let database = Database::open(path).unwrap();
     database.verify().unwrap();
     (0..BINS)
-        .flat_map(|bin| database.bin(bin).rows::<W>().iter().zip(database.bin(bin).counts()).collect::<Vec<_>>())
+        .flat_map(|bin| {
+            database
+                .bin(bin)
+                .rows::<W>()
+                .iter()
+                .zip(database.bin(bin).counts())
+                .collect::<Vec<_>>()
+        })
         .map(|(&row, count)| (Kmer::from(Key(row)), count))
         .collect()
 }

@@ -16,9 +16,13 @@ const LOOK: Duration = Duration::from_millis(10);
 /// No run is looked at as often unless it hangs. Times would count while the machine sleeps.
 const HANGS: usize = 6000;
 
-/// Compiler and launcher by the names that they have where several MPIs are installed, then those of the only one.
-const NAMES: [(&str, &str); 3] =
-    [("mpicc.openmpi", "mpirun.openmpi"), ("mpicc.mpich", "mpirun.mpich"), ("mpicc", "mpirun")];
+/// Compiler and launcher by the names that they have where several MPIs are installed, then those
+/// of the only one.
+const NAMES: [(&str, &str); 3] = [
+    ("mpicc.openmpi", "mpirun.openmpi"),
+    ("mpicc.mpich", "mpirun.mpich"),
+    ("mpicc", "mpirun"),
+];
 
 /// An MPI with its shim.
 pub struct Site {
@@ -53,7 +57,10 @@ pub fn sites(folder: &Path) -> Vec<Site> {
         match setup(Path::new(mpicc), folder) {
             Ok(installed) if is_there(mpirun) => {
                 println!("{mpirun}: {}", installed.library);
-                sites.push(Site { name: mpirun, shim: installed.path });
+                sites.push(Site {
+                    name: mpirun,
+                    shim: installed.path,
+                });
             }
             Ok(_) => println!("{mpirun} is skipped: it is not installed"),
             Err(error) => println!("{mpicc} is skipped: {error}"),
@@ -64,7 +71,10 @@ pub fn sites(folder: &Path) -> Vec<Site> {
 
 fn is_there(program: &str) -> bool {
     let mut version = Command::new(program);
-    version.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
+    version
+        .arg("--version")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     version.status().is_ok_and(|status| status.success())
 }
 
@@ -82,18 +92,24 @@ impl Site {
     /// Plays a part where nobody ran `gyrase mpi-setup`.
     pub fn without_shim(&self, ranks: usize) -> Run {
         let mut command = self.command("everything", ranks);
-        command.env_remove("GYRASE_MPI_SHIM").env("GYRASE_MPI_DIR", "/nowhere").env("XDG_DATA_HOME", "/nowhere");
+        command
+            .env_remove("GYRASE_MPI_SHIM")
+            .env("GYRASE_MPI_DIR", "/nowhere")
+            .env("XDG_DATA_HOME", "/nowhere");
         finish(command)
     }
 
-    /// Plays a part where the launcher does not say of which MPI it is, and the shims of all are installed.
+    /// Plays a part where the launcher does not say of which MPI it is, and the shims of all are
+    /// installed.
     pub fn as_under_srun(&self, part: &str, ranks: usize) -> Run {
         let mut command = self.launcher(part, ranks);
         command.arg("env");
         for name in ["OMPI_COMM_WORLD_SIZE", "MPI_LOCALNRANKS", "HYDI_CONTROL_FD"] {
             command.args(["-u", name]);
         }
-        command.args(["SLURM_PROCID=0", &format!("SLURM_STEP_NUM_TASKS={ranks}")]).arg(this_program());
+        command
+            .args(["SLURM_PROCID=0", &format!("SLURM_STEP_NUM_TASKS={ranks}")])
+            .arg(this_program());
         finish(command)
     }
 
@@ -115,8 +131,13 @@ impl Site {
         for name in ["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] {
             command.env(name, "1");
         }
-        command.env("OMPI_MCA_rmaps_base_oversubscribe", "1").env(PART, part);
-        command.env("GYRASE_MPI_DIR", self.shim.parent().expect("a shim is in a folder"));
+        command
+            .env("OMPI_MCA_rmaps_base_oversubscribe", "1")
+            .env(PART, part);
+        command.env(
+            "GYRASE_MPI_DIR",
+            self.shim.parent().expect("a shim is in a folder"),
+        );
         command.args(["-n", &ranks.to_string()]);
         command
     }
@@ -127,12 +148,22 @@ fn this_program() -> PathBuf {
 }
 
 fn finish(mut command: Command) -> Run {
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().expect("a launcher that is installed starts");
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command
+        .spawn()
+        .expect("a launcher that is installed starts");
     let texts = [reader(child.stdout.take()), reader(child.stderr.take())];
     let code = wait(&mut child);
-    let all: Vec<_> = texts.map(|text| text.join().expect("a reader does not panic")).into();
-    Run { code, all: all.concat() }
+    let all: Vec<_> = texts
+        .map(|text| text.join().expect("a reader does not panic"))
+        .into();
+    Run {
+        code,
+        all: all.concat(),
+    }
 }
 
 fn reader(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<String> {

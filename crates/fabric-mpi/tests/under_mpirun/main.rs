@@ -1,6 +1,8 @@
-//! Jobs under the launchers of the MPIs that are installed here. Without any, only what needs none is tested.
+//! Jobs under the launchers of the MPIs that are installed here. Without any, only what needs none
+//! is tested.
 //!
-//! This program starts itself again under `mpirun`: then it is one process of a job and plays a part.
+//! This program starts itself again under `mpirun`: then it is one process of a job and plays a
+//! part.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "it is a program")]
 
 mod launch;
@@ -50,11 +52,21 @@ fn no_launcher_is_no_job() {
 
 fn everything(site: &Site, ranks: usize) {
     let run = site.run("everything", ranks);
-    assert_eq!((run.code, run.lines("all as it must be")), (Some(0), ranks), "{}", run.all);
+    assert_eq!(
+        (run.code, run.lines("all as it must be")),
+        (Some(0), ranks),
+        "{}",
+        run.all
+    );
 }
 
 fn ended_by(run: &Run, code: i32, message: &str) {
-    assert_eq!((run.code, run.lines(message)), (Some(code), 1), "{}", run.all);
+    assert_eq!(
+        (run.code, run.lines(message)),
+        (Some(code), 1),
+        "{}",
+        run.all
+    );
     assert_eq!(run.lines("says: rank"), 1, "one rank tells: {}", run.all);
 }
 
@@ -82,13 +94,19 @@ fn a_failed_rank_waits_no_more(site: &Site) {
 fn a_rank_without_memory_ends_all(site: &Site) {
     let run = site.run("one gets no memory", 3);
     let said = run.lines("gyrase: error: rank 1: the system gave no more memory");
-    assert_eq!((run.code, said, run.lines("says: ")), (Some(4), 1, 0), "{}", run.all);
+    assert_eq!(
+        (run.code, said, run.lines("says: ")),
+        (Some(4), 1, 0),
+        "{}",
+        run.all
+    );
 }
 
 /// Which of them is known first is open; the other one is not told.
 fn one_of_two_failures_is_told(site: &Site) {
     let run = site.run("two fail", 4);
-    let told = run.lines("says: rank 1: the disk is full") + run.lines("says: rank 3: the disk is full");
+    let told =
+        run.lines("says: rank 1: the disk is full") + run.lines("says: rank 3: the disk is full");
     assert_eq!((run.code, told), (Some(6), 1), "{}", run.all);
 }
 
@@ -100,7 +118,12 @@ fn a_stuck_rank_ends_too(site: &Site) {
 
 fn a_missing_shim_is_named(site: &Site) {
     let run = site.without_shim(2);
-    assert_eq!((run.code, run.lines("run `gyrase mpi-setup` once")), (Some(8), 2), "{}", run.all);
+    assert_eq!(
+        (run.code, run.lines("run `gyrase mpi-setup` once")),
+        (Some(8), 2),
+        "{}",
+        run.all
+    );
 }
 
 fn another_mpi_than_the_launchers_is_noticed(launcher: &Site, other: &Site) {
@@ -113,5 +136,10 @@ fn another_mpi_than_the_launchers_is_noticed(launcher: &Site, other: &Site) {
 /// As under `srun`, which says by its PMI alone of which MPI a process is likely to be.
 fn the_likeliest_of_both_shims_is_taken(site: &Site) {
     let run = site.as_under_srun("everything", 2);
-    assert_eq!((run.code, run.lines("all as it must be")), (Some(0), 2), "{}", run.all);
+    assert_eq!(
+        (run.code, run.lines("all as it must be")),
+        (Some(0), 2),
+        "{}",
+        run.all
+    );
 }

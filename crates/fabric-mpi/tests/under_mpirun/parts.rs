@@ -5,7 +5,8 @@ use std::thread;
 use std::time::Duration;
 
 use gyrase_fabric::{
-    Combiner, Combining, ExchangeFabric, FabricError, Post, Progress, Schedule, SpillFolder, Window, World, conformance,
+    Combiner, Combining, ExchangeFabric, FabricError, Post, Progress, Schedule, SpillFolder,
+    Window, World, conformance,
 };
 use gyrase_fabric_mpi::{Ended, Failed, Job, start};
 use tempfile::TempDir;
@@ -58,11 +59,17 @@ fn end(job: Job, result: Result<(), Failed>) {
 
 fn fail(job: &Job, failing: &[usize], code: u8, message: &str) -> Result<(), Failed> {
     if failing.contains(&job.rank()) {
-        return Err(Failed { code, message: message.into() });
+        return Err(Failed {
+            code,
+            message: message.into(),
+        });
     }
     // The others wait for those that fail, and must not do so for ever.
     match job.sum(&[1]) {
-        Err(FabricError::Elsewhere) => Err(Failed { code: 8, message: "an echo".into() }),
+        Err(FabricError::Elsewhere) => Err(Failed {
+            code: 8,
+            message: "an echo".into(),
+        }),
         other => panic!("{other:?} although a rank failed"),
     }
 }
@@ -71,14 +78,24 @@ fn fail(job: &Job, failing: &[usize], code: u8, message: &str) -> Result<(), Fai
 fn fail_while_records_move(job: &Job) -> Result<(), Failed> {
     let tmp = tempfile::tempdir().expect("a folder");
     let check = fabric(job, 5, &tmp).and_then(|fabric| {
-        if job.rank() == 1 { Ok(()) } else { conformance::check(fabric, 5, job.rank()..job.rank() + 1, 3, 20_000) }
+        if job.rank() == 1 {
+            Ok(())
+        } else {
+            conformance::check(fabric, 5, job.rank()..job.rank() + 1, 3, 20_000)
+        }
     });
     if job.rank() == 1 {
         thread::sleep(Duration::from_millis(200));
-        return Err(Failed { code: 7, message: "record 9 is cut off".into() });
+        return Err(Failed {
+            code: 7,
+            message: "record 9 is cut off".into(),
+        });
     }
     match check {
-        Err(FabricError::Elsewhere) => Err(Failed { code: 8, message: "an echo".into() }),
+        Err(FabricError::Elsewhere) => Err(Failed {
+            code: 8,
+            message: "an echo".into(),
+        }),
         other => panic!("{other:?} although a rank failed"),
     }
 }
@@ -100,21 +117,34 @@ fn stop(job: &Job, progress: &Progress) -> Result<(), Failed> {
         }
     });
     match waited {
-        Err(FabricError::Elsewhere) if job.rank() == 1 => Err(Failed { code: 143, message: "stopped as asked".into() }),
-        Err(FabricError::Elsewhere) => Err(Failed { code: 8, message: "an echo".into() }),
+        Err(FabricError::Elsewhere) if job.rank() == 1 => Err(Failed {
+            code: 143,
+            message: "stopped as asked".into(),
+        }),
+        Err(FabricError::Elsewhere) => Err(Failed {
+            code: 8,
+            message: "an echo".into(),
+        }),
         other => panic!("{other:?} although a rank was stopped"),
     }
 }
 
-/// A thread of rank 1 fails while another waits for the others, who have much to do before they come there.
+/// A thread of rank 1 fails while another waits for the others, who have much to do before they
+/// come there.
 fn give_up(job: &Job, progress: &Progress) -> Result<(), Failed> {
     if job.rank() != 1 {
         let heard = (0..1000).any(|_| {
             thread::sleep(Duration::from_millis(10));
             progress.is_cancelled()
         });
-        assert!(heard, "a rank that is at work does not hear that another failed");
-        return Err(Failed { code: 8, message: "an echo".into() });
+        assert!(
+            heard,
+            "a rank that is at work does not hear that another failed"
+        );
+        return Err(Failed {
+            code: 8,
+            message: "an echo".into(),
+        });
     }
     let waited = thread::scope(|scope| {
         let waiting = scope.spawn(|| job.sum(&[1]));
@@ -123,7 +153,10 @@ fn give_up(job: &Job, progress: &Progress) -> Result<(), Failed> {
         waiting.join().expect("no thread panics")
     });
     match waited {
-        Err(FabricError::Elsewhere) => Err(Failed { code: 6, message: "no space is left".into() }),
+        Err(FabricError::Elsewhere) => Err(Failed {
+            code: 6,
+            message: "no space is left".into(),
+        }),
         other => panic!("{other:?} although nobody else took part"),
     }
 }
@@ -138,7 +171,9 @@ fn stuck(job: &Job) -> Result<(), Failed> {
 fn get_no_memory(job: &Job) -> Result<(), Failed> {
     if job.rank() == 1 {
         // What the allocator of a thread does that gets none.
-        thread::spawn(|| std::process::abort()).join().expect("it never comes back");
+        thread::spawn(|| std::process::abort())
+            .join()
+            .expect("it never comes back");
     }
     fail(job, &[], 0, "")
 }
@@ -152,20 +187,36 @@ fn everything(job: &Job) -> Result<(), Failed> {
         records(job)?;
         clocks(job)
     };
-    all().map_err(|error| Failed { code: 8, message: error.to_string() })
+    all().map_err(|error| Failed {
+        code: 8,
+        message: error.to_string(),
+    })
 }
 
 fn collectives(job: &Job) -> Result<(), FabricError> {
     let (rank, ranks) = (job.rank() as u64, job.ranks() as u64);
     let sum = ranks * (ranks - 1) / 2;
-    assert_eq!(job.sum(&[rank, 1, u64::MAX])?, [sum, ranks, 0u64.wrapping_sub(ranks)]);
-    assert_eq!(job.max(&[rank, 100 - rank, u64::MAX - rank])?, [ranks - 1, 100, u64::MAX]);
-    assert_eq!(job.max(&[if rank == 0 { 1 << 63 } else { rank }])?, [1 << 63], "numbers are not signed");
+    assert_eq!(
+        job.sum(&[rank, 1, u64::MAX])?,
+        [sum, ranks, 0u64.wrapping_sub(ranks)]
+    );
+    assert_eq!(
+        job.max(&[rank, 100 - rank, u64::MAX - rank])?,
+        [ranks - 1, 100, u64::MAX]
+    );
+    assert_eq!(
+        job.max(&[if rank == 0 { 1 << 63 } else { rank }])?,
+        [1 << 63],
+        "numbers are not signed"
+    );
     assert_eq!(job.sum(&[])?, []);
     // Nothing of rank 1, much of rank 2.
     let own = |rank: u64| vec![rank as u8; [3, 0, 100_000][rank as usize % 3]];
     let all: Vec<_> = (0..ranks).map(own).collect();
-    assert_eq!(job.gather(own(rank))?, if rank == 0 { all } else { Vec::new() });
+    assert_eq!(
+        job.gather(own(rank))?,
+        if rank == 0 { all } else { Vec::new() }
+    );
     assert_eq!(job.gather(Vec::new())?.concat(), []);
     Ok(())
 }
@@ -174,15 +225,28 @@ fn collectives(job: &Job) -> Result<(), FabricError> {
 fn numbers(job: &Job) -> Result<(), FabricError> {
     let (window, _letters) = job.window(3)?;
     let tickets: Result<Vec<u64>, FabricError> = thread::scope(|scope| {
-        let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(|| use_numbers(job, &window))).collect();
-        threads.into_iter().map(|thread| thread.join().expect("no thread panics")).collect()
+        let threads: Vec<_> = (0..THREADS)
+            .map(|_| scope.spawn(|| use_numbers(job, &window)))
+            .collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().expect("no thread panics"))
+            .collect()
     });
     let users = (THREADS * job.ranks()) as u64;
     let all = job.sum(&[tickets?.iter().sum()])?[0];
     assert_eq!(all, users * EACH, "every ticket is taken once");
     for rank in 0..job.ranks() {
-        assert_eq!(window.get(rank, 0)?, users * EACH, "what all added at rank {rank}");
-        assert_eq!(window.get(rank, 2)?, 1 + (rank + job.ranks() - 1) as u64 % job.ranks() as u64, "what was put");
+        assert_eq!(
+            window.get(rank, 0)?,
+            users * EACH,
+            "what all added at rank {rank}"
+        );
+        assert_eq!(
+            window.get(rank, 2)?,
+            1 + (rank + job.ranks() - 1) as u64 % job.ranks() as u64,
+            "what was put"
+        );
     }
     // Another window has numbers of its own.
     job.sum(&[1])?;
@@ -212,12 +276,15 @@ fn use_numbers(job: &Job, window: &impl Window) -> Result<u64, FabricError> {
     Ok(taken)
 }
 
-/// Every process writes letters to all, long and short ones in turn, and reads those of all in order.
+/// Every process writes letters to all, long and short ones in turn, and reads those of all in
+/// order.
 fn letters(job: &Job) -> Result<(), FabricError> {
     const LETTERS: u64 = 6;
     let (_window, post) = job.window(1)?;
     let (rank, ranks) = (job.rank() as u64, job.ranks());
-    let text = |from: u64, number: u64| vec![(from * 16 + number) as u8; [200_000, 0, 3][number as usize % 3]];
+    let text = |from: u64, number: u64| {
+        vec![(from * 16 + number) as u8; [200_000, 0, 3][number as usize % 3]]
+    };
     for number in 0..LETTERS {
         for to in 0..ranks {
             post.send(to, rank << 32 | number, text(rank, number))?;
@@ -230,8 +297,14 @@ fn letters(job: &Job) -> Result<(), FabricError> {
             continue;
         };
         let (from, number) = (number >> 32, number & 0xffff_ffff);
-        assert_eq!(number, next[from as usize], "letters of rank {from} in the order sent");
-        assert!(bytes == text(from, number), "letter {number} of rank {from} is whole");
+        assert_eq!(
+            number, next[from as usize],
+            "letters of rank {from} in the order sent"
+        );
+        assert!(
+            bytes == text(from, number),
+            "letter {number} of rank {from} is whole"
+        );
         next[from as usize] += 1;
     }
     assert!(post.receive()?.is_none());
@@ -243,22 +316,40 @@ fn chunks(job: &Job) -> Result<(), FabricError> {
     for chunks in [0, 1, 3, 50] {
         let schedule = job.schedule(chunks)?;
         let taken = thread::scope(|scope| -> Result<Vec<usize>, FabricError> {
-            let workers: Vec<_> = (0..2).map(|_| scope.spawn(|| take_chunks(&*schedule))).collect();
-            let taken = workers.into_iter().map(|worker| worker.join().expect("no worker panics"));
-            taken.collect::<Result<Vec<_>, _>>().map(|taken| taken.concat())
+            let workers: Vec<_> = (0..2)
+                .map(|_| scope.spawn(|| take_chunks(&*schedule)))
+                .collect();
+            let taken = workers
+                .into_iter()
+                .map(|worker| worker.join().expect("no worker panics"));
+            taken
+                .collect::<Result<Vec<_>, _>>()
+                .map(|taken| taken.concat())
         })?;
-        let mut waiting: Vec<usize> = taken.iter().copied().filter(|chunk| chunk + 1 < chunks).collect();
+        let mut waiting: Vec<usize> = taken
+            .iter()
+            .copied()
+            .filter(|chunk| chunk + 1 < chunks)
+            .collect();
         while !waiting.is_empty() || !schedule.all_sent()? {
             if let Some(&chunk) = waiting.last()
                 && let Some(bytes) = schedule.sent_back(chunk)?
             {
-                assert!(bytes == before(chunk + 1), "what chunk {} sent back", chunk + 1);
+                assert!(
+                    bytes == before(chunk + 1),
+                    "what chunk {} sent back",
+                    chunk + 1
+                );
                 waiting.pop();
             }
         }
         let mut times = vec![0; chunks];
         taken.iter().for_each(|&chunk| times[chunk] += 1);
-        assert_eq!(job.sum(&times)?, vec![1; chunks], "how often each chunk is taken");
+        assert_eq!(
+            job.sum(&times)?,
+            vec![1; chunks],
+            "how often each chunk is taken"
+        );
     }
     Ok(())
 }
@@ -279,16 +370,29 @@ fn before(chunk: usize) -> Vec<u8> {
     vec![chunk as u8; chunk * 1000 % 70_001]
 }
 
-/// The contract of the fabric, in memory and spilled; a process has no worker, others have several. One exchange begins while
-/// others are still in the one before it.
+/// The contract of the fabric, in memory and spilled; a process has no worker, others have several.
+/// One exchange begins while others are still in the one before it.
 fn records(job: &Job) -> Result<(), FabricError> {
-    for (partitions, records) in [(1, 100), (64, 5_000), (1, 10), (3, 10), (2, 10), (300, 2_000)] {
+    for (partitions, records) in [
+        (1, 100),
+        (64, 5_000),
+        (1, 10),
+        (3, 10),
+        (2, 10),
+        (300, 2_000),
+    ] {
         let tmp = tempfile::tempdir().expect("a folder");
         let workers = |rank: usize| (rank + 1) % 3;
         let first = (0..job.rank()).map(workers).sum();
         let all = (0..job.ranks()).map(workers).sum();
         let own = first..first + workers(job.rank());
-        conformance::check(fabric(job, partitions, &tmp)?, partitions, own, all, records)?;
+        conformance::check(
+            fabric(job, partitions, &tmp)?,
+            partitions,
+            own,
+            all,
+            records,
+        )?;
     }
     Ok(())
 }
@@ -296,7 +400,10 @@ fn records(job: &Job) -> Result<(), FabricError> {
 fn fabric(job: &Job, partitions: usize, tmp: &TempDir) -> Result<ExchangeFabric, FabricError> {
     let folder = Arc::new(SpillFolder::new(tmp.path().join("spill"), None, false));
     let memory = ExchangeFabric::least_memory(partitions, job.ranks(), 2);
-    let combining = Combining { make: Box::new(|| Box::new(Same::default())), portion: 1 << 20 };
+    let combining = Combining {
+        make: Box::new(|| Box::new(Same::default())),
+        portion: 1 << 20,
+    };
     job.fabric(partitions, memory, folder, combining)
 }
 
@@ -322,14 +429,23 @@ impl Combiner for Same {
 
 /// All ranks of the test are on one machine, which has one clock.
 fn clocks(job: &Job) -> Result<(), FabricError> {
-    assert!(job.clock_offset().abs() < 1_000_000_000, "{} ns between the clocks", job.clock_offset());
+    assert!(
+        job.clock_offset().abs() < 1_000_000_000,
+        "{} ns between the clocks",
+        job.clock_offset()
+    );
     let counters = job.counters();
     assert!(
-        counters.messages >= 6 && counters.bytes_sent >= 400_000 && counters.bytes_received >= 400_000,
+        counters.messages >= 6
+            && counters.bytes_sent >= 400_000
+            && counters.bytes_received >= 400_000,
         "{counters:?}"
     );
     assert!(
-        counters.rounds > 0 && counters.one_sided > 0 && counters.collectives > 5 && counters.pulses > 0,
+        counters.rounds > 0
+            && counters.one_sided > 0
+            && counters.collectives > 5
+            && counters.pulses > 0,
         "{counters:?}"
     );
     Ok(())

@@ -1,17 +1,19 @@
 //! Work stealing between processes (Gao et al., Bloomfish, III.B.2).
 //!
-//! The chunks are shared out in runs of equal length, one for each process, its *owner*. Every process keeps three things in a
-//! [`Window`] that all others read and change without its help:
+//! The chunks are shared out in runs of equal length, one for each process, its *owner*. Every
+//! process keeps three things in a [`Window`] that all others read and change without its help:
 //!
-//! - the *next chunk* of its run that nobody has. Whoever wants one of them, the owner too, fetches the number and adds one.
-//! - its *steal offset* `o`: once its own run is used up it takes chunks of the process `o` behind it, and runs of the processes
-//!   from it to before that one are used up. Who comes to it to steal goes on there at once.
-//! - the *workers* of its chunks: who took each (0: nobody yet; otherwise the process + 1). What is sent back to a chunk is
-//!   sent to its worker.
+//! - the *next chunk* of its run that nobody has. Whoever wants one of them, the owner too, fetches
+//!   the number and adds one.
+//! - its *steal offset* `o`: once its own run is used up it takes chunks of the process `o` behind
+//!   it, and runs of the processes from it to before that one are used up. Who comes to it to steal
+//!   goes on there at once.
+//! - the *workers* of its chunks: who took each (0: nobody yet; otherwise the process + 1). What is
+//!   sent back to a chunk is sent to its worker.
 //!
-//! A chunk is taken first and its worker noted then, so that a worker may be unknown for a moment though the chunk is taken; a
-//! chunk that is not taken has none for long. Either way a letter for it is kept, and its worker looked up again when the next
-//! chunk is taken, and at the end.
+//! A chunk is taken first and its worker noted then, so that a worker may be unknown for a moment
+//! though the chunk is taken; a chunk that is not taken has none for long. Either way a letter for
+//! it is kept, and its worker looked up again when the next chunk is taken, and at the end.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -71,9 +73,17 @@ pub struct Stealing<W, P> {
 type Letter = (usize, Vec<u8>);
 
 impl<W: Window, P: Post> Stealing<W, P> {
-    /// The schedule of chunks `0..chunks` for process `rank` of `ranks`. All of them make one, with equal `chunks` and `steal`, and
-    /// with a window of [`window_numbers`] numbers each, before any of them takes a chunk.
-    pub fn new(window: W, post: P, rank: usize, ranks: usize, chunks: usize, steal: Steal) -> Stealing<W, P> {
+    /// The schedule of chunks `0..chunks` for process `rank` of `ranks`. All of them make one, with
+    /// equal `chunks` and `steal`, and with a window of [`window_numbers`] numbers each, before any
+    /// of them takes a chunk.
+    pub fn new(
+        window: W,
+        post: P,
+        rank: usize,
+        ranks: usize,
+        chunks: usize,
+        steal: Steal,
+    ) -> Stealing<W, P> {
         Stealing {
             window,
             post,
@@ -82,7 +92,8 @@ impl<W: Window, P: Post> Stealing<W, P> {
             chunks,
             steal,
             used_up: AtomicBool::new(false),
-            // This process itself, as others are asked only when it has finished; forced, it is the last.
+            // This process itself, as others are asked only when it has finished; forced, it is the
+            // last.
             finished: Mutex::new(1),
             kept: Mutex::default(),
             arrived: Mutex::default(),
@@ -105,7 +116,8 @@ impl<W: Window, P: Post> Stealing<W, P> {
     }
 
     fn note_worker(&self, owner: usize, index: usize) -> Result<(), FabricError> {
-        self.window.put(owner, WORKERS + index, self.rank as u64 + 1)
+        self.window
+            .put(owner, WORKERS + index, self.rank as u64 + 1)
     }
 
     fn take_own(&self) -> Result<Option<usize>, FabricError> {
@@ -117,9 +129,13 @@ impl<W: Window, P: Post> Stealing<W, P> {
         Ok(taken)
     }
 
-    /// Takes a chunk of another process. One thread of a process at a time, or all would ask the same victims.
+    /// Takes a chunk of another process. One thread of a process at a time, or all would ask the
+    /// same victims.
     fn take_of_others(&self) -> Result<Option<usize>, FabricError> {
-        let mut finished = self.finished.lock().expect("no thread panics while it steals");
+        let mut finished = self
+            .finished
+            .lock()
+            .expect("no thread panics while it steals");
         let known = *finished;
         let taken = self.search(&mut finished)?;
         if self.steal == Steal::On && (known == 1 || *finished > known) {
@@ -129,7 +145,11 @@ impl<W: Window, P: Post> Stealing<W, P> {
     }
 
     fn search(&self, finished: &mut usize) -> Result<Option<usize>, FabricError> {
-        let all = if self.steal == Steal::Forced { self.ranks + 1 } else { self.ranks };
+        let all = if self.steal == Steal::Forced {
+            self.ranks + 1
+        } else {
+            self.ranks
+        };
         while *finished < all {
             let victim = (self.rank + *finished) % self.ranks;
             // Who steals itself has finished, and knows others that have.
@@ -184,7 +204,10 @@ impl<W: Window, P: Post> Stealing<W, P> {
     }
 
     fn put_by(&self, chunk: usize, bytes: Vec<u8>) {
-        self.arrived.lock().expect("no thread panics while it holds letters").insert(chunk, bytes);
+        self.arrived
+            .lock()
+            .expect("no thread panics while it holds letters")
+            .insert(chunk, bytes);
     }
 
     fn receive(&self) -> Result<(), FabricError> {
@@ -219,7 +242,9 @@ impl<W: Window, P: Post> Schedule for Stealing<W, P> {
         if self.steal == Steal::Off && owner != self.rank {
             return Ok(false);
         }
-        let next = self.window.compare_and_swap(owner, NEXT, index as u64, index as u64 + 1)?;
+        let next = self
+            .window
+            .compare_and_swap(owner, NEXT, index as u64, index as u64 + 1)?;
         if next != index as u64 {
             return Ok(false);
         }
@@ -236,7 +261,11 @@ impl<W: Window, P: Post> Schedule for Stealing<W, P> {
 
     fn sent_back(&self, chunk: usize) -> Result<Option<Vec<u8>>, FabricError> {
         self.receive()?;
-        Ok(self.arrived.lock().expect("no thread panics while it holds letters").remove(&chunk))
+        Ok(self
+            .arrived
+            .lock()
+            .expect("no thread panics while it holds letters")
+            .remove(&chunk))
     }
 
     fn all_sent(&self) -> Result<bool, FabricError> {
@@ -246,7 +275,9 @@ impl<W: Window, P: Post> Schedule for Stealing<W, P> {
     fn give_up(&self) -> Result<(), FabricError> {
         self.given_up.store(true, Relaxed);
         let others = (0..self.ranks).filter(|&rank| rank != self.rank);
-        others.into_iter().try_for_each(|rank| self.post.send(rank, GIVEN_UP, Vec::new()))
+        others
+            .into_iter()
+            .try_for_each(|rank| self.post.send(rank, GIVEN_UP, Vec::new()))
     }
 
     fn given_up(&self) -> Result<bool, FabricError> {

@@ -1,4 +1,5 @@
-//! Processes of a job as threads of one: what they send lies in a common mailbox, and arrives after a while.
+//! Processes of a job as threads of one: what they send lies in a common mailbox, and arrives after
+//! a while.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
@@ -7,7 +8,8 @@ use std::thread;
 use std::time::Duration;
 
 use gyrase_fabric::{
-    Exchange, ExchangeFabric, Exchanged, FabricError, Pages, Place, SpillFolder, Traffic, Wire, exchange,
+    Exchange, ExchangeFabric, Exchanged, FabricError, Pages, Place, SpillFolder, Traffic, Wire,
+    exchange,
 };
 
 /// What all of them see.
@@ -38,7 +40,11 @@ impl Job {
 
     /// How many rounds the rank that started the most has started.
     pub fn busiest(&self) -> u64 {
-        self.started.iter().map(|started| started.load(SeqCst)).max().unwrap_or(0)
+        self.started
+            .iter()
+            .map(|started| started.load(SeqCst))
+            .max()
+            .unwrap_or(0)
     }
 }
 
@@ -83,7 +89,13 @@ impl Wire for Thread {
 
     fn start_counts(&mut self, numbers: Vec<u32>) -> Result<(), FabricError> {
         assert_eq!(numbers.len(), self.job.ranks);
-        put(&mut self.job.counts.lock().expect("no rank panics"), self.job.ranks, self.counts.0, self.rank, numbers);
+        put(
+            &mut self.job.counts.lock().expect("no rank panics"),
+            self.job.ranks,
+            self.counts.0,
+            self.rank,
+            numbers,
+        );
         self.counts.0 += 1;
         Ok(())
     }
@@ -94,17 +106,41 @@ impl Wire for Thread {
             return Ok(None);
         }
         let (counts, rank) = (self.job.counts.lock().expect("no rank panics"), self.rank);
-        let came = counts[self.counts.1].iter().map(|numbers| Some(numbers.as_ref()?[rank])).collect();
+        let came = counts[self.counts.1]
+            .iter()
+            .map(|numbers| Some(numbers.as_ref()?[rank]))
+            .collect();
         self.counts.1 += usize::from(Option::is_some(&came));
         Ok(came)
     }
 
-    fn start_bytes(&mut self, bytes: Vec<u8>, sent: &[u32], came: Pages, received: &[u32]) -> Result<(), FabricError> {
+    fn start_bytes(
+        &mut self,
+        bytes: Vec<u8>,
+        sent: &[u32],
+        came: Pages,
+        received: &[u32],
+    ) -> Result<(), FabricError> {
         assert_eq!(sent.iter().sum::<u32>() as usize, bytes.len());
         assert_eq!((sent[self.rank], received[self.rank]), (0, 0));
-        assert!(bytes.len() as u64 <= self.most, "{} bytes to be sent, not {}", bytes.len(), self.most);
-        let copy = Sent { bytes: bytes.clone(), lengths: sent.to_vec(), taken: 0 };
-        put(&mut self.job.bytes.lock().expect("no rank panics"), self.job.ranks, self.bytes.0, self.rank, copy);
+        assert!(
+            bytes.len() as u64 <= self.most,
+            "{} bytes to be sent, not {}",
+            bytes.len(),
+            self.most
+        );
+        let copy = Sent {
+            bytes: bytes.clone(),
+            lengths: sent.to_vec(),
+            taken: 0,
+        };
+        put(
+            &mut self.job.bytes.lock().expect("no rank panics"),
+            self.job.ranks,
+            self.bytes.0,
+            self.rank,
+            copy,
+        );
         self.bytes.0 += 1;
         self.own.push_back((bytes, came, received.to_vec()));
         Ok(())
@@ -126,7 +162,8 @@ impl Wire for Thread {
         for (other, expected) in round.iter_mut().flatten().zip(received) {
             let from = other.lengths[..self.rank].iter().sum::<u32>() as usize;
             assert_eq!(other.lengths[self.rank], expected, "what was announced");
-            came[at..][..expected as usize].copy_from_slice(&other.bytes[from..][..expected as usize]);
+            came[at..][..expected as usize]
+                .copy_from_slice(&other.bytes[from..][..expected as usize]);
             at += expected as usize;
             other.taken += 1;
             if other.taken == self.job.ranks {
@@ -137,19 +174,29 @@ impl Wire for Thread {
     }
 }
 
-/// Drives an exchange as the thread that owns the message library does, until it is over or the job failed; `most` bytes may be
-/// sent in a round.
+/// Drives an exchange as the thread that owns the message library does, until it is over or the job
+/// failed; `most` bytes may be sent in a round.
 pub fn drive(job: &Arc<Job>, rank: usize, most: u64, mut exchange: Exchange) -> Traffic {
     let random = 0x9e37_79b9_7f4a_7c15 ^ (rank as u64 + 1) << 17;
     let (job, own) = (Arc::clone(job), VecDeque::new());
-    let mut wire = Thread { job: Arc::clone(&job), rank, most, random, counts: (0, 0), bytes: (0, 0), own };
+    let mut wire = Thread {
+        job: Arc::clone(&job),
+        rank,
+        most,
+        random,
+        counts: (0, 0),
+        bytes: (0, 0),
+        own,
+    };
     while !exchange.is_over() {
         if job.failed.load(SeqCst) {
             exchange.fail();
             break;
         }
         let busiest = if wire.late() { 0 } else { job.busiest() };
-        let moved = exchange.step(&mut wire, busiest).expect("a mailbox never fails");
+        let moved = exchange
+            .step(&mut wire, busiest)
+            .expect("a mailbox never fails");
         job.started[rank].store(exchange.started(), SeqCst);
         if !moved {
             thread::sleep(Duration::from_micros(50));
@@ -158,7 +205,8 @@ pub fn drive(job: &Arc<Job>, rank: usize, most: u64, mut exchange: Exchange) -> 
     exchange.traffic()
 }
 
-/// Runs `work` as every process of a job, each with a fabric of its own; what it returned and what was moved, by rank.
+/// Runs `work` as every process of a job, each with a fabric of its own; what it returned and what
+/// was moved, by rank.
 pub fn run<T: Send>(
     job: &Arc<Job>,
     partitions: usize,
@@ -167,7 +215,11 @@ pub fn run<T: Send>(
     work: impl Fn(usize, ExchangeFabric) -> Result<T, FabricError> + Sync,
 ) -> Vec<(Result<T, FabricError>, Traffic)> {
     let process = |rank| {
-        let place = Place { partitions, rank, ranks: job.ranks };
+        let place = Place {
+            partitions,
+            rank,
+            ranks: job.ranks,
+        };
         let (fabric, exchange) = exchange(place, memory, folder(rank), None, || ());
         thread::scope(|scope| {
             let most = ExchangeFabric::most_received(memory, job.ranks);
@@ -180,7 +232,12 @@ pub fn run<T: Send>(
         })
     };
     thread::scope(|scope| {
-        let threads: Vec<_> = (0..job.ranks).map(|rank| scope.spawn(move || process(rank))).collect();
-        threads.into_iter().map(|thread| thread.join().expect("no rank panics")).collect()
+        let threads: Vec<_> = (0..job.ranks)
+            .map(|rank| scope.spawn(move || process(rank)))
+            .collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().expect("no rank panics"))
+            .collect()
     })
 }

@@ -1,4 +1,5 @@
-//! The fabric of many processes keeps the contract, whoever sends what to whom, and ends everywhere when one fails.
+//! The fabric of many processes keeps the contract, whoever sends what to whom, and ends everywhere
+//! when one fails.
 
 mod mail;
 
@@ -8,8 +9,8 @@ use std::time::Duration;
 use std::{process, thread};
 
 use gyrase_fabric::{
-    Drain, ExchangeFabric, Fabric, FabricError, LocalPartitions, Place, Sender, SpillFolder, Traffic, conformance,
-    exchange,
+    Drain, ExchangeFabric, Fabric, FabricError, LocalPartitions, Place, Sender, SpillFolder,
+    Traffic, conformance, exchange,
 };
 use mail::{Job, run};
 
@@ -18,7 +19,9 @@ fn watched<T>(work: impl FnOnce() -> T) -> T {
     let (done, waiting) = mpsc::channel::<()>();
     thread::scope(|scope| {
         scope.spawn(move || {
-            if waiting.recv_timeout(Duration::from_secs(300)) == Err(mpsc::RecvTimeoutError::Timeout) {
+            if waiting.recv_timeout(Duration::from_secs(300))
+                == Err(mpsc::RecvTimeoutError::Timeout)
+            {
                 // A panic would wait for the threads that hang.
                 process::abort();
             }
@@ -38,19 +41,45 @@ struct Case {
 
 impl Case {
     /// Runs the conformance check on every rank; `workers` says how many each has.
-    fn check(&self, workers: impl Fn(usize) -> usize + Sync, before: impl Fn(usize) + Sync) -> Vec<Traffic> {
+    fn check(
+        &self,
+        workers: impl Fn(usize) -> usize + Sync,
+        before: impl Fn(usize) + Sync,
+    ) -> Vec<Traffic> {
         let (tmp, job) = (tempfile::tempdir().expect("a folder"), Job::new(self.ranks));
         let all = (0..self.ranks).map(&workers).sum();
         let work = |rank: usize, fabric| {
             before(rank);
             let first = (0..rank).map(&workers).sum::<usize>();
-            conformance::check(fabric, self.partitions, first..first + workers(rank), all, self.records)
+            conformance::check(
+                fabric,
+                self.partitions,
+                first..first + workers(rank),
+                all,
+                self.records,
+            )
         };
-        let done = watched(|| run(&job, self.partitions, self.memory, |rank| folder(&tmp, rank), work));
+        let done = watched(|| {
+            run(
+                &job,
+                self.partitions,
+                self.memory,
+                |rank| folder(&tmp, rank),
+                work,
+            )
+        });
         let ok = |(checked, traffic): (Result<(), FabricError>, Traffic)| checked.map(|()| traffic);
-        let traffic: Vec<Traffic> = done.into_iter().map(ok).collect::<Result<_, _>>().expect("the contract");
+        let traffic: Vec<Traffic> = done
+            .into_iter()
+            .map(ok)
+            .collect::<Result<_, _>>()
+            .expect("the contract");
         self.check_traffic(&traffic);
-        assert_eq!(std::fs::read_dir(tmp.path()).expect("the folder").count(), 0, "the spill files are gone");
+        assert_eq!(
+            std::fs::read_dir(tmp.path()).expect("the folder").count(),
+            0,
+            "the spill files are gone"
+        );
         traffic
     }
 
@@ -60,25 +89,53 @@ impl Case {
         let most = ExchangeFabric::most_received(self.memory, self.ranks);
         for of in traffic {
             assert_eq!(of.rounds, traffic[0].rounds, "rounds");
-            assert!(of.most_received <= most && of.buffers <= 5, "{of:?}, {most}");
+            assert!(
+                of.most_received <= most && of.buffers <= 5,
+                "{of:?}, {most}"
+            );
         }
     }
 }
 
 fn folder(tmp: &tempfile::TempDir, rank: usize) -> Arc<SpillFolder> {
-    Arc::new(SpillFolder::new(tmp.path().join(rank.to_string()), None, false))
+    Arc::new(SpillFolder::new(
+        tmp.path().join(rank.to_string()),
+        None,
+        false,
+    ))
 }
 
 #[test]
 fn keeps_the_contract_in_memory() {
     for ranks in [1, 2, 3, 4, 7, 16] {
-        for (workers, partitions, records) in [(1, 1, 9_000), (2, 5, 7_000), (1, 16, 8_000), (2, 100, 4_000), (1, 3, 0)]
-        {
-            Case { ranks, partitions, memory: 256 << 20, records }.check(|_| workers, |_| ());
+        for (workers, partitions, records) in [
+            (1, 1, 9_000),
+            (2, 5, 7_000),
+            (1, 16, 8_000),
+            (2, 100, 4_000),
+            (1, 3, 0),
+        ] {
+            Case {
+                ranks,
+                partitions,
+                memory: 256 << 20,
+                records,
+            }
+            .check(|_| workers, |_| ());
         }
     }
-    for (ranks, workers, partitions, records) in [(2, 2, 4096, 40_000), (3, 1, 4096, 30_000), (4, 2, 513, 20_000)] {
-        Case { ranks, partitions, memory: 256 << 20, records }.check(|_| workers, |_| ());
+    for (ranks, workers, partitions, records) in [
+        (2, 2, 4096, 40_000),
+        (3, 1, 4096, 30_000),
+        (4, 2, 513, 20_000),
+    ] {
+        Case {
+            ranks,
+            partitions,
+            memory: 256 << 20,
+            records,
+        }
+        .check(|_| workers, |_| ());
     }
 }
 
@@ -94,17 +151,36 @@ fn keeps_the_contract_with_little_memory() {
         (16, 1, 40, 60_000),
     ] {
         let memory = ExchangeFabric::least_memory(partitions, ranks, workers);
-        Case { ranks, partitions, memory, records }.check(|_| workers, |_| ());
+        Case {
+            ranks,
+            partitions,
+            memory,
+            records,
+        }
+        .check(|_| workers, |_| ());
     }
 }
 
 #[test]
 fn keeps_the_contract_when_one_has_all_or_nothing_or_comes_late() {
-    let case = Case { ranks: 4, partitions: 40, memory: 16 << 20, records: 100_000 };
+    let case = Case {
+        ranks: 4,
+        partitions: 40,
+        memory: 16 << 20,
+        records: 100_000,
+    };
     case.check(|rank| if rank == 2 { 3 } else { 0 }, |_| ());
     case.check(|rank| if rank == 1 { 0 } else { 1 }, |_| ());
-    case.check(|_| 1, |rank| thread::sleep(Duration::from_millis(if rank == 3 { 500 } else { 0 })));
-    let empty = Case { ranks: 5, partitions: 3, memory: 16 << 20, records: 50_000 };
+    case.check(
+        |_| 1,
+        |rank| thread::sleep(Duration::from_millis(if rank == 3 { 500 } else { 0 })),
+    );
+    let empty = Case {
+        ranks: 5,
+        partitions: 3,
+        memory: 16 << 20,
+        records: 50_000,
+    };
     empty.check(|_| 1, |_| ());
 }
 
@@ -113,8 +189,18 @@ const NARROW: u64 = 9 << 18;
 
 #[test]
 fn keeps_the_contract_where_a_buffer_has_no_room_for_all() {
-    let case = |ranks, partitions, records| Case { ranks, partitions, memory: NARROW, records };
-    for (ranks, partitions, records) in [(19, 19, 20_000), (20, 100, 20_000), (40, 40, 8_000), (64, 100, 4_000)] {
+    let case = |ranks, partitions, records| Case {
+        ranks,
+        partitions,
+        memory: NARROW,
+        records,
+    };
+    for (ranks, partitions, records) in [
+        (19, 19, 20_000),
+        (20, 100, 20_000),
+        (40, 40, 8_000),
+        (64, 100, 4_000),
+    ] {
         case(ranks, partitions, records).check(|_| 1, |_| ());
     }
     // Some own nothing.
@@ -131,12 +217,25 @@ fn keeps_the_contract_where_a_buffer_has_no_room_for_all() {
 
 #[test]
 fn keeps_the_contract_where_workers_fill_buffers_for_others_of_many() {
-    for (ranks, partitions, memory, records) in
-        [(40, 100, 19 << 18, 5_000), (80, 100, 19 << 18, 1_500), (130, 150, 16 << 20, 500)]
-    {
-        Case { ranks, partitions, memory, records }.check(|_| 2, |_| ());
+    for (ranks, partitions, memory, records) in [
+        (40, 100, 19 << 18, 5_000),
+        (80, 100, 19 << 18, 1_500),
+        (130, 150, 16 << 20, 500),
+    ] {
+        Case {
+            ranks,
+            partitions,
+            memory,
+            records,
+        }
+        .check(|_| 2, |_| ());
     }
-    let case = Case { ranks: 80, partitions: 100, memory: 28 << 18, records: 20_000 };
+    let case = Case {
+        ranks: 80,
+        partitions: 100,
+        memory: 28 << 18,
+        records: 20_000,
+    };
     case.check(|rank| if rank == 79 { 3 } else { 0 }, |_| ());
 }
 
@@ -148,13 +247,19 @@ fn contents(partitions: &LocalPartitions) -> Vec<(usize, Vec<u8>)> {
             all.extend_from_slice(&bytes[..used]);
             Ok(())
         });
-        drained.map(|()| (partition, all)).expect("a spill that is whole")
+        drained
+            .map(|()| (partition, all))
+            .expect("a spill that is whole")
     };
     partitions.owned().into_iter().map(content).collect()
 }
 
 /// Sends `records` numbers from one worker.
-fn send(fabric: ExchangeFabric, partitions: usize, records: u64) -> Result<LocalPartitions, FabricError> {
+fn send(
+    fabric: ExchangeFabric,
+    partitions: usize,
+    records: u64,
+) -> Result<LocalPartitions, FabricError> {
     let mut sender = fabric.sender();
     for number in 0..records {
         sender.send(number as usize % partitions, &number.to_le_bytes(), 8)?;
@@ -165,23 +270,57 @@ fn send(fabric: ExchangeFabric, partitions: usize, records: u64) -> Result<Local
 #[test]
 fn an_owner_of_everything_is_not_flooded() {
     const OWNER: usize = 2;
-    for (ranks, memory, records) in [(4, 8 << 20, 300_000), (20, NARROW, 50_000), (40, NARROW, 20_000)] {
-        let case = Case { ranks, partitions: 2 * ranks, memory, records };
+    for (ranks, memory, records) in [
+        (4, 8 << 20, 300_000),
+        (20, NARROW, 50_000),
+        (40, NARROW, 20_000),
+    ] {
+        let case = Case {
+            ranks,
+            partitions: 2 * ranks,
+            memory,
+            records,
+        };
         let (tmp, job) = (tempfile::tempdir().unwrap(), Job::new(ranks));
         let work = |_, fabric: ExchangeFabric| {
             let mut sender = fabric.sender();
-            (0..records).try_for_each(|number| sender.send(ranks + OWNER, &number.to_le_bytes(), 8))?;
+            (0..records)
+                .try_for_each(|number| sender.send(ranks + OWNER, &number.to_le_bytes(), 8))?;
             let partitions = fabric.close(vec![sender])?;
-            Ok(partitions.owned().into_iter().map(|partition| partitions.bytes(partition)).sum::<u64>())
+            Ok(partitions
+                .owned()
+                .into_iter()
+                .map(|partition| partitions.bytes(partition))
+                .sum::<u64>())
         };
-        let done = watched(|| run(&job, case.partitions, memory, |rank| folder(&tmp, rank), work));
-        let (bytes, traffic): (Vec<_>, Vec<_>) =
-            done.into_iter().map(|(bytes, traffic)| (bytes.unwrap(), traffic)).unzip();
-        let expected = |rank| if rank == OWNER { ranks as u64 * 8 * records } else { 0 };
+        let done = watched(|| {
+            run(
+                &job,
+                case.partitions,
+                memory,
+                |rank| folder(&tmp, rank),
+                work,
+            )
+        });
+        let (bytes, traffic): (Vec<_>, Vec<_>) = done
+            .into_iter()
+            .map(|(bytes, traffic)| (bytes.unwrap(), traffic))
+            .unzip();
+        let expected = |rank| {
+            if rank == OWNER {
+                ranks as u64 * 8 * records
+            } else {
+                0
+            }
+        };
         assert!(bytes.into_iter().eq((0..ranks).map(expected)));
         case.check_traffic(&traffic);
         let least = (ranks as u64 - 1) * 8 * records / ExchangeFabric::most_received(memory, ranks);
-        assert!(traffic[OWNER].rounds > least && traffic[OWNER].sent == 0, "{:?}", traffic[OWNER]);
+        assert!(
+            traffic[OWNER].rounds > least && traffic[OWNER].sent == 0,
+            "{:?}",
+            traffic[OWNER]
+        );
     }
 }
 
@@ -202,7 +341,10 @@ fn when_one_fails_nobody_waits() {
         let done = watched(|| run(&job, 8, memory, |rank| folder(&tmp, rank), work));
         for (rank, (done, _)) in done.into_iter().enumerate() {
             let error = done.unwrap_err();
-            assert!(matches!(error, FabricError::Elsewhere) == (rank != failing), "rank {rank}: {error}");
+            assert!(
+                matches!(error, FabricError::Elsewhere) == (rank != failing),
+                "rank {rank}: {error}"
+            );
         }
         assert_eq!(std::fs::read_dir(tmp.path()).unwrap().count(), 0);
     }
@@ -213,13 +355,21 @@ fn who_cannot_spill_what_came_says_so() {
     let (tmp, job) = (tempfile::tempdir().unwrap(), Job::new(3));
     let limited = |rank: usize| {
         let limit = (rank == 1).then_some(0);
-        Arc::new(SpillFolder::new(tmp.path().join(rank.to_string()), limit, false))
+        Arc::new(SpillFolder::new(
+            tmp.path().join(rank.to_string()),
+            limit,
+            false,
+        ))
     };
     let work = |_, fabric| send(fabric, 3, 3_000_000).map(drop);
     let done = watched(|| run(&job, 3, 4 << 20, limited, work));
     for (rank, (done, _)) in done.into_iter().enumerate() {
         let error = done.unwrap_err();
-        let expected = if rank == 1 { "--max-tmp" } else { "another process" };
+        let expected = if rank == 1 {
+            "--max-tmp"
+        } else {
+            "another process"
+        };
         assert!(error.to_string().contains(expected), "rank {rank}: {error}");
     }
 }
@@ -227,7 +377,11 @@ fn who_cannot_spill_what_came_says_so() {
 #[test]
 fn an_exchange_that_nobody_drives_fails() {
     let tmp = tempfile::tempdir().unwrap();
-    let place = Place { partitions: 2, rank: 0, ranks: 2 };
+    let place = Place {
+        partitions: 2,
+        rank: 0,
+        ranks: 2,
+    };
     let (fabric, exchange) = exchange(place, 16 << 20, folder(&tmp, 0), None, || ());
     let error = watched(|| {
         thread::spawn(move || drop(exchange));
@@ -240,7 +394,13 @@ fn an_exchange_that_nobody_drives_fails() {
 fn another_number_of_processes_goes_on_with_what_was_spilled() {
     const PARTITIONS: usize = 7;
     let (tmp, job) = (tempfile::tempdir().unwrap(), Job::new(3));
-    let kept = |rank: usize| Arc::new(SpillFolder::new(tmp.path().join(rank.to_string()), None, true));
+    let kept = |rank: usize| {
+        Arc::new(SpillFolder::new(
+            tmp.path().join(rank.to_string()),
+            None,
+            true,
+        ))
+    };
     let work = |rank, fabric| {
         // Some spilled because they had to, others do so that the job can be resumed.
         let mut partitions = send(fabric, PARTITIONS, if rank == 0 { 10 } else { 400_000 })?;
@@ -254,7 +414,10 @@ fn another_number_of_processes_goes_on_with_what_was_spilled() {
         Ok(before)
     };
     let done = watched(|| run(&job, PARTITIONS, 4 << 20, kept, work));
-    let mut before: Vec<_> = done.into_iter().flat_map(|(contents, _)| contents.unwrap()).collect();
+    let mut before: Vec<_> = done
+        .into_iter()
+        .flat_map(|(contents, _)| contents.unwrap())
+        .collect();
     before.sort();
     assert!(before.iter().map(|content| content.0).eq(0..PARTITIONS));
 
@@ -263,12 +426,19 @@ fn another_number_of_processes_goes_on_with_what_was_spilled() {
         LocalPartitions::reopen_job(place, &folders, job)
     };
     for incomplete in [&[0, 1][..], &[0, 1, 1], &[0, 1, 2, 3], &[]] {
-        assert!(reopen(incomplete, Place::alone(PARTITIONS), "count k=31").is_none(), "{incomplete:?}");
+        assert!(
+            reopen(incomplete, Place::alone(PARTITIONS), "count k=31").is_none(),
+            "{incomplete:?}"
+        );
     }
     assert!(reopen(&[0, 1, 2], Place::alone(PARTITIONS), "count k=32").is_none());
     assert_eq!(kept(1).noted("count k=31"), Some((1, 3)));
     for ranks in [1, 2, 5] {
-        let places = (0..ranks).map(|rank| Place { partitions: PARTITIONS, rank, ranks });
+        let places = (0..ranks).map(|rank| Place {
+            partitions: PARTITIONS,
+            rank,
+            ranks,
+        });
         let parts = places.map(|place| contents(&reopen(&[2, 0, 1], place, "count k=31").unwrap()));
         let mut after: Vec<_> = parts.flatten().collect();
         after.sort();

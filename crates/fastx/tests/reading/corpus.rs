@@ -30,7 +30,11 @@ fn cases() -> Vec<Case> {
         .map(|line| {
             let fields: Vec<&str> = line.split('\t').collect();
             let (name, expected) = (fields[0].to_owned(), fields[2].to_owned());
-            Case { name, valid: fields[1] == "valid", expected }
+            Case {
+                name,
+                valid: fields[1] == "valid",
+                expected,
+            }
         })
         .collect()
 }
@@ -53,7 +57,8 @@ fn valid_files_are_read_alike_in_every_way() {
     let folder = tempfile::tempdir().unwrap();
     for case in cases().iter().filter(|case| case.valid) {
         let text = std::fs::read(self::folder().join(&case.name)).unwrap();
-        let want = oracle::parse(&text).unwrap_or_else(|| panic!("{}: the oracle refuses it", case.name));
+        let want =
+            oracle::parse(&text).unwrap_or_else(|| panic!("{}: the oracle refuses it", case.name));
         assert_eq!(want.len().to_string(), case.expected, "{}", case.name);
         let summaries = [5, 31, 127].map(|k| (k, Summary::of(&want, k)));
         for (compression, bytes) in compressed(&text) {
@@ -61,21 +66,38 @@ fn valid_files_are_read_alike_in_every_way() {
             std::fs::write(&path, bytes).unwrap();
             for batch_bytes in BATCHES {
                 let at = format!("{} {compression} in batches of {batch_bytes}", case.name);
-                let records = read_in_order(&path, batch_bytes).unwrap_or_else(|error| panic!("{at}: {error}"));
+                let records = read_in_order(&path, batch_bytes)
+                    .unwrap_or_else(|error| panic!("{at}: {error}"));
                 assert!(records == want, "{at}: other records");
                 for (k, summary) in &summaries {
                     for threads in [1, 3] {
                         let found = read_parallel(&path, *k, batch_bytes, threads);
                         let found = found.unwrap_or_else(|error| panic!("{at}: {error}"));
-                        assert!(found == *summary, "{at}, k = {k}, {threads} threads: other k-mers");
+                        assert!(
+                            found == *summary,
+                            "{at}, k = {k}, {threads} threads: other k-mers"
+                        );
                     }
                 }
             }
             let (k, summary) = &summaries[0];
-            for (seed, chunk) in CHUNKS.into_iter().enumerate().take(if compression == "plain" { 12 } else { 1 }) {
+            for (seed, chunk) in CHUNKS
+                .into_iter()
+                .enumerate()
+                .take(if compression == "plain" { 12 } else { 1 })
+            {
                 let at = format!("{} {compression} in chunks of {chunk}", case.name);
-                let found = read_in_chunks(std::slice::from_ref(&path), *k, BATCHES[seed % 4], chunk, seed as u64);
-                assert!(found.unwrap_or_else(|error| panic!("{at}: {error}")) == *summary, "{at}: other k-mers");
+                let found = read_in_chunks(
+                    std::slice::from_ref(&path),
+                    *k,
+                    BATCHES[seed % 4],
+                    chunk,
+                    seed as u64,
+                );
+                assert!(
+                    found.unwrap_or_else(|error| panic!("{at}: {error}")) == *summary,
+                    "{at}: other k-mers"
+                );
             }
         }
     }
@@ -93,12 +115,23 @@ fn invalid_files_are_refused_with_the_same_words_in_every_way() {
                 let at = format!("{} {compression} in batches of {batch_bytes}", case.name);
                 check(read_in_order(&path, batch_bytes).err(), &path, case, &at);
                 for threads in [1, 3] {
-                    check(read_parallel(&path, 31, batch_bytes, threads).err(), &path, case, &at);
+                    check(
+                        read_parallel(&path, 31, batch_bytes, threads).err(),
+                        &path,
+                        case,
+                        &at,
+                    );
                 }
             }
             for (seed, chunk) in CHUNKS.into_iter().enumerate() {
                 let at = format!("{} {compression} in chunks of {chunk}", case.name);
-                let found = read_in_chunks(std::slice::from_ref(&path), 31, BATCHES[seed % 4], chunk, seed as u64);
+                let found = read_in_chunks(
+                    std::slice::from_ref(&path),
+                    31,
+                    BATCHES[seed % 4],
+                    chunk,
+                    seed as u64,
+                );
                 check(found.err(), &path, case, &at);
             }
         }
@@ -108,7 +141,10 @@ fn invalid_files_are_refused_with_the_same_words_in_every_way() {
 fn check(error: Option<Error>, path: &Path, case: &Case, at: &str) {
     let error = error.unwrap_or_else(|| panic!("{at}: nothing is found wrong"));
     let message = error.to_string();
-    assert!(message.starts_with(&path.display().to_string()), "{at}: {message}");
+    assert!(
+        message.starts_with(&path.display().to_string()),
+        "{at}: {message}"
+    );
     assert!(message.contains(&case.expected), "{at}: {message}");
     assert!(!error.is_usage());
 }

@@ -15,7 +15,9 @@ fn text() -> Vec<u8> {
         text.extend(format!("@read/{number}\n").bytes());
         let mut letters = Vec::new();
         for _ in 0..100 {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
             letters.push(b"ACGT"[(state >> 62) as usize]);
         }
         text.extend([&letters[..], b"\n+\n", &[b'I'; 100], b"\n"].concat());
@@ -24,8 +26,12 @@ fn text() -> Vec<u8> {
 }
 
 fn written(path: &Path, text: &[u8], compression: Compression) -> Vec<u8> {
-    let mut reader =
-        gyrase_fastx::Reader::from_read("text", std::io::Cursor::new(text.to_vec()), &Options::default()).unwrap();
+    let mut reader = gyrase_fastx::Reader::from_read(
+        "text",
+        std::io::Cursor::new(text.to_vec()),
+        &Options::default(),
+    )
+    .unwrap();
     let mut writer = Writer::create(path, Format::Fastq, Some(compression)).unwrap();
     let mut batch = Batch::default();
     while reader.next_batch(&mut batch).unwrap() {
@@ -50,8 +56,15 @@ fn what_is_written_is_read_back() {
         }
         let inputs = Inputs::open(std::slice::from_ref(&path), Options::default()).unwrap();
         let input = &inputs.inputs()[0];
-        let want = if compression == Compression::Gzip { Compression::Bgzf } else { compression };
-        assert_eq!((input.compression, input.format), (want, Some(Format::Fastq)));
+        let want = if compression == Compression::Gzip {
+            Compression::Bgzf
+        } else {
+            compression
+        };
+        assert_eq!(
+            (input.compression, input.format),
+            (want, Some(Format::Fastq))
+        );
         assert_eq!(inputs.total_bytes(), Some(bytes.len() as u64));
         assert_eq!(read_in_order(&path, 1000).unwrap().len(), 200);
         let mut batch = Batch::default();
@@ -66,7 +79,8 @@ fn any_text_is_decompressed_and_damage_is_told() {
     for (name, bytes) in compressed(&text) {
         let read = |bytes: &[u8]| {
             let mut found = Vec::new();
-            let mut reader = gyrase_fastx::decompress(std::io::Cursor::new(bytes.to_vec())).unwrap();
+            let mut reader =
+                gyrase_fastx::decompress(std::io::Cursor::new(bytes.to_vec())).unwrap();
             std::io::Read::read_to_end(&mut reader, &mut found).map(|_| found)
         };
         assert!(read(&bytes).unwrap() == text, "{name}");
@@ -79,7 +93,14 @@ fn any_text_is_decompressed_and_damage_is_told() {
             );
         }
     }
-    assert_eq!(std::io::copy(&mut gyrase_fastx::decompress(&b""[..]).unwrap(), &mut std::io::sink()).unwrap(), 0);
+    assert_eq!(
+        std::io::copy(
+            &mut gyrase_fastx::decompress(&b""[..]).unwrap(),
+            &mut std::io::sink()
+        )
+        .unwrap(),
+        0
+    );
 }
 
 #[test]
@@ -95,7 +116,11 @@ fn cut_files_are_called_truncated() {
             for batch_bytes in [300, 1 << 20] {
                 let error = read_in_order(&path, batch_bytes).unwrap_err();
                 check_truncated(&error, length, *compression);
-                check_truncated(&read_parallel(&path, 5, batch_bytes, 2).unwrap_err(), length, *compression);
+                check_truncated(
+                    &read_parallel(&path, 5, batch_bytes, 2).unwrap_err(),
+                    length,
+                    *compression,
+                );
             }
         }
     }
@@ -103,8 +128,14 @@ fn cut_files_are_called_truncated() {
 
 fn check_truncated(error: &Error, length: usize, compression: Compression) {
     let message = error.to_string();
-    assert!(matches!(error, Error::Truncated { .. }), "{compression} cut to {length}: {message}");
-    assert!(message.contains(&format!("after {length} bytes")), "{message}");
+    assert!(
+        matches!(error, Error::Truncated { .. }),
+        "{compression} cut to {length}: {message}"
+    );
+    assert!(
+        message.contains(&format!("after {length} bytes")),
+        "{message}"
+    );
     assert!(message.contains("truncated"), "{message}");
 }
 
@@ -112,7 +143,10 @@ fn check_truncated(error: &Error, length: usize, compression: Compression) {
 fn changed_files_are_never_read_to_the_end() {
     let folder = tempfile::tempdir().unwrap();
     let text = text();
-    for (name, bytes) in compressed(&text).into_iter().filter(|(name, _)| *name != "plain") {
+    for (name, bytes) in compressed(&text)
+        .into_iter()
+        .filter(|(name, _)| *name != "plain")
+    {
         let path = folder.path().join(name);
         for place in (30..bytes.len() - 200).step_by(bytes.len() / 40) {
             let mut changed = bytes.clone();
@@ -120,7 +154,10 @@ fn changed_files_are_never_read_to_the_end() {
             std::fs::write(&path, changed).unwrap();
             // A change that hurts nothing (a time stamp in a header) leaves the text as it was.
             if let Ok(records) = read_in_order(&path, 1 << 20) {
-                assert!(records == crate::oracle::parse(&text).unwrap(), "{name}: byte {place}");
+                assert!(
+                    records == crate::oracle::parse(&text).unwrap(),
+                    "{name}: byte {place}"
+                );
             }
             let _ = read_parallel(&path, 5, 500, 3);
         }
@@ -130,14 +167,24 @@ fn changed_files_are_never_read_to_the_end() {
 #[test]
 fn a_record_without_room_is_named_in_every_way_of_reading() {
     let folder = tempfile::tempdir().unwrap();
-    let record = |name: &str, length: usize| format!("@{name}\n{}\n+\n{}\n", "A".repeat(length), "I".repeat(length));
+    let record = |name: &str, length: usize| {
+        format!(
+            "@{name}\n{}\n+\n{}\n",
+            "A".repeat(length),
+            "I".repeat(length)
+        )
+    };
     let text = record("short", 100).repeat(50) + &record("long", 30_000) + &record("short", 100);
     for (name, bytes) in compressed(text.as_bytes()) {
         let path = folder.path().join(name);
         std::fs::write(&path, bytes).unwrap();
         for batch_bytes in [500, 5000, 1 << 20] {
             let read = |longest_record, threads| {
-                let options = Options { batch_bytes, longest_record, ..Options::for_kmers(5) };
+                let options = Options {
+                    batch_bytes,
+                    longest_record,
+                    ..Options::for_kmers(5)
+                };
                 crate::harness::read_with(&path, 5, &options, threads)
             };
             for threads in [1, 3] {
@@ -169,12 +216,19 @@ fn a_later_window_above_the_limit_is_named() {
     };
     std::fs::write(&path, [frame(20), frame(25)].concat()).unwrap();
     let read = |most_window| {
-        let options = Options { most_window, ..Options::for_kmers(5) };
+        let options = Options {
+            most_window,
+            ..Options::for_kmers(5)
+        };
         crate::harness::read_with(&path, 5, &options, 2)
     };
     assert_eq!(read(1 << 25).unwrap().records, 400);
     let error = read(1 << 24).unwrap_err();
-    assert!(error.is_memory() && error.to_string().contains("windows.zst") && error.to_string().contains("--memory"));
+    assert!(
+        error.is_memory()
+            && error.to_string().contains("windows.zst")
+            && error.to_string().contains("--memory")
+    );
     // What the first bytes ask for was granted by whoever opened the input.
     std::fs::write(&path, frame(25)).unwrap();
     assert_eq!(read(1 << 24).unwrap().records, 200);

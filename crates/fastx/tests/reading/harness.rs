@@ -48,26 +48,55 @@ impl Summary {
             self.add_kmers(letters, k);
             if !record.qualities.is_empty() {
                 let qualities = batch.bytes(record.qualities).to_vec();
-                *self.whole.entry((name.to_vec(), letters.to_vec(), qualities)).or_default() += 1;
+                *self
+                    .whole
+                    .entry((name.to_vec(), letters.to_vec(), qualities))
+                    .or_default() += 1;
             }
         }
     }
 }
 
 /// Reads a file with many threads, serially if it must be.
-pub fn read_parallel(path: &Path, k: usize, batch_bytes: usize, threads: usize) -> Result<Summary, Error> {
-    let options = Options { batch_bytes, ..Options::for_kmers(k) };
+pub fn read_parallel(
+    path: &Path,
+    k: usize,
+    batch_bytes: usize,
+    threads: usize,
+) -> Result<Summary, Error> {
+    let options = Options {
+        batch_bytes,
+        ..Options::for_kmers(k)
+    };
     match read_with(path, k, &options, threads) {
-        Err(error) if error.needs_serial() => read_with(path, k, &Options { serial: true, ..options }, threads),
+        Err(error) if error.needs_serial() => read_with(
+            path,
+            k,
+            &Options {
+                serial: true,
+                ..options
+            },
+            threads,
+        ),
         result => result,
     }
 }
 
-pub fn read_with(path: &Path, k: usize, options: &Options, threads: usize) -> Result<Summary, Error> {
+pub fn read_with(
+    path: &Path,
+    k: usize,
+    options: &Options,
+    threads: usize,
+) -> Result<Summary, Error> {
     read_all(&[path.to_path_buf()], k, options, threads)
 }
 
-pub fn read_all(paths: &[PathBuf], k: usize, options: &Options, threads: usize) -> Result<Summary, Error> {
+pub fn read_all(
+    paths: &[PathBuf],
+    k: usize,
+    options: &Options,
+    threads: usize,
+) -> Result<Summary, Error> {
     let inputs = Inputs::open(paths, options.clone())?;
     let total = Mutex::new(Summary::default());
     let work = || {
@@ -80,7 +109,10 @@ pub fn read_all(paths: &[PathBuf], k: usize, options: &Options, threads: usize) 
     };
     let results: Vec<Result<(), Error>> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap())
+            .collect()
     });
     for result in results {
         result?;
@@ -90,7 +122,11 @@ pub fn read_all(paths: &[PathBuf], k: usize, options: &Options, threads: usize) 
 
 /// Reads whole records in order, and checks their numbers.
 pub fn read_in_order(path: &Path, batch_bytes: usize) -> Result<Vec<Record>, Error> {
-    let options = Options { batch_bytes, whole_records: true, ..Options::default() };
+    let options = Options {
+        batch_bytes,
+        whole_records: true,
+        ..Options::default()
+    };
     let mut reader = Reader::open(path, &options)?;
     let (mut batch, mut records) = (Batch::default(), Vec::new());
     while reader.next_batch(&mut batch)? {
@@ -98,7 +134,11 @@ pub fn read_in_order(path: &Path, batch_bytes: usize) -> Result<Vec<Record>, Err
         for record in &batch.records {
             assert!(!record.continues && record.overlap == 0);
             let part = |span| batch.bytes(span).to_vec();
-            records.push((part(record.name), part(record.letters), part(record.qualities)));
+            records.push((
+                part(record.name),
+                part(record.letters),
+                part(record.qualities),
+            ));
         }
     }
     Ok(records)
@@ -106,7 +146,13 @@ pub fn read_in_order(path: &Path, batch_bytes: usize) -> Result<Vec<Record>, Err
 
 /// The text in every compression, in pieces where the compression knows pieces.
 pub fn compressed(text: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
-    let gzip = |piece: &[u8]| sirocco::compress(sirocco::Format::Gzip, sirocco::deflate::Level::DEFAULT, piece);
+    let gzip = |piece: &[u8]| {
+        sirocco::compress(
+            sirocco::Format::Gzip,
+            sirocco::deflate::Level::DEFAULT,
+            piece,
+        )
+    };
     let pieces = |size: usize, pack: &dyn Fn(&[u8]) -> Vec<u8>| match text {
         [] => pack(text),
         _ => text.chunks(size).flat_map(pack).collect(),
@@ -116,7 +162,10 @@ pub fn compressed(text: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
         ("gz", gzip(text)),
         ("members.gz", [pieces(70, &gzip), vec![0; 100]].concat()),
         ("bgzf.gz", [pieces(50, &block), block(b"")].concat()),
-        ("bgzf_then.gz", [pieces(90, &block), gzip(b""), vec![0; 3]].concat()),
+        (
+            "bgzf_then.gz",
+            [pieces(90, &block), gzip(b""), vec![0; 3]].concat(),
+        ),
         ("zst", zstd(text)),
         ("frames.zst", pieces(120, &zstd)),
         ("bz2", bzip2(text)),
@@ -148,7 +197,11 @@ fn xz(text: &[u8]) -> Vec<u8> {
 
 /// A block of BGZF.
 pub fn block(text: &[u8]) -> Vec<u8> {
-    let body = sirocco::compress(sirocco::Format::Deflate, sirocco::deflate::Level::DEFAULT, text);
+    let body = sirocco::compress(
+        sirocco::Format::Deflate,
+        sirocco::deflate::Level::DEFAULT,
+        text,
+    );
     let mut block = b"\x1f\x8b\x08\x04\0\0\0\0\0\xff\x06\0BC\x02\0".to_vec();
     block.extend(((body.len() + 25) as u16).to_le_bytes());
     block.extend(body);

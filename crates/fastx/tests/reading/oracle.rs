@@ -17,12 +17,19 @@ pub fn parse(text: &[u8]) -> Option<Vec<Record>> {
 
 fn lines(text: &[u8]) -> Vec<&[u8]> {
     let text = text.strip_suffix(b"\n").unwrap_or(text);
-    text.split(|&byte| byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line)).collect()
+    text.split(|&byte| byte == b'\n')
+        .map(|line| line.strip_suffix(b"\r").unwrap_or(line))
+        .collect()
 }
 
 fn are_letters(letters: &[u8]) -> bool {
-    let protein = letters.iter().filter(|letter| b"EFIJLOPQZefijlopqz".contains(letter)).count();
-    letters.iter().all(|letter| letter.is_ascii_alphabetic() || b"-.*".contains(letter))
+    let protein = letters
+        .iter()
+        .filter(|letter| b"EFIJLOPQZefijlopqz".contains(letter))
+        .count();
+    letters
+        .iter()
+        .all(|letter| letter.is_ascii_alphabetic() || b"-.*".contains(letter))
         && protein * 10 <= letters.len()
 }
 
@@ -30,16 +37,25 @@ fn fasta(text: &[u8]) -> Option<Vec<Record>> {
     let mut records: Vec<Record> = Vec::new();
     for line in lines(text) {
         // White space before the first header means nothing.
-        let line = if records.is_empty() { line.trim_ascii_start() } else { line };
+        let line = if records.is_empty() {
+            line.trim_ascii_start()
+        } else {
+            line
+        };
         match (line.first(), records.last_mut()) {
             (Some(b'>'), _) => records.push((line[1..].to_vec(), Vec::new(), Vec::new())),
             (Some(b';'), _) => {}
-            (_, Some(record)) => record.1.extend(line.iter().filter(|byte| !byte.is_ascii_whitespace())),
+            (_, Some(record)) => record
+                .1
+                .extend(line.iter().filter(|byte| !byte.is_ascii_whitespace())),
             (_, None) if line.trim_ascii().is_empty() => {}
             (_, None) => return None,
         }
     }
-    records.iter().all(|record| are_letters(&record.1)).then_some(records)
+    records
+        .iter()
+        .all(|record| are_letters(&record.1))
+        .then_some(records)
 }
 
 fn fastq(text: &[u8]) -> Option<Vec<Record>> {
@@ -68,9 +84,15 @@ fn fastq(text: &[u8]) -> Option<Vec<Record>> {
         if letters.is_empty() {
             lines.next_if(|line| line.is_empty());
         }
-        let next_is_fine = lines.peek().is_none_or(|line| line.trim_ascii().is_empty() || line.starts_with(b"@"));
-        let same = qualities.len() == letters.len() && (count != 1 || quality_lines == 1 || next_is_fine);
-        if !same || !are_letters(&letters) || !qualities.iter().all(|byte| (33..=126).contains(byte)) {
+        let next_is_fine = lines
+            .peek()
+            .is_none_or(|line| line.trim_ascii().is_empty() || line.starts_with(b"@"));
+        let same =
+            qualities.len() == letters.len() && (count != 1 || quality_lines == 1 || next_is_fine);
+        if !same
+            || !are_letters(&letters)
+            || !qualities.iter().all(|byte| (33..=126).contains(byte))
+        {
             return None;
         }
         records.push((name.to_vec(), letters, qualities));

@@ -8,23 +8,33 @@ use crate::oracle;
 
 fn letters(alphabet: &'static [u8]) -> impl Strategy<Value = Vec<u8>> {
     let length = prop_oneof![4 => 0..60usize, 1 => 60..400usize];
-    length.prop_flat_map(move |length| proptest::collection::vec(proptest::sample::select(alphabet), length))
+    length.prop_flat_map(move |length| {
+        proptest::collection::vec(proptest::sample::select(alphabet), length)
+    })
 }
 
 /// Name, letters, as many qualities.
 type Parts = (String, Vec<u8>, Vec<u8>);
 
 fn record() -> impl Strategy<Value = Parts> {
-    ("[a-z@>+ ]{0,12}", letters(b"ACGTacgtNnRYU-"), any::<u64>()).prop_map(|(name, letters, seed)| {
-        let mut state = seed | 1;
-        let quality = |_: &u8| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            // Half of them the letters that make trouble at the start of a line.
-            if state >> 63 == 0 { b"@+>I"[(state >> 60 & 3) as usize] } else { b'!' + (state >> 57) as u8 % 94 }
-        };
-        let qualities = letters.iter().map(quality).collect();
-        (name.trim().to_owned(), letters, qualities)
-    })
+    ("[a-z@>+ ]{0,12}", letters(b"ACGTacgtNnRYU-"), any::<u64>()).prop_map(
+        |(name, letters, seed)| {
+            let mut state = seed | 1;
+            let quality = |_: &u8| {
+                state = state
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1);
+                // Half of them the letters that make trouble at the start of a line.
+                if state >> 63 == 0 {
+                    b"@+>I"[(state >> 60 & 3) as usize]
+                } else {
+                    b'!' + (state >> 57) as u8 % 94
+                }
+            };
+            let qualities = letters.iter().map(quality).collect();
+            (name.trim().to_owned(), letters, qualities)
+        },
+    )
 }
 
 fn wrapped(letters: &[u8], width: usize, end: &str, text: &mut Vec<u8>) {
@@ -37,7 +47,12 @@ fn wrapped(letters: &[u8], width: usize, end: &str, text: &mut Vec<u8>) {
 fn shape() -> impl Strategy<Value = (Vec<Parts>, usize, &'static str, bool)> {
     let width = prop_oneof![1..10usize, 10..80usize, Just(1 << 20)];
     let end = prop_oneof![3 => Just("\n"), 1 => Just("\r\n")];
-    (proptest::collection::vec(record(), 0..20), width, end, any::<bool>())
+    (
+        proptest::collection::vec(record(), 0..20),
+        width,
+        end,
+        any::<bool>(),
+    )
 }
 
 prop_compose! {
@@ -106,14 +121,37 @@ fn check(text: &[u8], batch_bytes: usize, k: usize) -> Result<(), TestCaseError>
     for bytes in [text, &blocks] {
         std::fs::write(file.path(), bytes).unwrap();
         let records = read_in_order(file.path(), batch_bytes);
-        prop_assert_eq!(records.as_ref().ok(), want.as_ref(), "in order: {:?}", records.as_ref().err());
+        prop_assert_eq!(
+            records.as_ref().ok(),
+            want.as_ref(),
+            "in order: {:?}",
+            records.as_ref().err()
+        );
         for threads in [1, 2] {
             let found = read_parallel(file.path(), k, batch_bytes, threads);
-            prop_assert_eq!(found.as_ref().ok(), summary.as_ref(), "{} threads: {:?}", threads, found.as_ref().err());
+            prop_assert_eq!(
+                found.as_ref().ok(),
+                summary.as_ref(),
+                "{} threads: {:?}",
+                threads,
+                found.as_ref().err()
+            );
         }
         for chunk in [1, k as u64, batch_bytes as u64 / 3, batch_bytes as u64 * 2] {
-            let found = read_in_chunks(&[file.path().to_path_buf()], k, batch_bytes, chunk, text.len() as u64);
-            prop_assert_eq!(found.as_ref().ok(), summary.as_ref(), "chunks of {}: {:?}", chunk, found.as_ref().err());
+            let found = read_in_chunks(
+                &[file.path().to_path_buf()],
+                k,
+                batch_bytes,
+                chunk,
+                text.len() as u64,
+            );
+            prop_assert_eq!(
+                found.as_ref().ok(),
+                summary.as_ref(),
+                "chunks of {}: {:?}",
+                chunk,
+                found.as_ref().err()
+            );
         }
     }
     Ok(())

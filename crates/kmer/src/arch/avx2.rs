@@ -19,14 +19,20 @@ pub(super) unsafe fn pack(letters: &[u8], packed: &mut [u8]) -> bool {
     let mut bad = _mm256_setzero_si256();
     for (i, chunk) in chunks.enumerate() {
         // SAFETY: a chunk has 32 bytes.
-        let codes = codes_of(unsafe { _mm256_loadu_si256(chunk.as_ptr().cast()) }, &mut bad);
+        let codes = codes_of(
+            unsafe { _mm256_loadu_si256(chunk.as_ptr().cast()) },
+            &mut bad,
+        );
         packed[8 * i..8 * i + 8].copy_from_slice(&codes.to_le_bytes());
     }
     if !rest.is_empty() {
         let mut padded = [b'A'; 32];
         padded[..rest.len()].copy_from_slice(rest);
         // SAFETY: `padded` has 32 bytes.
-        let codes = codes_of(unsafe { _mm256_loadu_si256(padded.as_ptr().cast()) }, &mut bad);
+        let codes = codes_of(
+            unsafe { _mm256_loadu_si256(padded.as_ptr().cast()) },
+            &mut bad,
+        );
         let at = (letters.len() - rest.len()) / 4;
         packed[at..at + 8].copy_from_slice(&codes.to_le_bytes());
     }
@@ -39,7 +45,10 @@ pub(super) unsafe fn pack(letters: &[u8], packed: &mut [u8]) -> bool {
 fn codes_of(letters: __m256i, bad: &mut __m256i) -> u64 {
     // Bits 1 and 2 of a letter are 0, 1, 3, 2 for A, C, G, T: a Gray code.
     let gray = _mm256_and_si256(_mm256_srli_epi16(letters, 1), _mm256_set1_epi8(3));
-    let code = _mm256_xor_si256(gray, _mm256_and_si256(_mm256_srli_epi16(gray, 1), _mm256_set1_epi8(1)));
+    let code = _mm256_xor_si256(
+        gray,
+        _mm256_and_si256(_mm256_srli_epi16(gray, 1), _mm256_set1_epi8(1)),
+    );
 
     let upper = _mm256_and_si256(letters, _mm256_set1_epi8(0xdfu8 as i8));
     let bases = _mm256_set1_epi32(i32::from_le_bytes(*b"ACGT"));
@@ -61,7 +70,8 @@ fn codes_of(letters: __m256i, bad: &mut __m256i) -> u64 {
 }
 
 /// # Safety
-/// The processor has AVX2; the buffers have room for 8 elements beyond `mmers` (and 8 bytes beyond the packed bases).
+/// The processor has AVX2; the buffers have room for 8 elements beyond `mmers` (and 8 bytes beyond
+/// the packed bases).
 #[target_feature(enable = "avx2")]
 pub(super) unsafe fn minimizers(mmers: usize, kmers: usize, window: Window, stretch: &mut Stretch) {
     debug_assert!(stretch.packed.len() >= mmers / 4 + 16 && stretch.hashes.len() >= mmers + 16);
@@ -77,26 +87,36 @@ pub(super) unsafe fn minimizers(mmers: usize, kmers: usize, window: Window, stre
 #[inline]
 #[target_feature(enable = "avx2")]
 fn reverse_groups(bytes: __m256i) -> __m256i {
-    let low =
-        _mm_setr_epi32(0xc080_4000u32 as i32, 0xd090_5010u32 as i32, 0xe0a0_6020u32 as i32, 0xf0b0_7030u32 as i32);
+    let low = _mm_setr_epi32(
+        0xc080_4000u32 as i32,
+        0xd090_5010u32 as i32,
+        0xe0a0_6020u32 as i32,
+        0xf0b0_7030u32 as i32,
+    );
     let high = _mm_setr_epi32(0x0c08_0400, 0x0d09_0501, 0x0e0a_0602, 0x0f0b_0703);
-    let (low, high) = (_mm256_broadcastsi128_si256(low), _mm256_broadcastsi128_si256(high));
+    let (low, high) = (
+        _mm256_broadcastsi128_si256(low),
+        _mm256_broadcastsi128_si256(high),
+    );
     let nibble = _mm256_set1_epi8(15);
     let from_low = _mm256_shuffle_epi8(low, _mm256_and_si256(bytes, nibble));
-    let from_high = _mm256_shuffle_epi8(high, _mm256_and_si256(_mm256_srli_epi16(bytes, 4), nibble));
+    let from_high =
+        _mm256_shuffle_epi8(high, _mm256_and_si256(_mm256_srli_epi16(bytes, 4), nibble));
     _mm256_or_si256(from_low, from_high)
 }
 
-/// Eight m-mers a step: lane t sees the four bytes that its m-mer begins in, once as they are (the m-mer with its first
-/// base low) and once reversed (with its first base high). The complement of the larger of the first and the complemented
-/// second is the canonical m-mer.
+/// Eight m-mers a step: lane t sees the four bytes that its m-mer begins in, once as they are (the
+/// m-mer with its first base low) and once reversed (with its first base high). The complement of
+/// the larger of the first and the complemented second is the canonical m-mer.
 #[target_feature(enable = "avx2")]
 unsafe fn hash_mmers(mmers: usize, window: Window, stretch: &mut Stretch) {
     let ascending = _mm256_setr_epi8(
-        0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4,
+        0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4, 1, 2,
+        3, 4,
     );
     let descending = _mm256_setr_epi8(
-        3, 2, 1, 0, 3, 2, 1, 0, 3, 2, 1, 0, 3, 2, 1, 0, 4, 3, 2, 1, 4, 3, 2, 1, 4, 3, 2, 1, 4, 3, 2, 1,
+        3, 2, 1, 0, 3, 2, 1, 0, 3, 2, 1, 0, 3, 2, 1, 0, 4, 3, 2, 1, 4, 3, 2, 1, 4, 3, 2, 1, 4, 3,
+        2, 1,
     );
     let skip = _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6);
     let skip_reversed = _mm256_sub_epi32(_mm256_set1_epi32(32 - 2 * window.m as i32), skip);
@@ -109,8 +129,14 @@ unsafe fn hash_mmers(mmers: usize, window: Window, stretch: &mut Stretch) {
         unsafe {
             let bytes = _mm256_set1_epi64x(packed.add(i / 4).cast::<i64>().read_unaligned());
             let forward = _mm256_srlv_epi32(_mm256_shuffle_epi8(bytes, ascending), skip);
-            let reversed = _mm256_srlv_epi32(_mm256_shuffle_epi8(reverse_groups(bytes), descending), skip_reversed);
-            let larger = _mm256_max_epu32(_mm256_and_si256(forward, mask), _mm256_andnot_si256(reversed, mask));
+            let reversed = _mm256_srlv_epi32(
+                _mm256_shuffle_epi8(reverse_groups(bytes), descending),
+                skip_reversed,
+            );
+            let larger = _mm256_max_epu32(
+                _mm256_and_si256(forward, mask),
+                _mm256_andnot_si256(reversed, mask),
+            );
             let hash = _mm256_mullo_epi32(_mm256_xor_si256(larger, salt), multiplier);
             _mm256_storeu_si256(hashes.add(i).cast(), hash);
         }
@@ -155,14 +181,27 @@ unsafe fn mark_changes(kmers: usize, stretch: &mut Stretch) {
     super::shift_changes(kmers, &mut stretch.changes);
 }
 
-/// Eight k-mers a step, as [`hash_mmers`]; but up to 16 bases from any place in a byte take five bytes.
+/// Eight k-mers a step, as [`hash_mmers`]; but up to 16 bases from any place in a byte take five
+/// bytes.
 ///
 /// # Safety
-/// The processor has AVX2; the buffers have room for 8 elements beyond `at + kmers` (and 8 bytes beyond the packed bases).
+/// The processor has AVX2; the buffers have room for 8 elements beyond `at + kmers` (and 8 bytes
+/// beyond the packed bases).
 #[target_feature(enable = "avx2")]
 pub(super) unsafe fn features(kmers: usize, k: usize, at: usize, stretch: &mut Stretch) {
-    debug_assert!(stretch.packed.len() >= kmers / 4 + 16 && stretch.hashes.len() >= at + kmers + 16);
-    let lanes = _mm256_setr_epi32(0, 0, 0, 0, 0x0101_0101, 0x0101_0101, 0x0101_0101, 0x0101_0101);
+    debug_assert!(
+        stretch.packed.len() >= kmers / 4 + 16 && stretch.hashes.len() >= at + kmers + 16
+    );
+    let lanes = _mm256_setr_epi32(
+        0,
+        0,
+        0,
+        0,
+        0x0101_0101,
+        0x0101_0101,
+        0x0101_0101,
+        0x0101_0101,
+    );
     let ascending = _mm256_add_epi32(lanes, _mm256_set1_epi32(0x0302_0100));
     let ascending_on = _mm256_add_epi32(lanes, _mm256_set1_epi32(0x0403_0201));
     let descending = _mm256_add_epi32(lanes, _mm256_set1_epi32(0x0001_0203));
@@ -187,8 +226,14 @@ pub(super) unsafe fn features(kmers: usize, k: usize, at: usize, stretch: &mut S
                 _mm256_srlv_epi32(_mm256_shuffle_epi8(turned, descending_on), rest),
             );
             let reversed = _mm256_srl_epi32(reversed, unused);
-            let larger = _mm256_max_epu32(_mm256_and_si256(forward, mask), _mm256_andnot_si256(reversed, mask));
-            _mm256_storeu_si256(hashes.add(i).cast(), feature_of(_mm256_xor_si256(larger, salt)));
+            let larger = _mm256_max_epu32(
+                _mm256_and_si256(forward, mask),
+                _mm256_andnot_si256(reversed, mask),
+            );
+            _mm256_storeu_si256(
+                hashes.add(i).cast(),
+                feature_of(_mm256_xor_si256(larger, salt)),
+            );
         }
     }
 }
@@ -220,7 +265,8 @@ const KEPT_LANES: [u64; 256] = {
     table
 };
 
-/// Stores the lanes of `mask` side by side at `place`, and whatever behind them; returns their number.
+/// Stores the lanes of `mask` side by side at `place`, and whatever behind them; returns their
+/// number.
 ///
 /// # Safety
 /// The processor has AVX2 and POPCNT; `place` has room for eight.
@@ -247,10 +293,18 @@ fn first_lanes(lanes: usize) -> u8 {
 }
 
 /// # Safety
-/// The processor has AVX2 and POPCNT; `hashes` has 8 elements beyond the range, and `chosen` as many as the range and 8.
+/// The processor has AVX2 and POPCNT; `hashes` has 8 elements beyond the range, and `chosen` as
+/// many as the range and 8.
 #[target_feature(enable = "avx2,popcnt")]
-pub(super) unsafe fn smallest(limit: u32, range: Range<usize>, most: usize, stretch: &mut Stretch) -> usize {
-    debug_assert!(stretch.hashes.len() >= range.end + 8 && stretch.chosen.len() >= range.len() + 16);
+pub(super) unsafe fn smallest(
+    limit: u32,
+    range: Range<usize>,
+    most: usize,
+    stretch: &mut Stretch,
+) -> usize {
+    debug_assert!(
+        stretch.hashes.len() >= range.end + 8 && stretch.chosen.len() >= range.len() + 16
+    );
     let (hashes, chosen) = (stretch.hashes.as_ptr(), stretch.chosen.as_mut_ptr());
     let limit = _mm256_set1_epi32(limit as i32);
     let mut kept = 0;
@@ -286,7 +340,10 @@ fn network<const R: usize>(kept: usize, most: usize, chosen: &mut [u32]) -> usiz
     let (mut distinct, mut before) = (0, _mm256_xor_si256(values[0], _mm256_set1_epi32(-1)));
     for (r, &value) in values.iter().enumerate() {
         let turned = _mm256_permutevar8x32_epi32(value, _mm256_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6));
-        let repeated = mask_of(_mm256_cmpeq_epi32(value, _mm256_blend_epi32::<1>(turned, before)));
+        let repeated = mask_of(_mm256_cmpeq_epi32(
+            value,
+            _mm256_blend_epi32::<1>(turned, before),
+        ));
         before = turned;
         // SAFETY: `distinct` is at most 8 r, and `chosen` has 8 R + 8 elements.
         unsafe {
@@ -315,8 +372,12 @@ fn sort<const R: usize>(values: &mut [__m256i; R]) {
             let (low, high) = pair.split_at_mut(sorted);
             high.reverse();
             for (low, high) in low.iter_mut().zip(high.iter_mut()) {
-                let turned = _mm256_permutevar8x32_epi32(*high, _mm256_setr_epi32(7, 6, 5, 4, 3, 2, 1, 0));
-                (*low, *high) = (_mm256_min_epu32(*low, turned), _mm256_max_epu32(*low, turned));
+                let turned =
+                    _mm256_permutevar8x32_epi32(*high, _mm256_setr_epi32(7, 6, 5, 4, 3, 2, 1, 0));
+                (*low, *high) = (
+                    _mm256_min_epu32(*low, turned),
+                    _mm256_max_epu32(*low, turned),
+                );
             }
             sort_bitonic(low);
             sort_bitonic(high);
@@ -348,7 +409,13 @@ fn sort_bitonic(values: &mut [__m256i]) {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn exchange<const PARTNER: i32, const HIGH: i32>(value: __m256i) -> __m256i {
-    let lanes = _mm256_xor_si256(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), _mm256_set1_epi32(PARTNER));
+    let lanes = _mm256_xor_si256(
+        _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7),
+        _mm256_set1_epi32(PARTNER),
+    );
     let partner = _mm256_permutevar8x32_epi32(value, lanes);
-    _mm256_blend_epi32::<HIGH>(_mm256_min_epu32(value, partner), _mm256_max_epu32(value, partner))
+    _mm256_blend_epi32::<HIGH>(
+        _mm256_min_epu32(value, partner),
+        _mm256_max_epu32(value, partner),
+    )
 }

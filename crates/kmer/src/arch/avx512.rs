@@ -13,7 +13,8 @@ use crate::{Shape, key, sketch};
 pub(super) use super::avx2::pack;
 
 /// # Safety
-/// The processor has AVX-512 F and BW; the buffers have room for 16 elements beyond `mmers` (and 8 bytes beyond the packed bases).
+/// The processor has AVX-512 F and BW; the buffers have room for 16 elements beyond `mmers` (and 8
+/// bytes beyond the packed bases).
 #[target_feature(enable = "avx512f,avx512bw")]
 pub(super) unsafe fn minimizers(mmers: usize, kmers: usize, window: Window, stretch: &mut Stretch) {
     debug_assert!(stretch.packed.len() >= mmers / 4 + 16 && stretch.hashes.len() >= mmers + 32);
@@ -29,12 +30,17 @@ pub(super) unsafe fn minimizers(mmers: usize, kmers: usize, window: Window, stre
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn reverse_groups(bytes: __m512i) -> __m512i {
-    let low =
-        _mm512_set4_epi32(0xf0b0_7030u32 as i32, 0xe0a0_6020u32 as i32, 0xd090_5010u32 as i32, 0xc080_4000u32 as i32);
+    let low = _mm512_set4_epi32(
+        0xf0b0_7030u32 as i32,
+        0xe0a0_6020u32 as i32,
+        0xd090_5010u32 as i32,
+        0xc080_4000u32 as i32,
+    );
     let high = _mm512_set4_epi32(0x0f0b_0703, 0x0e0a_0602, 0x0d09_0501, 0x0c08_0400);
     let nibble = _mm512_set1_epi8(15);
     let from_low = _mm512_shuffle_epi8(low, _mm512_and_si512(bytes, nibble));
-    let from_high = _mm512_shuffle_epi8(high, _mm512_and_si512(_mm512_srli_epi16(bytes, 4), nibble));
+    let from_high =
+        _mm512_shuffle_epi8(high, _mm512_and_si512(_mm512_srli_epi16(bytes, 4), nibble));
     _mm512_or_si512(from_low, from_high)
 }
 
@@ -57,8 +63,14 @@ unsafe fn hash_mmers(mmers: usize, window: Window, stretch: &mut Stretch) {
         unsafe {
             let bytes = _mm512_set1_epi64(packed.add(i / 4).cast::<i64>().read_unaligned());
             let forward = _mm512_srlv_epi32(_mm512_shuffle_epi8(bytes, ascending), skip);
-            let reversed = _mm512_srlv_epi32(_mm512_shuffle_epi8(reverse_groups(bytes), descending), skip_reversed);
-            let larger = _mm512_max_epu32(_mm512_and_si512(forward, mask), _mm512_andnot_si512(reversed, mask));
+            let reversed = _mm512_srlv_epi32(
+                _mm512_shuffle_epi8(reverse_groups(bytes), descending),
+                skip_reversed,
+            );
+            let larger = _mm512_max_epu32(
+                _mm512_and_si512(forward, mask),
+                _mm512_andnot_si512(reversed, mask),
+            );
             let hash = _mm512_mullo_epi32(_mm512_xor_si512(larger, salt), multiplier);
             _mm512_storeu_si512(hashes.add(i).cast(), hash);
         }
@@ -110,11 +122,16 @@ pub(super) unsafe fn keys(packed: u128, kmers: usize, shape: Shape, keys: &mut [
     let one_strand = _mm512_set1_epi64(-i64::from(shape.stranded()));
     let backward = crate::superkmer::reverse_groups(packed) >> (128 - 2 * (kmers + shape.k() - 1));
     for i in (0..kmers).step_by(8) {
-        // Lane t holds k-mer i + t: its reverse complement reads `packed` upwards from there, itself `backward` from as
-        // far before the last.
-        let rising = window(packed >> (2 * i), _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14));
+        // Lane t holds k-mer i + t: its reverse complement reads `packed` upwards from there,
+        // itself `backward` from as far before the last.
+        let rising = window(
+            packed >> (2 * i),
+            _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14),
+        );
         let last = 2 * (kmers - 1 - i) as u32;
-        let before = backward.checked_shr(last.wrapping_sub(14)).unwrap_or_else(|| backward << (14 - last));
+        let before = backward
+            .checked_shr(last.wrapping_sub(14))
+            .unwrap_or_else(|| backward << (14 - last));
         let falling = window(before, _mm512_setr_epi64(14, 12, 10, 8, 6, 4, 2, 0));
         let reverse = _mm512_or_si512(_mm512_andnot_si512(rising, mask), one_strand);
         let form = _mm512_min_epu64(_mm512_and_si512(falling, mask), reverse);
@@ -127,9 +144,15 @@ pub(super) unsafe fn keys(packed: u128, kmers: usize, shape: Shape, keys: &mut [
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn window(bits: u128, shifts: __m512i) -> __m512i {
-    let (low, high) = (_mm512_set1_epi64(bits as i64), _mm512_set1_epi64((bits >> 64) as i64));
+    let (low, high) = (
+        _mm512_set1_epi64(bits as i64),
+        _mm512_set1_epi64((bits >> 64) as i64),
+    );
     let rest = _mm512_sub_epi64(_mm512_set1_epi64(64), shifts);
-    _mm512_or_si512(_mm512_srlv_epi64(low, shifts), _mm512_sllv_epi64(high, rest))
+    _mm512_or_si512(
+        _mm512_srlv_epi64(low, shifts),
+        _mm512_sllv_epi64(high, rest),
+    )
 }
 
 /// [`crate::mix`] of eight words.
@@ -145,10 +168,13 @@ fn mix(words: __m512i) -> __m512i {
 /// Sixteen k-mers a step: see the 256-bit twin.
 ///
 /// # Safety
-/// The processor has AVX-512 F and BW; the buffers have room for 16 elements beyond `at + kmers` (and 8 bytes beyond the packed bases).
+/// The processor has AVX-512 F and BW; the buffers have room for 16 elements beyond `at + kmers`
+/// (and 8 bytes beyond the packed bases).
 #[target_feature(enable = "avx512f,avx512bw")]
 pub(super) unsafe fn features(kmers: usize, k: usize, at: usize, stretch: &mut Stretch) {
-    debug_assert!(stretch.packed.len() >= kmers / 4 + 16 && stretch.hashes.len() >= at + kmers + 32);
+    debug_assert!(
+        stretch.packed.len() >= kmers / 4 + 16 && stretch.hashes.len() >= at + kmers + 32
+    );
     let lanes = _mm512_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
     let bytes_of_lane = _mm512_mullo_epi32(lanes, _mm512_set1_epi32(0x0101_0101));
     let ascending = _mm512_add_epi32(bytes_of_lane, _mm512_set1_epi32(0x0302_0100));
@@ -175,8 +201,14 @@ pub(super) unsafe fn features(kmers: usize, k: usize, at: usize, stretch: &mut S
                 _mm512_srlv_epi32(_mm512_shuffle_epi8(turned, descending_on), rest),
             );
             let reversed = _mm512_srl_epi32(reversed, unused);
-            let larger = _mm512_max_epu32(_mm512_and_si512(forward, mask), _mm512_andnot_si512(reversed, mask));
-            _mm512_storeu_si512(hashes.add(i).cast(), feature_of(_mm512_xor_si512(larger, salt)));
+            let larger = _mm512_max_epu32(
+                _mm512_and_si512(forward, mask),
+                _mm512_andnot_si512(reversed, mask),
+            );
+            _mm512_storeu_si512(
+                hashes.add(i).cast(),
+                feature_of(_mm512_xor_si512(larger, salt)),
+            );
         }
     }
 }
@@ -193,8 +225,8 @@ fn feature_of(words: __m512i) -> __m512i {
 /// Sixteen k-mers a step: see the portable twin.
 ///
 /// # Safety
-/// The processor has AVX-512 F; `hashes` has 16 elements beyond the s-mers of `kmers` k-mers from `at` on, `changes` a bit of every k-mer up to
-/// a multiple of 16.
+/// The processor has AVX-512 F; `hashes` has 16 elements beyond the s-mers of `kmers` k-mers from
+/// `at` on, `changes` a bit of every k-mer up to a multiple of 16.
 #[target_feature(enable = "avx512f")]
 pub(super) unsafe fn mark(kmers: usize, sampling: Sampling, at: usize, stretch: &mut Stretch) {
     let smers = at + sampling.margin + sampling.smers;
@@ -213,7 +245,9 @@ pub(super) unsafe fn mark(kmers: usize, sampling: Sampling, at: usize, stretch: 
             let others = least(least(others, first + 1..second), second + 1..sampling.smers);
             let (one, other) = (smer(first), smer(second));
             let smallest = _mm512_cmplt_epu32_mask(_mm512_min_epu32(one, other), others);
-            marks.add(i / 16).write(smallest & _mm512_cmpneq_epu32_mask(one, other));
+            marks
+                .add(i / 16)
+                .write(smallest & _mm512_cmpneq_epu32_mask(one, other));
         }
     }
 }
@@ -221,11 +255,20 @@ pub(super) unsafe fn mark(kmers: usize, sampling: Sampling, at: usize, stretch: 
 /// Eight k-mers a step, whose first begins a byte: see the portable twin.
 ///
 /// # Safety
-/// The processor has AVX-512 F, BW and DQ and POPCNT; `hashes` has room for 16 elements beyond `at + kmers`, `packed` for 16 bytes beyond
-/// the bases, `changes` for a bit of every k-mer up to a multiple of 8.
+/// The processor has AVX-512 F, BW and DQ and POPCNT; `hashes` has room for 16 elements beyond
+/// `at + kmers`, `packed` for 16 bytes beyond the bases, `changes` for a bit of every k-mer up to a
+/// multiple of 8.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,popcnt")]
-pub(super) unsafe fn sampled(kmers: usize, k: usize, limit: u32, at: usize, stretch: &mut Stretch) -> usize {
-    debug_assert!(stretch.packed.len() >= kmers / 4 + 16 && stretch.hashes.len() >= at + kmers + 16);
+pub(super) unsafe fn sampled(
+    kmers: usize,
+    k: usize,
+    limit: u32,
+    at: usize,
+    stretch: &mut Stretch,
+) -> usize {
+    debug_assert!(
+        stretch.packed.len() >= kmers / 4 + 16 && stretch.hashes.len() >= at + kmers + 16
+    );
     debug_assert!(stretch.changes.len() > kmers / 64);
     let skip = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
     let unused = _mm_cvtsi32_si128(64 - 2 * k as i32);
@@ -236,15 +279,19 @@ pub(super) unsafe fn sampled(kmers: usize, k: usize, limit: u32, at: usize, stre
     let marks = stretch.changes.as_mut_ptr().cast::<u8>();
     let mut end = at;
     for i in (0..kmers).step_by(8) {
-        // SAFETY: i / 4 + 16 bytes, i / 8 + 1 bytes of marks and 16 hashes from `at + i` on are what the caller promises.
+        // SAFETY: i / 4 + 16 bytes, i / 8 + 1 bytes of marks and 16 hashes from `at + i` on are
+        // what the caller promises.
         unsafe {
             let rising = window(packed.add(i / 4).cast::<u128>().read_unaligned(), skip);
             let forward = _mm512_srl_epi64(reverse_bases(rising), unused);
             let canonical = _mm512_min_epu64(forward, _mm512_andnot_si512(rising, mask));
             let key = mix(_mm512_xor_si512(canonical, salt));
             let high = _mm512_srli_epi64::<32>(key);
-            let chosen = _mm512_cmple_epu64_mask(high, limit) & marks.add(i / 8).read() & first_lanes(kmers - i) as u8;
-            let features = _mm512_castsi256_si512(_mm512_cvtepi64_epi32(_mm512_xor_si512(key, high)));
+            let chosen = _mm512_cmple_epu64_mask(high, limit)
+                & marks.add(i / 8).read()
+                & first_lanes(kmers - i) as u8;
+            let features =
+                _mm512_castsi256_si512(_mm512_cvtepi64_epi32(_mm512_xor_si512(key, high)));
             end += compress(features, u16::from(chosen), hashes.add(end));
             marks.add(i / 8).write(chosen);
         }
@@ -260,7 +307,8 @@ fn reverse_bases(words: __m512i) -> __m512i {
     _mm512_shuffle_epi8(reverse_groups(words), backward)
 }
 
-/// Stores the lanes of `mask` side by side at `place`, and whatever behind them; returns their number.
+/// Stores the lanes of `mask` side by side at `place`, and whatever behind them; returns their
+/// number.
 ///
 /// # Safety
 /// The processor has AVX-512 F and POPCNT; `place` has room for sixteen.
@@ -280,10 +328,18 @@ fn first_lanes(lanes: usize) -> u16 {
 }
 
 /// # Safety
-/// The processor has AVX-512 F and POPCNT; `hashes` has 16 elements beyond the range, and `chosen` as many as the range and 16.
+/// The processor has AVX-512 F and POPCNT; `hashes` has 16 elements beyond the range, and `chosen`
+/// as many as the range and 16.
 #[target_feature(enable = "avx512f,popcnt")]
-pub(super) unsafe fn smallest(limit: u32, range: Range<usize>, most: usize, stretch: &mut Stretch) -> usize {
-    debug_assert!(stretch.hashes.len() >= range.end + 16 && stretch.chosen.len() >= range.len() + 32);
+pub(super) unsafe fn smallest(
+    limit: u32,
+    range: Range<usize>,
+    most: usize,
+    stretch: &mut Stretch,
+) -> usize {
+    debug_assert!(
+        stretch.hashes.len() >= range.end + 16 && stretch.chosen.len() >= range.len() + 32
+    );
     let (hashes, chosen) = (stretch.hashes.as_ptr(), stretch.chosen.as_mut_ptr());
     let limit = _mm512_set1_epi32(limit as i32);
     let mut kept = 0;
@@ -311,7 +367,8 @@ fn network<const R: usize>(kept: usize, most: usize, chosen: &mut [u32]) -> usiz
     for (r, value) in values.iter_mut().enumerate() {
         let used = first_lanes(kept.saturating_sub(16 * r));
         // SAFETY: `chosen` has 16 R elements.
-        *value = unsafe { _mm512_mask_loadu_epi32(*value, used, chosen.as_ptr().add(16 * r).cast()) };
+        *value =
+            unsafe { _mm512_mask_loadu_epi32(*value, used, chosen.as_ptr().add(16 * r).cast()) };
     }
     sort(&mut values);
     let (mut distinct, mut before) = (0, _mm512_andnot_si512(values[0], _mm512_set1_epi32(-1)));
@@ -347,9 +404,13 @@ fn sort<const R: usize>(values: &mut [__m512i; R]) {
             let (low, high) = pair.split_at_mut(sorted);
             high.reverse();
             for (low, high) in low.iter_mut().zip(high.iter_mut()) {
-                let falling = _mm512_setr_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+                let falling =
+                    _mm512_setr_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
                 let turned = _mm512_permutexvar_epi32(falling, *high);
-                (*low, *high) = (_mm512_min_epu32(*low, turned), _mm512_max_epu32(*low, turned));
+                (*low, *high) = (
+                    _mm512_min_epu32(*low, turned),
+                    _mm512_max_epu32(*low, turned),
+                );
             }
             sort_bitonic(low);
             sort_bitonic(high);
@@ -389,6 +450,7 @@ fn sort_halves(value: __m512i) -> __m512i {
 #[target_feature(enable = "avx512f")]
 fn exchange<const PARTNER: i32, const HIGH: u16>(value: __m512i) -> __m512i {
     let lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    let partner = _mm512_permutexvar_epi32(_mm512_xor_si512(lanes, _mm512_set1_epi32(PARTNER)), value);
+    let partner =
+        _mm512_permutexvar_epi32(_mm512_xor_si512(lanes, _mm512_set1_epi32(PARTNER)), value);
     _mm512_mask_max_epu32(_mm512_min_epu32(value, partner), HIGH, value, partner)
 }

@@ -1,8 +1,9 @@
-//! Kernels that are chosen at run time: packing letters, finding the minimizer of every k-mer, hashing k-mers to features, selecting
-//! the smallest, and choosing k-mers by their hashes.
+//! Kernels that are chosen at run time: packing letters, finding the minimizer of every k-mer,
+//! hashing k-mers to features, selecting the smallest, and choosing k-mers by their hashes.
 //!
-//! Each operation has the same name and shape in every file of this folder; [`scalar`] is the definition that the others are
-//! tested against. [`Kernels::detect`] chooses once; the choice never changes a result.
+//! Each operation has the same name and shape in every file of this folder; [`scalar`] is the
+//! definition that the others are tested against. [`Kernels::detect`] chooses once; the choice
+//! never changes a result.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -26,11 +27,12 @@ const SLACK: usize = 64;
 pub struct Stretch {
     /// Bases, two bits each, four a byte, the first in the low bits.
     pub packed: Box<[u8]>,
-    /// After [`Kernels::minimizers`]: the minimizer hash of every k-mer. After [`Kernels::features`]: the feature.
-    /// After [`Kernels::sampled`]: the feature of every chosen k-mer.
+    /// After [`Kernels::minimizers`]: the minimizer hash of every k-mer. After
+    /// [`Kernels::features`]: the feature. After [`Kernels::sampled`]: the feature of every chosen
+    /// k-mer.
     pub hashes: Box<[u32]>,
-    /// After [`Kernels::minimizers`]: bit `i` is set when k-mer `i` and k-mer `i - 1` differ in it (bit 0 always).
-    /// After [`Kernels::sampled`]: bit `i` is set when k-mer `i` is chosen.
+    /// After [`Kernels::minimizers`]: bit `i` is set when k-mer `i` and k-mer `i - 1` differ in it
+    /// (bit 0 always). After [`Kernels::sampled`]: bit `i` is set when k-mer `i` is chosen.
     pub changes: Box<[u64]>,
     /// What [`Kernels::smallest`] chooses from and returns.
     chosen: Box<[u32]>,
@@ -71,7 +73,8 @@ pub struct Window {
 }
 
 impl Window {
-    /// What a kernel xors to the complement of a canonical m-mer before it multiplies: see [`crate::minimizer_hash`].
+    /// What a kernel xors to the complement of a canonical m-mer before it multiplies: see
+    /// [`crate::minimizer_hash`].
     fn salt(self) -> u32 {
         crate::minimizer::SALT ^ self.mask()
     }
@@ -81,7 +84,8 @@ impl Window {
     }
 }
 
-/// Turns "k-mer i differs from the next" into "k-mer i differs from the one before", sets bit 0 and clears what is beyond the end.
+/// Turns "k-mer i differs from the next" into "k-mer i differs from the one before", sets bit 0 and
+/// clears what is beyond the end.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 fn shift_changes(kmers: usize, changes: &mut [u64]) {
@@ -94,12 +98,16 @@ fn shift_changes(kmers: usize, changes: &mut [u64]) {
     }
 }
 
-/// A bound that `most` of so many hashes likely keep, and not many more: half as many more at `most` = 16. None for so few that
-/// sorting all costs no more.
+/// A bound that `most` of so many hashes likely keep, and not many more: half as many more at
+/// `most` = 16. None for so few that sorting all costs no more.
 #[inline]
 fn likely_limit(hashes: usize, most: usize) -> u32 {
     let expected = most + 2 * most.isqrt();
-    if hashes <= expected.max(32) { u32::MAX } else { (((expected as u64) << 32) / hashes as u64) as u32 }
+    if hashes <= expected.max(32) {
+        u32::MAX
+    } else {
+        (((expected as u64) << 32) / hashes as u64) as u32
+    }
 }
 
 /// A set of kernels.
@@ -118,7 +126,9 @@ pub enum Kernels {
 impl Kernels {
     /// The fastest set that this processor runs.
     pub fn detect() -> Kernels {
-        Kernels::available().pop().expect("portable code is always there")
+        Kernels::available()
+            .pop()
+            .expect("portable code is always there")
     }
 
     /// Every set that this processor runs, slowest first.
@@ -159,19 +169,26 @@ impl Kernels {
         }
     }
 
-    /// Fills `hashes` and `changes` for the k-mers of `letters` packed bases; returns how many k-mers there are.
+    /// Fills `hashes` and `changes` for the k-mers of `letters` packed bases; returns how many
+    /// k-mers there are.
     ///
     /// # Panics
     /// When `letters` exceeds [`MAX_LETTERS`] or `window.m` is not 1 to 13.
     #[allow(unsafe_code)]
     pub fn minimizers(self, letters: usize, window: Window, stretch: &mut Stretch) -> usize {
         assert!(letters <= MAX_LETTERS && (1..=13).contains(&window.m) && window.w >= 1);
-        let Some(kmers) = (letters + 2).checked_sub(window.m + window.w).filter(|&kmers| kmers > 0) else { return 0 };
+        let Some(kmers) = (letters + 2)
+            .checked_sub(window.m + window.w)
+            .filter(|&kmers| kmers > 0)
+        else {
+            return 0;
+        };
         let mmers = kmers + window.w - 1;
         match self {
             Kernels::Scalar => scalar::minimizers(mmers, kmers, window, stretch),
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: `available` saw the feature; every buffer of a stretch has SLACK elements beyond MAX_LETTERS.
+            // SAFETY: `available` saw the feature; every buffer of a stretch has SLACK elements
+            // beyond MAX_LETTERS.
             Kernels::Avx2 => unsafe { avx2::minimizers(mmers, kmers, window, stretch) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as above.
@@ -180,19 +197,24 @@ impl Kernels {
         kmers
     }
 
-    /// Writes to `hashes`, from `at` on, the feature of every k-mer of `letters` packed bases ([`crate::feature_of`]); returns how
-    /// many k-mers there are.
+    /// Writes to `hashes`, from `at` on, the feature of every k-mer of `letters` packed bases
+    /// ([`crate::feature_of`]); returns how many k-mers there are.
     ///
     /// # Panics
     /// When `k` is not 1 to 16 or `at` and `letters` together exceed [`MAX_LETTERS`].
     #[allow(unsafe_code)]
     pub fn features(self, letters: usize, k: usize, at: usize, stretch: &mut Stretch) -> usize {
-        assert!((1..=MAX_FEATURE_K).contains(&k) && letters <= MAX_LETTERS && at <= MAX_LETTERS - letters);
+        assert!(
+            (1..=MAX_FEATURE_K).contains(&k)
+                && letters <= MAX_LETTERS
+                && at <= MAX_LETTERS - letters
+        );
         let kmers = (letters + 1).saturating_sub(k);
         match self {
             Kernels::Scalar => scalar::features(kmers, k, at, stretch),
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: `available` saw the feature; every buffer of a stretch has SLACK elements beyond MAX_LETTERS.
+            // SAFETY: `available` saw the feature; every buffer of a stretch has SLACK elements
+            // beyond MAX_LETTERS.
             Kernels::Avx2 => unsafe { avx2::features(kmers, k, at, stretch) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as above.
@@ -201,13 +223,18 @@ impl Kernels {
         kmers
     }
 
-    /// The `most` smallest distinct of `hashes[range]`, ascending; all distinct ones when there are no more.
+    /// The `most` smallest distinct of `hashes[range]`, ascending; all distinct ones when there are
+    /// no more.
     ///
     /// # Panics
     /// When `most` is not 1 to 64 or `range` exceeds [`MAX_LETTERS`].
     #[inline]
     pub fn smallest(self, range: Range<usize>, most: usize, stretch: &mut Stretch) -> &[u32] {
-        assert!((1..=MAX_FEATURES).contains(&most) && range.start <= range.end && range.end <= MAX_LETTERS);
+        assert!(
+            (1..=MAX_FEATURES).contains(&most)
+                && range.start <= range.end
+                && range.end <= MAX_LETTERS
+        );
         let mut limit = likely_limit(range.len(), most);
         loop {
             let found = self.smallest_within(limit, range.clone(), most, stretch);
@@ -218,14 +245,23 @@ impl Kernels {
         }
     }
 
-    /// Writes to `hashes`, from `at` on and in order, the features of those of the k-mers of `letters` packed bases that are chosen when
-    /// one in `one_in` is ([`crate::sampled_feature_of`]), and marks them in `changes`; returns how many they are.
+    /// Writes to `hashes`, from `at` on and in order, the features of those of the k-mers of
+    /// `letters` packed bases that are chosen when one in `one_in` is
+    /// ([`crate::sampled_feature_of`]), and marks them in `changes`; returns how many they are.
     ///
     /// # Panics
-    /// When `k` is not 1 to 32, `one_in` is not 1 to 1000, or `at` and `letters` together exceed [`MAX_LETTERS`].
+    /// When `k` is not 1 to 32, `one_in` is not 1 to 1000, or `at` and `letters` together exceed
+    /// [`MAX_LETTERS`].
     #[inline]
     #[allow(unsafe_code)]
-    pub fn sampled(self, letters: usize, k: usize, one_in: usize, at: usize, stretch: &mut Stretch) -> usize {
+    pub fn sampled(
+        self,
+        letters: usize,
+        k: usize,
+        one_in: usize,
+        at: usize,
+        stretch: &mut Stretch,
+    ) -> usize {
         assert!((1..=MAX_SAMPLED_K).contains(&k) && (1..=MAX_ONE_IN).contains(&one_in));
         assert!(letters <= MAX_LETTERS && at <= MAX_LETTERS - letters);
         let kmers = (letters + 1).saturating_sub(k);
@@ -233,7 +269,8 @@ impl Kernels {
         self.mark(letters, kmers, sampling, at, stretch);
         match self {
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: `available` saw the features; every buffer of a stretch has SLACK elements beyond MAX_LETTERS.
+            // SAFETY: `available` saw the features; every buffer of a stretch has SLACK elements
+            // beyond MAX_LETTERS.
             Kernels::Avx512 => unsafe { avx512::sampled(kmers, k, sampling.limit, at, stretch) },
             _ => scalar::sampled(kmers, k, sampling.limit, at, stretch),
         }
@@ -242,15 +279,22 @@ impl Kernels {
     /// Marks in `changes` the k-mers that their s-mers allow to be chosen.
     #[inline]
     #[allow(unsafe_code)]
-    fn mark(self, letters: usize, kmers: usize, sampling: Sampling, at: usize, stretch: &mut Stretch) {
+    fn mark(
+        self,
+        letters: usize,
+        kmers: usize,
+        sampling: Sampling,
+        at: usize,
+        stretch: &mut Stretch,
+    ) {
         if sampling.smers == 0 {
             return stretch.changes[..kmers.div_ceil(64)].fill(u64::MAX);
         }
         self.features(letters, sampling.s, at, stretch);
         match self {
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: `available` saw the feature; every buffer of a stretch has SLACK elements beyond MAX_LETTERS, and a k-mer has fewer
-            // s-mers than bases.
+            // SAFETY: `available` saw the feature; every buffer of a stretch has SLACK elements
+            // beyond MAX_LETTERS, and a k-mer has fewer s-mers than bases.
             Kernels::Avx512 => unsafe { avx512::mark(kmers, sampling, at, stretch) },
             _ => scalar::mark(kmers, sampling, at, stretch),
         }
@@ -267,14 +311,22 @@ impl Kernels {
         &stretch.chosen[..found]
     }
 
-    /// Moves the `most` smallest distinct of those of `hashes[range]` that are at most `limit` to the front of `chosen`.
+    /// Moves the `most` smallest distinct of those of `hashes[range]` that are at most `limit` to
+    /// the front of `chosen`.
     #[inline]
     #[allow(unsafe_code)]
-    fn smallest_within(self, limit: u32, range: Range<usize>, most: usize, stretch: &mut Stretch) -> usize {
+    fn smallest_within(
+        self,
+        limit: u32,
+        range: Range<usize>,
+        most: usize,
+        stretch: &mut Stretch,
+    ) -> usize {
         match self {
             Kernels::Scalar => scalar::smallest(limit, range, most, stretch),
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: `available` saw the features; the callers checked the range, behind which there are SLACK elements, as in `chosen`.
+            // SAFETY: `available` saw the features; the callers checked the range, behind which
+            // there are SLACK elements, as in `chosen`.
             Kernels::Avx2 => unsafe { avx2::smallest(limit, range, most, stretch) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as above.
@@ -282,15 +334,17 @@ impl Kernels {
         }
     }
 
-    /// Writes to `keys[..kmers]` the keys of the k-mers of `shape` (of k up to 32) in `packed` bases: two bits each, the first
-    /// lowest, zero beyond the last.
+    /// Writes to `keys[..kmers]` the keys of the k-mers of `shape` (of k up to 32) in `packed`
+    /// bases: two bits each, the first lowest, zero beyond the last.
     ///
     /// # Panics
     /// When `keys` has no room for `kmers` and 7 more, or 64 bases do not hold that many k-mers.
     #[inline]
     #[allow(unsafe_code)]
     pub fn keys(self, packed: u128, kmers: usize, shape: Shape, keys: &mut [u64]) {
-        assert!(shape.words() == 1 && (1..=65 - shape.k()).contains(&kmers) && kmers + 7 <= keys.len());
+        assert!(
+            shape.words() == 1 && (1..=65 - shape.k()).contains(&kmers) && kmers + 7 <= keys.len()
+        );
         match self {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `available` saw the feature; `keys` has room for a whole vector at the end.
@@ -306,7 +360,9 @@ mod tests {
     use crate::{Kmer, minimizer_hash};
 
     fn letters(n: usize, seed: u64) -> Vec<u8> {
-        (0..n as u64).map(|i| b"ACGTacgtU"[(crate::mix(seed ^ i.wrapping_mul(77)) >> 32) as usize % 9]).collect()
+        (0..n as u64)
+            .map(|i| b"ACGTacgtU"[(crate::mix(seed ^ i.wrapping_mul(77)) >> 32) as usize % 9])
+            .collect()
     }
 
     fn naive(letters: &[u8], window: Window) -> Vec<u32> {
@@ -315,22 +371,33 @@ mod tests {
             minimizer_hash(kmer.canonical(window.m).0[0] as u32)
         };
         let kmers = letters.windows(window.m + window.w - 1);
-        kmers.map(|kmer| kmer.windows(window.m).map(hash).min().unwrap()).collect()
+        kmers
+            .map(|kmer| kmer.windows(window.m).map(hash).min().unwrap())
+            .collect()
     }
 
     #[test]
     fn all_kernels_follow_the_definition() {
         for kernels in Kernels::available() {
             let mut stretch = Stretch::default();
-            for k in [1, 2, 3, 7, 8, 9, 12, 17, 21, 31, 32, 33, 55, 63, 64, 65, 96, 127] {
+            for k in [
+                1, 2, 3, 7, 8, 9, 12, 17, 21, 31, 32, 33, 55, 63, 64, 65, 96, 127,
+            ] {
                 let shape = Shape::new(k, false).unwrap();
-                let window = Window { m: shape.m(), w: shape.window() };
+                let window = Window {
+                    m: shape.m(),
+                    w: shape.window(),
+                };
                 for n in (0..140).chain([150, 151, 250, 1000, MAX_LETTERS - 1, MAX_LETTERS]) {
                     let letters = letters(n, (k * 5000 + n) as u64);
                     assert!(kernels.pack(&letters, &mut stretch));
                     let kmers = kernels.minimizers(n, window, &mut stretch);
                     let expected = naive(&letters, window);
-                    assert_eq!(&stretch.hashes[..kmers], expected, "{kernels:?} k={k} n={n}");
+                    assert_eq!(
+                        &stretch.hashes[..kmers],
+                        expected,
+                        "{kernels:?} k={k} n={n}"
+                    );
                     for i in 0..kmers {
                         let changed = i == 0 || expected[i] != expected[i - 1];
                         assert_eq!(
@@ -362,11 +429,21 @@ mod tests {
                     let at = (MAX_LETTERS - n).min(n % 7);
                     stretch.hashes[..at].fill(9);
                     let kmers = kernels.features(n, k, at, &mut stretch);
-                    let canonical = |kmer| Kmer::<1>::from_letters(kmer).unwrap().canonical(k).0[0] as u32;
-                    let expected: Vec<u32> =
-                        letters.windows(k).map(|kmer| crate::feature_of(canonical(kmer))).collect();
-                    assert_eq!(&stretch.hashes[at..at + kmers], expected, "{kernels:?} k={k} n={n}");
-                    assert!(stretch.hashes[..at].iter().all(|&hash| hash == 9), "nothing before is touched");
+                    let canonical =
+                        |kmer| Kmer::<1>::from_letters(kmer).unwrap().canonical(k).0[0] as u32;
+                    let expected: Vec<u32> = letters
+                        .windows(k)
+                        .map(|kmer| crate::feature_of(canonical(kmer)))
+                        .collect();
+                    assert_eq!(
+                        &stretch.hashes[at..at + kmers],
+                        expected,
+                        "{kernels:?} k={k} n={n}"
+                    );
+                    assert!(
+                        stretch.hashes[..at].iter().all(|&hash| hash == 9),
+                        "nothing before is touched"
+                    );
                 }
             }
         }
@@ -383,16 +460,37 @@ mod tests {
                     let at = (MAX_LETTERS - n).min(n % 7);
                     stretch.hashes[..at].fill(9);
                     let found = kernels.sampled(n, k, one_in, at, &mut stretch);
-                    let feature =
-                        |kmer| crate::sampled_feature_of(Kmer::<1>::from_letters(kmer)?.canonical(k).0[0], k, one_in);
+                    let feature = |kmer| {
+                        crate::sampled_feature_of(
+                            Kmer::<1>::from_letters(kmer)?.canonical(k).0[0],
+                            k,
+                            one_in,
+                        )
+                    };
                     let features: Vec<Option<u32>> = letters.windows(k).map(feature).collect();
                     let expected: Vec<u32> = features.iter().copied().flatten().collect();
-                    assert_eq!(&stretch.hashes[at..at + found], expected, "{kernels:?} k={k} n={n} one in {one_in}");
-                    assert!(stretch.hashes[..at].iter().all(|&hash| hash == 9), "nothing before is touched");
-                    for (start, end) in [(0, features.len()), (n / 3, n / 2), (n / 5, n / 5), (0, n / 64 * 64)] {
+                    assert_eq!(
+                        &stretch.hashes[at..at + found],
+                        expected,
+                        "{kernels:?} k={k} n={n} one in {one_in}"
+                    );
+                    assert!(
+                        stretch.hashes[..at].iter().all(|&hash| hash == 9),
+                        "nothing before is touched"
+                    );
+                    for (start, end) in [
+                        (0, features.len()),
+                        (n / 3, n / 2),
+                        (n / 5, n / 5),
+                        (0, n / 64 * 64),
+                    ] {
                         let range = start.min(features.len())..end.min(features.len());
                         let chosen = features[range.clone()].iter().flatten().count();
-                        assert_eq!(stretch.chosen_of(range), chosen, "{kernels:?} k={k} {start} to {end} of {n}");
+                        assert_eq!(
+                            stretch.chosen_of(range),
+                            chosen,
+                            "{kernels:?} k={k} {start} to {end} of {n}"
+                        );
                     }
                 }
             }
@@ -403,7 +501,11 @@ mod tests {
     fn all_kernels_sort_and_keep_the_distinct() {
         for kernels in Kernels::available() {
             let mut stretch = Stretch::default();
-            for (start, n) in (0..200).map(|n| (n % 19, n)).chain([(0, MAX_LETTERS), (4090, 6), (9, 500)]) {
+            for (start, n) in
+                (0..200)
+                    .map(|n| (n % 19, n))
+                    .chain([(0, MAX_LETTERS), (4090, 6), (9, 500)])
+            {
                 for different in [u64::MAX, 40, 2, 1] {
                     for (i, hash) in stretch.hashes.iter_mut().enumerate() {
                         *hash = ((crate::mix((i + n) as u64) >> 3) % different) as u32;
@@ -423,11 +525,20 @@ mod tests {
     fn all_kernels_select_the_smallest() {
         let mut stretch = Stretch::default();
         for (kind, different) in [u64::MAX, 1000, 50, 3, 1].into_iter().enumerate() {
-            for (start, n) in (0..200).map(|n| (n % 19, n)).chain([(0, MAX_LETTERS), (5, 4000), (4090, 6), (9, 500)]) {
+            for (start, n) in (0..200).map(|n| (n % 19, n)).chain([
+                (0, MAX_LETTERS),
+                (5, 4000),
+                (4090, 6),
+                (9, 500),
+            ]) {
                 for (i, hash) in stretch.hashes.iter_mut().enumerate() {
                     let draw = crate::mix((i + n) as u64) >> 3;
                     // The largest and the smallest number are among the few different ones.
-                    *hash = if kind == 0 { draw as u32 } else { ((draw % different) as u32).wrapping_sub(1) };
+                    *hash = if kind == 0 {
+                        draw as u32
+                    } else {
+                        ((draw % different) as u32).wrapping_sub(1)
+                    };
                 }
                 let mut expected = stretch.hashes[start..start + n].to_vec();
                 expected.sort_unstable();
@@ -455,7 +566,11 @@ mod tests {
                     let mut letters = letters(n, 3);
                     letters[at] = letter;
                     let valid = gyrase_seq::encode(letter).is_some();
-                    assert_eq!(kernels.pack(&letters, &mut stretch), valid, "{kernels:?} {letter} at {at} of {n}");
+                    assert_eq!(
+                        kernels.pack(&letters, &mut stretch),
+                        valid,
+                        "{kernels:?} {letter} at {at} of {n}"
+                    );
                 }
             }
         }

@@ -29,7 +29,9 @@ pub(super) fn minimizers(mmers: usize, kmers: usize, window: Window, stretch: &m
 
 fn hash_mmers(mmers: usize, window: Window, stretch: &mut Stretch) {
     let Stretch { packed, hashes, .. } = stretch;
-    canonical_words(mmers, window.m, packed, |i, word| hashes[i] = minimizer_hash(word as u32));
+    canonical_words(mmers, window.m, packed, |i, word| {
+        hashes[i] = minimizer_hash(word as u32)
+    });
 }
 
 /// Calls `each` with the number and the canonical form of every word of `length` (1 to 32) bases.
@@ -72,10 +74,13 @@ fn mark_changes(kmers: usize, stretch: &mut Stretch) {
 
 pub(super) fn features(kmers: usize, k: usize, at: usize, stretch: &mut Stretch) {
     let Stretch { packed, hashes, .. } = stretch;
-    canonical_words(kmers, k, packed, |i, word| hashes[at + i] = feature_of(word as u32));
+    canonical_words(kmers, k, packed, |i, word| {
+        hashes[at + i] = feature_of(word as u32)
+    });
 }
 
-/// Marks the k-mers that their s-mers, whose features are in `hashes` from `at` on, allow to be chosen.
+/// Marks the k-mers that their s-mers, whose features are in `hashes` from `at` on, allow to be
+/// chosen.
 pub(super) fn mark(kmers: usize, sampling: Sampling, at: usize, stretch: &mut Stretch) {
     let smers = stretch.hashes[at..].windows(sampling.smers);
     stretch.changes[..kmers.div_ceil(64)].fill(0);
@@ -84,9 +89,21 @@ pub(super) fn mark(kmers: usize, sampling: Sampling, at: usize, stretch: &mut St
     }
 }
 
-/// Of the k-mers that are marked, unmarks those that are not chosen; the features of the others go to `hashes`, from `at` on.
-pub(super) fn sampled(kmers: usize, k: usize, limit: u32, at: usize, stretch: &mut Stretch) -> usize {
-    let Stretch { packed, hashes, changes, .. } = stretch;
+/// Of the k-mers that are marked, unmarks those that are not chosen; the features of the others go
+/// to `hashes`, from `at` on.
+pub(super) fn sampled(
+    kmers: usize,
+    k: usize,
+    limit: u32,
+    at: usize,
+    stretch: &mut Stretch,
+) -> usize {
+    let Stretch {
+        packed,
+        hashes,
+        changes,
+        ..
+    } = stretch;
     let mut end = at;
     canonical_words(kmers, k, packed, |i, word| {
         let key = key_of(word);
@@ -99,9 +116,14 @@ pub(super) fn sampled(kmers: usize, k: usize, limit: u32, at: usize, stretch: &m
     end - at
 }
 
-/// Writes the `most` smallest distinct of the hashes that are at most `limit` to the front of `chosen`, ascending; returns how
-/// many there are.
-pub(super) fn smallest(limit: u32, range: Range<usize>, most: usize, stretch: &mut Stretch) -> usize {
+/// Writes the `most` smallest distinct of the hashes that are at most `limit` to the front of
+/// `chosen`, ascending; returns how many there are.
+pub(super) fn smallest(
+    limit: u32,
+    range: Range<usize>,
+    most: usize,
+    stretch: &mut Stretch,
+) -> usize {
     let mut kept = 0;
     for &hash in &stretch.hashes[range] {
         stretch.chosen[kept] = hash;
@@ -110,7 +132,8 @@ pub(super) fn smallest(limit: u32, range: Range<usize>, most: usize, stretch: &m
     sort_distinct(&mut stretch.chosen[..kept], most)
 }
 
-/// Sorts, moves the first of each that are equal to the front and returns how many those are, at most `most`.
+/// Sorts, moves the first of each that are equal to the front and returns how many those are, at
+/// most `most`.
 pub(super) fn sort_distinct(hashes: &mut [u32], most: usize) -> usize {
     hashes.sort_unstable();
     let mut distinct = 0;
@@ -135,7 +158,11 @@ pub(super) fn keys(packed: u128, kmers: usize, shape: Shape, keys: &mut [u64]) {
         forward = (forward << 2 | code) & mask;
         reverse = reverse >> 2 | (3 - code) << top;
         if i + 1 >= shape.k() {
-            keys[i + 1 - shape.k()] = mix(if shape.stranded() { forward } else { forward.min(reverse) });
+            keys[i + 1 - shape.k()] = mix(if shape.stranded() {
+                forward
+            } else {
+                forward.min(reverse)
+            });
         }
     }
 }

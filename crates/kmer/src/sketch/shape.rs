@@ -35,7 +35,9 @@ pub enum SketchShapeError {
         most: usize,
     },
     /// A window holds no k-mer, or is too long.
-    #[error("a window must have from {k} (the length of a k-mer) to {MAX_WINDOW} letters, not {window}")]
+    #[error(
+        "a window must have from {k} (the length of a k-mer) to {MAX_WINDOW} letters, not {window}"
+    )]
     Window {
         /// Letters of a k-mer.
         k: usize,
@@ -59,30 +61,49 @@ pub enum SketchShapeError {
 }
 
 impl Default for SketchShape {
-    /// k = 22 and one in five k-mers of windows of 133 letters that begin every 112: as measured, see `docs/performance.md`.
+    /// k = 22 and one in five k-mers of windows of 133 letters that begin every 112: as measured,
+    /// see `docs/performance.md`.
     fn default() -> SketchShape {
-        SketchShape { k: 22, window: 133, stride: 112, choice: Choice::OneIn(5) }
+        SketchShape {
+            k: 22,
+            window: 133,
+            stride: 112,
+            choice: Choice::OneIn(5),
+        }
     }
 }
 
 impl SketchShape {
-    /// k-mers of `k` bases (1 to [`MAX_FEATURE_K`]); windows of `window` letters (k to [`MAX_WINDOW`]) that begin every `stride` letters (1
-    /// to `window`; above `window - k + 1` some k-mers are in no window); sketches of the up to `features` (1 to [`MAX_FEATURES`]) smallest.
+    /// k-mers of `k` bases (1 to [`MAX_FEATURE_K`]); windows of `window` letters (k to
+    /// [`MAX_WINDOW`]) that begin every `stride` letters (1 to `window`; above `window - k + 1`
+    /// some k-mers are in no window); sketches of the up to `features` (1 to [`MAX_FEATURES`])
+    /// smallest.
     ///
     /// # Errors
     /// When a number is outside its range.
-    pub fn new(k: usize, window: usize, stride: usize, features: usize) -> Result<SketchShape, SketchShapeError> {
+    pub fn new(
+        k: usize,
+        window: usize,
+        stride: usize,
+        features: usize,
+    ) -> Result<SketchShape, SketchShapeError> {
         if !(1..=MAX_FEATURES).contains(&features) {
             return Err(SketchShapeError::Features(features));
         }
         SketchShape::checked(k, window, stride, Choice::Smallest(features), MAX_FEATURE_K)
     }
 
-    /// As [`SketchShape::new`], with k-mers of 1 to [`MAX_SAMPLED_K`] bases of which one in `one_in` (1 to [`MAX_ONE_IN`]) is chosen.
+    /// As [`SketchShape::new`], with k-mers of 1 to [`MAX_SAMPLED_K`] bases of which one in
+    /// `one_in` (1 to [`MAX_ONE_IN`]) is chosen.
     ///
     /// # Errors
     /// When a number is outside its range.
-    pub fn sampled(k: usize, window: usize, stride: usize, one_in: usize) -> Result<SketchShape, SketchShapeError> {
+    pub fn sampled(
+        k: usize,
+        window: usize,
+        stride: usize,
+        one_in: usize,
+    ) -> Result<SketchShape, SketchShapeError> {
         if !(1..=MAX_ONE_IN).contains(&one_in) {
             return Err(SketchShapeError::OneIn(one_in));
         }
@@ -105,7 +126,12 @@ impl SketchShape {
         if !(1..=window).contains(&stride) {
             return Err(SketchShapeError::Stride { window, stride });
         }
-        Ok(SketchShape { k, window, stride, choice })
+        Ok(SketchShape {
+            k,
+            window,
+            stride,
+            choice,
+        })
     }
 
     /// Bases of a k-mer, 1 to [`MAX_SAMPLED_K`].
@@ -128,15 +154,19 @@ impl SketchShape {
         self.choice
     }
 
-    /// How many windows a sequence of so many letters has: none when it is shorter than k, else the first and every other
-    /// that has a k-mer and whose predecessor ends before the sequence does. At most `u32::MAX`: later ones are not sketched.
+    /// How many windows a sequence of so many letters has: none when it is shorter than k, else the
+    /// first and every other that has a k-mer and whose predecessor ends before the sequence does.
+    /// At most `u32::MAX`: later ones are not sketched.
     pub fn windows(self, letters: usize) -> u32 {
-        let Some(last_kmer) = letters.checked_sub(self.k) else { return 0 };
+        let Some(last_kmer) = letters.checked_sub(self.k) else {
+            return 0;
+        };
         let beyond_the_first = letters.saturating_sub(self.window).div_ceil(self.stride);
         u32::try_from(1 + beyond_the_first.min(last_kmer / self.stride)).unwrap_or(u32::MAX)
     }
 
-    /// The letters that a window of a sequence of `letters` letters covers, from 0: [`SketchShape::window`] of them, fewer at the end.
+    /// The letters that a window of a sequence of `letters` letters covers, from 0:
+    /// [`SketchShape::window`] of them, fewer at the end.
     #[inline]
     pub fn extent(self, window: u32, letters: usize) -> Range<usize> {
         let start = window as usize * self.stride;
@@ -160,33 +190,61 @@ mod tests {
 
     #[test]
     fn sizes_at_the_edges_are_accepted_and_others_refused() {
-        assert_eq!(Ok(SketchShape::default()), SketchShape::sampled(22, 133, 133 - 22 + 1, 5));
+        assert_eq!(
+            Ok(SketchShape::default()),
+            SketchShape::sampled(22, 133, 133 - 22 + 1, 5)
+        );
         for (k, window, stride, one_in) in [(1, 1, 1, 1), (32, 32, 32, 1000), (32, 4096, 4096, 5)] {
             let shape = SketchShape::sampled(k, window, stride, one_in).unwrap();
-            assert_eq!((shape.k(), shape.window(), shape.stride()), (k, window, stride));
+            assert_eq!(
+                (shape.k(), shape.window(), shape.stride()),
+                (k, window, stride)
+            );
             assert_eq!(shape.choice(), Choice::OneIn(one_in));
         }
-        for (k, window, stride, features) in [(1, 1, 1, 1), (16, 16, 16, 64), (16, 4096, 4096, 64), (1, 4096, 1, 1)] {
+        for (k, window, stride, features) in [
+            (1, 1, 1, 1),
+            (16, 16, 16, 64),
+            (16, 4096, 4096, 64),
+            (1, 4096, 1, 1),
+        ] {
             let shape = SketchShape::new(k, window, stride, features).unwrap();
-            assert_eq!((shape.k(), shape.window(), shape.stride()), (k, window, stride));
+            assert_eq!(
+                (shape.k(), shape.window(), shape.stride()),
+                (k, window, stride)
+            );
             assert_eq!(shape.choice(), Choice::Smallest(features));
         }
-        let refused =
-            |k, window, stride, features| SketchShape::new(k, window, stride, features).unwrap_err().to_string();
+        let refused = |k, window, stride, features| {
+            SketchShape::new(k, window, stride, features)
+                .unwrap_err()
+                .to_string()
+        };
         assert!(refused(0, 127, 112, 16).ends_with("from 1 to 16, not 0"));
         assert!(refused(17, 127, 112, 16).ends_with("from 1 to 16, not 17"));
-        assert!(refused(16, 15, 1, 16).contains("from 16 (the length of a k-mer) to 4096 letters, not 15"));
+        assert!(
+            refused(16, 15, 1, 16)
+                .contains("from 16 (the length of a k-mer) to 4096 letters, not 15")
+        );
         assert!(refused(16, 4097, 1, 16).contains("not 4097"));
         assert!(refused(16, 127, 0, 16).contains("from 1 to 127 (the letters of a window), not 0"));
         assert!(refused(16, 127, 128, 16).contains("not 128"));
         assert!(refused(16, 127, 112, 0).contains("from 1 to 64 features, not 0"));
         assert!(refused(16, 127, 112, 65).contains("not 65"));
-        let refused =
-            |k, window, stride, one_in| SketchShape::sampled(k, window, stride, one_in).unwrap_err().to_string();
+        let refused = |k, window, stride, one_in| {
+            SketchShape::sampled(k, window, stride, one_in)
+                .unwrap_err()
+                .to_string()
+        };
         assert!(refused(0, 135, 112, 5).ends_with("from 1 to 32, not 0"));
         assert!(refused(33, 135, 112, 5).ends_with("from 1 to 32, not 33"));
-        assert!(refused(24, 23, 1, 5).contains("from 24 (the length of a k-mer) to 4096 letters, not 23"));
-        assert!(refused(24, 135, 136, 5).contains("from 1 to 135 (the letters of a window), not 136"));
+        assert!(
+            refused(24, 23, 1, 5)
+                .contains("from 24 (the length of a k-mer) to 4096 letters, not 23")
+        );
+        assert!(
+            refused(24, 135, 136, 5).contains("from 1 to 135 (the letters of a window), not 136")
+        );
         assert!(refused(24, 135, 112, 0).contains("in 1 to 1000 must be chosen, not one in 0"));
         assert!(refused(24, 135, 112, 1001).contains("not one in 1001"));
     }

@@ -1,8 +1,9 @@
 //! One bucket: a cache line of features, and where their locations are.
 //!
-//! A line has sixteen words: where its locations begin, twenty *rests* (what of the place neither partition nor bucket tell, two bytes
-//! each, ascending) and as many counts (a byte each, 0 where there is no feature). A bucket with more features goes on
-//! in another line, which stands before the locations of the first.
+//! A line has sixteen words: where its locations begin, twenty *rests* (what of the place neither
+//! partition nor bucket tell, two bytes each, ascending) and as many counts (a byte each, 0 where
+//! there is no feature). A bucket with more features goes on in another line, which stands before
+//! the locations of the first.
 
 use super::layout::PLACE_BITS;
 
@@ -26,7 +27,9 @@ pub(super) struct Buckets {
 impl Buckets {
     /// The cut of a partition of so many features, at most 2^20.
     pub fn of_features(features: usize) -> Buckets {
-        Buckets { number: features.div_ceil(FULL).max(LEAST) as u32 }
+        Buckets {
+            number: features.div_ceil(FULL).max(LEAST) as u32,
+        }
     }
 
     /// Number of buckets.
@@ -34,10 +37,12 @@ impl Buckets {
         self.number as usize
     }
 
-    /// Where a place is among those of its partition: the bucket, and 16 bits that ascend with the places of a bucket and differ.
+    /// Where a place is among those of its partition: the bucket, and 16 bits that ascend with the
+    /// places of a bucket and differ.
     #[inline(always)]
     fn scaled(self, place: u32) -> u64 {
-        // Neighbouring places are as far apart as there are buckets, so the four bits that are dropped distinguish nothing.
+        // Neighbouring places are as far apart as there are buckets, so the four bits that are
+        // dropped distinguish nothing.
         (u64::from(place & ((1 << PLACE_BITS) - 1)) * u64::from(self.number)) >> (PLACE_BITS - 16)
     }
 
@@ -82,7 +87,8 @@ impl<'a> Line<'a> {
     /// The first word of the line's locations, counted from the start of the partition.
     #[inline(always)]
     pub fn locations(self) -> usize {
-        self.next().map_or(self.0[0] as usize, |next| next + LINE_WORDS)
+        self.next()
+            .map_or(self.0[0] as usize, |next| next + LINE_WORDS)
     }
 
     #[inline(always)]
@@ -102,8 +108,9 @@ impl<'a> Line<'a> {
         u16::from_le_bytes([self.bytes()[4 + 2 * lane], self.bytes()[5 + 2 * lane]])
     }
 
-    /// The sum of the counts before the feature with this rest, and its own count; 0 when it is not there. Written without a branch, so
-    /// that it is compiled to a few vector instructions; what is no feature counts nothing.
+    /// The sum of the counts before the feature with this rest, and its own count; 0 when it is not
+    /// there. Written without a branch, so that it is compiled to a few vector instructions; what
+    /// is no feature counts nothing.
     #[inline(always)]
     pub fn find(self, rest: u16) -> (usize, usize) {
         let counts = self.counts();
@@ -117,13 +124,24 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Writes a line of as many features as there are places, whose locations, or whose next line, stand `at` a word.
-pub(super) fn write_line(line: &mut [u32], buckets: Buckets, places: &[u32], counts: &[u8], at: usize, goes_on: bool) {
+/// Writes a line of as many features as there are places, whose locations, or whose next line,
+/// stand `at` a word.
+pub(super) fn write_line(
+    line: &mut [u32],
+    buckets: Buckets,
+    places: &[u32],
+    counts: &[u8],
+    at: usize,
+    goes_on: bool,
+) {
     line[0] = at as u32 | if goes_on { GOES_ON } else { 0 };
     let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut line[1..LINE_WORDS]);
     let (rests, lanes) = bytes.split_at_mut(2 * LANES);
     let (rests, _) = rests.as_chunks_mut::<2>();
-    rests.iter_mut().zip(places).for_each(|(rest, &place)| *rest = buckets.rest(place).to_le_bytes());
+    rests
+        .iter_mut()
+        .zip(places)
+        .for_each(|(rest, &place)| *rest = buckets.rest(place).to_le_bytes());
     lanes[..counts.len()].copy_from_slice(counts);
 }
 
@@ -138,12 +156,21 @@ mod tests {
             let (mut before, mut rests) = (None, 0u32);
             for place in (0..1 << PLACE_BITS).step_by(if features == 300 { 1 } else { 7 }) {
                 let (bucket, rest) = (buckets.bucket(place), buckets.rest(place));
-                assert!(bucket < buckets.len() && before < Some((bucket, rest)), "{place} of {features}");
-                assert_eq!(buckets.place(9, bucket, rest), Some(9 << PLACE_BITS | place));
+                assert!(
+                    bucket < buckets.len() && before < Some((bucket, rest)),
+                    "{place} of {features}"
+                );
+                assert_eq!(
+                    buckets.place(9, bucket, rest),
+                    Some(9 << PLACE_BITS | place)
+                );
                 before = Some((bucket, rest));
                 rests += u32::from(buckets.place(9, bucket, rest ^ 1).is_some());
             }
-            assert!(features < 1000 || rests < 1 << 19, "{features}: hardly any other rest has a place");
+            assert!(
+                features < 1000 || rests < 1 << 19,
+                "{features}: hardly any other rest has a place"
+            );
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Finds out whether the bytes of a database are what they should be: at once, block by block, or all of them.
+//! Finds out whether the bytes of a database are what they should be: at once, block by block, or
+//! all of them.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -6,8 +7,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use super::bucket::{Buckets, LANES, LINE_WORDS, Line};
 use super::database::Partition;
 use super::layout::{
-    BLOCK_WORDS, DIRECTORY_BYTES, ENTRY_BYTES, Entry, HEADER_BYTES, Header, PLACE_BITS, SECTION_BYTES, Section,
-    checksum, expect,
+    BLOCK_WORDS, DIRECTORY_BYTES, ENTRY_BYTES, Entry, HEADER_BYTES, Header, PLACE_BITS,
+    SECTION_BYTES, Section, checksum, expect,
 };
 
 /// Partitions of at most so many blocks are checked as a whole when they are first read.
@@ -27,8 +28,15 @@ impl Sound {
     pub fn new(entries: &[Entry], trusted: bool) -> Sound {
         let left = |entry: &Entry| AtomicU32::new(if trusted { 0 } else { entry.blocks() as u32 });
         let last = entries.last().map_or(0, |entry| (entry.end() / 4) as usize);
-        let bits = if trusted { 0 } else { first_block(last, entries.len()).div_ceil(64) };
-        Sound { left: entries.iter().map(left).collect(), bits: (0..bits).map(|_| AtomicU64::new(0)).collect() }
+        let bits = if trusted {
+            0
+        } else {
+            first_block(last, entries.len()).div_ceil(64)
+        };
+        Sound {
+            left: entries.iter().map(left).collect(),
+            bits: (0..bits).map(|_| AtomicU64::new(0)).collect(),
+        }
     }
 
     /// From now on every block is known to be sound.
@@ -36,7 +44,8 @@ impl Sound {
         self.left.iter().for_each(|left| left.store(0, Relaxed));
     }
 
-    /// True when words of a partition, counted from its start and at least one, were found to be sound.
+    /// True when words of a partition, counted from its start and at least one, were found to be
+    /// sound.
     #[inline(always)]
     pub fn has(&self, number: usize, partition: &Partition, words: &Range<usize>) -> bool {
         self.left[number].load(Relaxed) == 0 || self.has_blocks(number, partition, words)
@@ -45,7 +54,8 @@ impl Sound {
     #[inline]
     fn has_blocks(&self, number: usize, partition: &Partition, words: &Range<usize>) -> bool {
         let first = first_block(partition.start, number);
-        (first + words.start / BLOCK_WORDS..=first + (words.end - 1) / BLOCK_WORDS).all(|block| self.bit(block))
+        (first + words.start / BLOCK_WORDS..=first + (words.end - 1) / BLOCK_WORDS)
+            .all(|block| self.bit(block))
     }
 
     #[inline(always)]
@@ -53,7 +63,8 @@ impl Sound {
         self.bits[block / 64].load(Relaxed) >> (block % 64) & 1 == 1
     }
 
-    /// Checks the blocks of words of a partition. Threads that meet here check twice and find the same; the bytes are nobody's to publish.
+    /// Checks the blocks of words of a partition. Threads that meet here check twice and find the
+    /// same; the bytes are nobody's to publish.
     pub fn check(
         &self,
         all: &[u32],
@@ -65,14 +76,19 @@ impl Sound {
         let checksums = checksums(all, entry)?;
         let own = partition.own(all);
         let few = checksums.len() <= FEW;
-        let blocks = if few { 0..checksums.len() } else { words.start / BLOCK_WORDS..words.end.div_ceil(BLOCK_WORDS) };
+        let blocks = if few {
+            0..checksums.len()
+        } else {
+            words.start / BLOCK_WORDS..words.end.div_ceil(BLOCK_WORDS)
+        };
         for block in blocks {
             let bit = first_block(partition.start, number) + block;
             if !self.bit(bit) {
                 check_block(own, checksums, block)?;
                 let before = self.bits[bit / 64].fetch_or(1 << (bit % 64), Relaxed);
                 if before >> (bit % 64) & 1 == 0 {
-                    let _ = self.left[number].fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1));
+                    let _ = self.left[number]
+                        .fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1));
                 }
             }
         }
@@ -80,7 +96,8 @@ impl Sound {
     }
 }
 
-/// The bit of a partition's first block. With one for each partition before, that which two partitions share is counted for both.
+/// The bit of a partition's first block. With one for each partition before, that which two
+/// partitions share is counted for both.
 #[inline(always)]
 fn first_block(start: usize, number: usize) -> usize {
     start / BLOCK_WORDS + number
@@ -88,7 +105,11 @@ fn first_block(start: usize, number: usize) -> usize {
 
 fn check_block(partition: &[u32], checksums: &[u32], block: usize) -> Result<(), String> {
     let words = &partition[block * BLOCK_WORDS..partition.len().min((block + 1) * BLOCK_WORDS)];
-    checksum(format_args!("block {block}"), bytemuck::cast_slice(words), checksums[block])
+    checksum(
+        format_args!("block {block}"),
+        bytemuck::cast_slice(words),
+        checksums[block],
+    )
 }
 
 /// The checksums of a partition's blocks, once it is sure that they are what was written.
@@ -96,7 +117,11 @@ fn checksums<'a>(all: &'a [u32], entry: &Entry) -> Result<&'a [u32], String> {
     let list = &all[(entry.checksums() / 4) as usize..(entry.end() / 4) as usize];
     checksum("list of checksums", bytemuck::cast_slice(list), entry.crc)?;
     let (checksums, zeros) = list.split_at(entry.blocks());
-    expect("words behind the checksums that are not zero", zeros.iter().filter(|&&word| word != 0).count() as u64, 0)?;
+    expect(
+        "words behind the checksums that are not zero",
+        zeros.iter().filter(|&&word| word != 0).count() as u64,
+        0,
+    )?;
     Ok(checksums)
 }
 
@@ -104,10 +129,17 @@ fn checksums<'a>(all: &'a [u32], entry: &Entry) -> Result<&'a [u32], String> {
 pub(super) fn directory(header: &Header, bytes: &[u8]) -> Result<Vec<Entry>, String> {
     let section = part(bytes, header.directory, DIRECTORY_BYTES as u64, "directory")?;
     checksum("directory", section, header.directory_crc)?;
-    let entries: Vec<Entry> = section.chunks_exact(ENTRY_BYTES).map(Entry::decode).collect();
+    let entries: Vec<Entry> = section
+        .chunks_exact(ENTRY_BYTES)
+        .map(Entry::decode)
+        .collect();
     let (mut end, mut features, mut locations) = (HEADER_BYTES as u64, 0, 0);
     for (number, entry) in entries.iter().enumerate() {
-        expect(format_args!("offset of partition {number}"), entry.offset, end)?;
+        expect(
+            format_args!("offset of partition {number}"),
+            entry.offset,
+            end,
+        )?;
         if !is_possible(entry) || entry.end() > header.partitions_end {
             return Err(format!("partition {number} has an impossible size"));
         }
@@ -116,8 +148,16 @@ pub(super) fn directory(header: &Header, bytes: &[u8]) -> Result<Vec<Entry>, Str
         locations += u64::from(entry.locations);
     }
     expect("end of the partitions", end, header.partitions_end)?;
-    expect("features in the directory", features, header.summary.features)?;
-    expect("locations in the directory", locations, header.summary.locations)?;
+    expect(
+        "features in the directory",
+        features,
+        header.summary.features,
+    )?;
+    expect(
+        "locations in the directory",
+        locations,
+        header.summary.locations,
+    )?;
     Ok(entries)
 }
 
@@ -141,15 +181,26 @@ pub(super) fn sections(header: &Header, bytes: &[u8]) -> Result<Vec<Section>, St
     let length = u64::from(header.sections) * SECTION_BYTES as u64;
     let table = part(bytes, header.section_table(), length, "table of sections")?;
     checksum("table of sections", table, header.sections_crc)?;
-    expect("end of the table of sections", header.section_table().saturating_add(length), bytes.len() as u64)?;
-    let sections: Option<Vec<Section>> = table.chunks_exact(SECTION_BYTES).map(Section::decode).collect();
+    expect(
+        "end of the table of sections",
+        header.section_table().saturating_add(length),
+        bytes.len() as u64,
+    )?;
+    let sections: Option<Vec<Section>> = table
+        .chunks_exact(SECTION_BYTES)
+        .map(Section::decode)
+        .collect();
     let sections = sections.ok_or("an entry of the table of sections is none")?;
     let mut end = header.partitions_end;
     for (at, section) in sections.iter().enumerate() {
         if at > 0 && sections[at - 1].name >= section.name {
             return Err(format!("section {:?} is out of order", section.name));
         }
-        expect(format_args!("offset of section {:?}", section.name), section.offset, end)?;
+        expect(
+            format_args!("offset of section {:?}", section.name),
+            section.offset,
+            end,
+        )?;
         end = section.end();
     }
     expect("end of the sections", end, header.directory)?;
@@ -158,8 +209,12 @@ pub(super) fn sections(header: &Header, bytes: &[u8]) -> Result<Vec<Section>, St
 
 fn part<'a>(bytes: &'a [u8], offset: u64, length: u64, name: &str) -> Result<&'a [u8], String> {
     let start = usize::try_from(offset).ok();
-    let end = offset.checked_add(length).and_then(|end| usize::try_from(end).ok());
-    let part = start.zip(end).and_then(|(start, end)| bytes.get(start..end));
+    let end = offset
+        .checked_add(length)
+        .and_then(|end| usize::try_from(end).ok());
+    let part = start
+        .zip(end)
+        .and_then(|(start, end)| bytes.get(start..end));
     part.ok_or_else(|| format!("the {name} lies outside the file"))
 }
 
@@ -178,10 +233,17 @@ pub(super) fn partition(
         return Ok(0);
     }
     let buckets = partition.buckets;
-    let mut walk = Walk { words, at: LINE_WORDS * buckets.len(), features: 0, locations: 0, windows: 0 };
+    let mut walk = Walk {
+        words,
+        at: LINE_WORDS * buckets.len(),
+        features: 0,
+        locations: 0,
+        windows: 0,
+    };
     for bucket in 0..buckets.len() {
         let place = |rest| buckets.place(number, bucket, rest);
-        walk.bucket(bucket, place, cap).map_err(|what| format!("bucket {bucket}: {what}"))?;
+        walk.bucket(bucket, place, cap)
+            .map_err(|what| format!("bucket {bucket}: {what}"))?;
     }
     expect("end of the partition", walk.at as u64, words.len() as u64)?;
     expect("features", walk.features, u64::from(entry.features))?;
@@ -200,14 +262,25 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Checks what a checksum does not of one bucket: the order of features and locations, the counts, the zeros.
-    fn bucket(&mut self, bucket: usize, place: impl Fn(u16) -> Option<u32>, cap: u8) -> Result<(), String> {
+    /// Checks what a checksum does not of one bucket: the order of features and locations, the
+    /// counts, the zeros.
+    fn bucket(
+        &mut self,
+        bucket: usize,
+        place: impl Fn(u16) -> Option<u32>,
+        cap: u8,
+    ) -> Result<(), String> {
         let (mut line, mut after) = (LINE_WORDS * bucket, None);
         loop {
             let here = Line::at(self.words, line).ok_or("a line lies outside the partition")?;
             let features = here.counts().iter().take_while(|&&count| count > 0).count();
-            let unused = (features..LANES).any(|lane| here.counts()[lane] > 0 || here.rest(lane) > 0);
-            expect("lanes behind the features that are not zero", u64::from(unused), 0)?;
+            let unused =
+                (features..LANES).any(|lane| here.counts()[lane] > 0 || here.rest(lane) > 0);
+            expect(
+                "lanes behind the features that are not zero",
+                u64::from(unused),
+                0,
+            )?;
             expect(
                 "a line without features that another line leads to",
                 u64::from(after.is_some() && features == 0),
@@ -215,10 +288,18 @@ impl Walk<'_> {
             )?;
             let next = here.next();
             if next.is_some() {
-                expect("features of a line before another", features as u64, LANES as u64)?;
+                expect(
+                    "features of a line before another",
+                    features as u64,
+                    LANES as u64,
+                )?;
                 self.at += LINE_WORDS;
             }
-            expect("offset of the locations", here.locations() as u64, self.at as u64)?;
+            expect(
+                "offset of the locations",
+                here.locations() as u64,
+                self.at as u64,
+            )?;
             for lane in 0..features {
                 let rest = here.rest(lane);
                 if place(rest).is_none() || after >= Some(rest) {
@@ -238,11 +319,16 @@ impl Walk<'_> {
             return Err(format!("a feature has {count} locations, the cap is {cap}"));
         }
         let end = self.at + usize::from(count);
-        let own = self.words.get(self.at..end).ok_or("locations lie outside the partition")?;
+        let own = self
+            .words
+            .get(self.at..end)
+            .ok_or("locations lie outside the partition")?;
         if !own.is_sorted_by(|a, b| a < b) {
             return Err("the locations of a feature do not ascend".to_string());
         }
-        self.windows = self.windows.max(own.last().map_or(0, |&last| u64::from(last) + 1));
+        self.windows = self
+            .windows
+            .max(own.last().map_or(0, |&last| u64::from(last) + 1));
         self.features += 1;
         self.locations += u64::from(count);
         self.at = end;
@@ -252,17 +338,29 @@ impl Walk<'_> {
 
 /// Checks the totals that only a look at every location gives.
 pub(super) fn windows(header: &Header, found: u64) -> Result<(), String> {
-    expect("one more than the largest location", found, header.summary.windows)
+    expect(
+        "one more than the largest location",
+        found,
+        header.summary.windows,
+    )
 }
 
 /// Checks the bytes of every section and the zeros behind them.
 pub(super) fn section_bytes(sections: &[Section], bytes: &[u8]) -> Result<(), String> {
     for section in sections {
         let end = (section.offset + section.bytes) as usize;
-        checksum(format_args!("section {:?}", section.name), &bytes[section.offset as usize..end], section.crc)?;
+        checksum(
+            format_args!("section {:?}", section.name),
+            &bytes[section.offset as usize..end],
+            section.crc,
+        )?;
         let zeros = &bytes[end..section.end() as usize];
         let others = zeros.iter().filter(|&&byte| byte != 0).count();
-        expect(format_args!("bytes behind section {:?} that are not zero", section.name), others as u64, 0)?;
+        expect(
+            format_args!("bytes behind section {:?} that are not zero", section.name),
+            others as u64,
+            0,
+        )?;
     }
     Ok(())
 }

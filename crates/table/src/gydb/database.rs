@@ -12,17 +12,18 @@ use super::bucket::{Buckets, LINE_WORDS, Line};
 use super::check::{self, Sound};
 use super::error::{GydbError, what_it_is};
 use super::layout::{
-    Entry, HEADER_BYTES, Header, MAGIC, PARTITIONS, PLACE_BITS, Section, Summary, VERSION, checksum, feature_at,
-    place_of, version,
+    Entry, HEADER_BYTES, Header, MAGIC, PARTITIONS, PLACE_BITS, Section, Summary, VERSION,
+    checksum, feature_at, place_of, version,
 };
 use crate::map::{anonymous, let_go, map};
 
 /// An opened database, in a file or in memory. Threads share it.
 ///
-/// Opening reads header, directory and the names of the sections, whatever the size of the database. A section is checked against its
-/// checksum when it is first asked for, and the features block by block: a look-up finds out whether the 4 KiB around what
-/// it reads fit their checksum, once, and later that costs a bit of a bitmap. So a damaged database gives an
-/// error and no wrong answer, and nobody waits for a check of all of it, which is what [`Database::verify`] is for.
+/// Opening reads header, directory and the names of the sections, whatever the size of the
+/// database. A section is checked against its checksum when it is first asked for, and the features
+/// block by block: a look-up finds out whether the 4 KiB around what it reads fit their checksum,
+/// once, and later that costs a bit of a bitmap. So a damaged database gives an error and no wrong
+/// answer, and nobody waits for a check of all of it, which is what [`Database::verify`] is for.
 #[derive(Debug)]
 pub struct Database {
     path: PathBuf,
@@ -58,16 +59,23 @@ pub(super) fn in_memory_path() -> PathBuf {
 }
 
 impl Database {
-    /// Opens a database and checks all of it but the bytes of sections and features: magic, version, lengths, header, directory.
+    /// Opens a database and checks all of it but the bytes of sections and features: magic,
+    /// version, lengths, header, directory.
     pub fn open(path: &Path) -> Result<Database, GydbError> {
-        let fail = |source| GydbError::Open { path: path.to_path_buf(), source };
+        let fail = |source| GydbError::Open {
+            path: path.to_path_buf(),
+            source,
+        };
         let file = File::open(path).map_err(fail)?;
         let metadata = file.metadata().map_err(fail)?;
         if metadata.is_dir() {
             return Err(fail(std::io::Error::other("it is a directory")));
         }
         let map = map(&file).map_err(fail)?;
-        Ok(Database { file: Some(identity(&metadata)), ..Database::new(path.to_path_buf(), map, false)? })
+        Ok(Database {
+            file: Some(identity(&metadata)),
+            ..Database::new(path.to_path_buf(), map, false)?
+        })
     }
 
     /// Opens the bytes of a database that was just built.
@@ -78,22 +86,42 @@ impl Database {
     /// Opens a copy of the bytes of a database as if they were those of the file `path`.
     pub fn from_bytes(path: &Path, bytes: &[u8]) -> Result<Database, GydbError> {
         header(path, bytes)?;
-        let fail = |source| GydbError::Memory { path: path.to_path_buf(), bytes: bytes.len() as u64, source };
+        let fail = |source| GydbError::Memory {
+            path: path.to_path_buf(),
+            bytes: bytes.len() as u64,
+            source,
+        };
         let mut map = anonymous(bytes.len()).map_err(fail)?;
         map.copy_from_slice(bytes);
-        Database::new(path.to_path_buf(), map.make_read_only().map_err(fail)?, false)
+        Database::new(
+            path.to_path_buf(),
+            map.make_read_only().map_err(fail)?,
+            false,
+        )
     }
 
     fn new(path: PathBuf, bytes: Mmap, trusted: bool) -> Result<Database, GydbError> {
         let all: &[u8] = &bytes;
         let header = header(&path, all)?;
-        let corrupt = |what| GydbError::Corrupt { path: path.clone(), what };
+        let corrupt = |what| GydbError::Corrupt {
+            path: path.clone(),
+            what,
+        };
         let entries = check::directory(&header, all).map_err(corrupt)?;
         let sections = check::sections(&header, all).map_err(corrupt)?;
         let sound = Sound::new(&entries, trusted);
         let sound_sections = sections.iter().map(|_| AtomicBool::new(trusted)).collect();
         let partitions = entries.iter().map(Partition::from).collect();
-        Ok(Database { path, bytes, file: None, header, partitions, sections, sound_sections, sound })
+        Ok(Database {
+            path,
+            bytes,
+            file: None,
+            header,
+            partitions,
+            sections,
+            sound_sections,
+            sound,
+        })
     }
 
     /// The file.
@@ -101,15 +129,18 @@ impl Database {
         &self.path
     }
 
-    /// A checksum of all of the database, by those that its header has of features and sections; equal for equal databases.
+    /// A checksum of all of the database, by those that its header has of features and sections;
+    /// equal for equal databases.
     pub fn checksum(&self) -> u64 {
         u64::from(self.header.directory_crc) << 32 | u64::from(self.header.sections_crc)
     }
 
-    /// True as long as the file was not replaced or removed since it was opened; what is only in memory stays current. Whoever writes a
-    /// database in the place of this one asks once nobody else can, so that no change of others is lost.
+    /// True as long as the file was not replaced or removed since it was opened; what is only in
+    /// memory stays current. Whoever writes a database in the place of this one asks once nobody
+    /// else can, so that no change of others is lost.
     pub fn is_current(&self) -> bool {
-        let there = |file| std::fs::metadata(&self.path).is_ok_and(|metadata| identity(&metadata) == file);
+        let there =
+            |file| std::fs::metadata(&self.path).is_ok_and(|metadata| identity(&metadata) == file);
         self.file.is_none_or(there)
     }
 
@@ -126,9 +157,12 @@ impl Database {
     /// The bytes of a section.
     ///
     /// # Errors
-    /// [`GydbError::NoSection`] when there is none of this name, [`GydbError::Corrupt`] when its bytes do not fit their checksum.
+    /// [`GydbError::NoSection`] when there is none of this name, [`GydbError::Corrupt`] when its
+    /// bytes do not fit their checksum.
     pub fn section(&self, name: &str) -> Result<&[u8], GydbError> {
-        let found = self.sections.binary_search_by(|section| section.name.as_str().cmp(name));
+        let found = self
+            .sections
+            .binary_search_by(|section| section.name.as_str().cmp(name));
         let at = found.map_err(|_| self.no_section(name))?;
         let section = &self.sections[at];
         let bytes = &self.bytes[section.offset as usize..(section.offset + section.bytes) as usize];
@@ -142,8 +176,16 @@ impl Database {
 
     fn no_section(&self, name: &str) -> GydbError {
         let names: Vec<&str> = self.sections().collect();
-        let there = if names.is_empty() { "none".to_string() } else { names.join(", ") };
-        GydbError::NoSection { path: self.path.clone(), name: name.to_string(), there }
+        let there = if names.is_empty() {
+            "none".to_string()
+        } else {
+            names.join(", ")
+        };
+        GydbError::NoSection {
+            path: self.path.clone(),
+            name: name.to_string(),
+            there,
+        }
     }
 
     /// The locations of a feature, ascending; none when the database has it not.
@@ -155,7 +197,11 @@ impl Database {
     pub fn locations(&self, feature: u32) -> Result<&[u32], GydbError> {
         let (words, place) = (self.words(), place_of(feature));
         let found = self.find(words, place)?;
-        if found.is_empty() { Ok(&[]) } else { self.read(words, place, found) }
+        if found.is_empty() {
+            Ok(&[])
+        } else {
+            self.read(words, place, found)
+        }
     }
 
     /// The file as words.
@@ -172,7 +218,8 @@ impl Database {
         partition.start + LINE_WORDS * partition.buckets.bucket(place)
     }
 
-    /// The words of the locations of the feature at a place, counted from the start of its partition; none where it is not.
+    /// The words of the locations of the feature at a place, counted from the start of its
+    /// partition; none where it is not.
     #[inline(always)]
     pub(super) fn find(&self, words: &[u32], place: u32) -> Result<Range<usize>, GydbError> {
         let number = (place >> PLACE_BITS) as usize;
@@ -193,7 +240,9 @@ impl Database {
                     Err(self.no_line(number))
                 };
             }
-            let Some(next) = line.next() else { return Ok(0..0) };
+            let Some(next) = line.next() else {
+                return Ok(0..0);
+            };
             // Whatever the bytes, the search comes to an end and stays in the partition.
             if next <= at || next + LINE_WORDS > partition.words as usize {
                 return Err(self.no_line(number));
@@ -204,7 +253,12 @@ impl Database {
 
     /// The locations that [`Database::find`] found at a place, at least one.
     #[inline(always)]
-    pub(super) fn read<'a>(&self, words: &'a [u32], place: u32, found: Range<usize>) -> Result<&'a [u32], GydbError> {
+    pub(super) fn read<'a>(
+        &self,
+        words: &'a [u32],
+        place: u32,
+        found: Range<usize>,
+    ) -> Result<&'a [u32], GydbError> {
         let number = (place >> PLACE_BITS) as usize;
         let start = self.partitions[number].start;
         self.ensure(words, number, found.start - start..found.end - start)?;
@@ -221,9 +275,16 @@ impl Database {
     }
 
     #[cold]
-    fn check_blocks(&self, words: &[u32], number: usize, range: Range<usize>) -> Result<(), GydbError> {
+    fn check_blocks(
+        &self,
+        words: &[u32],
+        number: usize,
+        range: Range<usize>,
+    ) -> Result<(), GydbError> {
         let entry = check::entry(&self.header, &self.bytes, number);
-        let checked = self.sound.check(words, number, &self.partitions[number], &entry, range);
+        let checked = self
+            .sound
+            .check(words, number, &self.partitions[number], &entry, range);
         checked.map_err(|what| self.corrupt(format!("partition {number}: {what}")))
     }
 
@@ -244,17 +305,28 @@ impl Database {
     /// # Panics
     /// When a partition is not below [`PARTITIONS`].
     pub fn features_of(&self, partitions: Range<usize>) -> Features<'_> {
-        assert!(partitions.end <= PARTITIONS, "partitions are numbered from 0 to {PARTITIONS}");
-        Features { database: self, partitions, now: None }
+        assert!(
+            partitions.end <= PARTITIONS,
+            "partitions are numbered from 0 to {PARTITIONS}"
+        );
+        Features {
+            database: self,
+            partitions,
+            now: None,
+        }
     }
 
-    /// Gives the memory back that reading some partitions took: they are read from the file again when they are next asked for. Whoever
-    /// goes through a database larger than memory calls it behind itself. What is only in memory stays there.
+    /// Gives the memory back that reading some partitions took: they are read from the file again
+    /// when they are next asked for. Whoever goes through a database larger than memory calls it
+    /// behind itself. What is only in memory stays there.
     ///
     /// # Panics
     /// When a partition is not below [`PARTITIONS`].
     pub fn let_go(&self, partitions: Range<usize>) {
-        assert!(partitions.end <= PARTITIONS, "partitions are numbered from 0 to {PARTITIONS}");
+        assert!(
+            partitions.end <= PARTITIONS,
+            "partitions are numbered from 0 to {PARTITIONS}"
+        );
         let [start, end] = [partitions.start, partitions.end].map(|number| self.start_of(number));
         if self.file.is_some() && start < end {
             let_go(&self.bytes, start.saturating_sub(BEHIND)..end);
@@ -271,25 +343,34 @@ impl Database {
     /// # Panics
     /// When a partition is not below [`PARTITIONS`].
     pub fn bytes_of(&self, partitions: Range<usize>) -> u64 {
-        assert!(partitions.end <= PARTITIONS, "partitions are numbered from 0 to {PARTITIONS}");
+        assert!(
+            partitions.end <= PARTITIONS,
+            "partitions are numbered from 0 to {PARTITIONS}"
+        );
         let [start, end] = [partitions.start, partitions.end].map(|number| self.start_of(number));
         end.saturating_sub(start) as u64
     }
 
     /// Where a partition begins in the file; that behind the last one is where they end.
     fn start_of(&self, number: usize) -> usize {
-        self.partitions.get(number).map_or(self.header.partitions_end as usize, |partition| 4 * partition.start)
+        self.partitions
+            .get(number)
+            .map_or(self.header.partitions_end as usize, |partition| {
+                4 * partition.start
+            })
     }
 
-    /// Checks every byte: checksums, the order of features and locations, the totals of the header, the zeros between the
-    /// parts. Look-ups need no checks from then on.
+    /// Checks every byte: checksums, the order of features and locations, the totals of the header,
+    /// the zeros between the parts. Look-ups need no checks from then on.
     pub fn verify(&self) -> Result<(), GydbError> {
         let (words, bytes) = (self.words(), &self.bytes[..]);
         let mut windows = 0;
         for (number, partition) in self.partitions.iter().enumerate() {
             let entry = check::entry(&self.header, bytes, number);
-            let checked = check::partition(words, number, partition, &entry, self.header.summary.cap);
-            windows = windows.max(checked.map_err(|what| self.corrupt(format!("partition {number}: {what}")))?);
+            let checked =
+                check::partition(words, number, partition, &entry, self.header.summary.cap);
+            windows = windows
+                .max(checked.map_err(|what| self.corrupt(format!("partition {number}: {what}")))?);
         }
         check::windows(&self.header, windows)
             .and_then(|()| check::section_bytes(&self.sections, bytes))
@@ -299,12 +380,16 @@ impl Database {
     }
 
     fn corrupt(&self, what: String) -> GydbError {
-        GydbError::Corrupt { path: self.path.clone(), what }
+        GydbError::Corrupt {
+            path: self.path.clone(),
+            what,
+        }
     }
 }
 
-/// Bytes before those that are let go which go with them. Where a page is read the system maps its neighbours too, also those that were let go
-/// before, and several threads do so at places that far apart.
+/// Bytes before those that are let go which go with them. Where a page is read the system maps its
+/// neighbours too, also those that were let go before, and several threads do so at places that far
+/// apart.
 const BEHIND: usize = 4 << 20;
 
 /// What tells a file from all others as long as it is open or mapped.
@@ -317,18 +402,35 @@ fn header(path: &Path, bytes: &[u8]) -> Result<Header, GydbError> {
     let path = || path.to_path_buf();
     let found = bytes.len() as u64;
     if !bytes.starts_with(&MAGIC) {
-        return Err(GydbError::NotGydb { path: path(), found: what_it_is(bytes) });
+        return Err(GydbError::NotGydb {
+            path: path(),
+            found: what_it_is(bytes),
+        });
     }
     if bytes.len() < HEADER_BYTES {
-        return Err(GydbError::Length { path: path(), expected: HEADER_BYTES as u64, found });
+        return Err(GydbError::Length {
+            path: path(),
+            expected: HEADER_BYTES as u64,
+            found,
+        });
     }
     match version(bytes) {
         VERSION => {}
-        found => return Err(GydbError::Version { path: path(), found }),
+        found => {
+            return Err(GydbError::Version {
+                path: path(),
+                found,
+            });
+        }
     }
-    let header = Header::decode(&bytes[..HEADER_BYTES]).map_err(|what| GydbError::Corrupt { path: path(), what })?;
+    let header = Header::decode(&bytes[..HEADER_BYTES])
+        .map_err(|what| GydbError::Corrupt { path: path(), what })?;
     if header.summary.bytes != found {
-        return Err(GydbError::Length { path: path(), expected: header.summary.bytes, found });
+        return Err(GydbError::Length {
+            path: path(),
+            expected: header.summary.bytes,
+            found,
+        });
     }
     Ok(header)
 }
@@ -336,11 +438,16 @@ fn header(path: &Path, bytes: &[u8]) -> Result<Header, GydbError> {
 impl From<&Entry> for Partition {
     fn from(entry: &Entry) -> Partition {
         let buckets = Buckets::of_features(entry.features as usize);
-        Partition { start: (entry.offset / 4) as usize, words: entry.bytes / 4, buckets }
+        Partition {
+            start: (entry.offset / 4) as usize,
+            words: entry.bytes / 4,
+            buckets,
+        }
     }
 }
 
-/// The features of a database in the order of their places; see [`Database::features`]. Ends after an error.
+/// The features of a database in the order of their places; see [`Database::features`]. Ends after
+/// an error.
 #[derive(Debug)]
 pub struct Features<'a> {
     database: &'a Database,
@@ -356,7 +463,8 @@ struct Now<'a> {
     words: &'a [u32],
     buckets: Buckets,
     bucket: usize,
-    /// The bucket's line that is being read, its first word, its next lane and where the locations of that lane begin.
+    /// The bucket's line that is being read, its first word, its next lane and where the locations
+    /// of that lane begin.
     line: Line<'a>,
     at: usize,
     lane: usize,
@@ -367,15 +475,32 @@ impl<'a> Features<'a> {
     /// The next partition with features.
     fn enter(&mut self) -> Option<Result<Now<'a>, GydbError>> {
         let partitions = &self.database.partitions;
-        let number = self.partitions.find(|&number| partitions[number].words > 0)?;
+        let number = self
+            .partitions
+            .find(|&number| partitions[number].words > 0)?;
         let (partition, words) = (&partitions[number], self.database.words());
-        let entered = self.database.ensure(words, number, 0..partition.words as usize);
+        let entered = self
+            .database
+            .ensure(words, number, 0..partition.words as usize);
         let own = partition.own(words);
         let now = |line: Line<'a>| {
             let (buckets, locations) = (partition.buckets, line.locations());
-            Now { number, words: own, buckets, bucket: 0, line, at: 0, lane: 0, locations }
+            Now {
+                number,
+                words: own,
+                buckets,
+                bucket: 0,
+                line,
+                at: 0,
+                lane: 0,
+                locations,
+            }
         };
-        Some(entered.and_then(|()| Line::at(own, 0).map(now).ok_or_else(|| self.database.no_line(number))))
+        Some(entered.and_then(|()| {
+            Line::at(own, 0)
+                .map(now)
+                .ok_or_else(|| self.database.no_line(number))
+        }))
     }
 }
 
@@ -384,7 +509,9 @@ impl<'a> Now<'a> {
     fn next(&mut self) -> Option<Result<(u32, &'a [u32]), ()>> {
         loop {
             match self.line.counts().get(self.lane) {
-                Some(&count) if count > 0 => return Some(self.feature(usize::from(count)).ok_or(())),
+                Some(&count) if count > 0 => {
+                    return Some(self.feature(usize::from(count)).ok_or(()));
+                }
                 _ => {}
             }
             let next = self.line.next();
@@ -396,14 +523,18 @@ impl<'a> Now<'a> {
             }
             let at = next.unwrap_or(LINE_WORDS * self.bucket);
             let line = Line::at(self.words, at).filter(|_| next.is_none_or(|next| next > self.at));
-            let Some(line) = line else { return Some(Err(())) };
+            let Some(line) = line else {
+                return Some(Err(()));
+            };
             (self.line, self.at, self.lane, self.locations) = (line, at, 0, line.locations());
         }
     }
 
     /// The feature of the lane, with so many locations.
     fn feature(&mut self, count: usize) -> Option<(u32, &'a [u32])> {
-        let place = self.buckets.place(self.number, self.bucket, self.line.rest(self.lane))?;
+        let place = self
+            .buckets
+            .place(self.number, self.bucket, self.line.rest(self.lane))?;
         let locations = self.words.get(self.locations..self.locations + count)?;
         self.lane += 1;
         self.locations += count;

@@ -87,17 +87,31 @@ pub enum GydbError {
 pub(super) fn what_it_is(bytes: &[u8]) -> &'static str {
     const BEGINNINGS: [(&[u8], &str); 10] = [
         (b"GYRASEK\n", "is a .gyk database of counted k-mers"),
-        (b"\x1f\x8b", "is compressed with gzip (decompress it first if it is a database)"),
-        (b"\x28\xb5\x2f\xfd", "is compressed with zstd (decompress it first if it is a database)"),
-        (b"BZh", "is compressed with bzip2 (decompress it first if it is a database)"),
-        (b"\xfd7zXZ", "is compressed with xz (decompress it first if it is a database)"),
+        (
+            b"\x1f\x8b",
+            "is compressed with gzip (decompress it first if it is a database)",
+        ),
+        (
+            b"\x28\xb5\x2f\xfd",
+            "is compressed with zstd (decompress it first if it is a database)",
+        ),
+        (
+            b"BZh",
+            "is compressed with bzip2 (decompress it first if it is a database)",
+        ),
+        (
+            b"\xfd7zXZ",
+            "is compressed with xz (decompress it first if it is a database)",
+        ),
         (b"K2TAXDAT", "is the taxonomy of a Kraken 2 database"),
         (b"KMCP", "is a part of a KMC database"),
         (b"KMCS", "is a part of a KMC database"),
         (b">", "looks like a FASTA file"),
         (b"@", "looks like a FASTQ file"),
     ];
-    let known = BEGINNINGS.iter().find(|(beginning, _)| bytes.starts_with(beginning));
+    let known = BEGINNINGS
+        .iter()
+        .find(|(beginning, _)| bytes.starts_with(beginning));
     match known {
         Some((_, what)) => what,
         None if bytes.is_empty() => "is empty",
@@ -112,7 +126,10 @@ fn is_kraken_hash(bytes: &[u8]) -> bool {
         return false;
     }
     let [capacity, size, key_bits, value_bits] = [0, 8, 16, 24].map(|at| u64_at(bytes, at));
-    size <= capacity && key_bits > 0 && value_bits > 0 && key_bits.checked_add(value_bits) == Some(32)
+    size <= capacity
+        && key_bits > 0
+        && value_bits > 0
+        && key_bits.checked_add(value_bits) == Some(32)
 }
 
 #[cfg(test)]
@@ -121,7 +138,10 @@ mod tests {
 
     #[test]
     fn foreign_files_are_named() {
-        let kraken: Vec<u8> = [1000u64, 700, 17, 15].iter().flat_map(|word| word.to_le_bytes()).collect();
+        let kraken: Vec<u8> = [1000u64, 700, 17, 15]
+            .iter()
+            .flat_map(|word| word.to_le_bytes())
+            .collect();
         let cases: [(&[u8], &str); 6] = [
             (b"", "empty"),
             (b"GYRASEK\n\x01", "counted k-mers"),

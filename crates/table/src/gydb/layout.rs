@@ -1,8 +1,10 @@
-//! The bytes of a database: header, directory of partitions, table of sections; and the place of a feature.
+//! The bytes of a database: header, directory of partitions, table of sections; and the place of a
+//! feature.
 
 use std::fmt::Display;
 
-/// Classes of features by the upper bits of their place: the unit in which a database is written and merged.
+/// Classes of features by the upper bits of their place: the unit in which a database is written
+/// and merged.
 pub const PARTITIONS: usize = 1 << PARTITION_BITS;
 /// The most locations of a feature that a database can hold.
 pub const MAX_COUNT: u8 = 254;
@@ -30,7 +32,8 @@ const CHECKSUM_AT: usize = HEADER_BYTES - 4;
 /// The first byte of the header that means nothing yet.
 const RESERVED_AT: usize = 88;
 
-/// The place of a feature in 0..2^32: a bijection that makes what was chosen for being small uniform.
+/// The place of a feature in 0..2^32: a bijection that makes what was chosen for being small
+/// uniform.
 #[inline(always)]
 pub fn place_of(feature: u32) -> u32 {
     let x = (feature ^ (feature >> 16)).wrapping_mul(0x7feb_352d);
@@ -61,7 +64,8 @@ pub struct Summary {
     pub locations: u64,
     /// One more than the largest location; 0 in a database without locations.
     pub windows: u64,
-    /// The most locations that a feature may have, 1 to [`MAX_COUNT`]; what a feature had beyond was left out.
+    /// The most locations that a feature may have, 1 to [`MAX_COUNT`]; what a feature had beyond
+    /// was left out.
     pub cap: u8,
     /// Bytes of the database.
     pub bytes: u64,
@@ -84,11 +88,29 @@ impl Header {
     pub fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEADER_BYTES);
         bytes.extend(MAGIC);
-        for word in [VERSION, HEADER_BYTES as u32, PARTITIONS as u32, u32::from(self.summary.cap)] {
+        for word in [
+            VERSION,
+            HEADER_BYTES as u32,
+            PARTITIONS as u32,
+            u32::from(self.summary.cap),
+        ] {
             bytes.extend(word.to_le_bytes());
         }
-        let Summary { features, locations, windows, bytes: length, .. } = self.summary;
-        for word in [features, locations, windows, self.partitions_end, self.directory, length] {
+        let Summary {
+            features,
+            locations,
+            windows,
+            bytes: length,
+            ..
+        } = self.summary;
+        for word in [
+            features,
+            locations,
+            windows,
+            self.partitions_end,
+            self.directory,
+            length,
+        ] {
             bytes.extend(word.to_le_bytes());
         }
         for word in [self.sections, self.directory_crc, self.sections_crc, 0] {
@@ -102,18 +124,55 @@ impl Header {
     /// Reads a header whose magic and version were checked; the error says what contradicts what.
     pub fn decode(bytes: &[u8]) -> Result<Header, String> {
         checksum("header", &bytes[..CHECKSUM_AT], u32_at(bytes, CHECKSUM_AT))?;
-        expect("header bytes", u64::from(u32_at(bytes, 12)), HEADER_BYTES as u64)?;
-        expect("partitions", u64::from(u32_at(bytes, 16)), PARTITIONS as u64)?;
-        let reserved = bytes[RESERVED_AT - 4..CHECKSUM_AT].iter().filter(|&&byte| byte != 0).count();
+        expect(
+            "header bytes",
+            u64::from(u32_at(bytes, 12)),
+            HEADER_BYTES as u64,
+        )?;
+        expect(
+            "partitions",
+            u64::from(u32_at(bytes, 16)),
+            PARTITIONS as u64,
+        )?;
+        let reserved = bytes[RESERVED_AT - 4..CHECKSUM_AT]
+            .iter()
+            .filter(|&&byte| byte != 0)
+            .count();
         expect("reserved bytes that are not zero", reserved as u64, 0)?;
-        let cap = u8::try_from(u32_at(bytes, 20)).ok().filter(|cap| (1..=MAX_COUNT).contains(cap));
-        let cap = cap.ok_or_else(|| format!("a cap of {} locations a feature", u32_at(bytes, 20)))?;
-        let [features, locations, windows, partitions_end, directory, length] =
-            [24, 32, 40, 48, 56, 64].map(|at| u64_at(bytes, at));
-        expect("bytes beyond a multiple of 64", length % ALIGNMENT as u64, 0)?;
-        let summary = Summary { features, locations, windows, cap, bytes: length };
+        let cap = u8::try_from(u32_at(bytes, 20))
+            .ok()
+            .filter(|cap| (1..=MAX_COUNT).contains(cap));
+        let cap =
+            cap.ok_or_else(|| format!("a cap of {} locations a feature", u32_at(bytes, 20)))?;
+        let [
+            features,
+            locations,
+            windows,
+            partitions_end,
+            directory,
+            length,
+        ] = [24, 32, 40, 48, 56, 64].map(|at| u64_at(bytes, at));
+        expect(
+            "bytes beyond a multiple of 64",
+            length % ALIGNMENT as u64,
+            0,
+        )?;
+        let summary = Summary {
+            features,
+            locations,
+            windows,
+            cap,
+            bytes: length,
+        };
         let [sections, directory_crc, sections_crc] = [72, 76, 80].map(|at| u32_at(bytes, at));
-        Ok(Header { summary, partitions_end, directory, sections, directory_crc, sections_crc })
+        Ok(Header {
+            summary,
+            partitions_end,
+            directory,
+            sections,
+            directory_crc,
+            sections_crc,
+        })
     }
 
     /// First byte of the table of sections.
@@ -161,7 +220,13 @@ impl Entry {
     /// Reads an entry of [`ENTRY_BYTES`] bytes.
     pub fn decode(bytes: &[u8]) -> Entry {
         let [length, features, locations, crc] = [8, 12, 16, 20].map(|at| u32_at(bytes, at));
-        Entry { offset: u64_at(bytes, 0), bytes: length, features, locations, crc }
+        Entry {
+            offset: u64_at(bytes, 0),
+            bytes: length,
+            features,
+            locations,
+            crc,
+        }
     }
 }
 
@@ -190,46 +255,77 @@ impl Section {
         bytes.extend([0; 4]);
     }
 
-    /// Reads an entry of [`SECTION_BYTES`] bytes; `None` when its name is none or its reserved bytes are not zero.
+    /// Reads an entry of [`SECTION_BYTES`] bytes; `None` when its name is none or its reserved
+    /// bytes are not zero.
     pub fn decode(bytes: &[u8]) -> Option<Section> {
-        let length = bytes[..MAX_SECTION_NAME].iter().position(|&byte| byte == 0).unwrap_or(MAX_SECTION_NAME);
-        let name = str::from_utf8(&bytes[..length]).ok().filter(|name| is_section_name(name))?;
-        let zeros = bytes[length..MAX_SECTION_NAME].iter().chain(&bytes[60..SECTION_BYTES]).all(|&byte| byte == 0);
+        let length = bytes[..MAX_SECTION_NAME]
+            .iter()
+            .position(|&byte| byte == 0)
+            .unwrap_or(MAX_SECTION_NAME);
+        let name = str::from_utf8(&bytes[..length])
+            .ok()
+            .filter(|name| is_section_name(name))?;
+        let zeros = bytes[length..MAX_SECTION_NAME]
+            .iter()
+            .chain(&bytes[60..SECTION_BYTES])
+            .all(|&byte| byte == 0);
         let (offset, length, crc) = (u64_at(bytes, 40), u64_at(bytes, 48), u32_at(bytes, 56));
-        zeros.then(|| Section { name: name.to_string(), offset, bytes: length, crc })
+        zeros.then(|| Section {
+            name: name.to_string(),
+            offset,
+            bytes: length,
+            crc,
+        })
     }
 }
 
 /// True for what may name a section: 1 to 40 lower-case letters, digits, `.`, `-` and `_`.
 pub(super) fn is_section_name(name: &str) -> bool {
-    let letter = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b".-_".contains(&byte);
+    let letter =
+        |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b".-_".contains(&byte);
     (1..=MAX_SECTION_NAME).contains(&name.len()) && name.bytes().all(letter)
 }
 
 /// The next offset at which a part of the file may begin; beyond 2^64 what no file has.
 pub(super) fn aligned(offset: u64) -> u64 {
-    offset.checked_next_multiple_of(ALIGNMENT as u64).unwrap_or(u64::MAX)
+    offset
+        .checked_next_multiple_of(ALIGNMENT as u64)
+        .unwrap_or(u64::MAX)
 }
 
 /// An error sentence unless `found` is `expected`.
 pub(super) fn expect(what: impl Display, found: u64, expected: u64) -> Result<(), String> {
-    if found == expected { Ok(()) } else { Err(format!("{what}: expected {expected}, found {found}")) }
+    if found == expected {
+        Ok(())
+    } else {
+        Err(format!("{what}: expected {expected}, found {found}"))
+    }
 }
 
 /// An error sentence unless `bytes` fit their checksum.
 pub(super) fn checksum(name: impl Display, bytes: &[u8], stored: u32) -> Result<(), String> {
     match crc32fast::hash(bytes) {
         computed if computed == stored => Ok(()),
-        computed => Err(format!("the checksum of the {name} is {stored:08x}, its bytes give {computed:08x}")),
+        computed => Err(format!(
+            "the checksum of the {name} is {stored:08x}, its bytes give {computed:08x}"
+        )),
     }
 }
 
 pub(super) fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes(bytes[at..at + 4].try_into().expect("the range is four bytes long"))
+    u32::from_le_bytes(
+        bytes[at..at + 4]
+            .try_into()
+            .expect("the range is four bytes long"),
+    )
 }
 
 pub(super) fn u64_at(bytes: &[u8], at: usize) -> u64 {
-    u64::from_le_bytes(bytes[at..at + 8].try_into().expect("the range is eight bytes long"))
+    u64::from_le_bytes(
+        bytes[at..at + 8]
+            .try_into()
+            .expect("the range is eight bytes long"),
+    )
 }
 
 /// The version of a file that begins with the magic.
@@ -243,7 +339,9 @@ mod tests {
 
     #[test]
     fn a_place_gives_its_feature_back() {
-        let edges = (0..1 << 12).chain((0..32).map(|bit| 1 << bit)).chain((0..1 << 12).map(|i| u32::MAX - i));
+        let edges = (0..1 << 12)
+            .chain((0..32).map(|bit| 1 << bit))
+            .chain((0..1 << 12).map(|i| u32::MAX - i));
         for x in edges.chain((0..100_000).map(|i: u32| i.wrapping_mul(0x9e37_79b9))) {
             assert_eq!(feature_at(place_of(x)), x);
             assert_eq!(place_of(feature_at(x)), x);
@@ -256,7 +354,10 @@ mod tests {
         let mut partitions = vec![0u32; PARTITIONS];
         let n = 100 * PARTITIONS as u32;
         (0..n).for_each(|feature| partitions[partition_of(feature)] += 1);
-        let chi_square: f64 = partitions.iter().map(|&found| (f64::from(found) - 100.0).powi(2) / 100.0).sum();
+        let chi_square: f64 = partitions
+            .iter()
+            .map(|&found| (f64::from(found) - 100.0).powi(2) / 100.0)
+            .sum();
         // Six standard deviations round the 4095 degrees of freedom.
         assert!((3550.0..4640.0).contains(&chi_square), "{chi_square}");
     }

@@ -19,21 +19,44 @@ impl Piece {
     ///
     /// # Panics
     /// When the parts do not fit each other; see [`super::Writer::piece`].
-    pub fn new(words: Vec<u32>, partition: usize, places: &[u32], counts: &[u8], locations: &[u32], cap: u8) -> Piece {
+    pub fn new(
+        words: Vec<u32>,
+        partition: usize,
+        places: &[u32],
+        counts: &[u8],
+        locations: &[u32],
+        cap: u8,
+    ) -> Piece {
         check(partition, places, counts, cap);
-        let mut piece = Piece { words, ..Piece::default() };
+        let mut piece = Piece {
+            words,
+            ..Piece::default()
+        };
         piece.words.clear();
         if places.is_empty() {
-            assert!(locations.is_empty(), "partition {partition} has locations and no features");
+            assert!(
+                locations.is_empty(),
+                "partition {partition} has locations and no features"
+            );
             return piece;
         }
         encode(places, counts, locations, &mut piece.words);
-        piece.windows = locations.iter().max().map_or(0, |&largest| u64::from(largest) + 1);
+        piece.windows = locations
+            .iter()
+            .max()
+            .map_or(0, |&largest| u64::from(largest) + 1);
         let bytes = size_of_val(&piece.words[..]);
         piece.seal();
-        // A partition has 2^20 places of at most 254 locations each, less than 2^28, and less than 2^31 bytes.
-        let [bytes, features, locations] = [bytes, places.len(), locations.len()].map(|length| length as u32);
-        piece.entry = Entry { bytes, features, locations, ..piece.entry };
+        // A partition has 2^20 places of at most 254 locations each, less than 2^28, and less than
+        // 2^31 bytes.
+        let [bytes, features, locations] =
+            [bytes, places.len(), locations.len()].map(|length| length as u32);
+        piece.entry = Entry {
+            bytes,
+            features,
+            locations,
+            ..piece.entry
+        };
         piece
     }
 
@@ -43,40 +66,73 @@ impl Piece {
         let checksums: Vec<u32> = blocks.map(crc32fast::hash).collect();
         let start = self.words.len();
         self.words.extend(checksums);
-        self.words.resize(self.words.len().next_multiple_of(ALIGNMENT / 4), 0);
+        self.words
+            .resize(self.words.len().next_multiple_of(ALIGNMENT / 4), 0);
         self.entry.crc = crc32fast::hash(bytemuck::cast_slice(&self.words[start..]));
     }
 }
 
 fn check(partition: usize, places: &[u32], counts: &[u8], cap: u8) {
-    assert_eq!(places.len(), counts.len(), "every feature of partition {partition} has a place and a count");
+    assert_eq!(
+        places.len(),
+        counts.len(),
+        "every feature of partition {partition} has a place and a count"
+    );
     let ends = [places.first(), places.last()];
     assert!(
-        ends.into_iter().flatten().all(|&place| (place >> PLACE_BITS) as usize == partition),
+        ends.into_iter()
+            .flatten()
+            .all(|&place| (place >> PLACE_BITS) as usize == partition),
         "the features belong to partition {partition}"
     );
     let (first, second) = (places, places.get(1..).unwrap_or_default());
     assert!(
-        first.iter().zip(second).fold(true, |ascend, (a, b)| ascend & (a < b)),
+        first
+            .iter()
+            .zip(second)
+            .fold(true, |ascend, (a, b)| ascend & (a < b)),
         "the places of partition {partition} ascend"
     );
-    let possible = counts.iter().fold(true, |possible, &count| possible & (count.wrapping_sub(1) < cap));
-    assert!(possible, "every feature of partition {partition} has 1 to {cap} locations");
+    let possible = counts.iter().fold(true, |possible, &count| {
+        possible & (count.wrapping_sub(1) < cap)
+    });
+    assert!(
+        possible,
+        "every feature of partition {partition} has 1 to {cap} locations"
+    );
 }
 
 fn encode(places: &[u32], counts: &[u8], locations: &[u32], words: &mut Vec<u32>) {
     let buckets = Buckets::of_features(places.len());
     let mut at = LINE_WORDS * buckets.len();
     // No partition takes more: a line for each bucket, and one for each that is full.
-    words.resize(at + LINE_WORDS * (places.len() / LANES) + locations.len(), 0);
-    let mut left = Features { places, counts, locations };
+    words.resize(
+        at + LINE_WORDS * (places.len() / LANES) + locations.len(),
+        0,
+    );
+    let mut left = Features {
+        places,
+        counts,
+        locations,
+    };
     for bucket in 0..buckets.len() {
-        let mut n = left.places.iter().take_while(|&&place| buckets.bucket(place) == bucket).count();
+        let mut n = left
+            .places
+            .iter()
+            .take_while(|&&place| buckets.bucket(place) == bucket)
+            .count();
         let mut line = LINE_WORDS * bucket;
         loop {
             let here = left.take(n.min(LANES));
             n -= here.places.len();
-            write_line(&mut words[line..line + LINE_WORDS], buckets, here.places, here.counts, at, n > 0);
+            write_line(
+                &mut words[line..line + LINE_WORDS],
+                buckets,
+                here.places,
+                here.counts,
+                at,
+                n > 0,
+            );
             if n > 0 {
                 line = at;
                 at += LINE_WORDS;
@@ -88,7 +144,10 @@ fn encode(places: &[u32], counts: &[u8], locations: &[u32], words: &mut Vec<u32>
             }
         }
     }
-    assert!(left.locations.is_empty(), "there are as many locations as the counts say");
+    assert!(
+        left.locations.is_empty(),
+        "there are as many locations as the counts say"
+    );
     words.truncate(at);
 }
 
@@ -104,8 +163,19 @@ impl<'a> Features<'a> {
     fn take(&mut self, n: usize) -> Features<'a> {
         let (places, counts) = (self.places.split_at(n), self.counts.split_at(n));
         let sum = counts.0.iter().map(|&count| usize::from(count)).sum();
-        let locations = self.locations.split_at_checked(sum).expect("there are as many locations as the counts say");
-        *self = Features { places: places.1, counts: counts.1, locations: locations.1 };
-        Features { places: places.0, counts: counts.0, locations: locations.0 }
+        let locations = self
+            .locations
+            .split_at_checked(sum)
+            .expect("there are as many locations as the counts say");
+        *self = Features {
+            places: places.1,
+            counts: counts.1,
+            locations: locations.1,
+        };
+        Features {
+            places: places.0,
+            counts: counts.0,
+            locations: locations.0,
+        }
     }
 }

@@ -8,7 +8,8 @@ use super::database::Database;
 use super::error::GydbError;
 use super::layout::place_of;
 
-/// Features that take each step of a look-up together: enough for a wait for memory to pass meanwhile.
+/// Features that take each step of a look-up together: enough for a wait for memory to pass
+/// meanwhile.
 const TOGETHER: usize = 8;
 /// The steps: ask for the lines, read them and ask for the locations, give these.
 const STEPS: usize = 3;
@@ -24,9 +25,11 @@ struct Group {
 }
 
 impl Database {
-    /// Looks features up and calls `each` for every one that is there, in order, with its index and its locations, ascending.
+    /// Looks features up and calls `each` for every one that is there, in order, with its index and
+    /// its locations, ascending.
     ///
-    /// The look-ups overlap: while some wait for memory, those behind them ask for theirs. Give some hundred features at a time.
+    /// The look-ups overlap: while some wait for memory, those behind them ask for theirs. Give
+    /// some hundred features at a time.
     ///
     /// # Errors
     /// [`GydbError::Corrupt`] when what had to be read does not fit its checksum.
@@ -44,16 +47,22 @@ impl Database {
             groups[turn % STEPS].ask(self, words, chunk);
             groups[(turn + 2) % STEPS].find(self, words)?;
             let first = turn.saturating_sub(2) * TOGETHER;
-            groups[(turn + 1) % STEPS].give(self, words, |at, locations| each(first + at, locations))?;
+            groups[(turn + 1) % STEPS]
+                .give(self, words, |at, locations| each(first + at, locations))?;
         }
         Ok(())
     }
 }
 
 impl Group {
-    const EMPTY: Group = Group { places: [0; TOGETHER], found: [const { 0..0 }; TOGETHER], len: 0 };
+    const EMPTY: Group = Group {
+        places: [0; TOGETHER],
+        found: [const { 0..0 }; TOGETHER],
+        len: 0,
+    };
 
-    /// Takes features and asks for their lines. Requests follow each other closely, so that the processor translates several addresses at a time.
+    /// Takes features and asks for their lines. Requests follow each other closely, so that the
+    /// processor translates several addresses at a time.
     #[inline(always)]
     fn ask(&mut self, database: &Database, words: &[u32], features: &[u32]) {
         self.len = features.len();
@@ -69,7 +78,9 @@ impl Group {
         for (found, &place) in self.found.iter_mut().zip(&self.places[..self.len]) {
             *found = database.find(words, place)?;
         }
-        self.found[..self.len].iter().for_each(|found| fetch_all(words, found));
+        self.found[..self.len]
+            .iter()
+            .for_each(|found| fetch_all(words, found));
         Ok(())
     }
 

@@ -12,27 +12,30 @@ use memmap2::Mmap;
 use super::database::{Database, in_memory_path};
 use super::error::GydbError;
 use super::layout::{
-    DIRECTORY_BYTES, Entry, HEADER_BYTES, Header, MAX_COUNT, PARTITIONS, Section, Summary, aligned, is_section_name,
+    DIRECTORY_BYTES, Entry, HEADER_BYTES, Header, MAX_COUNT, PARTITIONS, Section, Summary, aligned,
+    is_section_name,
 };
 use super::piece::Piece;
 use crate::map::anonymous;
 use crate::write_back::WriteBack;
 
-/// Bytes of finished partitions that may wait for an earlier one before their threads wait too, if nothing else is asked for.
+/// Bytes of finished partitions that may wait for an earlier one before their threads wait too, if
+/// nothing else is asked for.
 const WAITING_BYTES: usize = 64 << 20;
 /// Bytes written between two starts of write-back.
 const SYNC_BYTES: u64 = 8 << 20;
-/// The file is written in pieces that end where a large page of memory ends: then the system can keep it in such pages, and look-ups in a map of
-/// it have few addresses to translate.
+/// The file is written in pieces that end where a large page of memory ends: then the system can
+/// keep it in such pages, and look-ups in a map of it have few addresses to translate.
 const LARGE_PAGE: u64 = 2 << 20;
 /// Buffers kept for the next partitions; together they are a quarter of what may wait.
 const SPARE_BUFFERS: usize = 16;
 
 /// A database under construction.
 ///
-/// Threads hand over partitions with [`Writer::piece`]. The bytes are laid out in the order of the partitions whatever the
-/// order of the calls; a partition that comes early waits in memory. When too much waits, the calling thread waits as well, but never
-/// the one that brings the partition whose turn it is. So take partitions in ascending order (from a shared counter, say), write
+/// Threads hand over partitions with [`Writer::piece`]. The bytes are laid out in the order of the
+/// partitions whatever the order of the calls; a partition that comes early waits in memory. When
+/// too much waits, the calling thread waits as well, but never the one that brings the partition
+/// whose turn it is. So take partitions in ascending order (from a shared counter, say), write
 /// every one of them, and call [`Writer::abandon`] when a thread gives up.
 #[derive(Debug)]
 pub struct Writer {
@@ -49,7 +52,8 @@ pub struct Writer {
 /// Where the bytes go.
 #[derive(Debug)]
 enum Target {
-    /// The thread stands before the file: it must let go of it before a dropped writer lets go of the lock.
+    /// The thread stands before the file: it must let go of it before a dropped writer lets go of
+    /// the lock.
     File(Mutex<WriteBack>, OutputFile),
     /// Parts of the file by their offset.
     Memory(Mutex<BTreeMap<u64, Box<[u32]>>>),
@@ -57,7 +61,8 @@ enum Target {
 
 #[derive(Debug)]
 struct State {
-    /// Entries of the partitions that have a place, in order; the next partition is `entries.len()`.
+    /// Entries of the partitions that have a place, in order; the next partition is
+    /// `entries.len()`.
     entries: Vec<Entry>,
     /// Where the next partition begins.
     offset: u64,
@@ -73,14 +78,21 @@ struct State {
 }
 
 impl Writer {
-    /// Starts the database that will appear at `target`, of features with at most `cap` locations each.
+    /// Starts the database that will appear at `target`, of features with at most `cap` locations
+    /// each.
     ///
     /// # Panics
     /// When `cap` is not 1 to [`MAX_COUNT`].
     pub fn create(target: &Path, cap: u8) -> Result<Writer, GydbError> {
         let output = OutputFile::create(target)?;
-        let file = output.file().try_clone().map_err(|source| output.error(source))?;
-        Ok(Writer::start(Target::File(Mutex::new(WriteBack::start(file)), output), cap))
+        let file = output
+            .file()
+            .try_clone()
+            .map_err(|source| output.error(source))?;
+        Ok(Writer::start(
+            Target::File(Mutex::new(WriteBack::start(file)), output),
+            cap,
+        ))
     }
 
     /// Starts a database that stays in memory, for [`Writer::into_database`].
@@ -92,7 +104,10 @@ impl Writer {
     }
 
     fn start(target: Target, cap: u8) -> Writer {
-        assert!((1..=MAX_COUNT).contains(&cap), "a feature has 1 to {MAX_COUNT} locations");
+        assert!(
+            (1..=MAX_COUNT).contains(&cap),
+            "a feature has 1 to {MAX_COUNT} locations"
+        );
         let state = State {
             entries: Vec::with_capacity(PARTITIONS),
             offset: HEADER_BYTES as u64,
@@ -116,23 +131,38 @@ impl Writer {
         }
     }
 
-    /// Lets partitions that come early take about so many bytes; a quarter of it is kept for the buffers of the next besides.
+    /// Lets partitions that come early take about so many bytes; a quarter of it is kept for the
+    /// buffers of the next besides.
     pub fn waiting_within(mut self, bytes: usize) -> Writer {
         self.most_waiting = bytes;
         self
     }
 
-    /// Hands over a whole partition: the places of its features ([`super::place_of`]), strictly ascending; how many locations
-    /// each has, 1 to the cap; and the locations of the first feature, of the second and so on, strictly ascending
-    /// within a feature. Every partition must be written once, an empty one with empty slices.
+    /// Hands over a whole partition: the places of its features ([`super::place_of`]), strictly
+    /// ascending; how many locations each has, 1 to the cap; and the locations of the first
+    /// feature, of the second and so on, strictly ascending within a feature. Every partition must
+    /// be written once, an empty one with empty slices.
     ///
     /// # Errors
     /// When the file cannot be written, or when another thread called [`Writer::abandon`].
     ///
     /// # Panics
     /// When the parts do not fit each other, or the partition was written before.
-    pub fn piece(&self, partition: usize, places: &[u32], counts: &[u8], locations: &[u32]) -> Result<(), GydbError> {
-        let piece = Piece::new(self.spare_buffer(), partition, places, counts, locations, self.cap);
+    pub fn piece(
+        &self,
+        partition: usize,
+        places: &[u32],
+        counts: &[u8],
+        locations: &[u32],
+    ) -> Result<(), GydbError> {
+        let piece = Piece::new(
+            self.spare_buffer(),
+            partition,
+            places,
+            counts,
+            locations,
+            self.cap,
+        );
         if let Some((words, offset)) = self.place(partition, piece)? {
             self.write_at(&words, offset)?;
             self.lock().writing -= 1;
@@ -148,8 +178,14 @@ impl Writer {
     /// When the name is not 1 to 40 of `a-z`, `0-9`, `.`, `-` and `_`, or is taken.
     pub fn section(&self, name: &str, bytes: &[u8]) {
         assert!(is_section_name(name), "{name:?} can name a section");
-        let mut sections = self.sections.lock().expect("no thread panics while it holds the sections");
-        assert!(sections.insert(name.to_string(), bytes.to_vec()).is_none(), "section {name:?} is added once");
+        let mut sections = self
+            .sections
+            .lock()
+            .expect("no thread panics while it holds the sections");
+        assert!(
+            sections.insert(name.to_string(), bytes.to_vec()).is_none(),
+            "section {name:?} is added once"
+        );
     }
 
     /// Gives up: every thread that waits or comes later gets [`GydbError::Abandoned`].
@@ -183,7 +219,9 @@ impl Writer {
                 Database::open(&path)
             }
             Target::Memory(parts) => {
-                let parts = parts.into_inner().expect("no thread panics while it holds the memory");
+                let parts = parts
+                    .into_inner()
+                    .expect("no thread panics while it holds the memory");
                 let bytes = header.summary.bytes;
                 let map = joined(parts, bytes);
                 Database::in_memory(map.map_err(|source| GydbError::Memory {
@@ -196,32 +234,49 @@ impl Writer {
     }
 
     fn spare_buffer(&self) -> Vec<u32> {
-        self.spare.lock().expect("no thread panics while it holds the buffers").pop().unwrap_or_default()
+        self.spare
+            .lock()
+            .expect("no thread panics while it holds the buffers")
+            .pop()
+            .unwrap_or_default()
     }
 
     fn recycle(&self, words: Vec<u32>) {
-        let mut spare = self.spare.lock().expect("no thread panics while it holds the buffers");
+        let mut spare = self
+            .spare
+            .lock()
+            .expect("no thread panics while it holds the buffers");
         let kept: usize = spare.iter().map(|words| 4 * words.capacity()).sum();
         if spare.len() < SPARE_BUFFERS && kept + 4 * words.capacity() <= self.most_waiting / 4 {
             spare.push(words);
         }
     }
 
-    /// Gives partitions their places, from the next one on as far as they are there; returns words to write, and their offset.
+    /// Gives partitions their places, from the next one on as far as they are there; returns words
+    /// to write, and their offset.
     fn place(&self, partition: usize, piece: Piece) -> Result<Option<(Vec<u32>, u64)>, GydbError> {
         let mut state = self.lock();
         let bytes = 4 * piece.words.capacity();
         let most = self.most_waiting.saturating_sub(LARGE_PAGE as usize);
         let is_new = partition < PARTITIONS && partition >= state.entries.len();
         assert!(is_new, "partition {partition} is written once");
-        while !state.abandoned && partition != state.entries.len() && state.waiting_bytes + bytes > most {
-            state = self.turn.wait(state).expect("no thread panics while it holds the state");
+        while !state.abandoned
+            && partition != state.entries.len()
+            && state.waiting_bytes + bytes > most
+        {
+            state = self
+                .turn
+                .wait(state)
+                .expect("no thread panics while it holds the state");
         }
         if state.abandoned {
             return Err(GydbError::Abandoned { path: self.path() });
         }
         state.waiting_bytes += bytes;
-        assert!(state.waiting.insert(partition, piece).is_none(), "partition {partition} is written once");
+        assert!(
+            state.waiting.insert(partition, piece).is_none(),
+            "partition {partition} is written once"
+        );
         let first = state.entries.len();
         while let Some(words) = state.place_next() {
             self.recycle(words);
@@ -239,11 +294,15 @@ impl Writer {
         }
         match &self.target {
             Target::File(_, output) => {
-                let written = output.file().write_all_at(bytemuck::cast_slice(words), offset);
+                let written = output
+                    .file()
+                    .write_all_at(bytemuck::cast_slice(words), offset);
                 written.map_err(|source| GydbError::Write(output.error(source)))
             }
             Target::Memory(parts) => {
-                let mut parts = parts.lock().expect("no thread panics while it holds the memory");
+                let mut parts = parts
+                    .lock()
+                    .expect("no thread panics while it holds the memory");
                 parts.insert(offset, words.into());
                 Ok(())
             }
@@ -252,12 +311,17 @@ impl Writer {
 
     /// Starts write-back when enough has been written since the last time.
     fn write_back(&self) {
-        let Target::File(write_back, _) = &self.target else { return };
+        let Target::File(write_back, _) = &self.target else {
+            return;
+        };
         let mut state = self.lock();
         if state.offset - state.synced >= SYNC_BYTES {
             state.synced = state.offset;
             drop(state);
-            write_back.lock().expect("no thread panics while it holds the write-back").request();
+            write_back
+                .lock()
+                .expect("no thread panics while it holds the write-back")
+                .request();
         }
     }
 
@@ -267,22 +331,40 @@ impl Writer {
         let written = state.entries.len() == PARTITIONS && state.writing == 0;
         assert!(written, "every partition is written before the end");
         self.write_at(&state.tail, state.tail_offset())?;
-        let sections = self.sections.lock().expect("no thread panics while it holds the sections");
+        let sections = self
+            .sections
+            .lock()
+            .expect("no thread panics while it holds the sections");
         let mut offset = state.offset;
         let mut table = Vec::new();
         for (name, bytes) in sections.iter() {
-            let section =
-                Section { name: name.clone(), offset, bytes: bytes.len() as u64, crc: crc32fast::hash(bytes) };
+            let section = Section {
+                name: name.clone(),
+                offset,
+                bytes: bytes.len() as u64,
+                crc: crc32fast::hash(bytes),
+            };
             self.write_bytes(bytes, offset)?;
             offset = section.end();
             section.encode(&mut table);
         }
         let mut directory = Vec::with_capacity(DIRECTORY_BYTES + table.len());
-        state.entries.iter().for_each(|entry| entry.encode(&mut directory));
+        state
+            .entries
+            .iter()
+            .for_each(|entry| entry.encode(&mut directory));
         let header = Header {
             summary: Summary {
-                features: state.entries.iter().map(|entry| u64::from(entry.features)).sum(),
-                locations: state.entries.iter().map(|entry| u64::from(entry.locations)).sum(),
+                features: state
+                    .entries
+                    .iter()
+                    .map(|entry| u64::from(entry.features))
+                    .sum(),
+                locations: state
+                    .entries
+                    .iter()
+                    .map(|entry| u64::from(entry.locations))
+                    .sum(),
                 windows: state.windows,
                 cap: self.cap,
                 bytes: offset + (directory.len() + table.len()) as u64,
@@ -296,7 +378,10 @@ impl Writer {
         directory.extend(table);
         self.write_bytes(&directory, offset)?;
         if let Target::File(write_back, output) = &self.target {
-            let joined = write_back.lock().expect("no thread panics while it holds the write-back").join();
+            let joined = write_back
+                .lock()
+                .expect("no thread panics while it holds the write-back")
+                .join();
             joined.map_err(|source| output.error(source))?;
         }
         self.write_bytes(&header.encode(), 0)?;
@@ -318,7 +403,9 @@ impl Writer {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().expect("no thread panics while it holds the state")
+        self.state
+            .lock()
+            .expect("no thread panics while it holds the state")
     }
 }
 
@@ -333,10 +420,14 @@ fn joined(parts: BTreeMap<u64, Box<[u32]>>, bytes: u64) -> io::Result<Mmap> {
 }
 
 impl State {
-    /// Gives the next partition its place, if it is there; its buffer, which is not needed any more.
+    /// Gives the next partition its place, if it is there; its buffer, which is not needed any
+    /// more.
     fn place_next(&mut self) -> Option<Vec<u32>> {
         let piece = self.waiting.remove(&self.entries.len())?;
-        let entry = Entry { offset: self.offset, ..piece.entry };
+        let entry = Entry {
+            offset: self.offset,
+            ..piece.entry
+        };
         self.offset = entry.end();
         self.entries.push(entry);
         self.tail.extend_from_slice(&piece.words);
@@ -349,7 +440,8 @@ impl State {
         self.offset - size_of_val(&self.tail[..]) as u64
     }
 
-    /// Takes the words up to where the last large page begins, and their offset; the tail goes on in a buffer from `spare`.
+    /// Takes the words up to where the last large page begins, and their offset; the tail goes on
+    /// in a buffer from `spare`.
     fn take_large_pages(&mut self, spare: impl FnOnce() -> Vec<u32>) -> Option<(Vec<u32>, u64)> {
         let start = self.tail_offset();
         let end = self.offset - self.offset % LARGE_PAGE;

@@ -18,7 +18,12 @@ impl<'a> BinView<'a> {
         let (counts, overflow) = rest.split_at_checked(kmers.checked_next_multiple_of(8)?)?;
         let keys = bytemuck::try_cast_slice(keys).ok()?;
         let overflow = bytemuck::try_cast_slice(overflow).ok()?;
-        Some(BinView { words, keys, counts: &counts[..kmers], overflow })
+        Some(BinView {
+            words,
+            keys,
+            counts: &counts[..kmers],
+            overflow,
+        })
     }
 
     /// Number of k-mers.
@@ -41,7 +46,10 @@ impl<'a> BinView<'a> {
     /// # Panics
     /// When `W` is not the number of words of the database's shape.
     pub fn rows<const W: usize>(&self) -> &'a [[u64; W]] {
-        assert_eq!(W, self.words, "rows are as wide as the keys of the database");
+        assert_eq!(
+            W, self.words,
+            "rows are as wide as the keys of the database"
+        );
         self.keys.as_chunks().0
     }
 
@@ -85,8 +93,12 @@ impl<'a> BinView<'a> {
     pub fn count(&self, index: usize) -> u32 {
         match self.counts[index] {
             OVERFLOW => {
-                let at = self.overflow.partition_point(|pair| (pair[0] as usize) < index);
-                self.overflow.get(at).map_or(u32::from(OVERFLOW), |pair| pair[1])
+                let at = self
+                    .overflow
+                    .partition_point(|pair| (pair[0] as usize) < index);
+                self.overflow
+                    .get(at)
+                    .map_or(u32::from(OVERFLOW), |pair| pair[1])
             }
             byte => u32::from(byte),
         }
@@ -103,8 +115,9 @@ impl<'a> BinView<'a> {
         rows[low..high].binary_search(key).ok().map(|at| low + at)
     }
 
-    /// Reads where [`BinView::find`] and [`BinView::count`] will read for this key, to have it in the cache by then. Touch many keys, then find
-    /// them: their waits for memory overlap. The value means nothing; `black_box` it.
+    /// Reads where [`BinView::find`] and [`BinView::count`] will read for this key, to have it in
+    /// the cache by then. Touch many keys, then find them: their waits for memory overlap. The
+    /// value means nothing; `black_box` it.
     ///
     /// # Panics
     /// When `W` is not the number of words of the database's shape.
@@ -112,7 +125,9 @@ impl<'a> BinView<'a> {
     pub fn touch<const W: usize>(&self, key: &[u64; W]) -> u64 {
         let rows = self.rows::<W>();
         let near = ((u128::from(key[0]) * rows.len() as u128) >> 64) as usize;
-        rows.get(near).zip(self.counts.get(near)).map_or(0, |(row, &count)| row[0] ^ u64::from(count))
+        rows.get(near)
+            .zip(self.counts.get(near))
+            .map_or(0, |(row, &count)| row[0] ^ u64::from(count))
     }
 
     /// Checks what the checksum does not: order of keys and overflow list against the count bytes.
@@ -121,30 +136,49 @@ impl<'a> BinView<'a> {
         if let Some(at) = rows.clone().zip(rows.skip(1)).position(|(a, b)| a >= b) {
             return Err(format!("key {} is not above the key before it", at + 2));
         }
-        let marked = self.counts.iter().enumerate().filter(|&(_, &byte)| byte == OVERFLOW).map(|(at, _)| at);
+        let marked = self
+            .counts
+            .iter()
+            .enumerate()
+            .filter(|&(_, &byte)| byte == OVERFLOW)
+            .map(|(at, _)| at);
         if !marked.eq(self.overflow.iter().map(|pair| pair[0] as usize)) {
             return Err("the overflow list does not fit the count bytes".to_string());
         }
-        let small = self.overflow.iter().any(|pair| pair[1] < u32::from(OVERFLOW));
-        if small || self.counts.contains(&0) { Err("a count is out of range".to_string()) } else { Ok(()) }
+        let small = self
+            .overflow
+            .iter()
+            .any(|pair| pair[1] < u32::from(OVERFLOW));
+        if small || self.counts.contains(&0) {
+            Err("a count is out of range".to_string())
+        } else {
+            Ok(())
+        }
     }
 }
 
-/// Where a uniform distribution expects `key`: first from the whole range, which is off by about the square root of the
-/// length, then from the row found there, which is off by about the square root of that.
+/// Where a uniform distribution expects `key`: first from the whole range, which is off by about
+/// the square root of the length, then from the row found there, which is off by about the square
+/// root of that.
 #[inline(always)]
 fn expected_row<const W: usize>(rows: &[[u64; W]], key: &[u64; W]) -> Option<usize> {
     let rows_within = |distance: u64| ((u128::from(distance) * rows.len() as u128) >> 64) as usize;
     let near = rows_within(key[0]);
     let found = rows.get(near)?[0];
     let off = rows_within(key[0].abs_diff(found));
-    Some(if found < key[0] { (near + off).min(rows.len() - 1) } else { near.saturating_sub(off) })
+    Some(if found < key[0] {
+        (near + off).min(rows.len() - 1)
+    } else {
+        near.saturating_sub(off)
+    })
 }
 
 /// A range of rows that holds `key` if any does: from the expected row on in doubling steps.
 #[inline]
 fn bracket<const W: usize>(rows: &[[u64; W]], key: &[u64; W]) -> (usize, usize) {
-    let Some(guess) = expected_row(rows, key) else { return (0, 0) };
+    let Some(guess) = expected_row(rows, key) else {
+        return (0, 0);
+    };
     let mut step = 4;
     if rows[guess] < *key {
         let mut low = guess + 1;

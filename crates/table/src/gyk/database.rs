@@ -10,7 +10,8 @@ use memmap2::Mmap;
 use super::bin::BinView;
 use super::error::GykError;
 use super::layout::{
-    BinEntry, DIRECTORY_BYTES, ENTRY_BYTES, HEADER_BYTES, Header, MAGIC, Metadata, VERSION, expect, version,
+    BinEntry, DIRECTORY_BYTES, ENTRY_BYTES, HEADER_BYTES, Header, MAGIC, Metadata, VERSION, expect,
+    version,
 };
 use crate::map::map;
 
@@ -27,20 +28,34 @@ pub struct Database {
 }
 
 impl Database {
-    /// Opens a database and checks all of it but the bins: magic, version, lengths, header, directory, metadata.
+    /// Opens a database and checks all of it but the bins: magic, version, lengths, header,
+    /// directory, metadata.
     pub fn open(path: &Path) -> Result<Database, GykError> {
-        let fail = |source| GykError::Open { path: path.to_path_buf(), source };
+        let fail = |source| GykError::Open {
+            path: path.to_path_buf(),
+            source,
+        };
         let file = File::open(path).map_err(fail)?;
         if file.metadata().map_err(fail)?.is_dir() {
             return Err(fail(std::io::Error::other("it is a directory")));
         }
         let map = map(&file).map_err(fail)?;
         let header = header(path, &map)?;
-        let corrupt = |what| GykError::Corrupt { path: path.to_path_buf(), what };
+        let corrupt = |what| GykError::Corrupt {
+            path: path.to_path_buf(),
+            what,
+        };
         let entries = directory(&header, &map).map_err(corrupt)?;
         let metadata = metadata(&header, &map).map_err(corrupt)?;
         let sound = (0..BINS).map(|_| AtomicBool::new(false)).collect();
-        Ok(Database { path: path.to_path_buf(), map, header, entries, metadata, sound })
+        Ok(Database {
+            path: path.to_path_buf(),
+            map,
+            header,
+            entries,
+            metadata,
+            sound,
+        })
     }
 
     /// The file.
@@ -71,18 +86,24 @@ impl Database {
         self.entries[bin].kmers as usize
     }
 
-    /// One bin, whatever its checksum: nonsense when the file was damaged, but no panic. See [`Database::sound_bin`].
+    /// One bin, whatever its checksum: nonsense when the file was damaged, but no panic. See
+    /// [`Database::sound_bin`].
     ///
     /// # Panics
     /// When `bin` is not below [`BINS`].
     #[inline]
     pub fn bin(&self, bin: usize) -> BinView<'_> {
         let entry = &self.entries[bin];
-        BinView::new(self.bin_bytes(entry), self.header.shape.words(), entry.kmers as usize)
-            .expect("the directory was checked when the database was opened, and maps are aligned")
+        BinView::new(
+            self.bin_bytes(entry),
+            self.header.shape.words(),
+            entry.kmers as usize,
+        )
+        .expect("the directory was checked when the database was opened, and maps are aligned")
     }
 
-    /// One bin whose bytes fit their checksum. That is found out when the bin is first asked for; later it costs next to nothing.
+    /// One bin whose bytes fit their checksum. That is found out when the bin is first asked for;
+    /// later it costs next to nothing.
     ///
     /// # Errors
     /// [`GykError::Corrupt`] when they do not.
@@ -91,7 +112,8 @@ impl Database {
     /// When `bin` is not below [`BINS`].
     #[inline]
     pub fn sound_bin(&self, bin: usize) -> Result<BinView<'_>, GykError> {
-        // Threads that meet here check twice and find the same; the file's bytes are nobody's to publish.
+        // Threads that meet here check twice and find the same; the file's bytes are nobody's to
+        // publish.
         if !self.sound[bin].load(Relaxed) {
             self.check_bin(bin)?;
         }
@@ -100,7 +122,8 @@ impl Database {
 
     #[cold]
     fn check_bin(&self, bin: usize) -> Result<(), GykError> {
-        self.check_crc(bin).map_err(|what| self.corrupt(format!("bin {bin}: {what}")))?;
+        self.check_crc(bin)
+            .map_err(|what| self.corrupt(format!("bin {bin}: {what}")))?;
         self.sound[bin].store(true, Relaxed);
         Ok(())
     }
@@ -109,17 +132,22 @@ impl Database {
         let entry = &self.entries[bin];
         match crc32fast::hash(self.bin_bytes(entry)) {
             crc if crc == entry.crc => Ok(()),
-            crc => Err(format!("its checksum is {:08x}, its bytes give {crc:08x}", entry.crc)),
+            crc => Err(format!(
+                "its checksum is {:08x}, its bytes give {crc:08x}",
+                entry.crc
+            )),
         }
     }
 
     fn bin_bytes(&self, entry: &BinEntry) -> &[u8] {
-        let end = entry.end(self.header.shape.words()).expect("the directory was checked");
+        let end = entry
+            .end(self.header.shape.words())
+            .expect("the directory was checked");
         &self.map[entry.offset as usize..end as usize]
     }
 
-    /// The count of a k-mer in the form that the shape counts (see [`Kmer::form`]), or `None` where the database
-    /// has it not.
+    /// The count of a k-mer in the form that the shape counts (see [`Kmer::form`]), or `None` where
+    /// the database has it not.
     ///
     /// # Errors
     /// [`GykError::Corrupt`] when its bin does not fit its checksum (see [`Database::sound_bin`]).
@@ -132,22 +160,41 @@ impl Database {
         Ok(bin.find(&Key::from(kmer).0).map(|at| bin.count(at)))
     }
 
-    /// Checks every bin: its checksum, the order of its keys, that they belong to it, and the totals of the header.
+    /// Checks every bin: its checksum, the order of its keys, that they belong to it, and the
+    /// totals of the header.
     pub fn verify(&self) -> Result<(), GykError> {
-        let mut sum = Header { distinct: 0, total: 0, unique: 0, largest: 0, ..self.header };
+        let mut sum = Header {
+            distinct: 0,
+            total: 0,
+            unique: 0,
+            largest: 0,
+            ..self.header
+        };
         for bin in 0..BINS {
-            self.verify_bin(bin, &mut sum).map_err(|what| self.corrupt(format!("bin {bin}: {what}")))?;
+            self.verify_bin(bin, &mut sum)
+                .map_err(|what| self.corrupt(format!("bin {bin}: {what}")))?;
         }
         let found = [sum.distinct, sum.total, sum.unique, u64::from(sum.largest)];
         let header = &self.header;
-        let expected = [header.distinct, header.total, header.unique, u64::from(header.largest)];
-        for (name, (found, expected)) in
-            ["k-mers", "total", "unique", "largest count"].into_iter().zip(found.into_iter().zip(expected))
+        let expected = [
+            header.distinct,
+            header.total,
+            header.unique,
+            u64::from(header.largest),
+        ];
+        for (name, (found, expected)) in ["k-mers", "total", "unique", "largest count"]
+            .into_iter()
+            .zip(found.into_iter().zip(expected))
         {
             expect(name, found, expected).map_err(|what| self.corrupt(what))?;
         }
         let saturated = self.header.largest == u32::MAX;
-        expect("saturated", u64::from(self.header.saturated), u64::from(saturated)).map_err(|what| self.corrupt(what))
+        expect(
+            "saturated",
+            u64::from(self.header.saturated),
+            u64::from(saturated),
+        )
+        .map_err(|what| self.corrupt(what))
     }
 
     /// Checks one bin and adds it to the totals.
@@ -168,7 +215,8 @@ impl Database {
         Ok(())
     }
 
-    /// The first key of a bin that is no k-mer of the shape in its counted form, or one of another bin.
+    /// The first key of a bin that is no k-mer of the shape in its counted form, or one of another
+    /// bin.
     fn stray<const W: usize>(&self, bin: usize, view: &BinView) -> Option<usize> {
         let shape = self.header.shape;
         view.rows::<W>().iter().position(|&row| {
@@ -178,7 +226,10 @@ impl Database {
     }
 
     fn corrupt(&self, what: String) -> GykError {
-        GykError::Corrupt { path: self.path.clone(), what }
+        GykError::Corrupt {
+            path: self.path.clone(),
+            what,
+        }
     }
 }
 
@@ -190,15 +241,29 @@ fn header(path: &Path, bytes: &[u8]) -> Result<Header, GykError> {
         return Err(GykError::NotGyk { path: path() });
     }
     if bytes.len() < HEADER_BYTES {
-        return Err(GykError::Length { path: path(), expected: HEADER_BYTES as u64, found });
+        return Err(GykError::Length {
+            path: path(),
+            expected: HEADER_BYTES as u64,
+            found,
+        });
     }
     match version(bytes) {
         VERSION => {}
-        found => return Err(GykError::Version { path: path(), found }),
+        found => {
+            return Err(GykError::Version {
+                path: path(),
+                found,
+            });
+        }
     }
-    let header = Header::decode(&bytes[..HEADER_BYTES]).map_err(|what| GykError::Corrupt { path: path(), what })?;
+    let header = Header::decode(&bytes[..HEADER_BYTES])
+        .map_err(|what| GykError::Corrupt { path: path(), what })?;
     if header.file_bytes != found {
-        return Err(GykError::Length { path: path(), expected: header.file_bytes, found });
+        return Err(GykError::Length {
+            path: path(),
+            expected: header.file_bytes,
+            found,
+        });
     }
     Ok(header)
 }
@@ -207,13 +272,19 @@ fn header(path: &Path, bytes: &[u8]) -> Result<Header, GykError> {
 fn directory(header: &Header, bytes: &[u8]) -> Result<Vec<BinEntry>, String> {
     let section = section(bytes, header.directory, DIRECTORY_BYTES as u64, "directory")?;
     checksum("directory", section, header.directory_crc)?;
-    let entries: Option<Vec<_>> = section.chunks_exact(ENTRY_BYTES).map(BinEntry::decode).collect();
+    let entries: Option<Vec<_>> = section
+        .chunks_exact(ENTRY_BYTES)
+        .map(BinEntry::decode)
+        .collect();
     let entries = entries.ok_or("a reserved field of the directory is not zero")?;
     let (mut end, mut kmers) = (HEADER_BYTES as u64, 0u64);
     for (bin, entry) in entries.iter().enumerate() {
         expect(&format!("offset of bin {bin}"), entry.offset, end)?;
         let limit = |end: &u64| *end <= header.directory && entry.overflows <= entry.kmers;
-        end = entry.end(header.shape.words()).filter(limit).ok_or(format!("bin {bin} is longer than the file"))?;
+        end = entry
+            .end(header.shape.words())
+            .filter(limit)
+            .ok_or(format!("bin {bin} is longer than the file"))?;
         kmers += entry.kmers;
     }
     expect("end of the bins", end, header.directory)?;
@@ -222,22 +293,34 @@ fn directory(header: &Header, bytes: &[u8]) -> Result<Vec<BinEntry>, String> {
 }
 
 fn metadata(header: &Header, bytes: &[u8]) -> Result<Metadata, String> {
-    expect("offset of the metadata", header.metadata, header.directory + DIRECTORY_BYTES as u64)?;
+    expect(
+        "offset of the metadata",
+        header.metadata,
+        header.directory + DIRECTORY_BYTES as u64,
+    )?;
     let section = section(bytes, header.metadata, header.metadata_bytes, "metadata")?;
     checksum("metadata", section, header.metadata_crc)?;
     let end = (header.metadata + header.metadata_bytes).next_multiple_of(8);
     expect("end of the metadata", end, header.file_bytes)?;
     // The file has the length that it should have, so these are the last bytes.
-    if bytes[(header.metadata + header.metadata_bytes) as usize..].iter().any(|&byte| byte != 0) {
+    if bytes[(header.metadata + header.metadata_bytes) as usize..]
+        .iter()
+        .any(|&byte| byte != 0)
+    {
         return Err("the bytes behind the metadata are not zero".to_string());
     }
-    serde_json::from_slice(section).map_err(|error| format!("its metadata is not what it should be: {error}"))
+    serde_json::from_slice(section)
+        .map_err(|error| format!("its metadata is not what it should be: {error}"))
 }
 
 fn section<'a>(bytes: &'a [u8], offset: u64, length: u64, name: &str) -> Result<&'a [u8], String> {
     let start = usize::try_from(offset).ok();
-    let end = offset.checked_add(length).and_then(|end| usize::try_from(end).ok());
-    let section = start.zip(end).and_then(|(start, end)| bytes.get(start..end));
+    let end = offset
+        .checked_add(length)
+        .and_then(|end| usize::try_from(end).ok());
+    let section = start
+        .zip(end)
+        .and_then(|(start, end)| bytes.get(start..end));
     section.ok_or_else(|| format!("the {name} lies outside the file"))
 }
 
@@ -246,5 +329,7 @@ fn checksum(name: &str, bytes: &[u8], stored: u32) -> Result<(), String> {
     if computed == stored {
         return Ok(());
     }
-    Err(format!("the checksum of the {name} is {stored:08x}, its bytes give {computed:08x}"))
+    Err(format!(
+        "the checksum of the {name} is {stored:08x}, its bytes give {computed:08x}"
+    ))
 }

@@ -1,4 +1,5 @@
-//! Where finished bins go: into the file, or aside until it is known how much of other processes stands before them.
+//! Where finished bins go: into the file, or aside until it is known how much of other processes
+//! stands before them.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -24,7 +25,8 @@ const NAME: &str = "finished";
 pub(super) enum Destination {
     /// The file, each bin at its place in it.
     File {
-        /// Before the output: its thread must let go of the file before a dropped writer lets go of the lock.
+        /// Before the output: its thread must let go of the file before a dropped writer lets go of
+        /// the lock.
         write_back: Mutex<WriteBack>,
         output: OutputFile,
     },
@@ -34,8 +36,14 @@ pub(super) enum Destination {
 
 impl Destination {
     pub(super) fn file(output: OutputFile) -> Result<Destination, GykError> {
-        let file = output.file().try_clone().map_err(|source| output.error(source))?;
-        Ok(Destination::File { write_back: Mutex::new(WriteBack::start(file)), output })
+        let file = output
+            .file()
+            .try_clone()
+            .map_err(|source| output.error(source))?;
+        Ok(Destination::File {
+            write_back: Mutex::new(WriteBack::start(file)),
+            output,
+        })
     }
 
     /// The offset of the first bin.
@@ -56,16 +64,21 @@ impl Destination {
 
     /// Wraps an error of the system with the name of the target.
     pub(super) fn error(&self, source: io::Error) -> GykError {
-        GykError::Write(OutputError { path: self.target().to_path_buf(), source })
+        GykError::Write(OutputError {
+            path: self.target().to_path_buf(),
+            source,
+        })
     }
 
     /// What an earlier run finished of the bins, if it finished any.
     pub(super) fn earlier(&self, finished: &[BinEntry]) -> Result<Option<File>, GykError> {
         match self {
             _ if finished.is_empty() => Ok(None),
-            Destination::File { output, .. } => {
-                output.file().try_clone().map(Some).map_err(|source| self.error(source))
-            }
+            Destination::File { output, .. } => output
+                .file()
+                .try_clone()
+                .map(Some)
+                .map_err(|source| self.error(source)),
             Destination::Aside(_) => Ok(None),
         }
     }
@@ -82,7 +95,8 @@ impl Destination {
     pub(super) fn write(&self, body: Body, offset: u64) -> Result<Option<Vec<u8>>, GykError> {
         match self {
             Destination::File { output, .. } => {
-                body.write_at(output.file(), offset).map_err(|source| self.error(source))?;
+                body.write_at(output.file(), offset)
+                    .map_err(|source| self.error(source))?;
                 Ok(Some(body.bytes))
             }
             Destination::Aside(aside) => aside.write(body, offset),
@@ -103,7 +117,10 @@ impl Destination {
             Destination::File { write_back, .. } => write_back,
             Destination::Aside(aside) => &aside.shared().write_back,
         };
-        write_back.lock().expect("no thread panics while it holds the write-back").request();
+        write_back
+            .lock()
+            .expect("no thread panics while it holds the write-back")
+            .request();
     }
 
     pub(super) fn keep_partial(&mut self) {
@@ -124,15 +141,24 @@ impl Destination {
     pub(super) fn into_output(self) -> (OutputFile, WriteBack) {
         let (output, write_back) = match self {
             Destination::File { output, write_back } => (Some(output), Some(write_back)),
-            Destination::Aside(Aside { output, shared, .. }) => (output, shared.into_inner().map(|it| it.write_back)),
+            Destination::Aside(Aside { output, shared, .. }) => {
+                (output, shared.into_inner().map(|it| it.write_back))
+            }
         };
-        let (output, write_back) = output.zip(write_back).expect("rank 0 created the file and ends it");
-        (output, write_back.into_inner().expect("no thread panics while it holds the write-back"))
+        let (output, write_back) = output
+            .zip(write_back)
+            .expect("rank 0 created the file and ends it");
+        (
+            output,
+            write_back
+                .into_inner()
+                .expect("no thread panics while it holds the write-back"),
+        )
     }
 }
 
-/// Bins of one process among several, which does not know yet where they stand in the file. They wait in memory, and in a file when that
-/// is full.
+/// Bins of one process among several, which does not know yet where they stand in the file. They
+/// wait in memory, and in a file when that is full.
 #[derive(Debug)]
 pub(super) struct Aside {
     /// Once it is open. Before the output, as in [`Destination::File`].
@@ -166,21 +192,49 @@ struct Held {
 
 impl Aside {
     /// For the process that created the file.
-    pub(super) fn of_first(output: OutputFile, folder: Arc<SpillFolder>, memory: usize) -> Result<Aside, GykError> {
-        let shared = output.file().try_clone().and_then(Shared::of).map_err(|source| output.error(source))?;
+    pub(super) fn of_first(
+        output: OutputFile,
+        folder: Arc<SpillFolder>,
+        memory: usize,
+    ) -> Result<Aside, GykError> {
+        let shared = output
+            .file()
+            .try_clone()
+            .and_then(Shared::of)
+            .map_err(|source| output.error(source))?;
         let aside = Aside::of_other(output.target(), 0, folder, memory);
-        Ok(Aside { shared: OnceLock::from(shared), output: Some(output), ..aside })
+        Ok(Aside {
+            shared: OnceLock::from(shared),
+            output: Some(output),
+            ..aside
+        })
     }
 
     /// For another, which is to open it.
-    pub(super) fn of_other(target: &Path, token: u64, folder: Arc<SpillFolder>, memory: usize) -> Aside {
+    pub(super) fn of_other(
+        target: &Path,
+        token: u64,
+        folder: Arc<SpillFolder>,
+        memory: usize,
+    ) -> Aside {
         let target = target.to_path_buf();
-        Aside { shared: OnceLock::new(), output: None, target, token, folder, memory, held: Mutex::default() }
+        Aside {
+            shared: OnceLock::new(),
+            output: None,
+            target,
+            token,
+            folder,
+            memory,
+            held: Mutex::default(),
+        }
     }
 
     fn open(&self) -> Result<(), GykError> {
         if self.shared.get().is_none() {
-            let fail = |source| OutputError { path: self.target.clone(), source };
+            let fail = |source| OutputError {
+                path: self.target.clone(),
+                source,
+            };
             let shared = Shared::of(OutputFile::join(&self.target, self.token)?).map_err(fail)?;
             self.shared.get_or_init(|| shared);
         }
@@ -188,11 +242,15 @@ impl Aside {
     }
 
     fn shared(&self) -> &Shared {
-        self.shared.get().expect("the file is open where bins have their places")
+        self.shared
+            .get()
+            .expect("the file is open where bins have their places")
     }
 
     fn lock(&self) -> MutexGuard<'_, Held> {
-        self.held.lock().expect("no thread panics while it holds the bins")
+        self.held
+            .lock()
+            .expect("no thread panics while it holds the bins")
     }
 
     fn write(&self, body: Body, offset: u64) -> Result<Option<Vec<u8>>, GykError> {
@@ -200,10 +258,13 @@ impl Aside {
         if body.length() == 0 {
             return Ok(Some(body.bytes));
         }
-        let Some(body) = self.hold(body, offset) else { return Ok(None) };
+        let Some(body) = self.hold(body, offset) else {
+            return Ok(None);
+        };
         let file = self.spill_file()?;
         self.folder.allow(body.length())?;
-        body.write_at(&file, offset).map_err(|source| self.folder.error(source))?;
+        body.write_at(&file, offset)
+            .map_err(|source| self.folder.error(source))?;
         Ok(Some(body.bytes))
     }
 
@@ -224,7 +285,8 @@ impl Aside {
             return Ok(Arc::clone(file));
         }
         let file = Arc::new(self.folder.open(NAME)?);
-        file.set_len(0).map_err(|source| self.folder.error(source))?;
+        file.set_len(0)
+            .map_err(|source| self.folder.error(source))?;
         Ok(Arc::clone(held.file.insert(file)))
     }
 
@@ -233,7 +295,8 @@ impl Aside {
         if range.is_empty() {
             return Ok(None);
         }
-        let _write = info_span!(target: "gyrase::trace", "write", bytes = range.end - range.start).entered();
+        let _write =
+            info_span!(target: "gyrase::trace", "write", bytes = range.end - range.start).entered();
         let mut held = self.lock();
         if let Some(bytes) = held.bins.remove(&range.start) {
             held.bytes -= bytes.capacity();
@@ -241,7 +304,10 @@ impl Aside {
             self.shared().file.write_all_at(&bytes, place)?;
             return Ok(Some(bytes));
         }
-        let file = held.file.clone().expect("a bin is in memory or in the file");
+        let file = held
+            .file
+            .clone()
+            .expect("a bin is in memory or in the file");
         drop(held);
         let mut at = place;
         read_through(&file, range, |bytes| {
@@ -254,7 +320,10 @@ impl Aside {
 
     fn sync(&self) -> io::Result<()> {
         let Shared { write_back, file } = self.shared();
-        write_back.lock().expect("no thread panics while it holds the write-back").join()?;
+        write_back
+            .lock()
+            .expect("no thread panics while it holds the write-back")
+            .join()?;
         let _sync = info_span!(target: "gyrase::trace", "sync").entered();
         file.sync_all()
     }

@@ -8,7 +8,9 @@ use gyrase_kmer::BINS;
 
 use super::destination::Destination;
 use super::error::GykError;
-use super::layout::{BinEntry, DIRECTORY_BYTES, ENTRY_BYTES, HEADER_BYTES, Header, Metadata, Summary};
+use super::layout::{
+    BinEntry, DIRECTORY_BYTES, ENTRY_BYTES, HEADER_BYTES, Header, Metadata, Summary,
+};
 use super::writer::{State, Totals, Writer};
 
 /// How many times the processes that write a database tell each other how long their bins are.
@@ -18,13 +20,17 @@ const WAVES: usize = 16;
 const TOTALS_BYTES: usize = 24;
 
 impl Writer {
-    /// What the thread of every process does that gives the bins of all processes their places, as they are finished, and writes those of
-    /// this one there. Bins go by in waves of the same bins in every process; `all` sums each number of a list over the processes.
+    /// What the thread of every process does that gives the bins of all processes their places, as
+    /// they are finished, and writes those of this one there. Bins go by in waves of the same bins
+    /// in every process; `all` sums each number of a list over the processes.
     ///
     /// # Errors
-    /// Those of `all`, or when the file cannot be opened or a bin cannot be written: [`Writer::abandon`] was called then. [`GykError::Abandoned`] when another
-    /// thread did.
-    pub fn lay_out<E: From<GykError>>(&self, all: impl Fn(&[u64]) -> Result<Vec<u64>, E>) -> Result<(), E> {
+    /// Those of `all`, or when the file cannot be opened or a bin cannot be written:
+    /// [`Writer::abandon`] was called then. [`GykError::Abandoned`] when another thread did.
+    pub fn lay_out<E: From<GykError>>(
+        &self,
+        all: impl Fn(&[u64]) -> Result<Vec<u64>, E>,
+    ) -> Result<(), E> {
         let laid_out = self.lay_out_waves(all);
         if laid_out.is_err() {
             self.abandon();
@@ -32,7 +38,10 @@ impl Writer {
         laid_out
     }
 
-    fn lay_out_waves<E: From<GykError>>(&self, all: impl Fn(&[u64]) -> Result<Vec<u64>, E>) -> Result<(), E> {
+    fn lay_out_waves<E: From<GykError>>(
+        &self,
+        all: impl Fn(&[u64]) -> Result<Vec<u64>, E>,
+    ) -> Result<(), E> {
         let mut place = HEADER_BYTES as u64;
         let mut opened = self.open();
         for start in (0..BINS).step_by(BINS / WAVES) {
@@ -51,36 +60,59 @@ impl Writer {
         Ok(())
     }
 
-    /// The bytes of each bin of a wave, 0 of those of other processes, once all of this one are finished.
+    /// The bytes of each bin of a wave, 0 of those of other processes, once all of this one are
+    /// finished.
     fn lengths(&self, wave: Range<usize>) -> Result<Vec<u64>, GykError> {
-        let own = wave.clone().filter(|&bin| self.bins.owns(bin)).map(|bin| self.bins.number(bin)).last();
-        let waits = |state: &mut State| !state.abandoned && own.is_some_and(|number| state.prefix <= number);
-        let state = self.turn.wait_while(self.lock(), waits).expect("no thread panics while it holds the state");
+        let own = wave
+            .clone()
+            .filter(|&bin| self.bins.owns(bin))
+            .map(|bin| self.bins.number(bin))
+            .last();
+        let waits = |state: &mut State| {
+            !state.abandoned && own.is_some_and(|number| state.prefix <= number)
+        };
+        let state = self
+            .turn
+            .wait_while(self.lock(), waits)
+            .expect("no thread panics while it holds the state");
         if state.abandoned {
-            return Err(GykError::Abandoned { path: self.to.target().to_path_buf() });
+            return Err(GykError::Abandoned {
+                path: self.to.target().to_path_buf(),
+            });
         }
         let bytes = |bin| {
             let entry = &state.entries[self.bins.number(bin)];
-            entry.bytes(self.shape.words()).expect("a file is shorter than 2^64 bytes")
+            entry
+                .bytes(self.shape.words())
+                .expect("a file is shorter than 2^64 bytes")
         };
-        Ok(wave.map(|bin| if self.bins.owns(bin) { bytes(bin) } else { 0 }).collect())
+        Ok(wave
+            .map(|bin| if self.bins.owns(bin) { bytes(bin) } else { 0 })
+            .collect())
     }
 
     /// Writes a bin that is aside to its place.
     fn put(&self, number: usize, place: u64) -> Result<(), GykError> {
-        let Destination::Aside(aside) = &self.to else { panic!("the bins of a process alone have places") };
+        let Destination::Aside(aside) = &self.to else {
+            panic!("the bins of a process alone have places")
+        };
         let mut state = self.lock();
         let entry = &mut state.entries[number];
-        let range = entry.offset..entry.end(self.shape.words()).expect("a file is shorter than 2^64 bytes");
+        let range = entry.offset
+            ..entry
+                .end(self.shape.words())
+                .expect("a file is shorter than 2^64 bytes");
         entry.offset = place;
         drop(state);
-        let buffer = aside.put(range, place).map_err(|source| self.to.error(source))?;
+        let buffer = aside
+            .put(range, place)
+            .map_err(|source| self.to.error(source))?;
         self.recycle(buffer.unwrap_or_default());
         Ok(())
     }
 
-    /// Waits until the bins of this process are on the disk, where the file is another process's. What is returned is for
-    /// [`Writer::finish_all`].
+    /// Waits until the bins of this process are on the disk, where the file is another process's.
+    /// What is returned is for [`Writer::finish_all`].
     ///
     /// # Errors
     /// When they cannot be written.
@@ -90,10 +122,24 @@ impl Writer {
     pub fn settle(&self) -> Result<Vec<u8>, GykError> {
         self.to.sync()?;
         let state = self.lock();
-        assert_eq!(state.prefix, self.bins.count(), "every bin is written before the end");
-        let Totals { total, unique, largest } = state.totals;
-        let mut share: Vec<u8> = [total, unique, u64::from(largest)].into_iter().flat_map(u64::to_le_bytes).collect();
-        state.entries.iter().for_each(|entry| entry.encode(&mut share));
+        assert_eq!(
+            state.prefix,
+            self.bins.count(),
+            "every bin is written before the end"
+        );
+        let Totals {
+            total,
+            unique,
+            largest,
+        } = state.totals;
+        let mut share: Vec<u8> = [total, unique, u64::from(largest)]
+            .into_iter()
+            .flat_map(u64::to_le_bytes)
+            .collect();
+        state
+            .entries
+            .iter()
+            .for_each(|entry| entry.encode(&mut share));
         Ok(share)
     }
 
@@ -106,15 +152,19 @@ impl Writer {
         self.finish_all(&[share], metadata)
     }
 
-    /// As [`Writer::finish`] where several processes wrote: `shares` is what [`Writer::settle`] returned to each, in their order.
+    /// As [`Writer::finish`] where several processes wrote: `shares` is what [`Writer::settle`]
+    /// returned to each, in their order.
     ///
     /// # Panics
-    /// When this process did not create the file, or the shares do not make all bins, one behind the other.
+    /// When this process did not create the file, or the shares do not make all bins, one behind
+    /// the other.
     pub fn finish_all(self, shares: &[Vec<u8>], metadata: &Metadata) -> Result<Summary, GykError> {
         let (entries, totals) = all(shares);
         let end = end_of(&entries, self.shape.words());
         let mut directory = Vec::with_capacity(DIRECTORY_BYTES);
-        entries.iter().for_each(|entry| entry.encode(&mut directory));
+        entries
+            .iter()
+            .for_each(|entry| entry.encode(&mut directory));
         let metadata = serde_json::to_vec(metadata).expect("strings and numbers are valid JSON");
         let mut header = Header {
             shape: self.shape,
@@ -151,15 +201,27 @@ fn all(shares: &[Vec<u8>]) -> (Vec<BinEntry>, Totals) {
     let (mut entries, mut totals) = (vec![None; BINS], Totals::default());
     for (rank, share) in shares.iter().enumerate() {
         let (head, rest) = share.split_at(TOTALS_BYTES);
-        let &[total, unique, largest] = &head.as_chunks::<8>().0 else { panic!("three numbers of eight bytes") };
+        let &[total, unique, largest] = &head.as_chunks::<8>().0 else {
+            panic!("three numbers of eight bytes")
+        };
         let largest = u64::from_le_bytes(*largest) as u32;
-        totals.add(Totals { total: u64::from_le_bytes(*total), unique: u64::from_le_bytes(*unique), largest });
-        let place = Place { partitions: BINS, rank, ranks: shares.len() };
+        totals.add(Totals {
+            total: u64::from_le_bytes(*total),
+            unique: u64::from_le_bytes(*unique),
+            largest,
+        });
+        let place = Place {
+            partitions: BINS,
+            rank,
+            ranks: shares.len(),
+        };
         for (bin, bytes) in place.owned().zip(rest.chunks(ENTRY_BYTES)) {
             entries[bin] = BinEntry::decode(bytes);
         }
     }
-    let entries = entries.into_iter().map(|entry| entry.expect("every bin is written before the end"));
+    let entries = entries
+        .into_iter()
+        .map(|entry| entry.expect("every bin is written before the end"));
     (entries.collect(), totals)
 }
 

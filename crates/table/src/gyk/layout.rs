@@ -26,7 +26,10 @@ pub struct Cutoffs {
 
 impl Default for Cutoffs {
     fn default() -> Cutoffs {
-        Cutoffs { min: 1, max: u32::MAX }
+        Cutoffs {
+            min: 1,
+            max: u32::MAX,
+        }
     }
 }
 
@@ -56,7 +59,8 @@ impl BinEntry {
     pub(super) fn bytes(&self, words: usize) -> Option<u64> {
         let keys = self.kmers.checked_mul(8 * words as u64)?;
         let counts = self.kmers.checked_next_multiple_of(8)?;
-        keys.checked_add(counts)?.checked_add(self.overflows.checked_mul(8)?)
+        keys.checked_add(counts)?
+            .checked_add(self.overflows.checked_mul(8)?)
     }
 
     /// The first byte after the bin, or `None` beyond 2^64.
@@ -73,7 +77,12 @@ impl BinEntry {
     /// Reads an entry of [`ENTRY_BYTES`] bytes; `None` when its reserved field is not zero.
     pub(super) fn decode(bytes: &[u8]) -> Option<BinEntry> {
         let crc = u32::try_from(u64_at(bytes, 24)).ok()?;
-        Some(BinEntry { offset: u64_at(bytes, 0), kmers: u64_at(bytes, 8), overflows: u64_at(bytes, 16), crc })
+        Some(BinEntry {
+            offset: u64_at(bytes, 0),
+            kmers: u64_at(bytes, 8),
+            overflows: u64_at(bytes, 16),
+            crc,
+        })
     }
 }
 
@@ -136,22 +145,57 @@ pub struct Header {
 impl Header {
     /// The totals.
     pub fn summary(&self) -> Summary {
-        let &Header { distinct, total, unique, largest, saturated, file_bytes, .. } = self;
-        Summary { distinct, total, unique, largest, saturated, file_bytes }
+        let &Header {
+            distinct,
+            total,
+            unique,
+            largest,
+            saturated,
+            file_bytes,
+            ..
+        } = self;
+        Summary {
+            distinct,
+            total,
+            unique,
+            largest,
+            saturated,
+            file_bytes,
+        }
     }
 
     pub(super) fn encode(&self) -> Vec<u8> {
-        let flags =
-            if self.shape.stranded() { FLAG_STRANDED } else { 0 } | if self.saturated { FLAG_SATURATED } else { 0 };
+        let flags = if self.shape.stranded() {
+            FLAG_STRANDED
+        } else {
+            0
+        } | if self.saturated { FLAG_SATURATED } else { 0 };
         let mut bytes = Vec::with_capacity(HEADER_BYTES);
         bytes.extend(MAGIC);
-        let (k, m, words) = (self.shape.k() as u32, self.shape.m() as u32, self.shape.words() as u32);
+        let (k, m, words) = (
+            self.shape.k() as u32,
+            self.shape.m() as u32,
+            self.shape.words() as u32,
+        );
         for word in [VERSION, HEADER_BYTES as u32, k, m, words, flags] {
             bytes.extend(word.to_le_bytes());
         }
         let (min, max) = (u64::from(self.cutoffs.min), u64::from(self.cutoffs.max));
-        let totals = [BINS as u64, self.distinct, self.total, self.unique, u64::from(self.largest), min, max];
-        let places = [self.directory, self.metadata, self.metadata_bytes, self.file_bytes];
+        let totals = [
+            BINS as u64,
+            self.distinct,
+            self.total,
+            self.unique,
+            u64::from(self.largest),
+            min,
+            max,
+        ];
+        let places = [
+            self.directory,
+            self.metadata,
+            self.metadata_bytes,
+            self.file_bytes,
+        ];
         for word in totals.into_iter().chain(places) {
             bytes.extend(word.to_le_bytes());
         }
@@ -164,27 +208,54 @@ impl Header {
 
     /// Reads a header whose magic and version were checked; the error says what contradicts what.
     pub(super) fn decode(bytes: &[u8]) -> Result<Header, String> {
-        let (stored, computed) = (u32_at(bytes, CHECKSUM_AT), crc32fast::hash(&bytes[..CHECKSUM_AT]));
+        let (stored, computed) = (
+            u32_at(bytes, CHECKSUM_AT),
+            crc32fast::hash(&bytes[..CHECKSUM_AT]),
+        );
         if stored != computed {
-            return Err(format!("the checksum of the header is {stored:08x}, its bytes give {computed:08x}"));
+            return Err(format!(
+                "the checksum of the header is {stored:08x}, its bytes give {computed:08x}"
+            ));
         }
         let flags = u32_at(bytes, 28);
         let k = u32_at(bytes, 16) as usize;
         let shape = Shape::new(k, flags & FLAG_STRANDED != 0).map_err(|error| error.to_string())?;
-        expect("header bytes", u64::from(u32_at(bytes, 12)), HEADER_BYTES as u64)?;
-        expect("minimizer length", u64::from(u32_at(bytes, 20)), shape.m() as u64)?;
-        expect("words of a key", u64::from(u32_at(bytes, 24)), shape.words() as u64)?;
-        expect("unknown flags", u64::from(flags & !(FLAG_STRANDED | FLAG_SATURATED)), 0)?;
+        expect(
+            "header bytes",
+            u64::from(u32_at(bytes, 12)),
+            HEADER_BYTES as u64,
+        )?;
+        expect(
+            "minimizer length",
+            u64::from(u32_at(bytes, 20)),
+            shape.m() as u64,
+        )?;
+        expect(
+            "words of a key",
+            u64::from(u32_at(bytes, 24)),
+            shape.words() as u64,
+        )?;
+        expect(
+            "unknown flags",
+            u64::from(flags & !(FLAG_STRANDED | FLAG_SATURATED)),
+            0,
+        )?;
         expect("bins", u64_at(bytes, 32), BINS as u64)?;
         expect(
             "reserved bytes that are not zero",
             bytes[128..CHECKSUM_AT].iter().filter(|&&b| b != 0).count() as u64,
             0,
         )?;
-        let count = |at| u32::try_from(u64_at(bytes, at)).map_err(|_| format!("a count of {}", u64_at(bytes, at)));
+        let count = |at| {
+            u32::try_from(u64_at(bytes, at))
+                .map_err(|_| format!("a count of {}", u64_at(bytes, at)))
+        };
         Ok(Header {
             shape,
-            cutoffs: Cutoffs { min: count(72)?, max: count(80)? },
+            cutoffs: Cutoffs {
+                min: count(72)?,
+                max: count(80)?,
+            },
             saturated: flags & FLAG_SATURATED != 0,
             distinct: u64_at(bytes, 40),
             total: u64_at(bytes, 48),
@@ -202,15 +273,27 @@ impl Header {
 
 /// An error sentence unless `found` is `expected`.
 pub(super) fn expect(what: &str, found: u64, expected: u64) -> Result<(), String> {
-    if found == expected { Ok(()) } else { Err(format!("{what}: expected {expected}, found {found}")) }
+    if found == expected {
+        Ok(())
+    } else {
+        Err(format!("{what}: expected {expected}, found {found}"))
+    }
 }
 
 fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes(bytes[at..at + 4].try_into().expect("the range is four bytes long"))
+    u32::from_le_bytes(
+        bytes[at..at + 4]
+            .try_into()
+            .expect("the range is four bytes long"),
+    )
 }
 
 fn u64_at(bytes: &[u8], at: usize) -> u64 {
-    u64::from_le_bytes(bytes[at..at + 8].try_into().expect("the range is eight bytes long"))
+    u64::from_le_bytes(
+        bytes[at..at + 8]
+            .try_into()
+            .expect("the range is eight bytes long"),
+    )
 }
 
 /// The version of a file that begins with the magic.

@@ -19,9 +19,10 @@ const READ: usize = 1 << 20;
 
 /// One bin under construction: [`Writer::pieces`] begins it, [`Pieces::finish`] hands it over.
 ///
-/// The three parts of a bin grow side by side, and only the end tells where each begins in the file. So they are gathered apart: in memory
-/// and, when that is too little, in a file without a name beside the target, from where they are copied in order. A bin that
-/// fitted in memory goes the way of one that came whole.
+/// The three parts of a bin grow side by side, and only the end tells where each begins in the
+/// file. So they are gathered apart: in memory and, when that is too little, in a file without a
+/// name beside the target, from where they are copied in order. A bin that fitted in memory goes
+/// the way of one that came whole.
 #[derive(Debug)]
 pub struct Pieces<'w> {
     writer: &'w Writer,
@@ -60,7 +61,10 @@ impl<'w> Pieces<'w> {
             writer,
             bin,
             memory,
-            keys: Part { bytes: writer.spare_buffer(), ..Part::default() },
+            keys: Part {
+                bytes: writer.spare_buffer(),
+                ..Part::default()
+            },
             counts: Part::default(),
             overflow: Part::default(),
             scratch: None,
@@ -71,7 +75,8 @@ impl<'w> Pieces<'w> {
         }
     }
 
-    /// Adds the next k-mers: keys, row by row, ascending and above those before them, and as many counts.
+    /// Adds the next k-mers: keys, row by row, ascending and above those before them, and as many
+    /// counts.
     ///
     /// # Errors
     /// When the scratch file cannot be written.
@@ -80,7 +85,11 @@ impl<'w> Pieces<'w> {
     /// When keys and counts do not fit each other, or with 2^32 k-mers in one bin.
     pub fn add(&mut self, keys: &[u64], counts: &[u32]) -> Result<(), GykError> {
         let words = self.writer.shape().words();
-        assert_eq!(keys.len(), counts.len() * words, "every k-mer has a key and a count");
+        assert_eq!(
+            keys.len(),
+            counts.len() * words,
+            "every k-mer has a key and a count"
+        );
         for (keys, counts) in keys.chunks(ROWS * words).zip(counts.chunks(ROWS)) {
             self.gather(keys, counts, words);
             // Half, since a growing buffer doubles.
@@ -94,7 +103,10 @@ impl<'w> Pieces<'w> {
     fn gather(&mut self, keys: &[u64], counts: &[u32], words: usize) {
         let rows = keys.chunks(words);
         debug_assert!(
-            std::iter::once(&self.last[..]).chain(rows.clone()).zip(rows).all(|(a, b)| a < b),
+            std::iter::once(&self.last[..])
+                .chain(rows.clone())
+                .zip(rows)
+                .all(|(a, b)| a < b),
             "the keys of bin {} ascend",
             self.bin
         );
@@ -105,7 +117,8 @@ impl<'w> Pieces<'w> {
         for (at, &count) in counts.iter().enumerate() {
             bytes[at] = count.min(u32::from(OVERFLOW)) as u8;
             if count >= u32::from(OVERFLOW) {
-                let index = u32::try_from(self.kmers + at as u64).expect("a bin holds fewer than 2^32 k-mers");
+                let index = u32::try_from(self.kmers + at as u64)
+                    .expect("a bin holds fewer than 2^32 k-mers");
                 self.overflow.extend(&index.to_le_bytes());
                 self.overflow.extend(&count.to_le_bytes());
                 self.overflows += 1;
@@ -122,14 +135,16 @@ impl<'w> Pieces<'w> {
 
     /// Appends what was gathered to the scratch file.
     fn spill(&mut self) -> Result<(), GykError> {
-        let _spill = info_span!(target: "gyrase::trace", "spill", bytes = self.gathered()).entered();
+        let _spill =
+            info_span!(target: "gyrase::trace", "spill", bytes = self.gathered()).entered();
         let to = &self.writer.to;
         let (file, end) = match &mut self.scratch {
             Some(scratch) => scratch,
             none => none.insert((to.scratch()?, 0)),
         };
         for part in [&mut self.keys, &mut self.counts, &mut self.overflow] {
-            file.write_all_at(&part.bytes, *end).map_err(|source| to.error(source))?;
+            file.write_all_at(&part.bytes, *end)
+                .map_err(|source| to.error(source))?;
             part.written.push(*end..*end + part.bytes.len() as u64);
             *end += part.bytes.len() as u64;
             part.bytes.clear();
@@ -145,19 +160,42 @@ impl<'w> Pieces<'w> {
     /// # Panics
     /// When the bin was written before, or holds 2^32 k-mers.
     pub fn finish(mut self) -> Result<(), GykError> {
-        assert!(u32::try_from(self.kmers).is_ok(), "a bin holds fewer than 2^32 k-mers");
+        assert!(
+            u32::try_from(self.kmers).is_ok(),
+            "a bin holds fewer than 2^32 k-mers"
+        );
         let padding = self.kmers.next_multiple_of(8) - self.kmers;
         self.counts.extend(&[0; 8][..padding as usize]);
         if self.scratch.is_some() {
             self.spill()?;
         }
-        let Pieces { writer, bin, keys, counts, overflow, scratch, kmers, overflows, totals, .. } = self;
+        let Pieces {
+            writer,
+            bin,
+            keys,
+            counts,
+            overflow,
+            scratch,
+            kmers,
+            overflows,
+            totals,
+            ..
+        } = self;
         let mut crc = keys.crc;
         crc.combine(&counts.crc);
         crc.combine(&overflow.crc);
-        let mut body = Body { bytes: keys.bytes, scratch: None, kmers, overflows, crc: crc.finalize(), totals };
+        let mut body = Body {
+            bytes: keys.bytes,
+            scratch: None,
+            kmers,
+            overflows,
+            crc: crc.finalize(),
+            totals,
+        };
         match scratch {
-            None => body.bytes.extend(counts.bytes.into_iter().chain(overflow.bytes)),
+            None => body
+                .bytes
+                .extend(counts.bytes.into_iter().chain(overflow.bytes)),
             Some((file, _)) => {
                 body.bytes = Vec::new();
                 let ranges = [keys.written, counts.written, overflow.written].concat();
@@ -178,7 +216,10 @@ pub(super) struct Scratch {
 impl Scratch {
     /// Bytes of the bin.
     pub(super) fn length(&self) -> u64 {
-        self.ranges.iter().map(|range| range.end - range.start).sum()
+        self.ranges
+            .iter()
+            .map(|range| range.end - range.start)
+            .sum()
     }
 
     /// Copies the bin to `offset` of `target`.

@@ -26,14 +26,20 @@ const SPARE_BUFFERS: usize = 16;
 const WAITING_FILES: usize = 4;
 
 /// Of the bins all, in one process.
-const ALONE: Place = Place { partitions: BINS, rank: 0, ranks: 1 };
+const ALONE: Place = Place {
+    partitions: BINS,
+    rank: 0,
+    ranks: 1,
+};
 
 /// A database under construction.
 ///
-/// Threads hand over bins with [`Writer::write_bin`], or piece by piece ([`Writer::pieces`]). The bytes are laid out in the order of the bins whatever
-/// the order of the calls; a bin that comes early waits in memory (or in its file). When too much waits, the calling thread
-/// waits as well, but never the one that brings the bin whose turn it is. So take bins in ascending order (from a
-/// shared counter, say), write every one of them, and call [`Writer::abandon`] when a thread gives up.
+/// Threads hand over bins with [`Writer::write_bin`], or piece by piece ([`Writer::pieces`]). The
+/// bytes are laid out in the order of the bins whatever the order of the calls; a bin that comes
+/// early waits in memory (or in its file). When too much waits, the calling thread waits as well,
+/// but never the one that brings the bin whose turn it is. So take bins in ascending order (from a
+/// shared counter, say), write every one of them, and call [`Writer::abandon`] when a thread gives
+/// up.
 ///
 /// Several processes write one database, each its own bins: [`Writer::first`] says how.
 #[derive(Debug)]
@@ -75,8 +81,8 @@ pub struct Share {
     pub bins: Place,
     /// Bytes of finished bins in memory.
     pub memory: usize,
-    /// Where the others go: to the disk for spills, not beside the target, on the one that all processes share. They count against what spills may
-    /// take.
+    /// Where the others go: to the disk for spills, not beside the target, on the one that all
+    /// processes share. They count against what spills may take.
     pub folder: Arc<SpillFolder>,
 }
 
@@ -134,49 +140,84 @@ impl Body {
 
     /// Bytes that it takes in the file.
     pub(super) fn length(&self) -> u64 {
-        self.scratch.as_ref().map_or(self.bytes.len() as u64, Scratch::length)
+        self.scratch
+            .as_ref()
+            .map_or(self.bytes.len() as u64, Scratch::length)
     }
 }
 
 impl Writer {
-    /// Starts the database that will appear at `target`, with k-mers of `shape` whose counts are within `cutoffs`.
+    /// Starts the database that will appear at `target`, with k-mers of `shape` whose counts are
+    /// within `cutoffs`.
     pub fn create(target: &Path, shape: Shape, cutoffs: Cutoffs) -> Result<Writer, GykError> {
-        Ok(Writer::start(Destination::file(OutputFile::create(target)?)?, ALONE, shape, cutoffs))
+        Ok(Writer::start(
+            Destination::file(OutputFile::create(target)?)?,
+            ALONE,
+            shape,
+            cutoffs,
+        ))
     }
 
-    /// Goes on with a database of which bins `0..finished.len()` were written, as [`Writer::finished`] told.
+    /// Goes on with a database of which bins `0..finished.len()` were written, as
+    /// [`Writer::finished`] told.
     ///
-    /// The bins are checked against their checksums, since a machine that lost power may have logged more than
-    /// its disk got; [`Writer::next_bin`] says where to go on.
-    pub fn resume(target: &Path, shape: Shape, cutoffs: Cutoffs, finished: &[BinEntry]) -> Result<Writer, GykError> {
-        let end = finished.last().and_then(|entry| entry.end(shape.words())).unwrap_or(HEADER_BYTES as u64);
-        let writer = Writer::start(Destination::file(OutputFile::resume(target, end)?)?, ALONE, shape, cutoffs);
+    /// The bins are checked against their checksums, since a machine that lost power may have
+    /// logged more than its disk got; [`Writer::next_bin`] says where to go on.
+    pub fn resume(
+        target: &Path,
+        shape: Shape,
+        cutoffs: Cutoffs,
+        finished: &[BinEntry],
+    ) -> Result<Writer, GykError> {
+        let end = finished
+            .last()
+            .and_then(|entry| entry.end(shape.words()))
+            .unwrap_or(HEADER_BYTES as u64);
+        let writer = Writer::start(
+            Destination::file(OutputFile::resume(target, end)?)?,
+            ALONE,
+            shape,
+            cutoffs,
+        );
         writer.take_over(finished)?;
         Ok(writer)
     }
 
-    /// Starts a database that several processes write. This one began the file `output`, and gives it its name at the end; the others
-    /// [`Writer::join`] with the token that [`OutputFile::invite`] returned.
+    /// Starts a database that several processes write. This one began the file `output`, and gives
+    /// it its name at the end; the others [`Writer::join`] with the token that
+    /// [`OutputFile::invite`] returned.
     ///
-    /// While they hand over their bins, each has a thread in [`Writer::lay_out`]. Then each calls [`Writer::settle`], and with what
-    /// that returned to all of them this process calls [`Writer::finish_all`].
+    /// While they hand over their bins, each has a thread in [`Writer::lay_out`]. Then each calls
+    /// [`Writer::settle`], and with what that returned to all of them this process calls
+    /// [`Writer::finish_all`].
     ///
     /// # Errors
     /// The system has no more file numbers.
-    pub fn first(output: OutputFile, shape: Shape, cutoffs: Cutoffs, share: Share) -> Result<Writer, GykError> {
+    pub fn first(
+        output: OutputFile,
+        shape: Shape,
+        cutoffs: Cutoffs,
+        share: Share,
+    ) -> Result<Writer, GykError> {
         let aside = Aside::of_first(output, share.folder, share.memory)?;
-        Ok(Writer::start(Destination::Aside(aside), share.bins, shape, cutoffs))
+        Ok(Writer::start(
+            Destination::Aside(aside),
+            share.bins,
+            shape,
+            cutoffs,
+        ))
     }
 
-    /// Writes some bins of the database at `target`, which another process has begun ([`Writer::first`]). The file need not be there before
-    /// [`Writer::open`] or [`Writer::lay_out`].
+    /// Writes some bins of the database at `target`, which another process has begun
+    /// ([`Writer::first`]). The file need not be there before [`Writer::open`] or
+    /// [`Writer::lay_out`].
     pub fn join(target: &Path, token: u64, shape: Shape, cutoffs: Cutoffs, share: Share) -> Writer {
         let aside = Aside::of_other(target, token, share.folder, share.memory);
         Writer::start(Destination::Aside(aside), share.bins, shape, cutoffs)
     }
 
-    /// Opens the file that another process has begun, where this one joined it, now and not when it is first written: so that nothing
-    /// is done in vain where it cannot be opened here.
+    /// Opens the file that another process has begun, where this one joined it, now and not when it
+    /// is first written: so that nothing is done in vain where it cannot be opened here.
     ///
     /// # Errors
     /// It is not to be seen here, or cannot be written.
@@ -212,13 +253,19 @@ impl Writer {
 
     /// Takes the first bins as an earlier run left them, as far as they are whole.
     fn take_over(&self, finished: &[BinEntry]) -> Result<(), GykError> {
-        let Some(file) = self.to.earlier(finished)? else { return Ok(()) };
+        let Some(file) = self.to.earlier(finished)? else {
+            return Ok(());
+        };
         let mut state = self.lock();
         for entry in finished.iter().take(self.bins.count()) {
-            let reread = self.reread(&file, entry, state.offset).map_err(|source| self.to.error(source))?;
+            let reread = self
+                .reread(&file, entry, state.offset)
+                .map_err(|source| self.to.error(source))?;
             let Some(totals) = reread else { break };
             state.totals.add(totals);
-            state.offset = entry.end(self.shape.words()).expect("the bin was just read");
+            state.offset = entry
+                .end(self.shape.words())
+                .expect("the bin was just read");
             state.entries.push(*entry);
             state.written.push(true);
         }
@@ -229,7 +276,10 @@ impl Writer {
 
     /// Lets no more than so many bytes of finished bins wait for an earlier one, instead of 64 MiB.
     pub fn waiting(self, bytes: usize) -> Writer {
-        Writer { may_wait: bytes, ..self }
+        Writer {
+            may_wait: bytes,
+            ..self
+        }
     }
 
     /// The totals of a bin that an earlier run wrote at `offset`, or `None` when it is not whole.
@@ -255,8 +305,9 @@ impl Writer {
         Ok((crc.finalize() == entry.crc).then_some(totals))
     }
 
-    /// Hands over a bin: its keys, row by row (as many words a row as the shape has), strictly ascending, and as many
-    /// counts. Every bin must be written once, an empty one with empty slices.
+    /// Hands over a bin: its keys, row by row (as many words a row as the shape has), strictly
+    /// ascending, and as many counts. Every bin must be written once, an empty one with empty
+    /// slices.
     ///
     /// # Errors
     /// When the file cannot be written, or when another thread called [`Writer::abandon`].
@@ -265,14 +316,16 @@ impl Writer {
     /// When keys and counts do not fit each other, or the bin was written before.
     pub fn write_bin(&self, bin: usize, keys: &[u64], counts: &[u32]) -> Result<(), GykError> {
         debug_assert!(
-            keys.chunks(self.shape.words()).zip(keys.chunks(self.shape.words()).skip(1)).all(|(a, b)| a < b),
+            keys.chunks(self.shape.words())
+                .zip(keys.chunks(self.shape.words()).skip(1))
+                .all(|(a, b)| a < b),
             "the keys of bin {bin} ascend"
         );
         self.hand_over(bin, self.encode(keys, counts))
     }
 
-    /// Takes a bin piece by piece, in about `memory` bytes: what is more than that waits in a file without a name beside the
-    /// target.
+    /// Takes a bin piece by piece, in about `memory` bytes: what is more than that waits in a file
+    /// without a name beside the target.
     pub fn pieces(&self, bin: usize, memory: usize) -> Pieces<'_> {
         Pieces::new(self, bin, memory)
     }
@@ -281,7 +334,8 @@ impl Writer {
         self.shape
     }
 
-    /// Gives a finished bin its place and writes it there, or leaves it to the thread that brings the bin before.
+    /// Gives a finished bin its place and writes it there, or leaves it to the thread that brings
+    /// the bin before.
     pub(super) fn hand_over(&self, bin: usize, body: Body) -> Result<(), GykError> {
         for placed in self.place(bin, body)? {
             let buffer = self.to.write(placed.body, placed.offset)?;
@@ -293,12 +347,23 @@ impl Writer {
 
     /// Lays a bin out as it will stand in the file.
     fn encode(&self, keys: &[u64], counts: &[u32]) -> Body {
-        assert_eq!(keys.len(), counts.len() * self.shape.words(), "every k-mer has a key and a count");
-        assert!(u32::try_from(counts.len()).is_ok(), "a bin holds fewer than 2^32 k-mers");
+        assert_eq!(
+            keys.len(),
+            counts.len() * self.shape.words(),
+            "every k-mer has a key and a count"
+        );
+        assert!(
+            u32::try_from(counts.len()).is_ok(),
+            "a bin holds fewer than 2^32 k-mers"
+        );
         let mut bytes = self.spare_buffer();
         bytes.reserve(size_of_val(keys) + counts.len().next_multiple_of(8));
         bytes.extend_from_slice(bytemuck::cast_slice(keys));
-        bytes.extend(counts.iter().map(|&count| count.min(u32::from(OVERFLOW)) as u8));
+        bytes.extend(
+            counts
+                .iter()
+                .map(|&count| count.min(u32::from(OVERFLOW)) as u8),
+        );
         bytes.resize(bytes.len().next_multiple_of(8), 0);
         let body = bytes.len();
         for (index, &count) in counts.iter().enumerate() {
@@ -309,29 +374,56 @@ impl Writer {
         }
         let totals = Totals::of(counts.iter().copied());
         let overflows = (bytes.len() - body) as u64 / 8;
-        Body { kmers: counts.len() as u64, overflows, crc: crc32fast::hash(&bytes), totals, bytes, scratch: None }
+        Body {
+            kmers: counts.len() as u64,
+            overflows,
+            crc: crc32fast::hash(&bytes),
+            totals,
+            bytes,
+            scratch: None,
+        }
     }
 
     pub(super) fn spare_buffer(&self) -> Vec<u8> {
-        self.spare.lock().expect("no thread panics while it holds the buffers").pop().unwrap_or_default()
+        self.spare
+            .lock()
+            .expect("no thread panics while it holds the buffers")
+            .pop()
+            .unwrap_or_default()
     }
 
-    /// Gives bins their places, from the next one on as far as they are there; returns those with their offsets.
+    /// Gives bins their places, from the next one on as far as they are there; returns those with
+    /// their offsets.
     fn place(&self, bin: usize, body: Body) -> Result<Vec<Placed>, GykError> {
         let mut state = self.lock();
-        assert!(self.bins.owns(bin) && bin >= self.next(&state), "bin {bin} is written once");
-        while !state.abandoned && bin != self.next(&state) && !state.has_room_for(&body, self.may_wait) {
+        assert!(
+            self.bins.owns(bin) && bin >= self.next(&state),
+            "bin {bin} is written once"
+        );
+        while !state.abandoned
+            && bin != self.next(&state)
+            && !state.has_room_for(&body, self.may_wait)
+        {
             let _wait = info_span!(target: "gyrase::trace", "wait", at = "turn").entered();
-            state = self.turn.wait(state).expect("no thread panics while it holds the state");
+            state = self
+                .turn
+                .wait(state)
+                .expect("no thread panics while it holds the state");
         }
         if state.abandoned {
-            return Err(GykError::Abandoned { path: self.to.target().to_path_buf() });
+            return Err(GykError::Abandoned {
+                path: self.to.target().to_path_buf(),
+            });
         }
         state.waiting_bytes += body.bytes.capacity();
         state.waiting_files += usize::from(body.scratch.is_some());
         let number = self.bins.number(bin);
-        assert!(state.waiting.insert(number, body).is_none(), "bin {bin} is written once");
-        let placed: Vec<Placed> = std::iter::from_fn(|| state.place_next(self.shape.words())).collect();
+        assert!(
+            state.waiting.insert(number, body).is_none(),
+            "bin {bin} is written once"
+        );
+        let placed: Vec<Placed> =
+            std::iter::from_fn(|| state.place_next(self.shape.words())).collect();
         if !placed.is_empty() {
             self.turn.notify_all();
         }
@@ -357,7 +449,10 @@ impl Writer {
 
     pub(super) fn recycle(&self, mut bytes: Vec<u8>) {
         bytes.clear();
-        let mut spare = self.spare.lock().expect("no thread panics while it holds the buffers");
+        let mut spare = self
+            .spare
+            .lock()
+            .expect("no thread panics while it holds the buffers");
         let kept: usize = spare.iter().map(Vec::capacity).sum();
         if spare.len() < SPARE_BUFFERS && kept + bytes.capacity() <= self.may_wait / 4 {
             spare.push(bytes);
@@ -373,8 +468,8 @@ impl Writer {
         self.bins.partition(state.entries.len())
     }
 
-    /// The entries of bins `from..` up to the first bin that is not yet in the file: log them, in order, for [`Writer::resume`]. None
-    /// where several processes write.
+    /// The entries of bins `from..` up to the first bin that is not yet in the file: log them, in
+    /// order, for [`Writer::resume`]. None where several processes write.
     pub fn finished(&self, from: usize) -> Vec<BinEntry> {
         if let Destination::Aside(_) = self.to {
             return Vec::new();
@@ -383,7 +478,8 @@ impl Writer {
         state.entries[from.min(state.prefix)..state.prefix].to_vec()
     }
 
-    /// From now on a drop without [`Writer::finish`] leaves the partial file for [`Writer::resume`].
+    /// From now on a drop without [`Writer::finish`] leaves the partial file for
+    /// [`Writer::resume`].
     pub fn keep_partial(&mut self) {
         self.to.keep_partial();
     }
@@ -395,7 +491,9 @@ impl Writer {
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().expect("no thread panics while it holds the state")
+        self.state
+            .lock()
+            .expect("no thread panics while it holds the state")
     }
 }
 
@@ -413,24 +511,43 @@ impl State {
         let number = self.entries.len();
         let body = self.waiting.remove(&number)?;
         let offset = self.offset;
-        let entry = BinEntry { offset, kmers: body.kmers, overflows: body.overflows, crc: body.crc };
+        let entry = BinEntry {
+            offset,
+            kmers: body.kmers,
+            overflows: body.overflows,
+            crc: body.crc,
+        };
         self.offset = entry.end(words).expect("a file is shorter than 2^64 bytes");
         self.entries.push(entry);
         self.written.push(false);
         self.waiting_bytes -= body.bytes.capacity();
         self.waiting_files -= usize::from(body.scratch.is_some());
         self.totals.add(body.totals);
-        Some(Placed { number, body, offset })
+        Some(Placed {
+            number,
+            body,
+            offset,
+        })
     }
 }
 
-/// What a part of the count bytes adds; the zeros at their end count nothing, the others of 255 are in the overflow list.
+/// What a part of the count bytes adds; the zeros at their end count nothing, the others of 255 are
+/// in the overflow list.
 fn small_counts(bytes: &[u8]) -> Totals {
-    Totals::of(bytes.iter().filter(|&&byte| byte != 0 && byte != OVERFLOW).map(|&byte| u32::from(byte)))
+    Totals::of(
+        bytes
+            .iter()
+            .filter(|&&byte| byte != 0 && byte != OVERFLOW)
+            .map(|&byte| u32::from(byte)),
+    )
 }
 
 /// What a part of the overflow list adds.
 fn large_counts(bytes: &[u8]) -> Totals {
     let (pairs, _) = bytes.as_chunks::<8>();
-    Totals::of(pairs.iter().map(|&[_, _, _, _, a, b, c, d]| u32::from_le_bytes([a, b, c, d])))
+    Totals::of(
+        pairs
+            .iter()
+            .map(|&[_, _, _, _, a, b, c, d]| u32::from_le_bytes([a, b, c, d])),
+    )
 }

@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use gyrase_kmer::mix;
-use gyrase_table::gydb::{Database, GydbError, MAX_COUNT, PARTITIONS, Writer, feature_at, place_of};
+use gyrase_table::gydb::{
+    Database, GydbError, MAX_COUNT, PARTITIONS, Writer, feature_at, place_of,
+};
 
 /// The oracle: locations by the place of their feature.
 pub type Places = BTreeMap<u32, Vec<u32>>;
@@ -41,10 +43,18 @@ impl Random {
 /// Features as sketches have them: small hashes.
 pub fn features(n: usize, seed: u64) -> Places {
     let mut random = Random(seed);
-    (0..n).map(|_| (place_of((random.next() >> 34) as u32), random.locations(1 << 32))).collect()
+    (0..n)
+        .map(|_| {
+            (
+                place_of((random.next() >> 34) as u32),
+                random.locations(1 << 32),
+            )
+        })
+        .collect()
 }
 
-/// What no sketches have and a database holds all the same: partitions that are full, crowded in one bucket, or hold one feature at either end.
+/// What no sketches have and a database holds all the same: partitions that are full, crowded in
+/// one bucket, or hold one feature at either end.
 pub fn odd_places() -> Places {
     let mut random = Random(77);
     let mut places = Places::new();
@@ -54,9 +64,22 @@ pub fn odd_places() -> Places {
         (0..n).for_each(|i| add((partition << 20) + i, random.locations(1000)));
     }
     // Many buckets, and every place that there is.
-    (0..40_000).for_each(|_| add((7 << 20) + random.below(1 << 20) as u32, random.locations(50)));
+    (0..40_000).for_each(|_| {
+        add(
+            (7 << 20) + random.below(1 << 20) as u32,
+            random.locations(50),
+        )
+    });
     (0..1 << 20).for_each(|i| add((11 << 20) + i, vec![i]));
-    for edge in [0, 1, (1 << 20) - 1, 1 << 20, (2 << 20) - 1, u32::MAX - 1, u32::MAX] {
+    for edge in [
+        0,
+        1,
+        (1 << 20) - 1,
+        1 << 20,
+        (2 << 20) - 1,
+        u32::MAX - 1,
+        u32::MAX,
+    ] {
         add(edge, vec![edge]);
     }
     places
@@ -87,13 +110,17 @@ pub fn write(writer: &Writer, places: &Places, threads: usize) -> Result<(), Gyd
     };
     std::thread::scope(|scope| {
         let running: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        running.into_iter().try_for_each(|thread| thread.join().unwrap())
+        running
+            .into_iter()
+            .try_for_each(|thread| thread.join().unwrap())
     })
 }
 
 /// Adds sections: with bytes, without, and with a name as long as there can be.
 pub fn add_sections(writer: &Writer) {
-    sections().iter().for_each(|(name, bytes)| writer.section(name, bytes));
+    sections()
+        .iter()
+        .for_each(|(name, bytes)| writer.section(name, bytes));
 }
 
 pub fn sections() -> [(String, Vec<u8>); 4] {
@@ -117,17 +144,28 @@ pub fn in_memory(places: &Places) -> Database {
 pub fn check(database: &Database, expected: &Places) {
     database.verify().unwrap();
     let found: Vec<(u32, &[u32])> = database.features().map(Result::unwrap).collect();
-    let listed = expected.iter().map(|(&place, locations)| (feature_at(place), &locations[..]));
+    let listed = expected
+        .iter()
+        .map(|(&place, locations)| (feature_at(place), &locations[..]));
     assert!(listed.eq(found.iter().copied()));
     // Every feature, its neighbours, and others.
     let mut random = Random(5);
-    let asked = expected.keys().flat_map(|&place| [place, place.wrapping_add(1), place.wrapping_sub(1)]);
-    let asked: Vec<u32> = asked.chain((0..3000).map(|_| random.next() as u32)).map(feature_at).collect();
+    let asked = expected
+        .keys()
+        .flat_map(|&place| [place, place.wrapping_add(1), place.wrapping_sub(1)]);
+    let asked: Vec<u32> = asked
+        .chain((0..3000).map(|_| random.next() as u32))
+        .map(feature_at)
+        .collect();
     let mut batched: Vec<(usize, &[u32])> = Vec::new();
     let mut start = 0;
     for size in [0usize, 1, 15, 16, 17, 33, 500, 10_000].into_iter().cycle() {
         let end = asked.len().min(start + size);
-        database.locations_of(&asked[start..end], |at, found| batched.push((start + at, found))).unwrap();
+        database
+            .locations_of(&asked[start..end], |at, found| {
+                batched.push((start + at, found))
+            })
+            .unwrap();
         start = end;
         if start == asked.len() {
             break;
@@ -135,9 +173,17 @@ pub fn check(database: &Database, expected: &Places) {
     }
     let mut batched = batched.into_iter().peekable();
     for (at, &feature) in asked.iter().enumerate() {
-        let expected = expected.get(&place_of(feature)).map_or(&[][..], |locations| locations);
-        assert_eq!(database.locations(feature).unwrap(), expected, "feature {feature:08x}");
-        let found = batched.next_if(|(index, _)| *index == at).map_or(&[][..], |(_, found)| found);
+        let expected = expected
+            .get(&place_of(feature))
+            .map_or(&[][..], |locations| locations);
+        assert_eq!(
+            database.locations(feature).unwrap(),
+            expected,
+            "feature {feature:08x}"
+        );
+        let found = batched
+            .next_if(|(index, _)| *index == at)
+            .map_or(&[][..], |(_, found)| found);
         assert_eq!(found, expected, "feature {feature:08x} of a batch");
     }
     assert!(batched.next().is_none());

@@ -34,7 +34,10 @@ pub fn kmers<const W: usize>(shape: Shape, n: usize, seed: u64) -> BTreeMap<Kmer
 }
 
 /// Bins of (key, count), as a database has them.
-pub fn bins<const W: usize>(shape: Shape, kmers: &BTreeMap<Kmer<W>, u32>) -> Vec<BTreeMap<[u64; W], u32>> {
+pub fn bins<const W: usize>(
+    shape: Shape,
+    kmers: &BTreeMap<Kmer<W>, u32>,
+) -> Vec<BTreeMap<[u64; W], u32>> {
     let mut bins = vec![BTreeMap::new(); BINS];
     for (&kmer, &count) in kmers {
         bins[bin_of(kmer, shape)].insert(Key::from(kmer).0, count);
@@ -43,18 +46,32 @@ pub fn bins<const W: usize>(shape: Shape, kmers: &BTreeMap<Kmer<W>, u32>) -> Vec
 }
 
 /// Hands one bin over.
-pub fn write_bin<const W: usize>(writer: &Writer, bin: usize, rows: &BTreeMap<[u64; W], u32>) -> Result<(), GykError> {
+pub fn write_bin<const W: usize>(
+    writer: &Writer,
+    bin: usize,
+    rows: &BTreeMap<[u64; W], u32>,
+) -> Result<(), GykError> {
     let keys: Vec<u64> = rows.keys().flatten().copied().collect();
     let counts: Vec<u32> = rows.values().copied().collect();
     writer.write_bin(bin, &keys, &counts)
 }
 
 pub fn metadata() -> Metadata {
-    Metadata { inputs: vec!["a.fq".into(), "b.fq.gz".into()], operation: "count".into(), reads: 12, bases: 3456 }
+    Metadata {
+        inputs: vec!["a.fq".into(), "b.fq.gz".into()],
+        operation: "count".into(),
+        reads: 12,
+        bases: 3456,
+    }
 }
 
 /// Writes a database from `threads` threads.
-pub fn write<const W: usize>(path: &Path, shape: Shape, kmers: &BTreeMap<Kmer<W>, u32>, threads: usize) -> Summary {
+pub fn write<const W: usize>(
+    path: &Path,
+    shape: Shape,
+    kmers: &BTreeMap<Kmer<W>, u32>,
+    threads: usize,
+) -> Summary {
     let bins = bins(shape, kmers);
     let writer = Writer::create(path, shape, Cutoffs::default()).unwrap();
     let next = AtomicUsize::new(0);

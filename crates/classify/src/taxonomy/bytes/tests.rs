@@ -35,7 +35,10 @@ fn every_truncation_and_extension_is_refused() {
     for end in 0..bytes.len() {
         assert!(Taxonomy::from_bytes(&bytes[..end]).is_err(), "{end}");
         if end >= 8 {
-            assert!(Taxonomy::from_bytes(&sealed(bytes[..end].to_vec())).is_err(), "{end}, sealed");
+            assert!(
+                Taxonomy::from_bytes(&sealed(bytes[..end].to_vec())).is_err(),
+                "{end}, sealed"
+            );
         }
     }
     let longer = [&bytes[..], &[0]].concat();

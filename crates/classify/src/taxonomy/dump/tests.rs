@@ -11,12 +11,18 @@ use proptest::prelude::*;
 /// The lines of nodes.dmp and names.dmp as NCBI writes them, with names that are not scientific.
 fn dump_of(nodes: &[(u32, u32, &str, &str)]) -> [(&'static str, String); 2] {
     let tail = "\t|\tXX\t|\t0\t|\t1\t|\t11\t|\t1\t|\t0\t|\t1\t|\t1\t|\t0\t|\t\t|\n";
-    let line = |node: &(u32, u32, &str, &str)| format!("{}\t|\t{}\t|\t{}{tail}", node.0, node.1, node.2);
+    let line =
+        |node: &(u32, u32, &str, &str)| format!("{}\t|\t{}\t|\t{}{tail}", node.0, node.1, node.2);
     let name = |node: &(u32, u32, &str, &str)| {
         let (taxid, name) = (node.0, node.3);
-        format!("{taxid}\t|\tthe \"{name}\"\t|\t\t|\tsynonym\t|\n{taxid}\t|\t{name}\t|\t\t|\tscientific name\t|\n")
+        format!(
+            "{taxid}\t|\tthe \"{name}\"\t|\t\t|\tsynonym\t|\n{taxid}\t|\t{name}\t|\t\t|\tscientific name\t|\n"
+        )
     };
-    [("nodes.dmp", nodes.iter().map(line).collect()), ("names.dmp", nodes.iter().map(name).collect())]
+    [
+        ("nodes.dmp", nodes.iter().map(line).collect()),
+        ("names.dmp", nodes.iter().map(name).collect()),
+    ]
 }
 
 fn folder_of(files: &[(&str, String)]) -> tempfile::TempDir {
@@ -40,18 +46,30 @@ fn before_2025() -> Vec<(u32, u32, &'static str, &'static str)> {
         1224 => (taxid, 2, rank, name),
         _ => (taxid, parent, rank, name),
     };
-    NCBI_2025.into_iter().filter(|node| node.0 != 3379134).map(old).collect()
+    NCBI_2025
+        .into_iter()
+        .filter(|node| node.0 != 3379134)
+        .map(old)
+        .collect()
 }
 
 #[test]
 fn the_codes_of_2025_are_those_of_before() {
-    let [before, after] = [&before_2025()[..], &NCBI_2025].map(|nodes| taxonomy_of(&dump_of(nodes)).expect("a dump"));
+    let [before, after] =
+        [&before_2025()[..], &NCBI_2025].map(|nodes| taxonomy_of(&dump_of(nodes)).expect("a dump"));
     for &(taxid, ..) in &before_2025() {
-        let codes = [&before, &after].map(|taxonomy| taxonomy.rank_code(taxonomy.taxon_of(taxid).unwrap()).to_string());
+        let codes = [&before, &after].map(|taxonomy| {
+            taxonomy
+                .rank_code(taxonomy.taxon_of(taxid).unwrap())
+                .to_string()
+        });
         assert_eq!(codes[0], codes[1], "{taxid}");
     }
-    let raw =
-        |taxonomy: &Taxonomy| taxonomy.rank_code_in(taxonomy.taxon_of(2).unwrap(), RankStyle::Ncbi2025).to_string();
+    let raw = |taxonomy: &Taxonomy| {
+        taxonomy
+            .rank_code_in(taxonomy.taxon_of(2).unwrap(), RankStyle::Ncbi2025)
+            .to_string()
+    };
     assert_eq!((raw(&before), raw(&after)), ("D".into(), "R2".into()));
 }
 
@@ -61,24 +79,40 @@ fn a_dump_is_its_nodes_and_names() {
     assert_eq!(taxonomy.len(), NCBI_2025.len());
     for (taxid, parent, rank, name) in NCBI_2025 {
         let taxon = taxonomy.taxon_of(taxid).expect("a node");
-        assert_eq!((taxonomy.rank_name(taxon), taxonomy.name(taxon)), (rank, name));
+        assert_eq!(
+            (taxonomy.rank_name(taxon), taxonomy.name(taxon)),
+            (rank, name)
+        );
         assert_eq!(taxonomy.taxid(taxonomy.parent(taxon)), parent);
     }
 }
 
 #[test]
 fn old_taxids_lead_on() {
-    let merged = "9\t|\t562\t|\n8\t|\t9\t|\n7\t|\t77\t|\n564\t|\t562\t|\n5\t|\t6\t|\n6\t|\t5\t|\n".to_owned();
+    let merged = "9\t|\t562\t|\n8\t|\t9\t|\n7\t|\t77\t|\n564\t|\t562\t|\n5\t|\t6\t|\n6\t|\t5\t|\n"
+        .to_owned();
     let deleted = "99\t|\n9\t|\n2\t|\n98\t|\n".to_owned();
     let [nodes, names] = dump_of(&NCBI_2025);
-    let taxonomy = taxonomy_of(&[nodes, names, ("merged.dmp", merged), ("delnodes.dmp", deleted)]).expect("a dump");
+    let taxonomy = taxonomy_of(&[
+        nodes,
+        names,
+        ("merged.dmp", merged),
+        ("delnodes.dmp", deleted),
+    ])
+    .expect("a dump");
     let coli = taxonomy.taxon_of(562).unwrap();
     let resolved = [9, 8, 7, 5, 99, 98].map(|taxid| taxonomy.resolve(taxid));
     let [here, gone] = [Resolved::Merged(coli), Resolved::Deleted];
-    assert_eq!(resolved, [here, here, Resolved::Unknown, Resolved::Unknown, gone, gone]);
+    assert_eq!(
+        resolved,
+        [here, here, Resolved::Unknown, Resolved::Unknown, gone, gone]
+    );
     assert!(matches!(taxonomy.resolve(564), Resolved::Here(_)));
     assert!(matches!(taxonomy.resolve(2), Resolved::Here(_)));
-    assert_eq!(Taxonomy::from_bytes(&taxonomy.to_bytes()).expect("just written"), taxonomy);
+    assert_eq!(
+        Taxonomy::from_bytes(&taxonomy.to_bytes()).expect("just written"),
+        taxonomy
+    );
 }
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
@@ -96,7 +130,9 @@ fn archive_of(files: &[(&str, String)]) -> Vec<u8> {
         header.set_size(text.len() as u64);
         header.set_mode(0o644);
         header.set_cksum();
-        archive.append_data(&mut header, name, text.as_bytes()).unwrap();
+        archive
+            .append_data(&mut header, name, text.as_bytes())
+            .unwrap();
     }
     archive.into_inner().unwrap()
 }
@@ -107,17 +143,29 @@ fn archives_and_compressed_files_are_read_alike() {
     let plain = taxonomy_of(&files).expect("a dump");
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in &files {
-        fs::write(folder.path().join(format!("{name}.gz")), gzip(text.as_bytes())).unwrap();
+        fs::write(
+            folder.path().join(format!("{name}.gz")),
+            gzip(text.as_bytes()),
+        )
+        .unwrap();
     }
     assert_eq!(read(folder.path()).expect("a dump").taxonomy, plain);
     let folder = tempfile::tempdir().unwrap();
     let archive = archive_of(&files);
-    for (name, bytes) in [("taxdump.tar.gz", gzip(&archive)), ("dataset_1.dat", archive)] {
+    for (name, bytes) in [
+        ("taxdump.tar.gz", gzip(&archive)),
+        ("dataset_1.dat", archive),
+    ] {
         let path = folder.path().join(name);
         fs::write(&path, bytes).unwrap();
         assert_eq!(read(&path).expect("an archive").taxonomy, plain, "{name}");
     }
-    assert_eq!(read(folder.path()).expect("a folder with the archive").taxonomy, plain);
+    assert_eq!(
+        read(folder.path())
+            .expect("a folder with the archive")
+            .taxonomy,
+        plain
+    );
 }
 
 #[test]
@@ -151,7 +199,10 @@ fn dumps_by_hand_are_read() {
 }
 
 fn message(nodes: &str, names: &str) -> String {
-    let files = [("nodes.dmp", nodes.to_owned()), ("names.dmp", names.to_owned())];
+    let files = [
+        ("nodes.dmp", nodes.to_owned()),
+        ("names.dmp", names.to_owned()),
+    ];
     let folder = folder_of(&files);
     let error = read(folder.path()).expect_err("no tree").to_string();
     error.replace(&format!("{}/", folder.path().display()), "")
@@ -164,43 +215,84 @@ fn what_is_wrong_is_named_with_its_line() {
     let more = "7\t|\tb\t|\t\t|\tscientific name\t|\n8\t|\tc\t|\t\t|\tscientific name\t|\n";
     let names = &format!("{names}{more}");
     let cases = [
-        ("7\t|\t6\t|\tgenus\t|\n", "nodes.dmp, line 3: the parent of taxid 7 is 6, which does not exist"),
-        ("7\t|\t8\t|\tx\t|\n8\t|\t7\t|\tx\t|\n", "nodes.dmp, line 3: taxid 7 is above itself"),
-        ("\n2\t|\t1\t|\tx\t|\n", "nodes.dmp, line 4: taxid 2 is there twice, first on line 2"),
+        (
+            "7\t|\t6\t|\tgenus\t|\n",
+            "nodes.dmp, line 3: the parent of taxid 7 is 6, which does not exist",
+        ),
+        (
+            "7\t|\t8\t|\tx\t|\n8\t|\t7\t|\tx\t|\n",
+            "nodes.dmp, line 3: taxid 7 is above itself",
+        ),
+        (
+            "\n2\t|\t1\t|\tx\t|\n",
+            "nodes.dmp, line 4: taxid 2 is there twice, first on line 2",
+        ),
         (
             "7\t|\t1\t|\tge",
             "nodes.dmp, line 3: expected a line \"taxid | parent | rank |\", found \"7\\t|\\t1\\t|\\tge\"",
         ),
         ("x\t|\t1\t|\tgenus\t|\n", "nodes.dmp, line 3: expected"),
-        ("9\t|\t1\t|\tgenus\t|\n", "nodes.dmp, line 3: taxid 9 has no scientific name in names.dmp"),
+        (
+            "9\t|\t1\t|\tgenus\t|\n",
+            "nodes.dmp, line 3: taxid 9 has no scientific name in names.dmp",
+        ),
         ("0\t|\t1\t|\tgenus\t|\n", "nodes.dmp, line 3: taxid 0 "),
     ];
     for (lines, expected) in cases {
-        let names =
-            if expected.contains("taxid 0") { format!("{names}0|z||scientific name|\n") } else { names.clone() };
-        let names = names.replace("0|z||scientific name|", "0\t|\tz\t|\t\t|\tscientific name\t|");
+        let names = if expected.contains("taxid 0") {
+            format!("{names}0|z||scientific name|\n")
+        } else {
+            names.clone()
+        };
+        let names = names.replace(
+            "0|z||scientific name|",
+            "0\t|\tz\t|\t\t|\tscientific name\t|",
+        );
         let found = message(&format!("{nodes}{lines}"), &names);
         assert!(found.starts_with(expected), "{found}");
     }
     let found = message(&nodes.replace("1\t|\t1", "3\t|\t3"), names);
-    assert!(found.starts_with("nodes.dmp, line 1: taxid 3 has no scientific name"), "{found}");
-    assert!(message("", names).starts_with("nodes.dmp: there is no root"));
-    let found = message(nodes, &format!("{names}2\t|\tC\t|\t\t|\tscientific name\t|\n"));
     assert!(
-        found.starts_with("names.dmp, line 5: taxid 2 has a second scientific name, the first is on line 2"),
+        found.starts_with("nodes.dmp, line 1: taxid 3 has no scientific name"),
+        "{found}"
+    );
+    assert!(message("", names).starts_with("nodes.dmp: there is no root"));
+    let found = message(
+        nodes,
+        &format!("{names}2\t|\tC\t|\t\t|\tscientific name\t|\n"),
+    );
+    assert!(
+        found.starts_with(
+            "names.dmp, line 5: taxid 2 has a second scientific name, the first is on line 2"
+        ),
         "{found}"
     );
     let found = message(nodes, &format!("{names}9\t|\tcut of"));
-    assert!(found.starts_with("names.dmp, line 5: expected a line"), "{found}");
+    assert!(
+        found.starts_with("names.dmp, line 5: expected a line"),
+        "{found}"
+    );
 }
 
 #[test]
 fn what_is_missing_is_named() {
     let folder = folder_of(&dump_of(&NCBI_2025));
     fs::remove_file(folder.path().join("names.dmp")).unwrap();
-    assert!(matches!(read(folder.path()), Err(TaxonomyError::Missing { file: "names.dmp", .. })));
+    assert!(matches!(
+        read(folder.path()),
+        Err(TaxonomyError::Missing {
+            file: "names.dmp",
+            ..
+        })
+    ));
     fs::remove_file(folder.path().join("nodes.dmp")).unwrap();
-    assert!(matches!(read(folder.path()), Err(TaxonomyError::Missing { file: "nodes.dmp", .. })));
+    assert!(matches!(
+        read(folder.path()),
+        Err(TaxonomyError::Missing {
+            file: "nodes.dmp",
+            ..
+        })
+    ));
     let error = read(Path::new("/nowhere")).expect_err("no such folder");
     assert!(matches!(error, TaxonomyError::NotFound { .. }) && error.is_usage());
     let [nodes, (_, names)] = dump_of(&NCBI_2025);
@@ -213,15 +305,26 @@ fn what_is_missing_is_named() {
         .collect::<Vec<_>>();
     fs::write(folder.path().join("names.dmp"), latin).unwrap();
     let error = read(folder.path()).expect_err("Latin-1").to_string();
-    assert!(error.contains("names.dmp, line 20: the name of taxid 2, ") && error.contains("UTF-8"), "{error}");
+    assert!(
+        error.contains("names.dmp, line 20: the name of taxid 2, ") && error.contains("UTF-8"),
+        "{error}"
+    );
 }
 
 #[test]
 fn a_cut_merged_dmp_is_named() {
     let [nodes, names] = dump_of(&NCBI_2025);
-    for (file, text) in [("merged.dmp", "9\t|\t562\t|\n8\t|\t56"), ("delnodes.dmp", "9\t|\n8")] {
-        let error = taxonomy_of(&[nodes.clone(), names.clone(), (file, text.into())]).expect_err("cut").to_string();
-        assert!(error.contains(&format!("{file}, line 2: expected a line")), "{error}");
+    for (file, text) in [
+        ("merged.dmp", "9\t|\t562\t|\n8\t|\t56"),
+        ("delnodes.dmp", "9\t|\n8"),
+    ] {
+        let error = taxonomy_of(&[nodes.clone(), names.clone(), (file, text.into())])
+            .expect_err("cut")
+            .to_string();
+        assert!(
+            error.contains(&format!("{file}, line 2: expected a line")),
+            "{error}"
+        );
     }
 }
 

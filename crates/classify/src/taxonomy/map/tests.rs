@@ -32,10 +32,26 @@ NZ_CP007557\tNZ_CP007557.1\t0\t3
 
 #[test]
 fn accessions_are_found_with_and_without_version() {
-    let ids = ["NC_000913.3", "NC_000913", "A00001.9", "gi|1|gb|A00001.1|", "NZ_CP007557.1", "NC_1", "4V4Q_AA"];
+    let ids = [
+        "NC_000913.3",
+        "NC_000913",
+        "A00001.9",
+        "gi|1|gb|A00001.1|",
+        "NZ_CP007557.1",
+        "NC_1",
+        "4V4Q_AA",
+    ];
     for text in [NCBI.to_owned(), NCBI.split_once('\n').unwrap().1.to_owned()] {
         let map = reading(&text, &ids).expect("a table");
-        let expected = [Some(511145), Some(5), Some(10641), Some(10641), None, None, Some(83333)];
+        let expected = [
+            Some(511145),
+            Some(5),
+            Some(10641),
+            Some(10641),
+            None,
+            None,
+            Some(83333),
+        ];
         assert_eq!(ids.map(|id| of(&map, id)), expected);
         assert_eq!(of(&map, "NC_000913.2"), Some(5), "by the accession");
     }
@@ -43,11 +59,21 @@ fn accessions_are_found_with_and_without_version() {
 
 #[test]
 fn unwanted_lines_take_no_memory() {
-    let text: String = (0..5000).map(|i| format!("AB{i:06}\tAB{i:06}.1\t{}\t0\n", i + 1)).collect();
+    let text: String = (0..5000)
+        .map(|i| format!("AB{i:06}\tAB{i:06}.1\t{}\t0\n", i + 1))
+        .collect();
     let map = reading(&text, &["AB000007.1", "AB004999"]).expect("a table");
-    assert_eq!((of(&map, "AB000007.1"), of(&map, "AB004999")), (Some(8), Some(5000)));
+    assert_eq!(
+        (of(&map, "AB000007.1"), of(&map, "AB004999")),
+        (Some(8), Some(5000))
+    );
     assert_eq!(map.accessions.len(), 2);
-    assert_eq!(map.names.len(), 4, "two sequences, a file and its stem: {:?}", map.names.keys());
+    assert_eq!(
+        map.names.len(),
+        4,
+        "two sequences, a file and its stem: {:?}",
+        map.names.keys()
+    );
 }
 
 #[test]
@@ -56,8 +82,18 @@ fn headers_say_it_themselves() {
     assert_eq!(of(&map, "kraken:taxid|562|NC_000913.3"), Some(562));
     assert_eq!(of(&map, "x|kraken:taxid|9"), Some(9));
     assert_eq!(of(&map, "x"), Some(7));
-    assert_eq!(of(&map, "x kraken:taxid|9"), Some(7), "the first word counts");
-    for none in ["kraken:taxid|", "kraken:taxid|x|y", "kraken:taxid", "notkraken:taxid|5", "kraken:taxid|0"] {
+    assert_eq!(
+        of(&map, "x kraken:taxid|9"),
+        Some(7),
+        "the first word counts"
+    );
+    for none in [
+        "kraken:taxid|",
+        "kraken:taxid|x|y",
+        "kraken:taxid",
+        "notkraken:taxid|5",
+        "kraken:taxid|0",
+    ] {
         assert_eq!(taxid_in(none), None, "{none}");
     }
 }
@@ -65,8 +101,16 @@ fn headers_say_it_themselves() {
 #[test]
 fn files_say_it_for_their_sequences() {
     let file = Path::new("refs/GCF_000005845.2_ASM584v2_genomic.fna.gz");
-    let keys = ["refs/GCF_000005845.2_ASM584v2_genomic.fna.gz", "GCF_000005845.2_ASM584v2_genomic.fna.gz"];
-    let more = ["GCF_000005845.2_ASM584v2_genomic", "GCF_000005845.2", "GCF_000005845", "GCF_000005845.1"];
+    let keys = [
+        "refs/GCF_000005845.2_ASM584v2_genomic.fna.gz",
+        "GCF_000005845.2_ASM584v2_genomic.fna.gz",
+    ];
+    let more = [
+        "GCF_000005845.2_ASM584v2_genomic",
+        "GCF_000005845.2",
+        "GCF_000005845",
+        "GCF_000005845.1",
+    ];
     for key in keys.into_iter().chain(more) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("map");
@@ -90,13 +134,31 @@ fn files_say_it_for_their_sequences() {
 #[test]
 fn tables_with_named_columns_are_read() {
     let summary = "##  See the README\n#assembly_accession\tbioproject\ttaxid\tspecies_taxid\nGCF_000005845.2\tPRJNA1\t511145\t562\n";
-    assert_eq!(of(&reading(summary, &["GCF_000005845.2"]).expect("a table"), "GCF_000005845.2"), Some(511145));
+    assert_eq!(
+        of(
+            &reading(summary, &["GCF_000005845.2"]).expect("a table"),
+            "GCF_000005845.2"
+        ),
+        Some(511145)
+    );
     let full = "accession.version\ttaxid\nWP_000001.1\t7\n";
-    assert_eq!(of(&reading(full, &["WP_000001.1"]).expect("a table"), "WP_000001.1"), Some(7));
+    assert_eq!(
+        of(
+            &reading(full, &["WP_000001.1"]).expect("a table"),
+            "WP_000001.1"
+        ),
+        Some(7)
+    );
     let swapped = "taxid\tsequence\n7\tchr1\n";
-    assert_eq!(of(&reading(swapped, &["chr1"]).expect("a table"), "chr1"), Some(7));
+    assert_eq!(
+        of(&reading(swapped, &["chr1"]).expect("a table"), "chr1"),
+        Some(7)
+    );
     let spaced = "chr1 7\r\nchr2 8";
-    assert_eq!(of(&reading(spaced, &["chr2"]).expect("a table"), "chr2"), Some(8));
+    assert_eq!(
+        of(&reading(spaced, &["chr2"]).expect("a table"), "chr2"),
+        Some(8)
+    );
 }
 
 #[test]
@@ -106,27 +168,56 @@ fn what_is_wrong_is_named_with_its_line() {
         ("chr1\tx\n", "line 1: expected a name"),
         ("chr1\t7\nchr2\n", "line 2: expected a name"),
         ("chr1\t7\nchr1\tx\n", "line 2: expected a name"),
-        ("accession\taccession.version\ttaxid\tgi\nAB000001\tAB000001.1", "line 2: expected a taxid in column 3"),
-        ("accession\taccession.version\ttaxid\tgi\nAB0", "line 2: expected a taxid in column 3"),
+        (
+            "accession\taccession.version\ttaxid\tgi\nAB000001\tAB000001.1",
+            "line 2: expected a taxid in column 3",
+        ),
+        (
+            "accession\taccession.version\ttaxid\tgi\nAB0",
+            "line 2: expected a taxid in column 3",
+        ),
     ];
     for (text, expected) in cases {
-        let error = reading(text, &["chr1", "AB000001.1"]).expect_err("no table").to_string();
+        let error = reading(text, &["chr1", "AB000001.1"])
+            .expect_err("no table")
+            .to_string();
         assert!(error.contains(expected), "{text:?}: {error}");
     }
-    let error = TaxonMap::default().read(Path::new("/nowhere")).expect_err("no such file").to_string();
-    assert!(error.starts_with("/nowhere: there is no such file") && error.contains("table of sequences"), "{error}");
+    let error = TaxonMap::default()
+        .read(Path::new("/nowhere"))
+        .expect_err("no such file")
+        .to_string();
+    assert!(
+        error.starts_with("/nowhere: there is no such file")
+            && error.contains("table of sequences"),
+        "{error}"
+    );
 }
 
 #[test]
 fn references_without_a_taxon_say_why() {
     let taxonomy = small();
     let mut map = TaxonMap::default();
-    for (id, taxid) in [("here", 562), ("merged", 600), ("deleted", 4_000_000), ("unknown", 77)] {
+    for (id, taxid) in [
+        ("here", 562),
+        ("merged", 600),
+        ("deleted", 4_000_000),
+        ("unknown", 77),
+    ] {
         map.insert(id, taxid);
     }
     let assigned = |id: &str| map.assign(&taxonomy, id, Path::new(NO_FILE));
-    assert_eq!(assigned("here"), Assigned::To(taxonomy.taxon_of(562).unwrap()));
-    assert_eq!(assigned("merged"), Assigned::Merged { taxon: 2, from: 600 });
+    assert_eq!(
+        assigned("here"),
+        Assigned::To(taxonomy.taxon_of(562).unwrap())
+    );
+    assert_eq!(
+        assigned("merged"),
+        Assigned::Merged {
+            taxon: 2,
+            from: 600
+        }
+    );
     assert_eq!(assigned("deleted"), Assigned::Deleted(4_000_000));
     assert_eq!(assigned("unknown"), Assigned::Unknown(77));
     assert_eq!(assigned("x"), Assigned::Unmapped);

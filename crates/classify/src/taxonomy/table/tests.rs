@@ -16,10 +16,16 @@ fn problem(text: &str) -> String {
 
 /// Names from the root to the taxon of an id.
 fn lineage(source: &Source, id: &str) -> Vec<String> {
-    let taxid = source.map.taxid_of(id, Path::new("")).expect("an id of the table");
+    let taxid = source
+        .map
+        .taxid_of(id, Path::new(""))
+        .expect("an id of the table");
     let taxon = source.taxonomy.taxon_of(taxid).expect("a node");
-    let mut names: Vec<String> =
-        source.taxonomy.path(taxon).map(|above| source.taxonomy.name(above).to_owned()).collect();
+    let mut names: Vec<String> = source
+        .taxonomy
+        .path(taxon)
+        .map(|above| source.taxonomy.name(above).to_owned())
+        .collect();
     names.reverse();
     names
 }
@@ -39,12 +45,30 @@ fn gtdb_is_read() {
         coli.join(";"),
         "root;Bacteria;Pseudomonadota;Gammaproteobacteria;Enterobacterales;Enterobacteriaceae;Escherichia;Escherichia coli"
     );
-    assert_eq!(lineage(&source, "GCF_000026225.1").last().map(String::as_str), Some("Escherichia"));
+    assert_eq!(
+        lineage(&source, "GCF_000026225.1")
+            .last()
+            .map(String::as_str),
+        Some("Escherichia")
+    );
     let taxonomy = &source.taxonomy;
     let file = Path::new("refs/GCA_000008085.1_ASM808v1_genomic.fna.gz");
-    let taxon = taxonomy.taxon_of(source.map.taxid_of("NC_005213.1", file).expect("by its file")).expect("a node");
-    assert_eq!(taxonomy.name(taxonomy.ancestor_at(taxon, Rank::Domain).expect("a domain")), "Archaea");
-    let codes: Vec<String> = taxonomy.path(taxon).map(|above| taxonomy.rank_code(above).to_string()).collect();
+    let taxon = taxonomy
+        .taxon_of(
+            source
+                .map
+                .taxid_of("NC_005213.1", file)
+                .expect("by its file"),
+        )
+        .expect("a node");
+    assert_eq!(
+        taxonomy.name(taxonomy.ancestor_at(taxon, Rank::Domain).expect("a domain")),
+        "Archaea"
+    );
+    let codes: Vec<String> = taxonomy
+        .path(taxon)
+        .map(|above| taxonomy.rank_code(above).to_string())
+        .collect();
     assert_eq!(codes.concat(), "SGFOCPDR");
 }
 
@@ -52,12 +76,24 @@ fn gtdb_is_read() {
 #[test]
 fn made_up_taxids_are_stable() {
     let source = read_text(GTDB).expect("GTDB");
-    assert_eq!(source.map.taxid_of("GCF_000005845.2", Path::new("")), Some(made_up(coli_hash(), 0)));
-    assert_eq!((made_up(coli_hash(), 0), made_up(coli_hash(), 1)), (COLI, COLI_NEXT));
+    assert_eq!(
+        source.map.taxid_of("GCF_000005845.2", Path::new("")),
+        Some(made_up(coli_hash(), 0))
+    );
+    assert_eq!(
+        (made_up(coli_hash(), 0), made_up(coli_hash(), 1)),
+        (COLI, COLI_NEXT)
+    );
     let reversed: String = GTDB.lines().rev().map(|line| format!("{line}\n")).collect();
-    assert_eq!(read_text(&reversed).expect("GTDB").taxonomy.to_bytes(), source.taxonomy.to_bytes());
+    assert_eq!(
+        read_text(&reversed).expect("GTDB").taxonomy.to_bytes(),
+        source.taxonomy.to_bytes()
+    );
     let alone = GTDB.lines().next().expect("a line");
-    let coli = read_text(alone).expect("a lineage").map.taxid_of("GCF_000005845.2", Path::new(""));
+    let coli = read_text(alone)
+        .expect("a lineage")
+        .map
+        .taxid_of("GCF_000005845.2", Path::new(""));
     assert_eq!(coli, source.map.taxid_of("GCF_000005845.2", Path::new("")));
 }
 
@@ -75,23 +111,44 @@ fn coli_hash() -> u64 {
         "Escherichia",
         "Escherichia coli",
     ];
-    let ranks = ["domain", "phylum", "class", "order", "family", "genus", "species"];
-    ranks.iter().zip(names).fold(FNV_START, |hash, (rank, name)| lineage_hash(hash, rank, name))
+    let ranks = [
+        "domain", "phylum", "class", "order", "family", "genus", "species",
+    ];
+    ranks
+        .iter()
+        .zip(names)
+        .fold(FNV_START, |hash, (rank, name)| {
+            lineage_hash(hash, rank, name)
+        })
 }
 
-/// 31 bits are not enough for this many names without collisions; the taxids are different all the same.
+/// 31 bits are not enough for this many names without collisions; the taxids are different all the
+/// same.
 #[test]
 fn collisions_are_resolved() {
     let count = 60_000;
-    let rows: String = (0..count).map(|i| format!("a{i}\td__Bacteria;s__number {i}\n")).collect();
-    let hashes = (0..count)
-        .map(|i| lineage_hash(lineage_hash(FNV_START, "domain", "Bacteria"), "species", &format!("number {i}")));
-    let first: HashSet<u32> = hashes.map(|hash| made_up(hash, 0)).filter(|&taxid| taxid >= FIRST_MADE_UP).collect();
+    let rows: String = (0..count)
+        .map(|i| format!("a{i}\td__Bacteria;s__number {i}\n"))
+        .collect();
+    let hashes = (0..count).map(|i| {
+        lineage_hash(
+            lineage_hash(FNV_START, "domain", "Bacteria"),
+            "species",
+            &format!("number {i}"),
+        )
+    });
+    let first: HashSet<u32> = hashes
+        .map(|hash| made_up(hash, 0))
+        .filter(|&taxid| taxid >= FIRST_MADE_UP)
+        .collect();
     assert!(first.len() < count, "{}", first.len());
     let taxonomy = read_text(&rows).expect("a table").taxonomy;
     assert_eq!(taxonomy.len(), count + 2);
     assert!(
-        taxonomy.taxa().skip(1).all(|taxon| taxonomy.taxid(taxon) >= FIRST_MADE_UP && taxonomy.taxid(taxon) < 1 << 31)
+        taxonomy
+            .taxa()
+            .skip(1)
+            .all(|taxon| taxonomy.taxid(taxon) >= FIRST_MADE_UP && taxonomy.taxid(taxon) < 1 << 31)
     );
 }
 
@@ -129,8 +186,14 @@ fn what_is_wrong_is_named_with_its_line() {
         ),
         ("a\td__B;P\n", "table, line 1: expected ranks"),
         ("a\td__B\nb\n", "table, line 2: expected \"id<TAB>"),
-        ("a\td__B\na\td__C\n", "table, line 2: \"a\" has another lineage than on line 1"),
-        ("a\td__B\nb\td__;p__\n", "table, line 2: \"b\" has no lineage"),
+        (
+            "a\td__B\na\td__C\n",
+            "table, line 2: \"a\" has another lineage than on line 1",
+        ),
+        (
+            "a\td__B\nb\td__;p__\n",
+            "table, line 2: \"b\" has no lineage",
+        ),
         ("reads\tbases\n", "table, line 1: expected \"id<TAB>"),
         ("", "table: there is no lineage in it"),
         (header, "table: there is no lineage in it"),
@@ -138,9 +201,18 @@ fn what_is_wrong_is_named_with_its_line() {
             &format!("{header}a\t5\tG\tG a\nb\t5\tH\tH b\n"),
             "table, line 3: taxid 5 is that of \"H b\" here and of \"G a\" on line 2",
         ),
-        (&format!("{header}a\t5\tG\tG a\nb\t6\tG\tG a\n"), "table, line 3: \"G a\" has the taxid 6 here and 5 before"),
-        (&format!("{header}a\tx\tG\tG a\n"), "table, line 2: expected a taxid, found \"x\""),
-        (&format!("{header}a\t5\tG\n"), "table, line 2: expected 4 columns, as the first line names, found 3"),
+        (
+            &format!("{header}a\t5\tG\tG a\nb\t6\tG\tG a\n"),
+            "table, line 3: \"G a\" has the taxid 6 here and 5 before",
+        ),
+        (
+            &format!("{header}a\tx\tG\tG a\n"),
+            "table, line 2: expected a taxid, found \"x\"",
+        ),
+        (
+            &format!("{header}a\t5\tG\n"),
+            "table, line 2: expected 4 columns, as the first line names, found 3",
+        ),
     ];
     for (text, expected) in cases {
         let found = problem(text);

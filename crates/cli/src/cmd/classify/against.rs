@@ -14,7 +14,8 @@ use crate::words::{self, bytes, things};
 /// A database, or references.
 #[derive(Debug, Args)]
 pub struct Against {
-    /// Database of references, as `gyrase db build` makes it; given again, the answers are those of all together
+    /// Database of references, as `gyrase db build` makes it; given again, the answers are those of
+    /// all together
     #[arg(long, value_name = "FILE.gydb", required_unless_present_any = ["refs", "merge"], conflicts_with = "refs")]
     db: Vec<PathBuf>,
 
@@ -34,7 +35,11 @@ pub struct Against {
 impl Against {
     /// The files that are named.
     pub fn inputs(&self) -> impl Iterator<Item = &PathBuf> {
-        self.db.iter().chain(&self.taxonomy).chain(&self.map).chain(&self.refs)
+        self.db
+            .iter()
+            .chain(&self.taxonomy)
+            .chain(&self.map)
+            .chain(&self.refs)
     }
 
     /// The files of references, those of folders and lists.
@@ -57,18 +62,32 @@ impl Against {
         match &self.taxonomy {
             _ if !self.db.is_empty() => {
                 places::keep_different(&self.db)?;
-                let indexes = self.db.iter().map(|path| Index::open(path)).collect::<std::result::Result<_, _>>()?;
+                let indexes = self
+                    .db
+                    .iter()
+                    .map(|path| Index::open(path))
+                    .collect::<std::result::Result<_, _>>()?;
                 Ok(Collection::new(indexes)?)
             }
             Some(taxonomy) => {
                 let taxa = Taxa::read(taxonomy, &self.map, &references)?;
-                let (summary, database) = taxa.build(references, None, Parameters::default(), None, session)?;
-                let (targets, size) = (things(summary.targets as u64, "reference"), bytes(summary.table.bytes));
-                tracing::info!("{targets} in memory, {size}, {}", words::time(session.elapsed()));
-                let database = database.ok_or_else(|| Failure::new(Code::Internal, "the database was not kept"))?;
+                let (summary, database) =
+                    taxa.build(references, None, Parameters::default(), None, session)?;
+                let (targets, size) = (
+                    things(summary.targets as u64, "reference"),
+                    bytes(summary.table.bytes),
+                );
+                tracing::info!(
+                    "{targets} in memory, {size}, {}",
+                    words::time(session.elapsed())
+                );
+                let database = database
+                    .ok_or_else(|| Failure::new(Code::Internal, "the database was not kept"))?;
                 Ok(Index::of(database)?.into())
             }
-            None => Err(Failure::usage("name a database with --db, or references with --refs and --taxonomy")),
+            None => Err(Failure::usage(
+                "name a database with --db, or references with --refs and --taxonomy",
+            )),
         }
     }
 }

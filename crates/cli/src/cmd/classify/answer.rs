@@ -1,8 +1,9 @@
 //! The answers of one sample: the one place where the library is asked.
 
 use gyrase_classify::{
-    Candidates, Catalogue, Collection, Config, Covered, Dropped, Genomes, Hits, Outlets, Plan, QueryError, Rule,
-    Scratch, Summary, Wanted, classify, classify_candidates, covered, covered_candidates,
+    Candidates, Catalogue, Collection, Config, Covered, Dropped, Genomes, Hits, Outlets, Plan,
+    QueryError, Rule, Scratch, Summary, Wanted, classify, classify_candidates, covered,
+    covered_candidates,
 };
 use gyrase_fabric::Progress;
 use gyrase_tabulate::Source;
@@ -27,14 +28,24 @@ pub struct Reads<'a> {
 
 enum From<'a> {
     /// Files and databases, which are asked within the memory of the run.
-    Lanes { collection: &'a Collection, plan: Plan, lanes: &'a [Lane], hits: Vec<Hits<'a>> },
+    Lanes {
+        collection: &'a Collection,
+        plan: Plan,
+        lanes: &'a [Lane],
+        hits: Vec<Hits<'a>>,
+    },
     /// Files of stored candidates.
     Stored(&'a Candidates),
 }
 
 impl<'a> Reads<'a> {
-    /// The reads of lanes. Where the databases are larger than the memory, all passes over the reads but the last are made here.
-    pub fn of_lanes(collection: &'a Collection, lanes: &'a [Lane], session: &'a Session) -> Result<Reads<'a>> {
+    /// The reads of lanes. Where the databases are larger than the memory, all passes over the
+    /// reads but the last are made here.
+    pub fn of_lanes(
+        collection: &'a Collection,
+        lanes: &'a [Lane],
+        session: &'a Session,
+    ) -> Result<Reads<'a>> {
         let plan = plan(collection, lanes, session)?;
         let hits = session.shown(|progress| -> Result<Vec<Hits<'a>>> {
             let mut room = session.max_tmp;
@@ -45,12 +56,23 @@ impl<'a> Reads<'a> {
             };
             lanes.iter().map(one).collect()
         })?;
-        Ok(Reads { session, from: From::Lanes { collection, plan, lanes, hits } })
+        Ok(Reads {
+            session,
+            from: From::Lanes {
+                collection,
+                plan,
+                lanes,
+                hits,
+            },
+        })
     }
 
     /// The reads of stored candidates.
     pub fn stored(candidates: &'a Candidates, session: &'a Session) -> Reads<'a> {
-        Reads { session, from: From::Stored(candidates) }
+        Reads {
+            session,
+            from: From::Stored(candidates),
+        }
     }
 
     /// What they are compared with.
@@ -62,7 +84,12 @@ impl<'a> Reads<'a> {
     }
 
     fn config(&self, wanted: Wanted) -> Config {
-        Config { rule: Rule::default(), insert: INSERT, threads: self.session.threads, wanted }
+        Config {
+            rule: Rule::default(),
+            insert: INSERT,
+            threads: self.session.threads,
+            wanted,
+        }
     }
 
     /// Answers for all reads, one lane after the other; none of them by what was `dropped`.
@@ -71,17 +98,33 @@ impl<'a> Reads<'a> {
         let mut all = Summary::default();
         self.session.shown(|progress| {
             progress.start("classify", 0);
-            let mut outlets = Outlets { lines: &mut outputs.answers, extracts: &mut outputs.extracts };
+            let mut outlets = Outlets {
+                lines: &mut outputs.answers,
+                extracts: &mut outputs.extracts,
+            };
             match &self.from {
-                From::Lanes { plan, lanes, hits, .. } => {
+                From::Lanes {
+                    plan, lanes, hits, ..
+                } => {
                     for (lane, hits) in lanes.iter().zip(hits) {
-                        let answered = classify(hits, lane.open(plan.batch)?, &config, dropped, &mut outlets, progress);
+                        let answered = classify(
+                            hits,
+                            lane.open(plan.batch)?,
+                            &config,
+                            dropped,
+                            &mut outlets,
+                            progress,
+                        );
                         all.merge(&answered.map_err(|error| failure(outputs, error))?);
-                        outlets = Outlets { lines: &mut outputs.answers, extracts: &mut outputs.extracts };
+                        outlets = Outlets {
+                            lines: &mut outputs.answers,
+                            extracts: &mut outputs.extracts,
+                        };
                     }
                 }
                 From::Stored(candidates) => {
-                    let answered = classify_candidates(candidates, &config, dropped, &mut outlets, progress);
+                    let answered =
+                        classify_candidates(candidates, &config, dropped, &mut outlets, progress);
                     all = answered.map_err(|error| failure(outputs, error))?;
                 }
             }
@@ -89,19 +132,35 @@ impl<'a> Reads<'a> {
         })
     }
 
-    /// The genomes of which the reads cover least, up to `share` of the sum of all coverages: a pass over all reads.
-    /// None where no share is given.
+    /// The genomes of which the reads cover least, up to `share` of the sum of all coverages: a
+    /// pass over all reads. None where no share is given.
     pub fn least_covered(&self, share: Option<f64>) -> Result<Dropped> {
-        let Some(share) = share else { return Ok(Dropped::default()) };
+        let Some(share) = share else {
+            return Ok(Dropped::default());
+        };
         let all = self.session.shown(|progress| self.covered(progress))?;
-        let Catalogue { targets, taxonomy, .. } = self.catalogue();
+        let Catalogue {
+            targets, taxonomy, ..
+        } = self.catalogue();
         let genomes = Genomes::new(targets);
         let dropped = Dropped::least_covered(&all, targets, &genomes, share);
-        let of_dropped = genomes.iter().filter(|genome| dropped.has(genome.targets[0]));
-        let names: Vec<&str> = of_dropped.take(NAMED).map(|genome| taxonomy.name(genome.taxon)).collect();
+        let of_dropped = genomes
+            .iter()
+            .filter(|genome| dropped.has(genome.targets[0]));
+        let names: Vec<&str> = of_dropped
+            .take(NAMED)
+            .map(|genome| taxonomy.name(genome.taxon))
+            .collect();
         let more = if dropped.genomes > NAMED { ", .." } else { "" };
-        let names = if names.is_empty() { String::new() } else { format!(": {}{more}", names.join(", ")) };
-        let (count, hit) = (grouped(dropped.genomes as u64), things(dropped.hit as u64, "genome"));
+        let names = if names.is_empty() {
+            String::new()
+        } else {
+            format!(": {}{more}", names.join(", "))
+        };
+        let (count, hit) = (
+            grouped(dropped.genomes as u64),
+            things(dropped.hit as u64, "genome"),
+        );
         tracing::info!("{count} of {hit} with reads dropped, the least covered{names}");
         Ok(dropped)
     }
@@ -110,7 +169,9 @@ impl<'a> Reads<'a> {
         let config = self.config(Wanted::default());
         progress.start("cover", 0);
         match &self.from {
-            From::Lanes { plan, lanes, hits, .. } => {
+            From::Lanes {
+                plan, lanes, hits, ..
+            } => {
                 let mut all = Covered::default();
                 for (lane, hits) in lanes.iter().zip(hits) {
                     all.merge(&covered(hits, lane.open(plan.batch)?, &config, progress)?);
@@ -134,13 +195,19 @@ pub fn plan(collection: &Collection, lanes: &[Lane], session: &Session) -> Resul
     if plan.passes > 1 {
         let at_once = bytes(collection.memory_at_once(session.threads));
         let why = format!("asking the databases at once takes {at_once} and --memory is {memory}");
-        lanes.iter().try_for_each(|lane| lane.keep_rereadable(&why))?;
-        tracing::info!("the reads are read {}, since {why}", things(plan.passes as u64, "time"));
+        lanes
+            .iter()
+            .try_for_each(|lane| lane.keep_rereadable(&why))?;
+        tracing::info!(
+            "the reads are read {}, since {why}",
+            things(plan.passes as u64, "time")
+        );
     }
     Ok(plan)
 }
 
-/// Where the hits of the reads of a lane come from, after all passes but the last, which may store so many bytes.
+/// Where the hits of the reads of a lane come from, after all passes but the last, which may store
+/// so many bytes.
 pub fn hits<'a>(
     collection: &'a Collection,
     plan: Plan,
@@ -152,9 +219,19 @@ pub fn hits<'a>(
         return Ok(Hits::of(collection));
     }
     progress.start("look up", 0);
-    let scratch = Scratch { folder: session.tmp_folder()?, limit: room };
+    let scratch = Scratch {
+        folder: session.tmp_folder()?,
+        limit: room,
+    };
     let open = || -> Result<Source> { lane.open(plan.batch) };
-    Hits::in_passes(collection, plan.most, scratch, session.threads, open, progress)
+    Hits::in_passes(
+        collection,
+        plan.most,
+        scratch,
+        session.threads,
+        open,
+        progress,
+    )
 }
 
 /// Names the file where answers cannot be written.

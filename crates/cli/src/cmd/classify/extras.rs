@@ -1,4 +1,5 @@
-//! What `gyrase classify` gives beside answers and reports: where reads lie, reads by taxon, plots of coverage.
+//! What `gyrase classify` gives beside answers and reports: where reads lie, reads by taxon, plots
+//! of coverage.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +18,8 @@ pub const DROP_READS_TWICE: &str = "--drop-least-covered needs them twice";
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Reads and where they lie")]
 pub struct Extras {
-    /// Answers tell where each read lies: target, first and last letter there, hits, features of the read, share of windows hit
+    /// Answers tell where each read lies: target, first and last letter there, hits, features of
+    /// the read, share of windows hit
     #[arg(long)]
     pub locations: bool,
 
@@ -33,20 +35,28 @@ pub struct Extras {
     #[arg(long, value_name = "FILE")]
     unclassified_out: Option<PathBuf>,
 
-    /// Plot the reads along the genomes with most of them, up to 500, as DIR/<taxid>_<first reference>.svg
+    /// Plot the reads along the genomes with most of them, up to 500, as DIR/<taxid>_<first
+    /// reference>.svg
     #[arg(long, value_name = "DIR")]
     pub coverage_plots: Option<PathBuf>,
 
-    /// First drop the least covered genomes, up to this share of the sum of all coverages, such as 0.1, and name them; reads the reads twice, and needs a sample that covers what is in it
+    /// First drop the least covered genomes, up to this share of the sum of all coverages, such as
+    /// 0.1, and name them; reads the reads twice, and needs a sample that covers what is in it
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub drop_least_covered: Option<f64>,
 }
 
 fn extract(text: &str) -> std::result::Result<(u32, PathBuf), String> {
-    let (taxid, file) = text.split_once('=').ok_or("write a taxid, =, and a file, as in 562=coli.fq")?;
+    let (taxid, file) = text
+        .split_once('=')
+        .ok_or("write a taxid, =, and a file, as in 562=coli.fq")?;
     let taxid = taxid.trim().parse().ok().filter(|&taxid| taxid > 0);
     let taxid = taxid.ok_or("write the number of a taxon before the =, as in 562=coli.fq")?;
-    if file.is_empty() { Err("write a file behind the =, as in 562=coli.fq".into()) } else { Ok((taxid, file.into())) }
+    if file.is_empty() {
+        Err("write a file behind the =, as in 562=coli.fq".into())
+    } else {
+        Ok((taxid, file.into()))
+    }
 }
 
 fn share(text: &str) -> std::result::Result<f64, String> {
@@ -74,10 +84,23 @@ pub struct Place {
 impl Extras {
     /// The files that reads go to.
     pub fn places(&self, paired: bool) -> Result<Vec<Place>> {
-        let of_taxa = self.extract.iter().map(|(taxid, file)| (Asked::Taxid(*taxid), file));
-        let classified = self.classified_out.iter().map(|file| (Asked::Classified, file));
-        let unclassified = self.unclassified_out.iter().map(|file| (Asked::Unclassified, file));
-        of_taxa.chain(classified).chain(unclassified).map(|(asked, file)| place(asked, file, paired)).collect()
+        let of_taxa = self
+            .extract
+            .iter()
+            .map(|(taxid, file)| (Asked::Taxid(*taxid), file));
+        let classified = self
+            .classified_out
+            .iter()
+            .map(|file| (Asked::Classified, file));
+        let unclassified = self
+            .unclassified_out
+            .iter()
+            .map(|file| (Asked::Unclassified, file));
+        of_taxa
+            .chain(classified)
+            .chain(unclassified)
+            .map(|(asked, file)| place(asked, file, paired))
+            .collect()
     }
 }
 
@@ -85,7 +108,11 @@ impl Extras {
 fn place(asked: Asked, file: &Path, paired: bool) -> Result<Place> {
     let name = file.to_string_lossy();
     if !name.contains('#') {
-        return Ok(Place { asked, first: file.to_path_buf(), second: None });
+        return Ok(Place {
+            asked,
+            first: file.to_path_buf(),
+            second: None,
+        });
     }
     if !paired {
         return Err(Failure::usage(format!(
@@ -93,7 +120,11 @@ fn place(asked: Asked, file: &Path, paired: bool) -> Result<Place> {
         )));
     }
     let [first, second] = ["_1", "_2"].map(|mate| PathBuf::from(name.replacen('#', mate, 1)));
-    Ok(Place { asked, first, second: Some(second) })
+    Ok(Place {
+        asked,
+        first,
+        second: Some(second),
+    })
 }
 
 impl Place {
@@ -118,7 +149,10 @@ impl Place {
             }
         };
         let second = self.second.as_deref().map(sink::records).transpose()?;
-        Ok(Extract { which, to: PairWriter::new(sink::records(&self.first)?, second) })
+        Ok(Extract {
+            which,
+            to: PairWriter::new(sink::records(&self.first)?, second),
+        })
     }
 }
 
@@ -133,7 +167,11 @@ mod tests {
             assert!(extract(wrong).is_err(), "{wrong}");
         }
         assert_eq!((share("0.1"), share("0")), (Ok(0.1), Ok(0.0)));
-        assert!(["1", "-0.1", "nan", "x"].into_iter().all(|wrong| share(wrong).is_err()));
+        assert!(
+            ["1", "-0.1", "nan", "x"]
+                .into_iter()
+                .all(|wrong| share(wrong).is_err())
+        );
     }
 
     #[test]
@@ -142,7 +180,10 @@ mod tests {
             let place = place(Asked::Classified, Path::new(name), paired)?;
             Ok::<_, Failure>(place.files().cloned().collect::<Vec<_>>())
         };
-        assert_eq!(files("x#.fq", true).unwrap(), ["x_1.fq", "x_2.fq"].map(PathBuf::from));
+        assert_eq!(
+            files("x#.fq", true).unwrap(),
+            ["x_1.fq", "x_2.fq"].map(PathBuf::from)
+        );
         assert_eq!(files("x.fq", true).unwrap(), [PathBuf::from("x.fq")]);
         assert_eq!(files("x.fq", false).unwrap(), [PathBuf::from("x.fq")]);
         assert!(files("x#.fq", false).is_err());

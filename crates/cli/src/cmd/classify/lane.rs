@@ -32,40 +32,56 @@ impl Lane {
 
     /// Refuses reads that can be read only once; `why` says why they are read again.
     pub fn keep_rereadable(&self, why: &str) -> Result<()> {
-        match self.files().find(|path| !path.metadata().is_ok_and(|there| there.is_file())) {
+        match self
+            .files()
+            .find(|path| !path.metadata().is_ok_and(|there| there.is_file()))
+        {
             Some(pipe) if pipe.as_os_str() == "-" || pipe.exists() => {
                 let name = pipe.display();
-                let what =
-                    format!("the reads are read again, since {why}, and {name} is no file; write them to a file first");
+                let what = format!(
+                    "the reads are read again, since {why}, and {name} is no file; write them to a file first"
+                );
                 Err(Failure::usage(what))
             }
             _ => Ok(()),
         }
     }
 
-    /// Finds early that a file is missing, or both mates are the same; what is no file is left alone, since it may be read only once.
+    /// Finds early that a file is missing, or both mates are the same; what is no file is left
+    /// alone, since it may be read only once.
     pub fn check(&self) -> Result<()> {
         places::keep_different(&self.files().cloned().collect::<Vec<_>>())?;
         let mut files = self.files().filter(|path| !path.exists() || path.is_file());
         files.try_for_each(|path| {
-            if path.as_os_str() == "-" { Ok(()) } else { Ok(Reader::open(path, &Source::options()).map(|_| ())?) }
+            if path.as_os_str() == "-" {
+                Ok(())
+            } else {
+                Ok(Reader::open(path, &Source::options()).map(|_| ())?)
+            }
         })
     }
 
     /// Opens them, to be read in batches of so many bytes.
     pub fn open(&self, batch: usize) -> Result<Source> {
-        let options = Options { batch_bytes: batch, ..Source::options() };
+        let options = Options {
+            batch_bytes: batch,
+            ..Source::options()
+        };
         Ok(match &self.mates {
-            Some(mates) => Source::Paired(Box::new(PairedReader::open(&self.reads, mates, &options)?)),
-            None if self.interleaved => {
-                Source::Paired(Box::new(PairedReader::open_interleaved(&self.reads, &options)?))
+            Some(mates) => {
+                Source::Paired(Box::new(PairedReader::open(&self.reads, mates, &options)?))
             }
+            None if self.interleaved => Source::Paired(Box::new(PairedReader::open_interleaved(
+                &self.reads,
+                &options,
+            )?)),
             None => Source::Single(Box::new(Reader::open(&self.reads, &options)?)),
         })
     }
 }
 
-/// The name of a sample: that of its file without what tells the format, and of two files of mates without the number of the mate.
+/// The name of a sample: that of its file without what tells the format, and of two files of mates
+/// without the number of the mate.
 pub fn sample_of(reads: &Path, mates: Option<&Path>) -> String {
     let name = stem(reads);
     let common = mates.and_then(|mates| unnumbered(&name, &stem(mates)).map(str::to_string));
@@ -74,19 +90,27 @@ pub fn sample_of(reads: &Path, mates: Option<&Path>) -> String {
 
 fn stem(reads: &Path) -> String {
     let name = reads.file_name().unwrap_or_default().to_string_lossy();
-    let name = name.split('.').next().filter(|name| !name.is_empty() && *name != "-");
+    let name = name
+        .split('.')
+        .next()
+        .filter(|name| !name.is_empty() && *name != "-");
     name.unwrap_or("sample").to_string()
 }
 
 /// What stands before `_1` and `_2`, or `_R1` and `_R2`, in names that are else the same.
 fn unnumbered<'n>(first: &'n str, second: &str) -> Option<&'n str> {
-    let at = first.bytes().zip(second.bytes()).position(|(first, second)| first != second)?;
+    let at = first
+        .bytes()
+        .zip(second.bytes())
+        .position(|(first, second)| first != second)?;
     let (before, behind) = (first.get(..at)?, first.get(at..)?.strip_prefix('1')?);
     if second.get(at..)?.strip_prefix('2')? != behind {
         return None;
     }
     let before = before.strip_suffix(['R', 'r']).unwrap_or(before);
-    before.strip_suffix(['_', '-']).filter(|name| !name.is_empty())
+    before
+        .strip_suffix(['_', '-'])
+        .filter(|name| !name.is_empty())
 }
 
 #[cfg(test)]
@@ -95,7 +119,12 @@ mod tests {
 
     #[test]
     fn samples_are_named_by_their_files() {
-        for (file, name) in [("x/a_1.fq.gz", "a_1"), ("b", "b"), ("-", "sample"), (".fq", "sample")] {
+        for (file, name) in [
+            ("x/a_1.fq.gz", "a_1"),
+            ("b", "b"),
+            ("-", "sample"),
+            (".fq", "sample"),
+        ] {
             assert_eq!(sample_of(Path::new(file), None), name);
         }
         for (first, second, name) in [

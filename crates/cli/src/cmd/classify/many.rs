@@ -1,4 +1,5 @@
-//! Many samples in one run: the database is opened once, and each sample gets its files in one folder.
+//! Many samples in one run: the database is opened once, and each sample gets its files in one
+//! folder.
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
@@ -30,23 +31,32 @@ const NAMED: usize = 5;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Many samples")]
 pub struct Many {
-    /// Sheet with a line for each file or pair of a sample: columns sample, fastq_1, fastq_2; commas or tabs
+    /// Sheet with a line for each file or pair of a sample: columns sample, fastq_1, fastq_2;
+    /// commas or tabs
     #[arg(long, value_name = "SHEET", requires = "out_dir", conflicts_with_all = super::ONE_SAMPLE)]
     samples: Option<PathBuf>,
 
-    /// Folder for <sample>.tsv and the reports of each sample, taxa.tsv, taxa.biom, taxa.html and summary.tsv of all
+    /// Folder for <sample>.tsv and the reports of each sample, taxa.tsv, taxa.biom, taxa.html and
+    /// summary.tsv of all
     #[arg(long, value_name = "DIR", requires = "samples")]
     out_dir: Option<PathBuf>,
 
     /// Reports of each sample, <sample>.<report>; separated by commas
-    #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "samples", default_value = "kreport")]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        requires = "samples",
+        default_value = "kreport"
+    )]
     reports: Vec<Form>,
 
     /// Write no <sample>.tsv
     #[arg(long, requires = "samples")]
     no_answers: bool,
 
-    /// Leave out samples whose outputs an earlier run made with this database, these reads and options
+    /// Leave out samples whose outputs an earlier run made with this database, these reads and
+    /// options
     #[arg(long, requires = "samples")]
     resume: bool,
 }
@@ -94,7 +104,12 @@ impl Many {
     }
 
     /// Classifies all samples of `sheet` that can be read; the first failure is that of the run.
-    pub fn run(&self, (sheet, folder): (&PathBuf, &Path), with: &With, session: &Session) -> Result<()> {
+    pub fn run(
+        &self,
+        (sheet, folder): (&PathBuf, &Path),
+        with: &With,
+        session: &Session,
+    ) -> Result<()> {
         let references = with.against.references()?;
         let samples = sheet::read(sheet, with.interleaved)?;
         if with.extras.drop_least_covered.is_some() {
@@ -103,34 +118,71 @@ impl Many {
                 .flat_map(|sample| &sample.lanes)
                 .try_for_each(|lane| lane.keep_rereadable(extras::DROP_READS_TWICE))?;
         }
-        let places: Vec<Places> = samples.iter().map(|sample| self.places(sample, folder, with)).collect();
+        let places: Vec<Places> = samples
+            .iter()
+            .map(|sample| self.places(sample, folder, with))
+            .collect();
         let outputs = outputs(&places, folder)?;
-        let reads = samples.iter().flat_map(|sample| &sample.lanes).flat_map(Lane::files);
-        let inputs = [sheet].into_iter().chain(reads).chain(with.against.inputs()).chain(&references);
+        let reads = samples
+            .iter()
+            .flat_map(|sample| &sample.lanes)
+            .flat_map(Lane::files);
+        let inputs = [sheet]
+            .into_iter()
+            .chain(reads)
+            .chain(with.against.inputs())
+            .chain(&references);
         session.keep_apart(inputs, &outputs)?;
         make(folder)?;
         let collection = with.against.index(references, session)?;
         let together = Together::open(folder)?;
-        let databases: Vec<String> = collection.checksums().map(|sum| format!("{sum:016x}")).collect();
-        let Extras { locations, drop_least_covered: drop, .. } = *with.extras;
+        let databases: Vec<String> = collection
+            .checksums()
+            .map(|sum| format!("{sum:016x}"))
+            .collect();
+        let Extras {
+            locations,
+            drop_least_covered: drop,
+            ..
+        } = *with.extras;
         let what = json!({"databases": databases, "abundance": with.rank.name(), "locations": locations, "drop": drop});
-        let run = Run { collection: &collection, what, drop, folder, resume: self.resume, session };
+        let run = Run {
+            collection: &collection,
+            what,
+            drop,
+            folder,
+            resume: self.resume,
+            session,
+        };
         let (done, failed) = run.all(&samples, &places)?;
         note(session, &samples, &done);
         say_all(&done);
         match failed.first() {
             None => together.finish(&collection.catalogue.taxonomy, &done),
-            Some((_, first)) => Err(Failure::new(first.code, some_failed(&failed, samples.len()))),
+            Some((_, first)) => Err(Failure::new(
+                first.code,
+                some_failed(&failed, samples.len()),
+            )),
         }
     }
 
     fn places(&self, sample: &Sample, folder: &Path, with: &With) -> Places {
         let place = |ending: &str| folder.join(format!("{}.{ending}", sample.name));
         let wanted: BTreeSet<Form> = self.reports.iter().copied().collect();
-        let reports = wanted.into_iter().map(|form| (form, place(form.ending()))).collect();
+        let reports = wanted
+            .into_iter()
+            .map(|form| (form, place(form.ending())))
+            .collect();
         let answers = (!self.no_answers).then(|| place("tsv"));
         let locations = with.extras.locations;
-        Places { answers, reports, rank: with.rank, locations, extracts: Vec::new(), plots: None }
+        Places {
+            answers,
+            reports,
+            rank: with.rank,
+            locations,
+            extracts: Vec::new(),
+            plots: None,
+        }
     }
 }
 
@@ -138,8 +190,13 @@ impl Many {
 type Failed<'a> = (&'a str, Failure);
 
 impl Run<'_> {
-    /// Classifies one sample after the other. A sample whose reads are damaged does not stop the others; all else does.
-    fn all<'a>(&self, samples: &'a [Sample], places: &[Places]) -> Result<(Vec<Done>, Vec<Failed<'a>>)> {
+    /// Classifies one sample after the other. A sample whose reads are damaged does not stop the
+    /// others; all else does.
+    fn all<'a>(
+        &self,
+        samples: &'a [Sample],
+        places: &[Places],
+    ) -> Result<(Vec<Done>, Vec<Failed<'a>>)> {
         let (mut done, mut failed) = (Vec::new(), Vec::new());
         for (sample, places) in samples.iter().zip(places) {
             match self.one(sample, places) {
@@ -149,7 +206,10 @@ impl Run<'_> {
                     failed.push((sample.name.as_str(), failure));
                 }
                 Err(Failure { code, message }) => {
-                    return Err(Failure::new(code, format!("sample {}: {message}", sample.name)));
+                    return Err(Failure::new(
+                        code,
+                        format!("sample {}: {message}", sample.name),
+                    ));
                 }
             }
         }
@@ -159,9 +219,17 @@ impl Run<'_> {
     fn one(&self, sample: &Sample, places: &Places) -> Result<Done> {
         let (name, taxonomy) = (sample.name.clone(), &self.collection.catalogue.taxonomy);
         let record = Record::new(self.folder, sample, places, &self.what);
-        if let Some(Found { summary, time }) = self.resume.then(|| record.found(taxonomy)).flatten() {
-            tracing::info!("sample {name}: an earlier run made its outputs with the same database, reads and options");
-            return Ok(Done { name, summary, time, before: true });
+        if let Some(Found { summary, time }) = self.resume.then(|| record.found(taxonomy)).flatten()
+        {
+            tracing::info!(
+                "sample {name}: an earlier run made its outputs with the same database, reads and options"
+            );
+            return Ok(Done {
+                name,
+                summary,
+                time,
+                before: true,
+            });
         }
         record.forget()?;
         let start = Instant::now();
@@ -172,15 +240,31 @@ impl Run<'_> {
         outputs.finish(&self.collection.catalogue, &summary, &name)?;
         let (time, removed) = (start.elapsed(), record.remove_others());
         if !removed.is_empty() {
-            tracing::info!("sample {name}: removed what an earlier run had made besides: {}", removed.join(", "));
+            tracing::info!(
+                "sample {name}: removed what an earlier run had made besides: {}",
+                removed.join(", ")
+            );
         }
         record.keep(taxonomy, &summary, time)?;
         let (all, classified) = (summary.tally.total(), summary.tally.classified());
         let share = percent(classified, all);
-        tracing::info!("sample {name}: {} of {} classified ({share})", grouped(classified), things(all, "sequence"));
+        tracing::info!(
+            "sample {name}: {} of {} classified ({share})",
+            grouped(classified),
+            things(all, "sequence")
+        );
         // What speaks for a taxon is in the reports of the sample already, and large.
-        let summary = Summary { tally: bare(&summary.tally), letters: summary.letters, ..Summary::default() };
-        Ok(Done { name, summary, time, before: false })
+        let summary = Summary {
+            tally: bare(&summary.tally),
+            letters: summary.letters,
+            ..Summary::default()
+        };
+        Ok(Done {
+            name,
+            summary,
+            time,
+            before: false,
+        })
     }
 }
 
@@ -192,15 +276,19 @@ fn is_of_reads(failure: &Failure) -> bool {
 /// The numbers of reads alone.
 fn bare(tally: &Tally) -> Tally {
     let mut bare = Tally::new();
-    tally.taxa().for_each(|(taxon, reads)| bare.assign(taxon, reads));
+    tally
+        .taxa()
+        .for_each(|(taxon, reads)| bare.assign(taxon, reads));
     bare.leave(tally.unclassified());
     bare
 }
 
 /// All outputs; refuses two of one name.
 fn outputs(places: &[Places], folder: &Path) -> Result<Vec<PathBuf>> {
-    let outputs: Vec<_> =
-        together::places(folder).into_iter().chain(places.iter().flat_map(Places::files).cloned()).collect();
+    let outputs: Vec<_> = together::places(folder)
+        .into_iter()
+        .chain(places.iter().flat_map(Places::files).cloned())
+        .collect();
     let mut seen = HashSet::new();
     match outputs.iter().find(|path| !seen.insert(path.as_path())) {
         Some(twice) => Err(Failure::usage(format!(
@@ -213,9 +301,18 @@ fn outputs(places: &[Places], folder: &Path) -> Result<Vec<PathBuf>> {
 
 /// Makes the folder of outputs if only it is missing: a slip in a long path should not make a tree.
 fn make(folder: &Path) -> Result<()> {
-    let made = if folder.is_dir() { Ok(()) } else { std::fs::create_dir(folder) };
+    let made = if folder.is_dir() {
+        Ok(())
+    } else {
+        std::fs::create_dir(folder)
+    };
     made.and_then(|()| record::make_folder(folder))
-        .map_err(|error| Failure::new(Code::Output, format!("cannot make the folder {}: {error}", folder.display())))
+        .map_err(|error| {
+            Failure::new(
+                Code::Output,
+                format!("cannot make the folder {}: {error}", folder.display()),
+            )
+        })
 }
 
 fn some_failed(failed: &[Failed], all: usize) -> String {
@@ -236,7 +333,10 @@ fn say_all(done: &[Done]) {
     let before = done.iter().filter(|one| one.before).count() as u64;
     if before > 0 {
         let all = things(done.len() as u64, "sample");
-        tracing::info!("{} of {all} done before; with their reads and the time that they took:", grouped(before));
+        tracing::info!(
+            "{} of {all} done before; with their reads and the time that they took:",
+            grouped(before)
+        );
     }
     let (mut all, mut time) = (Summary::default(), Duration::ZERO);
     for one in done {
@@ -250,8 +350,15 @@ fn say_all(done: &[Done]) {
 /// Tells the report of the run about every sample that is done.
 fn note(session: &Session, samples: &[Sample], done: &[Done]) {
     let inputs = |name: &str| {
-        let lanes = samples.iter().find(|sample| sample.name == name).map_or(&[][..], |sample| &sample.lanes);
-        lanes.iter().flat_map(Lane::files).map(|file| file.display().to_string()).collect::<Vec<_>>()
+        let lanes = samples
+            .iter()
+            .find(|sample| sample.name == name)
+            .map_or(&[][..], |sample| &sample.lanes);
+        lanes
+            .iter()
+            .flat_map(Lane::files)
+            .map(|file| file.display().to_string())
+            .collect::<Vec<_>>()
     };
     let fact = |one: &Done| {
         json!({

@@ -137,25 +137,41 @@ impl Classify {
         self.note_parameters(session);
         if let Some(wanted) = self.many.wanted() {
             let (interleaved, rank, extras) = (self.interleaved, self.reports.rank(), &self.extras);
-            let with = With { against: &self.against, interleaved, rank, extras };
+            let with = With {
+                against: &self.against,
+                interleaved,
+                rank,
+                extras,
+            };
             return self.many.run(wanted, &with, session);
         }
         if !self.stored.merge.is_empty() {
             return self.run_merge(&self.stored.merge, session);
         }
-        let lane = self.lane().ok_or_else(|| Failure::usage("name the reads, or a sheet with --samples"))?;
+        let lane = self
+            .lane()
+            .ok_or_else(|| Failure::usage("name the reads, or a sheet with --samples"))?;
         self.run_one(lane, session)
     }
 
     /// The reads of the one sample.
     fn lane(&self) -> Option<Lane> {
-        Some(Lane { reads: self.reads.clone()?, mates: self.mates.clone(), interleaved: self.interleaved })
+        Some(Lane {
+            reads: self.reads.clone()?,
+            mates: self.mates.clone(),
+            interleaved: self.interleaved,
+        })
     }
 
     fn run_one(&self, lane: Lane, session: &Session) -> Result<()> {
         let (places, references) = (self.places(lane.is_paired())?, self.against.references()?);
         let inputs: Vec<&PathBuf> = lane.files().chain(self.against.inputs()).collect();
-        check_places(inputs.iter().copied().chain(&references), &places, &self.stored, session)?;
+        check_places(
+            inputs.iter().copied().chain(&references),
+            &places,
+            &self.stored,
+            session,
+        )?;
         if self.extras.drop_least_covered.is_some() {
             lane.keep_rereadable(extras::DROP_READS_TWICE)?;
         }
@@ -167,7 +183,13 @@ impl Classify {
         }
         let (start, outputs) = (Instant::now(), places.open(&collection.catalogue.taxonomy)?);
         let reads = Reads::of_lanes(&collection, std::slice::from_ref(&lane), session)?;
-        self.answer(&reads, (&places, outputs), &sample_of(&lane.reads, lane.mates.as_deref()), start, session)
+        self.answer(
+            &reads,
+            (&places, outputs),
+            &sample_of(&lane.reads, lane.mates.as_deref()),
+            start,
+            session,
+        )
     }
 
     fn run_merge(&self, paths: &[PathBuf], session: &Session) -> Result<()> {
@@ -237,7 +259,9 @@ fn check_places<'a>(
     session: &'a Session,
 ) -> Result<()> {
     if places.to_stdout() > 1 {
-        return Err(Failure::usage("two outputs go to standard output; give the answers a file with -o"));
+        return Err(Failure::usage(
+            "two outputs go to standard output; give the answers a file with -o",
+        ));
     }
     session.keep_apart(inputs, places.files().chain(&stored.candidates))
 }
@@ -247,14 +271,27 @@ fn shown(path: &Path) -> String {
 }
 
 fn note_inputs(inputs: &[&PathBuf], session: &Session) {
-    session.note("inputs", inputs.iter().map(|path| shown(path)).collect::<Vec<_>>());
+    session.note(
+        "inputs",
+        inputs.iter().map(|path| shown(path)).collect::<Vec<_>>(),
+    );
 }
 
 fn note(session: &Session, places: &Places, dropped: &Dropped, summary: &Summary) {
     session.note("output", places.answers.as_deref().map(shown));
-    session.note("reports", places.reports.iter().map(|(_, path)| shown(path)).collect::<Vec<_>>());
+    session.note(
+        "reports",
+        places
+            .reports
+            .iter()
+            .map(|(_, path)| shown(path))
+            .collect::<Vec<_>>(),
+    );
     let extracts = places.extracts.iter().flat_map(extras::Place::files);
-    session.note("extracted", extracts.map(|path| shown(path)).collect::<Vec<_>>());
+    session.note(
+        "extracted",
+        extracts.map(|path| shown(path)).collect::<Vec<_>>(),
+    );
     session.note("coverage_plots", places.plots.as_deref().map(shown));
     session.note("dropped_genomes", dropped.genomes);
     session.note("counts", counts(summary));
@@ -275,7 +312,11 @@ fn counts(summary: &Summary) -> Value {
 /// Says it in Kraken's words, which other programs look for.
 fn say(summary: &Summary, time: Duration) {
     let tally = &summary.tally;
-    let (total, million, seconds) = (tally.total(), summary.letters as f64 / 1e6, time.as_secs_f64());
+    let (total, million, seconds) = (
+        tally.total(),
+        summary.letters as f64 / 1e6,
+        time.as_secs_f64(),
+    );
     let per_minute = 60.0 / seconds.max(0.001);
     tracing::info!(
         "{total} sequences ({million:.2} Mbp) processed in {seconds:.3}s ({:.1} Kseq/m, {:.2} Mbp/m).",
@@ -285,5 +326,8 @@ fn say(summary: &Summary, time: Duration) {
     let percent = |reads: u64| reads as f64 * 100.0 / total.max(1) as f64;
     let (found, others) = (tally.classified(), tally.unclassified());
     tracing::info!("  {found} sequences classified ({:.2}%)", percent(found));
-    tracing::info!("  {others} sequences unclassified ({:.2}%)", percent(others));
+    tracing::info!(
+        "  {others} sequences unclassified ({:.2}%)",
+        percent(others)
+    );
 }

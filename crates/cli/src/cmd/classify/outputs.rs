@@ -35,7 +35,10 @@ impl Places {
     /// The files that are named.
     pub fn files(&self) -> impl Iterator<Item = &PathBuf> {
         let reports = self.reports.iter().map(|(_, path)| path);
-        self.answers.iter().chain(reports).chain(self.extracts.iter().flat_map(extras::Place::files))
+        self.answers
+            .iter()
+            .chain(reports)
+            .chain(self.extracts.iter().flat_map(extras::Place::files))
     }
 
     /// How many outputs go to standard output.
@@ -46,7 +49,11 @@ impl Places {
     /// What the answers must tell for these outputs.
     pub fn wanted(&self) -> Wanted {
         Wanted {
-            lines: if self.locations { Lines::Locations } else { Lines::Hits },
+            lines: if self.locations {
+                Lines::Locations
+            } else {
+                Lines::Hits
+            },
             evidence: self.reports.iter().any(|(form, _)| form.needs_evidence()),
             depth: self.plots.is_some(),
         }
@@ -55,11 +62,25 @@ impl Places {
     /// Opens all, for reads with taxa of `taxonomy`.
     pub fn open(&self, taxonomy: &Taxonomy) -> Result<Outputs> {
         let report = |(form, path): &(Form, PathBuf)| Ok((*form, Sink::open(Some(path))?));
-        let answers = self.answers.as_ref().map_or(Ok(Sink::Nowhere), |path| Sink::open(Some(path)))?;
+        let answers = self
+            .answers
+            .as_ref()
+            .map_or(Ok(Sink::Nowhere), |path| Sink::open(Some(path)))?;
         let reports = self.reports.iter().map(report).collect::<Result<_>>()?;
-        let extracts = self.extracts.iter().map(|place| place.open(taxonomy)).collect::<Result<_>>()?;
+        let extracts = self
+            .extracts
+            .iter()
+            .map(|place| place.open(taxonomy))
+            .collect::<Result<_>>()?;
         let plots = self.plots.as_deref().map(plots::Folder::open).transpose()?;
-        Ok(Outputs { answers, extracts, reports, rank: self.rank, plots, wanted: self.wanted() })
+        Ok(Outputs {
+            answers,
+            extracts,
+            reports,
+            rank: self.rank,
+            plots,
+            wanted: self.wanted(),
+        })
     }
 }
 
@@ -79,15 +100,21 @@ pub struct Outputs {
 impl Outputs {
     /// Writes the reports of a sample whose reads are all answered, and publishes everything.
     pub fn finish(mut self, catalogue: &Catalogue, summary: &Summary, name: &str) -> Result<()> {
-        let sample = Sample { name, tally: &summary.tally };
+        let sample = Sample {
+            name,
+            tally: &summary.tally,
+        };
         for (form, sink) in &mut self.reports {
             let written = write(*form, self.rank, catalogue, &sample, sink);
             written.map_err(|source| sink.error(source))?;
         }
         let draw = |folder| plots::draw(folder, catalogue, &summary.depth);
         let mut plots = self.plots.as_ref().map_or(Ok(Vec::new()), draw)?;
-        let written =
-            self.extracts.into_iter().map(|extract| Ok(extract.to.complete()?)).collect::<Result<Vec<_>>>()?;
+        let written = self
+            .extracts
+            .into_iter()
+            .map(|extract| Ok(extract.to.complete()?))
+            .collect::<Result<Vec<_>>>()?;
         let reports = self.reports.into_iter().map(|(_, sink)| sink);
         let mut sinks: Vec<Sink> = [self.answers].into_iter().chain(reports).collect();
         // A disk that is full is noticed before the first of them appears.
@@ -104,14 +131,26 @@ impl Outputs {
     }
 }
 
-fn write(form: Form, rank: Rank, catalogue: &Catalogue, sample: &Sample, out: &mut Sink) -> std::io::Result<()> {
+fn write(
+    form: Form,
+    rank: Rank,
+    catalogue: &Catalogue,
+    sample: &Sample,
+    out: &mut Sink,
+) -> std::io::Result<()> {
     let (taxonomy, &Sample { name, tally }) = (&catalogue.taxonomy, sample);
     let estimates = || Abundance::new(taxonomy, tally, rank);
     match form {
         Form::Kreport => report::kreport(taxonomy, tally, Kreport::default(), out),
-        Form::KreportEvidence => {
-            report::kreport(taxonomy, tally, Kreport { evidence: true, ..Kreport::default() }, out)
-        }
+        Form::KreportEvidence => report::kreport(
+            taxonomy,
+            tally,
+            Kreport {
+                evidence: true,
+                ..Kreport::default()
+            },
+            out,
+        ),
         Form::Evidence => report::evidence(taxonomy, tally, out),
         Form::Mpa => report::mpa(taxonomy, tally, out),
         Form::Cami => report::cami(taxonomy, name, &Profile::of_reads(tally), out),

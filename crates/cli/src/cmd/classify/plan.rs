@@ -29,7 +29,12 @@ impl Classify {
         let files: Vec<PathBuf> = lanes.iter().flat_map(Lane::files).cloned().collect();
         let inputs = Inputs::open(&files, Source::options())?;
         let collection = self.against.index(Vec::new(), session)?;
-        let prediction = predict(&collection, inputs.inputs(), session.memory, session.threads);
+        let prediction = predict(
+            &collection,
+            inputs.inputs(),
+            session.memory,
+            session.threads,
+        );
         session
             .note("counts", json!({"letters": prediction.letters, "passes": prediction.plan.map(|plan| plan.passes)}));
         session.note(
@@ -41,38 +46,73 @@ impl Classify {
             }),
         );
         session.note("predicted_seconds", prediction.seconds);
-        sink::write_all(None, table(&prediction, collection.bytes(), session).as_bytes())?;
+        sink::write_all(
+            None,
+            table(&prediction, collection.bytes(), session).as_bytes(),
+        )?;
         plan(&collection, &lanes, session).map(|_| ())
     }
 
     /// All reads.
     fn lanes(&self) -> Result<Vec<Lane>> {
         if let Some((sheet, _)) = self.many.wanted() {
-            return Ok(sheet::read(sheet, self.interleaved)?.into_iter().flat_map(|sample| sample.lanes).collect());
+            return Ok(sheet::read(sheet, self.interleaved)?
+                .into_iter()
+                .flat_map(|sample| sample.lanes)
+                .collect());
         }
         Ok(self.lane().into_iter().collect())
     }
 }
 
 fn table(prediction: &Prediction, databases: u64, session: &Session) -> String {
-    let &Prediction { letters, plan, least_memory, seconds } = prediction;
+    let &Prediction {
+        letters,
+        plan,
+        least_memory,
+        seconds,
+    } = prediction;
     let mut text = String::new();
     let mut row = |name: &str, value: String| {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{name:<16}{value}");
     };
-    row("letters", letters.map_or(UNKNOWN.into(), |letters| format!("about {}", grouped(letters))));
+    row(
+        "letters",
+        letters.map_or(UNKNOWN.into(), |letters| {
+            format!("about {}", grouped(letters))
+        }),
+    );
     row("databases", format!("{} of features", bytes(databases)));
     if let Some(plan) = plan {
-        row("memory", format!("up to {} of the {} allowed", bytes(plan.memory), bytes(session.memory)));
+        row(
+            "memory",
+            format!(
+                "up to {} of the {} allowed",
+                bytes(plan.memory),
+                bytes(session.memory)
+            ),
+        );
     }
     row("least memory", bytes(least_memory));
     if let Some(plan) = plan {
         let hits = || format!("the hits of the reads, in {}", session.tmp.display());
         row("passes", format!("{} over the reads", plan.passes));
-        row("temporary disk", if plan.passes == 1 { "none".into() } else { hits() });
+        row(
+            "temporary disk",
+            if plan.passes == 1 {
+                "none".into()
+            } else {
+                hits()
+            },
+        );
         let time = |seconds: f64| words::time(Duration::from_secs_f64(seconds.max(0.01)));
-        let known = |seconds| format!("about {}, and that of reading the databases from disk", time(seconds));
+        let known = |seconds| {
+            format!(
+                "about {}, and that of reading the databases from disk",
+                time(seconds)
+            )
+        };
         row("time", seconds.map_or(UNKNOWN.into(), known));
     }
     text

@@ -15,7 +15,8 @@ use crate::sink::Sink;
 /// Pictures that are drawn, of the genomes with the most reads.
 pub const MOST: usize = 500;
 
-/// The folder of pictures. Dropped before [`Folder::keep`] it is removed, if it was made for them and none is in it.
+/// The folder of pictures. Dropped before [`Folder::keep`] it is removed, if it was made for them
+/// and none is in it.
 pub struct Folder {
     path: PathBuf,
     made: bool,
@@ -50,14 +51,28 @@ impl Drop for Folder {
 /// Draws the pictures into `folder`; they are yet to be finished.
 pub fn draw(folder: &Folder, catalogue: &Catalogue, depth: &Depth) -> Result<Vec<Sink>> {
     let genomes = Genomes::new(&catalogue.targets);
-    let sum = |genome: &Genome| reads_of(catalogue, depth, genome).into_iter().map(u64::from).sum::<u64>();
-    let mut hit: Vec<_> = genomes.iter().map(|genome| (sum(genome), genome)).filter(|&(reads, _)| reads > 0).collect();
+    let sum = |genome: &Genome| {
+        reads_of(catalogue, depth, genome)
+            .into_iter()
+            .map(u64::from)
+            .sum::<u64>()
+    };
+    let mut hit: Vec<_> = genomes
+        .iter()
+        .map(|genome| (sum(genome), genome))
+        .filter(|&(reads, _)| reads > 0)
+        .collect();
     hit.sort_by_key(|&(reads, _)| Reverse(reads));
     hit.truncate(MOST);
     let mut taken = HashSet::new();
     let draw_one = |(_, genome): (u64, &Genome)| {
         let mut sink = Sink::open(Some(&folder.path.join(file(catalogue, genome, &mut taken))))?;
-        let written = picture(catalogue, genome, &reads_of(catalogue, depth, genome), &mut sink);
+        let written = picture(
+            catalogue,
+            genome,
+            &reads_of(catalogue, depth, genome),
+            &mut sink,
+        );
         written.map_err(|source| sink.error(source))?;
         Ok(sink)
     };
@@ -66,29 +81,67 @@ pub fn draw(folder: &Folder, catalogue: &Catalogue, depth: &Depth) -> Result<Vec
 
 /// Reads in every window of a genome.
 fn reads_of(catalogue: &Catalogue, depth: &Depth, genome: &Genome) -> Vec<u32> {
-    genome.targets.iter().flat_map(|&target| depth.of(catalogue.targets.windows(target))).collect()
+    genome
+        .targets
+        .iter()
+        .flat_map(|&target| depth.of(catalogue.targets.windows(target)))
+        .collect()
 }
 
-fn picture(catalogue: &Catalogue, genome: &Genome, reads: &[u32], out: &mut Sink) -> std::io::Result<()> {
+fn picture(
+    catalogue: &Catalogue,
+    genome: &Genome,
+    reads: &[u32],
+    out: &mut Sink,
+) -> std::io::Result<()> {
     let taxonomy = &catalogue.taxonomy;
     let (name, taxid) = (taxonomy.name(genome.taxon), taxonomy.taxid(genome.taxon));
-    let shape = |&target: &u32| (catalogue.targets.windows(target).len(), catalogue.targets.get(target).letters);
+    let shape = |&target: &u32| {
+        (
+            catalogue.targets.windows(target).len(),
+            catalogue.targets.get(target).letters,
+        )
+    };
     let sequences: Vec<(usize, u64)> = genome.targets.iter().map(shape).collect();
     let name = format!("{name} (taxid {taxid}), {}", first_name(catalogue, genome));
     let stride = catalogue.parameters.sketch.stride() as u32;
-    report::coverage(&Covered { name: &name, reads, stride, sequences: &sequences }, out)
+    report::coverage(
+        &Covered {
+            name: &name,
+            reads,
+            stride,
+            sequences: &sequences,
+        },
+        out,
+    )
 }
 
 fn first_name<'i>(catalogue: &'i Catalogue, genome: &Genome) -> &'i str {
-    genome.targets.first().map_or("", |&target| &catalogue.targets.get(target).name)
+    genome
+        .targets
+        .first()
+        .map_or("", |&target| &catalogue.targets.get(target).name)
 }
 
 /// A name for the picture of a genome that no other has.
 fn file(catalogue: &Catalogue, genome: &Genome, taken: &mut HashSet<String>) -> String {
-    let known = |letter: char| if letter.is_ascii_alphanumeric() || ".-_".contains(letter) { letter } else { '_' };
-    let name: String = first_name(catalogue, genome).chars().take(100).map(known).collect();
+    let known = |letter: char| {
+        if letter.is_ascii_alphanumeric() || ".-_".contains(letter) {
+            letter
+        } else {
+            '_'
+        }
+    };
+    let name: String = first_name(catalogue, genome)
+        .chars()
+        .take(100)
+        .map(known)
+        .collect();
     let stem = format!("{}_{name}", catalogue.taxonomy.taxid(genome.taxon));
     let numbered = (2..).map(|number| format!("{stem}_{number}"));
-    let free = [stem.clone()].into_iter().chain(numbered).find(|stem| taken.insert(stem.clone()));
+    let free = [stem.clone()]
+        .into_iter()
+        .chain(numbered)
+        .find(|stem| taken.insert(stem.clone()));
     format!("{}.svg", free.expect("numbers do not end"))
 }

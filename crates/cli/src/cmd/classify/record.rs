@@ -1,4 +1,5 @@
-//! What a run over many samples keeps of each: how it was made and what was found, so that `--resume` need not make it again.
+//! What a run over many samples keeps of each: how it was made and what was found, so that
+//! `--resume` need not make it again.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -35,21 +36,34 @@ pub struct Record<'a> {
 }
 
 impl<'a> Record<'a> {
-    /// The record of `sample` in `folder`, where `what` says what the outputs of all samples depend on.
+    /// The record of `sample` in `folder`, where `what` says what the outputs of all samples depend
+    /// on.
     pub fn new(folder: &Path, sample: &Sample, places: &'a Places, what: &Value) -> Record<'a> {
-        let lane = |lane: &Lane| json!([lane.interleaved, lane.files().map(stamp).collect::<Vec<_>>()]);
+        let lane = |lane: &Lane| {
+            json!([
+                lane.interleaved,
+                lane.files().map(stamp).collect::<Vec<_>>()
+            ])
+        };
         let made_by = json!({
             "gyrase": env!("CARGO_PKG_VERSION"),
             "what": what,
             "lanes": sample.lanes.iter().map(lane).collect::<Vec<_>>(),
         });
-        Record { path: folder.join(FOLDER).join(format!("{}.json", sample.name)), places, made_by }
+        Record {
+            path: folder.join(FOLDER).join(format!("{}.json", sample.name)),
+            places,
+            made_by,
+        }
     }
 
-    /// What an earlier run found, where it made the same outputs of the same reads and they are still what it made.
+    /// What an earlier run found, where it made the same outputs of the same reads and they are
+    /// still what it made.
     pub fn found(&self, taxonomy: &Taxonomy) -> Option<Found> {
         let record = self.read()?;
-        let is_there = |output: &PathBuf| size(output).is_some_and(|size| record["outputs"][name(output)] == size);
+        let is_there = |output: &PathBuf| {
+            size(output).is_some_and(|size| record["outputs"][name(output)] == size)
+        };
         if record["made_by"] != self.made_by || !self.places.files().all(is_there) {
             return None;
         }
@@ -59,8 +73,15 @@ impl<'a> Record<'a> {
             let (taxid, reads) = (u32::try_from(taxon[0].as_u64()?).ok()?, taxon[1].as_u64()?);
             tally.assign(taxonomy.taxon_of(taxid)?, reads);
         }
-        let summary = Summary { tally, letters: record["letters"].as_u64()?, ..Summary::default() };
-        Some(Found { summary, time: Duration::try_from_secs_f64(record["seconds"].as_f64()?).ok()? })
+        let summary = Summary {
+            tally,
+            letters: record["letters"].as_u64()?,
+            ..Summary::default()
+        };
+        Some(Found {
+            summary,
+            time: Duration::try_from_secs_f64(record["seconds"].as_f64()?).ok()?,
+        })
     }
 
     fn read(&self) -> Option<Value> {
@@ -72,19 +93,30 @@ impl<'a> Record<'a> {
         match self.read().map(|mut record| record["outputs"].take()) {
             Some(outputs @ Value::Object(_)) => self.write(&json!({ "outputs": outputs })),
             _ => {
-                // One that cannot be removed will not fit the outputs that are made next, or they are the same.
+                // One that cannot be removed will not fit the outputs that are made next, or they
+                // are the same.
                 let _ = std::fs::remove_file(&self.path);
                 Ok(())
             }
         }
     }
 
-    /// Removes the outputs of earlier runs that this one does not make: they are of another database, other reads or options,
-    /// and would lie beside its own. Only files that still are what was made. Gives the names of those that are gone.
+    /// Removes the outputs of earlier runs that this one does not make: they are of another
+    /// database, other reads or options, and would lie beside its own. Only files that still are
+    /// what was made. Gives the names of those that are gone.
     pub fn remove_others(&self) -> Vec<String> {
-        let mut outputs = self.read().map_or(Value::Null, |mut record| record["outputs"].take());
-        let outputs = outputs.as_object_mut().map(std::mem::take).unwrap_or_default();
-        let folder = self.path.parent().and_then(Path::parent).unwrap_or(Path::new(""));
+        let mut outputs = self
+            .read()
+            .map_or(Value::Null, |mut record| record["outputs"].take());
+        let outputs = outputs
+            .as_object_mut()
+            .map(std::mem::take)
+            .unwrap_or_default();
+        let folder = self
+            .path
+            .parent()
+            .and_then(Path::parent)
+            .unwrap_or(Path::new(""));
         let is_other = |(file, made): &(String, Value)| {
             let path = folder.join(file);
             Path::new(file).file_name() == Some(file.as_ref())
@@ -92,13 +124,23 @@ impl<'a> Record<'a> {
                 && size(&path).is_some_and(|size| *made == size)
                 && std::fs::remove_file(&path).is_ok()
         };
-        outputs.into_iter().filter(is_other).map(|(file, _)| file).collect()
+        outputs
+            .into_iter()
+            .filter(is_other)
+            .map(|(file, _)| file)
+            .collect()
     }
 
     /// Keeps what was found, once the outputs are there.
     pub fn keep(&self, taxonomy: &Taxonomy, summary: &Summary, time: Duration) -> Result<()> {
-        let taxa = summary.tally.taxa().map(|(taxon, reads)| json!([taxonomy.taxid(taxon), reads]));
-        let sizes = self.places.files().map(|output| (name(output), size(output).into()));
+        let taxa = summary
+            .tally
+            .taxa()
+            .map(|(taxon, reads)| json!([taxonomy.taxid(taxon), reads]));
+        let sizes = self
+            .places
+            .files()
+            .map(|output| (name(output), size(output).into()));
         let record = json!({
             "made_by": self.made_by,
             "outputs": sizes.collect::<Map<_, _>>(),
@@ -121,7 +163,11 @@ pub fn make_folder(folder: &Path) -> std::io::Result<()> {
 }
 
 fn name(output: &Path) -> String {
-    output.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    output
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned()
 }
 
 fn size(file: &Path) -> Option<u64> {

@@ -13,11 +13,13 @@ pub struct Reports {
     #[arg(long, value_name = "FILE")]
     kreport: Option<PathBuf>,
 
-    /// The same with two columns more, as --report-minimizer-data of Kraken 2: feature hits and distinct features
+    /// The same with two columns more, as --report-minimizer-data of Kraken 2: feature hits and
+    /// distinct features
     #[arg(long, value_name = "FILE")]
     kreport_evidence: Option<PathBuf>,
 
-    /// What speaks for every taxon: distinct features hit, and expected of so many hits; windows covered
+    /// What speaks for every taxon: distinct features hit, and expected of so many hits; windows
+    /// covered
     #[arg(long, value_name = "FILE")]
     evidence: Option<PathBuf>,
 
@@ -94,7 +96,9 @@ impl Reports {
             (Form::Bracken, &self.bracken),
             (Form::Abundance, &self.abundance_out),
         ];
-        all.into_iter().filter_map(|(form, path)| Some((form, path.clone()?))).collect()
+        all.into_iter()
+            .filter_map(|(form, path)| Some((form, path.clone()?)))
+            .collect()
     }
 
     /// The rank of the estimates.

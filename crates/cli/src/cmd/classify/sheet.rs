@@ -1,4 +1,5 @@
-//! Sheets of samples: a row a lane, its columns named by the first line, as nf-core's pipelines take them.
+//! Sheets of samples: a row a lane, its columns named by the first line, as nf-core's pipelines
+//! take them.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -24,10 +25,15 @@ pub struct Sample {
     pub lanes: Vec<Lane>,
 }
 
-/// Reads the sheet `path`; its files must be there. Where `interleaved`, rows without a second file have both mates in the first.
+/// Reads the sheet `path`; its files must be there. Where `interleaved`, rows without a second file
+/// have both mates in the first.
 pub fn read(path: &Path, interleaved: bool) -> Result<Vec<Sample>> {
-    let bytes = std::fs::read(path)
-        .map_err(|error| Failure::usage(format!("cannot read the sheet of samples {}: {error}", path.display())))?;
+    let bytes = std::fs::read(path).map_err(|error| {
+        Failure::usage(format!(
+            "cannot read the sheet of samples {}: {error}",
+            path.display()
+        ))
+    })?;
     let text = decode(&bytes).map_err(|what| malformed(format!("{}: {what}", path.display())))?;
     let samples = parse(&text, path.parent().unwrap_or(Path::new("")), interleaved);
     samples.map_err(|(line, Failure { code, message })| match line {
@@ -44,45 +50,75 @@ fn malformed(what: impl Into<String>) -> Failure {
     Failure::new(Code::Input, what.into())
 }
 
-/// Text of spreadsheets: with or without a mark at its start, lines that end in any of the three ways.
+/// Text of spreadsheets: with or without a mark at its start, lines that end in any of the three
+/// ways.
 fn decode(bytes: &[u8]) -> std::result::Result<String, String> {
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
         return Err("it is in UTF-16; save it as UTF-8".into());
     }
     let text = std::str::from_utf8(bytes).map_err(|error| {
-        let line = bytes[..error.valid_up_to()].iter().filter(|&&byte| byte == b'\n').count() + 1;
+        let line = bytes[..error.valid_up_to()]
+            .iter()
+            .filter(|&&byte| byte == b'\n')
+            .count()
+            + 1;
         format!("line {line} is no UTF-8; save the sheet as text in UTF-8")
     })?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    Ok(if text.contains('\n') { text.to_string() } else { text.replace('\r', "\n") })
+    Ok(if text.contains('\n') {
+        text.to_string()
+    } else {
+        text.replace('\r', "\n")
+    })
 }
 
 fn parse(text: &str, folder: &Path, interleaved: bool) -> std::result::Result<Vec<Sample>, Wrong> {
-    let mut lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
-    let (first, header) = lines.next().ok_or((0, malformed("it is empty; its first line names the columns")))?;
+    let mut lines = (1..)
+        .zip(text.lines())
+        .filter(|(_, line)| !line.trim().is_empty());
+    let (first, header) = lines.next().ok_or((
+        0,
+        malformed("it is empty; its first line names the columns"),
+    ))?;
     let separator = separator(header);
     let columns = fields(header, separator).and_then(|header| Columns::of(&header));
     let columns = columns.map_err(|what| (first, malformed(what)))?;
-    let (mut samples, mut places, mut seen) = (Vec::<Sample>::new(), HashMap::new(), HashMap::new());
+    let (mut samples, mut places, mut seen) =
+        (Vec::<Sample>::new(), HashMap::new(), HashMap::new());
     for (line, row) in lines {
         let row = Row::of(&columns, row, separator).map_err(|what| (line, malformed(what)))?;
-        let (name, lane) = row.read(folder, interleaved).map_err(|failure| (line, failure))?;
+        let (name, lane) = row
+            .read(folder, interleaved)
+            .map_err(|failure| (line, failure))?;
         if let Some(before) = seen.insert((name.clone(), lane.reads.clone()), line) {
-            let what = format!("{} is a lane of {name} already, in line {before}", lane.reads.display());
+            let what = format!(
+                "{} is a lane of {name} already, in line {before}",
+                lane.reads.display()
+            );
             return Err((line, malformed(what)));
         }
         let place = *places.entry(name.clone()).or_insert(samples.len());
         if place == samples.len() {
-            samples.push(Sample { name, lanes: Vec::new() });
+            samples.push(Sample {
+                name,
+                lanes: Vec::new(),
+            });
         }
         samples[place].lanes.push(lane);
     }
-    if samples.is_empty() { Err((0, malformed("it has no samples below its first line"))) } else { Ok(samples) }
+    if samples.is_empty() {
+        Err((0, malformed("it has no samples below its first line")))
+    } else {
+        Ok(samples)
+    }
 }
 
 /// Tabs, commas, or the semicolons of spreadsheets where numbers have commas.
 fn separator(header: &str) -> char {
-    ['\t', ',', ';'].into_iter().find(|&separator| header.contains(separator)).unwrap_or(',')
+    ['\t', ',', ';']
+        .into_iter()
+        .find(|&separator| header.contains(separator))
+        .unwrap_or(',')
 }
 
 /// The fields of a line, without the spaces around them; those in quotes as they are.
@@ -101,7 +137,10 @@ fn fields(line: &str, separator: char) -> std::result::Result<Vec<String>, Strin
         let behind = behind.trim_start_matches(' ');
         rest = behind.strip_prefix(separator);
         if rest.is_none() && !behind.trim().is_empty() {
-            return Err(format!("there is text behind the quotes of {:?}", fields.pop().unwrap_or_default()));
+            return Err(format!(
+                "there is text behind the quotes of {:?}",
+                fields.pop().unwrap_or_default()
+            ));
         }
     }
     Ok(fields)
@@ -146,9 +185,15 @@ impl Columns {
             return Err(format!("no column is called {SAMPLE}; found {found}"));
         }
         if !READS.iter().any(|&name| places.contains_key(name)) {
-            return Err(format!("no column is called {} (reads or first mates); found {found}", READS.join(" or ")));
+            return Err(format!(
+                "no column is called {} (reads or first mates); found {found}",
+                READS.join(" or ")
+            ));
         }
-        Ok(Columns { places, all: header.len() })
+        Ok(Columns {
+            places,
+            all: header.len(),
+        })
     }
 }
 
@@ -158,8 +203,13 @@ struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// The row that a line is. Text behind the last column is refused: more often than not, a name has a separator in it.
-    fn of(columns: &'a Columns, line: &str, separator: char) -> std::result::Result<Row<'a>, String> {
+    /// The row that a line is. Text behind the last column is refused: more often than not, a name
+    /// has a separator in it.
+    fn of(
+        columns: &'a Columns,
+        line: &str,
+        separator: char,
+    ) -> std::result::Result<Row<'a>, String> {
         let fields = fields(line, separator)?;
         if fields.iter().skip(columns.all).all(String::is_empty) {
             return Ok(Row { columns, fields });
@@ -173,26 +223,53 @@ impl<'a> Row<'a> {
 
     /// The first of `names` that the row fills, and with what.
     fn field<'n>(&self, names: &[&'n str]) -> Option<(&'n str, &str)> {
-        let filled = |&name: &&'n str| Some((name, self.fields.get(*self.columns.places.get(name)?)?.as_str()));
-        names.iter().filter_map(filled).find(|(_, text)| !text.is_empty())
+        let filled = |&name: &&'n str| {
+            Some((
+                name,
+                self.fields.get(*self.columns.places.get(name)?)?.as_str(),
+            ))
+        };
+        names
+            .iter()
+            .filter_map(filled)
+            .find(|(_, text)| !text.is_empty())
     }
 
     fn read(&self, folder: &Path, interleaved: bool) -> Result<(String, Lane)> {
-        let (_, name) = self.field(&[SAMPLE]).ok_or_else(|| malformed(format!("column {SAMPLE} is empty")))?;
+        let (_, name) = self
+            .field(&[SAMPLE])
+            .ok_or_else(|| malformed(format!("column {SAMPLE} is empty")))?;
         check_name(name).map_err(malformed)?;
         let none = || malformed(format!("no reads: column {} is empty", self.there(&READS)));
         let (column, reads) = self.field(&READS).ok_or_else(none)?;
         let reads = file(folder, column, reads)?;
-        let mates = self.field(&MATES).map(|(column, mates)| file(folder, column, mates)).transpose()?;
+        let mates = self
+            .field(&MATES)
+            .map(|(column, mates)| file(folder, column, mates))
+            .transpose()?;
         if mates.as_ref() == Some(&reads) {
-            return Err(malformed(format!("first and second mates are the same file {}", reads.display())));
+            return Err(malformed(format!(
+                "first and second mates are the same file {}",
+                reads.display()
+            )));
         }
         let interleaved = interleaved && mates.is_none();
-        Ok((name.to_string(), Lane { reads, mates, interleaved }))
+        Ok((
+            name.to_string(),
+            Lane {
+                reads,
+                mates,
+                interleaved,
+            },
+        ))
     }
 
     fn there(&self, names: &[&str]) -> String {
-        let there: Vec<_> = names.iter().filter(|&&name| self.columns.places.contains_key(name)).copied().collect();
+        let there: Vec<_> = names
+            .iter()
+            .filter(|&&name| self.columns.places.contains_key(name))
+            .copied()
+            .collect();
         there.join(" or ")
     }
 }
@@ -206,10 +283,13 @@ fn check_name(name: &str) -> std::result::Result<(), String> {
         _ if name.len() > LONGEST => "it is too long",
         _ => return Ok(()),
     };
-    Err(format!("column {SAMPLE}: {name:?} cannot be the name of a sample and its files: {wrong}"))
+    Err(format!(
+        "column {SAMPLE}: {name:?} cannot be the name of a sample and its files: {wrong}"
+    ))
 }
 
-/// A file of the sheet, which must be there; one that is not is no better or worse than one on the command line.
+/// A file of the sheet, which must be there; one that is not is no better or worse than one on the
+/// command line.
 fn file(folder: &Path, column: &str, named: &str) -> Result<PathBuf> {
     let path = folder.join(named);
     let why = match path.metadata() {
@@ -217,29 +297,57 @@ fn file(folder: &Path, column: &str, named: &str) -> Result<PathBuf> {
         Ok(_) => return Ok(path),
         Err(error) => error.to_string(),
     };
-    let hint = if Path::new(named).is_relative() { "; names in a sheet start from its folder" } else { "" };
-    Err(Failure::usage(format!("column {column}: cannot read {}: {why}{hint}", path.display())))
+    let hint = if Path::new(named).is_relative() {
+        "; names in a sheet start from its folder"
+    } else {
+        ""
+    };
+    Err(Failure::usage(format!(
+        "column {column}: cannot read {}: {why}{hint}",
+        path.display()
+    )))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Samples of a sheet in an empty folder but for the files a to f, as `name: reads mates, ..`; or line and message.
+    /// Samples of a sheet in an empty folder but for the files a to f, as `name: reads mates, ..`;
+    /// or line and message.
     fn parsed(text: &str) -> std::result::Result<Vec<String>, Wrong> {
         let folder = tempfile::tempdir().unwrap();
         for file in ["a", "b", "c", "d", "e f", "g\"h,i"] {
             std::fs::write(folder.path().join(file), "").unwrap();
         }
-        let shown = |path: &PathBuf| path.strip_prefix(folder.path()).unwrap().display().to_string();
-        let lane = |lane: &Lane| {
-            let mates = lane.mates.as_ref().map_or(String::new(), |mates| format!("+{}", shown(mates)));
-            format!("{}{mates}{}", shown(&lane.reads), if lane.interleaved { "!" } else { "" })
+        let shown = |path: &PathBuf| {
+            path.strip_prefix(folder.path())
+                .unwrap()
+                .display()
+                .to_string()
         };
-        let sample =
-            |one: &Sample| format!("{}: {}", one.name, one.lanes.iter().map(lane).collect::<Vec<_>>().join(" "));
+        let lane = |lane: &Lane| {
+            let mates = lane
+                .mates
+                .as_ref()
+                .map_or(String::new(), |mates| format!("+{}", shown(mates)));
+            format!(
+                "{}{mates}{}",
+                shown(&lane.reads),
+                if lane.interleaved { "!" } else { "" }
+            )
+        };
+        let sample = |one: &Sample| {
+            format!(
+                "{}: {}",
+                one.name,
+                one.lanes.iter().map(lane).collect::<Vec<_>>().join(" ")
+            )
+        };
         let text = decode(text.as_bytes()).map_err(|what| (0, malformed(what)))?;
-        Ok(parse(&text, folder.path(), false)?.iter().map(sample).collect())
+        Ok(parse(&text, folder.path(), false)?
+            .iter()
+            .map(sample)
+            .collect())
     }
 
     #[test]
@@ -255,7 +363,10 @@ mod tests {
             assert_eq!(parsed(text).unwrap(), ["s: a+b d", "t: c"], "{text:?}");
         }
         let quotes = "sample,reads\n\"a, \"\"b\"\"\", \"g\"\"h,i\" \nplain name,e f\n";
-        assert_eq!(parsed(quotes).unwrap(), ["a, \"b\": g\"h,i", "plain name: e f"]);
+        assert_eq!(
+            parsed(quotes).unwrap(),
+            ["a, \"b\": g\"h,i", "plain name: e f"]
+        );
     }
 
     #[test]
@@ -264,26 +375,65 @@ mod tests {
             ("", 0, "it is empty"),
             ("\n \n", 0, "it is empty"),
             ("sample,reads\n\n", 0, "no samples"),
-            ("name,reads\ns,a\n", 1, "no column is called sample; found name, reads"),
-            ("\nsample,file\ns,a\n", 2, "no column is called fastq_1 or reads"),
-            ("sample,reads,Sample\ns,a,t\n", 1, "two columns are called sample"),
+            (
+                "name,reads\ns,a\n",
+                1,
+                "no column is called sample; found name, reads",
+            ),
+            (
+                "\nsample,file\ns,a\n",
+                2,
+                "no column is called fastq_1 or reads",
+            ),
+            (
+                "sample,reads,Sample\ns,a,t\n",
+                1,
+                "two columns are called sample",
+            ),
             ("sample,reads\ns,a\n,b\n", 3, "column sample is empty"),
             ("sample,reads,mates\ns,,a\n", 2, "column reads is empty"),
-            ("sample,reads\n\ns,nowhere\n", 3, "column reads: cannot read"),
+            (
+                "sample,reads\n\ns,nowhere\n",
+                3,
+                "column reads: cannot read",
+            ),
             ("sample,reads\ns,.\n", 2, "it is a folder"),
             ("sample,reads,mates\ns,a,a\n", 2, "the same file"),
-            ("sample,reads\ns,a\nt,a\ns,a\n", 4, "is a lane of s already, in line 2"),
+            (
+                "sample,reads\ns,a\nt,a\ns,a\n",
+                4,
+                "is a lane of s already, in line 2",
+            ),
             ("sample,reads\n../s,a\n", 2, "slash"),
-            ("sample,reads\ns,a,b\n", 2, "it has 3 fields, the first line names 2"),
+            (
+                "sample,reads\ns,a,b\n",
+                2,
+                "it has 3 fields, the first line names 2",
+            ),
             ("sample,reads\n.s,a\n", 2, "begins with a point"),
             ("sample,reads\ns\u{7},a\n", 2, "control character"),
             ("sample,reads\n\"s,a\n", 2, "a quote is not closed"),
-            ("sample,reads\n\"s\"t,a\n", 2, "text behind the quotes of \"s\""),
+            (
+                "sample,reads\n\"s\"t,a\n",
+                2,
+                "text behind the quotes of \"s\"",
+            ),
         ] {
             let (at, Failure { message, code }) = parsed(text).unwrap_err();
-            assert!(at == line && message.contains(words), "{text:?}: {at} {message}");
+            assert!(
+                at == line && message.contains(words),
+                "{text:?}: {at} {message}"
+            );
             let is_of_a_file = words.contains("cannot read") || words.contains("a folder");
-            assert_eq!(code, if is_of_a_file { Code::Usage } else { Code::Input }, "{text:?}");
+            assert_eq!(
+                code,
+                if is_of_a_file {
+                    Code::Usage
+                } else {
+                    Code::Input
+                },
+                "{text:?}"
+            );
         }
         let long = format!("sample,reads\n{},a\n", "s".repeat(LONGEST + 1));
         assert!(parsed(&long).unwrap_err().1.message.contains("too long"));
@@ -292,6 +442,10 @@ mod tests {
     #[test]
     fn only_utf_8_is_text() {
         assert!(decode(b"\xff\xfes\0a\0").unwrap_err().contains("UTF-16"));
-        assert!(decode(b"sample,reads\nM\xfcller,a\n").unwrap_err().contains("line 2 is no UTF-8"));
+        assert!(
+            decode(b"sample,reads\nM\xfcller,a\n")
+                .unwrap_err()
+                .contains("line 2 is no UTF-8")
+        );
     }
 }

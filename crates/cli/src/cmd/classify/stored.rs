@@ -12,8 +12,8 @@ use crate::failure::Result;
 use crate::session::Session;
 use crate::words::things;
 
-/// Bytes of a batch of reads whose candidates are stored. A block of the file ends with its batch, so one size, which every plan has room for,
-/// keeps its bytes the same whatever the memory.
+/// Bytes of a batch of reads whose candidates are stored. A block of the file ends with its batch,
+/// so one size, which every plan has room for, keeps its bytes the same whatever the memory.
 const BATCH: usize = 1 << 18;
 
 /// Candidates in files.
@@ -25,8 +25,8 @@ pub struct Stored {
     #[arg(conflicts_with_all = ["locations", "drop_least_covered"])]
     pub candidates: Option<PathBuf>,
 
-    /// Instead of reads: files that --candidates wrote of the same reads with one database after the other; the answers
-    /// are those of all databases together
+    /// Instead of reads: files that --candidates wrote of the same reads with one database after
+    /// the other; the answers are those of all databases together
     #[arg(long, value_name = "FILES.gyc", num_args = 1.., conflicts_with_all = super::OF_READS)]
     pub merge: Vec<PathBuf>,
 }

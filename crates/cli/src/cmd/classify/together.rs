@@ -28,15 +28,27 @@ impl Together {
     pub fn open(folder: &Path) -> Result<Together> {
         let open = |file: &str| Sink::open(Some(&folder.join(file)));
         let [tsv, biom, html, summary] = FILES;
-        Ok(Together([open(tsv)?, open(biom)?, open(html)?, open(summary)?]))
+        Ok(Together([
+            open(tsv)?,
+            open(biom)?,
+            open(html)?,
+            open(summary)?,
+        ]))
     }
 
     /// Writes and publishes them.
     pub fn finish(mut self, taxonomy: &Taxonomy, samples: &[Done]) -> Result<()> {
         let mut matrix = Matrix::new(taxonomy);
-        samples.iter().for_each(|sample| matrix.push(&sample.name, &sample.summary.tally));
-        let named: Vec<Sample> =
-            samples.iter().map(|sample| Sample { name: &sample.name, tally: &sample.summary.tally }).collect();
+        samples
+            .iter()
+            .for_each(|sample| matrix.push(&sample.name, &sample.summary.tally));
+        let named: Vec<Sample> = samples
+            .iter()
+            .map(|sample| Sample {
+                name: &sample.name,
+                tally: &sample.summary.tally,
+            })
+            .collect();
         let [tsv, biom, html, summary] = &mut self.0;
         matrix.tsv(tsv).map_err(|source| tsv.error(source))?;
         matrix.biom(biom).map_err(|source| biom.error(source))?;
@@ -52,7 +64,11 @@ fn table(samples: &[Done], out: &mut impl Write) -> io::Result<()> {
     for Done { name, summary, .. } in samples {
         let tally = &summary.tally;
         let (all, classified, others) = (tally.total(), tally.classified(), tally.unclassified());
-        writeln!(out, "{name}\t{all}\t{classified}\t{others}\t{}", tally.taxa().count())?;
+        writeln!(
+            out,
+            "{name}\t{all}\t{classified}\t{others}\t{}",
+            tally.taxa().count()
+        )?;
     }
     Ok(())
 }

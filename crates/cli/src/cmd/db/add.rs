@@ -33,11 +33,13 @@ pub struct Add {
     #[arg(value_name = "DATABASE.gydb")]
     database: PathBuf,
 
-    /// FASTA or FASTQ, plain or compressed, known by content; a folder of such (.fna, .fa, .fasta and so on); `@list` for a list of files
+    /// FASTA or FASTQ, plain or compressed, known by content; a folder of such (.fna, .fa, .fasta
+    /// and so on); `@list` for a list of files
     #[arg(value_name = "REFS", required = true)]
     references: Vec<PathBuf>,
 
-    /// Folder or archive of an NCBI dump, or a table of lineages [default: the taxa that the database has]
+    /// Folder or archive of an NCBI dump, or a table of lineages [default: the taxa that the
+    /// database has]
     #[arg(long, value_name = "PATH")]
     taxonomy: Option<PathBuf>,
 
@@ -55,7 +57,12 @@ impl Add {
     pub fn run(self, session: &Session) -> Result<()> {
         let output = self.output.as_ref().unwrap_or(&self.database);
         let files = references::files(&self.references)?;
-        let read: Vec<PathBuf> = files.iter().chain(&self.map).chain(&self.taxonomy).cloned().collect();
+        let read: Vec<PathBuf> = files
+            .iter()
+            .chain(&self.map)
+            .chain(&self.taxonomy)
+            .cloned()
+            .collect();
         keep_apart(session, slice::from_ref(&self.database), &read, output)?;
         let base = Index::open(&self.database)?;
         admit(session, slice::from_ref(&base), references::SHARES)?;
@@ -63,7 +70,13 @@ impl Add {
             Some(taxonomy) => Taxa::read(taxonomy, &self.map, &files)?,
             None => Taxa::of_database(&base, &self.map, &files)?,
         };
-        let whole = taxa.add(&base, files.clone(), output.clone(), self.taxonomy.is_none(), session)?;
+        let whole = taxa.add(
+            &base,
+            files.clone(),
+            output.clone(),
+            self.taxonomy.is_none(),
+            session,
+        )?;
         self.note(session, &files, &base);
         warn_of_repeated(&whole);
         let added = whole.database.targets - base.targets.len();
@@ -73,12 +86,23 @@ impl Add {
     }
 
     fn note(&self, session: &Session, files: &[PathBuf], base: &Index) {
-        let inputs = [&self.database].into_iter().chain(files).map(|path| path.display().to_string());
+        let inputs = [&self.database]
+            .into_iter()
+            .chain(files)
+            .map(|path| path.display().to_string());
         session.note("inputs", inputs.collect::<Vec<_>>());
-        let taxonomy = self.taxonomy.as_ref().map(|path| path.display().to_string());
-        let maps: Vec<String> = self.map.iter().map(|path| path.display().to_string()).collect();
+        let taxonomy = self
+            .taxonomy
+            .as_ref()
+            .map(|path| path.display().to_string());
+        let maps: Vec<String> = self
+            .map
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
         let (threads, memory) = (session.threads, session.memory);
-        let run = json!({"taxonomy": taxonomy, "map": maps, "threads": threads, "memory_bytes": memory});
+        let run =
+            json!({"taxonomy": taxonomy, "map": maps, "threads": threads, "memory_bytes": memory});
         session.note("parameters", merged(sketching(&base.parameters), &run));
     }
 }

@@ -31,22 +31,26 @@ and named. The database has the same bytes for any threads and memory.";
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Build {
-    /// FASTA or FASTQ, plain or compressed, known by content; a folder of such (.fna, .fa, .fasta and so on); `@list` for a list of files
+    /// FASTA or FASTQ, plain or compressed, known by content; a folder of such (.fna, .fa, .fasta
+    /// and so on); `@list` for a list of files
     #[arg(value_name = "REFS", required = true)]
     references: Vec<PathBuf>,
 
-    /// Folder or archive of an NCBI dump, or a table of lineages (GTDB's, or one whose first line names its ranks)
+    /// Folder or archive of an NCBI dump, or a table of lineages (GTDB's, or one whose first line
+    /// names its ranks)
     #[arg(long, value_name = "PATH")]
     taxonomy: PathBuf,
 
-    /// Table of taxids by accession or file: NCBI's accession2taxid, assembly_summary.txt, or two columns; may be given again
+    /// Table of taxids by accession or file: NCBI's accession2taxid, assembly_summary.txt, or two
+    /// columns; may be given again
     #[arg(long, value_name = "FILE")]
     map: Vec<PathBuf>,
 
     #[command(flatten)]
     sketching: Sketching,
 
-    /// Go on where an earlier run for the same database was stopped after it had read everything, and keep what is needed for that
+    /// Go on where an earlier run for the same database was stopped after it had read everything,
+    /// and keep what is needed for that
     #[arg(long)]
     resume: bool,
 
@@ -88,7 +92,9 @@ impl Sketching {
     fn parameters(&self) -> Result<Parameters> {
         let default = Parameters::default();
         let k = self.k.unwrap_or(default.sketch.k());
-        let window = self.window.unwrap_or((default.sketch.stride() + k).saturating_sub(1));
+        let window = self
+            .window
+            .unwrap_or((default.sketch.stride() + k).saturating_sub(1));
         let stride = self.stride.unwrap_or((window + 1).saturating_sub(k));
         let choice = match (self.one_in, self.smallest) {
             (Some(one_in), _) => Choice::OneIn(one_in),
@@ -107,7 +113,10 @@ impl Sketching {
             }
             (error, _) => Failure::usage(error),
         };
-        Ok(Parameters { sketch: sketch.map_err(wrong)?, locations })
+        Ok(Parameters {
+            sketch: sketch.map_err(wrong)?,
+            locations,
+        })
     }
 }
 
@@ -117,10 +126,18 @@ impl Build {
         let parameters = self.sketching.parameters()?;
         places::keep_databases_only(&self.output, places::Kind::Gydb)?;
         let files = references::files(&self.references)?;
-        session.keep_apart(files.iter().chain(&self.map).chain([&self.taxonomy]), [&self.output])?;
+        session.keep_apart(
+            files.iter().chain(&self.map).chain([&self.taxonomy]),
+            [&self.output],
+        )?;
         let taxa = Taxa::read(&self.taxonomy, &self.map, &files)?;
-        let (summary, _) =
-            taxa.build(files.clone(), Some(self.output.clone()), parameters, self.resumable(), session)?;
+        let (summary, _) = taxa.build(
+            files.clone(),
+            Some(self.output.clone()),
+            parameters,
+            self.resumable(),
+            session,
+        )?;
         self.note(session, &files, &parameters, &summary);
         self.say(session, &summary);
         Ok(())
@@ -130,9 +147,16 @@ impl Build {
     fn resumable(&self) -> Option<String> {
         let known = |path: &PathBuf| {
             let there = path.metadata().ok();
-            format!("{path:?} {:?}", there.map(|there| (there.len(), there.modified().ok())))
+            format!(
+                "{path:?} {:?}",
+                there.map(|there| (there.len(), there.modified().ok()))
+            )
         };
-        let files: Vec<String> = [&self.taxonomy].into_iter().chain(&self.map).map(known).collect();
+        let files: Vec<String> = [&self.taxonomy]
+            .into_iter()
+            .chain(&self.map)
+            .map(known)
+            .collect();
         self.resume.then(|| files.join(" "))
     }
 
@@ -145,7 +169,11 @@ impl Build {
                 "what an earlier run had read was of other references or parameters; this run has read everything itself"
             ),
         }
-        tracing::info!("{}, {}", things(targets, "reference"), things(summary.letters, "letter"));
+        tracing::info!(
+            "{}, {}",
+            things(targets, "reference"),
+            things(summary.letters, "letter")
+        );
         tracing::info!(
             "{} at {} in {}, {}",
             things(table.features, "feature"),
@@ -154,7 +182,9 @@ impl Build {
             bytes(table.bytes)
         );
         if summary.targets == 0 {
-            tracing::warn!("there is no reference in any of the files, so no read will get a taxon");
+            tracing::warn!(
+                "there is no reference in any of the files, so no read will get a taxon"
+            );
         } else if summary.without_taxon == 0 {
             tracing::info!("every reference has a taxon");
         } else {
@@ -164,17 +194,35 @@ impl Build {
                 grouped(targets)
             );
         }
-        tracing::info!("{}, peak memory {}", words::time(session.elapsed()), bytes(machine::peak_memory()));
+        tracing::info!(
+            "{}, peak memory {}",
+            words::time(session.elapsed()),
+            bytes(machine::peak_memory())
+        );
     }
 
-    fn note(&self, session: &Session, files: &[PathBuf], parameters: &Parameters, summary: &BuildSummary) {
-        let paths: Vec<Value> = files.iter().map(|path| path.display().to_string().into()).collect();
+    fn note(
+        &self,
+        session: &Session,
+        files: &[PathBuf],
+        parameters: &Parameters,
+        summary: &BuildSummary,
+    ) {
+        let paths: Vec<Value> = files
+            .iter()
+            .map(|path| path.display().to_string().into())
+            .collect();
         session.note("inputs", paths);
         session.note("output", self.output.display().to_string());
-        let maps: Vec<String> = self.map.iter().map(|path| path.display().to_string()).collect();
+        let maps: Vec<String> = self
+            .map
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
         let taxonomy = self.taxonomy.display().to_string();
         let (threads, memory) = (session.threads, session.memory);
-        let run = json!({"taxonomy": taxonomy, "map": maps, "threads": threads, "memory_bytes": memory});
+        let run =
+            json!({"taxonomy": taxonomy, "map": maps, "threads": threads, "memory_bytes": memory});
         session.note("parameters", merged(sketching(parameters), &run));
         session.note("counts", counts(summary));
         session.note("bytes", json!({"output": summary.table.bytes}));
@@ -226,11 +274,23 @@ mod tests {
     #[test]
     fn the_help_tells_the_defaults() {
         let Parameters { sketch, locations } = Parameters::default();
-        let Choice::OneIn(one_in) = sketch.choice() else { panic!("the help says that k-mers are chosen one by one") };
-        let help = Sketching::augment_args(clap::Command::new("x")).render_help().to_string();
+        let Choice::OneIn(one_in) = sketch.choice() else {
+            panic!("the help says that k-mers are chosen one by one")
+        };
+        let help = Sketching::augment_args(clap::Command::new("x"))
+            .render_help()
+            .to_string();
         let window = format!("{} + K", sketch.window() - sketch.k());
-        for default in [sketch.k().to_string(), window, one_in.to_string(), locations.to_string()] {
-            assert!(help.contains(&format!("[default: {default}]")), "{default}: {help}");
+        for default in [
+            sketch.k().to_string(),
+            window,
+            one_in.to_string(),
+            locations.to_string(),
+        ] {
+            assert!(
+                help.contains(&format!("[default: {default}]")),
+                "{default}: {help}"
+            );
         }
     }
 }

@@ -47,7 +47,11 @@ impl Info {
         let facts = Facts::of(&Index::open(&self.database)?);
         session.note("inputs", self.database.display().to_string());
         session.note("counts", facts.json());
-        let text = if self.json { format!("{:#}\n", facts.json()) } else { facts.table(&self.database) };
+        let text = if self.json {
+            format!("{:#}\n", facts.json())
+        } else {
+            facts.table(&self.database)
+        };
         sink::write_all(None, text.as_bytes())
     }
 }
@@ -56,12 +60,19 @@ impl Verify {
     /// Checks; an error names the first thing that is wrong.
     pub fn run(self, session: &Session) -> Result<()> {
         session.keep_apart(&self.databases, [])?;
-        let names: Vec<_> = self.databases.iter().map(|path| path.display().to_string()).collect();
+        let names: Vec<_> = self
+            .databases
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
         session.note("inputs", names);
         for path in &self.databases {
             let index = Index::open(path)?;
             index.features.verify()?;
-            let (targets, features) = (index.targets.len() as u64, index.features.summary().features);
+            let (targets, features) = (
+                index.targets.len() as u64,
+                index.features.summary().features,
+            );
             tracing::info!(
                 "{}: whole, {}, {}",
                 path.display(),
@@ -92,12 +103,17 @@ struct Facts {
 impl Facts {
     fn of(index: &Index) -> Facts {
         let (targets, taxonomy) = (&index.targets, &index.taxonomy);
-        let species = taxonomy.taxa().filter(|&taxon| taxonomy.rank(taxon) == Some(Rank::Species));
+        let species = taxonomy
+            .taxa()
+            .filter(|&taxon| taxonomy.rank(taxon) == Some(Rank::Species));
         Facts {
             targets: targets.len() as u64,
             genomes: Genomes::new(targets).iter().len() as u64,
             files: u64::from(targets.sources()),
-            without_taxon: targets.iter().filter(|target| target.taxon.is_none()).count() as u64,
+            without_taxon: targets
+                .iter()
+                .filter(|target| target.taxon.is_none())
+                .count() as u64,
             letters: targets.iter().map(|target| target.letters).sum(),
             windows: u64::from(targets.all_windows()),
             taxa: taxonomy.len() as u64,
@@ -139,16 +155,51 @@ impl Facts {
         };
         let rows = [
             ("database", path.display().to_string()),
-            ("references", format!("{}, in {}", grouped(self.targets), things(self.files, "file"))),
-            ("genomes", format!("{} (a taxon in a file)", grouped(self.genomes))),
+            (
+                "references",
+                format!(
+                    "{}, in {}",
+                    grouped(self.targets),
+                    things(self.files, "file")
+                ),
+            ),
+            (
+                "genomes",
+                format!("{} (a taxon in a file)", grouped(self.genomes)),
+            ),
             ("no taxon", grouped(self.without_taxon)),
             ("letters", grouped(self.letters)),
-            ("windows", format!("{} of {window} letters, one every {stride}", grouped(self.windows))),
-            ("taxa", format!("{}, {} of them species", grouped(self.taxa), grouped(self.species))),
-            ("features", format!("{}: {chosen}", grouped(self.table.features))),
-            ("locations", format!("{}, up to {} a feature: {most}", grouped(self.table.locations), self.table.cap)),
+            (
+                "windows",
+                format!(
+                    "{} of {window} letters, one every {stride}",
+                    grouped(self.windows)
+                ),
+            ),
+            (
+                "taxa",
+                format!(
+                    "{}, {} of them species",
+                    grouped(self.taxa),
+                    grouped(self.species)
+                ),
+            ),
+            (
+                "features",
+                format!("{}: {chosen}", grouped(self.table.features)),
+            ),
+            (
+                "locations",
+                format!(
+                    "{}, up to {} a feature: {most}",
+                    grouped(self.table.locations),
+                    self.table.cap
+                ),
+            ),
             ("size", bytes(self.table.bytes)),
         ];
-        rows.iter().map(|(name, value)| format!("{name:<14}{value}\n")).collect()
+        rows.iter()
+            .map(|(name, value)| format!("{name:<14}{value}\n"))
+            .collect()
     }
 }

@@ -54,7 +54,10 @@ impl Inspect {
         let contents = session.shown(|progress| inspect(&index, session.threads, progress))?;
         session.note("inputs", self.database.display().to_string());
         let (all, without) = (contents.tally.total(), contents.tally.unclassified());
-        session.note("counts", json!({"features": all, "without_taxon": without, "taxa": index.taxonomy.len()}));
+        session.note(
+            "counts",
+            json!({"features": all, "without_taxon": without, "taxa": index.taxonomy.len()}),
+        );
         let mut sink = Sink::open(self.output.as_deref())?;
         let written = match self.histogram {
             true => histogram(&contents, &mut sink),
@@ -63,7 +66,11 @@ impl Inspect {
         written.map_err(|source| sink.error(source))?;
         sink.finish()?;
         let taxa = grouped(contents.tally.taxa().count() as u64);
-        tracing::info!("{} of {taxa} taxa, {} without a taxon", things(all, "feature"), grouped(without));
+        tracing::info!(
+            "{} of {taxa} taxa, {} without a taxon",
+            things(all, "feature"),
+            grouped(without)
+        );
         Ok(())
     }
 
@@ -74,17 +81,32 @@ impl Inspect {
             Choice::OneIn(one_in) => format!("one in = {one_in}"),
             Choice::Smallest(smallest) => format!("smallest = {smallest}"),
         };
-        writeln!(out, "# Database options: nucleotide db, k = {k}, window = {window}, stride = {stride}, {chosen}")?;
+        writeln!(
+            out,
+            "# Database options: nucleotide db, k = {k}, window = {window}, stride = {stride}, {chosen}"
+        )?;
         writeln!(out, "# Total taxonomy nodes: {}", index.taxonomy.len())?;
         writeln!(out, "# Table size: {}", table.features)?;
-        writeln!(out, "# Locations: {}, at most {} a feature", table.locations, table.cap)?;
-        let shown = Kreport { zeros: self.zeros, ..Kreport::default() };
+        writeln!(
+            out,
+            "# Locations: {}, at most {} a feature",
+            table.locations, table.cap
+        )?;
+        let shown = Kreport {
+            zeros: self.zeros,
+            ..Kreport::default()
+        };
         kreport(&index.taxonomy, &contents.tally, shown, out)
     }
 }
 
 fn histogram(contents: &Contents, out: &mut dyn Write) -> io::Result<()> {
-    let some = contents.histogram.iter().enumerate().filter(|(_, features)| **features > 0);
+    let some = contents
+        .histogram
+        .iter()
+        .enumerate()
+        .filter(|(_, features)| **features > 0);
     writeln!(out, "locations\tfeatures")?;
-    some.into_iter().try_for_each(|(locations, features)| writeln!(out, "{locations}\t{features}"))
+    some.into_iter()
+        .try_for_each(|(locations, features)| writeln!(out, "{locations}\t{features}"))
 }

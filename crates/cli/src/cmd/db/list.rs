@@ -10,7 +10,8 @@ use crate::failure::Result;
 use crate::session::Session;
 use crate::sink::Sink;
 
-/// List the references: name, taxid (0 for none), letters, windows, number of its file; tab-separated, in the order of the database.
+/// List the references: name, taxid (0 for none), letters, windows, number of its file;
+/// tab-separated, in the order of the database.
 #[derive(Debug, Args)]
 pub struct Targets {
     /// The database
@@ -18,7 +19,8 @@ pub struct Targets {
     database: PathBuf,
 }
 
-/// List the taxa: taxid, rank, name, references and letters at and below each; tab-separated, parents before children.
+/// List the taxa: taxid, rank, name, references and letters at and below each; tab-separated,
+/// parents before children.
 #[derive(Debug, Args)]
 pub struct Taxa {
     /// The database
@@ -33,7 +35,11 @@ impl Targets {
             writeln!(out, "name\ttaxid\tletters\twindows\tfile")?;
             index.targets.iter().try_for_each(|target| {
                 let taxid = target.taxon.map_or(0, |taxon| index.taxonomy.taxid(taxon));
-                writeln!(out, "{}\t{taxid}\t{}\t{}\t{}", target.name, target.letters, target.windows, target.source)
+                writeln!(
+                    out,
+                    "{}\t{taxid}\t{}\t{}\t{}",
+                    target.name, target.letters, target.windows, target.source
+                )
             })
         })
     }
@@ -45,16 +51,23 @@ impl Taxa {
         print(&self.database, session, |index, out| {
             let taxonomy = &index.taxonomy;
             writeln!(out, "taxid\trank\tname\ttargets\tletters")?;
-            taxonomy.taxa().zip(sums(index)).try_for_each(|(taxon, (targets, letters))| {
-                let (taxid, rank) = (taxonomy.taxid(taxon), taxonomy.rank_name(taxon));
-                let name = taxonomy.name(taxon).replace(char::is_control, " ");
-                writeln!(out, "{taxid}\t{rank}\t{name}\t{targets}\t{letters}")
-            })
+            taxonomy
+                .taxa()
+                .zip(sums(index))
+                .try_for_each(|(taxon, (targets, letters))| {
+                    let (taxid, rank) = (taxonomy.taxid(taxon), taxonomy.rank_name(taxon));
+                    let name = taxonomy.name(taxon).replace(char::is_control, " ");
+                    writeln!(out, "{taxid}\t{rank}\t{name}\t{targets}\t{letters}")
+                })
         })
     }
 }
 
-fn print(database: &Path, session: &Session, write: impl FnOnce(&Index, &mut Sink) -> io::Result<()>) -> Result<()> {
+fn print(
+    database: &Path,
+    session: &Session,
+    write: impl FnOnce(&Index, &mut Sink) -> io::Result<()>,
+) -> Result<()> {
     let path = database.to_path_buf();
     session.keep_apart([&path], [])?;
     session.note("inputs", database.display().to_string());
@@ -69,7 +82,11 @@ fn sums(index: &Index) -> Vec<(u64, u64)> {
     let taxonomy = &index.taxonomy;
     let mut sums = vec![(0, 0); taxonomy.len()];
     for target in index.targets.iter() {
-        for above in target.taxon.into_iter().flat_map(|taxon| taxonomy.path(taxon)) {
+        for above in target
+            .taxon
+            .into_iter()
+            .flat_map(|taxon| taxonomy.path(taxon))
+        {
             let sum = &mut sums[above as usize];
             *sum = (sum.0 + 1, sum.1 + target.letters);
         }

@@ -41,14 +41,27 @@ impl Merge {
     /// Merges, and says what came of it.
     pub fn run(self, session: &Session) -> Result<()> {
         keep_apart(session, &self.databases, &[], &self.output)?;
-        let parts = self.databases.iter().map(|path| Index::open(path)).collect::<std::result::Result<Vec<_>, _>>()?;
+        let parts = self
+            .databases
+            .iter()
+            .map(|path| Index::open(path))
+            .collect::<std::result::Result<Vec<_>, _>>()?;
         admit(session, &parts, 1)?;
-        let merged = session.shown(|progress| edit::merge(&parts, &self.output, session.threads, progress))?;
-        let inputs: Vec<_> = self.databases.iter().map(|path| path.display().to_string()).collect();
+        let merged = session
+            .shown(|progress| edit::merge(&parts, &self.output, session.threads, progress))?;
+        let inputs: Vec<_> = self
+            .databases
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
         session.note("inputs", inputs);
         session.note("parameters", sketching(&parts[0].parameters));
         for (path, part) in self.databases.iter().zip(&parts) {
-            tracing::info!("{}: {}", path.display(), things(part.targets.len() as u64, "reference"));
+            tracing::info!(
+                "{}: {}",
+                path.display(),
+                things(part.targets.len() as u64, "reference")
+            );
         }
         warn_of_repeated(&merged);
         say(session, &self.output, &merged);
@@ -57,7 +70,12 @@ impl Merge {
 }
 
 /// Refuses outputs over inputs. A database may take the place of one that it is made of.
-pub fn keep_apart(session: &Session, databases: &[PathBuf], others: &[PathBuf], output: &PathBuf) -> Result<()> {
+pub fn keep_apart(
+    session: &Session,
+    databases: &[PathBuf],
+    others: &[PathBuf],
+    output: &PathBuf,
+) -> Result<()> {
     places::keep_databases_only(output, places::Kind::Gydb)?;
     session.keep_apart(others, [output])?;
     session.keep_apart(databases, [])
@@ -65,12 +83,24 @@ pub fn keep_apart(session: &Session, databases: &[PathBuf], others: &[PathBuf], 
 
 /// Refuses what cannot keep within its memory, of which lists are one of so many shares.
 pub fn admit(session: &Session, parts: &[Index], shares: u64) -> Result<()> {
-    let locations = parts.iter().map(|part| part.features.summary().locations).sum();
+    let locations = parts
+        .iter()
+        .map(|part| part.features.summary().locations)
+        .sum();
     let least = shares * edit::least_memory(locations, session.threads);
     if session.memory < least {
-        let (given, threads) = (bytes(session.memory), things(session.threads as u64, "thread"));
-        let what = format!("changing these databases with {threads} needs at least {}, not {given}", bytes(least));
-        return Err(Failure::new(Code::Memory, format!("{what}; raise --memory or lower --threads")));
+        let (given, threads) = (
+            bytes(session.memory),
+            things(session.threads as u64, "thread"),
+        );
+        let what = format!(
+            "changing these databases with {threads} needs at least {}, not {given}",
+            bytes(least)
+        );
+        return Err(Failure::new(
+            Code::Memory,
+            format!("{what}; raise --memory or lower --threads"),
+        ));
     }
     Ok(())
 }
@@ -86,7 +116,9 @@ pub fn warn_of_repeated(changed: &Changed) {
             }
         }
         let (all, names) = (things(repeated.len() as u64, "reference"), names.join(", "));
-        tracing::warn!("{all} came with a name that another has, and all are kept; the first: {names}");
+        tracing::warn!(
+            "{all} came with a name that another has, and all are kept; the first: {names}"
+        );
     }
 }
 
@@ -106,5 +138,9 @@ pub fn say(session: &Session, output: &Path, changed: &Changed) {
         things(table.locations, "location"),
         bytes(table.bytes)
     );
-    tracing::info!("{}, peak memory {}", words::time(session.elapsed()), bytes(crate::machine::peak_memory()));
+    tracing::info!(
+        "{}, peak memory {}",
+        words::time(session.elapsed()),
+        bytes(crate::machine::peak_memory())
+    );
 }

@@ -44,7 +44,8 @@ pub struct Remove {
 #[derive(Debug, Args)]
 #[group(required = true, multiple = true)]
 struct What {
-    /// Remove all references of this taxon and of those below it; 0 for those without a taxon; may be given again
+    /// Remove all references of this taxon and of those below it; 0 for those without a taxon; may
+    /// be given again
     #[arg(long, value_name = "TAXID")]
     taxid: Vec<u32>,
 
@@ -61,13 +62,22 @@ impl Remove {
     /// Removes, and says what is left.
     pub fn run(self, session: &Session) -> Result<()> {
         let output = self.output.as_ref().unwrap_or(&self.database);
-        keep_apart(session, slice::from_ref(&self.database), self.what.targets_from.as_slice(), output)?;
+        keep_apart(
+            session,
+            slice::from_ref(&self.database),
+            self.what.targets_from.as_slice(),
+            output,
+        )?;
         let unwanted = self.what.unwanted()?;
         let base = Index::open(&self.database)?;
         admit(session, slice::from_ref(&base), 1)?;
-        let left = session.shown(|progress| edit::remove(&base, &unwanted, output, session.threads, progress))?;
+        let left = session
+            .shown(|progress| edit::remove(&base, &unwanted, output, session.threads, progress))?;
         session.note("inputs", self.database.display().to_string());
-        session.note("parameters", json!({"taxids": unwanted.taxids, "targets": unwanted.names}));
+        session.note(
+            "parameters",
+            json!({"taxids": unwanted.taxids, "targets": unwanted.names}),
+        );
         let removed = base.targets.len() - left.database.targets;
         tracing::info!("removed {}", things(removed as u64, "reference"));
         if left.incomplete > 0 {
@@ -88,15 +98,21 @@ impl What {
         if let Some(path) = &self.targets_from {
             names.extend(names_in(path)?);
         }
-        Ok(Unwanted { taxids: self.taxid.clone(), names })
+        Ok(Unwanted {
+            taxids: self.taxid.clone(),
+            names,
+        })
     }
 }
 
 fn names_in(path: &Path) -> Result<Vec<String>> {
     let unreadable = |error| Failure::usage(format!("cannot read {}: {error}", path.display()));
     let text = std::fs::read_to_string(path).map_err(unreadable)?;
-    let names: Vec<String> =
-        text.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect();
+    let names: Vec<String> = text
+        .lines()
+        .filter_map(|line| line.split_whitespace().next())
+        .map(str::to_owned)
+        .collect();
     if names.is_empty() {
         return Err(Failure::usage(format!(
             "{} names no reference; expected a name at the start of each line",

@@ -52,7 +52,9 @@ impl Demo {
         let folder = self.folder(session)?;
         let file = |name: &str| folder.path.join(name);
         let (first, second) = (file("reads_1.fq"), file("reads_2.fq"));
-        print("Gyrase counts the k-mers of sequencing data. Here it does so for a small simulated sample.\n")?;
+        print(
+            "Gyrase counts the k-mers of sequencing data. Here it does so for a small simulated sample.\n",
+        )?;
         simulate(session, &file("genome.fa"), &first, &second)?;
         let inputs = vec![first, second];
         let start = Instant::now();
@@ -65,10 +67,22 @@ impl Demo {
     }
 
     fn folder(&self, session: &Session) -> Result<Folder> {
-        let own = || session.tmp.join(format!("gyrase-demo-{}", std::process::id()));
-        let folder = Folder { path: self.keep.clone().unwrap_or_else(own), keep: self.keep.is_some() };
+        let own = || {
+            session
+                .tmp
+                .join(format!("gyrase-demo-{}", std::process::id()))
+        };
+        let folder = Folder {
+            path: self.keep.clone().unwrap_or_else(own),
+            keep: self.keep.is_some(),
+        };
         let made = std::fs::create_dir_all(&folder.path);
-        made.map_err(|error| Failure::new(Code::Output, format!("cannot make {}: {error}", folder.path.display())))?;
+        made.map_err(|error| {
+            Failure::new(
+                Code::Output,
+                format!("cannot make {}: {error}", folder.path.display()),
+            )
+        })?;
         Ok(folder)
     }
 }
@@ -78,20 +92,49 @@ fn print(text: &str) -> Result<()> {
 }
 
 fn simulate(session: &Session, genome: &Path, first: &Path, second: &Path) -> Result<()> {
-    print(&format!("$ gyrase simulate genome -o genome.fa --length {LENGTH} --repeat-families 5"))?;
-    let repeats = Repeats { families: 5, copies: 10, length: 500, divergence: 0.05 };
-    let blueprint = Blueprint { length: LENGTH, repeats, ..Blueprint::default() };
-    let config = genome::Config { blueprint, output: genome.to_path_buf(), truth: None };
+    print(&format!(
+        "$ gyrase simulate genome -o genome.fa --length {LENGTH} --repeat-families 5"
+    ))?;
+    let repeats = Repeats {
+        families: 5,
+        copies: 10,
+        length: 500,
+        divergence: 0.05,
+    };
+    let blueprint = Blueprint {
+        length: LENGTH,
+        repeats,
+        ..Blueprint::default()
+    };
+    let config = genome::Config {
+        blueprint,
+        output: genome.to_path_buf(),
+        truth: None,
+    };
     let made = genome::run(&config, &session.progress)?;
-    print(&format!("  {}, with repeats\n", things(made.letters, "base")))?;
+    print(&format!(
+        "  {}, with repeats\n",
+        things(made.letters, "base")
+    ))?;
 
     print(&format!(
         "$ gyrase simulate reads genome.fa -o reads_1.fq --out2 reads_2.fq --coverage {COVERAGE} --error-rate 0.004"
     ))?;
-    let shape = reads::Shape::Paired { length: 150, insert_mean: 350.0, insert_deviation: 50.0 };
+    let shape = reads::Shape::Paired {
+        length: 150,
+        insert_mean: 350.0,
+        insert_deviation: 50.0,
+    };
     let config = reads::Config {
         genomes: vec![genome.to_path_buf()],
-        protocol: Protocol { seed: 1, shape, errors: Errors { rate: 0.004, indels: 0.02 } },
+        protocol: Protocol {
+            seed: 1,
+            shape,
+            errors: Errors {
+                rate: 0.004,
+                indels: 0.02,
+            },
+        },
         amount: Amount::Coverage(COVERAGE),
         target: Target::Two(first.to_path_buf(), second.to_path_buf()),
     };
@@ -105,7 +148,9 @@ fn simulate(session: &Session, genome: &Path, first: &Path, second: &Path) -> Re
 }
 
 fn count(session: &Session, inputs: Vec<PathBuf>, output: PathBuf) -> Result<(Config, Summary)> {
-    print(&format!("$ gyrase count reads_1.fq reads_2.fq -k {K} -o sample.gyk"))?;
+    print(&format!(
+        "$ gyrase count reads_1.fq reads_2.fq -k {K} -o sample.gyk"
+    ))?;
     let config = Config {
         inputs,
         output,
@@ -139,10 +184,13 @@ fn print_count(summary: &Summary, time: Duration) -> Result<()> {
 fn print_spectrum(histogram: &Histogram) -> Result<()> {
     print("$ gyrase kmers histo sample.gyk    # here as a chart")?;
     print(&chart::chart(histogram))?;
-    print("  Left, cut off: errors, each seen once or twice. The hill: the genome, at its depth of coverage.\n")
+    print(
+        "  Left, cut off: errors, each seen once or twice. The hill: the genome, at its depth of coverage.\n",
+    )
 }
 
-/// Compares the database with the genome that the reads come from and with a naive count of the reads.
+/// Compares the database with the genome that the reads come from and with a naive count of the
+/// reads.
 fn check(config: &Config, genome: &Path, summary: &Summary) -> Result<()> {
     let database = Database::open(&config.output)?;
     let naive = naive::count(&config.inputs)?;
@@ -170,7 +218,14 @@ fn check(config: &Config, genome: &Path, summary: &Summary) -> Result<()> {
     if same {
         return Ok(());
     }
-    Err(Failure::new(Code::Internal, format!("{} of {} counts differ from the naive count", wrong, naive.len())))
+    Err(Failure::new(
+        Code::Internal,
+        format!(
+            "{} of {} counts differ from the naive count",
+            wrong,
+            naive.len()
+        ),
+    ))
 }
 
 fn print_end(keep: Option<&Path>) -> Result<()> {

@@ -1,4 +1,5 @@
-//! The definition of counting, written down as plainly as possible: what the demonstration checks against.
+//! The definition of counting, written down as plainly as possible: what the demonstration checks
+//! against.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -18,8 +19,12 @@ pub type Word = [u8; K];
 pub fn count(paths: &[PathBuf]) -> Result<HashMap<Word, u32>> {
     let mut counts = HashMap::new();
     for path in paths {
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| Failure::new(Code::Input, format!("cannot read {}: {error}", path.display())))?;
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            Failure::new(
+                Code::Input,
+                format!("cannot read {}: {error}", path.display()),
+            )
+        })?;
         for sequence in sequences(&text) {
             for word in sequence.as_bytes().windows(K).filter_map(canonical) {
                 *counts.entry(word).or_insert(0) += 1;
@@ -33,7 +38,9 @@ fn sequences(text: &str) -> Vec<String> {
     if text.starts_with('@') {
         return text.lines().skip(1).step_by(4).map(String::from).collect();
     }
-    text.split('>').map(|record| record.lines().skip(1).collect()).collect()
+    text.split('>')
+        .map(|record| record.lines().skip(1).collect())
+        .collect()
 }
 
 fn canonical(window: &[u8]) -> Option<Word> {
@@ -54,7 +61,9 @@ fn canonical(window: &[u8]) -> Option<Word> {
 
 /// The count that a database has for a word, 0 where it has it not.
 pub fn look_up(database: &Database, letters: &[u8]) -> Result<u32> {
-    Ok(Kmer::<1>::from_letters(letters).map_or(Ok(None), |kmer| database.get(kmer))?.unwrap_or(0))
+    Ok(Kmer::<1>::from_letters(letters)
+        .map_or(Ok(None), |kmer| database.get(kmer))?
+        .unwrap_or(0))
 }
 
 #[cfg(test)]

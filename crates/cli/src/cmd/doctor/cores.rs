@@ -17,27 +17,50 @@ pub fn kernels() -> Finding {
             topic,
             "this processor has no AVX2, or a virtual machine hides it; portable code runs, a few times slower",
         ),
-        Kernels::Scalar => Finding::fine(topic, "portable code runs; there are faster kernels for x86-64 only"),
-        _ => Finding::fine(topic, format!("the {} kernels are used", used.to_uppercase())),
+        Kernels::Scalar => Finding::fine(
+            topic,
+            "portable code runs; there are faster kernels for x86-64 only",
+        ),
+        _ => Finding::fine(
+            topic,
+            format!("the {} kernels are used", used.to_uppercase()),
+        ),
     }
 }
 
 /// How many cores this process may use, and what keeps it from more.
 pub fn cores() -> Finding {
-    let list = |path: &str| read_to_string(path).ok().and_then(|text| listed(text.trim()));
-    judge(machine::cores(), machine::affinity("/proc/self/status"), list("/sys/devices/system/cpu/online"))
+    let list = |path: &str| {
+        read_to_string(path)
+            .ok()
+            .and_then(|text| listed(text.trim()))
+    };
+    judge(
+        machine::cores(),
+        machine::affinity("/proc/self/status"),
+        list("/sys/devices/system/cpu/online"),
+    )
 }
 
 fn judge(usable: usize, bound: Option<usize>, online: Option<usize>) -> Finding {
     let topic = "cores";
-    let (online, bound) = (online.unwrap_or(usable).max(usable), bound.unwrap_or(usable).max(usable));
+    let (online, bound) = (
+        online.unwrap_or(usable).max(usable),
+        bound.unwrap_or(usable).max(usable),
+    );
     let have = format!("{usable} of {} may be used", things(online as u64, "core"));
     if bound < online {
         let how = "with MPI, ask for more cores a task, or `mpirun --bind-to none`";
-        return Finding::warning(topic, format!("{have}: this process is bound to {bound}; {how}"));
+        return Finding::warning(
+            topic,
+            format!("{have}: this process is bound to {bound}; {how}"),
+        );
     }
     if usable < bound {
-        return Finding::warning(topic, format!("{have}: the control group (container, batch job) allows no more"));
+        return Finding::warning(
+            topic,
+            format!("{have}: the control group (container, batch job) allows no more"),
+        );
     }
     Finding::fine(topic, have)
 }
@@ -58,11 +81,20 @@ mod tests {
     #[test]
     fn says_what_keeps_cores_away() {
         let fine = judge(8, Some(8), Some(8));
-        assert!(fine.state == State::Fine && fine.sentence == "8 of 8 cores may be used", "{fine:?}");
+        assert!(
+            fine.state == State::Fine && fine.sentence == "8 of 8 cores may be used",
+            "{fine:?}"
+        );
         let bound = judge(1, Some(1), Some(64));
-        assert!(bound.state == State::Warning && bound.sentence.contains("--bind-to none"), "{bound:?}");
+        assert!(
+            bound.state == State::Warning && bound.sentence.contains("--bind-to none"),
+            "{bound:?}"
+        );
         let group = judge(4, Some(64), Some(64));
-        assert!(group.state == State::Warning && group.sentence.contains("control group"), "{group:?}");
+        assert!(
+            group.state == State::Warning && group.sentence.contains("control group"),
+            "{group:?}"
+        );
         assert_eq!(judge(2, None, None).state, State::Fine);
     }
 }

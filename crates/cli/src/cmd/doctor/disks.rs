@@ -55,13 +55,19 @@ fn kind(path: &Path) -> Option<(&'static str, Kind)> {
 fn named(number: u64) -> Option<(&'static str, Kind)> {
     // Some systems extend the sign.
     let number = number & u64::from(u32::MAX);
-    KINDS.iter().find(|entry| entry.0 == number).map(|entry| (entry.1, entry.2))
+    KINDS
+        .iter()
+        .find(|entry| entry.0 == number)
+        .map(|entry| (entry.1, entry.2))
 }
 
 /// All and free bytes of the file system that `path` is on.
 fn space(path: &Path) -> Option<(u64, u64)> {
     let space = statvfs(path).ok()?;
-    Some((space.f_blocks * space.f_frsize, space.f_bavail * space.f_frsize))
+    Some((
+        space.f_blocks * space.f_frsize,
+        space.f_bavail * space.f_frsize,
+    ))
 }
 
 /// `/dev/shm`, through which ranks on one machine talk.
@@ -75,7 +81,9 @@ fn judge_shared(space: Option<(u64, u64)>) -> Finding {
     match space {
         None => Finding::warning(
             topic,
-            format!("there is no {SHARED}, through which MPI's processes on one machine talk; {mend}"),
+            format!(
+                "there is no {SHARED}, through which MPI's processes on one machine talk; {mend}"
+            ),
         ),
         Some((all, free)) if free < LITTLE_SHARED => Finding::warning(
             topic,
@@ -85,18 +93,32 @@ fn judge_shared(space: Option<(u64, u64)>) -> Finding {
                 bytes(all)
             ),
         ),
-        Some((all, free)) => Finding::fine(topic, format!("{} of {} free in {SHARED}", bytes(free), bytes(all))),
+        Some((all, free)) => Finding::fine(
+            topic,
+            format!("{} of {} free in {SHARED}", bytes(free), bytes(all)),
+        ),
     }
 }
 
 /// The folder for temporary files.
 pub fn temporary(folder: &Path) -> Finding {
-    let there = if folder.is_dir() { folder } else { folder.parent().unwrap_or(Path::new(".")) };
+    let there = if folder.is_dir() {
+        folder
+    } else {
+        folder.parent().unwrap_or(Path::new("."))
+    };
     if let Err(error) = tempfile::tempfile_in(there) {
-        let what = format!("{} cannot be written: {error}; name another folder with --tmp", folder.display());
+        let what = format!(
+            "{} cannot be written: {error}; name another folder with --tmp",
+            folder.display()
+        );
         return Finding::broken("temporary files", Code::Output, what);
     }
-    judge_temporary(&folder.display().to_string(), kind(there), space(there).map_or(0, |space| space.1))
+    judge_temporary(
+        &folder.display().to_string(),
+        kind(there),
+        space(there).map_or(0, |space| space.1),
+    )
 }
 
 fn judge_temporary(folder: &str, kind: Option<(&'static str, Kind)>, free: u64) -> Finding {
@@ -106,7 +128,9 @@ fn judge_temporary(folder: &str, kind: Option<(&'static str, Kind)>, free: u64) 
     match kind {
         Some((_, Kind::Memory)) => Finding::warning(
             topic,
-            format!("{have}, which is memory: what is written there the run does not have; name a disk with --tmp"),
+            format!(
+                "{have}, which is memory: what is written there the run does not have; name a disk with --tmp"
+            ),
         ),
         Some((_, Kind::Network)) => Finding::warning(
             topic,
@@ -114,9 +138,10 @@ fn judge_temporary(folder: &str, kind: Option<(&'static str, Kind)>, free: u64) 
                 "{have}, which is reached over a network; a local disk, named with --tmp, is faster for temporary files"
             ),
         ),
-        _ if free < LITTLE_FREE => {
-            Finding::warning(topic, format!("{have}, which is little; name a folder with more room with --tmp"))
-        }
+        _ if free < LITTLE_FREE => Finding::warning(
+            topic,
+            format!("{have}, which is little; name a folder with more room with --tmp"),
+        ),
         _ => Finding::fine(topic, have),
     }
 }
@@ -139,13 +164,27 @@ mod tests {
     fn places_are_judged_by_room_and_kind() {
         let judged = |kind, free| judge_temporary("/x", kind, free);
         let fine = judged(Some(("XFS", Kind::Local)), 1 << 40);
-        assert!(fine.state == State::Fine && fine.sentence == "1.0 TiB free in /x on XFS", "{fine:?}");
-        assert!(judged(Some(("tmpfs", Kind::Memory)), 1 << 40).sentence.contains("which is memory"));
-        assert!(judged(Some(("NFS", Kind::Network)), 1 << 40).sentence.contains("local disk"));
+        assert!(
+            fine.state == State::Fine && fine.sentence == "1.0 TiB free in /x on XFS",
+            "{fine:?}"
+        );
+        assert!(
+            judged(Some(("tmpfs", Kind::Memory)), 1 << 40)
+                .sentence
+                .contains("which is memory")
+        );
+        assert!(
+            judged(Some(("NFS", Kind::Network)), 1 << 40)
+                .sentence
+                .contains("local disk")
+        );
         assert_eq!(judged(None, 1 << 30).state, State::Warning);
         assert_eq!(judged(None, 1 << 40).state, State::Fine);
         let small = judge_shared(Some((64 << 20, 64 << 20)));
-        assert!(small.state == State::Warning && small.sentence.contains("--shm-size"), "{small:?}");
+        assert!(
+            small.state == State::Warning && small.sentence.contains("--shm-size"),
+            "{small:?}"
+        );
         assert_eq!(judge_shared(Some((8 << 30, 8 << 30))).state, State::Fine);
         assert_eq!(judge_shared(None).state, State::Warning);
         let nowhere = temporary(Path::new("/proc/self"));

@@ -17,7 +17,8 @@ pub fn gpu() -> Finding {
 
 /// The model that the driver's text names.
 fn model(text: &str) -> Option<String> {
-    text.lines().find_map(|line| Some(line.strip_prefix("Model:")?.trim().to_string()))
+    text.lines()
+        .find_map(|line| Some(line.strip_prefix("Model:")?.trim().to_string()))
 }
 
 fn judge(models: &[String], amd: bool) -> Finding {
@@ -40,8 +41,16 @@ mod tests {
         assert_eq!(model(text).as_deref(), Some("NVIDIA H200"));
         assert_eq!(model("IRQ: 1\n"), None);
         let models = [model(text).unwrap(), "x".into()];
-        assert!(judge(&models[..1], false).sentence.starts_with("NVIDIA H200; "));
-        assert!(judge(&models, false).sentence.starts_with("2 of them, the first an NVIDIA H200; "));
+        assert!(
+            judge(&models[..1], false)
+                .sentence
+                .starts_with("NVIDIA H200; ")
+        );
+        assert!(
+            judge(&models, false)
+                .sentence
+                .starts_with("2 of them, the first an NVIDIA H200; ")
+        );
         assert!(judge(&[], false).sentence.starts_with("none is seen"));
         assert!(judge(&[], true).sentence.starts_with("one of AMD"));
     }

@@ -10,12 +10,17 @@ use crate::words::{bytes, grouped};
 const LITTLE: u64 = 512 << 20;
 /// Fewer open files than this are too few for many inputs and spill files.
 const FEW: u64 = 1024;
-/// Networks between machines register buffers in locked memory: ours take up to two thirds of this, and MPI has its own.
+/// Networks between machines register buffers in locked memory: ours take up to two thirds of this,
+/// and MPI has its own.
 const LOCKED: u64 = 256 << 20;
 
 /// Memory that a run can count on.
 pub fn memory() -> Finding {
-    judge_memory(machine::memory(), machine::control_group(), machine::address_space())
+    judge_memory(
+        machine::memory(),
+        machine::control_group(),
+        machine::address_space(),
+    )
 }
 
 fn judge_memory(usable: u64, group: Option<u64>, address: Option<u64>) -> Finding {
@@ -24,8 +29,10 @@ fn judge_memory(usable: u64, group: Option<u64>, address: Option<u64>) -> Findin
         () if address == Some(usable) => ", all that the limit on address space (ulimit -v) allows",
         () => "",
     };
-    let have =
-        format!("{} can be had{cause}; a run takes up to 80 % of it unless --memory says otherwise", bytes(usable));
+    let have = format!(
+        "{} can be had{cause}; a run takes up to 80 % of it unless --memory says otherwise",
+        bytes(usable)
+    );
     if usable < LITTLE {
         return Finding::warning("memory", format!("{have}; that is little: ask for more"));
     }
@@ -81,11 +88,21 @@ mod tests {
     fn limits_are_named() {
         let group = judge_memory(4 << 30, Some(4 << 30), None);
         assert!(
-            group.state == State::Fine && group.sentence.contains("4.0 GiB can be had, all that the control group")
+            group.state == State::Fine
+                && group
+                    .sentence
+                    .contains("4.0 GiB can be had, all that the control group")
         );
         let address = judge_memory(100 << 20, None, Some(100 << 20));
-        assert!(address.state == State::Warning && address.sentence.contains("ulimit -v"), "{address:?}");
-        assert!(judge_memory(1 << 40, Some(1 << 41), None).sentence.starts_with("1.0 TiB can be had; "));
+        assert!(
+            address.state == State::Warning && address.sentence.contains("ulimit -v"),
+            "{address:?}"
+        );
+        assert!(
+            judge_memory(1 << 40, Some(1 << 41), None)
+                .sentence
+                .starts_with("1.0 TiB can be had; ")
+        );
         assert_eq!(judge_files(Some(256)).state, State::Warning);
         assert_eq!(judge_files(Some(1 << 20)).sentence, "1,048,576 at once");
         assert_eq!(judge_files(None).state, State::Fine);

@@ -70,15 +70,27 @@ impl State {
 
 impl Finding {
     fn fine(topic: &'static str, sentence: impl Into<String>) -> Finding {
-        Finding { topic, state: State::Fine, sentence: sentence.into() }
+        Finding {
+            topic,
+            state: State::Fine,
+            sentence: sentence.into(),
+        }
     }
 
     fn warning(topic: &'static str, sentence: impl Into<String>) -> Finding {
-        Finding { topic, state: State::Warning, sentence: sentence.into() }
+        Finding {
+            topic,
+            state: State::Warning,
+            sentence: sentence.into(),
+        }
     }
 
     fn broken(topic: &'static str, code: Code, sentence: impl Into<String>) -> Finding {
-        Finding { topic, state: State::Broken(code), sentence: sentence.into() }
+        Finding {
+            topic,
+            state: State::Broken(code),
+            sentence: sentence.into(),
+        }
     }
 }
 
@@ -86,15 +98,32 @@ impl Doctor {
     /// Looks at the machine and says what it found; fails where Gyrase cannot be used.
     pub fn run(self, session: &Session) -> Result<()> {
         if let Some(shim) = &self.shim {
-            let library = gyrase_fabric_mpi::library(shim).map_err(|error| Failure::new(Code::Mpi, error))?;
+            let library =
+                gyrase_fabric_mpi::library(shim).map_err(|error| Failure::new(Code::Mpi, error))?;
             return sink::write_all(None, format!("{library}\n").as_bytes());
         }
-        let mut findings = vec![cores::kernels(), cores::cores(), limits::memory(), limits::locked(), limits::files()];
-        findings.extend([disks::shared_memory(), disks::temporary(&session.tmp), gpu::gpu()]);
+        let mut findings = vec![
+            cores::kernels(),
+            cores::cores(),
+            limits::memory(),
+            limits::locked(),
+            limits::files(),
+        ];
+        findings.extend([
+            disks::shared_memory(),
+            disks::temporary(&session.tmp),
+            gpu::gpu(),
+        ]);
         findings.extend(mpi::libraries());
-        let Some(findings) = mpi::together(findings) else { return Ok(()) };
+        let Some(findings) = mpi::together(findings) else {
+            return Ok(());
+        };
         session.note("counts", facts(&findings));
-        let text = if self.json { format!("{:#}\n", facts(&findings)) } else { table(&findings) };
+        let text = if self.json {
+            format!("{:#}\n", facts(&findings))
+        } else {
+            table(&findings)
+        };
         sink::write_all(None, text.as_bytes())?;
         verdict(&findings)
     }
@@ -106,28 +135,49 @@ fn verdict(findings: &[Finding]) -> Result<()> {
         _ => None,
     });
     match broken {
-        Some((code, topic)) => {
-            Err(Failure::new(code, format!("Gyrase cannot be used here until this is mended: {topic}")))
-        }
+        Some((code, topic)) => Err(Failure::new(
+            code,
+            format!("Gyrase cannot be used here until this is mended: {topic}"),
+        )),
         None => Ok(()),
     }
 }
 
 fn table(findings: &[Finding]) -> String {
-    let row = |finding: &Finding| format!("{:<9}{:<16}{}\n", finding.state.word(), finding.topic, finding.sentence);
+    let row = |finding: &Finding| {
+        format!(
+            "{:<9}{:<16}{}\n",
+            finding.state.word(),
+            finding.topic,
+            finding.sentence
+        )
+    };
     let rows: String = findings.iter().map(row).collect();
-    let warnings = findings.iter().filter(|finding| finding.state == State::Warning).count();
-    let broken = findings.len() - warnings - findings.iter().filter(|finding| finding.state == State::Fine).count();
+    let warnings = findings
+        .iter()
+        .filter(|finding| finding.state == State::Warning)
+        .count();
+    let broken = findings.len()
+        - warnings
+        - findings
+            .iter()
+            .filter(|finding| finding.state == State::Fine)
+            .count();
     let verdict = match (broken, warnings) {
         (0, 0) => "Gyrase can be used here.".into(),
-        (0, warnings) => format!("Gyrase can be used here, with {}.", things(warnings as u64, "warning")),
+        (0, warnings) => format!(
+            "Gyrase can be used here, with {}.",
+            things(warnings as u64, "warning")
+        ),
         _ => "Gyrase cannot be used here yet.".to_string(),
     };
     format!("{rows}\n{verdict}\n")
 }
 
 fn facts(findings: &[Finding]) -> Value {
-    let usable = !findings.iter().any(|finding| matches!(finding.state, State::Broken(_)));
+    let usable = !findings
+        .iter()
+        .any(|finding| matches!(finding.state, State::Broken(_)));
     let each = |finding: &Finding| json!({"topic": finding.topic, "state": finding.state.word(), "sentence": finding.sentence});
     json!({"gyrase": env!("CARGO_PKG_VERSION"), "usable": usable, "findings": findings.iter().map(each).collect::<Vec<_>>()})
 }
@@ -139,10 +189,17 @@ mod tests {
     #[test]
     fn what_is_broken_decides() {
         let fine = || Finding::fine("cores", "2 cores.");
-        let (warning, broken) = (Finding::warning("limits", "few."), Finding::broken("MPI", Code::Mpi, "no shim."));
+        let (warning, broken) = (
+            Finding::warning("limits", "few."),
+            Finding::broken("MPI", Code::Mpi, "no shim."),
+        );
         let findings = [fine(), warning];
         assert!(verdict(&findings).is_ok() && facts(&findings)["usable"] == true);
-        assert!(table(&findings).ends_with("\nGyrase can be used here, with 1 warning.\n"), "{}", table(&findings));
+        assert!(
+            table(&findings).ends_with("\nGyrase can be used here, with 1 warning.\n"),
+            "{}",
+            table(&findings)
+        );
         let findings = [fine(), broken];
         assert_eq!(verdict(&findings).unwrap_err().code, Code::Mpi);
         assert!(facts(&findings)["usable"] == false && table(&findings).contains("cannot be used"));

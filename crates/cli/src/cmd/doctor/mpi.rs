@@ -16,13 +16,27 @@ const TOPIC: &str = "MPI";
 
 /// What is installed: every shim with what is behind it, or that there is none.
 pub fn libraries() -> Vec<Finding> {
-    let found: Vec<Finding> = installed().iter().map(|(family, path)| behind(*family, path)).collect();
-    if found.is_empty() { vec![none(on_path("mpicc"))] } else { found }
+    let found: Vec<Finding> = installed()
+        .iter()
+        .map(|(family, path)| behind(*family, path))
+        .collect();
+    if found.is_empty() {
+        vec![none(on_path("mpicc"))]
+    } else {
+        found
+    }
 }
 
 fn none(compiler: bool) -> Finding {
-    let how = if compiler { "run `gyrase mpi-setup`" } else { "load or install an MPI and run `gyrase mpi-setup`" };
-    Finding::fine(TOPIC, format!("none is set up, and one machine needs none; to count on several, {how}"))
+    let how = if compiler {
+        "run `gyrase mpi-setup`"
+    } else {
+        "load or install an MPI and run `gyrase mpi-setup`"
+    };
+    Finding::fine(
+        TOPIC,
+        format!("none is set up, and one machine needs none; to count on several, {how}"),
+    )
 }
 
 fn on_path(program: &str) -> bool {
@@ -33,7 +47,10 @@ fn on_path(program: &str) -> bool {
 /// What is behind a shim, asked in a process of its own: one MPI's names hide another's.
 fn behind(family: Family, path: &Path) -> Finding {
     let program = std::env::current_exe().unwrap_or_default();
-    let asked = Command::new(program).args(["doctor", "--quiet", "--shim"]).arg(path).output();
+    let asked = Command::new(program)
+        .args(["doctor", "--quiet", "--shim"])
+        .arg(path)
+        .output();
     let said = asked.map_or_else(
         |error| Err(error.to_string()),
         |output| match output.status.success() {
@@ -42,15 +59,28 @@ fn behind(family: Family, path: &Path) -> Finding {
         },
     );
     let components = std::env::var("OMPI_MCA_osc").ok();
-    judge(family, &path.display().to_string(), said, components.as_deref())
+    judge(
+        family,
+        &path.display().to_string(),
+        said,
+        components.as_deref(),
+    )
 }
 
-fn judge(family: Family, path: &str, said: Result<String, String>, components: Option<&str>) -> Finding {
+fn judge(
+    family: Family,
+    path: &str,
+    said: Result<String, String>,
+    components: Option<&str>,
+) -> Finding {
     let library = match said {
         Ok(library) => library,
         Err(error) => {
             let error = error.strip_prefix("gyrase: error: ").unwrap_or(&error);
-            return Finding::warning(TOPIC, format!("{error}; counting on several machines with {family} will fail"));
+            return Finding::warning(
+                TOPIC,
+                format!("{error}; counting on several machines with {family} will fail"),
+            );
         }
     };
     let have = format!("{} by {path}", short(&library));
@@ -77,18 +107,24 @@ fn judge(family: Family, path: &str, said: Result<String, String>, components: O
 /// The name and version of a library, without what else it says of itself.
 fn short(library: &str) -> String {
     let name = library.split(',').next().unwrap_or_default();
-    name.split_whitespace().collect::<Vec<_>>().join(" ").replace(" Version:", "")
+    name.split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
+        .replace(" Version:", "")
 }
 
 /// Whether a list of components leaves rdma out.
 fn avoids_rdma(list: &str) -> bool {
     let excluded = list.strip_prefix('^');
-    let names_it = excluded.unwrap_or(list).split(',').any(|name| name == "rdma");
+    let names_it = excluded
+        .unwrap_or(list)
+        .split(',')
+        .any(|name| name == "rdma");
     names_it == excluded.is_some()
 }
 
-/// Adds who started this process. The processes of a job start MPI and tell the first one what they found: it gets the findings of all,
-/// the others get nothing.
+/// Adds who started this process. The processes of a job start MPI and tell the first one what they
+/// found: it gets the findings of all, the others get nothing.
 pub fn together(mut findings: Vec<Finding>) -> Option<Vec<Finding>> {
     let job = match start() {
         Ok(Some(job)) => job,
@@ -115,7 +151,10 @@ pub fn together(mut findings: Vec<Finding>) -> Option<Vec<Finding>> {
         signal_hook::low_level::exit(Code::Mpi as i32);
     }
     let letters = told.unwrap_or_default();
-    let letters: Vec<String> = letters.iter().map(|letter| String::from_utf8_lossy(letter).into_owned()).collect();
+    let letters: Vec<String> = letters
+        .iter()
+        .map(|letter| String::from_utf8_lossy(letter).into_owned())
+        .collect();
     findings.push(joined(&launcher, &letters));
     findings.extend(elsewhere(&letters));
     (rank == 0).then_some(findings)
@@ -123,14 +162,20 @@ pub fn together(mut findings: Vec<Finding>) -> Option<Vec<Finding>> {
 
 fn alone() -> Finding {
     let off = std::env::var_os("GYRASE_MPI").is_some_and(|value| value == "off");
-    let why =
-        if off { "GYRASE_MPI=off makes each process work by itself" } else { "none: this is one process by itself" };
+    let why = if off {
+        "GYRASE_MPI=off makes each process work by itself"
+    } else {
+        "none: this is one process by itself"
+    };
     Finding::fine("launcher", why)
 }
 
 /// Who started the job, how its processes met, and what MPI runs.
 fn launcher(job: &Job) -> String {
-    let families = Launch::of_this_process().ok().flatten().map_or(Family::ALL, |launch| launch.families);
+    let families = Launch::of_this_process()
+        .ok()
+        .flatten()
+        .map_or(Family::ALL, |launch| launch.families);
     let family = match families {
         [family] => format!("{family}'s launcher"),
         _ => "a launcher of several kinds of MPI".into(),
@@ -141,14 +186,27 @@ fn launcher(job: &Job) -> String {
         () if there("PMI_RANK") || there("PMI_FD") => "PMI",
         () => "the launcher's own way",
     };
-    let batch = if there("SLURM_JOB_ID") { ", in a job of Slurm" } else { "" };
-    format!("{} by {family}{batch}, met by {met}, over {}", things(job.ranks() as u64, "rank"), short(job.library()))
+    let batch = if there("SLURM_JOB_ID") {
+        ", in a job of Slurm"
+    } else {
+        ""
+    };
+    format!(
+        "{} by {family}{batch}, met by {met}, over {}",
+        things(job.ranks() as u64, "rank"),
+        short(job.library())
+    )
 }
 
 /// What a process tells the first one: its machine, and in a line each what is not fine.
 fn letter(findings: &[Finding]) -> String {
-    let node = rustix::system::uname().nodename().to_string_lossy().into_owned();
-    let lines = findings.iter().filter(|finding| finding.state != State::Fine);
+    let node = rustix::system::uname()
+        .nodename()
+        .to_string_lossy()
+        .into_owned();
+    let lines = findings
+        .iter()
+        .filter(|finding| finding.state != State::Fine);
     std::iter::once(node)
         .chain(lines.map(|finding| format!("{}: {}", finding.topic, finding.sentence)))
         .collect::<Vec<_>>()
@@ -157,15 +215,26 @@ fn letter(findings: &[Finding]) -> String {
 
 fn joined(launcher: &str, letters: &[String]) -> Finding {
     let mut nodes: BTreeMap<&str, usize> = BTreeMap::new();
-    letters.iter().filter_map(|letter| letter.lines().next()).for_each(|node| *nodes.entry(node).or_default() += 1);
+    letters
+        .iter()
+        .filter_map(|letter| letter.lines().next())
+        .for_each(|node| *nodes.entry(node).or_default() += 1);
     let most = nodes.values().max().copied().unwrap_or(0);
-    let (machines, ranks) = (things(nodes.len() as u64, "machine"), things(most as u64, "rank"));
-    Finding::fine("launcher", format!("{launcher}; {machines}, up to {ranks} on each"))
+    let (machines, ranks) = (
+        things(nodes.len() as u64, "machine"),
+        things(most as u64, "rank"),
+    );
+    Finding::fine(
+        "launcher",
+        format!("{launcher}; {machines}, up to {ranks} on each"),
+    )
 }
 
 /// What is amiss on other machines than that of the first rank.
 fn elsewhere(letters: &[String]) -> Vec<Finding> {
-    let own: Vec<&str> = letters.first().map_or(Vec::new(), |letter| letter.lines().skip(1).collect());
+    let own: Vec<&str> = letters
+        .first()
+        .map_or(Vec::new(), |letter| letter.lines().skip(1).collect());
     let mut amiss: BTreeMap<&str, (usize, &str)> = BTreeMap::new();
     for (rank, letter) in letters.iter().enumerate() {
         let mut lines = letter.lines();
@@ -176,7 +245,9 @@ fn elsewhere(letters: &[String]) -> Vec<Finding> {
     }
     amiss
         .into_iter()
-        .map(|(line, (rank, node))| Finding::warning("elsewhere", format!("rank {rank} on {node}: {line}")))
+        .map(|(line, (rank, node))| {
+            Finding::warning("elsewhere", format!("rank {rank} on {node}: {line}"))
+        })
         .collect()
 }
 
@@ -188,37 +259,77 @@ mod tests {
     fn the_trap_of_open_mpi_is_named() {
         let judged = |library: &str, set| judge(Family::OpenMpi, "/x.so", Ok(library.into()), set);
         let fine = judged("Open MPI v4.1.4", None);
-        assert!(fine.state == State::Fine && fine.sentence.contains("OMPI_MCA_osc=^rdma"), "{fine:?}");
-        assert_eq!(judged("Open MPI v4.1.4", Some("^rdma,ucx")).state, State::Fine);
-        assert_eq!(judged("Open MPI v4.1.4", Some("sm,pt2pt")).state, State::Fine);
+        assert!(
+            fine.state == State::Fine && fine.sentence.contains("OMPI_MCA_osc=^rdma"),
+            "{fine:?}"
+        );
+        assert_eq!(
+            judged("Open MPI v4.1.4", Some("^rdma,ucx")).state,
+            State::Fine
+        );
+        assert_eq!(
+            judged("Open MPI v4.1.4", Some("sm,pt2pt")).state,
+            State::Fine
+        );
         for set in ["rdma", "rdma,sm", "^sm"] {
             let warned = judged("Open MPI v4.1.4", Some(set));
-            assert!(warned.state == State::Warning && warned.sentence.contains("unset it"), "{warned:?}");
+            assert!(
+                warned.state == State::Warning && warned.sentence.contains("unset it"),
+                "{warned:?}"
+            );
         }
-        assert!(!judged("Open MPI v5.0.1", Some("rdma")).sentence.contains("rdma"));
+        assert!(
+            !judged("Open MPI v5.0.1", Some("rdma"))
+                .sentence
+                .contains("rdma")
+        );
         assert_eq!(short("MPICH Version:\t4.0.2"), "MPICH 4.0.2");
         assert_eq!(short("Open MPI v4.1.4, package: Debian"), "Open MPI v4.1.4");
-        let lost = judge(Family::Mpich, "/x.so", Err("gyrase: error: cannot load /x.so".into()), None);
-        assert!(lost.state == State::Warning && lost.sentence.starts_with("cannot load /x.so; "), "{lost:?}");
-        assert!(none(true).sentence.contains("`gyrase mpi-setup`") && none(false).sentence.contains("install an MPI"));
+        let lost = judge(
+            Family::Mpich,
+            "/x.so",
+            Err("gyrase: error: cannot load /x.so".into()),
+            None,
+        );
+        assert!(
+            lost.state == State::Warning && lost.sentence.starts_with("cannot load /x.so; "),
+            "{lost:?}"
+        );
+        assert!(
+            none(true).sentence.contains("`gyrase mpi-setup`")
+                && none(false).sentence.contains("install an MPI")
+        );
     }
 
     #[test]
     fn what_is_amiss_elsewhere_is_said_once() {
-        let letters =
-            ["a\ncores: few", "a\ncores: few", "b\ncores: few\nshared memory: small", "b\nshared memory: small"];
+        let letters = [
+            "a\ncores: few",
+            "a\ncores: few",
+            "b\ncores: few\nshared memory: small",
+            "b\nshared memory: small",
+        ];
         let letters = letters.map(String::from);
         let found = elsewhere(&letters);
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].sentence, "rank 2 on b: shared memory: small");
         let all = joined("4 ranks by x", &letters);
-        assert_eq!(all.sentence, "4 ranks by x; 2 machines, up to 2 ranks on each");
+        assert_eq!(
+            all.sentence,
+            "4 ranks by x; 2 machines, up to 2 ranks on each"
+        );
     }
 
     #[test]
     fn letters_hold_what_is_not_fine() {
-        let findings = [Finding::fine("GPU", "none"), Finding::warning("cores", "1 of 2")];
+        let findings = [
+            Finding::fine("GPU", "none"),
+            Finding::warning("cores", "1 of 2"),
+        ];
         let letter = letter(&findings);
-        assert!(letter.ends_with("\ncores: 1 of 2") && letter.lines().count() == 2, "{letter}");
+        assert!(
+            letter.ends_with("\ncores: 1 of 2") && letter.lines().count() == 2,
+            "{letter}"
+        );
     }
 }

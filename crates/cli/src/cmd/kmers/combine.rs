@@ -59,7 +59,8 @@ pub struct Subtract {
     #[command(flatten)]
     files: Files,
 
-    /// Take counts off, and leave out only what drops to 0; a count of 4,294,967,295, which means that many or more, is taken as exactly that
+    /// Take counts off, and leave out only what drops to 0; a count of 4,294,967,295, which means
+    /// that many or more, is taken as exactly that
     #[arg(long)]
     counts: bool,
 }
@@ -101,22 +102,29 @@ impl Which {
 impl Union {
     /// Makes the union.
     pub fn run(self, session: &Session) -> Result<()> {
-        self.files.run(session, Operation::Union, self.counts.combine())
+        self.files
+            .run(session, Operation::Union, self.counts.combine())
     }
 }
 
 impl Intersect {
     /// Makes the intersection.
     pub fn run(self, session: &Session) -> Result<()> {
-        self.files.run(session, Operation::Intersect, self.counts.combine())
+        self.files
+            .run(session, Operation::Intersect, self.counts.combine())
     }
 }
 
 impl Subtract {
     /// Makes the difference.
     pub fn run(self, session: &Session) -> Result<()> {
-        let operation = if self.counts { Operation::SubtractCounts } else { Operation::Subtract };
-        self.files.run(session, operation, operation.usual_combine())
+        let operation = if self.counts {
+            Operation::SubtractCounts
+        } else {
+            Operation::Subtract
+        };
+        self.files
+            .run(session, operation, operation.usual_combine())
     }
 }
 
@@ -144,7 +152,11 @@ impl Files {
 
 /// A difference of counts of which one means "or more" is no exact count.
 fn warn_if_inexact(config: &Config, summary: &Summary) {
-    let inputs = config.inputs.iter().zip(&summary.inputs).filter(|(_, input)| input.saturated);
+    let inputs = config
+        .inputs
+        .iter()
+        .zip(&summary.inputs)
+        .filter(|(_, input)| input.saturated);
     let names: Vec<String> = inputs.map(|(path, _)| path.display().to_string()).collect();
     if !names.is_empty() {
         tracing::warn!(
@@ -170,12 +182,19 @@ fn say(session: &Session, config: &Config, summary: &Summary) {
     if left_out > 0 {
         tracing::info!("left out for their count: {}", things(left_out, "k-mer"));
     }
-    let (made, time) = (things(summary.output.distinct, "k-mer"), words::time(session.elapsed()));
+    let (made, time) = (
+        things(summary.output.distinct, "k-mer"),
+        words::time(session.elapsed()),
+    );
     tracing::info!("{}: {made}, {time}", config.output.display());
 }
 
 fn note(session: &Session, config: &Config, summary: &Summary) {
-    let inputs: Vec<_> = config.inputs.iter().map(|path| path.display().to_string()).collect();
+    let inputs: Vec<_> = config
+        .inputs
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
     session.note("inputs", inputs);
     session.note("output", config.output.display().to_string());
     session.note("parameters", json!({"operation": config.operation.name()}));

@@ -30,7 +30,8 @@ pub struct Dump {
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// tab: KMER<TAB>count, as `kmc_dump`; space: KMER count, as `jellyfish dump -c`; fasta: as `jellyfish dump`
+    /// tab: KMER<TAB>count, as `kmc_dump`; space: KMER count, as `jellyfish dump -c`; fasta: as
+    /// `jellyfish dump`
     #[arg(long, value_enum, value_name = "STYLE", default_value_t = Form::Tab)]
     style: Form,
 
@@ -70,7 +71,10 @@ impl Dump {
         let summary = summary.map_err(|error| sink.failure(error))?;
         sink.finish()?;
         session.note("inputs", config.database.display().to_string());
-        session.note("counts", json!({"distinct": summary.distinct, "listed": summary.listed}));
+        session.note(
+            "counts",
+            json!({"distinct": summary.distinct, "listed": summary.listed}),
+        );
         Ok(())
     }
 }

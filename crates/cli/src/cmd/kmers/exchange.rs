@@ -32,7 +32,8 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = IMPORT)]
 pub struct Import {
-    /// A KMC database, a KFF file, or a text of KMC or Jellyfish, plain or compressed; `-` for KFF or text through a pipe
+    /// A KMC database, a KFF file, or a text of KMC or Jellyfish, plain or compressed; `-` for KFF
+    /// or text through a pipe
     #[arg(value_name = "INPUT")]
     input: PathBuf,
 
@@ -60,8 +61,8 @@ pub struct Export {
     #[arg(value_name = "DATABASE.gyk")]
     database: PathBuf,
 
-    /// Format to write: a KMC database, KFF 1.0, or a text (KMER<TAB>count, KMER count, or FASTA) [default: kff where the name
-    /// of the output ends in .kff]
+    /// Format to write: a KMC database, KFF 1.0, or a text (KMER<TAB>count, KMER count, or FASTA)
+    /// [default: kff where the name of the output ends in .kff]
     #[arg(long, value_enum, value_name = "FORMAT")]
     to: Option<To>,
 
@@ -102,12 +103,21 @@ impl Import {
         let made = session.shown(|progress| exchange::import(&config, progress))?;
         session.note("inputs", config.input.display().to_string());
         session.note("output", config.output.display().to_string());
-        session.note("counts", json!({"read": made.read, "zeros": made.zeros, "output": totals(&made.table)}));
+        session.note(
+            "counts",
+            json!({"read": made.read, "zeros": made.zeros, "output": totals(&made.table)}),
+        );
         if made.zeros > 0 {
-            tracing::warn!("{} had a count of 0 and were left out", things(made.zeros, "k-mer"));
+            tracing::warn!(
+                "{} had a count of 0 and were left out",
+                things(made.zeros, "k-mer")
+            );
         }
         warn_if_saturated(&made.table);
-        let (read, kept) = (things(made.read, "k-mer"), things(made.table.distinct, "k-mer"));
+        let (read, kept) = (
+            things(made.read, "k-mer"),
+            things(made.table.distinct, "k-mer"),
+        );
         let time = words::time(session.elapsed());
         tracing::info!("{read} read, {kept} in {}, {time}", config.output.display());
         Ok(())
@@ -118,7 +128,9 @@ impl Export {
     /// Writes the foreign database.
     pub fn run(self, session: &Session) -> Result<()> {
         let to = self.to.or_else(|| named(&self.output));
-        let to = to.ok_or_else(|| Failure::usage("--to names the format: kmc, kff, text, text-space or fasta"))?;
+        let to = to.ok_or_else(|| {
+            Failure::usage("--to names the format: kmc, kff, text, text-space or fasta")
+        })?;
         let config = ExportConfig {
             input: self.database,
             output: self.output,
@@ -130,14 +142,22 @@ impl Export {
             threads: session.threads,
         };
         if config.output == Path::new("-") && matches!(config.format, Format::Kmc | Format::Kff) {
-            return Err(Failure::usage("only a text can go to standard output; -o names a file"));
+            return Err(Failure::usage(
+                "only a text can go to standard output; -o names a file",
+            ));
         }
         session.keep_apart([&config.input], &outputs(&config))?;
         let made = session.shown(|progress| exchange::export(&config, progress))?;
         session.note("inputs", config.input.display().to_string());
         session.note("output", config.output.display().to_string());
-        session.note("counts", json!({"read": made.read, "written": made.written}));
-        let (written, time) = (things(made.written, "k-mer"), words::time(session.elapsed()));
+        session.note(
+            "counts",
+            json!({"read": made.read, "written": made.written}),
+        );
+        let (written, time) = (
+            things(made.written, "k-mer"),
+            words::time(session.elapsed()),
+        );
         tracing::info!("{written} written to {}, {time}", config.output.display());
         Ok(())
     }

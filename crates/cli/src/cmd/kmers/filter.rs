@@ -48,7 +48,12 @@ pub struct Filter {
     drop: bool,
 
     /// A read matches with so many k-mers in the database
-    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "min_share")]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        conflicts_with = "min_share"
+    )]
     min_kmers: u64,
 
     /// A read matches with this share of its k-mers in the database, 0 to 1
@@ -68,7 +73,10 @@ pub struct Filter {
 }
 
 fn share(text: &str) -> std::result::Result<f64, String> {
-    let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
+    let share = text
+        .parse()
+        .ok()
+        .filter(|share| (0.0..=1.0).contains(share));
     share.ok_or_else(|| "write a share between 0 and 1".into())
 }
 
@@ -76,7 +84,9 @@ impl Filter {
     /// Writes the reads that are kept.
     pub fn run(self, session: &Session) -> Result<()> {
         if self.out2.is_some() && self.mates.is_none() && !self.interleaved {
-            return Err(Failure::usage("--out2 is for second mates; name MATES, or say --interleaved"));
+            return Err(Failure::usage(
+                "--out2 is for second mates; name MATES, or say --interleaved",
+            ));
         }
         let inputs = [&self.database, &self.reads].into_iter().chain(&self.mates);
         session.keep_apart(inputs, [&self.output].into_iter().chain(&self.out2))?;
@@ -89,7 +99,11 @@ impl Filter {
             "{} of {} {} kept ({}), {}",
             grouped(summary.kept),
             grouped(summary.reads),
-            if config.mates == Mates::None { "reads" } else { "pairs" },
+            if config.mates == Mates::None {
+                "reads"
+            } else {
+                "pairs"
+            },
             percent(summary.kept, summary.reads),
             words::time(session.elapsed())
         );
@@ -107,7 +121,9 @@ impl Filter {
             reads: self.reads.clone(),
             mates,
             counts: self.counts.cutoffs()?,
-            need: self.min_share.map_or(Need::Number(self.min_kmers), Need::Share),
+            need: self
+                .min_share
+                .map_or(Need::Number(self.min_kmers), Need::Share),
             drop: self.drop,
             threads: session.threads,
         })
@@ -115,7 +131,13 @@ impl Filter {
 }
 
 fn note(session: &Session, config: &Config, summary: &Summary) {
-    session.note("inputs", vec![config.database.display().to_string(), config.reads.display().to_string()]);
+    session.note(
+        "inputs",
+        vec![
+            config.database.display().to_string(),
+            config.reads.display().to_string(),
+        ],
+    );
     session.note(
         "counts",
         json!({"reads": summary.reads, "kept": summary.kept, "kmers": summary.kmers, "found": summary.found}),

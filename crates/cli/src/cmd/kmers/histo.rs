@@ -38,8 +38,8 @@ pub struct Histo {
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// genomescope: `count k-mers`, counts that occur; kmc: tabs, and a line for every count, zeros too; jellyfish: what is
-    /// below --low in one first line, what is above --high in one last
+    /// genomescope: `count k-mers`, counts that occur; kmc: tabs, and a line for every count, zeros
+    /// too; jellyfish: what is below --low in one first line, what is above --high in one last
     #[arg(long, value_enum, value_name = "STYLE", default_value_t = Form::Genomescope)]
     style: Form,
 
@@ -68,45 +68,72 @@ impl Histo {
     pub fn run(self, session: &Session) -> Result<()> {
         let style = self.style()?;
         session.keep_apart([&self.database], self.plot.iter().chain(&self.output))?;
-        let histogram = session.shown(|progress| histogram::run(&self.database, session.threads, progress))?;
+        let histogram =
+            session.shown(|progress| histogram::run(&self.database, session.threads, progress))?;
         if let Some(plot) = &self.plot {
             self.draw(session, &histogram, plot)?;
         }
         if self.plot.is_none() || self.output.is_some() {
             let mut sink = Sink::open(self.output.as_deref())?;
-            histogram.write(style, &mut sink).map_err(|source| sink.error(source))?;
+            histogram
+                .write(style, &mut sink)
+                .map_err(|source| sink.error(source))?;
             sink.finish()?;
         }
         session.note("inputs", self.database.display().to_string());
-        session.note("counts", json!({"distinct": histogram.distinct(), "total": histogram.total()}));
+        session.note(
+            "counts",
+            json!({"distinct": histogram.distinct(), "total": histogram.total()}),
+        );
         Ok(())
     }
 
     fn draw(&self, session: &Session, histogram: &Histogram, plot: &Path) -> Result<()> {
         let k = Database::open(&self.database)?.shape().k();
-        let rows: Vec<(u64, u64)> = histogram.rows().map(|(count, kmers)| (u64::from(count), kmers)).collect();
+        let rows: Vec<(u64, u64)> = histogram
+            .rows()
+            .map(|(count, kmers)| (u64::from(count), kmers))
+            .collect();
         let spectrum = Spectrum::estimate(&rows, k);
-        let sample = self.database.file_stem().unwrap_or_default().to_string_lossy();
-        sink::write_all(Some(plot), spectrum::plot(&rows, &spectrum, &sample).as_bytes())?;
+        let sample = self
+            .database
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy();
+        sink::write_all(
+            Some(plot),
+            spectrum::plot(&rows, &spectrum, &sample).as_bytes(),
+        )?;
         say(&spectrum);
         session.note("spectrum", facts(&spectrum));
         Ok(())
     }
 
     fn style(&self) -> Result<Style> {
-        let (low, high, full) = (self.low.unwrap_or(1), self.high.unwrap_or(10_000), self.full);
+        let (low, high, full) = (
+            self.low.unwrap_or(1),
+            self.high.unwrap_or(10_000),
+            self.full,
+        );
         if self.style == Form::Genomescope && (self.low.is_some() || self.high.is_some()) {
-            return Err(Failure::usage("--low and --high go with --style kmc or jellyfish"));
+            return Err(Failure::usage(
+                "--low and --high go with --style kmc or jellyfish",
+            ));
         }
         if full && self.style != Form::Jellyfish {
             return Err(Failure::usage("--full goes with --style jellyfish"));
         }
         if low > high {
-            return Err(Failure::usage(format!("--low {low} is above --high {high}: no count has a line")));
+            return Err(Failure::usage(format!(
+                "--low {low} is above --high {high}: no count has a line"
+            )));
         }
         Ok(match self.style {
             Form::Genomescope => Style::GenomeScope,
-            Form::Kmc => Style::Kmc(Cutoffs { min: low, max: high }),
+            Form::Kmc => Style::Kmc(Cutoffs {
+                min: low,
+                max: high,
+            }),
             Form::Jellyfish => Style::Jellyfish { low, high, full },
         })
     }
@@ -114,7 +141,9 @@ impl Histo {
 
 fn say(spectrum: &Spectrum) {
     let Some(size) = spectrum.genome_size else {
-        tracing::info!("the spectrum has no peak beside the errors: nothing can be said about the genome");
+        tracing::info!(
+            "the spectrum has no peak beside the errors: nothing can be said about the genome"
+        );
         return;
     };
     tracing::info!("genome size about {} bases", grouped(size));

@@ -46,7 +46,11 @@ impl Info {
         let facts = facts(&info);
         session.note("inputs", self.database.display().to_string());
         session.note("counts", facts.clone());
-        let text = if self.json { format!("{facts:#}\n") } else { table(&self.database, &info) };
+        let text = if self.json {
+            format!("{facts:#}\n")
+        } else {
+            table(&self.database, &info)
+        };
         sink::write_all(None, text.as_bytes())
     }
 }
@@ -55,11 +59,19 @@ impl Verify {
     /// Checks; an error names the first thing that is wrong.
     pub fn run(self, session: &Session) -> Result<()> {
         session.keep_apart(&self.databases, [])?;
-        let names: Vec<_> = self.databases.iter().map(|path| path.display().to_string()).collect();
+        let names: Vec<_> = self
+            .databases
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
         session.note("inputs", names);
         for path in &self.databases {
             let info = info::run(path, true)?;
-            tracing::info!("{}: whole, {}", path.display(), things(info.header.distinct, "k-mer"));
+            tracing::info!(
+                "{}: whole, {}",
+                path.display(),
+                things(info.header.distinct, "k-mer")
+            );
         }
         Ok(())
     }
@@ -86,19 +98,31 @@ fn facts(info: &info::Info) -> serde_json::Value {
 
 fn table(path: &Path, info: &info::Info) -> String {
     let header = &info.header;
-    let strands = if header.shape.stranded() { "stranded" } else { "canonical" };
+    let strands = if header.shape.stranded() {
+        "stranded"
+    } else {
+        "canonical"
+    };
     let kept = match (header.cutoffs.min, header.cutoffs.max) {
         (1, u32::MAX) => "all".to_string(),
         (min, u32::MAX) => format!("{} and more", grouped(u64::from(min))),
         (min, max) => format!("{} to {}", grouped(u64::from(min)), grouped(u64::from(max))),
     };
-    let largest = grouped(u64::from(header.largest)) + if header.saturated { " or more" } else { "" };
+    let largest =
+        grouped(u64::from(header.largest)) + if header.saturated { " or more" } else { "" };
     let rows = [
         ("database", path.display().to_string()),
         ("k-mers", format!("{} bases, {strands}", header.shape.k())),
         ("distinct", grouped(header.distinct)),
         ("total", grouped(header.total)),
-        ("unique", format!("{} ({})", grouped(header.unique), percent(header.unique, header.distinct))),
+        (
+            "unique",
+            format!(
+                "{} ({})",
+                grouped(header.unique),
+                percent(header.unique, header.distinct)
+            ),
+        ),
         ("largest count", largest),
         ("counts kept", kept),
         ("made by", info.metadata.operation.clone()),
@@ -107,5 +131,7 @@ fn table(path: &Path, info: &info::Info) -> String {
         ("bases", grouped(info.metadata.bases)),
         ("size", bytes(header.summary().file_bytes)),
     ];
-    rows.iter().map(|(name, value)| format!("{name:<14}{value}\n")).collect()
+    rows.iter()
+        .map(|(name, value)| format!("{name:<14}{value}\n"))
+        .collect()
 }

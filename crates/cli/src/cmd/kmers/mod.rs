@@ -92,10 +92,15 @@ pub struct Counts {
 impl Counts {
     /// The range, which must not be empty.
     pub fn cutoffs(self) -> Result<Cutoffs> {
-        let cutoffs = Cutoffs { min: self.min_count, max: self.max_count.unwrap_or(u32::MAX) };
+        let cutoffs = Cutoffs {
+            min: self.min_count,
+            max: self.max_count.unwrap_or(u32::MAX),
+        };
         if cutoffs.min > cutoffs.max {
             let Cutoffs { min, max } = cutoffs;
-            return Err(Failure::usage(format!("--min-count {min} is above --max-count {max}: no k-mer could pass")));
+            return Err(Failure::usage(format!(
+                "--min-count {min} is above --max-count {max}: no k-mer could pass"
+            )));
         }
         Ok(cutoffs)
     }
@@ -104,7 +109,10 @@ impl Counts {
 /// Counts that have reached their limit are no longer exact.
 pub fn warn_if_saturated(made: &Summary) {
     if made.saturated {
-        tracing::warn!("k-mers that occur more often than {} have that count", grouped(u64::from(u32::MAX)));
+        tracing::warn!(
+            "k-mers that occur more often than {} have that count",
+            grouped(u64::from(u32::MAX))
+        );
     }
 }
 

@@ -50,8 +50,15 @@ impl Query {
     /// Prints the counts.
     pub fn run(self, session: &Session) -> Result<()> {
         session.note("inputs", self.database.display().to_string());
-        session.keep_apart(self.reads.iter().chain([&self.database]), self.output.as_ref())?;
-        if self.reads.is_empty() { self.look_up() } else { self.profile(session) }
+        session.keep_apart(
+            self.reads.iter().chain([&self.database]),
+            self.output.as_ref(),
+        )?;
+        if self.reads.is_empty() {
+            self.look_up()
+        } else {
+            self.profile(session)
+        }
     }
 
     fn look_up(&self) -> Result<()> {
@@ -65,8 +72,12 @@ impl Query {
     }
 
     fn profile(self, session: &Session) -> Result<()> {
-        let config =
-            Config { database: self.database, inputs: self.reads, all_counts: self.all, threads: session.threads };
+        let config = Config {
+            database: self.database,
+            inputs: self.reads,
+            all_counts: self.all,
+            threads: session.threads,
+        };
         let mut sink = Sink::open(self.output.as_deref())?;
         let summary = session.shown(|progress| query::run(&config, &mut sink, progress));
         let summary = summary.map_err(|error| sink.failure(error))?;

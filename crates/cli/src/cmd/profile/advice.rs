@@ -20,9 +20,12 @@ const UNEQUAL: f64 = 1.15;
 pub fn advise(trace: &Trace, profile: &Profile) -> String {
     if profile.wall < SHORT {
         let time = words::time(std::time::Duration::from_secs_f64(profile.wall.max(0.0)));
-        return format!("the run took {time}, which is too short to tell where a long one would spend its time");
+        return format!(
+            "the run took {time}, which is too short to tell where a long one would spend its time"
+        );
     }
-    let Some((stage, place, share)) = dearest(profile).filter(|dearest| dearest.2 >= NOTABLE) else {
+    let Some((stage, place, share)) = dearest(profile).filter(|dearest| dearest.2 >= NOTABLE)
+    else {
         return nothing_stands_out(trace, profile);
     };
     let stage = &profile.stages[stage];
@@ -40,7 +43,11 @@ pub fn advise(trace: &Trace, profile: &Profile) -> String {
         Place::Idle => idle(trace, stage),
         Place::Compute => String::new(),
     };
-    format!("{:.0} % of the time goes by in {}: {what}", share * 100.0, phrase(place, stage))
+    format!(
+        "{:.0} % of the time goes by in {}: {what}",
+        share * 100.0,
+        phrase(place, stage)
+    )
 }
 
 /// Where most time is lost: the stage, the place, and its share of the run.
@@ -49,7 +56,12 @@ fn dearest(profile: &Profile) -> Option<(usize, Place, f64)> {
         let mean = stage.mean();
         Place::ALL.map(|(place, _)| (number, place, mean[place as usize] / profile.wall.max(1e-9)))
     };
-    let lost = profile.stages.iter().enumerate().flat_map(each).filter(|lost| lost.1 != Place::Compute);
+    let lost = profile
+        .stages
+        .iter()
+        .enumerate()
+        .flat_map(each)
+        .filter(|lost| lost.1 != Place::Compute);
     lost.max_by(|a, b| a.2.total_cmp(&b.2))
 }
 
@@ -72,10 +84,20 @@ fn phrase(place: Place, stage: &Stage) -> String {
 }
 
 fn nothing_stands_out(trace: &Trace, profile: &Profile) -> String {
-    let compute: f64 = profile.stages.iter().map(|stage| stage.mean()[Place::Compute as usize]).sum();
-    let more = if trace.ranks > 1 { "more ranks" } else { "more threads" };
+    let compute: f64 = profile
+        .stages
+        .iter()
+        .map(|stage| stage.mean()[Place::Compute as usize])
+        .sum();
+    let more = if trace.ranks > 1 {
+        "more ranks"
+    } else {
+        "more threads"
+    };
     let share = compute / profile.wall * 100.0;
-    format!("nothing stands out: {share:.0} % of the time is computing, so faster cores or {more} will shorten the run")
+    format!(
+        "nothing stands out: {share:.0} % of the time is computing, so faster cores or {more} will shorten the run"
+    )
 }
 
 fn opening() -> String {
@@ -84,7 +106,9 @@ fn opening() -> String {
 }
 
 fn reading(trace: &Trace, stage: &Stage) -> String {
-    let sum = |of: fn(&super::sums::Bytes) -> u64| stage.ranks.iter().map(|cell| of(&cell.bytes)).sum::<u64>() as f64;
+    let sum = |of: fn(&super::sums::Bytes) -> u64| {
+        stage.ranks.iter().map(|cell| of(&cell.bytes)).sum::<u64>() as f64
+    };
     let (read, parsed) = (sum(|bytes| bytes.read), sum(|bytes| bytes.parsed));
     if parsed > COMPRESSED * read {
         return "it is compressed, and each file is decompressed by one thread at a time; give several files, or files that \
@@ -92,7 +116,11 @@ fn reading(trace: &Trace, stage: &Stage) -> String {
             .into();
     }
     let rate = bytes((read / stage.mean()[Place::Read as usize].max(1e-9)) as u64);
-    let whose = if trace.ranks > 1 { "all ranks together get" } else { "it comes at" };
+    let whose = if trace.ranks > 1 {
+        "all ranks together get"
+    } else {
+        "it comes at"
+    };
     format!(
         "{whose} {rate} a second; copy the files to a faster disk, or spread them over more servers of the file system, \
              since more threads will not help"
@@ -101,25 +129,39 @@ fn reading(trace: &Trace, stage: &Stage) -> String {
 
 fn writing(stage: &Stage) -> String {
     let written: u64 = stage.ranks.iter().map(|cell| cell.bytes.written).sum();
-    let what = if written > 0 { format!(" ({})", bytes(written)) } else { String::new() };
-    format!("the disk of the output{what} is slow; name a file on a faster one with -o and copy it later")
+    let what = if written > 0 {
+        format!(" ({})", bytes(written))
+    } else {
+        String::new()
+    };
+    format!(
+        "the disk of the output{what} is slow; name a file on a faster one with -o and copy it later"
+    )
 }
 
 fn spilling(stage: &Stage) -> String {
     let spilled: u64 = stage.ranks.iter().map(|cell| cell.bytes.spilled).sum();
-    format!("{} went through them; give more --memory, or name a faster local disk with --tmp", bytes(spilled))
+    format!(
+        "{} went through them; give more --memory, or name a faster local disk with --tmp",
+        bytes(spilled)
+    )
 }
 
 fn late(trace: &Trace, profile: &Profile) -> String {
     let late = &profile.collectives.late;
-    let worst = (0..late.len()).max_by(|&a, &b| late[a].total_cmp(&late[b])).unwrap_or(0);
+    let worst = (0..late.len())
+        .max_by(|&a, &b| late[a].total_cmp(&late[b]))
+        .unwrap_or(0);
     let share = late.get(worst).copied().unwrap_or(0.0) / profile.collectives.waited.max(1e-9);
     if share < MOSTLY {
         return "it is now one rank, now another, so the work between two collectives is too little for so many; use fewer ranks \
                 with more threads each"
             .into();
     }
-    let node = trace.nodes.get(worst).map_or(String::new(), |node| format!(" on {node}"));
+    let node = trace
+        .nodes
+        .get(worst)
+        .map_or(String::new(), |node| format!(" on {node}"));
     format!(
         "rank {worst}{node} causes {:.0} % of it; see whether that machine is slower, shared with other jobs, or far from its files",
         share * 100.0
@@ -144,7 +186,8 @@ fn buffer() -> String {
 }
 
 fn border() -> String {
-    "chunks are so small that many records cross from one into the next; give a larger --chunk".into()
+    "chunks are so small that many records cross from one into the next; give a larger --chunk"
+        .into()
 }
 
 fn turn(stage: &Stage) -> String {
@@ -169,7 +212,9 @@ fn idle(trace: &Trace, stage: &Stage) -> String {
     let times = imbalance.time.unwrap_or(1.0);
     let counted = stage.ranks.iter().any(|cell| cell.bytes.counted > 0);
     if counted {
-        format!("{who} works {times:.1} times as long as the mean, on partitions that are much larger than the others")
+        format!(
+            "{who} works {times:.1} times as long as the mean, on partitions that are much larger than the others"
+        )
     } else {
         format!(
             "{who} works {times:.1} times as long as the mean, on a file or chunk that the others cannot share; give more, smaller \

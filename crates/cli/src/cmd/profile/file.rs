@@ -203,7 +203,10 @@ impl<'de: 'a, 'a> Deserialize<'de> for Events<'a> {
                 f.write_str("a list of events")
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut events: A) -> std::result::Result<Trace, A::Error> {
+            fn visit_seq<A: SeqAccess<'de>>(
+                self,
+                mut events: A,
+            ) -> std::result::Result<Trace, A::Error> {
                 let mut trace = Trace::default();
                 while let Some(event) = events.next_element::<Line>()? {
                     trace.add(&event);
@@ -211,7 +214,10 @@ impl<'de: 'a, 'a> Deserialize<'de> for Events<'a> {
                 Ok(trace)
             }
         }
-        Ok(Events { trace: events.deserialize_seq(Each)?, marker: std::marker::PhantomData })
+        Ok(Events {
+            trace: events.deserialize_seq(Each)?,
+            marker: std::marker::PhantomData,
+        })
     }
 }
 
@@ -225,21 +231,36 @@ impl Trace {
         let rank = event.pid;
         match (&*event.ph, &*event.name) {
             ("M", "process_labels") => {
-                self.nodes.resize(self.nodes.len().max(rank + 1), String::new());
+                self.nodes
+                    .resize(self.nodes.len().max(rank + 1), String::new());
                 self.nodes[rank] = event.args.labels.to_string();
             }
             ("M", "thread_name") => {
-                self.threads.insert((rank, event.tid), event.args.name.to_string());
+                self.threads
+                    .insert((rank, event.tid), event.args.name.to_string());
             }
             ("M", FOLDED) => {
                 let time = seconds(event.args.own.unwrap_or(0.0));
                 let what = What::of(&event.args.name, &event.args.at);
-                let sum = Span { what, time, own: time, ..span(event) };
-                self.folded.push(Folded { stage: event.args.stage.to_string(), sum });
+                let sum = Span {
+                    what,
+                    time,
+                    own: time,
+                    ..span(event)
+                };
+                self.folded.push(Folded {
+                    stage: event.args.stage.to_string(),
+                    sum,
+                });
             }
             ("X", name) if event.cat == "stage" => {
                 let (start, time) = (seconds(event.ts), seconds(event.dur));
-                self.stages.push(Stage { rank, name: name.to_string(), start, time });
+                self.stages.push(Stage {
+                    rank,
+                    name: name.to_string(),
+                    start,
+                    time,
+                });
             }
             ("X" | "b", _) if event.cat == "gyrase" => self.spans.push(span(event)),
             _ => {}
@@ -275,7 +296,9 @@ pub fn read(path: &Path) -> Result<Trace> {
         Err(error) => return Err(Failure::usage(format!("{name} cannot be read: {error}"))),
     };
     if text.iter().all(u8::is_ascii_whitespace) {
-        return wrong("is empty; `gyrase count … --trace FILE.json` writes a trace when the run has succeeded");
+        return wrong(
+            "is empty; `gyrase count … --trace FILE.json` writes a trace when the run has succeeded",
+        );
     }
     let File { about, events } = match serde_json::from_slice(&text) {
         Ok(file) => file,
@@ -287,14 +310,26 @@ pub fn read(path: &Path) -> Result<Trace> {
         }
         Err(error) => return wrong(&format!("is no trace: {error}")),
     };
-    let Some(About { gyrase: Some(made_by), trace: Some(form), ranks, command }) = about else {
+    let Some(About {
+        gyrase: Some(made_by),
+        trace: Some(form),
+        ranks,
+        command,
+    }) = about
+    else {
         return wrong("is no trace of Gyrase; `gyrase count … --trace FILE.json` makes one");
     };
     if form != VERSION {
         let own = env!("CARGO_PKG_VERSION");
-        return wrong(&format!("is a trace of Gyrase {made_by}, in form {form}; Gyrase {own} reads form {VERSION}"));
+        return wrong(&format!(
+            "is a trace of Gyrase {made_by}, in form {form}; Gyrase {own} reads form {VERSION}"
+        ));
     }
-    let trace = Trace { ranks, command: command.into_owned(), ..events.trace };
+    let trace = Trace {
+        ranks,
+        command: command.into_owned(),
+        ..events.trace
+    };
     match trace.fault() {
         Some(fault) => wrong(&format!("is damaged: {fault}; trace the run again")),
         None => Ok(trace),
@@ -305,17 +340,32 @@ impl Trace {
     /// What makes no sense, if anything.
     fn fault(&self) -> Option<String> {
         let ranks = self.ranks;
-        let beyond = self.spans.iter().map(|span| span.rank).chain(self.stages.iter().map(|stage| stage.rank));
+        let beyond = self
+            .spans
+            .iter()
+            .map(|span| span.rank)
+            .chain(self.stages.iter().map(|stage| stage.rank));
         if let Some(rank) = beyond.filter(|&rank| rank >= ranks).max() {
-            return Some(format!("it holds spans of rank {rank} and says that there were {ranks} ranks"));
+            return Some(format!(
+                "it holds spans of rank {rank} and says that there were {ranks} ranks"
+            ));
         }
         let lost = (0..ranks).find(|&rank| !self.stages.iter().any(|stage| stage.rank == rank));
         if ranks == 0 || lost.is_some() {
             return Some(format!("it holds no stages of rank {}", lost.unwrap_or(0)));
         }
-        let numbers = self.spans.iter().flat_map(|span| [span.start, span.time, span.own]);
-        let numbers = numbers.chain(self.stages.iter().flat_map(|stage| [stage.start, stage.time]));
-        let odd = numbers.into_iter().find(|number| !number.is_finite() || *number < 0.0);
+        let numbers = self
+            .spans
+            .iter()
+            .flat_map(|span| [span.start, span.time, span.own]);
+        let numbers = numbers.chain(
+            self.stages
+                .iter()
+                .flat_map(|stage| [stage.start, stage.time]),
+        );
+        let odd = numbers
+            .into_iter()
+            .find(|number| !number.is_finite() || *number < 0.0);
         odd.map(|odd| format!("a time in it is {odd} s"))
     }
 }

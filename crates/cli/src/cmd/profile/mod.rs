@@ -48,7 +48,11 @@ impl Profile {
         let profile = sums::sum(&trace);
         let facts = table::facts(&trace, &profile);
         session.note("counts", facts.clone());
-        let text = if self.json { format!("{facts:#}\n") } else { table::text(&trace, &profile) };
+        let text = if self.json {
+            format!("{facts:#}\n")
+        } else {
+            table::text(&trace, &profile)
+        };
         sink::write_all(None, text.as_bytes())
     }
 }

@@ -109,7 +109,11 @@ impl Bytes {
 
     /// The bytes that were worked on: text, or records.
     pub fn worked(&self) -> u64 {
-        if self.counted > 0 { self.counted } else { self.parsed }
+        if self.counted > 0 {
+            self.counted
+        } else {
+            self.parsed
+        }
     }
 }
 
@@ -133,8 +137,18 @@ pub struct Cell {
 impl Cell {
     /// Seconds of all threads in which something was done, not waited for.
     pub fn busy(&self) -> f64 {
-        let doing = [Place::Compute, Place::Open, Place::Read, Place::Write, Place::Spill];
-        doing.iter().map(|&place| self.times[place as usize]).sum::<f64>() * self.threads as f64
+        let doing = [
+            Place::Compute,
+            Place::Open,
+            Place::Read,
+            Place::Write,
+            Place::Spill,
+        ];
+        doing
+            .iter()
+            .map(|&place| self.times[place as usize])
+            .sum::<f64>()
+            * self.threads as f64
     }
 }
 
@@ -152,7 +166,9 @@ impl Stage {
     pub fn mean(&self) -> Times {
         let mut mean = [0.0; Place::COUNT];
         for cell in &self.ranks {
-            mean.iter_mut().zip(&cell.times).for_each(|(sum, time)| *sum += time / self.ranks.len() as f64);
+            mean.iter_mut()
+                .zip(&cell.times)
+                .for_each(|(sum, time)| *sum += time / self.ranks.len() as f64);
         }
         mean
     }
@@ -162,15 +178,23 @@ impl Stage {
         self.ranks.iter().map(|cell| cell.wall).fold(0.0, f64::max)
     }
 
-    /// The largest over the mean, of time and of bytes, over the ranks; over the workers where there is one rank.
+    /// The largest over the mean, of time and of bytes, over the ranks; over the workers where
+    /// there is one rank.
     pub fn imbalance(&self) -> Imbalance {
         let pairs: Vec<(f64, u64)> = match &self.ranks[..] {
             [alone] => alone.workers.values().copied().collect(),
-            ranks => ranks.iter().map(|cell| (cell.busy(), cell.bytes.worked())).collect(),
+            ranks => ranks
+                .iter()
+                .map(|cell| (cell.busy(), cell.bytes.worked()))
+                .collect(),
         };
         let (slowest, time) = over_mean(pairs.iter().map(|pair| pair.0));
         let (_, bytes) = over_mean(pairs.iter().map(|pair| pair.1 as f64));
-        Imbalance { time, bytes, slowest }
+        Imbalance {
+            time,
+            bytes,
+            slowest,
+        }
     }
 }
 
@@ -190,7 +214,10 @@ fn over_mean(numbers: impl Iterator<Item = f64>) -> (usize, Option<f64>) {
     let largest = numbers.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
     let sum: f64 = numbers.iter().sum();
     let (which, largest) = largest.map_or((0, 0.0), |(which, largest)| (which, *largest));
-    (which, (sum > 0.0 && numbers.len() > 1).then(|| largest * numbers.len() as f64 / sum))
+    (
+        which,
+        (sum > 0.0 && numbers.len() > 1).then(|| largest * numbers.len() as f64 / sum),
+    )
 }
 
 /// What a trace amounts to.
@@ -221,16 +248,27 @@ impl Intervals {
 /// Adds up a trace.
 pub fn sum(trace: &Trace) -> Profile {
     let names = names(trace);
-    let number: HashMap<&str, usize> = names.iter().enumerate().map(|(number, name)| (*name, number)).collect();
-    let mut stages: Vec<Stage> =
-        names.iter().map(|name| Stage { name: name.to_string(), ranks: vec![Cell::default(); trace.ranks] }).collect();
+    let number: HashMap<&str, usize> = names
+        .iter()
+        .enumerate()
+        .map(|(number, name)| (*name, number))
+        .collect();
+    let mut stages: Vec<Stage> = names
+        .iter()
+        .map(|name| Stage {
+            name: name.to_string(),
+            ranks: vec![Cell::default(); trace.ranks],
+        })
+        .collect();
     let mut intervals: Vec<Intervals> = (0..trace.ranks).map(|_| Intervals(Vec::new())).collect();
     for stage in &trace.stages {
         let at = number[stage.name.as_str()];
         stages[at].ranks[stage.rank].wall += stage.time;
         intervals[stage.rank].0.push((stage.start, at));
     }
-    intervals.iter_mut().for_each(|intervals| intervals.0.sort_by(|a, b| a.0.total_cmp(&b.0)));
+    intervals
+        .iter_mut()
+        .for_each(|intervals| intervals.0.sort_by(|a, b| a.0.total_cmp(&b.0)));
     let stage_of = |span: &Span| intervals[span.rank].at(span.start);
     let waits = waits::find(trace, &stage_of);
     let folded: Vec<(usize, &Span)> = trace
@@ -239,7 +277,12 @@ pub fn sum(trace: &Trace) -> Profile {
         .filter_map(|folded| Some((*number.get(folded.stage.as_str())?, &folded.sum)))
         .filter(|(_, span)| span.rank < trace.ranks)
         .collect();
-    let all: Vec<(usize, &Span)> = trace.spans.iter().map(|span| (stage_of(span), span)).chain(folded).collect();
+    let all: Vec<(usize, &Span)> = trace
+        .spans
+        .iter()
+        .map(|span| (stage_of(span), span))
+        .chain(folded)
+        .collect();
     count_threads(trace, &mut stages, &all);
     for &(stage, span) in &all {
         add(trace, &mut stages[stage].ranks[span.rank], span);
@@ -250,12 +293,22 @@ pub fn sum(trace: &Trace) -> Profile {
         cell.times[Place::Collective as usize] -= time;
         cell.times[place as usize] += time;
     }
-    stages.iter_mut().flat_map(|stage| &mut stage.ranks).for_each(rest);
+    stages
+        .iter_mut()
+        .flat_map(|stage| &mut stage.ranks)
+        .for_each(rest);
     let ends = trace.stages.iter().map(|stage| stage.start + stage.time);
     let starts = trace.stages.iter().map(|stage| stage.start);
     let wall = ends.fold(0.0, f64::max) - starts.fold(f64::INFINITY, f64::min);
-    let (collectives, severest, folded) = (waits.collectives, waits.severest, !trace.folded.is_empty());
-    Profile { stages, wall, collectives, severest, folded }
+    let (collectives, severest, folded) =
+        (waits.collectives, waits.severest, !trace.folded.is_empty());
+    Profile {
+        stages,
+        wall,
+        collectives,
+        severest,
+        folded,
+    }
 }
 
 /// The name of the thread that starts the others.
@@ -268,24 +321,34 @@ fn names(trace: &Trace) -> Vec<&str> {
     let mut stages: Vec<_> = trace.stages.iter().collect();
     stages.sort_by(|a, b| a.start.total_cmp(&b.start));
     let mut seen = HashSet::new();
-    stages.iter().map(|stage| stage.name.as_str()).filter(|name| seen.insert(*name)).collect()
+    stages
+        .iter()
+        .map(|stage| stage.name.as_str())
+        .filter(|name| seen.insert(*name))
+        .collect()
 }
 
 fn is_worker(trace: &Trace, span: &Span) -> bool {
-    trace.threads.get(&(span.rank, span.track)).is_some_and(|name| name.starts_with(WORKER))
+    trace
+        .threads
+        .get(&(span.rank, span.track))
+        .is_some_and(|name| name.starts_with(WORKER))
 }
 
 fn count_threads(trace: &Trace, stages: &mut [Stage], all: &[(usize, &Span)]) {
     for &(stage, span) in all.iter().filter(|(_, span)| is_worker(trace, span)) {
-        stages[stage].ranks[span.rank].workers.entry(span.track).or_default();
+        stages[stage].ranks[span.rank]
+            .workers
+            .entry(span.track)
+            .or_default();
     }
     for cell in stages.iter_mut().flat_map(|stage| &mut stage.ranks) {
         cell.threads = cell.workers.len().max(1);
     }
 }
 
-/// What a second of a span is of the wall time of its stage. What the main thread does keeps all from working; what other threads
-/// do (the exchange, write-back) goes on beside the work.
+/// What a second of a span is of the wall time of its stage. What the main thread does keeps all
+/// from working; what other threads do (the exchange, write-back) goes on beside the work.
 fn share(trace: &Trace, cell: &Cell, span: &Span) -> f64 {
     match works(trace, span) {
         true if is_worker(trace, span) => 1.0 / cell.threads as f64,
@@ -296,7 +359,12 @@ fn share(trace: &Trace, cell: &Cell, span: &Span) -> f64 {
 
 /// Whether a span is part of the work, not beside it.
 pub fn works(trace: &Trace, span: &Span) -> bool {
-    let main = || trace.threads.get(&(span.rank, span.track)).is_some_and(|name| name == MAIN);
+    let main = || {
+        trace
+            .threads
+            .get(&(span.rank, span.track))
+            .is_some_and(|name| name == MAIN)
+    };
     !span.beside && (is_worker(trace, span) || main())
 }
 
@@ -318,9 +386,14 @@ fn add(trace: &Trace, cell: &mut Cell, span: &Span) {
     }
 }
 
-/// What is left of the wall time: nothing to do where there were workers, work of the main thread elsewhere.
+/// What is left of the wall time: nothing to do where there were workers, work of the main thread
+/// elsewhere.
 fn rest(cell: &mut Cell) {
     let rest = (cell.wall - cell.times.iter().sum::<f64>()).max(0.0);
-    let place = if cell.workers.is_empty() { Place::Compute } else { Place::Idle };
+    let place = if cell.workers.is_empty() {
+        Place::Compute
+    } else {
+        Place::Idle
+    };
     cell.times[place as usize] += rest;
 }

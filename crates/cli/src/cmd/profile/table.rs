@@ -23,8 +23,18 @@ const SEVERE: f64 = 0.001;
 /// The table, what was noticed, and the advice.
 pub fn text(trace: &Trace, profile: &Profile) -> String {
     let mut text = String::new();
-    let threads = profile.stages.iter().flat_map(|stage| &stage.ranks).map(|cell| cell.threads).max().unwrap_or(1);
-    let size = format!("{} of {}", things(trace.ranks as u64, "rank"), things(threads as u64, "thread"));
+    let threads = profile
+        .stages
+        .iter()
+        .flat_map(|stage| &stage.ranks)
+        .map(|cell| cell.threads)
+        .max()
+        .unwrap_or(1);
+    let size = format!(
+        "{} of {}",
+        things(trace.ranks as u64, "rank"),
+        things(threads as u64, "thread")
+    );
     // Writing to a string cannot fail.
     let _ = writeln!(text, "{size}, {}: {}\n", time(profile.wall), trace.command);
     rows(&mut text, profile);
@@ -41,17 +51,38 @@ fn time(seconds: f64) -> String {
 
 /// The columns that say something.
 fn columns(profile: &Profile) -> Vec<(Place, &'static str)> {
-    let cells: Vec<&Cell> = profile.stages.iter().flat_map(|stage| &stage.ranks).collect();
-    let notable = |place: Place| cells.iter().any(|cell| cell.times[place as usize] >= SHOWN * profile.wall);
-    Place::ALL.into_iter().filter(|(place, _)| *place == Place::Compute || notable(*place)).collect()
+    let cells: Vec<&Cell> = profile
+        .stages
+        .iter()
+        .flat_map(|stage| &stage.ranks)
+        .collect();
+    let notable = |place: Place| {
+        cells
+            .iter()
+            .any(|cell| cell.times[place as usize] >= SHOWN * profile.wall)
+    };
+    Place::ALL
+        .into_iter()
+        .filter(|(place, _)| *place == Place::Compute || notable(*place))
+        .collect()
 }
 
 fn rows(text: &mut String, profile: &Profile) {
     let columns = columns(profile);
-    let heads: String = columns.iter().map(|(_, name)| format!("{name:>11}")).collect();
-    let _ = writeln!(text, "{:<10}{:<8}{:>9}{heads}   (seconds)", "stage", "rank", "wall");
+    let heads: String = columns
+        .iter()
+        .map(|(_, name)| format!("{name:>11}"))
+        .collect();
+    let _ = writeln!(
+        text,
+        "{:<10}{:<8}{:>9}{heads}   (seconds)",
+        "stage", "rank", "wall"
+    );
     let mut row = |stage: &str, rank: &str, wall: f64, times: &Times| {
-        let times: String = columns.iter().map(|(place, _)| format!("{:>11.2}", times[*place as usize])).collect();
+        let times: String = columns
+            .iter()
+            .map(|(place, _)| format!("{:>11.2}", times[*place as usize]))
+            .collect();
         let _ = writeln!(text, "{stage:<10}{rank:<8}{wall:>9.2}{times}");
     };
     for stage in &profile.stages {
@@ -62,7 +93,12 @@ fn rows(text: &mut String, profile: &Profile) {
         let wall = stage.ranks.iter().map(|cell| cell.wall).sum::<f64>() / stage.ranks.len() as f64;
         row(&stage.name, "mean", wall, &stage.mean());
         for rank in shown(stage) {
-            row("", &rank.to_string(), stage.ranks[rank].wall, &stage.ranks[rank].times);
+            row(
+                "",
+                &rank.to_string(),
+                stage.ranks[rank].wall,
+                &stage.ranks[rank].times,
+            );
         }
     }
 }
@@ -80,10 +116,16 @@ fn shown(stage: &Stage) -> Vec<usize> {
 fn remarks(trace: &Trace, profile: &Profile) -> Vec<(&'static str, String)> {
     let mut remarks = Vec::new();
     let over = if trace.ranks > 1 { "ranks" } else { "threads" };
-    let long = profile.stages.iter().filter(|stage| stage.wall() >= LONG * profile.wall);
+    let long = profile
+        .stages
+        .iter()
+        .filter(|stage| stage.wall() >= LONG * profile.wall);
     let imbalances: Vec<String> = long.filter_map(imbalance).collect();
     if !imbalances.is_empty() {
-        remarks.push(("imbalance", format!("{}; largest over mean of the {over}", imbalances.join("; "))));
+        remarks.push((
+            "imbalance",
+            format!("{}; largest over mean of the {over}", imbalances.join("; ")),
+        ));
     }
     let moved: Vec<String> = profile.stages.iter().filter_map(moved).collect();
     if !moved.is_empty() {
@@ -92,16 +134,32 @@ fn remarks(trace: &Trace, profile: &Profile) -> Vec<(&'static str, String)> {
     let calls = &profile.collectives;
     if calls.calls > 0 {
         let (count, waited) = (things(calls.calls as u64, "call"), time(calls.waited));
-        remarks.push(("collectives", format!("{count}, {waited} of waiting for the last to come, over all ranks")));
+        remarks.push((
+            "collectives",
+            format!("{count}, {waited} of waiting for the last to come, over all ranks"),
+        ));
     }
     let (rounds, each) = rounds(profile);
     if rounds > 0 {
-        remarks.push(("exchange", format!("{}, {} each on average", things(rounds, "round"), time(each))));
+        remarks.push((
+            "exchange",
+            format!(
+                "{}, {} each on average",
+                things(rounds, "round"),
+                time(each)
+            ),
+        ));
     }
     let severest = profile.severest.as_ref().filter(|wait| wait.time >= SEVERE);
-    remarks.push(("severest wait", severest.map_or("none".into(), |wait| severest_as_words(wait, profile))));
+    remarks.push((
+        "severest wait",
+        severest.map_or("none".into(), |wait| severest_as_words(wait, profile)),
+    ));
     if profile.folded {
-        remarks.push(("note", "the shortest spans are in the trace as sums only; the times here are whole".into()));
+        remarks.push((
+            "note",
+            "the shortest spans are in the trace as sums only; the times here are whole".into(),
+        ));
     }
     remarks.push(("advice", advise(trace, profile)));
     remarks
@@ -110,7 +168,9 @@ fn remarks(trace: &Trace, profile: &Profile) -> Vec<(&'static str, String)> {
 fn imbalance(stage: &Stage) -> Option<String> {
     let imbalance = stage.imbalance();
     let time = imbalance.time?;
-    let bytes = imbalance.bytes.map_or(String::new(), |bytes| format!(", bytes {bytes:.2}"));
+    let bytes = imbalance
+        .bytes
+        .map_or(String::new(), |bytes| format!(", bytes {bytes:.2}"));
     Some(format!("{}: time {time:.2}{bytes}", stage.name))
 }
 
@@ -125,10 +185,20 @@ fn moved(stage: &Stage) -> Option<String> {
 
 /// Bytes of all ranks.
 fn total(stage: &Stage) -> [(&'static str, u64); 6] {
-    let mut total = [("read", 0), ("parsed", 0), ("sent", 0), ("counted", 0), ("written", 0), ("spilled", 0)];
+    let mut total = [
+        ("read", 0),
+        ("parsed", 0),
+        ("sent", 0),
+        ("counted", 0),
+        ("written", 0),
+        ("spilled", 0),
+    ];
     for cell in &stage.ranks {
         let parts = of_cell(cell);
-        total.iter_mut().zip(parts).for_each(|(sum, part)| sum.1 += part.1);
+        total
+            .iter_mut()
+            .zip(parts)
+            .for_each(|(sum, part)| sum.1 += part.1);
     }
     total
 }
@@ -145,13 +215,28 @@ fn of_cell(cell: &Cell) -> [(&'static str, u64); 6] {
     ]
 }
 
-/// Rounds of the exchange, the same number on all ranks, and the mean of the seconds that one takes.
+/// Rounds of the exchange, the same number on all ranks, and the mean of the seconds that one
+/// takes.
 fn rounds(profile: &Profile) -> (u64, f64) {
     let ranks = profile.stages.first().map_or(0, |stage| stage.ranks.len());
-    let of_rank = |rank: usize| profile.stages.iter().map(|stage| stage.ranks[rank].rounds.0).sum::<u64>();
+    let of_rank = |rank: usize| {
+        profile
+            .stages
+            .iter()
+            .map(|stage| stage.ranks[rank].rounds.0)
+            .sum::<u64>()
+    };
     let all: u64 = (0..ranks).map(of_rank).sum();
-    let within: f64 = profile.stages.iter().flat_map(|stage| &stage.ranks).map(|cell| cell.rounds.1).sum();
-    ((0..ranks).map(of_rank).max().unwrap_or(0), within / all.max(1) as f64)
+    let within: f64 = profile
+        .stages
+        .iter()
+        .flat_map(|stage| &stage.ranks)
+        .map(|cell| cell.rounds.1)
+        .sum();
+    (
+        (0..ranks).map(of_rank).max().unwrap_or(0),
+        within / all.max(1) as f64,
+    )
 }
 
 fn severest_as_words(wait: &Wait, profile: &Profile) -> String {
@@ -179,7 +264,11 @@ fn object(what: What) -> &'static str {
 
 /// The profile as JSON.
 pub fn facts(trace: &Trace, profile: &Profile) -> Value {
-    let stages: Vec<Value> = profile.stages.iter().map(|stage| stage_facts(trace, stage)).collect();
+    let stages: Vec<Value> = profile
+        .stages
+        .iter()
+        .map(|stage| stage_facts(trace, stage))
+        .collect();
     let calls = &profile.collectives;
     let severest = profile.severest.as_ref().map(|wait| {
         let (rank, thread, stage) = (wait.rank, &wait.thread, &profile.stages[wait.stage].name);
@@ -224,7 +313,9 @@ fn stage_facts(trace: &Trace, stage: &Stage) -> Value {
 }
 
 fn times(times: &Times) -> Value {
-    let named = Place::ALL.into_iter().map(|(place, name)| (name.to_string(), rounded(times[place as usize]).into()));
+    let named = Place::ALL
+        .into_iter()
+        .map(|(place, name)| (name.to_string(), rounded(times[place as usize]).into()));
     Value::Object(named.collect())
 }
 

@@ -40,7 +40,8 @@ pub struct Collectives {
 
 /// All of it.
 pub struct Waits<'t> {
-    /// Spans in collectives, and their seconds in which somebody was still to come, at a barrier or elsewhere.
+    /// Spans in collectives, and their seconds in which somebody was still to come, at a barrier or
+    /// elsewhere.
     pub in_collectives: Vec<(&'t Span, Place, f64)>,
     /// Summed up.
     pub collectives: Collectives,
@@ -52,13 +53,24 @@ pub struct Waits<'t> {
 pub fn find<'t>(trace: &'t Trace, stage_of: &dyn Fn(&Span) -> usize) -> Waits<'t> {
     let mut waits = Waits {
         in_collectives: Vec::new(),
-        collectives: Collectives { late: vec![0.0; trace.ranks], ..Collectives::default() },
+        collectives: Collectives {
+            late: vec![0.0; trace.ranks],
+            ..Collectives::default()
+        },
         severest: None,
     };
     let waiting = |span: &&Span| {
-        matches!(span.what, What::Message | What::Buffer | What::Border | What::Turn) && works(trace, span)
+        matches!(
+            span.what,
+            What::Message | What::Buffer | What::Border | What::Turn
+        ) && works(trace, span)
     };
-    if let Some(longest) = trace.spans.iter().filter(waiting).max_by(|a, b| a.own.total_cmp(&b.own)) {
+    if let Some(longest) = trace
+        .spans
+        .iter()
+        .filter(waiting)
+        .max_by(|a, b| a.own.total_cmp(&b.own))
+    {
         waits.consider(wait(trace, longest, longest.own, None, stage_of));
     }
     for calls in together(trace) {
@@ -67,16 +79,38 @@ pub fn find<'t>(trace: &'t Trace, stage_of: &dyn Fn(&Span) -> usize) -> Waits<'t
     waits
 }
 
-fn wait(trace: &Trace, span: &Span, time: f64, late: Option<(usize, f64)>, stage_of: &dyn Fn(&Span) -> usize) -> Wait {
-    let thread = trace.threads.get(&(span.rank, span.track)).cloned().unwrap_or_default();
+fn wait(
+    trace: &Trace,
+    span: &Span,
+    time: f64,
+    late: Option<(usize, f64)>,
+    stage_of: &dyn Fn(&Span) -> usize,
+) -> Wait {
+    let thread = trace
+        .threads
+        .get(&(span.rank, span.track))
+        .cloned()
+        .unwrap_or_default();
     let (rank, stage, what, call) = (span.rank, stage_of(span), span.what, span.call.clone());
-    Wait { rank, thread, stage, what, call, time, late }
+    Wait {
+        rank,
+        thread,
+        stage,
+        what,
+        call,
+        time,
+        late,
+    }
 }
 
-/// The collectives that all ranks took part in. Where a span does not say which it was it counts among its rank's, since all ranks
-/// call in the same order.
+/// The collectives that all ranks took part in. Where a span does not say which it was it counts
+/// among its rank's, since all ranks call in the same order.
 fn together(trace: &Trace) -> Vec<Vec<&Span>> {
-    let mut spans: Vec<&Span> = trace.spans.iter().filter(|span| span.what == What::Collective).collect();
+    let mut spans: Vec<&Span> = trace
+        .spans
+        .iter()
+        .filter(|span| span.what == What::Collective)
+        .collect();
     spans.sort_by(|a, b| a.start.total_cmp(&b.start));
     let mut nameless: HashMap<(usize, &str), u64> = HashMap::new();
     let mut calls: BTreeMap<(&str, bool, u64), Vec<&Span>> = BTreeMap::new();
@@ -86,17 +120,29 @@ fn together(trace: &Trace) -> Vec<Vec<&Span>> {
             *next += 1;
             *next - 1
         });
-        calls.entry((&span.call, span.instance.is_some(), number)).or_default().push(span);
+        calls
+            .entry((&span.call, span.instance.is_some(), number))
+            .or_default()
+            .push(span);
     }
-    calls.into_values().filter(|calls| trace.ranks > 1 && calls.len() == trace.ranks).collect()
+    calls
+        .into_values()
+        .filter(|calls| trace.ranks > 1 && calls.len() == trace.ranks)
+        .collect()
 }
 
 impl<'t> Waits<'t> {
     /// Adds one collective: each rank waits from its own start to the latest.
     fn add(&mut self, trace: &Trace, calls: &[&'t Span], stage_of: &dyn Fn(&Span) -> usize) {
-        let Some(latest) = calls.iter().max_by(|a, b| a.start.total_cmp(&b.start)) else { return };
+        let Some(latest) = calls.iter().max_by(|a, b| a.start.total_cmp(&b.start)) else {
+            return;
+        };
         let waited = |span: &Span| (latest.start - span.start).clamp(0.0, span.own);
-        let place = if BARRIERS.contains(&&*latest.call) { Place::Barrier } else { Place::Late };
+        let place = if BARRIERS.contains(&&*latest.call) {
+            Place::Barrier
+        } else {
+            Place::Late
+        };
         let all: f64 = calls.iter().map(|span| waited(span)).sum();
         for span in calls {
             self.in_collectives.push((span, place, waited(span)));
@@ -109,7 +155,13 @@ impl<'t> Waits<'t> {
         self.collectives.waited += all;
         self.collectives.late[latest.rank] += all;
         if let Some(longest) = calls.iter().max_by(|a, b| waited(a).total_cmp(&waited(b))) {
-            self.consider(wait(trace, longest, waited(longest), Some((latest.rank, all)), stage_of));
+            self.consider(wait(
+                trace,
+                longest,
+                waited(longest),
+                Some((latest.rank, all)),
+                stage_of,
+            ));
         }
     }
 

@@ -74,7 +74,9 @@ impl Community {
     /// Writes reads and tables.
     pub fn run(self, session: &Session) -> Result<()> {
         let shotgun = &self.shotgun;
-        let tables = [&self.truth, &self.abundances].into_iter().chain(&self.genomes_out);
+        let tables = [&self.truth, &self.abundances]
+            .into_iter()
+            .chain(&self.genomes_out);
         session.keep_apart(&self.genomes, shotgun.outputs().chain(tables))?;
         let config = Config {
             source: self.source(),

@@ -95,7 +95,10 @@ impl Kind {
                 length: self.repeat_length,
                 divergence: self.repeat_divergence,
             },
-            gaps: Gaps { runs: self.gaps, length: self.gap_length },
+            gaps: Gaps {
+                runs: self.gaps,
+                length: self.gap_length,
+            },
             ..Blueprint::default()
         }
     }
@@ -106,14 +109,30 @@ impl Genome {
     pub fn run(self, session: &Session) -> Result<()> {
         session.keep_apart([], [&self.output].into_iter().chain(&self.truth))?;
         let blueprint = self.kind.blueprint(self.seed, self.length);
-        let blueprint = Blueprint { heterozygosity: self.heterozygosity, ..blueprint };
-        let config = Config { blueprint, output: self.output, truth: self.truth };
+        let blueprint = Blueprint {
+            heterozygosity: self.heterozygosity,
+            ..blueprint
+        };
+        let config = Config {
+            blueprint,
+            output: self.output,
+            truth: self.truth,
+        };
         let summary = super::simulate(
             session,
             |progress| genome::run(&config, progress),
-            |made| format!("{}, {}", things(made.sequences, "sequence"), things(made.letters, "letter")),
+            |made| {
+                format!(
+                    "{}, {}",
+                    things(made.sequences, "sequence"),
+                    things(made.letters, "letter")
+                )
+            },
         )?;
-        session.note("parameters", json!({"seed": self.seed, "length": self.length, "gc": self.kind.gc}));
+        session.note(
+            "parameters",
+            json!({"seed": self.seed, "length": self.length, "gc": self.kind.gc}),
+        );
         session.note("output", config.output.display().to_string());
         session.note(
             "counts",

@@ -55,6 +55,10 @@ fn simulate<T>(
     words: impl FnOnce(&T) -> String,
 ) -> Result<T> {
     let summary = session.shown(run)?;
-    tracing::info!("{} ({})", words(&summary), crate::words::time(session.elapsed()));
+    tracing::info!(
+        "{} ({})",
+        words(&summary),
+        crate::words::time(session.elapsed())
+    );
     Ok(summary)
 }

@@ -44,7 +44,12 @@ pub struct Shotgun {
     out2: Option<PathBuf>,
 
     /// Bases read for each base of the genomes
-    #[arg(long, value_name = "DEPTH", default_value_t = 30.0, conflicts_with = "fragments")]
+    #[arg(
+        long,
+        value_name = "DEPTH",
+        default_value_t = 30.0,
+        conflicts_with = "fragments"
+    )]
     coverage: f64,
 
     /// So many reads, or pairs of reads, instead of a coverage
@@ -98,18 +103,30 @@ impl Shotgun {
         let length = self.length.unwrap_or(if long { 10_000 } else { 150 });
         let mean = f64::from(length);
         let shape = match self.layout {
-            Layout::Paired => Shape::Paired { length, insert_mean: self.insert, insert_deviation: self.insert_sd },
+            Layout::Paired => Shape::Paired {
+                length,
+                insert_mean: self.insert,
+                insert_deviation: self.insert_sd,
+            },
             Layout::Single => Shape::Single { length },
-            Layout::Long => Shape::Long { mean, deviation: self.length_sd.unwrap_or(mean / 2.0) },
+            Layout::Long => Shape::Long {
+                mean,
+                deviation: self.length_sd.unwrap_or(mean / 2.0),
+            },
         };
         let rate = self.error_rate.unwrap_or(if long { 0.02 } else { 0.002 });
         let indels = self.indel_share.unwrap_or(if long { 0.4 } else { 0.02 });
-        Protocol { seed: self.seed, shape, errors: Errors { rate, indels } }
+        Protocol {
+            seed: self.seed,
+            shape,
+            errors: Errors { rate, indels },
+        }
     }
 
     /// How much is read.
     pub fn amount(&self) -> Amount {
-        self.fragments.map_or(Amount::Coverage(self.coverage), Amount::Fragments)
+        self.fragments
+            .map_or(Amount::Coverage(self.coverage), Amount::Fragments)
     }
 
     /// The files of reads.
@@ -127,16 +144,30 @@ impl Shotgun {
 
     /// Adds what the report says of reads.
     pub fn note(&self, session: &Session, reads: u64, letters: u64, errors: u64) {
-        let output: Vec<_> = self.outputs().map(|path| path.display().to_string()).collect();
+        let output: Vec<_> = self
+            .outputs()
+            .map(|path| path.display().to_string())
+            .collect();
         session.note("output", output);
-        session.note("counts", json!({"reads": reads, "bases": letters, "errors": errors}));
-        session.note("parameters", json!({"seed": self.seed, "coverage": self.coverage, "fragments": self.fragments}));
+        session.note(
+            "counts",
+            json!({"reads": reads, "bases": letters, "errors": errors}),
+        );
+        session.note(
+            "parameters",
+            json!({"seed": self.seed, "coverage": self.coverage, "fragments": self.fragments}),
+        );
     }
 }
 
 /// What was written, in words.
 pub fn words(reads: u64, letters: u64, errors: u64) -> String {
-    format!("{}, {}, {} of them errors", things(reads, "read"), things(letters, "base"), grouped(errors))
+    format!(
+        "{}, {}, {} of them errors",
+        things(reads, "read"),
+        things(letters, "base"),
+        grouped(errors)
+    )
 }
 
 impl Reads {
@@ -145,7 +176,12 @@ impl Reads {
         let shotgun = &self.shotgun;
         session.keep_apart(&self.genomes, shotgun.outputs())?;
         let (protocol, amount, target) = (shotgun.protocol(), shotgun.amount(), shotgun.target());
-        let config = Config { genomes: self.genomes, protocol, amount, target };
+        let config = Config {
+            genomes: self.genomes,
+            protocol,
+            amount,
+            target,
+        };
         let made = super::simulate(
             session,
             |progress| reads::run(&config, progress),

@@ -108,8 +108,10 @@ impl<R: Read> Reader<R> {
     fn read_header(&mut self) -> Result<()> {
         let [a, b, c] = self.array()?;
         if [a, b, c] != *MARKER {
-            let what =
-                format!("expected the marker KFF at the start, found bytes {:02x?}: is this a KFF file?", [a, b, c]);
+            let what = format!(
+                "expected the marker KFF at the start, found bytes {:02x?}: is this a KFF file?",
+                [a, b, c]
+            );
             return Err(self.malformed(Place::Header, what));
         }
         let [major, minor, encoding, _unique, _canonical] = self.array()?;
@@ -155,14 +157,18 @@ impl<R: Read> Reader<R> {
 
     fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
         let mut bytes = [0; N];
-        self.input.read_exact(&mut bytes).map_err(|error| self.failed(error))?;
+        self.input
+            .read_exact(&mut bytes)
+            .map_err(|error| self.failed(error))?;
         Ok(bytes)
     }
 
     /// A big-endian number of up to eight bytes.
     fn number(&mut self, bytes: usize) -> Result<u64> {
         let mut padded = [0; 8];
-        self.input.read_exact(&mut padded[8 - bytes..]).map_err(|error| self.failed(error))?;
+        self.input
+            .read_exact(&mut padded[8 - bytes..])
+            .map_err(|error| self.failed(error))?;
         Ok(u64::from_be_bytes(padded))
     }
 
@@ -178,12 +184,17 @@ impl<R: Read> Reader<R> {
     fn read_letters(&mut self, letters: usize, codes: &mut Vec<u8>) -> Result<()> {
         let size = letters.div_ceil(4);
         self.bytes.clear();
-        let read = self.input.by_ref().take(size as u64).read_to_end(&mut self.bytes);
+        let read = self
+            .input
+            .by_ref()
+            .take(size as u64)
+            .read_to_end(&mut self.bytes);
         if read.map_err(|error| self.failed(error))? < size {
             return Err(self.failed(io::ErrorKind::UnexpectedEof.into()));
         }
         let padding = 4 * size - letters;
-        let code = |at: usize| self.codes[usize::from(self.bytes[at / 4] >> (6 - 2 * (at % 4)) & 3)];
+        let code =
+            |at: usize| self.codes[usize::from(self.bytes[at / 4] >> (6 - 2 * (at % 4)) & 3)];
         codes.extend((padding..4 * size).map(code));
         Ok(())
     }
@@ -216,7 +227,9 @@ impl<R: Read> Reader<R> {
             b'm' => self.begin_section(true),
             b'K' => self.read_end(),
             _ => {
-                let what = format!("expected a section v, r, m, i or the closing KFF, found byte {kind:#04x}");
+                let what = format!(
+                    "expected a section v, r, m, i or the closing KFF, found byte {kind:#04x}"
+                );
                 Err(self.malformed(Place::Section(self.sections), what))
             }
         }
@@ -225,9 +238,16 @@ impl<R: Read> Reader<R> {
     fn read_end(&mut self) -> Result<()> {
         let rest = self.array::<2>()?;
         self.ended = true;
-        let more = self.input.read(&mut [0]).map_err(|error| self.failed(error))? > 0;
+        let more = self
+            .input
+            .read(&mut [0])
+            .map_err(|error| self.failed(error))?
+            > 0;
         if rest != MARKER[1..] || more {
-            return Err(self.malformed(Place::Section(self.sections), "the closing KFF is not the end of the file"));
+            return Err(self.malformed(
+                Place::Section(self.sections),
+                "the closing KFF is not the end of the file",
+            ));
         }
         Ok(())
     }
@@ -262,7 +282,10 @@ impl<R: Read> Reader<R> {
 
     fn variable(&self, name: &str, value: Option<u64>, least: u64, most: u64) -> Result<u64> {
         let value = value.ok_or_else(|| {
-            self.malformed(Place::Section(self.sections), format!("the variable {name} is not set before it"))
+            self.malformed(
+                Place::Section(self.sections),
+                format!("the variable {name} is not set before it"),
+            )
         })?;
         if (least..=most).contains(&value) {
             return Ok(value);
@@ -277,7 +300,9 @@ impl<R: Read> Reader<R> {
         let max = self.variable("max", variables.max, 1, u64::MAX)?;
         let data_size = self.variable("data_size", variables.data_size, 0, 8)?;
         if let Some(first) = self.k.filter(|&first| first as u64 != k) {
-            let what = format!("its k is {k}, and that of the sections before it is {first}: a table has one k");
+            let what = format!(
+                "its k is {k}, and that of the sections before it is {first}: a table has one k"
+            );
             return Err(self.malformed(Place::Section(self.sections), what));
         }
         self.k = Some(k as usize);
@@ -301,26 +326,48 @@ impl<R: Read> Reader<R> {
 
     fn read_block(&mut self) -> Result<()> {
         let section = std::mem::take(&mut self.section);
-        let kmers = if section.max == 1 { 1 } else { self.number(section.number_bytes)? };
+        let kmers = if section.max == 1 {
+            1
+        } else {
+            self.number(section.number_bytes)?
+        };
         if !(1..=section.max.min(MAX_BLOCK)).contains(&kmers) {
-            let what = format!("a block of {kmers} k-mers, expected 1 to {}", section.max.min(MAX_BLOCK));
+            let what = format!(
+                "a block of {kmers} k-mers, expected 1 to {}",
+                section.max.min(MAX_BLOCK)
+            );
             return Err(self.malformed(Place::Record(self.blocks), what));
         }
-        let place = if section.has_minimizer { self.number(section.place_bytes)? } else { 0 };
+        let place = if section.has_minimizer {
+            self.number(section.place_bytes)?
+        } else {
+            0
+        };
         let letters = kmers as usize + section.k - 1 - section.minimizer.len();
         let mut codes = std::mem::take(&mut self.block.codes);
         codes.clear();
         self.read_letters(letters, &mut codes)?;
         if section.has_minimizer {
-            let place = usize::try_from(place).ok().filter(|&place| place <= letters).ok_or_else(|| {
-                let what = format!("the minimizer is to stand at {place} in a sequence of {letters} letters");
-                self.malformed(Place::Record(self.blocks), what)
-            })?;
+            let place = usize::try_from(place)
+                .ok()
+                .filter(|&place| place <= letters)
+                .ok_or_else(|| {
+                    let what = format!(
+                        "the minimizer is to stand at {place} in a sequence of {letters} letters"
+                    );
+                    self.malformed(Place::Record(self.blocks), what)
+                })?;
             codes.splice(place..place, section.minimizer.iter().copied());
         }
         let mut data = std::mem::take(&mut self.block.data);
         self.read_data(kmers as usize * section.data_bytes, &mut data)?;
-        self.block = Block { codes, data, taken: 0, kmers: kmers as usize, kmer: None };
+        self.block = Block {
+            codes,
+            data,
+            taken: 0,
+            kmers: kmers as usize,
+            kmer: None,
+        };
         self.section = section;
         Ok(())
     }
@@ -340,11 +387,17 @@ impl Block {
         let k = section.k;
         let kmer = match self.kmer {
             Some(kmer) => kmer.push(self.codes[self.taken + k - 1]).masked(k),
-            None => self.codes[..k].iter().fold(WideKmer::ZERO, |kmer, &code| kmer.push(code)),
+            None => self.codes[..k]
+                .iter()
+                .fold(WideKmer::ZERO, |kmer, &code| kmer.push(code)),
         };
         self.kmer = Some(kmer);
         let datum = &self.data[self.taken * section.data_bytes..][..section.data_bytes];
-        let count = if datum.is_empty() { 1 } else { datum.iter().fold(0, |count, &b| count << 8 | u64::from(b)) };
+        let count = if datum.is_empty() {
+            1
+        } else {
+            datum.iter().fold(0, |count, &b| count << 8 | u64::from(b))
+        };
         self.taken += 1;
         (kmer, count)
     }
@@ -358,7 +411,8 @@ fn bytes_below(limit: u64) -> usize {
 
 impl<R: Read> Source for Reader<R> {
     fn k(&self) -> Option<usize> {
-        self.k.or(self.variables.k.and_then(|k| usize::try_from(k).ok()))
+        self.k
+            .or(self.variables.k.and_then(|k| usize::try_from(k).ok()))
     }
 
     fn stranded(&self) -> bool {
@@ -382,7 +436,8 @@ mod tests {
     /// The example of the specification, once raw (`r`) and once by its minimizer (`m`).
     fn example(minimizer: bool) -> Vec<u8> {
         let mut bytes = b"KFF\x01\x00\x2d\x01\x00\x00\x00\x00\x02hi".to_vec();
-        let mut variables: Vec<(&[u8], u64)> = vec![(b"k", 10), (b"max", 255), (b"data_size", 1), (b"other", 7)];
+        let mut variables: Vec<(&[u8], u64)> =
+            vec![(b"k", 10), (b"max", 255), (b"data_size", 1), (b"other", 7)];
         if minimizer {
             variables.push((b"m", 8));
         }
@@ -395,11 +450,23 @@ mod tests {
         }
         // A sequence fills its bytes from the right; what is left of it means nothing.
         let blocks: [&[u8]; 3] = match minimizer {
-            false => [b"\x03\x24\x09\xc5\x20\x2f\x01", b"\x01\xf0\x27\x1b\x0c", b"\x02\xe4\x09\xc5\x01\x2f"],
+            false => [
+                b"\x03\x24\x09\xc5\x20\x2f\x01",
+                b"\x01\xf0\x27\x1b\x0c",
+                b"\x02\xe4\x09\xc5\x01\x2f",
+            ],
             // ACTT, CG and CTT, each after two bytes for the place of the minimizer (264 places).
-            true => [b"\x03\x00\x03\x25\x20\x2f\x01", b"\x01\x00\x00\x0b\x0c", b"\x02\x00\x02\xe5\x01\x2f"],
+            true => [
+                b"\x03\x00\x03\x25\x20\x2f\x01",
+                b"\x01\x00\x00\x0b\x0c",
+                b"\x02\x00\x02\xe5\x01\x2f",
+            ],
         };
-        bytes.extend(if minimizer { b"m\x02\x71".as_slice() } else { b"r" });
+        bytes.extend(if minimizer {
+            b"m\x02\x71".as_slice()
+        } else {
+            b"r"
+        });
         bytes.extend(3u64.to_be_bytes());
         blocks.iter().for_each(|block| bytes.extend(*block));
         bytes.push(b'i');
@@ -430,7 +497,10 @@ mod tests {
         ];
         for minimizer in [false, true] {
             let found = read(&example(minimizer)).unwrap();
-            let found: Vec<_> = found.iter().map(|(letters, count)| (letters.as_str(), *count)).collect();
+            let found: Vec<_> = found
+                .iter()
+                .map(|(letters, count)| (letters.as_str(), *count))
+                .collect();
             assert_eq!(found, expected);
         }
     }
@@ -440,7 +510,10 @@ mod tests {
         for bytes in [example(false), example(true)] {
             for length in 0..bytes.len() {
                 let error = read(&bytes[..length]).unwrap_err();
-                assert!(matches!(error, ExchangeError::Truncated { .. }), "{length}: {error}");
+                assert!(
+                    matches!(error, ExchangeError::Truncated { .. }),
+                    "{length}: {error}"
+                );
             }
         }
     }
@@ -449,17 +522,28 @@ mod tests {
     fn other_versions_and_second_ks_are_named() {
         let mut bytes = example(false);
         bytes[3] = 2;
-        assert!(read(&bytes).unwrap_err().to_string().contains("version 2.0"));
+        assert!(
+            read(&bytes)
+                .unwrap_err()
+                .to_string()
+                .contains("version 2.0")
+        );
         let mut bytes = example(false);
         bytes.truncate(bytes.len() - 3);
         bytes.extend(b"v\0\0\0\0\0\0\0\x01k\0\0\0\0\0\0\0\0\x0br\0\0\0\0\0\0\0\0KFF");
         let error = read(&bytes).unwrap_err().to_string();
-        assert!(error.contains("k is 11") && error.contains("before it is 10"), "{error}");
+        assert!(
+            error.contains("k is 11") && error.contains("before it is 10"),
+            "{error}"
+        );
     }
 
     #[test]
     fn numbers_take_the_bytes_of_the_specification() {
-        assert_eq!([1, 2, 255, 256, 257, 65_536, 65_537, u64::MAX].map(bytes_below), [0, 1, 1, 1, 2, 2, 3, 8]);
+        assert_eq!(
+            [1, 2, 255, 256, 257, 65_536, 65_537, u64::MAX].map(bytes_below),
+            [0, 1, 1, 1, 2, 2, 3, 8]
+        );
     }
 
     proptest! {

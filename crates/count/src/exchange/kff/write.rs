@@ -1,4 +1,5 @@
-//! Writes KFF as KMC does: one raw section with a k-mer a block, in the order of the letters, then an index and a footer.
+//! Writes KFF as KMC does: one raw section with a k-mer a block, in the order of the letters, then
+//! an index and a footer.
 
 use std::io::{BufWriter, Write};
 use std::os::unix::fs::FileExt;
@@ -29,7 +30,13 @@ impl Writer {
     /// When it cannot be made.
     pub fn create(path: &Path, plan: Plan) -> Result<Writer> {
         let output = BufWriter::with_capacity(1 << 20, OutputFile::create(path)?);
-        let mut writer = Writer { output, plan, blocks_at: 0, written: 0, kmers: 0 };
+        let mut writer = Writer {
+            output,
+            plan,
+            blocks_at: 0,
+            written: 0,
+            kmers: 0,
+        };
         let mut header = header(plan);
         writer.blocks_at = header.len() as u64 + 1;
         header.push(b'r');
@@ -65,7 +72,9 @@ impl Writer {
             let (source, writer) = error.into_parts();
             writer.get_ref().error(source)
         })?;
-        let patched = output.file().write_all_at(&self.kmers.to_be_bytes(), self.blocks_at);
+        let patched = output
+            .file()
+            .write_all_at(&self.kmers.to_be_bytes(), self.blocks_at);
         patched.map_err(|source| output.error(source))?;
         output.commit()?;
         Ok(self.kmers)
@@ -78,8 +87,12 @@ fn header(plan: Plan) -> Vec<u8> {
     let unique = 1;
     bytes.extend([major, minor, encoding, unique, u8::from(!plan.stranded)]);
     bytes.extend(0u32.to_be_bytes());
-    let mut variables: Vec<(&[u8], u64)> =
-        vec![(b"k", plan.k as u64), (b"max", 1), (b"data_size", plan.counter_bytes() as u64), (b"ordered", 1)];
+    let mut variables: Vec<(&[u8], u64)> = vec![
+        (b"k", plan.k as u64),
+        (b"max", 1),
+        (b"data_size", plan.counter_bytes() as u64),
+        (b"ordered", 1),
+    ];
     if plan.stranded {
         variables.push((STRANDED, 1));
     }
@@ -98,8 +111,8 @@ fn section(variables: &[(&[u8], u64)]) -> Vec<u8> {
     bytes
 }
 
-/// Index, footer and closing marker of a file of which `written` bytes are there. Offsets in the index are relative to
-/// its end.
+/// Index, footer and closing marker of a file of which `written` bytes are there. Offsets in the
+/// index are relative to its end.
 fn tail(plan: Plan, written: u64, blocks_at: u64) -> Vec<u8> {
     const HEADER: u64 = 12;
     let index = [(b'v', HEADER), (b'r', blocks_at - 1)];

@@ -78,7 +78,12 @@ impl<P: Read + Seek, S: Read + Seek> Reader<P, S> {
     ///
     /// # Errors
     /// As [`Reader::open`].
-    pub fn new(mut prefixes: P, mut suffixes: S, prefixes_path: &Path, suffixes_path: &Path) -> Result<Self> {
+    pub fn new(
+        mut prefixes: P,
+        mut suffixes: S,
+        prefixes_path: &Path,
+        suffixes_path: &Path,
+    ) -> Result<Self> {
         let fields = read_fields(&mut prefixes, prefixes_path)?;
         check_suffixes(&mut suffixes, suffixes_path, &fields)?;
         let seek = |error| ExchangeError::read(prefixes_path, error);
@@ -103,7 +108,8 @@ impl<P: Read + Seek, S: Read + Seek> Reader<P, S> {
     }
 
     fn read_start(&mut self) -> Result<u64> {
-        read_u64(&mut self.prefixes).map_err(|error| ExchangeError::read(&self.prefixes_path, error))
+        read_u64(&mut self.prefixes)
+            .map_err(|error| ExchangeError::read(&self.prefixes_path, error))
     }
 
     /// Goes on to the next table entry.
@@ -119,7 +125,11 @@ impl<P: Read + Seek, S: Read + Seek> Reader<P, S> {
                 "entry {} of the table of prefixes is {}, expected {before} to {}",
                 self.entry, self.next_start, self.fields.kmers
             );
-            return Err(ExchangeError::malformed(&self.prefixes_path, Place::Header, what));
+            return Err(ExchangeError::malformed(
+                &self.prefixes_path,
+                Place::Header,
+                what,
+            ));
         }
         Ok(())
     }
@@ -155,7 +165,10 @@ fn read_counter(bytes: &[u8]) -> u64 {
     if bytes.is_empty() {
         return 1;
     }
-    bytes.iter().rev().fold(0, |count, &byte| count << 8 | u64::from(byte))
+    bytes
+        .iter()
+        .rev()
+        .fold(0, |count, &byte| count << 8 | u64::from(byte))
 }
 
 impl<P: Read + Seek, S: Read + Seek> Source for Reader<P, S> {
@@ -169,7 +182,10 @@ impl<P: Read + Seek, S: Read + Seek> Source for Reader<P, S> {
 
     fn limits(&self) -> Cutoffs {
         let limit = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
-        Cutoffs { min: limit(self.fields.min_count.max(1)), max: limit(self.fields.max_count) }
+        Cutoffs {
+            min: limit(self.fields.min_count.max(1)),
+            max: limit(self.fields.max_count),
+        }
     }
 
     fn kmers(&self) -> u64 {
@@ -201,7 +217,12 @@ fn read_u64(reader: &mut impl Read) -> std::io::Result<u64> {
 }
 
 /// Looks for the marker at both ends; returns the length of the file.
-fn check_markers<R: Read + Seek>(reader: &mut R, path: &Path, marker: &[u8; 4], least: u64) -> Result<u64> {
+fn check_markers<R: Read + Seek>(
+    reader: &mut R,
+    path: &Path,
+    marker: &[u8; 4],
+    least: u64,
+) -> Result<u64> {
     let error = |source| ExchangeError::read(path, source);
     let name = String::from_utf8_lossy(marker);
     let length = reader.seek(SeekFrom::End(0)).map_err(error)?;
@@ -210,14 +231,25 @@ fn check_markers<R: Read + Seek>(reader: &mut R, path: &Path, marker: &[u8; 4], 
         return Err(ExchangeError::truncated(path, what));
     }
     let mut found = [0; 4];
-    reader.rewind().and_then(|()| reader.read_exact(&mut found)).map_err(error)?;
+    reader
+        .rewind()
+        .and_then(|()| reader.read_exact(&mut found))
+        .map_err(error)?;
     if found != *marker {
-        let what = format!("expected the marker {name} at the start, found bytes {found:02x?}: is this a file of KMC?");
+        let what = format!(
+            "expected the marker {name} at the start, found bytes {found:02x?}: is this a file of KMC?"
+        );
         return Err(ExchangeError::malformed(path, Place::Header, what));
     }
-    reader.seek(SeekFrom::End(-4)).and_then(|_| reader.read_exact(&mut found)).map_err(error)?;
+    reader
+        .seek(SeekFrom::End(-4))
+        .and_then(|_| reader.read_exact(&mut found))
+        .map_err(error)?;
     if found != *marker {
-        return Err(ExchangeError::truncated(path, format!("the marker {name} is missing at its end")));
+        return Err(ExchangeError::truncated(
+            path,
+            format!("the marker {name} is missing at its end"),
+        ));
     }
     Ok(length)
 }
@@ -225,25 +257,35 @@ fn check_markers<R: Read + Seek>(reader: &mut R, path: &Path, marker: &[u8; 4], 
 fn read_fields<P: Read + Seek>(prefixes: &mut P, path: &Path) -> Result<Fields> {
     let length = check_markers(prefixes, path, PREFIX_MARKER, 4 + TAIL)?;
     let error = |source| ExchangeError::read(path, source);
-    prefixes.seek(SeekFrom::Start(length - TAIL)).map_err(error)?;
+    prefixes
+        .seek(SeekFrom::Start(length - TAIL))
+        .map_err(error)?;
     let version = read_u32(prefixes).map_err(error)?;
     let size = u64::from(read_u32(prefixes).map_err(error)?);
     let signatures = match version {
         0 => false,
         0x200 => true,
         _ => {
-            let what = format!("it is of version {version:#x} of KMC's format; versions 0 and 0x200 are known");
+            let what = format!(
+                "it is of version {version:#x} of KMC's format; versions 0 and 0x200 are known"
+            );
             return Err(ExchangeError::unsupported(path, what));
         }
     };
     let least = if signatures { 41 } else { 33 };
-    let start = (length - 8).checked_sub(size).filter(|&start| size >= least && start >= 4).ok_or_else(|| {
-        let what = format!("the fields take {size} bytes in a file of {length}; expected at least {least}");
-        ExchangeError::malformed(path, Place::Header, what)
-    })?;
+    let start = (length - 8)
+        .checked_sub(size)
+        .filter(|&start| size >= least && start >= 4)
+        .ok_or_else(|| {
+            let what = format!(
+                "the fields take {size} bytes in a file of {length}; expected at least {least}"
+            );
+            ExchangeError::malformed(path, Place::Header, what)
+        })?;
     prefixes.seek(SeekFrom::Start(start)).map_err(error)?;
     let raw = RawFields::read(prefixes, signatures, size >= least + 7).map_err(error)?;
-    raw.check(start - 4).map_err(|what| ExchangeError::malformed(path, Place::Header, what))
+    raw.check(start - 4)
+        .map_err(|what| ExchangeError::malformed(path, Place::Header, what))
 }
 
 /// The fixed fields as they are written.
@@ -264,31 +306,63 @@ impl RawFields {
     fn read(reader: &mut impl Read, signatures: bool, high: bool) -> std::io::Result<RawFields> {
         let (k, mode, counter_bytes) = (read_u32(reader)?, read_u32(reader)?, read_u32(reader)?);
         let prefix = read_u32(reader)?;
-        let signature = if signatures { Some(read_u32(reader)?) } else { None };
+        let signature = if signatures {
+            Some(read_u32(reader)?)
+        } else {
+            None
+        };
         let (min_count, low, kmers) = (read_u32(reader)?, read_u32(reader)?, read_u64(reader)?);
         let mut strand = [0; 4];
         let strand_bytes = if high { 4 } else { 1 };
         reader.read_exact(&mut strand[..strand_bytes])?;
-        let upper = if high { u64::from(read_u32(reader)?) } else { 0 };
+        let upper = if high {
+            u64::from(read_u32(reader)?)
+        } else {
+            0
+        };
         let max_count = upper << 32 | u64::from(low);
         let one_strand = strand[0] & 0xf == 1;
-        Ok(RawFields { k, mode, counter_bytes, prefix, signature, min_count, max_count, kmers, one_strand })
+        Ok(RawFields {
+            k,
+            mode,
+            counter_bytes,
+            prefix,
+            signature,
+            min_count,
+            max_count,
+            kmers,
+            one_strand,
+        })
     }
 
-    /// Holds the fields against each other and against the `room` bytes that lie between the marker and them.
+    /// Holds the fields against each other and against the `room` bytes that lie between the marker
+    /// and them.
     fn check(&self, room: u64) -> std::result::Result<Fields, String> {
-        let RawFields { k, prefix, counter_bytes, .. } = *self;
+        let RawFields {
+            k,
+            prefix,
+            counter_bytes,
+            ..
+        } = *self;
         if !(1..=MAX_K as u32).contains(&k) {
-            return Err(format!("k is {k}; tables of Gyrase have a k from 1 to {MAX_K}"));
+            return Err(format!(
+                "k is {k}; tables of Gyrase have a k from 1 to {MAX_K}"
+            ));
         }
         if self.mode != 0 {
-            return Err("the counts are weighted by quality (kmc -q); Gyrase reads whole counts".into());
+            return Err(
+                "the counts are weighted by quality (kmc -q); Gyrase reads whole counts".into(),
+            );
         }
         if counter_bytes > 8 {
-            return Err(format!("a count takes {counter_bytes} bytes, expected at most 8"));
+            return Err(format!(
+                "a count takes {counter_bytes} bytes, expected at most 8"
+            ));
         }
         if prefix > k.min(MAX_PREFIX) || !(k - prefix).is_multiple_of(4) {
-            return Err(format!("prefixes of {prefix} bases cannot be cut from k-mers of {k}"));
+            return Err(format!(
+                "prefixes of {prefix} bases cannot be cut from k-mers of {k}"
+            ));
         }
         Ok(Fields {
             k: k as usize,
@@ -307,21 +381,35 @@ impl RawFields {
         let Some(signature) = self.signature else {
             // Some writers close the only table with the number of k-mers.
             let fits = room == 8 * table || room == 8 * (table + 1);
-            return fits.then_some(table).ok_or(format!("the table of prefixes takes {room} bytes, not {}", 8 * table));
+            return fits.then_some(table).ok_or(format!(
+                "the table of prefixes takes {room} bytes, not {}",
+                8 * table
+            ));
         };
         if signature > MAX_SIGNATURE {
-            return Err(format!("signatures have {signature} bases, expected at most {MAX_SIGNATURE}"));
+            return Err(format!(
+                "signatures have {signature} bases, expected at most {MAX_SIGNATURE}"
+            ));
         }
         let map = 4 * ((1u64 << (2 * signature)) + 1);
-        let tables = room.checked_sub(map + 8).filter(|tables| tables.is_multiple_of(8 * table) && *tables > 0);
-        let what = || format!("the tables of prefixes and the map of signatures cannot take {room} bytes together");
+        let tables = room
+            .checked_sub(map + 8)
+            .filter(|tables| tables.is_multiple_of(8 * table) && *tables > 0);
+        let what = || {
+            format!(
+                "the tables of prefixes and the map of signatures cannot take {room} bytes together"
+            )
+        };
         tables.map(|tables| tables / 8).ok_or_else(what)
     }
 }
 
 fn check_suffixes<S: Read + Seek>(suffixes: &mut S, path: &Path, fields: &Fields) -> Result<()> {
     let length = check_markers(suffixes, path, SUFFIX_MARKER, 8)?;
-    let expected = fields.kmers.checked_mul(fields.record_bytes() as u64).and_then(|bytes| bytes.checked_add(8));
+    let expected = fields
+        .kmers
+        .checked_mul(fields.record_bytes() as u64)
+        .and_then(|bytes| bytes.checked_add(8));
     if expected != Some(length) {
         let what = format!(
             "{} k-mers of {} bytes and two markers are announced, the file has {length} bytes: is it of another pair?",
@@ -332,10 +420,16 @@ fn check_suffixes<S: Read + Seek>(suffixes: &mut S, path: &Path, fields: &Fields
     }
     // Without this, no bytes at all could announce any number of k-mers.
     if fields.suffix_bytes() == 0 && fields.kmers > fields.entries {
-        let what = format!("{} k-mers cannot be told apart by {} prefixes", fields.kmers, fields.entries);
+        let what = format!(
+            "{} k-mers cannot be told apart by {} prefixes",
+            fields.kmers, fields.entries
+        );
         return Err(ExchangeError::malformed(path, Place::Header, what));
     }
-    suffixes.seek(SeekFrom::Start(4)).map(drop).map_err(|source| ExchangeError::read(path, source))
+    suffixes
+        .seek(SeekFrom::Start(4))
+        .map(drop)
+        .map_err(|source| ExchangeError::read(path, source))
 }
 
 #[cfg(test)]
@@ -350,8 +444,12 @@ mod tests {
     const SUFFIXES: &[u8] = include_bytes!("../../../tests/data/kmc1.kmc_suf");
 
     fn read(prefixes: &[u8], suffixes: &[u8]) -> Result<usize> {
-        let mut reader =
-            Reader::new(Cursor::new(prefixes), Cursor::new(suffixes), Path::new("x.kmc_pre"), Path::new("x.kmc_suf"))?;
+        let mut reader = Reader::new(
+            Cursor::new(prefixes),
+            Cursor::new(suffixes),
+            Path::new("x.kmc_pre"),
+            Path::new("x.kmc_suf"),
+        )?;
         let mut kmers = 0;
         while reader.next()?.is_some() {
             kmers += 1;
@@ -376,7 +474,10 @@ mod tests {
         let at = bytes.len() - 12;
         bytes[at] = 7;
         let error = read(&bytes, SUFFIXES).unwrap_err().to_string();
-        assert!(error.contains("version 0x7") && error.contains("x.kmc_pre"), "{error}");
+        assert!(
+            error.contains("version 0x7") && error.contains("x.kmc_pre"),
+            "{error}"
+        );
     }
 
     proptest! {

@@ -1,4 +1,5 @@
-//! Writes a KMC pair of version 0, which every program of KMC reads: one table of prefixes, k-mers in the order of the letters.
+//! Writes a KMC pair of version 0, which every program of KMC reads: one table of prefixes, k-mers
+//! in the order of the letters.
 
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -16,16 +17,26 @@ const FIELDS: u32 = 64;
 /// The longest prefix that is written: its table takes 128 MiB.
 const MAX_PREFIX: usize = 12;
 
-/// Bases of the prefix that makes the pair smallest among those whose table takes at most `memory` bytes (a prefix of
-/// at most four bases is always allowed).
+/// Bases of the prefix that makes the pair smallest among those whose table takes at most `memory`
+/// bytes (a prefix of at most four bases is always allowed).
 fn best_prefix(plan: Plan, memory: u64) -> usize {
-    let smallest = if plan.k.is_multiple_of(4) { 4 } else { plan.k % 4 };
+    let smallest = if plan.k.is_multiple_of(4) {
+        4
+    } else {
+        plan.k % 4
+    };
     let bytes = |&prefix: &usize| {
-        let suffixes = plan.most_kmers.saturating_mul(((plan.k - prefix) / 4) as u64);
+        let suffixes = plan
+            .most_kmers
+            .saturating_mul(((plan.k - prefix) / 4) as u64);
         suffixes.saturating_add(8 << (2 * prefix))
     };
     let fits = |&prefix: &usize| prefix <= 4 || 8 << (2 * prefix) <= memory;
-    (smallest..=plan.k.min(MAX_PREFIX)).step_by(4).filter(fits).min_by_key(bytes).unwrap_or(smallest)
+    (smallest..=plan.k.min(MAX_PREFIX))
+        .step_by(4)
+        .filter(fits)
+        .min_by_key(bytes)
+        .unwrap_or(smallest)
 }
 
 /// A pair under construction.
@@ -40,7 +51,8 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Starts the pair that `path` names (see [`pair`]); the table of prefixes takes at most `memory` bytes.
+    /// Starts the pair that `path` names (see [`pair`]); the table of prefixes takes at most
+    /// `memory` bytes.
     ///
     /// # Errors
     /// When a file cannot be made.
@@ -72,8 +84,9 @@ impl Writer {
         let suffix_bytes = (self.plan.k - self.prefix) / 4;
         let bytes = to_big_endian(kmer);
         let (front, suffix) = bytes.split_at(32 - suffix_bytes);
-        let before =
-            front[front.len().saturating_sub(8)..].iter().fold(0, |value, &byte| value << 8 | usize::from(byte));
+        let before = front[front.len().saturating_sub(8)..]
+            .iter()
+            .fold(0, |value, &byte| value << 8 | usize::from(byte));
         self.table[before] += 1;
         self.kmers += 1;
         self.append(suffix)?;
@@ -116,7 +129,14 @@ fn write_prefixes(
     let mut fields = Vec::with_capacity(FIELDS as usize);
     let mode = 0;
     let (min_count, max_count) = plan.limits;
-    for field in [plan.k as u32, mode, plan.counter_bytes() as u32, prefix as u32, min_count, max_count] {
+    for field in [
+        plan.k as u32,
+        mode,
+        plan.counter_bytes() as u32,
+        prefix as u32,
+        min_count,
+        max_count,
+    ] {
         fields.extend(field.to_le_bytes());
     }
     fields.extend(kmers.to_le_bytes());
@@ -136,12 +156,24 @@ mod tests {
     #[test]
     fn prefixes_leave_whole_bytes_and_fit_the_memory() {
         let best = |k, most_kmers, memory| {
-            best_prefix(Plan { k, stranded: false, most_kmers, largest_count: 1, limits: (1, 1) }, memory)
+            best_prefix(
+                Plan {
+                    k,
+                    stranded: false,
+                    most_kmers,
+                    largest_count: 1,
+                    limits: (1, 1),
+                },
+                memory,
+            )
         };
         for k in 1..=127 {
             for kmers in [0, 1000, 1 << 40] {
                 let prefix = best(k, kmers, 1 << 30);
-                assert!((1..=MAX_PREFIX).contains(&prefix) && (k - prefix).is_multiple_of(4), "k={k}");
+                assert!(
+                    (1..=MAX_PREFIX).contains(&prefix) && (k - prefix).is_multiple_of(4),
+                    "k={k}"
+                );
                 assert!(best(k, kmers, 0) <= 4);
             }
         }
