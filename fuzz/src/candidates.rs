@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use gyrase_classify::{Candidates, Config, Dropped, Outlets, Rule, Wanted, classify_candidates};
-use gyrase_fabric::Progress;
+use gyrase_work::Progress;
 
 use crate::databases::edit;
 

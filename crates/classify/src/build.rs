@@ -9,11 +9,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use gyrase_fabric::{
-    Drain, Fabric, FabricError, LocalFabric, LocalPartitions, Progress, Sender, SpillFolder,
+    Drain, Fabric, FabricError, LocalFabric, LocalPartitions, Sender, SpillFolder,
 };
 use gyrase_kmer::{SketchShape, Sketcher};
 use gyrase_table::gydb::{self, Database, GydbError, PARTITIONS, Writer};
-use gyrase_tabulate::{TabulateError, in_parallel, spill_path};
+use gyrase_tabulate::{TabulateError, spill_path};
+use gyrase_work::Progress;
+use gyrase_work::in_parallel;
 
 use crate::build::budget::{Budget, Room};
 use crate::build::lists::MadeOf;

@@ -12,8 +12,9 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::slice;
 
-use gyrase_fabric::{Drain, Each, FabricError, Progress};
+use gyrase_fabric::{Drain, Each, FabricError};
 use gyrase_table::gydb::{PARTITIONS, Writer};
+use gyrase_work::Progress;
 
 pub use self::error::EditError;
 use crate::build::{self, Config, Outline, Summary};

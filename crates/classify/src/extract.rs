@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use gyrase_fabric::OutputError;
 use gyrase_fastx::PairWriter;
+use gyrase_files::OutputError;
 use gyrase_seq::Batch;
 
 use crate::taxonomy::{Taxon, Taxonomy};

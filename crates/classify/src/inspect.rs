@@ -2,9 +2,10 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use gyrase_fabric::Progress;
 use gyrase_table::gydb::{GydbError, PARTITIONS};
-use gyrase_tabulate::{TabulateError, in_parallel};
+use gyrase_tabulate::TabulateError;
+use gyrase_work::Progress;
+use gyrase_work::in_parallel;
 
 use crate::edit::EditError;
 use crate::index::Index;

@@ -8,10 +8,11 @@ mod stored;
 
 use std::io::Write;
 
-use gyrase_fabric::{OutputError, Progress};
+use gyrase_files::OutputError;
 use gyrase_seq::Batch;
 use gyrase_table::gydb::GydbError;
 use gyrase_tabulate::{Source, TabulateError};
+use gyrase_work::Progress;
 
 pub(crate) use self::answer::Read;
 use self::answer::{Answerer, Answers};

@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use gyrase_fabric::Progress;
 use gyrase_kmer::SketchShape;
 use gyrase_seq::Batch;
+use gyrase_work::Progress;
 
 use crate::BuildError;
 use crate::references::file::{File, Read};

@@ -12,10 +12,10 @@ use gyrase_classify::{
     BuildConfig, Catalogue, Collection, Config, Dropped, Extract, Genomes, Hits, Index, Lines,
     Outlets, Parameters, Rule, Summary, Wanted, Which, build, classify, covered,
 };
-use gyrase_fabric::Progress;
 use gyrase_fastx::{Format, PairWriter, Reader, Writer};
 use gyrase_kmer::Sketcher;
 use gyrase_tabulate::Source;
+use gyrase_work::Progress;
 
 /// File, taxid, name, letters of every target: 11 and 12 are species of genus 10, and 11 has two
 /// targets.

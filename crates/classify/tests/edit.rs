@@ -11,9 +11,9 @@ use gyrase_classify::taxonomy::{Node, ROOT, Taxonomy};
 use gyrase_classify::{
     BuildConfig, Contents, Index, Mismatch, Parameters, Target, Targets, build, inspect,
 };
-use gyrase_fabric::Progress;
 use gyrase_kmer::{SketchShape, mix};
 use gyrase_table::gydb::{PARTITIONS, Writer};
+use gyrase_work::Progress;
 
 /// Files of references.
 const FILES: usize = 8;

@@ -11,10 +11,10 @@ use gyrase_classify::{
     Mismatch, Outlets, Parameters, QueryError, Rule, Scratch, StoredError, Summary, Wanted, build,
     classify, classify_candidates, covered, covered_candidates,
 };
-use gyrase_fabric::Progress;
 use gyrase_fastx::{PairedReader, Reader};
 use gyrase_kmer::SketchShape;
 use gyrase_tabulate::Source;
+use gyrase_work::Progress;
 
 /// The most locations of a feature: few, so that the cap decides.
 const CAP: u8 = 5;

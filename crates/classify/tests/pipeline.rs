@@ -10,10 +10,10 @@ use gyrase_classify::{
     BuildConfig, BuildSummary, Collection, Config, Dropped, Hits, Index, Outlets, Parameters, Rule,
     Wanted, build, classify,
 };
-use gyrase_fabric::Progress;
 use gyrase_fastx::{Options, PairedReader, Reader};
 use gyrase_kmer::SketchShape;
 use gyrase_tabulate::Source;
+use gyrase_work::Progress;
 
 fn letters(n: usize, seed: u64) -> Vec<u8> {
     let word = |i: u64| gyrase_kmer::mix(gyrase_kmer::mix(i ^ seed << 40)) >> 62;

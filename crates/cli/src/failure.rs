@@ -8,8 +8,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::error::ErrorKind as ErrorKindOfUsage;
-use gyrase_fabric::OutputError;
 use gyrase_fabric_mpi::Job;
+use gyrase_files::OutputError;
 
 use crate::ranks;
 

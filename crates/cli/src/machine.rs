@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-pub use gyrase_fabric::peak_memory;
+pub use gyrase_work::peak_memory;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Cores that this process may use: affinity and control group included.

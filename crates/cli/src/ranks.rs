@@ -6,8 +6,9 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use gyrase_fabric::{Progress, Steal};
+use gyrase_fabric::Steal;
 use gyrase_fabric_mpi::{Ended, Failed, Job, Launch};
+use gyrase_work::Progress;
 use signal_hook::low_level;
 use tracing::info_span;
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use gyrase_fabric::{Progress, Stage};
+use gyrase_work::{Progress, Stage};
 use serde_json::{Map, Value, json};
 
 use crate::failure::Result;

@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use gyrase_fabric::{Alone, OutputFile, Progress, World};
+use gyrase_fabric::{Alone, World};
 use gyrase_fabric_mpi::{Job, Neighbours};
+use gyrase_files::OutputFile;
+use gyrase_work::Progress;
 use serde_json::Value;
 
 use crate::args::Common;

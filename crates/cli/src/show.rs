@@ -6,7 +6,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use gyrase_fabric::Progress;
+use gyrase_work::Progress;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::words;

@@ -4,8 +4,8 @@ use std::fs::File as Device;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use gyrase_fabric::{OutputError, OutputFile};
 use gyrase_fastx::{Compression, Format, Writer};
+use gyrase_files::{OutputError, OutputFile};
 
 use gyrase_count::ops::OperationError;
 

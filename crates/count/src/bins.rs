@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
-use gyrase_fabric::Progress;
+use gyrase_work::Progress;
 
 use crate::ops::OperationError;
 

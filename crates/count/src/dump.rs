@@ -6,9 +6,9 @@ mod sorted;
 use std::io::Write;
 use std::path::PathBuf;
 
-use gyrase_fabric::Progress;
 use gyrase_kmer::{BINS, Key, Kmer, with_words};
 use gyrase_table::gyk::{Cutoffs, Database};
+use gyrase_work::Progress;
 
 use crate::ops::OperationError;
 use crate::ordered::{Out, write_ordered};

@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
-use gyrase_fabric::Progress;
 use gyrase_fastx::{PairWriter, PairedReader, Reader};
 use gyrase_kmer::with_words;
 use gyrase_seq::Batch;
 use gyrase_table::gyk::{Cutoffs, Database, GykError};
-use gyrase_tabulate::{Source, in_order};
+use gyrase_tabulate::Source;
+use gyrase_work::Progress;
+use gyrase_work::in_order;
 
 use crate::lookup::Lookup;
 use crate::ops::OperationError;

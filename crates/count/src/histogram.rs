@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 
-use gyrase_fabric::Progress;
 use gyrase_kmer::BINS;
 use gyrase_table::gyk::{Cutoffs, Database};
+use gyrase_work::Progress;
 
 use crate::bins::share_out;
 use crate::ops::OperationError;

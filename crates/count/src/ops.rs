@@ -8,9 +8,9 @@ mod merge;
 
 use std::path::PathBuf;
 
-use gyrase_fabric::Progress;
 use gyrase_kmer::{BINS, Shape, with_words};
 use gyrase_table::gyk::{self, Cutoffs, Database, Metadata, Writer};
+use gyrase_work::Progress;
 
 use crate::bins::share_out;
 use merge::{Rows, RowsRef};

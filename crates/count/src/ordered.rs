@@ -4,8 +4,8 @@ use std::io::Write;
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use gyrase_fabric::Progress;
-use gyrase_tabulate::Turn;
+use gyrase_work::Progress;
+use gyrase_work::Turn;
 
 use crate::bins::share_out;
 use crate::ops::OperationError;

@@ -353,9 +353,10 @@ fn weighted<const W: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gyrase_fabric::{Alone, Fabric, LocalFabric, Progress, SpillFolder};
+    use gyrase_fabric::{Alone, Fabric, LocalFabric, SpillFolder};
     use gyrase_table::gyk::Cutoffs;
     use gyrase_tabulate::reduce;
+    use gyrase_work::Progress;
 
     /// Surveys partitions and asserts what is held then.
     struct Surveyor<'w>(Counter<'w, 1>);

@@ -3,12 +3,13 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use gyrase_fabric::Progress;
 use gyrase_fastx::Reader;
 use gyrase_kmer::{Kmer, with_words};
 use gyrase_seq::Batch;
 use gyrase_table::gyk::{Database, GykError};
-use gyrase_tabulate::{Source, in_order};
+use gyrase_tabulate::Source;
+use gyrase_work::Progress;
+use gyrase_work::in_order;
 
 use crate::lookup::Lookup;
 use crate::ops::OperationError;

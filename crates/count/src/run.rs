@@ -4,13 +4,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use gyrase_fabric::{
-    Alone, Combining, Drain, LocalPartitions, OutputFile, Place, Progress, SpillFolder, World,
-};
+use gyrase_fabric::{Alone, Combining, Drain, LocalPartitions, Place, SpillFolder, World};
 use gyrase_fastx::{Inputs, Options};
+use gyrase_files::OutputFile;
 use gyrase_kmer::{BINS, with_words};
 use gyrase_table::gyk::{Cutoffs, GykError, Metadata, Share, Writer};
 use gyrase_tabulate::{Reading, Repeats, Scattered, TabulateError, reduce, scatter, spill_path};
+use gyrase_work::Progress;
 
 use crate::agree;
 use crate::partition::Counter;

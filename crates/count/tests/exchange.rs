@@ -13,10 +13,10 @@ use gyrase_count::dump::Style;
 use gyrase_count::exchange::{
     ExportConfig, Exported, Format, ImportConfig, Imported, export, import,
 };
-use gyrase_fabric::Progress;
 use gyrase_kmer::mix;
 use gyrase_seq::reverse_complement;
 use gyrase_table::gyk::{Cutoffs, Database};
+use gyrase_work::Progress;
 
 const KS: [usize; 12] = [1, 2, 5, 21, 31, 32, 33, 63, 64, 65, 96, 127];
 const FORMATS: [Format; 5] = [

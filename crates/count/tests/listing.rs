@@ -11,9 +11,9 @@ use databases::{Counts, EDGES, random, write};
 use gyrase_count::dump::{self, Config, Style};
 use gyrase_count::histogram::{self, Histogram};
 use gyrase_count::info;
-use gyrase_fabric::Progress;
 use gyrase_kmer::{Shape, with_words};
 use gyrase_table::gyk::Cutoffs;
+use gyrase_work::Progress;
 
 fn config(database: &Path) -> Config {
     Config {

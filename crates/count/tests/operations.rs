@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 
 use databases::{Counts, EDGES, random, read, write};
 use gyrase_count::ops::{Combine, Config, Operation, OperationError, run};
-use gyrase_fabric::Progress;
 use gyrase_kmer::{Shape, with_words};
 use gyrase_table::gyk::{Cutoffs, Database};
+use gyrase_work::Progress;
 
 fn config(operation: Operation, inputs: &[PathBuf], output: PathBuf) -> Config {
     Config {

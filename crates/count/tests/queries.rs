@@ -11,10 +11,10 @@ use databases::{Counts, EDGES, write};
 use gyrase_count::filter::{self, Mates, Need};
 use gyrase_count::ops::OperationError;
 use gyrase_count::query::{self, Profile};
-use gyrase_fabric::Progress;
 use gyrase_fastx::{Format, PairWriter, Writer};
 use gyrase_kmer::{Kmer, Shape, mix, with_words};
 use gyrase_table::gyk::{Cutoffs, Database};
+use gyrase_work::Progress;
 
 /// Random letters, a few of them no bases, upper and lower case.
 fn letters(n: usize, seed: u64) -> Vec<u8> {

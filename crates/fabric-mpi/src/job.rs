@@ -6,7 +6,8 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use gyrase_fabric::{FabricError, Progress, Steal};
+use gyrase_fabric::{FabricError, Steal};
+use gyrase_work::Progress;
 use rustix::thread::{Pid, gettid};
 use tracing::info_span;
 

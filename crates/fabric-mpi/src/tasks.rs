@@ -4,7 +4,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use gyrase_fabric::{Exchange, FabricError, Progress};
+use gyrase_fabric::{Exchange, FabricError};
+use gyrase_work::Progress;
 
 use crate::counters::Counting;
 use crate::letters::{Inbox, Letter};

@@ -1,4 +1,4 @@
-//! Byte batches to the owner of a partition; files that appear whole or not at all.
+//! Byte batches to the owner of a partition.
 //!
 //! Every program of Gyrase sends records to the owner of their key and then lets each owner work
 //! alone on its partition. This crate is the sending: it knows bytes and partitions and no DNA. Its
@@ -12,9 +12,6 @@
 //! files (time). [`ExchangeFabric`] does it between processes (space), over whatever implements
 //! [`Wire`]; the message library is another crate's. Whatever implements the contract passes
 //! [`conformance`].
-//!
-//! [`OutputFile`] and [`Progress`] are here because every stage of the road ends in a file and
-//! tells how far it is.
 
 mod arch;
 mod blocks;
@@ -27,9 +24,7 @@ mod inbox;
 mod local;
 mod memory;
 mod outbox;
-mod output;
 mod partitions;
-mod progress;
 mod schedule;
 mod spill;
 pub mod threads;
@@ -42,9 +37,7 @@ pub use error::FabricError;
 pub use exchange::{Exchange, ExchangeFabric, Traffic, exchange};
 pub use local::{LocalFabric, LocalSender};
 pub use memory::Pages;
-pub use output::{OutputError, OutputFile};
 pub use partitions::LocalPartitions;
-pub use progress::{Progress, Stage, peak_memory};
 pub use schedule::{LocalSchedule, Post, Schedule, Steal, Stealing, Window, window_numbers};
 pub use spill::SpillFolder;
 pub use wire::{Exchanged, Wire};

@@ -1,6 +1,6 @@
 //! Writing chosen reads, single ones or pairs, as they came.
 
-use gyrase_fabric::OutputError;
+use gyrase_files::OutputError;
 use gyrase_seq::Batch;
 
 use crate::options::Format;

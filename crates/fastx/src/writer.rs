@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use gyrase_fabric::{OutputError, OutputFile};
+use gyrase_files::{OutputError, OutputFile};
 use gyrase_seq::Batch;
 
 use crate::bgzf::Bgzf;

@@ -6,8 +6,8 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use gyrase_fabric::Progress;
 use gyrase_fastx::Writer;
+use gyrase_work::Progress;
 
 use crate::error::check;
 use crate::files::{Table, fasta};

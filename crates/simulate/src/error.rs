@@ -39,7 +39,7 @@ pub enum SimulateError {
     },
     /// An output could not be written.
     #[error(transparent)]
-    Output(#[from] gyrase_fabric::OutputError),
+    Output(#[from] gyrase_files::OutputError),
     /// The run was asked to stop; nothing was published.
     #[error("The simulation was stopped before its end; no output was written.")]
     Cancelled,

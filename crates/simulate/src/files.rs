@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use gyrase_fabric::{OutputError, OutputFile};
 use gyrase_fastx::{Compression, Format, Writer};
+use gyrase_files::{OutputError, OutputFile};
 
 use crate::SimulateError;
 use crate::error::check;

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::ops::Range;
 use std::path::PathBuf;
 
-use gyrase_fabric::Progress;
+use gyrase_work::Progress;
 
 use crate::error::check;
 use crate::files::{Table, fasta};

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use gyrase_fabric::Progress;
 use gyrase_fastx::{Format, Writer};
+use gyrase_work::Progress;
 
 use crate::SimulateError;
 use crate::error::check;

@@ -3,9 +3,9 @@
 
 use std::fs;
 
-use gyrase_fabric::Progress;
 use gyrase_simulate::SimulateError;
 use gyrase_simulate::genome::{Blueprint, Config, Gaps, Genome, Kind, Repeats, generate, run};
+use gyrase_work::Progress;
 
 fn rich() -> Blueprint {
     Blueprint {

@@ -5,11 +5,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use gyrase_fabric::Progress;
 use gyrase_simulate::community::{self, Family, Source};
 use gyrase_simulate::genome::{Blueprint, Gaps, generate};
 use gyrase_simulate::reads::{Amount, Config, Errors, Protocol, Shape, Summary, Target, run};
 use gyrase_simulate::{Sequence, SimulateError, read_sequences};
+use gyrase_work::Progress;
 
 const PAIRED: Shape = Shape::Paired {
     length: 100,

@@ -10,7 +10,8 @@ use std::path::Path;
 use std::sync::{Arc, Barrier, Mutex};
 
 use common::{EDGES, bins, kmers, metadata, write, write_bin};
-use gyrase_fabric::{FabricError, OutputFile, Place, SpillFolder};
+use gyrase_fabric::{FabricError, Place, SpillFolder};
+use gyrase_files::OutputFile;
 use gyrase_kmer::{BINS, Shape, with_words};
 use gyrase_table::gyk::{Cutoffs, Database, GykError, Share, Writer};
 

@@ -7,13 +7,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use gyrase_fabric::{
-    Alone, Combining, Drain, FabricError, Progress, SpillFolder, Steal, World, threads,
-};
+use gyrase_fabric::{Alone, Combining, Drain, FabricError, SpillFolder, Steal, World, threads};
 use gyrase_fastx::{Compression, Error, Format, Inputs, Options, Reader, Writer};
 use gyrase_kmer::{BINS, Shape};
 use gyrase_seq::Batch;
 use gyrase_tabulate::{Partition, Reading, Repeats, Scattered, TabulateError, scatter};
+use gyrase_work::Progress;
 
 const K: usize = 21;
 

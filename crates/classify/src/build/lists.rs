@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
-use gyrase_fabric::{Alone, Drain, FabricError, Progress};
+use gyrase_fabric::{Alone, Drain, FabricError};
 use gyrase_table::gydb::{MAX_COUNT, PARTITIONS, Writer};
 use gyrase_tabulate::{Worker, reduce};
+use gyrase_work::Progress;
 
 use super::budget::Room;
 use super::{BuildError, PLACES, RECORD, Records};

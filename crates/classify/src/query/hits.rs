@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use gyrase_fabric::Progress;
 use gyrase_tabulate::Source;
+use gyrase_work::Progress;
 
 use super::QueryError;
 use super::road::{Road, Task, Tasks, Walker};

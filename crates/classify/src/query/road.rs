@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
-use gyrase_fabric::Progress;
 use gyrase_seq::Batch;
-use gyrase_tabulate::{Feed, Source, TabulateError, in_order};
+use gyrase_tabulate::{Source, TabulateError};
+use gyrase_work::Progress;
+use gyrase_work::{Feed, in_order};
 
 use super::answer::Read;
 use super::hits::Hits;
@@ -93,6 +94,7 @@ pub(super) enum Tasks<'r> {
 
 impl Feed for Tasks<'_> {
     type Task = Task;
+    type Error = TabulateError;
 
     fn next(&mut self, task: &mut Task) -> Result<bool, TabulateError> {
         match self {

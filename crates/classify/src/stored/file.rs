@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use gyrase_fabric::{OutputError, OutputFile};
+use gyrase_files::{OutputError, OutputFile};
 
 use super::blocks::Block;
 use super::row::{Kind, Row, read_hits, read_read};

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use gyrase_count::histogram::{self, Style};
 use gyrase_count::{Config, Summary};
-use gyrase_fabric::{Progress, Steal, World};
+use gyrase_fabric::{Steal, World};
 use gyrase_fabric_mpi::Job;
 use gyrase_kmer::Shape;
+use gyrase_work::Progress;
 use serde_json::{Value, json};
 
 use crate::cmd::kmers::{Counts, warn_if_saturated};

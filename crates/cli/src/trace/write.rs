@@ -4,7 +4,8 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use gyrase_fabric::{OutputFile, World};
+use gyrase_fabric::World;
+use gyrase_files::OutputFile;
 
 use super::Tracer;
 use super::json::{self, Place, STAGES};

@@ -308,7 +308,7 @@ fn an_output_that_another_job_builds_is_refused_and_left_to_that() {
     let place = Place::new();
     place.simulate("30000", "20");
     // What the other job has there.
-    let output = gyrase_fabric::OutputFile::create(&place.path("o.gyk")).unwrap();
+    let output = gyrase_files::OutputFile::create(&place.path("o.gyk")).unwrap();
     fails(
         &place,
         |job| job,

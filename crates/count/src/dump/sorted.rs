@@ -7,9 +7,9 @@
 use std::io::Write;
 use std::mem::size_of;
 
-use gyrase_fabric::Progress;
 use gyrase_kmer::BINS;
 use gyrase_table::gyk::Database;
+use gyrase_work::Progress;
 
 use super::letters::{Line, left_aligned, right_aligned};
 use super::{Config, kmers};

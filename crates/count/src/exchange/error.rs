@@ -4,7 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use gyrase_fabric::{FabricError, OutputError};
+use gyrase_fabric::FabricError;
+use gyrase_files::OutputError;
 use gyrase_kmer::ShapeError;
 
 use crate::ops::OperationError;

@@ -8,9 +8,11 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use gyrase_fabric::{Drain, Fabric, LocalFabric, OutputFile, Progress, Sender};
+use gyrase_fabric::{Drain, Fabric, LocalFabric, Sender};
+use gyrase_files::OutputFile;
 use gyrase_kmer::{BINS, Key, Kmer, with_words};
 use gyrase_table::gyk::{Cutoffs, Database, Header};
+use gyrase_work::Progress;
 
 use super::error::{ExchangeError, Result};
 use super::scatter::{Counted, Shares, for_each, record_bytes, send, sort_and_sum, spill_folder};

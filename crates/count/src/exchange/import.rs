@@ -9,10 +9,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use gyrase_fabric::{Drain, Fabric, LocalFabric, Progress, Sender};
+use gyrase_fabric::{Drain, Fabric, LocalFabric, Sender};
 use gyrase_kmer::{BINS, Key, Shape, bin_of, with_words};
 use gyrase_table::gyk::{Cutoffs, Metadata, Pieces, Writer};
 use gyrase_table::{Cardinality, TableKey};
+use gyrase_work::Progress;
 
 use super::error::{ExchangeError, Place, Result};
 use super::open::open;

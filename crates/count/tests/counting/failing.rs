@@ -4,8 +4,8 @@ use std::io::Write;
 use std::path::Path;
 
 use gyrase_count::{Config, Error, run};
-use gyrase_fabric::Progress;
 use gyrase_tabulate::TabulateError;
+use gyrase_work::Progress;
 
 use crate::runs::{Place, done, least};
 use crate::spilling::genome;

@@ -8,8 +8,10 @@ use std::time::Duration;
 
 use gyrase_count::{Config, Error, Summary, run_in};
 use gyrase_fabric::threads::{Process, run, run_watched};
-use gyrase_fabric::{FabricError, OutputFile, Progress, Steal, World};
+use gyrase_fabric::{FabricError, Steal, World};
+use gyrase_files::OutputFile;
 use gyrase_tabulate::{Scattered, TabulateError, spill_path};
+use gyrase_work::Progress;
 
 use crate::naive::Random;
 use crate::runs::{Place, done, fasta, letters};

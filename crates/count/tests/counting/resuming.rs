@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use gyrase_count::{Config, Error, Summary, run};
-use gyrase_fabric::Progress;
+use gyrase_work::Progress;
 
 use crate::naive::Random;
 use crate::runs::{Place, done, least, run_until};

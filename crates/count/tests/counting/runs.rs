@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use gyrase_count::{Config, Error, Summary, plan, run};
-use gyrase_fabric::Progress;
 use gyrase_kmer::{BINS, Key, Kmer, Shape, with_words};
 use gyrase_table::gyk::Database;
+use gyrase_work::Progress;
 use tempfile::TempDir;
 
 use crate::naive::{self, Counts};

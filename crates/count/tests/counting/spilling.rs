@@ -149,7 +149,7 @@ fn the_bytes_on_disk_are_those_of_the_summary_and_no_more_than_planned() {
                 resume,
                 ..scarce.clone()
             },
-            &gyrase_fabric::Progress::default(),
+            &gyrase_work::Progress::default(),
         );
         let Err(Error::Tabulate(TabulateError::Fabric(FabricError::TooMuchSpill { limit: told }))) =
             error
@@ -177,7 +177,7 @@ fn a_limit_below_what_is_surely_needed_is_refused_before_the_first_byte() {
         let scarce = least(place.config(&[input], 31, false));
         let tmp = plan(&scarce).unwrap().tmp;
         assert!(tmp.least > 0, "{tmp:?}");
-        let progress = gyrase_fabric::Progress::default();
+        let progress = gyrase_work::Progress::default();
         let short = Config {
             max_tmp: Some(tmp.least - 1),
             ..scarce.clone()
@@ -218,7 +218,7 @@ fn a_run_without_enough_memory_is_refused_before_it_begins() {
             memory: config.memory - 1,
             ..config
         };
-        let error = gyrase_count::run(&short, &gyrase_fabric::Progress::default()).unwrap_err();
+        let error = gyrase_count::run(&short, &gyrase_work::Progress::default()).unwrap_err();
         assert!(matches!(error, Error::Memory { .. }), "{error}");
         assert!(
             error

@@ -5,10 +5,11 @@ use std::thread;
 use std::time::Duration;
 
 use gyrase_fabric::{
-    Combiner, Combining, ExchangeFabric, FabricError, Post, Progress, Schedule, SpillFolder,
-    Window, World, conformance,
+    Combiner, Combining, ExchangeFabric, FabricError, Post, Schedule, SpillFolder, Window, World,
+    conformance,
 };
 use gyrase_fabric_mpi::{Ended, Failed, Job, start};
+use gyrase_work::Progress;
 use tempfile::TempDir;
 
 /// Threads of a process that use one-sided numbers at the same time.

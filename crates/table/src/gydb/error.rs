@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use gyrase_fabric::OutputError;
+use gyrase_files::OutputError;
 
 use super::layout::{VERSION, u64_at};
 

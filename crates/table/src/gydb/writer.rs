@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard};
 
-use gyrase_fabric::OutputFile;
+use gyrase_files::OutputFile;
 use memmap2::Mmap;
 
 use super::database::{Database, in_memory_path};

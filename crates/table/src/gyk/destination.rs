@@ -9,7 +9,8 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
-use gyrase_fabric::{OutputError, OutputFile, SpillFolder};
+use gyrase_fabric::SpillFolder;
+use gyrase_files::{OutputError, OutputFile};
 use tracing::info_span;
 
 use super::error::GykError;

@@ -3,7 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
-use gyrase_fabric::{FabricError, OutputError};
+use gyrase_fabric::FabricError;
+use gyrase_files::OutputError;
 
 use super::layout::VERSION;
 

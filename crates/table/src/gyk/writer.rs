@@ -7,7 +7,8 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
-use gyrase_fabric::{OutputFile, Place, SpillFolder};
+use gyrase_fabric::{Place, SpillFolder};
+use gyrase_files::OutputFile;
 use gyrase_kmer::{BINS, Shape};
 use tracing::info_span;
 

@@ -5,8 +5,8 @@ use gyrase_classify::{
     QueryError, Rule, Scratch, Summary, Wanted, classify, classify_candidates, covered,
     covered_candidates,
 };
-use gyrase_fabric::Progress;
 use gyrase_tabulate::Source;
+use gyrase_work::Progress;
 
 use super::lane::Lane;
 use super::outputs::Outputs;

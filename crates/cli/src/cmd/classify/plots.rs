@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use gyrase_classify::report::{self, Covered};
 use gyrase_classify::tally::Depth;
 use gyrase_classify::{Catalogue, Genome, Genomes};
-use gyrase_fabric::OutputError;
+use gyrase_files::OutputError;
 
 use crate::failure::Result;
 use crate::sink::Sink;

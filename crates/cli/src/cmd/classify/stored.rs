@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use gyrase_classify::Collection;
-use gyrase_fabric::OutputFile;
+use gyrase_files::OutputFile;
 
 use super::answer::{hits, plan};
 use super::lane::Lane;

@@ -5,8 +5,8 @@ mod genome;
 mod reads;
 
 use clap::{Args, Subcommand};
-use gyrase_fabric::Progress;
 use gyrase_simulate::SimulateError;
+use gyrase_work::Progress;
 
 use crate::failure::Result;
 use crate::session::Session;

@@ -4,7 +4,7 @@
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use gyrase_fabric::OutputFile;
+use gyrase_files::OutputFile;
 use gyrase_kmer::Kmer;
 
 use super::super::error::Result;

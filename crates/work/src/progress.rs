@@ -13,6 +13,11 @@ pub struct Progress {
     cancelled: AtomicBool,
 }
 
+/// Somebody called [`Progress::cancel`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("cancelled")]
+pub struct Cancelled;
+
 /// A finished or running stage and what it took (so far).
 #[derive(Clone, Copy, Debug)]
 pub struct Stage {
@@ -111,6 +116,18 @@ impl Progress {
     /// Asks every thread to stop at its next batch.
     pub fn cancel(&self) {
         self.cancelled.store(true, Relaxed);
+    }
+
+    /// An error once [`Progress::cancel`] was called: clean up and hand it on.
+    ///
+    /// # Errors
+    /// [`Cancelled`].
+    pub fn go_on(&self) -> Result<(), Cancelled> {
+        if self.is_cancelled() {
+            Err(Cancelled)
+        } else {
+            Ok(())
+        }
     }
 
     /// True once [`Progress::cancel`] was called: return an error and clean up.

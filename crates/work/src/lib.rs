@@ -1,0 +1,19 @@
+//! Threads that work: in parallel, in order, until they are done or stopped.
+//!
+//! - [`in_parallel`] runs a piece of work on a thread for each item.
+//! - [`in_order`] lets threads work on tasks and hands on what they make of them in the order of
+//!   the tasks.
+//! - [`Progress`] tells how far a run is, and whether it should stop.
+//!
+//! ```
+//! let squares = gyrase_work::in_parallel(vec![1, 2, 3], |n| Ok::<_, ()>(n * n));
+//! assert_eq!(squares, Ok(vec![1, 4, 9]));
+//! ```
+
+mod in_order;
+mod in_parallel;
+mod progress;
+
+pub use in_order::{Feed, Turn, in_order};
+pub use in_parallel::in_parallel;
+pub use progress::{Cancelled, Progress, Stage, peak_memory};
