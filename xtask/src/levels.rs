@@ -97,7 +97,10 @@ mod tests {
 
     #[test]
     fn only_downwards() {
-        let package = |name: &str, other: &str, kind: Value| json!({"name": name, "dependencies": [{"name": other, "path": "/x", "kind": kind}]});
+        let package = |name: &str, other: &str, kind: Value| {
+            let dependency = json!({"name": other, "path": "/x", "kind": kind});
+            json!({"name": name, "dependencies": [dependency]})
+        };
         assert!(package_breaches(&package("gyrase-count", "gyrase-kmer", Value::Null)).is_empty());
         assert_eq!(
             package_breaches(&package("gyrase-kmer", "gyrase-count", Value::Null)).len(),

@@ -5,27 +5,37 @@
     reason = "a tool for the terminal"
 )]
 
+mod crates;
+mod debt;
+mod functions;
 mod levels;
+mod masked;
+mod modules;
 mod mpi;
+mod names;
+mod paths;
+mod scripts;
 mod sources;
 mod steps;
 mod suite;
 mod tidy;
+mod widths;
 
 use std::process::ExitCode;
 
 const HELP: &str = "\
+cargo xtask rules         check the house rules alone: a second
 cargo xtask tidy          check the house rules, the format and the lints
 cargo xtask test          tidy, every test, and the 60-second fuzz smoke run; what CI calls
 cargo xtask mpi-matrix    every combination of ranks, threads, MPI libraries and inputs: a quarter of an hour
 cargo xtask bench [ARGS]  compare with rivals (see bench/README.md)";
 
-/// What went wrong, for a person.
-type Result<T> = std::result::Result<T, String>;
+use steps::Result;
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let done = match args.first().map(String::as_str) {
+        Some("rules") => tidy::rules(),
         Some("tidy") => tidy::run(),
         Some("test") => suite::run(),
         Some("mpi-matrix") => mpi::matrix(),

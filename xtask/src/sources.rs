@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::Result;
+use crate::debt::{Breach, Rule};
+use crate::{Result, functions, scripts, widths};
 
 /// Lines that a source file may have.
 const LONGEST: usize = 750;
@@ -19,28 +20,20 @@ const UNSAFE: [(&str, &str); 2] = [
     ),
 ];
 
-/// Every breach of the rules below `root`.
-pub fn breaches(root: &Path) -> Result<Vec<String>> {
+/// The names below `root` of all sources, and what is in them.
+pub fn read(root: &Path) -> Result<Vec<(String, String)>> {
     let mut files = Vec::new();
     collect(root, &mut files).map_err(|error| format!("cannot list the source files: {error}"))?;
     files.sort();
-    let mut found = Vec::new();
-    for file in files {
-        // What is not text is no source.
-        if let Ok(text) = std::fs::read_to_string(&file) {
-            let name = file
-                .strip_prefix(root)
-                .unwrap_or(&file)
-                .to_string_lossy()
-                .into_owned();
-            found.extend(
-                check(&name, &text)
-                    .into_iter()
-                    .map(|breach| format!("{name}: {breach}")),
-            );
-        }
-    }
-    Ok(found)
+    let name = |file: &Path| {
+        let below = file.strip_prefix(root).unwrap_or(file);
+        below.to_string_lossy().into_owned()
+    };
+    // What is not text is no source.
+    let texts = files
+        .iter()
+        .filter_map(|file| Some((name(file), std::fs::read_to_string(file).ok()?)));
+    Ok(texts.collect())
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
@@ -61,17 +54,51 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
             if !skipped.iter().any(|skip| name == *skip) {
                 collect(&entry.path(), files)?;
             }
-        } else if is_source(&name.to_string_lossy()) {
+        } else if is_source(&entry.path()) {
             files.push(entry.path());
         }
     }
     Ok(())
 }
 
-fn is_source(name: &str) -> bool {
-    [".rs", ".toml", ".sh", ".py", "run"]
-        .iter()
-        .any(|end| name.ends_with(end))
+fn is_source(file: &Path) -> bool {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let in_bench = file
+        .parent()
+        .is_some_and(|folder| folder.ends_with("bench"));
+    let ends = [".rs", ".toml", ".sh", ".py", ".md", "run"];
+    ends.iter().any(|end| name.ends_with(end)) || in_bench && !name.contains('.')
+}
+
+/// What is wrong with the source of this name below `root`.
+pub fn breaches(root: &Path, name: &str, text: &str) -> Vec<String> {
+    let mut found = check(name, text);
+    if !name.ends_with(".rs") && !name.ends_with(".md") {
+        found.extend(scripts::breaches(root, name, text));
+    }
+    let told = |breach: String| format!("{name}: {breach}");
+    found.into_iter().map(told).collect()
+}
+
+/// What is too long in the source of this name.
+pub fn too_long(name: &str, text: &str) -> Vec<Breach> {
+    let (functions, lines) = match name {
+        rust if rust.ends_with(".rs") => (functions::breaches(name, text), widths::rust(text)),
+        prose if prose.ends_with(".md") => (Vec::new(), widths::markdown(text)),
+        _ if text.starts_with("#!") => (Vec::new(), widths::script(text)),
+        _ => (Vec::new(), Vec::new()),
+    };
+    let of = |rule| {
+        move |text| Breach {
+            rule,
+            place: name.into(),
+            text,
+        }
+    };
+    let functions = functions.into_iter().map(of(Rule::Function));
+    functions
+        .chain(lines.into_iter().map(of(Rule::Width)))
+        .collect()
 }
 
 fn check(name: &str, text: &str) -> Vec<String> {

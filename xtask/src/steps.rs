@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use crate::Result;
+/// What went wrong, for a person.
+pub type Result<T> = std::result::Result<T, String>;
 
 /// The root of the repository.
 pub fn root() -> PathBuf {

@@ -1,6 +1,6 @@
 //! `cargo xtask tidy`: the house rules, executed.
 
-use crate::{Result, levels, sources, steps};
+use crate::{Result, crates, debt, levels, sources, steps};
 
 const NEEDED: [&str; 9] = [
     "README.md",
@@ -16,34 +16,36 @@ const NEEDED: [&str; 9] = [
 
 /// Checks everything that can be checked without running the program.
 pub fn run() -> Result<()> {
-    let root = steps::root();
-    println!("== house rules");
-    let mut found = levels::breaches()?;
-    found.extend(sources::breaches(&root)?);
-    found.extend(
-        NEEDED
-            .iter()
-            .filter(|name| !root.join(name).is_file())
-            .map(|name| format!("{name} is missing")),
-    );
-    if !found.is_empty() {
-        return Err(format!(
-            "{}\n{} breaches of the house rules",
-            found.join("\n"),
-            found.len()
-        ));
-    }
+    rules()?;
     for manifest in ["Cargo.toml", "fuzz/Cargo.toml"] {
         let manifest = ["--manifest-path", manifest];
-        steps::succeed(
-            steps::cargo(&[&["fmt", "--all", "--check"], &manifest[..]].concat()),
-            "format",
-        )?;
+        let format = [&["fmt", "--all", "--check"], &manifest[..]].concat();
+        steps::succeed(steps::cargo(&format), "format")?;
         let lints = ["--all-targets", "--quiet", "--", "-D", "warnings"];
-        steps::succeed(
-            steps::cargo(&[&["clippy", "--workspace"], &manifest[..], &lints].concat()),
-            "lints",
-        )?;
+        let lints = [&["clippy", "--workspace"], &manifest[..], &lints].concat();
+        steps::succeed(steps::cargo(&lints), "lints")?;
     }
     Ok(())
+}
+
+/// Checks what can be read off the sources.
+pub fn rules() -> Result<()> {
+    println!("== house rules");
+    let root = steps::root();
+    let files = sources::read(&root)?;
+    let missing = NEEDED.iter().filter(|name| !root.join(name).is_file());
+    let mut found: Vec<String> = missing.map(|name| format!("{name} is missing")).collect();
+    found.extend(levels::breaches()?);
+    let mut young = crates::breaches(&files);
+    for (name, text) in &files {
+        found.extend(sources::breaches(&root, name, text));
+        young.extend(sources::too_long(name, text));
+    }
+    found.extend(debt::unknown(&young));
+    if found.is_empty() {
+        return Ok(());
+    }
+    let count = found.len();
+    found.push(format!("{count} breaches of the house rules"));
+    Err(found.join("\n"))
 }
