@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use gyrase_classify::taxonomy::{Taxon, TaxonMap, Taxonomy, read};
+use gyrase_taxonomy::{Taxon, TaxonMap, Taxonomy, read};
 
 use crate::databases::edit;
 

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use self::rounding::rounded;
 pub use self::table::table;
 use crate::tally::Tally;
-use crate::taxonomy::{ROOT, Rank, Taxon, Taxonomy};
+use gyrase_taxonomy::{ROOT, Rank, Taxon, Taxonomy};
 
 /// The estimates for one sample at one rank.
 #[derive(Clone, Debug, PartialEq)]

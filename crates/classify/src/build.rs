@@ -25,7 +25,7 @@ use crate::index::{DISTINCT, FULL, PARAMETERS, Parameters, TARGETS, TAXONOMY};
 use crate::parts::Part;
 use crate::references::{Chunk, Numbers, PROVISIONAL_BITS, References, TaxonOf};
 use crate::targets::{Target, Targets};
-use crate::taxonomy::{Taxon, Taxonomy};
+use gyrase_taxonomy::{Taxon, Taxonomy};
 
 /// What to build.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use crate::distinct;
 use crate::index::{DISTINCT, PARAMETERS, Parameters, TARGETS, TAXONOMY};
 use crate::mismatch::{self, Mismatch};
 use crate::targets::Targets;
-use crate::taxonomy::{Rank, Taxon, Taxonomy};
+use gyrase_taxonomy::{Rank, Taxon, Taxonomy};
 
 /// The references of a database and how they were sketched.
 #[derive(Debug)]

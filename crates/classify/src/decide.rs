@@ -10,7 +10,7 @@
 
 use crate::candidates::{Candidate, Hit, feature_of};
 use crate::catalogue::Catalogue;
-use crate::taxonomy::{Rank, Taxon};
+use gyrase_taxonomy::{Rank, Taxon};
 
 /// When a read is classified, and how far down.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -23,7 +23,7 @@ use crate::index::{Index, Parameters};
 use crate::mismatch;
 use crate::parts::{Moves, Part};
 use crate::targets::{Target, Targets};
-use crate::taxonomy::{Taxon, Taxonomy};
+use gyrase_taxonomy::{Taxon, Taxonomy};
 
 /// What a change made.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use gyrase_fastx::PairWriter;
 use gyrase_files::OutputError;
 use gyrase_seq::Batch;
 
-use crate::taxonomy::{Taxon, Taxonomy};
+use gyrase_taxonomy::{Taxon, Taxonomy};
 
 /// Which reads a file takes.
 #[derive(Clone, Debug, PartialEq, Eq)]

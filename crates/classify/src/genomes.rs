@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::targets::Targets;
-use crate::taxonomy::Taxon;
+use gyrase_taxonomy::Taxon;
 
 /// The targets of one taxon in one file of references: a genome, be it in one piece or in many.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use crate::edit::EditError;
 use crate::index::Index;
 use crate::tally::Tally;
 use crate::targets::TargetOf;
-use crate::taxonomy::Taxon;
+use gyrase_taxonomy::Taxon;
 
 /// The features of a database by taxon, and by how many locations they have.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -31,7 +31,6 @@ pub mod report;
 mod stored;
 pub mod tally;
 mod targets;
-pub mod taxonomy;
 
 pub use build::{BuildError, Config as BuildConfig, Earlier, Summary as BuildSummary, build};
 pub use cap::Cap;

@@ -5,7 +5,7 @@ use std::path::Path;
 use gyrase_kmer::Choice;
 
 use crate::index::Parameters;
-use crate::taxonomy::{Disunity, Flaw};
+use gyrase_taxonomy::{Disunity, Flaw};
 
 /// Why databases cannot be used as one.
 #[derive(Debug, thiserror::Error)]

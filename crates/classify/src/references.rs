@@ -18,7 +18,7 @@ use gyrase_work::Progress;
 use crate::BuildError;
 use crate::references::file::{File, Read};
 use crate::targets::Targets;
-use crate::taxonomy::Taxon;
+use gyrase_taxonomy::Taxon;
 
 pub(crate) use file::Chunk;
 

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 pub use self::depth::Depth;
 pub use self::distinct::Distinct;
 pub use self::windows::Windows;
-use crate::taxonomy::Taxon;
+use gyrase_taxonomy::Taxon;
 
 /// Reads per taxon, reads without one, and the evidence for each taxon.
 #[derive(Clone, Debug, Default, PartialEq)]

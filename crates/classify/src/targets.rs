@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::taxonomy::{Taxon, Taxonomy};
+use gyrase_taxonomy::{Taxon, Taxonomy};
 
 /// A reference sequence.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ mod sample;
 
 use gyrase_classify::abundance::{self, Abundance, Estimate};
 use gyrase_classify::tally::Tally;
-use gyrase_classify::taxonomy::{Node, ROOT, Rank, Taxon, Taxonomy};
+use gyrase_taxonomy::{Node, ROOT, Rank, Taxon, Taxonomy};
 use proptest::prelude::*;
 use sample::{READS, text};
 

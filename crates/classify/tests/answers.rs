@@ -7,7 +7,6 @@ use std::fs;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
-use gyrase_classify::taxonomy::{Node, Taxonomy};
 use gyrase_classify::{
     BuildConfig, Catalogue, Collection, Config, Dropped, Extract, Genomes, Hits, Index, Lines,
     Outlets, Parameters, Rule, Summary, Wanted, Which, build, classify, covered,
@@ -15,6 +14,7 @@ use gyrase_classify::{
 use gyrase_fastx::{Format, PairWriter, Reader, Writer};
 use gyrase_kmer::Sketcher;
 use gyrase_tabulate::Source;
+use gyrase_taxonomy::{Node, Taxonomy};
 use gyrase_work::Progress;
 
 /// File, taxid, name, letters of every target: 11 and 12 are species of genus 10, and 11 has two

@@ -7,12 +7,12 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use gyrase_classify::edit::{self, EditError, Unwanted};
-use gyrase_classify::taxonomy::{Node, ROOT, Taxonomy};
 use gyrase_classify::{
     BuildConfig, Contents, Index, Mismatch, Parameters, Target, Targets, build, inspect,
 };
 use gyrase_kmer::{SketchShape, mix};
 use gyrase_table::gydb::{PARTITIONS, Writer};
+use gyrase_taxonomy::{Node, ROOT, Taxonomy};
 use gyrase_work::Progress;
 
 /// Files of references.
@@ -122,9 +122,7 @@ impl Place {
 }
 
 fn taxon_of(taxonomy: &Taxonomy, header: &str) -> Option<u32> {
-    taxonomy.taxon_of(gyrase_classify::taxonomy::taxid_in(
-        header.split(' ').next()?,
-    )?)
+    taxonomy.taxon_of(gyrase_taxonomy::taxid_in(header.split(' ').next()?)?)
 }
 
 #[test]

@@ -6,7 +6,7 @@ mod sample;
 
 use gyrase_classify::report::{self, Sample};
 use gyrase_classify::tally::Tally;
-use gyrase_classify::taxonomy::{Node, Taxonomy};
+use gyrase_taxonomy::{Node, Taxonomy};
 use sample::{READS, text};
 use serde_json::{Value, json};
 

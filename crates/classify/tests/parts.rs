@@ -5,7 +5,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use gyrase_classify::taxonomy::{Node, Taxonomy};
 use gyrase_classify::{
     BuildConfig, Candidates, CandidatesError, Collection, Config, Dropped, Hits, Index, Lines,
     Mismatch, Outlets, Parameters, QueryError, Rule, Scratch, StoredError, Summary, Wanted, build,
@@ -14,6 +13,7 @@ use gyrase_classify::{
 use gyrase_fastx::{PairedReader, Reader};
 use gyrase_kmer::SketchShape;
 use gyrase_tabulate::Source;
+use gyrase_taxonomy::{Node, Taxonomy};
 use gyrase_work::Progress;
 
 /// The most locations of a feature: few, so that the cap decides.

@@ -5,7 +5,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use gyrase_classify::taxonomy::{Node, Taxonomy};
 use gyrase_classify::{
     BuildConfig, BuildSummary, Collection, Config, Dropped, Hits, Index, Outlets, Parameters, Rule,
     Wanted, build, classify,
@@ -13,6 +12,7 @@ use gyrase_classify::{
 use gyrase_fastx::{Options, PairedReader, Reader};
 use gyrase_kmer::SketchShape;
 use gyrase_tabulate::Source;
+use gyrase_taxonomy::{Node, Taxonomy};
 use gyrase_work::Progress;
 
 fn letters(n: usize, seed: u64) -> Vec<u8> {

@@ -6,7 +6,7 @@ mod sample;
 use gyrase_classify::abundance::Abundance;
 use gyrase_classify::report::{self, Kreport, Matrix, Profile};
 use gyrase_classify::tally::Tally;
-use gyrase_classify::taxonomy::{Node, Rank, RankStyle, Taxonomy};
+use gyrase_taxonomy::{Node, Rank, RankStyle, Taxonomy};
 use proptest::prelude::*;
 use sample::{READS, text};
 

@@ -1,7 +1,6 @@
 //! The exit code of each library error.
 
 use gyrase_classify::edit::EditError;
-use gyrase_classify::taxonomy::TaxonomyError;
 use gyrase_classify::{BuildError, CandidatesError, IndexError, Mismatch, QueryError, StoredError};
 use gyrase_count::exchange::ExchangeError;
 use gyrase_count::ops::OperationError;
@@ -11,6 +10,7 @@ use gyrase_simulate::SimulateError;
 use gyrase_table::gydb::GydbError;
 use gyrase_table::gyk::GykError;
 use gyrase_tabulate::TabulateError;
+use gyrase_taxonomy::TaxonomyError;
 
 use crate::failure::{Code, Failure};
 use crate::words::bytes;

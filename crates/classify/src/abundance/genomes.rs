@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Abundance, Estimate};
-use crate::taxonomy::{Taxon, Taxonomy};
+use gyrase_taxonomy::{Taxon, Taxonomy};
 
 impl Abundance {
     /// Divides the shares by the lengths of the genomes, so that a long genome, which gives more

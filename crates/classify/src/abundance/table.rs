@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::{Abundance, Estimate};
 use crate::report::lines::{name, ratio};
-use crate::taxonomy::Taxonomy;
+use gyrase_taxonomy::Taxonomy;
 
 const HEADER: &str = "taxonomy_id\tname\trank\tassigned_reads\testimated_reads\tfraction_classified\tfraction_total\tgenome_length\tfraction_genomes";
 

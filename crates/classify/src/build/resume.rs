@@ -11,7 +11,7 @@ use gyrase_table::gydb::PARTITIONS;
 use super::{BuildError, Config};
 use crate::references::Numbers;
 use crate::targets::Targets;
-use crate::taxonomy::Taxonomy;
+use gyrase_taxonomy::Taxonomy;
 
 /// The file beside the spill files: what else of the references is needed.
 const READ: &str = "read";

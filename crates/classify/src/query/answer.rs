@@ -11,7 +11,7 @@ use crate::catalogue::Catalogue;
 use crate::decide::Judge;
 use crate::filter::{Covered, Dropped};
 use crate::tally::{Depth, Tally};
-use crate::taxonomy::Taxon;
+use gyrase_taxonomy::Taxon;
 
 /// A read or pair, as answers need it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use gyrase_seq::{Batch, Record};
 use super::BLOCK_BITS;
 use crate::BuildError;
 use crate::targets::Target;
-use crate::taxonomy::Taxon;
+use gyrase_taxonomy::Taxon;
 
 /// Letters of a chunk, about.
 const CHUNK: usize = 1 << 20;

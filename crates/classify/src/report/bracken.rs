@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::lines::{name, ratio};
 use crate::abundance::Abundance;
-use crate::taxonomy::Taxonomy;
+use gyrase_taxonomy::Taxonomy;
 
 const HEADER: &str = "name\ttaxonomy_id\ttaxonomy_lvl\tkraken_assigned_reads\tadded_reads\tnew_est_reads\tfraction_total_reads";
 

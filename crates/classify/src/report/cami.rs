@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use super::lines::name;
 use crate::abundance::Abundance;
 use crate::tally::Tally;
-use crate::taxonomy::{Rank, Taxon, Taxonomy};
+use gyrase_taxonomy::{Rank, Taxon, Taxonomy};
 
 /// The ranks of the format, from the top, with ours; a strain is none of the eight.
 const RANKS: [(&str, Option<Rank>); 8] = [

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use crate::tally::{Evidence, Tally};
-use crate::taxonomy::{ROOT, Taxon, Taxonomy};
+use gyrase_taxonomy::{ROOT, Taxon, Taxonomy};
 
 /// A taxon with everything below it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::clades::Clades;
 use super::lines::name;
 use crate::tally::Tally;
-use crate::taxonomy::Taxonomy;
+use gyrase_taxonomy::Taxonomy;
 
 const HEADER: &str = "taxonomy_id\tname\trank\tclade_reads\ttaxon_reads\tfeature_hits\tdistinct_features\texpected_features\tcovered_windows\twindows\tcoverage";
 

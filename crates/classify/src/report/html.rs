@@ -12,7 +12,7 @@ use super::clades::Clades;
 use super::json::{array, string};
 use super::lines::{escape, name};
 use crate::tally::{Evidence, Tally};
-use crate::taxonomy::{ROOT, Taxon, Taxonomy};
+use gyrase_taxonomy::{ROOT, Taxon, Taxonomy};
 
 const STYLE: &str = include_str!("html/page.css");
 const BODY: &str = include_str!("html/body.html");

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::clades::Clades;
 use super::lines::{name, percent};
 use crate::tally::Tally;
-use crate::taxonomy::{RankStyle, Taxonomy};
+use gyrase_taxonomy::{RankStyle, Taxonomy};
 
 /// What a kreport shows beside the taxa with reads.
 #[derive(Clone, Copy, Debug, Default)]

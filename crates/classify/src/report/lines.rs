@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::taxonomy::{Taxon, Taxonomy};
+use gyrase_taxonomy::{Taxon, Taxonomy};
 
 /// A text without control characters, so that it stays within its line and column.
 pub(super) fn clean(text: &str) -> Cow<'_, str> {

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use super::json::{array, string};
 use super::lines::{clean, name};
 use crate::tally::Tally;
-use crate::taxonomy::{Rank, Taxon, Taxonomy};
+use gyrase_taxonomy::{Rank, Taxon, Taxonomy};
 
 /// The ranks of the taxonomy in BIOM files, each with its prefix.
 const RANKS: [(char, Rank); 7] = [

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::clades::Clades;
 use super::lines::name;
 use crate::tally::Tally;
-use crate::taxonomy::Taxonomy;
+use gyrase_taxonomy::Taxonomy;
 
 /// Writes a line for every clade with reads at one of the eight ranks: `d__Bacteria|p__Bacillota`,
 /// a tab, its reads.

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use crate::tally::Tally;
-use crate::taxonomy::Taxonomy;
+use gyrase_taxonomy::Taxonomy;
 
 /// Writes `taxonomy_id` and `count` (reads of the taxon itself) by ascending taxid; the
 /// unclassified have taxid 0.

@@ -7,7 +7,7 @@
 )]
 
 use gyrase_classify::tally::Tally;
-use gyrase_classify::taxonomy::{Node, Taxonomy};
+use gyrase_taxonomy::{Node, Taxonomy};
 
 /// Two phyla of bacteria, one of them down to a strain, and a virus without a genus.
 pub fn taxonomy() -> Taxonomy {

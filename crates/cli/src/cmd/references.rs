@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use gyrase_classify::edit::{self, Changed, EditError};
-use gyrase_classify::taxonomy::{self, Assigned, TaxonMap, Taxonomy};
 use gyrase_classify::{BuildConfig, BuildError, BuildSummary, Index, Parameters, build};
 use gyrase_fastx::{Options, Reader};
 use gyrase_seq::Batch;
 use gyrase_table::gydb::Database;
+use gyrase_taxonomy::{Assigned, TaxonMap, Taxonomy};
 
 use crate::failure::{Code, Failure, Result};
 use crate::machine;
@@ -90,7 +90,7 @@ pub struct Taxa {
 impl Taxa {
     /// Reads a taxonomy, and of the tables `maps` what they say of the references.
     pub fn read(taxonomy: &Path, maps: &[PathBuf], references: &[PathBuf]) -> Result<Taxa> {
-        let source = taxonomy::read(taxonomy)?;
+        let source = gyrase_taxonomy::read(taxonomy)?;
         Ok(Taxa {
             taxonomy: source.taxonomy,
             table: source.map,

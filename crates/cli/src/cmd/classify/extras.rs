@@ -4,9 +4,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use gyrase_classify::taxonomy::Taxonomy;
 use gyrase_classify::{Extract, Which};
 use gyrase_fastx::PairWriter;
+use gyrase_taxonomy::Taxonomy;
 
 use crate::failure::{Failure, Result};
 use crate::sink;

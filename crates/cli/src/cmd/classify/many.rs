@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use gyrase_classify::tally::Tally;
-use gyrase_classify::taxonomy::Rank;
 use gyrase_classify::{Collection, Summary};
+use gyrase_taxonomy::Rank;
 use serde_json::{Value, json};
 
 use super::against::Against;

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use gyrase_classify::abundance::{self, Abundance};
 use gyrase_classify::report::{self, Kreport, Profile, Sample};
-use gyrase_classify::taxonomy::{Rank, Taxonomy};
 use gyrase_classify::{Catalogue, Extract, Genomes, Lines, Summary, Wanted};
 use gyrase_fastx::PairsWritten;
+use gyrase_taxonomy::{Rank, Taxonomy};
 
 use super::reports::Form;
 use super::{extras, plots};

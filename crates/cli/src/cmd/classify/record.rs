@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use gyrase_classify::Summary;
 use gyrase_classify::tally::Tally;
-use gyrase_classify::taxonomy::Taxonomy;
+use gyrase_taxonomy::Taxonomy;
 use serde_json::{Map, Value, json};
 
 use super::lane::Lane;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, ValueEnum};
-use gyrase_classify::taxonomy::Rank;
+use gyrase_taxonomy::Rank;
 
 /// The reports that are wanted.
 #[derive(Debug, Args)]

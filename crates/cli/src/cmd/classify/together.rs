@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use gyrase_classify::report::{self, Matrix, Sample};
-use gyrase_classify::taxonomy::Taxonomy;
+use gyrase_taxonomy::Taxonomy;
 
 use super::many::Done;
 use crate::failure::Result;

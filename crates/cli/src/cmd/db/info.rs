@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use gyrase_classify::taxonomy::Rank;
 use gyrase_classify::{Genomes, Index, Parameters};
 use gyrase_kmer::Choice;
+use gyrase_taxonomy::Rank;
 use serde_json::{Value, json};
 
 use super::build::{merged, sketching};

@@ -4,8 +4,8 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use crate::taxonomy::tests::NCBI_2025;
-use crate::taxonomy::{RankStyle, Resolved, Taxonomy, TaxonomyError, read};
+use crate::tests::NCBI_2025;
+use crate::{RankStyle, Resolved, Taxonomy, TaxonomyError, read};
 use proptest::prelude::*;
 
 /// The lines of nodes.dmp and names.dmp as NCBI writes them, with names that are not scientific.

@@ -29,7 +29,7 @@
 //! # Example
 //!
 //! ```
-//! use gyrase_classify::taxonomy::{Node, Rank, Taxonomy};
+//! use gyrase_taxonomy::{Node, Rank, Taxonomy};
 //!
 //! let node = |taxid, parent, rank, name| Node { taxid, parent, rank, name };
 //! let taxonomy = Taxonomy::new([
@@ -45,7 +45,7 @@
 //! assert_eq!(taxonomy.name(genus), "Escherichia");
 //! assert_eq!(taxonomy.ancestor_at(coli, Rank::Genus), Some(genus));
 //! assert_eq!(taxonomy.rank_code(genus).to_string(), "G");
-//! # Ok::<(), gyrase_classify::taxonomy::TaxonomyError>(())
+//! # Ok::<(), gyrase_taxonomy::TaxonomyError>(())
 //! ```
 
 mod ancestors;
@@ -55,6 +55,7 @@ mod error;
 mod lines;
 mod map;
 mod rank;
+mod read;
 mod source;
 mod table;
 mod tree;
@@ -66,7 +67,8 @@ use ancestors::Ancestors;
 pub use error::{Flaw, TaxonomyError};
 pub use map::{Assigned, TaxonMap, taxid_in};
 pub use rank::{Rank, RankCode, RankStyle};
-pub use source::{Source, read};
+pub use read::read;
+pub use source::Source;
 use tree::{Parts, Sprouts};
 pub use unite::Disunity;
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use super::*;
-use crate::taxonomy::Rank;
+use crate::Rank;
 
 fn read_text(text: &str) -> Result<Source, TaxonomyError> {
     read(&mut Lines::new(text.as_bytes(), Path::new("table"), None))

@@ -15,10 +15,10 @@
 //! With the chain known, each node climbs to it: to the parent of the head of the last chain
 //! before. Of the two places on the chain the upper one is the answer.
 
-use super::Taxon;
+use crate::Taxon;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Ancestors {
+pub(crate) struct Ancestors {
     nodes: Vec<Mark>,
     /// For each label the parent of its chain's head; for labels that no node has, anything.
     above: Vec<Taxon>,
@@ -33,7 +33,7 @@ struct Mark {
 
 impl Ancestors {
     /// Taxa are in the order of the walk; `ends` are the first after each clade. At most 2^31 taxa.
-    pub(super) fn new(parents: &[Taxon], ends: &[Taxon]) -> Ancestors {
+    pub(crate) fn new(parents: &[Taxon], ends: &[Taxon]) -> Ancestors {
         let mut nodes: Vec<Mark> = Vec::with_capacity(parents.len());
         let mut above = vec![0; parents.len() + 1];
         for (taxon, (&parent, &end)) in parents.iter().zip(ends).enumerate() {
@@ -54,7 +54,7 @@ impl Ancestors {
     }
 
     #[inline]
-    pub(super) fn lca(&self, a: Taxon, b: Taxon) -> Taxon {
+    pub(crate) fn lca(&self, a: Taxon, b: Taxon) -> Taxon {
         let (x, y) = (self.nodes[a as usize], self.nodes[b as usize]);
         if x.label == y.label {
             return a.min(b);

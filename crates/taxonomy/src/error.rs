@@ -3,8 +3,6 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::bytes::VERSION;
-
 /// A taxonomy, or a map of sequences to taxids, that cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum TaxonomyError {
@@ -71,11 +69,13 @@ pub enum TaxonomyError {
     Flaw(#[from] Flaw),
     /// Stored bytes of another version.
     #[error(
-        "the taxonomy of the database is of version {found}, this program reads version {VERSION}; build the database again or use the program that made it"
+        "the taxonomy of the database is of version {found}, this program reads version {known}; build the database again or use the program that made it"
     )]
     Version {
         /// Its version.
         found: u32,
+        /// The version that this program reads.
+        known: u32,
     },
     /// Stored bytes that contradict themselves.
     #[error("the taxonomy of the database is corrupt: {what}; copy or build the database again")]
@@ -103,7 +103,7 @@ impl TaxonomyError {
     }
 
     /// What a failed reading means.
-    pub(super) fn reading(path: &Path, source: io::Error) -> TaxonomyError {
+    pub(crate) fn reading(path: &Path, source: io::Error) -> TaxonomyError {
         let path = path.to_path_buf();
         match source.kind() {
             io::ErrorKind::UnexpectedEof => TaxonomyError::Truncated { path },

@@ -2,32 +2,32 @@
 
 use std::collections::HashMap;
 
-use super::error::Flaw;
-use super::{Node, ROOT, Taxon};
+use crate::error::Flaw;
+use crate::{Node, ROOT, Taxon};
 
 /// The rank of nodes whose source has none.
-pub(super) const NO_RANK: &str = "no rank";
+pub(crate) const NO_RANK: &str = "no rank";
 
 /// The taxid of the root.
-pub(super) const ROOT_TAXID: u32 = 1;
+pub(crate) const ROOT_TAXID: u32 = 1;
 
 /// Different ranks that a taxonomy may have, so that a number of two bytes names one.
-pub(super) const MOST_RANKS: usize = 1 << 16;
+pub(crate) const MOST_RANKS: usize = 1 << 16;
 
 /// Texts by number, one after the other in one piece of memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Texts {
+pub(crate) struct Texts {
     text: String,
     ends: Vec<usize>,
 }
 
 impl Texts {
-    pub(super) fn push(&mut self, text: &str) {
+    pub(crate) fn push(&mut self, text: &str) {
         self.text.push_str(text);
         self.ends.push(self.text.len());
     }
 
-    pub(super) fn get(&self, number: u32) -> &str {
+    pub(crate) fn get(&self, number: u32) -> &str {
         let number = number as usize;
         let start = if number == 0 {
             0
@@ -37,11 +37,11 @@ impl Texts {
         &self.text[start..self.ends[number]]
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
         (0..self.len() as u32).map(|number| self.get(number))
     }
 }
@@ -56,7 +56,7 @@ impl<'a> FromIterator<&'a str> for Texts {
 
 /// What a taxonomy is, without what follows from it: taxa in the order of the walk.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Parts {
+pub(crate) struct Parts {
     pub taxids: Vec<u32>,
     pub parents: Vec<Taxon>,
     /// Number of the rank's name, by taxon.
@@ -71,16 +71,16 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.taxids.len()
     }
 
-    pub(super) fn rank(&self, taxon: Taxon) -> &str {
+    pub(crate) fn rank(&self, taxon: Taxon) -> &str {
         self.rank_names.get(self.ranks[taxon as usize].into())
     }
 
     /// Only what is kept: the root, and of each other node its parent too.
-    pub(super) fn keep(&self, kept: &[bool]) -> Parts {
+    pub(crate) fn keep(&self, kept: &[bool]) -> Parts {
         let order: Vec<u32> = (0..self.len() as u32)
             .filter(|&taxon| kept[taxon as usize])
             .collect();
@@ -123,7 +123,7 @@ fn sorted_ranks<'a>(ranks: impl Iterator<Item = &'a str> + Clone) -> (Vec<u16>, 
 
 /// Nodes in any order.
 #[derive(Default)]
-pub(super) struct Sprouts {
+pub(crate) struct Sprouts {
     pub taxids: Vec<u32>,
     /// Taxids.
     pub parents: Vec<u32>,
@@ -135,13 +135,13 @@ pub(super) struct Sprouts {
 }
 
 impl Sprouts {
-    pub(super) fn push(&mut self, node: &Node) {
+    pub(crate) fn push(&mut self, node: &Node) {
         self.push_nameless(node.taxid, node.parent, node.rank);
         self.names.push(node.name);
     }
 
     /// A node whose name comes later, in `names`.
-    pub(super) fn push_nameless(&mut self, taxid: u32, parent: u32, rank: &str) {
+    pub(crate) fn push_nameless(&mut self, taxid: u32, parent: u32, rank: &str) {
         let rank = if rank.is_empty() { NO_RANK } else { rank };
         self.taxids.push(taxid);
         self.parents.push(parent);
@@ -160,7 +160,7 @@ impl Sprouts {
     }
 
     /// The tree.
-    pub(super) fn grow(&self) -> Result<Parts, Flaw> {
+    pub(crate) fn grow(&self) -> Result<Parts, Flaw> {
         if self.rank_names.len() > MOST_RANKS {
             return Err(Flaw::TooManyRanks);
         }
@@ -297,7 +297,7 @@ fn children(places: &[u32], parents: &[u32], root: u32) -> (Vec<u32>, Vec<u32>) 
 }
 
 /// Places in ascending order of taxid, those of one taxid in order.
-pub(super) fn by_taxid(taxids: &[u32]) -> Vec<u32> {
+pub(crate) fn by_taxid(taxids: &[u32]) -> Vec<u32> {
     let mut pairs: Vec<u64> = taxids
         .iter()
         .zip(0..)
@@ -308,7 +308,7 @@ pub(super) fn by_taxid(taxids: &[u32]) -> Vec<u32> {
 }
 
 /// The first taxon after each one's clade.
-pub(super) fn ends(parents: &[Taxon]) -> Vec<Taxon> {
+pub(crate) fn ends(parents: &[Taxon]) -> Vec<Taxon> {
     let mut ends: Vec<Taxon> = (1..=parents.len() as Taxon).collect();
     for taxon in (1..parents.len()).rev() {
         let parent = parents[taxon] as usize;

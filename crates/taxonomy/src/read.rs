@@ -1,24 +1,16 @@
-//! Where a taxonomy comes from: dumps, archives of them, tables.
+//! Reading a taxonomy from dumps, archives of them and tables, each known by its content.
 
 use std::io::{self, Cursor, Read};
 use std::path::Path;
 
-use super::error::TaxonomyError;
-use super::lines::{Lines, TAXONOMY};
-use super::map::TaxonMap;
-use super::{Taxonomy, dump, lines, table};
+use crate::error::TaxonomyError;
+use crate::lines::{Lines, TAXONOMY};
+use crate::map::TaxonMap;
+use crate::source::Source;
+use crate::{dump, lines, table};
 
 /// Where an archive says that it is one.
 const TAR_MARK: std::ops::Range<usize> = 257..262;
-
-/// A taxonomy, and the sequences or files that its source says the taxids of.
-#[derive(Clone, Debug)]
-pub struct Source {
-    /// The tree.
-    pub taxonomy: Taxonomy,
-    /// What a table has in its first column; empty for dumps.
-    pub map: TaxonMap,
-}
 
 /// Reads a taxonomy, known by its content:
 ///

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use memchr::memchr_iter;
 
-use super::error::{Flaw, TaxonomyError};
-use super::lines::{Lines, TAXONOMY, number, open, shown};
-use super::tree::{Sprouts, Texts};
-use super::{Taxon, Taxonomy};
+use crate::error::{Flaw, TaxonomyError};
+use crate::lines::{Lines, TAXONOMY, number, open, shown};
+use crate::tree::{Sprouts, Texts};
+use crate::{Taxon, Taxonomy};
 
 const NODES: &str = "nodes.dmp";
 const NAMES: &str = "names.dmp";
@@ -36,7 +36,7 @@ const MOST_MERGERS: usize = 64;
 const MEND: &str = "the dump is incomplete or was changed: unpack or download it again";
 
 /// Reads a folder, which may hold the archive instead of the files.
-pub(super) fn read_folder(folder: &Path) -> Result<Taxonomy, TaxonomyError> {
+pub(crate) fn read_folder(folder: &Path) -> Result<Taxonomy, TaxonomyError> {
     let mut dump = Dump::default();
     if find(folder, NODES).is_none()
         && let Some(archive) = ARCHIVES
@@ -62,7 +62,7 @@ fn find(folder: &Path, file: &str) -> Option<PathBuf> {
 }
 
 /// Reads an archive as NCBI packs it, decompressed.
-pub(super) fn read_archive(text: impl Read, path: &Path) -> Result<Taxonomy, TaxonomyError> {
+pub(crate) fn read_archive(text: impl Read, path: &Path) -> Result<Taxonomy, TaxonomyError> {
     let failed = |source| TaxonomyError::reading(path, source);
     let mut dump = Dump::default();
     let mut archive = tar::Archive::new(text);

@@ -1,7 +1,7 @@
 //! What is written is read back; what was changed is refused.
 
-use crate::taxonomy::tests::{arbitrary, small};
-use crate::taxonomy::{Taxonomy, TaxonomyError};
+use crate::tests::{arbitrary, small};
+use crate::{Taxonomy, TaxonomyError};
 use proptest::prelude::*;
 
 /// The bytes with the checksum that belongs to them, so that what lies behind it is reached.
@@ -13,7 +13,7 @@ fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
 }
 
 /// Written by another program, from the description in `docs/formats.md`; it is never made again.
-const GOLDEN: &[u8] = include_bytes!("../../../tests/golden/v1/taxonomy.bin");
+const GOLDEN: &[u8] = include_bytes!("../../tests/golden/v1/taxonomy.bin");
 
 #[test]
 fn the_first_version_is_read_and_written() {
@@ -26,7 +26,7 @@ fn other_versions_are_refused_by_number() {
     let mut bytes = small().to_bytes();
     bytes[8] = 7;
     let error = Taxonomy::from_bytes(&bytes).expect_err("version 7");
-    assert!(matches!(error, TaxonomyError::Version { found: 7 }));
+    assert!(matches!(error, TaxonomyError::Version { found: 7, .. }));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::*;
-use crate::taxonomy::tests::small;
+use crate::tests::small;
 use proptest::prelude::*;
 
 const NO_FILE: &str = "refs.fa";

@@ -2,12 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::error::{Flaw, TaxonomyError};
-use super::lines::{Lines, TAXONOMY, number, shown};
-use super::map::TaxonMap;
-use super::source::Source;
-use super::tree::{NO_RANK, ROOT_TAXID, Sprouts};
-use super::{Node, Taxonomy};
+use crate::error::{Flaw, TaxonomyError};
+use crate::lines::{Lines, TAXONOMY, number, shown};
+use crate::map::TaxonMap;
+use crate::source::Source;
+use crate::tree::{NO_RANK, ROOT_TAXID, Sprouts};
+use crate::{Node, Taxonomy};
 
 /// Letters of GTDB's prefixes, as in `g__Escherichia`, from high to low.
 const PREFIXES: [(u8, &str); 9] = [
@@ -58,7 +58,7 @@ const MISTYPED: (&str, &str) = ("superkindom", "superkingdom");
 const FIRST_MADE_UP: u32 = 1 << 24;
 
 /// Reads a table of either kind.
-pub(super) fn read(lines: &mut Lines) -> Result<Source, TaxonomyError> {
+pub(crate) fn read(lines: &mut Lines) -> Result<Source, TaxonomyError> {
     let mut tree = Growing::new();
     let mut form = None;
     lines.each(|at, line| {

@@ -7,9 +7,9 @@ use std::path::Path;
 use foldhash::fast::FixedState;
 use memchr::memchr;
 
-use super::error::TaxonomyError;
-use super::lines::{Lines, TAXIDS, number, shown};
-use super::{Resolved, Taxon, Taxonomy};
+use crate::error::TaxonomyError;
+use crate::lines::{Lines, TAXIDS, number, shown};
+use crate::{Resolved, Taxon, Taxonomy};
 
 /// Endings that the name of a file of references may have after the name of what is in it.
 const COMPRESSIONS: [&str; 5] = [".gz", ".bgz", ".zst", ".bz2", ".xz"];

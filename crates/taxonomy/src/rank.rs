@@ -72,7 +72,7 @@ impl Rank {
     /// The rank of a node: by its name, and the four of NCBI are domains also when their rank is
     /// called otherwise. A tree with numbers of its own may have a phylum 2: what has another of
     /// the eight ranks keeps it.
-    pub(super) fn of_node(name: &str, taxid: u32) -> Option<Rank> {
+    pub(crate) fn of_node(name: &str, taxid: u32) -> Option<Rank> {
         Rank::from_name(name).or_else(|| DOMAINS.contains(&taxid).then_some(Rank::Domain))
     }
 }
@@ -108,7 +108,7 @@ pub enum RankStyle {
 }
 
 /// Kraken's letter for names of ranks; only what NCBI called superkingdom is `D`.
-pub(super) fn letter_by_name(name: &str) -> Option<char> {
+pub(crate) fn letter_by_name(name: &str) -> Option<char> {
     Rank::from_name(name)
         .filter(|_| name != Rank::Domain.name())
         .map(Rank::letter)

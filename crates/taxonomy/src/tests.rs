@@ -4,7 +4,7 @@ use super::*;
 use proptest::prelude::*;
 
 /// A few nodes of NCBI's taxonomy as of 2025, out of order.
-pub(super) const NCBI_2025: [(u32, u32, &str, &str); 14] = [
+pub(crate) const NCBI_2025: [(u32, u32, &str, &str); 14] = [
     (1, 1, "no rank", "root"),
     (131567, 1, "cellular root", "cellular organisms"),
     (562, 561, "species", "Escherichia coli"),
@@ -35,7 +35,7 @@ fn tree(nodes: &[(u32, u32, &str, &str)]) -> Result<Taxonomy, TaxonomyError> {
     }))
 }
 
-pub(super) fn small() -> Taxonomy {
+pub(crate) fn small() -> Taxonomy {
     let mut taxonomy = tree(&NCBI_2025).expect("a tree");
     taxonomy.parts.merged = vec![(9, 3), (600, 2)];
     taxonomy.parts.deleted = vec![3, 4_000_000];
@@ -43,7 +43,7 @@ pub(super) fn small() -> Taxonomy {
 }
 
 /// Any tree of up to so many nodes: deep, broad, with any names, ranks and order of taxids.
-pub(super) fn arbitrary(most: usize) -> impl Strategy<Value = Taxonomy> {
+pub(crate) fn arbitrary(most: usize) -> impl Strategy<Value = Taxonomy> {
     let node = (
         any::<prop::sample::Index>(),
         2..5000u32,

@@ -1,11 +1,11 @@
 //! A taxonomy as bytes, and back; `docs/formats.md` has the layout.
 
-use super::error::TaxonomyError;
-use super::tree::{MOST_RANKS, Parts, ROOT_TAXID, Texts};
-use super::{ROOT, Taxon};
+use crate::error::TaxonomyError;
+use crate::tree::{MOST_RANKS, Parts, ROOT_TAXID, Texts};
+use crate::{ROOT, Taxon};
 
 /// The version that is written and read.
-pub(super) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 1;
 
 const MAGIC: [u8; 8] = *b"GYRTAXA\n";
 const HEADER_BYTES: usize = 48;
@@ -53,7 +53,7 @@ impl Sizes {
     }
 }
 
-pub(super) fn encode(parts: &Parts) -> Vec<u8> {
+pub(crate) fn encode(parts: &Parts) -> Vec<u8> {
     let sizes = Sizes::of(parts);
     let mut bytes = Vec::with_capacity(sizes.bytes().expect("the parts are in memory"));
     bytes.extend(MAGIC);
@@ -96,13 +96,16 @@ fn put_all(bytes: &mut Vec<u8>, words: impl Iterator<Item = u32>) {
     words.for_each(|word| bytes.extend(word.to_le_bytes()));
 }
 
-pub(super) fn decode(bytes: &[u8]) -> Result<Parts, TaxonomyError> {
+pub(crate) fn decode(bytes: &[u8]) -> Result<Parts, TaxonomyError> {
     if !bytes.starts_with(&MAGIC) || bytes.len() < HEADER_BYTES + CHECKSUM_BYTES {
         return Err(corrupt("it does not begin with a header of \"GYRTAXA\""));
     }
     let found = word(&bytes[8..]);
     if found != VERSION {
-        return Err(TaxonomyError::Version { found });
+        return Err(TaxonomyError::Version {
+            found,
+            known: VERSION,
+        });
     }
     let (body, checksum) = bytes.split_at(bytes.len() - CHECKSUM_BYTES);
     let (stored, computed) = (word(checksum), crc32fast::hash(body));

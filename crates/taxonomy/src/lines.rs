@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use memchr::memchr;
 
-use super::error::TaxonomyError;
+use crate::error::TaxonomyError;
 
 /// Bytes that are read at a time.
 const CHUNK: usize = 1 << 20;
@@ -18,14 +18,14 @@ const LONGEST: usize = 1 << 24;
 const SHOWN: usize = 60;
 
 /// What messages say where there is no file of a taxonomy.
-pub(super) const TAXONOMY: &str =
+pub(crate) const TAXONOMY: &str =
     "a folder with nodes.dmp and names.dmp, a taxdump.tar.gz, or a table of lineages";
 
 /// What messages say where there is no table of taxids.
-pub(super) const TAXIDS: &str = "a table of sequences, assemblies or files and their taxids";
+pub(crate) const TAXIDS: &str = "a table of sequences, assemblies or files and their taxids";
 
 /// The text of a file, decompressed; `expected` is what may be there.
-pub(super) fn open(
+pub(crate) fn open(
     path: &Path,
     expected: &'static str,
 ) -> Result<Box<dyn Read + Send>, TaxonomyError> {
@@ -40,7 +40,7 @@ pub(super) fn open(
 }
 
 /// The lines of a text.
-pub(super) struct Lines<'a> {
+pub(crate) struct Lines<'a> {
     input: Box<dyn Read + 'a>,
     /// The file, and the part of it where it is an archive.
     path: PathBuf,
@@ -53,7 +53,7 @@ pub(super) struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    pub(super) fn open(
+    pub(crate) fn open(
         path: &Path,
         expected: &'static str,
     ) -> Result<Lines<'static>, TaxonomyError> {
@@ -61,7 +61,7 @@ impl<'a> Lines<'a> {
     }
 
     /// The lines of `part` of the archive `path`, or of all of it.
-    pub(super) fn new(input: impl Read + 'a, path: &Path, part: Option<&str>) -> Lines<'a> {
+    pub(crate) fn new(input: impl Read + 'a, path: &Path, part: Option<&str>) -> Lines<'a> {
         Lines {
             input: Box::new(input),
             path: path.to_path_buf(),
@@ -76,7 +76,7 @@ impl<'a> Lines<'a> {
 
     /// The next line, without its end.
     #[inline]
-    pub(super) fn next(&mut self) -> Result<Option<&[u8]>, TaxonomyError> {
+    pub(crate) fn next(&mut self) -> Result<Option<&[u8]>, TaxonomyError> {
         let mut searched = 0;
         loop {
             let text = &self.buffer[self.from..self.to];
@@ -128,7 +128,7 @@ impl<'a> Lines<'a> {
     /// Tells `take` every line that is not blank, with its number from 1, and ends at the first
     /// that it refuses, saying why.
     #[inline]
-    pub(super) fn each(
+    pub(crate) fn each(
         &mut self,
         mut take: impl FnMut(u64, &[u8]) -> Result<(), String>,
     ) -> Result<(), TaxonomyError> {
@@ -146,7 +146,7 @@ impl<'a> Lines<'a> {
     }
 
     /// What messages call the text.
-    pub(super) fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         match &self.part {
             Some(part) => format!("{} in {}", part, self.path.display()),
             None => self.path.display().to_string(),
@@ -154,7 +154,7 @@ impl<'a> Lines<'a> {
     }
 
     /// The line that came last is at fault.
-    pub(super) fn malformed(&self, problem: String) -> TaxonomyError {
+    pub(crate) fn malformed(&self, problem: String) -> TaxonomyError {
         TaxonomyError::Malformed {
             input: self.name(),
             line: self.line,
@@ -164,7 +164,7 @@ impl<'a> Lines<'a> {
 }
 
 /// The beginning of a line for a message.
-pub(super) fn shown(line: &[u8]) -> String {
+pub(crate) fn shown(line: &[u8]) -> String {
     let text = String::from_utf8_lossy(line);
     let mut short: String = text.chars().take(SHOWN).collect();
     if short.len() < text.len() {
@@ -174,7 +174,7 @@ pub(super) fn shown(line: &[u8]) -> String {
 }
 
 /// A number of digits only.
-pub(super) fn number(field: &[u8]) -> Option<u32> {
+pub(crate) fn number(field: &[u8]) -> Option<u32> {
     let digit = |sum: u32, &byte: &u8| match byte {
         b'0'..=b'9' => sum.checked_mul(10)?.checked_add((byte - b'0').into()),
         _ => None,

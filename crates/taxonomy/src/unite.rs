@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use super::error::Flaw;
-use super::tree::Sprouts;
-use super::{Node, Rank, Taxon, Taxonomy};
+use crate::error::Flaw;
+use crate::tree::Sprouts;
+use crate::{Node, Rank, Taxon, Taxonomy};
 
 /// Why taxonomies are not parts of one tree. They are told apart by their places in the order in
 /// which they were given, from 0.
@@ -161,8 +161,8 @@ fn note<'a>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{arbitrary, small};
     use super::*;
+    use crate::tests::{arbitrary, small};
     use proptest::prelude::*;
 
     proptest! {
