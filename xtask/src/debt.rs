@@ -27,13 +27,13 @@ pub struct Breach {
 }
 
 /// How many breaches a crate, a file, or a folder with all below it still has.
-const KNOWN: [(Rule, &str, usize); 29] = [
+const KNOWN: [(Rule, &str, usize); 30] = [
     (Rule::Function, "crates/classify/", 1),
     (Rule::Function, "crates/cli/", 2),
     (Rule::Function, "crates/count/", 2),
     (Rule::Function, "crates/fastx/", 1),
     (Rule::Function, "crates/table/", 2),
-    (Rule::Cycle, "crates/classify", 26),
+    (Rule::Cycle, "crates/classify", 19),
     (Rule::Cycle, "crates/cli", 46),
     (Rule::Cycle, "crates/count", 6),
     (Rule::Cycle, "crates/fabric", 8),
@@ -46,7 +46,7 @@ const KNOWN: [(Rule, &str, usize); 29] = [
     (Rule::Width, "CHANGELOG.md", 20),
     (Rule::Width, "VOCABULARY.md", 21),
     (Rule::Width, "bench/", 152),
-    (Rule::Width, "crates/classify/", 41),
+    (Rule::Width, "crates/classify/", 24),
     (Rule::Width, "crates/cli/", 26),
     (Rule::Width, "crates/count/", 10),
     (Rule::Width, "crates/fabric-mpi/", 3),
@@ -55,6 +55,7 @@ const KNOWN: [(Rule, &str, usize); 29] = [
     (Rule::Width, "crates/kmer/", 1),
     (Rule::Width, "crates/simulate/", 1),
     (Rule::Width, "crates/table/", 9),
+    (Rule::Width, "crates/taxonomy/", 17),
     (Rule::Width, "docs/", 45),
     (Rule::Name, "crates", 12),
 ];

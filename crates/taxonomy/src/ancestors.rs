@@ -15,7 +15,7 @@
 //! With the chain known, each node climbs to it: to the parent of the head of the last chain
 //! before. Of the two places on the chain the upper one is the answer.
 
-use crate::Taxon;
+use crate::taxon::Taxon;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Ancestors {

@@ -1,8 +1,8 @@
 //! A taxonomy as bytes, and back; `docs/formats.md` has the layout.
 
 use crate::error::TaxonomyError;
+use crate::taxon::{ROOT, Taxon};
 use crate::tree::{MOST_RANKS, Parts, ROOT_TAXID, Texts};
-use crate::{ROOT, Taxon};
 
 /// The version that is written and read.
 pub(crate) const VERSION: u32 = 1;

@@ -8,8 +8,9 @@ use memchr::memchr_iter;
 
 use crate::error::{Flaw, TaxonomyError};
 use crate::lines::{Lines, TAXONOMY, number, open, shown};
+use crate::taxon::Taxon;
+use crate::taxonomy::Taxonomy;
 use crate::tree::{Sprouts, Texts};
-use crate::{Taxon, Taxonomy};
 
 const NODES: &str = "nodes.dmp";
 const NAMES: &str = "names.dmp";

@@ -9,7 +9,8 @@ use memchr::memchr;
 
 use crate::error::TaxonomyError;
 use crate::lines::{Lines, TAXIDS, number, shown};
-use crate::{Resolved, Taxon, Taxonomy};
+use crate::taxon::Taxon;
+use crate::taxonomy::{Resolved, Taxonomy};
 
 /// Endings that the name of a file of references may have after the name of what is in it.
 const COMPRESSIONS: [&str; 5] = [".gz", ".bgz", ".zst", ".bz2", ".xz"];

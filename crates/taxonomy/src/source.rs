@@ -1,7 +1,7 @@
 //! What a taxonomy is read from says: the tree, and which sequences have which taxid.
 
-use crate::Taxonomy;
 use crate::map::TaxonMap;
+use crate::taxonomy::Taxonomy;
 
 /// A taxonomy, and the sequences or files that its source says the taxids of.
 #[derive(Clone, Debug)]

@@ -6,8 +6,9 @@ use crate::error::{Flaw, TaxonomyError};
 use crate::lines::{Lines, TAXONOMY, number, shown};
 use crate::map::TaxonMap;
 use crate::source::Source;
+use crate::taxon::Node;
+use crate::taxonomy::Taxonomy;
 use crate::tree::{NO_RANK, ROOT_TAXID, Sprouts};
-use crate::{Node, Taxonomy};
 
 /// Letters of GTDB's prefixes, as in `g__Escherichia`, from high to low.
 const PREFIXES: [(u8, &str); 9] = [

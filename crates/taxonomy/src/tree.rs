@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::error::Flaw;
-use crate::{Node, ROOT, Taxon};
+use crate::taxon::{Node, ROOT, Taxon};
 
 /// The rank of nodes whose source has none.
 pub(crate) const NO_RANK: &str = "no rank";

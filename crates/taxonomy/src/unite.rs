@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use crate::error::Flaw;
+use crate::rank::Rank;
+use crate::taxon::{Node, Taxon};
+use crate::taxonomy::Taxonomy;
 use crate::tree::Sprouts;
-use crate::{Node, Rank, Taxon, Taxonomy};
 
 /// Why taxonomies are not parts of one tree. They are told apart by their places in the order in
 /// which they were given, from 0.
