@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use gyrase_fabric::{Alone, World};
-use gyrase_fabric_mpi::{Job, Neighbours};
+use gyrase_fabric_mpi::{Job, neighbours};
 use gyrase_files::OutputFile;
 use gyrase_work::Progress;
 use serde_json::Value;
@@ -66,11 +66,7 @@ impl Session {
         let asked = signals::listen(Arc::clone(&progress), exit).map_err(|error| {
             Failure::new(Code::Internal, format!("cannot listen to signals: {error}"))
         })?;
-        let neighbours = if job.is_some() {
-            Neighbours::of_this_process().ranks
-        } else {
-            1
-        };
+        let neighbours = if job.is_some() { neighbours() } else { 1 };
         let first = job.as_ref().is_none_or(|job| job.rank() == 0);
         let session = Session {
             threads: threads(common.threads, neighbours, first),

@@ -8,7 +8,6 @@ use std::thread;
 
 use gyrase_fabric::{FabricError, Steal};
 use gyrase_work::Progress;
-use rustix::thread::{Pid, gettid};
 use tracing::info_span;
 
 use crate::counters::Counters;
@@ -26,8 +25,6 @@ pub struct Job {
     library: String,
     shim: PathBuf,
     clock_offset: i64,
-    /// The thread that calls MPI.
-    pub(crate) thread: Pid,
     pub(crate) shared: Arc<Shared>,
     pub(crate) outcome: Mutex<Receiver<Outcome>>,
     /// Collectives so far: the same number in every process.
@@ -39,7 +36,6 @@ struct Started {
     rank: usize,
     ranks: usize,
     clock_offset: i64,
-    thread: Pid,
 }
 
 /// Starts the job that this process is part of; `None` when it is the only process, and MPI is not
@@ -89,7 +85,6 @@ impl Job {
             rank,
             ranks,
             clock_offset,
-            thread,
         } = found.recv().map_err(|_| lost())??;
         let library = shim::library(&path)?;
         if let Some(launched) = launch.ranks.filter(|&launched| launched != ranks) {
@@ -102,7 +97,6 @@ impl Job {
             library,
             shim: path,
             clock_offset,
-            thread,
             shared,
             outcome: outcome.into(),
             calls: AtomicU64::new(0),
@@ -188,7 +182,6 @@ fn call(
         rank,
         ranks,
         clock_offset,
-        thread: gettid(),
     }));
     if works {
         let outcome = Engine::new(mpi, shared).run();

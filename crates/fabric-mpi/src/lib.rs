@@ -12,7 +12,6 @@
 
 pub mod clock;
 mod collectives;
-mod cores;
 mod counters;
 mod end;
 mod engine;
@@ -35,6 +34,6 @@ pub use end::{Ended, Failed};
 pub use error::{SetupError, StartError};
 pub use job::{Job, start};
 pub use launch::{Family, Launch, installed};
-pub use neighbours::Neighbours;
+pub use neighbours::neighbours;
 pub use setup::{Installed, folder, library, setup};
 pub use window::{Letters, OneSided};

@@ -2,47 +2,26 @@
 
 use crate::launch::Environment;
 
-/// The processes that the launcher started on this machine, by its word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Neighbours {
-    /// Which of them this process is, from 0, where the launcher says so.
-    pub rank: Option<usize>,
-    /// How many they are, this one among them; 1 where the launcher says nothing.
-    pub ranks: usize,
-}
-
-/// Where launchers say which process of a machine this is, and how many are there: Open MPI's,
-/// Hydra (MPICH, Intel MPI), `srun`. The first that are there hold: a launcher may be started by
-/// another.
-const NAMES: [(&str, &str); 4] = [
-    ("OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"),
-    ("MPI_LOCALRANKID", "MPI_LOCALNRANKS"),
-    ("SLURM_LOCALID", "SLURM_STEP_TASKS_PER_NODE"),
-    ("SLURM_LOCALID", "SLURM_NTASKS_PER_NODE"),
+/// Where launchers say how many of their processes are on a machine: Open MPI's, Hydra (MPICH,
+/// Intel MPI), `srun`. The first that is there holds: a launcher may be started by another.
+const NAMES: [&str; 4] = [
+    "OMPI_COMM_WORLD_LOCAL_SIZE",
+    "MPI_LOCALNRANKS",
+    "SLURM_STEP_TASKS_PER_NODE",
+    "SLURM_NTASKS_PER_NODE",
 ];
 
-impl Neighbours {
-    /// Those of this process.
-    pub fn of_this_process() -> Neighbours {
-        Neighbours::of(&|name| std::env::var_os(name))
-    }
+/// How many processes the launcher started on this machine, this one among them; 1 where it says
+/// nothing.
+pub fn neighbours() -> usize {
+    told(&|name| std::env::var_os(name))
+}
 
-    fn of(environment: Environment) -> Neighbours {
-        let text = |name| environment(name)?.into_string().ok();
-        let number = |name| text(name)?.parse::<usize>().ok();
-        let machine = number("SLURM_NODEID").unwrap_or(0);
-        let told = |(rank, ranks)| {
-            let ranks = listed(&text(ranks)?, machine).filter(|&ranks| ranks > 0)?;
-            Some(Neighbours {
-                rank: number(rank).filter(|&rank| rank < ranks),
-                ranks,
-            })
-        };
-        NAMES.into_iter().find_map(told).unwrap_or(Neighbours {
-            rank: None,
-            ranks: 1,
-        })
-    }
+fn told(environment: Environment) -> usize {
+    let text = |name| environment(name)?.into_string().ok();
+    let machine = text("SLURM_NODEID").and_then(|number| number.parse().ok());
+    let ranks = |name| listed(&text(name)?, machine.unwrap_or(0)).filter(|&ranks| ranks > 0);
+    NAMES.into_iter().find_map(ranks).unwrap_or(1)
 }
 
 /// The number of a machine where `srun` lists those of all as `4(x2),3`; of one number it is that.
@@ -66,55 +45,35 @@ fn listed(list: &str, machine: usize) -> Option<usize> {
 mod tests {
     use super::*;
 
-    fn of(pairs: &[(&str, &str)]) -> (Option<usize>, usize) {
-        let Neighbours { rank, ranks } = Neighbours::of(&|name| {
+    fn of(pairs: &[(&str, &str)]) -> usize {
+        told(&|name| {
             pairs
                 .iter()
                 .find(|pair| pair.0 == name)
                 .map(|pair| pair.1.into())
-        });
-        (rank, ranks)
+        })
     }
 
     #[test]
-    fn launchers_say_who_is_on_a_machine() {
-        let openmpi = [
-            ("OMPI_COMM_WORLD_LOCAL_RANK", "1"),
+    fn launchers_say_how_many_are_on_a_machine() {
+        let (openmpi, mpich) = (
             ("OMPI_COMM_WORLD_LOCAL_SIZE", "4"),
-        ];
-        let mpich = [("MPI_LOCALRANKID", "2"), ("MPI_LOCALNRANKS", "3")];
+            ("MPI_LOCALNRANKS", "3"),
+        );
         let srun = [
-            ("SLURM_LOCALID", "0"),
             ("SLURM_STEP_TASKS_PER_NODE", "1(x2)"),
             ("SLURM_NODEID", "1"),
         ];
-        assert_eq!(
-            (of(&openmpi), of(&mpich), of(&srun)),
-            ((Some(1), 4), (Some(2), 3), (Some(0), 1))
-        );
+        assert_eq!((of(&[openmpi]), of(&[mpich]), of(&srun)), (4, 3, 1));
         // What Slurm says there is of the launcher's own processes.
-        assert_eq!(of(&[openmpi.as_slice(), &srun].concat()), (Some(1), 4));
-        assert_eq!(of(&[mpich.as_slice(), &srun].concat()), (Some(2), 3));
-        assert_eq!(
-            of(&[
-                ("SLURM_LOCALID", "3"),
-                ("SLURM_NTASKS_PER_NODE", "8"),
-                ("SLURM_NODEID", "5")
-            ]),
-            (Some(3), 8)
-        );
-        assert_eq!(of(&[("MPI_LOCALNRANKS", "3")]), (None, 3));
-        assert_eq!(
-            (of(&[("MPI_LOCALRANKID", "2")]), of(&[])),
-            ((None, 1), (None, 1))
-        );
-        assert_eq!(
-            (
-                of(&[("MPI_LOCALNRANKS", "0")]),
-                of(&[("MPI_LOCALNRANKS", "x")])
-            ),
-            ((None, 1), (None, 1))
-        );
+        assert_eq!(of(&[srun[0], openmpi, srun[1]]), 4);
+        assert_eq!(of(&[srun[0], mpich, srun[1]]), 3);
+        let several = [("SLURM_NTASKS_PER_NODE", "8"), ("SLURM_NODEID", "5")];
+        assert_eq!(of(&several), 8);
+        for nothing in ["0", "x", ""] {
+            assert_eq!(of(&[("MPI_LOCALNRANKS", nothing)]), 1);
+        }
+        assert_eq!(of(&[]), 1);
     }
 
     #[test]

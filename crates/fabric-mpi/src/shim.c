@@ -5,10 +5,7 @@
  * that are under way are opaque pointers; their buffers stay where they are until gyrase_mpi_test says that they ended. */
 
 #define _GNU_SOURCE
-#include <limits.h>
 #include <mpi.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -16,14 +13,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 /* Changes with every change of the functions below: a library of another version is refused. */
 #define SHIM_VERSION 4
-
-/* File numbers among which PMIx's socket is: it opens it at the start. */
-#define SOCKETS 1024
 
 /* The exit code of Gyrase for too little memory. */
 #define NO_MEMORY 4
@@ -86,32 +79,18 @@ int gyrase_mpi_library(char *text, int room) {
     return code;
 }
 
-static int is_set_alike(const char *one, const char *other) {
-    const char *here = getenv(one), *all = getenv(other);
-    return here != NULL && all != NULL && strcmp(here, all) == 0;
-}
-
-/* Looking for networks, and for devices that may be near to them, takes up to a third of a second, and there is no use for them
- * where all ranks are on one machine. Who set a variable knows better. */
-static void look_no_further(void) {
-    if (!is_set_alike("OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_COMM_WORLD_SIZE") && !is_set_alike("MPI_LOCALNRANKS", "PMI_SIZE")) return;
-    setenv("OMPI_MCA_pml", "ob1", 0);
-    setenv("HWLOC_COMPONENTS", "-gl,-opencl,-pci,-linuxio", 0);
-}
-
-/* At its end PMIx says good-bye in several small messages, of which TCP holds the last back for 40 ms, until the first is
- * acknowledged. */
-static void hold_nothing_back(void) {
-    int now = 1;
-    for (int number = 0; number < SOCKETS; number++) setsockopt(number, IPPROTO_TCP, TCP_NODELAY, &now, sizeof now);
+/* Open MPI 4 crashes in MPI_Compare_and_swap with its one-sided component `rdma`; Open MPI 5 has no other one between machines
+ * without UCX. Who set the variable knows better. */
+static void avoid_rdma(void) {
+    char library[MPI_MAX_LIBRARY_VERSION_STRING];
+    if (gyrase_mpi_library(library, sizeof library) == MPI_SUCCESS && strncmp(library, "Open MPI v4.", 12) == 0)
+        setenv("OMPI_MCA_osc", "^rdma", 0);
 }
 
 /* `funneled` tells whether the thread that calls may go on calling beside other threads. */
 int gyrase_mpi_start(int *rank, int *ranks, int *funneled) {
     int code, provided = MPI_THREAD_SINGLE;
-    /* Open MPI 4.1 crashes in MPI_Compare_and_swap with its one-sided component `rdma`. Who set the variable knows better. */
-    setenv("OMPI_MCA_osc", "^rdma", 0);
-    look_no_further();
+    avoid_rdma();
     code = MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
     if (code != MPI_SUCCESS) return code;
     *funneled = provided >= MPI_THREAD_FUNNELED;
@@ -130,7 +109,6 @@ int gyrase_mpi_finish(void) {
         int code = MPI_Comm_free(&channels[i]);
         if (code != MPI_SUCCESS) return code;
     }
-    hold_nothing_back();
     return MPI_Finalize();
 }
 

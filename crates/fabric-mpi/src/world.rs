@@ -7,9 +7,9 @@ use gyrase_fabric::{
     exchange, window_numbers,
 };
 
+use crate::Job;
 use crate::shim::Reduce;
 use crate::tasks::{Task, Why};
-use crate::{Job, cores};
 
 /// What makes numbers signed ones in the same order, and back.
 const SIGN: u64 = 1 << 63;
@@ -66,10 +66,6 @@ impl World for Job {
         let signed = numbers.iter().map(|number| number ^ SIGN).collect();
         let largest = self.collective("max", |reply| Task::Reduce(Reduce::Max, signed, reply))?;
         Ok(largest.into_iter().map(|number| number ^ SIGN).collect())
-    }
-
-    fn on_core<T>(&self, worker: usize, workers: usize, work: impl FnOnce() -> T) -> T {
-        cores::on_core(worker, workers, self.thread, work)
     }
 
     fn gather(&self, bytes: Vec<u8>) -> Result<Vec<Vec<u8>>, FabricError> {
