@@ -8,14 +8,11 @@ mod resume;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use gyrase_fabric::{
-    Drain, Fabric, FabricError, LocalFabric, LocalPartitions, Sender, SpillFolder,
-};
-use gyrase_kmer::{SketchShape, Sketcher};
+use gyrase_fabric::{Alone, Drain, Fabric, FabricError, LocalFabric, LocalPartitions, SpillFolder};
+use gyrase_fastx::Inputs;
 use gyrase_table::gydb::{self, Database, GydbError, PARTITIONS, Writer};
-use gyrase_tabulate::{TabulateError, spill_path};
+use gyrase_tabulate::{Reading, TabulateError, spill_path};
 use gyrase_work::Progress;
-use gyrase_work::in_parallel;
 
 use crate::build::budget::{Budget, Room};
 use crate::build::lists::MadeOf;
@@ -23,7 +20,7 @@ pub use crate::build::resume::Earlier;
 use crate::distinct;
 use crate::index::{DISTINCT, FULL, PARAMETERS, Parameters, TARGETS, TAXONOMY};
 use crate::parts::Part;
-use crate::references::{Chunk, Numbers, PROVISIONAL_BITS, References, TaxonOf};
+use crate::references::{self, Numbers, References, TaxonOf, Windows};
 use crate::targets::{Target, Targets};
 use gyrase_taxonomy::{Taxon, Taxonomy};
 
@@ -296,83 +293,29 @@ pub(crate) fn scatter(
 }
 
 /// Reads the references and sends their features through the fabric.
-fn read<F: Fabric + Sync>(
+fn read<F: Fabric>(
     config: &Config,
     targets: Targets,
     taxon_of: &mut TaxonOf<'_>,
     fabric: F,
     progress: &Progress,
-) -> Result<(F::Partitions, Targets, Numbers), BuildError> {
-    progress.start("read", stored_bytes(&config.references));
-    let (shape, threads) = (config.parameters.sketch, config.threads);
-    let references = References::new(&config.references, shape, taxon_of, threads, progress);
-    let senders = (0..threads)
-        .map(|thread| (thread, fabric.sender()))
-        .collect();
-    let senders = in_parallel(senders, |(thread, mut sender)| {
-        if let Err(error) = sketch_all(shape, &references, thread, &mut sender, progress) {
-            references.fail(error);
-        }
-        Ok::<_, BuildError>(sender)
-    })?;
-    let (targets, numbers) = references.finish(targets)?;
-    Ok((fabric.close(senders)?, targets, numbers))
-}
-
-fn sketch_all(
-    shape: SketchShape,
-    references: &References,
-    thread: usize,
-    sender: &mut impl Sender,
-    progress: &Progress,
-) -> Result<(), BuildError> {
-    let (mut sketcher, mut chunk) = (Sketcher::new(shape), Chunk::default());
-    while references.next_chunk(thread, &mut chunk) {
-        if progress.is_cancelled() {
-            return Err(TabulateError::Cancelled.into());
-        }
-        for (first_window, letters) in chunk.pieces() {
-            let mut sent = Ok(());
-            sketcher.sketch(letters, &mut |window, features| {
-                if sent.is_ok() {
-                    sent = send(sender, features, chunk.provisional(first_window + window));
-                }
-            });
-            sent?;
-        }
+) -> Result<(F::Partitions, Targets, Numbers), BuildError>
+where
+    F::Sender: Send,
+{
+    if config.references.is_empty() {
+        return Ok((fabric.close(Vec::new())?, targets, Numbers::default()));
     }
-    Ok(())
-}
-
-/// Bytes of a record: the place of a feature in its partition, and the provisional number of a
-/// window.
-const RECORD: usize = 8;
-
-/// Places of a partition.
-const PLACES: u32 = u32::MAX / PARTITIONS as u32 + 1;
-
-const _: () = assert!(PLACES as u64 == 1 << (64 - PROVISIONAL_BITS));
-
-/// Sends the features of a window, whose partitions are told of before the first is sent.
-fn send(sender: &mut impl Sender, features: &[u32], window: u64) -> Result<(), FabricError> {
-    features
-        .iter()
-        .for_each(|&feature| sender.expect(gydb::partition_of(feature)));
-    features.iter().try_for_each(|&feature| {
-        let record = u64::from(gydb::place_of(feature) % PLACES) << PROVISIONAL_BITS | window;
-        sender.send(gydb::partition_of(feature), &record.to_le_bytes(), RECORD)
-    })
-}
-
-/// Bytes of the files as they are stored; 0, for unknown, when one is a pipe.
-fn stored_bytes(files: &[PathBuf]) -> u64 {
-    let bytes = |file: &PathBuf| {
-        file.metadata()
-            .ok()
-            .filter(std::fs::Metadata::is_file)
-            .map(|there| there.len())
-    };
-    files.iter().map(bytes).sum::<Option<u64>>().unwrap_or(0)
+    let (shape, threads) = (config.parameters.sketch, config.threads);
+    let inputs = Inputs::open(&config.references, references::options(shape))?;
+    progress.start("read", inputs.total_bytes().unwrap_or(0));
+    let references = References::new(&config.references, shape, taxon_of);
+    let cuts = (0..threads).map(|_| references.cut()).collect();
+    let reading = Reading::agree(&inputs, &Alone, None, threads)?;
+    let (partitions, cuts) = gyrase_tabulate::scatter(&reading, cuts, fabric, &Alone, progress)?;
+    let read = cuts.into_iter().flat_map(Windows::into_contents).collect();
+    let (targets, numbers) = references.number(targets, read)?;
+    Ok((partitions, targets, numbers))
 }
 
 fn finish(

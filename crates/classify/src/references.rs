@@ -1,216 +1,323 @@
-//! Reference sequences, cut into chunks of whole windows.
+//! Reference sequences: how their windows are sketched, sent and numbered.
 //!
-//! Every thread reads a file of its own, and helps with those of others when no more are left, so
-//! that files are decompressed side by side and one large file is still sketched by all. How many
-//! windows the files before have is then not known; windows are numbered within their file,
-//! [`Numbers`] makes them windows of the database once all is read.
-
-mod file;
+//! Any worker sketches any batch of any file. How many windows the batches before it have is not
+//! known then, so its windows get provisional numbers, in blocks of its own. Every worker notes
+//! what was in its batches; once all is read, [`Numbers`] makes windows of the database of them.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use gyrase_kmer::SketchShape;
-use gyrase_seq::Batch;
-use gyrase_work::Progress;
+use gyrase_fabric::{FabricError, Sender};
+use gyrase_fastx::Options;
+use gyrase_kmer::{SketchShape, Sketcher};
+use gyrase_seq::{Batch, Record};
+use gyrase_table::gydb::{self, PARTITIONS};
+use gyrase_tabulate::Cut;
 
 use crate::BuildError;
-use crate::references::file::{File, Read};
-use crate::targets::Targets;
+use crate::targets::{Target, Targets};
 use gyrase_taxonomy::Taxon;
-
-pub(crate) use file::Chunk;
 
 /// Names the taxon of a reference, by its header and its file.
 pub(crate) type TaxonOf<'t> = dyn FnMut(&str, &Path) -> Option<Taxon> + Send + 't;
 
-/// Windows of one file whose numbers follow each other in the database, as a power of two.
+/// Windows of a batch whose numbers follow each other in the database, as a power of two.
 const BLOCK_BITS: u32 = 16;
 
 /// Bits of a number that says which window until windows have their numbers of the database.
 pub(crate) const PROVISIONAL_BITS: u32 = 44;
 
-/// Reads files and gives targets and windows their numbers, in the order of the files.
-pub(crate) struct References<'a> {
-    files: &'a [PathBuf],
-    /// The next file that nobody reads.
-    next: AtomicUsize,
-    /// A file of every thread.
-    slots: Vec<Mutex<Slot>>,
-    /// Blocks of windows handed out.
-    blocks: AtomicUsize,
-    shape: SketchShape,
-    taxon_of: Mutex<&'a mut TaxonOf<'a>>,
-    /// Files that were read.
-    done: Mutex<Vec<Option<Read>>>,
-    /// How many files count: those before the first that failed, or none after a failure of
-    /// something else.
-    wanted: AtomicUsize,
-    failure: Mutex<Option<BuildError>>,
-    progress: &'a Progress,
+/// Bytes of a record: the place of a feature in its partition, and the provisional number of a
+/// window.
+pub(crate) const RECORD: usize = 8;
+
+/// Places of a partition.
+pub(crate) const PLACES: u32 = u32::MAX / PARTITIONS as u32 + 1;
+
+const _: () = assert!(PLACES as u64 == 1 << (64 - PROVISIONAL_BITS));
+
+/// How references are read: from front to end, so that it is known where each part of a long one
+/// begins; what a part repeats is all of the windows that end in it.
+pub(crate) fn options(shape: SketchShape) -> Options {
+    Options {
+        overlap: shape.window() - 1,
+        serial: true,
+        ..Options::default()
+    }
 }
 
-/// The file that a thread has open, and the batch for all of its files.
-#[derive(Default)]
-struct Slot {
-    file: Option<File>,
-    batch: Batch,
+/// What all workers that read references share.
+pub(crate) struct References<'a> {
+    files: &'a [PathBuf],
+    shape: SketchShape,
+    taxon_of: Mutex<&'a mut TaxonOf<'a>>,
+    /// Blocks of windows handed out.
+    blocks: AtomicUsize,
 }
 
 impl<'a> References<'a> {
-    /// The sequences of `files`, for so many threads; `taxon_of` is told the header of each, and
-    /// its file.
+    /// The sequences of `files`; `taxon_of` is told the header of each, and its file.
     pub(crate) fn new(
         files: &'a [PathBuf],
         shape: SketchShape,
         taxon_of: &'a mut TaxonOf<'a>,
-        threads: usize,
-        progress: &'a Progress,
     ) -> References<'a> {
         References {
             files,
-            next: AtomicUsize::new(0),
-            slots: (0..threads).map(|_| Mutex::default()).collect(),
-            blocks: AtomicUsize::new(0),
             shape,
             taxon_of: Mutex::new(taxon_of),
-            done: Mutex::new((0..files.len()).map(|_| None).collect()),
-            wanted: AtomicUsize::new(files.len()),
-            failure: Mutex::new(None),
-            progress,
+            blocks: AtomicUsize::new(0),
         }
     }
 
-    /// Fills a chunk for a thread; false when there is nothing left to do for it.
-    pub(crate) fn next_chunk(&self, thread: usize, chunk: &mut Chunk) -> bool {
-        let slots = self.slots[thread..].iter().chain(&self.slots[..thread]);
-        slots.enumerate().any(|(at, slot)| {
-            let mut slot = slot.lock().expect("no thread panics while it reads");
-            while slot.file.is_some() || at == 0 && self.open(&mut slot) {
-                if self.fill(&mut slot, chunk) {
-                    return true;
-                }
-            }
-            false
-        })
-    }
-
-    /// Opens the next file; false when there is none.
-    fn open(&self, slot: &mut Slot) -> bool {
-        let number = self.next.fetch_add(1, Relaxed);
-        if number >= self.wanted.load(Relaxed) {
-            return false;
-        }
-        slot.batch.clear();
-        match File::open(number, &self.files[number]) {
-            Ok(file) => slot.file = Some(file),
-            Err(error) => self.fail_at(number, error),
-        }
-        true
-    }
-
-    /// Fills a chunk from the file of a slot; false, and no file any more, when it has no more or
-    /// its letters are not wanted.
-    fn fill(&self, slot: &mut Slot, chunk: &mut Chunk) -> bool {
-        let Slot { file, batch } = slot;
-        let Some(open) = file.as_mut() else {
-            return false;
-        };
-        let number = open.number();
-        if number >= self.wanted.load(Relaxed) {
-            *file = None;
-            return false;
-        }
-        let more = open.fill(chunk, batch, self.shape, &mut |header| {
-            let mut taxon_of = self
-                .taxon_of
-                .lock()
-                .expect("no thread panics while it names a taxon");
-            (**taxon_of)(header, &self.files[number])
-        });
-        self.progress.advance(open.advanced());
-        match more {
-            Ok(true) => open.number_windows(chunk, || self.blocks.fetch_add(1, Relaxed) as u32),
-            Ok(false) => self.close(file.take()),
-            Err(error) => {
-                *file = None;
-                self.fail_at(number, error);
-            }
-        }
-        slot.file.is_some()
-    }
-
-    fn close(&self, file: Option<File>) {
-        let Some(file) = file else { return };
-        let mut done = self
-            .done
-            .lock()
-            .expect("no thread panics while it closes a file");
-        let number = file.number();
-        done[number] = Some(file.into_read());
-    }
-
-    /// A file failed: those behind it are wanted no more, those before it may have failures that
-    /// come first.
-    fn fail_at(&self, number: usize, error: BuildError) {
-        let mut failure = self
-            .failure
-            .lock()
-            .expect("no thread panics while it fails");
-        if self.wanted.fetch_min(number, Relaxed) > number {
-            *failure = Some(error);
+    /// What one worker cuts with.
+    pub(crate) fn cut(&self) -> Windows<'_, 'a> {
+        Windows {
+            references: self,
+            sketcher: Sketcher::new(self.shape),
+            batches: Vec::new(),
         }
     }
 
-    /// Something else failed: no file is wanted any more.
-    pub(crate) fn fail(&self, error: BuildError) {
-        let mut failure = self
-            .failure
-            .lock()
-            .expect("no thread panics while it fails");
-        self.wanted.store(0, Relaxed);
-        failure.get_or_insert(error);
-    }
-
-    /// `targets` and all that were read behind them, and the numbers of the windows of these.
+    /// `targets` and all that `read` tells of behind them, and the numbers of the windows of these.
     ///
     /// # Errors
-    /// The failure of the first file that failed, if one did.
-    pub(crate) fn finish(self, mut targets: Targets) -> Result<(Targets, Numbers), BuildError> {
-        if let Some(failure) = self
-            .failure
-            .into_inner()
-            .expect("no thread panics while it fails")
-        {
-            return Err(failure);
+    /// There are more windows than a location can name.
+    pub(crate) fn number(
+        &self,
+        mut targets: Targets,
+        mut read: Vec<Contents>,
+    ) -> Result<(Targets, Numbers), BuildError> {
+        read.sort_by_key(|batch| (batch.input, batch.first_record, batch.first_letter));
+        let mut numbers = Numbers {
+            starts: vec![0; self.blocks.load(Relaxed)],
+        };
+        let mut window = targets.all_windows();
+        for batch in &read {
+            for (ordinal, &block) in (0..).zip(&batch.blocks) {
+                numbers.starts[block as usize] = window.wrapping_add(ordinal << BLOCK_BITS);
+            }
+            let next = window.checked_add(batch.windows);
+            window = next.ok_or(BuildError::TooManyWindows)?;
         }
         let mut source = targets.sources();
-        let mut numbers = Numbers {
-            starts: vec![0; self.blocks.into_inner()],
-        };
-        let done = self
-            .done
-            .into_inner()
-            .expect("no thread panics while it closes a file");
-        for Read {
-            targets: here,
-            blocks,
-        } in done.into_iter().flatten()
-        {
-            let start = targets.all_windows();
-            let any = !here.is_empty();
-            for mut target in here {
-                target.source = source;
+        for file in read.chunk_by_mut(|one, other| one.input == other.input) {
+            let mut any = false;
+            for target in targets_of(file) {
+                any = true;
+                let windows = self.shape.windows(target.letters as usize);
+                let target = Target {
+                    windows,
+                    source,
+                    ..target
+                };
                 targets.push(target).ok_or(BuildError::TooManyWindows)?;
-            }
-            for (ordinal, block) in blocks.into_iter().enumerate() {
-                numbers.starts[block as usize] = start + ((ordinal as u32) << BLOCK_BITS);
             }
             source += u32::from(any);
         }
+        debug_assert_eq!(targets.all_windows(), window, "each window was cut once");
         Ok((targets, numbers))
     }
+
+    fn start(&self, batch: &Batch, record: &Record) -> Target {
+        let header = String::from_utf8_lossy(batch.bytes(record.name));
+        let name = header
+            .split_whitespace()
+            .next()
+            .unwrap_or_default()
+            .to_owned();
+        let mut taxon_of = self
+            .taxon_of
+            .lock()
+            .expect("no thread panics while it names a taxon");
+        let taxon = (**taxon_of)(&header, &self.files[batch.input]);
+        Target {
+            name,
+            taxon,
+            letters: 0,
+            windows: 0,
+            source: 0,
+        }
+    }
+}
+
+/// The targets of a file, of which the batches are in order.
+fn targets_of(batches: &mut [Contents]) -> Vec<Target> {
+    let mut targets = Vec::<Target>::new();
+    for batch in batches {
+        if let Some(open) = targets.last_mut() {
+            open.letters += batch.rest;
+        }
+        targets.append(&mut batch.targets);
+    }
+    targets
+}
+
+/// What was in a batch.
+#[derive(Debug, Default)]
+pub(crate) struct Contents {
+    input: usize,
+    first_record: u64,
+    /// Letters that the batch's first record had in earlier batches; `None` where it begins here.
+    first_letter: Option<u64>,
+    /// The blocks that its windows are in.
+    blocks: Vec<u32>,
+    windows: u32,
+    /// Letters of the target that began in an earlier batch.
+    rest: u64,
+    /// The targets that begin here, with their letters here.
+    targets: Vec<Target>,
+}
+
+/// Sends the features of every window to the partitions of their places.
+pub(crate) struct Windows<'r, 'a> {
+    references: &'r References<'a>,
+    sketcher: Sketcher,
+    batches: Vec<Contents>,
+}
+
+impl Windows<'_, '_> {
+    /// What was in the batches that were cut.
+    pub(crate) fn into_contents(self) -> Vec<Contents> {
+        self.batches
+    }
+
+    /// Cuts a record, or a part of one that had `before` letters in earlier batches.
+    fn cut_part(
+        &mut self,
+        letters: &[u8],
+        part: Part,
+        contents: &mut Contents,
+        sender: &mut impl Sender,
+    ) -> Result<(), BuildError> {
+        let Windows {
+            references: References { shape, blocks, .. },
+            sketcher,
+            ..
+        } = self;
+        let windows = part.windows(*shape);
+        let first = contents.windows;
+        let all = first.checked_add(windows.end - windows.start);
+        contents.windows = all.ok_or(BuildError::TooManyWindows)?;
+        while (contents.blocks.len() as u64) << BLOCK_BITS < u64::from(contents.windows) {
+            contents.blocks.push(blocks.fetch_add(1, Relaxed) as u32);
+        }
+        if windows.is_empty() {
+            return Ok(());
+        }
+        let letters = &letters[part.letters_of(windows, *shape)];
+        let mut sent = Ok(());
+        sketcher.sketch(letters, &mut |window, features| {
+            if sent.is_ok() {
+                sent = send(sender, features, contents.provisional(first + window));
+            }
+        });
+        Ok(sent?)
+    }
+}
+
+impl Cut<Batch, BuildError> for Windows<'_, '_> {
+    fn cut(&mut self, batch: &Batch, sender: &mut impl Sender) -> Result<(), BuildError> {
+        let mut contents = Contents {
+            input: batch.input,
+            first_record: batch
+                .first_record
+                .expect("references are read from front to end"),
+            first_letter: batch.first_letter,
+            ..Contents::default()
+        };
+        for (index, record) in batch.records.iter().enumerate() {
+            let before = batch.first_letter.filter(|_| index == 0);
+            let new = record.letters.len() as u64 - u64::from(record.overlap);
+            match before {
+                Some(_) => contents.rest = new,
+                None => {
+                    let target = self.references.start(batch, record);
+                    contents.targets.push(Target {
+                        letters: new,
+                        ..target
+                    });
+                }
+            }
+            let before = before.unwrap_or(0);
+            let part = Part {
+                first: before - u64::from(record.overlap),
+                before,
+                end: before + new,
+                last: !record.continues,
+            };
+            self.cut_part(batch.bytes(record.letters), part, &mut contents, sender)?;
+        }
+        self.batches.push(contents);
+        Ok(())
+    }
+}
+
+impl Contents {
+    /// What says until all is read which window of this batch it is.
+    #[inline(always)]
+    fn provisional(&self, window: u32) -> u64 {
+        let block = self.blocks[(window >> BLOCK_BITS) as usize];
+        u64::from(block) << BLOCK_BITS | u64::from(window & ((1 << BLOCK_BITS) - 1))
+    }
+}
+
+/// A part of a sequence: letters, counted from 0 through the sequence.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    /// The first that is here, repeated from the part before.
+    first: u64,
+    /// How many were in the parts before.
+    before: u64,
+    /// The end of those that are here.
+    end: u64,
+    /// The sequence ends with them.
+    last: bool,
+}
+
+impl Part {
+    /// The windows of the sequence that end in this part and in none before.
+    fn windows(self, shape: SketchShape) -> std::ops::Range<u32> {
+        let whole = |letters: u64| match letters.checked_sub(shape.window() as u64) {
+            Some(more) => u32::try_from(more / shape.stride() as u64 + 1).unwrap_or(u32::MAX),
+            None => 0,
+        };
+        let end = if self.last {
+            shape.windows(self.end as usize)
+        } else {
+            whole(self.end)
+        };
+        let start = if self.before > 0 {
+            whole(self.before)
+        } else {
+            0
+        };
+        start.min(end)..end
+    }
+
+    /// Where the letters of some windows, at least one, are among those that are here.
+    fn letters_of(
+        self,
+        windows: std::ops::Range<u32>,
+        shape: SketchShape,
+    ) -> std::ops::Range<usize> {
+        let start = u64::from(windows.start) * shape.stride() as u64;
+        let whole = u64::from(windows.end - 1) * shape.stride() as u64 + shape.window() as u64;
+        let end = if self.last { self.end } else { whole };
+        (start - self.first) as usize..(end - self.first) as usize
+    }
+}
+
+/// Sends the features of a window, whose partitions are told of before the first is sent.
+fn send(sender: &mut impl Sender, features: &[u32], window: u64) -> Result<(), FabricError> {
+    features
+        .iter()
+        .for_each(|&feature| sender.expect(gydb::partition_of(feature)));
+    features.iter().try_for_each(|&feature| {
+        let record = u64::from(gydb::place_of(feature) % PLACES) << PROVISIONAL_BITS | window;
+        sender.send(gydb::partition_of(feature), &record.to_le_bytes(), RECORD)
+    })
 }
 
 /// Which window of the database a provisional number means.
@@ -221,7 +328,7 @@ pub(crate) struct Numbers {
 }
 
 impl Numbers {
-    /// The window that `provisional`, which a chunk gave, means.
+    /// The window that a provisional number means.
     #[inline(always)]
     pub(crate) fn window(&self, provisional: u64) -> u32 {
         self.starts[(provisional >> BLOCK_BITS) as usize]
@@ -252,6 +359,53 @@ impl Numbers {
     pub(crate) fn following(blocks: u32) -> Numbers {
         Numbers {
             starts: (0..blocks).map(|block| block << BLOCK_BITS).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Windows are cut once, each from the part in which it ends, wherever a sequence is parted.
+    #[test]
+    fn parts_have_the_windows_of_the_whole() {
+        for (k, window, stride) in [
+            (4, 10, 7),
+            (4, 10, 10),
+            (4, 4, 1),
+            (1, 5, 2),
+            (16, 127, 112),
+        ] {
+            let shape = SketchShape::new(k, window, stride, 4).unwrap();
+            for letters in [
+                0, 1, 3, 4, 5, 9, 10, 11, 16, 17, 18, 30, 31, 127, 128, 240, 1000,
+            ] {
+                for step in [1, 2, 5, 7, 10, 100, 2000] {
+                    let mut expected = 0..shape.windows(letters);
+                    let mut before = 0;
+                    while before < letters.max(1) {
+                        let end = letters.min(before + step);
+                        let first = before.saturating_sub(window - 1);
+                        let part = Part {
+                            first: first as u64,
+                            before: before as u64,
+                            end: end as u64,
+                            last: end == letters,
+                        };
+                        let found = part.windows(shape);
+                        for window in found.clone() {
+                            assert_eq!(Some(window), expected.next(), "{shape:?} {letters} {step}");
+                            let here = part.letters_of(window..window + 1, shape);
+                            let extent = shape.extent(window, letters);
+                            assert_eq!(here.start + first, extent.start);
+                            assert!(here.end + first >= extent.end && here.end <= end - first);
+                        }
+                        before += step;
+                    }
+                    assert_eq!(expected.next(), None, "{shape:?} {letters} {step}");
+                }
+            }
         }
     }
 }

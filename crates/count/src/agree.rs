@@ -5,11 +5,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use gyrase_fabric::{FabricError, World};
 use gyrase_fastx::Inputs;
 use gyrase_table::gyk;
-use gyrase_tabulate::Scattered;
 
 use crate::estimate::{Contents, Estimate, contents};
 use crate::plan::Budget;
-use crate::{Config, Error};
+use crate::{Config, Error, Scattered};
 
 /// Refuses a job whose processes are to count different things, see different inputs, or inputs
 /// that they cannot share.

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use gyrase_fabric::{FabricError, Traffic};
 use gyrase_kmer::Shape;
 use gyrase_table::gyk::GykError;
-use gyrase_tabulate::{Scattered, TabulateError};
+use gyrase_tabulate::TabulateError;
+
+use crate::Scattered;
 
 /// What to count and with what means.
 #[derive(Clone, Debug)]

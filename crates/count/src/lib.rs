@@ -19,8 +19,10 @@ pub mod query;
 mod resume;
 mod run;
 pub mod spectrum;
+mod super_kmers;
 
 pub use config::{Config, Error, Share, Summary};
 pub use estimate::Estimate;
 pub use plan::{Plan, plan, room_for_tmp};
 pub use run::{leftovers, run, run_in};
+pub use super_kmers::Scattered;

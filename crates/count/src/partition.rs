@@ -1,11 +1,12 @@
 //! Counting one partition: the worker.
 
-use gyrase_fabric::{Drain, FabricError};
+use gyrase_fabric::FabricError;
 use gyrase_kmer::{Kernels, Key, Shape, SuperKmer};
 use gyrase_table::gyk::Writer;
 use gyrase_table::{Bloom, Cardinality, CountTable, TableKey};
 use gyrase_tabulate::{Partition, Worker};
 
+use crate::super_kmers::Bin;
 use crate::{Error, passes};
 
 /// Counts the k-mers of partitions and hands the sorted bins to a [`Writer`].
@@ -77,31 +78,12 @@ const CACHE: usize = 1 << 20;
 /// Fewer keys than this are not worth an estimate.
 const SMALL: usize = 2048;
 
-impl<D: Drain, const W: usize> Worker<D> for Counter<'_, W> {
-    type Error = Error;
-
-    fn reduce(&mut self, partitions: &D, number: usize) -> Result<(), Error> {
-        let partition = &Partition::new(partitions, number, self.shape);
-        self.sorted_keys.clear();
-        self.sorted_counts.clear();
-        self.weights.clear();
-        // What is left is for repeats, which are looked for at the same time.
-        let expanded = self.most_expanded(partition.bytes() as usize);
-        if expanded > self.memory / 8 * 5 {
-            let distinct = self.survey(partition)?;
-            self.count_in_passes(partition, distinct)?;
-        } else {
-            self.trim(expanded, 0);
-            match self.count_at_once(partition)? {
-                AtOnce::TooMany { distinct } => self.count_in_passes(partition, distinct)?,
-                AtOnce::Counted => {
-                    let keys = self.sorted_keys.as_flattened();
-                    self.writer
-                        .write_bin(partition.number(), keys, &self.sorted_counts)?;
-                }
-            }
-        }
-        (self.logged)()
+impl<const W: usize> Worker<Error> for Counter<'_, W> {
+    fn reduce(&mut self, partitions: &[Partition]) -> Result<(), Error> {
+        partitions.iter().try_for_each(|partition| {
+            self.count(&Bin::new(partition, self.shape))?;
+            (self.logged)()
+        })
     }
 
     fn abandon(&self) {
@@ -183,17 +165,36 @@ impl<const W: usize> Counter<'_, W> {
 }
 
 impl<const W: usize> Counter<'_, W> {
-    fn count_at_once<D: Drain>(
-        &mut self,
-        partition: &Partition<D, W>,
-    ) -> Result<AtOnce, FabricError> {
+    fn count(&mut self, bin: &Bin<W>) -> Result<(), Error> {
+        self.sorted_keys.clear();
+        self.sorted_counts.clear();
+        self.weights.clear();
+        // What is left is for repeats, which are looked for at the same time.
+        let expanded = self.most_expanded(bin.bytes() as usize);
+        if expanded > self.memory / 8 * 5 {
+            let distinct = self.survey(bin)?;
+            return self.count_in_passes(bin, distinct);
+        }
+        self.trim(expanded, 0);
+        match self.count_at_once(bin)? {
+            AtOnce::TooMany { distinct } => self.count_in_passes(bin, distinct),
+            AtOnce::Counted => {
+                let keys = self.sorted_keys.as_flattened();
+                Ok(self
+                    .writer
+                    .write_bin(bin.number(), keys, &self.sorted_counts)?)
+            }
+        }
+    }
+
+    fn count_at_once(&mut self, bin: &Bin<W>) -> Result<AtOnce, FabricError> {
         let (mut keys, mut weights) = (
             std::mem::take(&mut self.keys),
             std::mem::take(&mut self.weights),
         );
         weights.clear();
         let (shape, kernels) = (self.shape, self.kernels);
-        self.for_each_distinct(partition, |super_kmer, weight| {
+        self.for_each_distinct(bin, |super_kmer, weight| {
             let end = weights.len();
             if keys.len() < end + SuperKmer::<W>::MOST_KEYS {
                 keys.resize(2 * (end + SuperKmer::<W>::MOST_KEYS), [0; W]);
@@ -219,22 +220,22 @@ impl<const W: usize> Counter<'_, W> {
 
     /// Calls `each` with every super-k-mer and its weight: how often it came, where that is worth
     /// knowing.
-    fn for_each_distinct<D: Drain>(
+    fn for_each_distinct(
         &mut self,
-        partition: &Partition<D, W>,
+        bin: &Bin<W>,
         mut each: impl FnMut(SuperKmer<W>, u32),
     ) -> Result<(), FabricError> {
-        if self.distinct_share > FEW_REPEATS && !partition.number().is_multiple_of(REMEASURE) {
-            return partition.for_each(each);
+        if self.distinct_share > FEW_REPEATS && !bin.number().is_multiple_of(REMEASURE) {
+            return bin.for_each(each);
         }
-        let records = partition.bytes() as usize / SuperKmer::<W>::stored_bytes(1, self.shape);
+        let records = bin.bytes() as usize / SuperKmer::<W>::stored_bytes(1, self.shape);
         let most = self.most_repeats();
         self.repeats.clear(
             ((records as f64 * self.distinct_share) as usize).min(most),
             0,
         );
         let (repeats, mut came, mut distinct) = (&mut self.repeats, 0usize, 0usize);
-        partition.drain(|mut records| {
+        bin.drain(|mut records| {
             while let added @ 1.. = repeats.add_all(records.by_ref().take(SMALL)) {
                 came += added;
                 if repeats.len() >= most {
@@ -309,11 +310,11 @@ impl<const W: usize> Counter<'_, W> {
 
     /// About how many different k-mers a partition has, one that is too large to be counted beside
     /// what is kept of others.
-    fn survey<D: Drain>(&mut self, partition: &Partition<D, W>) -> Result<usize, FabricError> {
+    fn survey(&mut self, bin: &Bin<W>) -> Result<usize, FabricError> {
         self.release();
         let shape = self.shape;
         let mut cardinality = Cardinality::default();
-        self.for_each_distinct(partition, |super_kmer, _| {
+        self.for_each_distinct(bin, |super_kmer, _| {
             super_kmer.for_each_key(shape, |key| cardinality.see(key.place()));
         })?;
         Ok(cardinality.estimate())
@@ -321,17 +322,13 @@ impl<const W: usize> Counter<'_, W> {
 
     /// Counts a partition that would not fit, in passes over ranges of keys, and writes each: the
     /// ranges come out in order.
-    fn count_in_passes<D: Drain>(
-        &mut self,
-        partition: &Partition<D, W>,
-        distinct: usize,
-    ) -> Result<(), Error> {
+    fn count_in_passes(&mut self, bin: &Bin<W>, distinct: usize) -> Result<(), Error> {
         self.release();
         let (shape, counted, eighth) = (self.shape, self.counted.clone(), self.memory / 8);
-        let pieces = self.writer.pieces(partition.number(), eighth);
+        let pieces = self.writer.pieces(bin.number(), eighth);
         // The rest is for the repeats.
         passes::count(distinct, 3 * eighth, &counted, pieces, |pass| {
-            let counted = self.for_each_distinct(partition, |super_kmer, weight| {
+            let counted = self.for_each_distinct(bin, |super_kmer, weight| {
                 super_kmer.for_each_key(shape, |key| pass.add(key, weight));
                 pass.relieve();
             });
@@ -361,15 +358,9 @@ mod tests {
     /// Surveys partitions and asserts what is held then.
     struct Surveyor<'w>(Counter<'w, 1>);
 
-    impl<D: Drain> Worker<D> for Surveyor<'_> {
-        type Error = Error;
-
-        fn reduce(&mut self, partitions: &D, number: usize) -> Result<(), Error> {
-            assert_eq!(
-                self.0
-                    .survey(&Partition::new(partitions, number, self.0.shape))?,
-                0
-            );
+    impl Worker<Error> for Surveyor<'_> {
+        fn reduce(&mut self, partitions: &[Partition]) -> Result<(), Error> {
+            assert_eq!(self.0.survey(&Bin::new(&partitions[0], self.0.shape))?, 0);
             let Counter {
                 keys,
                 weights,
@@ -409,14 +400,8 @@ mod tests {
         let empty = LocalFabric::new(1, 0, spills.into())
             .close(Vec::new())
             .unwrap();
-        reduce(
-            &empty,
-            &Alone,
-            0,
-            vec![Surveyor(counter)],
-            &Progress::default(),
-        )
-        .unwrap();
+        let mut surveyor = Surveyor(counter);
+        reduce(&empty, &Alone, 0, vec![&mut surveyor], &Progress::default()).unwrap();
     }
 
     #[test]

@@ -8,9 +8,8 @@ use std::sync::{Arc, Mutex};
 use gyrase_fabric::{FabricError, LocalPartitions, Place, SpillFolder, World};
 use gyrase_kmer::BINS;
 use gyrase_table::gyk::{BinEntry, Writer};
-use gyrase_tabulate::Scattered;
 
-use crate::Error;
+use crate::{Error, Scattered};
 
 /// A text file in the spill folder: the job, what was read, then a line per finished bin.
 pub(crate) struct Log {

@@ -9,14 +9,15 @@ use gyrase_fastx::{Inputs, Options};
 use gyrase_files::OutputFile;
 use gyrase_kmer::{BINS, with_words};
 use gyrase_table::gyk::{Cutoffs, GykError, Metadata, Share, Writer};
-use gyrase_tabulate::{Reading, Repeats, Scattered, TabulateError, reduce, scatter, spill_path};
+use gyrase_tabulate::{Reading, TabulateError, Worker, reduce, scatter, spill_path};
 use gyrase_work::Progress;
 
 use crate::agree;
 use crate::partition::Counter;
 use crate::plan::{Budget, check_tmp, longest_record, most_window, predict};
 use crate::resume::{Earlier, Log, folder_of};
-use crate::{Config, Error, Summary};
+use crate::super_kmers::{Repeats, SuperKmers};
+use crate::{Config, Error, Scattered, Summary};
 
 /// Bytes of text read at a time: small enough to leave the second-level cache to the ends of the
 /// partitions.
@@ -283,14 +284,19 @@ impl<J: World> Run<'_, J> {
             "read",
             self.inputs.total_bytes().unwrap_or(0) / self.place.ranks as u64,
         );
-        let reading = Reading::agree(self.inputs, self.world, chunk, threads, workers)?;
+        let reading = Reading::agree(self.inputs, self.world, chunk, workers)?;
         // Before hours of reading, and where nobody waits for it: others take the chunks of a
         // process that opens slowly.
         if let Err(error) = writer.open() {
             // Or the file is gone with a process that failed, which says why.
             return Err(reading.give_up(fabric, error.into()));
         }
-        let (mut partitions, read) = scatter::<W, _>(reading, shape, fabric, self.progress)?;
+        let cuts = (0..threads).map(|_| SuperKmers::<W>::new(shape)).collect();
+        let (mut partitions, cuts) =
+            scatter::<_, _, _, Error>(&reading, cuts, fabric, self.world, self.progress)?;
+        let mut read = Scattered::default();
+        cuts.iter().for_each(|cut| read.add(cut.scattered));
+        read.bytes = self.inputs.read_bytes();
         // A later run can go on from what all processes have on disk, and from nothing less.
         let resumable = self.resume && self.world.max(&[u64::from(partitions.spilled())])? == [1];
         if resumable && !partitions.spilled() {
@@ -393,11 +399,16 @@ impl<J: World> Run<'_, J> {
                 logged,
             )
         };
+        let mut counters: Vec<_> = (0..threads).map(counter).collect();
+        let workers = counters
+            .iter_mut()
+            .map(|counter| counter as &mut dyn Worker<_>)
+            .collect();
         reduce(
             partitions,
             self.world,
             writer.next_bin(),
-            (0..threads).map(counter).collect(),
+            workers,
             self.progress,
         )
     }

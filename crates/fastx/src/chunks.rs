@@ -412,6 +412,7 @@ impl<'c> Plain<'c> {
             Ok(length)
         })?;
         batch.first_record = None;
+        batch.first_letter = None;
         reading.mask(batch);
         self.advance(length);
         Ok(())

@@ -28,6 +28,13 @@ pub(crate) struct Open {
     pub seen: Seen,
 }
 
+impl Open {
+    /// Letters of the record that were read.
+    pub fn letters(&self) -> u64 {
+        self.seen.letters as u64
+    }
+}
+
 /// The letters of a record, as far as it was read. It is judged as a whole, however it was cut.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Seen {

@@ -52,6 +52,7 @@ impl Parser {
     ) -> Result<(), Fault> {
         batch.records.clear();
         batch.first_record = Some(self.place.record);
+        batch.first_letter = self.open.as_ref().map(Open::letters);
         if !last && self.carry.len() + chunk.len() < self.patience {
             self.carry.extend_from_slice(&batch.text[chunk]);
             return Ok(());

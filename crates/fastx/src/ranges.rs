@@ -133,6 +133,7 @@ impl Ranges {
         batch.records.clear();
         batch.input = self.index;
         batch.first_record = None;
+        batch.first_letter = None;
         let file = self.open(reading)?;
         let bytes = self.bytes_of(range);
         let _parse =

@@ -68,6 +68,9 @@ pub struct Batch {
     /// Number (from 0) of the first record within its input, where the reader knows it: a
     /// reader of byte ranges does not.
     pub first_record: Option<u64>,
+    /// Letters of the first record that came in earlier parts, where it is a later part and the
+    /// reader knows: what the part repeats of them not taken off.
+    pub first_letter: Option<u64>,
 }
 
 impl Batch {
@@ -77,6 +80,7 @@ impl Batch {
         self.records.clear();
         self.input = 0;
         self.first_record = None;
+        self.first_letter = None;
     }
 
     /// The bytes of a span.

@@ -10,19 +10,13 @@ use gyrase_fastx::{Border, Chunk, Chunks, Error, Inputs};
 use gyrase_seq::Batch;
 use tracing::info_span;
 
-use crate::TabulateError;
+use crate::{EachBatch, State, TabulateError};
 
 /// How long a worker pauses that waits for a border: at first, and at most.
 const PAUSES: [Duration; 2] = [Duration::from_micros(50), Duration::from_millis(5)];
 
 /// After so many batches a worker asks whether others gave up.
 const PATIENCE: usize = 16;
-
-/// Whether to go on; an error when the run is cancelled.
-pub(crate) type GoOn<'a> = &'a dyn Fn() -> Result<bool, TabulateError>;
-
-/// What is done with a batch.
-pub(crate) type EachBatch<'a> = &'a mut dyn FnMut(&Batch) -> Result<(), TabulateError>;
 
 /// The chunks of a job, and who takes which.
 pub(crate) struct Shared<'a> {
@@ -66,17 +60,22 @@ impl<'a> Shared<'a> {
 
     /// Gives the records of the chunks that one worker takes to `each`, until there are no more in
     /// the job.
-    pub(crate) fn work(&self, go_on: GoOn, each: EachBatch) -> Result<(), TabulateError> {
+    pub(crate) fn work<E: From<TabulateError>>(
+        &self,
+        state: &State,
+        each: EachBatch<Batch, E>,
+    ) -> Result<(), E> {
         let worker = Worker {
             shared: self,
-            go_on,
+            state,
             batch: Batch::default(),
             borders: Vec::new(),
             batches: 0,
         };
         match worker.work(each) {
-            Err(TabulateError::Input(error)) if error.needs_serial() => self.give_up(error),
-            done => done,
+            Ok(()) => Ok(()),
+            Err(Ended::Serial(error)) => Ok(self.give_up(error)?),
+            Err(Ended::Failed(error)) => Err(error),
         }
     }
 
@@ -112,7 +111,7 @@ impl<'a> Shared<'a> {
 
     /// Collective, instead of [`Shared::work`] and [`Shared::settle`] in a process that takes no
     /// part: the others stop.
-    pub(crate) fn leave<J: World>(&self, world: &J, fabric: J::Fabric) -> Result<(), FabricError> {
+    pub(crate) fn leave(&self, world: &impl World, fabric: impl Fabric) -> Result<(), FabricError> {
         self.schedule.give_up()?;
         fabric.close(Vec::new())?;
         world.max(&[LEFT]).map(drop)
@@ -125,10 +124,39 @@ const LEFT: u64 = u64::MAX;
 const DIFFERENT: &str = "the processes of this job do not see the same inputs: name files that all machines share, with the same \
                          contents on each, and start when they are written";
 
+/// Why a worker ended early.
+enum Ended<E> {
+    /// The input has to be read serially.
+    Serial(Error),
+    /// Anything else.
+    Failed(E),
+}
+
+impl<E: From<TabulateError>> From<TabulateError> for Ended<E> {
+    fn from(error: TabulateError) -> Ended<E> {
+        match error {
+            TabulateError::Input(error) if error.needs_serial() => Ended::Serial(error),
+            error => Ended::Failed(error.into()),
+        }
+    }
+}
+
+impl<E: From<TabulateError>> From<Error> for Ended<E> {
+    fn from(error: Error) -> Ended<E> {
+        TabulateError::from(error).into()
+    }
+}
+
+impl<E: From<TabulateError>> From<FabricError> for Ended<E> {
+    fn from(error: FabricError) -> Ended<E> {
+        TabulateError::from(error).into()
+    }
+}
+
 /// A thread that takes chunks.
 struct Worker<'s> {
     shared: &'s Shared<'s>,
-    go_on: GoOn<'s>,
+    state: &'s State<'s>,
     batch: Batch,
     /// Of chunks that it has read, where bytes are still to come back.
     borders: Vec<Border>,
@@ -136,7 +164,7 @@ struct Worker<'s> {
 }
 
 impl<'s> Worker<'s> {
-    fn work(mut self, each: EachBatch) -> Result<(), TabulateError> {
+    fn work<E: From<TabulateError>>(mut self, each: EachBatch<Batch, E>) -> Result<(), Ended<E>> {
         while !self.stops()? {
             let Some(chunk) = self.take()? else {
                 return self.finish(each);
@@ -165,22 +193,30 @@ impl<'s> Worker<'s> {
 
     /// Whether another worker failed or gave up.
     fn stops(&self) -> Result<bool, TabulateError> {
-        Ok(!(self.go_on)()? || self.shared.schedule.given_up()?)
+        Ok(!self.state.goes_on()? || self.shared.schedule.given_up()?)
     }
 
     /// Gives a batch to `each`; false when the worker is to stop.
-    fn give(&mut self, each: EachBatch) -> Result<bool, TabulateError> {
-        each(&self.batch)?;
+    fn give<E: From<TabulateError>>(
+        &mut self,
+        each: EachBatch<Batch, E>,
+    ) -> Result<bool, Ended<E>> {
+        each(&self.batch).map_err(Ended::Failed)?;
         self.batches += 1;
-        if self.batches.is_multiple_of(PATIENCE) {
-            self.stops().map(|stops| !stops)
+        let goes_on = if self.batches.is_multiple_of(PATIENCE) {
+            !self.stops()?
         } else {
-            (self.go_on)()
-        }
+            self.state.goes_on().map_err(TabulateError::from)?
+        };
+        Ok(goes_on)
     }
 
     /// Reads a chunk, and those behind it that nobody has; false when the worker is to stop.
-    fn read(&mut self, mut chunk: Chunk<'s>, each: EachBatch) -> Result<bool, TabulateError> {
+    fn read<E: From<TabulateError>>(
+        &mut self,
+        mut chunk: Chunk<'s>,
+        each: EachBatch<Batch, E>,
+    ) -> Result<bool, Ended<E>> {
         let Shared { schedule, .. } = self.shared;
         loop {
             let more = chunk.next_batch(&mut self.batch)?;
@@ -203,7 +239,10 @@ impl<'s> Worker<'s> {
     }
 
     /// Joins borders with what came back, where it did; true when something did.
-    fn join_borders(&mut self, each: EachBatch) -> Result<bool, TabulateError> {
+    fn join_borders<E: From<TabulateError>>(
+        &mut self,
+        each: EachBatch<Batch, E>,
+    ) -> Result<bool, Ended<E>> {
         let Shared {
             schedule, chunks, ..
         } = self.shared;
@@ -216,7 +255,7 @@ impl<'s> Worker<'s> {
             joined = true;
             match chunks.join(border, &bytes, &mut self.batch)? {
                 Some((before, bytes)) => schedule.send_back(before, bytes)?,
-                None => each(&self.batch)?,
+                None => each(&self.batch).map_err(Ended::Failed)?,
             }
         }
         Ok(joined)
@@ -224,7 +263,7 @@ impl<'s> Worker<'s> {
 
     /// When no chunk is left: helps others of this process, then waits for what is still to come
     /// back.
-    fn finish(mut self, each: EachBatch) -> Result<(), TabulateError> {
+    fn finish<E: From<TabulateError>>(mut self, each: EachBatch<Batch, E>) -> Result<(), Ended<E>> {
         while self.shared.inputs.help(&mut self.batch)? {
             if !self.give(each)? {
                 return Ok(());

@@ -7,14 +7,63 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use gyrase_fabric::{Alone, Combining, Drain, FabricError, SpillFolder, Steal, World, threads};
+use gyrase_fabric::{
+    Alone, Combiner, Combining, Drain, FabricError, Sender, SpillFolder, Steal, World, threads,
+};
 use gyrase_fastx::{Compression, Error, Format, Inputs, Options, Reader, Writer};
-use gyrase_kmer::{BINS, Shape};
+use gyrase_kmer::{BINS, Cutter, Shape};
 use gyrase_seq::Batch;
-use gyrase_tabulate::{Partition, Reading, Repeats, Scattered, TabulateError, scatter};
+use gyrase_tabulate::{Cut, Partition, Reading, TabulateError, scatter};
 use gyrase_work::Progress;
 
 const K: usize = 21;
+
+/// What was read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Scattered {
+    reads: u64,
+    bases: u64,
+    kmers: u64,
+    bytes: u64,
+}
+
+/// Sends every k-mer as a record of its own.
+struct Keyed(Cutter<1>, Scattered);
+
+impl Cut<Batch, TabulateError> for Keyed {
+    fn cut(&mut self, batch: &Batch, sender: &mut impl Sender) -> Result<(), TabulateError> {
+        let Keyed(cutter, read) = self;
+        for record in &batch.records {
+            read.kmers += cutter.cut(batch.bytes(record.letters), &mut |bin, super_kmer| {
+                let mut sent = Ok(());
+                super_kmer.for_each_key(shape(), |key| {
+                    if sent.is_ok() {
+                        sent = sender.send(bin, &key.0[0].to_le_bytes(), 8);
+                    }
+                });
+                sent
+            })?;
+            read.bases += record.letters.len() as u64 - u64::from(record.overlap);
+            read.reads += u64::from(!record.continues);
+        }
+        Ok(())
+    }
+}
+
+/// Leaves records as they are.
+struct Same(Vec<u8>);
+
+impl Combiner for Same {
+    fn add(&mut self, bytes: &[u8], used: usize) {
+        self.0.extend_from_slice(&bytes[..used]);
+    }
+
+    fn finish(&mut self, emit: &mut dyn FnMut(&[u8], usize)) {
+        std::mem::take(&mut self.0)
+            .chunks(8)
+            .for_each(|record| emit(record, 8));
+    }
+}
 
 /// Keys and how often they came.
 type Keys = BTreeMap<[u64; 1], u64>;
@@ -52,28 +101,38 @@ impl Job<'_> {
         let folder = tempfile::tempdir().unwrap();
         let folder = Arc::new(SpillFolder::new(folder.path().join("spill"), None, false));
         let combining = Combining {
-            make: Box::new(|| Box::new(Repeats::<1>::new(shape()))),
+            make: Box::new(|| Box::new(Same(Vec::new()))),
             portion: 1 << 20,
         };
         let fabric = world.fabric(BINS, 256 << 20, folder, combining)?;
         let workers = world.sum(&[self.threads as u64])?[0] as usize;
-        Ok((
-            Reading::agree(inputs, world, self.chunk, self.threads, workers)?,
-            fabric,
-        ))
+        Ok((Reading::agree(inputs, world, self.chunk, workers)?, fabric))
     }
 
     fn run(&self, world: &impl World) -> Result<(Keys, Scattered), TabulateError> {
         let inputs = self.open();
         let (reading, fabric) = self.start(&inputs, world)?;
-        let (partitions, read) = scatter::<1, _>(reading, shape(), fabric, self.progress)?;
+        let cuts = (0..self.threads)
+            .map(|_| Keyed(Cutter::new(shape()), Scattered::default()))
+            .collect();
+        let (partitions, cuts) =
+            scatter::<_, _, _, TabulateError>(&reading, cuts, fabric, world, self.progress)?;
+        let mut read = Scattered {
+            bytes: inputs.read_bytes(),
+            ..Scattered::default()
+        };
+        for Keyed(_, more) in &cuts {
+            read.reads += more.reads;
+            read.bases += more.bases;
+            read.kmers += more.kmers;
+        }
         let mut keys = Keys::new();
         for number in partitions.owned() {
-            let partition = Partition::<_, 1>::new(&partitions, number, shape());
-            partition.for_each(|super_kmer, weight| {
-                super_kmer.for_each_key(shape(), |key| {
-                    *keys.entry(key.0).or_default() += u64::from(weight)
-                });
+            Partition::new(&partitions, number).drain::<FabricError>(|bytes, used| {
+                for key in bytes[..used].as_chunks().0 {
+                    *keys.entry([u64::from_le_bytes(*key)]).or_default() += 1;
+                }
+                Ok(())
             })?;
         }
         Ok((keys, read))

@@ -3,7 +3,8 @@
 use gyrase_fabric::{Drain, LocalFabric};
 use gyrase_table::gydb::PARTITIONS;
 
-use super::{BuildError, RECORD};
+use super::BuildError;
+use crate::references::RECORD;
 
 /// Code, stacks and the like.
 const BASE: u64 = 16 << 20;

@@ -4,15 +4,15 @@ use std::ops::Range;
 
 use gyrase_fabric::{Alone, Drain, FabricError};
 use gyrase_table::gydb::{MAX_COUNT, PARTITIONS, Writer};
-use gyrase_tabulate::{Worker, reduce};
+use gyrase_tabulate::{Partition, Worker, reduce};
 use gyrase_work::Progress;
 
 use super::budget::Room;
-use super::{BuildError, PLACES, RECORD, Records};
+use super::{BuildError, Records};
 use crate::cap::Cap;
 use crate::distinct::Distinct;
 use crate::parts::Part;
-use crate::references::{Numbers, PROVISIONAL_BITS};
+use crate::references::{Numbers, PLACES, PROVISIONAL_BITS, RECORD};
 use crate::targets::Targets;
 
 /// What was counted while lists were made.
@@ -72,7 +72,10 @@ impl<D: Drain> MadeOf<'_, D> {
             &self.records.partitions,
             &Alone,
             0,
-            workers.iter_mut().collect(),
+            workers
+                .iter_mut()
+                .map(|worker| worker as &mut dyn Worker<_>)
+                .collect(),
             progress,
         )?;
         let mut all = Counted {
@@ -113,16 +116,28 @@ struct Piece {
     locations: Vec<u32>,
 }
 
-impl<D: Drain> Worker<D> for &mut Lists<'_> {
-    type Error = BuildError;
+impl Worker<BuildError> for Lists<'_> {
+    fn reduce(&mut self, partitions: &[Partition]) -> Result<(), BuildError> {
+        partitions
+            .iter()
+            .try_for_each(|partition| self.lists(partition))
+    }
 
-    fn reduce(&mut self, partitions: &D, number: usize) -> Result<(), BuildError> {
+    fn abandon(&self) {
+        self.writer.abandon();
+    }
+}
+
+impl Lists<'_> {
+    /// Writes the lists of a partition.
+    fn lists(&mut self, partition: &Partition) -> Result<(), BuildError> {
+        let number = partition.number();
         self.piece.clear();
-        let records = (partitions.bytes(number) / RECORD as u64) as usize;
+        let records = (partition.bytes() / RECORD as u64) as usize;
         self.rows.reserve_exact(records.min(self.most));
         let mut places = Some(first_place(number)..first_place(number + 1));
         while let Some(now) = places {
-            let end = self.gather(partitions, number, now.clone())?;
+            let end = self.gather(partition, now.clone())?;
             self.sort();
             self.list();
             places = (end < now.end).then_some(end..now.end);
@@ -134,10 +149,6 @@ impl<D: Drain> Worker<D> for &mut Lists<'_> {
         } = &self.piece;
         Ok(self.writer.piece(number, places, counts, locations)?)
     }
-
-    fn abandon(&self) {
-        self.writer.abandon();
-    }
 }
 
 /// The first place of a partition; that behind the last one is 2^32.
@@ -148,20 +159,15 @@ fn first_place(partition: usize) -> u64 {
 impl Lists<'_> {
     /// Takes the records of some places of a partition for rows, or those of the first of these
     /// places if all are too many: the end of the places that were taken.
-    fn gather<D: Drain>(
-        &mut self,
-        partitions: &D,
-        number: usize,
-        places: Range<u64>,
-    ) -> Result<u64, BuildError> {
-        let mut end = places.end;
+    fn gather(&mut self, partition: &Partition, places: Range<u64>) -> Result<u64, BuildError> {
+        let (number, mut end) = (partition.number(), places.end);
         self.rows.clear();
         self.parts
             .iter()
             .try_for_each(|part| part.rows(number, &mut self.rows))?;
         self.rows.retain(|row| places.contains(&(row >> 32)));
         let (first, numbers) = (first_place(number), self.numbers);
-        partitions.drain::<FabricError>(number, &mut |bytes, used| {
+        partition.drain::<FabricError>(|bytes, used| {
             let (records, _) = bytes[..used].as_chunks::<RECORD>();
             for record in records {
                 let record = u64::from_le_bytes(*record);

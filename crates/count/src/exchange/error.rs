@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use gyrase_fabric::FabricError;
 use gyrase_files::OutputError;
 use gyrase_kmer::ShapeError;
+use gyrase_tabulate::TabulateError;
 
 use crate::ops::OperationError;
 
@@ -139,6 +140,16 @@ impl ExchangeError {
         ExchangeError::Unsupported {
             path: path.to_path_buf(),
             what: what.into(),
+        }
+    }
+}
+
+impl From<TabulateError> for ExchangeError {
+    fn from(error: TabulateError) -> ExchangeError {
+        match error {
+            TabulateError::Input(error) => OperationError::Reads(error).into(),
+            TabulateError::Fabric(error) => error.into(),
+            TabulateError::Cancelled => ExchangeError::Cancelled,
         }
     }
 }

@@ -8,11 +8,12 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use gyrase_fabric::{Drain, Fabric, LocalFabric, Sender};
+use gyrase_fabric::{Alone, Drain, LocalFabric, Sender};
 use gyrase_files::OutputFile;
 use gyrase_kmer::{BINS, Key, Kmer, with_words};
 use gyrase_table::gyk::{Cutoffs, Database, Header};
-use gyrase_work::Progress;
+use gyrase_tabulate::{Cut, EachBatch, Partition, State, Supply, TabulateError, scatter};
+use gyrase_work::{Progress, in_parallel};
 
 use super::error::{ExchangeError, Result};
 use super::scatter::{Counted, Shares, for_each, record_bytes, send, sort_and_sum, spill_folder};
@@ -117,9 +118,13 @@ fn export_words<const W: usize>(
     };
     let fabric = LocalFabric::new(parts.count(), shares.fabric, folder.into());
     progress.start("read", BINS as u64);
-    let senders = (0..shares.threads).map(|_| fabric.sender()).collect();
-    let senders = scatter::<W, _>(database, config.cutoffs, parts, senders, progress)?;
-    let partitions = fabric.close(senders)?;
+    let to_parts = |_| ToParts::<W> {
+        database,
+        cutoffs: config.cutoffs,
+        parts,
+    };
+    let cuts = (0..shares.threads).map(to_parts).collect();
+    let (partitions, _) = scatter(&Bins(AtomicUsize::new(0)), cuts, fabric, &Alone, progress)?;
     progress.start("write", parts.count() as u64);
     let sizes: Vec<u64> = (0..parts.count())
         .map(|partition| partitions.bytes(partition))
@@ -134,7 +139,8 @@ fn export_words<const W: usize>(
                 &mut sink,
             )?;
         } else {
-            write_in_passes::<W>(&partitions, parts, group.start, shares.sort, &mut sink)?;
+            let partition = Partition::new(&partitions, group.start);
+            write_in_passes::<W>(&partition, parts, shares.sort, &mut sink)?;
         }
         progress.advance(group.len() as u64);
         if progress.is_cancelled() {
@@ -185,53 +191,42 @@ impl Parts {
     }
 }
 
-fn scatter<const W: usize, S: Sender>(
-    database: &Database,
-    cutoffs: Cutoffs,
-    parts: Parts,
-    senders: Vec<S>,
-    progress: &Progress,
-) -> Result<Vec<S>> {
-    let next = &AtomicUsize::new(0);
-    std::thread::scope(|scope| {
-        let work = |mut sender| {
-            scope.spawn(move || {
-                send_bins::<W>(database, cutoffs, parts, next, &mut sender, progress)
-                    .map(|()| sender)
-            })
-        };
-        let workers: Vec<_> = senders.into_iter().map(work).collect();
-        workers
-            .into_iter()
-            .map(|worker| worker.join().expect("workers do not panic"))
-            .collect()
-    })
+/// The bins of a database, each taken by one worker.
+struct Bins(AtomicUsize);
+
+impl Supply<ExchangeError> for Bins {
+    type Batch = usize;
+
+    fn give(&self, state: &State, each: EachBatch<usize, ExchangeError>) -> Result<()> {
+        while state.goes_on().map_err(TabulateError::from)? {
+            let number = self.0.fetch_add(1, Relaxed);
+            if number >= BINS {
+                break;
+            }
+            each(&number)?;
+            state.progress().advance(1);
+        }
+        Ok(())
+    }
 }
 
-fn send_bins<const W: usize>(
-    database: &Database,
+/// Sends the k-mers of a bin to the partitions of their first bases.
+struct ToParts<'d, const W: usize> {
+    database: &'d Database,
     cutoffs: Cutoffs,
     parts: Parts,
-    next: &AtomicUsize,
-    sender: &mut impl Sender,
-    progress: &Progress,
-) -> Result<()> {
-    loop {
-        let number = next.fetch_add(1, Relaxed);
-        if number >= BINS {
-            return Ok(());
-        }
-        if progress.is_cancelled() {
-            return Err(ExchangeError::Cancelled);
-        }
-        let bin = database.sound_bin(number)?;
+}
+
+impl<const W: usize> Cut<usize, ExchangeError> for ToParts<'_, W> {
+    fn cut(&mut self, number: &usize, sender: &mut impl Sender) -> Result<()> {
+        let bin = self.database.sound_bin(*number)?;
         for (&row, count) in bin.rows::<W>().iter().zip(bin.counts()) {
-            if cutoffs.keep(count) {
+            if self.cutoffs.keep(count) {
                 let kmer = Kmer::from(Key(row));
-                send(sender, parts.of(kmer), (kmer.0, count))?;
+                send(sender, self.parts.of(kmer), (kmer.0, count))?;
             }
         }
-        progress.advance(1);
+        Ok(())
     }
 }
 
@@ -249,26 +244,16 @@ fn write<const W: usize>(
         let bytes: u64 = sizes[part.clone()].iter().sum();
         let mut entries = Vec::with_capacity(bytes as usize / record_bytes(W));
         for partition in part {
-            for_each::<W>(partitions, group.start + partition, |counted| {
-                entries.push(counted)
-            })?;
+            let partition = Partition::new(partitions, group.start + partition);
+            for_each::<W>(&partition, |counted| entries.push(counted))?;
         }
         sort_and_sum(&mut entries);
         Ok(entries)
     };
-    let sorted: Vec<_> = std::thread::scope(|scope| {
-        let workers: Vec<_> = groups(sizes, share)
-            .into_iter()
-            .map(|part| scope.spawn(|| sort(part)))
-            .collect();
-        workers
-            .into_iter()
-            .map(|worker| worker.join().expect("workers do not panic"))
-            .collect()
-    });
+    let sorted = in_parallel(groups(sizes, share), sort)?;
     sorted
         .into_iter()
-        .try_for_each(|entries| add(&entries?, sink))
+        .try_for_each(|entries| add(&entries, sink))
 }
 
 fn add<const W: usize>(entries: &[Counted<W>], sink: &mut Sink) -> Result<()> {
@@ -280,21 +265,20 @@ fn add<const W: usize>(entries: &[Counted<W>], sink: &mut Sink) -> Result<()> {
 /// Puts a partition in order that may not be held as a whole: drains it again and again, each time
 /// for as many of the values of the next bases as the budget allows.
 fn write_in_passes<const W: usize>(
-    partitions: &impl Drain,
+    partition: &Partition,
     parts: Parts,
-    partition: usize,
     budget: u64,
     sink: &mut Sink,
 ) -> Result<()> {
     let digits = |words| parts.digits(Kmer::<W>(words), BASES);
     let mut sizes = vec![0u64; 1 << (2 * BASES)];
-    for_each::<W>(partitions, partition, |(words, _)| {
+    for_each::<W>(partition, |(words, _)| {
         sizes[digits(words)] += record_bytes(W) as u64
     })?;
     let mut entries = Vec::new();
     for range in groups(&sizes, budget) {
         entries.clear();
-        for_each::<W>(partitions, partition, |counted| {
+        for_each::<W>(partition, |counted| {
             if range.contains(&digits(counted.0)) {
                 entries.push(counted);
             }

@@ -6,13 +6,15 @@
 
 use std::path::PathBuf;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use gyrase_fabric::{Drain, Fabric, LocalFabric, Sender};
+use gyrase_fabric::{Alone, LocalFabric, Sender};
 use gyrase_kmer::{BINS, Key, Shape, bin_of, with_words};
 use gyrase_table::gyk::{Cutoffs, Metadata, Pieces, Writer};
 use gyrase_table::{Cardinality, TableKey};
+use gyrase_tabulate::{
+    Cut, EachBatch, Partition, State, Supply, TabulateError, Worker, reduce, scatter,
+};
 use gyrase_work::Progress;
 
 use super::error::{ExchangeError, Place, Result};
@@ -100,11 +102,27 @@ fn import_words<const W: usize>(
     let folder = spill_folder(&config.tmp, &config.output, config.max_tmp);
     let fabric = LocalFabric::new(BINS, shares.fabric, folder.into());
     progress.start("read", source.kmers());
-    let senders = (0..shares.threads).map(|_| fabric.sender()).collect();
-    let (read, zeros, senders) = scatter::<W, _>(&mut *source, shape, senders, progress)?;
-    let partitions = fabric.close(senders)?;
+    let foreign = Foreign {
+        source: Mutex::new(&mut *source),
+        read: AtomicU64::new(0),
+        zeros: AtomicU64::new(0),
+    };
+    let cuts = (0..shares.threads).map(|_| ToBins::<W>(shape)).collect();
+    let (partitions, _) = scatter(&foreign, cuts, fabric, &Alone, progress)?;
+    let (read, zeros) = (foreign.read.into_inner(), foreign.zeros.into_inner());
     progress.start("write", BINS as u64);
-    write::<W>(&partitions, &writer, config.cutoffs, shares, progress)?;
+    let sorter = |_| Sorter::<W> {
+        writer: &writer,
+        cutoffs: config.cutoffs,
+        memory: shares.bin as usize,
+        entries: Vec::new(),
+    };
+    let mut sorters: Vec<_> = (0..shares.threads).map(sorter).collect();
+    let workers = sorters
+        .iter_mut()
+        .map(|sorter| sorter as &mut dyn Worker<_>)
+        .collect();
+    reduce(&partitions, &Alone, 0, workers, progress)?;
     let name = config
         .input
         .file_name()
@@ -133,158 +151,63 @@ fn both(first: Cutoffs, second: Cutoffs) -> Cutoffs {
 
 type Batch = Vec<(WideKmer, u32)>;
 
-/// Reads the source on this thread and sends its k-mers on as many others as there are senders.
-fn scatter<const W: usize, S: Sender>(
-    source: &mut dyn Source,
-    shape: Shape,
-    senders: Vec<S>,
-    progress: &Progress,
-) -> Result<(u64, u64, Vec<S>)> {
-    let (batches, received) = sync_channel(2 * senders.len());
-    let (received, failed) = (Mutex::new(received), AtomicBool::new(false));
-    std::thread::scope(|scope| {
-        let (received, failed) = (&received, &failed);
-        let work =
-            |sender| scope.spawn(move || send_batches::<W, S>(received, shape, sender, failed));
-        let workers: Vec<_> = senders.into_iter().map(work).collect();
-        let read = read_batches(source, &batches, failed, progress);
-        drop(batches);
-        let joined = workers
-            .into_iter()
-            .map(|worker| worker.join().expect("workers do not panic"));
-        let senders = joined.collect::<Result<Vec<_>>>()?;
-        read.map(|(read, zeros)| (read, zeros, senders))
-    })
+/// What is read of the source, by one thread at a time.
+struct Foreign<'s> {
+    source: Mutex<&'s mut dyn Source>,
+    read: AtomicU64,
+    zeros: AtomicU64,
 }
 
-/// Returns how many records were read, and how many of them had the count 0.
-fn read_batches(
-    source: &mut dyn Source,
-    batches: &SyncSender<Batch>,
-    failed: &AtomicBool,
-    progress: &Progress,
-) -> Result<(u64, u64)> {
-    let (mut read, mut zeros) = (0, 0);
-    loop {
+impl Supply<ExchangeError> for Foreign<'_> {
+    type Batch = Batch;
+
+    fn give(&self, state: &State, each: EachBatch<Batch, ExchangeError>) -> Result<()> {
         let mut batch = Vec::with_capacity(BATCH);
-        let before = read;
-        while batch.len() < BATCH {
-            let Some((kmer, count)) = source.next()? else {
-                break;
-            };
-            read += 1;
-            zeros += u64::from(count == 0);
-            if count > 0 {
-                batch.push((kmer, u32::try_from(count).unwrap_or(u32::MAX)));
+        while state.goes_on().map_err(TabulateError::from)? && self.fill(&mut batch, state)? {
+            each(&batch)?;
+        }
+        Ok(())
+    }
+}
+
+impl Foreign<'_> {
+    /// Fills a batch; false when the source has no more.
+    fn fill(&self, batch: &mut Batch, state: &State) -> Result<bool> {
+        let mut source = self.source.lock().expect("no thread panics while it reads");
+        batch.clear();
+        let (mut read, mut ended) = (0, false);
+        while batch.len() < BATCH && !ended {
+            match source.next()? {
+                Some((kmer, count)) => {
+                    read += 1;
+                    let count = u32::try_from(count).unwrap_or(u32::MAX);
+                    batch.extend((count > 0).then_some((kmer, count)));
+                }
+                None => ended = true,
             }
         }
-        progress.advance(read - before);
-        if progress.is_cancelled() {
-            return Err(ExchangeError::Cancelled);
-        }
-        if batch.is_empty() || failed.load(Relaxed) || batches.send(batch).is_err() {
-            return Ok((read, zeros));
-        }
+        self.read.fetch_add(read, Relaxed);
+        self.zeros.fetch_add(read - batch.len() as u64, Relaxed);
+        state.progress().advance(read);
+        Ok(!ended || !batch.is_empty())
     }
 }
 
-/// Sends what comes until nothing comes any more. After a failure it goes on receiving, so that the
-/// reader does not wait for room.
-fn send_batches<const W: usize, S: Sender>(
-    received: &Mutex<Receiver<Batch>>,
-    shape: Shape,
-    mut sender: S,
-    failed: &AtomicBool,
-) -> Result<S> {
-    let mut result = Ok(());
-    loop {
-        let batch = received
-            .lock()
-            .expect("no thread panics while it holds the receiver")
-            .recv();
-        let Ok(batch) = batch else { break };
-        if result.is_ok() {
-            result = send_batch::<W, S>(&batch, shape, &mut sender);
-            failed.fetch_or(result.is_err(), Relaxed);
-        }
-    }
-    result.map(|()| sender)
-}
+/// Sends k-mers to their bins.
+struct ToBins<const W: usize>(Shape);
 
-fn send_batch<const W: usize, S: Sender>(
-    batch: &Batch,
-    shape: Shape,
-    sender: &mut S,
-) -> Result<()> {
-    batch.iter().try_for_each(|&(kmer, count)| {
-        let kmer = resize::<4, W>(kmer).form(shape);
-        send(sender, bin_of(kmer, shape), (Key::from(kmer).0, count))
-    })
-}
-
-/// Sorts and writes the bins, each thread taking the next one.
-fn write<const W: usize>(
-    partitions: &impl Drain,
-    writer: &Writer,
-    cutoffs: Cutoffs,
-    shares: Shares,
-    progress: &Progress,
-) -> Result<()> {
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let lane = Lane {
-            partitions,
-            writer,
-            cutoffs,
-            memory: shares.bin as usize,
-            entries: Vec::new(),
-        };
-        let done = write_bins::<W>(lane, &next, progress);
-        if done.is_err() {
-            writer.abandon();
-        }
-        done
-    };
-    let results: Vec<Result<()>> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..shares.threads).map(|_| scope.spawn(work)).collect();
-        workers
-            .into_iter()
-            .map(|worker| worker.join().expect("workers do not panic"))
-            .collect()
-    });
-    // The cause, and not the word of another thread that it was abandoned.
-    let abandoned = |error: &ExchangeError| {
-        matches!(
-            error,
-            ExchangeError::Table(gyrase_table::gyk::GykError::Abandoned { .. })
-        )
-    };
-    let mut errors: Vec<_> = results.into_iter().filter_map(Result::err).collect();
-    errors.sort_by_key(abandoned);
-    errors.into_iter().next().map_or(Ok(()), Err)
-}
-
-fn write_bins<const W: usize>(
-    mut lane: Lane<impl Drain, W>,
-    next: &AtomicUsize,
-    progress: &Progress,
-) -> Result<()> {
-    loop {
-        let bin = next.fetch_add(1, Relaxed);
-        if bin >= BINS {
-            return Ok(());
-        }
-        if progress.is_cancelled() {
-            return Err(ExchangeError::Cancelled);
-        }
-        lane.write_bin(bin)?;
-        progress.advance(1);
+impl<const W: usize> Cut<Batch, ExchangeError> for ToBins<W> {
+    fn cut(&mut self, batch: &Batch, sender: &mut impl Sender) -> Result<()> {
+        let shape = self.0;
+        batch.iter().try_for_each(|&(kmer, count)| {
+            let kmer = resize::<4, W>(kmer).form(shape);
+            send(sender, bin_of(kmer, shape), (Key::from(kmer).0, count))
+        })
     }
 }
 
-/// What a thread has to make bins of partitions.
-struct Lane<'a, D, const W: usize> {
-    partitions: &'a D,
+/// Puts the k-mers of a partition in the order of keys and writes them as a bin.
+struct Sorter<'a, const W: usize> {
     writer: &'a Writer,
     cutoffs: Cutoffs,
     /// Bytes that it may take.
@@ -292,22 +215,39 @@ struct Lane<'a, D, const W: usize> {
     entries: Vec<Counted<W>>,
 }
 
-impl<D: Drain, const W: usize> Lane<'_, D, W> {
-    fn write_bin(&mut self, bin: usize) -> Result<()> {
-        let pieces = self.writer.pieces(bin, self.memory / 4);
-        let records = self.partitions.bytes(bin) as usize / record_bytes(W);
+impl<const W: usize> Worker<ExchangeError> for Sorter<'_, W> {
+    fn reduce(&mut self, partitions: &[Partition]) -> Result<()> {
+        partitions
+            .iter()
+            .try_for_each(|partition| self.write_bin(partition))
+    }
+
+    fn abandon(&self) {
+        self.writer.abandon();
+    }
+}
+
+impl<const W: usize> Sorter<'_, W> {
+    fn write_bin(&mut self, partition: &Partition) -> Result<()> {
+        let pieces = self.writer.pieces(partition.number(), self.memory / 4);
+        let records = partition.bytes() as usize / record_bytes(W);
         if records * size_of::<Counted<W>>() <= self.memory / 2 {
-            self.write_sorted(bin, records, pieces)
+            self.write_sorted(partition, records, pieces)
         } else {
-            self.write_in_passes(bin, pieces)
+            self.write_in_passes(partition, pieces)
         }
     }
 
-    fn write_sorted(&mut self, bin: usize, records: usize, mut pieces: Pieces) -> Result<()> {
+    fn write_sorted(
+        &mut self,
+        partition: &Partition,
+        records: usize,
+        mut pieces: Pieces,
+    ) -> Result<()> {
         let entries = &mut self.entries;
         entries.clear();
         entries.reserve_exact(records);
-        for_each::<W>(self.partitions, bin, |counted| entries.push(counted))?;
+        for_each::<W>(partition, |counted| entries.push(counted))?;
         sort_and_sum(entries);
         entries.retain(|entry| self.cutoffs.keep(entry.1));
         let (mut keys, mut counts) = (Vec::new(), Vec::new());
@@ -322,12 +262,10 @@ impl<D: Drain, const W: usize> Lane<'_, D, W> {
     }
 
     /// Counts the k-mers of a partition that may not be held as a whole.
-    fn write_in_passes(&mut self, bin: usize, pieces: Pieces) -> Result<()> {
+    fn write_in_passes(&mut self, partition: &Partition, pieces: Pieces) -> Result<()> {
         self.entries = Vec::new();
         let mut cardinality = Cardinality::default();
-        for_each::<W>(self.partitions, bin, |(words, _)| {
-            cardinality.see(Key(words).place())
-        })?;
+        for_each::<W>(partition, |(words, _)| cardinality.see(Key(words).place()))?;
         let counted = self.cutoffs.min..=self.cutoffs.max;
         passes::count(
             cardinality.estimate(),
@@ -335,7 +273,7 @@ impl<D: Drain, const W: usize> Lane<'_, D, W> {
             &counted,
             pieces,
             |pass| {
-                for_each::<W>(self.partitions, bin, |(words, count)| {
+                for_each::<W>(partition, |(words, count)| {
                     pass.add(Key(words), count);
                     pass.relieve();
                 })

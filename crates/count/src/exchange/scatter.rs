@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
-use gyrase_fabric::{Drain, LocalFabric, SLACK, Sender, SpillFolder};
+use gyrase_fabric::{LocalFabric, SLACK, Sender, SpillFolder};
 use gyrase_kmer::BINS;
-use gyrase_tabulate::spill_path;
+use gyrase_tabulate::{Partition, spill_path};
 
 use super::error::{ExchangeError, Result};
 
@@ -92,15 +92,13 @@ fn decode<const W: usize>(record: &[u8]) -> Counted<W> {
 
 /// Hands every record of a partition to `each`.
 pub(crate) fn for_each<const W: usize>(
-    partitions: &impl Drain,
-    partition: usize,
+    partition: &Partition,
     mut each: impl FnMut(Counted<W>),
 ) -> Result<()> {
-    partitions.drain(partition, &mut |bytes, used| {
-        bytes[..used]
-            .chunks_exact(record_bytes(W))
-            .for_each(|record| each(decode(record)));
-        Ok::<_, ExchangeError>(())
+    partition.drain(|bytes, used| {
+        let records = bytes[..used].chunks_exact(record_bytes(W));
+        records.for_each(|record| each(decode(record)));
+        Ok(())
     })
 }
 

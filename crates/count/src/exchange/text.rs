@@ -147,7 +147,7 @@ fn shown(bytes: &[u8]) -> String {
     bytes[..bytes.len().min(40)].escape_ascii().to_string()
 }
 
-impl<R: BufRead> Source for Reader<R> {
+impl<R: BufRead + Send> Source for Reader<R> {
     fn k(&self) -> Option<usize> {
         self.k
     }

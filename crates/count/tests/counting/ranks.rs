@@ -6,11 +6,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
-use gyrase_count::{Config, Error, Summary, run_in};
+use gyrase_count::{Config, Error, Scattered, Summary, run_in};
 use gyrase_fabric::threads::{Process, run, run_watched};
 use gyrase_fabric::{FabricError, Steal, World};
 use gyrase_files::OutputFile;
-use gyrase_tabulate::{Scattered, TabulateError, spill_path};
+use gyrase_tabulate::{TabulateError, spill_path};
 use gyrase_work::Progress;
 
 use crate::naive::Random;

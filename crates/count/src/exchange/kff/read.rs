@@ -409,7 +409,7 @@ fn bytes_below(limit: u64) -> usize {
     bits.div_ceil(8)
 }
 
-impl<R: Read> Source for Reader<R> {
+impl<R: Read + Send> Source for Reader<R> {
     fn k(&self) -> Option<usize> {
         self.k
             .or(self.variables.k.and_then(|k| usize::try_from(k).ok()))

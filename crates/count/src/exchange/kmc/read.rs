@@ -171,7 +171,7 @@ fn read_counter(bytes: &[u8]) -> u64 {
         .fold(0, |count, &byte| count << 8 | u64::from(byte))
 }
 
-impl<P: Read + Seek, S: Read + Seek> Source for Reader<P, S> {
+impl<P: Read + Seek + Send, S: Read + Seek + Send> Source for Reader<P, S> {
     fn k(&self) -> Option<usize> {
         Some(self.fields.k)
     }
