@@ -294,11 +294,14 @@ fn the_first_malformed_file_is_named() {
         [b">ok\n", &letters(200_000, 1)[..], b"\n>bad\nA!\n"].concat(),
     )
     .unwrap();
-    fs::remove_file(&files[90]).unwrap();
     for threads in [1, 2, 8, 8, 8] {
         let error = built_dense(folder.path(), &files, threads).unwrap_err();
         assert!(error.contains("v39.fa"), "{threads} threads: {error}");
     }
+    // What is missing is known before anything is read.
+    fs::remove_file(&files[90]).unwrap();
+    let error = built_dense(folder.path(), &files, 2).unwrap_err();
+    assert!(error.contains("v89.fa"), "{error}");
 }
 
 #[test]

@@ -137,7 +137,10 @@ impl Inputs {
     /// `taken`: only of inputs that this process has as chunks.
     fn fill(&self, batch: &mut Batch, taken: bool) -> Result<bool, Error> {
         batch.records.clear();
-        while let Some(asked) = self.ask(batch, taken)? {
+        while let Some(asked) = self
+            .ask(batch, taken)
+            .map_err(|error| self.first_of(error, batch.input))?
+        {
             if matches!(asked, Asked::Batch) && !batch.records.is_empty() {
                 return Ok(true);
             }
@@ -209,20 +212,31 @@ impl Inputs {
         }
     }
 
+    /// The first error in the order of inputs, where one that is read from front to end failed and
+    /// other threads still read some before it.
+    fn first_of(&self, error: Error, index: usize) -> Error {
+        let open = |stream: &&Stream| {
+            let again = self.inputs()[stream.index].size.is_some();
+            stream.index < index && again && !stream.has_ended_well()
+        };
+        let found = self.streams.iter().filter(open).find_map(|stream| {
+            let mut batch = Batch::default();
+            let stream = Stream::new(stream.index, Origin::File);
+            stream.read_through(&self.reading, &mut batch).err()
+        });
+        found.unwrap_or(error)
+    }
+
     /// Reads a file that failed in ranges from its start.
     fn explain_input(&self, error: Error, index: usize) -> Error {
         if !error.needs_serial() {
             return error;
         }
         let stream = Stream::new(index, Origin::File);
-        let mut batch = Batch::default();
-        loop {
-            match stream.ask(&self.reading, &mut batch, true) {
-                Ok(Asked::Ended) => return error,
-                Ok(_) => {}
-                Err(found) => return found,
-            }
-        }
+        let found = stream
+            .read_through(&self.reading, &mut Batch::default())
+            .err();
+        found.unwrap_or(error)
     }
 
     /// The inputs, lists expanded, in the order of the command line; [`Batch::input`] counts in it.

@@ -51,6 +51,8 @@ struct Turn {
     next: u64,
     parser: Parser,
     failed: bool,
+    /// The last chunk was parsed, and nothing was wrong.
+    ended_well: bool,
 }
 
 /// What came of asking a stream.
@@ -124,6 +126,17 @@ impl Stream {
         self.ended.load(Relaxed)
     }
 
+    /// True when all of it was read and nothing was wrong.
+    pub(crate) fn has_ended_well(&self) -> bool {
+        self.turn.lock().is_ok_and(|turn| turn.ended_well)
+    }
+
+    /// Reads what is left for an error in it.
+    pub(crate) fn read_through(&self, reading: &Reading, batch: &mut Batch) -> Result<(), Error> {
+        while !matches!(self.ask(reading, batch, true)?, Asked::Ended) {}
+        Ok(())
+    }
+
     /// Fills the batch with the next records; waits for other threads only if `wait`.
     pub(crate) fn ask(
         &self,
@@ -188,6 +201,7 @@ impl Stream {
             )),
             (Ok(()), None) => Ok(()),
         };
+        turn.ended_well = last && result.is_ok();
         self.pass_on(turn, result.is_err());
         result?;
         reading.mask(batch);

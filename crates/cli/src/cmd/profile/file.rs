@@ -104,7 +104,7 @@ impl What {
     fn of(name: &str, at: &str) -> What {
         match (name, at) {
             ("parse", _) => What::Parse,
-            ("count", _) => What::Count,
+            ("reduce", _) => What::Count,
             ("open", _) => What::Open,
             ("read", _) => What::Read,
             ("write" | "sync", _) => What::Write,

@@ -278,7 +278,7 @@ fn barriers_have_a_column_of_their_own() {
 fn imbalance_is_largest_over_mean() {
     let mut made = Made::new(4).stage("count", 0.0, 8.0);
     for (rank, time, bytes) in [(0, 2.0, 100), (1, 2.0, 100), (2, 8.0, 300), (3, 4.0, 100)] {
-        made = made.span("count", rank, WORKER, 0.0, time, json!({"bytes": bytes}));
+        made = made.span("reduce", rank, WORKER, 0.0, time, json!({"bytes": bytes}));
     }
     let (_, profile) = made.read();
     let imbalance = profile.stages[0].imbalance();
@@ -351,7 +351,7 @@ fn advice_follows_from_the_numbers() {
         .advises(&["threads waiting for each other", "give several files"]);
     let counted = one()
         .stage("count", 0.0, 4.0)
-        .all("count", 0.0, 0.1, json!({"bytes": 5}));
+        .all("reduce", 0.0, 0.1, json!({"bytes": 5}));
     turn(counted).advises(&["finished partitions wait", "much larger"]);
     let written = one().stage("read", 0.0, 2.0).stage("write", 2.0, 6.0);
     written
@@ -427,8 +427,8 @@ fn advice_for_idle_threads_names_the_cause() {
             .span("scatter", 0, WORKER, 0.0, 4.0, json!({}));
     let lonely = lonely.span("scatter", 0, WORKER + 1, 0.0, 1.0, json!({}));
     lonely.advises(&["one thread works 1.6 times", "a file or chunk"]);
-    let uneven = Made::new(2).stage("count", 0.0, 4.0).span(
-        "count",
+    let uneven = Made::new(2).stage("reduce", 0.0, 4.0).span(
+        "reduce",
         0,
         WORKER,
         0.0,
@@ -436,7 +436,7 @@ fn advice_for_idle_threads_names_the_cause() {
         json!({"bytes": 1}),
     );
     uneven
-        .span("count", 1, WORKER, 0.0, 4.0, json!({"bytes": 9}))
+        .span("reduce", 1, WORKER, 0.0, 4.0, json!({"bytes": 9}))
         .advises(&["rank 1 works 1.6", "partitions"]);
 }
 
