@@ -14,8 +14,9 @@ pub fn run() -> Result<()> {
     let wanted = mpi::wanted();
     let tidy = tidy::run();
     let smoke = smoke();
+    let contract = contract();
     let (passed, failed, ended_well) = tests(&wanted)?;
-    let mut complaints: Vec<String> = [tidy, smoke]
+    let mut complaints: Vec<String> = [tidy, smoke, contract]
         .into_iter()
         .filter_map(std::result::Result::err)
         .collect();
@@ -75,6 +76,15 @@ fn smoke() -> Result<()> {
         command.arg("--libfuzzer");
     }
     steps::succeed(command, "fuzz smoke run")
+}
+
+/// The contract of the fabrics as it is shipped, without the assertions of a test build.
+fn contract() -> Result<()> {
+    println!("== the contract of the fabrics, in a release build");
+    let mut command = steps::cargo(&["test", "--release", "-p", "gyrase-fabric"]);
+    command.args(["--test", "local", "--test", "exchange", "contract"]);
+    command.env("CARGO_PROFILE_RELEASE_LTO", "off");
+    steps::succeed(command, "the contract in a release build")
 }
 
 /// Runs every test, with `variable` set for them; gives how many passed, how many failed, and

@@ -247,7 +247,7 @@ fn operation(error: &OperationError) -> Code {
 
 fn fabric(error: &FabricError) -> Code {
     match error {
-        FabricError::Memory => Code::Memory,
+        FabricError::Memory | FabricError::TooLong { .. } => Code::Memory,
         FabricError::Spill { .. } | FabricError::TooMuchSpill { .. } => Code::Output,
         // It was written and is not what it was, as a corrupt database is.
         FabricError::Damaged { .. } => Code::Database,

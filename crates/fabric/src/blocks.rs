@@ -15,6 +15,13 @@ pub(crate) const USED_PER_SLAB: usize = BLOCKS_PER_SLAB - 1;
 const NO_BLOCK: u32 = u32::MAX;
 /// The first two bytes of a block stay empty, so that no position in use is a multiple of `BLOCK`.
 pub(crate) const FIRST: u64 = 2;
+/// Bytes of records that a block takes: it is never full to its end, for the same reason.
+pub(crate) const ROOM: usize = BLOCK - FIRST as usize - 1;
+
+/// With the bytes used of a block: its last record goes on in the next block of the chain.
+const GOES_ON: u16 = 1 << 15;
+/// With the bytes used of a block: it begins within a record of the block before.
+const CONTINUES: u16 = 1 << 14;
 
 /// Bytes of a cache line.
 pub(crate) const LINE: usize = 64;
@@ -23,9 +30,15 @@ pub(crate) const LINE: usize = 64;
 pub(crate) const FETCHED: usize = 4;
 
 /// The blocks of one sender. Blocks of a partition are chained from the last to the first.
+///
+/// A record that is longer than a block takes is in a *run* of blocks: it begins a block of its
+/// own, and records may follow it in its last one.
 #[derive(Debug, Default)]
 pub(crate) struct Blocks {
     pub slabs: Vec<MmapMut>,
+    /// Slabs that are this sender's and not used yet.
+    promised: usize,
+    /// Bytes of records, with [`GOES_ON`] and [`CONTINUES`].
     used: Vec<u16>,
     before: Vec<u32>,
     pub free: Vec<u32>,
@@ -37,13 +50,20 @@ impl Blocks {
         pool.take().map(|slab| self.add(slab)).is_some()
     }
 
-    /// Takes slabs until there are `least` free blocks, or no more memory.
-    pub(crate) fn grow_to(&mut self, pool: &Pool, least: usize) {
-        while self.free.len() < least
-            && let Some(slab) = pool.take_least()
-        {
-            self.add(slab);
+    /// Has slabs for `least` blocks promised, or what is left of the memory.
+    pub(crate) fn promise(&mut self, pool: &Pool, least: usize) {
+        while self.promised * USED_PER_SLAB < least && pool.promise() {
+            self.promised += 1;
         }
+    }
+
+    /// Takes a slab that was promised, if one is left and the system gives it.
+    pub(crate) fn grow_as_promised(&mut self, pool: &Pool) -> bool {
+        if self.promised == 0 {
+            return false;
+        }
+        self.promised -= 1;
+        pool.take_promised().map(|slab| self.add(slab)).is_some()
     }
 
     fn add(&mut self, slab: MmapMut) {
@@ -81,7 +101,44 @@ impl Blocks {
     /// its first record goes.
     pub(crate) fn begin(&mut self, block: u32, end: u64) -> u64 {
         self.before[block as usize] = self.close(end);
+        self.used[block as usize] = 0;
         u64::from(block) * BLOCK as u64 + FIRST
+    }
+
+    /// Puts a record that is longer than [`ROOM`] behind the block that ends at `end`, in a run of
+    /// free blocks; where the next record goes.
+    pub(crate) fn put_long(&mut self, record: &[u8], mut end: u64) -> u64 {
+        let parts = record.chunks(ROOM);
+        let last = parts.len() - 1;
+        for (number, part) in parts.enumerate() {
+            let block = self.free.pop().expect("room was made");
+            let start = self.begin(block, end);
+            let flags = &mut self.used[block as usize];
+            *flags |= if number < last { GOES_ON } else { 0 };
+            *flags |= if number > 0 { CONTINUES } else { 0 };
+            let slab = &mut self.slabs[start as usize / SLAB];
+            slab[start as usize % SLAB..][..part.len()].copy_from_slice(part);
+            end = start + part.len() as u64;
+        }
+        end
+    }
+
+    /// True when a block begins within a record of the block before.
+    pub(crate) fn continues(&self, block: u32) -> bool {
+        self.used[block as usize] & CONTINUES != 0
+    }
+
+    /// How many of the first blocks are one run: 1, or as many as a long record takes.
+    pub(crate) fn run(&self, blocks: &[u32]) -> usize {
+        let goes_on = |&&block: &&u32| self.used[block as usize] & GOES_ON != 0;
+        let others = blocks.iter().take_while(goes_on).count();
+        (others + 1).min(blocks.len())
+    }
+
+    /// How many of the first blocks are `least`, and as many more as end their last run.
+    pub(crate) fn whole_runs(&self, blocks: &[u32], least: usize) -> usize {
+        let least = least.clamp(1, blocks.len());
+        least - 1 + self.run(&blocks[least - 1..])
     }
 
     /// Makes `block` the first of its chain.
@@ -91,7 +148,12 @@ impl Blocks {
 
     /// Bytes of records in a block that was closed.
     pub(crate) fn used(&self, block: u32) -> usize {
-        usize::from(self.used[block as usize])
+        usize::from(self.used[block as usize] & !(GOES_ON | CONTINUES))
+    }
+
+    /// Bytes of records in blocks that were closed.
+    pub(crate) fn used_of(&self, blocks: &[u32]) -> usize {
+        blocks.iter().map(|&block| self.used(block)).sum()
     }
 
     /// Notes how far the block that ends at `end` is used; the block, or none.
@@ -100,7 +162,8 @@ impl Blocks {
             return NO_BLOCK;
         }
         let block = (end / BLOCK as u64) as usize;
-        self.used[block] = (end % BLOCK as u64 - FIRST) as u16;
+        let flags = self.used[block] & (GOES_ON | CONTINUES);
+        self.used[block] = flags | (end % BLOCK as u64 - FIRST) as u16;
         block as u32
     }
 
@@ -112,7 +175,7 @@ impl Blocks {
             .sum()
     }
 
-    /// The blocks chained to `last`, first to last; each with what follows it in the slab, at least
+    /// The runs of blocks chained to `last`, first to last; each with what follows it, at least
     /// [`SLACK`] bytes.
     pub(crate) fn try_for_each<E>(&self, last: u32, each: &mut Each<E>) -> Result<(), E> {
         self.try_read(&self.chain(last), each)
@@ -127,7 +190,7 @@ impl Blocks {
         chain
     }
 
-    /// Some blocks, one after the other; each with what follows it in the slab, at least [`SLACK`]
+    /// Some runs of blocks, one after the other; each with what follows it, at least [`SLACK`]
     /// bytes.
     pub(crate) fn read(&self, blocks: &[u32], mut each: impl FnMut(&[u8], usize)) {
         let ok = self.try_read(blocks, &mut |bytes, used| {
@@ -137,20 +200,45 @@ impl Blocks {
         ok.unwrap_or_else(|never| match never {});
     }
 
+    /// The bytes of some blocks, whether they cut a record in two or not.
+    pub(crate) fn pieces<'a>(&'a self, blocks: &'a [u32]) -> impl Iterator<Item = &'a [u8]> {
+        blocks
+            .iter()
+            .map(|&block| &self.from(block)[..self.used(block)])
+    }
+
     fn try_read<E>(&self, blocks: &[u32], each: &mut Each<E>) -> Result<(), E> {
-        let start_of = |block: u32| block as usize % BLOCKS_PER_SLAB * BLOCK + FIRST as usize;
-        let slab_of = |block: u32| &self.slabs[block as usize / BLOCKS_PER_SLAB];
-        for (i, &block) in blocks.iter().enumerate() {
-            if let Some(&next) = blocks.get(i + 1) {
-                (0..FETCHED)
-                    .for_each(|line| prefetch(&slab_of(next)[start_of(next) + LINE * line]));
+        let mut rest = blocks;
+        while !rest.is_empty() {
+            let (run, after) = rest.split_at(self.run(rest));
+            if let Some(&next) = after.first() {
+                (0..FETCHED).for_each(|line| prefetch(&self.from(next)[LINE * line]));
             }
-            let from = &slab_of(block)[start_of(block)..];
-            each(
-                &from[..BLOCK + SLACK],
-                usize::from(self.used[block as usize]),
-            )?;
+            match run {
+                &[block] => each(&self.from(block)[..BLOCK + SLACK], self.used(block))?,
+                _ => self.try_read_long(run, each)?,
+            }
+            rest = after;
         }
         Ok(())
     }
+
+    #[cold]
+    fn try_read_long<E>(&self, run: &[u32], each: &mut Each<E>) -> Result<(), E> {
+        each(&whole(self.pieces(run)), self.used_of(run))
+    }
+
+    /// The records of a block and all behind them in its slab.
+    fn from(&self, block: u32) -> &[u8] {
+        let start = block as usize % BLOCKS_PER_SLAB * BLOCK + FIRST as usize;
+        &self.slabs[block as usize / BLOCKS_PER_SLAB][start..]
+    }
+}
+
+/// The parts of a record one behind the other, with [`SLACK`] bytes behind them.
+pub(crate) fn whole<'a>(parts: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
+    let mut whole = Vec::new();
+    parts.for_each(|part| whole.extend_from_slice(part));
+    whole.resize(whole.len() + SLACK, 0);
+    whole
 }

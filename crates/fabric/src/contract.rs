@@ -3,8 +3,12 @@
 use crate::FabricError;
 
 /// Bytes that may be read (their values mean nothing) behind the last byte that [`Drain::drain`]
-/// hands out at a time, and the longest record.
+/// hands out at a time.
 pub const SLACK: usize = 128;
+
+/// The longest record, in bytes: 1 GiB. A fabric with less memory refuses what does not fit into
+/// it.
+pub const LONGEST: usize = 1 << 30;
 
 /// One worker's way to send records to the owners of partitions.
 ///
@@ -12,7 +16,8 @@ pub const SLACK: usize = 128;
 /// implementation must keep ([`crate::conformance`] checks it):
 ///
 /// - **Delivery**: every record sent before [`Fabric::close`] is drained from its partition, whole,
-///   once per drain.
+///   once per drain, whatever its length. One that is too long for the fabric is refused by
+///   [`FabricError::TooLong`].
 /// - **Order**: records of one sender to one partition are drained in the order sent. Nothing is
 ///   promised between senders or between partitions: what is computed of a partition must not
 ///   depend on it.
@@ -26,13 +31,16 @@ pub trait Sender: Send {
     /// their own length: they are drained one behind the other. The bytes beyond `used` are not
     /// kept.
     ///
+    /// Records of up to some 4,000 bytes cost least. A longer one takes blocks of its own, and is
+    /// copied once more when it is drained.
+    ///
     /// # Errors
-    /// When a spill fails (disk full, more than allowed) or the owner cannot be reached. The run is
-    /// over then.
+    /// When a spill fails (disk full, more than allowed), the owner cannot be reached, or the
+    /// record is longer than [`LONGEST`] or than what the memory holds at once. The run is over
+    /// then.
     ///
     /// # Panics
-    /// When there is no such partition. With debug assertions also when `record` exceeds [`SLACK`]
-    /// bytes, or `used` is 0 or exceeds `record`.
+    /// When there is no such partition, or `used` is 0 or exceeds `record`.
     fn send(&mut self, partition: usize, record: &[u8], used: usize) -> Result<(), FabricError>;
 
     /// Tells that the next records go to this partition and those named just before. Changes
@@ -58,7 +66,7 @@ pub trait Drain: Sync {
 
     /// Hands the records of a partition to `each`, many at a time and never one cut in two:
     /// `each(bytes, used)` finds records in `bytes[..used]`, and at least [`SLACK`] readable bytes
-    /// behind them. Any thread may drain any owned partition, several at once, and again: a
+    /// behind them. A long record comes whole, as the first of what is handed out with it. Any thread may drain any owned partition, several at once, and again: a
     /// partition stays until the fabric is dropped. An error of `each` ends the drain.
     fn drain<E: From<FabricError>>(&self, partition: usize, each: &mut Each<E>) -> Result<(), E>;
 }

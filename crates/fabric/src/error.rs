@@ -36,6 +36,14 @@ pub enum FabricError {
         "the system gives too little memory for the buffers of the partitions; lower --threads, or lift the limit of the shell (ulimit -v)"
     )]
     Memory,
+    /// A record is longer than a fabric carries.
+    #[error("a record of {bytes} bytes was to be sent, but the buffers hold {most} bytes of one")]
+    TooLong {
+        /// Bytes of the record.
+        bytes: u64,
+        /// Bytes of the longest record that would have been carried.
+        most: u64,
+    },
     /// Another process of the job failed; it says why.
     #[error("another process of the job failed; its message says why")]
     Elsewhere,

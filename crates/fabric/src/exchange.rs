@@ -51,7 +51,9 @@ const BEHIND: u64 = 1;
 /// them: to be driven by the thread that owns the message library.
 ///
 /// `memory` bytes are for everything: blocks, send buffers, what comes and what came; it should be
-/// the same in all processes, since a process receives by what the others think it can. `wake` is
+/// the same in all processes, since a process receives by what the others think it can. Beyond it
+/// is only what came of long records that are still on their way when it is used up: less than one
+/// for each sender of the job, since a sender sends one after the other to each process. `wake` is
 /// called, by any thread, when there is something to [`step`](Exchange::step) for. Only what stays
 /// in this process is combined.
 pub fn exchange(
@@ -115,9 +117,11 @@ impl Fabric for ExchangeFabric {
     type Sender = LocalSender;
     type Partitions = LocalPartitions;
 
+    /// # Panics
+    /// When a process takes more than 65,535 senders.
     fn sender(&self) -> LocalSender {
-        self.local
-            .sender_with(Some(Outbox::new(Arc::clone(&self.handover), self.place)))
+        let outbox = |sender| Outbox::new(Arc::clone(&self.handover), self.place, sender);
+        self.local.sender_with(Some(&outbox))
     }
 
     /// Sends what is left and waits until everything came that the other processes send.
@@ -152,12 +156,12 @@ pub struct Exchange {
     inbox: Option<Inbox>,
     /// Rounds of which the numbers are on their way.
     counting: VecDeque<Round>,
-    /// Rounds of which the numbers are here, by process.
-    counted: VecDeque<(Round, Vec<u32>)>,
+    /// Rounds of which the numbers are here.
+    counted: VecDeque<Round>,
     /// Rounds of which the bytes are on their way.
     moving: VecDeque<Round>,
-    /// What came and is not in the inbox yet.
-    came: VecDeque<Pages>,
+    /// What came and is not in the inbox yet, and bytes of each process in it.
+    came: VecDeque<(Pages, Vec<u32>)>,
     /// Bytes that are on their way or came since the inbox took some.
     transit: u64,
     /// Of these, bytes that the inbox spills.
@@ -176,6 +180,8 @@ struct Round {
     buffer: Buffer,
     /// Bytes to be received.
     bytes: u64,
+    /// The same, by process.
+    received: Vec<u32>,
     /// From its start to its end.
     span: Span,
 }
@@ -293,6 +299,7 @@ impl Exchange {
         self.counting.push_back(Round {
             buffer,
             bytes: 0,
+            received: Vec::new(),
             span,
         });
         Ok(true)
@@ -313,19 +320,19 @@ impl Exchange {
             return Ok(false);
         };
         self.heard_last |= numbers.iter().all(|number| number & 1 == 1);
-        let lengths: Vec<u32> = numbers.iter().map(|number| number >> 1).collect();
         let mut round = self.counting.pop_front().expect("a round was counting");
-        round.bytes = lengths.iter().map(|&length| u64::from(length)).sum();
+        round.received = numbers.iter().map(|number| number >> 1).collect();
+        round.bytes = round.received.iter().map(|&bytes| u64::from(bytes)).sum();
         round.span.record("received", round.bytes);
         self.traffic.received += round.bytes;
         self.traffic.most_received = self.traffic.most_received.max(round.bytes);
-        self.counted.push_back((round, lengths));
+        self.counted.push_back(round);
         Ok(true)
     }
 
     /// Starts the next round's bytes once there is memory for them.
     fn start_bytes(&mut self, wire: &mut impl Wire) -> Result<bool, FabricError> {
-        let Some((round, _)) = self.counted.front() else {
+        let Some(round) = self.counted.front() else {
             return Ok(false);
         };
         if self.transit > 0 && self.transit + round.bytes > self.most_transit {
@@ -338,12 +345,12 @@ impl Exchange {
                 return Ok(true);
             }
         };
-        let (mut round, received) = self.counted.pop_front().expect("a round was counted");
+        let mut round = self.counted.pop_front().expect("a round was counted");
         wire.start_bytes(
             std::mem::take(&mut round.buffer.bytes),
             &round.buffer.lengths,
             came,
-            &received,
+            &round.received,
         )?;
         self.transit += round.bytes;
         self.moving.push_back(round);
@@ -357,13 +364,14 @@ impl Exchange {
         let Some(exchanged) = wire.bytes()? else {
             return Ok(false);
         };
-        let Round { mut buffer, .. } = self.moving.pop_front().expect("a round was moving");
+        let round = self.moving.pop_front().expect("a round was moving");
+        let mut buffer = round.buffer;
         buffer.bytes = exchanged.sent;
         if buffer.bytes.capacity() > 0 {
             self.handover.give_back(buffer);
         }
         if !exchanged.came.is_empty() {
-            self.came.push_back(exchanged.came);
+            self.came.push_back((exchanged.came, round.received));
         }
         Ok(true)
     }
@@ -373,9 +381,9 @@ impl Exchange {
         let inbox = self.inbox.as_mut().expect("the exchange is not over");
         if inbox.is_spilling() {
             inbox.spill_some()?;
-        } else if let Some(came) = self.came.pop_front() {
+        } else if let Some((came, sent)) = self.came.pop_front() {
             self.kept = came.len() as u64;
-            inbox.add(came)?;
+            inbox.add(came, &sent)?;
         } else {
             return Ok(false);
         }

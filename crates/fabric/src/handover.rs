@@ -8,8 +8,9 @@ use tracing::info_span;
 use crate::FabricError;
 use crate::blocks::BLOCK;
 use crate::exchange::Traffic;
-use crate::inbox::{HEAD, Inbox};
+use crate::inbox::Inbox;
 use crate::memory::Pool;
+use crate::piece::HEAD;
 
 /// Send buffers from the start.
 pub(crate) const FIRST_BUFFERS: usize = 2;
@@ -47,8 +48,8 @@ pub(crate) struct Sizes {
     pub classes: usize,
 }
 
-/// Pieces for other processes of one class, in order of process: partition and bytes (u32 each,
-/// little-endian), then records.
+/// Pieces for other processes of one class, in order of process: a [`Head`](crate::piece::Head),
+/// then records, each.
 #[derive(Default)]
 pub(crate) struct Buffer {
     pub bytes: Vec<u8>,

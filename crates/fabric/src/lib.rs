@@ -25,6 +25,7 @@ mod local;
 mod memory;
 mod outbox;
 mod partitions;
+mod piece;
 mod schedule;
 mod spill;
 pub mod threads;
@@ -32,7 +33,7 @@ mod wire;
 mod world;
 
 pub use arch::prefetch;
-pub use contract::{Combiner, Drain, Each, Fabric, SLACK, Sender};
+pub use contract::{Combiner, Drain, Each, Fabric, LONGEST, SLACK, Sender};
 pub use error::FabricError;
 pub use exchange::{Exchange, ExchangeFabric, Traffic, exchange};
 pub use local::{LocalFabric, LocalSender};

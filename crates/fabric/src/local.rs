@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crate::arch::prefetch;
-use crate::blocks::{BLOCK, BLOCKS_PER_SLAB, Blocks, LINE, USED_PER_SLAB};
+use crate::blocks::{BLOCK, BLOCKS_PER_SLAB, Blocks, LINE, ROOM, USED_PER_SLAB};
 use crate::exchange::Traffic;
 use crate::inbox::Inbox;
 use crate::memory::{Pool, SLAB};
 use crate::outbox::Outbox;
 use crate::spill::{Gathered, SpillFile};
-use crate::{Combiner, Fabric, FabricError, LocalPartitions, Place, SLACK, Sender, SpillFolder};
+use crate::{Combiner, Fabric, FabricError, LONGEST, LocalPartitions, Place, Sender, SpillFolder};
 
 /// Bytes of all senders below which none looks for repeats: whoever drains them finds them as fast.
 const AMPLE: u64 = 512 << 20;
@@ -23,7 +23,7 @@ const SAMPLE: usize = 64;
 ///
 /// Every sender fills blocks of its own and takes a slab of them from the common memory when it has
 /// none left; when the memory is used up it writes all it has to its spill file, in order of
-/// partition, and starts over. No sender waits for another.
+/// partition, and starts over. No sender waits for another, and none takes more than it uses.
 pub struct LocalFabric {
     place: Place,
     combiner: Option<Box<dyn Fn() -> Box<dyn Combiner> + Sync>>,
@@ -35,8 +35,7 @@ pub struct LocalFabric {
 
 impl LocalFabric {
     /// A fabric of `partitions` partitions in up to `memory` bytes, spilling to `folder`. Every
-    /// sender holds at least one block of each partition that it sends to; see
-    /// [`LocalFabric::least_memory`].
+    /// sender is promised one block of each partition; see [`LocalFabric::least_memory`].
     pub fn new(partitions: usize, memory: u64, folder: Arc<SpillFolder>) -> LocalFabric {
         LocalFabric::among(
             Place::alone(partitions),
@@ -62,16 +61,20 @@ impl LocalFabric {
         self.senders.fetch_add(1, Relaxed)
     }
 
-    /// A sender for one more worker, which sends records for partitions of other processes by
-    /// `outbox`.
-    pub(crate) fn sender_with(&self, outbox: Option<Outbox>) -> LocalSender {
+    /// A sender for one more worker, which sends records for partitions of other processes by what
+    /// `outbox` makes of its number.
+    pub(crate) fn sender_with(&self, outbox: Option<&dyn Fn(u16) -> Outbox>) -> LocalSender {
+        let number = self.number();
+        let outbox = outbox.map(|outbox| {
+            outbox(u16::try_from(number).expect("fewer than 65,536 senders of a process"))
+        });
         let mut blocks = Blocks::default();
-        // Its least share at once, so that no faster sender takes it.
-        blocks.grow_to(&self.pool, self.place.partitions);
+        // Its least share is promised at once, so that no faster sender takes it.
+        blocks.promise(&self.pool, self.place.partitions);
         LocalSender {
             pool: Arc::clone(&self.pool),
             folder: Arc::clone(&self.folder),
-            number: self.number(),
+            number,
             ends: vec![0; self.place.partitions],
             blocks,
             place: self.place,
@@ -159,10 +162,16 @@ impl Sender for LocalSender {
 
     #[inline(always)]
     fn send(&mut self, partition: usize, record: &[u8], used: usize) -> Result<(), FabricError> {
-        debug_assert!(record.len() <= SLACK && used <= record.len() && used > 0);
+        assert!(
+            used.wrapping_sub(1) < record.len(),
+            "a record has one byte at least, and all that are used"
+        );
         let mut end = self.ends[partition] as usize;
         let within = end % BLOCK;
         if within == 0 || within + record.len() >= BLOCK {
+            if record.len() > ROOM {
+                return self.send_long(partition, &record[..used]);
+            }
             end = self.next_block(partition)?;
         }
         let slab = &mut self.blocks.slabs[end / SLAB];
@@ -193,6 +202,55 @@ impl LocalSender {
         Ok(self.blocks.begin(block, self.ends[partition]) as usize)
     }
 
+    /// Sends a record that may be longer than a block takes.
+    #[cold]
+    #[inline(never)]
+    fn send_long(&mut self, partition: usize, record: &[u8]) -> Result<(), FabricError> {
+        let blocks = record.len().div_ceil(ROOM);
+        if blocks == 1 {
+            return self.send(partition, record, record.len());
+        }
+        let too_long = |most: usize| FabricError::TooLong {
+            bytes: record.len() as u64,
+            most: most as u64,
+        };
+        if record.len() > LONGEST {
+            return Err(too_long(LONGEST));
+        }
+        if !self.make_room_for(blocks)? {
+            return Err(too_long(self.blocks.in_use_at_most() * ROOM));
+        }
+        let foreign = !self.place.owns(partition);
+        if foreign && let Some(outbox) = &mut self.outbox {
+            outbox.blocks += blocks;
+        }
+        self.ends[partition] = self.blocks.put_long(record, self.ends[partition]);
+        Ok(())
+    }
+
+    /// Frees so many blocks; false when all the memory has fewer.
+    fn make_room_for(&mut self, blocks: usize) -> Result<bool, FabricError> {
+        if self.outbox.as_ref().is_some_and(Outbox::is_full) {
+            self.send_off()?;
+        }
+        while self.blocks.free.len() < blocks {
+            let free = self.blocks.free.len();
+            self.make_room()?;
+            // Where half of the blocks are free it made none.
+            if self.blocks.free.len() > free || self.blocks.grow(&self.pool) {
+                continue;
+            }
+            if self.outbox.as_ref().is_some_and(|outbox| outbox.blocks > 0) {
+                self.send_off()?;
+            } else if self.blocks.free.len() < self.blocks.in_use_at_most() {
+                self.spill()?;
+            } else {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// Sends as many records for other processes as one send buffer takes.
     fn send_off(&mut self) -> Result<(), FabricError> {
         self.outbox.as_mut().map_or(Ok(()), |outbox| {
@@ -211,6 +269,9 @@ impl LocalSender {
     /// Frees blocks: of the common memory while there is little in use, by sending off, by
     /// combining, by spilling.
     fn make_room(&mut self) -> Result<(), FabricError> {
+        if self.blocks.grow_as_promised(&self.pool) {
+            return Ok(());
+        }
         let ample = self.blocks.len() < self.room || self.pool.taken() < AMPLE;
         if ample && self.blocks.grow(&self.pool) {
             return Ok(());
@@ -264,18 +325,16 @@ impl LocalSender {
     ) -> Result<(), FabricError> {
         let last = self.blocks.close(self.ends[partition]);
         let chain = self.blocks.chain(last);
-        for (number, portion) in chain.chunks(self.portion).enumerate() {
+        let mut rest = &chain[..];
+        while !rest.is_empty() {
+            let (portion, others) = rest.split_at(self.blocks.whole_runs(rest, self.portion));
             // What the portions before became may have gone on in a block of this one.
             self.blocks.close(self.ends[partition]);
             self.blocks.read(portion, |bytes, used| {
                 *before += used as u64;
                 combiner.add(bytes, used);
             });
-            self.take_off(
-                partition,
-                portion,
-                chain.get(number * self.portion + portion.len()),
-            );
+            self.take_off(partition, portion, others.first());
             let (spilled, mut sent) = (self.spilled(), Ok(()));
             combiner.finish(&mut |record, used| {
                 *after += used as u64;
@@ -288,6 +347,7 @@ impl LocalSender {
                 // There was too little room, so the rest of the partition is on disk already.
                 break;
             }
+            rest = others;
         }
         Ok(())
     }

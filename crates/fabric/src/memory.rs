@@ -58,6 +58,8 @@ pub(crate) struct Pool {
     taken: AtomicU64,
     most: AtomicU64,
     slabs: AtomicU64,
+    /// Of `taken`, what was promised and nobody uses yet.
+    promised: AtomicU64,
 }
 
 impl Pool {
@@ -71,6 +73,7 @@ impl Pool {
             taken: AtomicU64::new(0),
             most: AtomicU64::new(0),
             slabs: AtomicU64::new(0),
+            promised: AtomicU64::new(0),
         }
     }
 
@@ -82,7 +85,7 @@ impl Pool {
         }
     }
 
-    /// Bytes handed out.
+    /// Bytes handed out or promised.
     pub(crate) fn taken(&self) -> u64 {
         self.taken.load(Relaxed)
     }
@@ -90,6 +93,11 @@ impl Pool {
     /// The most bytes that were handed out at a time.
     pub(crate) fn most(&self) -> u64 {
         self.most.load(Relaxed)
+    }
+
+    fn note_most(&self) {
+        let used = self.taken().saturating_sub(self.promised.load(Relaxed));
+        self.most.fetch_max(used, Relaxed);
     }
 
     /// One more slab; `None` when the limit is reached or the system gives no more.
@@ -103,14 +111,23 @@ impl Pool {
         self.map()
     }
 
-    /// One more slab, of a sender's least share: what else came into the memory before gives way,
-    /// the next time that it grows.
-    pub(crate) fn take_least(&self) -> Option<MmapMut> {
+    /// Promises one more slab, of a sender's least share, unless the limit is reached: what else
+    /// came into the memory before gives way, the next time that it grows.
+    pub(crate) fn promise(&self) -> bool {
         let slab = SLAB as u64;
         let more = |slabs: u64| Some(slabs + slab).filter(|&slabs| slabs <= self.limit);
-        self.slabs.fetch_update(Relaxed, Relaxed, more).ok()?;
-        let taken = self.taken.fetch_add(slab, Relaxed);
-        self.most.fetch_max(taken + slab, Relaxed);
+        if self.slabs.fetch_update(Relaxed, Relaxed, more).is_err() {
+            return false;
+        }
+        self.promised.fetch_add(slab, Relaxed);
+        self.taken.fetch_add(slab, Relaxed);
+        true
+    }
+
+    /// A slab that was promised; `None` when the system does not give it.
+    pub(crate) fn take_promised(&self) -> Option<MmapMut> {
+        self.promised.fetch_sub(SLAB as u64, Relaxed);
+        self.note_most();
         self.map()
     }
 
@@ -123,6 +140,13 @@ impl Pool {
         mapped
     }
 
+    /// Counts `bytes` that are there in any case: what else came into the memory before gives way,
+    /// the next time that it grows.
+    pub(crate) fn note(&self, bytes: u64) {
+        self.taken.fetch_add(bytes, Relaxed);
+        self.note_most();
+    }
+
     /// Counts `bytes` of another kind of buffer, unless the limit is reached.
     pub(crate) fn reserve(&self, bytes: u64) -> bool {
         let more = |taken: u64| {
@@ -130,10 +154,9 @@ impl Pool {
                 .checked_add(bytes)
                 .filter(|&taken| taken <= self.limit)
         };
-        let taken = self.taken.fetch_update(Relaxed, Relaxed, more);
-        taken
-            .inspect(|taken| _ = self.most.fetch_max(taken + bytes, Relaxed))
-            .is_ok()
+        let fits = self.taken.fetch_update(Relaxed, Relaxed, more).is_ok();
+        self.note_most();
+        fits
     }
 
     /// Gives back what was reserved.
@@ -186,7 +209,9 @@ mod tests {
         let (slab, pool) = (SLAB as u64, Pool::new(4 * SLAB as u64).halved());
         assert!(pool.reserve(3 * slab + 1) && !pool.reserve(slab));
         assert!(pool.take().is_none());
-        assert!((0..4).all(|_| pool.take_least().is_some()) && pool.take_least().is_none());
+        assert!((0..4).all(|_| pool.promise()) && !pool.promise());
+        assert_eq!(pool.most(), 3 * slab + 1, "what is promised takes nothing");
+        assert!((0..4).all(|_| pool.take_promised().is_some()));
         pool.give_back(3 * slab + 1);
         assert_eq!((pool.taken(), pool.reserve(1)), (4 * slab, false));
     }

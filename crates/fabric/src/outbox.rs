@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::blocks::{BLOCK, Blocks};
 use crate::handover::{Buffer, Handover};
-use crate::inbox::{HEAD, head};
+use crate::piece::{HEAD, Head, PART_HEAD};
 use crate::{FabricError, Place};
 
 /// Blocks of a piece at most: whoever drains it is given as much at a time.
@@ -14,6 +14,8 @@ const PIECE: usize = 64;
 pub(crate) struct Outbox {
     handover: Arc<Handover>,
     place: Place,
+    /// Which sender of this process it is of.
+    sender: u16,
     /// Per process that owns partitions: which of these to begin with, the first for which there
     /// was no room the last time.
     next: Vec<u32>,
@@ -22,11 +24,12 @@ pub(crate) struct Outbox {
 }
 
 impl Outbox {
-    pub(crate) fn new(handover: Arc<Handover>, place: Place) -> Outbox {
+    pub(crate) fn new(handover: Arc<Handover>, place: Place, sender: u16) -> Outbox {
         let owners = place.ranks.min(place.partitions);
         Outbox {
             handover,
             place,
+            sender,
             next: vec![0; owners],
             blocks: 0,
         }
@@ -86,30 +89,74 @@ impl Outbox {
             let partition = to.partition(number);
             let last = blocks.close(ends[partition]);
             let chain = blocks.chain(last);
-            let mut rest = &chain[..];
-            while !rest.is_empty() {
-                let fit = fitting(
-                    &rest[..rest.len().min(PIECE)],
-                    blocks,
-                    full - buffer.bytes.len(),
-                );
-                if fit == 0 {
-                    blocks.cut_before(rest[0]);
-                    self.next[rank] = number as u32;
-                    return;
-                }
-                buffer.take(partition, &rest[..fit], blocks);
-                self.blocks -= fit;
-                rest = &rest[fit..];
+            let sent = self.pack_chain(partition, &chain, blocks, buffer, full);
+            if sent < chain.len() {
+                blocks.cut_before(chain[sent]);
+                self.next[rank] = number as u32;
+                return;
             }
             ends[partition] = 0;
         }
     }
+
+    /// Packs the first blocks of a partition's `chain`, until the buffer is `full`; how many.
+    fn pack_chain(
+        &mut self,
+        partition: usize,
+        chain: &[u32],
+        blocks: &mut Blocks,
+        buffer: &mut Buffer,
+        full: usize,
+    ) -> usize {
+        let mut rest = chain;
+        while !rest.is_empty() {
+            let (head, fit) = self.next_piece(partition, rest, blocks, full - buffer.bytes.len());
+            if fit == 0 {
+                break;
+            }
+            buffer.take(head, &rest[..fit], blocks);
+            self.blocks -= fit;
+            rest = &rest[fit..];
+        }
+        chain.len() - rest.len()
+    }
+
+    /// What the next piece begins with, and how many of the first blocks it is: whole runs, or a
+    /// part of one that no piece takes; none where `room` bytes do not take them.
+    fn next_piece(
+        &self,
+        partition: usize,
+        chain: &[u32],
+        blocks: &Blocks,
+        room: usize,
+    ) -> (Head, usize) {
+        let run = &chain[..blocks.run(chain)];
+        let too_long = || HEAD + blocks.used_of(run) > self.handover.sizes.share;
+        if blocks.continues(chain[0]) || run.len() > 1 && too_long() {
+            let fit = fitting(run, blocks, room.saturating_sub(PART_HEAD));
+            let head = Head {
+                partition,
+                bytes: blocks.used_of(&run[..fit]),
+                part_of: Some(self.sender),
+                goes_on: fit < run.len(),
+            };
+            return (head, fit);
+        }
+        let most = chain.len().min(PIECE);
+        let fit = whole_runs_fitting(chain, most, blocks, room.saturating_sub(HEAD));
+        let head = Head {
+            partition,
+            bytes: blocks.used_of(&chain[..fit]),
+            part_of: None,
+            goes_on: false,
+        };
+        (head, fit)
+    }
 }
 
-/// How many of the first blocks of `chain` fit, as one piece, into `room` bytes.
+/// How many of the first blocks of `chain` fit into `room` bytes.
 fn fitting(chain: &[u32], blocks: &Blocks, room: usize) -> usize {
-    let mut taken = HEAD;
+    let mut taken = 0;
     let fits = |&&block: &&u32| {
         taken += blocks.used(block);
         taken <= room
@@ -117,14 +164,27 @@ fn fitting(chain: &[u32], blocks: &Blocks, room: usize) -> usize {
     chain.iter().take_while(fits).count()
 }
 
+/// The same for whole runs, up to `most` blocks or one run.
+fn whole_runs_fitting(chain: &[u32], most: usize, blocks: &Blocks, room: usize) -> usize {
+    let (mut fit, mut taken) = (0, 0);
+    while fit < most {
+        let run = blocks.run(&chain[fit..]);
+        taken += blocks.used_of(&chain[fit..fit + run]);
+        if taken > room || fit > 0 && fit + run > most {
+            break;
+        }
+        fit += run;
+    }
+    fit
+}
+
 impl Buffer {
     /// Takes the records of `chain` as a piece, and frees these blocks.
-    fn take(&mut self, partition: usize, chain: &[u32], blocks: &mut Blocks) {
-        let bytes: usize = chain.iter().map(|&block| blocks.used(block)).sum();
-        self.bytes.extend_from_slice(&head(partition, bytes));
-        blocks.read(chain, |bytes, used| {
-            self.bytes.extend_from_slice(&bytes[..used])
-        });
+    fn take(&mut self, head: Head, chain: &[u32], blocks: &mut Blocks) {
+        head.write(&mut self.bytes);
+        blocks
+            .pieces(chain)
+            .for_each(|piece| self.bytes.extend_from_slice(piece));
         blocks.free.extend(chain.iter().rev());
         self.pieces += 1;
     }
@@ -154,6 +214,7 @@ mod tests {
                         rank,
                         ranks,
                     },
+                    0,
                 )
             };
             let mut sent = vec![0; ranks * ranks];

@@ -335,11 +335,11 @@ impl<'a> Gathered<'a> {
         }
     }
 
-    /// Adds whole records, at most as many as a write takes. What is gathered is written first
-    /// where they do not fit, however large the partition: so what a spill takes besides the
-    /// records stays bounded.
+    /// Adds whole records, at most as many as a write takes, or one that is longer. What is
+    /// gathered is written first where they do not fit, however large the partition: so what a
+    /// spill takes besides the records stays bounded.
     pub(crate) fn add(&mut self, partition: usize, records: &[u8]) -> Result<(), FabricError> {
-        if self.buffer.len() + records.len() > SPILL_WRITE {
+        if self.is_full(records.len()) {
             self.write()?;
         }
         if records.is_empty() {
@@ -353,9 +353,9 @@ impl<'a> Gathered<'a> {
         Ok(())
     }
 
-    /// True when more records of `bytes` bytes do not fit.
+    /// True when more records of `bytes` bytes are to wait for the next write.
     pub(crate) fn is_full(&self, bytes: usize) -> bool {
-        self.buffer.len() + bytes > SPILL_WRITE
+        !self.buffer.is_empty() && self.buffer.len() + bytes > SPILL_WRITE
     }
 
     /// Writes what is gathered.
@@ -363,6 +363,8 @@ impl<'a> Gathered<'a> {
         self.file
             .append(self.folder, &self.buffer, &self.partitions)?;
         self.buffer.clear();
+        // A long record made it grow.
+        self.buffer.shrink_to(SPILL_WRITE);
         self.partitions.clear();
         Ok(())
     }

@@ -2,28 +2,48 @@
 
 use std::sync::Arc;
 
+use gyrase_fabric::conformance::{self, ALL, Case, LONG, SHORT, Same};
 use gyrase_fabric::{
     Combiner, Drain, Fabric, FabricError, LocalFabric, LocalPartitions, Sender, SpillFolder,
-    conformance,
 };
 
 fn folder(tmp: &tempfile::TempDir, limit: Option<u64>, keep: bool) -> Arc<SpillFolder> {
     Arc::new(SpillFolder::new(tmp.path().join("spill"), limit, keep))
 }
 
+fn case(
+    partitions: usize,
+    workers: usize,
+    records: u64,
+    lengths: &'static [usize],
+) -> Case<'static> {
+    Case {
+        partitions,
+        workers: 0..workers,
+        all_workers: workers,
+        records,
+        lengths,
+        ordered: true,
+    }
+}
+
 #[test]
 fn keeps_the_contract_in_memory() {
     let tmp = tempfile::tempdir().unwrap();
-    for (partitions, workers, records) in [
-        (1, 1, 10),
-        (3, 2, 10_000),
-        (64, 4, 20_000),
-        (513, 3, 5_000),
-        (7, 2, 0),
+    for case in [
+        case(1, 1, 10, SHORT),
+        case(3, 2, 10_000, SHORT),
+        case(64, 4, 20_000, SHORT),
+        case(513, 3, 5_000, SHORT),
+        case(7, 2, 0, SHORT),
+        case(1, 1, 2_000, ALL),
+        case(3, 2, 3_000, ALL),
+        case(600, 3, 2_000, ALL),
+        case(3, 1, 10, LONG),
     ] {
         let memory = 256 << 20;
-        let fabric = LocalFabric::new(partitions, memory, folder(&tmp, None, false));
-        conformance::check(fabric, partitions, 0..workers, workers, records).unwrap();
+        let fabric = LocalFabric::new(case.partitions, memory, folder(&tmp, None, false));
+        conformance::check(fabric, &case).unwrap();
     }
     assert_eq!(
         std::fs::read_dir(tmp.path()).unwrap().count(),
@@ -32,13 +52,33 @@ fn keeps_the_contract_in_memory() {
     );
 }
 
+/// A fabric with the least memory for a case, with a combiner or without.
+fn narrow(case: &Case, tmp: &tempfile::TempDir, portion: Option<u64>) -> LocalFabric {
+    let longest = case.lengths.iter().max().copied().unwrap_or_default() as u64;
+    let least = LocalFabric::least_memory(case.partitions, case.all_workers);
+    let room = case.all_workers as u64 * (longest + longest / 100).next_multiple_of(2 << 20);
+    let memory = least.max(if longest > 1 << 20 { room } else { 0 });
+    let fabric = LocalFabric::new(case.partitions, memory, folder(tmp, None, false));
+    match portion {
+        Some(portion) => fabric.combining(|| Box::<Same>::default(), portion),
+        None => fabric,
+    }
+}
+
 #[test]
 fn keeps_the_contract_on_disk() {
     let tmp = tempfile::tempdir().unwrap();
-    for (partitions, workers, records) in [(3, 1, 400_000), (64, 2, 300_000), (500, 3, 200_000)] {
-        let memory = LocalFabric::least_memory(partitions, workers);
-        let fabric = LocalFabric::new(partitions, memory, folder(&tmp, None, false));
-        conformance::check(fabric, partitions, 0..workers, workers, records).unwrap();
+    for case in [
+        case(3, 1, 400_000, SHORT),
+        case(64, 2, 300_000, SHORT),
+        case(500, 3, 200_000, SHORT),
+        case(1, 1, 3_000, ALL),
+        case(3, 2, 3_000, ALL),
+        case(600, 2, 3_000, ALL),
+        case(3, 1, 20, LONG),
+        case(2, 2, 20, LONG),
+    ] {
+        conformance::check(narrow(&case, &tmp, None), &case).unwrap();
     }
     assert_eq!(
         std::fs::read_dir(tmp.path()).unwrap().count(),
@@ -48,11 +88,59 @@ fn keeps_the_contract_on_disk() {
 }
 
 #[test]
+fn keeps_the_contract_with_a_combiner() {
+    let tmp = tempfile::tempdir().unwrap();
+    for (case, portion) in [
+        (case(3, 1, 400_000, SHORT), 1 << 20),
+        (case(3, 2, 3_000, ALL), 0),
+        (case(3, 2, 3_000, ALL), 30_000),
+        (case(3, 2, 3_000, ALL), 1 << 30),
+        (case(600, 1, 3_000, ALL), 10_000),
+        (case(2, 1, 20, LONG), 10_000),
+        (case(2, 1, 20, LONG), 4 << 20),
+    ] {
+        let case = Case {
+            ordered: false,
+            ..case
+        };
+        conformance::check(narrow(&case, &tmp, Some(portion)), &case).unwrap();
+    }
+}
+
+#[test]
+fn a_record_that_no_fabric_carries_is_refused() {
+    let tmp = tempfile::tempdir().unwrap();
+    let fabric = |memory| LocalFabric::new(2, memory, folder(&tmp, None, false));
+    conformance::check_refusals(|| fabric(256 << 20));
+    let mut sender = fabric(4 << 20).sender();
+    sender.send(1, &[1; 100_000], 100_000).unwrap();
+    // Two slabs of 511 blocks of 4,093 bytes.
+    let most = 2 * 511 * 4093;
+    sender.send(1, &vec![1; most], most).unwrap();
+    let error = sender.send(1, &vec![1; most + 1], most + 1).unwrap_err();
+    assert!(
+        matches!(error, FabricError::TooLong { bytes, most: told }
+            if bytes == most as u64 + 1 && told == most as u64),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_fabric_takes_what_it_uses() {
+    let tmp = tempfile::tempdir().unwrap();
+    let fabric = LocalFabric::new(4096, 1 << 30, folder(&tmp, None, false));
+    let mut senders: Vec<_> = (0..8).map(|_| fabric.sender()).collect();
+    senders[3].send(4095, b"record", 6).unwrap();
+    let partitions = fabric.close(senders).unwrap();
+    assert_eq!((partitions.kept(), partitions.bytes(4095)), (2 << 20, 6));
+}
+
+#[test]
 fn stops_at_the_limit_of_the_spill() {
     let tmp = tempfile::tempdir().unwrap();
     let memory = LocalFabric::least_memory(8, 1);
     let fabric = LocalFabric::new(8, memory, folder(&tmp, Some(1 << 18), false));
-    let error = conformance::check(fabric, 8, 0..1, 1, 1_000_000).unwrap_err();
+    let error = conformance::check(fabric, &case(8, 1, 1_000_000, SHORT)).unwrap_err();
     assert!(matches!(error, FabricError::TooMuchSpill { .. }), "{error}");
     assert_eq!(std::fs::read_dir(tmp.path()).unwrap().count(), 0);
 }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use gyrase_fabric::conformance::{self, ALL, Case, LONG, SHORT, Same};
 use gyrase_fabric::{
-    Combiner, Combining, ExchangeFabric, FabricError, Post, Schedule, SpillFolder, Window, World,
-    conformance,
+    Combining, ExchangeFabric, FabricError, Post, Schedule, SpillFolder, Window, World,
 };
 use gyrase_fabric_mpi::{Ended, Failed, Job, start};
 use gyrase_work::Progress;
@@ -75,14 +75,26 @@ fn fail(job: &Job, failing: &[usize], code: u8, message: &str) -> Result<(), Fai
     }
 }
 
+/// What one worker of each of three processes sends.
+fn of_each(rank: usize) -> Case<'static> {
+    Case {
+        partitions: 5,
+        workers: rank..rank + 1,
+        all_workers: 3,
+        records: 20_000,
+        lengths: SHORT,
+        ordered: false,
+    }
+}
+
 /// The others have sent everything and wait for what the failing one was to send.
 fn fail_while_records_move(job: &Job) -> Result<(), Failed> {
     let tmp = tempfile::tempdir().expect("a folder");
-    let check = fabric(job, 5, &tmp).and_then(|fabric| {
+    let check = fabric(job, 5, 16 << 20, &tmp).and_then(|fabric| {
         if job.rank() == 1 {
             Ok(())
         } else {
-            conformance::check(fabric, 5, job.rank()..job.rank() + 1, 3, 20_000)
+            conformance::check(fabric, &of_each(job.rank()))
         }
     });
     if job.rank() == 1 {
@@ -104,7 +116,7 @@ fn fail_while_records_move(job: &Job) -> Result<(), Failed> {
 /// Rank 1 is stopped while it waits for what rank 2 does not send.
 fn stop(job: &Job, progress: &Progress) -> Result<(), Failed> {
     let tmp = tempfile::tempdir().expect("a folder");
-    let fabric = fabric(job, 5, &tmp).expect("nothing failed yet");
+    let fabric = fabric(job, 5, 16 << 20, &tmp).expect("nothing failed yet");
     let waited = thread::scope(|scope| {
         scope.spawn(|| {
             thread::sleep(Duration::from_millis(200));
@@ -114,7 +126,7 @@ fn stop(job: &Job, progress: &Progress) -> Result<(), Failed> {
         });
         match job.rank() {
             2 => job.sum(&[1]).map(drop),
-            rank => conformance::check(fabric, 5, rank..rank + 1, 3, 20_000),
+            rank => conformance::check(fabric, &of_each(rank)),
         }
     });
     match waited {
@@ -374,58 +386,46 @@ fn before(chunk: usize) -> Vec<u8> {
 /// The contract of the fabric, in memory and spilled; a process has no worker, others have several.
 /// One exchange begins while others are still in the one before it.
 fn records(job: &Job) -> Result<(), FabricError> {
-    for (partitions, records) in [
-        (1, 100),
-        (64, 5_000),
-        (1, 10),
-        (3, 10),
-        (2, 10),
-        (300, 2_000),
+    for (partitions, records, lengths) in [
+        (1, 100, SHORT),
+        (64, 5_000, SHORT),
+        (1, 10, SHORT),
+        (3, 10, ALL),
+        (2, 10, SHORT),
+        (300, 2_000, ALL),
+        (5, 20, LONG),
     ] {
         let tmp = tempfile::tempdir().expect("a folder");
         let workers = |rank: usize| (rank + 1) % 3;
         let first = (0..job.rank()).map(workers).sum();
         let all = (0..job.ranks()).map(workers).sum();
-        let own = first..first + workers(job.rank());
-        conformance::check(
-            fabric(job, partitions, &tmp)?,
+        let case = Case {
             partitions,
-            own,
-            all,
+            workers: first..first + workers(job.rank()),
+            all_workers: all,
             records,
-        )?;
+            lengths,
+            ordered: false,
+        };
+        let least = ExchangeFabric::least_memory(partitions, job.ranks(), 2);
+        let memory = if lengths == LONG { 64 << 20 } else { least };
+        conformance::check(fabric(job, partitions, memory, &tmp)?, &case)?;
     }
     Ok(())
 }
 
-fn fabric(job: &Job, partitions: usize, tmp: &TempDir) -> Result<ExchangeFabric, FabricError> {
+fn fabric(
+    job: &Job,
+    partitions: usize,
+    memory: u64,
+    tmp: &TempDir,
+) -> Result<ExchangeFabric, FabricError> {
     let folder = Arc::new(SpillFolder::new(tmp.path().join("spill"), None, false));
-    let memory = ExchangeFabric::least_memory(partitions, job.ranks(), 2);
     let combining = Combining {
         make: Box::new(|| Box::new(Same::default())),
         portion: 1 << 20,
     };
     job.fabric(partitions, memory, folder, combining)
-}
-
-/// Makes no fewer bytes of records.
-#[derive(Default)]
-struct Same(Vec<u8>);
-
-impl Combiner for Same {
-    fn add(&mut self, bytes: &[u8], used: usize) {
-        self.0.extend_from_slice(&bytes[..used]);
-    }
-
-    fn finish(&mut self, emit: &mut dyn FnMut(&[u8], usize)) {
-        let mut rest = &std::mem::take(&mut self.0)[..];
-        while let [filling, ..] = rest {
-            // The records of the conformance test tell so how long they are.
-            let (record, others) = rest.split_at(11 + usize::from(*filling));
-            emit(record, record.len());
-            rest = others;
-        }
-    }
 }
 
 /// All ranks of the test are on one machine, which has one clock.

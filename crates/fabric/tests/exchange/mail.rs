@@ -7,14 +7,17 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
+use gyrase_fabric::conformance::Same;
 use gyrase_fabric::{
-    Exchange, ExchangeFabric, Exchanged, FabricError, Pages, Place, SpillFolder, Traffic, Wire,
-    exchange,
+    Combining, Exchange, ExchangeFabric, Exchanged, FabricError, Pages, Place, SpillFolder,
+    Traffic, Wire, exchange,
 };
 
 /// What all of them see.
 pub struct Job {
     pub ranks: usize,
+    /// Senders combine their records, and find nothing to combine.
+    pub combines: bool,
     counts: Mutex<Vec<Vec<Option<Vec<u32>>>>>,
     bytes: Mutex<Vec<Vec<Option<Sent>>>>,
     started: Vec<AtomicU64>,
@@ -29,8 +32,13 @@ struct Sent {
 
 impl Job {
     pub fn new(ranks: usize) -> Arc<Job> {
+        Job::combining(ranks, false)
+    }
+
+    pub fn combining(ranks: usize, combines: bool) -> Arc<Job> {
         Arc::new(Job {
             ranks,
+            combines,
             counts: Mutex::default(),
             bytes: Mutex::default(),
             started: (0..ranks).map(|_| AtomicU64::new(0)).collect(),
@@ -220,7 +228,12 @@ pub fn run<T: Send>(
             rank,
             ranks: job.ranks,
         };
-        let (fabric, exchange) = exchange(place, memory, folder(rank), None, || ());
+        let combining = Combining {
+            make: Box::new(|| Box::<Same>::default()),
+            portion: 1 << 16,
+        };
+        let combining = job.combines.then_some(combining);
+        let (fabric, exchange) = exchange(place, memory, folder(rank), combining, || ());
         thread::scope(|scope| {
             let most = ExchangeFabric::most_received(memory, job.ranks);
             let driver = scope.spawn(move || drive(job, rank, most, exchange));

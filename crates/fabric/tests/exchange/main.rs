@@ -8,6 +8,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 use std::{process, thread};
 
+use gyrase_fabric::conformance::{ALL, LONG, SHORT};
 use gyrase_fabric::{
     Drain, ExchangeFabric, Fabric, FabricError, LocalPartitions, Place, Sender, SpillFolder,
     Traffic, conformance, exchange,
@@ -40,24 +41,42 @@ struct Case {
 }
 
 impl Case {
+    /// The same with records of other lengths than short ones.
+    fn check_lengths(&self, lengths: &[usize], workers: usize) -> Vec<Traffic> {
+        self.check_all(|_| workers, |_| (), lengths)
+    }
+
     /// Runs the conformance check on every rank; `workers` says how many each has.
     fn check(
         &self,
         workers: impl Fn(usize) -> usize + Sync,
         before: impl Fn(usize) + Sync,
     ) -> Vec<Traffic> {
-        let (tmp, job) = (tempfile::tempdir().expect("a folder"), Job::new(self.ranks));
+        self.check_all(workers, before, SHORT)
+    }
+
+    fn check_all(
+        &self,
+        workers: impl Fn(usize) -> usize + Sync,
+        before: impl Fn(usize) + Sync,
+        lengths: &[usize],
+    ) -> Vec<Traffic> {
+        let tmp = tempfile::tempdir().expect("a folder");
+        let combines = self.memory < 256 << 20 && lengths == ALL;
+        let job = Job::combining(self.ranks, combines);
         let all = (0..self.ranks).map(&workers).sum();
         let work = |rank: usize, fabric| {
             before(rank);
             let first = (0..rank).map(&workers).sum::<usize>();
-            conformance::check(
-                fabric,
-                self.partitions,
-                first..first + workers(rank),
-                all,
-                self.records,
-            )
+            let case = conformance::Case {
+                partitions: self.partitions,
+                workers: first..first + workers(rank),
+                all_workers: all,
+                records: self.records,
+                lengths,
+                ordered: !combines,
+            };
+            conformance::check(fabric, &case)
         };
         let done = watched(|| {
             run(
@@ -158,6 +177,46 @@ fn keeps_the_contract_with_little_memory() {
             records,
         }
         .check(|_| workers, |_| ());
+    }
+}
+
+#[test]
+fn keeps_the_contract_with_records_of_all_lengths() {
+    for (ranks, workers, partitions, records) in [
+        (1, 2, 5, 2_000),
+        (2, 1, 1, 2_000),
+        (2, 2, 5, 2_000),
+        (3, 2, 300, 1_500),
+        (4, 1, 40, 1_500),
+        (5, 2, 7, 1_000),
+    ] {
+        for memory in [
+            256 << 20,
+            ExchangeFabric::least_memory(partitions, ranks, workers),
+        ] {
+            let case = Case {
+                ranks,
+                partitions,
+                memory,
+                records,
+            };
+            case.check_lengths(ALL, workers);
+        }
+    }
+    // A buffer has room for a block for some of the others, or records of several buffers.
+    for (ranks, partitions, memory, records, lengths) in [
+        (20, 20, NARROW, 300, ALL),
+        (40, 100, NARROW, 150, ALL),
+        (3, 3, 64 << 20, 20, LONG),
+        (2, 3, 40 << 20, 20, LONG),
+    ] {
+        let case = Case {
+            ranks,
+            partitions,
+            memory,
+            records,
+        };
+        case.check_lengths(lengths, 1);
     }
 }
 
