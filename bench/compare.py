@@ -40,7 +40,8 @@ class Run:
     def row(self, ours):
         walls = " ".join(f"{wall:.2f}" for wall in self.walls)
         factor = "" if self is ours else f"{min(self.walls) / min(ours.walls):.2f}x"
-        return f"| {self.name} | **{min(self.walls):.2f}** ({walls}) | {min(self.cpus):.1f} | {self.peak / 1e6:.0f} | {factor} |"
+        took = f"**{min(self.walls):.2f}** ({walls}) | {min(self.cpus):.1f}"
+        return f"| {self.name} | {took} | {self.peak / 1e6:.0f} | {factor} |"
 
 
 def interleave(runs, options, work):
@@ -62,9 +63,7 @@ def digest(command, work):
     with open(dumped, "wb") as out:
         subprocess.run(command, cwd=work, stdout=out, stderr=subprocess.DEVNULL, check=True)
     environment = dict(os.environ, LC_ALL="C")
-    sort = subprocess.Popen(
-        ["sort", "-S", "1G", "-T", str(work), str(dumped)], stdout=subprocess.PIPE, env=environment
-    )
+    sort = subprocess.Popen(["sort", "-S", "1G", "-T", str(work), str(dumped)], stdout=subprocess.PIPE, env=environment)
     total, lines = hashlib.sha256(), 0
     while block := sort.stdout.read(1 << 20):
         block = block.replace(b" ", b"\t")
@@ -86,7 +85,20 @@ def kmc_format(paths):
 
 def gyrase_count(options, paths, output="out.gyk", extra=()):
     threads = ["--threads", str(options.threads)]
-    return [options.gyrase, "--quiet", *threads, "count", "-k", str(options.k), "--tmp", "out_tmp", *extra, "-o", output, *paths]
+    return [
+        options.gyrase,
+        "--quiet",
+        *threads,
+        "count",
+        "-k",
+        str(options.k),
+        "--tmp",
+        "out_tmp",
+        *extra,
+        "-o",
+        output,
+        *paths,
+    ]
 
 
 def gyrase_dump(options, database="out.gyk"):
@@ -96,7 +108,18 @@ def gyrase_dump(options, database="out.gyk"):
 def kmc_count(options, paths, output, mode):
     (options.work / "files.txt").write_text("\n".join(paths) + "\n")
     keep_all = ["-ci1", "-cs4294967295"]
-    return ["kmc", f"-k{options.k}", f"-t{options.threads}", "-m12", *keep_all, *mode, kmc_format(paths), "@files.txt", output, "out_tmp"]
+    return [
+        "kmc",
+        f"-k{options.k}",
+        f"-t{options.threads}",
+        "-m12",
+        *keep_all,
+        *mode,
+        kmc_format(paths),
+        "@files.txt",
+        output,
+        "out_tmp",
+    ]
 
 
 def kmc_dump(database="out"):
@@ -110,7 +133,19 @@ def count_runs(options):
         runs.append(Run("kmc, disk", [kmc_count(options, paths, "out", [])], kmc_dump()))
         runs.append(Run("kmc, memory", [kmc_count(options, paths, "out", ["-r"])], kmc_dump()))
     if "jellyfish" in options.rivals:
-        count = ["jellyfish", "count", "-C", "-m", str(options.k), "-s", "100M", "-t", str(options.threads), "-o", "out.jf"]
+        count = [
+            "jellyfish",
+            "count",
+            "-C",
+            "-m",
+            str(options.k),
+            "-s",
+            "100M",
+            "-t",
+            str(options.threads),
+            "-o",
+            "out.jf",
+        ]
         inputs = paths
         if any(open(path, "rb").read(2) == b"\x1f\x8b" for path in paths):
             (options.work / "generators.txt").write_text("".join(f"gzip -dc {path}\n" for path in paths))

@@ -27,7 +27,7 @@ pub struct Breach {
 }
 
 /// How many breaches a crate, a file, or a folder with all below it still has.
-const KNOWN: [(Rule, &str, usize); 30] = [
+const KNOWN: &[(Rule, &str, usize)] = &[
     (Rule::Function, "crates/classify/", 1),
     (Rule::Function, "crates/cli/", 2),
     (Rule::Function, "crates/count/", 2),
@@ -44,8 +44,6 @@ const KNOWN: [(Rule, &str, usize); 30] = [
     (Rule::Cycle, "crates/tabulate", 2),
     (Rule::Width, "ARCHITECTURE.md", 20),
     (Rule::Width, "CHANGELOG.md", 20),
-    (Rule::Width, "VOCABULARY.md", 21),
-    (Rule::Width, "bench/", 152),
     (Rule::Width, "crates/classify/", 24),
     (Rule::Width, "crates/cli/", 26),
     (Rule::Width, "crates/count/", 10),
@@ -56,13 +54,13 @@ const KNOWN: [(Rule, &str, usize); 30] = [
     (Rule::Width, "crates/simulate/", 1),
     (Rule::Width, "crates/table/", 9),
     (Rule::Width, "crates/taxonomy/", 17),
-    (Rule::Width, "docs/", 45),
+    (Rule::Width, "docs/", 44),
     (Rule::Name, "crates", 12),
 ];
 
 /// The breaches that are not known, and what is known that is there no longer.
 pub fn unknown(breaches: &[Breach]) -> Vec<String> {
-    beyond(&KNOWN, breaches)
+    beyond(KNOWN, breaches)
 }
 
 fn beyond(known: &[(Rule, &str, usize)], breaches: &[Breach]) -> Vec<String> {

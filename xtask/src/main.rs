@@ -23,21 +23,34 @@ mod widths;
 
 use std::process::ExitCode;
 
+use steps::Result;
+use suite::Lane;
+
 const HELP: &str = "\
 cargo xtask rules         check the house rules alone: a second
 cargo xtask tidy          check the house rules, the format and the lints
 cargo xtask test          tidy, every test, and the 60-second fuzz smoke run; what CI calls
-cargo xtask mpi-matrix    every combination of ranks, threads, MPI libraries and inputs: a quarter of an hour
+cargo xtask test --quick  the house rules and the short tests, under 3 minutes: without lints,
+                          fuzz, MPI, examples in comments; 16 cases of each random test
+cargo xtask mpi-matrix    every combination of ranks, threads, MPI libraries and inputs:
+                          a quarter of an hour
 cargo xtask bench [ARGS]  compare with rivals (see bench/README.md)";
 
-use steps::Result;
+fn test(args: &[String]) -> Result<()> {
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    match args[..] {
+        [] => suite::run(&Lane::Whole),
+        ["--quick"] => suite::run(&Lane::Quick),
+        _ => Err(HELP.to_string()),
+    }
+}
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let done = match args.first().map(String::as_str) {
         Some("rules") => tidy::rules(),
         Some("tidy") => tidy::run(),
-        Some("test") => suite::run(),
+        Some("test") => test(&args[1..]),
         Some("mpi-matrix") => mpi::matrix(),
         Some("bench") => steps::bench(&args[1..]),
         _ => Err(HELP.to_string()),

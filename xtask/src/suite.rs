@@ -1,25 +1,34 @@
 //! `cargo xtask test`: what CI runs.
 
 use std::io::{BufRead, BufReader};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use crate::{Result, mpi, steps, tidy};
 
 /// Seconds of the fuzz smoke run, all targets together.
 const SMOKE_SECONDS: u32 = 60;
 
-/// Tidy, the fuzz smoke run, every test; ends with the line `N passed, N failed`.
-pub fn run() -> Result<()> {
+/// Cases of each random test in the fast lane; 256 otherwise.
+const QUICK_CASES: &str = "16";
+
+/// Which tests to run.
+pub enum Lane {
+    /// All that CI runs.
+    Whole,
+    /// What tells most in the least time, while one works.
+    Quick,
+}
+
+/// Tidy and tests, the fuzz smoke run too in the whole lane; ends with the line
+/// `N passed, N failed`.
+pub fn run(lane: &Lane) -> Result<()> {
     prepare()?;
-    let wanted = mpi::wanted();
-    let tidy = tidy::run();
-    let smoke = smoke();
-    let contract = contract();
-    let (passed, failed, ended_well) = tests(&wanted)?;
-    let mut complaints: Vec<String> = [tidy, smoke, contract]
-        .into_iter()
-        .filter_map(std::result::Result::err)
-        .collect();
+    let checks = match lane {
+        Lane::Whole => vec![tidy::run(), smoke(), contract()],
+        Lane::Quick => vec![tidy::rules()],
+    };
+    let (passed, failed, ended_well) = tests(command(lane))?;
+    let mut complaints: Vec<String> = checks.into_iter().filter_map(|check| check.err()).collect();
     if failed > 0 || !ended_well {
         complaints.push("not every test passed".into());
     }
@@ -31,6 +40,31 @@ pub fn run() -> Result<()> {
         Ok(())
     } else {
         Err(complaints.join("; "))
+    }
+}
+
+/// The tests of a lane.
+fn command(lane: &Lane) -> Command {
+    match lane {
+        Lane::Whole => {
+            let (name, libraries) = mpi::wanted();
+            let mut command = steps::cargo(&["test", "--workspace", "--no-fail-fast"]);
+            command.env(name, libraries);
+            command
+        }
+        Lane::Quick => {
+            let args = [
+                "test",
+                "--workspace",
+                "--no-fail-fast",
+                "--lib",
+                "--bins",
+                "--tests",
+            ];
+            let mut command = steps::cargo(&args);
+            command.env("PROPTEST_CASES", QUICK_CASES);
+            command
+        }
     }
 }
 
@@ -59,7 +93,8 @@ fn smoke() -> Result<()> {
     let nightly = steps::works(steps::command("cargo", &["+nightly", "fuzz", "--version"]));
     if !nightly {
         println!(
-            "cargo-fuzz is not installed (cargo install cargo-fuzz); the smoke run mutates input by itself"
+            "cargo-fuzz is not installed (cargo install cargo-fuzz); \
+             the smoke run mutates input by itself"
         );
     }
     let seconds = SMOKE_SECONDS.to_string();
@@ -87,13 +122,10 @@ fn contract() -> Result<()> {
     steps::succeed(command, "the contract in a release build")
 }
 
-/// Runs every test, with `variable` set for them; gives how many passed, how many failed, and
-/// whether cargo was content.
-fn tests(variable: &(&str, String)) -> Result<(u64, u64, bool)> {
+/// Runs tests; gives how many passed, how many failed, and whether cargo was content.
+fn tests(mut command: Command) -> Result<(u64, u64, bool)> {
     println!("== tests");
-    let mut command = steps::cargo(&["test", "--workspace", "--no-fail-fast"]);
     let mut child = command
-        .env(variable.0, &variable.1)
         .stdout(Stdio::piped())
         .spawn()
         .map_err(|error| format!("cargo test: {error}"))?;
