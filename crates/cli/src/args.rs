@@ -1,42 +1,10 @@
-//! The arguments that every verb understands, and the list of verbs.
+//! The arguments that every verb understands.
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, ValueEnum};
+use clap::{Args, ValueEnum};
 
-use crate::cmd::Command;
 use crate::size::Size;
-
-const ABOUT: &str =
-    "Count the k-mers of sequencing data and classify reads, fast, and within the memory you give.";
-
-const EXAMPLES: &str = "\
-Examples:
-  gyrase demo                                  the main job on a small sample
-  gyrase count r_1.fq.gz r_2.fq.gz -o s.gyk    count the 31-mers of two files
-  gyrase kmers histo s.gyk --plot s.svg        their spectrum as a picture
-  gyrase plan count r.fq.gz -k 55              memory, disk, time: beforehand
-  gyrase db build refs/ --taxonomy taxdump/ -o refs.gydb
-  gyrase classify --db refs.gydb r_1.fq.gz r_2.fq.gz --kreport s.kreport
-
-`gyrase <verb> --help` explains a verb; docs/errors.md lists the exit codes.";
-
-/// Count the k-mers of sequencing data and classify reads, fast, and within the memory you give.
-#[derive(Debug, Parser)]
-#[command(name = "gyrase", version, about = ABOUT, after_help = EXAMPLES, max_term_width = 100)]
-#[command(
-    subcommand_required = true,
-    arg_required_else_help = true,
-    disable_help_subcommand = true
-)]
-pub struct Cli {
-    /// What to do.
-    #[command(subcommand)]
-    pub command: Command,
-    /// What every verb understands.
-    #[command(flatten)]
-    pub common: Common,
-}
 
 /// Options that every verb understands.
 #[derive(Debug, Args)]
@@ -93,31 +61,5 @@ fn at_least_one(text: &str) -> Result<usize, String> {
         Ok(0) => Err("at least one thread must work".into()),
         Ok(threads) => Ok(threads),
         Err(_) => Err("write a whole number".into()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use clap::CommandFactory;
-
-    #[test]
-    fn the_arguments_are_consistent() {
-        Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn examples_fit_a_terminal() {
-        fn check(command: &clap::Command) {
-            let text = command
-                .get_after_help()
-                .map(ToString::to_string)
-                .unwrap_or_default();
-            for line in text.lines() {
-                assert!(line.chars().count() <= 80, "{}: {line}", command.get_name());
-            }
-            command.get_subcommands().for_each(check);
-        }
-        check(&Cli::command());
     }
 }

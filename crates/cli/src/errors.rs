@@ -6,6 +6,7 @@ use gyrase_count::exchange::ExchangeError;
 use gyrase_count::ops::OperationError;
 use gyrase_fabric::FabricError;
 use gyrase_fabric_mpi::{SetupError, StartError};
+use gyrase_picture::words::bytes;
 use gyrase_simulate::SimulateError;
 use gyrase_table::gydb::GydbError;
 use gyrase_table::gyk::GykError;
@@ -13,7 +14,6 @@ use gyrase_tabulate::TabulateError;
 use gyrase_taxonomy::TaxonomyError;
 
 use crate::failure::{Code, Failure};
-use crate::words::bytes;
 
 impl From<SimulateError> for Failure {
     fn from(error: SimulateError) -> Failure {

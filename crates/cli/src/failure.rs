@@ -3,15 +3,10 @@
 use std::error::Error;
 use std::fmt::Display;
 use std::io::{self, ErrorKind};
-use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use clap::error::ErrorKind as ErrorKindOfUsage;
-use gyrase_fabric_mpi::Job;
 use gyrase_files::OutputError;
-
-use crate::ranks;
 
 /// The documented exit codes (`docs/errors.md`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,40 +118,6 @@ pub fn usage(error: &clap::Error) -> ExitCode {
     } else {
         Code::Done
     } as u8)
-}
-
-/// Runs everything, says what went wrong, gives the exit code; a panic becomes an internal error. A
-/// job ends in all its processes.
-pub fn guard(job: Option<Arc<Job>>, run: impl FnOnce() -> Result<()>) -> ExitCode {
-    panic::set_hook(Box::new(say_panic));
-    let done = panic::catch_unwind(AssertUnwindSafe(run));
-    if let Some(job) = job {
-        return ranks::end(job, done);
-    }
-    let failure = match done {
-        Ok(Ok(())) => return ExitCode::SUCCESS,
-        Ok(Err(failure)) => failure,
-        Err(_) => return ExitCode::from(Code::Internal as u8),
-    };
-    if failure.code != Code::Done {
-        tracing::error!("{}", failure.message);
-    }
-    ExitCode::from(failure.code as u8)
-}
-
-fn say_panic(info: &panic::PanicHookInfo<'_>) {
-    let place = info.location().map_or_else(String::new, |place| {
-        format!(" ({}:{})", place.file(), place.line())
-    });
-    let payload = info.payload();
-    let text = payload.downcast_ref::<&str>().copied();
-    let what = text
-        .or_else(|| payload.downcast_ref().map(String::as_str))
-        .unwrap_or("no message");
-    tracing::error!(
-        "Gyrase itself is at fault, not your data: {what}{place}. No output was published. Please report this line at {}/issues.",
-        env!("CARGO_PKG_REPOSITORY")
-    );
 }
 
 #[cfg(test)]

@@ -3,11 +3,12 @@
 use std::path::Path;
 use std::time::Duration;
 
+use gyrase_work::machine;
 use gyrase_work::{Progress, Stage};
 use serde_json::{Map, Value, json};
 
 use crate::failure::Result;
-use crate::{machine, sink};
+use crate::sink;
 
 /// The facts that a verb adds: `parameters`, `inputs`, `counts`, `output`, `bytes`.
 pub type Facts = Map<String, Value>;

@@ -8,18 +8,20 @@ use std::time::{Duration, Instant};
 use gyrase_fabric::{Alone, World};
 use gyrase_fabric_mpi::{Job, neighbours};
 use gyrase_files::OutputFile;
+use gyrase_picture::words;
 use gyrase_work::Progress;
+use gyrase_work::machine;
 use serde_json::Value;
 
 use crate::args::Common;
 use crate::failure::{Code, Failure, Result};
+use crate::places;
 use crate::ranks::{self, Left};
 use crate::report::{self, Facts};
 use crate::show::Show;
 use crate::signals::{self, Asked};
 use crate::size::Size;
 use crate::trace::{self, Tracer};
-use crate::{machine, places, words};
 
 /// The share of memory that a run takes when `--memory` is not given.
 const SHARE: f64 = 0.8;

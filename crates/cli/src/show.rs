@@ -6,10 +6,9 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use gyrase_picture::words;
 use gyrase_work::Progress;
 use indicatif::{ProgressBar, ProgressStyle};
-
-use crate::words;
 
 const FRAME: Duration = Duration::from_millis(100);
 const LINE: Duration = Duration::from_secs(30);

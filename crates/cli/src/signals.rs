@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering::SeqCst};
 use std::thread;
 
 use gyrase_work::Progress;
+use gyrase_work::machine;
 use signal_hook::consts::{SIGABRT, SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
 use signal_hook::iterator::Signals;
 
 use crate::failure::Code;
-use crate::machine;
 
 /// The signal that asked this run to stop, if one did.
 #[derive(Clone, Default)]

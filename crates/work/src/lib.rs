@@ -4,6 +4,7 @@
 //! - [`in_order`] lets threads work on tasks and hands on what they make of them in the order of
 //!   the tasks.
 //! - [`Progress`] tells how far a run is, and whether it should stop.
+//! - [`machine`] tells what cores, memory and open files a run can have.
 //!
 //! ```
 //! let squares = gyrase_work::in_parallel(vec![1, 2, 3], |n| Ok::<_, ()>(n * n));
@@ -12,8 +13,9 @@
 
 mod in_order;
 mod in_parallel;
+pub mod machine;
 mod progress;
 
 pub use in_order::{Feed, Turn, in_order};
 pub use in_parallel::in_parallel;
-pub use progress::{Cancelled, Progress, Stage, peak_memory};
+pub use progress::{Cancelled, Progress, Stage};

@@ -4,6 +4,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
+use crate::machine::peak_memory;
+
 /// Shared by the threads that work (they add once per batch) and the one that shows or stops them.
 #[derive(Debug, Default)]
 pub struct Progress {
@@ -43,28 +45,6 @@ impl Mark {
             peak_memory: peak_memory(),
         }
     }
-}
-
-/// The largest resident memory of this process so far, in bytes, never less than it was told
-/// before; 0 where the system does not say.
-pub fn peak_memory() -> u64 {
-    // The system counts the pages of each core apart and adds them up now and then: what it says
-    // may fall a little.
-    static TOLD: AtomicU64 = AtomicU64::new(0);
-    let peak = peak_by_the_system();
-    TOLD.fetch_max(peak, Relaxed).max(peak)
-}
-
-fn peak_by_the_system() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let peak = status.lines().find_map(|line| {
-        line.strip_prefix("VmHWM:")?
-            .trim()
-            .strip_suffix(" kB")?
-            .parse()
-            .ok()
-    });
-    peak.map_or(0, |kilobytes: u64| kilobytes << 10)
 }
 
 impl Progress {
@@ -139,23 +119,6 @@ impl Progress {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_peak_of_memory_never_falls() {
-        let mut before = 0;
-        for round in 0..64 {
-            let taken = vec![1u8; (64 - round) << 16];
-            let with = peak_memory();
-            drop(std::hint::black_box(taken));
-            let without = peak_memory();
-            assert!(
-                before <= with && with <= without,
-                "{before} {with} {without}"
-            );
-            before = without;
-        }
-        assert!(before > 0);
-    }
 
     #[test]
     fn no_stage_has_a_higher_peak_than_one_after_it() {

@@ -3,7 +3,10 @@
 
 use std::io::{self, Write};
 
-use super::lines::{escape, ratio};
+use gyrase_picture::words::grouped;
+use gyrase_picture::{Anchor, Axes, GREY, Svg, plain};
+
+use super::lines::ratio;
 
 const WIDTH: f64 = 960.0;
 const HEIGHT: f64 = 394.0;
@@ -16,9 +19,6 @@ const COLUMNS: usize = 844;
 /// More starts of sequences than this would cover the plot.
 const STARTS: usize = 200;
 
-const INK: &str = "#1f2933";
-const GREY: &str = "#52606d";
-const GRID: &str = "#e4e7eb";
 const HIGHEST: &str = "#b9d3ea";
 const MEAN: &str = "#1c5d99";
 
@@ -44,25 +44,31 @@ pub struct Covered<'a> {
 /// a sign that only a shared region was found.
 pub fn coverage(genome: &Covered, out: &mut dyn Write) -> io::Result<()> {
     let frame = Frame::new(genome);
-    head(genome, out)?;
-    axes(&frame, out)?;
-    bars(&frame, &frame.highest, HIGHEST, out)?;
-    bars(&frame, &frame.means, MEAN, out)?;
-    starts(&frame, out)?;
-    writeln!(
-        out,
-        "<path d=\"M{LEFT} {TOP}V{BOTTOM}H{RIGHT}\" fill=\"none\" stroke=\"{INK}\"/>"
-    )?;
-    note(genome, &frame, out)?;
-    writeln!(out, "</svg>")
+    let mut svg = Svg::new(WIDTH, HEIGHT, &format!("reads along {}", genome.name));
+    let title = if genome.name.trim().is_empty() {
+        "Genome coverage"
+    } else {
+        genome.name
+    };
+    svg.heading(LEFT, title, &facts(genome.reads));
+    let axes = &frame.axes;
+    axes.grid(&mut svg);
+    axes.steps(&mut svg, HIGHEST, &frame.edges, &frame.highest);
+    axes.steps(&mut svg, MEAN, &frame.edges, &frame.means);
+    starts(&frame, &mut svg);
+    axes.outline(&mut svg);
+    note(genome, &frame, &mut svg);
+    out.write_all(svg.finish().as_bytes())
 }
 
 /// What is drawn where.
 struct Frame {
+    /// Of reads, over positions in units.
+    axes: Axes<'static>,
+    /// Letters of a unit of the axis.
+    unit: f64,
     means: Vec<f64>,
     highest: Vec<f64>,
-    /// Reads at the top of the axis.
-    most: f64,
     /// Where columns begin, and the last ends.
     edges: Vec<f64>,
     positions: Positions,
@@ -103,10 +109,6 @@ impl Positions {
         let end = self.sequences.get(behind).map_or(letter, |next| next.1);
         end.min(letter + (window - first) as u64 * self.stride)
     }
-
-    fn x(&self, letter: f64) -> f64 {
-        LEFT + (RIGHT - LEFT) * (letter / self.letters() as f64).min(1.0)
-    }
 }
 
 impl Frame {
@@ -123,22 +125,33 @@ impl Frame {
         let highest: Vec<f64> = spans
             .map(|span| f64::from(span.iter().copied().max().unwrap_or(0)))
             .collect();
-        let most = top(&highest);
+        let (unit, x_title) = unit(positions.letters());
+        let axes = axes(positions.letters() as f64 / unit, top(&highest), x_title);
         let first = |column: usize| positions.of(column * reads.len() / columns.max(1)) as f64;
         let edges = (0..=columns)
-            .map(|column| positions.x(first(column)))
+            .map(|column| axes.x(first(column) / unit))
             .collect();
         Frame {
+            axes,
+            unit,
             means,
             highest,
-            most: if most > 0.0 { 1.06 * most } else { 1.0 },
             edges,
             positions,
         }
     }
+}
 
-    fn y(&self, reads: f64) -> f64 {
-        BOTTOM - (BOTTOM - TOP) * (reads / self.most).min(1.0)
+fn axes(x_end: f64, most: f64, x_title: &'static str) -> Axes<'static> {
+    Axes {
+        left: LEFT,
+        right: RIGHT,
+        top: TOP,
+        bottom: BOTTOM,
+        x_end,
+        y_end: if most > 0.0 { 1.06 * most } else { 1.0 },
+        x_title,
+        y_title: "Reads per window",
     }
 }
 
@@ -159,37 +172,6 @@ fn top(highest: &[f64]) -> f64 {
     }
 }
 
-fn head(genome: &Covered, out: &mut dyn Write) -> io::Result<()> {
-    let name = escape(genome.name);
-    writeln!(
-        out,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{HEIGHT}\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" \
-         role=\"img\" aria-label=\"reads along {name}\" font-family=\"Helvetica, Arial, 'DejaVu Sans', sans-serif\">\n\
-         <rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"#ffffff\"/>"
-    )?;
-    let title = if genome.name.trim().is_empty() {
-        "Genome coverage"
-    } else {
-        genome.name
-    };
-    text(
-        out,
-        LEFT,
-        34.0,
-        "start",
-        &format!("font-size=\"19\" font-weight=\"bold\" fill=\"{INK}\""),
-        &shortened(title, 80),
-    )?;
-    text(
-        out,
-        LEFT,
-        58.0,
-        "start",
-        &format!("font-size=\"14\" fill=\"{GREY}\""),
-        &facts(genome.reads),
-    )
-}
-
 /// How many windows are covered, and how many would be by as many reads that lie evenly.
 fn facts(reads: &[u32]) -> String {
     let all = reads.len() as u64;
@@ -199,165 +181,57 @@ fn facts(reads: &[u32]) -> String {
     let even = if all > 0 { -(-mean).exp_m1() } else { 0.0 };
     format!(
         "{} of {} windows covered ({:.1} %; {:.1} % if evenly spread)   ·   {mean:.2} reads per window",
-        thousands(covered),
-        thousands(all),
+        grouped(covered),
+        grouped(all),
         100.0 * ratio(covered, all),
         100.0 * even
     )
 }
 
-fn axes(frame: &Frame, out: &mut dyn Write) -> io::Result<()> {
-    let style = format!("font-size=\"13\" fill=\"{INK}\"");
-    for reads in ticks(frame.most) {
-        let y = frame.y(reads as f64);
-        writeln!(
-            out,
-            "<path d=\"M{LEFT} {y:.1}H{RIGHT}\" stroke=\"{GRID}\"/>"
-        )?;
-        text(out, LEFT - 10.0, y + 4.5, "end", &style, &thousands(reads))?;
-    }
-    let letters = frame.positions.letters() as f64;
-    let (unit, name) = unit(letters);
-    for position in ticks(letters / unit) {
-        let x = frame.positions.x(position as f64 * unit);
-        writeln!(out, "<path d=\"M{x:.1} {BOTTOM}v6\" stroke=\"{INK}\"/>")?;
-        text(
-            out,
-            x,
-            BOTTOM + 22.0,
-            "middle",
-            &style,
-            &thousands(position),
-        )?;
-    }
-    let style = format!("font-size=\"14\" fill=\"{INK}\"");
-    text(
-        out,
-        (LEFT + RIGHT) / 2.0,
-        BOTTOM + 46.0,
-        "middle",
-        &style,
-        &format!("Position in the genome ({name})"),
-    )?;
-    let middle = (TOP + BOTTOM) / 2.0;
-    let turned = format!("{style} transform=\"rotate(-90 22 {middle})\"");
-    text(out, 22.0, middle, "middle", &turned, "Reads per window")
-}
-
-/// The unit for positions up to so many letters, and its name.
-fn unit(letters: f64) -> (f64, &'static str) {
+/// The letters of a unit for positions up to so many letters, and the title of their axis.
+fn unit(letters: u64) -> (f64, &'static str) {
     match letters {
-        small if small <= 20_000.0 => (1.0, "bp"),
-        middle if middle <= 10_000_000.0 => (1000.0, "kbp"),
-        _ => (1_000_000.0, "Mbp"),
+        0..=20_000 => (1.0, "Position in the genome (bp)"),
+        20_001..=10_000_000 => (1000.0, "Position in the genome (kbp)"),
+        _ => (1_000_000.0, "Position in the genome (Mbp)"),
     }
 }
 
-fn bars(frame: &Frame, reads: &[f64], colour: &str, out: &mut dyn Write) -> io::Result<()> {
-    if reads.is_empty() {
-        return Ok(());
-    }
-    write!(out, "<path fill=\"{colour}\" d=\"M{LEFT} {BOTTOM}")?;
-    for (column, &reads) in reads.iter().enumerate() {
-        write!(out, "V{:.2}H{:.2}", frame.y(reads), frame.edges[column + 1])?;
-    }
-    writeln!(out, "V{BOTTOM}Z\"/>")
-}
-
-fn starts(frame: &Frame, out: &mut dyn Write) -> io::Result<()> {
+fn starts(frame: &Frame, svg: &mut Svg) {
     let positions = &frame.positions;
     if positions.sequences.len() > STARTS {
-        return Ok(());
+        return;
     }
     for &(_, start) in positions
         .sequences
         .iter()
         .filter(|&&(_, start)| start > 0 && start < positions.letters())
     {
-        let x = positions.x(start as f64);
-        writeln!(
-            out,
-            "<path d=\"M{x:.1} {TOP}V{BOTTOM}\" stroke=\"{GREY}\" stroke-width=\"0.6\" stroke-dasharray=\"2 3\"/>"
-        )?;
+        let x = frame.axes.x(start as f64 / frame.unit);
+        svg.put(format_args!(
+            "<path d=\"M{x:.1} {TOP}V{BOTTOM}\" stroke=\"{GREY}\" stroke-width=\"0.6\" \
+             stroke-dasharray=\"2 3\"/>"
+        ));
     }
-    Ok(())
 }
 
 /// What a reader must know to read the picture right.
-fn note(genome: &Covered, frame: &Frame, out: &mut dyn Write) -> io::Result<()> {
-    let style = format!("font-size=\"12\" fill=\"{GREY}\"");
+fn note(genome: &Covered, frame: &Frame, svg: &mut Svg) {
+    let (style, y) = (plain(12, GREY), HEIGHT - 10.0);
     if genome.reads.len() > COLUMNS {
-        text(
-            out,
-            LEFT,
-            HEIGHT - 10.0,
-            "start",
-            &style,
-            "Dark: mean of neighbouring windows; light: the highest of them.",
-        )?;
+        let words = "Dark: mean of neighbouring windows; light: the highest of them.";
+        svg.text(LEFT, y, Anchor::Start, &style, words);
     }
     let highest = genome.reads.iter().copied().max().unwrap_or(0);
     let words = if highest == 0 {
         "No read was found in this genome.".to_owned()
-    } else if f64::from(highest) > frame.most {
-        format!(
-            "Cut off: the highest window has {} reads.",
-            thousands(highest.into())
-        )
+    } else if f64::from(highest) > frame.axes.y_end {
+        let highest = grouped(highest.into());
+        format!("Cut off: the highest window has {highest} reads.")
     } else {
-        return Ok(());
+        return;
     };
-    text(out, RIGHT, HEIGHT - 10.0, "end", &style, &words)
-}
-
-/// Round numbers from 0 to `end`, at most eleven of them.
-fn ticks(end: f64) -> Vec<u64> {
-    let mut unit = 1u64;
-    while unit as f64 * 10.0 < end && unit < u64::MAX / 100 {
-        unit *= 10;
-    }
-    let steps = [unit / 5, unit / 2, unit, unit * 2];
-    let step = steps
-        .into_iter()
-        .find(|&step| step > 0 && end / step as f64 <= 10.0)
-        .unwrap_or(unit * 2);
-    (0..=(end / step as f64) as u64).map(|i| i * step).collect()
-}
-
-/// Digits in groups of three.
-fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
-}
-
-/// The first `most` characters, with an ellipsis where some are left out.
-fn shortened(name: &str, most: usize) -> String {
-    if name.chars().count() <= most {
-        return name.to_owned();
-    }
-    name.chars().take(most - 1).chain(['…']).collect()
-}
-
-fn text(
-    out: &mut dyn Write,
-    x: f64,
-    y: f64,
-    anchor: &str,
-    style: &str,
-    words: &str,
-) -> io::Result<()> {
-    let words = escape(words);
-    writeln!(
-        out,
-        "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" {style}>{words}</text>"
-    )
+    svg.text(RIGHT, y, Anchor::End, &style, &words);
 }
 
 #[cfg(test)]
@@ -391,7 +265,7 @@ mod tests {
             "2 of 4 windows covered (50.0 %; 52.8 % if evenly spread)   ·   0.75 reads per window"
         ));
         // The top is 2.12 reads, the plot 228 high and 844 wide.
-        let bars = "M84 312V312.00H295.00V96.91H506.00V204.45H717.00V312.00H928.00V312Z";
+        let bars = "M84.00 312V312.00H295.00V96.91H506.00V204.45H717.00V312.00H928.00V312Z";
         assert_eq!(svg.matches(bars).count(), 2, "{svg}");
         assert_eq!(svg.matches("stroke-dasharray").count(), 1);
     }

@@ -1,24 +1,23 @@
 //! An interactive page in one file: rings of taxa from the middle outwards, for many samples.
 //!
-//! The page needs no network, and forbids itself any: its policy allows nothing but what stands in
-//! it. The data are JSON in a script element, where no letter can end that element, and its script
-//! puts names on the page as texts only.
+//! The page needs no network, and forbids itself any. The data are JSON in a script element, where
+//! no letter can end that element, and its script puts names on the page as texts only.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
+use gyrase_picture::Page;
+
 use super::Sample;
 use super::clades::Clades;
 use super::json::{array, string};
-use super::lines::{escape, name};
+use super::lines::name;
 use crate::tally::{Evidence, Tally};
 use gyrase_taxonomy::{ROOT, Taxon, Taxonomy};
 
 const STYLE: &str = include_str!("html/page.css");
 const BODY: &str = include_str!("html/body.html");
 const SCRIPT: &str = include_str!("html/page.js");
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:; \
-                      base-uri 'none'; form-action 'none'";
 
 /// Writes the page: click a ring to zoom, the middle to go back; counts under the pointer; search
 /// by name or taxid.
@@ -30,29 +29,13 @@ pub fn html(
     samples: &[Sample],
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let title = escape(title);
-    writeln!(
-        out,
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">"
-    )?;
-    writeln!(
-        out,
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">"
-    )?;
-    writeln!(
-        out,
-        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
-    )?;
-    writeln!(
-        out,
-        "<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>{title}</h1>"
-    )?;
-    writeln!(out, "{BODY}<script type=\"application/json\" id=\"data\">")?;
-    data(taxonomy, samples, out)?;
-    writeln!(
-        out,
-        "</script>\n<script>\n{SCRIPT}</script>\n</body>\n</html>"
-    )
+    let page = Page {
+        title,
+        style: STYLE,
+        body: BODY,
+        script: SCRIPT,
+    };
+    page.write(out, |out| data(taxonomy, samples, out))
 }
 
 /// The taxa that any sample reaches, parents before children, and the reads of every sample.

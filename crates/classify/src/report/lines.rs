@@ -22,25 +22,6 @@ pub(crate) fn name(taxonomy: &Taxonomy, taxon: Taxon) -> Cow<'_, str> {
     clean(name)
 }
 
-/// Text that is safe in an element and in a quoted attribute. Control characters, which XML
-/// forbids, become spaces.
-pub(super) fn escape(text: &str) -> String {
-    let mut escaped = String::new();
-    for letter in text.chars() {
-        match letter {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            control if control.is_control() || matches!(control, '\u{fffe}' | '\u{ffff}') => {
-                escaped.push(' ')
-            }
-            other => escaped.push(other),
-        }
-    }
-    escaped
-}
-
 /// `part` of `whole` in percent; 0 of nothing.
 pub(super) fn percent(part: u64, whole: u64) -> f64 {
     if whole == 0 {

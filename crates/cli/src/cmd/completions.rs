@@ -1,9 +1,8 @@
 //! `gyrase completions`.
 
-use clap::{Args, CommandFactory};
+use clap::{Args, Command};
 use clap_complete::Shell;
 
-use crate::args::Cli;
 use crate::failure::Result;
 use crate::sink;
 
@@ -24,9 +23,9 @@ pub struct Completions {
 
 impl Completions {
     /// Prints the script.
-    pub fn run(&self) -> Result<()> {
+    pub fn run(&self, mut root: Command) -> Result<()> {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut Cli::command(), "gyrase", &mut script);
+        clap_complete::generate(self.shell, &mut root, "gyrase", &mut script);
         sink::write_all(None, &script)
     }
 }

@@ -8,18 +8,18 @@ use gyrase_count::{Config, Summary};
 use gyrase_fabric::{Steal, World};
 use gyrase_fabric_mpi::Job;
 use gyrase_kmer::Shape;
+use gyrase_picture::words::{self, bytes, grouped, things};
 use gyrase_work::Progress;
+use gyrase_work::machine;
 use serde_json::{Value, json};
 
-use crate::cmd::kmers::{Counts, warn_if_saturated};
+use crate::cmd::counts::{Counts, length, warn_if_saturated};
 use crate::failure::{Failure, Result};
-use crate::machine;
 use crate::places;
 use crate::report;
 use crate::session::Session;
 use crate::sink::Sink;
 use crate::size::Size;
-use crate::words::{self, bytes, grouped, things};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -38,12 +38,35 @@ files; docs/counting.md says how.";
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Count {
+    /// FASTA or FASTQ, plain or compressed (gz, bgz, zst, bz2, xz), known by content; `-` for a
+    /// pipe, `@list` for a list of files
+    #[arg(value_name = "READS", required = true)]
+    inputs: Vec<PathBuf>,
+
+    /// Length of the k-mers, 1 to 127
+    #[arg(short, value_name = "K", default_value_t = 31, value_parser = length)]
+    k: usize,
+
+    /// Count a k-mer and its reverse complement apart [default: as one, under the smaller]
+    #[arg(long)]
+    stranded: bool,
+
     #[command(flatten)]
-    what: What,
+    counts: Counts,
+
+    /// Take bases of lower quality for N (Phred, 1 to 93)
+    #[arg(long, value_name = "Q", value_parser = clap::value_parser!(u8).range(1..=93))]
+    min_base_quality: Option<u8>,
+
+    /// READS are files of first and second mates in turn: stop where the names say that they are
+    /// not in step [default: any files, read faster]
+    #[arg(long)]
+    paired: bool,
 
     /// Database to make
-    #[arg(long, short, value_name = "FILE.gyk")]
-    output: PathBuf,
+    // `gyrase plan count` does without.
+    #[arg(long, short, value_name = "FILE.gyk", required = true)]
+    output: Option<PathBuf>,
 
     /// Go on from what a killed run of the same command left, and leave that if this one is killed
     /// (not with pipes)
@@ -66,14 +89,14 @@ pub struct Count {
 
 /// Whether a process takes chunks that were meant for others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Stealing {
+enum Stealing {
     Auto,
     Off,
     Forced,
 }
 
 /// Bytes of a chunk.
-pub fn chunk(text: &str) -> std::result::Result<u64, String> {
+fn chunk(text: &str) -> std::result::Result<u64, String> {
     match text.parse()? {
         Size::Bytes(bytes) if bytes >= LEAST_CHUNK => Ok(bytes),
         _ => Err("write a size of 64K or more".into()),
@@ -83,46 +106,7 @@ pub fn chunk(text: &str) -> std::result::Result<u64, String> {
 /// Bytes of a chunk below which the borders would be most of the work.
 const LEAST_CHUNK: u64 = 64 << 10;
 
-/// What to count; `plan count` takes the same.
-#[derive(Debug, Args)]
-pub struct What {
-    /// FASTA or FASTQ, plain or compressed (gz, bgz, zst, bz2, xz), known by content; `-` for a
-    /// pipe, `@list` for a list of files
-    #[arg(value_name = "READS", required = true)]
-    pub inputs: Vec<PathBuf>,
-
-    /// Length of the k-mers, 1 to 127
-    #[arg(short, value_name = "K", default_value_t = 31, value_parser = length)]
-    pub k: usize,
-
-    /// Count a k-mer and its reverse complement apart [default: as one, under the smaller]
-    #[arg(long)]
-    pub stranded: bool,
-
-    #[command(flatten)]
-    pub counts: Counts,
-
-    /// Take bases of lower quality for N (Phred, 1 to 93)
-    #[arg(long, value_name = "Q", value_parser = clap::value_parser!(u8).range(1..=93))]
-    pub min_base_quality: Option<u8>,
-
-    /// READS are files of first and second mates in turn: stop where the names say that they are
-    /// not in step [default: any files, read faster]
-    #[arg(long)]
-    pub paired: bool,
-}
-
-/// A length that k-mers may have.
-pub fn length(text: &str) -> std::result::Result<usize, String> {
-    let k = text
-        .parse()
-        .map_err(|_| "write a whole number from 1 to 127".to_string())?;
-    Shape::new(k, false)
-        .map(|_| k)
-        .map_err(|error| error.to_string())
-}
-
-impl What {
+impl Count {
     /// The files that list others.
     pub fn lists(&self) -> Vec<PathBuf> {
         self.inputs
@@ -132,19 +116,13 @@ impl What {
             .collect()
     }
 
-    /// The library's configuration for a run that makes `output`.
-    pub fn config(
-        &self,
-        session: &Session,
-        output: &Path,
-        resume: bool,
-        chunk: Option<u64>,
-    ) -> Result<Config> {
+    /// The library's configuration.
+    pub fn config(&self, session: &Session) -> Result<Config> {
         let cutoffs = self.counts.cutoffs()?;
         Ok(Config {
             // Once, since a list may be a pipe.
             inputs: gyrase_fastx::expand_lists(&self.inputs)?,
-            output: output.to_path_buf(),
+            output: self.output.clone().unwrap_or_default(),
             shape: Shape::new(self.k, self.stranded).map_err(Failure::usage)?,
             min_count: cutoffs.min,
             max_count: cutoffs.max,
@@ -154,13 +132,11 @@ impl What {
             memory: session.memory,
             tmp: session.tmp.clone(),
             max_tmp: session.max_tmp,
-            resume,
-            chunk,
+            resume: self.resume,
+            chunk: self.chunk,
         })
     }
-}
 
-impl Count {
     /// Whose chunks a process takes.
     pub fn steal(&self) -> Steal {
         match self.stealing {
@@ -172,14 +148,13 @@ impl Count {
 
     /// Counts, and says what was counted.
     pub fn run(self, session: &Session) -> Result<()> {
-        places::keep_databases_only(&self.output, places::Kind::Gyk)?;
-        let config = self
-            .what
-            .config(session, &self.output, self.resume, self.chunk)?;
-        let inputs = self.what.lists();
+        if let Some(output) = &self.output {
+            places::keep_databases_only(output, places::Kind::Gyk)?;
+        }
+        let config = self.config(session)?;
         session.keep_apart(
-            inputs.iter().chain(&config.inputs),
-            [&self.output].into_iter().chain(&self.histo),
+            self.lists().iter().chain(&config.inputs),
+            self.output.iter().chain(&self.histo),
         )?;
         let summary = session.shown(|progress| match session.job() {
             Some(job) => count_in(job, &config, session, progress),

@@ -2,10 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, CommandFactory};
+use clap::{Args, Command};
 use clap_mangen::Man as Page;
 
-use crate::args::Cli;
 use crate::failure::{Code, Failure, Result};
 use crate::sink;
 
@@ -30,8 +29,7 @@ pub struct Man {
 
 impl Man {
     /// Prints the page, or writes them all.
-    pub fn run(&self) -> Result<()> {
-        let mut root = Cli::command();
+    pub fn run(&self, mut root: Command) -> Result<()> {
         root.build();
         match &self.all {
             Some(folder) => write_pages(&root, folder),
@@ -40,7 +38,7 @@ impl Man {
     }
 }
 
-fn find<'a>(root: &'a clap::Command, verb: &[String]) -> Result<&'a clap::Command> {
+fn find<'a>(root: &'a Command, verb: &[String]) -> Result<&'a Command> {
     verb.iter().try_fold(root, |command, word| {
         command
             .find_subcommand(word)
@@ -48,7 +46,7 @@ fn find<'a>(root: &'a clap::Command, verb: &[String]) -> Result<&'a clap::Comman
     })
 }
 
-fn write_pages(command: &clap::Command, folder: &Path) -> Result<()> {
+fn write_pages(command: &Command, folder: &Path) -> Result<()> {
     let page = page(command);
     sink::write_all(Some(&folder.join(page.get_filename())), &render(command)?)?;
     command
@@ -57,12 +55,12 @@ fn write_pages(command: &clap::Command, folder: &Path) -> Result<()> {
         .try_for_each(|verb| write_pages(verb, folder))
 }
 
-fn page(command: &clap::Command) -> Page {
+fn page(command: &Command) -> Page {
     let name = command.get_bin_name().unwrap_or("gyrase").replace(' ', "-");
     Page::new(command.clone().display_name(name))
 }
 
-fn render(command: &clap::Command) -> Result<Vec<u8>> {
+fn render(command: &Command) -> Result<Vec<u8>> {
     let mut text = Vec::new();
     page(command)
         .render(&mut text)

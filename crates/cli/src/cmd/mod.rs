@@ -4,6 +4,7 @@ mod cite;
 mod classify;
 mod completions;
 mod count;
+mod counts;
 mod db;
 mod demo;
 mod doctor;
@@ -15,11 +16,43 @@ mod profile;
 mod references;
 mod simulate;
 
-use clap::Subcommand;
+use clap::{CommandFactory, Parser, Subcommand};
 
+use crate::args::Common;
 use crate::failure::Result;
 use crate::ranks::Processes;
 use crate::session::Session;
+
+const ABOUT: &str =
+    "Count the k-mers of sequencing data and classify reads, fast, and within the memory you give.";
+
+const EXAMPLES: &str = "\
+Examples:
+  gyrase demo                                  the main job on a small sample
+  gyrase count r_1.fq.gz r_2.fq.gz -o s.gyk    count the 31-mers of two files
+  gyrase kmers histo s.gyk --plot s.svg        their spectrum as a picture
+  gyrase plan count r.fq.gz -k 55              memory, disk, time: beforehand
+  gyrase db build refs/ --taxonomy taxdump/ -o refs.gydb
+  gyrase classify --db refs.gydb r_1.fq.gz r_2.fq.gz --kreport s.kreport
+
+`gyrase <verb> --help` explains a verb; docs/errors.md lists the exit codes.";
+
+/// Count the k-mers of sequencing data and classify reads, fast, and within the memory you give.
+#[derive(Debug, Parser)]
+#[command(name = "gyrase", version, about = ABOUT, after_help = EXAMPLES, max_term_width = 100)]
+#[command(
+    subcommand_required = true,
+    arg_required_else_help = true,
+    disable_help_subcommand = true
+)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+    /// What every verb understands.
+    #[command(flatten)]
+    pub common: Common,
+}
 
 /// The verbs.
 #[derive(Debug, Subcommand)]
@@ -76,8 +109,33 @@ pub fn run(command: Command, session: &Session) -> Result<()> {
         Command::Doctor(verb) => verb.run(session),
         Command::Demo(verb) => verb.run(session),
         Command::MpiSetup(verb) => verb.run(),
-        Command::Completions(verb) => verb.run(),
-        Command::Man(verb) => verb.run(),
+        Command::Completions(verb) => verb.run(Cli::command()),
+        Command::Man(verb) => verb.run(Cli::command()),
         Command::Cite(verb) => verb.run(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn examples_fit_a_terminal() {
+        fn check(command: &clap::Command) {
+            let text = command
+                .get_after_help()
+                .map(ToString::to_string)
+                .unwrap_or_default();
+            for line in text.lines() {
+                assert!(line.chars().count() <= 80, "{}: {line}", command.get_name());
+            }
+            command.get_subcommands().for_each(check);
+        }
+        check(&Cli::command());
     }
 }

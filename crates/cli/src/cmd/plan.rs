@@ -1,19 +1,18 @@
 //! `gyrase plan`.
 
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::{Args, Subcommand};
+use clap::{Arg, Args, Subcommand};
 use gyrase_count::{Config, Estimate, Plan as Prediction};
+use gyrase_picture::words::{self, bytes, grouped};
 use serde_json::{Value, json};
 
 use super::classify::Classify;
-use super::count::What;
+use super::count::Count;
 use crate::failure::Result;
 use crate::session::Session;
 use crate::sink;
-use crate::words::{self, bytes, grouped};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -33,47 +32,34 @@ pub struct Plan {
 enum Verb {
     /// Say what `gyrase count` with these arguments will take
     #[command(after_help = EXAMPLES)]
-    Count {
-        #[command(flatten)]
-        what: What,
-
-        #[command(flatten)]
-        rest: Rest,
-    },
+    #[command(mut_args(in_short), mut_arg("output", |output| output.required(false)))]
+    Count(Box<Count>),
     /// Say what `gyrase classify` with these arguments will take
     #[command(after_help = EXAMPLES)]
     Classify(Box<Classify>),
 }
 
-/// What else `gyrase count` takes and the prediction does not depend on, so that its command line
-/// can be given as it is.
-#[derive(Debug, Args)]
-struct Rest {
-    #[arg(long, short, hide = true)]
-    output: Option<PathBuf>,
-    #[arg(long, hide = true)]
-    histo: Option<PathBuf>,
-    #[arg(long, hide = true)]
-    resume: bool,
-    #[arg(long, hide = true, value_parser = super::count::chunk)]
-    chunk: Option<u64>,
-    #[arg(long, hide = true)]
-    stealing: Option<super::count::Stealing>,
+/// What the prediction does not depend on is taken, so that the command line of a run can be given
+/// as it is, and not explained.
+fn in_short(arg: Arg) -> Arg {
+    let hidden = ["output", "histo", "resume", "chunk", "stealing"];
+    let hide = hidden.iter().any(|name| arg.get_id() == name);
+    if hide { arg.hide(true) } else { arg }
 }
 
 impl Plan {
     /// Prints the prediction; a run that would be refused is refused here too.
     pub fn run(self, session: &Session) -> Result<()> {
         match self.verb {
-            Verb::Count { what, rest: _ } => count(&what, session),
+            Verb::Count(verb) => count(&verb, session),
             Verb::Classify(verb) => verb.plan(session),
         }
     }
 }
 
-fn count(what: &What, session: &Session) -> Result<()> {
-    let config = what.config(session, Path::new(""), false, None)?;
-    session.keep_apart(what.lists().iter().chain(&config.inputs), [])?;
+fn count(verb: &Count, session: &Session) -> Result<()> {
+    let config = verb.config(session)?;
+    session.keep_apart(verb.lists().iter().chain(&config.inputs), [])?;
     let plan = gyrase_count::plan(&config)?;
     session.note(
         "counts",

@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 use gyrase_classify::edit::{self, Changed, EditError};
 use gyrase_classify::{BuildConfig, BuildError, BuildSummary, Index, Parameters, build};
 use gyrase_fastx::{Options, Reader};
+use gyrase_picture::words::{bytes, grouped, things};
 use gyrase_seq::Batch;
 use gyrase_table::gydb::Database;
 use gyrase_taxonomy::{Assigned, TaxonMap, Taxonomy};
+use gyrase_work::machine;
 
 use crate::failure::{Code, Failure, Result};
-use crate::machine;
 use crate::session::Session;
-use crate::words::{bytes, grouped, things};
 
 /// Endings that a file in a folder of references has, and those of compressed files behind them.
 const ENDINGS: [&str; 6] = ["fna", "fasta", "fa", "fas", "ffn", "fsa"];

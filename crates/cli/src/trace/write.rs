@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use gyrase_fabric::World;
 use gyrase_files::OutputFile;
+use gyrase_picture::words::{self, things};
 
 use super::Tracer;
 use super::json::{self, Place, STAGES};
 use super::lane::{Kept, Lane};
 use crate::failure::Result;
-use crate::words::{self, things};
 
 /// What comes before the first stage.
 pub const START: &str = "start";

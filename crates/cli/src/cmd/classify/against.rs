@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 use gyrase_classify::{Collection, Index, Parameters};
+use gyrase_picture::words::{self, bytes, things};
 
 use crate::cmd::references::{self, Taxa};
 use crate::failure::{Code, Failure, Result};
 use crate::places;
 use crate::session::Session;
-use crate::words::{self, bytes, things};
 
 /// A database, or references.
 #[derive(Debug, Args)]

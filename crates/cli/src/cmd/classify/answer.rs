@@ -5,6 +5,7 @@ use gyrase_classify::{
     QueryError, Rule, Scratch, Summary, Wanted, classify, classify_candidates, covered,
     covered_candidates,
 };
+use gyrase_picture::words::{bytes, grouped, things};
 use gyrase_tabulate::Source;
 use gyrase_work::Progress;
 
@@ -12,7 +13,6 @@ use super::lane::Lane;
 use super::outputs::Outputs;
 use crate::failure::{Code, Failure, Result};
 use crate::session::Session;
-use crate::words::{bytes, grouped, things};
 
 /// Letters that a pair may span on its reference.
 const INSERT: usize = 400;

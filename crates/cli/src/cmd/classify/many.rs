@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use gyrase_classify::tally::Tally;
 use gyrase_classify::{Collection, Summary};
+use gyrase_picture::words::{grouped, percent, things};
 use gyrase_taxonomy::Rank;
 use serde_json::{Value, json};
 
@@ -22,7 +23,6 @@ use super::sheet::{self, Sample};
 use super::together::{self, Together};
 use crate::failure::{Code, Failure, Result};
 use crate::session::Session;
-use crate::words::{grouped, percent, things};
 
 /// Failed samples that the last message names.
 const NAMED: usize = 5;

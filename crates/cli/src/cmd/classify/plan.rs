@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use gyrase_classify::{Prediction, predict};
 use gyrase_fastx::Inputs;
+use gyrase_picture::words::{self, bytes, grouped};
 use gyrase_tabulate::Source;
 use serde_json::json;
 
@@ -15,7 +16,6 @@ use super::{Classify, sheet};
 use crate::failure::{Failure, Result};
 use crate::session::Session;
 use crate::sink;
-use crate::words::{self, bytes, grouped};
 
 impl Classify {
     /// Prints the prediction; a run that would be refused is refused here too.

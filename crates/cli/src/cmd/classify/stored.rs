@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use gyrase_classify::Collection;
 use gyrase_files::OutputFile;
+use gyrase_picture::words::things;
 
 use super::answer::{hits, plan};
 use super::lane::Lane;
 use crate::failure::Result;
 use crate::session::Session;
-use crate::words::things;
 
 /// Bytes of a batch of reads whose candidates are stored. A block of the file ends with its batch,
 /// so one size, which every plan has room for, keeps its bytes the same whatever the memory.

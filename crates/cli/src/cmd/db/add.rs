@@ -5,6 +5,7 @@ use std::slice;
 
 use clap::Args;
 use gyrase_classify::Index;
+use gyrase_picture::words::things;
 use serde_json::json;
 
 use super::build::{merged, sketching};
@@ -12,7 +13,6 @@ use super::merge::{admit, keep_apart, say, warn_of_repeated};
 use crate::cmd::references::{self, Taxa};
 use crate::failure::Result;
 use crate::session::Session;
-use crate::words::things;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use clap::Args;
 use gyrase_classify::{BuildSummary, Earlier, Parameters};
 use gyrase_kmer::{Choice, SketchShape, SketchShapeError};
+use gyrase_picture::words::{self, bytes, grouped, things};
+use gyrase_work::machine;
 use serde_json::{Value, json};
 
 use crate::cmd::references::{self, Taxa};
 use crate::failure::{Failure, Result};
+use crate::places;
 use crate::session::Session;
-use crate::words::{self, bytes, grouped, things};
-use crate::{machine, places};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use gyrase_classify::{Genomes, Index, Parameters};
 use gyrase_kmer::Choice;
+use gyrase_picture::words::{bytes, grouped, things};
 use gyrase_taxonomy::Rank;
 use serde_json::{Value, json};
 
@@ -12,7 +13,6 @@ use super::build::{merged, sketching};
 use crate::failure::Result;
 use crate::session::Session;
 use crate::sink;
-use crate::words::{bytes, grouped, things};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -7,12 +7,12 @@ use clap::Args;
 use gyrase_classify::report::{Kreport, kreport};
 use gyrase_classify::{Contents, Index, inspect};
 use gyrase_kmer::Choice;
+use gyrase_picture::words::{grouped, things};
 use serde_json::json;
 
 use crate::failure::Result;
 use crate::session::Session;
 use crate::sink::Sink;
-use crate::words::{grouped, things};
 
 const EXAMPLES: &str = "\
 Examples:

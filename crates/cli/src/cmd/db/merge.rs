@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use gyrase_classify::Index;
 use gyrase_classify::edit::{self, Changed};
+use gyrase_picture::words::{self, bytes, grouped, things};
 use serde_json::json;
 
 use super::build::{counts, sketching};
@@ -12,7 +13,6 @@ use crate::cmd::references;
 use crate::failure::{Code, Failure, Result};
 use crate::places;
 use crate::session::Session;
-use crate::words::{self, bytes, grouped, things};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -141,6 +141,6 @@ pub fn say(session: &Session, output: &Path, changed: &Changed) {
     tracing::info!(
         "{}, peak memory {}",
         words::time(session.elapsed()),
-        bytes(crate::machine::peak_memory())
+        bytes(gyrase_work::machine::peak_memory())
     );
 }

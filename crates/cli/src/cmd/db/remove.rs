@@ -6,12 +6,12 @@ use std::slice;
 use clap::Args;
 use gyrase_classify::Index;
 use gyrase_classify::edit::{self, Unwanted};
+use gyrase_picture::words::things;
 use serde_json::json;
 
 use super::merge::{admit, keep_apart, say};
 use crate::failure::{Failure, Result};
 use crate::session::Session;
-use crate::words::things;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -10,6 +10,7 @@ use clap::Args;
 use gyrase_count::histogram::{self, Histogram};
 use gyrase_count::{Config, Summary};
 use gyrase_kmer::Shape;
+use gyrase_picture::words::{self, grouped, things};
 use gyrase_simulate::genome::{self, Blueprint, Repeats};
 use gyrase_simulate::reads::{self, Amount, Errors, Protocol, Target};
 use gyrase_table::gyk::Database;
@@ -17,7 +18,6 @@ use gyrase_table::gyk::Database;
 use crate::failure::{Code, Failure, Result};
 use crate::session::Session;
 use crate::sink;
-use crate::words::{self, grouped, things};
 
 const K: usize = naive::K;
 const LENGTH: u64 = 100_000;

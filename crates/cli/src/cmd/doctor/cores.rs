@@ -3,10 +3,10 @@
 use std::fs::read_to_string;
 
 use gyrase_kmer::Kernels;
+use gyrase_picture::words::things;
+use gyrase_work::machine::{self, listed};
 
 use super::Finding;
-use crate::machine::{self, listed};
-use crate::words::things;
 
 /// Which kernels run.
 pub fn kernels() -> Finding {

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
+use gyrase_picture::words::bytes;
 use rustix::fs::{statfs, statvfs};
 
 use super::Finding;
 use crate::failure::Code;
-use crate::words::bytes;
 
 /// Where processes of one machine share memory.
 const SHARED: &str = "/dev/shm";

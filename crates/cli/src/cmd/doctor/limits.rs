@@ -1,10 +1,10 @@
 //! What the system lets a process have: memory, locked memory, open files.
 
+use gyrase_picture::words::{bytes, grouped};
+use gyrase_work::machine;
 use rustix::process::{Resource, getrlimit};
 
 use super::Finding;
-use crate::machine;
-use crate::words::{bytes, grouped};
 
 /// Less than this is too little for counting on two threads.
 const LITTLE: u64 = 512 << 20;

@@ -9,12 +9,12 @@ mod mpi;
 use std::path::PathBuf;
 
 use clap::Args;
+use gyrase_picture::words::things;
 use serde_json::{Value, json};
 
 use crate::failure::{Code, Failure, Result};
 use crate::session::Session;
 use crate::sink;
-use crate::words::things;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -6,11 +6,11 @@ use std::process::Command;
 
 use gyrase_fabric::World;
 use gyrase_fabric_mpi::{Ended, Family, Job, Launch, installed, start};
+use gyrase_picture::words::things;
 
 use super::{Finding, State};
 use crate::failure::Code;
 use crate::ranks;
-use crate::words::things;
 
 const TOPIC: &str = "MPI";
 

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use gyrase_count::ops::{self, Combine, Config, Operation, Summary};
+use gyrase_picture::words::{self, things};
 use serde_json::json;
 
-use super::{Counts, totals, warn_if_saturated};
+use crate::cmd::counts::{Counts, totals, warn_if_saturated};
 use crate::failure::Result;
 use crate::places;
 use crate::session::Session;
-use crate::words::{self, things};
 
 const UNION: &str = "\
 Examples:

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use gyrase_count::dump::{self, Config, Style};
 use serde_json::json;
 
-use super::Counts;
+use crate::cmd::counts::Counts;
 use crate::failure::Result;
 use crate::session::Session;
 use crate::sink::Sink;

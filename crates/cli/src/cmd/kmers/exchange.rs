@@ -4,14 +4,13 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use gyrase_count::exchange::{self, ExportConfig, Format, ImportConfig, TextStyle};
+use gyrase_picture::words::{self, things};
 use serde_json::json;
 
-use super::{Counts, totals, warn_if_saturated};
-use crate::cmd::count::length;
+use crate::cmd::counts::{Counts, length, totals, warn_if_saturated};
 use crate::failure::{Failure, Result};
 use crate::places;
 use crate::session::Session;
-use crate::words::{self, things};
 
 const IMPORT: &str = "\
 Examples:

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use clap::Args;
 use gyrase_count::filter::{self, Config, Mates, Need, Summary};
 use gyrase_fastx::PairWriter;
+use gyrase_picture::words::{self, grouped, percent};
 use serde_json::json;
 
-use super::Counts;
+use crate::cmd::counts::Counts;
 use crate::failure::{Failure, Result};
 use crate::session::Session;
 use crate::sink;
-use crate::words::{self, grouped, percent};
 
 const EXAMPLES: &str = "\
 Examples:

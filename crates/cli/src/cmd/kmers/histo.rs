@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use gyrase_count::histogram::{self, Histogram, Style};
 use gyrase_count::spectrum::{self, Spectrum};
+use gyrase_picture::words::grouped;
 use gyrase_table::gyk::{Cutoffs, Database};
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, Result};
 use crate::session::Session;
 use crate::sink::{self, Sink};
-use crate::words::grouped;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use gyrase_count::info;
+use gyrase_picture::words::{bytes, grouped, percent, things};
 use serde_json::json;
 
-use super::totals;
+use crate::cmd::counts::totals;
 use crate::failure::Result;
 use crate::session::Session;
 use crate::sink;
-use crate::words::{bytes, grouped, percent, things};
 
 const EXAMPLES: &str = "\
 Examples:

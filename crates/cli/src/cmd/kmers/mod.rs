@@ -9,12 +9,9 @@ mod info;
 mod query;
 
 use clap::{Args, Subcommand};
-use gyrase_table::gyk::{Cutoffs, Summary};
-use serde_json::{Value, json};
 
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::session::Session;
-use crate::words::grouped;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -75,55 +72,4 @@ impl Kmers {
             What::Verify(verb) => verb.run(session),
         }
     }
-}
-
-/// The counts to keep.
-#[derive(Clone, Copy, Debug, Args)]
-pub struct Counts {
-    /// Leave out k-mers with a lower count
-    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
-    min_count: u32,
-
-    /// Leave out k-mers with a higher count [default: keep all]
-    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
-    max_count: Option<u32>,
-}
-
-impl Counts {
-    /// The range, which must not be empty.
-    pub fn cutoffs(self) -> Result<Cutoffs> {
-        let cutoffs = Cutoffs {
-            min: self.min_count,
-            max: self.max_count.unwrap_or(u32::MAX),
-        };
-        if cutoffs.min > cutoffs.max {
-            let Cutoffs { min, max } = cutoffs;
-            return Err(Failure::usage(format!(
-                "--min-count {min} is above --max-count {max}: no k-mer could pass"
-            )));
-        }
-        Ok(cutoffs)
-    }
-}
-
-/// Counts that have reached their limit are no longer exact.
-pub fn warn_if_saturated(made: &Summary) {
-    if made.saturated {
-        tracing::warn!(
-            "k-mers that occur more often than {} have that count",
-            grouped(u64::from(u32::MAX))
-        );
-    }
-}
-
-/// The totals of a database for the report.
-fn totals(summary: &Summary) -> Value {
-    json!({
-        "distinct": summary.distinct,
-        "total": summary.total,
-        "unique": summary.unique,
-        "largest": summary.largest,
-        "saturated": summary.saturated,
-        "file_bytes": summary.file_bytes,
-    })
 }

@@ -1,9 +1,10 @@
 //! One sentence: what takes the time, and what to do about it.
 
+use gyrase_picture::words::{self, bytes};
+
 use super::file::Trace;
 use super::sums::{Place, Profile, Stage};
 use crate::trace::START;
-use crate::words::{self, bytes};
 
 /// A share of the time below which nothing is worth a sentence.
 const NOTABLE: f64 = 0.1;

@@ -3,13 +3,13 @@
 use std::fmt::Write;
 use std::time::Duration;
 
+use gyrase_picture::words::{self, bytes, things};
 use serde_json::{Map, Value, json};
 
 use super::advice::advise;
 use super::file::{Trace, What};
 use super::sums::{Cell, Place, Profile, Stage, Times};
 use super::waits::Wait;
-use crate::words::{self, bytes, things};
 
 /// The most ranks that have a row each.
 const ROWS: usize = 16;

@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use gyrase_picture::words::things;
 use gyrase_simulate::community::{self, Config, Family, Source};
 
 use super::genome::Kind;
 use super::reads::{self, Shotgun};
 use crate::failure::Result;
 use crate::session::Session;
-use crate::words::things;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use gyrase_picture::words::things;
 use gyrase_simulate::genome::{self, Blueprint, Config, Gaps, Repeats};
 use serde_json::json;
 
 use crate::failure::Result;
 use crate::session::Session;
-use crate::words::things;
 
 const EXAMPLES: &str = "\
 Examples:

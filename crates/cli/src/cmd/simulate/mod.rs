@@ -58,7 +58,7 @@ fn simulate<T>(
     tracing::info!(
         "{} ({})",
         words(&summary),
-        crate::words::time(session.elapsed())
+        gyrase_picture::words::time(session.elapsed())
     );
     Ok(summary)
 }

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use gyrase_picture::words::{grouped, things};
 use gyrase_simulate::reads::{self, Amount, Config, Errors, Protocol, Shape, Target};
 use serde_json::json;
 
 use crate::failure::Result;
 use crate::session::Session;
-use crate::words::{grouped, things};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -1,4 +1,4 @@
-//! Numbers, sizes and times as a person reads them.
+//! Numbers, sizes, times and titles as a person reads them.
 
 use std::time::Duration;
 
@@ -59,6 +59,14 @@ pub fn percent(part: u64, whole: u64) -> String {
     format!("{share:.2} %")
 }
 
+/// The first `most` characters, with an ellipsis where some are left out.
+pub fn shortened(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    text.chars().take(most - 1).chain(['…']).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -79,5 +87,9 @@ mod tests {
         assert_eq!(time(Duration::from_secs(7620)), "2 h 07 min");
         assert_eq!(percent(0, 0), "0.00 %");
         assert_eq!(percent(1, 3), "33.33 %");
+        assert_eq!(
+            shortened("12345", 5) + &shortened("123456", 5),
+            "123451234…"
+        );
     }
 }

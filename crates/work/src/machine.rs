@@ -1,9 +1,9 @@
-//! What the machine and its control group give: cores, memory, open files; and what this process
+//! What the machine and its control group give a process (cores, memory, open files), and what it
 //! took.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-pub use gyrase_work::peak_memory;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Cores that this process may use: affinity and control group included.
@@ -105,6 +105,28 @@ fn read_limit(path: PathBuf) -> Option<u64> {
     (limit < 1 << 60).then_some(limit)
 }
 
+/// The largest resident memory of this process so far, in bytes, never less than it was told
+/// before; 0 where the system does not say.
+pub fn peak_memory() -> u64 {
+    // The system counts the pages of each core apart and adds them up now and then: what it says
+    // may fall a little.
+    static TOLD: AtomicU64 = AtomicU64::new(0);
+    let peak = peak_by_the_system();
+    TOLD.fetch_max(peak, Relaxed).max(peak)
+}
+
+fn peak_by_the_system() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find_map(|line| {
+        line.strip_prefix("VmHWM:")?
+            .trim()
+            .strip_suffix(" kB")?
+            .parse()
+            .ok()
+    });
+    peak.map_or(0, |kilobytes: u64| kilobytes << 10)
+}
+
 /// True when whoever started this process made it ignore a signal, as `nohup` does.
 pub fn ignores(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -133,12 +155,29 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_peak_of_memory_never_falls() {
+        let mut before = 0;
+        for round in 0..64 {
+            let taken = vec![1u8; (64 - round) << 16];
+            let with = peak_memory();
+            drop(std::hint::black_box(taken));
+            let without = peak_memory();
+            assert!(
+                before <= with && with <= without,
+                "{before} {with} {without}"
+            );
+            before = without;
+        }
+        assert!(before > 0);
+    }
+
+    #[test]
     fn reads_the_kernel() {
         assert_eq!(
             kilobytes("MemTotal: 5 kB\nMemAvailable:   3 kB\n", "MemAvailable:"),
             Some(3072)
         );
-        assert!(memory() > 1 << 20 && cores() >= 1 && peak_memory() > 0);
+        assert!(memory() > 1 << 20 && cores() >= 1);
         assert_eq!(group_limit("3:cpu,cpuacct:/x"), None);
         assert_eq!(group_limit("nonsense"), None);
         assert_eq!(

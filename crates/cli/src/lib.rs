@@ -1,0 +1,56 @@
+//! The command line of Gyrase: arguments become a library's `Config`, the library runs, the result
+//! is printed.
+//!
+//! [`run`] is a whole run of the program. What a verb does is in the libraries: whoever wants the
+//! counts, and not the words about them, calls `gyrase_count::run`.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "this is the one crate that talks to people"
+)]
+
+mod args;
+mod cmd;
+mod errors;
+mod failure;
+mod guard;
+mod logs;
+mod places;
+mod ranks;
+mod report;
+mod session;
+mod show;
+mod signals;
+mod sink;
+mod size;
+mod trace;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+/// Runs the program once with `args`, whose first is its name.
+///
+/// It installs the logger of the process and listens to its signals, so a process runs it once. What
+/// went wrong is said on standard error; `docs/errors.md` lists the exit codes.
+pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let cli = match cmd::Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(error) => return failure::usage(&error),
+    };
+    let (rank, tracer) = (
+        ranks::rank(),
+        cli.common.trace.is_some().then(trace::Tracer::new),
+    );
+    logs::install(&cli.common, tracer.as_ref(), rank);
+    let job = match ranks::start(cli.command.processes()) {
+        Ok(job) => job,
+        Err(failure) => return ranks::refuse(rank, &failure),
+    };
+    guard::guard(job.clone(), || {
+        let session = session::Session::start(&cli.common, tracer, job)?;
+        let done = cmd::run(cli.command, &session);
+        session.finish(done)
+    })
+}

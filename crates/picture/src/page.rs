@@ -1,0 +1,73 @@
+//! The shell of a page: one file that needs no network, and forbids itself any.
+
+use std::io::{self, Write};
+
+use crate::svg::escape;
+
+/// Nothing may be loaded but what stands in the page.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
+                      img-src data: blob:; base-uri 'none'; form-action 'none'";
+
+/// An HTML page: style, header, body, data as JSON in the element `data`, a script that reads them.
+#[derive(Clone, Copy, Debug)]
+pub struct Page<'a> {
+    /// Title and first heading; any text.
+    pub title: &'a str,
+    /// CSS.
+    pub style: &'a str,
+    /// HTML behind the heading, with the end of the element `header` that it stands in.
+    pub body: &'a str,
+    /// JavaScript.
+    pub script: &'a str,
+}
+
+impl Page<'_> {
+    /// Writes the page; `data` writes JSON without any `<`, so that no text in it can end its
+    /// element. Fails as `out` and `data` do.
+    pub fn write(
+        &self,
+        out: &mut dyn Write,
+        data: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let (title, style) = (escape(self.title), self.style);
+        out.write_all(b"<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n")?;
+        writeln!(
+            out,
+            "<meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <title>{title}</title>\n<style>\n{style}</style>\n</head>\n<body>\n\
+             <header>\n<h1>{title}</h1>"
+        )?;
+        let (body, script) = (self.body, self.script);
+        writeln!(out, "{body}<script type=\"application/json\" id=\"data\">")?;
+        data(out)?;
+        writeln!(
+            out,
+            "</script>\n<script>\n{script}</script>\n</body>\n</html>"
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_part_has_its_place() {
+        let page = Page {
+            title: "a<b",
+            style: "p {}\n",
+            body: "</header>\n",
+            script: "go();\n",
+        };
+        let mut html = Vec::new();
+        page.write(&mut html, |out| out.write_all(b"[1]\n"))
+            .unwrap();
+        let html = String::from_utf8(html).unwrap();
+        assert!(html.contains("default-src 'none';"));
+        assert_eq!(html.matches("a&lt;b").count(), 2);
+        let end = "<h1>a&lt;b</h1>\n</header>\n<script type=\"application/json\" id=\"data\">\n\
+                   [1]\n</script>\n<script>\ngo();\n</script>\n</body>\n</html>\n";
+        assert!(html.ends_with(end), "{html}");
+    }
+}
