@@ -12,17 +12,19 @@ use gyrase_taxonomy::{Disunity, Flaw};
 pub enum Mismatch {
     /// Databases of different parameters.
     #[error(
-        "{first} was built with {of_first}, and {other} with {of_other}; build one of them again with the options of the other"
+        "{first} was built with {}, and {other} with {}",
+        said(of_first),
+        said(of_other)
     )]
     Parameters {
         /// A database.
         first: String,
-        /// Its parameters, as options of `db build`.
-        of_first: String,
+        /// Its parameters.
+        of_first: Box<Parameters>,
         /// Another database.
         other: String,
         /// Its parameters.
-        of_other: String,
+        of_other: Box<Parameters>,
     },
     /// Databases with contradicting taxonomies.
     #[error("{of} is {here} in {first} and {there} in {second}; {help}")]
@@ -56,7 +58,7 @@ type Named<'p> = (&'p Path, Parameters);
 
 pub(crate) fn parameters(first: Named<'_>, other: Named<'_>) -> Mismatch {
     let [(first, of_first), (other, of_other)] =
-        [first, other].map(|(path, parameters)| (name(path), options(&parameters)));
+        [first, other].map(|(path, parameters)| (name(path), Box::new(parameters)));
     Mismatch::Parameters {
         first,
         of_first,
@@ -69,19 +71,15 @@ fn name(path: &Path) -> String {
     path.display().to_string()
 }
 
-fn options(parameters: &Parameters) -> String {
+fn said(parameters: &Parameters) -> String {
     let sketch = &parameters.sketch;
     let choice = match sketch.choice() {
-        Choice::OneIn(one_in) => format!("--one-in {one_in}"),
-        Choice::Smallest(smallest) => format!("--smallest {smallest}"),
+        Choice::OneIn(one_in) => format!("one k-mer in {one_in}"),
+        Choice::Smallest(smallest) => format!("the smallest {smallest}"),
     };
-    let (k, window, stride, locations) = (
-        sketch.k(),
-        sketch.window(),
-        sketch.stride(),
-        parameters.locations,
-    );
-    format!("-k {k} --window {window} --stride {stride} {choice} --locations {locations}")
+    let (k, window, stride) = (sketch.k(), sketch.window(), sketch.stride());
+    let locations = parameters.locations;
+    format!("k = {k}, window {window}, stride {stride}, {choice}, {locations} locations")
 }
 
 /// The taxonomies of databases that lie at `paths` contradict each other.
@@ -99,7 +97,7 @@ pub(crate) fn of_addition(base: &Path, disunity: Disunity) -> Mismatch {
         if place == 0 {
             name(base)
         } else {
-            "--taxonomy".to_owned()
+            "what is added".to_owned()
         }
     };
     let help = "name the taxonomy that the database was built with, or none where the taxa of the database suffice";

@@ -442,7 +442,7 @@ fn what_does_not_fit_is_refused_by_name() {
     )
     .unwrap_err();
     assert!(
-        added.to_string().contains("below 1) in --taxonomy"),
+        added.to_string().contains("below 1) in what is added"),
         "{added}"
     );
 }

@@ -403,7 +403,9 @@ fn what_does_not_fit_together_is_refused_by_name() {
     };
     let other = parts(case.database(&[0], &here, 3), case.database(&[1], &here, 4));
     assert!(
-        other.contains("[0]3.gydb") && other.contains("[1]4.gydb") && other.contains("--one-in 4"),
+        other.contains("[0]3.gydb")
+            && other.contains("[1]4.gydb")
+            && other.contains("one k-mer in 4"),
         "{other}"
     );
     let other = parts(

@@ -1,11 +1,19 @@
-//! The exit code of each library error.
+//! What an error of a library means on the command line: the exit code, and what to type.
+//!
+//! Libraries say what failed, with figures. They have other callers, who know no flags.
+
+use std::error::Error;
 
 use gyrase_classify::edit::EditError;
-use gyrase_classify::{BuildError, CandidatesError, IndexError, Mismatch, QueryError, StoredError};
+use gyrase_classify::{
+    BuildError, CandidatesError, IndexError, Mismatch, Parameters, QueryError, StoredError,
+};
 use gyrase_count::exchange::ExchangeError;
 use gyrase_count::ops::OperationError;
 use gyrase_fabric::FabricError;
 use gyrase_fabric_mpi::{SetupError, StartError};
+use gyrase_fastx::Problem;
+use gyrase_kmer::Choice;
 use gyrase_picture::words::bytes;
 use gyrase_simulate::SimulateError;
 use gyrase_table::gydb::GydbError;
@@ -15,73 +23,88 @@ use gyrase_taxonomy::TaxonomyError;
 
 use crate::failure::{Code, Failure};
 
+/// What an error means to whoever typed the command.
+struct Meaning {
+    code: Code,
+    /// What to type instead, where that is not clear from the error.
+    help: Option<String>,
+}
+
+impl From<Code> for Meaning {
+    fn from(code: Code) -> Meaning {
+        Meaning { code, help: None }
+    }
+}
+
+impl Meaning {
+    fn helped(code: Code, help: impl Into<String>) -> Meaning {
+        Meaning {
+            code,
+            help: Some(help.into()),
+        }
+    }
+
+    /// The error in its own words, and behind them what helps.
+    fn failure(self, error: &(dyn Error + 'static)) -> Failure {
+        let mut failure = Failure::from_error(self.code, error);
+        if let Some(help) = self.help {
+            failure.message += "; ";
+            failure.message += &help;
+        }
+        failure
+    }
+}
+
 impl From<SimulateError> for Failure {
     fn from(error: SimulateError) -> Failure {
-        let code = match &error {
-            SimulateError::Setting { .. } | SimulateError::Short { .. } => Code::Usage,
+        let meaning = match &error {
+            SimulateError::Setting {
+                setting,
+                found,
+                expected,
+            } => {
+                let what = format!("--{setting} is {found}, but it must be {expected}");
+                return Failure::usage(what);
+            }
+            SimulateError::Short { .. } => {
+                Meaning::helped(Code::Usage, "give a longer genome or a smaller --length")
+            }
             SimulateError::Input(error) => input(error),
-            SimulateError::Empty { .. } => Code::Input,
-            SimulateError::Output(_) => Code::Output,
-            SimulateError::Cancelled => Code::Interrupted,
+            SimulateError::Empty { .. } => Code::Input.into(),
+            SimulateError::Output(_) => Code::Output.into(),
+            SimulateError::Cancelled => Code::Interrupted.into(),
         };
-        Failure::from_error(code, &error)
+        meaning.failure(&error)
     }
 }
 
 impl From<OperationError> for Failure {
     fn from(error: OperationError) -> Failure {
-        Failure::from_error(operation(&error), &error)
+        operation(&error).failure(&error)
     }
 }
 
 impl From<gyrase_count::Error> for Failure {
     fn from(error: gyrase_count::Error) -> Failure {
-        use gyrase_count::Error;
-        if let Error::Tabulate(TabulateError::Fabric(FabricError::TooMuchSpill { limit }))
-        | Error::Database(GykError::Spill(FabricError::TooMuchSpill { limit })) = error
-        {
-            return too_much_spill(limit);
-        }
-        let code = match &error {
-            Error::Tabulate(error) => tabulate(error),
-            Error::Database(error) => database(error),
-            Error::Memory { .. } => Code::Memory,
-            Error::MaxTmp { .. } | Error::TmpSpace { .. } => Code::Output,
-            Error::Pipe { .. } | Error::DifferentQuestions => Code::Usage,
-            Error::Different { .. } | Error::DifferentInputs { .. } => Code::Input,
-        };
-        Failure::from_error(code, &error)
+        count(&error).failure(&error)
     }
 }
 
 impl From<gyrase_fastx::Error> for Failure {
     fn from(error: gyrase_fastx::Error) -> Failure {
-        Failure::from_error(input(&error), &error)
+        input(&error).failure(&error)
     }
 }
 
 impl From<GykError> for Failure {
     fn from(error: GykError) -> Failure {
-        Failure::from_error(database(&error), &error)
+        database(&error).failure(&error)
     }
 }
 
 impl From<ExchangeError> for Failure {
     fn from(error: ExchangeError) -> Failure {
-        let code = match &error {
-            ExchangeError::Read { .. } | ExchangeError::Shape(_) => Code::Usage,
-            ExchangeError::Truncated { .. }
-            | ExchangeError::Damaged { .. }
-            | ExchangeError::Malformed { .. }
-            | ExchangeError::Unsupported { .. } => Code::Input,
-            ExchangeError::Output(_) => Code::Output,
-            ExchangeError::Table(error) => database(error),
-            ExchangeError::Fabric(error) => fabric(error),
-            ExchangeError::Listing(error) => operation(error),
-            ExchangeError::Memory { .. } => Code::Memory,
-            ExchangeError::Cancelled => Code::Interrupted,
-        };
-        Failure::from_error(code, &error)
+        exchange(&error).failure(&error)
     }
 }
 
@@ -98,18 +121,7 @@ impl From<TaxonomyError> for Failure {
 
 impl From<BuildError> for Failure {
     fn from(error: BuildError) -> Failure {
-        if let BuildError::Tabulate(TabulateError::Fabric(FabricError::TooMuchSpill { limit })) =
-            error
-        {
-            return too_much_spill(limit);
-        }
-        let code = match &error {
-            BuildError::Tabulate(error) => tabulate(error),
-            BuildError::Database(error) => references(error),
-            BuildError::TooManyWindows => Code::Usage,
-            BuildError::Memory { .. } => Code::Memory,
-        };
-        Failure::from_error(code, &error)
+        build(&error).failure(&error)
     }
 }
 
@@ -117,6 +129,7 @@ impl From<EditError> for Failure {
     fn from(error: EditError) -> Failure {
         match error {
             EditError::Build(error) => error.into(),
+            EditError::Mismatch(error) => error.into(),
             EditError::Replaced { .. } => Failure::from_error(Code::Database, &error),
             error => Failure::from_error(Code::Usage, &error),
         }
@@ -131,37 +144,59 @@ impl From<IndexError> for Failure {
 
 impl From<QueryError> for Failure {
     fn from(error: QueryError) -> Failure {
-        if let QueryError::Stored(StoredError::Full { limit, .. }) = error {
-            return too_much_spill(limit);
-        }
-        let code = match &error {
+        let meaning = match &error {
             QueryError::Reads(error) => tabulate(error),
-            QueryError::Database(error) => references(error),
+            QueryError::Database(error) => references(error).into(),
             QueryError::Stored(error) => stored(error),
-            QueryError::Sink(_) | QueryError::Extract(_) => Code::Output,
+            QueryError::Sink(_) | QueryError::Extract(_) => Code::Output.into(),
         };
-        Failure::from_error(code, &error)
+        meaning.failure(&error)
     }
 }
 
 impl From<Mismatch> for Failure {
     fn from(error: Mismatch) -> Failure {
-        Failure::from_error(Code::Usage, &error)
+        let Mismatch::Parameters {
+            first,
+            of_first,
+            other,
+            of_other,
+        } = &error
+        else {
+            return Failure::from_error(Code::Usage, &error);
+        };
+        let (of_first, of_other) = (options(of_first), options(of_other));
+        Failure::usage(format!(
+            "{first} was built with {of_first}, and {other} with {of_other}; \
+             build one of them again with the options of the other"
+        ))
     }
+}
+
+/// Parameters as options of `db build`.
+fn options(parameters: &Parameters) -> String {
+    let sketch = &parameters.sketch;
+    let choice = match sketch.choice() {
+        Choice::OneIn(one_in) => format!("--one-in {one_in}"),
+        Choice::Smallest(smallest) => format!("--smallest {smallest}"),
+    };
+    let (k, window, stride) = (sketch.k(), sketch.window(), sketch.stride());
+    let locations = parameters.locations;
+    format!("-k {k} --window {window} --stride {stride} {choice} --locations {locations}")
 }
 
 impl From<CandidatesError> for Failure {
     fn from(error: CandidatesError) -> Failure {
         match error {
             CandidatesError::Mismatch(error) => error.into(),
-            CandidatesError::Stored(error) => Failure::from_error(stored(&error), &error),
+            CandidatesError::Stored(error) => stored(&error).failure(&error),
         }
     }
 }
 
 impl From<FabricError> for Failure {
     fn from(error: FabricError) -> Failure {
-        Failure::from_error(fabric(&error), &error)
+        fabric(&error).failure(&error)
     }
 }
 
@@ -188,20 +223,58 @@ impl From<SetupError> for Failure {
     }
 }
 
-/// Says the limit as it is written on the command line: libraries know bytes.
-fn too_much_spill(limit: u64) -> Failure {
-    let limit = bytes(limit);
-    let what = format!(
-        "the temporary files take more than the {limit} that --max-tmp allows; allow more, or more --memory"
-    );
-    Failure::new(Code::Output, what)
+fn count(error: &gyrase_count::Error) -> Meaning {
+    use gyrase_count::Error;
+    match error {
+        Error::Tabulate(error) => tabulate(error),
+        Error::Database(error) => database(error),
+        Error::Memory { .. } => Meaning::helped(Code::Memory, "raise --memory or lower --threads"),
+        Error::MaxTmp { .. } => {
+            Meaning::helped(Code::Output, "raise --max-tmp, or give more --memory")
+        }
+        Error::TmpSpace { .. } => Meaning::helped(
+            Code::Output,
+            "--tmp names another folder, more --memory needs less",
+        ),
+        Error::DifferentQuestions => Meaning::helped(
+            Code::Usage,
+            "start all of them with the same -k, --min-count and other options",
+        ),
+        Error::Pipe { .. } => Code::Usage.into(),
+        Error::Different { .. } | Error::DifferentInputs { .. } => Code::Input.into(),
+    }
 }
 
-fn tabulate(error: &TabulateError) -> Code {
+fn exchange(error: &ExchangeError) -> Meaning {
+    match error {
+        ExchangeError::Read { .. } | ExchangeError::Shape(_) => Code::Usage.into(),
+        ExchangeError::Truncated { .. }
+        | ExchangeError::Damaged { .. }
+        | ExchangeError::Malformed { .. }
+        | ExchangeError::Unsupported { .. } => Code::Input.into(),
+        ExchangeError::Output(_) => Code::Output.into(),
+        ExchangeError::Table(error) => database(error),
+        ExchangeError::Fabric(error) => fabric(error),
+        ExchangeError::Listing(error) => operation(error),
+        ExchangeError::Memory { .. } => Meaning::helped(Code::Memory, "raise --memory"),
+        ExchangeError::Cancelled => Code::Interrupted.into(),
+    }
+}
+
+fn build(error: &BuildError) -> Meaning {
+    match error {
+        BuildError::Tabulate(error) => tabulate(error),
+        BuildError::Database(error) => references(error).into(),
+        BuildError::TooManyWindows => Code::Usage.into(),
+        BuildError::Memory { .. } => Code::Memory.into(),
+    }
+}
+
+fn tabulate(error: &TabulateError) -> Meaning {
     match error {
         TabulateError::Input(error) => input(error),
         TabulateError::Fabric(error) => fabric(error),
-        TabulateError::Cancelled => Code::Interrupted,
+        TabulateError::Cancelled => Code::Interrupted.into(),
     }
 }
 
@@ -212,54 +285,85 @@ fn references(error: &GydbError) -> Code {
     }
 }
 
-fn stored(error: &StoredError) -> Code {
+fn stored(error: &StoredError) -> Meaning {
     match error {
-        StoredError::Write(_) | StoredError::Scratch { .. } | StoredError::Full { .. } => {
-            Code::Output
+        StoredError::Write(_) => Code::Output.into(),
+        StoredError::Scratch { .. } => Meaning::helped(
+            Code::Output,
+            "--tmp names another folder, and with more --memory none are needed",
+        ),
+        StoredError::Full { limit, .. } => too_much_spill(*limit),
+        StoredError::OtherReads { .. } => Code::Usage.into(),
+        StoredError::Changed { .. } => Code::Input.into(),
+        StoredError::NotCandidates { .. } => {
+            Meaning::helped(Code::Database, "`gyrase classify --candidates` writes them")
         }
-        StoredError::OtherReads { .. } => Code::Usage,
-        StoredError::Changed { .. } => Code::Input,
-        _ => Code::Database,
+        _ => Code::Database.into(),
     }
 }
 
-fn input(error: &gyrase_fastx::Error) -> Code {
+fn input(error: &gyrase_fastx::Error) -> Meaning {
+    use gyrase_fastx::Error;
     match error {
-        _ if error.is_usage() => Code::Usage,
-        _ if error.is_memory() => Code::Memory,
-        _ => Code::Input,
+        _ if error.is_usage() => Code::Usage.into(),
+        Error::Window { .. } => Meaning::helped(
+            Code::Memory,
+            "give more --memory, or compress the file again without a long window (zstd --long)",
+        ),
+        Error::Malformed {
+            problem: Problem::NoRoom { .. },
+            ..
+        } => Meaning::helped(Code::Memory, "give more --memory"),
+        _ => Code::Input.into(),
     }
 }
 
-fn operation(error: &OperationError) -> Code {
+fn operation(error: &OperationError) -> Meaning {
     match error {
         OperationError::Database(error) => database(error),
         OperationError::Reads(error) => input(error),
         OperationError::Mismatch { .. }
         | OperationError::NoInput
-        | OperationError::NotAKmer { .. }
-        | OperationError::Cutoffs { .. } => Code::Usage,
-        OperationError::Sink(_) | OperationError::Write(_) => Code::Output,
-        OperationError::Cancelled => Code::Interrupted,
-        OperationError::Stopped => Code::Internal,
+        | OperationError::NotAKmer { .. } => Code::Usage.into(),
+        OperationError::Cutoffs { .. } => {
+            Meaning::helped(Code::Usage, "swap --min-count and --max-count")
+        }
+        OperationError::Sink(_) | OperationError::Write(_) => Code::Output.into(),
+        OperationError::Cancelled => Code::Interrupted.into(),
+        OperationError::Stopped => Code::Internal.into(),
     }
 }
 
-fn fabric(error: &FabricError) -> Code {
+fn fabric(error: &FabricError) -> Meaning {
     match error {
-        FabricError::Memory | FabricError::TooLong { .. } => Code::Memory,
-        FabricError::Spill { .. } | FabricError::TooMuchSpill { .. } => Code::Output,
+        FabricError::Memory => Meaning::helped(
+            Code::Memory,
+            "lower --threads, or lift the limit of the shell (ulimit -v)",
+        ),
+        FabricError::Spill { .. } => Meaning::helped(Code::Output, "--tmp names another folder"),
+        FabricError::TooMuchSpill { limit } => too_much_spill(*limit),
+        FabricError::TooLong { .. } => Code::Memory.into(),
         // It was written and is not what it was, as a corrupt database is.
-        FabricError::Damaged { .. } => Code::Database,
-        FabricError::Elsewhere | FabricError::Mpi { .. } => Code::Mpi,
+        FabricError::Damaged { .. } => Meaning::helped(
+            Code::Database,
+            "run again without --resume, with another --tmp if it happens again",
+        ),
+        FabricError::Elsewhere | FabricError::Mpi { .. } => Code::Mpi.into(),
     }
 }
 
-fn database(error: &GykError) -> Code {
+/// Says the limit as it is written on the command line: libraries say bytes.
+fn too_much_spill(limit: u64) -> Meaning {
+    let limit = bytes(limit);
+    let help = format!("give more than the {limit} that --max-tmp allows, or more --memory");
+    Meaning::helped(Code::Output, help)
+}
+
+fn database(error: &GykError) -> Meaning {
     match error {
-        GykError::Write(_) => Code::Output,
+        GykError::Write(_) => Code::Output.into(),
         GykError::Spill(error) => fabric(error),
-        _ => Code::Database,
+        _ => Code::Database.into(),
     }
 }
 

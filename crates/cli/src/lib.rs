@@ -32,8 +32,8 @@ use clap::Parser;
 
 /// Runs the program once with `args`, whose first is its name.
 ///
-/// It installs the logger of the process and listens to its signals, so a process runs it once. What
-/// went wrong is said on standard error; `docs/errors.md` lists the exit codes.
+/// It installs the logger of the process and listens to its signals, so a process runs it once.
+/// What went wrong is said on standard error; `docs/errors.md` lists the exit codes.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let cli = match cmd::Cli::try_parse_from(args) {
         Ok(cli) => cli,

@@ -99,7 +99,7 @@ pub enum Error {
     Database(#[from] GykError),
     /// The run cannot keep its promise of memory.
     #[error(
-        "counting k-mers of {k} bases with {threads} threads{} needs at least {needed} MiB of memory{}, {} were given; raise --memory or lower --threads",
+        "counting k-mers of {k} bases with {threads} threads{} needs at least {needed} MiB of memory{}, {} were given",
         for_ranks(*ranks), for_windows(*windows), whole(*given)
     )]
     Memory {
@@ -118,7 +118,7 @@ pub enum Error {
     },
     /// The spill files would not fit what they may take.
     #[error(
-        "counting needs at least {needed} MiB for temporary files, --max-tmp allows {}; raise it, or give more --memory",
+        "counting needs at least {needed} MiB for temporary files, which may take {}",
         whole(*given)
     )]
     MaxTmp {
@@ -128,9 +128,9 @@ pub enum Error {
         given: u64,
     },
     /// The spill files would not fit the disk.
-    #[error("counting needs at least {needed} MiB for temporary files in {}, {} are free; --tmp names another folder, more --memory needs less", folder.display(), whole(*free))]
+    #[error("counting needs at least {needed} MiB for temporary files in {}, {} are free", folder.display(), whole(*free))]
     TmpSpace {
-        /// The folder of `--tmp`.
+        /// The folder of temporary files.
         folder: PathBuf,
         /// Predicted size in MiB, from below.
         needed: u64,
@@ -160,9 +160,7 @@ pub enum Error {
         most: u64,
     },
     /// The processes of a job were asked for different counts.
-    #[error(
-        "the processes of this job were not asked for the same: start all of them with the same -k, --min-count and other options"
-    )]
+    #[error("the processes of this job were not asked for the same")]
     DifferentQuestions,
     /// Several processes cannot share a pipe.
     #[error("{} is a pipe, and only one process can read it; give files that all processes of the job can open, or count with one process", path.display())]
@@ -244,7 +242,7 @@ mod tests {
             given: 100 << 10,
         }
         .to_string();
-        assert!(limit.contains("--max-tmp allows 100 KiB;"), "{limit}");
+        assert!(limit.ends_with("may take 100 KiB"), "{limit}");
         let free = Error::TmpSpace {
             folder: "t".into(),
             needed: 4,

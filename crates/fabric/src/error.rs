@@ -7,7 +7,7 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum FabricError {
     /// A spill file could not be made, written or read.
-    #[error("cannot spill to {}: {source}; --tmp names another folder", path.display())]
+    #[error("cannot spill to {}: {source}", path.display())]
     Spill {
         /// The file or folder.
         path: PathBuf,
@@ -15,16 +15,14 @@ pub enum FabricError {
         source: io::Error,
     },
     /// The spill files reached the limit that the user set.
-    #[error(
-        "the temporary files would exceed the {limit} bytes that --max-tmp allows; allow more, or give more --memory"
-    )]
+    #[error("the temporary files would exceed the {limit} bytes that they may take")]
     TooMuchSpill {
         /// The limit in bytes.
         limit: u64,
     },
     /// A spill file does not hold what was written to it.
     #[error(
-        "the temporary file {} was damaged; run again without --resume, with another --tmp if it happens again: the disk or the machine may be failing",
+        "the temporary file {} was damaged: the disk or the machine may be failing",
         path.display()
     )]
     Damaged {
@@ -32,9 +30,7 @@ pub enum FabricError {
         path: PathBuf,
     },
     /// The system gives less memory than one block for each partition takes.
-    #[error(
-        "the system gives too little memory for the buffers of the partitions; lower --threads, or lift the limit of the shell (ulimit -v)"
-    )]
+    #[error("the system gives too little memory for the buffers of the partitions")]
     Memory,
     /// A record is longer than a fabric carries.
     #[error("a record of {bytes} bytes was to be sent, but the buffers hold {most} bytes of one")]

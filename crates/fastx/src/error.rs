@@ -69,7 +69,7 @@ pub enum Error {
     },
     /// Decompressing would take more memory than it may.
     #[error(
-        "{input}: what follows byte {at} cannot be decompressed within the memory that is given; give more --memory, or compress the file again without a long window (zstd --long)"
+        "{input}: what follows byte {at} cannot be decompressed within the memory that is given"
     )]
     Window {
         /// Name of the input.
@@ -239,9 +239,7 @@ pub enum Problem {
         letters: usize,
     },
     /// A record that is longer than the memory allows.
-    #[error(
-        "the record has more than {limit} bytes, all that there is room for; give more --memory"
-    )]
+    #[error("the record has more than {limit} bytes, all that there is room for")]
     NoRoom {
         /// The most that is read.
         limit: usize,

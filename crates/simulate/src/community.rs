@@ -110,15 +110,15 @@ pub fn run(config: &Config, progress: &Progress) -> Result<Summary, SimulateErro
     config.protocol.check()?;
     check(
         (0.0..=5.0).contains(&config.sigma),
-        "--sigma",
+        "sigma",
         config.sigma,
         "between 0 and 5",
     )?;
     progress.start("genomes", 0);
     let genomes = config.source.genomes()?;
     let mut files = config.target.create(&config.protocol.shape)?;
-    let mut truth = Table::create(&config.truth, "--truth")?;
-    let mut table = Table::create(&config.abundances, "--abundances")?;
+    let mut truth = Table::create(&config.truth, "truth")?;
+    let mut table = Table::create(&config.abundances, "abundances")?;
     let sequences = || genomes.iter().flat_map(|genome| &genome.sequences);
     let fasta = config
         .genomes
@@ -281,18 +281,18 @@ impl Family {
 
     fn check(&self) -> Result<(), SimulateError> {
         let share = 0.0..=0.75;
-        check(self.species > 0, "--species", self.species, "at least 1")?;
-        check(self.strains > 0, "--strains", self.strains, "at least 1")?;
-        for (flag, value) in [
-            ("--species-divergence", self.species_divergence),
-            ("--strain-divergence", self.strain_divergence),
+        check(self.species > 0, "species", self.species, "at least 1")?;
+        check(self.strains > 0, "strains", self.strains, "at least 1")?;
+        for (setting, value) in [
+            ("species-divergence", self.species_divergence),
+            ("strain-divergence", self.strain_divergence),
         ] {
-            check(share.contains(&value), flag, value, "between 0 and 0.75")?;
+            check(share.contains(&value), setting, value, "between 0 and 0.75")?;
         }
         let heterozygosity = self.ancestor.heterozygosity;
         check(
             heterozygosity == 0.0,
-            "--heterozygosity",
+            "heterozygosity",
             heterozygosity,
             "0 for a community",
         )

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum SimulateError {
     /// A setting is out of its range: bad usage.
-    #[error("{flag} is {found}, but it must be {expected}.")]
+    #[error("{setting} is {found}, but it must be {expected}")]
     Setting {
-        /// The flag of the command line that sets it.
-        flag: &'static str,
+        /// Its name, such as `error-rate`.
+        setting: &'static str,
         /// What was given.
         found: String,
         /// What it may be.
@@ -19,16 +19,13 @@ pub enum SimulateError {
     #[error(transparent)]
     Input(#[from] gyrase_fastx::Error),
     /// An input holds no sequence to read from: malformed input.
-    #[error("{} holds no sequence: expected FASTA or FASTQ records with at least one base.", path.display())]
+    #[error("{} holds no sequence: expected FASTA or FASTQ records with at least one base", path.display())]
     Empty {
         /// The file.
         path: PathBuf,
     },
     /// No sequence is long enough for one read: bad usage.
-    #[error(
-        "The longest sequence of {genome} has {longest} bases, but a read needs {needed}. \
-         Give a longer genome or a smaller --length."
-    )]
+    #[error("the longest sequence of {genome} has {longest} bases, but a read needs {needed}")]
     Short {
         /// The genome.
         genome: String,
@@ -41,21 +38,21 @@ pub enum SimulateError {
     #[error(transparent)]
     Output(#[from] gyrase_files::OutputError),
     /// The run was asked to stop; nothing was published.
-    #[error("The simulation was stopped before its end; no output was written.")]
+    #[error("the simulation was stopped before its end; no output was written")]
     Cancelled,
 }
 
-/// `Ok` when `holds`, else the error that names the flag.
+/// `Ok` when `holds`, else the error that names the setting.
 pub(crate) fn check(
     holds: bool,
-    flag: &'static str,
+    setting: &'static str,
     found: impl ToString,
     expected: impl ToString,
 ) -> Result<(), SimulateError> {
-    let setting = || SimulateError::Setting {
-        flag,
+    let refusal = || SimulateError::Setting {
+        setting,
         found: found.to_string(),
         expected: expected.to_string(),
     };
-    if holds { Ok(()) } else { Err(setting()) }
+    if holds { Ok(()) } else { Err(refusal()) }
 }

@@ -45,12 +45,12 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Starts a table whose path came with `flag`.
-    pub(crate) fn create(path: &Path, flag: &'static str) -> Result<Table, SimulateError> {
+    /// Starts a table at `path`, which `setting` names.
+    pub(crate) fn create(path: &Path, setting: &'static str) -> Result<Table, SimulateError> {
         let plain = Compression::for_output(path) == Compression::Plain;
         check(
             plain,
-            flag,
+            setting,
             path.display(),
             "a name without the ending of a compression: tables are plain text",
         )?;

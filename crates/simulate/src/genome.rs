@@ -202,37 +202,37 @@ impl Blueprint {
         let filled = u128::from(families) * u128::from(copies) * u128::from(length)
             + u128::from(self.gaps.runs) * u128::from(self.gaps.length);
         let fewest = 10 * u64::from(self.contigs);
-        check(self.contigs > 0, "--contigs", self.contigs, "at least 1")?;
+        check(self.contigs > 0, "contigs", self.contigs, "at least 1")?;
         check(
             self.length >= fewest,
-            "--length",
+            "length",
             self.length,
             format!("at least 10 per contig, here {fewest}"),
         )?;
         check(
             (0.0..=1.0).contains(&self.gc),
-            "--gc",
+            "gc",
             self.gc,
             "between 0 and 1",
         )?;
         check(
             share.contains(&divergence),
-            "--repeat-divergence",
+            "repeat-divergence",
             divergence,
             "between 0 and 0.75",
         )?;
         check(
             share.contains(&self.heterozygosity),
-            "--heterozygosity",
+            "heterozygosity",
             self.heterozygosity,
             "between 0 and 0.75",
         )?;
         let half = format!(
-            "at most half of --length with all repeats and gaps together, here {filled} bases"
+            "at most half of the length with all repeats and gaps together, here {filled} bases"
         );
         check(
             filled <= u128::from(self.length / 2),
-            "--repeat-families",
+            "repeat-families",
             families,
             half,
         )
@@ -283,7 +283,7 @@ impl Genome {
             for _ in 0..copies {
                 let (contig, start) = self
                     .free_place(&mut random, taken, length)
-                    .ok_or_else(|| does_not_fit("--repeat-length", length))?;
+                    .ok_or_else(|| does_not_fit("repeat-length", length))?;
                 let reverse = random.chance(0.5);
                 let mut copy = ancestor.clone();
                 mutate(&mut copy, divergence, &mut random);
@@ -307,7 +307,7 @@ impl Genome {
         for _ in 0..runs {
             let (contig, start) = self
                 .free_place(&mut random, taken, length)
-                .ok_or_else(|| does_not_fit("--gap-length", length))?;
+                .ok_or_else(|| does_not_fit("gap-length", length))?;
             self.put(contig, start, &gap, Kind::Gap);
         }
         Ok(())
@@ -370,12 +370,12 @@ impl Genome {
 /// Start -> end of the places of one contig that are in use; no two overlap.
 type Taken = BTreeMap<u64, u64>;
 
-fn does_not_fit(flag: &'static str, length: u64) -> SimulateError {
+fn does_not_fit(setting: &'static str, length: u64) -> SimulateError {
     let expected =
-        "short enough to find free places in the contigs; make it shorter or --length longer"
+        "short enough to find free places in the contigs; make it shorter or the genome longer"
             .to_owned();
     SimulateError::Setting {
-        flag,
+        setting,
         found: length.to_string(),
         expected,
     }
@@ -448,7 +448,7 @@ fn variants<'a>(
 }
 
 fn write_truth(path: &std::path::Path, genome: &Genome) -> Result<Table, SimulateError> {
-    let mut table = Table::create(path, "--truth")?;
+    let mut table = Table::create(path, "truth")?;
     table.put(|out| {
         writeln!(out, "#kind\tsequence\tstart\tend\tdetail")?;
         genome.features.iter().try_for_each(|feature| {

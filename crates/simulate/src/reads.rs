@@ -130,7 +130,7 @@ impl Amount {
             Amount::Coverage(coverage) => {
                 check(
                     (0.0..=1e7).contains(&coverage),
-                    "--coverage",
+                    "coverage",
                     coverage,
                     "between 0 and 10,000,000",
                 )?;
@@ -149,15 +149,15 @@ impl Target {
             Target::Two(first, second) => {
                 check(
                     shape.is_paired(),
-                    "--out2",
+                    "out2",
                     second.display(),
                     "left out for reads that are not paired",
                 )?;
                 check(
                     first != second,
-                    "--out2",
+                    "out2",
                     second.display(),
-                    "another file than --out",
+                    "another file than that of the first mates",
                 )?;
                 Ok(vec![create(first)?, create(second)?])
             }

@@ -84,7 +84,7 @@ impl Shape {
 
     fn check(&self) -> Result<(), SimulateError> {
         match *self {
-            Shape::Single { length } => check(length > 0, "--length", length, "at least 1"),
+            Shape::Single { length } => check(length > 0, "length", length, "at least 1"),
             Shape::Paired {
                 length,
                 insert_mean,
@@ -92,32 +92,32 @@ impl Shape {
             } => {
                 let least = f64::from(length.max(1));
                 let spread = 0.0..=insert_mean;
-                check(length > 0, "--length", length, "at least 1")?;
+                check(length > 0, "length", length, "at least 1")?;
                 check(
                     insert_mean >= least && insert_mean < 1e9,
-                    "--insert",
+                    "insert",
                     insert_mean,
-                    "at least --length",
+                    "at least the length of a read",
                 )?;
                 check(
                     spread.contains(&insert_deviation),
-                    "--insert-sd",
+                    "insert-sd",
                     insert_deviation,
-                    "between 0 and --insert",
+                    "between 0 and the insert",
                 )
             }
             Shape::Long { mean, deviation } => {
                 check(
                     (1.0..1e9).contains(&mean),
-                    "--length",
+                    "length",
                     mean,
                     "at least 1 and below 10^9",
                 )?;
                 check(
                     (0.0..=3.0 * mean).contains(&deviation),
-                    "--length-sd",
+                    "length-sd",
                     deviation,
-                    "between 0 and 3 x --length",
+                    "between 0 and 3 x the length",
                 )
             }
         }
@@ -130,13 +130,13 @@ impl Protocol {
         self.shape.check()?;
         check(
             rate == 0.0 || (1e-4..=0.2).contains(&rate),
-            "--error-rate",
+            "error-rate",
             rate,
             "0, or between 0.0001 and 0.2",
         )?;
         check(
             (0.0..=1.0).contains(&indels),
-            "--indel-share",
+            "indel-share",
             indels,
             "between 0 and 1",
         )

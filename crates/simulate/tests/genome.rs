@@ -166,7 +166,7 @@ fn the_files_are_the_same_on_every_machine() {
 #[test]
 fn settings_out_of_range_name_their_flag() {
     let flag = |blueprint: Blueprint| match generate(&blueprint) {
-        Err(SimulateError::Setting { flag, .. }) => flag,
+        Err(SimulateError::Setting { setting, .. }) => setting,
         other => panic!("{other:?}"),
     };
     assert_eq!(
@@ -174,34 +174,34 @@ fn settings_out_of_range_name_their_flag() {
             contigs: 0,
             ..rich()
         }),
-        "--contigs"
+        "contigs"
     );
     assert_eq!(
         flag(Blueprint {
             length: 20,
             ..rich()
         }),
-        "--length"
+        "length"
     );
     assert_eq!(
         flag(Blueprint {
             gc: f64::NAN,
             ..rich()
         }),
-        "--gc"
+        "gc"
     );
     assert_eq!(
         flag(Blueprint {
             heterozygosity: 0.9,
             ..rich()
         }),
-        "--heterozygosity"
+        "heterozygosity"
     );
     assert_eq!(
         flag(Blueprint {
             length: 15_000,
             ..rich()
         }),
-        "--repeat-families"
+        "repeat-families"
     );
 }

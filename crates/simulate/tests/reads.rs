@@ -429,7 +429,7 @@ fn tables_are_not_named_like_compressed_files() {
         matches!(
             error,
             SimulateError::Setting {
-                flag: "--truth",
+                setting: "truth",
                 ..
             }
         ),

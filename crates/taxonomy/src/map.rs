@@ -80,10 +80,7 @@ impl fmt::Display for Assigned {
                 )
             }
             Assigned::Unmapped => {
-                write!(
-                    out,
-                    "has no taxid; name a file that says it with --map, or write kraken:taxid|N into its header"
-                )
+                write!(out, "has no taxid")
             }
         }
     }

@@ -33,7 +33,7 @@ pub enum StoredError {
         source: io::Error,
     },
     /// It is no such file.
-    #[error("{} is no file of candidates; `gyrase classify --candidates` writes them", path.display())]
+    #[error("{} is no file of candidates", path.display())]
     NotCandidates {
         /// The file.
         path: PathBuf,
@@ -73,7 +73,7 @@ pub enum StoredError {
         read: u64,
     },
     /// A scratch file cannot be made or written.
-    #[error("cannot write temporary files in {}: {source}; --tmp names another folder, and with more --memory none are needed", folder.display())]
+    #[error("cannot write temporary files in {}: {source}", folder.display())]
     Scratch {
         /// The folder.
         folder: PathBuf,
@@ -84,7 +84,7 @@ pub enum StoredError {
     #[error(transparent)]
     Write(#[from] OutputError),
     /// The scratch files are larger than they may be.
-    #[error("the candidates take more than the {limit} bytes of --max-tmp that are left in {}; allow more, or more --memory", folder.display())]
+    #[error("the candidates take more than the {limit} bytes that are left to them in {}", folder.display())]
     Full {
         /// Bytes that were left for the file.
         limit: u64,

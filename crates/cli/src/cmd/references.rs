@@ -241,12 +241,19 @@ impl Without {
         if assigned.taxon().is_some() {
             return;
         }
+        // Only here it is known how a taxid is given.
+        let help = match assigned {
+            Assigned::Unmapped => {
+                "; name a file that says it with --map, or write kraken:taxid|N into its header"
+            }
+            _ => "",
+        };
         let number = self.files.get(file).copied().unwrap_or(usize::MAX);
         let behind = self.named.partition_point(|&(other, _)| other <= number);
         if behind < NAMED {
             self.named.insert(
                 behind,
-                (number, format!("{} {assigned}", shown(header, file))),
+                (number, format!("{} {assigned}{help}", shown(header, file))),
             );
             self.named.truncate(NAMED);
         }

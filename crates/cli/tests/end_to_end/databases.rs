@@ -177,7 +177,7 @@ fn without_a_taxonomy_that_of_the_database_must_do() {
         &[
             "taxid 562 is \"Escherichia coli\" (species, below 561) in ab.gydb",
             "\"Bacterium coli\"",
-            "in --taxonomy",
+            "in what is added",
         ],
     );
 }

@@ -124,7 +124,7 @@ fn a_damaged_spill_is_no_result() {
         ran.code == 2
             && ran
                 .stderr
-                .contains("was damaged; run again without --resume"),
+                .contains("may be failing; run again without --resume"),
         "{ran:?}"
     );
     assert!(!place.path("o.gyk").exists());

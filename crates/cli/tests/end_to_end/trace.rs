@@ -27,7 +27,9 @@ fn a_trace_holds_what_every_thread_did() {
     ]);
     let events = events(&place, "t.json");
     let spans: Vec<&Value> = events.iter().filter(|event| event["ph"] == "X").collect();
-    for name in ["open", "read", "parse", "scatter", "reduce", "write", "sync"] {
+    for name in [
+        "open", "read", "parse", "scatter", "reduce", "write", "sync",
+    ] {
         assert!(
             spans
                 .iter()

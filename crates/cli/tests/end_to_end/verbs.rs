@@ -611,7 +611,7 @@ fn the_plan_of_a_run_that_would_be_refused_is_refused() {
             &least,
             &["--max-tmp", "10K"],
             6,
-            ["--max-tmp allows 10 KiB", "needs at least"],
+            ["which may take 10 KiB; raise --max-tmp", "needs at least"],
         ),
     ] {
         let what = [

@@ -96,7 +96,7 @@ pub enum ExchangeError {
     #[error(transparent)]
     Listing(OperationError),
     /// The memory that was granted is not enough to begin.
-    #[error("--memory is {granted} bytes, and at least {needed} bytes are needed")]
+    #[error("at least {needed} bytes of memory are needed, {granted} were given")]
     Memory {
         /// Bytes that were granted.
         granted: u64,

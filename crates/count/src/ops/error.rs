@@ -47,9 +47,7 @@ pub enum OperationError {
         k: usize,
     },
     /// The cut-offs exclude each other.
-    #[error(
-        "the smallest count to keep ({min}) is above the largest ({max}): no k-mer could pass; swap --min-count and --max-count"
-    )]
+    #[error("the smallest count to keep ({min}) is above the largest ({max}): no k-mer could pass")]
     Cutoffs {
         /// Smallest count.
         min: u32,

@@ -425,7 +425,7 @@ fn who_cannot_spill_what_came_says_so() {
     for (rank, (done, _)) in done.into_iter().enumerate() {
         let error = done.unwrap_err();
         let expected = if rank == 1 {
-            "--max-tmp"
+            "that they may take"
         } else {
             "another process"
         };

@@ -227,7 +227,9 @@ fn a_later_window_above_the_limit_is_named() {
     assert!(
         error.is_memory()
             && error.to_string().contains("windows.zst")
-            && error.to_string().contains("--memory")
+            && error
+                .to_string()
+                .contains("within the memory that is given")
     );
     // What the first bytes ask for was granted by whoever opened the input.
     std::fs::write(&path, frame(25)).unwrap();
