@@ -15,6 +15,19 @@
 //! fragment it was read from, and the strand that it (of a pair: mate 1) reads. Mates add `/1` and
 //! `/2`: on the plus strand mate 1 starts at the fragment's first base and mate 2 is the reverse
 //! complement of its end.
+//!
+//! # Example
+//!
+//! ```
+//! use gyrase_simulate::genome::{Blueprint, generate};
+//!
+//! let blueprint = Blueprint { seed: 7, length: 1000, contigs: 2, ..Blueprint::default() };
+//! let genome = generate(&blueprint)?;
+//! let letters: usize = genome.sequences.iter().map(|contig| contig.letters.len()).sum();
+//! assert_eq!(letters, 1000);
+//! assert_eq!(genome.sequences, generate(&blueprint)?.sequences); // on every machine
+//! # Ok::<(), gyrase_simulate::SimulateError>(())
+//! ```
 
 pub mod community;
 mod error;
