@@ -4,7 +4,9 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
-use gyrase_classify::{Candidates, Config, Dropped, Outlets, Rule, Wanted, classify_candidates};
+use gyrase_classify::{
+    AnswerConfig, Candidates, Columns, Dropped, Outlets, Rule, Wanted, classify_candidates,
+};
 use gyrase_work::Progress;
 
 use crate::databases::edit;
@@ -30,7 +32,7 @@ fn answers(bytes: &[u8]) -> Option<Vec<u8>> {
 
 fn answers_of(path: &Path) -> Option<Vec<u8>> {
     let candidates = Candidates::open(&[path.to_path_buf()]).ok()?;
-    let config = Config {
+    let config = AnswerConfig {
         rule: Rule::default(),
         insert: 400,
         threads: 1,
@@ -38,6 +40,7 @@ fn answers_of(path: &Path) -> Option<Vec<u8>> {
     };
     let mut lines = Vec::new();
     let mut outlets = Outlets {
+        columns: Columns::Hits,
         lines: &mut lines,
         extracts: &mut [],
     };

@@ -4,8 +4,8 @@
 use std::path::Path;
 
 use crate::distinct;
-use crate::index::{DISTINCT, PARAMETERS, Parameters, TARGETS, TAXONOMY};
 use crate::mismatch::{self, Mismatch};
+use crate::parameters::{DISTINCT, PARAMETERS, Parameters, TARGETS, TAXONOMY};
 use crate::targets::Targets;
 use gyrase_taxonomy::{Rank, Taxon, Taxonomy};
 

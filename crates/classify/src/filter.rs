@@ -3,6 +3,7 @@
 
 use std::cmp::Ordering;
 
+use crate::bytes::Reader;
 use crate::candidates::{Candidate, Hit, window_of};
 use crate::genomes::Genomes;
 use crate::tally::Windows;
@@ -33,6 +34,20 @@ impl Covered {
     /// Adds what other reads covered.
     pub fn merge(&mut self, other: &Covered) {
         self.0.merge(&other.0);
+    }
+
+    /// The windows in bytes, for the processes that share a sample.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut to = Vec::new();
+        self.0.put(&mut to);
+        to
+    }
+
+    /// Reads what [`Covered::to_bytes`] wrote; nothing for any other bytes.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Covered> {
+        let mut reader = Reader::new(bytes);
+        let windows = Windows::take(&mut reader)?;
+        reader.is_done().then_some(Covered(windows))
     }
 
     /// For every genome the windows covered.

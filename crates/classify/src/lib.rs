@@ -3,13 +3,16 @@
 //! 1. [`build`](build()): references are cut into windows, each window is sketched, and a database
 //!    keeps for every feature the windows that it is in: its locations.
 //! 2. [`Index::open`]: the database is mapped; it carries its parameters, targets and taxonomy.
-//! 3. [`classify`]: reads are sketched in the same way, the locations of their features make
-//!    candidates, and candidates are weighed by species.
+//! 3. [`run()`]: reads are sketched in the same way, the locations of their features make
+//!    candidates, and candidates are weighed by species. Answers go to a [`Sink`]: [`Outlets`]
+//!    writes a line for each read.
 //! 4. [`edit`]: databases are merged, added to, and rid of targets.
 //! 5. [`tally`], [`abundance`], [`report`]: what the reads of a sample say together.
 
 pub mod abundance;
+mod answers;
 mod build;
+mod bytes;
 mod candidates;
 mod cap;
 mod catalogue;
@@ -17,36 +20,44 @@ mod collection;
 mod decide;
 mod distinct;
 pub mod edit;
-mod extract;
 mod filter;
 mod genomes;
 mod index;
 mod inspect;
+mod lane;
 mod mismatch;
+mod parameters;
 mod parts;
 mod plan;
 mod query;
+mod read;
 mod references;
 pub mod report;
+mod run;
 mod stored;
 pub mod tally;
 mod targets;
 
+pub use answers::{Columns, Extract, Lines, Outlets, Which};
 pub use build::{BuildError, Config as BuildConfig, Earlier, Summary as BuildSummary, build};
+pub use candidates::Candidate;
 pub use cap::Cap;
 pub use catalogue::Catalogue;
 pub use collection::{Collection, Plan};
 pub use decide::Rule;
-pub use extract::{Extract, Which};
 pub use filter::{Covered, Dropped};
 pub use genomes::{Genome, Genomes};
-pub use index::{Index, IndexError, Parameters};
+pub use index::{Index, IndexError};
 pub use inspect::{Contents, inspect};
+pub use lane::{Lane, sample_of};
 pub use mismatch::Mismatch;
+pub use parameters::Parameters;
 pub use plan::{Prediction, predict};
 pub use query::{
-    Candidates, CandidatesError, Config, Hits, Lines, Outlets, QueryError, Scratch, Summary,
-    Wanted, classify, classify_candidates, covered, covered_candidates,
+    Answer, AnswerConfig, Answered, Candidates, CandidatesError, Form, Hits, QueryError, ReadFeed,
+    Scratch, Sink, Summary, Wanted, classify, classify_candidates, covered, covered_candidates,
 };
+pub use read::Read;
+pub use run::{ClassifyError, Config, Prepared, Reads, look_up, run, store};
 pub use stored::StoredError;
 pub use targets::{DamagedTargets, Target, TargetOf, Targets};

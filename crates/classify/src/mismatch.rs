@@ -4,7 +4,7 @@ use std::path::Path;
 
 use gyrase_kmer::Choice;
 
-use crate::index::Parameters;
+use crate::parameters::Parameters;
 use gyrase_taxonomy::{Disunity, Flaw};
 
 /// Why databases cannot be used as one.

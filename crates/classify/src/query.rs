@@ -1,128 +1,45 @@
 //! Classifies reads: sketches, locations, candidates, a taxon each (thesis, section 6.4.3).
 
 mod answer;
+mod config;
+mod error;
 mod hits;
 mod lookup;
-mod road;
+mod origin;
+mod passes;
+mod sink;
 mod stored;
+mod summary;
 
-use std::io::Write;
+use gyrase_tabulate::TabulateError;
+use gyrase_work::{Feed, Progress};
 
-use gyrase_files::OutputError;
-use gyrase_seq::Batch;
-use gyrase_table::gydb::GydbError;
-use gyrase_tabulate::{Source, TabulateError};
-use gyrase_work::Progress;
-
-pub(crate) use self::answer::Read;
 use self::answer::{Answerer, Answers};
-pub use self::hits::{Hits, Scratch};
-use self::road::{Road, Task, Tasks, Walker};
+pub use self::config::{AnswerConfig, Wanted};
+pub use self::error::QueryError;
+pub use self::hits::Hits;
+pub use self::origin::ReadFeed;
+use self::origin::{Batches, Blocks, Finder, Origin, Task};
+pub use self::passes::Scratch;
+pub use self::sink::{Answer, Answered, Form, Sink};
 pub use self::stored::{Candidates, CandidatesError};
-use crate::catalogue::Catalogue;
-use crate::decide::Rule;
-use crate::extract::Extract;
+pub use self::summary::Summary;
 use crate::filter::{Covered, Dropped};
-use crate::genomes::Genomes;
-use crate::stored::StoredError;
-use crate::tally::{Depth, Tally};
 
-/// How to classify.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Config {
-    /// When a read is classified.
-    pub rule: Rule,
-    /// Letters that a pair spans on its target when that is more than its own.
-    pub insert: usize,
-    /// Threads, at least 1.
-    pub threads: usize,
-    /// What is wanted of the answers.
-    pub wanted: Wanted,
-}
-
-/// What is wanted of the answers beside reads per taxon. What is not wanted costs nothing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
-    /// The line of each read.
-    pub lines: Lines,
-    /// What speaks for each taxon.
-    pub evidence: bool,
-    /// Reads per window.
-    pub depth: bool,
-}
-
-impl Wanted {
-    /// True where the region that a read comes from is asked for.
-    fn regions(self) -> bool {
-        self.lines == Lines::Locations || self.evidence || self.depth
-    }
-}
-
-/// What the line of a read tells behind `C` or `U`, its name, its taxid, and its letters (`|`
-/// between mates).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Lines {
-    /// Hits of the candidates by taxid, where Kraken 2 has k-mers by taxid.
-    #[default]
-    Hits,
-    /// Where on which target it may come from: name, first and last letter (from 1), hits there,
-    /// features of the read, and the share of the windows there that were hit.
-    Locations,
-}
-
-/// Where answers go.
-pub struct Outlets<'a> {
-    /// A line for each read, in their order.
-    pub lines: &'a mut dyn Write,
-    /// Reads by their answers.
-    pub extracts: &'a mut [Extract],
-}
-
-/// Why reads could not be classified.
-#[derive(Debug, thiserror::Error)]
-pub enum QueryError {
-    /// The reads cannot be read, or the run was cancelled.
-    #[error(transparent)]
-    Reads(#[from] TabulateError),
-    /// The database is damaged.
-    #[error(transparent)]
-    Database(#[from] GydbError),
-    /// The place where answers go does not take them.
-    #[error("cannot write the answers: {0}")]
-    Sink(#[source] std::io::Error),
-    /// Stored hits cannot be written or read.
-    #[error(transparent)]
-    Stored(#[from] StoredError),
-    /// Reads cannot be extracted.
-    #[error(transparent)]
-    Extract(#[from] OutputError),
-}
-
-/// What was classified.
-#[derive(Clone, Debug, Default)]
-pub struct Summary {
-    /// Reads, or pairs, by taxon.
-    pub tally: Tally,
-    /// Their letters.
-    pub letters: u64,
-    /// Reads per window, where that was wanted.
-    pub depth: Depth,
-}
-
-/// The windows that the reads of `source` were found in, for the coverage filter: a pass over all
-/// reads before that of [`classify`].
+/// The windows that some reads were found in, for the coverage filter: a pass over all reads before
+/// that of [`classify`].
 ///
 /// # Errors
 /// See [`QueryError`].
 pub fn covered(
     hits: &Hits<'_>,
-    source: Source,
-    config: &Config,
+    reads: impl ReadFeed,
+    config: &AnswerConfig,
     progress: &Progress,
 ) -> Result<Covered, QueryError> {
     cover(
-        Road::Sequences(hits),
-        Tasks::Sequences(source, 0),
+        Origin::Sequences(hits),
+        Batches::new(reads),
         config,
         progress,
     )
@@ -134,81 +51,80 @@ pub fn covered(
 /// See [`QueryError`].
 pub fn covered_candidates(
     candidates: &Candidates,
-    config: &Config,
+    config: &AnswerConfig,
     progress: &Progress,
 ) -> Result<Covered, QueryError> {
     cover(
-        Road::Stored(candidates),
-        Tasks::Stored(candidates, 0),
+        Origin::Stored(candidates),
+        Blocks::new(candidates),
         config,
         progress,
     )
 }
 
-/// Classifies the reads of `source`, none of them by what was `dropped`: a line for each and the
-/// reads that are extracted go to `outlets`, in their order. The files of extracted reads are left
-/// to be completed.
+/// Classifies reads, none of them by what was `dropped`. `sink` takes the answers in the order of
+/// the reads.
 ///
 /// # Errors
 /// See [`QueryError`].
 pub fn classify(
     hits: &Hits<'_>,
-    source: Source,
-    config: &Config,
+    reads: impl ReadFeed,
+    config: &AnswerConfig,
     dropped: &Dropped,
-    outlets: &mut Outlets<'_>,
+    sink: &mut impl Sink,
     progress: &Progress,
 ) -> Result<Summary, QueryError> {
     answer(
-        Road::Sequences(hits),
-        Tasks::Sequences(source, 0),
+        Origin::Sequences(hits),
+        Batches::new(reads),
         config,
         dropped,
-        outlets,
+        sink,
         progress,
     )
 }
 
-/// Classifies stored reads, as [`classify`] does those that candidates were stored of. None can be
-/// extracted: only their names are there.
+/// Classifies stored reads, as [`classify`] does those that candidates were stored of. Their
+/// records are not there.
 ///
 /// # Errors
 /// See [`QueryError`].
 pub fn classify_candidates(
     candidates: &Candidates,
-    config: &Config,
+    config: &AnswerConfig,
     dropped: &Dropped,
-    outlets: &mut Outlets<'_>,
+    sink: &mut impl Sink,
     progress: &Progress,
 ) -> Result<Summary, QueryError> {
     answer(
-        Road::Stored(candidates),
-        Tasks::Stored(candidates, 0),
+        Origin::Stored(candidates),
+        Blocks::new(candidates),
         config,
         dropped,
-        outlets,
+        sink,
         progress,
     )
 }
 
 fn cover(
-    road: Road<'_>,
-    tasks: Tasks<'_>,
-    config: &Config,
+    origin: Origin<'_>,
+    tasks: impl Feed<Task = Task, Error = TabulateError>,
+    config: &AnswerConfig,
     progress: &Progress,
 ) -> Result<Covered, QueryError> {
     let mut all = Covered::default();
     let dropped = Dropped::default();
-    let start = || Answerer::new(road.catalogue(), config, &dropped);
-    let work = |walker: &mut Walker<'_>, answerer: &mut Answerer<'_>, task: &Task| {
+    let start = || Answerer::new(origin.catalogue(), config, &dropped);
+    let work = |finder: &mut Finder<'_>, answerer: &mut Answerer<'_>, task: &Task| {
         let mut covered = Covered::default();
-        walker.each(task, |read, hits| {
+        finder.each(task, |read, hits| {
             answerer.cover(read, hits, &mut covered);
             Ok(())
         })?;
         Ok(covered)
     };
-    road.follow(
+    origin.each_task(
         tasks,
         config.threads,
         progress,
@@ -222,72 +138,36 @@ fn cover(
     Ok(all)
 }
 
-fn answer(
-    road: Road<'_>,
-    tasks: Tasks<'_>,
-    config: &Config,
+fn answer<S: Sink>(
+    origin: Origin<'_>,
+    tasks: impl Feed<Task = Task, Error = TabulateError>,
+    config: &AnswerConfig,
     dropped: &Dropped,
-    outlets: &mut Outlets<'_>,
+    sink: &mut S,
     progress: &Progress,
 ) -> Result<Summary, QueryError> {
     let mut summary = Summary::default();
-    let start = || Answerer::new(road.catalogue(), config, dropped);
-    let work = |walker: &mut Walker<'_>, answerer: &mut Answerer<'_>, task: &Task| {
-        let mut answers = Answers::new();
-        walker.each(task, |read, hits| {
-            answerer.answer(read, hits, &mut answers);
+    let form = sink.form();
+    let start = || Answerer::new(origin.catalogue(), config, dropped);
+    let work = |finder: &mut Finder<'_>, answerer: &mut Answerer<'_>, task: &Task| {
+        let mut answers = Answers::default();
+        finder.each(task, |read, hits| {
+            answerer.answer(read, hits, &form, &mut answers);
             Ok(())
         })?;
         Ok(answers)
     };
-    road.follow(
-        tasks,
-        config.threads,
-        progress,
-        start,
-        work,
-        |task, answers| {
-            outlets.take(&task.batches, &answers)?;
-            summary.add(&answers);
-            Ok(())
-        },
-    )?;
-    summary.complete(road.catalogue(), config.wanted);
+    let take = |task: &Task, answers: Answers<<S::Form as Form>::Made>| {
+        let answered = Answered {
+            reads: task.reads.clone(),
+            records: &task.batches,
+            taxa: &answers.taxa,
+        };
+        sink.take(&answered, answers.made)?;
+        summary.merge(&answers.summary);
+        Ok(())
+    };
+    origin.each_task(tasks, config.threads, progress, start, work, take)?;
+    summary.complete(origin.catalogue(), config.wanted);
     Ok(summary)
-}
-
-impl Outlets<'_> {
-    fn take(&mut self, batches: &[Batch; 2], answers: &Answers) -> Result<(), QueryError> {
-        self.lines
-            .write_all(&answers.text)
-            .map_err(QueryError::Sink)?;
-        let mut extracts = self.extracts.iter_mut();
-        Ok(extracts.try_for_each(|extract| extract.take(batches, &answers.taxa))?)
-    }
-}
-
-impl Summary {
-    /// Adds what was found of other reads of the same sample.
-    pub fn merge(&mut self, other: &Summary) {
-        self.tally.merge(&other.tally);
-        self.depth.merge(&other.depth);
-        self.letters += other.letters;
-    }
-
-    fn add(&mut self, answers: &Answers) {
-        self.tally.merge(&answers.tally);
-        self.depth.merge(&answers.depth);
-        self.letters += answers.letters;
-    }
-
-    /// Says of what the evidence is a part.
-    fn complete(&mut self, catalogue: &Catalogue, wanted: Wanted) {
-        if wanted.evidence {
-            let windows = Genomes::new(&catalogue.targets).windows();
-            self.tally.know(
-                |taxon| Some(catalogue.distinct(taxon)),
-                |taxon| windows.get(&taxon).copied(),
-            );
-        }
-    }
 }

@@ -4,6 +4,7 @@
 //! the tally of all reads. It counts exactly, except that the distinct features of a taxon are
 //! estimated once there are many ([`Distinct`]).
 
+mod bytes;
 mod depth;
 mod distinct;
 mod windows;

@@ -8,8 +8,8 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use gyrase_classify::{
-    BuildConfig, Catalogue, Collection, Config, Dropped, Extract, Genomes, Hits, Index, Lines,
-    Outlets, Parameters, Rule, Summary, Wanted, Which, build, classify, covered,
+    AnswerConfig, BuildConfig, Catalogue, Collection, Columns, Dropped, Extract, Genomes, Hits,
+    Index, Outlets, Parameters, Rule, Summary, Wanted, Which, build, classify, covered,
 };
 use gyrase_fastx::{Format, PairWriter, Reader, Writer};
 use gyrase_kmer::Sketcher;
@@ -113,6 +113,7 @@ impl Case {
     /// Lines, and what was found.
     fn run(
         &self,
+        columns: Columns,
         wanted: Wanted,
         threads: usize,
         dropped: &Dropped,
@@ -120,10 +121,11 @@ impl Case {
     ) -> (String, Summary) {
         let mut text = Vec::new();
         let mut outlets = Outlets {
+            columns,
             lines: &mut text,
             extracts,
         };
-        let config = Config {
+        let config = AnswerConfig {
             rule: Rule::default(),
             insert: 400,
             threads,
@@ -248,11 +250,8 @@ fn all_naive(case: &Case) -> Vec<(usize, Option<Found>)> {
 #[test]
 fn lines_of_locations() {
     let case = Case::new();
-    let wanted = Wanted {
-        lines: Lines::Locations,
-        ..Wanted::default()
-    };
-    let (text, _) = case.run(wanted, 1, &Dropped::default(), &mut []);
+    let (columns, wanted) = (Columns::Locations, Wanted::default());
+    let (text, _) = case.run(columns, wanted, 1, &Dropped::default(), &mut []);
     let (stride, window) = (
         case.collection.catalogue.parameters.sketch.stride(),
         case.collection.catalogue.parameters.sketch.window(),
@@ -295,7 +294,13 @@ fn lines_of_locations() {
     assert_eq!(text.lines().count(), case.reads.len());
     assert!(classified > 40, "{text}");
     // The first letters of the line are those of the other form.
-    let (hits, _) = case.run(Wanted::default(), 3, &Dropped::default(), &mut []);
+    let (hits, _) = case.run(
+        Columns::Hits,
+        Wanted::default(),
+        3,
+        &Dropped::default(),
+        &mut [],
+    );
     let start = |line: &str| {
         line.split('\t')
             .take(4)
@@ -303,7 +308,10 @@ fn lines_of_locations() {
             .collect::<Vec<_>>()
     };
     assert!(hits.lines().map(start).eq(text.lines().map(start)));
-    assert_eq!(case.run(wanted, 3, &Dropped::default(), &mut []).0, text);
+    assert_eq!(
+        case.run(columns, wanted, 3, &Dropped::default(), &mut []).0,
+        text
+    );
 }
 
 #[test]
@@ -312,10 +320,9 @@ fn evidence_and_depth() {
     let wanted = Wanted {
         evidence: true,
         depth: true,
-        ..Wanted::default()
     };
-    let (lines, one) = case.run(wanted, 1, &Dropped::default(), &mut []);
-    let (_, three) = case.run(wanted, 3, &Dropped::default(), &mut []);
+    let (lines, one) = case.run(Columns::Hits, wanted, 1, &Dropped::default(), &mut []);
+    let (_, three) = case.run(Columns::Hits, wanted, 3, &Dropped::default(), &mut []);
     assert_eq!((&one.tally, &one.depth), (&three.tally, &three.depth));
     let mut features: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     let mut windows: BTreeMap<u32, BTreeSet<(usize, usize)>> = BTreeMap::new();
@@ -379,7 +386,13 @@ fn evidence_and_depth() {
             .of(0..case.collection.catalogue.targets.all_windows()),
         depth
     );
-    let (_, without) = case.run(Wanted::default(), 1, &Dropped::default(), &mut []);
+    let (_, without) = case.run(
+        Columns::Hits,
+        Wanted::default(),
+        1,
+        &Dropped::default(),
+        &mut [],
+    );
     assert_eq!(without.tally.witnessed().count(), 0);
     assert_eq!(without.depth, gyrase_classify::tally::Depth::default());
 }
@@ -413,6 +426,7 @@ fn reads_are_extracted_by_taxon() {
         };
         let mut extracts: Vec<Extract> = wanted.iter().cloned().zip(&paths).map(extract).collect();
         let (lines, _) = case.run(
+            Columns::Hits,
             Wanted::default(),
             threads,
             &Dropped::default(),
@@ -457,7 +471,7 @@ fn reads_get_no_answer_from_what_is_dropped() {
             seen == 5
         }
     });
-    let config = Config {
+    let config = AnswerConfig {
         rule: Rule::default(),
         insert: 400,
         threads: 2,
@@ -475,7 +489,7 @@ fn reads_get_no_answer_from_what_is_dropped() {
         Dropped::least_covered(&covered, &case.collection.catalogue.targets, &genomes, 0.1);
     assert_eq!((dropped.genomes, dropped.hit), (1, 3));
     let count = |dropped, taxid: &str| {
-        let (lines, _) = case.run(Wanted::default(), 2, dropped, &mut []);
+        let (lines, _) = case.run(Columns::Hits, Wanted::default(), 2, dropped, &mut []);
         lines
             .lines()
             .filter(|line| line.split('\t').nth(2) == Some(taxid))
@@ -510,7 +524,13 @@ fn hits_that_are_scattered_over_references_are_chance() {
         ("scattered".into(), scattered),
         ("together".into(), together),
     ];
-    let (lines, _) = case.run(Wanted::default(), 1, &Dropped::default(), &mut []);
+    let (lines, _) = case.run(
+        Columns::Hits,
+        Wanted::default(),
+        1,
+        &Dropped::default(),
+        &mut [],
+    );
     assert_eq!(
         lines
             .lines()

@@ -6,9 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use gyrase_classify::{
-    BuildConfig, Candidates, CandidatesError, Collection, Config, Dropped, Hits, Index, Lines,
-    Mismatch, Outlets, Parameters, QueryError, Rule, Scratch, StoredError, Summary, Wanted, build,
-    classify, classify_candidates, covered, covered_candidates,
+    AnswerConfig, BuildConfig, Candidates, CandidatesError, Collection, Columns, Dropped, Hits,
+    Index, Mismatch, Outlets, Parameters, QueryError, Rule, Scratch, StoredError, Summary, Wanted,
+    build, classify, classify_candidates, covered, covered_candidates,
 };
 use gyrase_fastx::{PairedReader, Reader};
 use gyrase_kmer::SketchShape;
@@ -213,13 +213,12 @@ impl Case {
     }
 }
 
-fn config(threads: usize) -> Config {
+fn config(threads: usize) -> AnswerConfig {
     let wanted = Wanted {
-        lines: Lines::Locations,
         depth: true,
         ..Wanted::default()
     };
-    Config {
+    AnswerConfig {
         rule: Rule::default(),
         insert: 400,
         threads,
@@ -232,6 +231,7 @@ fn answer(
 ) -> (String, Summary) {
     let mut text = Vec::new();
     let summary = classify(&mut Outlets {
+        columns: Columns::Locations,
         lines: &mut text,
         extracts: &mut [],
     })
@@ -436,6 +436,7 @@ fn what_does_not_fit_together_is_refused_by_name() {
     let candidates = Candidates::open(&[single, paired]).unwrap();
     let mut text = Vec::new();
     let mut outlets = Outlets {
+        columns: Columns::Locations,
         lines: &mut text,
         extracts: &mut [],
     };
@@ -469,6 +470,7 @@ fn damaged_candidates_are_refused() {
             Candidates::open(std::slice::from_ref(&damaged)).map_err(|error| error.to_string())?;
         let mut text = Vec::new();
         let mut outlets = Outlets {
+            columns: Columns::Locations,
             lines: &mut text,
             extracts: &mut [],
         };
@@ -543,6 +545,7 @@ fn reads_that_came_or_went_meanwhile_are_noticed() {
     .unwrap();
     let mut text = Vec::new();
     let mut outlets = Outlets {
+        columns: Columns::Locations,
         lines: &mut text,
         extracts: &mut [],
     };
@@ -572,6 +575,7 @@ fn reads_that_came_or_went_meanwhile_are_noticed() {
     )
     .unwrap();
     let mut outlets = Outlets {
+        columns: Columns::Locations,
         lines: &mut text,
         extracts: &mut [],
     };

@@ -6,8 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use gyrase_classify::{
-    BuildConfig, BuildSummary, Collection, Config, Dropped, Hits, Index, Outlets, Parameters, Rule,
-    Wanted, build, classify,
+    AnswerConfig, BuildConfig, BuildSummary, Collection, Columns, Dropped, Hits, Index, Outlets,
+    Parameters, Rule, Wanted, build, classify,
 };
 use gyrase_fastx::{Options, PairedReader, Reader};
 use gyrase_kmer::SketchShape;
@@ -109,13 +109,14 @@ fn built(
 
 fn answers(index: Index, source: Source, threads: usize) -> String {
     let (mut text, collection) = (Vec::new(), Collection::from(index));
-    let config = Config {
+    let config = AnswerConfig {
         rule: Rule::default(),
         insert: 400,
         threads,
         wanted: Wanted::default(),
     };
     let mut outlets = Outlets {
+        columns: Columns::Hits,
         lines: &mut text,
         extracts: &mut [],
     };

@@ -6,7 +6,8 @@ use std::error::Error;
 
 use gyrase_classify::edit::EditError;
 use gyrase_classify::{
-    BuildError, CandidatesError, IndexError, Mismatch, Parameters, QueryError, StoredError,
+    BuildError, CandidatesError, ClassifyError, IndexError, Mismatch, Parameters, QueryError,
+    StoredError,
 };
 use gyrase_count::exchange::ExchangeError;
 use gyrase_count::ops::OperationError;
@@ -151,6 +152,25 @@ impl From<QueryError> for Failure {
             QueryError::Sink(_) | QueryError::Extract(_) => Code::Output.into(),
         };
         meaning.failure(&error)
+    }
+}
+
+impl From<ClassifyError> for Failure {
+    fn from(error: ClassifyError) -> Failure {
+        match error {
+            ClassifyError::Memory { least, memory } => Failure::new(
+                Code::Memory,
+                format!(
+                    "classifying takes at least {} of memory with these databases; --memory \
+                     allows {}",
+                    bytes(least),
+                    bytes(memory)
+                ),
+            ),
+            ClassifyError::ReadOnce { .. } => Failure::from_error(Code::Usage, &error),
+            ClassifyError::Open(error) => error.into(),
+            ClassifyError::Query(error) => error.into(),
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use gyrase_kmer::Sketcher;
 use gyrase_seq::Batch;
 use gyrase_table::gydb::{GydbError, partition_of};
 
-use super::QueryError;
+use super::error::QueryError;
 use super::hits::Hits;
 use crate::candidates::{Hit, feature_of, hit, window_of};
 use crate::cap::Cap;

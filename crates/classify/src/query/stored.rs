@@ -29,7 +29,7 @@ pub enum CandidatesError {
 }
 
 impl Candidates {
-    /// Opens files that [`Hits::keep`](super::Hits::keep) wrote, of databases in that order.
+    /// Opens files that [`Hits::keep`](crate::Hits::keep) wrote, of databases in that order.
     ///
     /// # Errors
     /// When they are damaged or do not fit together.

@@ -6,7 +6,7 @@ use zstd::bulk::Compressor;
 
 use super::row::{Kind, write_hits, write_read};
 use crate::candidates::Hit;
-use crate::query::Read;
+use crate::read::Read;
 
 /// Bytes of rows from which on a block is full. A row is in one block.
 pub(crate) const FULL: usize = 1 << 17;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::candidates::{Hit, feature_of, hit, window_of};
-use crate::query::Read;
+use crate::read::Read;
 
 /// What the rows of a file tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

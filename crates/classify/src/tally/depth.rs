@@ -9,7 +9,7 @@ const RUN: u32 = 64;
 /// Reads per window, by global window number; parts of genomes without reads take no room.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Depth {
-    runs: HashMap<u32, Box<[u32; RUN as usize]>>,
+    pub(super) runs: HashMap<u32, Box<[u32; RUN as usize]>>,
 }
 
 impl Depth {

@@ -1,5 +1,7 @@
 //! How many different features there were, in a few kilobytes.
 
+use crate::bytes::Reader;
+
 /// Distinct features that are kept; below this number the count is exact.
 const KEPT: usize = 2048;
 
@@ -50,6 +52,22 @@ impl Distinct {
             None => places.len() as u64,
             Some(&last) => ((KEPT as u64 - 1) << 32) / (u64::from(last) + 1),
         }
+    }
+
+    /// Appends how many places are kept (u32), and these.
+    pub(super) fn put(&self, to: &mut Vec<u8>) {
+        let places = self.settled();
+        to.extend((places.len() as u32).to_le_bytes());
+        to.extend(places.iter().flat_map(|place| place.to_le_bytes()));
+    }
+
+    /// Takes what [`Distinct::put`] wrote.
+    pub(super) fn take(reader: &mut Reader<'_>) -> Option<Distinct> {
+        let mut distinct = Distinct::default();
+        for _ in 0..reader.u32()? {
+            distinct.keep(reader.u32()?);
+        }
+        Some(distinct)
     }
 
     fn keep(&mut self, place: u32) {

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use crate::bytes::Reader;
+
 /// Which windows were met; windows that lie together take little room.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Windows {
@@ -10,6 +12,28 @@ pub struct Windows {
 }
 
 impl Windows {
+    /// Appends how many runs of 64 windows there are (u64), number (u32) and windows (u64, the
+    /// lowest bit the first) of each.
+    pub(crate) fn put(&self, to: &mut Vec<u8>) {
+        let mut runs: Vec<_> = self.runs.iter().collect();
+        runs.sort_unstable();
+        to.extend((runs.len() as u64).to_le_bytes());
+        for (number, windows) in runs {
+            to.extend(number.to_le_bytes());
+            to.extend(windows.to_le_bytes());
+        }
+    }
+
+    /// Takes what [`Windows::put`] wrote.
+    pub(crate) fn take(reader: &mut Reader<'_>) -> Option<Windows> {
+        let mut windows = Windows::default();
+        for _ in 0..reader.u64()? {
+            let number = reader.u32()?;
+            windows.runs.insert(number, reader.u64()?);
+        }
+        Some(windows)
+    }
+
     /// Adds a window by its global number.
     pub fn insert(&mut self, window: u32) {
         *self.runs.entry(window / 64).or_default() |= 1 << (window % 64);

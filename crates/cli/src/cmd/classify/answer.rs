@@ -1,203 +1,96 @@
-//! The answers of one sample: the one place where the library is asked.
+//! A sample as the library takes it: what it is asked with, and what is said of it.
 
 use gyrase_classify::{
-    Candidates, Catalogue, Collection, Config, Covered, Dropped, Genomes, Hits, Outlets, Plan,
-    QueryError, Rule, Scratch, Summary, Wanted, classify, classify_candidates, covered,
-    covered_candidates,
+    AnswerConfig, Candidates, Catalogue, ClassifyError, Collection, Config, Dropped, Genomes, Lane,
+    Outlets, Plan, QueryError, Reads, Rule, Scratch, Summary, Wanted, run,
 };
 use gyrase_picture::words::{bytes, grouped, things};
-use gyrase_tabulate::Source;
-use gyrase_work::Progress;
 
-use super::lane::Lane;
 use super::outputs::Outputs;
-use crate::failure::{Code, Failure, Result};
+use crate::failure::{Failure, Result};
 use crate::session::Session;
 
-/// Letters that a pair may span on its reference.
+/// Letters that a pair is taken to span on its target.
 const INSERT: usize = 400;
 
 /// Dropped genomes that are named.
 const NAMED: usize = 5;
 
-/// The reads of a sample and what their hits come from.
-pub struct Reads<'a> {
+/// The reads of lanes, compared with databases.
+pub fn of_lanes<'a>(
+    collection: &'a Collection,
+    lanes: &'a [Lane],
     session: &'a Session,
-    from: From<'a>,
+) -> Config<'a> {
+    config(Reads::Lanes { collection, lanes }, session)
 }
 
-enum From<'a> {
-    /// Files and databases, which are asked within the memory of the run.
-    Lanes {
-        collection: &'a Collection,
-        plan: Plan,
-        lanes: &'a [Lane],
-        hits: Vec<Hits<'a>>,
-    },
-    /// Files of stored candidates.
-    Stored(&'a Candidates),
+/// The reads of stored candidates.
+pub fn of_stored<'a>(candidates: &'a Candidates, session: &'a Session) -> Config<'a> {
+    config(Reads::Stored(candidates), session)
 }
 
-impl<'a> Reads<'a> {
-    /// The reads of lanes. Where the databases are larger than the memory, all passes over the
-    /// reads but the last are made here.
-    pub fn of_lanes(
-        collection: &'a Collection,
-        lanes: &'a [Lane],
-        session: &'a Session,
-    ) -> Result<Reads<'a>> {
-        let plan = plan(collection, lanes, session)?;
-        let hits = session.shown(|progress| -> Result<Vec<Hits<'a>>> {
-            let mut room = session.max_tmp;
-            let one = |lane: &Lane| -> Result<Hits<'a>> {
-                let hits = hits(collection, plan, lane, (session, room), progress)?;
-                room = room.map(|room| room.saturating_sub(hits.stored_bytes()));
-                Ok(hits)
-            };
-            lanes.iter().map(one).collect()
-        })?;
-        Ok(Reads {
-            session,
-            from: From::Lanes {
-                collection,
-                plan,
-                lanes,
-                hits,
-            },
-        })
-    }
-
-    /// The reads of stored candidates.
-    pub fn stored(candidates: &'a Candidates, session: &'a Session) -> Reads<'a> {
-        Reads {
-            session,
-            from: From::Stored(candidates),
-        }
-    }
-
-    /// What they are compared with.
-    pub fn catalogue(&self) -> &'a Catalogue {
-        match self.from {
-            From::Lanes { collection, .. } => &collection.catalogue,
-            From::Stored(candidates) => candidates.catalogue(),
-        }
-    }
-
-    fn config(&self, wanted: Wanted) -> Config {
-        Config {
+fn config<'a>(reads: Reads<'a>, session: &'a Session) -> Config<'a> {
+    Config {
+        reads,
+        answer: AnswerConfig {
             rule: Rule::default(),
             insert: INSERT,
-            threads: self.session.threads,
-            wanted,
-        }
+            threads: session.threads,
+            wanted: Wanted::default(),
+        },
+        memory: session.memory,
+        scratch: Scratch {
+            folder: &session.tmp,
+            limit: session.max_tmp,
+        },
+        drop_least_covered: None,
     }
+}
 
-    /// Answers for all reads, one lane after the other; none of them by what was `dropped`.
-    pub fn answer(&self, dropped: &Dropped, outputs: &mut Outputs) -> Result<Summary> {
-        let config = self.config(outputs.wanted);
-        let mut all = Summary::default();
-        self.session.shown(|progress| {
-            progress.start("classify", 0);
-            let mut outlets = Outlets {
-                lines: &mut outputs.answers,
-                extracts: &mut outputs.extracts,
-            };
-            match &self.from {
-                From::Lanes {
-                    plan, lanes, hits, ..
-                } => {
-                    for (lane, hits) in lanes.iter().zip(hits) {
-                        let answered = classify(
-                            hits,
-                            lane.open(plan.batch)?,
-                            &config,
-                            dropped,
-                            &mut outlets,
-                            progress,
-                        );
-                        all.merge(&answered.map_err(|error| failure(outputs, error))?);
-                        outlets = Outlets {
-                            lines: &mut outputs.answers,
-                            extracts: &mut outputs.extracts,
-                        };
-                    }
-                }
-                From::Stored(candidates) => {
-                    let answered =
-                        classify_candidates(candidates, &config, dropped, &mut outlets, progress);
-                    all = answered.map_err(|error| failure(outputs, error))?;
-                }
-            }
-            Ok(all)
-        })
-    }
-
-    /// The genomes of which the reads cover least, up to `share` of the sum of all coverages: a
-    /// pass over all reads. None where no share is given.
-    pub fn least_covered(&self, share: Option<f64>) -> Result<Dropped> {
-        let Some(share) = share else {
-            return Ok(Dropped::default());
+/// Classifies the reads of a sample into `outputs`, which are yet to be finished.
+pub fn answer(mut config: Config, outputs: &mut Outputs, session: &Session) -> Result<Summary> {
+    settle(&config, session)?;
+    config.answer.wanted = outputs.wanted;
+    let done = session.shown(|progress| {
+        let mut outlets = Outlets {
+            columns: outputs.columns,
+            lines: &mut outputs.answers,
+            extracts: &mut outputs.extracts,
         };
-        let all = self.session.shown(|progress| self.covered(progress))?;
-        let Catalogue {
-            targets, taxonomy, ..
-        } = self.catalogue();
-        let genomes = Genomes::new(targets);
-        let dropped = Dropped::least_covered(&all, targets, &genomes, share);
-        let of_dropped = genomes
-            .iter()
-            .filter(|genome| dropped.has(genome.targets[0]));
-        let names: Vec<&str> = of_dropped
-            .take(NAMED)
-            .map(|genome| taxonomy.name(genome.taxon))
-            .collect();
-        let more = if dropped.genomes > NAMED { ", .." } else { "" };
-        let names = if names.is_empty() {
-            String::new()
-        } else {
-            format!(": {}{more}", names.join(", "))
-        };
-        let (count, hit) = (
-            grouped(dropped.genomes as u64),
-            things(dropped.hit as u64, "genome"),
-        );
-        tracing::info!("{count} of {hit} with reads dropped, the least covered{names}");
-        Ok(dropped)
+        run(&config, progress, &mut outlets)
+    });
+    let summary = done.map_err(|error| failure(outputs, error))?;
+    if config.drop_least_covered.is_some() {
+        say_dropped(config.catalogue(), &summary.dropped);
     }
+    Ok(summary)
+}
 
-    fn covered(&self, progress: &Progress) -> Result<Covered> {
-        let config = self.config(Wanted::default());
-        progress.start("cover", 0);
-        match &self.from {
-            From::Lanes {
-                plan, lanes, hits, ..
-            } => {
-                let mut all = Covered::default();
-                for (lane, hits) in lanes.iter().zip(hits) {
-                    all.merge(&covered(hits, lane.open(plan.batch)?, &config, progress)?);
-                }
-                Ok(all)
-            }
-            From::Stored(candidates) => Ok(covered_candidates(candidates, &config, progress)?),
-        }
+/// Finds out that a run has the memory and the folder that its passes take, and says how often it
+/// reads the reads.
+pub fn settle(config: &Config, session: &Session) -> Result<()> {
+    let Reads::Lanes { collection, lanes } = config.reads else {
+        return Ok(());
+    };
+    if passes(collection, lanes, session)?.passes > 1 {
+        session.tmp_folder()?;
     }
+    Ok(())
 }
 
 /// How often the reads of `lanes` are read.
-pub fn plan(collection: &Collection, lanes: &[Lane], session: &Session) -> Result<Plan> {
-    let memory = bytes(session.memory);
-    let plan = collection.plan(session.memory, session.threads).map_err(|least| {
-        let least = bytes(least);
-        let message =
-            format!("classifying takes at least {least} of memory with these databases; --memory allows {memory}");
-        Failure::new(Code::Memory, message)
-    })?;
+pub fn passes(collection: &Collection, lanes: &[Lane], session: &Session) -> Result<Plan> {
+    let (memory, threads) = (session.memory, session.threads);
+    let too_little = |least| ClassifyError::Memory { least, memory };
+    let plan = collection.plan(memory, threads).map_err(too_little)?;
     if plan.passes > 1 {
-        let at_once = bytes(collection.memory_at_once(session.threads));
+        let at_once = bytes(collection.memory_at_once(threads));
+        let memory = bytes(memory);
         let why = format!("asking the databases at once takes {at_once} and --memory is {memory}");
         lanes
             .iter()
-            .try_for_each(|lane| lane.keep_rereadable(&why))?;
+            .try_for_each(|lane| keep_rereadable(lane, &why))?;
         tracing::info!(
             "the reads are read {}, since {why}",
             things(plan.passes as u64, "time")
@@ -206,38 +99,44 @@ pub fn plan(collection: &Collection, lanes: &[Lane], session: &Session) -> Resul
     Ok(plan)
 }
 
-/// Where the hits of the reads of a lane come from, after all passes but the last, which may store
-/// so many bytes.
-pub fn hits<'a>(
-    collection: &'a Collection,
-    plan: Plan,
-    lane: &Lane,
-    (session, room): (&Session, Option<u64>),
-    progress: &Progress,
-) -> Result<Hits<'a>> {
-    if plan.passes == 1 {
-        return Ok(Hits::of(collection));
-    }
-    progress.start("look up", 0);
-    let scratch = Scratch {
-        folder: session.tmp_folder()?,
-        limit: room,
+/// Refuses reads that can be read only once; `why` says why they are read again.
+pub fn keep_rereadable(lane: &Lane, why: &str) -> Result<()> {
+    let Some(pipe) = lane.read_once() else {
+        return Ok(());
     };
-    let open = || -> Result<Source> { lane.open(plan.batch) };
-    Hits::in_passes(
-        collection,
-        plan.most,
-        scratch,
-        session.threads,
-        open,
-        progress,
-    )
+    let name = pipe.display();
+    Err(Failure::usage(format!(
+        "the reads are read again, since {why}, and {name} is no file; write them to a file first"
+    )))
+}
+
+/// Says which genomes no read was assigned to.
+fn say_dropped(catalogue: &Catalogue, dropped: &Dropped) {
+    let genomes = Genomes::new(&catalogue.targets);
+    let of_dropped = genomes
+        .iter()
+        .filter(|genome| dropped.has(genome.targets[0]));
+    let names: Vec<&str> = of_dropped
+        .take(NAMED)
+        .map(|genome| catalogue.taxonomy.name(genome.taxon))
+        .collect();
+    let more = if dropped.genomes > NAMED { ", .." } else { "" };
+    let names = if names.is_empty() {
+        String::new()
+    } else {
+        format!(": {}{more}", names.join(", "))
+    };
+    let (count, hit) = (
+        grouped(dropped.genomes as u64),
+        things(dropped.hit as u64, "genome"),
+    );
+    tracing::info!("{count} of {hit} with reads dropped, the least covered{names}");
 }
 
 /// Names the file where answers cannot be written.
-fn failure(outputs: &Outputs, error: QueryError) -> Failure {
+fn failure(outputs: &Outputs, error: ClassifyError) -> Failure {
     match error {
-        QueryError::Sink(source) => outputs.answers.error(source).into(),
+        ClassifyError::Query(QueryError::Sink(source)) => outputs.answers.error(source).into(),
         error => error.into(),
     }
 }

@@ -7,15 +7,14 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use gyrase_classify::tally::Tally;
-use gyrase_classify::{Collection, Summary};
+use gyrase_classify::{Collection, Lane, Summary};
 use gyrase_picture::words::{grouped, percent, things};
 use gyrase_taxonomy::Rank;
 use serde_json::{Value, json};
 
 use super::against::Against;
-use super::answer::Reads;
+use super::answer::{answer, keep_rereadable, of_lanes};
 use super::extras::{self, Extras};
-use super::lane::Lane;
 use super::outputs::Places;
 use super::record::{self, Found, Record};
 use super::reports::Form;
@@ -116,7 +115,7 @@ impl Many {
             samples
                 .iter()
                 .flat_map(|sample| &sample.lanes)
-                .try_for_each(|lane| lane.keep_rereadable(extras::DROP_READS_TWICE))?;
+                .try_for_each(|lane| keep_rereadable(lane, extras::DROP_READS_TWICE))?;
         }
         let places: Vec<Places> = samples
             .iter()
@@ -234,9 +233,9 @@ impl Run<'_> {
         record.forget()?;
         let start = Instant::now();
         let mut outputs = places.open(taxonomy)?;
-        let reads = Reads::of_lanes(self.collection, &sample.lanes, self.session)?;
-        let dropped = reads.least_covered(self.drop)?;
-        let summary = reads.answer(&dropped, &mut outputs)?;
+        let mut config = of_lanes(self.collection, &sample.lanes, self.session);
+        config.drop_least_covered = self.drop;
+        let summary = answer(config, &mut outputs, self.session)?;
         outputs.finish(&self.collection.catalogue, &summary, &name)?;
         let (time, removed) = (start.elapsed(), record.remove_others());
         if !removed.is_empty() {

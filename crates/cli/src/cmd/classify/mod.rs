@@ -3,7 +3,6 @@
 mod against;
 mod answer;
 mod extras;
-mod lane;
 mod many;
 mod outputs;
 mod plan;
@@ -18,13 +17,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use gyrase_classify::{Candidates, Dropped, Summary};
+use gyrase_classify::{Candidates, Config, Lane, Summary, sample_of};
 use serde_json::{Value, json};
 
 use self::against::Against;
-use self::answer::Reads;
+use self::answer::{keep_rereadable, of_lanes, of_stored};
 use self::extras::Extras;
-use self::lane::{Lane, sample_of};
 use self::many::{Many, With};
 use self::outputs::{Outputs, Places};
 use self::reports::Reports;
@@ -173,8 +171,9 @@ impl Classify {
             session,
         )?;
         if self.extras.drop_least_covered.is_some() {
-            lane.keep_rereadable(extras::DROP_READS_TWICE)?;
+            keep_rereadable(&lane, extras::DROP_READS_TWICE)?;
         }
+        places::keep_different(&lane.files().cloned().collect::<Vec<_>>())?;
         lane.check()?;
         let collection = self.against.index(references, session)?;
         note_inputs(&inputs, session);
@@ -182,9 +181,8 @@ impl Classify {
             return stored::keep(path, &lane, &collection, session);
         }
         let (start, outputs) = (Instant::now(), places.open(&collection.catalogue.taxonomy)?);
-        let reads = Reads::of_lanes(&collection, std::slice::from_ref(&lane), session)?;
         self.answer(
-            &reads,
+            of_lanes(&collection, std::slice::from_ref(&lane), session),
             (&places, outputs),
             &sample_of(&lane.reads, lane.mates.as_deref()),
             start,
@@ -200,7 +198,7 @@ impl Classify {
         let (start, candidates) = (Instant::now(), Candidates::open(paths)?);
         let outputs = places.open(&candidates.catalogue().taxonomy)?;
         self.answer(
-            &Reads::stored(&candidates, session),
+            of_stored(&candidates, session),
             (&places, outputs),
             &sample_of(&paths[0], None),
             start,
@@ -210,17 +208,17 @@ impl Classify {
 
     fn answer(
         &self,
-        reads: &Reads,
+        mut config: Config,
         (places, mut outputs): (&Places, Outputs),
         sample: &str,
         start: Instant,
         session: &Session,
     ) -> Result<()> {
-        let dropped = reads.least_covered(self.extras.drop_least_covered)?;
-        let summary = reads.answer(&dropped, &mut outputs)?;
-        outputs.finish(reads.catalogue(), &summary, sample)?;
+        config.drop_least_covered = self.extras.drop_least_covered;
+        let summary = answer::answer(config, &mut outputs, session)?;
+        outputs.finish(config.catalogue(), &summary, sample)?;
         let time = start.elapsed();
-        note(session, places, &dropped, &summary);
+        note(session, places, &summary);
         say(&summary, time);
         Ok(())
     }
@@ -277,7 +275,7 @@ fn note_inputs(inputs: &[&PathBuf], session: &Session) {
     );
 }
 
-fn note(session: &Session, places: &Places, dropped: &Dropped, summary: &Summary) {
+fn note(session: &Session, places: &Places, summary: &Summary) {
     session.note("output", places.answers.as_deref().map(shown));
     session.note(
         "reports",
@@ -293,7 +291,7 @@ fn note(session: &Session, places: &Places, dropped: &Dropped, summary: &Summary
         extracts.map(|path| shown(path)).collect::<Vec<_>>(),
     );
     session.note("coverage_plots", places.plots.as_deref().map(shown));
-    session.note("dropped_genomes", dropped.genomes);
+    session.note("dropped_genomes", summary.dropped.genomes);
     session.note("counts", counts(summary));
 }
 

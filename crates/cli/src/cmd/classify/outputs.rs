@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use gyrase_classify::abundance::{self, Abundance};
 use gyrase_classify::report::{self, Kreport, Profile, Sample};
-use gyrase_classify::{Catalogue, Extract, Genomes, Lines, Summary, Wanted};
+use gyrase_classify::{Catalogue, Columns, Extract, Genomes, Summary, Wanted};
 use gyrase_fastx::PairsWritten;
 use gyrase_taxonomy::{Rank, Taxonomy};
 
@@ -46,16 +46,20 @@ impl Places {
         self.files().filter(|path| path.as_os_str() == "-").count()
     }
 
-    /// What the answers must tell for these outputs.
-    pub fn wanted(&self) -> Wanted {
+    /// What these outputs take beside reads per taxon.
+    fn wanted(&self) -> Wanted {
         Wanted {
-            lines: if self.locations {
-                Lines::Locations
-            } else {
-                Lines::Hits
-            },
             evidence: self.reports.iter().any(|(form, _)| form.needs_evidence()),
             depth: self.plots.is_some(),
+        }
+    }
+
+    /// What the lines of reads tell.
+    fn columns(&self) -> Columns {
+        if self.locations {
+            Columns::Locations
+        } else {
+            Columns::Hits
         }
     }
 
@@ -80,6 +84,7 @@ impl Places {
             rank: self.rank,
             plots,
             wanted: self.wanted(),
+            columns: self.columns(),
         })
     }
 }
@@ -90,8 +95,10 @@ pub struct Outputs {
     pub answers: Sink,
     /// Take some of the reads.
     pub extracts: Vec<Extract>,
-    /// What the answers must tell.
+    /// What is accumulated for the reports.
     pub wanted: Wanted,
+    /// What the lines of reads tell.
+    pub columns: Columns,
     reports: Vec<(Form, Sink)>,
     rank: Rank,
     plots: Option<plots::Folder>,

@@ -4,14 +4,13 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use gyrase_classify::{Prediction, predict};
+use gyrase_classify::{Lane, Prediction, predict};
 use gyrase_fastx::Inputs;
 use gyrase_picture::words::{self, bytes, grouped};
 use gyrase_tabulate::Source;
 use serde_json::json;
 
-use super::answer::plan;
-use super::lane::Lane;
+use super::answer::passes;
 use super::{Classify, sheet};
 use crate::failure::{Failure, Result};
 use crate::session::Session;
@@ -50,7 +49,7 @@ impl Classify {
             None,
             table(&prediction, collection.bytes(), session).as_bytes(),
         )?;
-        plan(&collection, &lanes, session).map(|_| ())
+        passes(&collection, &lanes, session).map(|_| ())
     }
 
     /// All reads.

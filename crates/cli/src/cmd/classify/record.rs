@@ -5,12 +5,11 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use gyrase_classify::Summary;
 use gyrase_classify::tally::Tally;
+use gyrase_classify::{Lane, Summary};
 use gyrase_taxonomy::Taxonomy;
 use serde_json::{Map, Value, json};
 
-use super::lane::Lane;
 use super::outputs::Places;
 use super::sheet::Sample;
 use crate::failure::Result;

@@ -4,7 +4,8 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use super::lane::Lane;
+use gyrase_classify::Lane;
+
 use crate::failure::{Code, Failure, Result};
 
 const SAMPLE: &str = "sample";

@@ -3,18 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use gyrase_classify::Collection;
+use gyrase_classify::{Collection, Lane, store};
 use gyrase_files::OutputFile;
 use gyrase_picture::words::things;
 
-use super::answer::{hits, plan};
-use super::lane::Lane;
+use super::answer::{of_lanes, settle};
 use crate::failure::Result;
 use crate::session::Session;
-
-/// Bytes of a batch of reads whose candidates are stored. A block of the file ends with its batch,
-/// so one size, which every plan has room for, keeps its bytes the same whatever the memory.
-const BATCH: usize = 1 << 18;
 
 /// Candidates in files.
 #[derive(Debug, Args)]
@@ -33,14 +28,11 @@ pub struct Stored {
 
 /// Stores the candidates of the reads in `path`.
 pub fn keep(path: &Path, lane: &Lane, collection: &Collection, session: &Session) -> Result<()> {
-    let plan = plan(collection, std::slice::from_ref(lane), session)?;
+    let config = of_lanes(collection, std::slice::from_ref(lane), session);
+    settle(&config, session)?;
     // What cannot be written is found out before all passes.
     drop(OutputFile::create(path)?);
-    let reads = session.shown(|progress| -> Result<u64> {
-        let hits = hits(collection, plan, lane, (session, session.max_tmp), progress)?;
-        progress.start("store", 0);
-        Ok(hits.keep(lane.open(BATCH)?, path, session.threads, progress)?)
-    })?;
+    let reads = session.shown(|progress| store(&config, path, progress))?;
     session.note("output", path.display().to_string());
     let read = if lane.is_paired() { "pair" } else { "read" };
     tracing::info!("{} stored in {}", things(reads, read), path.display());

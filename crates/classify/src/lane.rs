@@ -2,11 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use gyrase_fastx::{Options, PairedReader, Reader};
+use gyrase_fastx::{Error, Options, PairedReader, Reader};
 use gyrase_tabulate::Source;
-
-use crate::failure::{Failure, Result};
-use crate::places;
 
 /// A file of reads, two files of mates, or one in which mates follow each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,39 +27,29 @@ impl Lane {
         self.mates.is_some() || self.interleaved
     }
 
-    /// Refuses reads that can be read only once; `why` says why they are read again.
-    pub fn keep_rereadable(&self, why: &str) -> Result<()> {
-        match self
-            .files()
-            .find(|path| !path.metadata().is_ok_and(|there| there.is_file()))
-        {
-            Some(pipe) if pipe.as_os_str() == "-" || pipe.exists() => {
-                let name = pipe.display();
-                let what = format!(
-                    "the reads are read again, since {why}, and {name} is no file; write them to a file first"
-                );
-                Err(Failure::usage(what))
-            }
-            _ => Ok(()),
-        }
+    /// The first of its files that can be read only once, since it is a pipe or a device.
+    pub fn read_once(&self) -> Option<&Path> {
+        let no_file = |path: &&PathBuf| !path.metadata().is_ok_and(|there| there.is_file());
+        let first = self.files().find(no_file)?;
+        (first.as_os_str() == "-" || first.exists()).then_some(first)
     }
 
-    /// Finds early that a file is missing, or both mates are the same; what is no file is left
-    /// alone, since it may be read only once.
-    pub fn check(&self) -> Result<()> {
-        places::keep_different(&self.files().cloned().collect::<Vec<_>>())?;
-        let mut files = self.files().filter(|path| !path.exists() || path.is_file());
-        files.try_for_each(|path| {
-            if path.as_os_str() == "-" {
-                Ok(())
-            } else {
-                Ok(Reader::open(path, &Source::options()).map(|_| ())?)
-            }
-        })
+    /// Finds early that a file is missing; what is no file is left alone, since it may be read only
+    /// once.
+    ///
+    /// # Errors
+    /// The first file that cannot be opened or is of no known format.
+    pub fn check(&self) -> Result<(), Error> {
+        let named = self.files().filter(|path| path.as_os_str() != "-");
+        let mut files = named.filter(|path| !path.exists() || path.is_file());
+        files.try_for_each(|path| Reader::open(path, &Source::options()).map(drop))
     }
 
     /// Opens them, to be read in batches of so many bytes.
-    pub fn open(&self, batch: usize) -> Result<Source> {
+    ///
+    /// # Errors
+    /// A file cannot be opened or is of no known format.
+    pub fn open(&self, batch: usize) -> Result<Source, Error> {
         let options = Options {
             batch_bytes: batch,
             ..Source::options()

@@ -3,58 +3,60 @@
 use std::ops::Range;
 
 use gyrase_seq::Batch;
-use gyrase_tabulate::{Source, TabulateError};
-use gyrase_work::Progress;
-use gyrase_work::{Feed, in_order};
+use gyrase_tabulate::TabulateError;
+use gyrase_work::{Feed, Progress, in_order};
 
-use super::answer::Read;
+use super::error::QueryError;
 use super::hits::Hits;
 use super::lookup::{Lookup, keep_to_cap};
-use super::{Candidates, QueryError};
+use super::stored::Candidates;
 use crate::candidates::Hit;
 use crate::cap::Cap;
 use crate::catalogue::Catalogue;
+use crate::read::Read;
 use crate::stored::{Cursor, Row};
 
 /// Reads and what their hits come from.
 #[derive(Clone, Copy)]
-pub(super) enum Road<'r> {
+pub(super) enum Origin<'r> {
     Sequences(&'r Hits<'r>),
     Stored(&'r Candidates),
 }
 
-impl<'r> Road<'r> {
+impl<'r> Origin<'r> {
     /// What the hits are of.
     pub(super) fn catalogue(self) -> &'r Catalogue {
         match self {
-            Road::Sequences(hits) => &hits.collection.catalogue,
-            Road::Stored(candidates) => &candidates.catalogue,
+            Origin::Sequences(hits) => &hits.collection.catalogue,
+            Origin::Stored(candidates) => &candidates.catalogue,
         }
     }
 
-    /// What one thread needs to follow the road.
-    pub(super) fn walker(self) -> Walker<'r> {
+    /// What one thread needs to find hits.
+    pub(super) fn finder(self) -> Finder<'r> {
         match self {
-            Road::Sequences(hits) => Walker::Sequences(Box::new(Lookup::new(hits))),
-            Road::Stored(candidates) => Walker::Stored(Rows::new(candidates)),
+            Origin::Sequences(hits) => Finder::Sequences(Box::new(Lookup::new(hits))),
+            Origin::Stored(candidates) => Finder::Stored(Rows::new(candidates)),
         }
     }
 
-    /// Follows the road to its end: `work` makes something of each task with a state from `start`,
-    /// `emit` takes it in the order of the tasks. How many reads there were, the same in all
-    /// passes.
-    pub(super) fn follow<S, R: Send>(
+    /// `work` makes something of each task of reads with a state from `start`; `emit` takes it in
+    /// the order of the tasks. How many reads there were, the same in all passes.
+    pub(super) fn each_task<T, S, R: Send>(
         self,
-        tasks: Tasks<'_>,
+        tasks: T,
         threads: usize,
         progress: &Progress,
         start: impl Fn() -> S + Sync,
-        work: impl Fn(&mut Walker<'r>, &mut S, &Task) -> Result<R, QueryError> + Sync,
+        work: impl Fn(&mut Finder<'r>, &mut S, &Task) -> Result<R, QueryError> + Sync,
         mut emit: impl FnMut(&Task, R) -> Result<(), QueryError>,
-    ) -> Result<u64, QueryError> {
+    ) -> Result<u64, QueryError>
+    where
+        T: Feed<Task = Task, Error = TabulateError>,
+    {
         let mut reads = 0;
-        let start = || (self.walker(), start());
-        let work = |(walker, state): &mut (Walker<'r>, S), task: &Task| work(walker, state, task);
+        let start = || (self.finder(), start());
+        let work = |(finder, state): &mut (Finder<'r>, S), task: &Task| work(finder, state, task);
         in_order(
             threads,
             tasks,
@@ -68,7 +70,7 @@ impl<'r> Road<'r> {
                 Ok::<_, QueryError>(())
             },
         )?;
-        if let Road::Sequences(hits) = self {
+        if let Origin::Sequences(hits) = self {
             hits.had(reads)?;
         }
         Ok(reads)
@@ -84,51 +86,78 @@ pub(super) struct Task {
     pub batches: [Batch; 2],
 }
 
-/// Gives tasks.
-pub(super) enum Tasks<'r> {
-    /// Batches of sequences, and the number of the next read.
-    Sequences(Source, u64),
-    /// Blocks of stored reads, and the next of them.
-    Stored(&'r Candidates, usize),
+/// Reads or pairs in batches, in their order: single reads and an empty batch, or first and second
+/// mates. Those of whole files, or of any share of them.
+pub trait ReadFeed: Feed<Task = [Batch; 2], Error = TabulateError> {}
+
+impl<F: Feed<Task = [Batch; 2], Error = TabulateError>> ReadFeed for F {}
+
+/// Batches of sequences.
+pub(super) struct Batches<F> {
+    feed: F,
+    /// The number of the next read.
+    next: u64,
 }
 
-impl Feed for Tasks<'_> {
+impl<F: ReadFeed> Batches<F> {
+    pub(super) fn new(feed: F) -> Batches<F> {
+        Batches { feed, next: 0 }
+    }
+}
+
+impl<F: ReadFeed> Feed for Batches<F> {
     type Task = Task;
     type Error = TabulateError;
 
     fn next(&mut self, task: &mut Task) -> Result<bool, TabulateError> {
-        match self {
-            Tasks::Sequences(source, next) => {
-                let more = source.next(&mut task.batches)?;
-                let first = *next;
-                *next += if more {
-                    task.batches[0].records.len() as u64
-                } else {
-                    0
-                };
-                task.reads = first..*next;
-                Ok(more)
-            }
-            Tasks::Stored(candidates, next) => {
-                let stored = &candidates.files[0].0;
-                let more = *next < stored.blocks();
-                if more {
-                    task.reads = stored.rows_of(*next);
-                    *next += 1;
-                }
-                Ok(more)
-            }
+        let more = self.feed.next(&mut task.batches)?;
+        let first = self.next;
+        if more {
+            self.next += task.batches[0].records.len() as u64;
+        }
+        task.reads = first..self.next;
+        Ok(more)
+    }
+}
+
+/// Blocks of stored reads.
+pub(super) struct Blocks<'r> {
+    candidates: &'r Candidates,
+    /// The number of the next block.
+    next: usize,
+}
+
+impl<'r> Blocks<'r> {
+    pub(super) fn new(candidates: &'r Candidates) -> Blocks<'r> {
+        Blocks {
+            candidates,
+            next: 0,
         }
     }
 }
 
-/// Follows a road, a task at a time.
-pub(super) enum Walker<'r> {
+impl Feed for Blocks<'_> {
+    type Task = Task;
+    type Error = TabulateError;
+
+    fn next(&mut self, task: &mut Task) -> Result<bool, TabulateError> {
+        let stored = &self.candidates.files[0].0;
+        let more = self.next < stored.blocks();
+        if more {
+            task.reads = stored.rows_of(self.next);
+            self.next += 1;
+        }
+        Ok(more)
+    }
+}
+
+/// Finds the hits of reads, a task at a time.
+pub(super) enum Finder<'r> {
     Sequences(Box<Lookup<'r>>),
     Stored(Rows<'r>),
 }
 
-impl Walker<'_> {
+impl Finder<'_> {
     /// Calls `each` for every read or pair of a task in order, with its hits, in any order.
     pub(super) fn each(
         &mut self,
@@ -136,12 +165,12 @@ impl Walker<'_> {
         mut each: impl FnMut(&Read<'_>, &mut [Hit]) -> Result<(), QueryError>,
     ) -> Result<(), QueryError> {
         match self {
-            Walker::Sequences(lookup) => {
+            Finder::Sequences(lookup) => {
                 lookup.each(task.reads.start, &task.batches, |number, features, hits| {
                     each(&Read::of(&task.batches, number, features), hits)
                 })
             }
-            Walker::Stored(rows) => rows.each(task.reads.clone(), each),
+            Finder::Stored(rows) => rows.each(task.reads.clone(), each),
         }
     }
 }

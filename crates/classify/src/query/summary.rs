@@ -1,0 +1,65 @@
+//! What a run finds in all its reads together.
+
+use super::config::Wanted;
+use crate::bytes::{self, Reader};
+use crate::catalogue::Catalogue;
+use crate::filter::Dropped;
+use crate::genomes::Genomes;
+use crate::tally::{Depth, Tally};
+
+/// What was classified. Those of shares of the reads, on other threads or in other processes, merge
+/// to that of all, in any order.
+#[derive(Clone, Debug, Default)]
+pub struct Summary {
+    /// Reads, or pairs, by taxon.
+    pub tally: Tally,
+    /// Their letters.
+    pub letters: u64,
+    /// Reads per window, where that was wanted.
+    pub depth: Depth,
+    /// The genomes that no read was assigned to because the sample covers little of them.
+    pub dropped: Dropped,
+}
+
+impl Summary {
+    /// Adds what was found of other reads of the same sample. Which genomes were dropped is the same
+    /// for all.
+    pub fn merge(&mut self, other: &Summary) {
+        self.tally.merge(&other.tally);
+        self.depth.merge(&other.depth);
+        self.letters += other.letters;
+    }
+
+    /// All but what was dropped, in bytes: letters (u64), tally, depth.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut to = self.letters.to_le_bytes().to_vec();
+        bytes::put_section(&mut to, &self.tally.to_bytes());
+        bytes::put_section(&mut to, &self.depth.to_bytes());
+        to
+    }
+
+    /// Reads what [`Summary::to_bytes`] wrote; nothing for any other bytes.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Summary> {
+        let mut reader = Reader::new(bytes);
+        let letters = reader.u64()?;
+        let tally = Tally::from_bytes(reader.section()?)?;
+        let depth = Depth::from_bytes(reader.section()?)?;
+        reader.is_done().then_some(Summary {
+            tally,
+            letters,
+            depth,
+            dropped: Dropped::default(),
+        })
+    }
+
+    /// Says of what the evidence is a part.
+    pub(super) fn complete(&mut self, catalogue: &Catalogue, wanted: Wanted) {
+        if wanted.evidence {
+            let windows = Genomes::new(&catalogue.targets).windows();
+            self.tally.know(
+                |taxon| Some(catalogue.distinct(taxon)),
+                |taxon| windows.get(&taxon).copied(),
+            );
+        }
+    }
+}
