@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use gyrase_fabric::{FabricError, Sender};
+use gyrase_fabric::{FabricError, Sender, World};
 use gyrase_fastx::Options;
 use gyrase_kmer::{SketchShape, Sketcher};
 use gyrase_seq::{Batch, Record};
@@ -52,8 +52,10 @@ pub(crate) struct References<'a> {
     files: &'a [PathBuf],
     shape: SketchShape,
     taxon_of: Mutex<&'a mut TaxonOf<'a>>,
-    /// Blocks of windows handed out.
-    blocks: AtomicUsize,
+    /// The next block of windows: of several processes each hands out one in so many.
+    next_block: AtomicUsize,
+    /// How many processes there are.
+    ranks: usize,
 }
 
 impl<'a> References<'a> {
@@ -62,13 +64,19 @@ impl<'a> References<'a> {
         files: &'a [PathBuf],
         shape: SketchShape,
         taxon_of: &'a mut TaxonOf<'a>,
+        world: &impl World,
     ) -> References<'a> {
         References {
             files,
             shape,
             taxon_of: Mutex::new(taxon_of),
-            blocks: AtomicUsize::new(0),
+            next_block: AtomicUsize::new(world.rank()),
+            ranks: world.ranks(),
         }
+    }
+
+    fn new_block(&self) -> u32 {
+        self.next_block.fetch_add(self.ranks, Relaxed) as u32
     }
 
     /// What one worker cuts with.
@@ -78,6 +86,24 @@ impl<'a> References<'a> {
             sketcher: Sketcher::new(self.shape),
             batches: Vec::new(),
         }
+    }
+
+    /// Collective. What was in all batches of all processes, of which `read` are this one's.
+    ///
+    /// # Errors
+    /// Another process failed.
+    pub(crate) fn gather(
+        &self,
+        read: Vec<Contents>,
+        world: &impl World,
+    ) -> Result<Vec<Contents>, FabricError> {
+        if world.ranks() == 1 {
+            return Ok(read);
+        }
+        let mut bytes = Vec::new();
+        read.iter().for_each(|contents| contents.encode(&mut bytes));
+        let all = world.all_gather(&bytes)?;
+        Ok(all.iter().flat_map(|bytes| Contents::decode_all(bytes)).collect())
     }
 
     /// `targets` and all that `read` tells of behind them, and the numbers of the windows of these.
@@ -90,8 +116,9 @@ impl<'a> References<'a> {
         mut read: Vec<Contents>,
     ) -> Result<(Targets, Numbers), BuildError> {
         read.sort_by_key(|batch| (batch.input, batch.first_record, batch.first_letter));
+        let last = read.iter().flat_map(|batch| &batch.blocks).max();
         let mut numbers = Numbers {
-            starts: vec![0; self.blocks.load(Relaxed)],
+            starts: vec![0; last.map_or(0, |&last| last as usize + 1)],
         };
         let mut window = targets.all_windows();
         for batch in &read {
@@ -191,22 +218,19 @@ impl Windows<'_, '_> {
         contents: &mut Contents,
         sender: &mut impl Sender,
     ) -> Result<(), BuildError> {
-        let Windows {
-            references: References { shape, blocks, .. },
-            sketcher,
-            ..
-        } = self;
-        let windows = part.windows(*shape);
+        let Windows { references, sketcher, .. } = self;
+        let shape = references.shape;
+        let windows = part.windows(shape);
         let first = contents.windows;
         let all = first.checked_add(windows.end - windows.start);
         contents.windows = all.ok_or(BuildError::TooManyWindows)?;
         while (contents.blocks.len() as u64) << BLOCK_BITS < u64::from(contents.windows) {
-            contents.blocks.push(blocks.fetch_add(1, Relaxed) as u32);
+            contents.blocks.push(references.new_block());
         }
         if windows.is_empty() {
             return Ok(());
         }
-        let letters = &letters[part.letters_of(windows, *shape)];
+        let letters = &letters[part.letters_of(windows, shape)];
         let mut sent = Ok(());
         sketcher.sketch(letters, &mut |window, features| {
             if sent.is_ok() {
@@ -255,6 +279,56 @@ impl Cut<Batch, BuildError> for Windows<'_, '_> {
 }
 
 impl Contents {
+    /// Appends what [`Contents::decode`] reads.
+    fn encode(&self, bytes: &mut Vec<u8>) {
+        let mut targets = Targets::default();
+        for target in &self.targets {
+            targets.push(target.clone()).expect("they have no windows yet");
+        }
+        let targets = targets.to_bytes();
+        let numbers = [
+            self.input as u64,
+            self.first_record,
+            // One more, so that 0 is left for none.
+            self.first_letter.map_or(0, |letter| letter + 1),
+            u64::from(self.windows),
+            self.rest,
+            self.blocks.len() as u64,
+            targets.len() as u64,
+        ];
+        numbers.iter().for_each(|number| bytes.extend(number.to_le_bytes()));
+        self.blocks.iter().for_each(|block| bytes.extend(block.to_le_bytes()));
+        bytes.extend(targets);
+    }
+
+    /// What another process of this job encoded.
+    fn decode_all(mut bytes: &[u8]) -> Vec<Contents> {
+        std::iter::from_fn(|| (!bytes.is_empty()).then(|| Contents::decode(&mut bytes))).collect()
+    }
+
+    fn decode(bytes: &mut &[u8]) -> Contents {
+        const WHOLE: &str = "messages arrive whole";
+        let mut number = || {
+            let (number, rest) = bytes.split_first_chunk().expect(WHOLE);
+            *bytes = rest;
+            u64::from_le_bytes(*number)
+        };
+        let [input, first_record, first_letter, windows, rest, blocks, targets] =
+            std::array::from_fn(|_| number());
+        let (blocks, after) = bytes.split_at(4 * blocks as usize);
+        let (targets, after) = after.split_at(targets as usize);
+        *bytes = after;
+        Contents {
+            input: input as usize,
+            first_record,
+            first_letter: first_letter.checked_sub(1),
+            blocks: blocks.as_chunks().0.iter().map(|&block| u32::from_le_bytes(block)).collect(),
+            windows: windows as u32,
+            rest,
+            targets: Targets::from_bytes(targets).expect(WHOLE).iter().cloned().collect(),
+        }
+    }
+
     /// What says until all is read which window of this batch it is.
     #[inline(always)]
     fn provisional(&self, window: u32) -> u64 {

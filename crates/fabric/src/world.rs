@@ -72,6 +72,31 @@ pub trait World: Sync {
     /// Another process failed.
     fn gather(&self, bytes: Vec<u8>) -> Result<Vec<Vec<u8>>, FabricError>;
 
+    /// Collective. What every process gave, in the order of ranks; the same everywhere.
+    ///
+    /// # Errors
+    /// Another process failed.
+    fn all_gather(&self, bytes: &[u8]) -> Result<Vec<Vec<u8>>, FabricError> {
+        let mut sizes = vec![0; self.ranks()];
+        sizes[self.rank()] = bytes.len() as u64;
+        let sizes: Vec<usize> = self.sum(&sizes)?.iter().map(|&size| size as usize).collect();
+        let words = |ranks: Range<usize>| sizes[ranks].iter().map(|size| size.div_ceil(8)).sum();
+        let mut all: Vec<u64> = vec![0; words(0..self.ranks())];
+        let place: usize = words(0..self.rank());
+        for (word, bytes) in all[place..].iter_mut().zip(bytes.chunks(8)) {
+            let mut whole = [0; 8];
+            whole[..bytes.len()].copy_from_slice(bytes);
+            *word = u64::from_le_bytes(whole);
+        }
+        let all = self.sum(&all)?;
+        let of_rank = |rank: usize| {
+            let place: usize = words(0..rank);
+            let bytes = all[place..].iter().flat_map(|word| word.to_le_bytes());
+            bytes.take(sizes[rank]).collect()
+        };
+        Ok((0..self.ranks()).map(of_rank).collect())
+    }
+
     /// Says that this process failed and is about to end: a thread of it that waits in a
     /// collective, or comes to one later, gets [`FabricError::Elsewhere`]. The others hear of it
     /// when this process ends, if not before.
