@@ -309,11 +309,12 @@ where
     let (shape, threads) = (config.parameters.sketch, config.threads);
     let inputs = Inputs::open(&config.references, references::options(shape))?;
     progress.start("read", inputs.total_bytes().unwrap_or(0));
-    let references = References::new(&config.references, shape, taxon_of);
+    let references = References::new(&config.references, shape, taxon_of, &Alone);
     let cuts = (0..threads).map(|_| references.cut()).collect();
     let reading = Reading::agree(&inputs, &Alone, None, threads)?;
     let (partitions, cuts) = gyrase_tabulate::scatter(&reading, cuts, fabric, &Alone, progress)?;
     let read = cuts.into_iter().flat_map(Windows::into_contents).collect();
+    let read = references.gather(read, &Alone)?;
     let (targets, numbers) = references.number(targets, read)?;
     Ok((partitions, targets, numbers))
 }

@@ -34,6 +34,7 @@ mod read;
 mod references;
 pub mod report;
 mod run;
+mod share;
 mod stored;
 pub mod tally;
 mod targets;
@@ -58,6 +59,7 @@ pub use query::{
     Scratch, Sink, Summary, Wanted, classify, classify_candidates, covered, covered_candidates,
 };
 pub use read::Read;
-pub use run::{ClassifyError, Config, Prepared, Reads, look_up, run, store};
+pub use run::{ClassifyError, Config, Prepared, Reads, look_up, run, run_in, store};
+pub use share::{Outlet, Travels};
 pub use stored::StoredError;
 pub use targets::{DamagedTargets, Target, TargetOf, Targets};

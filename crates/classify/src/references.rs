@@ -103,7 +103,10 @@ impl<'a> References<'a> {
         let mut bytes = Vec::new();
         read.iter().for_each(|contents| contents.encode(&mut bytes));
         let all = world.all_gather(&bytes)?;
-        Ok(all.iter().flat_map(|bytes| Contents::decode_all(bytes)).collect())
+        Ok(all
+            .iter()
+            .flat_map(|bytes| Contents::decode_all(bytes))
+            .collect())
     }
 
     /// `targets` and all that `read` tells of behind them, and the numbers of the windows of these.
@@ -218,7 +221,11 @@ impl Windows<'_, '_> {
         contents: &mut Contents,
         sender: &mut impl Sender,
     ) -> Result<(), BuildError> {
-        let Windows { references, sketcher, .. } = self;
+        let Windows {
+            references,
+            sketcher,
+            ..
+        } = self;
         let shape = references.shape;
         let windows = part.windows(shape);
         let first = contents.windows;
@@ -283,7 +290,9 @@ impl Contents {
     fn encode(&self, bytes: &mut Vec<u8>) {
         let mut targets = Targets::default();
         for target in &self.targets {
-            targets.push(target.clone()).expect("they have no windows yet");
+            targets
+                .push(target.clone())
+                .expect("they have no windows yet");
         }
         let targets = targets.to_bytes();
         let numbers = [
@@ -296,8 +305,12 @@ impl Contents {
             self.blocks.len() as u64,
             targets.len() as u64,
         ];
-        numbers.iter().for_each(|number| bytes.extend(number.to_le_bytes()));
-        self.blocks.iter().for_each(|block| bytes.extend(block.to_le_bytes()));
+        numbers
+            .iter()
+            .for_each(|number| bytes.extend(number.to_le_bytes()));
+        self.blocks
+            .iter()
+            .for_each(|block| bytes.extend(block.to_le_bytes()));
         bytes.extend(targets);
     }
 
@@ -313,8 +326,15 @@ impl Contents {
             *bytes = rest;
             u64::from_le_bytes(*number)
         };
-        let [input, first_record, first_letter, windows, rest, blocks, targets] =
-            std::array::from_fn(|_| number());
+        let [
+            input,
+            first_record,
+            first_letter,
+            windows,
+            rest,
+            blocks,
+            targets,
+        ] = std::array::from_fn(|_| number());
         let (blocks, after) = bytes.split_at(4 * blocks as usize);
         let (targets, after) = after.split_at(targets as usize);
         *bytes = after;
@@ -322,10 +342,19 @@ impl Contents {
             input: input as usize,
             first_record,
             first_letter: first_letter.checked_sub(1),
-            blocks: blocks.as_chunks().0.iter().map(|&block| u32::from_le_bytes(block)).collect(),
+            blocks: blocks
+                .as_chunks()
+                .0
+                .iter()
+                .map(|&block| u32::from_le_bytes(block))
+                .collect(),
             windows: windows as u32,
             rest,
-            targets: Targets::from_bytes(targets).expect(WHOLE).iter().cloned().collect(),
+            targets: Targets::from_bytes(targets)
+                .expect(WHOLE)
+                .iter()
+                .cloned()
+                .collect(),
         }
     }
 

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use gyrase_fabric::{Alone, FabricError, World};
+use gyrase_tabulate::{Source, TabulateError};
 use gyrase_work::Progress;
 
 use crate::catalogue::Catalogue;
@@ -10,9 +12,10 @@ use crate::filter::{Covered, Dropped};
 use crate::genomes::Genomes;
 use crate::lane::Lane;
 use crate::query::{
-    AnswerConfig, Candidates, Hits, QueryError, ReadFeed, Scratch, Sink, Summary, classify,
+    AnswerConfig, Candidates, Form, Hits, QueryError, ReadFeed, Scratch, Sink, Summary, classify,
     classify_candidates, covered, covered_candidates,
 };
+use crate::share::{Outlet, Relay, Share, Travels};
 
 /// Bytes of a batch of reads whose candidates are stored. A block of the file ends with its batch,
 /// so one size, which every plan has room for, keeps its bytes the same whatever the memory.
@@ -79,6 +82,12 @@ pub enum ClassifyError {
     Query(#[from] QueryError),
 }
 
+impl From<FabricError> for ClassifyError {
+    fn from(error: FabricError) -> ClassifyError {
+        QueryError::from(TabulateError::from(error)).into()
+    }
+}
+
 impl<'a> Config<'a> {
     /// How the databases are asked; nothing where stored candidates are answered.
     ///
@@ -117,7 +126,7 @@ pub fn run(
     progress: &Progress,
     sink: &mut impl Sink,
 ) -> Result<Summary, ClassifyError> {
-    let prepared = Prepared::new(config, progress)?;
+    let prepared = Prepared::new(config, &Alone, progress)?;
     let dropped = match config.drop_least_covered {
         Some(_) => prepared.dropped(&prepared.covered(progress)?),
         None => Dropped::default(),
@@ -125,13 +134,59 @@ pub fn run(
     prepared.answer(dropped, progress, sink)
 }
 
+/// As [`run`], in all processes of a job: each calls it with an equal `config`, but for threads and
+/// memory. The sink of the first process takes the answers; `records` says whether it reads their
+/// records. What is returned is for the first process: of the whole sample.
+///
+/// # Errors
+/// See [`ClassifyError`]; where another process failed this one's is
+/// [`gyrase_fabric::FabricError::Elsewhere`].
+pub fn run_in<S: Sink>(
+    config: &Config<'_>,
+    world: &impl World,
+    outlet: Outlet<'_, S>,
+    records: bool,
+    progress: &Progress,
+) -> Result<Option<Summary>, ClassifyError>
+where
+    S::Form: Clone,
+    <S::Form as Form>::Made: Travels,
+{
+    let prepared = Prepared::new(config, world, progress)?;
+    let mut dropped = Dropped::default();
+    if config.drop_least_covered.is_some() {
+        let mut covered = Covered::default();
+        let own = prepared.covered(progress)?.to_bytes();
+        for bytes in world.all_gather(&own)? {
+            covered.merge(&Covered::from_bytes(&bytes).expect(WHOLE));
+        }
+        dropped = prepared.dropped(&covered);
+    }
+    let mut relay = Relay::new(world, outlet, records);
+    let own = prepared.answer(dropped.clone(), progress, &mut relay)?;
+    let shares = world.gather(own.to_bytes())?;
+    if world.rank() > 0 {
+        return Ok(None);
+    }
+    let mut all = Summary {
+        dropped,
+        ..Summary::default()
+    };
+    shares
+        .iter()
+        .for_each(|bytes| all.merge(&Summary::from_bytes(bytes).expect(WHOLE)));
+    Ok(Some(all))
+}
+
+const WHOLE: &str = "messages arrive whole";
+
 /// Stores the reads of a sample with their hits in the file `path`, for [`Candidates`]; how many
 /// reads there are. Stored candidates are not stored again: it gives 0 and no file.
 ///
 /// # Errors
 /// See [`ClassifyError`].
 pub fn store(config: &Config<'_>, path: &Path, progress: &Progress) -> Result<u64, ClassifyError> {
-    let prepared = Prepared::new(config, progress)?;
+    let prepared = Prepared::new(config, &Alone, progress)?;
     let mut reads = 0;
     for (lane, hits) in prepared.lanes() {
         progress.start("store", 0);
@@ -150,43 +205,59 @@ pub struct Prepared<'a> {
     lanes: &'a [Lane],
     /// Bytes of a batch of reads.
     batch: usize,
+    /// Which process this is, and how many there are.
+    rank: usize,
+    ranks: usize,
     /// Of each lane.
     hits: Vec<Hits<'a>>,
 }
 
 impl<'a> Prepared<'a> {
-    /// Makes all passes over the reads but the last.
+    /// Makes all passes over the reads of this process but the last.
+    ///
+    /// Collective.
     ///
     /// # Errors
     /// See [`ClassifyError`].
-    pub fn new(config: &'a Config<'a>, progress: &Progress) -> Result<Prepared<'a>, ClassifyError> {
-        let Reads::Lanes { collection, lanes } = config.reads else {
-            return Ok(Prepared {
-                config,
-                lanes: &[],
-                batch: 0,
-                hits: Vec::new(),
-            });
+    pub fn new(
+        config: &'a Config<'a>,
+        world: &impl World,
+        progress: &Progress,
+    ) -> Result<Prepared<'a>, ClassifyError> {
+        let (rank, ranks) = (world.rank(), world.ranks());
+        let mut prepared = Prepared {
+            config,
+            lanes: &[],
+            batch: 0,
+            rank,
+            ranks,
+            hits: Vec::new(),
         };
-        let plan = config.plan_of(collection)?;
+        let Reads::Lanes { collection, lanes } = config.reads else {
+            return Ok(prepared);
+        };
+        let mut plan = config.plan_of(collection)?;
         if plan.passes > 1 || config.drop_least_covered.is_some() {
             keep_rereadable(lanes)?;
         }
+        // Rounds are of equal batches in all processes.
+        let least = world.max(&[!(plan.batch as u64)])?;
+        plan.batch = !least[0] as usize;
+        (prepared.lanes, prepared.batch) = (lanes, plan.batch);
         let (mut scratch, threads) = (config.scratch, config.answer.threads);
-        let mut hits = Vec::with_capacity(lanes.len());
         for lane in lanes {
-            let open = || lane.open(plan.batch).map_err(ClassifyError::from);
+            let open = || prepared.open(lane);
             let of_lane = look_up(collection, plan, scratch, threads, open, progress)?;
             let stored = of_lane.stored_bytes();
             scratch.limit = scratch.limit.map(|room| room.saturating_sub(stored));
-            hits.push(of_lane);
+            prepared.hits.push(of_lane);
         }
-        Ok(Prepared {
-            config,
-            lanes,
-            batch: plan.batch,
-            hits,
-        })
+        Ok(prepared)
+    }
+
+    /// The reads of a lane that this process answers.
+    fn open(&self, lane: &Lane) -> Result<Share<Source>, ClassifyError> {
+        Ok(Share::new(lane.open(self.batch)?, self.rank, self.ranks))
     }
 
     /// The windows that the reads were found in: a pass over all of them.
@@ -201,7 +272,7 @@ impl<'a> Prepared<'a> {
         }
         let mut all = Covered::default();
         for (lane, hits) in self.lanes() {
-            all.merge(&covered(hits, lane.open(self.batch)?, answer, progress)?);
+            all.merge(&covered(hits, self.open(lane)?, answer, progress)?);
         }
         Ok(all)
     }
@@ -231,7 +302,7 @@ impl<'a> Prepared<'a> {
             all = classify_candidates(candidates, answer, &dropped, sink, progress)?;
         }
         for (lane, hits) in self.lanes() {
-            let reads = lane.open(self.batch)?;
+            let reads = self.open(lane)?;
             all.merge(&classify(hits, reads, answer, &dropped, sink, progress)?);
         }
         all.dropped = dropped;

@@ -6,10 +6,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use gyrase_classify::{
-    AnswerConfig, BuildConfig, BuildSummary, Collection, Columns, Dropped, Hits, Index, Outlets,
-    Parameters, Rule, Wanted, build, classify,
+    AnswerConfig, BuildConfig, BuildSummary, Collection, Columns, Config, Dropped, Extract, Hits,
+    Index, Lane, Outlet, Outlets, Parameters, Reads, Rule, Scratch, Summary, Wanted, Which, build,
+    classify, run, run_in,
 };
-use gyrase_fastx::{Options, PairedReader, Reader};
+use gyrase_fabric::{Steal, World, threads};
+use gyrase_fastx::{Format, Options, PairWriter, PairedReader, Reader, Writer};
 use gyrase_kmer::SketchShape;
 use gyrase_tabulate::Source;
 use gyrase_taxonomy::{Node, Taxonomy};
@@ -386,4 +388,101 @@ fn mates_are_one_answer() {
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines[0].starts_with("C\ta\t22\t100|150\t22:"), "{text}");
     assert_eq!(lines[1], "U\tb\t0\t3|0\t0:0");
+}
+
+/// The lines and the extracted reads of a run.
+type Outputs = (Vec<u8>, Vec<u8>);
+
+/// Answers two lanes into memory and a file, by `classify`; what it returns, and the outputs.
+fn outputs<T>(
+    folder: &Path,
+    classify: impl FnOnce(&mut Outlets) -> Result<T, gyrase_classify::ClassifyError>,
+) -> (T, Outputs) {
+    let (mut lines, path) = (Vec::new(), folder.join("extracted.fq"));
+    let to = PairWriter::new(Writer::create(&path, Format::Fastq, None).unwrap(), None);
+    let mut extracts = [Extract {
+        which: Which::Classified,
+        to,
+    }];
+    let mut outlets = Outlets {
+        columns: Columns::Locations,
+        lines: &mut lines,
+        extracts: &mut extracts,
+    };
+    let made = classify(&mut outlets).unwrap();
+    for extract in extracts {
+        extract.to.complete().unwrap().publish().unwrap();
+    }
+    (made, (lines, fs::read(path).unwrap()))
+}
+
+#[test]
+fn processes_share_a_sample_and_give_what_one_gives() {
+    let folder = tempfile::tempdir().unwrap();
+    let collection = Collection::from(built(folder.path(), 2, 1 << 30, None).1.unwrap());
+    let file = reads(folder.path());
+    let lane = |reads: &Path| Lane {
+        reads: reads.into(),
+        mates: None,
+        interleaved: false,
+    };
+    let lanes = [
+        lane(&file),
+        Lane {
+            mates: Some(file.clone()),
+            ..lane(&file)
+        },
+    ];
+    let config = |drop_least_covered| Config {
+        reads: Reads::Lanes {
+            collection: &collection,
+            lanes: &lanes,
+        },
+        answer: AnswerConfig {
+            rule: Rule::default(),
+            insert: 400,
+            threads: 2,
+            wanted: Wanted {
+                evidence: true,
+                ..Wanted::default()
+            },
+        },
+        memory: 1 << 30,
+        scratch: Scratch {
+            folder: folder.path(),
+            limit: None,
+        },
+        drop_least_covered,
+    };
+    for dropped in [None, Some(0.4)] {
+        let progress = Progress::default();
+        let (one, expected) = outputs(folder.path(), |outlets| {
+            run(&config(dropped), &progress, outlets)
+        });
+        assert!(!expected.0.is_empty() && !expected.1.is_empty());
+        for ranks in [1, 2, 3, 5] {
+            let all = threads::run(ranks, Steal::On, |process| {
+                let (config, progress) = (config(dropped), Progress::default());
+                if process.rank() > 0 {
+                    let away = Outlet::<Outlets>::Away(Columns::Locations);
+                    let none = run_in(&config, process, away, true, &progress)?;
+                    return Ok::<_, gyrase_classify::ClassifyError>(none.map(|it| (it, None)));
+                }
+                let (summary, outputs) = outputs(folder.path(), |outlets| {
+                    run_in(&config, process, Outlet::Here(outlets), true, &progress)
+                });
+                Ok(summary.map(|summary| (summary, Some(outputs))))
+            });
+            let mut all = all.into_iter().map(Result::unwrap);
+            let (summary, found) = all.next().unwrap().expect("the first process has it");
+            assert!(all.all(|other| other.is_none()));
+            let bytes = |summary: &Summary| summary.to_bytes();
+            assert_eq!(bytes(&summary), bytes(&one), "{ranks} ranks, {dropped:?}");
+            assert_eq!(summary.dropped, one.dropped);
+            assert!(
+                found.as_ref() == Some(&expected),
+                "{ranks} ranks, {dropped:?}"
+            );
+        }
+    }
 }

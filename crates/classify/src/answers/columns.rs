@@ -5,6 +5,7 @@ use std::io::Write;
 
 use crate::candidates::Candidate;
 use crate::query::{Answer, Form};
+use crate::share::Travels;
 
 /// Candidates shown in the last column.
 const SHOWN: usize = 4;
@@ -33,6 +34,19 @@ impl Lines {
     /// The lines, each with its end.
     pub fn text(&self) -> &[u8] {
         &self.text
+    }
+}
+
+impl Travels for Lines {
+    fn put(&self, to: &mut Vec<u8>) {
+        to.extend_from_slice(&self.text);
+    }
+
+    fn take(bytes: &[u8]) -> Option<Lines> {
+        Some(Lines {
+            text: bytes.to_vec(),
+            shown: Vec::new(),
+        })
     }
 }
 
