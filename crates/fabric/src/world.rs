@@ -79,7 +79,11 @@ pub trait World: Sync {
     fn all_gather(&self, bytes: &[u8]) -> Result<Vec<Vec<u8>>, FabricError> {
         let mut sizes = vec![0; self.ranks()];
         sizes[self.rank()] = bytes.len() as u64;
-        let sizes: Vec<usize> = self.sum(&sizes)?.iter().map(|&size| size as usize).collect();
+        let sizes: Vec<usize> = self
+            .sum(&sizes)?
+            .iter()
+            .map(|&size| size as usize)
+            .collect();
         let words = |ranks: Range<usize>| sizes[ranks].iter().map(|size| size.div_ceil(8)).sum();
         let mut all: Vec<u64> = vec![0; words(0..self.ranks())];
         let place: usize = words(0..self.rank());

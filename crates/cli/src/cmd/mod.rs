@@ -17,6 +17,7 @@ mod references;
 mod simulate;
 
 use clap::{CommandFactory, Parser, Subcommand};
+use gyrase_fabric::Steal;
 
 use crate::args::Common;
 use crate::failure::Result;
@@ -90,6 +91,7 @@ impl Command {
     pub fn processes(&self) -> Processes {
         match self {
             Command::Count(verb) => Processes::Share(verb.steal()),
+            Command::Classify(_) => Processes::Share(Steal::On),
             Command::Doctor(_) | Command::MpiSetup(_) => Processes::Each,
             _ => Processes::One,
         }

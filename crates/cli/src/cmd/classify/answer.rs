@@ -2,9 +2,11 @@
 
 use gyrase_classify::{
     AnswerConfig, Candidates, Catalogue, ClassifyError, Collection, Config, Dropped, Genomes, Lane,
-    Outlets, Plan, QueryError, Reads, Rule, Scratch, Summary, Wanted, run,
+    Outlet, Outlets, Plan, QueryError, Reads, Rule, Scratch, Summary, Wanted, run, run_in,
 };
 use gyrase_picture::words::{bytes, grouped, things};
+
+use gyrase_fabric::World;
 
 use super::outputs::Outputs;
 use crate::failure::{Failure, Result};
@@ -52,16 +54,24 @@ fn config<'a>(reads: Reads<'a>, session: &'a Session) -> Config<'a> {
 pub fn answer(mut config: Config, outputs: &mut Outputs, session: &Session) -> Result<Summary> {
     settle(&config, session)?;
     config.answer.wanted = outputs.wanted;
+    let (columns, records) = (outputs.columns, outputs.extracted);
     let done = session.shown(|progress| {
         let mut outlets = Outlets {
-            columns: outputs.columns,
+            columns,
             lines: &mut outputs.answers,
             extracts: &mut outputs.extracts,
         };
-        run(&config, progress, &mut outlets)
+        let Some(job) = session.job() else {
+            return run(&config, progress, &mut outlets);
+        };
+        let outlet = match job.rank() {
+            0 => Outlet::Here(&mut outlets),
+            _ => Outlet::Away(columns),
+        };
+        Ok(run_in(&config, job, outlet, records, progress)?.unwrap_or_default())
     });
     let summary = done.map_err(|error| failure(outputs, error))?;
-    if config.drop_least_covered.is_some() {
+    if config.drop_least_covered.is_some() && session.is_first() {
         say_dropped(config.catalogue(), &summary.dropped);
     }
     Ok(summary)

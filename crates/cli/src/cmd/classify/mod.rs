@@ -27,7 +27,7 @@ use self::many::{Many, With};
 use self::outputs::{Outputs, Places};
 use self::reports::Reports;
 use self::stored::Stored;
-use crate::failure::{Failure, Result};
+use crate::failure::{Code, Failure, Result};
 use crate::places;
 use crate::session::Session;
 
@@ -129,10 +129,14 @@ const OF_READS: [&str; 11] = [
     "unclassified_out",
 ];
 
+const ONE_PROCESS: &str = "several processes share the reads of one sample; \
+    start --samples, --candidates and --merge without mpirun or srun";
+
 impl Classify {
     /// Classifies; the outputs of a sample appear together, once its last read is answered.
     pub fn run(self, session: &Session) -> Result<()> {
         self.note_parameters(session);
+        self.keep_to_one_process(session)?;
         if let Some(wanted) = self.many.wanted() {
             let (interleaved, rank, extras) = (self.interleaved, self.reports.rank(), &self.extras);
             let with = With {
@@ -150,6 +154,23 @@ impl Classify {
             .lane()
             .ok_or_else(|| Failure::usage("name the reads, or a sheet with --samples"))?;
         self.run_one(lane, session)
+    }
+
+    /// Refuses what several processes do not share.
+    fn keep_to_one_process(&self, session: &Session) -> Result<()> {
+        if session.job().is_none() {
+            return Ok(());
+        }
+        let stored = self.stored.candidates.is_some() || !self.stored.merge.is_empty();
+        if self.many.wanted().is_some() || stored {
+            return Err(Failure::new(Code::Mpi, ONE_PROCESS));
+        }
+        match self.lane().and_then(|lane| lane.read_once().map(shown)) {
+            Some(pipe) => Err(Failure::usage(format!(
+                "several processes cannot share {pipe}, which can be read only once; give files"
+            ))),
+            None => Ok(()),
+        }
     }
 
     /// The reads of the one sample.
@@ -180,7 +201,11 @@ impl Classify {
         if let Some(path) = &self.stored.candidates {
             return stored::keep(path, &lane, &collection, session);
         }
-        let (start, outputs) = (Instant::now(), places.open(&collection.catalogue.taxonomy)?);
+        let start = Instant::now();
+        let outputs = match session.is_first() {
+            true => places.open(&collection.catalogue.taxonomy)?,
+            false => places.elsewhere(),
+        };
         self.answer(
             of_lanes(&collection, std::slice::from_ref(&lane), session),
             (&places, outputs),
@@ -216,6 +241,9 @@ impl Classify {
     ) -> Result<()> {
         config.drop_least_covered = self.extras.drop_least_covered;
         let summary = answer::answer(config, &mut outputs, session)?;
+        if !session.is_first() {
+            return Ok(());
+        }
         outputs.finish(config.catalogue(), &summary, sample)?;
         let time = start.elapsed();
         note(session, places, &summary);

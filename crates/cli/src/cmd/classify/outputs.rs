@@ -81,11 +81,23 @@ impl Places {
             answers,
             extracts,
             reports,
-            rank: self.rank,
             plots,
+            ..self.elsewhere()
+        })
+    }
+
+    /// The outputs of a process whose answers another one writes: none.
+    pub fn elsewhere(&self) -> Outputs {
+        Outputs {
+            answers: Sink::Nowhere,
+            extracts: Vec::new(),
+            reports: Vec::new(),
+            rank: self.rank,
+            plots: None,
+            extracted: !self.extracts.is_empty(),
             wanted: self.wanted(),
             columns: self.columns(),
-        })
+        }
     }
 }
 
@@ -95,6 +107,8 @@ pub struct Outputs {
     pub answers: Sink,
     /// Take some of the reads.
     pub extracts: Vec<Extract>,
+    /// True where some reads are extracted, here or in another process.
+    pub extracted: bool,
     /// What is accumulated for the reports.
     pub wanted: Wanted,
     /// What the lines of reads tell.
