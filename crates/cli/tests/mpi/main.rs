@@ -11,6 +11,7 @@
     reason = "a helper of a test is a test"
 )]
 
+mod classify;
 mod environment;
 mod faults;
 mod inputs;
