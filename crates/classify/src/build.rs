@@ -5,6 +5,7 @@ mod budget;
 mod lists;
 mod resume;
 
+use std::fmt::{self, Display, Formatter};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -82,22 +83,39 @@ pub enum BuildError {
     #[error(transparent)]
     Database(#[from] GydbError),
     /// There are more windows than a location can name.
-    #[error(
-        "the references have more than 4,294,967,295 windows; cut longer ones (--window 245 makes half as many as the default), or build several databases and give `classify` a --db for each"
-    )]
+    #[error("the references have more than 4,294,967,295 windows")]
     TooManyWindows,
     /// More memory would be needed than there is.
-    #[error("{what} needs about {} MiB of memory, not {} MiB; raise --memory{or}", needed.div_ceil(1 << 20), given >> 20)]
+    #[error("{what} needs about {} MiB of memory, not {} MiB", needed.div_ceil(1 << 20), given >> 20)]
     Memory {
         /// For what.
-        what: &'static str,
+        what: MemoryFor,
         /// Bytes needed.
         needed: u64,
         /// Bytes given.
         given: u64,
-        /// What helps besides.
-        or: &'static str,
     },
+}
+
+/// What a build needs memory for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemoryFor {
+    /// Its threads.
+    Threads,
+    /// The whole database, which is made in memory.
+    Database,
+    /// Sorting the largest partition.
+    Sorting,
+}
+
+impl Display for MemoryFor {
+    fn fmt(&self, out: &mut Formatter) -> fmt::Result {
+        out.write_str(match self {
+            MemoryFor::Threads => "a build with so many threads",
+            MemoryFor::Database => "a database of these references in memory",
+            MemoryFor::Sorting => "sorting the features of these references",
+        })
+    }
 }
 
 impl From<gyrase_fastx::Error> for BuildError {

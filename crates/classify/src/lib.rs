@@ -40,7 +40,9 @@ pub mod tally;
 mod targets;
 
 pub use answers::{Columns, Extract, Lines, Outlets, Which};
-pub use build::{BuildError, Config as BuildConfig, Earlier, Summary as BuildSummary, build};
+pub use build::{
+    BuildError, Config as BuildConfig, Earlier, MemoryFor, Summary as BuildSummary, build,
+};
 pub use candidates::Candidate;
 pub use cap::Cap;
 pub use catalogue::Catalogue;

@@ -379,21 +379,21 @@ fn what_does_not_fit_is_refused_by_name() {
                 sketch,
                 ..place.parameters
             },
-            "-k 20 --window 130",
+            "k = 20, window 130",
         ),
         (
             Parameters {
                 locations: 9,
                 ..place.parameters
             },
-            "--locations 9",
+            "9 locations",
         ),
         (
             Parameters {
                 sketch: SketchShape::new(16, 127, 112, 16).unwrap(),
                 ..place.parameters
             },
-            "--smallest 16",
+            "the smallest 16",
         ),
     ] {
         let other = Place {
@@ -404,7 +404,7 @@ fn what_does_not_fit_is_refused_by_name() {
         other.build(0..1, "b");
         refused(
             &[place.open("a"), place.open("a"), other.open("b")],
-            &["/a was built with -k 22", "/b with", word],
+            &["/a was built with k = 22", "/b with", word],
         );
     }
     let node = |taxid, parent, rank, name| Node {

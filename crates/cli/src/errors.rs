@@ -6,8 +6,8 @@ use std::error::Error;
 
 use gyrase_classify::edit::EditError;
 use gyrase_classify::{
-    BuildError, CandidatesError, ClassifyError, IndexError, Mismatch, Parameters, QueryError,
-    StoredError,
+    BuildError, CandidatesError, ClassifyError, IndexError, MemoryFor, Mismatch, Parameters,
+    QueryError, StoredError,
 };
 use gyrase_count::exchange::ExchangeError;
 use gyrase_count::ops::OperationError;
@@ -234,12 +234,23 @@ impl From<StartError> for Failure {
 
 impl From<SetupError> for Failure {
     fn from(error: SetupError) -> Failure {
-        let code = if matches!(error, SetupError::Write { .. }) {
-            Code::Output
-        } else {
-            Code::Mpi
+        let meaning = match &error {
+            SetupError::Compiler { .. } => Meaning::helped(
+                Code::Mpi,
+                "install the development package of an MPI (Debian: libopenmpi-dev or \
+                 libmpich-dev), load its module, or name its compiler with --mpicc",
+            ),
+            SetupError::Family { .. } => {
+                Meaning::helped(Code::Mpi, "name another compiler with --mpicc")
+            }
+            SetupError::Nowhere => Meaning::helped(
+                Code::Mpi,
+                "name one with --dir and set GYRASE_MPI_DIR to it for every run",
+            ),
+            SetupError::Write { .. } => Code::Output.into(),
+            _ => Code::Mpi.into(),
         };
-        Failure::from_error(code, &error)
+        meaning.failure(&error)
     }
 }
 
@@ -285,8 +296,21 @@ fn build(error: &BuildError) -> Meaning {
     match error {
         BuildError::Tabulate(error) => tabulate(error),
         BuildError::Database(error) => references(error).into(),
-        BuildError::TooManyWindows => Code::Usage.into(),
-        BuildError::Memory { .. } => Code::Memory.into(),
+        BuildError::TooManyWindows => Meaning::helped(
+            Code::Usage,
+            "cut longer ones (--window 245 makes half as many as the default), \
+             or build several databases and give `classify` a --db for each",
+        ),
+        BuildError::Memory { what, .. } => Meaning::helped(
+            Code::Memory,
+            match what {
+                MemoryFor::Threads => "raise --memory or lower --threads",
+                MemoryFor::Database => {
+                    "raise --memory, or build it with `gyrase db build`, which needs less"
+                }
+                MemoryFor::Sorting => "raise --memory",
+            },
+        ),
     }
 }
 

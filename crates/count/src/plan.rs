@@ -284,7 +284,7 @@ pub(crate) fn check_tmp(config: &Config, plan: &Plan, warn: bool) -> Result<(), 
     if let Some(most) = most.filter(|&most| warn && most > limit.min(given)) {
         let (needed, folder) = (mebibytes(most), config.tmp.display());
         let has = if limit < given {
-            "--max-tmp allows"
+            "are allowed"
         } else {
             "are free"
         };

@@ -87,7 +87,7 @@ pub enum StartError {
 pub enum SetupError {
     /// There is no such compiler.
     #[error(
-        "cannot run {}: {source}; install the development package of an MPI (Debian: libopenmpi-dev or libmpich-dev), load its module, or name its compiler with --mpicc",
+        "cannot run {}: {source}",
         mpicc.display()
     )]
     Compiler {
@@ -105,7 +105,7 @@ pub enum SetupError {
         said: String,
     },
     /// It is neither Open MPI nor MPICH nor akin to it.
-    #[error("{} compiles for an MPI that is neither Open MPI nor of the family of MPICH; name another with --mpicc", mpicc.display())]
+    #[error("{} compiles for an MPI that is neither Open MPI nor of the family of MPICH", mpicc.display())]
     Family {
         /// What was run.
         mpicc: PathBuf,
@@ -119,9 +119,7 @@ pub enum SetupError {
         source: StartError,
     },
     /// No folder is known.
-    #[error(
-        "no folder to install to is known: HOME is not set; name one with --dir and set GYRASE_MPI_DIR to it for every run"
-    )]
+    #[error("no folder to install to is known: HOME is not set")]
     Nowhere,
     /// The library or a temporary file cannot be written.
     #[error("cannot write {}: {source}", path.display())]

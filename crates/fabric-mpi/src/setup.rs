@@ -141,10 +141,7 @@ mod tests {
         let message = setup(Path::new("/nowhere/mpicc"), &target)
             .expect_err("no compiler")
             .to_string();
-        assert!(
-            message.contains("cannot run /nowhere/mpicc") && message.contains("--mpicc"),
-            "{message}"
-        );
+        assert!(message.contains("cannot run /nowhere/mpicc"), "{message}");
         let failing = setup(Path::new("false"), &target).expect_err("it fails");
         assert!(matches!(failing, SetupError::Compile { .. }), "{failing}");
         assert_eq!(

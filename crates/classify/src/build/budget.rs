@@ -3,7 +3,7 @@
 use gyrase_fabric::{Drain, LocalFabric};
 use gyrase_table::gydb::PARTITIONS;
 
-use super::BuildError;
+use super::{BuildError, MemoryFor};
 use crate::references::RECORD;
 
 /// Code, stacks and the like.
@@ -60,12 +60,10 @@ impl Budget {
     pub fn of(memory: u64, threads: usize) -> Result<Budget, BuildError> {
         let needed = least_memory(threads);
         if memory < needed {
-            let or = " or lower --threads";
             return Err(BuildError::Memory {
-                what: "a build with so many threads",
+                what: MemoryFor::Threads,
                 needed,
                 given: memory,
-                or,
             });
         }
         let waiting = (WAITING[0] + (memory - needed) / 16).min(WAITING[1]);
@@ -115,18 +113,15 @@ impl Budget {
         // The parts of a database in memory are copied into one piece at the end.
         let needed = fixed + database + (kept + one).max(database);
         if needed > self.memory {
-            let (what, or) = match in_memory {
-                true => (
-                    "a database of these references in memory",
-                    ", or build it with `gyrase db build`, which needs less",
-                ),
-                false => ("sorting the features of these references", ""),
+            let what = if in_memory {
+                MemoryFor::Database
+            } else {
+                MemoryFor::Sorting
             };
             return Err(BuildError::Memory {
                 what,
                 needed,
                 given: self.memory,
-                or,
             });
         }
         let free = self.memory - fixed - database - kept;

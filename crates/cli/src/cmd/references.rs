@@ -309,12 +309,10 @@ fn of_whole(error: BuildError, taken: u64) -> BuildError {
             what,
             needed,
             given,
-            or,
         } => BuildError::Memory {
             what,
             needed: needed + taken,
             given: given + taken,
-            or,
         },
         error => error,
     }

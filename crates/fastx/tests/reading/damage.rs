@@ -196,7 +196,7 @@ fn a_record_without_room_is_named_in_every_way_of_reading() {
                 };
                 assert!(error.is_memory(), "{name}: {error}");
                 let message = error.to_string();
-                for word in ["record 51 (\"long\"), line 201", "10000 bytes", "--memory"] {
+                for word in ["record 51 (\"long\"), line 201", "10000 bytes", "room for"] {
                     assert!(message.contains(word), "{name}, {batch_bytes}: {message}");
                 }
             }
