@@ -33,7 +33,7 @@ const KNOWN: &[(Rule, &str, usize)] = &[
     (Rule::Function, "crates/count/", 2),
     (Rule::Function, "crates/fastx/", 1),
     (Rule::Function, "crates/table/", 2),
-    (Rule::Cycle, "crates/classify", 18),
+    (Rule::Cycle, "crates/classify", 5),
     (Rule::Cycle, "crates/cli", 16),
     (Rule::Cycle, "crates/count", 6),
     (Rule::Cycle, "crates/fabric", 8),

@@ -22,8 +22,8 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Adds what was found of other reads of the same sample. Which genomes were dropped is the same
-    /// for all.
+    /// Adds what was found of other reads of the same sample. Which genomes were dropped is the
+    /// same for all.
     pub fn merge(&mut self, other: &Summary) {
         self.tally.merge(&other.tally);
         self.depth.merge(&other.depth);

@@ -6,8 +6,9 @@ use super::{Depth, Distinct, Evidence, Tally, Windows};
 use crate::bytes::{Reader, put_option};
 
 impl Tally {
-    /// The tally in bytes: unclassified reads (u64), how many taxa have reads (u64), taxon (u32) and
-    /// reads (u64) of each, how many taxa have evidence (u64), taxon (u32) and evidence of each.
+    /// The tally in bytes: unclassified reads (u64); how many taxa have reads (u64), taxon (u32)
+    /// and reads (u64) of each; how many taxa have evidence (u64), taxon (u32) and evidence of
+    /// each.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut to = self.unclassified().to_le_bytes().to_vec();
         to.extend((self.taxa().count() as u64).to_le_bytes());
