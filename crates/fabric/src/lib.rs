@@ -42,4 +42,4 @@ pub use partitions::LocalPartitions;
 pub use schedule::{LocalSchedule, Post, Schedule, Steal, Stealing, Window, window_numbers};
 pub use spill::SpillFolder;
 pub use wire::{Exchanged, Wire};
-pub use world::{Alone, Combining, Place, World, run_of, runner};
+pub use world::{Alone, Combining, Place, World};

@@ -115,16 +115,6 @@ pub trait World: Sync {
     }
 }
 
-/// The run of `all` things, one behind the other, that falls to the process `rank` of `ranks`.
-pub fn run_of(all: usize, rank: usize, ranks: usize) -> Range<usize> {
-    rank * all / ranks..(rank + 1) * all / ranks
-}
-
-/// The process of `ranks` that has a thing of `all` in its run.
-pub fn runner(thing: usize, all: usize, ranks: usize) -> usize {
-    ((thing + 1) * ranks - 1) / all
-}
-
 /// Where a process stands among those that partitions are spread over.
 ///
 /// Partition `p` falls to process `p` mod `ranks`: processes that go through their partitions in
@@ -272,30 +262,6 @@ mod tests {
                     owners.len(),
                     1,
                     "{partition} of {partitions}, {ranks} ranks"
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn everything_is_in_one_run() {
-        for (all, ranks) in [
-            (1, 1),
-            (4, 4),
-            (7, 3),
-            (4096, 1),
-            (4096, 7),
-            (4096, 3072),
-            (3, 5),
-        ] {
-            for thing in 0..all {
-                let runs: Vec<usize> = (0..ranks)
-                    .filter(|&rank| run_of(all, rank, ranks).contains(&thing))
-                    .collect();
-                assert_eq!(
-                    runs,
-                    [runner(thing, all, ranks)],
-                    "{thing} of {all}, {ranks} ranks"
                 );
             }
         }

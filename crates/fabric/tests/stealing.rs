@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
 
-use gyrase_fabric::{FabricError, Post, Schedule, Steal, Stealing, Window, run_of, window_numbers};
+use gyrase_fabric::{FabricError, Post, Schedule, Steal, Stealing, Window, window_numbers};
+use gyrase_work::run_of;
 
 type Letter = (u64, Vec<u8>);
 

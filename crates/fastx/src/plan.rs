@@ -9,7 +9,7 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use gyrase_fabric::run_of;
+use gyrase_work::run_of;
 
 /// What a chunk is.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 //! - [`in_parallel`] runs a piece of work on a thread for each item.
 //! - [`in_order`] lets threads work on tasks and hands on what they make of them in the order of
 //!   the tasks.
+//! - [`run_of`] gives each of several processes its run of many things.
 //! - [`Progress`] tells how far a run is, and whether it should stop.
 //! - [`machine`] tells what cores, memory and open files a run can have.
 //!
@@ -15,7 +16,9 @@ mod in_order;
 mod in_parallel;
 pub mod machine;
 mod progress;
+mod runs;
 
 pub use in_order::{Feed, Turn, in_order};
 pub use in_parallel::in_parallel;
 pub use progress::{Cancelled, Progress, Stage};
+pub use runs::{run_of, runner};

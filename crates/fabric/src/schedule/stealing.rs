@@ -19,8 +19,10 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard};
 
+use gyrase_work::{run_of, runner};
+
 use super::{Post, Schedule, Window};
-use crate::{FabricError, run_of, runner};
+use crate::FabricError;
 
 /// Where the next chunk is in the window.
 const NEXT: usize = 0;
