@@ -21,6 +21,7 @@ use gyrase_table::gydb::GydbError;
 use gyrase_table::gyk::GykError;
 use gyrase_tabulate::TabulateError;
 use gyrase_taxonomy::TaxonomyError;
+use gyrase_trace::profile::TraceError;
 
 use crate::failure::{Code, Failure};
 
@@ -76,6 +77,18 @@ impl From<SimulateError> for Failure {
             SimulateError::Cancelled => Code::Interrupted.into(),
         };
         meaning.failure(&error)
+    }
+}
+
+impl From<TraceError> for Failure {
+    fn from(error: TraceError) -> Failure {
+        let how = "`gyrase count … --trace FILE.json` makes one";
+        match &error {
+            TraceError::Unreadable { .. } => Failure::usage(&error),
+            TraceError::Empty { .. } => Failure::new(Code::Input, format!("{error}; {how}")),
+            TraceError::Foreign { .. } => Failure::new(Code::Input, format!("{error}; {how}")),
+            _ => Failure::from_error(Code::Input, &error),
+        }
     }
 }
 

@@ -29,6 +29,8 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
+use gyrase_fabric_mpi::clock;
+use gyrase_trace::Tracer;
 
 /// Runs the program once with `args`, whose first is its name.
 ///
@@ -41,7 +43,10 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     let (rank, tracer) = (
         ranks::rank(),
-        cli.common.trace.is_some().then(trace::Tracer::new),
+        cli.common
+            .trace
+            .is_some()
+            .then(|| Tracer::new(clock::now())),
     );
     logs::install(&cli.common, tracer.as_ref(), rank);
     let job = match ranks::start(cli.command.processes()) {

@@ -3,6 +3,7 @@
 use std::fmt::Result;
 use std::io::IsTerminal;
 
+use gyrase_trace::{TARGET, Tracer};
 use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::{LevelFilter, Targets};
@@ -12,7 +13,6 @@ use tracing_subscriber::prelude::*;
 use tracing_subscriber::registry::LookupSpan;
 
 use crate::args::{Common, LogFormat};
-use crate::trace::{self, Tracer};
 
 /// Installs the logger, and the tracer if there is one. Without flags our own messages and the
 /// libraries' warnings are shown.
@@ -33,7 +33,7 @@ pub fn install(common: &Common, tracer: Option<&Tracer>, rank: Option<usize>) {
         _ => Targets::new().with_default(Level::TRACE),
     };
     // Spans of traces are no messages.
-    let levels = levels.with_target(trace::TARGET, LevelFilter::OFF);
+    let levels = levels.with_target(TARGET, LevelFilter::OFF);
     let lines = fmt::layer().with_writer(std::io::stderr);
     let plain = Plain {
         terminal: std::io::stderr().is_terminal(),
@@ -43,7 +43,7 @@ pub fn install(common: &Common, tracer: Option<&Tracer>, rank: Option<usize>) {
         LogFormat::Json => lines.json().boxed(),
         LogFormat::Plain => lines.event_format(plain).boxed(),
     };
-    let spans = Targets::new().with_target(trace::TARGET, Level::INFO);
+    let spans = Targets::new().with_target(TARGET, Level::INFO);
     let tracer = tracer.cloned().map(|tracer| tracer.with_filter(spans));
     tracing_subscriber::registry()
         .with(layer.with_filter(levels))

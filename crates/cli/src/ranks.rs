@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use gyrase_fabric::Steal;
 use gyrase_fabric_mpi::{Ended, Failed, Job, Launch};
+use gyrase_trace::TARGET;
 use gyrase_work::Progress;
 use signal_hook::low_level;
 use tracing::info_span;
 
 use crate::failure::{Code, Failure, Result};
-use crate::trace::TARGET;
 
 /// How a verb takes it that several processes were started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,6 +9,7 @@ use gyrase_fabric::{Alone, World};
 use gyrase_fabric_mpi::{Job, neighbours};
 use gyrase_files::OutputFile;
 use gyrase_picture::words;
+use gyrase_trace::Tracer;
 use gyrase_work::Progress;
 use gyrase_work::machine;
 use serde_json::Value;
@@ -21,7 +22,7 @@ use crate::report::{self, Facts};
 use crate::show::Show;
 use crate::signals::{self, Asked};
 use crate::size::Size;
-use crate::trace::{self, Tracer};
+use crate::trace;
 
 /// The share of memory that a run takes when `--memory` is not given.
 const SHARE: f64 = 0.8;
@@ -108,6 +109,7 @@ impl Session {
             if self.is_first() {
                 OutputFile::create(path)?;
             }
+            tracer.watch();
         }
         Ok(())
     }

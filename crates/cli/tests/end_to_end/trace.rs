@@ -37,6 +37,14 @@ fn a_trace_holds_what_every_thread_did() {
             "{name}"
         );
     }
+    let number = |value: &Value| value.as_f64().unwrap();
+    for span in spans.iter().filter(|span| span["cat"] == "gyrase") {
+        let cpu = number(&span["args"]["cpu"]);
+        assert!(cpu >= 0.0 && cpu <= number(&span["dur"]), "{span}");
+    }
+    let used = events.iter().find(|event| event["name"] == "gyrase_rank");
+    let used = &used.expect("each rank says what it used")["args"];
+    assert!(number(&used["cpu_seconds"]) > 0.0 && !used["cores"].as_array().unwrap().is_empty());
     let stages: Vec<&str> = spans
         .iter()
         .filter(|span| span["cat"] == "stage")

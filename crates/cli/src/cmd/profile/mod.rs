@@ -1,16 +1,14 @@
 //! `gyrase profile`.
 
 mod advice;
-mod file;
-mod sums;
 mod table;
 #[cfg(test)]
 mod tests;
-mod waits;
 
 use std::path::PathBuf;
 
 use clap::Args;
+use gyrase_trace::profile;
 
 use crate::failure::Result;
 use crate::session::Session;
@@ -44,8 +42,8 @@ impl Profile {
     pub fn run(self, session: &Session) -> Result<()> {
         session.keep_apart([&self.trace_file], [])?;
         session.note("inputs", self.trace_file.display().to_string());
-        let trace = file::read(&self.trace_file)?;
-        let profile = sums::sum(&trace);
+        let trace = profile::read(&self.trace_file)?;
+        let profile = profile::sum(&trace);
         let facts = table::facts(&trace, &profile);
         session.note("counts", facts.clone());
         let text = if self.json {

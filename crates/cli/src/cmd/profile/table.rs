@@ -6,10 +6,10 @@ use std::time::Duration;
 use gyrase_picture::words::{self, bytes, things};
 use serde_json::{Map, Value, json};
 
-use super::advice::advise;
-use super::file::{Trace, What};
-use super::sums::{Cell, Place, Profile, Stage, Times};
-use super::waits::Wait;
+use super::advice::{advise, sentence};
+use gyrase_trace::profile::{
+    Activity, Finding, RankProfile, RunProfile, SpanKind, StageProfile, Times, Trace, Wait,
+};
 
 /// The most ranks that have a row each.
 const ROWS: usize = 16;
@@ -21,7 +21,7 @@ const LONG: f64 = 0.02;
 const SEVERE: f64 = 0.001;
 
 /// The table, what was noticed, and the advice.
-pub fn text(trace: &Trace, profile: &Profile) -> String {
+pub fn text(trace: &Trace, profile: &RunProfile) -> String {
     let mut text = String::new();
     let threads = profile
         .stages
@@ -50,24 +50,24 @@ fn time(seconds: f64) -> String {
 }
 
 /// The columns that say something.
-fn columns(profile: &Profile) -> Vec<(Place, &'static str)> {
-    let cells: Vec<&Cell> = profile
+fn columns(profile: &RunProfile) -> Vec<(Activity, &'static str)> {
+    let cells: Vec<&RankProfile> = profile
         .stages
         .iter()
         .flat_map(|stage| &stage.ranks)
         .collect();
-    let notable = |place: Place| {
+    let notable = |place: Activity| {
         cells
             .iter()
             .any(|cell| cell.times[place as usize] >= SHOWN * profile.wall)
     };
-    Place::ALL
+    Activity::ALL
         .into_iter()
-        .filter(|(place, _)| *place == Place::Compute || notable(*place))
+        .filter(|(place, _)| *place == Activity::Compute || notable(*place))
         .collect()
 }
 
-fn rows(text: &mut String, profile: &Profile) {
+fn rows(text: &mut String, profile: &RunProfile) {
     let columns = columns(profile);
     let heads: String = columns
         .iter()
@@ -104,7 +104,7 @@ fn rows(text: &mut String, profile: &Profile) {
 }
 
 /// The ranks that have a row: all of a few, else those that worked longest and shortest.
-fn shown(stage: &Stage) -> Vec<usize> {
+fn shown(stage: &StageProfile) -> Vec<usize> {
     let mut ranks: Vec<usize> = (0..stage.ranks.len()).collect();
     if ranks.len() > ROWS {
         ranks.sort_by(|&a, &b| stage.ranks[b].busy().total_cmp(&stage.ranks[a].busy()));
@@ -113,7 +113,7 @@ fn shown(stage: &Stage) -> Vec<usize> {
     ranks
 }
 
-fn remarks(trace: &Trace, profile: &Profile) -> Vec<(&'static str, String)> {
+fn remarks(trace: &Trace, profile: &RunProfile) -> Vec<(&'static str, String)> {
     let mut remarks = Vec::new();
     let over = if trace.ranks > 1 { "ranks" } else { "threads" };
     let long = profile
@@ -161,11 +161,14 @@ fn remarks(trace: &Trace, profile: &Profile) -> Vec<(&'static str, String)> {
             "the shortest spans are in the trace as sums only; the times here are whole".into(),
         ));
     }
-    remarks.push(("advice", advise(trace, profile)));
+    let (advice, found) = advise(trace, profile);
+    remarks.push(("advice", advice));
+    let others = found.iter().skip(1);
+    remarks.extend(others.map(|other| ("and", sentence(other))));
     remarks
 }
 
-fn imbalance(stage: &Stage) -> Option<String> {
+fn imbalance(stage: &StageProfile) -> Option<String> {
     let imbalance = stage.imbalance();
     let time = imbalance.time?;
     let bytes = imbalance
@@ -174,7 +177,7 @@ fn imbalance(stage: &Stage) -> Option<String> {
     Some(format!("{}: time {time:.2}{bytes}", stage.name))
 }
 
-fn moved(stage: &Stage) -> Option<String> {
+fn moved(stage: &StageProfile) -> Option<String> {
     let parts: Vec<String> = total(stage)
         .into_iter()
         .filter(|part| part.1 > 0)
@@ -184,7 +187,7 @@ fn moved(stage: &Stage) -> Option<String> {
 }
 
 /// Bytes of all ranks.
-fn total(stage: &Stage) -> [(&'static str, u64); 6] {
+fn total(stage: &StageProfile) -> [(&'static str, u64); 6] {
     let mut total = [
         ("read", 0),
         ("parsed", 0),
@@ -203,7 +206,7 @@ fn total(stage: &Stage) -> [(&'static str, u64); 6] {
     total
 }
 
-fn of_cell(cell: &Cell) -> [(&'static str, u64); 6] {
+fn of_cell(cell: &RankProfile) -> [(&'static str, u64); 6] {
     let bytes = cell.bytes;
     [
         ("read", bytes.read),
@@ -217,7 +220,7 @@ fn of_cell(cell: &Cell) -> [(&'static str, u64); 6] {
 
 /// Rounds of the exchange, the same number on all ranks, and the mean of the seconds that one
 /// takes.
-fn rounds(profile: &Profile) -> (u64, f64) {
+fn rounds(profile: &RunProfile) -> (u64, f64) {
     let ranks = profile.stages.first().map_or(0, |stage| stage.ranks.len());
     let of_rank = |rank: usize| {
         profile
@@ -239,7 +242,7 @@ fn rounds(profile: &Profile) -> (u64, f64) {
     )
 }
 
-fn severest_as_words(wait: &Wait, profile: &Profile) -> String {
+fn severest_as_words(wait: &Wait, profile: &RunProfile) -> String {
     let (rank, stage) = (wait.rank, &profile.stages[wait.stage].name);
     let place = format!("rank {rank} ({}) in {stage}", wait.thread);
     match wait.late {
@@ -253,17 +256,17 @@ fn severest_as_words(wait: &Wait, profile: &Profile) -> String {
     }
 }
 
-fn object(what: What) -> &'static str {
+fn object(what: SpanKind) -> &'static str {
     match what {
-        What::Buffer => "a send buffer",
-        What::Border => "the end of a record that another thread has",
-        What::Turn => "another thread of the rank",
+        SpanKind::Buffer => "a send buffer",
+        SpanKind::Border => "the end of a record that another thread has",
+        SpanKind::Turn => "another thread of the rank",
         _ => "an answer of another rank",
     }
 }
 
 /// The profile as JSON.
-pub fn facts(trace: &Trace, profile: &Profile) -> Value {
+pub fn facts(trace: &Trace, profile: &RunProfile) -> Value {
     let stages: Vec<Value> = profile
         .stages
         .iter()
@@ -275,6 +278,8 @@ pub fn facts(trace: &Trace, profile: &Profile) -> Value {
         let late = wait.late.map(|(rank, all)| json!({"rank": rank, "seconds_of_all_ranks": rounded(all)}));
         json!({"rank": rank, "thread": thread, "stage": stage, "seconds": rounded(wait.time), "call": wait.call, "late": late})
     });
+    let (advice, found) = advise(trace, profile);
+    let causes: Vec<Value> = found.iter().map(cause).collect();
     let late: Vec<f64> = calls.late.iter().map(|&time| rounded(time)).collect();
     json!({
         "command": trace.command,
@@ -285,11 +290,20 @@ pub fn facts(trace: &Trace, profile: &Profile) -> Value {
         "rounds": rounds(profile).0,
         "severest_wait": severest,
         "short_spans_are_sums": profile.folded,
-        "advice": advise(trace, profile),
+        "causes": causes,
+        "advice": advice,
     })
 }
 
-fn stage_facts(trace: &Trace, stage: &Stage) -> Value {
+fn cause(found: &Finding) -> Value {
+    let says = found.to_string();
+    json!({
+        "rank": found.who.rank, "stage": found.stage, "seconds": rounded(found.seconds),
+        "says": says,
+    })
+}
+
+fn stage_facts(trace: &Trace, stage: &StageProfile) -> Value {
     let imbalance = stage.imbalance();
     let ranks: Vec<Value> = stage
         .ranks
@@ -313,7 +327,7 @@ fn stage_facts(trace: &Trace, stage: &Stage) -> Value {
 }
 
 fn times(times: &Times) -> Value {
-    let named = Place::ALL
+    let named = Activity::ALL
         .into_iter()
         .map(|(place, name)| (name.to_string(), rounded(times[place as usize]).into()));
     Value::Object(named.collect())

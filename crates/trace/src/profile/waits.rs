@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::file::{Span, Trace, What};
-use super::sums::{Place, works};
+use super::activity::{Activity, works};
+use super::file::{SpanKind, Trace, TracedSpan};
 
 /// Collectives in which nothing is exchanged: all start, or have made a window.
 const BARRIERS: [&str; 2] = ["init", "window"];
@@ -18,7 +18,7 @@ pub struct Wait {
     /// The stage, by number.
     pub stage: usize,
     /// What was waited for.
-    pub what: What,
+    pub what: SpanKind,
     /// What was called, in collectives.
     pub call: String,
     /// Seconds.
@@ -42,7 +42,7 @@ pub struct Collectives {
 pub struct Waits<'t> {
     /// Spans in collectives, and their seconds in which somebody was still to come, at a barrier or
     /// elsewhere.
-    pub in_collectives: Vec<(&'t Span, Place, f64)>,
+    pub in_collectives: Vec<(&'t TracedSpan, Activity, f64)>,
     /// Summed up.
     pub collectives: Collectives,
     /// The longest of one thread.
@@ -50,7 +50,7 @@ pub struct Waits<'t> {
 }
 
 /// Finds the waits of a trace.
-pub fn find<'t>(trace: &'t Trace, stage_of: &dyn Fn(&Span) -> usize) -> Waits<'t> {
+pub fn find<'t>(trace: &'t Trace, stage_of: &dyn Fn(&TracedSpan) -> usize) -> Waits<'t> {
     let mut waits = Waits {
         in_collectives: Vec::new(),
         collectives: Collectives {
@@ -59,10 +59,10 @@ pub fn find<'t>(trace: &'t Trace, stage_of: &dyn Fn(&Span) -> usize) -> Waits<'t
         },
         severest: None,
     };
-    let waiting = |span: &&Span| {
+    let waiting = |span: &&TracedSpan| {
         matches!(
             span.what,
-            What::Message | What::Buffer | What::Border | What::Turn
+            SpanKind::Message | SpanKind::Buffer | SpanKind::Border | SpanKind::Turn
         ) && works(trace, span)
     };
     if let Some(longest) = trace
@@ -81,10 +81,10 @@ pub fn find<'t>(trace: &'t Trace, stage_of: &dyn Fn(&Span) -> usize) -> Waits<'t
 
 fn wait(
     trace: &Trace,
-    span: &Span,
+    span: &TracedSpan,
     time: f64,
     late: Option<(usize, f64)>,
-    stage_of: &dyn Fn(&Span) -> usize,
+    stage_of: &dyn Fn(&TracedSpan) -> usize,
 ) -> Wait {
     let thread = trace
         .threads
@@ -105,15 +105,15 @@ fn wait(
 
 /// The collectives that all ranks took part in. Where a span does not say which it was it counts
 /// among its rank's, since all ranks call in the same order.
-fn together(trace: &Trace) -> Vec<Vec<&Span>> {
-    let mut spans: Vec<&Span> = trace
+fn together(trace: &Trace) -> Vec<Vec<&TracedSpan>> {
+    let mut spans: Vec<&TracedSpan> = trace
         .spans
         .iter()
-        .filter(|span| span.what == What::Collective)
+        .filter(|span| span.what == SpanKind::Collective)
         .collect();
     spans.sort_by(|a, b| a.start.total_cmp(&b.start));
     let mut nameless: HashMap<(usize, &str), u64> = HashMap::new();
-    let mut calls: BTreeMap<(&str, bool, u64), Vec<&Span>> = BTreeMap::new();
+    let mut calls: BTreeMap<(&str, bool, u64), Vec<&TracedSpan>> = BTreeMap::new();
     for span in spans {
         let number = span.instance.unwrap_or_else(|| {
             let next = nameless.entry((span.rank, &span.call)).or_default();
@@ -133,15 +133,20 @@ fn together(trace: &Trace) -> Vec<Vec<&Span>> {
 
 impl<'t> Waits<'t> {
     /// Adds one collective: each rank waits from its own start to the latest.
-    fn add(&mut self, trace: &Trace, calls: &[&'t Span], stage_of: &dyn Fn(&Span) -> usize) {
+    fn add(
+        &mut self,
+        trace: &Trace,
+        calls: &[&'t TracedSpan],
+        stage_of: &dyn Fn(&TracedSpan) -> usize,
+    ) {
         let Some(latest) = calls.iter().max_by(|a, b| a.start.total_cmp(&b.start)) else {
             return;
         };
-        let waited = |span: &Span| (latest.start - span.start).clamp(0.0, span.own);
+        let waited = |span: &TracedSpan| (latest.start - span.start).clamp(0.0, span.own);
         let place = if BARRIERS.contains(&&*latest.call) {
-            Place::Barrier
+            Activity::Barrier
         } else {
-            Place::Late
+            Activity::Late
         };
         let all: f64 = calls.iter().map(|span| waited(span)).sum();
         for span in calls {

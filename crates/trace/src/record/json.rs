@@ -5,15 +5,17 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use super::lane::{Event, Folded, Kept, Kind};
+use super::machine::Usage;
 
 /// Numbers the form of what Gyrase puts into a trace; another number is not read.
-pub const VERSION: u64 = 1;
+pub const VERSION: u64 = 2;
 /// The track of the stages.
 pub const STAGES: usize = 1;
 
 /// The beginning of the file, up to its first event, which says what process 0 is.
 pub fn head(ranks: usize, command: &str) -> String {
-    let about = json!({"gyrase": env!("CARGO_PKG_VERSION"), "trace": VERSION, "ranks": ranks, "command": command});
+    let gyrase = env!("CARGO_PKG_VERSION");
+    let about = json!({"gyrase": gyrase, "trace": VERSION, "ranks": ranks, "command": command});
     let first =
         json!({"ph": "M", "name": "process_sort_index", "pid": 0, "args": {"sort_index": 0}});
     format!("{{\"displayTimeUnit\":\"ms\",\"otherData\":{about},\"traceEvents\":[\n{first}")
@@ -53,6 +55,17 @@ impl Place {
             Some(track),
             &json!({"sort_index": track}),
         );
+    }
+
+    /// What the process used during the run, of cores that others may use too.
+    pub fn used(self, out: &mut String, used: Usage, nice: i32, cores: &[usize]) {
+        let seconds = |nanoseconds: u64| nanoseconds as f64 / 1e9;
+        let args = json!({
+            "cpu_seconds": seconds(used.cpu), "busy_seconds": seconds(used.busy),
+            "throttled_seconds": seconds(used.throttled), "faults": used.faults,
+            "nice": nice, "cores": cores,
+        });
+        self.meta(out, RANK, None, &args);
     }
 
     fn meta(self, out: &mut String, name: &str, track: Option<usize>, args: &Value) {
@@ -99,6 +112,10 @@ impl Place {
         if event.own != event.time {
             add("own", micros(event.own));
         }
+        add("cpu", micros(event.cpu));
+        if event.queued > 0 {
+            add("queued", micros(event.queued));
+        }
         let place = format!(
             "\"cat\":\"gyrase\",\"name\":\"{name}\",\"pid\":{rank},\"tid\":{track},\"ts\":{ts}"
         );
@@ -131,14 +148,25 @@ impl Place {
         stage: &str,
         kept: &Kept,
     ) {
-        let Folded { spans, own, bytes } = *folded;
+        let Folded {
+            spans,
+            own,
+            cpu,
+            queued,
+            bytes,
+        } = *folded;
         let (at, call) = (kept.text(kind.at), kept.text(kind.call));
-        let own = own as f64 / 1000.0;
-        let args = json!({"stage": stage, "name": kind.name, "at": at, "call": call, "spans": spans, "own": own, "bytes": bytes});
+        let [own, cpu, queued] = [own, cpu, queued].map(|time| time as f64 / 1000.0);
+        let args = json!({
+            "stage": stage, "name": kind.name, "at": at, "call": call, "spans": spans,
+            "own": own, "cpu": cpu, "queued": queued, "bytes": bytes,
+        });
         self.meta(out, FOLDED, Some(track), &args);
     }
 }
 
+/// The name of the event that says what a process used.
+pub const RANK: &str = "gyrase_rank";
 /// The name of the events with sums.
 pub const FOLDED: &str = "gyrase_folded";
 

@@ -6,17 +6,18 @@
 //! opened and closed by one thread; one that is never entered was under way *beside* what the
 //! thread did.
 
-mod json;
-mod lane;
-mod write;
+pub(crate) mod json;
+pub(crate) mod lane;
+mod lines;
+pub(crate) mod machine;
+mod watch;
 
 use std::cell::RefCell;
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
-use gyrase_fabric_mpi::clock;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event as Message, Subscriber};
@@ -24,18 +25,22 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
 
 use lane::{Event, Lane};
+use machine::{RunQueue, Throttling, Usage};
 
-pub use json::{FOLDED, VERSION};
-pub use write::{START, write};
+pub(crate) use json::{FOLDED, RANK, VERSION};
+pub use lines::{START, TraceFile, TraceLines};
+pub(crate) use watch::{GAP, STOPPED, THROTTLED};
 
 /// Spans of that target are traced.
 pub const TARGET: &str = "gyrase::trace";
 
-/// The most spans of a thread that are kept: 2 MiB, which the overhead of a thread that `--memory`
+/// The most spans of a thread that are kept: 3 MiB, which the overhead of a thread that `--memory`
 /// allows for has room for.
 const ROOM: usize = 1 << 15;
 /// About the most spans of a file: 300 MB, which viewers still open.
 const ROOM_OF_ALL: usize = 1 << 21;
+/// Nanoseconds without a core that are looked into: whoever waits less shares its core with nobody.
+const OFF_CPU: u64 = 500_000;
 /// The fewest spans of a thread for which there is room however many threads there are.
 const LEAST_ROOM: usize = 1 << 10;
 
@@ -53,14 +58,52 @@ struct Shared {
     stages: Mutex<Vec<(String, u64)>>,
     stage: AtomicUsize,
     room: AtomicUsize,
+    /// The cores that this process may use.
+    cores: Vec<usize>,
+    throttling: Throttling,
+    /// What was used before the start.
+    before: Usage,
+}
+
+impl Shared {
+    fn now(&self) -> u64 {
+        self.start.elapsed().as_nanos() as u64
+    }
+
+    fn room(&self) -> usize {
+        self.room.load(Relaxed)
+    }
+
+    /// An event of now, to be filled in.
+    fn event(&self) -> Event {
+        Event {
+            name: "",
+            start: self.now(),
+            time: 0,
+            own: 0,
+            cpu: 0,
+            queued: 0,
+            bytes: None,
+            instance: None,
+            at: 0,
+            call: 0,
+            stage: self.stage.load(Relaxed) as u16,
+            beside: false,
+        }
+    }
 }
 
 impl Tracer {
-    /// A tracer whose clock begins now.
-    pub fn new() -> Tracer {
+    /// A tracer whose times begin now, when the machine's monotonic clock shows `clock`
+    /// nanoseconds: by that clock the processes of a job are compared.
+    pub fn new(clock: i64) -> Tracer {
+        let (cores, throttling) = (machine::cores(), Throttling::of_this_process());
         Tracer(Arc::new(Shared {
+            before: Usage::now(&cores, &throttling),
+            cores,
+            throttling,
             start: Instant::now(),
-            clock: clock::now(),
+            clock,
             lanes: Mutex::default(),
             stages: Mutex::default(),
             stage: AtomicUsize::new(0),
@@ -77,19 +120,33 @@ impl Tracer {
         );
     }
 
+    /// What the machine's monotonic clock showed when the times of this process began.
+    pub fn clock(&self) -> i64 {
+        self.0.clock
+    }
+
+    /// Starts a thread that notes when this process was kept from running: stopped, throttled, or
+    /// without a core.
+    pub fn watch(&self) {
+        watch::start(self);
+    }
+
     fn now(&self) -> u64 {
-        self.0.start.elapsed().as_nanos() as u64
+        self.0.now()
+    }
+
+    fn lock_lanes(&self) -> MutexGuard<'_, Vec<Arc<Lane>>> {
+        self.0
+            .lanes
+            .lock()
+            .expect("no thread panics while it holds the lanes")
     }
 
     /// The lane of the thread that calls.
     fn lane(&self) -> Arc<Lane> {
         let thread = std::thread::current();
         let name = thread.name().unwrap_or("helper");
-        let mut lanes = self
-            .0
-            .lanes
-            .lock()
-            .expect("no thread panics while it holds the lanes");
+        let mut lanes = self.lock_lanes();
         if let Some(lane) = lanes.iter().find(|lane| lane.take_over(name)) {
             return Arc::clone(lane);
         }
@@ -106,6 +163,8 @@ impl Tracer {
                 of: Arc::clone(&self.0),
                 lane: self.lane(),
                 open: Vec::new(),
+                queue: RunQueue::of_this_thread(),
+                queued: 0,
             })),
         })
     }
@@ -121,37 +180,18 @@ impl Tracer {
             let Some(open) = place.map(|place| own.open.remove(place)) else {
                 return;
             };
-            let time = now.saturating_sub(open.start);
-            if let Some(outer) = own.open.iter_mut().rfind(|outer| outer.entered && !beside) {
-                outer.inner += time;
-            }
-            let Fields {
-                bytes,
-                instance,
-                at,
-                call,
-                ..
-            } = open.fields;
-            let (name, start, own_time, stage) = (
-                open.name,
-                open.start,
-                time.saturating_sub(open.inner),
-                open.stage,
-            );
-            let event = Event {
-                name,
-                start,
-                time,
-                own: own_time,
-                bytes,
-                instance,
-                at: 0,
-                call: 0,
-                stage,
-                beside,
+            let event = match (beside, open.fields.lasted) {
+                (true, _) => open.ended(now),
+                // It was over before it was opened.
+                (false, Some(lasted)) => Event {
+                    start: now.saturating_sub(lasted),
+                    beside: true,
+                    ..open.ended(open.start + lasted)
+                },
+                (false, None) => own.left(&open, now),
             };
-            own.lane
-                .add(event, at.as_str(), call.as_str(), self.0.room.load(Relaxed));
+            let Fields { at, call, .. } = &open.fields;
+            own.lane.add(event, at, call, self.0.room());
         });
     }
 }
@@ -166,6 +206,29 @@ struct Own {
     lane: Arc<Lane>,
     /// Spans that it has not left, outermost first.
     open: Vec<Open>,
+    queue: RunQueue,
+    /// What the queue said when it was last looked at.
+    queued: u64,
+}
+
+impl Own {
+    /// The span that the thread was in until now. What it waited for a core is looked up only where
+    /// it was without one for long.
+    fn left(&mut self, open: &Open, now: u64) -> Event {
+        let mut event = open.ended(now);
+        let cpu = machine::thread_cpu().saturating_sub(open.cpu);
+        event.cpu = cpu.saturating_sub(open.inner.cpu).min(event.own);
+        if event.own - event.cpu >= OFF_CPU {
+            let waited = self.queue.waited();
+            let since = waited - std::mem::replace(&mut self.queued, waited);
+            event.queued = since.min(event.own - event.cpu);
+        }
+        if let Some(outer) = self.open.iter_mut().rfind(|outer| outer.entered) {
+            outer.inner.time += event.time;
+            outer.inner.cpu += cpu;
+        }
+        event
+    }
 }
 
 impl Drop for Own {
@@ -179,11 +242,39 @@ struct Open {
     id: u64,
     name: &'static str,
     start: u64,
+    /// Processor time of the thread at the start.
+    cpu: u64,
     entered: bool,
-    /// Time in spans within it.
-    inner: u64,
+    inner: Inner,
     stage: u16,
     fields: Fields,
+}
+
+/// What spans within a span took.
+#[derive(Default)]
+struct Inner {
+    time: u64,
+    cpu: u64,
+}
+
+impl Open {
+    fn ended(&self, now: u64) -> Event {
+        let time = now.saturating_sub(self.start);
+        Event {
+            name: self.name,
+            start: self.start,
+            time,
+            own: time.saturating_sub(self.inner.time),
+            cpu: 0,
+            queued: 0,
+            bytes: self.fields.bytes,
+            instance: self.fields.instance,
+            at: 0,
+            call: 0,
+            stage: self.stage,
+            beside: !self.entered,
+        }
+    }
 }
 
 /// What a span says of itself.
@@ -191,6 +282,8 @@ struct Open {
 struct Fields {
     bytes: Option<u64>,
     instance: Option<u64>,
+    /// How long it took, where it is told of when it is over.
+    lasted: Option<u64>,
     at: String,
     call: String,
     stage: String,
@@ -201,6 +294,7 @@ impl Visit for Fields {
         match field.name() {
             "bytes" => self.bytes = Some(value),
             "instance" => self.instance = Some(value),
+            "lasted" => self.lasted = Some(value),
             _ => {}
         }
     }
@@ -233,8 +327,9 @@ impl<S: Subscriber> Layer<S> for Tracer {
             id: id.into_u64(),
             name,
             start: self.now(),
+            cpu: 0,
             entered: false,
-            inner: 0,
+            inner: Inner::default(),
             stage,
             fields,
         };
@@ -253,7 +348,7 @@ impl<S: Subscriber> Layer<S> for Tracer {
         let now = self.now();
         self.own(|own| {
             if let Some(open) = own.open.iter_mut().rfind(|open| open.id == id.into_u64()) {
-                (open.start, open.entered) = (now, true);
+                (open.start, open.entered, open.cpu) = (now, true, machine::thread_cpu());
             }
         });
     }
@@ -308,7 +403,7 @@ mod tests {
 
     #[test]
     fn spans_within_spans_share_the_time() {
-        let tracer = Tracer::new();
+        let tracer = Tracer::new(0);
         let lanes = traced(&tracer, || {
             tracing::info!(target: TARGET, stage = "read");
             let parse = info_span!(target: TARGET, "parse", bytes = 5u64).entered();
@@ -345,7 +440,7 @@ mod tests {
 
     #[test]
     fn spans_that_are_not_entered_lie_beside_the_others() {
-        let tracer = Tracer::new();
+        let tracer = Tracer::new(0);
         let lanes = traced(&tracer, || {
             let first = info_span!(target: TARGET, "round", instance = 0u64, bytes = 9u64);
             let count = info_span!(target: TARGET, "count").entered();
@@ -372,8 +467,34 @@ mod tests {
     }
 
     #[test]
+    fn sleeping_takes_no_processor_time() {
+        let tracer = Tracer::new(0);
+        let lanes = traced(&tracer, || {
+            let count = info_span!(target: TARGET, "count").entered();
+            let read = info_span!(target: TARGET, "read").entered();
+            let start = machine::thread_cpu();
+            while machine::thread_cpu() < start + 3_000_000 {
+                std::hint::black_box(start);
+            }
+            drop(read);
+            std::thread::sleep(std::time::Duration::from_millis(5));
+            drop(count);
+            info_span!(target: TARGET, "step", lasted = 2_000_000u64).in_scope(|| {});
+        });
+        let [read, count, step] = &lanes[0].1.events[..] else {
+            panic!("{lanes:?}")
+        };
+        assert!(read.cpu >= 3_000_000 && read.cpu <= read.own, "{read:?}");
+        assert!(
+            count.own >= 5_000_000 && count.cpu + 4_000_000 < count.own,
+            "{count:?}"
+        );
+        assert!(step.time == 2_000_000 && step.beside, "{step:?}");
+    }
+
+    #[test]
     fn threads_of_one_name_share_a_lane_one_after_the_other() {
-        let tracer = Tracer::new();
+        let tracer = Tracer::new(0);
         let one = || info_span!(target: TARGET, "count").in_scope(|| {});
         traced(&tracer, one);
         let lanes = traced(&tracer, one);
@@ -384,7 +505,7 @@ mod tests {
     #[test]
     fn there_is_less_room_where_there_are_more_threads() {
         let (tracer, rooms) = (
-            Tracer::new(),
+            Tracer::new(0),
             [(1, ROOM), (64, ROOM), (128, 1 << 14), (1 << 20, LEAST_ROOM)],
         );
         for (threads, room) in rooms {

@@ -16,6 +16,10 @@ pub struct Event {
     pub time: u64,
     /// Of that, what was spent in no other span.
     pub own: u64,
+    /// Of the own time, processor time.
+    pub cpu: u64,
+    /// Of the own time, what the thread was ready to run and had no core.
+    pub queued: u64,
     /// Bytes that moved.
     pub bytes: Option<u64>,
     /// Which of the calls of its kind it was, equal on all ranks.
@@ -55,6 +59,10 @@ pub struct Folded {
     pub spans: u64,
     /// Their own time, in nanoseconds.
     pub own: u64,
+    /// Of that, processor time.
+    pub cpu: u64,
+    /// Of that, time in which the thread had no core.
+    pub queued: u64,
     /// Their bytes.
     pub bytes: u64,
 }
@@ -202,6 +210,8 @@ impl Kept {
             .or_default();
         folded.spans += 1;
         folded.own += event.own;
+        folded.cpu += event.cpu;
+        folded.queued += event.queued;
         folded.bytes += event.bytes.unwrap_or(0);
     }
 }
@@ -227,6 +237,8 @@ mod tests {
             start: 0,
             time,
             own: time,
+            cpu: 0,
+            queued: 0,
             bytes: Some(1),
             instance: None,
             at,

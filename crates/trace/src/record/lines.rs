@@ -1,118 +1,76 @@
-//! Writing a trace: the spans of all processes of a job in one file.
+//! The spans of a process as lines, and the file that takes in the lines of all processes.
 
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use gyrase_fabric::World;
-use gyrase_files::OutputFile;
-use gyrase_picture::words::{self, things};
+use gyrase_files::{OutputError, OutputFile};
 
 use super::Tracer;
 use super::json::{self, Place, STAGES};
 use super::lane::{Kept, Lane};
-use crate::failure::Result;
+use super::machine::{self, Usage};
 
 /// What comes before the first stage.
 pub const START: &str = "start";
-/// Bytes of lines that the first process holds at a time.
-const AT_ONCE: usize = 32 << 20;
 
-/// Collective. Writes the spans of all processes to `path`, which the first one makes. This
-/// process's monotonic clock is `ahead` nanoseconds of the first one's. No process holds more than
-/// 32 MiB of lines at a time.
-///
-/// # Errors
-/// The file cannot be written; another process failed.
-pub fn write(tracer: &Tracer, path: &Path, world: &impl World, ahead: i64) -> Result<()> {
-    let start = (tracer.0.clock - ahead).max(0) as u64;
-    let zero = !world.max(&[!start])?[0];
-    let mut lines = Lines::new(tracer, world.rank(), start - zero);
-    let mut file = (world.rank() == 0)
-        .then(|| File::create(path, world.ranks()))
-        .transpose()?;
-    let portion = AT_ONCE / world.ranks();
-    loop {
-        let portion = lines.next(portion);
-        if world.max(&[u64::from(portion.is_some())])?[0] == 0 {
-            break;
-        }
-        let portions = world.gather(portion.unwrap_or_default().into_bytes())?;
-        if let Some(file) = &mut file {
-            portions.iter().try_for_each(|portion| file.add(portion))?;
-        }
-    }
-    let all = world.sum(&[lines.kept, lines.folded])?;
-    match file {
-        Some(file) => file.finish(all[0], all[1]),
-        None => Ok(()),
-    }
-}
+/// A trace under construction, in the process that writes it.
+pub struct TraceFile(OutputFile);
 
-/// The file under construction.
-struct File(OutputFile);
-
-impl File {
-    fn create(path: &Path, ranks: usize) -> Result<File> {
-        let mut file = File(OutputFile::create(path)?);
-        let command: Vec<_> = std::env::args().collect();
-        file.add(json::head(ranks, &command.join(" ")).as_bytes())?;
+impl TraceFile {
+    /// Begins the file of a run of so many ranks that this command line started.
+    ///
+    /// # Errors
+    /// The file cannot be made or written.
+    pub fn create(path: &Path, ranks: usize, command: &str) -> Result<TraceFile, OutputError> {
+        let mut file = TraceFile(OutputFile::create(path)?);
+        file.add(json::head(ranks, command).as_bytes())?;
         Ok(file)
     }
 
-    fn add(&mut self, bytes: &[u8]) -> Result<()> {
+    /// Adds lines of any process, as [`TraceLines::next`] gave them.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn add(&mut self, lines: &[u8]) -> Result<(), OutputError> {
         self.0
-            .write_all(bytes)
-            .map_err(|source| self.0.error(source))?;
-        Ok(())
+            .write_all(lines)
+            .map_err(|source| self.0.error(source))
     }
 
-    fn finish(mut self, kept: u64, folded: u64) -> Result<()> {
+    /// Ends the file, which takes its name. It is not synced: a run is easily traced again, and
+    /// need not wait for the disk.
+    ///
+    /// # Errors
+    /// The file cannot be written or renamed.
+    pub fn finish(mut self) -> Result<(), OutputError> {
         self.add(json::TAIL.as_bytes())?;
-        let path = self.0.target().display().to_string();
-        // A run is easily traced again: it need not wait for the disk.
-        self.0.commit_unsynced()?;
-        tracing::info!(
-            "{path}: {}{}",
-            things(kept, "span"),
-            folded_as_words(folded)
-        );
-        Ok(())
-    }
-}
-
-fn folded_as_words(folded: u64) -> String {
-    match folded {
-        0 => String::new(),
-        folded => format!(
-            "; of {} shorter ones there are only sums",
-            words::grouped(folded)
-        ),
+        self.0.commit_unsynced()
     }
 }
 
 /// The lines of one process, given out in portions.
-struct Lines {
+pub struct TraceLines {
     place: Place,
     lanes: std::vec::IntoIter<(usize, Arc<Lane>)>,
     stages: Vec<(String, u64)>,
     /// When the last stage ended.
     end: u64,
+    used: Usage,
+    cores: Vec<usize>,
     /// The lane whose events are being given out, and how many were.
     now: Option<(usize, Kept, usize)>,
     started: bool,
+    /// Spans that were given out.
     kept: u64,
+    /// Spans of which only sums were.
     folded: u64,
 }
 
-impl Lines {
-    fn new(tracer: &Tracer, rank: usize, shift: u64) -> Lines {
-        let lanes = tracer
-            .0
-            .lanes
-            .lock()
-            .expect("no thread panics while it holds the lanes")
-            .clone();
+impl TraceLines {
+    /// The lines of the process `rank`, to whose times `shift` nanoseconds are added.
+    pub fn new(tracer: &Tracer, rank: usize, shift: u64) -> TraceLines {
+        let lanes = tracer.lock_lanes().clone();
         let mut lanes: Vec<_> = lanes
             .into_iter()
             .map(|lane| (place_of(&lane.name), lane))
@@ -133,11 +91,13 @@ impl Lines {
                 .clone(),
         );
         let (place, lanes) = (Place { rank, shift }, lanes.into_iter());
-        Lines {
+        TraceLines {
             place,
             lanes,
             stages,
             end: tracer.now(),
+            used: Usage::now(&tracer.0.cores, &tracer.0.throttling).since(tracer.0.before),
+            cores: tracer.0.cores.clone(),
             now: None,
             started: false,
             kept: 0,
@@ -145,8 +105,13 @@ impl Lines {
         }
     }
 
+    /// Spans that were given out so far, and spans of which only sums were.
+    pub fn spans(&self) -> (u64, u64) {
+        (self.kept, self.folded)
+    }
+
     /// Lines of about so many bytes, whole ones and at least one; nothing when there are no more.
-    fn next(&mut self, bytes: usize) -> Option<String> {
+    pub fn portion(&mut self, bytes: usize) -> Option<String> {
         let mut out = String::new();
         if !self.started {
             self.started = true;
@@ -167,6 +132,8 @@ impl Lines {
             .into_owned();
         self.place
             .process(out, &format!("rank {}", self.place.rank), &node);
+        self.place
+            .used(out, self.used, machine::nice(), &self.cores);
         self.place.thread(out, STAGES, "stages");
         let ends = self
             .stages
@@ -221,60 +188,48 @@ fn place_of(name: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Mutex;
-    use std::sync::atomic::AtomicUsize;
-    use std::time::Instant;
-
-    use gyrase_fabric::{Steal, threads};
     use serde_json::Value;
 
+    use super::super::ROOM;
     use super::super::lane::Event;
-    use super::super::{ROOM, Shared};
     use super::*;
 
-    /// A tracer that was made when its machine's clock showed `clock`, with so many spans of its
-    /// main thread, a microsecond each.
-    fn tracer(clock: i64, spans: u64) -> Tracer {
+    /// A tracer with so many spans of its main thread, a microsecond each.
+    fn tracer(spans: u64) -> Tracer {
+        let tracer = Tracer::new(0);
         let lane = Lane::new("main".into());
         for start in 0..spans {
-            let (start, time, own, bytes, instance) =
-                (start * 1000, 1000, 400, Some(7), Some(start));
             let event = Event {
                 name: "wait",
-                start,
-                time,
-                own,
-                bytes,
-                instance,
-                at: 0,
-                call: 0,
-                stage: 0,
-                beside: false,
+                start: start * 1000,
+                time: 1000,
+                own: 400,
+                cpu: 100,
+                bytes: Some(7),
+                instance: Some(start),
+                ..tracer.0.event()
             };
             lane.add(event, "collective", "sum", ROOM);
         }
-        Tracer(Arc::new(Shared {
-            start: Instant::now(),
-            clock,
-            lanes: Mutex::new(vec![Arc::new(lane)]),
-            stages: Mutex::new(vec![("read".into(), 10)]),
-            stage: AtomicUsize::new(1),
-            room: AtomicUsize::new(ROOM),
-        }))
+        tracer.lock_lanes().push(Arc::new(lane));
+        tracer.0.stages.lock().unwrap().push(("read".into(), 10));
+        tracer
     }
 
     #[test]
-    fn the_processes_of_a_job_write_one_file_on_one_clock() {
+    fn the_lines_of_all_processes_make_one_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.json");
-        let ahead = [0, 5_000, -3_000];
-        let done = threads::run(3, Steal::On, |process| {
-            // Each began a millisecond after the one before, by the clock of the first.
-            let rank = process.rank();
-            let clock = 50_000_000 + 1_000_000 * rank as i64 + ahead[rank];
-            write(&tracer(clock, 3), &path, process, ahead[rank])
-        });
-        assert!(done.iter().all(Result::is_ok), "{done:?}");
+        let mut file = TraceFile::create(&path, 3, "gyrase count").unwrap();
+        for rank in 0..3 {
+            // Each began a millisecond after the one before.
+            let mut lines = TraceLines::new(&tracer(3), rank, 1_000_000 * rank as u64);
+            while let Some(portion) = lines.portion(100) {
+                file.add(portion.as_bytes()).unwrap();
+            }
+            assert_eq!(lines.spans(), (3, 0));
+        }
+        file.finish().unwrap();
         let trace: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
         assert_eq!(trace["otherData"]["ranks"], 3);
         let events = trace["traceEvents"].as_array().unwrap();
@@ -289,7 +244,10 @@ mod tests {
                 .collect();
             let first = 1000.0 * rank as f64;
             assert_eq!(starts, [first, first + 1.0, first + 2.0]);
-            let args = serde_json::json!({"at": "collective", "call": "sum", "instance": 2, "bytes": 7, "own": 0.4});
+            let args = serde_json::json!({
+                "at": "collective", "call": "sum", "instance": 2, "bytes": 7, "own": 0.4,
+                "cpu": 0.1,
+            });
             assert_eq!(
                 (&spans[2]["args"], &spans[2]["dur"]),
                 (&args, &Value::from(1.0))
@@ -311,12 +269,13 @@ mod tests {
 
     #[test]
     fn lines_are_the_same_in_any_portions() {
-        let tracer = tracer(0, 200);
+        let tracer = tracer(200);
         let all = |portion| {
-            let mut lines = Lines::new(&tracer, 4, 9);
+            let mut lines = TraceLines::new(&tracer, 4, 9);
             // Time goes on between two of these.
             lines.end = 1000;
-            std::iter::from_fn(|| lines.next(portion)).collect::<Vec<_>>()
+            lines.used = Usage::default();
+            std::iter::from_fn(|| lines.portion(portion)).collect::<Vec<_>>()
         };
         let (whole, small) = (all(1 << 20), all(100));
         assert_eq!(whole.concat(), small.concat());
@@ -325,22 +284,6 @@ mod tests {
             small
                 .iter()
                 .all(|lines| lines.starts_with(",\n{") && lines.ends_with('}'))
-        );
-    }
-
-    #[test]
-    fn a_file_that_cannot_be_written_fails_all_processes() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("nowhere/t.json");
-        let done = threads::run(2, Steal::On, |process| {
-            write(&tracer(0, 1), &path, process, 0)
-        });
-        assert!(done.iter().all(Result::is_err), "{done:?}");
-        assert!(
-            done[0]
-                .as_ref()
-                .is_err_and(|failure| failure.message.contains("nowhere")),
-            "{done:?}"
         );
     }
 }

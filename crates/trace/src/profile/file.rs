@@ -8,8 +8,66 @@ use std::path::Path;
 use serde::Deserialize;
 use serde::de::{self, SeqAccess, Visitor};
 
-use crate::failure::{Code, Failure, Result};
-use crate::trace::{FOLDED, VERSION};
+use crate::record::{FOLDED, GAP, RANK, STOPPED, THROTTLED, VERSION};
+
+/// Why there is no profile.
+#[derive(Debug, thiserror::Error)]
+pub enum TraceError {
+    /// The file cannot be opened or read.
+    #[error("{path} cannot be read: {source}")]
+    Unreadable {
+        /// The file.
+        path: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// There is nothing in it.
+    #[error("{path} is empty")]
+    Empty {
+        /// The file.
+        path: String,
+    },
+    /// It ends too early.
+    #[error("{path} is truncated: it stops in line {line}; copy it again, or trace the run again")]
+    Truncated {
+        /// The file.
+        path: String,
+        /// The last line, from 1.
+        line: usize,
+    },
+    /// It is something else.
+    #[error("{path} is no trace: {what}")]
+    NoTrace {
+        /// The file.
+        path: String,
+        /// What does not fit, and where.
+        what: String,
+    },
+    /// Another program wrote it.
+    #[error("{path} is no trace of Gyrase")]
+    Foreign {
+        /// The file.
+        path: String,
+    },
+    /// Another Gyrase wrote it.
+    #[error("{path} is a trace of Gyrase {by}, in form {form}; this Gyrase reads form {VERSION}")]
+    Form {
+        /// The file.
+        path: String,
+        /// The version of the program that wrote it.
+        by: String,
+        /// The number of its form.
+        form: u64,
+    },
+    /// What it says cannot be.
+    #[error("{path} is damaged: {what}; trace the run again")]
+    Damaged {
+        /// The file.
+        path: String,
+        /// What makes no sense.
+        what: String,
+    },
+}
 
 /// What a trace holds, times in seconds.
 #[derive(Debug, Default)]
@@ -23,16 +81,61 @@ pub struct Trace {
     /// The names of threads by rank and track.
     pub threads: HashMap<(usize, u64), String>,
     /// Stages of all ranks.
-    pub stages: Vec<Stage>,
+    pub stages: Vec<Interval>,
     /// Spans of all ranks.
-    pub spans: Vec<Span>,
+    pub spans: Vec<TracedSpan>,
     /// Sums over the spans that are not there.
     pub folded: Vec<Folded>,
+    /// When ranks were kept from running.
+    pub gaps: Vec<Gap>,
+    /// What each rank used, where it is known.
+    pub used: Vec<Used>,
+}
+
+/// A time in which a whole rank was kept from running.
+#[derive(Clone, Copy, Debug)]
+pub struct Gap {
+    /// The rank.
+    pub rank: usize,
+    /// Why.
+    pub why: Kept,
+    /// When it began.
+    pub start: f64,
+    /// How long it lasted.
+    pub time: f64,
+}
+
+/// What keeps a rank from running.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// Somebody stopped it, or paused its machine.
+    Stopped,
+    /// The limit of its control group.
+    Throttled,
+    /// Other work that has the cores.
+    Queued,
+}
+
+/// What a rank used during the run.
+#[derive(Clone, Debug, Default)]
+pub struct Used {
+    /// Seconds of processor time.
+    pub cpu: f64,
+    /// Seconds in which the cores that it may use were busy, all together, with whatever.
+    pub busy: f64,
+    /// Seconds for which its control group kept it from cores, added up over them.
+    pub throttled: f64,
+    /// Pages of its memory that came from a disk.
+    pub faults: u64,
+    /// How nice it was, 0 as usual.
+    pub nice: i32,
+    /// The cores that it may use; none where they are not known.
+    pub cores: Vec<usize>,
 }
 
 /// A stage of one rank.
 #[derive(Clone, Debug)]
-pub struct Stage {
+pub struct Interval {
     /// The rank.
     pub rank: usize,
     /// What it is called.
@@ -45,13 +148,13 @@ pub struct Stage {
 
 /// Something that a thread did.
 #[derive(Clone, Debug, Default)]
-pub struct Span {
+pub struct TracedSpan {
     /// The rank.
     pub rank: usize,
     /// Its thread.
     pub track: u64,
     /// What was done.
-    pub what: What,
+    pub what: SpanKind,
     /// What was called, in collectives.
     pub call: String,
     /// When it began.
@@ -60,6 +163,10 @@ pub struct Span {
     pub time: f64,
     /// Of that, what was spent in no other span.
     pub own: f64,
+    /// Of the own time, processor time.
+    pub cpu: f64,
+    /// Of the own time, what the thread was ready and had no core.
+    pub queued: f64,
     /// Bytes that moved.
     pub bytes: u64,
     /// Which of the calls it was.
@@ -70,7 +177,7 @@ pub struct Span {
 
 /// What a thread can do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum What {
+pub enum SpanKind {
     /// Finding records in text.
     Parse,
     /// Counting a partition.
@@ -86,6 +193,8 @@ pub enum What {
     Write,
     /// Writing and reading temporary files.
     Spill,
+    /// Being stopped, whatever it was about.
+    Stopped,
     /// Waiting in a collective.
     Collective,
     /// Waiting for an answer of another rank: which chunk is next.
@@ -100,22 +209,27 @@ pub enum What {
     Round,
 }
 
-impl What {
-    fn of(name: &str, at: &str) -> What {
+impl SpanKind {
+    /// Whether its thread needs nothing but a core.
+    pub fn computes(self) -> bool {
+        matches!(self, SpanKind::Parse | SpanKind::Count | SpanKind::Work)
+    }
+
+    fn of(name: &str, at: &str) -> SpanKind {
         match (name, at) {
-            ("parse", _) => What::Parse,
-            ("reduce", _) => What::Count,
-            ("open", _) => What::Open,
-            ("read", _) => What::Read,
-            ("write" | "sync", _) => What::Write,
-            ("spill", _) => What::Spill,
-            ("round", _) => What::Round,
-            ("wait", "collective") => What::Collective,
-            ("wait", "buffer") => What::Buffer,
-            ("wait", "border") => What::Border,
-            ("wait", "turn") => What::Turn,
-            ("wait", _) => What::Message,
-            _ => What::Work,
+            ("parse", _) => SpanKind::Parse,
+            ("reduce", _) => SpanKind::Count,
+            ("open", _) => SpanKind::Open,
+            ("read", _) => SpanKind::Read,
+            ("write" | "sync", _) => SpanKind::Write,
+            ("spill", _) => SpanKind::Spill,
+            ("round", _) => SpanKind::Round,
+            ("wait", "collective") => SpanKind::Collective,
+            ("wait", "buffer") => SpanKind::Buffer,
+            ("wait", "border") => SpanKind::Border,
+            ("wait", "turn") => SpanKind::Turn,
+            ("wait", _) => SpanKind::Message,
+            _ => SpanKind::Work,
         }
     }
 }
@@ -126,7 +240,7 @@ pub struct Folded {
     /// The stage.
     pub stage: String,
     /// What the spans have in common; the time and the bytes are sums.
-    pub sum: Span,
+    pub sum: TracedSpan,
 }
 
 #[derive(Deserialize)]
@@ -184,6 +298,14 @@ struct Args<'a> {
     instance: Option<u64>,
     bytes: u64,
     own: Option<f64>,
+    cpu: Option<f64>,
+    queued: f64,
+    cpu_seconds: f64,
+    busy_seconds: f64,
+    throttled_seconds: f64,
+    faults: u64,
+    nice: i32,
+    cores: Vec<usize>,
 }
 
 /// The events, taken in one by one: a trace may hold millions.
@@ -194,7 +316,7 @@ struct Events<'a> {
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for Events<'a> {
-    fn deserialize<D: de::Deserializer<'de>>(events: D) -> std::result::Result<Self, D::Error> {
+    fn deserialize<D: de::Deserializer<'de>>(events: D) -> Result<Self, D::Error> {
         struct Each;
         impl<'de> Visitor<'de> for Each {
             type Value = Trace;
@@ -203,10 +325,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Events<'a> {
                 f.write_str("a list of events")
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(
-                self,
-                mut events: A,
-            ) -> std::result::Result<Trace, A::Error> {
+            fn visit_seq<A: SeqAccess<'de>>(self, mut events: A) -> Result<Trace, A::Error> {
                 let mut trace = Trace::default();
                 while let Some(event) = events.next_element::<Line>()? {
                     trace.add(&event);
@@ -226,36 +345,44 @@ fn seconds(micros: f64) -> f64 {
     micros / 1e6
 }
 
+/// The place of a rank in a list, which grows as it has to.
+fn at<T: Default>(list: &mut Vec<T>, rank: usize) -> &mut T {
+    if list.len() <= rank {
+        list.resize_with(rank + 1, T::default);
+    }
+    &mut list[rank]
+}
+
 impl Trace {
+    /// The machine of a rank, or nothing.
+    pub fn node(&self, rank: usize) -> &str {
+        self.nodes.get(rank).map_or("", String::as_str)
+    }
+
     fn add(&mut self, event: &Line) {
         let rank = event.pid;
         match (&*event.ph, &*event.name) {
             ("M", "process_labels") => {
-                self.nodes
-                    .resize(self.nodes.len().max(rank + 1), String::new());
-                self.nodes[rank] = event.args.labels.to_string();
+                *at(&mut self.nodes, rank) = event.args.labels.to_string();
             }
+            ("M", RANK) => *at(&mut self.used, rank) = used(&event.args),
             ("M", "thread_name") => {
                 self.threads
                     .insert((rank, event.tid), event.args.name.to_string());
             }
-            ("M", FOLDED) => {
-                let time = seconds(event.args.own.unwrap_or(0.0));
-                let what = What::of(&event.args.name, &event.args.at);
-                let sum = Span {
-                    what,
-                    time,
-                    own: time,
+            ("M", FOLDED) => self.folded.push(Folded {
+                stage: event.args.stage.to_string(),
+                sum: TracedSpan {
+                    time: seconds(event.args.own.unwrap_or(0.0)),
+                    own: seconds(event.args.own.unwrap_or(0.0)),
+                    what: SpanKind::of(&event.args.name, &event.args.at),
                     ..span(event)
-                };
-                self.folded.push(Folded {
-                    stage: event.args.stage.to_string(),
-                    sum,
-                });
-            }
+                },
+            }),
+            (_, GAP) => self.gaps.extend((event.ph == "b").then(|| gap(event))),
             ("X", name) if event.cat == "stage" => {
                 let (start, time) = (seconds(event.ts), seconds(event.dur));
-                self.stages.push(Stage {
+                self.stages.push(Interval {
                     rank,
                     name: name.to_string(),
                     start,
@@ -268,62 +395,94 @@ impl Trace {
     }
 }
 
-fn span(event: &Line) -> Span {
+fn span(event: &Line) -> TracedSpan {
     let args = &event.args;
-    Span {
+    let (what, own) = (
+        SpanKind::of(&event.name, &args.at),
+        args.own.unwrap_or(event.dur),
+    );
+    let cpu = args.cpu.unwrap_or(if what.computes() { own } else { 0.0 });
+    TracedSpan {
         rank: event.pid,
         track: event.tid,
-        what: What::of(&event.name, &args.at),
+        what,
         call: args.call.to_string(),
         start: seconds(event.ts),
         time: seconds(event.dur),
-        own: seconds(args.own.unwrap_or(event.dur)),
+        own: seconds(own),
+        cpu: seconds(cpu.min(own)),
+        queued: seconds(args.queued),
         bytes: args.bytes,
         instance: args.instance,
         beside: event.ph == "b",
     }
 }
 
+fn gap(event: &Line) -> Gap {
+    Gap {
+        rank: event.pid,
+        why: match &*event.args.at {
+            STOPPED => Kept::Stopped,
+            THROTTLED => Kept::Throttled,
+            _ => Kept::Queued,
+        },
+        start: seconds(event.ts),
+        time: seconds(event.dur),
+    }
+}
+
+fn used(args: &Args) -> Used {
+    Used {
+        cpu: args.cpu_seconds,
+        busy: args.busy_seconds,
+        throttled: args.throttled_seconds,
+        faults: args.faults,
+        nice: args.nice,
+        cores: args.cores.clone(),
+    }
+}
+
 /// Reads the trace at `path`.
 ///
 /// # Errors
-/// There is none; it is empty, cut off, no trace of Gyrase, of another version, or makes no sense.
-pub fn read(path: &Path) -> Result<Trace> {
-    let name = path.display();
-    let wrong = |what: &str| Err(Failure::new(Code::Input, format!("{name} {what}")));
+/// There is none; it is empty, cut off, no trace of Gyrase, of another form, or makes no sense.
+pub fn read(path: &Path) -> Result<Trace, TraceError> {
+    let name = path.display().to_string();
     let text = match std::fs::read(path) {
         Ok(text) => text,
-        Err(error) => return Err(Failure::usage(format!("{name} cannot be read: {error}"))),
+        Err(source) => return Err(TraceError::Unreadable { path: name, source }),
     };
+    parse(name, &text)
+}
+
+/// Reads the trace in the file `path`, which holds `text`.
+pub(super) fn parse(path: String, text: &[u8]) -> Result<Trace, TraceError> {
     if text.iter().all(u8::is_ascii_whitespace) {
-        return wrong(
-            "is empty; `gyrase count … --trace FILE.json` writes a trace when the run has succeeded",
-        );
+        return Err(TraceError::Empty { path });
     }
-    let File { about, events } = match serde_json::from_slice(&text) {
+    let File { about, events } = match serde_json::from_slice(text) {
         Ok(file) => file,
         Err(error) if error.is_eof() => {
-            return wrong(&format!(
-                "is truncated: it stops in line {}; copy it again, or trace the run again",
-                error.line()
-            ));
+            let line = error.line();
+            return Err(TraceError::Truncated { path, line });
         }
-        Err(error) => return wrong(&format!("is no trace: {error}")),
+        Err(error) => {
+            let what = error.to_string();
+            return Err(TraceError::NoTrace { path, what });
+        }
     };
     let Some(About {
-        gyrase: Some(made_by),
+        gyrase: Some(by),
         trace: Some(form),
         ranks,
         command,
     }) = about
     else {
-        return wrong("is no trace of Gyrase; `gyrase count … --trace FILE.json` makes one");
+        return Err(TraceError::Foreign { path });
     };
     if form != VERSION {
-        let own = env!("CARGO_PKG_VERSION");
-        return wrong(&format!(
-            "is a trace of Gyrase {made_by}, in form {form}; Gyrase {own} reads form {VERSION}"
-        ));
+        let by = by.into_owned();
+        return Err(TraceError::Form { path, by, form });
     }
     let trace = Trace {
         ranks,
@@ -331,7 +490,7 @@ pub fn read(path: &Path) -> Result<Trace> {
         ..events.trace
     };
     match trace.fault() {
-        Some(fault) => wrong(&format!("is damaged: {fault}; trace the run again")),
+        Some(what) => Err(TraceError::Damaged { path, what }),
         None => Ok(trace),
     }
 }
