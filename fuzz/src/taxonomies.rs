@@ -6,8 +6,11 @@ use gyrase_taxonomy::{Taxon, TaxonMap, Taxonomy, read};
 
 use crate::databases::edit;
 
-const NODES: &str = "1\t|\t1\t|\tno rank\t|\n2\t|\t1\t|\tdomain\t|\n7\t|\t2\t|\tgenus\t|\n9\t|\t7\t|\tspecies\t|\n8\t|\t2\t|\t\t|\n";
-const NAMES: &str = "1\t|\troot\t|\t\t|\tscientific name\t|\n2\t|\tB\t|\t\t|\tscientific name\t|\n7\t|\tG\t|\t\t|\tscientific name\t|\n9\t|\tG s\t|\t\t|\tscientific name\t|\n8\t|\tx\t|\t\t|\tscientific name\t|\n";
+const NODES: &str = "1\t|\t1\t|\tno \
+                     rank\t|\n2\t|\t1\t|\tdomain\t|\n7\t|\t2\t|\tgenus\t|\n9\t|\t7\t|\tspecies\t|\n8\t|\t2\t|\t\t|\n";
+const NAMES: &str = "1\t|\troot\t|\t\t|\tscientific name\t|\n2\t|\tB\t|\t\t|\tscientific \
+                     name\t|\n7\t|\tG\t|\t\t|\tscientific name\t|\n9\t|\tG s\t|\t\t|\tscientific \
+                     name\t|\n8\t|\tx\t|\t\t|\tscientific name\t|\n";
 const MERGED: &str = "5\t|\t9\t|\n6\t|\t5\t|\n";
 const TABLE: &str =
     "RS_GCF_000005845.2\td__Bacteria;p__P;g__G;s__G s\nGB_GCA_000008085.1\td__Archaea;s__\n";

@@ -254,18 +254,34 @@ mod tests {
         ) {
             let targets = targets(&sizes);
             let all = targets.all_windows();
-            let windows: Vec<u32> = picks.into_iter().filter(|_| all > 0).map(|pick| pick % all.max(1)).collect();
-            let mut hits: Vec<Hit> = (0..).zip(&windows).map(|(feature, &window)| hit(window, feature)).collect();
+            let windows: Vec<u32> = picks
+                .into_iter()
+                .filter(|_| all > 0)
+                .map(|pick| pick % all.max(1))
+                .collect();
+            let mut hits: Vec<Hit> = (0..)
+                .zip(&windows)
+                .map(|(feature, &window)| hit(window, feature))
+                .collect();
             let mut found = Vec::new();
             let before = hits.clone();
             let mut regions = Regions::new(&targets);
             regions.best(&mut hits, span, |one| found.push(one));
             for one in &found {
-                let mut windows: Vec<u32> = hits[one.hits.clone()].iter().map(|&hit| window_of(hit)).collect();
+                let mut windows: Vec<u32> = hits[one.hits.clone()]
+                    .iter()
+                    .map(|&hit| window_of(hit))
+                    .collect();
                 windows.sort_unstable();
-                prop_assert_eq!([windows.first(), windows.last()], [Some(&one.first), Some(&one.last)]);
+                prop_assert_eq!(
+                    [windows.first(), windows.last()],
+                    [Some(&one.first), Some(&one.last)]
+                );
             }
-            let mut shown: Vec<_> = found.iter().map(|one| (one.target, one.first, one.last, one.hits.len())).collect();
+            let mut shown: Vec<_> = found
+                .iter()
+                .map(|one| (one.target, one.first, one.last, one.hits.len()))
+                .collect();
             shown.sort_unstable();
             prop_assert_eq!(shown, naive(&windows, span, &targets));
             // It is ready for the next read, and no hit is lost.

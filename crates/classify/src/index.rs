@@ -16,7 +16,8 @@ pub enum IndexError {
     Database(#[from] GydbError),
     /// What one of its sections says makes no sense, though its checksum is right.
     #[error(
-        "{path}: the section \"{section}\" makes no sense; the database was written by another program or version"
+        "{path}: the section \"{section}\" makes no sense; the database was written by another \
+         program or version"
     )]
     Section {
         /// The database.

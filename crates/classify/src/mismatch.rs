@@ -100,7 +100,8 @@ pub(crate) fn of_addition(base: &Path, disunity: Disunity) -> Mismatch {
             "what is added".to_owned()
         }
     };
-    let help = "name the taxonomy that the database was built with, or none where the taxa of the database suffice";
+    let help = "name the taxonomy that the database was built with, or none where the taxa of the \
+                database suffice";
     contradiction(disunity, name, help)
 }
 

@@ -109,17 +109,31 @@ mod tests {
 
     proptest! {
         #[test]
-        fn kept_windows_close_up(targets in proptest::collection::vec((0..5u32, any::<bool>()), 0..20), step in 1..3usize) {
+        fn kept_windows_close_up(
+            targets in proptest::collection::vec((0..5u32, any::<bool>()), 0..20),
+            step in 1..3usize,
+        ) {
             let mut all = Targets::default();
             for &(windows, _) in &targets {
-                all.push(Target { name: String::new(), taxon: None, letters: 0, windows, source: 0 }).unwrap();
+                all.push(Target {
+                    name: String::new(),
+                    taxon: None,
+                    letters: 0,
+                    windows,
+                    source: 0,
+                })
+                .unwrap();
             }
             let kept: Vec<bool> = targets.iter().map(|target| target.1).collect();
             let moves = Moves::of_kept(&all, &kept);
             let stays = |&window: &u32| kept[all.of_window(window) as usize];
             let locations: Vec<u32> = (0..all.all_windows()).step_by(step).collect();
             let naive = |location: &u32| (0..*location).filter(stays).count() as u32;
-            let expected: Vec<u32> = locations.iter().filter(|window| stays(window)).map(naive).collect();
+            let expected: Vec<u32> = locations
+                .iter()
+                .filter(|window| stays(window))
+                .map(naive)
+                .collect();
             prop_assert_eq!(moved(&moves, &locations), expected);
         }
     }

@@ -280,9 +280,17 @@ proptest! {
         }
         prop_assert_eq!(all.iter().map(|estimate| estimate.reads).sum::<u64>(), tally.classified());
         for estimates in [&found.taxa, &found.above] {
-            let order: Vec<_> = estimates.iter().map(|e| (std::cmp::Reverse(e.reads), taxonomy.taxid(e.taxon))).collect();
+            let order: Vec<_> = estimates
+                .iter()
+                .map(|e| (std::cmp::Reverse(e.reads), taxonomy.taxid(e.taxon)))
+                .collect();
             prop_assert!(order.is_sorted());
         }
-        prop_assert!(found.taxa.iter().all(|e| taxonomy.rank(e.taxon).is_some_and(|own| own >= rank)));
+        prop_assert!(
+            found
+                .taxa
+                .iter()
+                .all(|e| taxonomy.rank(e.taxon).is_some_and(|own| own >= rank))
+        );
     }
 }

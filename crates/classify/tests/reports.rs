@@ -85,9 +85,10 @@ fn equal_clades_go_by_taxid_and_full_percent_has_six_letters() {
         ),
         "{found}"
     );
-    assert!(
-        found.ends_with("S\t562\t          Escherichia coli\n 50.00\t3\t3\tS\t564\t          Escherichia fergusonii\n")
-    );
+    assert!(found.ends_with(
+        "S\t562\t          Escherichia coli\n 50.00\t3\t3\tS\t564\t          \
+                         Escherichia fergusonii\n"
+    ));
 }
 
 #[test]
@@ -115,7 +116,8 @@ fn two_columns_more_have_the_evidence_of_clades() {
         "{found}"
     );
     assert!(found.ends_with(
-        " 75.00\t3\t1\t6\t4\tG\t561\t        Escherichia\n 50.00\t2\t2\t4\t3\tS\t562\t          Escherichia coli\n"
+        " 75.00\t3\t1\t6\t4\tG\t561\t        Escherichia\n 50.00\t2\t2\t4\t3\tS\t562\t          \
+         Escherichia coli\n"
     ));
 }
 
@@ -206,7 +208,8 @@ fn cami_profiles_have_paths_with_gaps() {
         "10239\tsuperkingdom\t10239\tViruses\t12.500000\n",
         "1224\tphylum\t2|1224\tBacteria|Pseudomonadota\t37.500000\n",
         "561\tgenus\t2|1224||||561\tBacteria|Pseudomonadota||||Escherichia\t37.500000\n",
-        "562\tspecies\t2|1224||||561|562\tBacteria|Pseudomonadota||||Escherichia|Escherichia coli\t25.000000\n",
+        "562\tspecies\t2|1224||||561|562\tBacteria|Pseudomonadota||||Escherichia|Escherichia \
+         coli\t25.000000\n",
         "11000\tspecies\t10239||||||11000\tViruses||||||Some virus\t12.500000\n",
         "83333\tstrain\t2|1224||||561|562|83333\tBacteria|Pseudomonadota||||Escherichia|Escherichia coli|",
         "Escherichia coli K-12\t25.000000\n",
@@ -394,10 +397,15 @@ fn parse(line: &str) -> (u64, u64, usize, u32) {
 
 proptest! {
     #[test]
-    fn clades_are_the_sums_of_what_is_below(reads in prop::collection::vec((0..13usize, 0..9u64), 0..20)) {
+    fn clades_are_the_sums_of_what_is_below(
+        reads in prop::collection::vec((0..13usize, 0..9u64), 0..20),
+    ) {
         let taxonomy = sample::taxonomy();
         let taxids = [0, 1, 131567, 2, 1224, 561, 562, 83333, 564, 1239, 1301, 1313, 10239];
-        let reads: Vec<_> = reads.into_iter().map(|(place, reads)| (taxids[place], reads)).collect();
+        let reads: Vec<_> = reads
+            .into_iter()
+            .map(|(place, reads)| (taxids[place], reads))
+            .collect();
         let tally = sample::tally(&taxonomy, &reads);
         let found = kreport(&taxonomy, &tally, Kreport::default());
         let rows: Vec<_> = found.lines().map(parse).filter(|row| row.3 != 0).collect();

@@ -38,7 +38,8 @@ fn say_panic(info: &panic::PanicHookInfo<'_>) {
         .or_else(|| payload.downcast_ref().map(String::as_str))
         .unwrap_or("no message");
     tracing::error!(
-        "Gyrase itself is at fault, not your data: {what}{place}. No output was published. Please report this line at {}/issues.",
+        "Gyrase itself is at fault, not your data: {what}{place}. No output was published. Please \
+         report this line at {}/issues.",
         env!("CARGO_PKG_REPOSITORY")
     );
 }

@@ -114,7 +114,8 @@ fn place(path: &Path) -> Option<PathBuf> {
 pub fn keep_databases_only(output: &Path, kind: Kind) -> Result<()> {
     if output.as_os_str() == "-" {
         let ending = kind.ending();
-        let what = "database cannot go to standard output, since it appears whole or not at all; name a file with -o";
+        let what = "database cannot go to standard output, since it appears whole or not at all; \
+                    name a file with -o";
         return Err(Failure::usage(format!(
             "a {ending} {what}, such as -o x{ending}"
         )));

@@ -33,7 +33,12 @@ pub fn write(path: &Path, facts: &Facts, progress: &Progress, elapsed: Duration)
 
 /// The stages so far and what they took.
 pub fn stages(progress: &Progress) -> Value {
-    let stage = |stage: &Stage| json!({"stage": stage.name, "seconds": seconds(stage.time), "peak_memory_bytes": stage.peak_memory});
+    let stage = |stage: &Stage| {
+        json!({
+            "stage": stage.name, "seconds": seconds(stage.time),
+            "peak_memory_bytes": stage.peak_memory,
+        })
+    };
     progress.stages().iter().map(stage).collect()
 }
 

@@ -166,7 +166,9 @@ pub fn run(
     let mut summary = Summary::default();
     for input in &config.inputs {
         let source = Source::Single(Box::new(Reader::open(input, &Source::options())?));
-        with_words!(database.shape(), W => run_input::<W>(config, &database, source, sink, progress, &mut summary)?);
+        with_words!(database.shape(), W => {
+            run_input::<W>(config, &database, source, sink, progress, &mut summary)?
+        });
     }
     Ok(summary)
 }

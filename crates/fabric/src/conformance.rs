@@ -200,7 +200,8 @@ impl Case<'_> {
         let wrong = sent.iter().zip(&seen).position(|(sent, seen)| sent != seen);
         assert!(
             wrong.is_none() && sent.len() == seen.len(),
-            "order and delivery: of {} records of worker {worker} to partition {partition} came {}; \
+            "order and delivery: of {} records of worker {worker} to partition {partition} came \
+             {}; \
              at {wrong:?} another one",
             sent.len(),
             seen.len(),

@@ -66,8 +66,9 @@ pub trait Drain: Sync {
 
     /// Hands the records of a partition to `each`, many at a time and never one cut in two:
     /// `each(bytes, used)` finds records in `bytes[..used]`, and at least [`SLACK`] readable bytes
-    /// behind them. A long record comes whole, as the first of what is handed out with it. Any thread may drain any owned partition, several at once, and again: a
-    /// partition stays until the fabric is dropped. An error of `each` ends the drain.
+    /// behind them. A long record comes whole, as the first of what is handed out with it. Any
+    /// thread may drain any owned partition, several at once, and again: a partition stays until
+    /// the fabric is dropped. An error of `each` ends the drain.
     fn drain<E: From<FabricError>>(&self, partition: usize, each: &mut Each<E>) -> Result<(), E>;
 }
 

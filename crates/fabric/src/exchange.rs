@@ -291,7 +291,10 @@ impl Exchange {
                 .collect(),
         )?;
         let bytes = buffer.bytes.len() as u64;
-        let span = info_span!(target: "gyrase::trace", "round", instance = self.traffic.rounds, bytes, received = Empty);
+        let span = info_span!(
+            target: "gyrase::trace", "round", instance = self.traffic.rounds, bytes,
+            received = Empty,
+        );
         self.said_last = last;
         self.traffic.rounds += 1;
         self.traffic.sent += bytes;

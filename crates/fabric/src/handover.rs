@@ -183,8 +183,10 @@ impl Handover {
     pub(crate) fn close(&self) -> Result<(Inbox, Traffic), FabricError> {
         self.lock().closed = true;
         (self.wake)();
-        let _wait = info_span!(target: "gyrase::trace", "wait", at = "collective", call = "exchange", instance = 0u64)
-            .entered();
+        let _wait = info_span!(
+            target: "gyrase::trace", "wait", at = "collective", call = "exchange", instance = 0u64,
+        )
+        .entered();
         let mut state = self.lock();
         loop {
             state.go_on()?;

@@ -43,7 +43,8 @@ pub enum Error {
     },
     /// The compressed data stop too early.
     #[error(
-        "{input}: the file ends inside {compression} data after {at} bytes; it is truncated: copy or download it again"
+        "{input}: the file ends inside {compression} data after {at} bytes; it is truncated: copy \
+         or download it again"
     )]
     Truncated {
         /// Name of the input.
@@ -55,7 +56,8 @@ pub enum Error {
     },
     /// The compressed data are not what they were.
     #[error(
-        "{input}: the {compression} data are damaged before byte {at} ({source}); copy or download the file again"
+        "{input}: the {compression} data are damaged before byte {at} ({source}); copy or download \
+         the file again"
     )]
     Damaged {
         /// Name of the input.
@@ -114,7 +116,10 @@ pub enum Error {
         second: String,
     },
     /// A record whose mate is missing.
-    #[error("{longer}: record {record} ({name:?}) has no mate: {} ends before it", shorter.as_deref().unwrap_or("the file"))]
+    #[error(
+        "{longer}: record {record} ({name:?}) has no mate: {} ends before it",
+        shorter.as_deref().unwrap_or("the file")
+    )]
     MateMissing {
         /// The input with the record.
         longer: String,
@@ -168,10 +173,12 @@ impl Error {
 fn differing(input: &str, mates: Option<&str>, pair: u64, first: &str, second: &str) -> String {
     match mates {
         Some(mates) => format!(
-            "{input}: record {pair} is {first:?} in {input} but {second:?} in {mates}; mates must come in the same order in both files"
+            "{input}: record {pair} is {first:?} in {input} but {second:?} in {mates}; mates must \
+             come in the same order in both files"
         ),
         None => format!(
-            "{input}: record {} is {first:?} but record {}, where its mate should be, is {second:?}; mates must follow each other",
+            "{input}: record {} is {first:?} but record {}, where its mate should be, is \
+             {second:?}; mates must follow each other",
             2 * pair - 1,
             2 * pair
         ),
@@ -190,7 +197,10 @@ fn quoted(name: &str) -> String {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
     /// A line where a header should be.
-    #[error("expected a {format} header, a line that starts with '{}', found {}", mark(*format), shown(*found))]
+    #[error(
+        "expected a {format} header, a line that starts with '{}', found {}",
+        mark(*format), shown(*found)
+    )]
     NoHeader {
         /// Format of the input.
         format: Format,
@@ -202,7 +212,8 @@ pub enum Problem {
     NoPlus,
     /// Sequence and quality do not fit together.
     #[error(
-        "the quality has {qualities} letters where the sequence has {letters}; the file may be truncated or damaged"
+        "the quality has {qualities} letters where the sequence has {letters}; the file may be \
+         truncated or damaged"
     )]
     Lengths {
         /// Letters of the sequence.
@@ -223,14 +234,18 @@ pub enum Problem {
         found: u8,
     },
     /// A byte that no quality has.
-    #[error("expected a quality letter ('!' to '~'), found {}; the file may be damaged", shown(*found))]
+    #[error(
+        "expected a quality letter ('!' to '~'), found {}; the file may be damaged",
+        shown(*found)
+    )]
     Quality {
         /// The byte.
         found: u8,
     },
     /// Amino acids where bases are expected.
     #[error(
-        "expected DNA, found {protein} of {letters} letters that only proteins have (E F I J L O P Q Z); is this a protein file?"
+        "expected DNA, found {protein} of {letters} letters that only proteins have (E F I J L O P \
+         Q Z); is this a protein file?"
     )]
     Protein {
         /// Letters that only proteins have.

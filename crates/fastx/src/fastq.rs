@@ -503,7 +503,8 @@ mod tests {
 
     #[test]
     fn four_lines_wrapped_lines_and_empty_records() {
-        let text = "\n@a x\nACGT\n+\nIIII\n@b\r\nAC\r\nGT\r\n+b\r\n@I\r\n@I\r\n@c\n\n+\n\n@d\n+\n@e\nA\n+\n@";
+        let text = "\n@a \
+                    x\nACGT\n+\nIIII\n@b\r\nAC\r\nGT\r\n+b\r\n@I\r\n@I\r\n@c\n\n+\n\n@d\n+\n@e\nA\n+\n@";
         let (records, next) = read(text, true).unwrap();
         assert_eq!(
             records,

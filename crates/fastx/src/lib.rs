@@ -8,8 +8,8 @@
 //!
 //! ```text
 //!  plain file    the next byte range of 1 MiB, by one read at its place       (ranges)
-//!  gzip, zstd,   the next 1 MiB of text, decompressed while the file is held  (stream, source, gzip)
-//!  bzip2, xz,
+//!  gzip, zstd,   the next 1 MiB of text, decompressed while the file is held  (stream,
+//!  bzip2, xz,                                                                  source, gzip)
 //!  pipe
 //!  BGZF          the next blocks; the file is let go, then they are decompressed  (stream, bgzf)
 //!                                   |

@@ -169,7 +169,8 @@ fn foreign(text: &[u8]) -> Option<&'static str> {
         && memchr(b'\r', text).is_some_and(|place| place + 1 < text.len())
     {
         return Some(
-            "line ends of old Macs (carriage return alone); convert them first, as with `tr '\\r' '\\n'`",
+            "line ends of old Macs (carriage return alone); convert them first, as with `tr '\\r' \
+             '\\n'`",
         );
     }
     KNOWN

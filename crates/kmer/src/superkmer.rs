@@ -440,7 +440,10 @@ mod tests {
     proptest! {
         #[test]
         fn cutting_loses_and_doubles_nothing(
-            letters in proptest::collection::vec(proptest::sample::select(b"ACGTacgtUN".to_vec()), 0..600),
+            letters in proptest::collection::vec(
+                proptest::sample::select(b"ACGTacgtUN".to_vec()),
+                0..600,
+            ),
             edge in 0..EDGES.len(), stranded: bool,
         ) {
             check(&letters, Shape::new(EDGES[edge], stranded).unwrap());

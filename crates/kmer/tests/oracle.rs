@@ -87,7 +87,10 @@ fn kmers_and_reverse_complements_are_the_same() {
             with_words!(shape, W => {
                 let kmer = Kmer::<W>::from_letters(word).unwrap();
                 assert!(kmer == spelled(theirs), "k={k} i={i}");
-                assert!(kmer.reverse_complement(k) == spelled(theirs.to_revcomp().as_slice()), "k={k} i={i}");
+                assert!(
+                    kmer.reverse_complement(k) == spelled(theirs.to_revcomp().as_slice()),
+                    "k={k} i={i}"
+                );
             });
         }
     }

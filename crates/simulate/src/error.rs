@@ -19,7 +19,10 @@ pub enum SimulateError {
     #[error(transparent)]
     Input(#[from] gyrase_fastx::Error),
     /// An input holds no sequence to read from: malformed input.
-    #[error("{} holds no sequence: expected FASTA or FASTQ records with at least one base", path.display())]
+    #[error(
+        "{} holds no sequence: expected FASTA or FASTQ records with at least one base",
+        path.display()
+    )]
     Empty {
         /// The file.
         path: PathBuf,

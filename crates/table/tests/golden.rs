@@ -134,7 +134,8 @@ fn the_documented_vectors_hold() {
         let (found_bin, found_key) = with_words!(shape, W => {
             let kmer = Kmer::<W>::from_letters(letters.as_bytes()).unwrap();
             assert_eq!(kmer, kmer.form(shape));
-            (gyrase_kmer::bin_of(kmer, shape), Key::from(kmer).0.map(|word| format!("{word:016x}")).join(" "))
+            let words = Key::from(kmer).0.map(|word| format!("{word:016x}"));
+            (gyrase_kmer::bin_of(kmer, shape), words.join(" "))
         });
         assert_eq!(
             (found_bin.to_string(), found_key),

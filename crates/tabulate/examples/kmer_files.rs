@@ -1,8 +1,8 @@
 //! Which k-mers are in which files: a whole application on the trunk.
 //!
-//! `cargo run --release -p gyrase-tabulate --example kmer_files -- K FILE...` prints every canonical
-//! k-mer (K at most 32) with the numbers of the files that it is in, in the order of keys. The
-//! k-mers go to the partitions of their minimizers; each partition is reduced alone.
+//! `cargo run --release -p gyrase-tabulate --example kmer_files -- K FILE...` prints every
+//! canonical k-mer (K at most 32) with the numbers of the files that it is in, in the order of
+//! keys. The k-mers go to the partitions of their minimizers; each partition is reduced alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;

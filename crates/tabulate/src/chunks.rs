@@ -121,7 +121,8 @@ impl<'a> Shared<'a> {
 /// What a process says at the end that took no part. Inputs have lower numbers.
 const LEFT: u64 = u64::MAX;
 
-const DIFFERENT: &str = "the processes of this job do not see the same inputs: name files that all machines share, with the same \
+const DIFFERENT: &str = "the processes of this job do not see the same inputs: name files that all \
+                         machines share, with the same \
                          contents on each, and start when they are written";
 
 /// Why a worker ended early.

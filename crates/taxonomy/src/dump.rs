@@ -246,7 +246,8 @@ impl Names {
     fn push(&mut self, taxid: u32, line: u64, name: &[u8]) -> Result<(), String> {
         let text = std::str::from_utf8(name).map_err(|_| {
             format!(
-                "the name of taxid {taxid}, {}, is not UTF-8; convert the file, for instance with iconv",
+                "the name of taxid {taxid}, {}, is not UTF-8; convert the file, for instance with \
+                 iconv",
                 shown(name)
             )
         })?;

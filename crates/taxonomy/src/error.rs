@@ -16,7 +16,8 @@ pub enum TaxonomyError {
     },
     /// A dump lacks one of the files that it cannot be without.
     #[error(
-        "{} has no {file}; a taxonomy needs nodes.dmp and names.dmp of one and the same dump: unpack taxdump.tar.gz again, or name it instead of the folder", path.display()
+        "{} has no {file}; a taxonomy needs nodes.dmp and names.dmp of one and the same dump: \
+         unpack taxdump.tar.gz again, or name it instead of the folder", path.display()
     )]
     Missing {
         /// The folder or the archive.
@@ -33,7 +34,11 @@ pub enum TaxonomyError {
         source: io::Error,
     },
     /// A compressed file or an archive stops too early.
-    #[error("{}: the file is truncated: its compressed data or its archive end too early; copy or download it again", path.display())]
+    #[error(
+        "{}: the file is truncated: its compressed data or its archive end too early; copy or \
+         download it again",
+        path.display()
+    )]
     Truncated {
         /// The file.
         path: PathBuf,
@@ -69,7 +74,8 @@ pub enum TaxonomyError {
     Flaw(#[from] Flaw),
     /// Stored bytes of another version.
     #[error(
-        "the taxonomy of the database is of version {found}, this program reads version {known}; build the database again or use the program that made it"
+        "the taxonomy of the database is of version {found}, this program reads version {known}; \
+         build the database again or use the program that made it"
     )]
     Version {
         /// Its version.
@@ -141,7 +147,8 @@ pub enum Flaw {
     },
     /// A node is above itself.
     #[error(
-        "taxid {taxid} is above itself: its way upwards comes back to it instead of reaching the root"
+        "taxid {taxid} is above itself: its way upwards comes back to it instead of reaching the \
+         root"
     )]
     Cycle {
         /// The smallest taxid of the circle.

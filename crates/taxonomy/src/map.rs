@@ -76,7 +76,8 @@ impl fmt::Display for Assigned {
             Assigned::Unknown(taxid) => {
                 write!(
                     out,
-                    "has taxid {taxid}, which the taxonomy does not know; is it older than the references?"
+                    "has taxid {taxid}, which the taxonomy does not know; is it older than the \
+                     references?"
                 )
             }
             Assigned::Unmapped => {

@@ -89,9 +89,14 @@ impl FromStr for Rank {
     fn from_str(text: &str) -> Result<Rank, String> {
         let name = text.to_ascii_lowercase();
         let letter = |rank: &Rank| name.len() == 1 && rank.name().starts_with(&name);
-        Rank::from_name(&name).or_else(|| Rank::ALL.into_iter().find(letter)).ok_or_else(|| {
-            format!("{text:?} is no rank; expected domain, kingdom, phylum, class, order, family, genus or species")
-        })
+        Rank::from_name(&name)
+            .or_else(|| Rank::ALL.into_iter().find(letter))
+            .ok_or_else(|| {
+                format!(
+                    "{text:?} is no rank; expected domain, kingdom, phylum, class, order, family, \
+                     genus or species"
+                )
+            })
     }
 }
 

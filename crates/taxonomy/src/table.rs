@@ -94,7 +94,8 @@ pub(crate) fn read(lines: &mut Lines) -> Result<Source, TaxonomyError> {
 
 fn not_a_table(line: &[u8]) -> String {
     format!(
-        "expected \"id<TAB>d__Bacteria;p__...\", or names of columns with an id and ranks such as genus and species, found {}",
+        "expected \"id<TAB>d__Bacteria;p__...\", or names of columns with an id and ranks such as \
+         genus and species, found {}",
         shown(line)
     )
 }
@@ -285,7 +286,8 @@ impl Growing {
         let known = &mut self.nodes[node];
         if known.taxid != 0 && known.taxid != taxid {
             return Err(format!(
-                "{:?} has the taxid {taxid} here and {} before; a column \"name\" tells strains of a species apart",
+                "{:?} has the taxid {taxid} here and {} before; a column \"name\" tells strains of \
+                 a species apart",
                 known.name, known.taxid
             ));
         }

@@ -245,28 +245,47 @@ proptest! {
     #[test]
     fn places_follow_from_parents(taxonomy in arbitrary(80)) {
         for taxon in taxonomy.taxa() {
-            let children: Vec<Taxon> = taxonomy.taxa().filter(|&t| t != ROOT && taxonomy.parent(t) == taxon).collect();
+            let children: Vec<Taxon> = taxonomy
+                .taxa()
+                .filter(|&t| t != ROOT && taxonomy.parent(t) == taxon)
+                .collect();
             prop_assert_eq!(taxonomy.children(taxon).collect::<Vec<_>>(), children);
             prop_assert_eq!(taxonomy.depth(taxon) as usize + 1, taxonomy.path(taxon).count());
             prop_assert_eq!(taxonomy.taxon_of(taxonomy.taxid(taxon)), Some(taxon));
             for rank in Rank::ALL {
-                let nearest = taxonomy.path(taxon).find(|&above| taxonomy.rank(above) == Some(rank));
+                let nearest = taxonomy
+                    .path(taxon)
+                    .find(|&above| taxonomy.rank(above) == Some(rank));
                 prop_assert_eq!(taxonomy.ancestor_at(taxon, rank), nearest);
             }
         }
     }
 
     #[test]
-    fn a_subset_keeps_every_relation(taxonomy in arbitrary(60), chosen in proptest::collection::vec(any::<prop::sample::Index>(), 0..9)) {
-        let chosen: Vec<Taxon> = chosen.iter().map(|index| index.index(taxonomy.len()) as Taxon).collect();
+    fn a_subset_keeps_every_relation(
+        taxonomy in arbitrary(60),
+        chosen in proptest::collection::vec(any::<prop::sample::Index>(), 0..9),
+    ) {
+        let chosen: Vec<Taxon> = chosen
+            .iter()
+            .map(|index| index.index(taxonomy.len()) as Taxon)
+            .collect();
         let subset = taxonomy.subset(chosen.iter().copied());
-        let wanted = taxonomy.taxa().filter(|&t| t == ROOT || chosen.iter().any(|&c| taxonomy.is_above(t, c)));
+        let wanted = taxonomy
+            .taxa()
+            .filter(|&t| t == ROOT || chosen.iter().any(|&c| taxonomy.is_above(t, c)));
         let wanted: Vec<u32> = wanted.map(|taxon| taxonomy.taxid(taxon)).collect();
         prop_assert_eq!(subset.taxa().map(|taxon| subset.taxid(taxon)).collect::<Vec<_>>(), wanted);
         for taxon in subset.taxa() {
             let old = taxonomy.taxon_of(subset.taxid(taxon)).expect("it is a subset");
-            prop_assert_eq!(subset.taxid(subset.parent(taxon)), taxonomy.taxid(taxonomy.parent(old)));
-            prop_assert_eq!((subset.name(taxon), subset.rank_name(taxon)), (taxonomy.name(old), taxonomy.rank_name(old)));
+            prop_assert_eq!(
+                subset.taxid(subset.parent(taxon)),
+                taxonomy.taxid(taxonomy.parent(old))
+            );
+            prop_assert_eq!(
+                (subset.name(taxon), subset.rank_name(taxon)),
+                (taxonomy.name(old), taxonomy.rank_name(old))
+            );
         }
     }
 }

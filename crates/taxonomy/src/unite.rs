@@ -170,17 +170,23 @@ mod tests {
     proptest! {
         #[test]
         fn parts_in_any_order_give_the_subset_of_all_their_taxa(
-            whole in arbitrary(60), picks in proptest::collection::vec((0..4usize, any::<prop::sample::Index>()), 0..20),
+            whole in arbitrary(60),
+            picks in proptest::collection::vec((0..4usize, any::<prop::sample::Index>()), 0..20),
         ) {
             let taxa = |wanted: Option<usize>| {
                 let all = whole.len();
-                let picked = picks.iter().filter(move |pick| wanted.is_none_or(|part| part == pick.0));
+                let picked = picks
+                    .iter()
+                    .filter(move |pick| wanted.is_none_or(|part| part == pick.0));
                 picked.map(move |pick| pick.1.index(all) as Taxon)
             };
             let parts: Vec<Taxonomy> = (0..4).map(|part| whole.subset(taxa(Some(part)))).collect();
             let expected = whole.subset(taxa(None));
             prop_assert_eq!(Taxonomy::unite(&parts).unwrap().to_bytes(), expected.to_bytes());
-            prop_assert_eq!(Taxonomy::unite(parts.iter().rev()).unwrap().to_bytes(), expected.to_bytes());
+            prop_assert_eq!(
+                Taxonomy::unite(parts.iter().rev()).unwrap().to_bytes(),
+                expected.to_bytes()
+            );
         }
     }
 

@@ -24,7 +24,8 @@ pub enum EditError {
     },
     /// Nothing is called so.
     #[error(
-        "{path} has no {names}; `gyrase db targets` lists the references of a database, `gyrase db taxa` its taxa"
+        "{path} has no {names}; `gyrase db targets` lists the references of a database, `gyrase db \
+         taxa` its taxa"
     )]
     Unknown {
         /// The database.

@@ -180,7 +180,8 @@ fn facts(reads: &[u32]) -> String {
     let mean = ratio(sum, all);
     let even = if all > 0 { -(-mean).exp_m1() } else { 0.0 };
     format!(
-        "{} of {} windows covered ({:.1} %; {:.1} % if evenly spread)   ·   {mean:.2} reads per window",
+        "{} of {} windows covered ({:.1} %; {:.1} % if evenly spread)   ·   {mean:.2} reads per \
+         window",
         grouped(covered),
         grouped(all),
         100.0 * ratio(covered, all),

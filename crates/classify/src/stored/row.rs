@@ -137,24 +137,48 @@ mod tests {
     proptest! {
         #[test]
         fn rows_are_read_back(
-            name in proptest::collection::vec(any::<u8>(), 0..300), first in any::<u32>(), second in proptest::option::of(any::<u32>()),
+            name in proptest::collection::vec(any::<u8>(), 0..300),
+            first in any::<u32>(),
+            second in proptest::option::of(any::<u32>()),
             features in proptest::collection::vec(any::<u32>(), 0..200),
             places in proptest::collection::vec((0..u32::MAX - 7, 0..u32::MAX), 0..200),
         ) {
             let lengths = (first as usize, second.map(|mate| mate as usize));
-            let mut hits: Vec<Hit> = places.iter().map(|&(window, feature)| hit(window, feature)).collect();
+            let mut hits: Vec<Hit> = places
+                .iter()
+                .map(|&(window, feature)| hit(window, feature))
+                .collect();
             hits.sort_unstable();
             let mut bytes = Vec::new();
             write_read(&Read { name: &name, lengths, features: &features }, &mut bytes);
             write_hits(&hits, &mut bytes);
             let (mut row, mut rest) = (Row::default(), &bytes[..]);
-            prop_assert_eq!(read_read(&mut rest, &mut row).and_then(|()| read_hits(&mut rest, &(7..u32::MAX), ALL, &mut row.hits)), Some(()));
+            prop_assert_eq!(
+                read_read(&mut rest, &mut row).and_then(|()| read_hits(
+                    &mut rest,
+                    &(7..u32::MAX),
+                    ALL,
+                    &mut row.hits
+                )),
+                Some(())
+            );
             prop_assert!(rest.is_empty());
-            let moved = hits.iter().map(|&at| hit(window_of(at) + 7, feature_of(at) as u32)).collect();
+            let moved = hits
+                .iter()
+                .map(|&at| hit(window_of(at) + 7, feature_of(at) as u32))
+                .collect();
             prop_assert_eq!(&row, &Row { name, lengths, features, hits: moved });
             for end in 0..bytes.len() {
                 let (mut row, mut rest) = (Row::default(), &bytes[..end]);
-                prop_assert_eq!(read_read(&mut rest, &mut row).and_then(|()| read_hits(&mut rest, &(0..u32::MAX), ALL, &mut row.hits)), None);
+                prop_assert_eq!(
+                    read_read(&mut rest, &mut row).and_then(|()| read_hits(
+                        &mut rest,
+                        &(0..u32::MAX),
+                        ALL,
+                        &mut row.hits
+                    )),
+                    None
+                );
             }
         }
 

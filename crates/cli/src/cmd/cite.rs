@@ -55,7 +55,8 @@ fn sentence() -> String {
 
 fn bibtex() -> String {
     format!(
-        "@software{{gyrase,\n  author  = {{{{{}}}}},\n  title   = {{{}}},\n  version = {{{}}},\n  year    = {{{}}},\n  url     = {{{}}}\n}}\n",
+        "@software{{gyrase,\n  author  = {{{{{}}}}},\n  title   = {{{}}},\n  version = {{{}}},\n  \
+         year    = {{{}}},\n  url     = {{{}}}\n}}\n",
         author(),
         fact("title"),
         fact("version"),

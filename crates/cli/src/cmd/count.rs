@@ -179,7 +179,8 @@ impl Count {
 /// Counts in all processes of a job.
 fn count_in(job: &Job, config: &Config, session: &Session, progress: &Progress) -> Result<Summary> {
     if config.inputs.iter().any(|input| input == Path::new("-")) {
-        let what = "several processes cannot share standard input; give files that all of them can open, or count with one process";
+        let what = "several processes cannot share standard input; give files that all of them can \
+                    open, or count with one process";
         return Err(Failure::usage(what));
     }
     session.leaves(gyrase_count::leftovers(config, job.rank(), job.ranks()));

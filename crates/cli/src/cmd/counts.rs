@@ -22,7 +22,10 @@ pub fn length(text: &str) -> std::result::Result<usize, String> {
 #[derive(Clone, Copy, Debug, Args)]
 pub struct Counts {
     /// Leave out k-mers with a lower count
-    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(
+        long, value_name = "COUNT", default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(1..),
+    )]
     min_count: u32,
 
     /// Leave out k-mers with a higher count [default: keep all]

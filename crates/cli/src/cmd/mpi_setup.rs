@@ -46,7 +46,8 @@ impl MpiSetup {
             ),
         };
         let text = format!(
-            "installed {} for {} ({})\n{setting}try it:  mpirun -n 2 gyrase count reads.fq -o sample.gyk\n",
+            "installed {} for {} ({})\n{setting}try it:  mpirun -n 2 gyrase count reads.fq -o \
+             sample.gyk\n",
             made.path.display(),
             made.family,
             made.library

@@ -67,7 +67,9 @@ fn count(verb: &Count, session: &Session) -> Result<()> {
     );
     session.note(
         "bytes",
-        json!({"memory": plan.memory, "least_memory": plan.least_memory, "temporary": bounds(plan.tmp)}),
+        json!({
+            "memory": plan.memory, "least_memory": plan.least_memory, "temporary": bounds(plan.tmp),
+        }),
     );
     session.note("predicted_seconds", plan.seconds);
     sink::write_all(None, table(&plan, &config).as_bytes())?;

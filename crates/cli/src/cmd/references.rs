@@ -62,7 +62,8 @@ fn files_in(folder: &Path) -> Result<Vec<PathBuf>> {
     if files.is_empty() {
         let (path, endings) = (folder.display(), ENDINGS.join(", ."));
         return Err(Failure::usage(format!(
-            "the folder {path} has no references: no file whose name ends in .{endings}, compressed or not"
+            "the folder {path} has no references: no file whose name ends in .{endings}, \
+             compressed or not"
         )));
     }
     files.sort();
@@ -272,7 +273,8 @@ impl Without {
         }
         let (some, all) = (grouped(some as u64), grouped(all as u64));
         tracing::warn!(
-            "{some} of {all} references have no taxon, and no read will be classified by them; the first:"
+            "{some} of {all} references have no taxon, and no read will be classified by them; the \
+             first:"
         );
         self.named
             .iter()
@@ -341,7 +343,8 @@ fn config(
 fn want(map: &mut TaxonMap, file: &Path) -> Result<()> {
     if file == Path::new("-") {
         return Err(Failure::usage(
-            "references from a pipe cannot be read twice, as large tables of --map need; write them to a file first",
+            "references from a pipe cannot be read twice, as large tables of --map need; write \
+             them to a file first",
         ));
     }
     let mut reader = Reader::open(file, &Options::default())?;

@@ -37,7 +37,8 @@ fn place_of_samples() -> Place {
     place.write("none.fq", "");
     place.write(
         "sheet.csv",
-        "sample,fastq_1,fastq_2\nsingle,lane 1.fq,\npair,r_1.fq,r_2.fq\nnone,none.fq,\nsingle,\"lane 2.fq\",\n",
+        "sample,fastq_1,fastq_2\nsingle,lane \
+         1.fq,\npair,r_1.fq,r_2.fq\nnone,none.fq,\nsingle,\"lane 2.fq\",\n",
     );
     place
 }

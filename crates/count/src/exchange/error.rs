@@ -47,7 +47,10 @@ pub enum ExchangeError {
         source: io::Error,
     },
     /// The file ends before it should.
-    #[error("{} is truncated: {what} (was the copy or the program that wrote it interrupted?)", path.display())]
+    #[error(
+        "{} is truncated: {what} (was the copy or the program that wrote it interrupted?)",
+        path.display()
+    )]
     Truncated {
         /// The file.
         path: PathBuf,
@@ -55,7 +58,10 @@ pub enum ExchangeError {
         what: String,
     },
     /// The compressed data are not what they were.
-    #[error("{}: the compressed data are damaged ({source}); copy or make the file again", path.display())]
+    #[error(
+        "{}: the compressed data are damaged ({source}); copy or make the file again",
+        path.display()
+    )]
     Damaged {
         /// The file.
         path: PathBuf,

@@ -40,10 +40,12 @@ fn stranger(start: &[u8]) -> Option<&'static str> {
     match start {
         _ if start.starts_with(b"GYRASEK\n") => Some("it is a .gyk database already"),
         _ if jellyfish => Some(
-            "it is a binary file of Jellyfish; give it as `jellyfish dump -c FILE | gyrase kmers import -`",
+            "it is a binary file of Jellyfish; give it as `jellyfish dump -c FILE | gyrase kmers \
+             import -`",
         ),
         [b'K', b'M', b'C', b'P' | b'S', ..] => Some(
-            "it is one file of a KMC database; name the pair itself, uncompressed, and not through a pipe",
+            "it is one file of a KMC database; name the pair itself, uncompressed, and not through \
+             a pipe",
         ),
         [b'@', ..] => Some("it looks like FASTQ; `gyrase count` counts the k-mers of reads"),
         _ => None,

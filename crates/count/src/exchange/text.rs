@@ -235,7 +235,10 @@ mod tests {
     proptest! {
         #[test]
         fn rubbish_never_panics(
-            text in prop::collection::vec(prop::sample::select(b">AC\t 19\n\rN\xff".to_vec()), 0..60),
+            text in prop::collection::vec(
+                prop::sample::select(b">AC\t 19\n\rN\xff".to_vec()),
+                0..60,
+            ),
         ) {
             let _ = read(&text);
         }

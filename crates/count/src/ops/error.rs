@@ -15,7 +15,8 @@ pub enum OperationError {
     Database(#[from] GykError),
     /// Two databases do not count the same things.
     #[error(
-        "{} holds {first_shape} and {} holds {second_shape}: only databases of one k and one strandedness can be combined",
+        "{} holds {first_shape} and {} holds {second_shape}: only databases of one k and one \
+         strandedness can be combined",
         first.display(), second.display()
     )]
     Mismatch {
@@ -37,7 +38,10 @@ pub enum OperationError {
     #[error(transparent)]
     Reads(#[from] gyrase_fastx::Error),
     /// The k-mer to look up is none of this database.
-    #[error("\"{text}\" cannot be looked up in {}: it needs k-mers of {k} letters A, C, G, T", database.display())]
+    #[error(
+        "\"{text}\" cannot be looked up in {}: it needs k-mers of {k} letters A, C, G, T",
+        database.display()
+    )]
     NotAKmer {
         /// The text.
         text: String,

@@ -16,7 +16,8 @@ fn dump_of(nodes: &[(u32, u32, &str, &str)]) -> [(&'static str, String); 2] {
     let name = |node: &(u32, u32, &str, &str)| {
         let (taxid, name) = (node.0, node.3);
         format!(
-            "{taxid}\t|\tthe \"{name}\"\t|\t\t|\tsynonym\t|\n{taxid}\t|\t{name}\t|\t\t|\tscientific name\t|\n"
+            "{taxid}\t|\tthe \
+             \"{name}\"\t|\t\t|\tsynonym\t|\n{taxid}\t|\t{name}\t|\t\t|\tscientific name\t|\n"
         )
     };
     [
@@ -190,7 +191,8 @@ fn truncated_archives_are_refused() {
 #[test]
 fn dumps_by_hand_are_read() {
     let nodes = "1|1|no rank|\r\n\n2 | 1 | superkingdom | -\n7\t|\t2\t|\t\t|\t-".to_owned();
-    let names = "1|root||scientific name|\n2 | Bac | - | scientific name |\n7\t|\ta|b\t|\t-\t|\tscientific name\t|\t-"
+    let names = "1|root||scientific name|\n2 | Bac | - | scientific name \
+                 |\n7\t|\ta|b\t|\t-\t|\tscientific name\t|\t-"
         .to_owned();
     let taxonomy = taxonomy_of(&[("nodes.dmp", nodes), ("names.dmp", names)]).expect("a dump");
     let names: Vec<&str> = taxonomy.taxa().map(|taxon| taxonomy.name(taxon)).collect();
@@ -229,7 +231,8 @@ fn what_is_wrong_is_named_with_its_line() {
         ),
         (
             "7\t|\t1\t|\tge",
-            "nodes.dmp, line 3: expected a line \"taxid | parent | rank |\", found \"7\\t|\\t1\\t|\\tge\"",
+            "nodes.dmp, line 3: expected a line \"taxid | parent | rank |\", found \
+             \"7\\t|\\t1\\t|\\tge\"",
         ),
         ("x\t|\t1\t|\tgenus\t|\n", "nodes.dmp, line 3: expected"),
         (
@@ -332,20 +335,27 @@ proptest! {
     /// The order of lines is of no consequence.
     #[test]
     fn lines_may_come_in_any_order(shuffled in Just(NCBI_2025.to_vec()).prop_shuffle()) {
-        let [expected, found] = [&NCBI_2025[..], &shuffled].map(|nodes| taxonomy_of(&dump_of(nodes)).expect("a dump"));
+        let [expected, found] =
+            [&NCBI_2025[..], &shuffled].map(|nodes| taxonomy_of(&dump_of(nodes)).expect("a dump"));
         prop_assert_eq!(expected.to_bytes(), found.to_bytes());
     }
 
     /// Whatever the bytes of a dump are, it is read or refused.
     #[test]
-    fn noise_is_read_or_refused(at in 0..400usize, noise in proptest::collection::vec(any::<u8>(), 1..9)) {
+    fn noise_is_read_or_refused(
+        at in 0..400usize,
+        noise in proptest::collection::vec(any::<u8>(), 1..9),
+    ) {
         let [(_, nodes), names] = dump_of(&NCBI_2025);
         let mut nodes = nodes.into_bytes();
         nodes.splice(at..at + 1, noise);
         let folder = folder_of(&[names]);
         fs::write(folder.path().join("nodes.dmp"), nodes).unwrap();
         if let Ok(source) = read(folder.path()) {
-            prop_assert_eq!(Taxonomy::from_bytes(&source.taxonomy.to_bytes()).expect("a tree"), source.taxonomy);
+            prop_assert_eq!(
+                Taxonomy::from_bytes(&source.taxonomy.to_bytes()).expect("a tree"),
+                source.taxonomy
+            );
         }
     }
 }

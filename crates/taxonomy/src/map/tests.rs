@@ -133,7 +133,8 @@ fn files_say_it_for_their_sequences() {
 
 #[test]
 fn tables_with_named_columns_are_read() {
-    let summary = "##  See the README\n#assembly_accession\tbioproject\ttaxid\tspecies_taxid\nGCF_000005845.2\tPRJNA1\t511145\t562\n";
+    let summary = "##  See the \
+                   README\n#assembly_accession\tbioproject\ttaxid\tspecies_taxid\nGCF_000005845.2\tPRJNA1\t511145\t562\n";
     assert_eq!(
         of(
             &reading(summary, &["GCF_000005845.2"]).expect("a table"),
@@ -244,9 +245,20 @@ fn the_first_table_and_line_win() {
 proptest! {
     /// A map that keeps everything and one that keeps what is wanted say the same.
     #[test]
-    fn what_is_wanted_is_enough(rows in proptest::collection::vec((0..30u32, 1..4u32, 1..99u32), 1..60), asked in 0..30u32, version in 0..4u32) {
-        let text: String = rows.iter().map(|(a, v, taxid)| format!("NC_{a:06}\tNC_{a:06}.{v}\t{taxid}\t0\n")).collect();
-        let id = if version == 0 { format!("NC_{asked:06}") } else { format!("NC_{asked:06}.{version}") };
+    fn what_is_wanted_is_enough(
+        rows in proptest::collection::vec((0..30u32, 1..4u32, 1..99u32), 1..60),
+        asked in 0..30u32,
+        version in 0..4u32,
+    ) {
+        let text: String = rows
+            .iter()
+            .map(|(a, v, taxid)| format!("NC_{a:06}\tNC_{a:06}.{v}\t{taxid}\t0\n"))
+            .collect();
+        let id = if version == 0 {
+            format!("NC_{asked:06}")
+        } else {
+            format!("NC_{asked:06}.{version}")
+        };
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("map");
         fs::write(&path, text).unwrap();

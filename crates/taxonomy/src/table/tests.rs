@@ -154,7 +154,8 @@ fn collisions_are_resolved() {
 
 #[test]
 fn named_columns_are_ranks() {
-    let text = "id\tsuperkingdom\tphylum\tgenus\tspecies\nG1\tBacteria\tP\tG\tG a\nG2\tBacteria\tP\tG\tG b\r\nG3\tBacteria\t\tH\tNA\n";
+    let text = "id\tsuperkingdom\tphylum\tgenus\tspecies\nG1\tBacteria\tP\tG\tG \
+                a\nG2\tBacteria\tP\tG\tG b\r\nG3\tBacteria\t\tH\tNA\n";
     let source = read_text(text).expect("a table");
     assert_eq!(lineage(&source, "G2").join(";"), "root;Bacteria;P;G;G b");
     assert_eq!(lineage(&source, "G3").join(";"), "root;Bacteria;H");

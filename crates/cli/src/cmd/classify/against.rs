@@ -16,7 +16,10 @@ use crate::session::Session;
 pub struct Against {
     /// Database of references, as `gyrase db build` makes it; given again, the answers are those of
     /// all together
-    #[arg(long, value_name = "FILE.gydb", required_unless_present_any = ["refs", "merge"], conflicts_with = "refs")]
+    #[arg(
+        long, value_name = "FILE.gydb", required_unless_present_any = ["refs", "merge"],
+        conflicts_with = "refs",
+    )]
     db: Vec<PathBuf>,
 
     /// Instead of a database: references, a folder of them, or `@list`; may be given again

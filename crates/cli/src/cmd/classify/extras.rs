@@ -116,7 +116,8 @@ fn place(asked: Asked, file: &Path, paired: bool) -> Result<Place> {
     }
     if !paired {
         return Err(Failure::usage(format!(
-            "the # of {name} stands for the number of the mate, but the reads are no pairs; leave it out"
+            "the # of {name} stands for the number of the mate, but the reads are no pairs; leave \
+             it out"
         )));
     }
     let [first, second] = ["_1", "_2"].map(|mate| PathBuf::from(name.replacen('#', mate, 1)));
@@ -142,7 +143,8 @@ impl Place {
                 let taxon = taxonomy.resolve(taxid).taxon();
                 let unknown = || {
                     format!(
-                        "no reference of the database is of taxid {taxid} or below it; `gyrase db taxa` lists its taxa"
+                        "no reference of the database is of taxid {taxid} or below it; `gyrase db \
+                         taxa` lists its taxa"
                     )
                 };
                 Which::clade(taxonomy, taxon.ok_or_else(|| Failure::usage(unknown()))?)

@@ -144,7 +144,10 @@ impl Many {
             drop_least_covered: drop,
             ..
         } = *with.extras;
-        let what = json!({"databases": databases, "abundance": with.rank.name(), "locations": locations, "drop": drop});
+        let what = json!({
+            "databases": databases, "abundance": with.rank.name(), "locations": locations,
+            "drop": drop,
+        });
         let run = Run {
             collection: &collection,
             what,
@@ -221,7 +224,8 @@ impl Run<'_> {
         if let Some(Found { summary, time }) = self.resume.then(|| record.found(taxonomy)).flatten()
         {
             tracing::info!(
-                "sample {name}: an earlier run made its outputs with the same database, reads and options"
+                "sample {name}: an earlier run made its outputs with the same database, reads and \
+                 options"
             );
             return Ok(Done {
                 name,
@@ -318,7 +322,8 @@ fn some_failed(failed: &[Failed], all: usize) -> String {
     let names: Vec<&str> = failed.iter().take(NAMED).map(|(name, _)| *name).collect();
     let more = if failed.len() > NAMED { ", .." } else { "" };
     format!(
-        "{} of {} failed: {}{more}. {} are of all samples and were not written; mend the reads, or take these samples out of the \
+        "{} of {} failed: {}{more}. {} are of all samples and were not written; mend the reads, or \
+         take these samples out of the \
          sheet, and run again with --resume",
         failed.len(),
         things(all as u64, "sample"),

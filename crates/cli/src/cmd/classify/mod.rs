@@ -345,7 +345,8 @@ fn say(summary: &Summary, time: Duration) {
     );
     let per_minute = 60.0 / seconds.max(0.001);
     tracing::info!(
-        "{total} sequences ({million:.2} Mbp) processed in {seconds:.3}s ({:.1} Kseq/m, {:.2} Mbp/m).",
+        "{total} sequences ({million:.2} Mbp) processed in {seconds:.3}s ({:.1} Kseq/m, {:.2} \
+         Mbp/m).",
         total as f64 / 1e3 * per_minute,
         million * per_minute
     );

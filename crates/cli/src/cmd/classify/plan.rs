@@ -21,7 +21,8 @@ impl Classify {
     pub fn plan(self, session: &Session) -> Result<()> {
         if !self.against.is_of_databases() {
             return Err(Failure::usage(
-                "only what asks a database can be planned; make one with `gyrase db build` and name it with --db",
+                "only what asks a database can be planned; make one with `gyrase db build` and \
+                 name it with --db",
             ));
         }
         let lanes = self.lanes()?;
@@ -34,8 +35,12 @@ impl Classify {
             session.memory,
             session.threads,
         );
-        session
-            .note("counts", json!({"letters": prediction.letters, "passes": prediction.plan.map(|plan| plan.passes)}));
+        session.note(
+            "counts",
+            json!({
+                "letters": prediction.letters, "passes": prediction.plan.map(|plan| plan.passes),
+            }),
+        );
         session.note(
             "bytes",
             json!({

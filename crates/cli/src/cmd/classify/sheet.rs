@@ -216,7 +216,8 @@ impl<'a> Row<'a> {
             return Ok(Row { columns, fields });
         }
         Err(format!(
-            "it has {} fields, the first line names {}; write a name with {separator:?} in it in double quotes",
+            "it has {} fields, the first line names {}; write a name with {separator:?} in it in \
+             double quotes",
             fields.len(),
             columns.all
         ))

@@ -167,7 +167,8 @@ impl Build {
             Earlier::Nothing => {}
             Earlier::TakenUp => tracing::info!("went on from what an earlier run had read"),
             Earlier::OfAnother => tracing::warn!(
-                "what an earlier run had read was of other references or parameters; this run has read everything itself"
+                "what an earlier run had read was of other references or parameters; this run has \
+                 read everything itself"
             ),
         }
         tracing::info!(

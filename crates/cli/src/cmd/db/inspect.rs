@@ -83,7 +83,8 @@ impl Inspect {
         };
         writeln!(
             out,
-            "# Database options: nucleotide db, k = {k}, window = {window}, stride = {stride}, {chosen}"
+            "# Database options: nucleotide db, k = {k}, window = {window}, stride = {stride}, \
+             {chosen}"
         )?;
         writeln!(out, "# Total taxonomy nodes: {}", index.taxonomy.len())?;
         writeln!(out, "# Table size: {}", table.features)?;

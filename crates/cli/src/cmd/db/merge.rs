@@ -126,7 +126,9 @@ pub fn warn_of_repeated(changed: &Changed) {
 pub fn say(session: &Session, output: &Path, changed: &Changed) {
     let (database, table) = (&changed.database, &changed.database.table);
     session.note("output", output.display().to_string());
-    let more = json!({"repeated_names": changed.repeated.len(), "incomplete_features": changed.incomplete});
+    let more = json!({
+        "repeated_names": changed.repeated.len(), "incomplete_features": changed.incomplete,
+    });
     session.note("counts", super::build::merged(counts(database), &more));
     session.note("bytes", json!({"output": table.bytes}));
     tracing::info!(

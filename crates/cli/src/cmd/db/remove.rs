@@ -83,7 +83,8 @@ impl Remove {
         if left.incomplete > 0 {
             let features = things(left.incomplete, "feature");
             tracing::warn!(
-                "{features} had reached the most locations of a feature and lost some of them; those that had been left out are not \
+                "{features} had reached the most locations of a feature and lost some of them; \
+                 those that had been left out are not \
                  back, as a new build would have them"
             );
         }

@@ -53,7 +53,8 @@ impl Demo {
         let file = |name: &str| folder.path.join(name);
         let (first, second) = (file("reads_1.fq"), file("reads_2.fq"));
         print(
-            "Gyrase counts the k-mers of sequencing data. Here it does so for a small simulated sample.\n",
+            "Gyrase counts the k-mers of sequencing data. Here it does so for a small simulated \
+             sample.\n",
         )?;
         simulate(session, &file("genome.fa"), &first, &second)?;
         let inputs = vec![first, second];
@@ -118,7 +119,8 @@ fn simulate(session: &Session, genome: &Path, first: &Path, second: &Path) -> Re
     ))?;
 
     print(&format!(
-        "$ gyrase simulate reads genome.fa -o reads_1.fq --out2 reads_2.fq --coverage {COVERAGE} --error-rate 0.004"
+        "$ gyrase simulate reads genome.fa -o reads_1.fq --out2 reads_2.fq --coverage {COVERAGE} \
+         --error-rate 0.004"
     ))?;
     let shape = reads::Shape::Paired {
         length: 150,
@@ -185,7 +187,8 @@ fn print_spectrum(histogram: &Histogram) -> Result<()> {
     print("$ gyrase kmers histo sample.gyk    # here as a chart")?;
     print(&chart::chart(histogram))?;
     print(
-        "  Left, cut off: errors, each seen once or twice. The hill: the genome, at its depth of coverage.\n",
+        "  Left, cut off: errors, each seen once or twice. The hill: the genome, at its depth of \
+         coverage.\n",
     )
 }
 

@@ -15,7 +15,8 @@ pub fn kernels() -> Finding {
     match Kernels::detect() {
         Kernels::Scalar if cfg!(target_arch = "x86_64") => Finding::warning(
             topic,
-            "this processor has no AVX2, or a virtual machine hides it; portable code runs, a few times slower",
+            "this processor has no AVX2, or a virtual machine hides it; portable code runs, a few \
+             times slower",
         ),
         Kernels::Scalar => Finding::fine(
             topic,

@@ -52,7 +52,8 @@ fn judge_locked(limit: Option<u64>) -> Finding {
         Some(limit) => Finding::fine(
             topic,
             format!(
-                "up to {}: enough on one machine; on several, MPI over InfiniBand or the like wants `ulimit -l unlimited`",
+                "up to {}: enough on one machine; on several, MPI over InfiniBand or the like \
+                 wants `ulimit -l unlimited`",
                 bytes(limit)
             ),
         ),
@@ -70,7 +71,8 @@ fn judge_files(limit: Option<u64>) -> Finding {
         Some(limit) if limit < FEW => Finding::warning(
             topic,
             format!(
-                "{} at once, which many inputs and temporary files may exceed; raise it with `ulimit -Hn`",
+                "{} at once, which many inputs and temporary files may exceed; raise it with \
+                 `ulimit -Hn`",
                 grouped(limit)
             ),
         ),

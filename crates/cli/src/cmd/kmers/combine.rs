@@ -160,7 +160,8 @@ fn warn_if_inexact(config: &Config, summary: &Summary) {
     let names: Vec<String> = inputs.map(|(path, _)| path.display().to_string()).collect();
     if !names.is_empty() {
         tracing::warn!(
-            "{} has k-mers that occur {} times or more; taken as exactly that, their differences are not exact",
+            "{} has k-mers that occur {} times or more; taken as exactly that, their differences \
+             are not exact",
             names.join(", "),
             words::grouped(u64::from(u32::MAX))
         );
@@ -201,7 +202,9 @@ fn note(session: &Session, config: &Config, summary: &Summary) {
     let per_input: Vec<_> = summary.inputs.iter().map(totals).collect();
     session.note(
         "counts",
-        json!({"inputs": per_input, "shared": summary.shared, "before_cutoffs": summary.before_cutoffs,
-            "output": totals(&summary.output)}),
+        json!({
+            "inputs": per_input, "shared": summary.shared,
+            "before_cutoffs": summary.before_cutoffs, "output": totals(&summary.output),
+        }),
     );
 }

@@ -140,6 +140,9 @@ fn note(session: &Session, config: &Config, summary: &Summary) {
     );
     session.note(
         "counts",
-        json!({"reads": summary.reads, "kept": summary.kept, "kmers": summary.kmers, "found": summary.found}),
+        json!({
+            "reads": summary.reads, "kept": summary.kept, "kmers": summary.kmers,
+            "found": summary.found,
+        }),
     );
 }

@@ -84,7 +84,9 @@ impl Query {
         sink.finish()?;
         session.note(
             "counts",
-            json!({"sequences": summary.sequences, "kmers": summary.kmers, "present": summary.present}),
+            json!({
+                "sequences": summary.sequences, "kmers": summary.kmers, "present": summary.present,
+            }),
         );
         Ok(())
     }

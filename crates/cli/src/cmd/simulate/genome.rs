@@ -136,8 +136,10 @@ impl Genome {
         session.note("output", config.output.display().to_string());
         session.note(
             "counts",
-            json!({"sequences": summary.sequences, "letters": summary.letters, "repeats": summary.repeats,
-                "gaps": summary.gaps, "variants": summary.variants}),
+            json!({
+                "sequences": summary.sequences, "letters": summary.letters,
+                "repeats": summary.repeats, "gaps": summary.gaps, "variants": summary.variants,
+            }),
         );
         Ok(())
     }

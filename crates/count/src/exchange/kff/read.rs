@@ -548,7 +548,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn damage_never_panics(at in any::<prop::sample::Index>(), byte in any::<u8>(), minimizer in any::<bool>()) {
+        fn damage_never_panics(
+            at in any::<prop::sample::Index>(),
+            byte in any::<u8>(),
+            minimizer in any::<bool>(),
+        ) {
             let mut bytes = example(minimizer);
             let at = at.index(bytes.len());
             bytes[at] = byte;

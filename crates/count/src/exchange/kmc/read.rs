@@ -237,7 +237,8 @@ fn check_markers<R: Read + Seek>(
         .map_err(error)?;
     if found != *marker {
         let what = format!(
-            "expected the marker {name} at the start, found bytes {found:02x?}: is this a file of KMC?"
+            "expected the marker {name} at the start, found bytes {found:02x?}: is this a file of \
+             KMC?"
         );
         return Err(ExchangeError::malformed(path, Place::Header, what));
     }
@@ -412,7 +413,8 @@ fn check_suffixes<S: Read + Seek>(suffixes: &mut S, path: &Path, fields: &Fields
         .and_then(|bytes| bytes.checked_add(8));
     if expected != Some(length) {
         let what = format!(
-            "{} k-mers of {} bytes and two markers are announced, the file has {length} bytes: is it of another pair?",
+            "{} k-mers of {} bytes and two markers are announced, the file has {length} bytes: is \
+             it of another pair?",
             fields.kmers,
             fields.record_bytes()
         );
@@ -482,7 +484,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn damage_never_panics(at in any::<prop::sample::Index>(), byte in any::<u8>(), tail in any::<bool>()) {
+        fn damage_never_panics(
+            at in any::<prop::sample::Index>(),
+            byte in any::<u8>(),
+            tail in any::<bool>(),
+        ) {
             let mut bytes = PREFIXES.to_vec();
             let at = if tail { bytes.len() - 1 - at.index(80) } else { at.index(bytes.len()) };
             bytes[at] = byte;
