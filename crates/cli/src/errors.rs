@@ -418,7 +418,7 @@ fn too_much_spill(limit: u64) -> Meaning {
 
 fn database(error: &GykError) -> Meaning {
     match error {
-        GykError::Write(_) => Code::Output.into(),
+        GykError::Write(_) | GykError::Garbled(_) => Code::Output.into(),
         GykError::Spill(error) => fabric(error),
         _ => Code::Database.into(),
     }

@@ -420,7 +420,12 @@ impl<J: World> Run<'_, J> {
         count: impl FnOnce() -> Result<(), Error>,
     ) -> Result<(), Error> {
         std::thread::scope(|scope| {
-            let lay_out = || writer.lay_out(|lengths| Ok::<_, Error>(self.world.sum(lengths)?));
+            let lay_out = || {
+                writer.lay_out(
+                    |numbers| Ok::<_, Error>(self.world.sum(numbers)?),
+                    |ends| Ok(self.world.gather(ends)?),
+                )
+            };
             let thread = std::thread::Builder::new().name("layout".into());
             let laying_out = thread
                 .spawn_scoped(scope, lay_out)
@@ -452,12 +457,18 @@ impl<J: World> Run<'_, J> {
         share: crate::Share,
         resumed_bins: usize,
     ) -> Result<Summary, Error> {
+        let settled = writer.settle()?;
         let (read, [spilled_bytes, resumed_bins]) = agree::on_sums(
             self.world,
             share.read,
             [share.spilled_bytes, resumed_bins as u64],
         )?;
-        let shares = self.world.gather(writer.settle()?)?;
+        // What others wrote is on the disk now, and their file system may have lost some of this
+        // process's.
+        if self.place.ranks > 1 {
+            writer.check(self.place.rank, self.place.ranks)?;
+        }
+        let shares = self.world.gather(settled)?;
         let made = match self.place.rank {
             0 => Some(writer.finish_all(&shares, &metadata(self.inputs, read))?),
             _ => None,

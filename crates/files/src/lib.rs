@@ -1,8 +1,18 @@
-//! Files that appear whole or not at all.
+//! Files that appear whole or not at all, also where many write them.
 //!
 //! [`OutputFile`] is built beside its target under another name; it takes the name of the target
-//! when it is complete, and is gone when it never is.
+//! when it is complete, and is gone when it never is. [`OrderedFile`] is one whose segments many
+//! threads of many processes finish in about the right order; [`Ordered`] is that order by itself,
+//! for threads.
 
+mod ordered;
+mod ordered_file;
 mod output;
+mod write_back;
 
+pub use ordered::{Ordered, Stopped};
+pub use ordered_file::{
+    Garbled, OrderedError, OrderedFile, Placed, Segment, Share, Spill, read_through,
+};
 pub use output::{OutputError, OutputFile};
+pub use write_back::WriteBack;

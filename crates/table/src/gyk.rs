@@ -12,7 +12,6 @@
 
 mod bin;
 mod database;
-mod destination;
 mod error;
 mod finish;
 mod layout;

@@ -52,7 +52,6 @@ pub mod gydb;
 pub mod gyk;
 mod map;
 mod memory;
-mod write_back;
 
 pub use bloom::Bloom;
 pub use cardinality::Cardinality;

@@ -17,6 +17,9 @@ use gyrase_table::gyk::{Cutoffs, Database, GykError, Share, Writer};
 
 type Rows<const W: usize> = Vec<BTreeMap<[u64; W], u32>>;
 
+/// Bytes of memory for what processes send each other.
+const SENT: usize = 16 << 20;
+
 /// A job of several processes in one.
 struct Job<'a> {
     path: &'a Path,
@@ -75,14 +78,27 @@ impl Job<'_> {
     }
 }
 
-/// Sums lists of numbers of all ranks.
-struct Sums {
+/// Sums lists of numbers of all ranks, and gathers bytes.
+struct Together {
     all: Barrier,
     sum: Mutex<Vec<u64>>,
+    bytes: Mutex<Vec<Vec<u8>>>,
 }
 
-impl Sums {
-    fn of(&self, numbers: &[u64]) -> Result<Vec<u64>, GykError> {
+impl Together {
+    fn gather(&self, rank: usize, bytes: Vec<u8>) -> Result<Vec<Vec<u8>>, GykError> {
+        self.bytes.lock().unwrap()[rank] = bytes;
+        self.all.wait();
+        let all = if rank == 0 {
+            self.bytes.lock().unwrap().clone()
+        } else {
+            Vec::new()
+        };
+        self.all.wait();
+        Ok(all)
+    }
+
+    fn sum(&self, numbers: &[u64]) -> Result<Vec<u64>, GykError> {
         let leads = self.all.wait().is_leader();
         if leads {
             *self.sum.lock().unwrap() = vec![0; numbers.len()];
@@ -101,16 +117,27 @@ impl Sums {
     }
 }
 
+/// The sums of one rank.
+fn alone(numbers: &[u64]) -> Result<Vec<u64>, GykError> {
+    Ok(numbers.to_vec())
+}
+
 /// Every rank hands its bins over while it lays them out; the first one ends the file.
 fn write_all<const W: usize>(mut writers: Vec<Writer>, rows: &Rows<W>, job: &Job) {
-    let sums = Sums {
+    let together = Together {
         all: Barrier::new(job.ranks),
         sum: Mutex::default(),
+        bytes: Mutex::new(vec![Vec::new(); job.ranks]),
     };
     std::thread::scope(|scope| {
         for (rank, writer) in writers.iter().enumerate() {
-            let sums = &sums;
-            scope.spawn(move || writer.lay_out(|lengths| sums.of(lengths)).unwrap());
+            let together = &together;
+            let gather = move |bytes| together.gather(rank, bytes);
+            scope.spawn(move || {
+                writer
+                    .lay_out(|numbers| together.sum(numbers), gather)
+                    .unwrap()
+            });
             scope.spawn(move || write_bins(writer, rows, job.place(rank)));
         }
     });
@@ -118,6 +145,9 @@ fn write_all<const W: usize>(mut writers: Vec<Writer>, rows: &Rows<W>, job: &Job
         .iter()
         .map(|writer| writer.settle().unwrap())
         .collect();
+    for (rank, writer) in writers.iter().enumerate() {
+        writer.check(rank, job.ranks).unwrap();
+    }
     writers.remove(0).finish_all(&shares, &metadata()).unwrap();
 }
 
@@ -172,7 +202,7 @@ fn several_processes_write_the_file_of_one() {
     let folder = tempfile::tempdir().unwrap();
     let path = &folder.path().join("shared.gyk");
     let shape = Shape::new(31, false).unwrap();
-    for (ranks, memory) in (1..=7).zip([0, 10_000, 1 << 30].into_iter().cycle()) {
+    for (ranks, memory) in (1..=7).zip([0, SENT + 10_000, 1 << 30].into_iter().cycle()) {
         check::<1>(
             folder.path(),
             shape,
@@ -196,10 +226,44 @@ fn at_every_word_edge() {
             path,
             shape,
             ranks,
-            memory: 5000,
+            memory: SENT + 5000,
         };
         with_words!(shape, W => check::<W>(folder.path(), shape, &job));
     }
+}
+
+#[test]
+fn what_the_file_system_garbled_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = &folder.path().join("x.gyk");
+    let shape = Shape::new(31, false).unwrap();
+    let job = Job {
+        path,
+        shape,
+        ranks: 1,
+        memory: 0,
+    };
+    let (writer, _) = job.first();
+    write_bins(
+        &writer,
+        &bins(shape, &kmers::<1>(shape, 20_000, 5)),
+        job.place(0),
+    );
+    writer.lay_out(alone, |ends| Ok(vec![ends])).unwrap();
+    writer.settle().unwrap();
+    let partial = OutputFile::partial(path).unwrap();
+    let mut bytes = std::fs::read(&partial).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(&partial, bytes).unwrap();
+    let checked: Vec<bool> = (0..4).map(|part| writer.check(part, 4).is_ok()).collect();
+    assert_eq!(checked.iter().filter(|&&whole| !whole).count(), 1);
+    let error = writer.check(0, 1).unwrap_err();
+    let GykError::Garbled(garbled) = &error else {
+        panic!("{error}")
+    };
+    assert!(garbled.range.contains(&(middle as u64)), "{garbled}");
+    assert!(error.to_string().contains("file system garbled"), "{error}");
 }
 
 #[test]
@@ -228,7 +292,7 @@ fn nothing_appears_when_one_of_them_fails() {
         "{outcome:?}"
     );
     second.abandon();
-    let laid_out = second.lay_out(|lengths| Ok::<_, GykError>(lengths.to_vec()));
+    let laid_out = second.lay_out(alone, |ends| Ok(vec![ends]));
     assert!(
         matches!(laid_out, Err(GykError::Abandoned { .. })),
         "{laid_out:?}"
@@ -239,8 +303,7 @@ fn nothing_appears_when_one_of_them_fails() {
     late.open().unwrap();
     drop(first);
     write_bins(&late, &rows, job.place(1));
-    late.lay_out(|lengths| Ok::<_, GykError>(lengths.to_vec()))
-        .unwrap();
+    late.lay_out(alone, |ends| Ok(vec![ends])).unwrap();
     late.settle().unwrap();
     drop(late);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
@@ -264,7 +327,7 @@ fn who_counts_for_one_that_cannot_lay_out_is_told() {
         .for_each(|bin| write_bin(&first, bin, &rows[bin]).unwrap());
     let elsewhere = |_: &[u64]| Err(GykError::Spill(FabricError::Elsewhere));
     assert!(matches!(
-        first.lay_out(elsewhere),
+        first.lay_out(elsewhere, |_| Ok(Vec::new())),
         Err(GykError::Spill(FabricError::Elsewhere))
     ));
     assert!(matches!(
@@ -296,7 +359,10 @@ fn who_does_not_see_the_file_says_so() {
         .owned()
         .for_each(|bin| late.write_bin(bin, &[], &[]).unwrap());
     // Gone with a process that failed, of which the others hear in the same call.
-    let failed = late.lay_out(|_| Err(GykError::Spill(FabricError::Elsewhere)));
+    let failed = late.lay_out(
+        |_| Err(GykError::Spill(FabricError::Elsewhere)),
+        |_| Ok(Vec::new()),
+    );
     assert!(
         matches!(failed, Err(GykError::Spill(FabricError::Elsewhere))),
         "{failed:?}"
@@ -306,7 +372,7 @@ fn who_does_not_see_the_file_says_so() {
         .owned()
         .for_each(|bin| late.write_bin(bin, &[], &[]).unwrap());
     let missing = late
-        .lay_out(|lengths| Ok::<_, GykError>(lengths.to_vec()))
+        .lay_out(alone, |ends| Ok(vec![ends]))
         .unwrap_err()
         .to_string();
     assert!(

@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard};
 
-use gyrase_files::OutputFile;
+use gyrase_files::{OutputFile, WriteBack};
 use memmap2::Mmap;
 
 use super::database::{Database, in_memory_path};
@@ -17,7 +17,6 @@ use super::layout::{
 };
 use super::piece::Piece;
 use crate::map::anonymous;
-use crate::write_back::WriteBack;
 
 /// Bytes of finished partitions that may wait for an earlier one before their threads wait too, if
 /// nothing else is asked for.

@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use gyrase_fabric::FabricError;
-use gyrase_files::OutputError;
+use gyrase_files::{Garbled, OrderedError, OutputError};
 
 use super::layout::VERSION;
 
@@ -57,10 +57,24 @@ pub enum GykError {
     /// Finished bins cannot wait on the disk for their place in the file.
     #[error(transparent)]
     Spill(#[from] FabricError),
+    /// The file does not hold what several processes wrote to it.
+    #[error(transparent)]
+    Garbled(#[from] Garbled),
     /// Another thread of the same run failed and called `Writer::abandon`.
     #[error("the database {} was abandoned because another thread failed", path.display())]
     Abandoned {
         /// The file that was to appear.
         path: PathBuf,
     },
+}
+
+impl From<OrderedError<FabricError>> for GykError {
+    fn from(error: OrderedError<FabricError>) -> GykError {
+        match error {
+            OrderedError::Write(error) => GykError::Write(error),
+            OrderedError::Spill(error) => GykError::Spill(error),
+            OrderedError::Abandoned { path } => GykError::Abandoned { path },
+            OrderedError::Garbled(error) => GykError::Garbled(error),
+        }
+    }
 }

@@ -1,114 +1,60 @@
 //! The end of a database: what each process wrote, the directory, the header, the name.
 
-use std::ops::Range;
-use std::os::unix::fs::FileExt;
-
-use gyrase_fabric::Place;
+use gyrase_fabric::{FabricError, Place};
+use gyrase_files::OrderedError;
 use gyrase_kmer::BINS;
 
-use super::destination::Destination;
 use super::error::GykError;
 use super::layout::{
     BinEntry, DIRECTORY_BYTES, ENTRY_BYTES, HEADER_BYTES, Header, Metadata, Summary,
 };
-use super::writer::{State, Totals, Writer};
-
-/// How many times the processes that write a database tell each other how long their bins are.
-const WAVES: usize = 16;
+use super::writer::{Totals, Writer, entry};
 
 /// Bytes of a share before its entries: total, unique, largest.
 const TOTALS_BYTES: usize = 24;
 
+/// Why bins were not laid out: something of this process, or what the caller says.
+enum Failed<E> {
+    Here(GykError),
+    Elsewhere(E),
+}
+
+impl<E> From<OrderedError<FabricError>> for Failed<E> {
+    fn from(error: OrderedError<FabricError>) -> Failed<E> {
+        Failed::Here(error.into())
+    }
+}
+
 impl Writer {
     /// What the thread of every process does that gives the bins of all processes their places, as
-    /// they are finished, and writes those of this one there. Bins go by in waves of the same bins
-    /// in every process; `all` sums each number of a list over the processes.
+    /// they are finished, and writes those of this one there: [`OrderedFile::lay_out`] has the rest.
+    ///
+    /// [`OrderedFile::lay_out`]: gyrase_files::OrderedFile::lay_out
     ///
     /// # Errors
-    /// Those of `all`, or when the file cannot be opened or a bin cannot be written:
+    /// Those of `sum` and `gather`, or when the file cannot be opened or a bin cannot be written:
     /// [`Writer::abandon`] was called then. [`GykError::Abandoned`] when another thread did.
     pub fn lay_out<E: From<GykError>>(
         &self,
-        all: impl Fn(&[u64]) -> Result<Vec<u64>, E>,
+        sum: impl Fn(&[u64]) -> Result<Vec<u64>, E>,
+        gather: impl Fn(Vec<u8>) -> Result<Vec<Vec<u8>>, E>,
     ) -> Result<(), E> {
-        let laid_out = self.lay_out_waves(all);
-        if laid_out.is_err() {
-            self.abandon();
-        }
-        laid_out
+        let laid_out = self.file.lay_out(
+            |numbers| sum(numbers).map_err(Failed::Elsewhere),
+            |bytes| gather(bytes).map_err(Failed::Elsewhere),
+        );
+        laid_out.map_err(|failed| match failed {
+            Failed::Here(error) => error.into(),
+            Failed::Elsewhere(error) => error,
+        })
     }
 
-    fn lay_out_waves<E: From<GykError>>(
-        &self,
-        all: impl Fn(&[u64]) -> Result<Vec<u64>, E>,
-    ) -> Result<(), E> {
-        let mut place = HEADER_BYTES as u64;
-        let mut opened = self.open();
-        for start in (0..BINS).step_by(BINS / WAVES) {
-            let wave = start..start + BINS / WAVES;
-            let lengths = all(&self.lengths(wave.clone())?)?;
-            // Not before: the file may be gone with a process that failed, of which `all` tells.
-            std::mem::replace(&mut opened, Ok(()))?;
-            for (bin, length) in wave.zip(lengths) {
-                if self.bins.owns(bin) {
-                    self.put(self.bins.number(bin), place)?;
-                }
-                place += length;
-            }
-            self.to.write_back();
-        }
-        Ok(())
-    }
-
-    /// The bytes of each bin of a wave, 0 of those of other processes, once all of this one are
-    /// finished.
-    fn lengths(&self, wave: Range<usize>) -> Result<Vec<u64>, GykError> {
-        let own = wave
-            .clone()
-            .filter(|&bin| self.bins.owns(bin))
-            .map(|bin| self.bins.number(bin))
-            .last();
-        let waits = |state: &mut State| {
-            !state.abandoned && own.is_some_and(|number| state.prefix <= number)
-        };
-        let state = self
-            .turn
-            .wait_while(self.lock(), waits)
-            .expect("no thread panics while it holds the state");
-        if state.abandoned {
-            return Err(GykError::Abandoned {
-                path: self.to.target().to_path_buf(),
-            });
-        }
-        let bytes = |bin| {
-            let entry = &state.entries[self.bins.number(bin)];
-            entry
-                .bytes(self.shape.words())
-                .expect("a file is shorter than 2^64 bytes")
-        };
-        Ok(wave
-            .map(|bin| if self.bins.owns(bin) { bytes(bin) } else { 0 })
-            .collect())
-    }
-
-    /// Writes a bin that is aside to its place.
-    fn put(&self, number: usize, place: u64) -> Result<(), GykError> {
-        let Destination::Aside(aside) = &self.to else {
-            panic!("the bins of a process alone have places")
-        };
-        let mut state = self.lock();
-        let entry = &mut state.entries[number];
-        let range = entry.offset
-            ..entry
-                .end(self.shape.words())
-                .expect("a file is shorter than 2^64 bytes");
-        entry.offset = place;
-        drop(state);
-        let buffer = aside
-            .put(range, place)
-            .map_err(|source| self.to.error(source))?;
-        self.recycle(buffer.unwrap_or_default());
-        Ok(())
+    /// Reads back a part of what all processes wrote: of `ranks` parts, that of `rank`.
+    ///
+    /// # Errors
+    /// The file system lost something of it.
+    pub fn check(&self, rank: usize, ranks: usize) -> Result<(), GykError> {
+        Ok(self.file.check(rank, ranks)?)
     }
 
     /// Waits until the bins of this process are on the disk, where the file is another process's.
@@ -120,26 +66,19 @@ impl Writer {
     /// # Panics
     /// When a bin was not handed over.
     pub fn settle(&self) -> Result<Vec<u8>, GykError> {
-        self.to.sync()?;
-        let state = self.lock();
-        assert_eq!(
-            state.prefix,
-            self.bins.count(),
-            "every bin is written before the end"
-        );
+        let placed = self.file.settle()?;
+        let mut totals = Totals::default();
+        placed.iter().for_each(|bin| totals.add(bin.note.totals));
         let Totals {
             total,
             unique,
             largest,
-        } = state.totals;
+        } = totals;
         let mut share: Vec<u8> = [total, unique, u64::from(largest)]
             .into_iter()
             .flat_map(u64::to_le_bytes)
             .collect();
-        state
-            .entries
-            .iter()
-            .for_each(|entry| entry.encode(&mut share));
+        placed.iter().for_each(|bin| entry(bin).encode(&mut share));
         Ok(share)
     }
 
@@ -184,14 +123,7 @@ impl Writer {
         directory.extend(metadata);
         directory.resize(directory.len().next_multiple_of(8), 0);
         header.file_bytes = end + directory.len() as u64;
-        let (output, mut write_back) = self.to.into_output();
-        let file = output.file();
-        let written = file
-            .write_all_at(&directory, end)
-            .and_then(|()| write_back.join())
-            .and_then(|()| file.write_all_at(&header.encode(), 0));
-        written.map_err(|source| output.error(source))?;
-        output.commit()?;
+        self.file.finish(&header.encode(), &directory)?;
         Ok(header.summary())
     }
 }

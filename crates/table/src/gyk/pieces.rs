@@ -1,21 +1,19 @@
 //! A bin that comes in pieces, since it is more than a thread may hold.
 
 use std::fs::File;
-use std::io;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 
 use crc32fast::Hasher;
+use gyrase_files::{OutputError, Segment};
 use tracing::info_span;
 
 use super::error::GykError;
 use super::layout::OVERFLOW;
-use super::writer::{Body, Totals, Writer};
+use super::writer::{Bin, Totals, Writer};
 
 /// k-mers taken at a time.
 const ROWS: usize = 4096;
-/// Bytes read at a time: a multiple of the parts of a bin.
-const READ: usize = 1 << 20;
 
 /// One bin under construction: [`Writer::pieces`] begins it, [`Pieces::finish`] hands it over.
 ///
@@ -62,7 +60,7 @@ impl<'w> Pieces<'w> {
             bin,
             memory,
             keys: Part {
-                bytes: writer.spare_buffer(),
+                bytes: writer.file.spare_buffer(),
                 ..Part::default()
             },
             counts: Part::default(),
@@ -137,14 +135,17 @@ impl<'w> Pieces<'w> {
     fn spill(&mut self) -> Result<(), GykError> {
         let _spill =
             info_span!(target: "gyrase::trace", "spill", bytes = self.gathered()).entered();
-        let to = &self.writer.to;
+        let to = &self.writer.file;
         let (file, end) = match &mut self.scratch {
             Some(scratch) => scratch,
-            none => none.insert((to.scratch()?, 0)),
+            none => none.insert((to.nameless()?, 0)),
         };
         for part in [&mut self.keys, &mut self.counts, &mut self.overflow] {
             file.write_all_at(&part.bytes, *end)
-                .map_err(|source| to.error(source))?;
+                .map_err(|source| OutputError {
+                    path: to.target().to_path_buf(),
+                    source,
+                })?;
             part.written.push(*end..*end + part.bytes.len() as u64);
             *end += part.bytes.len() as u64;
             part.bytes.clear();
@@ -184,70 +185,23 @@ impl<'w> Pieces<'w> {
         let mut crc = keys.crc;
         crc.combine(&counts.crc);
         crc.combine(&overflow.crc);
-        let mut body = Body {
-            bytes: keys.bytes,
-            scratch: None,
+        let crc = crc.finalize();
+        let segment = match scratch {
+            None => {
+                let mut bytes = keys.bytes;
+                bytes.extend(counts.bytes.into_iter().chain(overflow.bytes));
+                Segment::with_crc(bytes, crc)
+            }
+            Some((file, _)) => {
+                let ranges = [keys.written, counts.written, overflow.written].concat();
+                Segment::in_file(file, ranges, crc)
+            }
+        };
+        let note = Bin {
             kmers,
             overflows,
-            crc: crc.finalize(),
             totals,
         };
-        match scratch {
-            None => body
-                .bytes
-                .extend(counts.bytes.into_iter().chain(overflow.bytes)),
-            Some((file, _)) => {
-                body.bytes = Vec::new();
-                let ranges = [keys.written, counts.written, overflow.written].concat();
-                body.scratch = Some(Scratch { file, ranges });
-            }
-        }
-        writer.hand_over(bin, body)
+        Ok(writer.file.put(bin, segment, note)?)
     }
-}
-
-/// A finished bin in a file without a name: the ranges of it, in order.
-#[derive(Debug)]
-pub(super) struct Scratch {
-    file: File,
-    ranges: Vec<Range<u64>>,
-}
-
-impl Scratch {
-    /// Bytes of the bin.
-    pub(super) fn length(&self) -> u64 {
-        self.ranges
-            .iter()
-            .map(|range| range.end - range.start)
-            .sum()
-    }
-
-    /// Copies the bin to `offset` of `target`.
-    pub(super) fn copy_to(&self, target: &File, offset: u64) -> io::Result<()> {
-        let mut at = offset;
-        self.ranges.iter().try_for_each(|range| {
-            read_through(&self.file, range.clone(), |bytes| {
-                target.write_all_at(bytes, at)?;
-                at += bytes.len() as u64;
-                Ok(())
-            })
-        })
-    }
-}
-
-/// Reads a range of a file, a buffer at a time.
-pub(super) fn read_through(
-    file: &File,
-    range: Range<u64>,
-    mut each: impl FnMut(&[u8]) -> io::Result<()>,
-) -> io::Result<()> {
-    let mut buffer = vec![0; READ.min((range.end - range.start) as usize)];
-    let mut at = range.start;
-    while at < range.end {
-        let bytes = buffer.len().min((range.end - at) as usize);
-        file.read_exact_at(&mut buffer[..bytes], at)?;
-        each(&buffer[..bytes])?;
-        at += bytes as u64;
-    }
-    Ok(())
 }

@@ -7,17 +7,20 @@ use std::thread::JoinHandle;
 
 use tracing::info_span;
 
-/// A thread that starts write-back while bins are still counted, so that the last sync finds little
-/// left to do.
+/// A thread that starts write-back while the rest is still being made, so that the last sync finds
+/// little left to do.
 #[derive(Debug)]
-pub(crate) struct WriteBack {
+pub struct WriteBack {
     /// A request and the thread that serves it; `None` once joined.
     running: Option<(SyncSender<()>, JoinHandle<io::Result<()>>)>,
 }
 
 impl WriteBack {
     /// Starts the thread that will sync `file`.
-    pub(crate) fn start(file: File) -> WriteBack {
+    ///
+    /// # Panics
+    /// When the system has no more threads to give.
+    pub fn start(file: File) -> WriteBack {
         let (requests, received) = sync_channel(1);
         let thread = std::thread::Builder::new().name("write-back".into());
         let thread = thread
@@ -38,7 +41,7 @@ impl WriteBack {
     }
 
     /// Asks for another sync before long.
-    pub(crate) fn request(&self) {
+    pub fn request(&self) {
         if let Some((requests, _)) = &self.running {
             // A full channel means that a sync is about to start anyway; a closed one, that join
             // will tell why.
@@ -46,8 +49,11 @@ impl WriteBack {
         }
     }
 
-    /// Ends the thread; the error of any of its syncs.
-    pub(crate) fn join(&mut self) -> io::Result<()> {
+    /// Ends the thread.
+    ///
+    /// # Errors
+    /// That of any of its syncs.
+    pub fn join(&mut self) -> io::Result<()> {
         let Some((requests, thread)) = self.running.take() else {
             return Ok(());
         };
