@@ -286,6 +286,7 @@ fn count(error: &gyrase_count::Error) -> Meaning {
         ),
         Error::Pipe { .. } => Code::Usage.into(),
         Error::Different { .. } | Error::DifferentInputs { .. } => Code::Input.into(),
+        Error::Miscounted { .. } => Code::Database.into(),
     }
 }
 

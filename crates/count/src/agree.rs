@@ -139,6 +139,23 @@ pub(crate) fn on_sums<const N: usize>(
     ))
 }
 
+/// Refuses a database that does not count all k-mers that were read. Where only some counts are kept
+/// nobody knows how many it should be; and only rank 0 knows the `shares`.
+pub(crate) fn on_counted(
+    config: &Config,
+    read: Scattered,
+    shares: &[Vec<u8>],
+) -> Result<(), Error> {
+    let all = config.min_count <= 1 && config.max_count == u32::MAX;
+    match gyk::total_of(shares) {
+        Some(counted) if all && counted != read.kmers => Err(Error::Miscounted {
+            read: read.kmers,
+            counted,
+        }),
+        _ => Ok(()),
+    }
+}
+
 /// What rank 0 made; it comes when the database has its name.
 pub(crate) fn on_database(
     world: &impl World,

@@ -162,6 +162,16 @@ pub enum Error {
     /// The processes of a job were asked for different counts.
     #[error("the processes of this job were not asked for the same")]
     DifferentQuestions,
+    /// The k-mers that were counted are not those that were read.
+    #[error(
+        "{read} k-mers were read and {counted} were counted: temporary files do not belong together, or a machine fails; no database was made, count again from the start"
+    )]
+    Miscounted {
+        /// k-mers read, as often as they occur.
+        read: u64,
+        /// The sum of all counts.
+        counted: u64,
+    },
     /// Several processes cannot share a pipe.
     #[error("{} is a pipe, and only one process can read it; give files that all processes of the job can open, or count with one process", path.display())]
     Pipe {

@@ -1,6 +1,7 @@
 //! What a run that is cut short leaves, and what a later one makes of it.
 
 use std::fs::File;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -11,7 +12,8 @@ use gyrase_table::gyk::{BinEntry, Writer};
 
 use crate::{Error, Scattered};
 
-/// A text file in the spill folder: the job, what was read, then a line per finished bin.
+/// A text file in the spill folder: the job, what was read and by which run, then a line per
+/// finished bin.
 pub(crate) struct Log {
     folder: PathBuf,
     open: Mutex<Option<(File, usize)>>,
@@ -19,12 +21,17 @@ pub(crate) struct Log {
 
 /// What an earlier run left, as its log tells.
 struct Logged {
+    /// Of the run, the same in all its processes and no other: where each machine has a disk of its
+    /// own, they may have kept different runs of one job.
+    token: u64,
     read: Scattered,
     bins: Vec<BinEntry>,
 }
 
 /// What an earlier run of the same job left of the partitions of this process.
 pub(crate) struct Earlier {
+    /// Of the run that left it.
+    token: u64,
     pub(crate) partitions: LocalPartitions,
     /// What it read; where several processes read, some of them may know it all and the others
     /// nothing.
@@ -65,21 +72,15 @@ impl Earlier {
             return Ok(Some(same));
         }
         let others = Earlier::of_others(place, root, job);
-        // Where each machine has a folder of its own they may have found different ones.
-        let ranks = others
-            .as_ref()
-            .map_or(0, |earlier| earlier.folders.len() as u64);
-        let [most, least] = world.max(&[ranks, !ranks])?[..] else {
-            return Ok(None);
-        };
-        agreed(world, others.filter(|_| most == !least))
+        agreed(world, others)
     }
 
     fn of_as_many(place: Place, root: &Path, limit: Option<u64>, job: &str) -> Option<Earlier> {
         let folder = noted(root, &folder_of(root, place.rank, place.ranks), limit, job)?;
-        let Logged { read, bins } = Log::new(folder.path().to_path_buf()).read(job)?;
+        let Logged { token, read, bins } = Log::new(folder.path().to_path_buf()).read(job)?;
         let partitions = LocalPartitions::reopen_own(place, Arc::clone(&folder), job)?;
         Some(Earlier {
+            token,
             partitions,
             read,
             bins,
@@ -104,12 +105,15 @@ impl Earlier {
             .iter()
             .map(|folder| Log::new(folder.path().to_path_buf()).read(job))
             .collect::<Option<_>>()?;
+        let token = logs.first()?.token;
+        logs.iter().all(|log| log.token == token).then_some(())?;
         let mut read = Scattered::default();
         if place.rank == 0 {
             logs.iter().for_each(|log| read.add(log.read));
         }
         let partitions = LocalPartitions::reopen_job(place, &folders, job)?;
         Some(Earlier {
+            token,
             partitions,
             read,
             bins: Vec::new(),
@@ -119,10 +123,24 @@ impl Earlier {
     }
 }
 
-/// What this process found, if all found something.
-fn agreed<T>(world: &impl World, found: Option<T>) -> Result<Option<T>, FabricError> {
-    let all = world.sum(&[u64::from(found.is_some())])?[0] == world.ranks() as u64;
-    Ok(found.filter(|_| all))
+/// What this process found, if all found something of one run.
+fn agreed(world: &impl World, found: Option<Earlier>) -> Result<Option<Earlier>, FabricError> {
+    // No run has the token 0.
+    let token = found.as_ref().map_or(0, |earlier| earlier.token);
+    let same = match world.max(&[token, !token])?[..] {
+        [most, least] => most == !least,
+        _ => false,
+    };
+    Ok(found.filter(|_| same))
+}
+
+/// A token for a run, the same in all processes.
+fn token(world: &impl World) -> Result<u64, FabricError> {
+    let own = match world.rank() {
+        0 => RandomState::new().build_hasher().finish() | 1,
+        _ => 0,
+    };
+    Ok(world.max(&[own])?[0])
 }
 
 /// The folder `path`, if a process noted there what it spilled for `job`.
@@ -155,9 +173,16 @@ impl Log {
         .into()
     }
 
-    /// Begins a log after all was read, with the bins that are in the file already; it goes before
-    /// the manifest of the spill files, which makes it count.
-    pub(crate) fn start(&self, job: &str, read: Scattered, writer: &Writer) -> Result<(), Error> {
+    /// Collective. Begins a log after all was read, with the bins that are in the file already; it
+    /// goes before the manifest of the spill files, which makes it count.
+    pub(crate) fn start(
+        &self,
+        world: &impl World,
+        job: &str,
+        read: Scattered,
+        writer: &Writer,
+    ) -> Result<(), Error> {
+        let token = token(world)?;
         let Scattered {
             reads,
             bases,
@@ -165,7 +190,7 @@ impl Log {
             super_kmers,
             bytes,
         } = read;
-        let head = format!("{job}\n{reads} {bases} {kmers} {super_kmers} {bytes}\n");
+        let head = format!("{job}\n{token} {reads} {bases} {kmers} {super_kmers} {bytes}\n");
         let begun = File::create(self.path())
             .and_then(|mut file| file.write_all(head.as_bytes()).map(|()| file));
         let file = begun.map_err(|source| self.error(source))?;
@@ -207,7 +232,7 @@ impl Log {
         let text = std::fs::read_to_string(self.path()).ok()?;
         let whole = &text[..text.rfind('\n')? + 1];
         let mut lines = whole.strip_prefix(job)?.strip_prefix('\n')?.lines();
-        let &[reads, bases, kmers, super_kmers, bytes] = &numbers(lines.next()?)?[..] else {
+        let &[token, reads, bases, kmers, super_kmers, bytes] = &numbers(lines.next()?)?[..] else {
             return None;
         };
         let bins = lines.map_while(|line| {
@@ -222,6 +247,7 @@ impl Log {
             })
         });
         Some(Logged {
+            token,
             read: Scattered {
                 reads,
                 bases,

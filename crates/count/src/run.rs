@@ -325,7 +325,7 @@ impl<J: World> Run<'_, J> {
         let log = Log::new(folder.path().to_path_buf());
         if resumable {
             writer.keep_partial();
-            log.start(&self.job, read, &writer)?;
+            log.start(self.world, &self.job, read, &writer)?;
             partitions.note(&self.job)?;
         }
         self.progress.start("count", self.place.count() as u64);
@@ -469,6 +469,7 @@ impl<J: World> Run<'_, J> {
             writer.check(self.place.rank, self.place.ranks)?;
         }
         let shares = self.world.gather(settled)?;
+        agree::on_counted(self.config, read, &shares)?;
         let made = match self.place.rank {
             0 => Some(writer.finish_all(&shares, &metadata(self.inputs, read))?),
             _ => None,

@@ -21,6 +21,7 @@ mod writer;
 pub use bin::BinView;
 pub use database::Database;
 pub use error::GykError;
+pub use finish::total_of;
 pub use layout::{BinEntry, Cutoffs, Header, Metadata, Summary};
 pub use pieces::Pieces;
 pub use writer::{Share, Writer};

@@ -18,6 +18,7 @@ mod inputs;
 mod launch;
 mod looking;
 mod matrix;
+mod network_files;
 #[allow(dead_code, reason = "shared with the tests of one process")]
 #[path = "../end_to_end/place.rs"]
 mod place;

@@ -150,8 +150,9 @@ fn least_of(ranks: usize, config: &Config) -> Config {
     }
 }
 
-/// Counts until `enough` bins are counted in every process, and is stopped then.
-fn count_some(ranks: usize, enough: u64, config: &Config) {
+/// Counts until `enough` bins are counted in every process, and is stopped then; `config` is told
+/// which process.
+fn count_some(ranks: usize, enough: u64, config: impl Fn(usize) -> Config + Sync) {
     let (progress, ended) = (
         Vec::from_iter((0..ranks).map(|_| Progress::default())),
         AtomicBool::new(false),
@@ -170,7 +171,8 @@ fn count_some(ranks: usize, enough: u64, config: &Config) {
             }
         });
         let outcome = count_as(ranks, Steal::On, |process| {
-            run_in(config, process, &progress[process.rank()])
+            let rank = process.rank();
+            run_in(&config(rank), process, &progress[rank])
         });
         ended.store(true, Relaxed);
         let stopped =
@@ -206,7 +208,8 @@ fn processes_spill_apart_and_are_resumed_by_any_number() {
         ..config
     };
     for (killed, by) in [(2, 2), (2, 3), (2, 1), (1, 2)] {
-        count_some(killed, 900 / killed as u64, &least_of(killed, &config));
+        let least = least_of(killed, &config);
+        count_some(killed, 900 / killed as u64, |_| least.clone());
         // A process alone goes on in its file, others from what was spilled.
         assert_eq!(
             place.left().contains(&"x.gyk.partial".to_string()),
@@ -216,6 +219,49 @@ fn processes_spill_apart_and_are_resumed_by_any_number() {
         assert_eq!(summary.resumed_bins, 0, "{killed} processes, then {by}");
         assert!(summary.spilled_bytes > 0, "nothing was read again");
     }
+}
+
+#[test]
+fn spill_files_of_two_runs_are_not_joined() {
+    let place = Place::new();
+    let config = place.config(&[genome(&place, 24, 6)], 15, false);
+    let alone = done(&config);
+    let expected = place.take();
+    let least = Config {
+        resume: true,
+        ..least_of(2, &config)
+    };
+    // Process 1 runs on another machine, with a disk of its own for spill files.
+    let disks = [place.tmp(), place.folder.path().join("tmp-1")];
+    let on_disks = |rank: usize, chunk: u64| Config {
+        tmp: disks[rank].clone(),
+        chunk: Some(chunk),
+        ..least.clone()
+    };
+    // One process reads all, and then both read: what they read does not add up.
+    count_some(2, 400, |rank| on_disks(rank, 1 << 30));
+    let (kept, aside) = (
+        spills(&disks[1], &config),
+        place.folder.path().join("aside"),
+    );
+    std::fs::rename(&kept, &aside).unwrap();
+    count_some(2, 400, |rank| on_disks(rank, 1 << 20));
+    assert!(kept.join("rank-1/manifest").exists());
+    std::fs::remove_dir_all(&kept).unwrap();
+    std::fs::rename(&aside, &kept).unwrap();
+    let outcome = count_as(2, Steal::On, |process| {
+        run_in(
+            &on_disks(process.rank(), 1 << 20),
+            process,
+            &Progress::default(),
+        )
+    });
+    for summary in outcome {
+        let summary = summary.unwrap();
+        assert_eq!(summary.read.bases, alone.read.bases);
+        assert_eq!(summary.database, alone.database);
+    }
+    assert!(place.take() == expected);
 }
 
 /// What failed in `rank`; all others hear that it was elsewhere.

@@ -231,6 +231,28 @@ fn what_does_not_belong_to_the_run_is_not_used() {
     assert!(resumed == undisturbed(&place, &changed) && resumed != expected);
 }
 
+#[test]
+fn a_database_that_counts_less_than_was_read_is_not_made() {
+    let place = Place::new();
+    let input = genome(&place, MEGABASES, 37);
+    let config = config(&place, &input);
+    run_until(&config, "count", 1000, Progress::cancel).unwrap_err();
+    let path = spill_folder(&place).join("bins");
+    let log = std::fs::read_to_string(&path).unwrap();
+    let read = log.lines().nth(1).unwrap();
+    let mut numbers: Vec<u64> = read.split(' ').map(|it| it.parse().unwrap()).collect();
+    let kmers = numbers[3];
+    numbers[3] += 1;
+    let changed: Vec<String> = numbers.iter().map(u64::to_string).collect();
+    std::fs::write(&path, log.replace(read, &changed.join(" "))).unwrap();
+    let error = run(&config, &Progress::default()).unwrap_err();
+    let Error::Miscounted { read, counted } = error else {
+        panic!("{error}")
+    };
+    assert_eq!((read, counted), (kmers + 1, kmers));
+    assert!(!place.output().exists());
+}
+
 /// The files of a run that was cut short, to be damaged in many ways.
 struct Rest {
     folder: PathBuf,

@@ -128,6 +128,13 @@ impl Writer {
     }
 }
 
+/// The sum of all counts, where `shares` is what [`Writer::settle`] returned to all processes;
+/// `None` where that is nothing, or a count stands for its value *or more*.
+pub fn total_of(shares: &[Vec<u8>]) -> Option<u64> {
+    let (_, totals) = (!shares.is_empty()).then(|| all(shares))?;
+    (totals.largest < u32::MAX).then_some(totals.total)
+}
+
 /// The entries of all bins, and the totals.
 fn all(shares: &[Vec<u8>]) -> (Vec<BinEntry>, Totals) {
     let (mut entries, mut totals) = (vec![None; BINS], Totals::default());

@@ -1,0 +1,75 @@
+//! The database on a network file system whose clients keep pages and send them back whole.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use crate::launch::{Job, Mpi};
+use crate::matrix::least_memory;
+use crate::place::Place;
+
+const COUNT: [&str; 6] = ["-q", "count", "r_1.fq", "r_2.fq", "-o", "o.gyk"];
+
+/// Shell text that has what a rank writes of databases go through a client of its own;
+/// `nfs_client.c` has the variables. `None` where there is no compiler.
+fn client(variables: &str) -> Option<String> {
+    static LIBRARY: OnceLock<Option<String>> = OnceLock::new();
+    let library = LIBRARY.get_or_init(|| {
+        let made = Path::new(env!("CARGO_TARGET_TMPDIR")).join("nfs-client.so");
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mpi/nfs_client.c");
+        let mut compiler = Command::new("cc");
+        compiler
+            .args(["-shared", "-fPIC", "-o"])
+            .arg(&made)
+            .arg(source)
+            .arg("-ldl");
+        let Ok(end) = compiler.stderr(Stdio::inherit()).status() else {
+            println!("skipped: there is no C compiler (cc)");
+            return None;
+        };
+        assert!(end.success());
+        Some(made.to_str().unwrap().to_owned())
+    });
+    let library = library.as_ref()?;
+    Some(format!(
+        "export GYRASE_NFS=.gyk.partial {variables} LD_PRELOAD={library}"
+    ))
+}
+
+#[test]
+fn ranks_on_several_clients_write_the_file_of_one_process() {
+    let Some(client) = client("") else { return };
+    let place = Place::new();
+    place.simulate("300000", "20");
+    place.ok(&[&COUNT[..5], &["alone.gyk"]].concat());
+    for mpi in Mpi::all() {
+        // With the least memory bins wait on the disk, otherwise in memory.
+        let little = least_memory(&place, mpi, 3, &[&COUNT[..], &["-t", "1"]].concat());
+        let little = format!("{little}M");
+        for (ranks, flags) in [(2, &[][..]), (4, &[]), (3, &["-t", "1", "-m", &little])] {
+            Job::new(&place, mpi, ranks)
+                .on_all(&client)
+                .ok(&[&COUNT, flags].concat());
+            assert!(place.read("o.gyk") == place.read("alone.gyk"), "{mpi:?}");
+        }
+    }
+}
+
+#[test]
+fn a_file_system_that_loses_what_others_wrote_is_named() {
+    // Pages larger than what a process writes of its own.
+    let Some(client) = client("GYRASE_NFS_PAGE=1048576") else {
+        return;
+    };
+    let place = Place::new();
+    place.simulate("300000", "20");
+    let before = place.files();
+    for mpi in Mpi::all() {
+        let ended = Job::new(&place, mpi, 3).on_all(&client).run(&COUNT);
+        assert_eq!(ended.code, 6, "{}", ended.stderr);
+        for words in ["file system garbled", "o.gyk"] {
+            assert!(ended.stderr.contains(words), "{}", ended.stderr);
+        }
+        assert_eq!(place.files(), before, "{mpi:?}");
+    }
+}
