@@ -164,7 +164,8 @@ pub enum Error {
     DifferentQuestions,
     /// The k-mers that were counted are not those that were read.
     #[error(
-        "{read} k-mers were read and {counted} were counted: temporary files do not belong together, or a machine fails; no database was made, count again from the start"
+        "{read} k-mers were read and {counted} were counted: temporary files do not belong \
+         together, or a machine fails; no database was made, count again from the start"
     )]
     Miscounted {
         /// k-mers read, as often as they occur.

@@ -3,8 +3,9 @@
 //! [`OutputFile`] is built beside its target under another name; it takes the name of the target
 //! when it is complete, and is gone when it never is. [`OrderedFile`] is one whose segments many
 //! threads of many processes finish in about the right order; [`Ordered`] is that order by itself,
-//! for threads.
+//! for threads. [`container`] is what the binary formats of the house have in common.
 
+pub mod container;
 mod ordered;
 mod ordered_file;
 mod output;
@@ -12,7 +13,7 @@ mod write_back;
 
 pub use ordered::{Ordered, Stopped};
 pub use ordered_file::{
-    Garbled, OrderedError, OrderedFile, Placed, Segment, Share, Spill, read_through,
+    Garbled, OrderedError, OrderedFile, OwnSegments, Placed, Segment, Spill, read_through,
 };
 pub use output::{OutputError, OutputFile};
 pub use write_back::WriteBack;

@@ -9,12 +9,17 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
+use gyrase_files::container::{Container, Unfit, u32_at, u64_at};
 use gyrase_files::{OutputError, OutputFile};
 
 use super::blocks::Block;
 use super::row::{Kind, Row, read_hits, read_read};
 
-const MAGIC: [u8; 8] = *b"GYRASEC\n";
+const FORMAT: Container = Container {
+    magic: *b"GYRASEC\n",
+    version: VERSION,
+    header_bytes: HEADER,
+};
 const END: [u8; 8] = *b"GYRASEc\n";
 const VERSION: u32 = 1;
 const HEADER: usize = 32;
@@ -147,13 +152,10 @@ impl Store {
     /// The file `path`, of reads and hits, with the catalogue of the database.
     pub(crate) fn create(path: &Path, catalogue: &[u8]) -> Result<Store, StoredError> {
         let target = Target::Named(OutputFile::create(path)?);
-        let mut header = [0; HEADER];
-        header[..8].copy_from_slice(&MAGIC);
-        header[8..12].copy_from_slice(&VERSION.to_le_bytes());
-        header[12..16].copy_from_slice(&crc32fast::hash(catalogue).to_le_bytes());
-        header[16..24].copy_from_slice(&(catalogue.len() as u64).to_le_bytes());
-        let crc = crc32fast::hash(&header[..HEADER - 4]);
-        header[HEADER - 4..].copy_from_slice(&crc.to_le_bytes());
+        let mut header = FORMAT.begin();
+        header.extend(crc32fast::hash(catalogue).to_le_bytes());
+        header.extend((catalogue.len() as u64).to_le_bytes());
+        let header = FORMAT.seal(header);
         let mut store = Store {
             target,
             kind: Kind::Reads,
@@ -301,44 +303,39 @@ impl Stored {
             file.read_exact_at(&mut buffer, offset).map_err(fail)?;
             Ok(buffer)
         };
-        let magic = read(0, MAGIC.len() as u64);
-        if magic.is_ok_and(|magic| magic != MAGIC) || length < MAGIC.len() as u64 {
-            return Err(StoredError::NotCandidates {
+        let start = read(0, length.min(HEADER as u64))?;
+        let header = FORMAT.header(&start).map_err(|unfit| match unfit {
+            Unfit::Foreign => StoredError::NotCandidates {
                 path: path.to_path_buf(),
-            });
-        }
-        let header = read(0, HEADER as u64)?;
-        let found = word(&header, 8);
-        if found != VERSION {
-            return Err(StoredError::Version {
+            },
+            Unfit::Short => corrupt("it is truncated"),
+            Unfit::Version(found) => StoredError::Version {
                 path: path.to_path_buf(),
                 found,
-            });
-        }
-        if crc32fast::hash(&header[..HEADER - 4]) != word(&header, HEADER - 4) {
-            return Err(corrupt("its header does not fit its checksum"));
-        }
-        let catalogue = read(HEADER as u64, long(&header, 16))?;
-        if crc32fast::hash(&catalogue) != word(&header, 12) {
+            },
+            Unfit::Corrupt(what) => corrupt(&what),
+        })?;
+        let catalogue = read(HEADER as u64, u64_at(header, 16))?;
+        if crc32fast::hash(&catalogue) != u32_at(header, 12) {
             return Err(corrupt(
                 "what it says of the references does not fit its checksum",
             ));
         }
         let trailer = read(length.saturating_sub(TRAILER as u64), TRAILER as u64)?;
-        let (table, blocks) = (long(&trailer, 0), long(&trailer, 8));
+        let (table, blocks) = (u64_at(&trailer, 0), u64_at(&trailer, 8));
         let bytes = blocks
             .checked_mul(PLACE as u64)
             .filter(|_| trailer[24..] == END);
         let table_bytes = read(table, bytes.ok_or_else(|| corrupt("it is truncated"))?)?;
-        if crc32fast::hash(&table_bytes) != word(&trailer, 16)
+        if crc32fast::hash(&table_bytes) != u32_at(&trailer, 16)
             || table + table_bytes.len() as u64 + TRAILER as u64 != length
         {
             return Err(corrupt("its table of blocks does not fit its checksum"));
         }
         let place = |entry: &[u8]| {
-            let [packed, bytes, rows, crc] = [8, 12, 16, 20].map(|at| word(entry, at));
+            let [packed, bytes, rows, crc] = [8, 12, 16, 20].map(|at| u32_at(entry, at));
             Place {
-                offset: long(entry, 0),
+                offset: u64_at(entry, 0),
                 packed,
                 bytes,
                 rows,
@@ -421,14 +418,6 @@ impl Stored {
             _ => Err(self.corrupt(format!("block {} cannot be unpacked", number + 1))),
         }
     }
-}
-
-fn word(bytes: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
-}
-
-fn long(bytes: &[u8], at: usize) -> u64 {
-    u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
 }
 
 /// Reads rows one after the other. Make one for each thread: the block that it is in stays.

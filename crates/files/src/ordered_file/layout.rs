@@ -1,40 +1,13 @@
 //! Several processes lay out their segments in one file.
 
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
-use std::path::Path;
 
-use super::blocks::{BLOCK, Ends, whole_blocks};
+use super::blocks::{Ends, whole_blocks};
+use super::check::check_segments;
 use super::destination::{Aside, Destination, Spill};
-use super::error::{Garbled, OrderedError};
-use super::segment::read_through;
-use super::{OrderedFile, Placed};
-use crate::OutputFile;
-
-/// Segments that are laid out together.
-const WAVE: usize = 128;
-
-/// Bytes that all processes together send to the first one in a wave at most.
-pub(super) const SENT: usize = WAVE * 2 * BLOCK as usize;
-
-/// What every process knows of the segments of all.
-#[derive(Debug)]
-pub(super) struct LaidOut {
-    /// Length and CRC-32 of each.
-    segments: Vec<(u64, u32)>,
-    /// Behind the last of them.
-    pub(super) end: u64,
-}
-
-impl LaidOut {
-    /// Nothing, the first segment being at `start`.
-    pub(super) fn from(start: u64) -> LaidOut {
-        LaidOut {
-            segments: Vec::new(),
-            end: start,
-        }
-    }
-}
+use super::error::OrderedError;
+use super::file::{OrderedFile, Placed};
+use super::wave::WAVE;
 
 impl<T, S: Spill> OrderedFile<T, S> {
     /// What one thread of every process does that gives the segments of all processes their
@@ -115,14 +88,7 @@ impl<T, S: Spill> OrderedFile<T, S> {
         known: &[u64],
     ) -> Result<Vec<u8>, OrderedError<S::Error>> {
         let (lengths, crcs) = known.split_at(wave.len());
-        let mut laid_out = self.laid_out();
-        let mut offsets = vec![laid_out.end];
-        for (&length, &crc) in lengths.iter().zip(crcs) {
-            laid_out.segments.push((length, crc as u32));
-            laid_out.end += length;
-            offsets.push(laid_out.end);
-        }
-        drop(laid_out);
+        let offsets = self.laid_out().add(lengths, crcs);
         let own = self.own_in(wave);
         let mut ends = Ends::default();
         for run in self.own[own].chunk_by(|a, b| a + 1 == *b) {
@@ -166,51 +132,10 @@ impl<T, S: Spill> OrderedFile<T, S> {
     /// [`OrderedError::Garbled`] when the file system has lost something of it.
     pub fn check(&self, part: usize, parts: usize) -> Result<(), OrderedError<S::Error>> {
         let laid_out = self.laid_out();
-        let segments = &laid_out.segments;
-        let (first, last) = (
-            part * segments.len() / parts,
-            (part + 1) * segments.len() / parts,
-        );
-        let before: u64 = segments[..first].iter().map(|segment| segment.0).sum();
-        let mut start = self.start + before;
-        let file = OutputFile::reread(self.to.target())?;
-        for &(length, crc) in &segments[first..last] {
-            let range = start..start + length;
-            let mut read = crc32fast::Hasher::new();
-            let reread = read_through(&file, range.clone(), |bytes| {
-                read.update(bytes);
-                Ok(())
-            });
-            reread.map_err(|source| self.to.error(source))?;
-            if read.finalize() != crc {
-                return Err(garbled(self.to.target(), range));
-            }
-            start += length;
-        }
-        Ok(())
+        let border = |part: usize| part * laid_out.segments.len() / parts;
+        let (before, rest) = laid_out.segments.split_at(border(part));
+        let start = self.start + before.iter().map(|segment| segment.0).sum::<u64>();
+        let own = &rest[..border(part + 1) - border(part)];
+        check_segments(self.to.target(), start, own)
     }
-}
-
-fn garbled<E>(target: &Path, range: Range<u64>) -> OrderedError<E> {
-    let path = target.to_path_buf();
-    OrderedError::Garbled(Garbled { path, range })
-}
-
-/// Reads back what the first process wrote by itself: bytes at their offsets.
-pub(super) fn check_own<E>(
-    output: &OutputFile,
-    parts: &[(u64, &[u8])],
-) -> Result<(), OrderedError<E>> {
-    let fail = |source| output.error(source);
-    output.file().sync_all().map_err(fail)?;
-    let file = OutputFile::reread(output.target())?;
-    for &(start, expected) in parts {
-        let mut read = vec![0; expected.len()];
-        file.read_exact_at(&mut read, start).map_err(fail)?;
-        if read != expected {
-            let range = start..start + read.len() as u64;
-            return Err(garbled(output.target(), range));
-        }
-    }
-    Ok(())
 }

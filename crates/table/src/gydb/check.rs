@@ -4,11 +4,13 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
+use gyrase_files::container::{checked_part, checksum, expect};
+
 use super::bucket::{Buckets, LANES, LINE_WORDS, Line};
 use super::database::Partition;
 use super::layout::{
     BLOCK_WORDS, DIRECTORY_BYTES, ENTRY_BYTES, Entry, HEADER_BYTES, Header, PLACE_BITS,
-    SECTION_BYTES, Section, checksum, expect,
+    SECTION_BYTES, Section,
 };
 
 /// Partitions of at most so many blocks are checked as a whole when they are first read.
@@ -127,8 +129,13 @@ fn checksums<'a>(all: &'a [u32], entry: &Entry) -> Result<&'a [u32], String> {
 
 /// The entries of the directory, once it is sure that they tile the file.
 pub(super) fn directory(header: &Header, bytes: &[u8]) -> Result<Vec<Entry>, String> {
-    let section = part(bytes, header.directory, DIRECTORY_BYTES as u64, "directory")?;
-    checksum("directory", section, header.directory_crc)?;
+    let section = checked_part(
+        bytes,
+        header.directory,
+        DIRECTORY_BYTES as u64,
+        header.directory_crc,
+        "directory",
+    )?;
     let entries: Vec<Entry> = section
         .chunks_exact(ENTRY_BYTES)
         .map(Entry::decode)
@@ -179,8 +186,13 @@ pub(super) fn entry(header: &Header, bytes: &[u8], number: usize) -> Entry {
 /// The sections, once it is sure that they tile the rest of the file and that their names ascend.
 pub(super) fn sections(header: &Header, bytes: &[u8]) -> Result<Vec<Section>, String> {
     let length = u64::from(header.sections) * SECTION_BYTES as u64;
-    let table = part(bytes, header.section_table(), length, "table of sections")?;
-    checksum("table of sections", table, header.sections_crc)?;
+    let table = checked_part(
+        bytes,
+        header.section_table(),
+        length,
+        header.sections_crc,
+        "table of sections",
+    )?;
     expect(
         "end of the table of sections",
         header.section_table().saturating_add(length),
@@ -205,17 +217,6 @@ pub(super) fn sections(header: &Header, bytes: &[u8]) -> Result<Vec<Section>, St
     }
     expect("end of the sections", end, header.directory)?;
     Ok(sections)
-}
-
-fn part<'a>(bytes: &'a [u8], offset: u64, length: u64, name: &str) -> Result<&'a [u8], String> {
-    let start = usize::try_from(offset).ok();
-    let end = offset
-        .checked_add(length)
-        .and_then(|end| usize::try_from(end).ok());
-    let part = start
-        .zip(end)
-        .and_then(|(start, end)| bytes.get(start..end));
-    part.ok_or_else(|| format!("the {name} lies outside the file"))
 }
 
 /// Checks a whole partition; returns one more than its largest location.

@@ -6,14 +6,15 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
+use gyrase_files::container::{Unfit, checksum};
 use memmap2::Mmap;
 
 use super::bucket::{Buckets, LINE_WORDS, Line};
 use super::check::{self, Sound};
 use super::error::{GydbError, what_it_is};
 use super::layout::{
-    Entry, HEADER_BYTES, Header, MAGIC, PARTITIONS, PLACE_BITS, Section, Summary, VERSION,
-    checksum, feature_at, place_of, version,
+    Entry, FORMAT, HEADER_BYTES, Header, PARTITIONS, PLACE_BITS, Section, Summary, feature_at,
+    place_of,
 };
 use crate::map::{anonymous, let_go, map};
 
@@ -401,36 +402,27 @@ fn identity(metadata: &Metadata) -> [u64; 2] {
 fn header(path: &Path, bytes: &[u8]) -> Result<Header, GydbError> {
     let path = || path.to_path_buf();
     let found = bytes.len() as u64;
-    if !bytes.starts_with(&MAGIC) {
-        return Err(GydbError::NotGydb {
+    let length = |expected| GydbError::Length {
+        path: path(),
+        expected,
+        found,
+    };
+    let corrupt = |what| GydbError::Corrupt { path: path(), what };
+    let header = FORMAT.header(bytes).map_err(|unfit| match unfit {
+        Unfit::Foreign => GydbError::NotGydb {
             path: path(),
             found: what_it_is(bytes),
-        });
-    }
-    if bytes.len() < HEADER_BYTES {
-        return Err(GydbError::Length {
+        },
+        Unfit::Short => length(HEADER_BYTES as u64),
+        Unfit::Version(found) => GydbError::Version {
             path: path(),
-            expected: HEADER_BYTES as u64,
             found,
-        });
-    }
-    match version(bytes) {
-        VERSION => {}
-        found => {
-            return Err(GydbError::Version {
-                path: path(),
-                found,
-            });
-        }
-    }
-    let header = Header::decode(&bytes[..HEADER_BYTES])
-        .map_err(|what| GydbError::Corrupt { path: path(), what })?;
+        },
+        Unfit::Corrupt(what) => corrupt(what),
+    })?;
+    let header = Header::decode(header).map_err(corrupt)?;
     if header.summary.bytes != found {
-        return Err(GydbError::Length {
-            path: path(),
-            expected: header.summary.bytes,
-            found,
-        });
+        return Err(length(header.summary.bytes));
     }
     Ok(header)
 }

@@ -4,8 +4,9 @@ use std::io;
 use std::path::PathBuf;
 
 use gyrase_files::OutputError;
+use gyrase_files::container::u64_at;
 
-use super::layout::{VERSION, u64_at};
+use super::layout::VERSION;
 
 /// A database that cannot be read or written.
 #[derive(Debug, thiserror::Error)]

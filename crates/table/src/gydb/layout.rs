@@ -1,7 +1,7 @@
 //! The bytes of a database: header, directory of partitions, table of sections; and the place of a
 //! feature.
 
-use std::fmt::Display;
+use gyrase_files::container::{Container, expect, reserved, u32_at, u64_at};
 
 /// Classes of features by the upper bits of their place: the unit in which a database is written
 /// and merged.
@@ -15,7 +15,11 @@ const PARTITION_BITS: u32 = 12;
 /// Bits of a place below those that name the partition.
 pub(super) const PLACE_BITS: u32 = 32 - PARTITION_BITS;
 
-pub(super) const MAGIC: [u8; 8] = *b"GYRASED\n";
+pub(super) const FORMAT: Container = Container {
+    magic: *b"GYRASED\n",
+    version: VERSION,
+    header_bytes: HEADER_BYTES,
+};
 pub(super) const VERSION: u32 = 1;
 pub(super) const HEADER_BYTES: usize = 4096;
 /// What every part of the file is aligned to.
@@ -86,10 +90,8 @@ pub(super) struct Header {
 
 impl Header {
     pub fn encode(&self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(HEADER_BYTES);
-        bytes.extend(MAGIC);
+        let mut bytes = FORMAT.begin();
         for word in [
-            VERSION,
             HEADER_BYTES as u32,
             PARTITIONS as u32,
             u32::from(self.summary.cap),
@@ -116,14 +118,11 @@ impl Header {
         for word in [self.sections, self.directory_crc, self.sections_crc, 0] {
             bytes.extend(word.to_le_bytes());
         }
-        bytes.resize(CHECKSUM_AT, 0);
-        bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
-        bytes
+        FORMAT.seal(bytes)
     }
 
-    /// Reads a header whose magic and version were checked; the error says what contradicts what.
+    /// Reads a header that fits its checksum; the error says what contradicts what.
     pub fn decode(bytes: &[u8]) -> Result<Header, String> {
-        checksum("header", &bytes[..CHECKSUM_AT], u32_at(bytes, CHECKSUM_AT))?;
         expect(
             "header bytes",
             u64::from(u32_at(bytes, 12)),
@@ -134,11 +133,7 @@ impl Header {
             u64::from(u32_at(bytes, 16)),
             PARTITIONS as u64,
         )?;
-        let reserved = bytes[RESERVED_AT - 4..CHECKSUM_AT]
-            .iter()
-            .filter(|&&byte| byte != 0)
-            .count();
-        expect("reserved bytes that are not zero", reserved as u64, 0)?;
+        reserved(&bytes[RESERVED_AT - 4..CHECKSUM_AT])?;
         let cap = u8::try_from(u32_at(bytes, 20))
             .ok()
             .filter(|cap| (1..=MAX_COUNT).contains(cap));
@@ -291,46 +286,6 @@ pub(super) fn aligned(offset: u64) -> u64 {
     offset
         .checked_next_multiple_of(ALIGNMENT as u64)
         .unwrap_or(u64::MAX)
-}
-
-/// An error sentence unless `found` is `expected`.
-pub(super) fn expect(what: impl Display, found: u64, expected: u64) -> Result<(), String> {
-    if found == expected {
-        Ok(())
-    } else {
-        Err(format!("{what}: expected {expected}, found {found}"))
-    }
-}
-
-/// An error sentence unless `bytes` fit their checksum.
-pub(super) fn checksum(name: impl Display, bytes: &[u8], stored: u32) -> Result<(), String> {
-    match crc32fast::hash(bytes) {
-        computed if computed == stored => Ok(()),
-        computed => Err(format!(
-            "the checksum of the {name} is {stored:08x}, its bytes give {computed:08x}"
-        )),
-    }
-}
-
-pub(super) fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes(
-        bytes[at..at + 4]
-            .try_into()
-            .expect("the range is four bytes long"),
-    )
-}
-
-pub(super) fn u64_at(bytes: &[u8], at: usize) -> u64 {
-    u64::from_le_bytes(
-        bytes[at..at + 8]
-            .try_into()
-            .expect("the range is eight bytes long"),
-    )
-}
-
-/// The version of a file that begins with the magic.
-pub(super) fn version(bytes: &[u8]) -> u32 {
-    u32_at(bytes, 8)
 }
 
 #[cfg(test)]

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Condvar, Mutex, MutexGuard};
+use std::sync::Mutex;
 
-use gyrase_files::{OutputFile, WriteBack};
+use gyrase_files::{Ordered, OutputFile, WriteBack};
 use memmap2::Mmap;
 
 use super::database::{Database, in_memory_path};
@@ -32,18 +32,16 @@ const SPARE_BUFFERS: usize = 16;
 /// A database under construction.
 ///
 /// Threads hand over partitions with [`Writer::piece`]. The bytes are laid out in the order of the
-/// partitions whatever the order of the calls; a partition that comes early waits in memory. When
-/// too much waits, the calling thread waits as well, but never the one that brings the partition
-/// whose turn it is. So take partitions in ascending order (from a shared counter, say), write
-/// every one of them, and call [`Writer::abandon`] when a thread gives up.
+/// partitions whatever the order of the calls; a partition that comes early waits in memory, as
+/// [`Ordered`] says. So take partitions in ascending order (from a shared counter, say), write every
+/// one of them, and call [`Writer::abandon`] when a thread gives up.
 #[derive(Debug)]
 pub struct Writer {
     target: Target,
     cap: u8,
     /// Bytes of finished partitions that may wait.
     most_waiting: usize,
-    state: Mutex<State>,
-    turn: Condvar,
+    order: Ordered<Piece, State>,
     sections: Mutex<BTreeMap<String, Vec<u8>>>,
     spare: Mutex<Vec<Vec<u32>>>,
 }
@@ -70,10 +68,7 @@ struct State {
     /// How many threads write words that were taken from the tail.
     writing: usize,
     synced: u64,
-    waiting: BTreeMap<usize, Piece>,
-    waiting_bytes: usize,
     windows: u64,
-    abandoned: bool,
 }
 
 impl Writer {
@@ -113,28 +108,28 @@ impl Writer {
             tail: Vec::new(),
             writing: 0,
             synced: HEADER_BYTES as u64,
-            waiting: BTreeMap::new(),
-            waiting_bytes: 0,
             windows: 0,
-            abandoned: false,
         };
-        let (state, turn) = (Mutex::new(state), Condvar::new());
-        Writer {
+        let writer = Writer {
             target,
             cap,
-            most_waiting: WAITING_BYTES,
-            state,
-            turn,
+            most_waiting: 0,
+            order: Ordered::new(0, 0, state),
             sections: Mutex::default(),
             spare: Mutex::default(),
-        }
+        };
+        writer.waiting_within(WAITING_BYTES)
     }
 
     /// Lets partitions that come early take about so many bytes; a quarter of it is kept for the
     /// buffers of the next besides.
-    pub fn waiting_within(mut self, bytes: usize) -> Writer {
-        self.most_waiting = bytes;
-        self
+    pub fn waiting_within(self, bytes: usize) -> Writer {
+        let room = bytes.saturating_sub(LARGE_PAGE as usize);
+        Writer {
+            most_waiting: bytes,
+            order: self.order.with_room(room),
+            ..self
+        }
     }
 
     /// Hands over a whole partition: the places of its features ([`super::place_of`]), strictly
@@ -164,7 +159,7 @@ impl Writer {
         );
         if let Some((words, offset)) = self.place(partition, piece)? {
             self.write_at(&words, offset)?;
-            self.lock().writing -= 1;
+            self.order.change(|state| state.writing -= 1);
             self.recycle(words);
         }
         self.write_back();
@@ -189,8 +184,7 @@ impl Writer {
 
     /// Gives up: every thread that waits or comes later gets [`GydbError::Abandoned`].
     pub fn abandon(&self) {
-        self.lock().abandoned = true;
-        self.turn.notify_all();
+        self.order.stop();
     }
 
     /// Writes sections, directory and header; a file is synced and gets its name.
@@ -254,36 +248,18 @@ impl Writer {
     /// Gives partitions their places, from the next one on as far as they are there; returns words
     /// to write, and their offset.
     fn place(&self, partition: usize, piece: Piece) -> Result<Option<(Vec<u32>, u64)>, GydbError> {
-        let mut state = self.lock();
-        let bytes = 4 * piece.words.capacity();
-        let most = self.most_waiting.saturating_sub(LARGE_PAGE as usize);
-        let is_new = partition < PARTITIONS && partition >= state.entries.len();
-        assert!(is_new, "partition {partition} is written once");
-        while !state.abandoned
-            && partition != state.entries.len()
-            && state.waiting_bytes + bytes > most
-        {
-            state = self
-                .turn
-                .wait(state)
-                .expect("no thread panics while it holds the state");
-        }
-        if state.abandoned {
-            return Err(GydbError::Abandoned { path: self.path() });
-        }
-        state.waiting_bytes += bytes;
         assert!(
-            state.waiting.insert(partition, piece).is_none(),
+            (self.order.next()..PARTITIONS).contains(&partition),
             "partition {partition} is written once"
         );
-        let first = state.entries.len();
-        while let Some(words) = state.place_next() {
-            self.recycle(words);
-        }
-        if state.entries.len() > first {
-            self.turn.notify_all();
-        }
-        Ok(state.take_large_pages(|| self.spare_buffer()))
+        let bytes = 4 * piece.words.capacity();
+        let placed = self.order.bring(partition, piece, bytes, |state, piece| {
+            self.recycle(state.place(piece));
+        });
+        placed.map_err(|_| GydbError::Abandoned { path: self.path() })?;
+        Ok(self
+            .order
+            .change(|state| state.take_large_pages(|| self.spare_buffer())))
     }
 
     fn write_at(&self, words: &[u32], offset: u64) -> Result<(), GydbError> {
@@ -313,10 +289,7 @@ impl Writer {
         let Target::File(write_back, _) = &self.target else {
             return;
         };
-        let mut state = self.lock();
-        if state.offset - state.synced >= SYNC_BYTES {
-            state.synced = state.offset;
-            drop(state);
+        if self.order.change(State::is_due) {
             write_back
                 .lock()
                 .expect("no thread panics while it holds the write-back")
@@ -326,7 +299,10 @@ impl Writer {
 
     /// Writes what follows the partitions, and the header.
     fn complete(&self) -> Result<Header, GydbError> {
-        let state = self.lock();
+        self.order.look(|state| self.complete_from(state))
+    }
+
+    fn complete_from(&self, state: &State) -> Result<Header, GydbError> {
         let written = state.entries.len() == PARTITIONS && state.writing == 0;
         assert!(written, "every partition is written before the end");
         self.write_at(&state.tail, state.tail_offset())?;
@@ -400,12 +376,6 @@ impl Writer {
             Target::Memory(_) => in_memory_path(),
         }
     }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state
-            .lock()
-            .expect("no thread panics while it holds the state")
-    }
 }
 
 /// The parts of a database side by side. Each is freed as soon as it is copied.
@@ -419,10 +389,8 @@ fn joined(parts: BTreeMap<u64, Box<[u32]>>, bytes: u64) -> io::Result<Mmap> {
 }
 
 impl State {
-    /// Gives the next partition its place, if it is there; its buffer, which is not needed any
-    /// more.
-    fn place_next(&mut self) -> Option<Vec<u32>> {
-        let piece = self.waiting.remove(&self.entries.len())?;
+    /// Gives the next partition its place; its buffer, which is not needed any more.
+    fn place(&mut self, piece: Piece) -> Vec<u32> {
         let entry = Entry {
             offset: self.offset,
             ..piece.entry
@@ -430,9 +398,17 @@ impl State {
         self.offset = entry.end();
         self.entries.push(entry);
         self.tail.extend_from_slice(&piece.words);
-        self.waiting_bytes -= 4 * piece.words.capacity();
         self.windows = self.windows.max(piece.windows);
-        Some(piece.words)
+        piece.words
+    }
+
+    /// True when enough has been placed since the last time for another write-back.
+    fn is_due(&mut self) -> bool {
+        let due = self.offset - self.synced >= SYNC_BYTES;
+        if due {
+            self.synced = self.offset;
+        }
+        due
     }
 
     fn tail_offset(&self) -> u64 {

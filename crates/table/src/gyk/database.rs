@@ -4,14 +4,14 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
+use gyrase_files::container::{Unfit, checked_part, expect};
 use gyrase_kmer::{BINS, Key, Kmer, Shape, bin_of, with_words};
 use memmap2::Mmap;
 
 use super::bin::BinView;
 use super::error::GykError;
 use super::layout::{
-    BinEntry, DIRECTORY_BYTES, ENTRY_BYTES, HEADER_BYTES, Header, MAGIC, Metadata, VERSION, expect,
-    version,
+    BinEntry, DIRECTORY_BYTES, ENTRY_BYTES, FORMAT, HEADER_BYTES, Header, Metadata,
 };
 use crate::map::map;
 
@@ -237,41 +237,37 @@ impl Database {
 fn header(path: &Path, bytes: &[u8]) -> Result<Header, GykError> {
     let path = || path.to_path_buf();
     let found = bytes.len() as u64;
-    if !bytes.starts_with(&MAGIC) {
-        return Err(GykError::NotGyk { path: path() });
-    }
-    if bytes.len() < HEADER_BYTES {
-        return Err(GykError::Length {
+    let length = |expected| GykError::Length {
+        path: path(),
+        expected,
+        found,
+    };
+    let corrupt = |what| GykError::Corrupt { path: path(), what };
+    let header = FORMAT.header(bytes).map_err(|unfit| match unfit {
+        Unfit::Foreign => GykError::NotGyk { path: path() },
+        Unfit::Short => length(HEADER_BYTES as u64),
+        Unfit::Version(found) => GykError::Version {
             path: path(),
-            expected: HEADER_BYTES as u64,
             found,
-        });
-    }
-    match version(bytes) {
-        VERSION => {}
-        found => {
-            return Err(GykError::Version {
-                path: path(),
-                found,
-            });
-        }
-    }
-    let header = Header::decode(&bytes[..HEADER_BYTES])
-        .map_err(|what| GykError::Corrupt { path: path(), what })?;
+        },
+        Unfit::Corrupt(what) => corrupt(what),
+    })?;
+    let header = Header::decode(header).map_err(corrupt)?;
     if header.file_bytes != found {
-        return Err(GykError::Length {
-            path: path(),
-            expected: header.file_bytes,
-            found,
-        });
+        return Err(length(header.file_bytes));
     }
     Ok(header)
 }
 
 /// The entries of the directory, once it is sure that they tile the file.
 fn directory(header: &Header, bytes: &[u8]) -> Result<Vec<BinEntry>, String> {
-    let section = section(bytes, header.directory, DIRECTORY_BYTES as u64, "directory")?;
-    checksum("directory", section, header.directory_crc)?;
+    let section = checked_part(
+        bytes,
+        header.directory,
+        DIRECTORY_BYTES as u64,
+        header.directory_crc,
+        "directory",
+    )?;
     let entries: Option<Vec<_>> = section
         .chunks_exact(ENTRY_BYTES)
         .map(BinEntry::decode)
@@ -279,7 +275,7 @@ fn directory(header: &Header, bytes: &[u8]) -> Result<Vec<BinEntry>, String> {
     let entries = entries.ok_or("a reserved field of the directory is not zero")?;
     let (mut end, mut kmers) = (HEADER_BYTES as u64, 0u64);
     for (bin, entry) in entries.iter().enumerate() {
-        expect(&format!("offset of bin {bin}"), entry.offset, end)?;
+        expect(format_args!("offset of bin {bin}"), entry.offset, end)?;
         let limit = |end: &u64| *end <= header.directory && entry.overflows <= entry.kmers;
         end = entry
             .end(header.shape.words())
@@ -298,8 +294,13 @@ fn metadata(header: &Header, bytes: &[u8]) -> Result<Metadata, String> {
         header.metadata,
         header.directory + DIRECTORY_BYTES as u64,
     )?;
-    let section = section(bytes, header.metadata, header.metadata_bytes, "metadata")?;
-    checksum("metadata", section, header.metadata_crc)?;
+    let section = checked_part(
+        bytes,
+        header.metadata,
+        header.metadata_bytes,
+        header.metadata_crc,
+        "metadata",
+    )?;
     let end = (header.metadata + header.metadata_bytes).next_multiple_of(8);
     expect("end of the metadata", end, header.file_bytes)?;
     // The file has the length that it should have, so these are the last bytes.
@@ -311,25 +312,4 @@ fn metadata(header: &Header, bytes: &[u8]) -> Result<Metadata, String> {
     }
     serde_json::from_slice(section)
         .map_err(|error| format!("its metadata is not what it should be: {error}"))
-}
-
-fn section<'a>(bytes: &'a [u8], offset: u64, length: u64, name: &str) -> Result<&'a [u8], String> {
-    let start = usize::try_from(offset).ok();
-    let end = offset
-        .checked_add(length)
-        .and_then(|end| usize::try_from(end).ok());
-    let section = start
-        .zip(end)
-        .and_then(|(start, end)| bytes.get(start..end));
-    section.ok_or_else(|| format!("the {name} lies outside the file"))
-}
-
-fn checksum(name: &str, bytes: &[u8], stored: u32) -> Result<(), String> {
-    let computed = crc32fast::hash(bytes);
-    if computed == stored {
-        return Ok(());
-    }
-    Err(format!(
-        "the checksum of the {name} is {stored:08x}, its bytes give {computed:08x}"
-    ))
 }

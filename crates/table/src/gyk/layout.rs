@@ -1,9 +1,14 @@
 //! The bytes of a database: header, directory, metadata, and the places of a bin's parts.
 
+use gyrase_files::container::{Container, expect, reserved, u32_at, u64_at};
 use gyrase_kmer::{BINS, Shape};
 use serde::{Deserialize, Serialize};
 
-pub(super) const MAGIC: [u8; 8] = *b"GYRASEK\n";
+pub(super) const FORMAT: Container = Container {
+    magic: *b"GYRASEK\n",
+    version: VERSION,
+    header_bytes: HEADER_BYTES,
+};
 pub(super) const VERSION: u32 = 1;
 pub(super) const HEADER_BYTES: usize = 4096;
 pub(super) const ENTRY_BYTES: usize = 32;
@@ -170,14 +175,13 @@ impl Header {
         } else {
             0
         } | if self.saturated { FLAG_SATURATED } else { 0 };
-        let mut bytes = Vec::with_capacity(HEADER_BYTES);
-        bytes.extend(MAGIC);
+        let mut bytes = FORMAT.begin();
         let (k, m, words) = (
             self.shape.k() as u32,
             self.shape.m() as u32,
             self.shape.words() as u32,
         );
-        for word in [VERSION, HEADER_BYTES as u32, k, m, words, flags] {
+        for word in [HEADER_BYTES as u32, k, m, words, flags] {
             bytes.extend(word.to_le_bytes());
         }
         let (min, max) = (u64::from(self.cutoffs.min), u64::from(self.cutoffs.max));
@@ -201,22 +205,11 @@ impl Header {
         }
         bytes.extend(self.directory_crc.to_le_bytes());
         bytes.extend(self.metadata_crc.to_le_bytes());
-        bytes.resize(CHECKSUM_AT, 0);
-        bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
-        bytes
+        FORMAT.seal(bytes)
     }
 
-    /// Reads a header whose magic and version were checked; the error says what contradicts what.
+    /// Reads a header that fits its checksum; the error says what contradicts what.
     pub(super) fn decode(bytes: &[u8]) -> Result<Header, String> {
-        let (stored, computed) = (
-            u32_at(bytes, CHECKSUM_AT),
-            crc32fast::hash(&bytes[..CHECKSUM_AT]),
-        );
-        if stored != computed {
-            return Err(format!(
-                "the checksum of the header is {stored:08x}, its bytes give {computed:08x}"
-            ));
-        }
         let flags = u32_at(bytes, 28);
         let k = u32_at(bytes, 16) as usize;
         let shape = Shape::new(k, flags & FLAG_STRANDED != 0).map_err(|error| error.to_string())?;
@@ -241,11 +234,7 @@ impl Header {
             0,
         )?;
         expect("bins", u64_at(bytes, 32), BINS as u64)?;
-        expect(
-            "reserved bytes that are not zero",
-            bytes[128..CHECKSUM_AT].iter().filter(|&&b| b != 0).count() as u64,
-            0,
-        )?;
+        reserved(&bytes[128..CHECKSUM_AT])?;
         let count = |at| {
             u32::try_from(u64_at(bytes, at))
                 .map_err(|_| format!("a count of {}", u64_at(bytes, at)))
@@ -269,34 +258,4 @@ impl Header {
             metadata_crc: u32_at(bytes, 124),
         })
     }
-}
-
-/// An error sentence unless `found` is `expected`.
-pub(super) fn expect(what: &str, found: u64, expected: u64) -> Result<(), String> {
-    if found == expected {
-        Ok(())
-    } else {
-        Err(format!("{what}: expected {expected}, found {found}"))
-    }
-}
-
-fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes(
-        bytes[at..at + 4]
-            .try_into()
-            .expect("the range is four bytes long"),
-    )
-}
-
-fn u64_at(bytes: &[u8], at: usize) -> u64 {
-    u64::from_le_bytes(
-        bytes[at..at + 8]
-            .try_into()
-            .expect("the range is eight bytes long"),
-    )
-}
-
-/// The version of a file that begins with the magic.
-pub(super) fn version(bytes: &[u8]) -> u32 {
-    u32_at(bytes, 8)
 }

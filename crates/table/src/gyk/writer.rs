@@ -7,7 +7,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use gyrase_fabric::{FabricError, Place, SpillFolder};
-use gyrase_files::{OrderedFile, OutputError, OutputFile, Placed, Segment, Spill, read_through};
+use gyrase_files::{
+    OrderedFile, OutputError, OutputFile, OwnSegments, Placed, Segment, Spill, read_through,
+};
 use gyrase_kmer::{BINS, Shape};
 
 use super::error::GykError;
@@ -85,9 +87,9 @@ impl Spill for Folder {
     }
 }
 
-impl From<Share> for gyrase_files::Share<Folder> {
-    fn from(share: Share) -> gyrase_files::Share<Folder> {
-        gyrase_files::Share {
+impl From<Share> for OwnSegments<Folder> {
+    fn from(share: Share) -> OwnSegments<Folder> {
+        OwnSegments {
             all: BINS,
             own: share.bins.owned().collect(),
             memory: share.memory,
