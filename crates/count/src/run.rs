@@ -8,7 +8,8 @@ use gyrase_fabric::{Alone, Combining, Drain, LocalPartitions, Place, SpillFolder
 use gyrase_fastx::{Inputs, Options};
 use gyrase_files::OutputFile;
 use gyrase_kmer::{BINS, with_words};
-use gyrase_table::gyk::{Cutoffs, GykError, Metadata, Share, Writer};
+use gyrase_table::Share;
+use gyrase_table::gyk::{Cutoffs, GykError, Metadata, Writer};
 use gyrase_tabulate::{Reading, TabulateError, Worker, reduce, scatter, spill_path};
 use gyrase_work::Progress;
 
@@ -219,7 +220,7 @@ impl<J: World> Run<'_, J> {
         let (workers, token) = agree::on_workers(self.world, threads, token)?;
         let folder = self.folder(earlier);
         let share = Share {
-            bins: self.place,
+            partitions: self.place,
             memory: self.budget.finished as usize,
             folder: Arc::clone(&folder),
         };

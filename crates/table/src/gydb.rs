@@ -23,6 +23,7 @@ mod error;
 mod layout;
 mod piece;
 mod pipeline;
+mod shared;
 mod writer;
 
 pub use database::{Database, Features};

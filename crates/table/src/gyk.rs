@@ -24,4 +24,4 @@ pub use error::GykError;
 pub use finish::total_of;
 pub use layout::{BinEntry, Cutoffs, Header, Metadata, Summary};
 pub use pieces::Pieces;
-pub use writer::{Share, Writer};
+pub use writer::Writer;

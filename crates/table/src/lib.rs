@@ -52,7 +52,9 @@ pub mod gydb;
 pub mod gyk;
 mod map;
 mod memory;
+mod share;
 
 pub use bloom::Bloom;
 pub use cardinality::Cardinality;
 pub use memory::{CountTable, TableKey};
+pub use share::Share;

@@ -13,7 +13,8 @@ use common::{EDGES, bins, kmers, metadata, write, write_bin};
 use gyrase_fabric::{FabricError, Place, SpillFolder};
 use gyrase_files::OutputFile;
 use gyrase_kmer::{BINS, Shape, with_words};
-use gyrase_table::gyk::{Cutoffs, Database, GykError, Share, Writer};
+use gyrase_table::Share;
+use gyrase_table::gyk::{Cutoffs, Database, GykError, Writer};
 
 type Rows<const W: usize> = Vec<BTreeMap<[u64; W], u32>>;
 
@@ -45,7 +46,7 @@ impl Job<'_> {
             false,
         ));
         Share {
-            bins: self.place(rank),
+            partitions: self.place(rank),
             memory: self.memory,
             folder,
         }

@@ -3,8 +3,9 @@
 use std::io;
 use std::path::PathBuf;
 
-use gyrase_files::OutputError;
+use gyrase_fabric::FabricError;
 use gyrase_files::container::u64_at;
+use gyrase_files::{Garbled, OrderedError, OutputError};
 
 use super::layout::VERSION;
 
@@ -76,12 +77,29 @@ pub enum GydbError {
     /// The file cannot be written.
     #[error(transparent)]
     Write(#[from] OutputError),
+    /// What waits for its place in the file cannot be written.
+    #[error(transparent)]
+    Spill(#[from] FabricError),
+    /// The file system lost what processes wrote.
+    #[error(transparent)]
+    Garbled(#[from] Garbled),
     /// Another thread of the same run failed and called `Writer::abandon`.
     #[error("the database {} was abandoned because another thread failed", path.display())]
     Abandoned {
         /// The file that was to appear.
         path: PathBuf,
     },
+}
+
+impl From<OrderedError<FabricError>> for GydbError {
+    fn from(error: OrderedError<FabricError>) -> GydbError {
+        match error {
+            OrderedError::Write(error) => GydbError::Write(error),
+            OrderedError::Spill(error) => GydbError::Spill(error),
+            OrderedError::Abandoned { path } => GydbError::Abandoned { path },
+            OrderedError::Garbled(error) => GydbError::Garbled(error),
+        }
+    }
 }
 
 /// What a file that is no database seems to be, to follow "it".

@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use gyrase_files::{Ordered, OutputFile, WriteBack};
+use gyrase_files::{Ordered, OrderedFile, OutputFile, Segment, WriteBack};
 use memmap2::Mmap;
 
 use super::database::{Database, in_memory_path};
@@ -17,6 +17,7 @@ use super::layout::{
 };
 use super::piece::Piece;
 use crate::map::anonymous;
+use crate::share::Folder;
 
 /// Bytes of finished partitions that may wait for an earlier one before their threads wait too, if
 /// nothing else is asked for.
@@ -37,7 +38,7 @@ const SPARE_BUFFERS: usize = 16;
 /// one of them, and call [`Writer::abandon`] when a thread gives up.
 #[derive(Debug)]
 pub struct Writer {
-    target: Target,
+    pub(super) target: Target,
     cap: u8,
     /// Bytes of finished partitions that may wait.
     most_waiting: usize,
@@ -48,12 +49,15 @@ pub struct Writer {
 
 /// Where the bytes go.
 #[derive(Debug)]
-enum Target {
+pub(super) enum Target {
     /// The thread stands before the file: it must let go of it before a dropped writer lets go of
     /// the lock.
     File(Mutex<WriteBack>, OutputFile),
     /// Parts of the file by their offset.
     Memory(Mutex<BTreeMap<u64, Box<[u32]>>>),
+    /// A file that several processes write; what is kept with a partition is its entry, and one
+    /// more than its largest location.
+    Shared(OrderedFile<(Entry, u64), Folder>),
 }
 
 #[derive(Debug)]
@@ -97,7 +101,7 @@ impl Writer {
         Writer::start(Target::Memory(Mutex::default()), cap)
     }
 
-    fn start(target: Target, cap: u8) -> Writer {
+    pub(super) fn start(target: Target, cap: u8) -> Writer {
         assert!(
             (1..=MAX_COUNT).contains(&cap),
             "a feature has 1 to {MAX_COUNT} locations"
@@ -157,6 +161,12 @@ impl Writer {
             locations,
             self.cap,
         );
+        if let Target::Shared(file) = &self.target {
+            let bytes = bytemuck::cast_slice(&piece.words).to_vec();
+            file.put(partition, Segment::new(bytes), (piece.entry, piece.windows))?;
+            self.recycle(piece.words);
+            return Ok(());
+        }
         if let Some((words, offset)) = self.place(partition, piece)? {
             self.write_at(&words, offset)?;
             self.order.change(|state| state.writing -= 1);
@@ -184,7 +194,10 @@ impl Writer {
 
     /// Gives up: every thread that waits or comes later gets [`GydbError::Abandoned`].
     pub fn abandon(&self) {
-        self.order.stop();
+        match &self.target {
+            Target::Shared(file) => file.abandon(),
+            _ => self.order.stop(),
+        }
     }
 
     /// Writes sections, directory and header; a file is synced and gets its name.
@@ -206,6 +219,7 @@ impl Writer {
     pub fn into_database(self) -> Result<Database, GydbError> {
         let header = self.complete()?;
         match self.target {
+            Target::Shared(_) => unreachable!("several processes write files"),
             Target::File(_, output) => {
                 let path = output.target().to_path_buf();
                 output.commit()?;
@@ -281,6 +295,7 @@ impl Writer {
                 parts.insert(offset, words.into());
                 Ok(())
             }
+            Target::Shared(_) => unreachable!("the file has its own offsets"),
         }
     }
 
@@ -306,52 +321,8 @@ impl Writer {
         let written = state.entries.len() == PARTITIONS && state.writing == 0;
         assert!(written, "every partition is written before the end");
         self.write_at(&state.tail, state.tail_offset())?;
-        let sections = self
-            .sections
-            .lock()
-            .expect("no thread panics while it holds the sections");
-        let mut offset = state.offset;
-        let mut table = Vec::new();
-        for (name, bytes) in sections.iter() {
-            let section = Section {
-                name: name.clone(),
-                offset,
-                bytes: bytes.len() as u64,
-                crc: crc32fast::hash(bytes),
-            };
-            self.write_bytes(bytes, offset)?;
-            offset = section.end();
-            section.encode(&mut table);
-        }
-        let mut directory = Vec::with_capacity(DIRECTORY_BYTES + table.len());
-        state
-            .entries
-            .iter()
-            .for_each(|entry| entry.encode(&mut directory));
-        let header = Header {
-            summary: Summary {
-                features: state
-                    .entries
-                    .iter()
-                    .map(|entry| u64::from(entry.features))
-                    .sum(),
-                locations: state
-                    .entries
-                    .iter()
-                    .map(|entry| u64::from(entry.locations))
-                    .sum(),
-                windows: state.windows,
-                cap: self.cap,
-                bytes: offset + (directory.len() + table.len()) as u64,
-            },
-            partitions_end: state.offset,
-            directory: offset,
-            sections: sections.len() as u32,
-            directory_crc: crc32fast::hash(&directory),
-            sections_crc: crc32fast::hash(&table),
-        };
-        directory.extend(table);
-        self.write_bytes(&directory, offset)?;
+        let (header, tail) = self.ending(&state.entries, state.windows, state.offset);
+        self.write_bytes(&tail, state.offset)?;
         if let Target::File(write_back, output) = &self.target {
             let joined = write_back
                 .lock()
@@ -361,6 +332,49 @@ impl Writer {
         }
         self.write_bytes(&header.encode(), 0)?;
         Ok(header)
+    }
+
+    /// The header, and what stands behind partitions that end at `end`: sections and directory.
+    pub(super) fn ending(&self, entries: &[Entry], windows: u64, end: u64) -> (Header, Vec<u8>) {
+        let sections = self
+            .sections
+            .lock()
+            .expect("no thread panics while it holds the sections");
+        let (mut tail, mut table) = (Vec::new(), Vec::new());
+        for (name, bytes) in sections.iter() {
+            let section = Section {
+                name: name.clone(),
+                offset: end + tail.len() as u64,
+                bytes: bytes.len() as u64,
+                crc: crc32fast::hash(bytes),
+            };
+            tail.extend_from_slice(bytes);
+            tail.resize((section.end() - end) as usize, 0);
+            section.encode(&mut table);
+        }
+        let offset = end + tail.len() as u64;
+        let mut directory = Vec::with_capacity(DIRECTORY_BYTES + table.len());
+        entries
+            .iter()
+            .for_each(|entry| entry.encode(&mut directory));
+        let sum = |of: fn(&Entry) -> u32| entries.iter().map(|entry| u64::from(of(entry))).sum();
+        let header = Header {
+            summary: Summary {
+                features: sum(|entry| entry.features),
+                locations: sum(|entry| entry.locations),
+                windows,
+                cap: self.cap,
+                bytes: offset + (directory.len() + table.len()) as u64,
+            },
+            partitions_end: end,
+            directory: offset,
+            sections: sections.len() as u32,
+            directory_crc: crc32fast::hash(&directory),
+            sections_crc: crc32fast::hash(&table),
+        };
+        tail.extend(directory);
+        tail.extend(table);
+        (header, tail)
     }
 
     /// Writes bytes at an aligned offset, with zeros behind them up to the next.
@@ -374,6 +388,7 @@ impl Writer {
         match &self.target {
             Target::File(_, output) => output.target().to_path_buf(),
             Target::Memory(_) => in_memory_path(),
+            Target::Shared(file) => file.target().to_path_buf(),
         }
     }
 }

@@ -4,17 +4,14 @@ use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::Arc;
 
-use gyrase_fabric::{FabricError, Place, SpillFolder};
-use gyrase_files::{
-    OrderedFile, OutputError, OutputFile, OwnSegments, Placed, Segment, Spill, read_through,
-};
+use gyrase_files::{OrderedFile, OutputError, OutputFile, Placed, Segment, read_through};
 use gyrase_kmer::{BINS, Shape};
 
 use super::error::GykError;
 use super::layout::{BinEntry, Cutoffs, HEADER_BYTES, OVERFLOW};
 use super::pieces::Pieces;
+use crate::share::{Folder, Share};
 
 /// A database under construction.
 ///
@@ -31,18 +28,6 @@ pub struct Writer {
     pub(super) cutoffs: Cutoffs,
 }
 
-/// What one of several processes writes, and where that waits until its place in the file is known.
-#[derive(Debug)]
-pub struct Share {
-    /// Which bins: of the partitions, those of this process.
-    pub bins: Place,
-    /// Bytes of finished bins in memory.
-    pub memory: usize,
-    /// Where the others go: to the disk for spills, not beside the target, on the one that all
-    /// processes share. They count against what spills may take.
-    pub folder: Arc<SpillFolder>,
-}
-
 /// What is known of a bin beside its bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Bin {
@@ -56,46 +41,6 @@ pub(super) struct Totals {
     pub(super) total: u64,
     pub(super) unique: u64,
     pub(super) largest: u32,
-}
-
-/// The folder for spills, where finished bins wait.
-#[derive(Debug)]
-pub(super) struct Folder(Arc<SpillFolder>);
-
-/// The file in it.
-const NAME: &str = "finished";
-
-impl Spill for Folder {
-    type Error = FabricError;
-
-    fn file(&self) -> Result<File, FabricError> {
-        let file = self.0.open(NAME)?;
-        file.set_len(0).map_err(|source| self.0.error(source))?;
-        Ok(file)
-    }
-
-    fn nameless(&self) -> Result<File, FabricError> {
-        self.0.nameless()
-    }
-
-    fn allow(&self, bytes: u64) -> Result<(), FabricError> {
-        self.0.allow(bytes)
-    }
-
-    fn error(&self, source: io::Error) -> FabricError {
-        self.0.error(source)
-    }
-}
-
-impl From<Share> for OwnSegments<Folder> {
-    fn from(share: Share) -> OwnSegments<Folder> {
-        OwnSegments {
-            all: BINS,
-            own: share.bins.owned().collect(),
-            memory: share.memory,
-            spill: Folder(share.folder),
-        }
-    }
 }
 
 impl Totals {
