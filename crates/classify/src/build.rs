@@ -9,8 +9,13 @@ use std::fmt::{self, Display, Formatter};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use gyrase_fabric::{Alone, Drain, Fabric, FabricError, LocalFabric, LocalPartitions, SpillFolder};
-use gyrase_fastx::Inputs;
+use gyrase_fabric::{
+    Alone, Combiner, Combining, Drain, Fabric, FabricError, LocalPartitions, Place, SpillFolder,
+    World,
+};
+use gyrase_fastx::{Inputs, Options};
+use gyrase_files::{OutputError, OutputFile};
+use gyrase_table::Share;
 use gyrase_table::gydb::{self, Database, GydbError, PARTITIONS, Writer};
 use gyrase_tabulate::{Reading, TabulateError, spill_path};
 use gyrase_work::Progress;
@@ -21,7 +26,7 @@ pub use crate::build::resume::Earlier;
 use crate::distinct;
 use crate::index::{DISTINCT, FULL, PARAMETERS, Parameters, TARGETS, TAXONOMY};
 use crate::parts::Part;
-use crate::references::{self, Numbers, References, TaxonOf, Windows};
+use crate::references::{self, Numbers, RECORD, References, TaxonOf, Windows};
 use crate::targets::{Target, Targets};
 use gyrase_taxonomy::{Taxon, Taxonomy};
 
@@ -124,6 +129,12 @@ impl From<gyrase_fastx::Error> for BuildError {
     }
 }
 
+impl From<OutputError> for BuildError {
+    fn from(error: OutputError) -> BuildError {
+        BuildError::Database(error.into())
+    }
+}
+
 impl From<FabricError> for BuildError {
     fn from(error: FabricError) -> BuildError {
         BuildError::Tabulate(error.into())
@@ -144,33 +155,118 @@ pub fn build(
     taxon_of: &mut (dyn FnMut(&str, &Path) -> Option<Taxon> + Send),
     progress: &Progress,
 ) -> Result<(Summary, Option<Database>), BuildError> {
-    let writer = writer(config)?;
-    let (records, targets) = scatter(config, Targets::default(), (taxonomy, taxon_of), progress)?;
-    complete(
-        config,
-        writer,
-        &Outline {
-            taxonomy,
-            targets: &targets,
-            parts: &[],
-        },
-        records,
-        progress,
-    )
+    build_in(config, &Alone, taxonomy, taxon_of, progress)
 }
 
-/// Starts the database. First of all, since it keeps other runs from the same target and so from
-/// the same spill folder.
-pub(crate) fn writer(config: &Config) -> Result<Writer, BuildError> {
-    let (cap, budget) = (
-        config.parameters.locations,
-        Budget::of(config.memory, config.threads)?,
-    );
-    let writer = config.output.as_ref().map_or_else(
-        || Ok(Writer::in_memory(cap)),
-        |path| Writer::create(path, cap),
-    )?;
-    Ok(writer.waiting_within(budget.waiting))
+/// As [`build`], in all processes of a job: each calls it with an equal `config`, but for threads
+/// and memory, and with an output. Every process reads some of the files, makes the lists of the
+/// partitions that it owns, and writes them to the one database. `config.resume` is for a process
+/// alone.
+///
+/// # Errors
+/// See [`BuildError`]; where another process failed this one's is
+/// [`gyrase_fabric::FabricError::Elsewhere`].
+pub fn build_in(
+    config: &Config,
+    world: &impl World,
+    taxonomy: &Taxonomy,
+    taxon_of: &mut (dyn FnMut(&str, &Path) -> Option<Taxon> + Send),
+    progress: &Progress,
+) -> Result<(Summary, Option<Database>), BuildError> {
+    let begun = Begun::new(config, world)?;
+    let names = (taxonomy, taxon_of);
+    let (records, targets) = scatter(config, world, &begun, Targets::default(), names, progress)?;
+    let outline = Outline {
+        taxonomy,
+        targets: &targets,
+        parts: &[],
+    };
+    complete(config, world, begun.writer, &outline, records, progress)
+}
+
+/// A database that was begun. First of all, since it keeps other runs from the same target and so
+/// from the same spill folder.
+pub(crate) struct Begun {
+    pub writer: Writer,
+    /// For the spill files of this process.
+    folder: PathBuf,
+    /// The folder above, of all processes.
+    root: Option<PathBuf>,
+    /// Threads of all processes.
+    workers: usize,
+}
+
+impl Begun {
+    /// Begins it.
+    ///
+    /// Collective.
+    pub fn new(config: &Config, world: &impl World) -> Result<Begun, BuildError> {
+        let (cap, budget) = (
+            config.parameters.locations,
+            Budget::of(config.memory, config.threads)?,
+        );
+        let root = spills(config);
+        let Some(output) = config.output.as_ref().filter(|_| world.ranks() > 1) else {
+            let writer = match &config.output {
+                Some(output) => Writer::create(output, cap)?,
+                None => Writer::in_memory(cap),
+            };
+            let writer = writer.waiting_within(budget.waiting);
+            return Ok(Begun {
+                writer,
+                folder: root,
+                root: None,
+                workers: config.threads,
+            });
+        };
+        Begun::shared(config, output, budget.waiting, root, world)
+    }
+
+    fn shared(
+        config: &Config,
+        output: &Path,
+        waiting: usize,
+        root: PathBuf,
+        world: &impl World,
+    ) -> Result<Begun, BuildError> {
+        let (cap, rank) = (config.parameters.locations, world.rank());
+        let first = if rank == 0 {
+            Some(OutputFile::create(output)?)
+        } else {
+            None
+        };
+        let token = first.as_ref().map_or(Ok(0), OutputFile::invite)?;
+        let all = world.sum(&[config.threads as u64, token])?;
+        let folder = root.join(format!("rank-{rank}"));
+        let spills = SpillFolder::new(folder.join("finished"), config.max_tmp, false);
+        let share = Share {
+            partitions: Place {
+                partitions: PARTITIONS,
+                rank,
+                ranks: world.ranks(),
+            },
+            memory: waiting,
+            folder: Arc::new(spills),
+        };
+        let writer = match first {
+            Some(first) => Writer::first(first, cap, share)?,
+            None => Writer::join(output, all[1], cap, share),
+        };
+        Ok(Begun {
+            writer,
+            folder,
+            root: Some(root),
+            workers: all[0] as usize,
+        })
+    }
+
+    fn spill_folder(&self, limit: Option<u64>, keep: bool) -> Arc<SpillFolder> {
+        let folder = SpillFolder::new(self.folder.clone(), limit, keep);
+        Arc::new(match &self.root {
+            Some(root) => folder.within(root),
+            None => folder,
+        })
+    }
 }
 
 /// What a database will be about.
@@ -225,8 +321,11 @@ impl<D: Drain> Records<D> {
 }
 
 /// Makes the lists of records and parts, and finishes the database.
+///
+/// Collective.
 pub(crate) fn complete<D: Drain>(
     config: &Config,
+    world: &impl World,
     writer: Writer,
     outline: &Outline,
     records: Records<D>,
@@ -234,14 +333,15 @@ pub(crate) fn complete<D: Drain>(
 ) -> Result<(Summary, Option<Database>), BuildError> {
     let (taxonomy, targets) = of_targets(outline.taxonomy, outline.targets);
     let room = records.room(config, targets.len())?;
+    let (parts, taxa) = (outline.parts, taxonomy.len());
     let lists = MadeOf {
         records: &records,
-        parts: outline.parts,
+        parts,
         targets: &targets,
-        taxa: taxonomy.len(),
+        taxa,
         room,
     };
-    let counted = lists.write(&writer, config.parameters.locations, progress)?;
+    let counted = lists.write(&writer, world, config.parameters.locations, progress)?;
     let Records {
         earlier,
         folder,
@@ -255,7 +355,7 @@ pub(crate) fn complete<D: Drain>(
     writer.section(TAXONOMY, &taxonomy.to_bytes());
     writer.section(DISTINCT, &distinct::to_bytes(&counted.distinct));
     writer.section(FULL, &counted.full.to_le_bytes());
-    let finished = finish(config, writer, &targets, earlier)?;
+    let finished = finish(config, world, writer, &targets, earlier)?;
     // A folder that is kept for a later run is of no use any more.
     folder.iter().for_each(|folder| folder.remove());
     Ok(finished)
@@ -264,32 +364,28 @@ pub(crate) fn complete<D: Drain>(
 /// Reads the references, whose windows come after those of `targets`, and sends every feature with
 /// its window to the partition of its place; or takes up what an earlier run read. The taxa that
 /// `taxon_of` names are of the taxonomy.
-pub(crate) fn scatter(
+///
+/// Collective.
+pub(crate) fn scatter<J: World>(
     config: &Config,
+    world: &J,
+    begun: &Begun,
     targets: Targets,
     (taxonomy, taxon_of): (&Taxonomy, &mut TaxonOf<'_>),
     progress: &Progress,
 ) -> Result<(Records<LocalPartitions>, Targets), BuildError> {
     let budget = Budget::of(config.memory, config.threads)?;
-    let job = resume::job(config, &targets, taxonomy);
-    let folder = Arc::new(SpillFolder::new(
-        spills(config),
-        config.max_tmp,
-        job.is_some(),
-    ));
+    let job = resume::job(config, &targets, taxonomy).filter(|_| world.ranks() == 1);
+    let folder = begun.spill_folder(config.max_tmp, job.is_some());
     let reopened = job
         .as_ref()
         .map_or(Err(Earlier::Nothing), |job| resume::reopen(&folder, job));
     let (earlier, (partitions, targets, numbers)) = match reopened {
         Ok(reopened) => (Earlier::TakenUp, reopened),
         Err(earlier) => {
-            let read = read(
-                config,
-                targets,
-                taxon_of,
-                LocalFabric::new(PARTITIONS, budget.fabric, folder.clone()),
-                progress,
-            )?;
+            let fabric = fabric(world, budget.fabric, &folder)?;
+            let workers = begun.workers;
+            let read = read(config, world, workers, targets, taxon_of, fabric, progress)?;
             job.map_or(Ok(()), |job| {
                 resume::note(&folder, &read.0, (&read.1, &read.2), &job)
             })?;
@@ -297,48 +393,84 @@ pub(crate) fn scatter(
         }
     };
     let spilled = partitions.spilled();
+    let (budget, folder) = (Some(budget), Some(folder));
     Ok((
         Records {
             partitions,
             numbers,
-            budget: Some(budget),
+            budget,
             spilled,
             earlier,
-            folder: Some(folder),
+            folder,
         },
         targets,
     ))
 }
 
+/// Moves features to the owners of their partitions.
+fn fabric<J: World>(
+    world: &J,
+    memory: u64,
+    folder: &Arc<SpillFolder>,
+) -> Result<J::Fabric, FabricError> {
+    let combining = Combining {
+        make: Box::new(|| Box::new(Same::default())),
+        portion: 1 << 20,
+    };
+    world.fabric(PARTITIONS, memory, Arc::clone(folder), combining)
+}
+
+/// Leaves records as they are.
+#[derive(Default)]
+struct Same(Vec<u8>);
+
+impl Combiner for Same {
+    fn add(&mut self, bytes: &[u8], used: usize) {
+        self.0.extend_from_slice(&bytes[..used]);
+    }
+    fn finish(&mut self, emit: &mut dyn FnMut(&[u8], usize)) {
+        std::mem::take(&mut self.0)
+            .chunks(RECORD)
+            .for_each(|record| emit(record, RECORD));
+    }
+}
+
 /// Reads the references and sends their features through the fabric.
-fn read<F: Fabric>(
+fn read<J: World>(
     config: &Config,
+    world: &J,
+    workers: usize,
     targets: Targets,
     taxon_of: &mut TaxonOf<'_>,
-    fabric: F,
+    fabric: J::Fabric,
     progress: &Progress,
-) -> Result<(F::Partitions, Targets, Numbers), BuildError>
-where
-    F::Sender: Send,
-{
+) -> Result<(LocalPartitions, Targets, Numbers), BuildError> {
     if config.references.is_empty() {
         return Ok((fabric.close(Vec::new())?, targets, Numbers::default()));
     }
     let (shape, threads) = (config.parameters.sketch, config.threads);
-    let inputs = Inputs::open(&config.references, references::options(shape))?;
-    progress.start("read", inputs.total_bytes().unwrap_or(0));
-    let references = References::new(&config.references, shape, taxon_of, &Alone);
+    let options = Options {
+        shared: world.ranks() > 1,
+        ..references::options(shape)
+    };
+    let inputs = Inputs::open(&config.references, options)?;
+    progress.start(
+        "read",
+        inputs.total_bytes().unwrap_or(0) / world.ranks() as u64,
+    );
+    let references = References::new(&config.references, shape, taxon_of, world);
     let cuts = (0..threads).map(|_| references.cut()).collect();
-    let reading = Reading::agree(&inputs, &Alone, None, threads)?;
-    let (partitions, cuts) = gyrase_tabulate::scatter(&reading, cuts, fabric, &Alone, progress)?;
+    let reading = Reading::agree(&inputs, world, None, workers)?;
+    let (partitions, cuts) =
+        gyrase_tabulate::scatter::<_, _, _, BuildError>(&reading, cuts, fabric, world, progress)?;
     let read = cuts.into_iter().flat_map(Windows::into_contents).collect();
-    let read = references.gather(read, &Alone)?;
-    let (targets, numbers) = references.number(targets, read)?;
+    let (targets, numbers) = references.number(targets, references.gather(read, world)?)?;
     Ok((partitions, targets, numbers))
 }
 
 fn finish(
     config: &Config,
+    world: &impl World,
     writer: Writer,
     targets: &Targets,
     earlier: Earlier,
@@ -354,11 +486,44 @@ fn finish(
         earlier,
         table,
     };
+    if world.ranks() > 1 {
+        return Ok((summary(publish(world, writer)?), None));
+    }
     if config.output.is_some() {
         return Ok((summary(writer.finish()?), None));
     }
     let database = writer.into_database()?;
     Ok((summary(database.summary()), Some(database)))
+}
+
+/// Puts the partitions of all processes together.
+fn publish(world: &impl World, writer: Writer) -> Result<gydb::Summary, BuildError> {
+    let shares = world.gather(writer.settle()?)?;
+    // All have settled: what others wrote is on the disk.
+    writer.check(world.rank(), world.ranks())?;
+    world.sum(&[0])?;
+    let made = match world.rank() {
+        0 => writer.finish_all(&shares)?,
+        _ => gydb::Summary::default(),
+    };
+    let gydb::Summary {
+        features,
+        locations,
+        windows,
+        cap,
+        bytes,
+    } = made;
+    let all = world.max(&[features, locations, windows, u64::from(cap), bytes])?;
+    let &[features, locations, windows, cap, bytes] = &all[..] else {
+        unreachable!("five numbers were compared")
+    };
+    Ok(gydb::Summary {
+        features,
+        locations,
+        windows,
+        cap: cap as u8,
+        bytes,
+    })
 }
 
 /// The taxonomy of what leads to the targets, and the targets with their taxa in it.

@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::slice;
 
-use gyrase_fabric::{Drain, Each, FabricError};
+use gyrase_fabric::{Alone, Drain, Each, FabricError};
 use gyrase_table::gydb::{PARTITIONS, Writer};
 use gyrase_work::Progress;
 
@@ -126,10 +126,12 @@ pub fn add(
         parameters: base.parameters,
         ..config.clone()
     };
-    let writer = build::writer(&config)?;
+    let begun = build::Begun::new(&config, &Alone)?;
     still_there(slice::from_ref(base))?;
     let (partitions, targets) = build::scatter(
         &config,
+        &Alone,
+        &begun,
         base.targets.clone(),
         (taxonomy, taxon_of),
         progress,
@@ -160,7 +162,14 @@ pub fn add(
         targets: &all,
         parts: &parts,
     };
-    let (database, _) = build::complete(&config, writer, &outline, partitions, progress)?;
+    let (database, _) = build::complete(
+        &config,
+        &Alone,
+        begun.writer,
+        &outline,
+        partitions,
+        progress,
+    )?;
     Ok(Changed {
         database,
         repeated,
@@ -254,6 +263,7 @@ fn write(
     still_there(parts)?;
     Ok(build::complete(
         &config,
+        &Alone,
         writer,
         outline,
         build::Records::none(Nothing),

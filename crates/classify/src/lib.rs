@@ -41,7 +41,7 @@ mod targets;
 
 pub use answers::{Columns, Extract, Lines, Outlets, Which};
 pub use build::{
-    BuildError, Config as BuildConfig, Earlier, MemoryFor, Summary as BuildSummary, build,
+    BuildError, Config as BuildConfig, Earlier, MemoryFor, Summary as BuildSummary, build, build_in,
 };
 pub use candidates::Candidate;
 pub use cap::Cap;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use gyrase_classify::{
     AnswerConfig, BuildConfig, BuildSummary, Collection, Columns, Config, Dropped, Extract, Hits,
     Index, Lane, Outlet, Outlets, Parameters, Reads, Rule, Scratch, Summary, Wanted, Which, build,
-    classify, run, run_in,
+    build_in, classify, run, run_in,
 };
 use gyrase_fabric::{Steal, World, threads};
 use gyrase_fastx::{Format, Options, PairWriter, PairedReader, Reader, Writer};
@@ -485,4 +485,48 @@ fn processes_share_a_sample_and_give_what_one_gives() {
             );
         }
     }
+}
+
+#[test]
+fn processes_build_what_one_builds() {
+    let folder = tempfile::tempdir().unwrap();
+    let files: Vec<PathBuf> = references(folder.path());
+    let config = |output: &str, threads| BuildConfig {
+        references: files.clone(),
+        output: Some(folder.path().join(output)),
+        parameters: Parameters::default(),
+        threads,
+        memory: 1 << 30,
+        tmp: folder.path().join("tmp"),
+        max_tmp: None,
+        resume: None,
+    };
+    let taxonomy = taxonomy();
+    let taxon_of = |header: &str, _: &Path| {
+        let number: usize = header.strip_prefix('g')?.split(' ').next()?.parse().ok()?;
+        taxonomy.taxon_of(TAXIDS[number])
+    };
+    let progress = Progress::default();
+    let (one, _) = build(&config("one", 2), &taxonomy, &mut { taxon_of }, &progress).unwrap();
+    let expected = fs::read(folder.path().join("one")).unwrap();
+    assert!(one.targets > 3 && one.without_taxon > 0);
+    for ranks in [2, 3, 5] {
+        let all = threads::run(ranks, Steal::On, |process| {
+            let (config, progress) = (config("all", 1 + process.rank() % 2), Progress::default());
+            build_in(&config, process, &taxonomy, &mut { taxon_of }, &progress)
+        });
+        for summary in all.into_iter().map(|built| built.unwrap().0) {
+            assert_eq!(summary, one, "{ranks} ranks");
+        }
+        let found = fs::read(folder.path().join("all")).unwrap();
+        assert!(found == expected, "{ranks} ranks");
+    }
+    let left: Vec<_> = fs::read_dir(folder.path())
+        .unwrap()
+        .map(|it| it.unwrap().path())
+        .collect();
+    assert!(
+        left.iter().all(|path| !path.ends_with("all.partial")),
+        "{left:?}"
+    );
 }

@@ -1,6 +1,5 @@
 //! The run: inputs to database.
 
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -10,7 +9,7 @@ use gyrase_files::OutputFile;
 use gyrase_kmer::{BINS, with_words};
 use gyrase_table::Share;
 use gyrase_table::gyk::{Cutoffs, GykError, Metadata, Writer};
-use gyrase_tabulate::{Reading, TabulateError, Worker, reduce, scatter, spill_path};
+use gyrase_tabulate::{Layout, Reading, TabulateError, Worker, reduce, scatter, spill_path};
 use gyrase_work::Progress;
 
 use crate::agree;
@@ -420,35 +419,17 @@ impl<J: World> Run<'_, J> {
         writer: &Writer,
         count: impl FnOnce() -> Result<(), Error>,
     ) -> Result<(), Error> {
-        std::thread::scope(|scope| {
-            let lay_out = || {
-                writer.lay_out(
-                    |numbers| Ok::<_, Error>(self.world.sum(numbers)?),
-                    |ends| Ok(self.world.gather(ends)?),
-                )
-            };
-            let thread = std::thread::Builder::new().name("layout".into());
-            let laying_out = thread
-                .spawn_scoped(scope, lay_out)
-                .expect("the system has threads to give");
-            let counted = catch_unwind(AssertUnwindSafe(count));
-            if !matches!(counted, Ok(Ok(()))) {
-                // The other thread waits for bins of this process, or for other processes.
-                writer.abandon();
-                self.world.give_up();
-            }
-            let laid_out = laying_out
-                .join()
-                .unwrap_or_else(|panic| resume_unwind(panic));
-            // Who gave up because of the other has nothing to say.
-            match (
-                counted.unwrap_or_else(|panic| resume_unwind(panic)),
-                laid_out,
-            ) {
-                (Err(Error::Database(GykError::Abandoned { .. })), laid_out) => laid_out,
-                (counted, laid_out) => counted.and(laid_out),
-            }
-        })
+        let world = self.world;
+        let sum = |numbers: &[u64]| Ok::<_, Error>(world.sum(numbers)?);
+        let gather = |ends| Ok(world.gather(ends)?);
+        let lay_out = || writer.lay_out(sum, gather);
+        let layout = Layout {
+            lay_out,
+            abandon: || writer.abandon(),
+        };
+        let is_abandoned =
+            |error: &Error| matches!(error, Error::Database(GykError::Abandoned { .. }));
+        layout.beside(world, count, is_abandoned)
     }
 
     /// Puts the bins of all processes together.

@@ -21,6 +21,7 @@
 //! which files.
 
 mod chunks;
+mod layout;
 mod partition;
 mod reading;
 mod reads;
@@ -33,6 +34,7 @@ use gyrase_fabric::{Fabric, FabricError, Sender, World};
 use gyrase_work::{Cancelled, Progress, in_parallel};
 use tracing::info_span;
 
+pub use layout::Layout;
 pub use partition::Partition;
 pub use reading::Reading;
 pub use reads::Source;

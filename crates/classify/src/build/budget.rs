@@ -94,9 +94,8 @@ impl Budget {
         targets: usize,
         in_memory: bool,
     ) -> Result<Room, BuildError> {
-        let bytes: Vec<u64> = (0..PARTITIONS)
-            .map(|number| partitions.bytes(number))
-            .collect();
+        let owned = partitions.owned().into_iter();
+        let bytes: Vec<u64> = owned.map(|number| partitions.bytes(number)).collect();
         let all: u64 = bytes.iter().sum();
         let largest = bytes.into_iter().max().unwrap_or(0);
         let records = |bytes: u64| bytes / RECORD as u64;

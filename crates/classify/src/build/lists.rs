@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use gyrase_fabric::{Alone, Drain, FabricError};
-use gyrase_table::gydb::{MAX_COUNT, PARTITIONS, Writer};
-use gyrase_tabulate::{Partition, Worker, reduce};
+use gyrase_fabric::{Drain, FabricError, World};
+use gyrase_table::gydb::{GydbError, MAX_COUNT, Writer};
+use gyrase_tabulate::{Layout, Partition, Worker, reduce};
 use gyrase_work::Progress;
 
 use super::budget::Room;
@@ -43,6 +43,7 @@ impl<D: Drain> MadeOf<'_, D> {
     pub fn write(
         &self,
         writer: &Writer,
+        world: &impl World,
         cap: u8,
         progress: &Progress,
     ) -> Result<Counted, BuildError> {
@@ -67,17 +68,17 @@ impl<D: Drain> MadeOf<'_, D> {
             }
         };
         let mut workers: Vec<_> = (0..self.room.threads).map(lists).collect();
-        progress.start("sort", PARTITIONS as u64);
-        reduce(
-            &self.records.partitions,
-            &Alone,
-            0,
-            workers
-                .iter_mut()
-                .map(|worker| worker as &mut dyn Worker<_>)
-                .collect(),
-            progress,
-        )?;
+        let partitions = &self.records.partitions;
+        progress.start("sort", partitions.owned().len() as u64);
+        let sorters = workers
+            .iter_mut()
+            .map(|worker| worker as &mut dyn Worker<_>)
+            .collect();
+        let sort = || reduce(partitions, world, 0, sorters, progress);
+        match world.ranks() {
+            1 => sort()?,
+            _ => lay_out_meanwhile(world, writer, sort)?,
+        }
         let mut all = Counted {
             distinct: vec![0; self.taxa],
             full: 0,
@@ -89,8 +90,29 @@ impl<D: Drain> MadeOf<'_, D> {
                 .zip(worker.distinct.into_counts())
                 .for_each(|(all, more)| *all += more);
         }
+        all.distinct.push(all.full);
+        all.distinct = world.sum(&all.distinct)?;
+        all.full = all.distinct.pop().expect("it was pushed");
         Ok(all)
     }
+}
+
+/// Sorts while partitions of all processes get their places in the file.
+fn lay_out_meanwhile(
+    world: &impl World,
+    writer: &Writer,
+    sort: impl FnOnce() -> Result<(), BuildError>,
+) -> Result<(), BuildError> {
+    let sum = |numbers: &[u64]| Ok::<_, BuildError>(world.sum(numbers)?);
+    let gather = |ends| Ok(world.gather(ends)?);
+    let lay_out = || writer.lay_out(sum, gather);
+    let layout = Layout {
+        lay_out,
+        abandon: || writer.abandon(),
+    };
+    let is_abandoned =
+        |error: &BuildError| matches!(error, BuildError::Database(GydbError::Abandoned { .. }));
+    layout.beside(world, sort, is_abandoned)
 }
 
 /// Sorts the records of a partition into lists of locations.
