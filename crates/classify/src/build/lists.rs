@@ -284,9 +284,9 @@ impl Piece {
 mod tests {
     use std::collections::BTreeMap;
 
-    use gyrase_fabric::{Each, SLACK};
+    use gyrase_fabric::{Alone, Each, SLACK};
     use gyrase_kmer::mix;
-    use gyrase_table::gydb::place_of;
+    use gyrase_table::gydb::{PARTITIONS, place_of};
 
     use super::*;
     use crate::targets::Target;
@@ -383,7 +383,11 @@ mod tests {
                 room,
             };
             let writer = Writer::in_memory(9);
-            counted.push(made_of.write(&writer, 9, &Progress::default()).unwrap());
+            counted.push(
+                made_of
+                    .write(&writer, &Alone, 9, &Progress::default())
+                    .unwrap(),
+            );
             let database = writer.into_database().unwrap();
             let found = database.features().map(|feature| {
                 let (feature, locations) = feature.unwrap();

@@ -92,6 +92,7 @@ impl Command {
         match self {
             Command::Count(verb) => Processes::Share(verb.steal()),
             Command::Classify(_) => Processes::Share(Steal::On),
+            Command::Db(verb) if verb.is_shared() => Processes::Share(Steal::On),
             Command::Doctor(_) | Command::MpiSetup(_) => Processes::Each,
             _ => Processes::One,
         }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use gyrase_classify::edit::{self, Changed, EditError};
-use gyrase_classify::{BuildConfig, BuildError, BuildSummary, Index, Parameters, build};
+use gyrase_classify::{BuildConfig, BuildError, BuildSummary, Index, Parameters, build, build_in};
 use gyrase_fastx::{Options, Reader};
 use gyrase_picture::words::{bytes, grouped, things};
 use gyrase_seq::Batch;
@@ -156,10 +156,18 @@ impl Taxa {
             resume,
             ..config(references, output, parameters, session, taken)
         };
-        let built =
-            session.shown(|progress| build(&config, &self.taxonomy, &mut taxon_of, progress));
+        let taxonomy = &self.taxonomy;
+        let built = session.shown(|progress| match session.job() {
+            // Each process makes a database in memory by itself.
+            Some(job) if config.output.is_some() => {
+                build_in(&config, job, taxonomy, &mut taxon_of, progress)
+            }
+            _ => build(&config, taxonomy, &mut taxon_of, progress),
+        });
         let built = built.map_err(|error| of_whole(error, taken))?;
-        without.warn(built.0.without_taxon, built.0.targets);
+        if session.is_first() {
+            without.warn(built.0.without_taxon, built.0.targets);
+        }
         Ok(built)
     }
 

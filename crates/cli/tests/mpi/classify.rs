@@ -111,3 +111,39 @@ fn a_pipe_and_many_samples_are_for_one_process() {
         }
     }
 }
+
+#[test]
+fn processes_build_as_one_does() {
+    let place = sample();
+    let genomes = String::from_utf8(place.read("g.fa")).unwrap();
+    // A file for each genome, the first packed, so that processes have different ones.
+    let files: Vec<String> = genomes
+        .split_inclusive("\n>")
+        .map(|genome| genome.replace('>', ""))
+        .collect();
+    std::fs::create_dir(place.path("refs")).unwrap();
+    for (number, genome) in files.iter().enumerate() {
+        place.write(
+            &format!("refs/{number}.fa"),
+            format!(">{}", genome.trim_end()),
+        );
+    }
+    let build = ["db", "build", "refs", "--taxonomy", "taxa.tsv", "-o"];
+    place.ok(&[&build[..], &["one.gydb"]].concat());
+    let expected = place.read("one.gydb");
+    for mpi in Mpi::all() {
+        for (ranks, memory) in [(2, "1G"), (3, "200M"), (4, "1G")] {
+            Job::new(&place, mpi, ranks).ok(&[
+                &build[..],
+                &["all.gydb", "--threads", "2", "--memory", memory],
+            ]
+            .concat());
+            assert!(
+                place.read("all.gydb") == expected,
+                "{ranks} ranks, {}",
+                mpi.name()
+            );
+        }
+    }
+    place.ok(&["db", "verify", "all.gydb"]);
+}

@@ -10,7 +10,7 @@ use gyrase_work::machine;
 use serde_json::{Value, json};
 
 use crate::cmd::references::{self, Taxa};
-use crate::failure::{Failure, Result};
+use crate::failure::{Code, Failure, Result};
 use crate::places;
 use crate::session::Session;
 
@@ -125,6 +125,10 @@ impl Build {
     /// Builds, and says what was built.
     pub fn run(self, session: &Session) -> Result<()> {
         let parameters = self.sketching.parameters()?;
+        if self.resume && session.job().is_some() {
+            let what = "--resume is for one process; start the build without mpirun or srun";
+            return Err(Failure::new(Code::Mpi, what));
+        }
         places::keep_databases_only(&self.output, places::Kind::Gydb)?;
         let files = references::files(&self.references)?;
         session.keep_apart(
@@ -139,8 +143,10 @@ impl Build {
             self.resumable(),
             session,
         )?;
-        self.note(session, &files, &parameters, &summary);
-        self.say(session, &summary);
+        if session.is_first() {
+            self.note(session, &files, &parameters, &summary);
+            self.say(session, &summary);
+        }
         Ok(())
     }
 

@@ -53,6 +53,11 @@ enum What {
 }
 
 impl Db {
+    /// True where several processes share the work.
+    pub fn is_shared(&self) -> bool {
+        matches!(self.what, What::Build(_))
+    }
+
     /// Does it.
     pub fn run(self, session: &Session) -> Result<()> {
         match self.what {
