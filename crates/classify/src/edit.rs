@@ -140,14 +140,17 @@ pub fn add(
     let wanted = taxonomy.subset(new().filter_map(|target| target.taxon));
     let whole = Taxonomy::unite([&base.taxonomy, &wanted]);
     let whole = whole.map_err(|disunity| mismatch::of_addition(base.features.path(), disunity))?;
-    let mut all = Targets::default();
-    for (place, target) in targets.iter().enumerate() {
-        let of = if place < base.targets.len() {
+    let taxonomies = |place| {
+        if place < base.targets.len() {
             &base.taxonomy
         } else {
             taxonomy
-        };
-        all.push(target.moved(of, &whole, 0))
+        }
+    };
+    let mut all = Targets::default();
+    for (place, target) in targets.iter().enumerate() {
+        let target = target.moved(taxonomies(place), &whole, 0);
+        all.push(target)
             .expect("there are as many windows as before");
     }
     let names = base

@@ -139,8 +139,8 @@ pub(crate) fn on_sums<const N: usize>(
     ))
 }
 
-/// Refuses a database that does not count all k-mers that were read. Where only some counts are kept
-/// nobody knows how many it should be; and only rank 0 knows the `shares`.
+/// Refuses a database that does not count all k-mers that were read. Where only some counts are
+/// kept nobody knows how many it should be; and only rank 0 knows the `shares`.
 pub(crate) fn on_counted(
     config: &Config,
     read: Scattered,

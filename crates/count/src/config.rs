@@ -128,7 +128,10 @@ pub enum Error {
         given: u64,
     },
     /// The spill files would not fit the disk.
-    #[error("counting needs at least {needed} MiB for temporary files in {}, {} are free", folder.display(), whole(*free))]
+    #[error(
+        "counting needs at least {needed} MiB for temporary files in {}, {} are free",
+        folder.display(), whole(*free)
+    )]
     TmpSpace {
         /// The folder of temporary files.
         folder: PathBuf,
@@ -139,7 +142,9 @@ pub enum Error {
     },
     /// The processes of a job see different files.
     #[error(
-        "{} has {least} bytes for one process of the job and {most} for another; every machine must see the same files", path.display()
+        "{} has {least} bytes for one process of the job and {most} for another; every machine must \
+         see the same files",
+        path.display()
     )]
     Different {
         /// The input.
@@ -174,7 +179,11 @@ pub enum Error {
         counted: u64,
     },
     /// Several processes cannot share a pipe.
-    #[error("{} is a pipe, and only one process can read it; give files that all processes of the job can open, or count with one process", path.display())]
+    #[error(
+        "{} is a pipe, and only one process can read it; give files that all processes of the job \
+         can open, or count with one process",
+        path.display()
+    )]
     Pipe {
         /// The input.
         path: PathBuf,

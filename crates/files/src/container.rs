@@ -1,9 +1,9 @@
 //! What the binary formats of the house have in common.
 //!
-//! A container begins with a header: magic (8 bytes), version (4 bytes), what the format says, zeros,
-//! and in the last 4 bytes the CRC-32 of all before. Numbers are little-endian. The other parts of
-//! the file each have an offset, a length and a CRC-32 somewhere in the header or in a part before.
-//! A reader refuses what it does not know, and says what it is.
+//! A container begins with a header: magic (8 bytes), version (4 bytes), what the format says,
+//! zeros, and in the last 4 bytes the CRC-32 of all before. Numbers are little-endian. The other
+//! parts of the file each have an offset, a length and a CRC-32 somewhere in the header or in a
+//! part before. A reader refuses what it does not know, and says what it is.
 //!
 //! ```
 //! use gyrase_files::container::{Container, Unfit, part, u64_at};
@@ -89,12 +89,7 @@ impl Container {
 ///
 /// # Errors
 /// A sentence that names the part, when it lies outside of the file.
-pub fn part<'a>(
-    bytes: &'a [u8],
-    offset: u64,
-    length: u64,
-    name: impl Display,
-) -> Result<&'a [u8], String> {
+pub fn part(bytes: &[u8], offset: u64, length: u64, name: impl Display) -> Result<&[u8], String> {
     let start = usize::try_from(offset).ok();
     let end = offset
         .checked_add(length)
@@ -109,13 +104,13 @@ pub fn part<'a>(
 ///
 /// # Errors
 /// As [`part`], and when they do not.
-pub fn checked_part<'a>(
-    bytes: &'a [u8],
+pub fn checked_part(
+    bytes: &[u8],
     offset: u64,
     length: u64,
     crc: u32,
     name: impl Display,
-) -> Result<&'a [u8], String> {
+) -> Result<&[u8], String> {
     let part = part(bytes, offset, length, &name)?;
     checksum(name, part, crc)?;
     Ok(part)

@@ -25,7 +25,8 @@ use tracing::info_span;
 /// std::thread::scope(|scope| {
 ///     for (number, word) in ["many ", "finish, ", "leave ", "in order"].into_iter().enumerate() {
 ///         let words = &words;
-///         scope.spawn(move || words.bring(number, word, word.len(), |text, word| text.push_str(word)));
+///         let append = |text: &mut String, word| text.push_str(word);
+///         scope.spawn(move || words.bring(number, word, word.len(), append));
 ///     }
 /// });
 /// assert_eq!(words.look(|text| text.clone()), "many finish, leave in order");

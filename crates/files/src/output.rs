@@ -178,8 +178,8 @@ impl OutputFile {
         }
     }
 
-    /// Opens what is built of `target` to read what its file system has of it, not what this machine
-    /// keeps of it in memory. What this process wrote must be synced.
+    /// Opens what is built of `target` to read what its file system has of it, not what this
+    /// machine keeps of it in memory. What this process wrote must be synced.
     ///
     /// # Errors
     /// The file is not there.

@@ -304,17 +304,9 @@ impl Stored {
             Ok(buffer)
         };
         let start = read(0, length.min(HEADER as u64))?;
-        let header = FORMAT.header(&start).map_err(|unfit| match unfit {
-            Unfit::Foreign => StoredError::NotCandidates {
-                path: path.to_path_buf(),
-            },
-            Unfit::Short => corrupt("it is truncated"),
-            Unfit::Version(found) => StoredError::Version {
-                path: path.to_path_buf(),
-                found,
-            },
-            Unfit::Corrupt(what) => corrupt(&what),
-        })?;
+        let header = FORMAT
+            .header(&start)
+            .map_err(|unfit| unfit_at(path, unfit))?;
         let catalogue = read(HEADER as u64, u64_at(header, 16))?;
         if crc32fast::hash(&catalogue) != u32_at(header, 12) {
             return Err(corrupt(
@@ -332,17 +324,7 @@ impl Stored {
         {
             return Err(corrupt("its table of blocks does not fit its checksum"));
         }
-        let place = |entry: &[u8]| {
-            let [packed, bytes, rows, crc] = [8, 12, 16, 20].map(|at| u32_at(entry, at));
-            Place {
-                offset: u64_at(entry, 0),
-                packed,
-                bytes,
-                rows,
-                crc,
-            }
-        };
-        let places = table_bytes.chunks_exact(PLACE).map(place).collect();
+        let places = table_bytes.chunks_exact(PLACE).map(place_of).collect();
         Ok((
             Stored::new(file, path.to_path_buf(), Kind::Reads, places),
             catalogue,
@@ -493,5 +475,28 @@ impl<'s> Cursor<'s> {
             .block(block, &mut self.packed, &mut self.bytes)?;
         (self.block, self.at, self.next) = (block, 0, self.stored.first_rows[block]);
         Ok(())
+    }
+}
+
+fn place_of(entry: &[u8]) -> Place {
+    let [packed, bytes, rows, crc] = [8, 12, 16, 20].map(|at| u32_at(entry, at));
+    let offset = u64_at(entry, 0);
+    Place {
+        offset,
+        packed,
+        bytes,
+        rows,
+        crc,
+    }
+}
+
+fn unfit_at(path: &Path, unfit: Unfit) -> StoredError {
+    let path = path.to_path_buf();
+    let corrupt = |path, what: String| StoredError::Corrupt { path, what };
+    match unfit {
+        Unfit::Foreign => StoredError::NotCandidates { path },
+        Unfit::Short => corrupt(path, "it is truncated".into()),
+        Unfit::Version(found) => StoredError::Version { path, found },
+        Unfit::Corrupt(what) => corrupt(path, what.to_string()),
     }
 }

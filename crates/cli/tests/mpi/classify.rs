@@ -24,7 +24,7 @@ fn sample() -> Place {
         let species = &name[..8];
         format!("{name}\td__Bacteria;p__P;c__C;o__O;f__F;g__G;s__{species}\n")
     };
-    place.write("taxa.tsv", &names.map(lineage).collect::<String>());
+    place.write("taxa.tsv", names.map(lineage).collect::<String>());
     place.ok(&[
         "db",
         "build",

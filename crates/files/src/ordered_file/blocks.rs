@@ -3,8 +3,8 @@
 //! A machine that mounts a network file system keeps pages of it and sends them back whole. Where
 //! two machines write into one page, the one that sends last puts back what was there before the
 //! other wrote, and nobody is told. Parallel file systems lock stripes instead, and two writers of
-//! one stripe take turns. So a file is divided into blocks, and each is written by one process:
-//! by the one that has all its bytes, or else by the first process, to which the others send theirs.
+//! one stripe take turns. So a file is divided into blocks, and each is written by one process: by
+//! the one that has all its bytes, or else by the first process, to which the others send theirs.
 //!
 //! ```text
 //! block     |       0       |       1       |       2       |       3       |
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn blocks_and_ends_make_the_file() {
-        let bytes: Vec<u8> = (0..5 * BLOCK).map(|at| (at * at >> 7) as u8).collect();
+        let bytes: Vec<u8> = (0..5 * BLOCK).map(|at| ((at * at) >> 7) as u8).collect();
         let borders = [100, 5000, 70_000, 70_001, 70_001, 3 * BLOCK, 5 * BLOCK - 9];
         let (own, file) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
         let mut sent = Vec::new();

@@ -21,7 +21,10 @@ pub enum GydbError {
         source: io::Error,
     },
     /// The file does not begin as a database does.
-    #[error("{} is not a .gydb database: it {found}; `gyrase db build` makes databases of references", path.display())]
+    #[error(
+        "{} is not a .gydb database: it {found}; `gyrase db build` makes databases of references",
+        path.display()
+    )]
     NotGydb {
         /// The file.
         path: PathBuf,
@@ -29,7 +32,11 @@ pub enum GydbError {
         found: &'static str,
     },
     /// The file is a database of another version of the format.
-    #[error("{} is a .gydb database of version {found}, this program reads version {VERSION}; build it again or use the program that made it", path.display())]
+    #[error(
+        "{} is a .gydb database of version {found}, this program reads version {VERSION}; build \
+         it again or use the program that made it",
+        path.display()
+    )]
     Version {
         /// The file.
         path: PathBuf,
@@ -37,7 +44,11 @@ pub enum GydbError {
         found: u32,
     },
     /// The file is shorter or longer than its header says.
-    #[error("the database {} is truncated or was changed: its header says {expected} bytes, the file has {found}; copy or build it again", path.display())]
+    #[error(
+        "the database {} is truncated or was changed: its header says {expected} bytes, the file \
+         has {found}; copy or build it again",
+        path.display()
+    )]
     Length {
         /// The file.
         path: PathBuf,
@@ -55,7 +66,10 @@ pub enum GydbError {
         what: String,
     },
     /// The database has no section of this name.
-    #[error("the database {} has no section {name:?}, it has {there}; build it again", path.display())]
+    #[error(
+        "the database {} has no section {name:?}, it has {there}; build it again",
+        path.display()
+    )]
     NoSection {
         /// The file.
         path: PathBuf,
@@ -65,7 +79,11 @@ pub enum GydbError {
         there: String,
     },
     /// There is no memory for a database that is to stay there.
-    #[error("cannot get {bytes} bytes of memory for the database {}: {source}; build it in a file instead", path.display())]
+    #[error(
+        "cannot get {bytes} bytes of memory for the database {}: {source}; build it in a file \
+         instead",
+        path.display()
+    )]
     Memory {
         /// The file, or what stands for it.
         path: PathBuf,

@@ -35,7 +35,7 @@ impl Writer {
     /// When `cap` is not 1 to [`MAX_COUNT`](super::MAX_COUNT).
     pub fn first(output: OutputFile, cap: u8, share: Share) -> Result<Writer, GydbError> {
         let file = OrderedFile::first(output, HEADER_BYTES as u64, share.into())?;
-        Ok(Writer::start(Target::Shared(file), cap))
+        Ok(Writer::start(Target::Shared(Box::new(file)), cap))
     }
 
     /// The same in another process, with the token that [`OutputFile::invite`] returned to the
@@ -45,7 +45,7 @@ impl Writer {
     /// When `cap` is not 1 to [`MAX_COUNT`](super::MAX_COUNT).
     pub fn join(target: &Path, token: u64, cap: u8, share: Share) -> Writer {
         let file = OrderedFile::join(target, token, HEADER_BYTES as u64, share.into());
-        Writer::start(Target::Shared(file), cap)
+        Writer::start(Target::Shared(Box::new(file)), cap)
     }
 
     fn shared(&self) -> &OrderedFile<(Entry, u64), Folder> {

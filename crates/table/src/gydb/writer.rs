@@ -34,8 +34,8 @@ const SPARE_BUFFERS: usize = 16;
 ///
 /// Threads hand over partitions with [`Writer::piece`]. The bytes are laid out in the order of the
 /// partitions whatever the order of the calls; a partition that comes early waits in memory, as
-/// [`Ordered`] says. So take partitions in ascending order (from a shared counter, say), write every
-/// one of them, and call [`Writer::abandon`] when a thread gives up.
+/// [`Ordered`] says. So take partitions in ascending order (from a shared counter, say), write
+/// every one of them, and call [`Writer::abandon`] when a thread gives up.
 #[derive(Debug)]
 pub struct Writer {
     pub(super) target: Target,
@@ -57,7 +57,7 @@ pub(super) enum Target {
     Memory(Mutex<BTreeMap<u64, Box<[u32]>>>),
     /// A file that several processes write; what is kept with a partition is its entry, and one
     /// more than its largest location.
-    Shared(OrderedFile<(Entry, u64), Folder>),
+    Shared(Box<OrderedFile<(Entry, u64), Folder>>),
 }
 
 #[derive(Debug)]

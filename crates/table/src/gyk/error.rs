@@ -20,13 +20,21 @@ pub enum GykError {
         source: io::Error,
     },
     /// The file does not begin as a database does.
-    #[error("{} is not a .gyk database: it does not begin with \"GYRASEK\"; `gyrase count` makes databases, `gyrase kmers import` converts those of other programs", path.display())]
+    #[error(
+        "{} is not a .gyk database: it does not begin with \"GYRASEK\"; `gyrase count` makes \
+         databases, `gyrase kmers import` converts those of other programs",
+        path.display()
+    )]
     NotGyk {
         /// The file.
         path: PathBuf,
     },
     /// The file is a database of another version of the format.
-    #[error("{} is a .gyk database of version {found}, this program reads version {VERSION}; count again or use the program that made it", path.display())]
+    #[error(
+        "{} is a .gyk database of version {found}, this program reads version {VERSION}; count \
+         again or use the program that made it",
+        path.display()
+    )]
     Version {
         /// The file.
         path: PathBuf,
@@ -34,7 +42,11 @@ pub enum GykError {
         found: u32,
     },
     /// The file is shorter or longer than its header says.
-    #[error("the database {} is truncated or was changed: its header says {expected} bytes, the file has {found}; copy or count it again", path.display())]
+    #[error(
+        "the database {} is truncated or was changed: its header says {expected} bytes, the file \
+         has {found}; copy or count it again",
+        path.display()
+    )]
     Length {
         /// The file.
         path: PathBuf,

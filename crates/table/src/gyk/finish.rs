@@ -27,7 +27,8 @@ impl<E> From<OrderedError<FabricError>> for Failed<E> {
 
 impl Writer {
     /// What the thread of every process does that gives the bins of all processes their places, as
-    /// they are finished, and writes those of this one there: [`OrderedFile::lay_out`] has the rest.
+    /// they are finished, and writes those of this one there: [`OrderedFile::lay_out`] has the
+    /// rest.
     ///
     /// [`OrderedFile::lay_out`]: gyrase_files::OrderedFile::lay_out
     ///

@@ -79,7 +79,7 @@ impl Throttling {
 
     /// Nanoseconds so far, of all cores.
     pub fn so_far(&self) -> u64 {
-        let texts = self.0.iter().map(|file| fs::read_to_string(file));
+        let texts = self.0.iter().map(fs::read_to_string);
         texts
             .filter_map(Result::ok)
             .map(|text| throttled(&text))
