@@ -13,7 +13,7 @@ const OUTPUTS: [(&str, &str); 5] = [
 ];
 
 /// Six genomes with a taxon each, pairs of reads of them, and a database.
-fn sample() -> Place {
+pub fn sample() -> Place {
     let place = Place::new();
     let simulate = "simulate community -o r_1.fq --out2 r_2.fq --truth t --abundances a \
                     --genomes-out g.fa --genome-length 30000 --coverage 3";

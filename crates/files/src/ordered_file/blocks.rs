@@ -7,9 +7,9 @@
 //! the one that has all its bytes, or else by the first process, to which the others send theirs.
 //!
 //! ```text
-//! block     |       0       |       1       |       2       |       3       |
-//! segments  head |     0 (rank 1)      |      1 (rank 0)     |  2 (rank 1)  |
-//! written by  rank 0, sent  |  rank 0, sent |  rank 0, sent |    rank 1     |
+//! block       |     0     |     1     |     2     |     3     |     4     |
+//! segments    head|  0, of process 1      |1, of 2      | 2, of process 1 |
+//! written by  | process 0 | process 1 | process 0 | process 0 | process 1 |
 //! ```
 
 use std::fs::File;
