@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::launch::{Ended, Job, Mpi};
 use crate::matrix::least_memory;
+use crate::network_files::{HEAVY, heavy};
 use crate::place::Place;
 use crate::stealing::hindered;
 
@@ -86,10 +87,12 @@ fn a_full_disk_is_named_with_its_rank() {
         6,
         &["rank ", "No space left", "o.gyk"],
     );
+    // What other ranks write are blocks that lie in bins of their own, and those must be large.
+    place.write("heavy.fa", heavy());
     fails(
         &place,
         |job| job.on(2, &full),
-        &args,
+        &HEAVY,
         6,
         &["rank 2", "No space left", "o.gyk"],
     );

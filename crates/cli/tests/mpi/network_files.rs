@@ -11,11 +11,11 @@ use crate::place::Place;
 
 const COUNT: [&str; 6] = ["-q", "count", "r_1.fq", "r_2.fq", "-o", "o.gyk"];
 /// Of bins of many blocks, which their owners write.
-const HEAVY: [&str; 7] = ["-q", "count", "heavy.fa", "-k", "127", "-o", "o.gyk"];
+pub const HEAVY: [&str; 7] = ["-q", "count", "heavy.fa", "-k", "127", "-o", "o.gyk"];
 
 /// Sequences in which a motif of 60 bases comes again and again between others: about half of the
 /// k-mers of each have one minimizer.
-fn heavy() -> String {
+pub fn heavy() -> String {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut bases = |number: usize| -> String {
         let mut base = |_| {
