@@ -10,8 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use gyrase_fabric::{
-    Alone, Combiner, Combining, Drain, Fabric, FabricError, LocalPartitions, Place, SpillFolder,
-    World,
+    Alone, Drain, Fabric, FabricError, FabricOptions, LocalPartitions, Place, SpillFolder, World,
 };
 use gyrase_fastx::{Inputs, Options};
 use gyrase_files::{OutputError, OutputFile};
@@ -26,7 +25,7 @@ pub use crate::build::resume::Earlier;
 use crate::distinct;
 use crate::index::{DISTINCT, FULL, PARAMETERS, Parameters, TARGETS, TAXONOMY};
 use crate::parts::Part;
-use crate::references::{self, Numbers, RECORD, References, TaxonOf, Windows};
+use crate::references::{self, Numbers, References, TaxonOf, Windows};
 use crate::targets::{Target, Targets};
 use gyrase_taxonomy::{Taxon, Taxonomy};
 
@@ -240,11 +239,7 @@ impl Begun {
         let folder = root.join(format!("rank-{rank}"));
         let spills = SpillFolder::new(folder.join("finished"), config.max_tmp, false);
         let share = Share {
-            partitions: Place {
-                partitions: PARTITIONS,
-                rank,
-                ranks: world.ranks(),
-            },
+            partitions: Place::among(PARTITIONS, rank, world.ranks()),
             memory: waiting,
             folder: Arc::new(spills),
         };
@@ -413,26 +408,14 @@ fn fabric<J: World>(
     memory: u64,
     folder: &Arc<SpillFolder>,
 ) -> Result<J::Fabric, FabricError> {
-    let combining = Combining {
-        make: Box::new(|| Box::new(Same::default())),
-        portion: 1 << 20,
-    };
-    world.fabric(PARTITIONS, memory, Arc::clone(folder), combining)
-}
-
-/// Leaves records as they are.
-#[derive(Default)]
-struct Same(Vec<u8>);
-
-impl Combiner for Same {
-    fn add(&mut self, bytes: &[u8], used: usize) {
-        self.0.extend_from_slice(&bytes[..used]);
-    }
-    fn finish(&mut self, emit: &mut dyn FnMut(&[u8], usize)) {
-        std::mem::take(&mut self.0)
-            .chunks(RECORD)
-            .for_each(|record| emit(record, RECORD));
-    }
+    let spill = Some(Arc::clone(folder));
+    world.fabric(
+        PARTITIONS,
+        FabricOptions {
+            spill,
+            ..FabricOptions::memory(memory)
+        },
+    )
 }
 
 /// Reads the references and sends their features through the fabric.

@@ -10,7 +10,7 @@ use gyrase_classify::{
     Index, Lane, Outlet, Outlets, Parameters, Reads, Rule, Scratch, Summary, Wanted, Which, build,
     build_in, classify, run, run_in,
 };
-use gyrase_fabric::{Steal, World, threads};
+use gyrase_fabric::{Steal, World, testing};
 use gyrase_fastx::{Format, Options, PairWriter, PairedReader, Reader, Writer};
 use gyrase_kmer::SketchShape;
 use gyrase_tabulate::Source;
@@ -461,7 +461,7 @@ fn processes_share_a_sample_and_give_what_one_gives() {
         });
         assert!(!expected.0.is_empty() && !expected.1.is_empty());
         for ranks in [1, 2, 3, 5] {
-            let all = threads::run(ranks, Steal::On, |process| {
+            let all = testing::run(ranks, Steal::On, |process| {
                 let (config, progress) = (config(dropped), Progress::default());
                 if process.rank() > 0 {
                     let away = Outlet::<Outlets>::Away(Columns::Locations);
@@ -511,7 +511,7 @@ fn processes_build_what_one_builds() {
     let expected = fs::read(folder.path().join("one")).unwrap();
     assert!(one.targets > 3 && one.without_taxon > 0);
     for ranks in [2, 3, 5] {
-        let all = threads::run(ranks, Steal::On, |process| {
+        let all = testing::run(ranks, Steal::On, |process| {
             let (config, progress) = (config("all", 1 + process.rank() % 2), Progress::default());
             build_in(&config, process, &taxonomy, &mut { taxon_of }, &progress)
         });

@@ -400,7 +400,7 @@ fn fabric(error: &FabricError) -> Meaning {
         ),
         FabricError::Spill { .. } => Meaning::helped(Code::Output, "--tmp names another folder"),
         FabricError::TooMuchSpill { limit } => too_much_spill(*limit),
-        FabricError::TooLong { .. } => Code::Memory.into(),
+        FabricError::TooLong { .. } | FabricError::NoSpill => Code::Memory.into(),
         // It was written and is not what it was, as a corrupt database is.
         FabricError::Damaged { .. } => Meaning::helped(
             Code::Database,

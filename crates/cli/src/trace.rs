@@ -62,7 +62,7 @@ fn folded_as_words(folded: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use gyrase_fabric::{Steal, threads};
+    use gyrase_fabric::{Steal, testing};
 
     use super::*;
 
@@ -71,7 +71,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.json");
         let ahead = [0, 5_000, -3_000];
-        let done = threads::run(3, Steal::On, |process| {
+        let done = testing::run(3, Steal::On, |process| {
             // Each began a millisecond after the one before, by the clock of the first.
             let rank = process.rank();
             let clock = 50_000_000 + 1_000_000 * rank as i64 + ahead[rank];
@@ -87,7 +87,7 @@ mod tests {
     fn a_file_that_cannot_be_written_fails_all_processes() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("nowhere/t.json");
-        let done = threads::run(2, Steal::On, |process| {
+        let done = testing::run(2, Steal::On, |process| {
             write(&Tracer::new(0), &path, process, 0)
         });
         assert!(done.iter().all(Result::is_err), "{done:?}");

@@ -2,7 +2,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use gyrase_fabric::{FabricError, World};
+use gyrase_fabric::{Bounds, FabricError, World};
 use gyrase_fastx::Inputs;
 use gyrase_table::gyk;
 
@@ -22,10 +22,7 @@ pub(crate) fn on_question(
     }
     let mut asked = DefaultHasher::new();
     (config.question(), config.resume).hash(&mut asked);
-    if bounds(world, &[asked.finish()])?
-        .iter()
-        .any(|(least, most)| least < most)
-    {
+    if !world.all_equal(&[asked.finish()])? {
         return Err(Error::DifferentQuestions);
     }
     let inputs = inputs.inputs();
@@ -34,38 +31,23 @@ pub(crate) fn on_question(
             path: pipe.path.clone(),
         });
     }
-    let (least, most) = bounds(world, &[inputs.len() as u64])?[0];
+    let Bounds { least, most } = world.bounds(&[inputs.len() as u64])?[0];
     if least < most {
         return Err(Error::DifferentInputs { least, most });
     }
     let sizes: Vec<u64> = inputs.iter().map(|input| input.size.unwrap_or(0)).collect();
     match inputs
         .iter()
-        .zip(bounds(world, &sizes)?)
-        .find(|(_, (least, most))| least < most)
+        .zip(world.bounds(&sizes)?)
+        .find(|(_, Bounds { least, most })| least < most)
     {
-        Some((input, (least, most))) => Err(Error::Different {
+        Some((input, Bounds { least, most })) => Err(Error::Different {
             path: input.path.clone(),
             least,
             most,
         }),
         None => Ok(()),
     }
-}
-
-/// The smallest and the largest of each number.
-fn bounds(world: &impl World, numbers: &[u64]) -> Result<Vec<(u64, u64)>, FabricError> {
-    let both: Vec<u64> = numbers
-        .iter()
-        .flat_map(|&number| [!number, number])
-        .collect();
-    Ok(world
-        .max(&both)?
-        .as_chunks()
-        .0
-        .iter()
-        .map(|&[least, most]| (!least, most))
-        .collect())
 }
 
 /// Gives the fabric no more memory than that of any other process has, and tells what the inputs
@@ -86,16 +68,14 @@ pub(crate) fn on_means(
     } else {
         [0; 3]
     };
-    let all = world.max(&[&seen[..], &[!budget.fabric]].concat())?;
-    let &[least, most, inflated, fabric] = &all[..] else {
-        unreachable!("four numbers were compared")
-    };
+    let [least, most, inflated] = world.broadcast_of(0, &seen)?;
     let most = Some(most).filter(|&most| most < u64::MAX);
     let contents = Contents {
         bases: Estimate { least, most },
         inflated: inflated as f64,
     };
-    Ok((budget.with_fabric(!fabric), read.then_some(contents)))
+    let fabric = world.min(&[budget.fabric])?[0];
+    Ok((budget.with_fabric(fabric), read.then_some(contents)))
 }
 
 /// How many threads all processes have together, and what rank 0 tells: the others give 0.
@@ -114,29 +94,7 @@ pub(crate) fn on_sums<const N: usize>(
     read: Scattered,
     others: [u64; N],
 ) -> Result<(Scattered, [u64; N]), FabricError> {
-    let Scattered {
-        reads,
-        bases,
-        kmers,
-        super_kmers,
-        bytes,
-    } = read;
-    let sums = world.sum(&[&[reads, bases, kmers, super_kmers, bytes][..], &others].concat())?;
-    let (read, others) = sums.split_at(5);
-    let &[reads, bases, kmers, super_kmers, bytes] = read else {
-        unreachable!("five numbers were summed")
-    };
-    let others = others.try_into().expect("as many as were summed");
-    Ok((
-        Scattered {
-            reads,
-            bases,
-            kmers,
-            super_kmers,
-            bytes,
-        },
-        others,
-    ))
+    world.sum_of(&(read, others))
 }
 
 /// Refuses a database that does not count all k-mers that were read. Where only some counts are
@@ -161,31 +119,5 @@ pub(crate) fn on_database(
     world: &impl World,
     made: Option<gyk::Summary>,
 ) -> Result<gyk::Summary, FabricError> {
-    let gyk::Summary {
-        distinct,
-        total,
-        unique,
-        largest,
-        saturated,
-        file_bytes,
-    } = made.unwrap_or_default();
-    let all = world.max(&[
-        distinct,
-        total,
-        unique,
-        u64::from(largest),
-        u64::from(saturated),
-        file_bytes,
-    ])?;
-    let &[distinct, total, unique, largest, saturated, file_bytes] = &all[..] else {
-        unreachable!("six numbers were compared")
-    };
-    Ok(gyk::Summary {
-        distinct,
-        total,
-        unique,
-        largest: largest as u32,
-        saturated: saturated == 1,
-        file_bytes,
-    })
+    world.broadcast_of(0, &made.unwrap_or_default())
 }

@@ -63,12 +63,8 @@ impl Earlier {
         limit: Option<u64>,
         job: &str,
     ) -> Result<Option<Earlier>, FabricError> {
-        let place = Place {
-            partitions: BINS,
-            rank: world.rank(),
-            ranks: world.ranks(),
-        };
-        if let Some(same) = agreed(world, Earlier::of_as_many(place, root, limit, job))? {
+        let place = Place::among(BINS, world.rank(), world.ranks());
+        if let Some(same) = agreed(world, Earlier::of_as_many(place.clone(), root, limit, job))? {
             return Ok(Some(same));
         }
         let others = Earlier::of_others(place, root, job);

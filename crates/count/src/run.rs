@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use gyrase_fabric::{Alone, Combining, Drain, LocalPartitions, Place, SpillFolder, World};
+use gyrase_fabric::{
+    Alone, Combining, Drain, FabricOptions, LocalPartitions, Place, SpillFolder, World,
+};
 use gyrase_fastx::{Inputs, Options};
 use gyrase_files::OutputFile;
 use gyrase_kmer::{BINS, with_words};
@@ -90,11 +92,7 @@ fn count<const W: usize, J: World>(
     world: &J,
     progress: &Progress,
 ) -> Result<Summary, Error> {
-    let place = Place {
-        partitions: BINS,
-        rank: world.rank(),
-        ranks: world.ranks(),
-    };
+    let place = Place::among(BINS, world.rank(), world.ranks());
     let budget = Budget::of(config, inputs, place.ranks)?;
     // Nothing tells whether a pipe brings what it brought before.
     let resume = config.resume && inputs.total_bytes().is_some();
@@ -129,7 +127,7 @@ fn count<const W: usize, J: World>(
             same,
             ..
         }) => {
-            let resumed_bins = if place.ranks == 1 {
+            let resumed_bins = if world.ranks() == 1 {
                 writer.next_bin()
             } else {
                 0
@@ -219,7 +217,7 @@ impl<J: World> Run<'_, J> {
         let (workers, token) = agree::on_workers(self.world, threads, token)?;
         let folder = self.folder(earlier);
         let share = Share {
-            partitions: self.place,
+            partitions: self.place.clone(),
             memory: self.budget.finished as usize,
             folder: Arc::clone(&folder),
         };
@@ -231,7 +229,7 @@ impl<J: World> Run<'_, J> {
     }
 
     fn folder(&self, earlier: Option<&Earlier>) -> Arc<SpillFolder> {
-        let (Place { rank, ranks, .. }, limit) = (self.place, self.config.max_tmp);
+        let (&Place { rank, ranks, .. }, limit) = (&self.place, self.config.max_tmp);
         match earlier {
             Some(Earlier {
                 folders,
@@ -277,9 +275,13 @@ impl<J: World> Run<'_, J> {
             make: Box::new(move || Box::new(Repeats::<W>::new(shape))),
             portion,
         };
-        let fabric = self
-            .world
-            .fabric(BINS, self.budget.fabric, Arc::clone(&folder), combining)?;
+        let options = FabricOptions {
+            memory: self.budget.fabric,
+            spill: Some(Arc::clone(&folder)),
+            combining: Some(combining),
+            ..FabricOptions::default()
+        };
+        let fabric = self.world.fabric(BINS, options)?;
         self.progress.start(
             "read",
             self.inputs.total_bytes().unwrap_or(0) / self.place.ranks as u64,

@@ -27,6 +27,14 @@ pub struct Scattered {
     pub bytes: u64,
 }
 
+gyrase_fabric::numbers!(Scattered {
+    reads,
+    bases,
+    kmers,
+    super_kmers,
+    bytes,
+});
+
 impl Scattered {
     /// Adds what another worker or process read and sent.
     pub fn add(&mut self, other: Scattered) {

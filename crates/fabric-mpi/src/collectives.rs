@@ -6,7 +6,7 @@ use gyrase_fabric::FabricError;
 
 use crate::counters::add;
 use crate::mpi::Mpi;
-use crate::shim::{Numbers, Operation, Pieces};
+use crate::shim::{Fetch, Numbers, Operation, Pair, Pieces, Reduce, Shim};
 use crate::tasks::{Reply, Task};
 
 /// One collective after the other, in the order in which they were asked for: the same in every
@@ -15,14 +15,14 @@ use crate::tasks::{Reply, Task};
 pub(crate) struct Collectives {
     under_way: Option<Box<dyn UnderWay>>,
     waiting: VecDeque<Task>,
-    /// Windows so far.
-    pub(crate) windows: Vec<Numbers>,
+    /// Numbers that all processes can use.
+    pub(crate) windows: Windows,
 }
 
 /// A collective that was begun.
 trait UnderWay {
     /// Whether it ended; then it is answered.
-    fn step(&mut self, mpi: &Mpi, windows: &mut Vec<Numbers>) -> Result<bool, FabricError>;
+    fn step(&mut self, mpi: &Mpi, windows: &mut Windows) -> Result<bool, FabricError>;
 }
 
 impl Collectives {
@@ -42,7 +42,7 @@ impl Collectives {
             let Some(task) = self.waiting.pop_front() else {
                 return Ok(false);
             };
-            self.under_way = Some(begin(mpi, task)?);
+            self.under_way = Some(begin(mpi, task, &self.windows)?);
             return Ok(true);
         };
         let ended = under_way.step(mpi, &mut self.windows)?;
@@ -59,7 +59,7 @@ impl Collectives {
     }
 }
 
-fn begin(mpi: &Mpi, task: Task) -> Result<Box<dyn UnderWay>, FabricError> {
+fn begin(mpi: &Mpi, task: Task, windows: &Windows) -> Result<Box<dyn UnderWay>, FabricError> {
     add(&mpi.counting.collectives, 1);
     let shim = &mpi.shim;
     Ok(match task {
@@ -71,14 +71,15 @@ fn begin(mpi: &Mpi, task: Task) -> Result<Box<dyn UnderWay>, FabricError> {
             reply,
         ),
         Task::Window(each, reply) => Box::new(Opening {
-            each,
-            barrier: shim.barrier()?,
+            used: Some(shim.reduce(Reduce::Max, windows.used(each))?),
             made: None,
             reply,
         }),
-        Task::Fetch { .. } | Task::Swap { .. } | Task::Send(_) | Task::Exchange(_) => {
-            unreachable!("no collective")
-        }
+        Task::Leave(_)
+        | Task::Fetch { .. }
+        | Task::Swap { .. }
+        | Task::Send(_)
+        | Task::Exchange(_) => unreachable!("no collective"),
     })
 }
 
@@ -113,7 +114,7 @@ impl<B: 'static, T: 'static> Asked<B, T> {
 }
 
 impl<B, T> UnderWay for Asked<B, T> {
-    fn step(&mut self, mpi: &Mpi, _: &mut Vec<Numbers>) -> Result<bool, FabricError> {
+    fn step(&mut self, mpi: &Mpi, _: &mut Windows) -> Result<bool, FabricError> {
         if let Some(operation) = &mut self.operation
             && !mpi.shim.has_ended(operation)?
         {
@@ -127,28 +128,96 @@ impl<B, T> UnderWay for Asked<B, T> {
     }
 }
 
-/// A window to be made. Making it waits for all processes, which must not take long: so a barrier
-/// tells before that all are there, and another behind it that all have made theirs.
+/// A window to be made. Making it waits for all processes, which must not take long: so all tell
+/// before which windows they use, and a barrier behind it tells that all have made theirs.
 struct Opening {
-    each: usize,
-    barrier: Operation<()>,
-    /// Its number, once it is made here.
-    made: Option<usize>,
+    used: Option<Operation<Pair<u64>>>,
+    /// Its number, once it is made here, and the barrier behind it.
+    made: Option<(usize, Operation<()>)>,
     reply: Reply<usize>,
 }
 
 impl UnderWay for Opening {
-    fn step(&mut self, mpi: &Mpi, windows: &mut Vec<Numbers>) -> Result<bool, FabricError> {
-        if !mpi.shim.has_ended(&mut self.barrier)? {
+    fn step(&mut self, mpi: &Mpi, windows: &mut Windows) -> Result<bool, FabricError> {
+        if let Some((number, barrier)) = &mut self.made {
+            let all_made = mpi.shim.has_ended(barrier)?;
+            if all_made {
+                let _ = self.reply.send(*number);
+            }
+            return Ok(all_made);
+        }
+        if let Some(used) = &mut self.used
+            && !mpi.shim.has_ended(used)?
+        {
             return Ok(false);
         }
-        if let Some(number) = self.made {
-            let _ = self.reply.send(number);
-            return Ok(true);
+        if let Some(used) = self.used.take() {
+            let number = windows.open(mpi, &used.held().1)?;
+            self.made = Some((number, mpi.shim.barrier()?));
         }
-        windows.push(mpi.shim.window(self.each)?);
-        self.made = Some(windows.len() - 1);
-        self.barrier = mpi.shim.barrier()?;
         Ok(false)
+    }
+}
+
+/// The windows of a job, in the order in which they were made: the same in every process.
+#[derive(Default)]
+pub(crate) struct Windows(Vec<Slot>);
+
+/// A window, and whether this process uses it.
+struct Slot {
+    numbers: Numbers,
+    each: u64,
+    used: bool,
+}
+
+impl Windows {
+    /// A window that is used.
+    ///
+    /// # Panics
+    /// When there is none of that number.
+    pub(crate) fn get(&self, number: usize) -> &Numbers {
+        &self.0[number].numbers
+    }
+
+    /// This process does not use a window any more.
+    pub(crate) fn leave(&mut self, number: usize) {
+        if let Some(slot) = self.0.get_mut(number) {
+            slot.used = false;
+        }
+    }
+
+    /// What all are told before a window of so many numbers is made: these, and which are used.
+    fn used(&self, each: usize) -> Vec<u64> {
+        let used = self.0.iter().map(|slot| u64::from(slot.used));
+        [each as u64].into_iter().chain(used).collect()
+    }
+
+    /// Makes a window, of what all told, or takes one that nobody uses; its number.
+    fn open(&mut self, mpi: &Mpi, told: &[u64]) -> Result<usize, FabricError> {
+        let (each, used) = told.split_first().expect("as many numbers as were told");
+        let mut slots = self.0.iter().zip(used);
+        let free = slots.position(|(slot, &used)| used == 0 && slot.each >= *each);
+        if let Some(number) = free {
+            let slot = &mut self.0[number];
+            slot.used = true;
+            for at in 0..slot.each as usize {
+                mpi.shim
+                    .fetch(&slot.numbers, Fetch::Put, (mpi.rank, at), 0)?;
+            }
+            return Ok(number);
+        }
+        self.0.push(Slot {
+            numbers: mpi.shim.window(*each as usize)?,
+            each: *each,
+            used: true,
+        });
+        Ok(self.0.len() - 1)
+    }
+
+    /// Frees all of them. Waits for every process.
+    pub(crate) fn free_all(self, shim: &Shim) -> Result<(), FabricError> {
+        self.0
+            .into_iter()
+            .try_for_each(|slot| shim.free(slot.numbers))
     }
 }

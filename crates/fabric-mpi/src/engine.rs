@@ -186,10 +186,8 @@ impl Engine {
                 reply,
             } => {
                 self.one_sided();
-                let before =
-                    self.mpi
-                        .shim
-                        .fetch(&self.collectives.windows[window], what, place, number)?;
+                let window = self.collectives.windows.get(window);
+                let before = self.mpi.shim.fetch(window, what, place, number)?;
                 // Who asked may have given up, or wants no answer.
                 let _ = reply.send(before);
             }
@@ -201,14 +199,11 @@ impl Engine {
                 reply,
             } => {
                 self.one_sided();
-                let windows = &self.collectives.windows;
-                let _ = reply.send(self.mpi.shim.compare_and_swap(
-                    &windows[window],
-                    place,
-                    expected,
-                    new,
-                )?);
+                let window = self.collectives.windows.get(window);
+                let shim = &self.mpi.shim;
+                let _ = reply.send(shim.compare_and_swap(window, place, expected, new)?);
             }
+            Task::Leave(window) => self.collectives.windows.leave(window),
             Task::Send(letter) => self.letters.send(&self.mpi, letter)?,
             Task::Exchange(exchange) => {
                 self.exchanges += 1;
@@ -349,9 +344,8 @@ impl Engine {
     /// All have left and nothing is under way.
     fn finish(self) -> Outcome {
         let Mpi { shim, .. } = self.mpi;
-        let windows = self.collectives.windows.into_iter();
-        let freed: Result<Vec<()>, _> = windows.map(|window| shim.free(window)).collect();
-        match freed.and_then(|_| shim.finish()) {
+        let freed = self.collectives.windows.free_all(&shim);
+        match freed.and_then(|()| shim.finish()) {
             Ok(()) => Outcome::Well,
             // Every process has done its part: how the library ends is no failure of the job.
             Err(error) => {

@@ -29,6 +29,8 @@ pub struct Job {
     pub(crate) outcome: Mutex<Receiver<Outcome>>,
     /// Collectives so far: the same number in every process.
     calls: AtomicU64,
+    /// Mailboxes so far: the same number in every process.
+    pub(crate) mailboxes: AtomicU64,
 }
 
 /// What the thread that calls MPI found when it had started.
@@ -100,6 +102,7 @@ impl Job {
             shared,
             outcome: outcome.into(),
             calls: AtomicU64::new(0),
+            mailboxes: AtomicU64::new(0),
         };
         if ranks == 1 {
             job.end(Ok(()), |_| ());

@@ -36,4 +36,4 @@ pub use job::{Job, start};
 pub use launch::{Family, Launch, installed};
 pub use neighbours::neighbours;
 pub use setup::{Installed, folder, library, setup};
-pub use window::{Letters, OneSided};
+pub use window::OneSided;

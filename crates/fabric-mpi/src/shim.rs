@@ -180,8 +180,6 @@ pub(crate) struct Gathered {
 /// A letter that arrived and is not yet received.
 pub(crate) struct Arrived {
     message: *mut c_void,
-    /// What it is marked with.
-    pub(crate) tag: c_int,
     bytes: c_int,
 }
 
@@ -488,11 +486,7 @@ impl Shim {
         let code =
             unsafe { (self.functions.arrived)(&mut there, &mut tag, &mut bytes, &mut message) };
         self.check("MPI_Improbe", code)?;
-        Ok((there != 0).then_some(Arrived {
-            message,
-            tag,
-            bytes,
-        }))
+        Ok((there != 0).then_some(Arrived { message, bytes }))
     }
 
     /// Receives a letter.

@@ -28,6 +28,8 @@ pub(crate) enum Task {
     Gather(Vec<u8>, Vec<u64>, Reply<Vec<u8>>),
     /// Collective: so many numbers in each process that all can use; which window it is.
     Window(usize, Reply<usize>),
+    /// This process does not use a window any more.
+    Leave(usize),
     /// A number of a window, changed.
     Fetch {
         window: usize,
@@ -44,7 +46,7 @@ pub(crate) enum Task {
         new: u64,
         reply: Reply<u64>,
     },
-    /// A letter to another process.
+    /// A message to another process.
     Send(Letter),
     /// What the workers of this process send to others, to be stepped until it is over.
     Exchange(Box<Exchange>),
@@ -79,7 +81,7 @@ pub(crate) struct Heed {
 pub(crate) struct Shared {
     state: Mutex<State>,
     bell: Condvar,
-    /// Letters that came.
+    /// Messages that came.
     pub(crate) inbox: Inbox,
     /// What was done.
     pub(crate) counting: Arc<Counting>,

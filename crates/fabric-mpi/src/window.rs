@@ -1,14 +1,16 @@
-//! Numbers and letters of a job, as the schedule of chunks uses them.
+//! Numbers and messages of a job, as the schedule of chunks uses them.
 
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::sync_channel;
 
-use gyrase_fabric::{FabricError, Post, Window};
+use gyrase_fabric::{FabricError, Mailbox, Message, Window};
 use tracing::info_span;
 
 use crate::Job;
-use crate::letters::{Letter, MARKS};
+use crate::letters::Letter;
 use crate::shim::Fetch;
-use crate::tasks::{Reply, Task};
+use crate::tasks::{Reply, Shared, Task};
 
 /// Numbers of every process that all can change without its help.
 pub struct OneSided<'a> {
@@ -16,27 +18,38 @@ pub struct OneSided<'a> {
     window: usize,
 }
 
-/// Letters between processes that belong to one window.
-pub struct Letters<'a> {
-    job: &'a Job,
-    mark: usize,
+/// Messages between the processes of a job.
+pub(crate) struct Messages {
+    shared: Arc<Shared>,
+    rank: usize,
+    number: u64,
 }
 
 impl Job {
-    /// Collective. So many numbers in every process, all 0, and letters of their own. The numbers
-    /// stay until the job ends.
+    /// Collective. So many numbers in every process, all 0. Once all processes have dropped theirs
+    /// the next ones take their place.
     ///
     /// # Errors
     /// Another process failed.
-    pub fn window(&self, numbers: usize) -> Result<(OneSided<'_>, Letters<'_>), FabricError> {
+    pub fn window(&self, numbers: usize) -> Result<OneSided<'_>, FabricError> {
         let window = self.collective("window", |reply| Task::Window(numbers, reply))?;
-        Ok((
-            OneSided { job: self, window },
-            Letters {
-                job: self,
-                mark: window % MARKS,
-            },
-        ))
+        Ok(OneSided { job: self, window })
+    }
+
+    /// Collective. Messages to one another, apart from all others.
+    pub(crate) fn messages(&self) -> Messages {
+        Messages {
+            shared: Arc::clone(&self.shared),
+            rank: self.rank,
+            number: self.mailboxes.fetch_add(1, Relaxed),
+        }
+    }
+}
+
+impl Drop for OneSided<'_> {
+    fn drop(&mut self) {
+        // A job that is over needs no windows.
+        let _ = self.job.shared.give(Task::Leave(self.window));
     }
 }
 
@@ -97,24 +110,31 @@ impl Window for OneSided<'_> {
     }
 }
 
-impl Post for Letters<'_> {
+impl Mailbox for Messages {
     fn send(&self, rank: usize, number: u64, bytes: Vec<u8>) -> Result<(), FabricError> {
-        if rank == self.job.rank {
-            self.job.shared.inbox.put(self.mark, number, bytes);
+        let mailbox = self.number;
+        if rank == self.rank {
+            self.shared.inbox.put(mailbox, number, bytes);
             return Ok(());
         }
-        self.job.shared.give(Task::Send(Letter {
+        self.shared.give(Task::Send(Letter {
             rank,
-            mark: self.mark,
+            mailbox,
             number,
             bytes,
         }))
     }
 
-    fn receive(&self) -> Result<Option<(u64, Vec<u8>)>, FabricError> {
-        match self.job.shared.inbox.take(self.mark) {
-            Some(letter) => Ok(Some(letter)),
-            None => self.job.shared.goes_on().map(|()| None),
+    fn receive(&self) -> Result<Option<Message>, FabricError> {
+        match self.shared.inbox.take(self.number) {
+            Some(message) => Ok(Some(message)),
+            None => self.shared.goes_on().map(|()| None),
         }
+    }
+}
+
+impl Drop for Messages {
+    fn drop(&mut self) {
+        self.shared.inbox.close(self.number);
     }
 }

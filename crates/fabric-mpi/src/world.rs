@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gyrase_fabric::{
-    Combining, ExchangeFabric, FabricError, Place, Schedule, SpillFolder, Stealing, World,
+    ExchangeFabric, FabricError, FabricOptions, Mailbox, Place, Schedule, Stealing, World,
     exchange, window_numbers,
 };
 
@@ -28,19 +28,12 @@ impl World for Job {
     fn fabric(
         &self,
         partitions: usize,
-        memory: u64,
-        folder: Arc<SpillFolder>,
-        combining: Combining,
+        mut options: FabricOptions,
     ) -> Result<ExchangeFabric, FabricError> {
-        let place = Place {
-            partitions,
-            rank: self.rank,
-            ranks: self.ranks,
-        };
+        let place = Place::among(partitions, self.rank, self.ranks)
+            .owned_by(std::mem::take(&mut options.owners));
         let shared = Arc::clone(&self.shared);
-        let (fabric, exchange) = exchange(place, memory, folder, Some(combining), move || {
-            shared.ring()
-        });
+        let (fabric, exchange) = exchange(place, options, move || shared.ring());
         self.shared.give(Task::Exchange(Box::new(exchange)))?;
         Ok(fabric)
     }
@@ -50,10 +43,14 @@ impl World for Job {
             .map(|rank| window_numbers(rank, self.ranks, chunks))
             .max()
             .unwrap_or_default();
-        let (window, post) = self.window(numbers)?;
+        let (window, mailbox) = (self.window(numbers)?, self.messages());
         Ok(Box::new(Stealing::new(
-            window, post, self.rank, self.ranks, chunks, self.steal,
+            window, mailbox, self.rank, self.ranks, chunks, self.steal,
         )))
+    }
+
+    fn mailbox(&self) -> Result<Arc<dyn Mailbox>, FabricError> {
+        Ok(Arc::new(self.messages()))
     }
 
     fn sum(&self, numbers: &[u64]) -> Result<Vec<u64>, FabricError> {
@@ -74,6 +71,45 @@ impl World for Job {
         // Only rank 0 was told sizes that mean something.
         let sizes = if self.rank == 0 { sizes } else { Vec::new() };
         Ok(cut(&all, &sizes))
+    }
+
+    fn exclusive_scan(&self, numbers: &[u64]) -> Result<Vec<u64>, FabricError> {
+        let bytes = numbers.iter().flat_map(|number| number.to_le_bytes());
+        let all = self.all_gather(&bytes.collect::<Vec<u8>>())?;
+        let mut sums = vec![0u64; numbers.len()];
+        for lower in &all[..self.rank] {
+            let add = |(sum, number): (&mut u64, &[u8; 8])| {
+                *sum = sum.wrapping_add(u64::from_le_bytes(*number));
+            };
+            sums.iter_mut().zip(lower.as_chunks().0).for_each(add);
+        }
+        Ok(sums)
+    }
+
+    /// A sum to which the others add nothing.
+    fn broadcast(&self, from: usize, mut bytes: Vec<u8>) -> Result<Vec<u8>, FabricError> {
+        if self.rank != from {
+            bytes.clear();
+        }
+        let length = self.sum(&[bytes.len() as u64])?[0] as usize;
+        bytes.resize(length.next_multiple_of(8), 0);
+        let words = bytes.as_chunks().0.iter();
+        let words: Vec<u64> = words.map(|&bytes| u64::from_le_bytes(bytes)).collect();
+        let sums = self.sum(&words)?;
+        let mut all: Vec<u8> = sums.iter().flat_map(|sum| sum.to_le_bytes()).collect();
+        all.truncate(length);
+        Ok(all)
+    }
+
+    /// By way of rank 0.
+    fn all_gather(&self, bytes: &[u8]) -> Result<Vec<Vec<u8>>, FabricError> {
+        let all = self.gather(bytes.to_vec())?;
+        let sizes = all.iter().map(|bytes| bytes.len() as u64);
+        let sizes: Vec<u8> = sizes.flat_map(u64::to_le_bytes).collect();
+        let sizes = self.broadcast(0, sizes)?;
+        let sizes = sizes.as_chunks().0.iter();
+        let sizes: Vec<u64> = sizes.map(|&bytes| u64::from_le_bytes(bytes)).collect();
+        Ok(cut(&self.broadcast(0, all.concat())?, &sizes))
     }
 
     fn give_up(&self) {

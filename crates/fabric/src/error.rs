@@ -20,6 +20,11 @@ pub enum FabricError {
         /// The limit in bytes.
         limit: u64,
     },
+    /// Records outgrew the memory of a fabric that has no folder to spill to.
+    #[error(
+        "the records outgrow the memory that they were given, and may not be spilled to a disk"
+    )]
+    NoSpill,
     /// A spill file does not hold what was written to it.
     #[error(
         "the temporary file {} was damaged: the disk or the machine may be failing",

@@ -35,10 +35,8 @@ use crate::handover::{Buffer, FIRST_BUFFERS, Handover, MOST_BUFFERS, Next, Sizes
 use crate::inbox::Inbox;
 use crate::memory::Pool;
 use crate::outbox::Outbox;
-use crate::world::Combining;
-use crate::{
-    Fabric, FabricError, LocalFabric, LocalPartitions, LocalSender, Pages, Place, SpillFolder, Wire,
-};
+use crate::world::{Combining, FabricOptions};
+use crate::{Fabric, FabricError, LocalFabric, LocalPartitions, LocalSender, Pages, Place, Wire};
 
 /// Rounds of a process that are under way at most. Two would do for all to go on.
 const MOST_ROUNDS: usize = MOST_BUFFERS;
@@ -50,35 +48,35 @@ const BEHIND: u64 = 1;
 /// A fabric of which this process keeps its own partitions, and what moves the others' records to
 /// them: to be driven by the thread that owns the message library.
 ///
-/// `memory` bytes are for everything: blocks, send buffers, what comes and what came; it should be
-/// the same in all processes, since a process receives by what the others think it can. Beyond it
-/// is only what came of long records that are still on their way when it is used up: less than one
-/// for each sender of the job, since a sender sends one after the other to each process. `wake` is
-/// called, by any thread, when there is something to [`step`](Exchange::step) for. Only what stays
-/// in this process is combined.
+/// `options.memory` bytes are for everything: blocks, send buffers, what comes and what came; it
+/// should be the same in all processes, since a process receives by what the others think it can.
+/// Beyond it is only what came of long records that are still on their way when it is used up: less
+/// than one for each sender of the job, since a sender sends one after the other to each process.
+/// `wake` is called, by any thread, when there is something to [`step`](Exchange::step) for. Only
+/// what stays in this process is combined.
 pub fn exchange(
     place: Place,
-    memory: u64,
-    folder: Arc<SpillFolder>,
-    combining: Option<Combining>,
+    options: FabricOptions,
     wake: impl Fn() + Send + Sync + 'static,
 ) -> (ExchangeFabric, Exchange) {
-    let sizes = Sizes::of(memory, place.ranks);
+    let (memory, ranks) = (options.memory, place.ranks);
+    let folder = options.spill.unwrap_or_default();
+    let sizes = Sizes::of(memory, ranks);
     let aside = (FIRST_BUFFERS as u64 + RECEIVED_AT_ONCE) * sizes.buffer as u64;
     let pool = Arc::new(Pool::new(memory.saturating_sub(aside)).halved());
     let handover = Arc::new(Handover::new(
         sizes,
-        place.ranks,
+        ranks,
         Arc::clone(&pool),
         Box::new(wake),
     ));
-    let local = LocalFabric::among(place, Arc::clone(&pool), Arc::clone(&folder));
-    let inbox = Inbox::new(place, pool, folder, local.number());
-    let local = match combining {
+    let local = LocalFabric::among(place.clone(), Arc::clone(&pool), Arc::clone(&folder));
+    let inbox = Inbox::new(place.clone(), pool, folder, local.number());
+    let local = match options.combining {
         Some(Combining { make, portion }) => local.combining(make, portion),
         None => local,
     };
-    let exchange = Exchange::new(Arc::clone(&handover), inbox, place.ranks);
+    let exchange = Exchange::new(Arc::clone(&handover), inbox, ranks);
     (
         ExchangeFabric {
             local,
@@ -120,7 +118,7 @@ impl Fabric for ExchangeFabric {
     /// # Panics
     /// When a process takes more than 65,535 senders.
     fn sender(&self) -> LocalSender {
-        let outbox = |sender| Outbox::new(Arc::clone(&self.handover), self.place, sender);
+        let outbox = |sender| Outbox::new(Arc::clone(&self.handover), self.place.clone(), sender);
         self.local.sender_with(Some(&outbox))
     }
 

@@ -145,7 +145,7 @@ impl Received {
     /// The same, with nothing but what came of records of which more is to come; and the bytes that
     /// it takes.
     fn with_begun_only(&mut self) -> Result<(Received, u64), FabricError> {
-        let mut kept = Received::new(self.place);
+        let mut kept = Received::new(self.place.clone());
         let (mut bytes, mut parts) = (Vec::new(), Vec::new());
         for (&origin, begun) in &self.begun {
             let records = self.records(begun);

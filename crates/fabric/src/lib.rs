@@ -12,34 +12,54 @@
 //! files (time). [`ExchangeFabric`] does it between processes (space), over whatever implements
 //! [`Wire`]; the message library is another crate's. Whatever implements the contract passes
 //! [`conformance`].
+//!
+//! A [`World`] is the processes of a job, and what they agree on. Beside fabrics it has what else
+//! processes share work by: schedules of chunks ([`Schedule`]), messages ([`Mailbox`]), jobs of
+//! some of the processes ([`Group`]), questions to the owners of keys ([`look_up`]), tasks whose
+//! results leave in order ([`Farm`]), and one fabric filled from another ([`scatter_again`]).
 
+mod again;
 mod arch;
 mod blocks;
+mod carrier;
 pub mod conformance;
 mod contract;
 mod error;
 mod exchange;
+mod farm;
+mod group;
 mod handover;
 mod inbox;
 mod local;
+mod look_up;
+mod mailbox;
 mod memory;
+mod numbers;
 mod outbox;
+mod owners;
 mod partitions;
 mod piece;
 mod schedule;
 mod spill;
-pub mod threads;
+pub mod testing;
 mod wire;
 mod world;
 
+pub use again::scatter_again;
 pub use arch::prefetch;
 pub use contract::{Combiner, Drain, Each, Fabric, LONGEST, SLACK, Sender};
 pub use error::FabricError;
 pub use exchange::{Exchange, ExchangeFabric, Traffic, exchange};
+pub use farm::Farm;
+pub use group::Group;
 pub use local::{LocalFabric, LocalSender};
+pub use look_up::look_up;
+pub use mailbox::{Mailbox, Message};
 pub use memory::Pages;
+pub use numbers::Numbers;
+pub use owners::{OwnerTable, Owners, Place};
 pub use partitions::LocalPartitions;
-pub use schedule::{LocalSchedule, Post, Schedule, Steal, Stealing, Window, window_numbers};
+pub use schedule::{LocalSchedule, Schedule, Steal, Stealing, Window, window_numbers};
 pub use spill::SpillFolder;
 pub use wire::{Exchanged, Wire};
-pub use world::{Alone, Combining, Place, World};
+pub use world::{Alone, Bounds, Combining, FabricOptions, World};

@@ -37,11 +37,12 @@ impl LocalFabric {
     /// A fabric of `partitions` partitions in up to `memory` bytes, spilling to `folder`. Every
     /// sender is promised one block of each partition; see [`LocalFabric::least_memory`].
     pub fn new(partitions: usize, memory: u64, folder: Arc<SpillFolder>) -> LocalFabric {
-        LocalFabric::among(
-            Place::alone(partitions),
-            Arc::new(Pool::new(memory)),
-            folder,
-        )
+        LocalFabric::at(Place::alone(partitions), memory, folder)
+    }
+
+    /// The same where `place`, of a process that is alone, says who owns what.
+    pub(crate) fn at(place: Place, memory: u64, folder: Arc<SpillFolder>) -> LocalFabric {
+        LocalFabric::among(place, Arc::new(Pool::new(memory)), folder)
     }
 
     /// The share of one process in a fabric of many.
@@ -77,7 +78,7 @@ impl LocalFabric {
             number,
             ends: vec![0; self.place.partitions],
             blocks,
-            place: self.place,
+            place: self.place.clone(),
             room: FIRST_ROOM,
             combiner: self.combiner.as_ref().map(|combiner| combiner()),
             portion: self.portion,

@@ -16,8 +16,8 @@ pub(crate) struct Outbox {
     place: Place,
     /// Which sender of this process it is of.
     sender: u16,
-    /// Per process that owns partitions: which of these to begin with, the first for which there
-    /// was no room the last time.
+    /// Per process: which of its partitions to begin with, the first for which there was no room
+    /// the last time.
     next: Vec<u32>,
     /// Blocks in use for other processes.
     pub blocks: usize,
@@ -25,13 +25,12 @@ pub(crate) struct Outbox {
 
 impl Outbox {
     pub(crate) fn new(handover: Arc<Handover>, place: Place, sender: u16) -> Outbox {
-        let owners = place.ranks.min(place.partitions);
         Outbox {
             handover,
-            place,
             sender,
-            next: vec![0; owners],
+            next: vec![0; place.ranks],
             blocks: 0,
+            place,
         }
     }
 
@@ -63,12 +62,12 @@ impl Outbox {
 
     /// The processes that this one sends to in the rounds of a class. They are told by how far they
     /// are ahead of it, so that none receives from more in a round than it sends to.
-    fn ranks(&self, class: usize) -> impl Iterator<Item = usize> + use<> {
-        let (Place { rank, ranks, .. }, owners) = (self.place, self.next.len());
+    fn ranks(&self, class: usize) -> impl Iterator<Item = usize> {
+        let Place { rank, ranks, .. } = self.place;
         let others = (class..ranks - 1)
             .step_by(self.handover.sizes.classes)
             .map(move |ahead| (rank + 1 + ahead) % ranks);
-        others.filter(move |&rank| rank < owners)
+        others.filter(|&rank| self.place.count_of(rank) > 0)
     }
 
     /// True when there is a record for a process of that class.
@@ -206,17 +205,8 @@ mod tests {
                 Arc::new(Pool::new(0)),
                 Box::new(|| ()),
             ));
-            let outbox = |rank| {
-                Outbox::new(
-                    Arc::clone(&handover),
-                    Place {
-                        partitions: ranks,
-                        rank,
-                        ranks,
-                    },
-                    0,
-                )
-            };
+            let outbox =
+                |rank| Outbox::new(Arc::clone(&handover), Place::among(ranks, rank, ranks), 0);
             let mut sent = vec![0; ranks * ranks];
             for class in 0..sizes.classes {
                 let mut received = vec![0; ranks];

@@ -56,14 +56,14 @@ impl LocalPartitions {
     fn empty(place: Place, folders: Vec<Arc<SpillFolder>>) -> LocalPartitions {
         LocalPartitions {
             folders,
-            place,
             reopened: true,
             senders: Vec::new(),
-            received: Received::new(place),
+            received: Received::new(place.clone()),
             files: Vec::new(),
             traffic: Traffic::default(),
             kept: 0,
             bytes: Vec::new(),
+            place,
         }
     }
 
@@ -87,7 +87,7 @@ impl LocalPartitions {
         if folder.noted(job)? != (place.rank, place.ranks) {
             return None;
         }
-        let files = folder.reopen(job, place)?;
+        let files = folder.reopen(job, &place)?;
         let mut this = LocalPartitions::empty(place, vec![folder]);
         this.files = files;
         this.index();
@@ -110,7 +110,7 @@ impl LocalPartitions {
             if ranks != folders.len() || std::mem::replace(there.get_mut(rank)?, true) {
                 return None;
             }
-            this.files.extend(folder.reopen(job, place)?);
+            this.files.extend(folder.reopen(job, &this.place)?);
         }
         this.index();
         (!folders.is_empty()).then_some(this)
@@ -124,7 +124,7 @@ impl LocalPartitions {
     pub fn note(&self, job: &str) -> Result<(), FabricError> {
         match &self.folders[..] {
             [folder] if self.spilled() && !self.reopened => {
-                folder.write_manifest(job, self.place, &self.files)
+                folder.write_manifest(job, &self.place, &self.files)
             }
             _ => Ok(()),
         }
@@ -139,7 +139,7 @@ impl LocalPartitions {
         if self.reopened {
             return Ok(());
         }
-        let (folder, place) = (&self.folders[0], self.place);
+        let (folder, place) = (&self.folders[0], self.place.clone());
         let number = self
             .files
             .iter()

@@ -13,6 +13,7 @@ use crate::FabricError;
 
 mod stealing;
 
+pub(crate) use stealing::OwnNumbers;
 pub use stealing::{Steal, Stealing, window_numbers};
 
 /// Hands chunks to the workers of all processes, each once.
@@ -134,27 +135,26 @@ impl Schedule for LocalSchedule {
 /// Numbers that every process keeps for all, 0 at the start: read and changed one-sided and
 /// atomically, without its help.
 pub trait Window: Sync {
-    /// Adds to number `at` of process `rank`, wrapping around; what it was before
-    /// (`MPI_Fetch_and_op` with `MPI_SUM`).
+    /// Adds to number `at` of process `rank`, wrapping around; what it was before (fetch and add).
     ///
     /// # Errors
     /// Another process failed.
     fn add(&self, rank: usize, at: usize, number: u64) -> Result<u64, FabricError>;
 
-    /// Number `at` of process `rank` (`MPI_Fetch_and_op` with `MPI_NO_OP`).
+    /// Number `at` of process `rank`.
     ///
     /// # Errors
     /// Another process failed.
     fn get(&self, rank: usize, at: usize) -> Result<u64, FabricError>;
 
-    /// Puts a number (`MPI_Fetch_and_op` with `MPI_REPLACE`): before anything that this process
-    /// asks for later, not always before this returns.
+    /// Puts a number: before anything that this process asks for later, not always before this
+    /// returns.
     ///
     /// # Errors
     /// Another process failed.
     fn put(&self, rank: usize, at: usize, number: u64) -> Result<(), FabricError>;
 
-    /// Puts `new` where `expected` is; what was there (`MPI_Compare_and_swap`).
+    /// Puts `new` where `expected` is; what was there (compare and swap).
     ///
     /// # Errors
     /// Another process failed.
@@ -165,20 +165,4 @@ pub trait Window: Sync {
         expected: u64,
         new: u64,
     ) -> Result<u64, FabricError>;
-}
-
-/// Letters to other processes, each with a number on it, for one schedule: a letter of an earlier
-/// one is not received. Letters of one process to another arrive in the order sent.
-pub trait Post: Sync {
-    /// Sends a letter without waiting; to this process itself too.
-    ///
-    /// # Errors
-    /// Another process failed.
-    fn send(&self, rank: usize, number: u64, bytes: Vec<u8>) -> Result<(), FabricError>;
-
-    /// A letter that arrived: its number and what is in it.
-    ///
-    /// # Errors
-    /// Another process failed.
-    fn receive(&self) -> Result<Option<(u64, Vec<u8>)>, FabricError>;
 }

@@ -26,8 +26,8 @@ const LEVEL: i32 = 1;
 const SAMPLE: usize = 16;
 
 /// A folder for the spill files of one run, removed on drop unless it is to be kept and can be
-/// reopened.
-#[derive(Debug)]
+/// reopened. By default there is none, and nothing is spilled.
+#[derive(Debug, Default)]
 pub struct SpillFolder {
     path: PathBuf,
     limit: u64,
@@ -151,6 +151,14 @@ impl SpillFolder {
         }
     }
 
+    /// Makes the folder.
+    fn make(&self) -> Result<(), FabricError> {
+        if self.path.as_os_str().is_empty() {
+            return Err(FabricError::NoSpill);
+        }
+        std::fs::create_dir_all(&self.path).map_err(|source| self.error(source))
+    }
+
     fn file(&self, number: usize) -> PathBuf {
         self.path.join(format!("spill-{number}"))
     }
@@ -167,7 +175,8 @@ impl SpillFolder {
             .truncate(false)
             .to_owned();
         let path = self.path.join(name);
-        let file = std::fs::create_dir_all(&self.path).and_then(|()| options.open(&path));
+        self.make()?;
+        let file = options.open(&path);
         file.map_err(|source| FabricError::Spill { path, source })
     }
 
@@ -176,9 +185,8 @@ impl SpillFolder {
     /// # Errors
     /// When it cannot be made.
     pub fn nameless(&self) -> Result<File, FabricError> {
-        let made =
-            std::fs::create_dir_all(&self.path).and_then(|()| tempfile::tempfile_in(&self.path));
-        made.map_err(|source| self.error(source))
+        self.make()?;
+        tempfile::tempfile_in(&self.path).map_err(|source| self.error(source))
     }
 
     /// Counts bytes that are about to be written to a file of the folder.
@@ -197,7 +205,7 @@ impl SpillFolder {
     pub(crate) fn write_manifest(
         &self,
         job: &str,
-        place: Place,
+        place: &Place,
         files: &[SpillFile],
     ) -> Result<(), FabricError> {
         let mut text = format!("{job}\n{} {}\n", place.rank, place.ranks);
@@ -254,7 +262,7 @@ impl SpillFolder {
 
     /// The spill files that an earlier process noted for the same `job`, if it came that far, with
     /// the records of the partitions of a process.
-    pub(crate) fn reopen(&self, job: &str, place: Place) -> Option<Vec<SpillFile>> {
+    pub(crate) fn reopen(&self, job: &str, place: &Place) -> Option<Vec<SpillFile>> {
         let (_, lines) = self.manifest(job)?;
         let (mut files, mut written) = (Vec::<SpillFile>::new(), 0);
         for line in lines.lines() {
@@ -310,7 +318,8 @@ impl SpillFolder {
 
 impl Drop for SpillFolder {
     fn drop(&mut self) {
-        if !self.keep || !self.path.join(MANIFEST).exists() {
+        let there = !self.path.as_os_str().is_empty();
+        if there && (!self.keep || !self.path.join(MANIFEST).exists()) {
             self.remove();
         }
     }
@@ -390,8 +399,8 @@ impl SpillFile {
             .create(true)
             .truncate(true)
             .to_owned();
-        let file = std::fs::create_dir_all(&folder.path).and_then(|()| options.open(&path));
-        let file = file.map_err(|source| folder.error(source))?;
+        folder.make()?;
+        let file = options.open(&path).map_err(|source| folder.error(source))?;
         Ok(SpillFile {
             path,
             number,

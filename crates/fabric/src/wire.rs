@@ -24,7 +24,7 @@ pub trait Wire {
     /// How many there are.
     fn ranks(&self) -> usize;
 
-    /// Starts to send number `i` of `numbers` to process `i` (`MPI_Ialltoall`).
+    /// Starts to send number `i` of `numbers` to process `i` (an all-to-all).
     ///
     /// # Errors
     /// The library failed.
@@ -38,8 +38,8 @@ pub trait Wire {
     fn counts(&mut self) -> Result<Option<Vec<u32>>, FabricError>;
 
     /// Starts to send the first `sent[0]` bytes of `bytes` to process 0, the next `sent[1]` to
-    /// process 1, and so on, and to receive `received[i]` bytes of process `i` (`MPI_Ialltoallv`),
-    /// in that order, into `came`, which has as many. Either sum is below 2^31.
+    /// process 1, and so on, and to receive `received[i]` bytes of process `i`, in that order, into
+    /// `came`, which has as many. Either sum is below 2^31.
     ///
     /// # Errors
     /// The library failed.

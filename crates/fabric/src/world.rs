@@ -1,11 +1,11 @@
 //! The processes of a job: who this one is, and what all of them agree on.
 
-use std::ops::Range;
 use std::sync::Arc;
 
+use crate::numbers::{made, of};
 use crate::{
-    Combiner, Fabric, FabricError, LocalFabric, LocalPartitions, LocalSchedule, Schedule,
-    SpillFolder,
+    Combiner, Fabric, FabricError, LocalFabric, LocalPartitions, LocalSchedule, Mailbox, Numbers,
+    Owners, Place, Schedule, SpillFolder,
 };
 
 /// What makes a [`Combiner`] for each sender, and about how many bytes of records it is given at a
@@ -17,12 +17,40 @@ pub struct Combining {
     pub portion: u64,
 }
 
+/// What a fabric may use.
+#[derive(Default)]
+pub struct FabricOptions {
+    /// Bytes of memory, at least [`LocalFabric::least_memory`] or what its like says.
+    pub memory: u64,
+    /// Where it spills when that is used up. Without a folder it refuses what does not fit
+    /// ([`FabricError::NoSpill`]).
+    pub spill: Option<Arc<SpillFolder>>,
+    /// Whether its senders combine records.
+    pub combining: Option<Combining>,
+    /// Who owns the partitions.
+    pub owners: Owners,
+}
+
+impl FabricOptions {
+    /// A fabric that keeps all in so many bytes of memory.
+    pub fn memory(memory: u64) -> FabricOptions {
+        FabricOptions {
+            memory,
+            ..FabricOptions::default()
+        }
+    }
+}
+
 /// One process among those of a job. The processes run the same program (SPMD); rank 0 is no
 /// master.
 ///
 /// What is *collective* is called by every process, in the same order, by one thread of each. It
 /// waits for the others, and returns [`FabricError::Elsewhere`] when one of them failed: then this
 /// process cleans up and ends too.
+///
+/// [`Alone`] is a job of one process, [`testing::Process`](crate::testing::Process) a thread among
+/// several, [`Group`](crate::Group) makes a job of some processes of another; processes over MPI
+/// are another crate's.
 pub trait World: Sync {
     /// How records travel between the processes.
     type Fabric: Fabric<Partitions = LocalPartitions> + Sync;
@@ -33,17 +61,15 @@ pub trait World: Sync {
     /// How many there are.
     fn ranks(&self) -> usize;
 
-    /// Collective. A fabric of `partitions` partitions, of which this process keeps its own
-    /// ([`Place`]) in up to `memory` bytes and in `folder`.
+    /// Collective. A fabric of `partitions` partitions, of which this process keeps its own. A job
+    /// may have one after the other, each closed before the next one is made.
     ///
     /// # Errors
     /// Another process failed.
     fn fabric(
         &self,
         partitions: usize,
-        memory: u64,
-        folder: Arc<SpillFolder>,
-        combining: Combining,
+        options: FabricOptions,
     ) -> Result<Self::Fabric, FabricError>;
 
     /// Collective. A schedule of chunks `0..chunks` for the workers of all processes.
@@ -51,6 +77,12 @@ pub trait World: Sync {
     /// # Errors
     /// Another process failed.
     fn schedule(&self, chunks: usize) -> Result<Box<dyn Schedule + '_>, FabricError>;
+
+    /// Collective. Messages between the processes.
+    ///
+    /// # Errors
+    /// Another process failed.
+    fn mailbox(&self) -> Result<Arc<dyn Mailbox>, FabricError>;
 
     /// Collective. The sums of each of the numbers over all processes, wrapping around; the same
     /// numbers everywhere.
@@ -65,6 +97,19 @@ pub trait World: Sync {
     /// Another process failed.
     fn max(&self, numbers: &[u64]) -> Result<Vec<u64>, FabricError>;
 
+    /// Collective. The sums of each of the numbers over the processes of lower rank, wrapping
+    /// around: where this process begins when all lay out so many things one behind the other.
+    ///
+    /// # Errors
+    /// Another process failed.
+    fn exclusive_scan(&self, numbers: &[u64]) -> Result<Vec<u64>, FabricError>;
+
+    /// Collective. What process `from` gives, everywhere; what others give does not matter.
+    ///
+    /// # Errors
+    /// Another process failed.
+    fn broadcast(&self, from: usize, bytes: Vec<u8>) -> Result<Vec<u8>, FabricError>;
+
     /// Collective. Rank 0 gets what every process gave, in the order of ranks; the others get
     /// nothing.
     ///
@@ -72,34 +117,11 @@ pub trait World: Sync {
     /// Another process failed.
     fn gather(&self, bytes: Vec<u8>) -> Result<Vec<Vec<u8>>, FabricError>;
 
-    /// Collective. What every process gave, in the order of ranks; the same everywhere.
+    /// Collective. What every process gave, in the order of ranks, everywhere.
     ///
     /// # Errors
     /// Another process failed.
-    fn all_gather(&self, bytes: &[u8]) -> Result<Vec<Vec<u8>>, FabricError> {
-        let mut sizes = vec![0; self.ranks()];
-        sizes[self.rank()] = bytes.len() as u64;
-        let sizes: Vec<usize> = self
-            .sum(&sizes)?
-            .iter()
-            .map(|&size| size as usize)
-            .collect();
-        let words = |ranks: Range<usize>| sizes[ranks].iter().map(|size| size.div_ceil(8)).sum();
-        let mut all: Vec<u64> = vec![0; words(0..self.ranks())];
-        let place: usize = words(0..self.rank());
-        for (word, bytes) in all[place..].iter_mut().zip(bytes.chunks(8)) {
-            let mut whole = [0; 8];
-            whole[..bytes.len()].copy_from_slice(bytes);
-            *word = u64::from_le_bytes(whole);
-        }
-        let all = self.sum(&all)?;
-        let of_rank = |rank: usize| {
-            let place: usize = words(0..rank);
-            let bytes = all[place..].iter().flat_map(|word| word.to_le_bytes());
-            bytes.take(sizes[rank]).collect()
-        };
-        Ok((0..self.ranks()).map(of_rank).collect())
-    }
+    fn all_gather(&self, bytes: &[u8]) -> Result<Vec<Vec<u8>>, FabricError>;
 
     /// Says that this process failed and is about to end: a thread of it that waits in a
     /// collective, or comes to one later, gets [`FabricError::Elsewhere`]. The others hear of it
@@ -113,64 +135,80 @@ pub trait World: Sync {
         let _ = (worker, workers);
         work()
     }
+
+    /// Collective. The smallest of each of the numbers over all processes.
+    ///
+    /// # Errors
+    /// Another process failed.
+    fn min(&self, numbers: &[u64]) -> Result<Vec<u64>, FabricError> {
+        Ok(self
+            .bounds(numbers)?
+            .into_iter()
+            .map(|both| both.least)
+            .collect())
+    }
+
+    /// Collective. The smallest and the largest of each of the numbers over all processes.
+    ///
+    /// # Errors
+    /// Another process failed.
+    fn bounds(&self, numbers: &[u64]) -> Result<Vec<Bounds>, FabricError> {
+        // The smallest is the largest of the complements, so that one collective finds both.
+        let both: Vec<u64> = numbers
+            .iter()
+            .flat_map(|&number| [!number, number])
+            .collect();
+        let found = self.max(&both)?;
+        let bounds = |&[least, most]: &[u64; 2]| Bounds {
+            least: !least,
+            most,
+        };
+        Ok(found.as_chunks().0.iter().map(bounds).collect())
+    }
+
+    /// Collective. Whether all processes gave equal numbers.
+    ///
+    /// # Errors
+    /// Another process failed.
+    fn all_equal(&self, numbers: &[u64]) -> Result<bool, FabricError> {
+        Ok(self
+            .bounds(numbers)?
+            .iter()
+            .all(|both| both.least == both.most))
+    }
+
+    /// Collective. The sums of all numbers of a struct over all processes.
+    ///
+    /// # Errors
+    /// Another process failed.
+    fn sum_of<T: Numbers>(&self, numbers: &T) -> Result<T, FabricError> {
+        self.sum(&of(numbers)).map(made)
+    }
+
+    /// Collective. The struct of process `from`, everywhere.
+    ///
+    /// # Errors
+    /// Another process failed.
+    fn broadcast_of<T: Numbers>(&self, from: usize, numbers: &T) -> Result<T, FabricError> {
+        let bytes = of(numbers)
+            .iter()
+            .flat_map(|number| number.to_le_bytes())
+            .collect();
+        let all = self.broadcast(from, bytes)?;
+        let numbers = all.as_chunks().0.iter();
+        Ok(made(
+            numbers.map(|&bytes| u64::from_le_bytes(bytes)).collect(),
+        ))
+    }
 }
 
-/// Where a process stands among those that partitions are spread over.
-///
-/// Partition `p` falls to process `p` mod `ranks`: processes that go through their partitions in
-/// order go through all of them side by side, so that what they make of them can be put in order as
-/// they go.
+/// The smallest and the largest of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// How many partitions there are, in all processes together.
-    pub partitions: usize,
-    /// Which process this is, from 0.
-    pub rank: usize,
-    /// How many processes there are.
-    pub ranks: usize,
-}
-
-impl Place {
-    /// The only process.
-    pub fn alone(partitions: usize) -> Place {
-        Place {
-            partitions,
-            rank: 0,
-            ranks: 1,
-        }
-    }
-
-    /// The partitions of this process, ascending.
-    pub fn owned(&self) -> impl Iterator<Item = usize> + use<> {
-        (self.rank..self.partitions).step_by(self.ranks)
-    }
-
-    /// How many they are.
-    pub fn count(&self) -> usize {
-        self.partitions
-            .saturating_sub(self.rank)
-            .div_ceil(self.ranks)
-    }
-
-    /// True for a partition of this process.
-    pub fn owns(&self, partition: usize) -> bool {
-        partition % self.ranks == self.rank && partition < self.partitions
-    }
-
-    /// Which of its partitions one is.
-    pub fn number(&self, partition: usize) -> usize {
-        partition / self.ranks
-    }
-
-    /// Its partition of that number.
-    pub fn partition(&self, number: usize) -> usize {
-        self.rank + number * self.ranks
-    }
-
-    /// Where the process `rank` stands.
-    pub fn of(&self, rank: usize) -> Place {
-        Place { rank, ..*self }
-    }
+pub struct Bounds {
+    /// The smallest.
+    pub least: u64,
+    /// The largest.
+    pub most: u64,
 }
 
 /// A job of one process.
@@ -191,16 +229,23 @@ impl World for Alone {
     fn fabric(
         &self,
         partitions: usize,
-        memory: u64,
-        folder: Arc<SpillFolder>,
-        combining: Combining,
+        options: FabricOptions,
     ) -> Result<LocalFabric, FabricError> {
-        Ok(LocalFabric::new(partitions, memory, folder)
-            .combining(combining.make, combining.portion))
+        let place = Place::alone(partitions).owned_by(options.owners);
+        let folder = options.spill.unwrap_or_default();
+        let fabric = LocalFabric::at(place, options.memory, folder);
+        Ok(match options.combining {
+            Some(Combining { make, portion }) => fabric.combining(make, portion),
+            None => fabric,
+        })
     }
 
     fn schedule(&self, chunks: usize) -> Result<Box<dyn Schedule + '_>, FabricError> {
         Ok(Box::new(LocalSchedule::new(chunks)))
+    }
+
+    fn mailbox(&self) -> Result<Arc<dyn Mailbox>, FabricError> {
+        Ok(Arc::new(crate::mailbox::Own::default()))
     }
 
     fn sum(&self, numbers: &[u64]) -> Result<Vec<u64>, FabricError> {
@@ -211,59 +256,21 @@ impl World for Alone {
         Ok(numbers.to_vec())
     }
 
+    fn exclusive_scan(&self, numbers: &[u64]) -> Result<Vec<u64>, FabricError> {
+        Ok(vec![0; numbers.len()])
+    }
+
+    fn broadcast(&self, _: usize, bytes: Vec<u8>) -> Result<Vec<u8>, FabricError> {
+        Ok(bytes)
+    }
+
     fn gather(&self, bytes: Vec<u8>) -> Result<Vec<Vec<u8>>, FabricError> {
         Ok(vec![bytes])
     }
 
-    fn give_up(&self) {}
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_partition_has_one_owner() {
-        for (partitions, ranks) in [
-            (1, 1),
-            (4, 4),
-            (7, 3),
-            (4096, 1),
-            (4096, 7),
-            (4096, 3072),
-            (3, 5),
-        ] {
-            let places = || {
-                (0..ranks).map(|rank| Place {
-                    partitions,
-                    rank,
-                    ranks,
-                })
-            };
-            let mut owners = vec![Vec::new(); partitions];
-            for place in places() {
-                assert_eq!(place.count(), place.owned().count());
-                for (number, partition) in place.owned().enumerate() {
-                    assert_eq!(
-                        (place.number(partition), place.partition(number)),
-                        (number, partition)
-                    );
-                    owners[partition].push(place);
-                }
-            }
-            for (partition, owners) in owners.into_iter().enumerate() {
-                assert_eq!(
-                    owners,
-                    places()
-                        .filter(|place| place.owns(partition))
-                        .collect::<Vec<_>>()
-                );
-                assert_eq!(
-                    owners.len(),
-                    1,
-                    "{partition} of {partitions}, {ranks} ranks"
-                );
-            }
-        }
+    fn all_gather(&self, bytes: &[u8]) -> Result<Vec<Vec<u8>>, FabricError> {
+        Ok(vec![bytes.to_vec()])
     }
+
+    fn give_up(&self) {}
 }

@@ -5,15 +5,15 @@ use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
 
-use gyrase_fabric::{FabricError, Post, Schedule, Steal, Stealing, Window, window_numbers};
+use gyrase_fabric::{FabricError, Mailbox, Schedule, Steal, Stealing, Window, window_numbers};
 use gyrase_work::run_of;
 
-type Letter = (u64, Vec<u8>);
+type Message = (u64, Vec<u8>);
 
-/// The numbers and the letters of all processes of a job, whose processes are threads.
+/// The numbers and the messages of all processes of a job, whose processes are threads.
 struct Job {
     numbers: Vec<Vec<AtomicU64>>,
-    letters: Vec<Mutex<VecDeque<Letter>>>,
+    messages: Vec<Mutex<VecDeque<Message>>>,
     calls: AtomicUsize,
     /// Let other threads go first now and then.
     yields: bool,
@@ -25,10 +25,10 @@ impl Job {
         let numbers = (0..ranks)
             .map(|rank| zeros(window_numbers(rank, ranks, chunks)))
             .collect();
-        let letters = (0..ranks).map(|_| Mutex::default()).collect();
+        let messages = (0..ranks).map(|_| Mutex::default()).collect();
         Job {
             numbers,
-            letters,
+            messages,
             calls: AtomicUsize::new(0),
             yields,
         }
@@ -68,28 +68,28 @@ impl Window for &Job {
     }
 }
 
-/// One process's end of the post.
-struct Letters<'a>(&'a Job, usize);
+/// One process's end of the mailboxes.
+struct Messages<'a>(&'a Job, usize);
 
-impl Post for Letters<'_> {
+impl Mailbox for Messages<'_> {
     fn send(&self, rank: usize, number: u64, bytes: Vec<u8>) -> Result<(), FabricError> {
-        self.0.letters[rank]
+        self.0.messages[rank]
             .lock()
             .unwrap()
             .push_back((number, bytes));
         Ok(())
     }
-    fn receive(&self) -> Result<Option<Letter>, FabricError> {
-        Ok(self.0.letters[self.1].lock().unwrap().pop_front())
+    fn receive(&self) -> Result<Option<Message>, FabricError> {
+        Ok(self.0.messages[self.1].lock().unwrap().pop_front())
     }
 }
 
-type Process<'a> = Stealing<&'a Job, Letters<'a>>;
+type Process<'a> = Stealing<&'a Job, Messages<'a>>;
 
 fn processes(job: &Job, chunks: usize, steal: Steal) -> Vec<Process<'_>> {
     let ranks = job.numbers.len();
     (0..ranks)
-        .map(|rank| Stealing::new(job, Letters(job, rank), rank, ranks, chunks, steal))
+        .map(|rank| Stealing::new(job, Messages(job, rank), rank, ranks, chunks, steal))
         .collect()
 }
 
@@ -170,9 +170,9 @@ fn every_chunk_goes_to_one_worker_and_every_border_to_the_right_one() {
                 "{steal:?}, {ranks} x {workers}, {chunks} chunks, round {round}"
             );
             assert!(
-                job.letters
+                job.messages
                     .iter()
-                    .all(|letters| letters.lock().unwrap().is_empty())
+                    .all(|messages| messages.lock().unwrap().is_empty())
             );
         }
     }

@@ -32,11 +32,7 @@ struct Job<'a> {
 
 impl Job<'_> {
     fn place(&self, rank: usize) -> Place {
-        Place {
-            partitions: BINS,
-            rank,
-            ranks: self.ranks,
-        }
+        Place::among(BINS, rank, self.ranks)
     }
 
     fn share(&self, rank: usize, limit: Option<u64>) -> Share {

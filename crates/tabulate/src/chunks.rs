@@ -43,9 +43,7 @@ impl<'a> Shared<'a> {
             world.ranks(),
         );
         let print = chunks.fingerprint();
-        // The largest and, upside down, the smallest of all.
-        let extremes = world.max(&[print, !print])?;
-        if extremes != [print, !print] {
+        if !world.all_equal(&[print])? {
             return Err(Error::Arguments(DIFFERENT.to_owned()).into());
         }
         let schedule = world.schedule(chunks.count())?;

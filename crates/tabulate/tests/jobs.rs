@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gyrase_fabric::{
-    Alone, Combiner, Combining, Drain, FabricError, Sender, SpillFolder, Steal, World, threads,
+    Alone, Combiner, Combining, Drain, FabricError, FabricOptions, Sender, SpillFolder, Steal,
+    World, testing,
 };
 use gyrase_fastx::{Compression, Error, Format, Inputs, Options, Reader, Writer};
 use gyrase_kmer::{BINS, Cutter, Shape};
@@ -104,7 +105,15 @@ impl Job<'_> {
             make: Box::new(|| Box::new(Same(Vec::new()))),
             portion: 1 << 20,
         };
-        let fabric = world.fabric(BINS, 256 << 20, folder, combining)?;
+        let fabric = world.fabric(
+            BINS,
+            FabricOptions {
+                memory: 256 << 20,
+                spill: Some(folder),
+                combining: Some(combining),
+                ..FabricOptions::default()
+            },
+        )?;
         let workers = world.sum(&[self.threads as u64])?[0] as usize;
         Ok((Reading::agree(inputs, world, self.chunk, workers)?, fabric))
     }
@@ -140,7 +149,7 @@ impl Job<'_> {
 
     /// Runs as a job of threads; all keys and what was read together.
     fn run_all(&self, ranks: usize, steal: Steal) -> Vec<Result<(Keys, Scattered), TabulateError>> {
-        threads::run(ranks, steal, |process| self.run(process))
+        testing::run(ranks, steal, |process| self.run(process))
     }
 }
 
@@ -332,7 +341,7 @@ fn who_cannot_take_part_stops_the_others() {
         progress: &progress,
     };
     for (fails, steal) in [(false, Steal::On), (false, Steal::Off), (true, Steal::On)] {
-        let parts = threads::run(3, steal, |process| {
+        let parts = testing::run(3, steal, |process| {
             let inputs = job.open();
             match process.rank() {
                 0 if fails => job
@@ -403,7 +412,7 @@ fn processes_that_see_different_inputs_are_refused() {
     std::fs::write(&paths[0], reads(10, 1)).unwrap();
     std::fs::write(&paths[1], reads(11, 1)).unwrap();
     let progress = Progress::default();
-    let parts = threads::run(2, Steal::On, |process| {
+    let parts = testing::run(2, Steal::On, |process| {
         let inputs = &paths[process.rank()..][..1];
         Job {
             inputs,

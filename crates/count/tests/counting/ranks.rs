@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use gyrase_count::{Config, Error, Scattered, Summary, run_in};
-use gyrase_fabric::threads::{Process, run, run_watched};
+use gyrase_fabric::testing::{Process, run, run_watched};
 use gyrase_fabric::{FabricError, Steal, World};
 use gyrase_files::OutputFile;
 use gyrase_tabulate::{TabulateError, spill_path};

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use gyrase_fabric::conformance::{self, ALL, Case, LONG, SHORT, Same};
 use gyrase_fabric::{
-    Combining, ExchangeFabric, FabricError, Post, Schedule, SpillFolder, Window, World,
+    Combining, Drain, ExchangeFabric, Fabric, FabricError, FabricOptions, Farm, Group, Mailbox,
+    Schedule, Sender, SpillFolder, Window, World, look_up,
 };
 use gyrase_fabric_mpi::{Ended, Failed, Job, start};
 use gyrase_work::Progress;
@@ -198,6 +199,8 @@ fn everything(job: &Job) -> Result<(), Failed> {
         letters(job)?;
         chunks(job)?;
         records(job)?;
+        again_and_again(job)?;
+        groups(job)?;
         clocks(job)
     };
     all().map_err(|error| Failed {
@@ -231,12 +234,97 @@ fn collectives(job: &Job) -> Result<(), FabricError> {
         if rank == 0 { all } else { Vec::new() }
     );
     assert_eq!(job.gather(Vec::new())?.concat(), []);
+    agree(job)
+}
+
+/// What any world's processes agree on.
+fn agree(world: &impl World) -> Result<(), FabricError> {
+    let (rank, ranks) = (world.rank() as u64, world.ranks() as u64);
+    assert_eq!(
+        world.min(&[rank + 7, u64::MAX - rank])?,
+        [7, u64::MAX - (ranks - 1)]
+    );
+    assert!(world.all_equal(&[5, u64::MAX])? && !world.all_equal(&[5, rank])?);
+    assert_eq!(
+        world.exclusive_scan(&[rank + 1, 1, u64::MAX])?,
+        [rank * (rank + 1) / 2, rank, 0u64.wrapping_sub(rank)]
+    );
+    let own = |rank: u64| vec![rank as u8 + 1; rank as usize * 12_345 % 70_001];
+    let all: Vec<_> = (0..ranks).map(own).collect();
+    assert_eq!(world.all_gather(&own(rank))?, all);
+    for from in 0..ranks {
+        assert_eq!(world.broadcast(from as usize, own(rank))?, own(from));
+    }
+    let asked = (0..1000u32).map(|key| ((key as usize * 31) % world.ranks(), key.to_le_bytes()));
+    let asked: Vec<_> = asked.collect();
+    let answers = look_up(world, &asked, |key| [key[0], key[1], world.rank() as u8])?;
+    let expected = |(owner, key): (usize, [u8; 4])| [key[0], key[1], owner as u8];
+    assert!(answers.into_iter().eq(asked.into_iter().map(expected)));
+    let mut left = Vec::new();
+    let farm = Farm {
+        tasks: 60,
+        workers: 2,
+        ahead: 9,
+    };
+    farm.run(
+        world,
+        |task| Ok::<_, FabricError>(vec![task as u8; task]),
+        &mut |task, result| {
+            left.push((task, result.len()));
+            Ok(())
+        },
+    )?;
+    let tasks = if rank == 0 { 60 } else { 0 };
+    assert!(left.into_iter().eq((0..tasks).map(|task| (task, task))));
     Ok(())
+}
+
+/// Windows take the place of those that nobody uses; mailboxes and fabrics come and go.
+fn again_and_again(job: &Job) -> Result<(), FabricError> {
+    for round in 0..200u64 {
+        let window = job.window(1 + round as usize % 3)?;
+        let before = window.add(0, 0, 1)?;
+        assert!(before < job.ranks() as u64, "{before} were there before");
+        let mailbox = job.mailbox()?;
+        let next = (job.rank() + 1) % job.ranks();
+        mailbox.send(next, round, Vec::new())?;
+        assert_eq!(mailbox.wait()?.0, round);
+    }
+    for round in 0..20u64 {
+        let fabric = job.fabric(3, FabricOptions::memory(16 << 20))?;
+        let mut sender = fabric.sender();
+        for partition in 0..3 {
+            sender.send(partition, &round.to_le_bytes(), 8)?;
+        }
+        let drained = fabric.close(vec![sender])?;
+        for partition in drained.owned() {
+            assert_eq!(drained.bytes(partition), 8 * job.ranks() as u64);
+        }
+    }
+    Ok(())
+}
+
+/// Even and odd ranks, each by themselves: they agree, and exchange records.
+fn groups(job: &Job) -> Result<(), FabricError> {
+    let group = Group::split(job, job.rank() as u64 % 2)?;
+    if group.ranks() > 1 {
+        agree(&group)?;
+    }
+    let case = Case {
+        partitions: 7,
+        workers: group.rank()..group.rank() + 1,
+        all_workers: group.ranks(),
+        records: 500,
+        lengths: ALL,
+        ordered: true,
+    };
+    conformance::check(group.fabric(7, FabricOptions::memory(64 << 20))?, &case)?;
+    job.sum(&[1]).map(drop)
 }
 
 /// Every thread of every process adds to every number and takes tickets by comparing and swapping.
 fn numbers(job: &Job) -> Result<(), FabricError> {
-    let (window, _letters) = job.window(3)?;
+    let window = job.window(3)?;
     let tickets: Result<Vec<u64>, FabricError> = thread::scope(|scope| {
         let threads: Vec<_> = (0..THREADS)
             .map(|_| scope.spawn(|| use_numbers(job, &window)))
@@ -263,7 +351,7 @@ fn numbers(job: &Job) -> Result<(), FabricError> {
     }
     // Another window has numbers of its own.
     job.sum(&[1])?;
-    let (other, _letters) = job.window(1)?;
+    let other = job.window(1)?;
     assert_eq!(other.get(0, 0)?, 0);
     Ok(())
 }
@@ -293,19 +381,19 @@ fn use_numbers(job: &Job, window: &impl Window) -> Result<u64, FabricError> {
 /// order.
 fn letters(job: &Job) -> Result<(), FabricError> {
     const LETTERS: u64 = 6;
-    let (_window, post) = job.window(1)?;
+    let mailbox = job.mailbox()?;
     let (rank, ranks) = (job.rank() as u64, job.ranks());
     let text = |from: u64, number: u64| {
         vec![(from * 16 + number) as u8; [200_000, 0, 3][number as usize % 3]]
     };
     for number in 0..LETTERS {
         for to in 0..ranks {
-            post.send(to, rank << 32 | number, text(rank, number))?;
+            mailbox.send(to, rank << 32 | number, text(rank, number))?;
         }
     }
     let mut next = vec![0; ranks];
     while next.iter().any(|&next| next < LETTERS) {
-        let Some((number, bytes)) = post.receive()? else {
+        let Some((number, bytes)) = mailbox.receive()? else {
             thread::sleep(Duration::from_micros(100));
             continue;
         };
@@ -320,7 +408,7 @@ fn letters(job: &Job) -> Result<(), FabricError> {
         );
         next[from as usize] += 1;
     }
-    assert!(post.receive()?.is_none());
+    assert!(mailbox.receive()?.is_none());
     Ok(())
 }
 
@@ -425,7 +513,13 @@ fn fabric(
         make: Box::new(|| Box::new(Same::default())),
         portion: 1 << 20,
     };
-    job.fabric(partitions, memory, folder, combining)
+    let options = FabricOptions {
+        memory,
+        spill: Some(folder),
+        combining: Some(combining),
+        ..FabricOptions::default()
+    };
+    job.fabric(partitions, options)
 }
 
 /// All ranks of the test are on one machine, which has one clock.

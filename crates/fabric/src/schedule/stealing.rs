@@ -12,17 +12,17 @@
 //!   sent back to a chunk is sent to its worker.
 //!
 //! A chunk is taken first and its worker noted then, so that a worker may be unknown for a moment
-//! though the chunk is taken; a chunk that is not taken has none for long. Either way a letter for
+//! though the chunk is taken; a chunk that is not taken has none for long. Either way a message for
 //! it is kept, and its worker looked up again when the next chunk is taken, and at the end.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Mutex, MutexGuard};
 
 use gyrase_work::{run_of, runner};
 
-use super::{Post, Schedule, Window};
-use crate::FabricError;
+use super::{Schedule, Window};
+use crate::{FabricError, Mailbox};
 
 /// Where the next chunk is in the window.
 const NEXT: usize = 0;
@@ -31,7 +31,7 @@ const OFFSET: usize = 1;
 /// Where the worker of the first chunk is.
 const WORKERS: usize = 2;
 
-/// The number of a letter that says that all is void. Chunks have lower ones.
+/// The number of a message that says that all is void. Chunks have lower ones.
 const GIVEN_UP: u64 = u64::MAX;
 
 /// Whose chunks a process takes.
@@ -53,9 +53,9 @@ pub fn window_numbers(rank: usize, ranks: usize, chunks: usize) -> usize {
 
 /// The schedule of several processes.
 #[derive(Debug)]
-pub struct Stealing<W, P> {
+pub struct Stealing<W, M> {
     window: W,
-    post: P,
+    mailbox: M,
     rank: usize,
     ranks: usize,
     chunks: usize,
@@ -65,30 +65,30 @@ pub struct Stealing<W, P> {
     /// How many processes, from this one on, have no chunk left: the steal offset.
     finished: Mutex<usize>,
     /// What is to be sent back to chunks that nobody works yet.
-    kept: Mutex<Vec<Letter>>,
+    kept: Mutex<Vec<Message>>,
     /// What was sent back to chunks that this process works.
     arrived: Mutex<HashMap<usize, Vec<u8>>>,
     given_up: AtomicBool,
 }
 
 /// The chunk that bytes are sent back to, and the bytes.
-type Letter = (usize, Vec<u8>);
+type Message = (usize, Vec<u8>);
 
-impl<W: Window, P: Post> Stealing<W, P> {
+impl<W: Window, M: Mailbox> Stealing<W, M> {
     /// The schedule of chunks `0..chunks` for process `rank` of `ranks`. All of them make one, with
     /// equal `chunks` and `steal`, and with a window of [`window_numbers`] numbers each, before any
     /// of them takes a chunk.
     pub fn new(
         window: W,
-        post: P,
+        mailbox: M,
         rank: usize,
         ranks: usize,
         chunks: usize,
         steal: Steal,
-    ) -> Stealing<W, P> {
+    ) -> Stealing<W, M> {
         Stealing {
             window,
-            post,
+            mailbox,
             rank,
             ranks,
             chunks,
@@ -182,25 +182,25 @@ impl<W: Window, P: Post> Stealing<W, P> {
         (owner, chunk - run_of(self.chunks, owner, self.ranks).start)
     }
 
-    fn kept(&self) -> MutexGuard<'_, Vec<Letter>> {
+    fn kept(&self) -> MutexGuard<'_, Vec<Message>> {
         self.kept.lock().expect("no thread panics while it sends")
     }
 
     /// Sends what was kept and can be sent now; returns what is still kept.
-    fn send_kept(&self) -> Result<MutexGuard<'_, Vec<Letter>>, FabricError> {
+    fn send_kept(&self) -> Result<MutexGuard<'_, Vec<Message>>, FabricError> {
         let mut kept = self.kept();
-        for letter in std::mem::take(&mut *kept) {
-            kept.extend(self.try_to_send(letter)?);
+        for message in std::mem::take(&mut *kept) {
+            kept.extend(self.try_to_send(message)?);
         }
         Ok(kept)
     }
 
-    /// Sends a letter, or gives it back where the worker of its chunk is not known.
-    fn try_to_send(&self, (chunk, bytes): Letter) -> Result<Option<Letter>, FabricError> {
+    /// Sends a message, or gives it back where the worker of its chunk is not known.
+    fn try_to_send(&self, (chunk, bytes): Message) -> Result<Option<Message>, FabricError> {
         match self.worker(chunk)? {
             None => return Ok(Some((chunk, bytes))),
             Some(worker) if worker == self.rank => self.put_by(chunk, bytes),
-            Some(worker) => self.post.send(worker, chunk as u64, bytes)?,
+            Some(worker) => self.mailbox.send(worker, chunk as u64, bytes)?,
         }
         Ok(None)
     }
@@ -208,12 +208,12 @@ impl<W: Window, P: Post> Stealing<W, P> {
     fn put_by(&self, chunk: usize, bytes: Vec<u8>) {
         self.arrived
             .lock()
-            .expect("no thread panics while it holds letters")
+            .expect("no thread panics while it holds messages")
             .insert(chunk, bytes);
     }
 
     fn receive(&self) -> Result<(), FabricError> {
-        while let Some((number, bytes)) = self.post.receive()? {
+        while let Some((number, bytes)) = self.mailbox.receive()? {
             match number {
                 GIVEN_UP => self.given_up.store(true, Relaxed),
                 chunk => self.put_by(chunk as usize, bytes),
@@ -223,7 +223,7 @@ impl<W: Window, P: Post> Stealing<W, P> {
     }
 }
 
-impl<W: Window, P: Post> Schedule for Stealing<W, P> {
+impl<W: Window, M: Mailbox> Schedule for Stealing<W, M> {
     fn take(&self) -> Result<Option<usize>, FabricError> {
         drop(self.send_kept()?);
         match self.steal {
@@ -255,8 +255,8 @@ impl<W: Window, P: Post> Schedule for Stealing<W, P> {
     }
 
     fn send_back(&self, chunk: usize, bytes: Vec<u8>) -> Result<(), FabricError> {
-        if let Some(letter) = self.try_to_send((chunk, bytes))? {
-            self.kept().push(letter);
+        if let Some(message) = self.try_to_send((chunk, bytes))? {
+            self.kept().push(message);
         }
         Ok(())
     }
@@ -266,7 +266,7 @@ impl<W: Window, P: Post> Schedule for Stealing<W, P> {
         Ok(self
             .arrived
             .lock()
-            .expect("no thread panics while it holds letters")
+            .expect("no thread panics while it holds messages")
             .remove(&chunk))
     }
 
@@ -279,11 +279,48 @@ impl<W: Window, P: Post> Schedule for Stealing<W, P> {
         let others = (0..self.ranks).filter(|&rank| rank != self.rank);
         others
             .into_iter()
-            .try_for_each(|rank| self.post.send(rank, GIVEN_UP, Vec::new()))
+            .try_for_each(|rank| self.mailbox.send(rank, GIVEN_UP, Vec::new()))
     }
 
     fn given_up(&self) -> Result<bool, FabricError> {
         self.receive()?;
         Ok(self.given_up.load(Relaxed))
+    }
+}
+
+/// The window of one process where nobody steals: each reads and changes its own numbers only.
+#[derive(Debug)]
+pub(crate) struct OwnNumbers(Vec<AtomicU64>);
+
+impl OwnNumbers {
+    pub(crate) fn new(rank: usize, ranks: usize, chunks: usize) -> OwnNumbers {
+        let numbers = 0..window_numbers(rank, ranks, chunks);
+        OwnNumbers(numbers.map(|_| AtomicU64::new(0)).collect())
+    }
+}
+
+impl Window for OwnNumbers {
+    fn add(&self, _: usize, at: usize, number: u64) -> Result<u64, FabricError> {
+        Ok(self.0[at].fetch_add(number, SeqCst))
+    }
+
+    fn get(&self, _: usize, at: usize) -> Result<u64, FabricError> {
+        Ok(self.0[at].load(SeqCst))
+    }
+
+    fn put(&self, _: usize, at: usize, number: u64) -> Result<(), FabricError> {
+        self.0[at].store(number, SeqCst);
+        Ok(())
+    }
+
+    fn compare_and_swap(
+        &self,
+        _: usize,
+        at: usize,
+        expected: u64,
+        new: u64,
+    ) -> Result<u64, FabricError> {
+        let swapped = self.0[at].compare_exchange(expected, new, SeqCst, SeqCst);
+        Ok(swapped.unwrap_or_else(|found| found))
     }
 }

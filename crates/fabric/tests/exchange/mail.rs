@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use gyrase_fabric::conformance::Same;
 use gyrase_fabric::{
-    Combining, Exchange, ExchangeFabric, Exchanged, FabricError, Pages, Place, SpillFolder,
-    Traffic, Wire, exchange,
+    Combining, Exchange, ExchangeFabric, Exchanged, FabricError, FabricOptions, Pages, Place,
+    SpillFolder, Traffic, Wire, exchange,
 };
 
 /// What all of them see.
@@ -223,17 +223,18 @@ pub fn run<T: Send>(
     work: impl Fn(usize, ExchangeFabric) -> Result<T, FabricError> + Sync,
 ) -> Vec<(Result<T, FabricError>, Traffic)> {
     let process = |rank| {
-        let place = Place {
-            partitions,
-            rank,
-            ranks: job.ranks,
-        };
+        let place = Place::among(partitions, rank, job.ranks);
         let combining = Combining {
             make: Box::new(|| Box::<Same>::default()),
             portion: 1 << 16,
         };
-        let combining = job.combines.then_some(combining);
-        let (fabric, exchange) = exchange(place, memory, folder(rank), combining, || ());
+        let options = FabricOptions {
+            memory,
+            spill: Some(folder(rank)),
+            combining: job.combines.then_some(combining),
+            ..FabricOptions::default()
+        };
+        let (fabric, exchange) = exchange(place, options, || ());
         thread::scope(|scope| {
             let most = ExchangeFabric::most_received(memory, job.ranks);
             let driver = scope.spawn(move || drive(job, rank, most, exchange));

@@ -119,11 +119,7 @@ impl Writer {
         for (rank, share) in shares.iter().enumerate() {
             let (largest, rest) = share.split_first_chunk().expect("a number comes first");
             windows = windows.max(u64::from_le_bytes(*largest));
-            let place = Place {
-                partitions: PARTITIONS,
-                rank,
-                ranks: shares.len(),
-            };
+            let place = Place::among(PARTITIONS, rank, shares.len());
             for (partition, bytes) in place.owned().zip(rest.chunks(ENTRY_BYTES)) {
                 entries[partition] = Entry::decode(bytes);
             }

@@ -150,11 +150,7 @@ fn all(shares: &[Vec<u8>]) -> (Vec<BinEntry>, Totals) {
             unique: u64::from_le_bytes(*unique),
             largest,
         });
-        let place = Place {
-            partitions: BINS,
-            rank,
-            ranks: shares.len(),
-        };
+        let place = Place::among(BINS, rank, shares.len());
         for (bin, bytes) in place.owned().zip(rest.chunks(ENTRY_BYTES)) {
             entries[bin] = BinEntry::decode(bytes);
         }

@@ -108,6 +108,15 @@ pub struct Summary {
     pub file_bytes: u64,
 }
 
+gyrase_fabric::numbers!(Summary {
+    distinct,
+    total,
+    unique,
+    largest,
+    saturated,
+    file_bytes,
+});
+
 /// What a database was made of. Nothing here depends on time, paths, threads or the machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]

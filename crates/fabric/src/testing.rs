@@ -3,13 +3,13 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
-use std::thread::{self, Thread};
-use std::time::Duration;
+use std::thread;
 
-use crate::schedule::{Post, Schedule, Steal, Stealing, Window, window_numbers};
+use crate::carrier::carry;
+use crate::group::{fold, words};
 use crate::{
-    Combining, Exchange, ExchangeFabric, Exchanged, FabricError, Pages, Place, SpillFolder, Wire,
-    World, exchange,
+    ExchangeFabric, FabricError, FabricOptions, Mailbox, Message, Place, Schedule, Steal, Stealing,
+    Window, World, window_numbers,
 };
 
 /// One process of the job, seen by the thread that runs it.
@@ -93,8 +93,8 @@ struct State {
     /// What they gave to the last one, by rank, and how many there were.
     last: Arc<Vec<Vec<u8>>>,
     collectives: u64,
-    mail: HashMap<usize, Arc<Mail>>,
-    boards: HashMap<usize, Arc<Board>>,
+    /// By number, until every process has it.
+    boards: HashMap<usize, (Arc<Board>, usize)>,
 }
 
 impl Job {
@@ -154,35 +154,32 @@ impl Process<'_> {
     }
 
     fn numbers(&self, numbers: &[u64]) -> Result<Vec<Vec<u64>>, FabricError> {
-        let all = self.all(
-            numbers
-                .iter()
-                .flat_map(|number| number.to_le_bytes())
-                .collect(),
-        )?;
-        Ok(all
-            .iter()
-            .map(|bytes| {
-                bytes
-                    .as_chunks()
-                    .0
-                    .iter()
-                    .map(|&bytes| u64::from_le_bytes(bytes))
-                    .collect()
-            })
-            .collect())
+        let bytes = numbers.iter().flat_map(|number| number.to_le_bytes());
+        let all = self.all(bytes.collect())?;
+        Ok(all.iter().map(|bytes| words(bytes)).collect())
     }
 
     fn fold(&self, numbers: &[u64], with: fn(u64, u64) -> u64) -> Result<Vec<u64>, FabricError> {
         let all = self.numbers(numbers)?;
-        Ok((0..numbers.len())
-            .map(|at| {
-                all.iter()
-                    .map(|numbers| numbers[at])
-                    .reduce(with)
-                    .unwrap_or(0)
-            })
-            .collect())
+        Ok(fold(&all, numbers.len(), with))
+    }
+
+    /// Collective. This process before a board of so many numbers each.
+    fn pin(&self, numbers: usize) -> Pin {
+        let number = self.begun.fetch_add(1, SeqCst);
+        let mut state = self.job.lock();
+        let board = || (Arc::new(Board::new(self.ranks, numbers)), 0);
+        let (board, users) = state.boards.entry(number).or_insert_with(board);
+        *users += 1;
+        let (board, all) = (Arc::clone(board), *users == self.ranks);
+        if all {
+            state.boards.remove(&number);
+        }
+        Pin {
+            board,
+            job: Arc::clone(&self.job),
+            rank: self.rank,
+        }
     }
 }
 
@@ -200,52 +197,26 @@ impl World for Process<'_> {
     fn fabric(
         &self,
         partitions: usize,
-        memory: u64,
-        folder: Arc<SpillFolder>,
-        combining: Combining,
+        mut options: FabricOptions,
     ) -> Result<ExchangeFabric, FabricError> {
         (self.watch)(self.rank, "fabric", &[]);
-        let number = self.begun.fetch_add(1, SeqCst);
-        let mail = Arc::clone(self.job.lock().mail.entry(number).or_default());
-        let place = Place {
-            partitions,
-            rank: self.rank,
-            ranks: self.ranks,
-        };
-        let driver: Arc<Mutex<Option<Thread>>> = Arc::default();
-        let woken = Arc::clone(&driver);
-        let wake = move || {
-            woken
-                .lock()
-                .expect("nobody panics here")
-                .iter()
-                .for_each(Thread::unpark)
-        };
-        let (fabric, exchange) = exchange(place, memory, folder, Some(combining), wake);
-        let (job, carrier) = (Arc::clone(&self.job), Carrier::new(place, mail));
-        let thread = thread::spawn(move || carrier.drive(exchange, &job));
-        *driver.lock().expect("nobody panics here") = Some(thread.thread().clone());
-        Ok(fabric)
+        let place = Place::among(partitions, self.rank, self.ranks)
+            .owned_by(std::mem::take(&mut options.owners));
+        Ok(carry(Arc::new(self.pin(0)), place, options))
     }
 
     fn schedule(&self, chunks: usize) -> Result<Box<dyn Schedule + '_>, FabricError> {
         (self.watch)(self.rank, "schedule", &[]);
-        let number = self.begun.fetch_add(1, SeqCst);
-        let board = || Arc::new(Board::new(self.ranks, chunks));
-        let board = Arc::clone(self.job.lock().boards.entry(number).or_insert_with(board));
-        let pin = || Pin {
-            board: Arc::clone(&board),
-            job: &self.job,
-            rank: self.rank,
-        };
-        Ok(Box::new(Stealing::new(
-            pin(),
-            pin(),
-            self.rank,
-            self.ranks,
-            chunks,
-            self.steal,
-        )))
+        let numbers = (0..self.ranks).map(|rank| window_numbers(rank, self.ranks, chunks));
+        let pin = self.pin(numbers.max().unwrap_or(0));
+        let (rank, ranks) = (self.rank, self.ranks);
+        let schedule = Stealing::new(pin.clone(), pin, rank, ranks, chunks, self.steal);
+        Ok(Box::new(schedule))
+    }
+
+    fn mailbox(&self) -> Result<Arc<dyn Mailbox>, FabricError> {
+        (self.watch)(self.rank, "mailbox", &[]);
+        Ok(Arc::new(self.pin(0)))
     }
 
     fn sum(&self, numbers: &[u64]) -> Result<Vec<u64>, FabricError> {
@@ -256,6 +227,22 @@ impl World for Process<'_> {
     fn max(&self, numbers: &[u64]) -> Result<Vec<u64>, FabricError> {
         (self.watch)(self.rank, "max", numbers);
         self.fold(numbers, u64::max)
+    }
+
+    fn exclusive_scan(&self, numbers: &[u64]) -> Result<Vec<u64>, FabricError> {
+        (self.watch)(self.rank, "exclusive_scan", numbers);
+        let all = self.numbers(numbers)?;
+        Ok(fold(&all[..self.rank], numbers.len(), u64::wrapping_add))
+    }
+
+    fn broadcast(&self, from: usize, bytes: Vec<u8>) -> Result<Vec<u8>, FabricError> {
+        (self.watch)(self.rank, "broadcast", &[]);
+        Ok(self.all(bytes)?[from].clone())
+    }
+
+    fn all_gather(&self, bytes: &[u8]) -> Result<Vec<Vec<u8>>, FabricError> {
+        (self.watch)(self.rank, "all_gather", &[]);
+        Ok(self.all(bytes.to_vec())?.to_vec())
     }
 
     fn gather(&self, bytes: Vec<u8>) -> Result<Vec<Vec<u8>>, FabricError> {
@@ -273,155 +260,31 @@ impl World for Process<'_> {
     }
 }
 
-/// An operation, by its number, and the process that takes part in it.
-type Part = (usize, usize);
-
-/// What lies in the post of one exchange: what each process sent each other one.
-#[derive(Default)]
-struct Mail {
-    counts: Mutex<HashMap<Part, Vec<u32>>>,
-    bytes: Mutex<HashMap<Part, Vec<Vec<u8>>>>,
-    started: AtomicU64,
-}
-
-/// Moves what one process exchanges.
-struct Carrier {
-    place: Place,
-    mail: Arc<Mail>,
-    /// Operations started and ended.
-    counts: (usize, usize),
-    bytes: (usize, usize),
-    /// Buffers of operations under way.
-    own: VecDeque<(Vec<u8>, Pages)>,
-}
-
-impl Carrier {
-    fn new(place: Place, mail: Arc<Mail>) -> Carrier {
-        Carrier {
-            place,
-            mail,
-            counts: (0, 0),
-            bytes: (0, 0),
-            own: VecDeque::new(),
-        }
-    }
-
-    fn drive(mut self, mut exchange: Exchange, job: &Job) {
-        let mail = Arc::clone(&self.mail);
-        while !exchange.is_over() && job.check().is_ok() {
-            let moved = exchange
-                .step(&mut self, mail.started.load(SeqCst))
-                .expect("nothing goes wrong in memory");
-            mail.started.fetch_max(exchange.started(), SeqCst);
-            if !moved {
-                thread::park_timeout(Duration::from_micros(200));
-            }
-        }
-    }
-
-    fn others(&self) -> impl Iterator<Item = usize> + use<> {
-        0..self.place.ranks
-    }
-}
-
-impl Wire for Carrier {
-    fn rank(&self) -> usize {
-        self.place.rank
-    }
-
-    fn ranks(&self) -> usize {
-        self.place.ranks
-    }
-
-    fn start_counts(&mut self, numbers: Vec<u32>) -> Result<(), FabricError> {
-        lock(&self.mail.counts).insert((self.counts.0, self.place.rank), numbers);
-        self.counts.0 += 1;
-        Ok(())
-    }
-
-    fn counts(&mut self) -> Result<Option<Vec<u32>>, FabricError> {
-        let counts = lock(&self.mail.counts);
-        let came = self
-            .others()
-            .map(|rank| Some(counts.get(&(self.counts.1, rank))?[self.place.rank]))
-            .collect();
-        self.counts.1 += usize::from(Option::is_some(&came));
-        Ok(came)
-    }
-
-    fn start_bytes(
-        &mut self,
-        bytes: Vec<u8>,
-        sent: &[u32],
-        came: Pages,
-        _: &[u32],
-    ) -> Result<(), FabricError> {
-        let mut rest = &bytes[..];
-        let mut next = |&length: &u32| {
-            rest.split_off(..length as usize)
-                .expect("lengths are those of the bytes")
-                .to_vec()
-        };
-        let letters = sent.iter().map(&mut next).collect();
-        lock(&self.mail.bytes).insert((self.bytes.0, self.place.rank), letters);
-        self.bytes.0 += 1;
-        self.own.push_back((bytes, came));
-        Ok(())
-    }
-
-    fn bytes(&mut self) -> Result<Option<Exchanged>, FabricError> {
-        let mut bytes = lock(&self.mail.bytes);
-        let operation = self.bytes.1;
-        if !self
-            .others()
-            .all(|rank| bytes.contains_key(&(operation, rank)))
-        {
-            return Ok(None);
-        }
-        let (sent, mut came) = self.own.pop_front().expect("an operation is under way");
-        let mut at = 0;
-        for rank in self.others() {
-            let letters = bytes.get_mut(&(operation, rank)).expect("all are there");
-            let letter = std::mem::take(&mut letters[self.place.rank]);
-            came[at..][..letter.len()].copy_from_slice(&letter);
-            at += letter.len();
-        }
-        self.bytes.1 += 1;
-        Ok(Some(Exchanged { sent, came }))
-    }
-}
-
-/// What the processes keep for all during one schedule: numbers, and letters by addressee.
+/// What the processes keep for all: numbers, and messages by addressee.
 struct Board {
     numbers: Vec<Vec<AtomicU64>>,
-    letters: Vec<Mutex<VecDeque<Letter>>>,
+    messages: Vec<Mutex<VecDeque<Message>>>,
 }
 
-/// A number, and what is in the letter.
-type Letter = (u64, Vec<u8>);
-
 impl Board {
-    fn new(ranks: usize, chunks: usize) -> Board {
-        let numbers = |rank| {
-            (0..window_numbers(rank, ranks, chunks))
-                .map(|_| AtomicU64::new(0))
-                .collect()
-        };
+    fn new(ranks: usize, numbers: usize) -> Board {
+        let zeros = || (0..numbers).map(|_| AtomicU64::new(0)).collect();
         Board {
-            numbers: (0..ranks).map(numbers).collect(),
-            letters: (0..ranks).map(|_| Mutex::default()).collect(),
+            numbers: (0..ranks).map(|_| zeros()).collect(),
+            messages: (0..ranks).map(|_| Mutex::default()).collect(),
         }
     }
 }
 
 /// A process before the board.
-struct Pin<'j> {
+#[derive(Clone)]
+struct Pin {
     board: Arc<Board>,
-    job: &'j Job,
+    job: Arc<Job>,
     rank: usize,
 }
 
-impl Window for Pin<'_> {
+impl Window for Pin {
     fn add(&self, rank: usize, at: usize, number: u64) -> Result<u64, FabricError> {
         self.job.check()?;
         Ok(self.board.numbers[rank][at].fetch_add(number, SeqCst))
@@ -451,22 +314,22 @@ impl Window for Pin<'_> {
     }
 }
 
-impl Post for Pin<'_> {
+impl Mailbox for Pin {
     fn send(&self, rank: usize, number: u64, bytes: Vec<u8>) -> Result<(), FabricError> {
         self.job.check()?;
-        lock(&self.board.letters[rank]).push_back((number, bytes));
+        lock(&self.board.messages[rank]).push_back((number, bytes));
         Ok(())
     }
 
-    fn receive(&self) -> Result<Option<(u64, Vec<u8>)>, FabricError> {
+    fn receive(&self) -> Result<Option<Message>, FabricError> {
         self.job.check()?;
-        Ok(lock(&self.board.letters[self.rank]).pop_front())
+        Ok(lock(&self.board.messages[self.rank]).pop_front())
     }
 }
 
 fn lock<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
     what.lock()
-        .expect("no thread panics while it holds the post")
+        .expect("no thread panics while it holds the messages")
 }
 
 #[cfg(test)]

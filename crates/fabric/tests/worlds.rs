@@ -1,0 +1,384 @@
+//! What processes share work by, on a process alone, on threads, and in groups of them.
+
+use gyrase_fabric::conformance::{self, ALL, Case};
+use gyrase_fabric::testing::{Process, run};
+use gyrase_fabric::{
+    Alone, Bounds, Drain, Fabric, FabricError, FabricOptions, Farm, Group, Mailbox, Owners, Sender,
+    Steal, World, look_up, scatter_again,
+};
+
+/// Runs `work` in jobs of one to four processes, and in groups of five.
+fn everywhere(work: impl Fn(&dyn Any) + Sync) {
+    work(&Alone);
+    for ranks in 1..=4 {
+        let done = run(ranks, Steal::On, |process| {
+            work(process);
+            Ok::<_, FabricError>(())
+        });
+        assert!(done.into_iter().all(|done| done.is_ok()));
+    }
+    let done = run(5, Steal::On, |process| {
+        work(&Group::split(process, process.rank() as u64 % 2)?);
+        Ok::<_, FabricError>(())
+    });
+    assert!(done.into_iter().all(|done| done.is_ok()));
+}
+
+/// The parts of the tests, for any world.
+trait Any {
+    fn agree(&self);
+    fn ask(&self);
+    fn farm(&self);
+    fn iterate(&self);
+    fn carry(&self);
+}
+
+impl<W: World> Any for W {
+    fn agree(&self) {
+        agree(self).expect("no process fails");
+    }
+
+    fn ask(&self) {
+        ask(self).expect("no process fails");
+    }
+
+    fn farm(&self) {
+        farm(self).expect("no process fails");
+    }
+
+    fn iterate(&self) {
+        iterate(self).expect("no process fails");
+    }
+
+    fn carry(&self) {
+        carry(self).expect("no process fails");
+    }
+}
+
+#[derive(Debug, PartialEq)]
+struct Read {
+    reads: u64,
+    largest: u32,
+    whole: bool,
+}
+
+gyrase_fabric::numbers!(Read {
+    reads,
+    largest,
+    whole
+});
+
+fn agree(world: &impl World) -> Result<(), FabricError> {
+    let (rank, ranks) = (world.rank() as u64, world.ranks() as u64);
+    let below = rank * (rank + 1) / 2;
+    let all = ranks * (ranks + 1) / 2;
+    assert_eq!(
+        world.sum(&[rank + 1, u64::MAX])?,
+        [all, 0u64.wrapping_sub(ranks)]
+    );
+    assert_eq!(world.max(&[rank, 10 - rank])?, [ranks - 1, 10]);
+    assert_eq!(
+        world.min(&[rank + 7, u64::MAX - rank])?,
+        [7, u64::MAX - ranks + 1]
+    );
+    let bounds = Bounds {
+        least: 0,
+        most: ranks - 1,
+    };
+    assert_eq!(world.bounds(&[rank])?, [bounds]);
+    assert_eq!(world.exclusive_scan(&[rank + 1, 1])?, [below, rank]);
+    assert!(world.all_equal(&[5, 0, u64::MAX])? && world.all_equal(&[])?);
+    assert_eq!(world.all_equal(&[5, rank])?, ranks == 1);
+    let own = |rank: u64| vec![rank as u8; rank as usize * 3 % 7];
+    let all: Vec<Vec<u8>> = (0..ranks).map(own).collect();
+    assert_eq!(world.all_gather(&own(rank))?, all);
+    let at_first = if rank == 0 { all.clone() } else { Vec::new() };
+    assert_eq!(world.gather(own(rank))?, at_first);
+    for from in 0..ranks {
+        let given = if rank == from {
+            own(from + 1)
+        } else {
+            vec![9; 5]
+        };
+        assert_eq!(world.broadcast(from as usize, given)?, own(from + 1));
+    }
+    let read = Read {
+        reads: rank,
+        largest: 3,
+        whole: rank == 0,
+    };
+    let sum = Read {
+        reads: ranks * (ranks - 1) / 2,
+        largest: 3 * ranks as u32,
+        whole: true,
+    };
+    assert_eq!(world.sum_of(&read)?, sum);
+    let last = Read {
+        reads: ranks - 1,
+        largest: 3,
+        whole: ranks == 1,
+    };
+    assert_eq!(world.broadcast_of(ranks as usize - 1, &read)?, last);
+    Ok(())
+}
+
+#[test]
+fn all_agree() {
+    everywhere(|world| world.agree());
+}
+
+/// The owner of a key answers with its square and who it is.
+fn ask(world: &impl World) -> Result<(), FabricError> {
+    let ranks = world.ranks();
+    for asked in [0, 1, 1000] {
+        // The last process asks nothing.
+        let asked = if world.rank() + 1 == ranks && ranks > 1 {
+            0
+        } else {
+            asked
+        };
+        let keys = (0..asked).map(|number| number * 7919 % 1009);
+        let owner = |key: u32| (key as usize * 31) % ranks;
+        let questions: Vec<_> = keys
+            .clone()
+            .map(|key| (owner(key), key.to_le_bytes()))
+            .collect();
+        let answers: Vec<[u8; 12]> = look_up(world, &questions, |key| {
+            let key = u64::from(u32::from_le_bytes(key));
+            let mut answer = [0; 12];
+            answer[..8].copy_from_slice(&(key * key).to_le_bytes());
+            answer[8..].copy_from_slice(&(world.rank() as u32).to_le_bytes());
+            answer
+        })?;
+        let expected = keys.map(|key| {
+            let mut answer = [0; 12];
+            answer[..8].copy_from_slice(&u64::from(key).pow(2).to_le_bytes());
+            answer[8..].copy_from_slice(&(owner(key) as u32).to_le_bytes());
+            answer
+        });
+        assert!(answers.into_iter().eq(expected));
+    }
+    Ok(())
+}
+
+#[test]
+fn owners_answer_in_the_order_asked() {
+    everywhere(|world| world.ask());
+}
+
+fn farm(world: &impl World) -> Result<(), FabricError> {
+    for (tasks, workers, ahead) in [(0, 1, 1), (1, 1, 1), (100, 2, 4), (37, 1, 1000)] {
+        let mut left = Vec::new();
+        let farm = Farm {
+            tasks,
+            // The first process only hands out, where there are others.
+            workers: if world.rank() == 0 && world.ranks() > 1 {
+                0
+            } else {
+                workers
+            },
+            ahead,
+        };
+        let result = |task: usize| vec![task as u8; task * 31 % 50];
+        farm.run(
+            world,
+            |task| Ok::<_, FabricError>(result(task)),
+            &mut |task, result| {
+                left.push((task, result));
+                Ok(())
+            },
+        )?;
+        let expected = if world.rank() == 0 { 0..tasks } else { 0..0 };
+        assert!(
+            left.into_iter()
+                .eq(expected.map(|task| (task, result(task))))
+        );
+    }
+    Ok(())
+}
+
+#[test]
+fn results_leave_in_the_order_of_tasks() {
+    everywhere(|world| world.farm());
+}
+
+#[test]
+fn a_task_that_fails_ends_the_farm_everywhere() {
+    let farm = Farm {
+        tasks: 200,
+        workers: 2,
+        ahead: 20,
+    };
+    for failing in [0, 1, 2] {
+        let done = run(3, Steal::On, |process| {
+            let work = |task: usize| match task {
+                50.. if process.rank() == failing => Err(FabricError::Memory),
+                _ => Ok(Vec::new()),
+            };
+            farm.run(process, work, &mut |_, _| Ok(()))
+        });
+        assert!(
+            matches!(done[failing], Err(FabricError::Memory)),
+            "{done:?}"
+        );
+        assert!(
+            failing == 0 || matches!(done[0], Err(FabricError::Elsewhere)),
+            "{done:?}"
+        );
+    }
+}
+
+/// Numbers go from partition to partition, a step in each round, as labels do in a graph.
+fn iterate(world: &impl World) -> Result<(), FabricError> {
+    const PARTITIONS: usize = 13;
+    const NUMBERS: u64 = 500;
+    let options = || FabricOptions {
+        owners: Owners::weighted(&[1, 5, 2, 0, 7, 1, 1, 9, 3, 2, 2, 2, 1], world.ranks()),
+        ..FabricOptions::memory(64 << 20)
+    };
+    let fabric = world.fabric(PARTITIONS, options())?;
+    let mut sender = fabric.sender();
+    let own = (0..NUMBERS).filter(|number| number % world.ranks() as u64 == world.rank() as u64);
+    for number in own {
+        sender.send(number as usize % PARTITIONS, &number.to_le_bytes(), 8)?;
+    }
+    let mut drained = fabric.close(vec![sender])?;
+    for _ in 0..20 {
+        let next = world.fabric(PARTITIONS, options())?;
+        drained = scatter_again(&drained, next, 2, |bytes, used, sender| {
+            bytes[..used].as_chunks().0.iter().try_for_each(|&number| {
+                let number = u64::from_le_bytes(number) + 1;
+                sender.send(number as usize % PARTITIONS, &number.to_le_bytes(), 8)
+            })
+        })?;
+    }
+    let mut numbers = Vec::new();
+    for partition in drained.owned() {
+        drained.drain::<FabricError>(partition, &mut |bytes, used| {
+            for &number in bytes[..used].as_chunks().0 {
+                let number = u64::from_le_bytes(number);
+                assert_eq!(number as usize % PARTITIONS, partition);
+                numbers.push(number);
+            }
+            Ok(())
+        })?;
+    }
+    let bytes = numbers.iter().flat_map(|number| number.to_le_bytes());
+    let all = world.all_gather(&bytes.collect::<Vec<u8>>())?.concat();
+    let mut all: Vec<u64> = all
+        .as_chunks()
+        .0
+        .iter()
+        .map(|&b| u64::from_le_bytes(b))
+        .collect();
+    all.sort_unstable();
+    assert!(all.into_iter().eq(20..NUMBERS + 20));
+    Ok(())
+}
+
+#[test]
+fn a_fabric_is_filled_from_the_one_before() {
+    everywhere(|world| world.iterate());
+}
+
+fn carry(world: &impl World) -> Result<(), FabricError> {
+    for owners in [
+        Owners::Modulo,
+        Owners::Runs,
+        Owners::weighted(&[3; 40], world.ranks()),
+    ] {
+        let options = FabricOptions {
+            owners,
+            ..FabricOptions::memory(64 << 20)
+        };
+        let case = Case {
+            partitions: 40,
+            workers: 2 * world.rank()..2 * world.rank() + 2,
+            all_workers: 2 * world.ranks(),
+            records: 400,
+            lengths: ALL,
+            ordered: true,
+        };
+        conformance::check(world.fabric(40, options)?, &case)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn keeps_the_contract_whoever_owns_what() {
+    everywhere(|world| world.carry());
+}
+
+#[test]
+fn what_does_not_fit_is_refused_without_a_folder() {
+    let fabric = Alone
+        .fabric(4, FabricOptions::memory(4 << 20))
+        .expect("alone");
+    let mut sender = fabric.sender();
+    let sent = (0..10_000_000u64)
+        .try_for_each(|number| sender.send(number as usize % 4, &number.to_le_bytes(), 8));
+    assert!(matches!(sent, Err(FabricError::NoSpill)), "{sent:?}");
+    drop(sender);
+    assert!(!std::path::Path::new("spill-0").exists());
+}
+
+/// More rounds than a message library has tags.
+#[test]
+fn mailboxes_and_schedules_are_made_again_and_again() {
+    let rounds = |process: &Process| -> Result<u64, FabricError> {
+        let (rank, ranks) = (process.rank(), process.ranks());
+        let mut sum = 0;
+        for round in 0..40_000u64 {
+            let mailbox = process.mailbox()?;
+            mailbox.send((rank + 1) % ranks, round, vec![rank as u8])?;
+            let (number, bytes) = mailbox.wait()?;
+            assert_eq!(
+                (number, &bytes[..]),
+                (round, &[((rank + 1) % ranks) as u8][..])
+            );
+            if round % 100 == 0 {
+                let schedule = process.schedule(4)?;
+                while schedule.take()?.is_some() {
+                    sum += 1;
+                }
+            }
+        }
+        Ok(process.sum(&[sum])?[0])
+    };
+    let done = run(2, Steal::On, rounds);
+    assert!(
+        done.into_iter()
+            .all(|sum| sum.is_ok_and(|sum| sum == 4 * 400))
+    );
+}
+
+#[test]
+fn groups_work_side_by_side() {
+    let done = run(5, Steal::On, |process| {
+        let group = Group::split(process, u64::from(process.rank() >= 2))?;
+        let expected = if process.rank() < 2 { (2, 1) } else { (3, 9) };
+        assert_eq!((group.ranks(), group.sum(&[process.rank() as u64])?[0]), {
+            (expected.0, expected.1)
+        });
+        // A group of a group, and one of each process.
+        let alone = Group::split(&group, group.rank() as u64)?;
+        assert_eq!((alone.rank(), alone.ranks()), (0, 1));
+        assert_eq!(alone.all_gather(&[7])?, [[7]]);
+        // Each process takes its own chunks, and gets what is sent back to them.
+        let schedule = group.schedule(20)?;
+        let mut own = Vec::new();
+        while let Some(chunk) = schedule.take()? {
+            if chunk > 0 {
+                schedule.send_back(chunk - 1, vec![chunk as u8])?;
+            }
+            own.push(chunk);
+        }
+        for &chunk in own.iter().filter(|&&chunk| chunk < 19) {
+            let came =
+                std::iter::repeat_with(|| schedule.sent_back(chunk)).find_map(Result::transpose);
+            assert_eq!(came.expect("it never ends")?, [chunk as u8 + 1]);
+        }
+        process.sum(&[own.len() as u64])
+    });
+    assert!(done.into_iter().all(|sum| sum.is_ok_and(|sum| sum == [40])));
+}
