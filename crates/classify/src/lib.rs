@@ -6,8 +6,9 @@
 //! 3. [`run()`]: reads are sketched in the same way, the locations of their features make
 //!    candidates, and candidates are weighed by species. Answers go to a [`Sink`]: [`Outlets`]
 //!    writes a line for each read.
-//! 4. [`edit`]: databases are merged, added to, and rid of targets.
-//! 5. [`tally`], [`abundance`], [`report`]: what the reads of a sample say together.
+//! 4. [`samples`]: many samples of a sheet, the databases opened once.
+//! 5. [`edit`]: databases are merged, added to, and rid of targets.
+//! 6. [`tally`], [`abundance`], [`report`]: what the reads of a sample say together.
 
 pub mod abundance;
 mod answers;
@@ -34,6 +35,7 @@ mod read;
 mod references;
 pub mod report;
 mod run;
+pub mod samples;
 mod share;
 mod stored;
 pub mod tally;

@@ -5,6 +5,7 @@
 use std::error::Error;
 
 use gyrase_classify::edit::EditError;
+use gyrase_classify::samples::SheetError;
 use gyrase_classify::{
     BuildError, CandidatesError, ClassifyError, IndexError, MemoryFor, Mismatch, Parameters,
     QueryError, StoredError,
@@ -184,6 +185,16 @@ impl From<ClassifyError> for Failure {
             ClassifyError::Open(error) => error.into(),
             ClassifyError::Query(error) => error.into(),
         }
+    }
+}
+
+impl From<SheetError> for Failure {
+    fn from(error: SheetError) -> Failure {
+        let code = match &error {
+            SheetError::Read { .. } | SheetError::File { .. } => Code::Usage,
+            SheetError::Unfit { .. } | SheetError::Line { .. } => Code::Input,
+        };
+        Failure::from_error(code, &error)
     }
 }
 

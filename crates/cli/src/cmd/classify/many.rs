@@ -3,10 +3,10 @@
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use clap::Args;
-use gyrase_classify::tally::Tally;
+use gyrase_classify::samples::{self, Done, SampleReads, Series};
 use gyrase_classify::{Collection, Lane, Summary};
 use gyrase_picture::words::{grouped, percent, things};
 use gyrase_taxonomy::Rank;
@@ -16,9 +16,7 @@ use super::against::Against;
 use super::answer::{answer, keep_rereadable, of_lanes};
 use super::extras::{self, Extras};
 use super::outputs::Places;
-use super::record::{self, Found, Record};
 use super::reports::Form;
-use super::sheet::{self, Sample};
 use super::together::{self, Together};
 use crate::failure::{Code, Failure, Result};
 use crate::session::Session;
@@ -72,27 +70,12 @@ pub struct With<'a> {
     pub extras: &'a Extras,
 }
 
-/// A sample whose outputs are there.
-pub struct Done {
-    /// Its name.
-    pub name: String,
-    /// What was found.
-    pub summary: Summary,
-    /// How long it took.
-    time: Duration,
-    /// True where an earlier run had done it.
-    before: bool,
-}
-
 /// What all samples of a run are classified with.
 struct Run<'a> {
     collection: &'a Collection,
-    /// What their outputs depend on, beside their reads.
-    what: Value,
+    series: Series<'a>,
     /// How much of the coverage of genomes is dropped.
     drop: Option<f64>,
-    folder: &'a Path,
-    resume: bool,
     session: &'a Session,
 }
 
@@ -110,7 +93,7 @@ impl Many {
         session: &Session,
     ) -> Result<()> {
         let references = with.against.references()?;
-        let samples = sheet::read(sheet, with.interleaved)?;
+        let samples = samples::read(sheet, with.interleaved)?;
         if with.extras.drop_least_covered.is_some() {
             samples
                 .iter()
@@ -135,27 +118,20 @@ impl Many {
         make(folder)?;
         let collection = with.against.index(references, session)?;
         let together = Together::open(folder)?;
-        let databases: Vec<String> = collection
-            .checksums()
-            .map(|sum| format!("{sum:016x}"))
-            .collect();
-        let Extras {
-            locations,
-            drop_least_covered: drop,
-            ..
-        } = *with.extras;
-        let what = json!({
-            "databases": databases, "abundance": with.rank.name(), "locations": locations,
-            "drop": drop,
-        });
         let run = Run {
             collection: &collection,
-            what,
-            drop,
-            folder,
-            resume: self.resume,
+            series: Series {
+                folder,
+                what: what(&collection, with),
+                resume: self.resume,
+                taxonomy: &collection.catalogue.taxonomy,
+            },
+            drop: with.extras.drop_least_covered,
             session,
         };
+        run.series
+            .prepare()
+            .map_err(|error| cannot_make(folder, error))?;
         let (done, failed) = run.all(&samples, &places)?;
         note(session, &samples, &done);
         say_all(&done);
@@ -168,7 +144,7 @@ impl Many {
         }
     }
 
-    fn places(&self, sample: &Sample, folder: &Path, with: &With) -> Places {
+    fn places(&self, sample: &SampleReads, folder: &Path, with: &With) -> Places {
         let place = |ending: &str| folder.join(format!("{}.{ending}", sample.name));
         let wanted: BTreeSet<Form> = self.reports.iter().copied().collect();
         let reports = wanted
@@ -188,6 +164,20 @@ impl Many {
     }
 }
 
+/// What the outputs of all samples depend on, beside their reads.
+fn what(collection: &Collection, with: &With) -> Value {
+    let databases: Vec<String> = collection
+        .checksums()
+        .map(|sum| format!("{sum:016x}"))
+        .collect();
+    json!({
+        "databases": databases,
+        "abundance": with.rank.name(),
+        "locations": with.extras.locations,
+        "drop": with.extras.drop_least_covered,
+    })
+}
+
 /// A sample that failed, and why.
 type Failed<'a> = (&'a str, Failure);
 
@@ -196,7 +186,7 @@ impl Run<'_> {
     /// others; all else does.
     fn all<'a>(
         &self,
-        samples: &'a [Sample],
+        samples: &'a [SampleReads],
         places: &[Places],
     ) -> Result<(Vec<Done>, Vec<Failed<'a>>)> {
         let (mut done, mut failed) = (Vec::new(), Vec::new());
@@ -218,72 +208,53 @@ impl Run<'_> {
         Ok((done, failed))
     }
 
-    fn one(&self, sample: &Sample, places: &Places) -> Result<Done> {
-        let (name, taxonomy) = (sample.name.clone(), &self.collection.catalogue.taxonomy);
-        let record = Record::new(self.folder, sample, places, &self.what);
-        if let Some(Found { summary, time }) = self.resume.then(|| record.found(taxonomy)).flatten()
-        {
-            tracing::info!(
-                "sample {name}: an earlier run made its outputs with the same database, reads and \
-                 options"
-            );
-            return Ok(Done {
-                name,
-                summary,
-                time,
-                before: true,
-            });
-        }
-        record.forget()?;
-        let start = Instant::now();
-        let mut outputs = places.open(taxonomy)?;
+    fn one(&self, sample: &SampleReads, places: &Places) -> Result<Done> {
+        let files: Vec<PathBuf> = places.files().cloned().collect();
+        let make = || self.make(sample, places);
+        let done = self.series.one(sample, &files, make)?;
+        say_one(&done);
+        Ok(done)
+    }
+
+    /// Classifies a sample and publishes its files.
+    fn make(&self, sample: &SampleReads, places: &Places) -> Result<Summary> {
+        let catalogue = &self.collection.catalogue;
+        let mut outputs = places.open(&catalogue.taxonomy)?;
         let mut config = of_lanes(self.collection, &sample.lanes, self.session);
         config.drop_least_covered = self.drop;
         let summary = answer(config, &mut outputs, self.session)?;
-        outputs.finish(&self.collection.catalogue, &summary, &name)?;
-        let (time, removed) = (start.elapsed(), record.remove_others());
-        if !removed.is_empty() {
-            tracing::info!(
-                "sample {name}: removed what an earlier run had made besides: {}",
-                removed.join(", ")
-            );
-        }
-        record.keep(taxonomy, &summary, time)?;
-        let (all, classified) = (summary.tally.total(), summary.tally.classified());
-        let share = percent(classified, all);
-        tracing::info!(
-            "sample {name}: {} of {} classified ({share})",
-            grouped(classified),
-            things(all, "sequence")
-        );
-        // What speaks for a taxon is in the reports of the sample already, and large.
-        let summary = Summary {
-            tally: bare(&summary.tally),
-            letters: summary.letters,
-            ..Summary::default()
-        };
-        Ok(Done {
-            name,
-            summary,
-            time,
-            before: false,
-        })
+        outputs.finish(catalogue, &summary, &sample.name)?;
+        Ok(summary)
     }
+}
+
+fn say_one(done: &Done) {
+    let name = &done.name;
+    if done.before {
+        tracing::info!(
+            "sample {name}: an earlier run made its outputs with the same database, reads and options"
+        );
+        return;
+    }
+    if !done.removed.is_empty() {
+        tracing::info!(
+            "sample {name}: removed what an earlier run had made besides: {}",
+            done.removed.join(", ")
+        );
+    }
+    let tally = &done.summary.tally;
+    let (all, classified) = (tally.total(), tally.classified());
+    let share = percent(classified, all);
+    tracing::info!(
+        "sample {name}: {} of {} classified ({share})",
+        grouped(classified),
+        things(all, "sequence")
+    );
 }
 
 /// True where it is the reads that are wrong.
 fn is_of_reads(failure: &Failure) -> bool {
     matches!(failure.code, Code::Input | Code::Usage)
-}
-
-/// The numbers of reads alone.
-fn bare(tally: &Tally) -> Tally {
-    let mut bare = Tally::new();
-    tally
-        .taxa()
-        .for_each(|(taxon, reads)| bare.assign(taxon, reads));
-    bare.leave(tally.unclassified());
-    bare
 }
 
 /// All outputs; refuses two of one name.
@@ -309,13 +280,14 @@ fn make(folder: &Path) -> Result<()> {
     } else {
         std::fs::create_dir(folder)
     };
-    made.and_then(|()| record::make_folder(folder))
-        .map_err(|error| {
-            Failure::new(
-                Code::Output,
-                format!("cannot make the folder {}: {error}", folder.display()),
-            )
-        })
+    made.map_err(|error| cannot_make(folder, error))
+}
+
+fn cannot_make(folder: &Path, error: std::io::Error) -> Failure {
+    Failure::new(
+        Code::Output,
+        format!("cannot make the folder {}: {error}", folder.display()),
+    )
 }
 
 fn some_failed(failed: &[Failed], all: usize) -> String {
@@ -352,7 +324,7 @@ fn say_all(done: &[Done]) {
 }
 
 /// Tells the report of the run about every sample that is done.
-fn note(session: &Session, samples: &[Sample], done: &[Done]) {
+fn note(session: &Session, samples: &[SampleReads], done: &[Done]) {
     let inputs = |name: &str| {
         let lanes = samples
             .iter()

@@ -7,9 +7,7 @@ mod many;
 mod outputs;
 mod plan;
 mod plots;
-mod record;
 mod reports;
-mod sheet;
 mod stored;
 mod together;
 

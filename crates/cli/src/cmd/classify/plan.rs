@@ -4,14 +4,14 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use gyrase_classify::{Lane, Prediction, predict};
+use gyrase_classify::{Lane, Prediction, predict, samples};
 use gyrase_fastx::Inputs;
 use gyrase_picture::words::{self, bytes, grouped};
 use gyrase_tabulate::Source;
 use serde_json::json;
 
+use super::Classify;
 use super::answer::passes;
-use super::{Classify, sheet};
 use crate::failure::{Failure, Result};
 use crate::session::Session;
 use crate::sink;
@@ -60,7 +60,7 @@ impl Classify {
     /// All reads.
     fn lanes(&self) -> Result<Vec<Lane>> {
         if let Some((sheet, _)) = self.many.wanted() {
-            return Ok(sheet::read(sheet, self.interleaved)?
+            return Ok(samples::read(sheet, self.interleaved)?
                 .into_iter()
                 .flat_map(|sample| sample.lanes)
                 .collect());

@@ -4,9 +4,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use gyrase_classify::report::{self, Matrix, Sample};
+use gyrase_classify::samples::Done;
 use gyrase_taxonomy::Taxonomy;
 
-use super::many::Done;
 use crate::failure::Result;
 use crate::sink::Sink;
 

@@ -2,11 +2,10 @@
 //! take them.
 
 use std::collections::HashMap;
+use std::io;
 use std::path::{Path, PathBuf};
 
-use gyrase_classify::Lane;
-
-use crate::failure::{Code, Failure, Result};
+use crate::lane::Lane;
 
 const SAMPLE: &str = "sample";
 /// Reads, or first mates; a row fills one of them.
@@ -19,41 +18,106 @@ const LONGEST: usize = 200;
 
 /// A sample and its lanes, in the order of the sheet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sample {
+pub struct SampleReads {
     /// Its name, which is also that of its files.
     pub name: String,
     /// Its reads.
     pub lanes: Vec<Lane>,
 }
 
+/// Why a sheet cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum SheetError {
+    /// The sheet cannot be read.
+    #[error("cannot read the sheet of samples {}: {source}", path.display())]
+    Read {
+        /// The sheet.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The sheet as a whole is not what it should be.
+    #[error("{}: {problem}", path.display())]
+    Unfit {
+        /// The sheet.
+        path: PathBuf,
+        /// What was expected and what was found.
+        problem: String,
+    },
+    /// A line is not what it should be.
+    #[error("{}, line {line}: {problem}", path.display())]
+    Line {
+        /// The sheet.
+        path: PathBuf,
+        /// Number of the line, from 1.
+        line: usize,
+        /// What was expected and what was found.
+        problem: String,
+    },
+    /// A file that a line names cannot be read.
+    #[error("{}, line {line}: {problem}", path.display())]
+    File {
+        /// The sheet.
+        path: PathBuf,
+        /// Number of the line, from 1.
+        line: usize,
+        /// The file, and why.
+        problem: String,
+    },
+}
+
 /// Reads the sheet `path`; its files must be there. Where `interleaved`, rows without a second file
-/// have both mates in the first.
-pub fn read(path: &Path, interleaved: bool) -> Result<Vec<Sample>> {
-    let bytes = std::fs::read(path).map_err(|error| {
-        Failure::usage(format!(
-            "cannot read the sheet of samples {}: {error}",
-            path.display()
-        ))
+/// have both mates in the first. Samples come in the order of their first rows.
+///
+/// # Errors
+/// See [`SheetError`].
+pub fn read(path: &Path, interleaved: bool) -> Result<Vec<SampleReads>, SheetError> {
+    let named = || path.to_path_buf();
+    let bytes = std::fs::read(path).map_err(|source| SheetError::Read {
+        path: named(),
+        source,
     })?;
-    let text = decode(&bytes).map_err(|what| malformed(format!("{}: {what}", path.display())))?;
+    let unfit = |problem| SheetError::Unfit {
+        path: named(),
+        problem,
+    };
+    let text = decode(&bytes).map_err(unfit)?;
     let samples = parse(&text, path.parent().unwrap_or(Path::new("")), interleaved);
-    samples.map_err(|(line, Failure { code, message })| match line {
-        0 => Failure::new(code, format!("{}: {message}", path.display())),
-        line => Failure::new(code, format!("{}, line {line}: {message}", path.display())),
+    samples.map_err(|(line, wrong)| match wrong {
+        Wrong::Text(problem) if line == 0 => unfit(problem),
+        Wrong::Text(problem) => SheetError::Line {
+            path: named(),
+            line,
+            problem,
+        },
+        Wrong::File(problem) => SheetError::File {
+            path: named(),
+            line,
+            problem,
+        },
     })
 }
 
+/// What is wrong with a sheet.
+#[derive(Debug)]
+enum Wrong {
+    /// Its text.
+    Text(String),
+    /// A file that it names.
+    File(String),
+}
+
 /// A line, from 1, or 0 for all of the sheet, and what is wrong there.
-type Wrong = (usize, Failure);
+type WrongLine = (usize, Wrong);
 
 /// What is wrong with the sheet itself.
-fn malformed(what: impl Into<String>) -> Failure {
-    Failure::new(Code::Input, what.into())
+fn malformed(what: impl Into<String>) -> Wrong {
+    Wrong::Text(what.into())
 }
 
 /// Text of spreadsheets: with or without a mark at its start, lines that end in any of the three
 /// ways.
-fn decode(bytes: &[u8]) -> std::result::Result<String, String> {
+fn decode(bytes: &[u8]) -> Result<String, String> {
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
         return Err("it is in UTF-16; save it as UTF-8".into());
     }
@@ -73,7 +137,7 @@ fn decode(bytes: &[u8]) -> std::result::Result<String, String> {
     })
 }
 
-fn parse(text: &str, folder: &Path, interleaved: bool) -> std::result::Result<Vec<Sample>, Wrong> {
+fn parse(text: &str, folder: &Path, interleaved: bool) -> Result<Vec<SampleReads>, WrongLine> {
     let mut lines = (1..)
         .zip(text.lines())
         .filter(|(_, line)| !line.trim().is_empty());
@@ -85,12 +149,12 @@ fn parse(text: &str, folder: &Path, interleaved: bool) -> std::result::Result<Ve
     let columns = fields(header, separator).and_then(|header| Columns::of(&header));
     let columns = columns.map_err(|what| (first, malformed(what)))?;
     let (mut samples, mut places, mut seen) =
-        (Vec::<Sample>::new(), HashMap::new(), HashMap::new());
+        (Vec::<SampleReads>::new(), HashMap::new(), HashMap::new());
     for (line, row) in lines {
         let row = Row::of(&columns, row, separator).map_err(|what| (line, malformed(what)))?;
         let (name, lane) = row
             .read(folder, interleaved)
-            .map_err(|failure| (line, failure))?;
+            .map_err(|wrong| (line, wrong))?;
         if let Some(before) = seen.insert((name.clone(), lane.reads.clone()), line) {
             let what = format!(
                 "{} is a lane of {name} already, in line {before}",
@@ -100,7 +164,7 @@ fn parse(text: &str, folder: &Path, interleaved: bool) -> std::result::Result<Ve
         }
         let place = *places.entry(name.clone()).or_insert(samples.len());
         if place == samples.len() {
-            samples.push(Sample {
+            samples.push(SampleReads {
                 name,
                 lanes: Vec::new(),
             });
@@ -123,7 +187,7 @@ fn separator(header: &str) -> char {
 }
 
 /// The fields of a line, without the spaces around them; those in quotes as they are.
-fn fields(line: &str, separator: char) -> std::result::Result<Vec<String>, String> {
+fn fields(line: &str, separator: char) -> Result<Vec<String>, String> {
     let mut fields = Vec::new();
     let mut rest = Some(line);
     while let Some(text) = rest {
@@ -172,7 +236,7 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(header: &[String]) -> std::result::Result<Columns, String> {
+    fn of(header: &[String]) -> Result<Columns, String> {
         let mut places = HashMap::new();
         let ours = |name: &str| name == SAMPLE || READS.contains(&name) || MATES.contains(&name);
         for (place, name) in header.iter().enumerate() {
@@ -206,11 +270,7 @@ struct Row<'a> {
 impl<'a> Row<'a> {
     /// The row that a line is. Text behind the last column is refused: more often than not, a name
     /// has a separator in it.
-    fn of(
-        columns: &'a Columns,
-        line: &str,
-        separator: char,
-    ) -> std::result::Result<Row<'a>, String> {
+    fn of(columns: &'a Columns, line: &str, separator: char) -> Result<Row<'a>, String> {
         let fields = fields(line, separator)?;
         if fields.iter().skip(columns.all).all(String::is_empty) {
             return Ok(Row { columns, fields });
@@ -237,7 +297,7 @@ impl<'a> Row<'a> {
             .find(|(_, text)| !text.is_empty())
     }
 
-    fn read(&self, folder: &Path, interleaved: bool) -> Result<(String, Lane)> {
+    fn read(&self, folder: &Path, interleaved: bool) -> Result<(String, Lane), Wrong> {
         let (_, name) = self
             .field(&[SAMPLE])
             .ok_or_else(|| malformed(format!("column {SAMPLE} is empty")))?;
@@ -277,7 +337,7 @@ impl<'a> Row<'a> {
 }
 
 /// A name is also that of files in the folder of outputs.
-fn check_name(name: &str) -> std::result::Result<(), String> {
+fn check_name(name: &str) -> Result<(), String> {
     let wrong = match name {
         _ if name.contains('/') => "it has a slash",
         _ if name.starts_with('.') => "it begins with a point",
@@ -292,7 +352,7 @@ fn check_name(name: &str) -> std::result::Result<(), String> {
 
 /// A file of the sheet, which must be there; one that is not is no better or worse than one on the
 /// command line.
-fn file(folder: &Path, column: &str, named: &str) -> Result<PathBuf> {
+fn file(folder: &Path, column: &str, named: &str) -> Result<PathBuf, Wrong> {
     let path = folder.join(named);
     let why = match path.metadata() {
         Ok(there) if there.is_dir() => "it is a folder".to_string(),
@@ -304,7 +364,7 @@ fn file(folder: &Path, column: &str, named: &str) -> Result<PathBuf> {
     } else {
         ""
     };
-    Err(Failure::usage(format!(
+    Err(Wrong::File(format!(
         "column {column}: cannot read {}: {why}{hint}",
         path.display()
     )))
@@ -316,7 +376,7 @@ mod tests {
 
     /// Samples of a sheet in an empty folder but for the files a to f, as `name: reads mates, ..`;
     /// or line and message.
-    fn parsed(text: &str) -> std::result::Result<Vec<String>, Wrong> {
+    fn parsed(text: &str) -> Result<Vec<String>, WrongLine> {
         let folder = tempfile::tempdir().unwrap();
         for file in ["a", "b", "c", "d", "e f", "g\"h,i"] {
             std::fs::write(folder.path().join(file), "").unwrap();
@@ -338,7 +398,7 @@ mod tests {
                 if lane.interleaved { "!" } else { "" }
             )
         };
-        let sample = |one: &Sample| {
+        let sample = |one: &SampleReads| {
             format!(
                 "{}: {}",
                 one.name,
@@ -421,24 +481,21 @@ mod tests {
                 "text behind the quotes of \"s\"",
             ),
         ] {
-            let (at, Failure { message, code }) = parsed(text).unwrap_err();
+            let (at, wrong) = parsed(text).unwrap_err();
+            let (message, of_a_file) = match wrong {
+                Wrong::Text(problem) => (problem, false),
+                Wrong::File(problem) => (problem, true),
+            };
             assert!(
                 at == line && message.contains(words),
                 "{text:?}: {at} {message}"
             );
-            let is_of_a_file = words.contains("cannot read") || words.contains("a folder");
-            assert_eq!(
-                code,
-                if is_of_a_file {
-                    Code::Usage
-                } else {
-                    Code::Input
-                },
-                "{text:?}"
-            );
+            let expected = words.contains("cannot read") || words.contains("a folder");
+            assert_eq!(of_a_file, expected, "{text:?}");
         }
         let long = format!("sample,reads\n{},a\n", "s".repeat(LONGEST + 1));
-        assert!(parsed(&long).unwrap_err().1.message.contains("too long"));
+        let (_, wrong) = parsed(&long).unwrap_err();
+        assert!(matches!(wrong, Wrong::Text(problem) if problem.contains("too long")));
     }
 
     #[test]

@@ -1,25 +1,25 @@
-//! What a run over many samples keeps of each: how it was made and what was found, so that
-//! `--resume` need not make it again.
+//! What a run over many samples keeps of each: how it was made and what was found, so that a later
+//! run need not make it again.
 
+use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use gyrase_classify::tally::Tally;
-use gyrase_classify::{Lane, Summary};
+use gyrase_files::{OutputError, OutputFile};
 use gyrase_taxonomy::Taxonomy;
 use serde_json::{Map, Value, json};
 
-use super::outputs::Places;
-use super::sheet::Sample;
-use crate::failure::Result;
-use crate::sink;
+use super::sheet::SampleReads;
+use crate::lane::Lane;
+use crate::query::Summary;
+use crate::tally::Tally;
 
 /// The folder of records in the folder of outputs.
 const FOLDER: &str = ".gyrase";
 
 /// What an earlier run found in a sample.
-pub struct Found {
+pub(super) struct Found {
     /// The reads of its taxa.
     pub summary: Summary,
     /// How long it took then.
@@ -27,9 +27,10 @@ pub struct Found {
 }
 
 /// The record of a sample.
-pub struct Record<'a> {
+pub(super) struct Record<'a> {
     path: PathBuf,
-    places: &'a Places,
+    /// The files that the run makes of the sample.
+    files: &'a [PathBuf],
     /// What the outputs depend on.
     made_by: Value,
 }
@@ -37,7 +38,12 @@ pub struct Record<'a> {
 impl<'a> Record<'a> {
     /// The record of `sample` in `folder`, where `what` says what the outputs of all samples depend
     /// on.
-    pub fn new(folder: &Path, sample: &Sample, places: &'a Places, what: &Value) -> Record<'a> {
+    pub(super) fn new(
+        folder: &Path,
+        sample: &SampleReads,
+        files: &'a [PathBuf],
+        what: &Value,
+    ) -> Record<'a> {
         let lane = |lane: &Lane| {
             json!([
                 lane.interleaved,
@@ -51,19 +57,19 @@ impl<'a> Record<'a> {
         });
         Record {
             path: folder.join(FOLDER).join(format!("{}.json", sample.name)),
-            places,
+            files,
             made_by,
         }
     }
 
     /// What an earlier run found, where it made the same outputs of the same reads and they are
     /// still what it made.
-    pub fn found(&self, taxonomy: &Taxonomy) -> Option<Found> {
+    pub(super) fn found(&self, taxonomy: &Taxonomy) -> Option<Found> {
         let record = self.read()?;
         let is_there = |output: &PathBuf| {
             size(output).is_some_and(|size| record["outputs"][name(output)] == size)
         };
-        if record["made_by"] != self.made_by || !self.places.files().all(is_there) {
+        if record["made_by"] != self.made_by || !self.files.iter().all(is_there) {
             return None;
         }
         let mut tally = Tally::new();
@@ -88,7 +94,7 @@ impl<'a> Record<'a> {
     }
 
     /// From now on the outputs are made anew: the record tells only which files there were.
-    pub fn forget(&self) -> Result<()> {
+    pub(super) fn forget(&self) -> Result<(), OutputError> {
         match self.read().map(|mut record| record["outputs"].take()) {
             Some(outputs @ Value::Object(_)) => self.write(&json!({ "outputs": outputs })),
             _ => {
@@ -103,7 +109,7 @@ impl<'a> Record<'a> {
     /// Removes the outputs of earlier runs that this one does not make: they are of another
     /// database, other reads or options, and would lie beside its own. Only files that still are
     /// what was made. Gives the names of those that are gone.
-    pub fn remove_others(&self) -> Vec<String> {
+    pub(super) fn remove_others(&self) -> Vec<String> {
         let mut outputs = self
             .read()
             .map_or(Value::Null, |mut record| record["outputs"].take());
@@ -119,7 +125,7 @@ impl<'a> Record<'a> {
         let is_other = |(file, made): &(String, Value)| {
             let path = folder.join(file);
             Path::new(file).file_name() == Some(file.as_ref())
-                && !self.places.files().any(|output| *output == path)
+                && !self.files.iter().any(|output| *output == path)
                 && size(&path).is_some_and(|size| *made == size)
                 && std::fs::remove_file(&path).is_ok()
         };
@@ -131,14 +137,19 @@ impl<'a> Record<'a> {
     }
 
     /// Keeps what was found, once the outputs are there.
-    pub fn keep(&self, taxonomy: &Taxonomy, summary: &Summary, time: Duration) -> Result<()> {
+    pub(super) fn keep(
+        &self,
+        taxonomy: &Taxonomy,
+        summary: &Summary,
+        time: Duration,
+    ) -> Result<(), OutputError> {
         let taxa = summary
             .tally
             .taxa()
             .map(|(taxon, reads)| json!([taxonomy.taxid(taxon), reads]));
         let sizes = self
-            .places
-            .files()
+            .files
+            .iter()
             .map(|output| (name(output), size(output).into()));
         let record = json!({
             "made_by": self.made_by,
@@ -151,13 +162,16 @@ impl<'a> Record<'a> {
         self.write(&record)
     }
 
-    fn write(&self, record: &Value) -> Result<()> {
-        sink::write_all(Some(&self.path), format!("{record}\n").as_bytes())
+    fn write(&self, record: &Value) -> Result<(), OutputError> {
+        let mut file = OutputFile::create(&self.path)?;
+        file.write_all(format!("{record}\n").as_bytes())
+            .map_err(|source| file.error(source))?;
+        file.commit()
     }
 }
 
 /// Makes the folder of records.
-pub fn make_folder(folder: &Path) -> std::io::Result<()> {
+pub(super) fn make_folder(folder: &Path) -> std::io::Result<()> {
     std::fs::create_dir_all(folder.join(FOLDER))
 }
 
