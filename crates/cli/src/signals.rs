@@ -59,8 +59,8 @@ pub fn listen(progress: Arc<Progress>, exit: fn(i32) -> !) -> io::Result<Asked> 
                 if !first || progress.stages().is_empty() {
                     exit(exit_code(signal).map_or(1, |code| code as i32));
                 }
-                tracing::info!("stopping and removing temporary files (once more to stop at once)");
                 progress.cancel();
+                tracing::info!("stopping and removing temporary files (once more to stop at once)");
             }
         })?;
     Ok(asked)
