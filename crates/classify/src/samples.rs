@@ -33,7 +33,7 @@ pub struct Series<'a> {
 pub struct Done {
     /// Its name.
     pub name: String,
-    /// Reads by taxon, and letters. What speaks for taxa is in the reports of the sample: it is large.
+    /// Reads by taxon, and letters. The reports of the sample have what speaks for taxa.
     pub summary: Summary,
     /// How long it took, in this run or the earlier one.
     pub time: Duration,
