@@ -56,7 +56,12 @@ pub struct Config {
 impl Config {
     /// Bytes of memory without which so many threads cannot build.
     pub fn least_memory(threads: usize) -> u64 {
-        budget::least_memory(threads)
+        Config::least_memory_in(threads, 1)
+    }
+
+    /// The same for each of `ranks` processes.
+    pub fn least_memory_in(threads: usize, ranks: usize) -> u64 {
+        budget::least_memory(threads, ranks)
     }
 }
 
@@ -159,8 +164,8 @@ pub fn build(
 
 /// As [`build`], in all processes of a job: each calls it with an equal `config`, but for threads
 /// and memory, and with an output. Every process reads some of the files, makes the lists of the
-/// partitions that it owns, and writes them to the one database. `config.resume` is for a process
-/// alone.
+/// partitions that it owns, and writes them to the one database. As many processes can go on from
+/// what a run left that was stopped.
 ///
 /// # Errors
 /// See [`BuildError`]; where another process failed this one's is
@@ -200,25 +205,32 @@ impl Begun {
     ///
     /// Collective.
     pub fn new(config: &Config, world: &impl World) -> Result<Begun, BuildError> {
-        let (cap, budget) = (
-            config.parameters.locations,
-            Budget::of(config.memory, config.threads)?,
-        );
-        let root = spills(config);
+        let budget = Budget::of(config.memory, config.threads, world.ranks())?;
+        Begun::with_waiting(config, budget.waiting, world)
+    }
+
+    /// Begins it; finished partitions that wait may take so many bytes.
+    ///
+    /// Collective.
+    pub fn with_waiting(
+        config: &Config,
+        waiting: usize,
+        world: &impl World,
+    ) -> Result<Begun, BuildError> {
+        let (cap, root) = (config.parameters.locations, spills(config));
         let Some(output) = config.output.as_ref().filter(|_| world.ranks() > 1) else {
             let writer = match &config.output {
                 Some(output) => Writer::create(output, cap)?,
                 None => Writer::in_memory(cap),
             };
-            let writer = writer.waiting_within(budget.waiting);
             return Ok(Begun {
-                writer,
+                writer: writer.waiting_within(waiting),
                 folder: root,
                 root: None,
                 workers: config.threads,
             });
         };
-        Begun::shared(config, output, budget.waiting, root, world)
+        Begun::shared(config, output, waiting, root, world)
     }
 
     fn shared(
@@ -236,8 +248,15 @@ impl Begun {
         };
         let token = first.as_ref().map_or(Ok(0), OutputFile::invite)?;
         let all = world.sum(&[config.threads as u64, token])?;
+        // From here on the folder is this job's own. What another number of processes left there
+        // goes, before any of these spills.
+        if config.resume.is_none() {
+            let _ = std::fs::remove_dir_all(&root);
+        }
+        world.sum(&[0])?;
         let folder = root.join(format!("rank-{rank}"));
-        let spills = SpillFolder::new(folder.join("finished"), config.max_tmp, false);
+        let waits = folder.with_extension("finished");
+        let spills = SpillFolder::new(waits, config.max_tmp, false).within(&root);
         let share = Share {
             partitions: Place::among(PARTITIONS, rank, world.ranks()),
             memory: waiting,
@@ -253,6 +272,11 @@ impl Begun {
             root: Some(root),
             workers: all[0] as usize,
         })
+    }
+
+    /// The folder for spill files of all processes.
+    fn root(&self) -> &Path {
+        self.root.as_ref().unwrap_or(&self.folder)
     }
 
     fn spill_folder(&self, limit: Option<u64>, keep: bool) -> Arc<SpillFolder> {
@@ -369,21 +393,24 @@ pub(crate) fn scatter<J: World>(
     (taxonomy, taxon_of): (&Taxonomy, &mut TaxonOf<'_>),
     progress: &Progress,
 ) -> Result<(Records<LocalPartitions>, Targets), BuildError> {
-    let budget = Budget::of(config.memory, config.threads)?;
-    let job = resume::job(config, &targets, taxonomy).filter(|_| world.ranks() == 1);
+    let budget = Budget::of(config.memory, config.threads, world.ranks())?;
+    let job = resume::job(config, &targets, taxonomy);
+    let all_can = world.min(&[u64::from(job.is_some())])? == [1];
+    let job = job.filter(|_| all_can);
     let folder = begun.spill_folder(config.max_tmp, job.is_some());
-    let reopened = job
-        .as_ref()
-        .map_or(Err(Earlier::Nothing), |job| resume::reopen(&folder, job));
+    let reopened = match &job {
+        Some(job) => resume::reopen(world, &folder, begun.root(), job)?,
+        None => Err(Earlier::Nothing),
+    };
     let (earlier, (partitions, targets, numbers)) = match reopened {
         Ok(reopened) => (Earlier::TakenUp, reopened),
         Err(earlier) => {
             let fabric = fabric(world, budget.fabric, &folder)?;
             let workers = begun.workers;
-            let read = read(config, world, workers, targets, taxon_of, fabric, progress)?;
-            job.map_or(Ok(()), |job| {
-                resume::note(&folder, &read.0, (&read.1, &read.2), &job)
-            })?;
+            let mut read = read(config, world, workers, targets, taxon_of, fabric, progress)?;
+            if let Some(job) = &job {
+                resume::note(world, &folder, &mut read, job)?;
+            }
             (earlier, read)
         }
     };
@@ -418,6 +445,10 @@ fn fabric<J: World>(
     )
 }
 
+/// What was read: the features of this process's partitions, and what all processes know of the
+/// references.
+type Read = (LocalPartitions, Targets, Numbers);
+
 /// Reads the references and sends their features through the fabric.
 fn read<J: World>(
     config: &Config,
@@ -427,7 +458,7 @@ fn read<J: World>(
     taxon_of: &mut TaxonOf<'_>,
     fabric: J::Fabric,
     progress: &Progress,
-) -> Result<(LocalPartitions, Targets, Numbers), BuildError> {
+) -> Result<Read, BuildError> {
     if config.references.is_empty() {
         return Ok((fabric.close(Vec::new())?, targets, Numbers::default()));
     }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use gyrase_fabric::{FabricError, World};
 use gyrase_table::gydb::{Database, PARTITIONS};
 
 use crate::cap::Cap;
@@ -116,6 +117,41 @@ impl Collection {
             .into_iter()
             .find(|&memory| self.within(memory, threads).is_some())
             .expect("some memory is enough")
+    }
+
+    /// The plan of a process, by that of each process of a job: the databases are asked at once where
+    /// they fit the memory of all. Where not, each process asks a part of them, about as large as
+    /// those of the others.
+    ///
+    /// Collective.
+    ///
+    /// # Errors
+    /// Another process failed.
+    pub(crate) fn shared(
+        &self,
+        plan: Plan,
+        threads: usize,
+        world: &impl World,
+    ) -> Result<Plan, FabricError> {
+        // A thread reads what each part gave in step.
+        let files = plan.most / (threads as u64 * PER_FILE);
+        let least = world.min(&[plan.batch as u64, plan.most, files.max(1)])?;
+        let &[batch, most, files] = &least[..] else {
+            unreachable!("three numbers were compared")
+        };
+        let batch = batch as usize;
+        if most >= self.bytes() {
+            return Ok(Plan { batch, ..plan });
+        }
+        // So many parts suffice: all but the last are fuller than the largest partition less.
+        let parts = files.min(world.ranks() as u64);
+        let most = most.min(self.bytes().div_ceil(parts) + self.largest());
+        Ok(Plan {
+            passes: self.parts(most).len().div_ceil(world.ranks()) + 1,
+            most,
+            batch,
+            ..plan
+        })
     }
 
     fn within(&self, memory: u64, threads: usize) -> Option<Plan> {

@@ -9,15 +9,15 @@
 mod error;
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::slice;
 
-use gyrase_fabric::{Alone, Drain, Each, FabricError};
-use gyrase_table::gydb::{PARTITIONS, Writer};
+use gyrase_fabric::{Alone, Drain, Each, FabricError, Place, World};
+use gyrase_table::gydb::PARTITIONS;
 use gyrase_work::Progress;
 
 pub use self::error::EditError;
-use crate::build::{self, Config, Outline, Summary};
+use crate::build::{self, BuildError, Config, Outline, Summary};
 use crate::catalogue::Catalogue;
 use crate::index::{Index, Parameters};
 use crate::mismatch;
@@ -45,6 +45,20 @@ pub struct Unwanted {
     /// Names: all targets that are called so.
     pub names: Vec<String>,
 }
+
+/// What a change may take of the machine, in each process of a job.
+#[derive(Clone, Debug)]
+pub struct Limits<'a> {
+    /// Threads, at least 1.
+    pub threads: usize,
+    /// Where finished partitions wait that have no room in memory; not used by a process alone.
+    pub tmp: &'a Path,
+    /// Bytes that may wait there.
+    pub max_tmp: Option<u64>,
+}
+
+/// Bytes of finished partitions that wait to be written.
+const WAITING: usize = 64 << 20;
 
 /// Bytes that a change takes, about, whatever the databases: mostly what waits to be written.
 const FIXED: u64 = 80 << 20;
@@ -77,6 +91,22 @@ pub fn merge(
     threads: usize,
     progress: &Progress,
 ) -> Result<Changed, EditError> {
+    merge_in(parts, output, &Limits::alone(threads), &Alone, progress)
+}
+
+/// As [`merge`], in all processes of a job: each calls it with the same databases. Every process
+/// merges the partitions that it owns.
+///
+/// # Errors
+/// As those of [`merge`]; where another process failed this one's is
+/// [`FabricError::Elsewhere`].
+pub fn merge_in(
+    parts: &[Index],
+    output: &Path,
+    limits: &Limits<'_>,
+    world: &impl World,
+    progress: &Progress,
+) -> Result<Changed, EditError> {
     let united: Vec<_> = parts
         .iter()
         .map(|part| (part.features.path(), part.catalogue()))
@@ -100,7 +130,8 @@ pub fn merge(
         targets,
         parts: &moved,
     };
-    let database = write(parts, &outline, *parameters, output, threads, progress)?;
+    let config = of_parts(*parameters, output, limits);
+    let database = write(&config, parts, &outline, world, progress)?;
     Ok(Changed {
         database,
         repeated,
@@ -122,37 +153,33 @@ pub fn add(
     taxon_of: &mut (dyn FnMut(&str, &Path) -> Option<Taxon> + Send),
     progress: &Progress,
 ) -> Result<Changed, EditError> {
+    add_in(base, config, &Alone, taxonomy, taxon_of, progress)
+}
+
+/// As [`add`], in all processes of a job: each calls it with the same database and an equal
+/// `config`, but for threads and memory. Every process reads some of the files.
+///
+/// # Errors
+/// As those of [`add`]; where another process failed this one's is [`FabricError::Elsewhere`].
+pub fn add_in(
+    base: &Index,
+    config: &Config,
+    world: &impl World,
+    taxonomy: &Taxonomy,
+    taxon_of: &mut (dyn FnMut(&str, &Path) -> Option<Taxon> + Send),
+    progress: &Progress,
+) -> Result<Changed, EditError> {
     let config = Config {
         parameters: base.parameters,
         ..config.clone()
     };
-    let begun = build::Begun::new(&config, &Alone)?;
+    let begun = build::Begun::new(&config, world)?;
     still_there(slice::from_ref(base))?;
-    let (partitions, targets) = build::scatter(
-        &config,
-        &Alone,
-        &begun,
-        base.targets.clone(),
-        (taxonomy, taxon_of),
-        progress,
-    )?;
+    let names = (taxonomy, taxon_of);
+    let targets = base.targets.clone();
+    let (partitions, targets) = build::scatter(&config, world, &begun, targets, names, progress)?;
     let new = || targets.iter().skip(base.targets.len());
-    let wanted = taxonomy.subset(new().filter_map(|target| target.taxon));
-    let whole = Taxonomy::unite([&base.taxonomy, &wanted]);
-    let whole = whole.map_err(|disunity| mismatch::of_addition(base.features.path(), disunity))?;
-    let taxonomies = |place| {
-        if place < base.targets.len() {
-            &base.taxonomy
-        } else {
-            taxonomy
-        }
-    };
-    let mut all = Targets::default();
-    for (place, target) in targets.iter().enumerate() {
-        let target = target.moved(taxonomies(place), &whole, 0);
-        all.push(target)
-            .expect("there are as many windows as before");
-    }
+    let (whole, all) = united(base, taxonomy, &targets)?;
     let names = base
         .targets
         .iter()
@@ -165,19 +192,36 @@ pub fn add(
         targets: &all,
         parts: &parts,
     };
-    let (database, _) = build::complete(
-        &config,
-        &Alone,
-        begun.writer,
-        &outline,
-        partitions,
-        progress,
-    )?;
+    let writer = begun.writer;
+    let (database, _) = build::complete(&config, world, writer, &outline, partitions, progress)?;
     Ok(Changed {
         database,
         repeated,
         incomplete: 0,
     })
+}
+
+/// The taxonomy of a database and of the targets behind its own, whose taxa are of `taxonomy`; and
+/// all of them with their taxa in it.
+fn united(
+    base: &Index,
+    taxonomy: &Taxonomy,
+    targets: &Targets,
+) -> Result<(Taxonomy, Targets), EditError> {
+    let new = targets.iter().skip(base.targets.len());
+    let wanted = taxonomy.subset(new.filter_map(|target| target.taxon));
+    let whole = Taxonomy::unite([&base.taxonomy, &wanted]);
+    let whole = whole.map_err(|disunity| mismatch::of_addition(base.features.path(), disunity))?;
+    let mut all = Targets::default();
+    for (place, target) in targets.iter().enumerate() {
+        let own = match place < base.targets.len() {
+            true => &base.taxonomy,
+            false => taxonomy,
+        };
+        all.push(target.moved(own, &whole, 0))
+            .expect("there are as many windows as before");
+    }
+    Ok((whole, all))
 }
 
 /// Writes the database `output` of all targets of `base` but the unwanted. It may take the place of
@@ -191,6 +235,29 @@ pub fn remove(
     unwanted: &Unwanted,
     output: &Path,
     threads: usize,
+    progress: &Progress,
+) -> Result<Changed, EditError> {
+    remove_in(
+        base,
+        unwanted,
+        output,
+        &Limits::alone(threads),
+        &Alone,
+        progress,
+    )
+}
+
+/// As [`remove`], in all processes of a job: each calls it with the same database.
+///
+/// # Errors
+/// As those of [`remove`]; where another process failed this one's is
+/// [`FabricError::Elsewhere`].
+pub fn remove_in(
+    base: &Index,
+    unwanted: &Unwanted,
+    output: &Path,
+    limits: &Limits<'_>,
+    world: &impl World,
     progress: &Progress,
 ) -> Result<Changed, EditError> {
     let kept = unwanted.kept(base)?;
@@ -217,18 +284,13 @@ pub fn remove(
         targets: &targets,
         parts: &parts,
     };
-    let database = write(
-        slice::from_ref(base),
-        &outline,
-        base.parameters,
-        output,
-        threads,
-        progress,
-    )?;
+    let config = of_parts(base.parameters, output, limits);
+    let database = write(&config, slice::from_ref(base), &outline, world, progress)?;
+    let incomplete = world.sum(&[parts[0].incomplete()]);
     Ok(Changed {
         database,
         repeated: Vec::new(),
-        incomplete: parts[0].incomplete(),
+        incomplete: incomplete.map_err(BuildError::from)?[0],
     })
 }
 
@@ -243,44 +305,52 @@ fn still_there(parts: &[Index]) -> Result<(), EditError> {
     })
 }
 
-/// Writes a database of parts alone.
-fn write(
-    parts: &[Index],
-    outline: &Outline,
-    parameters: Parameters,
-    output: &Path,
-    threads: usize,
-    progress: &Progress,
-) -> Result<Summary, EditError> {
-    let config = Config {
+impl Limits<'_> {
+    /// That of a process alone.
+    fn alone(threads: usize) -> Limits<'static> {
+        Limits {
+            threads,
+            tmp: Path::new(""),
+            max_tmp: None,
+        }
+    }
+}
+
+/// What to build of parts alone.
+fn of_parts(parameters: Parameters, output: &Path, limits: &Limits<'_>) -> Config {
+    Config {
         references: Vec::new(),
         output: Some(output.to_path_buf()),
         parameters,
-        threads,
+        threads: limits.threads,
         memory: 0,
-        tmp: PathBuf::new(),
-        max_tmp: None,
+        tmp: limits.tmp.to_path_buf(),
+        max_tmp: limits.max_tmp,
         resume: None,
-    };
-    let writer = Writer::create(output, parameters.locations)?;
-    still_there(parts)?;
-    Ok(build::complete(
-        &config,
-        &Alone,
-        writer,
-        outline,
-        build::Records::none(Nothing),
-        progress,
-    )?
-    .0)
+    }
 }
 
-/// Partitions without records.
-struct Nothing;
+/// Writes a database of parts alone.
+fn write(
+    config: &Config,
+    parts: &[Index],
+    outline: &Outline,
+    world: &impl World,
+    progress: &Progress,
+) -> Result<Summary, EditError> {
+    let begun = build::Begun::with_waiting(config, WAITING, world)?;
+    still_there(parts)?;
+    let place = Place::among(PARTITIONS, world.rank(), world.ranks());
+    let none = build::Records::none(Nothing(place));
+    Ok(build::complete(config, world, begun.writer, outline, none, progress)?.0)
+}
+
+/// Partitions without records, those of a process.
+struct Nothing(Place);
 
 impl Drain for Nothing {
     fn owned(&self) -> Vec<usize> {
-        (0..PARTITIONS).collect()
+        self.0.owned().collect()
     }
 
     fn bytes(&self, _: usize) -> u64 {

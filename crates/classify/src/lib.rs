@@ -63,7 +63,7 @@ pub use query::{
     Scratch, Sink, Summary, Wanted, classify, classify_candidates, covered, covered_candidates,
 };
 pub use read::Read;
-pub use run::{ClassifyError, Config, Prepared, Reads, look_up, run, run_in, store};
+pub use run::{ClassifyError, Config, Reads, look_up, run, run_in, store, store_in};
 pub use share::{Outlet, Travels};
 pub use stored::StoredError;
 pub use targets::{DamagedTargets, Target, TargetOf, Targets};

@@ -8,6 +8,7 @@ mod lookup;
 mod origin;
 mod passes;
 mod sink;
+mod spread;
 mod stored;
 mod summary;
 
@@ -22,9 +23,11 @@ pub use self::origin::ReadFeed;
 use self::origin::{Batches, Blocks, Finder, Origin, Task};
 pub use self::passes::Scratch;
 pub use self::sink::{Answer, Answered, Form, Sink};
+pub(crate) use self::spread::Asked;
 pub use self::stored::{Candidates, CandidatesError};
 pub use self::summary::Summary;
 use crate::filter::{Covered, Dropped};
+use crate::share::Dealt;
 
 /// The windows that some reads were found in, for the coverage filter: a pass over all reads before
 /// that of [`classify`].
@@ -54,12 +57,18 @@ pub fn covered_candidates(
     config: &AnswerConfig,
     progress: &Progress,
 ) -> Result<Covered, QueryError> {
-    cover(
-        Origin::Stored(candidates),
-        Blocks::new(candidates),
-        config,
-        progress,
-    )
+    cover_stored(candidates, Dealt::ALL, config, progress)
+}
+
+/// As [`covered_candidates`], for the reads that are dealt to a process.
+pub(crate) fn cover_stored(
+    candidates: &Candidates,
+    dealt: Dealt,
+    config: &AnswerConfig,
+    progress: &Progress,
+) -> Result<Covered, QueryError> {
+    let blocks = Blocks::new(candidates, dealt);
+    cover(Origin::Stored(candidates), blocks, config, progress)
 }
 
 /// Classifies reads, none of them by what was `dropped`. `sink` takes the answers in the order of
@@ -97,14 +106,20 @@ pub fn classify_candidates(
     sink: &mut impl Sink,
     progress: &Progress,
 ) -> Result<Summary, QueryError> {
-    answer(
-        Origin::Stored(candidates),
-        Blocks::new(candidates),
-        config,
-        dropped,
-        sink,
-        progress,
-    )
+    answer_stored(candidates, Dealt::ALL, config, dropped, sink, progress)
+}
+
+/// As [`classify_candidates`], for the reads that are dealt to a process.
+pub(crate) fn answer_stored(
+    candidates: &Candidates,
+    dealt: Dealt,
+    config: &AnswerConfig,
+    dropped: &Dropped,
+    sink: &mut impl Sink,
+    progress: &Progress,
+) -> Result<Summary, QueryError> {
+    let (origin, blocks) = (Origin::Stored(candidates), Blocks::new(candidates, dealt));
+    answer(origin, blocks, config, dropped, sink, progress)
 }
 
 fn cover(

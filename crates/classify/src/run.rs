@@ -12,10 +12,11 @@ use crate::filter::{Covered, Dropped};
 use crate::genomes::Genomes;
 use crate::lane::Lane;
 use crate::query::{
-    AnswerConfig, Candidates, Form, Hits, QueryError, ReadFeed, Scratch, Sink, Summary, classify,
-    classify_candidates, covered, covered_candidates,
+    AnswerConfig, Asked, Candidates, Form, Hits, QueryError, ReadFeed, Scratch, Sink, Summary,
+    answer_stored, classify, cover_stored, covered,
 };
-use crate::share::{Outlet, Relay, Share, Travels};
+use crate::share::{Dealt, Outlet, Relay, Share, Stopped, Stopping, Travels};
+use crate::stored::StoredError;
 
 /// Bytes of a batch of reads whose candidates are stored. A block of the file ends with its batch,
 /// so one size, which every plan has room for, keeps its bytes the same whatever the memory.
@@ -82,6 +83,22 @@ pub enum ClassifyError {
     Query(#[from] QueryError),
 }
 
+impl ClassifyError {
+    /// True where it is the reads that are wrong, so that other samples may be right.
+    fn is_of_reads(&self) -> bool {
+        match self {
+            ClassifyError::ReadOnce { .. } | ClassifyError::Open(_) => true,
+            ClassifyError::Query(QueryError::Reads(error)) => {
+                matches!(error, TabulateError::Input(_))
+            }
+            ClassifyError::Query(QueryError::Stored(error)) => {
+                matches!(error, StoredError::Changed { .. })
+            }
+            _ => false,
+        }
+    }
+}
+
 impl From<FabricError> for ClassifyError {
     fn from(error: FabricError) -> ClassifyError {
         QueryError::from(TabulateError::from(error)).into()
@@ -127,11 +144,10 @@ pub fn run(
     sink: &mut impl Sink,
 ) -> Result<Summary, ClassifyError> {
     let prepared = Prepared::new(config, &Alone, progress)?;
-    let dropped = match config.drop_least_covered {
-        Some(_) => prepared.dropped(&prepared.covered(progress)?),
-        None => Dropped::default(),
-    };
-    prepared.answer(dropped, progress, sink)
+    let dropped = prepared.dropped(&Alone, progress)?;
+    let mut all = prepared.answer(&dropped, &Stopped::alone(), progress, sink)?;
+    all.dropped = dropped;
+    Ok(all)
 }
 
 /// As [`run`], in all processes of a job: each calls it with an equal `config`, but for threads and
@@ -139,8 +155,9 @@ pub fn run(
 /// records. What is returned is for the first process: of the whole sample.
 ///
 /// # Errors
-/// See [`ClassifyError`]; where another process failed this one's is
-/// [`gyrase_fabric::FabricError::Elsewhere`].
+/// See [`ClassifyError`]. Where the reads are wrong all processes return an error at the same
+/// point, and may go on with other reads; [`QueryError::Apart`] where they are wrong for some
+/// alone. Where another process failed the error is [`FabricError::Elsewhere`].
 pub fn run_in<S: Sink>(
     config: &Config<'_>,
     world: &impl World,
@@ -153,17 +170,15 @@ where
     <S::Form as Form>::Made: Travels,
 {
     let prepared = Prepared::new(config, world, progress)?;
-    let mut dropped = Dropped::default();
-    if config.drop_least_covered.is_some() {
-        let mut covered = Covered::default();
-        let own = prepared.covered(progress)?.to_bytes();
-        for bytes in world.all_gather(&own)? {
-            covered.merge(&Covered::from_bytes(&bytes).expect(WHOLE));
-        }
-        dropped = prepared.dropped(&covered);
+    let dropped = prepared.dropped(world, progress)?;
+    let stopped = Stopped::among(world.ranks());
+    let mut relay = Relay::new(world, outlet, records, &stopped);
+    let answered = prepared.answer(&dropped, &stopped, progress, &mut relay);
+    // No process fails here because of the reads: where they are wrong it stops in step.
+    let own = answered.map_err(|error| apart(world, error))?;
+    if let Some(error) = stopped.into_error() {
+        return Err(QueryError::from(error).into());
     }
-    let mut relay = Relay::new(world, outlet, records);
-    let own = prepared.answer(dropped.clone(), progress, &mut relay)?;
     let shares = world.gather(own.to_bytes())?;
     if world.rank() > 0 {
         return Ok(None);
@@ -186,28 +201,65 @@ const WHOLE: &str = "messages arrive whole";
 /// # Errors
 /// See [`ClassifyError`].
 pub fn store(config: &Config<'_>, path: &Path, progress: &Progress) -> Result<u64, ClassifyError> {
-    let prepared = Prepared::new(config, &Alone, progress)?;
+    store_in(config, &Alone, path, progress)
+}
+
+/// As [`store`], in all processes of a job; the first writes the file.
+///
+/// # Errors
+/// See [`ClassifyError`]; where another process failed this one's is [`FabricError::Elsewhere`].
+pub fn store_in(
+    config: &Config<'_>,
+    world: &impl World,
+    path: &Path,
+    progress: &Progress,
+) -> Result<u64, ClassifyError> {
+    let mut prepared = Prepared::new(config, world, progress)?;
+    // In several passes the batches have this size already: each is of the same process again.
+    prepared.batch = STORED_BATCH;
     let mut reads = 0;
     for (lane, hits) in prepared.lanes() {
         progress.start("store", 0);
-        let feed = lane.open(STORED_BATCH)?;
-        reads += hits.keep(feed, path, config.answer.threads, progress)?;
+        let feed = prepared.open(lane)?;
+        reads += hits.keep_in(feed, world, path, config.answer.threads, progress)?;
     }
     Ok(reads)
 }
 
-/// A sample whose databases were asked in all passes but the last.
+/// What came of a step without collectives, where it came to the same in all processes: all have
+/// made it, or the reads are wrong for all.
 ///
-/// A process of several that share a sample makes one of its share of the reads, merges what
-/// [`Prepared::covered`] gives with that of the others, and then answers.
-pub struct Prepared<'a> {
+/// Collective.
+fn agreed<T>(world: &impl World, made: Result<T, ClassifyError>) -> Result<T, ClassifyError> {
+    if world.ranks() == 1 || made.as_ref().is_err_and(|error| !error.is_of_reads()) {
+        return made;
+    }
+    let failed = world.sum(&[u64::from(made.is_err())])?[0];
+    match made {
+        Err(error) if failed < world.ranks() as u64 => Err(apart(world, error)),
+        Ok(_) if failed > 0 => Err(FabricError::Elsewhere.into()),
+        made => made,
+    }
+}
+
+/// An error of this process that the others do not have.
+fn apart(world: &impl World, error: ClassifyError) -> ClassifyError {
+    if world.ranks() == 1 || !error.is_of_reads() {
+        return error;
+    }
+    let (rank, why) = (world.rank(), error.to_string());
+    QueryError::Apart { rank, why }.into()
+}
+
+/// A sample whose databases were asked in all passes but the last, for the reads of one process of
+/// those that share it.
+struct Prepared<'a> {
     config: &'a Config<'a>,
     lanes: &'a [Lane],
     /// Bytes of a batch of reads.
     batch: usize,
-    /// Which process this is, and how many there are.
-    rank: usize,
-    ranks: usize,
+    /// Which batches are this process's.
+    dealt: Dealt,
     /// Of each lane.
     hits: Vec<Hits<'a>>,
 }
@@ -216,96 +268,127 @@ impl<'a> Prepared<'a> {
     /// Makes all passes over the reads of this process but the last.
     ///
     /// Collective.
-    ///
-    /// # Errors
-    /// See [`ClassifyError`].
-    pub fn new(
+    fn new(
         config: &'a Config<'a>,
         world: &impl World,
         progress: &Progress,
     ) -> Result<Prepared<'a>, ClassifyError> {
-        let (rank, ranks) = (world.rank(), world.ranks());
         let mut prepared = Prepared {
             config,
             lanes: &[],
             batch: 0,
-            rank,
-            ranks,
+            dealt: Dealt::of(world),
             hits: Vec::new(),
         };
         let Reads::Lanes { collection, lanes } = config.reads else {
             return Ok(prepared);
         };
         let mut plan = config.plan_of(collection)?;
-        if plan.passes > 1 || config.drop_least_covered.is_some() {
-            keep_rereadable(lanes)?;
+        let reads_again = plan.passes > 1 || config.drop_least_covered.is_some();
+        agreed(world, check(lanes, reads_again, world.ranks()))?;
+        if world.ranks() > 1 {
+            plan = collection.shared(plan, config.answer.threads, world)?;
         }
-        // Rounds are of equal batches in all processes.
-        let least = world.max(&[!(plan.batch as u64)])?;
-        plan.batch = !least[0] as usize;
         (prepared.lanes, prepared.batch) = (lanes, plan.batch);
-        let (mut scratch, threads) = (config.scratch, config.answer.threads);
-        for lane in lanes {
-            let open = || prepared.open(lane);
-            let of_lane = look_up(collection, plan, scratch, threads, open, progress)?;
+        let hits = prepared.look_up(collection, plan, world, progress);
+        prepared.hits = agreed(world, hits)?;
+        Ok(prepared)
+    }
+
+    /// Asks the databases for each lane: in all passes but the last where this process is alone, in
+    /// all where several have a part of them each.
+    fn look_up(
+        &self,
+        collection: &'a Collection,
+        plan: Plan,
+        world: &impl World,
+        progress: &Progress,
+    ) -> Result<Vec<Hits<'a>>, ClassifyError> {
+        let (mut scratch, threads) = (self.config.scratch, self.config.answer.threads);
+        let look_up_lane = |lane: &Lane| {
+            let of_lane = if plan.passes > 1 && world.ranks() > 1 {
+                progress.start("look up", 0);
+                let asked = Asked {
+                    most: plan.most,
+                    scratch,
+                    threads,
+                };
+                let open = || agreed(world, lane.open(plan.batch).map_err(ClassifyError::from));
+                Hits::spread(collection, asked, world, open, progress)?
+            } else {
+                let open = || self.open(lane);
+                look_up(collection, plan, scratch, threads, open, progress)?
+            };
             let stored = of_lane.stored_bytes();
             scratch.limit = scratch.limit.map(|room| room.saturating_sub(stored));
-            prepared.hits.push(of_lane);
-        }
-        Ok(prepared)
+            Ok(of_lane)
+        };
+        self.lanes.iter().map(look_up_lane).collect()
     }
 
     /// The reads of a lane that this process answers.
     fn open(&self, lane: &Lane) -> Result<Share<Source>, ClassifyError> {
-        Ok(Share::new(lane.open(self.batch)?, self.rank, self.ranks))
+        Ok(Share::new(lane.open(self.batch)?, self.dealt))
     }
 
-    /// The windows that the reads were found in: a pass over all of them.
+    /// The genomes that no read may come from, by the windows that all reads of the sample were
+    /// found in: a pass over all of them, where any are to be dropped.
     ///
-    /// # Errors
-    /// See [`ClassifyError`].
-    pub fn covered(&self, progress: &Progress) -> Result<Covered, ClassifyError> {
+    /// Collective.
+    fn dropped(&self, world: &impl World, progress: &Progress) -> Result<Dropped, ClassifyError> {
+        let Some(share) = self.config.drop_least_covered else {
+            return Ok(Dropped::default());
+        };
+        let own = agreed(world, self.covered(progress))?;
+        let mut covered = Covered::default();
+        match world.ranks() {
+            1 => covered = own,
+            _ => world
+                .all_gather(&own.to_bytes())?
+                .iter()
+                .for_each(|bytes| covered.merge(&Covered::from_bytes(bytes).expect(WHOLE))),
+        }
+        let targets = &self.config.catalogue().targets;
+        let genomes = Genomes::new(targets);
+        Ok(Dropped::least_covered(&covered, targets, &genomes, share))
+    }
+
+    /// The windows that the reads of this process were found in.
+    fn covered(&self, progress: &Progress) -> Result<Covered, ClassifyError> {
         progress.start("cover", 0);
-        let answer = &self.config.answer;
+        let config = &self.config.answer;
         if let Reads::Stored(candidates) = self.config.reads {
-            return Ok(covered_candidates(candidates, answer, progress)?);
+            return Ok(cover_stored(candidates, self.dealt, config, progress)?);
         }
         let mut all = Covered::default();
         for (lane, hits) in self.lanes() {
-            all.merge(&covered(hits, self.open(lane)?, answer, progress)?);
+            all.merge(&covered(hits, self.open(lane)?, config, progress)?);
         }
         Ok(all)
     }
 
-    /// The genomes that no read may come from, by the windows that all reads of the sample were
-    /// found in.
-    pub fn dropped(&self, covered: &Covered) -> Dropped {
-        let targets = &self.config.catalogue().targets;
-        let share = self.config.drop_least_covered.unwrap_or(0.0);
-        Dropped::least_covered(covered, targets, &Genomes::new(targets), share)
-    }
-
-    /// Answers all reads, one lane after the other; none of them by what was `dropped`.
-    ///
-    /// # Errors
-    /// See [`ClassifyError`].
-    pub fn answer(
+    /// Answers the reads of this process, one lane after the other; none of them by what was
+    /// `dropped`. Of several processes it stops in step with the others where reads are wrong.
+    fn answer(
         &self,
-        dropped: Dropped,
+        dropped: &Dropped,
+        stopped: &Stopped,
         progress: &Progress,
         sink: &mut impl Sink,
     ) -> Result<Summary, ClassifyError> {
         progress.start("classify", 0);
-        let answer = &self.config.answer;
+        let config = &self.config.answer;
         let mut all = Summary::default();
         if let Reads::Stored(candidates) = self.config.reads {
-            all = classify_candidates(candidates, answer, &dropped, sink, progress)?;
+            all = answer_stored(candidates, self.dealt, config, dropped, sink, progress)?;
         }
         for (lane, hits) in self.lanes() {
-            let reads = self.open(lane)?;
-            all.merge(&classify(hits, reads, answer, &dropped, sink, progress)?);
+            let reads = Stopping::new(self.open(lane)?, stopped);
+            all.merge(&classify(hits, reads, config, dropped, sink, progress)?);
+            if stopped.is_set() {
+                break;
+            }
         }
-        all.dropped = dropped;
         Ok(all)
     }
 
@@ -334,10 +417,15 @@ pub fn look_up<'a, F: ReadFeed>(
     Hits::in_passes(collection, plan.most, scratch, threads, open, progress)
 }
 
-/// Refuses reads that can be read only once.
-fn keep_rereadable(lanes: &[Lane]) -> Result<(), ClassifyError> {
-    match lanes.iter().find_map(Lane::read_once) {
-        Some(path) => Err(ClassifyError::ReadOnce { path: path.into() }),
-        None => Ok(()),
+/// Refuses reads that can be read only once where they are read again, and finds out that several
+/// processes can all open them.
+fn check(lanes: &[Lane], again: bool, ranks: usize) -> Result<(), ClassifyError> {
+    let once = lanes.iter().find_map(Lane::read_once).filter(|_| again);
+    if let Some(path) = once {
+        return Err(ClassifyError::ReadOnce { path: path.into() });
+    }
+    match ranks {
+        1 => Ok(()),
+        _ => Ok(lanes.iter().try_for_each(Lane::check)?),
     }
 }

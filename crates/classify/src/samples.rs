@@ -8,6 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use gyrase_fabric::{FabricError, World};
 use gyrase_files::OutputError;
 use gyrase_taxonomy::Taxonomy;
 use serde_json::Value;
@@ -53,43 +54,49 @@ impl<'a> Series<'a> {
     }
 
     /// Makes the outputs of a sample, `files`, by `make`, which publishes them; or finds that an
-    /// earlier run has.
+    /// earlier run has. Of the processes of a job the first keeps the records, and it alone gets
+    /// what was found.
+    ///
+    /// Collective.
     ///
     /// # Errors
     /// What `make` says; or the record of the sample cannot be written.
-    pub fn one<E: From<OutputError>>(
+    pub fn one<E: From<OutputError> + From<FabricError>>(
         &self,
+        world: &impl World,
         sample: &SampleReads,
         files: &[PathBuf],
         make: impl FnOnce() -> Result<Summary, E>,
     ) -> Result<Done, E> {
-        let record = Record::new(self.folder, sample, files, &self.what);
-        if let Some(found) = self.found(&record) {
-            return Ok(Done {
-                name: sample.name.clone(),
-                summary: found.summary,
-                time: found.time,
-                before: true,
-                removed: Vec::new(),
-            });
+        let first = world.rank() == 0;
+        let record = first.then(|| Record::new(self.folder, sample, files, &self.what));
+        let found = record.as_ref().and_then(|record| self.found(record));
+        let done = |summary, time, before, removed| Done {
+            name: sample.name.clone(),
+            summary,
+            time,
+            before,
+            removed,
+        };
+        if world.max(&[u64::from(found.is_some())])? == [1] {
+            let Found { summary, time } = found.unwrap_or_default();
+            return Ok(done(summary, time, true, Vec::new()));
         }
-        record.forget()?;
+        record.as_ref().map_or(Ok(()), Record::forget)?;
         let start = Instant::now();
         let summary = make()?;
-        let (time, removed) = (start.elapsed(), record.remove_others());
-        record.keep(self.taxonomy, &summary, time)?;
+        let time = start.elapsed();
+        let mut removed = Vec::new();
+        if let Some(record) = record {
+            removed = record.remove_others();
+            record.keep(self.taxonomy, &summary, time)?;
+        }
         let summary = Summary {
             tally: bare(&summary.tally),
             letters: summary.letters,
             ..Summary::default()
         };
-        Ok(Done {
-            name: sample.name.clone(),
-            summary,
-            time,
-            before: false,
-            removed,
-        })
+        Ok(done(summary, time, false, removed))
     }
 
     fn found(&self, record: &Record<'_>) -> Option<Found> {

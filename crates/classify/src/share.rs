@@ -7,6 +7,8 @@
 //! what takes answers there is what takes those of a process alone, so the outputs have the same
 //! bytes. What they share of a sample as a whole (tallies, windows covered) is merged at the end.
 
+use std::sync::{Mutex, MutexGuard};
+
 use gyrase_fabric::World;
 use gyrase_seq::{Batch, Record, Span};
 use gyrase_tabulate::TabulateError;
@@ -16,21 +18,39 @@ use gyrase_work::Feed;
 use crate::bytes::{Reader, put_section};
 use crate::query::{Answered, Form, QueryError, ReadFeed, Sink};
 
+/// Which process this is of those that work is dealt to in rounds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Dealt {
+    pub rank: usize,
+    pub ranks: usize,
+}
+
+impl Dealt {
+    /// All of it to the only process.
+    pub(crate) const ALL: Dealt = Dealt { rank: 0, ranks: 1 };
+
+    /// To this process of a job.
+    pub(crate) fn of(world: &impl World) -> Dealt {
+        Dealt {
+            rank: world.rank(),
+            ranks: world.ranks(),
+        }
+    }
+}
+
 /// Of the batches of a feed those of one process.
 pub(crate) struct Share<F> {
     feed: F,
-    rank: usize,
-    ranks: usize,
+    dealt: Dealt,
     others: [Batch; 2],
 }
 
 impl<F: ReadFeed> Share<F> {
-    /// Those of the process `rank` of `ranks`.
-    pub(crate) fn new(feed: F, rank: usize, ranks: usize) -> Share<F> {
+    /// Those that are dealt to a process.
+    pub(crate) fn new(feed: F, dealt: Dealt) -> Share<F> {
         Share {
             feed,
-            rank,
-            ranks,
+            dealt,
             others: Default::default(),
         }
     }
@@ -43,8 +63,8 @@ impl<F: ReadFeed> Feed for Share<F> {
     /// The batch of this process in the next round, which may have no reads in the last one.
     fn next(&mut self, task: &mut [Batch; 2]) -> Result<bool, TabulateError> {
         let (mut any, mut own) = (false, false);
-        for rank in 0..self.ranks {
-            let is_own = rank == self.rank;
+        for rank in 0..self.dealt.ranks {
+            let is_own = rank == self.dealt.rank;
             let more = self
                 .feed
                 .next(if is_own { &mut *task } else { &mut self.others })?;
@@ -57,6 +77,95 @@ impl<F: ReadFeed> Feed for Share<F> {
             task.iter_mut().for_each(Batch::clear);
         }
         Ok(any)
+    }
+}
+
+/// Where the reads of a process went wrong.
+pub(crate) struct Stopped {
+    several: bool,
+    state: Mutex<Rounds>,
+}
+
+#[derive(Default)]
+struct Rounds {
+    /// Rounds so far, of all lanes.
+    begun: usize,
+    /// What went wrong in the last of them.
+    error: Option<TabulateError>,
+}
+
+impl Stopped {
+    /// Of a process that is alone: what goes wrong ends it.
+    pub(crate) fn alone() -> Stopped {
+        Stopped::among(1)
+    }
+
+    /// Of one of so many processes: they stop in step.
+    pub(crate) fn among(ranks: usize) -> Stopped {
+        Stopped {
+            several: ranks > 1,
+            state: Mutex::default(),
+        }
+    }
+
+    /// True once something went wrong.
+    pub(crate) fn is_set(&self) -> bool {
+        self.lock().error.is_some()
+    }
+
+    /// What went wrong.
+    pub(crate) fn into_error(self) -> Option<TabulateError> {
+        let state = self.state.into_inner();
+        state.expect("no thread panics while it counts").error
+    }
+
+    /// What went wrong in the round of that number.
+    pub(crate) fn in_round(&self, round: usize) -> Option<String> {
+        let state = self.lock();
+        let error = state.error.as_ref().filter(|_| state.begun == round + 1);
+        error.map(ToString::to_string)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Rounds> {
+        self.state.lock().expect("no thread panics while it counts")
+    }
+}
+
+/// The reads of one of several processes. Where they cannot be read they end with an empty batch:
+/// its answers tell the others, so that each knows in which round all stop.
+pub(crate) struct Stopping<'s, F> {
+    feed: F,
+    stopped: &'s Stopped,
+}
+
+impl<'s, F: ReadFeed> Stopping<'s, F> {
+    pub(crate) fn new(feed: F, stopped: &'s Stopped) -> Stopping<'s, F> {
+        Stopping { feed, stopped }
+    }
+}
+
+impl<F: ReadFeed> Feed for Stopping<'_, F> {
+    type Task = [Batch; 2];
+    type Error = TabulateError;
+
+    fn next(&mut self, task: &mut [Batch; 2]) -> Result<bool, TabulateError> {
+        if !self.stopped.several {
+            return self.feed.next(task);
+        }
+        if self.stopped.is_set() {
+            return Ok(false);
+        }
+        let more = self.feed.next(task);
+        let mut state = self.stopped.lock();
+        if let Ok(false) = more {
+            return Ok(false);
+        }
+        state.begun += 1;
+        if let Err(error) = more {
+            state.error = Some(error);
+            task.iter_mut().for_each(Batch::clear);
+        }
+        Ok(true)
     }
 }
 
@@ -83,16 +192,26 @@ pub(crate) struct Relay<'w, 's, W, S: Sink> {
     outlet: Outlet<'s, S>,
     /// The sink reads the records.
     records: bool,
+    stopped: &'s Stopped,
+    /// Rounds so far.
+    rounds: usize,
     /// Reads that the first process has had.
     reads: u64,
 }
 
 impl<'w, 's, W: World, S: Sink> Relay<'w, 's, W, S> {
-    pub(crate) fn new(world: &'w W, outlet: Outlet<'s, S>, records: bool) -> Self {
+    pub(crate) fn new(
+        world: &'w W,
+        outlet: Outlet<'s, S>,
+        records: bool,
+        stopped: &'s Stopped,
+    ) -> Self {
         Relay {
             world,
             outlet,
             records,
+            stopped,
+            rounds: 0,
             reads: 0,
         }
     }
@@ -132,13 +251,16 @@ where
         answered: &Answered<'_>,
         made: <S::Form as Form>::Made,
     ) -> Result<(), QueryError> {
-        let bytes = encode(answered, &made, self.records);
+        let wrong = self.stopped.in_round(self.rounds).unwrap_or_default();
+        self.rounds += 1;
+        let bytes = encode(answered, &made, self.records, &wrong);
         let all = self.world.gather(bytes).map_err(TabulateError::from)?;
         let Outlet::Here(sink) = &mut self.outlet else {
             return Ok(());
         };
+        keep_in_step(&all)?;
         for bytes in all {
-            let (taxa, made, records) = decode(&bytes).expect("messages arrive whole");
+            let (taxa, made, records) = decode(&bytes).expect(WHOLE);
             let reads = self.reads..self.reads + taxa.len() as u64;
             self.reads = reads.end;
             sink.take(
@@ -157,8 +279,11 @@ where
 /// What stands for a read without a taxon.
 const NO_TAXON: u32 = u32::MAX;
 
-fn encode(answered: &Answered<'_>, made: &impl Travels, records: bool) -> Vec<u8> {
+/// Appends first why this process has no further reads, if they are wrong, and what
+/// [`decode`] reads.
+fn encode(answered: &Answered<'_>, made: &impl Travels, records: bool, wrong: &str) -> Vec<u8> {
     let (mut bytes, mut section) = (Vec::new(), Vec::new());
+    put_section(&mut bytes, wrong.as_bytes());
     let taxa = answered.taxa.iter().map(|taxon| taxon.unwrap_or(NO_TAXON));
     section.extend(taxa.flat_map(u32::to_le_bytes));
     put_section(&mut bytes, &section);
@@ -173,8 +298,24 @@ fn encode(answered: &Answered<'_>, made: &impl Travels, records: bool) -> Vec<u8
     bytes
 }
 
+/// Refuses a round in which the reads are wrong for some processes alone: each says first why they
+/// are wrong, if they are.
+pub(crate) fn keep_in_step(all: &[Vec<u8>]) -> Result<(), QueryError> {
+    let wrong = |bytes| Reader::new(bytes).section().expect(WHOLE);
+    let mut of_ranks = all.iter().map(|bytes| wrong(bytes)).enumerate();
+    let sound = all.iter().filter(|bytes| wrong(bytes).is_empty()).count();
+    match of_ranks.find(|(_, wrong)| !wrong.is_empty() && sound > 0) {
+        Some((rank, why)) => Err(QueryError::Apart {
+            rank,
+            why: String::from_utf8_lossy(why).into_owned(),
+        }),
+        None => Ok(()),
+    }
+}
+
 fn decode<M: Travels>(bytes: &[u8]) -> Option<(Vec<Option<Taxon>>, M, [Batch; 2])> {
     let mut reader = Reader::new(bytes);
+    let _wrong = reader.section()?;
     let (taxa, _) = reader.section()?.as_chunks();
     let taxa = taxa.iter().map(|&taxon| Some(u32::from_le_bytes(taxon)));
     let taxa = taxa
@@ -187,6 +328,8 @@ fn decode<M: Travels>(bytes: &[u8]) -> Option<(Vec<Option<Taxon>>, M, [Batch; 2]
     }
     reader.is_done().then_some((taxa, made, records))
 }
+
+pub(crate) const WHOLE: &str = "messages arrive whole";
 
 /// Appends how many records there are (u64), and name, letters and qualities of each.
 fn put_batch(to: &mut Vec<u8>, batch: &Batch) {
@@ -256,7 +399,7 @@ mod tests {
         ] {
             let mut found = vec![Vec::new(); ranks];
             for (rank, found) in found.iter_mut().enumerate() {
-                let mut share = Share::new(Numbers(0..batches), rank, ranks);
+                let mut share = Share::new(Numbers(0..batches), Dealt { rank, ranks });
                 let mut task = Default::default();
                 while share.next(&mut task).unwrap() {
                     let [own, _] = &task;
@@ -307,12 +450,13 @@ mod tests {
             taxa: &taxa,
         };
         for with in [true, false] {
-            let bytes = encode(&answered, &Text(b"C\tr1\n".to_vec()), with);
+            let bytes = encode(&answered, &Text(b"C\tr1\n".to_vec()), with, "torn");
             let (found, made, came) = decode::<Text>(&bytes).unwrap();
             assert_eq!(
                 (found.as_slice(), made.0.as_slice()),
                 (&taxa[..], &b"C\tr1\n"[..])
             );
+            assert!(keep_in_step(&[bytes.clone(), bytes]).is_ok());
             let of = |batch: &Batch| -> Vec<[Vec<u8>; 3]> {
                 let bytes = |record: &Record| {
                     [record.name, record.letters, record.qualities]

@@ -6,10 +6,11 @@ use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use gyrase_classify::edit::{self, EditError, Unwanted};
+use gyrase_classify::edit::{self, Changed, EditError, Unwanted};
 use gyrase_classify::{
     BuildConfig, Contents, Index, Mismatch, Parameters, Target, Targets, build, inspect,
 };
+use gyrase_fabric::{Steal, World, testing};
 use gyrase_kmer::{SketchShape, mix};
 use gyrase_table::gydb::{PARTITIONS, Writer};
 use gyrase_taxonomy::{Node, ROOT, Taxonomy};
@@ -95,7 +96,7 @@ impl Place {
             output: Some(self.path(output)),
             parameters: self.parameters,
             threads,
-            memory: BuildConfig::least_memory(threads),
+            memory: BuildConfig::least_memory_in(threads, 7),
             tmp: self.folder.path().to_path_buf(),
             max_tmp: None,
             resume: None,
@@ -612,5 +613,54 @@ fn a_feature_counts_for_what_its_references_have_in_common() {
             .enumerate()
             .filter(|entry| entry.1 > 0);
         assert_eq!(counted.collect::<BTreeMap<_, _>>(), naive.1);
+    }
+}
+
+#[test]
+fn processes_change_databases_as_one_does() {
+    let place = Place::new(4);
+    let whole = place.build(0..FILES, "whole");
+    place.build(0..3, "a");
+    place.build(3..FILES, "b");
+    let unwanted = unwanted(&[12], &[]);
+    let progress = Progress::default();
+    let (base, less) = (place.open("whole"), place.path("less"));
+    let one = edit::remove(&base, &unwanted, &less, 2, &progress).unwrap();
+    let expected = fs::read(&less).unwrap();
+    assert!(one.incomplete > 0);
+    for ranks in [1, 2, 3, 4, 7] {
+        place.build(0..3, "added");
+        let bases = [place.open("a"), place.open("b")];
+        let added = place.open("added");
+        let all = testing::run(ranks, Steal::On, |process| {
+            let tmp = place.path("tmp");
+            let limits = edit::Limits {
+                threads: 1 + process.rank() % 2,
+                tmp: &tmp,
+                max_tmp: None,
+            };
+            let progress = Progress::default();
+            let merged = place.path("merged");
+            edit::merge_in(&bases, &merged, &limits, process, &progress)?;
+            let taxonomy = taxonomy();
+            let names = &mut |header: &str, _: &Path| taxon_of(&taxonomy, header);
+            let config = place.config(3..FILES, "added", limits.threads);
+            let more = edit::add_in(&added, &config, process, &taxonomy, names, &progress)?;
+            assert_eq!(more.database.targets, base.targets.len());
+            let left = place.path("left");
+            edit::remove_in(&base, &unwanted, &left, &limits, process, &progress)
+        });
+        for left in all {
+            let left: Changed = left.map_err(|error: EditError| error.to_string()).unwrap();
+            assert_eq!(left, one, "{ranks} ranks");
+        }
+        for (name, expected) in [("merged", &whole), ("added", &whole), ("left", &expected)] {
+            assert!(
+                fs::read(place.path(name)).unwrap() == *expected,
+                "{name}, {ranks} ranks"
+            );
+        }
+        let left = fs::read_dir(place.path("tmp")).map_or(0, |left| left.count());
+        assert_eq!(left, 0, "{ranks} ranks leave temporary files");
     }
 }

@@ -164,6 +164,9 @@ impl From<QueryError> for Failure {
             QueryError::Database(error) => references(error).into(),
             QueryError::Stored(error) => stored(error),
             QueryError::Sink(_) | QueryError::Extract(_) => Code::Output.into(),
+            QueryError::Apart { .. } => {
+                Meaning::helped(Code::Mpi, "give all processes the same files")
+            }
         };
         meaning.failure(&error)
     }

@@ -1,6 +1,6 @@
 //! How the memory of a build is shared out.
 
-use gyrase_fabric::{Drain, LocalFabric};
+use gyrase_fabric::{Drain, ExchangeFabric, LocalFabric};
 use gyrase_table::gydb::PARTITIONS;
 
 use super::{BuildError, MemoryFor};
@@ -31,6 +31,8 @@ const TARGET: u64 = 300;
 pub(super) struct Budget {
     memory: u64,
     threads: u64,
+    /// The fabric takes this much, however little there is to carry.
+    least_fabric: u64,
     /// For the buffers of the fabric.
     pub fabric: u64,
     /// For finished partitions that wait.
@@ -46,19 +48,25 @@ pub(super) struct Room {
     pub rows: usize,
 }
 
-/// The memory without which so many threads cannot build.
-pub(super) fn least_memory(threads: usize) -> u64 {
-    let least_fabric = LocalFabric::least_memory(PARTITIONS, threads);
-    BASE + WAITING[0] + WAITING[0] / 4 + threads as u64 * READING + least_fabric
+/// The memory without which so many threads, in each of so many processes, cannot build.
+pub(super) fn least_memory(threads: usize, ranks: usize) -> u64 {
+    BASE + WAITING[0] + WAITING[0] / 4 + threads as u64 * READING + least_fabric(threads, ranks)
+}
+
+fn least_fabric(threads: usize, ranks: usize) -> u64 {
+    match ranks {
+        1 => LocalFabric::least_memory(PARTITIONS, threads),
+        _ => ExchangeFabric::least_memory(PARTITIONS, ranks, threads),
+    }
 }
 
 impl Budget {
     /// Shares out `memory`.
     ///
     /// # Errors
-    /// When it is too little for so many threads.
-    pub fn of(memory: u64, threads: usize) -> Result<Budget, BuildError> {
-        let needed = least_memory(threads);
+    /// When it is too little for so many threads in each of so many processes.
+    pub fn of(memory: u64, threads: usize, ranks: usize) -> Result<Budget, BuildError> {
+        let needed = least_memory(threads, ranks);
         if memory < needed {
             return Err(BuildError::Memory {
                 what: MemoryFor::Threads,
@@ -68,15 +76,13 @@ impl Budget {
         }
         let waiting = (WAITING[0] + (memory - needed) / 16).min(WAITING[1]);
         let fixed = BASE + waiting + waiting / 4;
-        let (threads, least_fabric) = (
-            threads as u64,
-            LocalFabric::least_memory(PARTITIONS, threads),
-        );
+        let (threads, least_fabric) = (threads as u64, least_fabric(threads, ranks));
         // The other half is for the lists, which are made while the records are still there.
         let fabric = ((memory - fixed) / 2).clamp(least_fabric, memory - fixed - threads * READING);
         Ok(Budget {
             memory,
             threads,
+            least_fabric,
             fabric,
             waiting: waiting as usize,
         })
@@ -102,8 +108,7 @@ impl Budget {
         let kept = if spilled {
             0
         } else {
-            self.fabric
-                .min(all + LocalFabric::least_memory(PARTITIONS, self.threads as usize))
+            self.fabric.min(all + self.least_fabric)
         };
         let fixed = BASE + (self.waiting + self.waiting / 4) as u64 + TARGET * targets as u64;
         let listed = LISTED * records(largest) + (2 * largest).min(DRAINED);

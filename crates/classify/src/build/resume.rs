@@ -2,13 +2,15 @@
 //! from.
 
 use std::fs;
+use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use gyrase_fabric::{FabricError, LocalPartitions, SpillFolder};
+use gyrase_fabric::{FabricError, LocalPartitions, Place, SpillFolder, World};
 use gyrase_table::gydb::PARTITIONS;
 
-use super::{BuildError, Config};
+use super::{BuildError, Config, Read};
+use crate::bytes::{Reader, put_section};
 use crate::references::Numbers;
 use crate::targets::Targets;
 use gyrase_taxonomy::Taxonomy;
@@ -43,59 +45,82 @@ pub(super) fn job(config: &Config, targets: &Targets, taxonomy: &Taxonomy) -> Op
     Some(job)
 }
 
-/// Notes in the folder what was read, before the manifest of the spill files makes it count.
+/// Notes in the folder of each process what was read, before the manifest of the spill files makes
+/// it count. Where one process has spilled, all do: a later run goes on from what all have on disk.
+///
+/// Collective.
 pub(super) fn note(
+    world: &impl World,
     folder: &SpillFolder,
-    partitions: &LocalPartitions,
-    (targets, numbers): (&Targets, &Numbers),
+    (partitions, targets, numbers): &mut Read,
     job: &str,
 ) -> Result<(), BuildError> {
-    if !partitions.spilled() {
+    let own = match world.rank() {
+        0 => RandomState::new().hash_one(job) | 1,
+        _ => 0,
+    };
+    let &[spilled, token] = &world.max(&[u64::from(partitions.spilled()), own])?[..] else {
+        unreachable!("two numbers were compared")
+    };
+    if spilled == 0 {
         return Ok(());
     }
+    if !partitions.spilled() {
+        partitions.spill()?;
+    }
     let numbers = numbers.to_bytes();
-    let mut bytes = (numbers.len() as u64).to_le_bytes().to_vec();
-    bytes.extend(numbers);
-    bytes.extend(targets.to_bytes());
+    let mut bytes = token.to_le_bytes().to_vec();
+    put_section(&mut bytes, &numbers);
+    put_section(&mut bytes, &targets.to_bytes());
     bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
     let path = folder.path().join(READ);
     fs::write(&path, bytes).map_err(|source| FabricError::Spill { path, source })?;
     Ok(partitions.note(job)?)
 }
 
-/// What an earlier run noted for the same job; otherwise whatever it left is removed.
+/// What as many processes noted in an earlier run of the same job, if all of them find what they
+/// noted in one run; otherwise whatever is left in the folder `root` of all of them is removed.
+///
+/// Collective.
 pub(super) fn reopen(
+    world: &impl World,
     folder: &Arc<SpillFolder>,
+    root: &Path,
     job: &str,
-) -> Result<(LocalPartitions, Targets, Numbers), Earlier> {
+) -> Result<Result<Read, Earlier>, FabricError> {
     // Spill files count only with their manifest.
     let left = folder.path().join(READ);
-    let partitions = LocalPartitions::reopen(PARTITIONS, Arc::clone(folder), job);
-    let reopened = partitions.and_then(|partitions| {
-        let (targets, numbers) = read(&left)?;
-        Some((partitions, targets, numbers))
+    let was_there = left.exists();
+    let place = Place::among(PARTITIONS, world.rank(), world.ranks());
+    let partitions = LocalPartitions::reopen_own(place, Arc::clone(folder), job);
+    let found = partitions.and_then(|partitions| {
+        let (token, targets, numbers) = read(&left)?;
+        Some((token, (partitions, targets, numbers)))
     });
-    reopened.ok_or_else(|| {
-        let earlier = if left.exists() {
-            Earlier::OfAnother
-        } else {
-            Earlier::Nothing
-        };
-        folder.remove();
-        earlier
-    })
+    // No run has the token 0.
+    let token = found.as_ref().map_or(0, |found| found.0);
+    let of_one_run = world.all_equal(&[token])?;
+    if let Some((_, read)) = found.filter(|_| of_one_run) {
+        return Ok(Ok(read));
+    }
+    let _ = fs::remove_dir_all(root);
+    // Nobody spills before all have removed what they found.
+    Ok(Err(match world.max(&[u64::from(was_there)])?[0] {
+        0 => Earlier::Nothing,
+        _ => Earlier::OfAnother,
+    }))
 }
 
-fn read(path: &Path) -> Option<(Targets, Numbers)> {
+fn read(path: &Path) -> Option<(u64, Targets, Numbers)> {
     let bytes = fs::read(path).ok()?;
     let (body, checksum) = bytes.split_last_chunk()?;
     if u32::from_le_bytes(*checksum) != crc32fast::hash(body) {
         return None;
     }
-    let (length, rest) = body.split_first_chunk()?;
-    let (numbers, targets) =
-        rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
+    let mut reader = Reader::new(body);
+    let (token, numbers, targets) = (reader.u64()?, reader.section()?, reader.section()?);
     Some((
+        token,
         Targets::from_bytes(targets).ok()?,
         Numbers::from_bytes(numbers)?,
     ))
@@ -104,7 +129,6 @@ fn read(path: &Path) -> Option<(Targets, Numbers)> {
 /// A name for a folder that nobody else has, however many containers share `tmp` and number their
 /// processes alike.
 pub(super) fn unique(tmp: &Path) -> PathBuf {
-    use std::hash::{BuildHasher, RandomState};
     let random = RandomState::new().hash_one(std::process::id());
     tmp.join(format!("gyrase-build-{random:016x}"))
 }

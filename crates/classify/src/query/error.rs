@@ -23,6 +23,14 @@ pub enum QueryError {
     /// Stored hits cannot be written or read.
     #[error(transparent)]
     Stored(#[from] StoredError),
+    /// One process of a job cannot read what others can.
+    #[error("the process of rank {rank} cannot read what others can: {why}")]
+    Apart {
+        /// Its rank.
+        rank: usize,
+        /// What it says.
+        why: String,
+    },
     /// Reads cannot be extracted.
     #[error(transparent)]
     Extract(#[from] OutputError),

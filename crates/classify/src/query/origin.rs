@@ -14,6 +14,7 @@ use crate::candidates::Hit;
 use crate::cap::Cap;
 use crate::catalogue::Catalogue;
 use crate::read::Read;
+use crate::share::Dealt;
 use crate::stored::{Cursor, Row};
 
 /// Reads and what their hits come from.
@@ -120,17 +121,19 @@ impl<F: ReadFeed> Feed for Batches<F> {
     }
 }
 
-/// Blocks of stored reads.
+/// Blocks of stored reads: those that are dealt to a process, one in each round, or no reads.
 pub(super) struct Blocks<'r> {
     candidates: &'r Candidates,
-    /// The number of the next block.
+    dealt: Dealt,
+    /// The first block of the next round.
     next: usize,
 }
 
 impl<'r> Blocks<'r> {
-    pub(super) fn new(candidates: &'r Candidates) -> Blocks<'r> {
+    pub(super) fn new(candidates: &'r Candidates, dealt: Dealt) -> Blocks<'r> {
         Blocks {
             candidates,
+            dealt,
             next: 0,
         }
     }
@@ -142,12 +145,16 @@ impl Feed for Blocks<'_> {
 
     fn next(&mut self, task: &mut Task) -> Result<bool, TabulateError> {
         let stored = &self.candidates.files[0].0;
-        let more = self.next < stored.blocks();
-        if more {
-            task.reads = stored.rows_of(self.next);
-            self.next += 1;
+        if self.next >= stored.blocks() {
+            return Ok(false);
         }
-        Ok(more)
+        let own = self.next + self.dealt.rank;
+        task.reads = match own < stored.blocks() {
+            true => stored.rows_of(own),
+            false => stored.rows()..stored.rows(),
+        };
+        self.next += self.dealt.ranks;
+        Ok(true)
     }
 }
 
@@ -207,6 +214,9 @@ impl<'r> Rows<'r> {
         reads: Range<u64>,
         mut each: impl FnMut(&Read<'_>, &mut [Hit]) -> Result<(), QueryError>,
     ) -> Result<(), QueryError> {
+        if reads.is_empty() {
+            return Ok(());
+        }
         self.cursors
             .iter_mut()
             .try_for_each(|cursor| cursor.seek(reads.start))?;

@@ -4,12 +4,15 @@
 use std::io;
 use std::path::Path;
 
+use gyrase_fabric::{Alone, World};
+use gyrase_tabulate::TabulateError;
 use gyrase_work::Progress;
 
 use super::error::QueryError;
 use super::hits::Hits;
 use super::origin::{Batches, Finder, Origin, ReadFeed, Task};
 use super::stored;
+use crate::bytes::Reader;
 use crate::collection::{Collection, Slice};
 use crate::stored::{Block, Encoder, Kind, Store};
 
@@ -71,6 +74,23 @@ impl<'c> Hits<'c> {
         threads: usize,
         progress: &Progress,
     ) -> Result<u64, QueryError> {
+        let append = |blocks: Vec<Block>| {
+            let mut blocks = blocks.iter();
+            Ok(blocks.try_for_each(|block| store.append(block))?)
+        };
+        self.pack(reads, kind, threads, progress, append)
+    }
+
+    /// Packs the hits of reads into blocks, which `append` takes in the order of the reads; how
+    /// many reads there are.
+    pub(super) fn pack(
+        &self,
+        reads: impl ReadFeed,
+        kind: Kind,
+        threads: usize,
+        progress: &Progress,
+        mut append: impl FnMut(Vec<Block>) -> Result<(), QueryError>,
+    ) -> Result<u64, QueryError> {
         let work = |finder: &mut Finder<'_>, encoder: &mut io::Result<Encoder>, task: &Task| {
             let encoder = encoder
                 .as_mut()
@@ -87,7 +107,7 @@ impl<'c> Hits<'c> {
             progress,
             || Encoder::new(kind),
             work,
-            |_, blocks: Vec<Block>| Ok(blocks.iter().try_for_each(|block| store.append(block))?),
+            |_, blocks| append(blocks),
         )
     }
 
@@ -105,9 +125,46 @@ impl<'c> Hits<'c> {
         threads: usize,
         progress: &Progress,
     ) -> Result<u64, QueryError> {
-        let mut store = Store::create(path, &stored::to_bytes(&self.collection.catalogue))?;
-        let stored = self.store(reads, &mut store, Kind::Reads, threads, progress)?;
-        store.commit()?;
-        Ok(stored)
+        self.keep_in(reads, &Alone, path, threads, progress)
     }
+
+    /// As [`Hits::keep`], in all processes of a job, each with the reads that are dealt to it: the
+    /// first writes what all of them pack. Collective.
+    pub(crate) fn keep_in(
+        &self,
+        reads: impl ReadFeed,
+        world: &impl World,
+        path: &Path,
+        threads: usize,
+        progress: &Progress,
+    ) -> Result<u64, QueryError> {
+        let catalogue = || stored::to_bytes(&self.collection.catalogue);
+        let mut store = match world.rank() {
+            0 => Some(Store::create(path, &catalogue())?),
+            _ => None,
+        };
+        let append = |blocks: Vec<Block>| {
+            let all = match world.ranks() {
+                1 => vec![blocks],
+                _ => gathered(world, &blocks)?,
+            };
+            let mut blocks = all.iter().flatten();
+            Ok(store
+                .iter_mut()
+                .try_for_each(|store| blocks.try_for_each(|block| store.append(block)))?)
+        };
+        let own = self.pack(reads, Kind::Reads, threads, progress, append)?;
+        let all = world.sum(&[own]).map_err(TabulateError::from)?[0];
+        store.map_or(Ok(()), Store::commit)?;
+        Ok(all)
+    }
+}
+
+/// The blocks of a round, of all processes, in the first. Collective.
+fn gathered(world: &impl World, blocks: &[Block]) -> Result<Vec<Vec<Block>>, QueryError> {
+    let mut own = Vec::new();
+    blocks.iter().for_each(|block| block.put(&mut own));
+    let all = world.gather(own).map_err(TabulateError::from)?;
+    let taken = |bytes: &Vec<u8>| Block::take_all(Reader::new(bytes));
+    Ok(all.iter().map(taken).collect())
 }

@@ -19,6 +19,7 @@ use crate::tally::Tally;
 const FOLDER: &str = ".gyrase";
 
 /// What an earlier run found in a sample.
+#[derive(Default)]
 pub(super) struct Found {
     /// The reads of its taxa.
     pub summary: Summary,

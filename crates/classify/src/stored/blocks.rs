@@ -5,6 +5,7 @@ use std::io;
 use zstd::bulk::Compressor;
 
 use super::row::{Kind, write_hits, write_read};
+use crate::bytes::{Reader, put_section};
 use crate::candidates::Hit;
 use crate::read::Read;
 
@@ -24,6 +25,27 @@ pub(crate) struct Block {
     pub bytes: u32,
     /// How many they are.
     pub rows: u32,
+}
+
+impl Block {
+    /// Appends it, for another process of the job.
+    pub(crate) fn put(&self, to: &mut Vec<u8>) {
+        to.extend(self.bytes.to_le_bytes());
+        to.extend(self.rows.to_le_bytes());
+        put_section(to, &self.packed);
+    }
+
+    /// The blocks that [`Block::put`] appended one behind the other.
+    pub(crate) fn take_all(mut reader: Reader<'_>) -> Vec<Block> {
+        let mut take = || {
+            Some(Block {
+                bytes: reader.u32()?,
+                rows: reader.u32()?,
+                packed: reader.section()?.to_vec(),
+            })
+        };
+        std::iter::from_fn(&mut take).collect()
+    }
 }
 
 /// Packs rows into blocks. Make one for each thread.

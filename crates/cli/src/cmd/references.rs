@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use gyrase_classify::edit::{self, Changed, EditError};
 use gyrase_classify::{BuildConfig, BuildError, BuildSummary, Index, Parameters, build, build_in};
+use gyrase_fabric::World;
 use gyrase_fastx::{Options, Reader};
 use gyrase_picture::words::{bytes, grouped, things};
 use gyrase_seq::Batch;
@@ -195,8 +196,11 @@ impl Taxa {
         };
         let taken = admit(session)?;
         let config = config(references, Some(output), base.parameters, session, taken);
-        let added = session
-            .shown(|progress| edit::add(base, &config, &self.taxonomy, &mut taxon_of, progress));
+        let (taxonomy, names) = (&self.taxonomy, &mut taxon_of);
+        let added = session.shown(|progress| match session.job() {
+            Some(job) => edit::add_in(base, &config, job, taxonomy, names, progress),
+            None => edit::add(base, &config, taxonomy, names, progress),
+        });
         if let Some(foreign) = foreign {
             let base = base.features.path().display();
             return Err(Failure::usage(format!(
@@ -216,7 +220,9 @@ impl Taxa {
             added.database.without_taxon - before,
             added.database.targets - base.targets.len(),
         );
-        without.warn(new, all);
+        if session.is_first() {
+            without.warn(new, all);
+        }
         Ok(added)
     }
 }
@@ -294,7 +300,8 @@ impl Without {
 /// far.
 fn admit(session: &Session) -> Result<u64> {
     let taken = machine::peak_memory();
-    let least = taken + BuildConfig::least_memory(session.threads);
+    let ranks = session.job().map_or(1, World::ranks);
+    let least = taken + BuildConfig::least_memory_in(session.threads, ranks);
     if session.memory < least {
         let (given, threads) = (
             bytes(session.memory),

@@ -87,27 +87,93 @@ fn processes_classify_as_one_does() {
 }
 
 #[test]
-fn a_pipe_and_many_samples_are_for_one_process() {
+fn a_pipe_is_for_one_process() {
     let place = sample();
     for mpi in Mpi::all() {
-        for args in [
-            &["classify", "--db", "g.gydb", "-"][..],
-            &[
-                "classify",
-                "--db",
-                "g.gydb",
-                "--samples",
-                "sheet.csv",
-                "--out-dir",
-                "out",
-            ],
-        ] {
-            let ended = Job::new(&place, mpi, 2).run(args);
+        let ended = Job::new(&place, mpi, 2).run(&["classify", "--db", "g.gydb", "-"]);
+        assert!(
+            ended.code == 1 && ended.stderr.contains("several processes"),
+            "{}",
+            ended.stderr
+        );
+    }
+}
+
+#[test]
+fn processes_store_and_merge_candidates_as_one_does() {
+    let place = sample();
+    let keep = |path| {
+        let reads = ["classify", "--db", "g.gydb", "r_1.fq", "r_2.fq"];
+        [&reads[..], &["--candidates", path]].concat()
+    };
+    let merge = |path, output| ["classify", "--merge", path, "-o", output];
+    place.ok(&keep("one.gyc"));
+    place.ok(&merge("one.gyc", "one.tsv"));
+    for mpi in Mpi::all() {
+        for ranks in [2, 3] {
+            Job::new(&place, mpi, ranks).ok(&keep("all.gyc"));
+            Job::new(&place, mpi, ranks).ok(&merge("all.gyc", "all.tsv"));
+            for [one, all] in [["one.gyc", "all.gyc"], ["one.tsv", "all.tsv"]] {
+                let at = format!("{all} of {ranks} ranks, {}", mpi.name());
+                assert!(place.read(one) == place.read(all), "{at}");
+            }
+        }
+    }
+}
+
+/// What is in a folder of samples but the records of the run, which tell of its time.
+fn of_samples(place: &Place, folder: &str) -> Vec<(String, Vec<u8>)> {
+    let entries = std::fs::read_dir(place.path(folder)).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<String> = names.filter(|name| name != ".gyrase").collect();
+    names.sort();
+    let read = |name: String| (place.read(&format!("{folder}/{name}")), name);
+    names
+        .into_iter()
+        .map(read)
+        .map(|(bytes, name)| (name, bytes))
+        .collect()
+}
+
+/// The arguments of a run over the samples of a sheet.
+fn over_samples<'a>(sheet: &'a str, folder: &'a str) -> Vec<&'a str> {
+    let reports = "kreport,html,evidence";
+    let args = ["classify", "--db", "g.gydb", "--reports", reports];
+    [&args[..], &["--samples", sheet, "--out-dir", folder]].concat()
+}
+
+#[test]
+fn processes_classify_samples_as_one_does() {
+    let place = sample();
+    let reads = place.read("r_1.fq");
+    std::fs::write(place.path("torn.fq"), &reads[..reads.len() * 2 / 3]).unwrap();
+    let header = "sample,fastq_1,fastq_2\n";
+    place.write("sheet.csv", format!("{header}a,r_1.fq,r_2.fq\nb,r_2.fq,\n"));
+    place.write("torn.csv", format!("{header}a,torn.fq,\nb,r_1.fq,r_2.fq\n"));
+    place.ok(&over_samples("sheet.csv", "one"));
+    let torn = place.run(&over_samples("torn.csv", "one-torn"));
+    assert!(torn.code == 7 && torn.stderr.contains("1 of 2 samples failed"));
+    let [expected, expected_torn] = ["one", "one-torn"].map(|folder| of_samples(&place, folder));
+    assert_eq!((expected.len(), expected_torn.len()), (12, 4));
+    for mpi in Mpi::all() {
+        for ranks in [2, 3] {
+            let at = format!("{ranks} ranks, {}", mpi.name());
+            let folder = format!("all-{ranks}-{}", mpi.name());
+            Job::new(&place, mpi, ranks).ok(&over_samples("sheet.csv", &folder));
+            assert!(of_samples(&place, &folder) == expected, "{at}");
+            let again = [&over_samples("sheet.csv", &folder)[..], &["--resume"]].concat();
+            let said = Job::new(&place, mpi, ranks).ok(&again);
+            assert!(said.contains("2 of 2 samples done before"), "{at}: {said}");
+            assert!(of_samples(&place, &folder) == expected, "{at}, again");
+            let folder = format!("{folder}-torn");
+            let ended = Job::new(&place, mpi, ranks).run(&over_samples("torn.csv", &folder));
+            assert!(ended.code == 7, "{at}: {}", ended.stderr);
             assert!(
-                ended.code != 0 && ended.stderr.contains("processes"),
+                ended.stderr.contains("1 of 2 samples failed"),
                 "{}",
                 ended.stderr
             );
+            assert!(of_samples(&place, &folder) == expected_torn, "{at}, torn");
         }
     }
 }
@@ -115,8 +181,58 @@ fn a_pipe_and_many_samples_are_for_one_process() {
 #[test]
 fn processes_build_as_one_does() {
     let place = sample();
+    split_genomes(&place);
+    let build = ["db", "build", "refs", "--taxonomy", "taxa.tsv", "-o"];
+    place.ok(&[&build[..], &["one.gydb"]].concat());
+    let expected = place.read("one.gydb");
+    for mpi in Mpi::all() {
+        for (ranks, memory) in [(2, "1G"), (3, "250M"), (4, "1G")] {
+            let limits = ["--threads", "2", "--memory", memory, "--resume"];
+            let output = ["all.gydb"];
+            Job::new(&place, mpi, ranks).ok(&[&build[..], &output, &limits].concat());
+            assert!(
+                place.read("all.gydb") == expected,
+                "{ranks} ranks, {}",
+                mpi.name()
+            );
+        }
+    }
+    place.ok(&["db", "verify", "all.gydb"]);
+}
+
+#[test]
+fn processes_change_databases_as_one_does() {
+    let place = sample();
+    split_genomes(&place);
+    let taxonomy = ["--taxonomy", "taxa.tsv", "-o"];
+    let build =
+        |refs: &[&'static str], output| [&["db", "build"], refs, &taxonomy[..], &[output]].concat();
+    let (first, second) = (["refs/0.fa", "refs/1.fa"], ["refs/2.fa", "refs/3.fa"]);
+    place.ok(&build(&first, "a.gydb"));
+    place.ok(&build(&second, "b.gydb"));
+    place.ok(&build(&[first, second].concat(), "both.gydb"));
+    for mpi in Mpi::all() {
+        for ranks in [2, 3] {
+            let job = |args: &[&str]| Job::new(&place, mpi, ranks).ok(args);
+            job(&["db", "merge", "a.gydb", "b.gydb", "-o", "merged.gydb"]);
+            job(&[
+                &["db", "add", "a.gydb"],
+                &second[..],
+                &taxonomy,
+                &["added.gydb"],
+            ]
+            .concat());
+            for name in ["merged.gydb", "added.gydb"] {
+                let at = format!("{name} of {ranks} ranks, {}", mpi.name());
+                assert!(place.read(name) == place.read("both.gydb"), "{at}");
+            }
+        }
+    }
+}
+
+/// Makes a file of each genome in the folder `refs`, so that processes have different ones.
+fn split_genomes(place: &Place) {
     let genomes = String::from_utf8(place.read("g.fa")).unwrap();
-    // A file for each genome, the first packed, so that processes have different ones.
     let files: Vec<String> = genomes
         .split_inclusive("\n>")
         .map(|genome| genome.replace('>', ""))
@@ -128,22 +244,4 @@ fn processes_build_as_one_does() {
             format!(">{}", genome.trim_end()),
         );
     }
-    let build = ["db", "build", "refs", "--taxonomy", "taxa.tsv", "-o"];
-    place.ok(&[&build[..], &["one.gydb"]].concat());
-    let expected = place.read("one.gydb");
-    for mpi in Mpi::all() {
-        for (ranks, memory) in [(2, "1G"), (3, "200M"), (4, "1G")] {
-            Job::new(&place, mpi, ranks).ok(&[
-                &build[..],
-                &["all.gydb", "--threads", "2", "--memory", memory],
-            ]
-            .concat());
-            assert!(
-                place.read("all.gydb") == expected,
-                "{ranks} ranks, {}",
-                mpi.name()
-            );
-        }
-    }
-    place.ok(&["db", "verify", "all.gydb"]);
 }

@@ -101,10 +101,16 @@ pub fn passes(collection: &Collection, lanes: &[Lane], session: &Session) -> Res
         lanes
             .iter()
             .try_for_each(|lane| keep_rereadable(lane, &why))?;
-        tracing::info!(
-            "the reads are read {}, since {why}",
-            things(plan.passes as u64, "time")
-        );
+        match session.job() {
+            Some(job) => tracing::info!(
+                "each of {} processes asks a part of the databases, since {why}",
+                job.ranks()
+            ),
+            None => tracing::info!(
+                "the reads are read {}, since {why}",
+                things(plan.passes as u64, "time")
+            ),
+        }
     }
     Ok(plan)
 }
@@ -118,6 +124,20 @@ pub fn keep_rereadable(lane: &Lane, why: &str) -> Result<()> {
     Err(Failure::usage(format!(
         "the reads are read again, since {why}, and {name} is no file; write them to a file first"
     )))
+}
+
+/// Refuses to share reads that can be read only once.
+pub fn keep_shareable<'l>(
+    mut lanes: impl Iterator<Item = &'l Lane>,
+    session: &Session,
+) -> Result<()> {
+    match lanes.find_map(Lane::read_once) {
+        Some(pipe) if session.job().is_some() => Err(Failure::usage(format!(
+            "several processes cannot share {}, which can be read only once; give files",
+            pipe.display()
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Says which genomes no read was assigned to.

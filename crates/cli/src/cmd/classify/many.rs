@@ -8,12 +8,13 @@ use std::time::Duration;
 use clap::Args;
 use gyrase_classify::samples::{self, Done, SampleReads, Series};
 use gyrase_classify::{Collection, Lane, Summary};
+use gyrase_fabric::Alone;
 use gyrase_picture::words::{grouped, percent, things};
 use gyrase_taxonomy::Rank;
 use serde_json::{Value, json};
 
 use super::against::Against;
-use super::answer::{answer, keep_rereadable, of_lanes};
+use super::answer::{answer, keep_rereadable, keep_shareable, of_lanes};
 use super::extras::{self, Extras};
 use super::outputs::Places;
 use super::reports::Form;
@@ -115,9 +116,14 @@ impl Many {
             .chain(with.against.inputs())
             .chain(&references);
         session.keep_apart(inputs, &outputs)?;
-        make(folder)?;
+        let lanes = samples.iter().flat_map(|sample| &sample.lanes);
+        keep_shareable(lanes, session)?;
+        let first = session.is_first();
+        if first {
+            make(folder)?;
+        }
         let collection = with.against.index(references, session)?;
-        let together = Together::open(folder)?;
+        let together = first.then(|| Together::open(folder)).transpose()?;
         let run = Run {
             collection: &collection,
             series: Series {
@@ -129,10 +135,15 @@ impl Many {
             drop: with.extras.drop_least_covered,
             session,
         };
-        run.series
-            .prepare()
-            .map_err(|error| cannot_make(folder, error))?;
+        if first {
+            let prepared = run.series.prepare();
+            prepared.map_err(|error| cannot_make(folder, error))?;
+        }
         let (done, failed) = run.all(&samples, &places)?;
+        // The first process alone ends with what failed: it has files to remove before it ends.
+        let Some(together) = together else {
+            return Ok(());
+        };
         note(session, &samples, &done);
         say_all(&done);
         match failed.first() {
@@ -194,7 +205,9 @@ impl Run<'_> {
             match self.one(sample, places) {
                 Ok(one) => done.push(one),
                 Err(failure) if is_of_reads(&failure) => {
-                    tracing::error!("sample {}: {}", sample.name, failure.message);
+                    if self.session.is_first() {
+                        tracing::error!("sample {}: {}", sample.name, failure.message);
+                    }
                     failed.push((sample.name.as_str(), failure));
                 }
                 Err(Failure { code, message }) => {
@@ -211,19 +224,26 @@ impl Run<'_> {
     fn one(&self, sample: &SampleReads, places: &Places) -> Result<Done> {
         let files: Vec<PathBuf> = places.files().cloned().collect();
         let make = || self.make(sample, places);
-        let done = self.series.one(sample, &files, make)?;
-        say_one(&done);
+        let done = match self.session.job() {
+            Some(job) => self.series.one(job, sample, &files, make)?,
+            None => self.series.one(&Alone, sample, &files, make)?,
+        };
+        if self.session.is_first() {
+            say_one(&done);
+        }
         Ok(done)
     }
 
     /// Classifies a sample and publishes its files.
     fn make(&self, sample: &SampleReads, places: &Places) -> Result<Summary> {
         let catalogue = &self.collection.catalogue;
-        let mut outputs = places.open(&catalogue.taxonomy)?;
+        let mut outputs = places.open_in(self.session, &catalogue.taxonomy)?;
         let mut config = of_lanes(self.collection, &sample.lanes, self.session);
         config.drop_least_covered = self.drop;
         let summary = answer(config, &mut outputs, self.session)?;
-        outputs.finish(catalogue, &summary, &sample.name)?;
+        if self.session.is_first() {
+            outputs.finish(catalogue, &summary, &sample.name)?;
+        }
         Ok(summary)
     }
 }

@@ -19,13 +19,13 @@ use gyrase_classify::{Candidates, Config, Lane, Summary, sample_of};
 use serde_json::{Value, json};
 
 use self::against::Against;
-use self::answer::{keep_rereadable, of_lanes, of_stored};
+use self::answer::{keep_rereadable, keep_shareable, of_lanes, of_stored};
 use self::extras::Extras;
 use self::many::{Many, With};
 use self::outputs::{Outputs, Places};
 use self::reports::Reports;
 use self::stored::Stored;
-use crate::failure::{Code, Failure, Result};
+use crate::failure::{Failure, Result};
 use crate::places;
 use crate::session::Session;
 
@@ -127,14 +127,10 @@ const OF_READS: [&str; 11] = [
     "unclassified_out",
 ];
 
-const ONE_PROCESS: &str = "several processes share the reads of one sample; \
-    start --samples, --candidates and --merge without mpirun or srun";
-
 impl Classify {
     /// Classifies; the outputs of a sample appear together, once its last read is answered.
     pub fn run(self, session: &Session) -> Result<()> {
         self.note_parameters(session);
-        self.keep_to_one_process(session)?;
         if let Some(wanted) = self.many.wanted() {
             let (interleaved, rank, extras) = (self.interleaved, self.reports.rank(), &self.extras);
             let with = With {
@@ -154,23 +150,6 @@ impl Classify {
         self.run_one(lane, session)
     }
 
-    /// Refuses what several processes do not share.
-    fn keep_to_one_process(&self, session: &Session) -> Result<()> {
-        if session.job().is_none() {
-            return Ok(());
-        }
-        let stored = self.stored.candidates.is_some() || !self.stored.merge.is_empty();
-        if self.many.wanted().is_some() || stored {
-            return Err(Failure::new(Code::Mpi, ONE_PROCESS));
-        }
-        match self.lane().and_then(|lane| lane.read_once().map(shown)) {
-            Some(pipe) => Err(Failure::usage(format!(
-                "several processes cannot share {pipe}, which can be read only once; give files"
-            ))),
-            None => Ok(()),
-        }
-    }
-
     /// The reads of the one sample.
     fn lane(&self) -> Option<Lane> {
         Some(Lane {
@@ -181,6 +160,7 @@ impl Classify {
     }
 
     fn run_one(&self, lane: Lane, session: &Session) -> Result<()> {
+        keep_shareable([&lane].into_iter(), session)?;
         let (places, references) = (self.places(lane.is_paired())?, self.against.references()?);
         let inputs: Vec<&PathBuf> = lane.files().chain(self.against.inputs()).collect();
         check_places(
@@ -200,10 +180,7 @@ impl Classify {
             return stored::keep(path, &lane, &collection, session);
         }
         let start = Instant::now();
-        let outputs = match session.is_first() {
-            true => places.open(&collection.catalogue.taxonomy)?,
-            false => places.elsewhere(),
-        };
+        let outputs = places.open_in(session, &collection.catalogue.taxonomy)?;
         self.answer(
             of_lanes(&collection, std::slice::from_ref(&lane), session),
             (&places, outputs),
@@ -219,7 +196,7 @@ impl Classify {
         note_inputs(&paths.iter().collect::<Vec<_>>(), session);
         places::keep_different(paths)?;
         let (start, candidates) = (Instant::now(), Candidates::open(paths)?);
-        let outputs = places.open(&candidates.catalogue().taxonomy)?;
+        let outputs = places.open_in(session, &candidates.catalogue().taxonomy)?;
         self.answer(
             of_stored(&candidates, session),
             (&places, outputs),

@@ -12,6 +12,7 @@ use gyrase_taxonomy::{Rank, Taxonomy};
 use super::reports::Form;
 use super::{extras, plots};
 use crate::failure::Result;
+use crate::session::Session;
 use crate::sink::Sink;
 
 /// Where the outputs of a sample go.
@@ -64,7 +65,7 @@ impl Places {
     }
 
     /// Opens all, for reads with taxa of `taxonomy`.
-    pub fn open(&self, taxonomy: &Taxonomy) -> Result<Outputs> {
+    fn open(&self, taxonomy: &Taxonomy) -> Result<Outputs> {
         let report = |(form, path): &(Form, PathBuf)| Ok((*form, Sink::open(Some(path))?));
         let answers = self
             .answers
@@ -86,8 +87,16 @@ impl Places {
         })
     }
 
+    /// Opens all in the first process of a job; the others give it their answers.
+    pub fn open_in(&self, session: &Session, taxonomy: &Taxonomy) -> Result<Outputs> {
+        match session.is_first() {
+            true => self.open(taxonomy),
+            false => Ok(self.elsewhere()),
+        }
+    }
+
     /// The outputs of a process whose answers another one writes: none.
-    pub fn elsewhere(&self) -> Outputs {
+    fn elsewhere(&self) -> Outputs {
         Outputs {
             answers: Sink::Nowhere,
             extracts: Vec::new(),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use gyrase_classify::{Collection, Lane, store};
+use gyrase_classify::{Collection, Lane, store, store_in};
 use gyrase_files::OutputFile;
 use gyrase_picture::words::things;
 
@@ -31,8 +31,13 @@ pub fn keep(path: &Path, lane: &Lane, collection: &Collection, session: &Session
     let config = of_lanes(collection, std::slice::from_ref(lane), session);
     settle(&config, session)?;
     // What cannot be written is found out before all passes.
-    drop(OutputFile::create(path)?);
-    let reads = session.shown(|progress| store(&config, path, progress))?;
+    if session.is_first() {
+        drop(OutputFile::create(path)?);
+    }
+    let reads = session.shown(|progress| match session.job() {
+        Some(job) => store_in(&config, job, path, progress),
+        None => store(&config, path, progress),
+    })?;
     session.note("output", path.display().to_string());
     let read = if lane.is_paired() { "pair" } else { "read" };
     tracing::info!("{} stored in {}", things(reads, read), path.display());

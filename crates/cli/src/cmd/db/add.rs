@@ -77,6 +77,9 @@ impl Add {
             self.taxonomy.is_none(),
             session,
         )?;
+        if !session.is_first() {
+            return Ok(());
+        }
         self.note(session, &files, &base);
         warn_of_repeated(&whole);
         let added = whole.database.targets - base.targets.len();

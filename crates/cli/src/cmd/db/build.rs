@@ -10,7 +10,7 @@ use gyrase_work::machine;
 use serde_json::{Value, json};
 
 use crate::cmd::references::{self, Taxa};
-use crate::failure::{Code, Failure, Result};
+use crate::failure::{Failure, Result};
 use crate::places;
 use crate::session::Session;
 
@@ -125,10 +125,6 @@ impl Build {
     /// Builds, and says what was built.
     pub fn run(self, session: &Session) -> Result<()> {
         let parameters = self.sketching.parameters()?;
-        if self.resume && session.job().is_some() {
-            let what = "--resume is for one process; start the build without mpirun or srun";
-            return Err(Failure::new(Code::Mpi, what));
-        }
         places::keep_databases_only(&self.output, places::Kind::Gydb)?;
         let files = references::files(&self.references)?;
         session.keep_apart(
@@ -173,8 +169,8 @@ impl Build {
             Earlier::Nothing => {}
             Earlier::TakenUp => tracing::info!("went on from what an earlier run had read"),
             Earlier::OfAnother => tracing::warn!(
-                "what an earlier run had read was of other references or parameters; this run has \
-                 read everything itself"
+                "what an earlier run had read was of other references or parameters, or in other \
+                 processes; this run has read everything itself"
             ),
         }
         tracing::info!(

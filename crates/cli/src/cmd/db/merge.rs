@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use gyrase_classify::Index;
-use gyrase_classify::edit::{self, Changed};
+use gyrase_classify::edit::{self, Changed, Limits};
+use gyrase_fabric::Alone;
 use gyrase_picture::words::{self, bytes, grouped, things};
 use serde_json::json;
 
@@ -47,8 +48,18 @@ impl Merge {
             .map(|path| Index::open(path))
             .collect::<std::result::Result<Vec<_>, _>>()?;
         admit(session, &parts, 1)?;
-        let merged = session
-            .shown(|progress| edit::merge(&parts, &self.output, session.threads, progress))?;
+        let (output, limits) = (&self.output, limits(session));
+        let merged = session.shown(|progress| match session.job() {
+            Some(job) => edit::merge_in(&parts, output, &limits, job, progress),
+            None => edit::merge_in(&parts, output, &limits, &Alone, progress),
+        })?;
+        if session.is_first() {
+            self.tell(session, &parts, &merged);
+        }
+        Ok(())
+    }
+
+    fn tell(&self, session: &Session, parts: &[Index], merged: &Changed) {
         let inputs: Vec<_> = self
             .databases
             .iter()
@@ -56,16 +67,24 @@ impl Merge {
             .collect();
         session.note("inputs", inputs);
         session.note("parameters", sketching(&parts[0].parameters));
-        for (path, part) in self.databases.iter().zip(&parts) {
+        for (path, part) in self.databases.iter().zip(parts) {
             tracing::info!(
                 "{}: {}",
                 path.display(),
                 things(part.targets.len() as u64, "reference")
             );
         }
-        warn_of_repeated(&merged);
-        say(session, &self.output, &merged);
-        Ok(())
+        warn_of_repeated(merged);
+        say(session, &self.output, merged);
+    }
+}
+
+/// What a change may take of the machine.
+pub fn limits(session: &Session) -> Limits<'_> {
+    Limits {
+        threads: session.threads,
+        tmp: &session.tmp,
+        max_tmp: session.max_tmp,
     }
 }
 

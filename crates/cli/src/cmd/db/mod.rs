@@ -55,7 +55,10 @@ enum What {
 impl Db {
     /// True where several processes share the work.
     pub fn is_shared(&self) -> bool {
-        matches!(self.what, What::Build(_))
+        matches!(
+            self.what,
+            What::Build(_) | What::Add(_) | What::Remove(_) | What::Merge(_)
+        )
     }
 
     /// Does it.

@@ -5,11 +5,12 @@ use std::slice;
 
 use clap::Args;
 use gyrase_classify::Index;
-use gyrase_classify::edit::{self, Unwanted};
+use gyrase_classify::edit::{self, Changed, Unwanted};
+use gyrase_fabric::Alone;
 use gyrase_picture::words::things;
 use serde_json::json;
 
-use super::merge::{admit, keep_apart, say};
+use super::merge::{admit, keep_apart, limits, say};
 use crate::failure::{Failure, Result};
 use crate::session::Session;
 
@@ -61,7 +62,7 @@ struct What {
 impl Remove {
     /// Removes, and says what is left.
     pub fn run(self, session: &Session) -> Result<()> {
-        let output = self.output.as_ref().unwrap_or(&self.database);
+        let output = self.output();
         keep_apart(
             session,
             slice::from_ref(&self.database),
@@ -71,8 +72,18 @@ impl Remove {
         let unwanted = self.what.unwanted()?;
         let base = Index::open(&self.database)?;
         admit(session, slice::from_ref(&base), 1)?;
-        let left = session
-            .shown(|progress| edit::remove(&base, &unwanted, output, session.threads, progress))?;
+        let limits = limits(session);
+        let left = session.shown(|progress| match session.job() {
+            Some(job) => edit::remove_in(&base, &unwanted, output, &limits, job, progress),
+            None => edit::remove_in(&base, &unwanted, output, &limits, &Alone, progress),
+        })?;
+        if session.is_first() {
+            self.tell(session, &base, (&unwanted, &left));
+        }
+        Ok(())
+    }
+
+    fn tell(&self, session: &Session, base: &Index, (unwanted, left): (&Unwanted, &Changed)) {
         session.note("inputs", self.database.display().to_string());
         session.note(
             "parameters",
@@ -88,8 +99,11 @@ impl Remove {
                  back, as a new build would have them"
             );
         }
-        say(session, output, &left);
-        Ok(())
+        say(session, self.output(), left);
+    }
+
+    fn output(&self) -> &PathBuf {
+        self.output.as_ref().unwrap_or(&self.database)
     }
 }
 
