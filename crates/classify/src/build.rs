@@ -2,10 +2,13 @@
 //! 6.4.2).
 
 mod budget;
+mod config;
+mod earlier;
+pub(crate) mod error;
 mod lists;
+mod records;
 mod resume;
 
-use std::fmt::{self, Display, Formatter};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,57 +16,25 @@ use gyrase_fabric::{
     Alone, Drain, Fabric, FabricError, FabricOptions, LocalPartitions, Place, SpillFolder, World,
 };
 use gyrase_fastx::{Inputs, Options};
-use gyrase_files::{OutputError, OutputFile};
+use gyrase_files::OutputFile;
 use gyrase_table::Share;
-use gyrase_table::gydb::{self, Database, GydbError, PARTITIONS, Writer};
-use gyrase_tabulate::{Reading, TabulateError, spill_path};
+use gyrase_table::gydb::{self, Database, PARTITIONS, Writer};
+use gyrase_tabulate::{Reading, spill_path};
 use gyrase_work::Progress;
 
-use crate::build::budget::{Budget, Room};
-use crate::build::lists::MadeOf;
-pub use crate::build::resume::Earlier;
+use self::budget::Budget;
+pub use self::config::Config;
+pub use self::earlier::Earlier;
+pub use self::error::{BuildError, MemoryFor};
+use self::lists::MadeOf;
+use self::records::Read;
+pub(crate) use self::records::Records;
 use crate::distinct;
-use crate::index::{DISTINCT, FULL, PARAMETERS, Parameters, TARGETS, TAXONOMY};
+use crate::index::{DISTINCT, FULL, PARAMETERS, TARGETS, TAXONOMY};
 use crate::parts::Part;
 use crate::references::{self, Numbers, References, TaxonOf, Windows};
 use crate::targets::{Target, Targets};
 use gyrase_taxonomy::{Taxon, Taxonomy};
-
-/// What to build.
-#[derive(Clone, Debug)]
-pub struct Config {
-    /// The references: FASTA or FASTQ, in any compression.
-    pub references: Vec<PathBuf>,
-    /// The database to write; `None` keeps it in memory.
-    pub output: Option<PathBuf>,
-    /// How windows are sketched, and how many locations a feature keeps.
-    pub parameters: Parameters,
-    /// Threads, at least 1.
-    pub threads: usize,
-    /// Bytes of memory that the build may take, [`Config::least_memory`] or more.
-    pub memory: u64,
-    /// Where spill files go.
-    pub tmp: PathBuf,
-    /// Bytes of spill files that the run may take.
-    pub max_tmp: Option<u64>,
-    /// Go on from what an earlier run left that was stopped, and leave as much when stopped: the
-    /// spill files, once all is read, if there are any. The text says what the taxa of the
-    /// references depend on besides the references and the taxonomy: what another text, or other
-    /// references, left is not used.
-    pub resume: Option<String>,
-}
-
-impl Config {
-    /// Bytes of memory without which so many threads cannot build.
-    pub fn least_memory(threads: usize) -> u64 {
-        Config::least_memory_in(threads, 1)
-    }
-
-    /// The same for each of `ranks` processes.
-    pub fn least_memory_in(threads: usize, ranks: usize) -> u64 {
-        budget::least_memory(threads, ranks)
-    }
-}
 
 /// What was built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,69 +51,6 @@ pub struct Summary {
     pub earlier: Earlier,
     /// What the feature table holds.
     pub table: gydb::Summary,
-}
-
-/// Why nothing was built.
-#[derive(Debug, thiserror::Error)]
-pub enum BuildError {
-    /// Reading or spilling failed, or the run was cancelled.
-    #[error(transparent)]
-    Tabulate(#[from] TabulateError),
-    /// The database cannot be written.
-    #[error(transparent)]
-    Database(#[from] GydbError),
-    /// There are more windows than a location can name.
-    #[error("the references have more than 4,294,967,295 windows")]
-    TooManyWindows,
-    /// More memory would be needed than there is.
-    #[error("{what} needs about {} MiB of memory, not {} MiB", needed.div_ceil(1 << 20), given >> 20)]
-    Memory {
-        /// For what.
-        what: MemoryFor,
-        /// Bytes needed.
-        needed: u64,
-        /// Bytes given.
-        given: u64,
-    },
-}
-
-/// What a build needs memory for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MemoryFor {
-    /// Its threads.
-    Threads,
-    /// The whole database, which is made in memory.
-    Database,
-    /// Sorting the largest partition.
-    Sorting,
-}
-
-impl Display for MemoryFor {
-    fn fmt(&self, out: &mut Formatter) -> fmt::Result {
-        out.write_str(match self {
-            MemoryFor::Threads => "a build with so many threads",
-            MemoryFor::Database => "a database of these references in memory",
-            MemoryFor::Sorting => "sorting the features of these references",
-        })
-    }
-}
-
-impl From<gyrase_fastx::Error> for BuildError {
-    fn from(error: gyrase_fastx::Error) -> BuildError {
-        BuildError::Tabulate(error.into())
-    }
-}
-
-impl From<OutputError> for BuildError {
-    fn from(error: OutputError) -> BuildError {
-        BuildError::Database(error.into())
-    }
-}
-
-impl From<FabricError> for BuildError {
-    fn from(error: FabricError) -> BuildError {
-        BuildError::Tabulate(error.into())
-    }
 }
 
 /// Builds a database; `taxon_of` is told the header of every reference and its file, and names its
@@ -297,48 +205,6 @@ pub(crate) struct Outline<'a> {
     pub parts: &'a [Part<'a>],
 }
 
-/// The features of references that were read, by partition.
-pub(crate) struct Records<D> {
-    partitions: D,
-    numbers: Numbers,
-    /// The memory for what is made of them; no limit where there are none.
-    budget: Option<Budget>,
-    spilled: bool,
-    earlier: Earlier,
-    /// Where they are, if they are spilled.
-    folder: Option<Arc<SpillFolder>>,
-}
-
-impl<D: Drain> Records<D> {
-    /// No records: all that is drained of `partitions` is nothing.
-    pub fn none(partitions: D) -> Records<D> {
-        Records {
-            partitions,
-            numbers: Numbers::default(),
-            budget: None,
-            spilled: false,
-            earlier: Earlier::Nothing,
-            folder: None,
-        }
-    }
-
-    fn room(&self, config: &Config, targets: usize) -> Result<Room, BuildError> {
-        let unlimited = Room {
-            threads: config.threads,
-            rows: usize::MAX,
-        };
-        let room = |budget: Budget| {
-            budget.for_lists(
-                &self.partitions,
-                self.spilled,
-                targets,
-                config.output.is_none(),
-            )
-        };
-        self.budget.map_or(Ok(unlimited), room)
-    }
-}
-
 /// Makes the lists of records and parts, and finishes the database.
 ///
 /// Collective.
@@ -444,10 +310,6 @@ fn fabric<J: World>(
         },
     )
 }
-
-/// What was read: the features of this process's partitions, and what all processes know of the
-/// references.
-type Read = (LocalPartitions, Targets, Numbers);
 
 /// Reads the references and sends their features through the fabric.
 fn read<J: World>(

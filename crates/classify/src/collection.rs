@@ -119,9 +119,9 @@ impl Collection {
             .expect("some memory is enough")
     }
 
-    /// The plan of a process, by that of each process of a job: the databases are asked at once where
-    /// they fit the memory of all. Where not, each process asks a part of them, about as large as
-    /// those of the others.
+    /// The plan of a process, by that of each process of a job: the databases are asked at once
+    /// where they fit the memory of each. Where not, each process asks a part of them, about as
+    /// large as those of the others.
     ///
     /// Collective.
     ///

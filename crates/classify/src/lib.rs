@@ -18,6 +18,7 @@ mod candidates;
 mod cap;
 mod catalogue;
 mod collection;
+mod dealt;
 mod decide;
 mod distinct;
 pub mod edit;

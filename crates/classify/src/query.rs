@@ -26,8 +26,8 @@ pub use self::sink::{Answer, Answered, Form, Sink};
 pub(crate) use self::spread::Asked;
 pub use self::stored::{Candidates, CandidatesError};
 pub use self::summary::Summary;
+use crate::dealt::Dealt;
 use crate::filter::{Covered, Dropped};
-use crate::share::Dealt;
 
 /// The windows that some reads were found in, for the coverage filter: a pass over all reads before
 /// that of [`classify`].

@@ -15,7 +15,7 @@ use gyrase_seq::{Batch, Record};
 use gyrase_table::gydb::{self, PARTITIONS};
 use gyrase_tabulate::Cut;
 
-use crate::BuildError;
+use crate::build::error::BuildError;
 use crate::targets::{Target, Targets};
 use gyrase_taxonomy::Taxon;
 

@@ -8,6 +8,7 @@ use gyrase_work::Progress;
 
 use crate::catalogue::Catalogue;
 use crate::collection::{Collection, Plan};
+use crate::dealt::Dealt;
 use crate::filter::{Covered, Dropped};
 use crate::genomes::Genomes;
 use crate::lane::Lane;
@@ -15,7 +16,7 @@ use crate::query::{
     AnswerConfig, Asked, Candidates, Form, Hits, QueryError, ReadFeed, Scratch, Sink, Summary,
     answer_stored, classify, cover_stored, covered,
 };
-use crate::share::{Dealt, Outlet, Relay, Share, Stopped, Stopping, Travels};
+use crate::share::{Outlet, Relay, Share, Stopped, Stopping, Travels};
 use crate::stored::StoredError;
 
 /// Bytes of a batch of reads whose candidates are stored. A block of the file ends with its batch,

@@ -16,27 +16,8 @@ use gyrase_taxonomy::Taxon;
 use gyrase_work::Feed;
 
 use crate::bytes::{Reader, put_section};
+use crate::dealt::Dealt;
 use crate::query::{Answered, Form, QueryError, ReadFeed, Sink};
-
-/// Which process this is of those that work is dealt to in rounds.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Dealt {
-    pub rank: usize,
-    pub ranks: usize,
-}
-
-impl Dealt {
-    /// All of it to the only process.
-    pub(crate) const ALL: Dealt = Dealt { rank: 0, ranks: 1 };
-
-    /// To this process of a job.
-    pub(crate) fn of(world: &impl World) -> Dealt {
-        Dealt {
-            rank: world.rank(),
-            ranks: world.ranks(),
-        }
-    }
-}
 
 /// Of the batches of a feed those of one process.
 pub(crate) struct Share<F> {

@@ -3,7 +3,7 @@
 use gyrase_fabric::{Drain, ExchangeFabric, LocalFabric};
 use gyrase_table::gydb::PARTITIONS;
 
-use super::{BuildError, MemoryFor};
+use super::error::{BuildError, MemoryFor};
 use crate::references::RECORD;
 
 /// Code, stacks and the like.

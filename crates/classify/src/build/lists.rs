@@ -8,7 +8,8 @@ use gyrase_tabulate::{Layout, Partition, Worker, reduce};
 use gyrase_work::Progress;
 
 use super::budget::Room;
-use super::{BuildError, Records};
+use super::error::BuildError;
+use super::records::Records;
 use crate::cap::Cap;
 use crate::distinct::Distinct;
 use crate::parts::Part;

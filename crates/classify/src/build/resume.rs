@@ -9,7 +9,10 @@ use std::sync::Arc;
 use gyrase_fabric::{FabricError, LocalPartitions, Place, SpillFolder, World};
 use gyrase_table::gydb::PARTITIONS;
 
-use super::{BuildError, Config, Read};
+use super::config::Config;
+use super::earlier::Earlier;
+use super::error::BuildError;
+use super::records::Read;
 use crate::bytes::{Reader, put_section};
 use crate::references::Numbers;
 use crate::targets::Targets;
@@ -17,18 +20,6 @@ use gyrase_taxonomy::Taxonomy;
 
 /// The file beside the spill files: what else of the references is needed.
 const READ: &str = "read";
-
-/// What an earlier run left for the same database.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Earlier {
-    /// Nothing that was asked for.
-    #[default]
-    Nothing,
-    /// All that it had read: this run went on from there.
-    TakenUp,
-    /// What it had read of other references, or with other parameters: this run began anew.
-    OfAnother,
-}
 
 /// What the run is about, in a line; `None` when it is not to be resumed, or cannot be: nothing
 /// tells whether a pipe brings what it brought before.

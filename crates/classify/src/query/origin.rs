@@ -13,8 +13,8 @@ use super::stored::Candidates;
 use crate::candidates::Hit;
 use crate::cap::Cap;
 use crate::catalogue::Catalogue;
+use crate::dealt::Dealt;
 use crate::read::Read;
-use crate::share::Dealt;
 use crate::stored::{Cursor, Row};
 
 /// Reads and what their hits come from.

@@ -15,7 +15,8 @@ use super::origin::ReadFeed;
 use super::passes::Scratch;
 use crate::bytes::{Reader, put_section};
 use crate::collection::{Collection, Slice};
-use crate::share::{Dealt, Stopped, Stopping, WHOLE, keep_in_step};
+use crate::dealt::Dealt;
+use crate::share::{Stopped, Stopping, WHOLE, keep_in_step};
 use crate::stored::{Block, Kind, Store, Stored};
 
 /// How the databases are asked, in each process of a job.

@@ -44,7 +44,11 @@ pub enum StoredError {
         path: PathBuf,
     },
     /// It is of another version of the format.
-    #[error("{} is a file of candidates of version {found}, this program reads version {VERSION}; classify again or use the program that made it", path.display())]
+    #[error(
+        "{} is a file of candidates of version {found}, this program reads version {VERSION}; \
+         classify again or use the program that made it",
+        path.display()
+    )]
     Version {
         /// The file.
         path: PathBuf,
@@ -52,7 +56,10 @@ pub enum StoredError {
         found: u32,
     },
     /// A checksum or a value contradicts the rest.
-    #[error("the candidates {} are damaged: {what}; copy the file or classify again", path.display())]
+    #[error(
+        "the candidates {} are damaged: {what}; copy the file or classify again",
+        path.display()
+    )]
     Corrupt {
         /// The file.
         path: PathBuf,
@@ -60,7 +67,12 @@ pub enum StoredError {
         what: String,
     },
     /// Files of other reads.
-    #[error("{} and {} are not of the same reads: {what}; merge what was made of the same files in the same order", first.display(), second.display())]
+    #[error(
+        "{} and {} are not of the same reads: {what}; merge what was made of the same files in the \
+         same order",
+        first.display(),
+        second.display()
+    )]
     OtherReads {
         /// A file.
         first: PathBuf,
@@ -71,7 +83,8 @@ pub enum StoredError {
     },
     /// The reads are not those that they were when their hits were stored.
     #[error(
-        "the reads changed while they were read several times: read {read} was not there each time; classify again"
+        "the reads changed while they were read several times: read {read} was not there each \
+         time; classify again"
     )]
     Changed {
         /// The first read that was not always there.
@@ -89,7 +102,10 @@ pub enum StoredError {
     #[error(transparent)]
     Write(#[from] OutputError),
     /// The scratch files are larger than they may be.
-    #[error("the candidates take more than the {limit} bytes that are left to them in {}", folder.display())]
+    #[error(
+        "the candidates take more than the {limit} bytes that are left to them in {}",
+        folder.display()
+    )]
     Full {
         /// Bytes that were left for the file.
         limit: u64,

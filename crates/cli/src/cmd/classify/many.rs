@@ -95,29 +95,18 @@ impl Many {
     ) -> Result<()> {
         let references = with.against.references()?;
         let samples = samples::read(sheet, with.interleaved)?;
-        if with.extras.drop_least_covered.is_some() {
-            samples
-                .iter()
-                .flat_map(|sample| &sample.lanes)
-                .try_for_each(|lane| keep_rereadable(lane, extras::DROP_READS_TWICE))?;
-        }
         let places: Vec<Places> = samples
             .iter()
             .map(|sample| self.places(sample, folder, with))
             .collect();
-        let outputs = outputs(&places, folder)?;
-        let reads = samples
-            .iter()
-            .flat_map(|sample| &sample.lanes)
-            .flat_map(Lane::files);
+        let lanes: Vec<&Lane> = samples.iter().flat_map(|sample| &sample.lanes).collect();
+        keep_readable(&lanes, with, session)?;
         let inputs = [sheet]
             .into_iter()
-            .chain(reads)
+            .chain(lanes.iter().flat_map(|lane| lane.files()))
             .chain(with.against.inputs())
             .chain(&references);
-        session.keep_apart(inputs, &outputs)?;
-        let lanes = samples.iter().flat_map(|sample| &sample.lanes);
-        keep_shareable(lanes, session)?;
+        session.keep_apart(inputs, &outputs(&places, folder)?)?;
         let first = session.is_first();
         if first {
             make(folder)?;
@@ -146,13 +135,11 @@ impl Many {
         };
         note(session, &samples, &done);
         say_all(&done);
-        match failed.first() {
-            None => together.finish(&collection.catalogue.taxonomy, &done),
-            Some((_, first)) => Err(Failure::new(
-                first.code,
-                some_failed(&failed, samples.len()),
-            )),
+        if let Some((_, first)) = failed.first() {
+            let what = some_failed(&failed, samples.len());
+            return Err(Failure::new(first.code, what));
         }
+        together.finish(&collection.catalogue.taxonomy, &done)
     }
 
     fn places(&self, sample: &SampleReads, folder: &Path, with: &With) -> Places {
@@ -173,6 +160,16 @@ impl Many {
             plots: None,
         }
     }
+}
+
+/// Refuses reads that can be read only once where they are read again, or by several processes.
+fn keep_readable(lanes: &[&Lane], with: &With, session: &Session) -> Result<()> {
+    if with.extras.drop_least_covered.is_some() {
+        lanes
+            .iter()
+            .try_for_each(|lane| keep_rereadable(lane, extras::DROP_READS_TWICE))?;
+    }
+    keep_shareable(lanes.iter().copied(), session)
 }
 
 /// What the outputs of all samples depend on, beside their reads.
