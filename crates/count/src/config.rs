@@ -84,8 +84,10 @@ pub struct Share {
     pub kept_bytes: u64,
     /// Bytes of its spill files.
     pub spilled_bytes: u64,
-    /// Bins that it counted, or found counted.
+    /// Bins that it wrote, or found written.
     pub bins: usize,
+    /// Partitions that it counted: bins, or parts of them.
+    pub partitions: usize,
 }
 
 /// Why nothing was counted.
@@ -188,6 +190,13 @@ pub enum Error {
         /// The input.
         path: PathBuf,
     },
+}
+
+impl Error {
+    /// True for that of a thread which ended because of another one.
+    pub(crate) fn is_abandoned(&self) -> bool {
+        matches!(self, Error::Database(GykError::Abandoned { .. }))
+    }
 }
 
 /// Bytes in the largest unit of which there is one, rounded down: `99 MiB`, `100 KiB`, `1 byte`.

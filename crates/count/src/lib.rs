@@ -66,6 +66,7 @@
 //! ```
 
 mod agree;
+mod assembly;
 mod bins;
 mod config;
 pub mod dump;

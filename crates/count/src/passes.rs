@@ -3,22 +3,21 @@
 
 use std::ops::RangeInclusive;
 
+use gyrase_fabric::KeyRange;
 use gyrase_kmer::Key;
-use gyrase_table::gyk::{GykError, Pieces};
 use gyrase_table::{CountTable, TableKey};
 
-/// What a pass sees of the k-mers: those whose keys begin with the bits of its number.
+/// What a pass sees of the k-mers: those whose keys are in its range.
 pub(crate) struct Pass<const W: usize> {
     table: CountTable<Key<W>>,
-    bits: u32,
-    number: u64,
+    keys: KeyRange,
 }
 
 impl<const W: usize> Pass<W> {
     /// Counts a key `weight` times, if this is its pass.
     #[inline(always)]
     pub(crate) fn add(&mut self, key: Key<W>, weight: u32) {
-        if key.place().checked_shr(64 - self.bits).unwrap_or(0) == self.number {
+        if self.keys.contains(key.place()) {
             self.table.add(key, weight);
         }
     }
@@ -30,46 +29,57 @@ impl<const W: usize> Pass<W> {
     }
 }
 
-/// Bits of the key that number the passes, so that the table and the rows of one are within
-/// `memory` bytes.
-fn bits_for<const W: usize>(distinct: usize, memory: usize) -> u32 {
+/// How many passes there are, so that the table and the rows of one are within `memory` bytes.
+fn passes_for<const W: usize>(distinct: usize, memory: usize) -> usize {
     // What the sketch may have missed.
     let distinct = distinct + distinct / 8;
     let row = size_of::<[u64; W]>() + size_of::<u32>();
     let bytes = CountTable::<Key<W>>::bytes_for(distinct) + distinct * row;
-    bytes
-        .div_ceil(memory.max(1))
-        .next_power_of_two()
-        .trailing_zeros()
+    bytes.div_ceil(memory.max(1)).next_power_of_two()
 }
 
-/// Counts about `distinct` different k-mers within `memory` bytes and writes those with a count
-/// that is `counted`. `drain` shows all k-mers to a pass, in any order, as often as it is called.
-pub(crate) fn count<const W: usize, E: From<GykError>>(
+/// What a pass counted: all k-mers of a range of keys whose counts are wanted.
+pub(crate) struct Counted<'r, const W: usize> {
+    /// The range.
+    pub(crate) range: KeyRange,
+    /// The keys, ascending.
+    pub(crate) keys: &'r [[u64; W]],
+    /// The count of each.
+    pub(crate) counts: &'r [u32],
+}
+
+/// Counts about `distinct` different k-mers with keys in a range within `memory` bytes and gives
+/// `each` those with a count that is `counted`, in order. `drain` shows all k-mers to a pass, in
+/// any order, as often as it is called.
+pub(crate) fn count<const W: usize, E>(
+    range: KeyRange,
     distinct: usize,
     memory: usize,
     counted: &RangeInclusive<u32>,
-    mut pieces: Pieces,
+    mut each: impl FnMut(Counted<W>) -> Result<(), E>,
     mut drain: impl FnMut(&mut Pass<W>) -> Result<(), E>,
 ) -> Result<(), E> {
-    let bits = bits_for::<W>(distinct, memory);
+    let passes = passes_for::<W>(distinct, memory);
     let mut pass = Pass {
         table: CountTable::default(),
-        bits,
-        number: 0,
+        keys: range,
     };
     let (mut keys, mut counts) = (Vec::new(), Vec::new());
-    for number in 0..1 << bits {
-        pass.number = number;
-        pass.table.clear(distinct >> bits, bits);
+    for number in 0..passes {
+        pass.keys = range.part(number as u64, passes as u64);
+        pass.table.clear(distinct / passes, pass.keys);
         drain(&mut pass)?;
         keys.clear();
         counts.clear();
         pass.table
             .append_sorted(0, counted.clone(), &mut keys, &mut counts);
-        pieces.add(keys.as_flattened(), &counts)?;
+        each(Counted {
+            range: pass.keys,
+            keys: &keys,
+            counts: &counts,
+        })?;
     }
-    Ok(pieces.finish()?)
+    Ok(())
 }
 
 #[cfg(test)]
@@ -78,14 +88,14 @@ mod tests {
 
     #[test]
     fn a_pass_is_within_its_memory() {
-        assert_eq!(bits_for::<1>(0, 8 << 20), 0);
+        assert_eq!(passes_for::<1>(0, 8 << 20), 1);
         for distinct in [1000, 100_000, 100_000_000] {
-            let bits = bits_for::<4>(distinct, 8 << 20);
-            let part = distinct >> bits;
+            let passes = passes_for::<4>(distinct, 8 << 20);
+            let part = distinct / passes;
             let bytes = |part| CountTable::<Key<4>>::bytes_for(part) + part * 36;
             assert!(bytes(part) <= 8 << 20, "{distinct}");
             assert!(
-                bits == 0 || bytes(2 * part) > 6 << 20,
+                passes == 1 || bytes(2 * part) > 6 << 20,
                 "{distinct}: more passes than needed"
             );
         }

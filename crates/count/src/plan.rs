@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use gyrase_fabric::{ExchangeFabric, LocalFabric};
+use gyrase_fabric::{ExchangeFabric, LocalFabric, Partitioning};
 use gyrase_fastx::Inputs;
 use gyrase_kmer::{BINS, Shape};
 
@@ -111,7 +111,10 @@ fn windows(inputs: &Inputs, threads: usize) -> u64 {
 fn least_fabric(threads: usize, ranks: usize) -> u64 {
     match ranks {
         1 => LocalFabric::least_memory(BINS, threads),
-        _ => ExchangeFabric::least_memory(BINS, ranks, threads),
+        _ => {
+            let partitions = Partitioning::most_partitions(BINS, ranks);
+            ExchangeFabric::least_memory(partitions, ranks, threads)
+        }
     }
 }
 

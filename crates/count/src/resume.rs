@@ -6,14 +6,14 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use gyrase_fabric::{FabricError, LocalPartitions, Place, SpillFolder, World};
+use gyrase_fabric::{FabricError, LocalPartitions, Partitioning, SpillFolder, World};
 use gyrase_kmer::BINS;
 use gyrase_table::gyk::{BinEntry, Writer};
 
 use crate::{Error, Scattered};
 
-/// A text file in the spill folder: the job, what was read and by which run, then a line per
-/// finished bin.
+/// A text file in the spill folder: the job, what was read and by which run, how bins were cut
+/// into partitions, then a line per finished bin.
 pub(crate) struct Log {
     folder: PathBuf,
     open: Mutex<Option<(File, usize)>>,
@@ -25,6 +25,7 @@ struct Logged {
     /// own, they may have kept different runs of one job.
     token: u64,
     read: Scattered,
+    partitioning: Partitioning,
     bins: Vec<BinEntry>,
 }
 
@@ -32,6 +33,7 @@ struct Logged {
 pub(crate) struct Earlier {
     /// Of the run that left it.
     token: u64,
+    pub(crate) partitioning: Partitioning,
     pub(crate) partitions: LocalPartitions,
     /// What it read; where several processes read, some of them may know it all and the others
     /// nothing.
@@ -63,20 +65,34 @@ impl Earlier {
         limit: Option<u64>,
         job: &str,
     ) -> Result<Option<Earlier>, FabricError> {
-        let place = Place::among(BINS, world.rank(), world.ranks());
-        if let Some(same) = agreed(world, Earlier::of_as_many(place.clone(), root, limit, job))? {
+        if let Some(same) = agreed(world, Earlier::of_as_many(world, root, limit, job))? {
             return Ok(Some(same));
         }
-        let others = Earlier::of_others(place, root, job);
-        agreed(world, others)
+        agreed(world, Earlier::of_others(world, root, job))
     }
 
-    fn of_as_many(place: Place, root: &Path, limit: Option<u64>, job: &str) -> Option<Earlier> {
-        let folder = noted(root, &folder_of(root, place.rank, place.ranks), limit, job)?;
-        let Logged { token, read, bins } = Log::new(folder.path().to_path_buf()).read(job)?;
+    fn of_as_many(
+        world: &impl World,
+        root: &Path,
+        limit: Option<u64>,
+        job: &str,
+    ) -> Option<Earlier> {
+        let (rank, ranks) = (world.rank(), world.ranks());
+        let folder = noted(root, &folder_of(root, rank, ranks), limit, job)?;
+        if folder.noted(job)? != (rank, ranks) {
+            return None;
+        }
+        let Logged {
+            token,
+            read,
+            partitioning,
+            bins,
+        } = Log::new(folder.path().to_path_buf()).read(job)?;
+        let place = partitioning.place(rank, ranks);
         let partitions = LocalPartitions::reopen_own(place, Arc::clone(&folder), job)?;
         Some(Earlier {
             token,
+            partitioning,
             partitions,
             read,
             bins,
@@ -86,7 +102,7 @@ impl Earlier {
     }
 
     /// What another number of processes left, where all of it can be seen from here.
-    fn of_others(place: Place, root: &Path, job: &str) -> Option<Earlier> {
+    fn of_others(world: &impl World, root: &Path, job: &str) -> Option<Earlier> {
         let within = std::fs::read_dir(root)
             .ok()?
             .filter_map(|entry| Some(entry.ok()?.path()));
@@ -104,12 +120,15 @@ impl Earlier {
         let token = logs.first()?.token;
         logs.iter().all(|log| log.token == token).then_some(())?;
         let mut read = Scattered::default();
-        if place.rank == 0 {
+        if world.rank() == 0 {
             logs.iter().for_each(|log| read.add(log.read));
         }
+        let partitioning = logs.into_iter().next()?.partitioning.owned_by_others();
+        let place = partitioning.place(world.rank(), world.ranks());
         let partitions = LocalPartitions::reopen_job(place, &folders, job)?;
         Some(Earlier {
             token,
+            partitioning,
             partitions,
             read,
             bins: Vec::new(),
@@ -176,6 +195,7 @@ impl Log {
         world: &impl World,
         job: &str,
         read: Scattered,
+        partitioning: &Partitioning,
         writer: &Writer,
     ) -> Result<(), Error> {
         let token = token(world)?;
@@ -186,7 +206,14 @@ impl Log {
             super_kmers,
             bytes,
         } = read;
-        let head = format!("{job}\n{token} {reads} {bases} {kmers} {super_kmers} {bytes}\n");
+        let cuts: Vec<String> = partitioning
+            .numbers(world.ranks())
+            .iter()
+            .map(u64::to_string)
+            .collect();
+        let cuts = cuts.join(" ");
+        let head =
+            format!("{job}\n{token} {reads} {bases} {kmers} {super_kmers} {bytes}\n{cuts}\n");
         let begun = File::create(self.path())
             .and_then(|mut file| file.write_all(head.as_bytes()).map(|()| file));
         let file = begun.map_err(|source| self.error(source))?;
@@ -231,6 +258,8 @@ impl Log {
         let &[token, reads, bases, kmers, super_kmers, bytes] = &numbers(lines.next()?)?[..] else {
             return None;
         };
+        let cuts = numbers(lines.next()?)?;
+        let partitioning = Partitioning::of_numbers(BINS, &cuts)?;
         let bins = lines.map_while(|line| {
             let &[offset, kmers, overflows, crc] = &numbers(line)?[..] else {
                 return None;
@@ -251,11 +280,14 @@ impl Log {
                 super_kmers,
                 bytes,
             },
+            partitioning,
             bins: bins.collect(),
         })
     }
 }
 
 fn numbers(line: &str) -> Option<Vec<u64>> {
-    line.split(' ').map(|field| field.parse().ok()).collect()
+    line.split_terminator(' ')
+        .map(|field| field.parse().ok())
+        .collect()
 }

@@ -4,17 +4,21 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use gyrase_fabric::{
-    Alone, Combining, Drain, FabricOptions, LocalPartitions, Place, SpillFolder, World,
+    Alone, Combining, Drain, FabricOptions, LocalPartitions, Partitioning, Place, SpillFolder,
+    World,
 };
 use gyrase_fastx::{Inputs, Options};
 use gyrase_files::OutputFile;
 use gyrase_kmer::{BINS, with_words};
 use gyrase_table::Share;
 use gyrase_table::gyk::{Cutoffs, GykError, Metadata, Writer};
-use gyrase_tabulate::{Layout, Reading, TabulateError, Worker, reduce, scatter, spill_path};
+use gyrase_tabulate::{
+    Layout, Reading, TabulateError, Worker, census, reduce, scatter, spill_path,
+};
 use gyrase_work::Progress;
 
 use crate::agree;
+use crate::assembly::Assembly;
 use crate::partition::Counter;
 use crate::plan::{Budget, check_tmp, longest_record, most_window, predict};
 use crate::resume::{Earlier, Log, folder_of};
@@ -92,8 +96,7 @@ fn count<const W: usize, J: World>(
     world: &J,
     progress: &Progress,
 ) -> Result<Summary, Error> {
-    let place = Place::among(BINS, world.rank(), world.ranks());
-    let budget = Budget::of(config, inputs, place.ranks)?;
+    let budget = Budget::of(config, inputs, world.ranks())?;
     // Nothing tells whether a pipe brings what it brought before.
     let resume = config.resume && inputs.total_bytes().is_some();
     let (job, root) = (job(config, inputs), root_of(config));
@@ -105,13 +108,22 @@ fn count<const W: usize, J: World>(
     let (budget, contents) = agree::on_means(world, budget, inputs, earlier.is_none())?;
     if let Some(contents) = contents {
         // One warning is enough where all processes are alike.
-        check_tmp(config, &predict(config, contents, budget), place.rank == 0)?;
+        check_tmp(
+            config,
+            &predict(config, contents, budget),
+            world.rank() == 0,
+        )?;
     }
+    let partitioning = match &earlier {
+        Some(earlier) => earlier.partitioning.clone(),
+        None => partitioning::<W, J>(config, inputs, world)?,
+    };
     let run = Run {
         config,
         inputs,
         world,
-        place,
+        place: partitioning.place(world.rank(), world.ranks()),
+        partitioning,
         budget,
         progress,
         resume,
@@ -120,30 +132,30 @@ fn count<const W: usize, J: World>(
     };
     let (writer, folder, workers) = run.start(earlier.as_ref())?;
     let work = match earlier {
-        Some(Earlier {
-            partitions,
-            read,
-            folders,
-            same,
-            ..
-        }) => {
-            let resumed_bins = if world.ranks() == 1 {
-                writer.next_bin()
-            } else {
-                0
-            };
-            Work {
-                partitions,
-                read,
-                folder,
-                folders,
-                resumable: same,
-                resumed_bins,
-            }
-        }
+        Some(earlier) => Work::resumed(earlier, folder, &writer),
         None => run.scatter::<W>(folder, &writer, workers)?,
     };
     run.reduce::<W>(writer, work)
+}
+
+/// From so many processes on the bins of one are few enough to be unequal: 2 % between 16 of them.
+const UNEQUAL: usize = 8;
+
+/// Which partitions there are, and who owns them.
+///
+/// Collective.
+fn partitioning<const W: usize, J: World>(
+    config: &Config,
+    inputs: &Inputs,
+    world: &J,
+) -> Result<Partitioning, Error> {
+    let bins = Partitioning::of_bins(BINS);
+    if world.ranks() < UNEQUAL {
+        return Ok(bins);
+    }
+    let cut = SuperKmers::<W>::new(config.shape, &bins);
+    let sizes = census::<Error>(inputs, &options(config, false), world, cut, BINS)?;
+    Ok(Partitioning::balanced(&sizes, world.ranks()))
 }
 
 /// What a run has from its start to its end.
@@ -151,6 +163,8 @@ struct Run<'a, J> {
     config: &'a Config,
     inputs: &'a Inputs,
     world: &'a J,
+    partitioning: Partitioning,
+    /// Where this process stands among those that own the partitions.
     place: Place,
     budget: Budget,
     progress: &'a Progress,
@@ -174,6 +188,20 @@ struct Work {
     resumable: bool,
     /// Bins that are counted already.
     resumed_bins: usize,
+}
+
+impl Work {
+    /// What an earlier run left to do.
+    fn resumed(earlier: Earlier, folder: Arc<SpillFolder>, writer: &Writer) -> Work {
+        Work {
+            resumed_bins: earlier.bins.len().min(writer.next_bin()),
+            partitions: earlier.partitions,
+            read: earlier.read,
+            folder,
+            folders: earlier.folders,
+            resumable: earlier.same,
+        }
+    }
 }
 
 impl<J: World> Run<'_, J> {
@@ -217,7 +245,9 @@ impl<J: World> Run<'_, J> {
         let (workers, token) = agree::on_workers(self.world, threads, token)?;
         let folder = self.folder(earlier);
         let share = Share {
-            partitions: self.place.clone(),
+            partitions: self
+                .partitioning
+                .place_of_bins(self.place.rank, self.place.ranks),
             memory: self.budget.finished as usize,
             folder: Arc::clone(&folder),
         };
@@ -279,9 +309,9 @@ impl<J: World> Run<'_, J> {
             memory: self.budget.fabric,
             spill: Some(Arc::clone(&folder)),
             combining: Some(combining),
-            ..FabricOptions::default()
+            owners: self.partitioning.owners(),
         };
-        let fabric = self.world.fabric(BINS, options)?;
+        let fabric = self.world.fabric(self.place.partitions, options)?;
         self.progress.start(
             "read",
             self.inputs.total_bytes().unwrap_or(0) / self.place.ranks as u64,
@@ -293,7 +323,8 @@ impl<J: World> Run<'_, J> {
             // Or the file is gone with a process that failed, which says why.
             return Err(reading.give_up(fabric, error.into()));
         }
-        let cuts = (0..threads).map(|_| SuperKmers::<W>::new(shape)).collect();
+        let cut = |_| SuperKmers::<W>::new(shape, &self.partitioning);
+        let cuts = (0..threads).map(cut).collect();
         let (mut partitions, cuts) =
             scatter::<_, _, _, Error>(&reading, cuts, fabric, self.world, self.progress)?;
         let mut read = Scattered::default();
@@ -327,7 +358,7 @@ impl<J: World> Run<'_, J> {
         let log = Log::new(folder.path().to_path_buf());
         if resumable {
             writer.keep_partial();
-            log.start(self.world, &self.job, read, &writer)?;
+            log.start(self.world, &self.job, read, &self.partitioning, &writer)?;
             partitions.note(&self.job)?;
         }
         self.progress.start("count", self.place.count() as u64);
@@ -339,20 +370,7 @@ impl<J: World> Run<'_, J> {
                 Ok(())
             }
         };
-        // Out of core the buffers are gone: bins that fit the larger share are counted at once,
-        // others in fewer passes.
-        let on_disk = partitions.spilled();
-        let budget = if on_disk {
-            self.budget.for_tables_only(self.config.threads)
-        } else {
-            self.budget
-        };
-        let count = || self.count_partitions::<W>(budget, &partitions, &writer, &logged);
-        if self.place.ranks == 1 {
-            count()?
-        } else {
-            self.lay_out_meanwhile(&writer, count)?
-        }
+        self.count_bins::<W>(&partitions, &folder, &writer, &logged)?;
         self.progress.start("write", 0);
         let traffic = partitions.traffic();
         let spilled_bytes = written(&folder, &folders);
@@ -361,7 +379,8 @@ impl<J: World> Run<'_, J> {
             traffic,
             kept_bytes: partitions.kept(),
             spilled_bytes,
-            bins: self.place.count(),
+            bins: writer.own_bins(),
+            partitions: self.place.count(),
         };
         let summary = std::thread::scope(|scope| {
             // Giving the memory back takes its time too: while the disk is waited for.
@@ -377,11 +396,38 @@ impl<J: World> Run<'_, J> {
         Ok(summary)
     }
 
+    fn count_bins<const W: usize>(
+        &self,
+        partitions: &LocalPartitions,
+        folder: &Arc<SpillFolder>,
+        writer: &Writer,
+        logged: &(dyn Fn() -> Result<(), Error> + Sync),
+    ) -> Result<(), Error> {
+        // Out of core the buffers are gone: bins that fit the larger share are counted at once,
+        // others in fewer passes.
+        let budget = match partitions.spilled() {
+            true => self.budget.for_tables_only(self.config.threads),
+            false => self.budget,
+        };
+        let assembly = Assembly::new(
+            writer,
+            &self.partitioning,
+            self.world,
+            Arc::clone(folder),
+            budget.tables as usize / 8,
+        )?;
+        let count = || self.count_partitions::<W>(budget, partitions, &assembly, logged);
+        match self.place.ranks {
+            1 => count(),
+            _ => self.lay_out_meanwhile(writer, || assembly.receive_beside(count)),
+        }
+    }
+
     fn count_partitions<const W: usize>(
         &self,
         budget: Budget,
         partitions: &impl Drain,
-        writer: &Writer,
+        to: &Assembly,
         logged: &(dyn Fn() -> Result<(), Error> + Sync),
     ) -> Result<(), Error> {
         let Config {
@@ -397,7 +443,8 @@ impl<J: World> Run<'_, J> {
                 shape,
                 counted.clone(),
                 budget.tables as usize,
-                writer,
+                &self.partitioning,
+                to,
                 logged,
             )
         };
@@ -409,7 +456,7 @@ impl<J: World> Run<'_, J> {
         reduce(
             partitions,
             self.world,
-            writer.next_bin(),
+            to.next_partition(&self.partitioning),
             workers,
             self.progress,
         )
@@ -429,9 +476,7 @@ impl<J: World> Run<'_, J> {
             lay_out,
             abandon: || writer.abandon(),
         };
-        let is_abandoned =
-            |error: &Error| matches!(error, Error::Database(GykError::Abandoned { .. }));
-        layout.beside(world, count, is_abandoned)
+        layout.beside(world, count, Error::is_abandoned)
     }
 
     /// Puts the bins of all processes together.

@@ -3,7 +3,9 @@
 //! A record is the stored bytes of a super-k-mer, or a zero byte (which no super-k-mer begins
 //! with), its weight in four bytes, little-endian, and then those.
 
-use gyrase_fabric::{Combiner, FabricError, Sender};
+use std::ops::Range;
+
+use gyrase_fabric::{Combiner, FabricError, KeyRange, Partitioning, Sender};
 use gyrase_kmer::{Cutter, Shape, SuperKmer};
 use gyrase_seq::Batch;
 use gyrase_table::CountTable;
@@ -47,31 +49,35 @@ impl Scattered {
 }
 
 /// Cuts reads into super-k-mers and sends them to the bins of their minimizers.
-pub(crate) struct SuperKmers<const W: usize> {
+pub(crate) struct SuperKmers<'p, const W: usize> {
     shape: Shape,
     cutter: Cutter<W>,
+    partitioning: &'p Partitioning,
     /// What was read and sent, but for the bytes of the inputs.
     pub(crate) scattered: Scattered,
 }
 
-impl<const W: usize> SuperKmers<W> {
-    pub(crate) fn new(shape: Shape) -> SuperKmers<W> {
+impl<'p, const W: usize> SuperKmers<'p, W> {
+    /// One that sends to the partitions of the bins.
+    pub(crate) fn new(shape: Shape, partitioning: &'p Partitioning) -> SuperKmers<'p, W> {
         SuperKmers {
             shape,
             cutter: Cutter::new(shape),
+            partitioning,
             scattered: Scattered::default(),
         }
     }
 }
 
-impl<const W: usize, E: From<TabulateError>> Cut<Batch, E> for SuperKmers<W> {
+impl<const W: usize, E: From<TabulateError>> Cut<Batch, E> for SuperKmers<'_, W> {
     fn cut(&mut self, batch: &Batch, sender: &mut impl Sender) -> Result<(), E> {
         let SuperKmers {
             shape,
             cutter,
+            partitioning,
             scattered,
         } = self;
-        let mut outgoing = Outgoing::new(sender, *shape);
+        let mut outgoing = Outgoing::new(sender, *shape, partitioning);
         for record in &batch.records {
             let mut send = |bin, super_kmer| outgoing.push(bin, super_kmer);
             let kmers = cutter.cut(batch.bytes(record.letters), &mut send);
@@ -89,6 +95,8 @@ impl<const W: usize, E: From<TabulateError>> Cut<Batch, E> for SuperKmers<W> {
 struct Outgoing<'s, S, const W: usize> {
     sender: &'s mut S,
     shape: Shape,
+    /// Where some bin is not a partition of the same number.
+    partitioning: Option<&'s Partitioning>,
     waiting: [(usize, SuperKmer<W>); AHEAD],
     len: usize,
     sent: u64,
@@ -98,11 +106,12 @@ struct Outgoing<'s, S, const W: usize> {
 const AHEAD: usize = 32;
 
 impl<'s, S: Sender, const W: usize> Outgoing<'s, S, W> {
-    fn new(sender: &'s mut S, shape: Shape) -> Outgoing<'s, S, W> {
+    fn new(sender: &'s mut S, shape: Shape, partitioning: &'s Partitioning) -> Outgoing<'s, S, W> {
         let waiting = [(0, SuperKmer([0; W])); AHEAD];
         Outgoing {
             sender,
             shape,
+            partitioning: Some(partitioning).filter(|partitioning| !partitioning.is_of_bins()),
             waiting,
             len: 0,
             sent: 0,
@@ -122,30 +131,65 @@ impl<'s, S: Sender, const W: usize> Outgoing<'s, S, W> {
 
     #[inline(never)]
     fn flush(&mut self) -> Result<(), FabricError> {
-        let waiting = &self.waiting[..std::mem::take(&mut self.len)];
-        self.sent += waiting.len() as u64;
-        waiting.iter().for_each(|&(bin, _)| self.sender.expect(bin));
+        let waiting = std::mem::take(&mut self.len);
+        self.sent += waiting as u64;
+        match self.partitioning {
+            None => self.send(waiting, |bin| bin..bin + 1),
+            Some(partitioning) => self.send(waiting, |bin| partitioning.of_bin(bin)),
+        }
+    }
+
+    #[inline(always)]
+    fn send(
+        &mut self,
+        waiting: usize,
+        partitions_of: impl Fn(usize) -> Range<usize>,
+    ) -> Result<(), FabricError> {
+        let waiting = &self.waiting[..waiting];
+        for &(bin, _) in waiting {
+            partitions_of(bin).for_each(|partition| self.sender.expect(partition));
+        }
         waiting.iter().try_for_each(|&(bin, super_kmer)| {
             let stored = SuperKmer::<W>::stored_bytes(super_kmer.kmers(), self.shape);
-            self.sender
-                .send(bin, super_kmer.to_bytes().as_flattened(), stored)
+            let bytes = super_kmer.to_bytes();
+            partitions_of(bin)
+                .try_for_each(|partition| self.sender.send(partition, bytes.as_flattened(), stored))
         })
     }
 }
 
-/// The super-k-mers of one bin.
-pub(crate) struct Bin<'p, const W: usize> {
+/// What is counted at a time: the k-mers of a partition with keys in a range.
+pub(crate) struct BinPart<'p, const W: usize> {
     partition: &'p Partition<'p>,
     shape: Shape,
+    /// The bin that they are of.
+    pub(crate) bin: usize,
+    /// Their keys; super-k-mers of the partition have others too.
+    pub(crate) keys: KeyRange,
 }
 
-impl<'p, const W: usize> Bin<'p, W> {
-    /// What [`SuperKmers`] sent to a partition.
-    pub(crate) fn new(partition: &'p Partition<'p>, shape: Shape) -> Bin<'p, W> {
-        Bin { partition, shape }
+impl<'p, const W: usize> BinPart<'p, W> {
+    /// The part that a partition is of what [`SuperKmers`] sent.
+    pub(crate) fn new(
+        partition: &'p Partition<'p>,
+        shape: Shape,
+        partitioning: &Partitioning,
+    ) -> BinPart<'p, W> {
+        let (number, part) = (partition.number(), partition.part());
+        BinPart {
+            partition,
+            shape,
+            bin: partitioning.bin(number),
+            keys: partitioning.keys(number).part(part.number, part.parts),
+        }
     }
 
-    /// Which bin.
+    /// True for all k-mers of a bin.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.keys == KeyRange::ALL
+    }
+
+    /// Which partition.
     pub(crate) fn number(&self) -> usize {
         self.partition.number()
     }
@@ -165,7 +209,8 @@ impl<'p, const W: usize> Bin<'p, W> {
         self.drain(|records| records.for_each(|(super_kmer, weight)| each(super_kmer, weight)))
     }
 
-    /// Calls `each` with many super-k-mers and weights at a time; otherwise as [`Bin::for_each`].
+    /// Calls `each` with many super-k-mers and weights at a time; otherwise as
+    /// [`BinPart::for_each`].
     #[inline]
     pub(crate) fn drain(&self, mut each: impl FnMut(Records<W>)) -> Result<(), FabricError> {
         self.partition.drain(|bytes, used| {
@@ -228,7 +273,7 @@ impl<const W: usize> Repeats<W> {
     /// A combiner of the super-k-mers of k-mers of `shape`.
     pub(crate) fn new(shape: Shape) -> Repeats<W> {
         let mut table = CountTable::default();
-        table.clear(FIRST_ROOM, 0);
+        table.clear(FIRST_ROOM, KeyRange::ALL);
         Repeats { shape, table }
     }
 }
@@ -254,6 +299,6 @@ impl<const W: usize> Combiner for Repeats<W> {
         });
         // Bins are alike: the next one will want about as much room.
         self.table
-            .clear(self.table.len() + self.table.len() / 4 + 16, 0);
+            .clear(self.table.len() + self.table.len() / 4 + 16, KeyRange::ALL);
     }
 }

@@ -33,7 +33,7 @@
 //! use gyrase_table::CountTable;
 //!
 //! let mut table = CountTable::<Key<1>>::default();
-//! table.clear(3, 0); // room for about three keys
+//! table.clear(3, KeyRange::ALL); // room for about three keys
 //! for letters in [b"GATTACA", b"CATTAGA", b"GATTACA"] {
 //!     let kmer = Kmer::<1>::from_letters(letters).expect("bases alone");
 //!     table.add(Key::from(kmer), 1);

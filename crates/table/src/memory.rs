@@ -1,6 +1,6 @@
 //! A table in memory that counts keys and gives them back in order.
 
-use gyrase_fabric::prefetch;
+use gyrase_fabric::{KeyRange, prefetch};
 use gyrase_kmer::{Key, SuperKmer};
 
 /// What a [`CountTable`] counts.
@@ -67,8 +67,11 @@ pub struct CountTable<K> {
     /// Slots that are a first slot of some key; a few more follow for the last ones' neighbours.
     homes: usize,
     len: usize,
-    /// Leading bits that all places share (see [`CountTable::clear`]).
-    shared_bits: u32,
+    /// Where all places are (see [`CountTable::clear`]).
+    places: KeyRange,
+    /// Homes for 2^64 places, once the range is stretched by `shift` bits.
+    spread: u64,
+    shift: u32,
 }
 
 /// Keys whose slots are asked for together.
@@ -101,7 +104,9 @@ impl<K> Default for CountTable<K> {
             slots: Vec::new(),
             homes: 0,
             len: 0,
-            shared_bits: 0,
+            places: KeyRange::ALL,
+            spread: 0,
+            shift: 0,
         }
     }
 }
@@ -117,11 +122,14 @@ impl<K: TableKey> CountTable<K> {
         self.slots.capacity() * size_of::<Slot<K>>()
     }
 
-    /// Empties the table and makes room for about `keys` keys, whose places all share their first
-    /// `shared_bits` bits.
-    pub fn clear(&mut self, keys: usize, shared_bits: u32) {
+    /// Empties the table and makes room for about `keys` keys, whose places are all in a range.
+    pub fn clear(&mut self, keys: usize, places: KeyRange) {
         self.homes = homes_for(keys);
-        self.shared_bits = shared_bits;
+        self.places = places;
+        let width = places.last - places.first;
+        self.shift = width.leading_zeros().min(63);
+        self.spread =
+            (((self.homes as u128) << (64 - self.shift)) / (u128::from(width) + 1)) as u64;
         self.len = 0;
         self.slots.clear();
         self.slots.resize(
@@ -145,7 +153,8 @@ impl<K: TableKey> CountTable<K> {
 
     #[inline(always)]
     fn home(&self, key: &K) -> usize {
-        ((u128::from(key.place() << self.shared_bits) * self.homes as u128) >> 64) as usize
+        let place = key.place().wrapping_sub(self.places.first) << self.shift;
+        ((u128::from(place) * u128::from(self.spread)) >> 64) as usize
     }
 
     /// Adds to the count of each key a weight (at least 1); returns how many there were.
@@ -239,9 +248,9 @@ impl<K: TableKey> CountTable<K> {
 
     #[cold]
     fn grow(&mut self) {
-        let (room, shared_bits) = (self.homes.max(16) * 2, self.shared_bits);
+        let (room, places) = (self.homes.max(16) * 2, self.places);
         let old = std::mem::take(&mut self.slots);
-        self.clear(room / 8 * 5, shared_bits);
+        self.clear(room / 8 * 5, places);
         for slot in old.into_iter().filter(|slot| slot.count > 0) {
             self.add(slot.key, slot.count);
         }
@@ -321,19 +330,20 @@ mod tests {
     use gyrase_kmer::mix;
     use std::collections::BTreeMap;
 
-    fn check<const W: usize>(guess: usize, distinct: u64, shared_bits: u32) {
+    fn check<const W: usize>(guess: usize, distinct: u64, places: KeyRange) {
         let mut table = CountTable::<Key<W>>::default();
         let mut expected = BTreeMap::new();
-        table.clear(guess, shared_bits);
+        table.clear(guess, places);
+        let width = u128::from(places.last - places.first) + 1;
+        let within = |word: u64| places.first + ((u128::from(word) * width) >> 64) as u64;
         for i in 0..distinct * 3 {
-            let word = mix(i * i % distinct) >> shared_bits;
-            let mut key = [word; W];
+            let mut key = [within(mix(i * i % distinct)); W];
             key[W - 1] ^= if W > 1 { i % 2 } else { 0 };
             table.add(Key(key), 1 + (i % 3) as u32);
             *expected.entry(key).or_insert(0) += 1 + (i % 3) as u32;
             table.relieve();
         }
-        table.add_to_present(Key([u64::MAX >> shared_bits; W]), 9);
+        table.add_to_present(Key([places.last; W]), 9);
         let (first, count) = expected.iter_mut().next().unwrap();
         table.add_to_present(Key(*first), 9);
         *count += 9;
@@ -358,9 +368,10 @@ mod tests {
     fn counts_and_sorts_whatever_the_guess() {
         for guess in [0, 10, 1000, 100_000] {
             for distinct in [1, 2, 50, 3000] {
-                check::<1>(guess, distinct, 0);
-                check::<2>(guess, distinct, 0);
-                check::<4>(guess, distinct, 5);
+                check::<1>(guess, distinct, KeyRange::ALL);
+                check::<2>(guess, distinct, KeyRange::ALL.part(6, 7));
+                check::<4>(guess, distinct, KeyRange::ALL.part(5, 32));
+                check::<1>(guess, distinct, KeyRange::ALL.part(500, 1001));
             }
         }
     }
@@ -379,7 +390,7 @@ mod tests {
             all.clone()
                 .for_each(|(key, weight)| *expected.entry(key.0).or_insert(0) += weight);
             let mut table = CountTable::default();
-            table.clear(guess, 0);
+            table.clear(guess, KeyRange::ALL);
             assert_eq!(table.add_all(all), 5000);
             let (mut keys, mut counts) = (Vec::new(), Vec::new());
             table.append_sorted(0, 1..=u32::MAX, &mut keys, &mut counts);
@@ -390,7 +401,7 @@ mod tests {
     #[test]
     fn counts_saturate() {
         let mut table = CountTable::<Key<1>>::default();
-        table.clear(4, 0);
+        table.clear(4, KeyRange::ALL);
         table.add(Key([1]), u32::MAX - 1);
         table.add(Key([1]), 5);
         table.add_all([(Key([2]), 7), (Key([1]), 1), (Key([2]), 9)]);

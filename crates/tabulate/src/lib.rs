@@ -20,6 +20,7 @@
 //! ([`gyrase_work::in_order`]). `examples/kmer_files.rs` is a whole application: which k-mer is in
 //! which files.
 
+mod census;
 mod chunks;
 mod layout;
 mod partition;
@@ -34,8 +35,9 @@ use gyrase_fabric::{Fabric, FabricError, Sender, World};
 use gyrase_work::{Cancelled, Progress, in_parallel};
 use tracing::info_span;
 
+pub use census::census;
 pub use layout::Layout;
-pub use partition::Partition;
+pub use partition::{Part, Partition};
 pub use reading::Reading;
 pub use reads::Source;
 pub use reduce::{Worker, reduce};

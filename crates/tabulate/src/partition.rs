@@ -2,17 +2,46 @@
 
 use gyrase_fabric::{Drain, FabricError};
 
-/// The records of one partition, wherever they are.
+/// The records of one partition, wherever they are, and the part of their keys that is wanted.
 #[derive(Clone, Copy)]
 pub struct Partition<'p> {
     partitions: &'p dyn AnyDrain,
     number: usize,
+    part: Part,
+}
+
+/// One of the parts of about equal length into which the range of all keys of a partition is
+/// divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Which, from 0.
+    pub number: u64,
+    /// How many there are.
+    pub parts: u64,
+}
+
+impl Part {
+    /// All keys.
+    pub const WHOLE: Part = Part {
+        number: 0,
+        parts: 1,
+    };
 }
 
 impl<'p> Partition<'p> {
     /// Partition `number` of what a fabric left.
     pub fn new(partitions: &'p impl Drain, number: usize) -> Partition<'p> {
-        Partition { partitions, number }
+        let part = Part::WHOLE;
+        Partition {
+            partitions,
+            number,
+            part,
+        }
+    }
+
+    /// The same records where a part of the keys is wanted.
+    pub(crate) fn in_part(self, part: Part) -> Partition<'p> {
+        Partition { part, ..self }
     }
 
     /// Which partition it is.
@@ -20,7 +49,13 @@ impl<'p> Partition<'p> {
         self.number
     }
 
-    /// Bytes of its records.
+    /// Which of its keys are wanted: all, unless the worker divides partitions
+    /// ([`Worker::divides`](crate::Worker::divides)).
+    pub fn part(&self) -> Part {
+        self.part
+    }
+
+    /// Bytes of its records, whatever their keys.
     pub fn bytes(&self) -> u64 {
         self.partitions.bytes(self.number)
     }

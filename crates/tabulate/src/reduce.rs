@@ -8,7 +8,7 @@ use gyrase_fabric::{Drain, World};
 use gyrase_work::{Progress, in_parallel};
 use tracing::info_span;
 
-use crate::{Partition, TabulateError};
+use crate::{Part, Partition, TabulateError};
 
 /// What is made of partitions, on whatever device. Workers of several kinds can share the
 /// partitions of a run.
@@ -19,7 +19,15 @@ pub trait Worker<E>: Send {
         0
     }
 
-    /// Reduces some partitions. They come in ascending order, each to one worker.
+    /// True for a worker that can reduce a range of the keys of a partition by itself. Where all
+    /// workers can, several of them share a partition that would keep one of them busy while the
+    /// others have nothing left to do.
+    fn divides(&self) -> bool {
+        false
+    }
+
+    /// Reduces some partitions. They come in ascending order, each, or
+    /// each part of one, to one worker.
     ///
     /// # Errors
     /// Why they cannot be reduced; the run is over then.
@@ -41,7 +49,13 @@ pub fn reduce<D: Drain, E: From<TabulateError> + Send>(
     workers: Vec<&mut dyn Worker<E>>,
     progress: &Progress,
 ) -> Result<(), E> {
-    let queue = Queue::new(partitions, from, progress);
+    let divides = workers.iter().all(|worker| worker.divides());
+    let shares = if divides {
+        PARTS * workers.len() as u64
+    } else {
+        1
+    };
+    let queue = Queue::new(partitions, from, shares, progress);
     let threads = workers.len();
     let workers = workers.into_iter().enumerate().collect();
     // Whoever fails because of another has nothing to say.
@@ -63,35 +77,66 @@ pub fn reduce<D: Drain, E: From<TabulateError> + Send>(
 
 const NO_PANIC: &str = "no thread panics while it holds the error";
 
-/// The partitions that no worker has taken.
+/// So many parts of the work of one worker are as small as the largest thing that it takes at a
+/// time should be: at the end the others wait for no more than that.
+const PARTS: u64 = 16;
+
+/// What a worker takes: a partition, or a part of one.
+#[derive(Clone, Copy)]
+struct Task {
+    partition: usize,
+    part: Part,
+    bytes: u64,
+}
+
+/// The tasks that no worker has taken.
 struct Queue<'p, D> {
     partitions: &'p D,
-    owned: Vec<usize>,
+    tasks: Vec<Task>,
     next: AtomicUsize,
     failed: AtomicBool,
     progress: &'p Progress,
 }
 
 impl<'p, D: Drain> Queue<'p, D> {
-    fn new(partitions: &'p D, from: usize, progress: &'p Progress) -> Queue<'p, D> {
-        let owned = partitions.owned();
-        let next = AtomicUsize::new(owned.partition_point(|&number| number < from));
+    /// The owned partitions from number `from` on, those divided that are more than one of so many
+    /// `shares` of all.
+    fn new(partitions: &'p D, from: usize, shares: u64, progress: &'p Progress) -> Queue<'p, D> {
+        let owned: Vec<usize> = partitions.owned();
+        let all: u64 = owned.iter().map(|&number| partitions.bytes(number)).sum();
+        let most = match shares {
+            1 => u64::MAX,
+            _ => all.div_ceil(shares).max(1),
+        };
+        let tasks = |&partition: &usize| {
+            let bytes = partitions.bytes(partition);
+            let parts = bytes.div_ceil(most).max(1);
+            (0..parts).map(move |number| Task {
+                partition,
+                part: Part { number, parts },
+                bytes: bytes / parts,
+            })
+        };
         Queue {
             partitions,
-            owned,
-            next,
+            tasks: owned
+                .iter()
+                .filter(|&&number| number >= from)
+                .flat_map(tasks)
+                .collect(),
+            next: AtomicUsize::new(0),
             failed: AtomicBool::new(false),
             progress,
         }
     }
 
-    /// Takes the next partitions for a worker that wants so many bytes.
-    fn take(&self, bytes: u64) -> &[usize] {
+    /// Takes the next tasks for a worker that wants so many bytes.
+    fn take(&self, bytes: u64) -> &[Task] {
         let run_from = |from: usize| {
-            let rest = self.owned.get(from..).unwrap_or_default();
+            let rest = self.tasks.get(from..).unwrap_or_default();
             let mut sum = 0;
-            let fits = |&&number: &&usize| {
-                sum += self.partitions.bytes(number);
+            let fits = |task: &&Task| {
+                sum += task.bytes;
                 sum <= bytes
             };
             rest.iter().take_while(fits).count().max(rest.len().min(1))
@@ -101,23 +146,26 @@ impl<'p, D: Drain> Queue<'p, D> {
             .next
             .fetch_update(Relaxed, Relaxed, advance)
             .unwrap_or_else(|from| from);
-        self.owned
+        self.tasks
             .get(from..from + run_from(from))
             .unwrap_or_default()
     }
 
     /// Lets a worker reduce the next partitions; false when there are no more.
     fn reduce_next<E: From<TabulateError>>(&self, worker: &mut dyn Worker<E>) -> Result<bool, E> {
-        let numbers = self.take(worker.takes());
-        if numbers.is_empty() {
+        let tasks = self.take(worker.takes());
+        if tasks.is_empty() {
             return Ok(false);
         }
         self.progress.go_on().map_err(TabulateError::from)?;
-        let partition = |&number| Partition::new(self.partitions, number);
-        let taken: Vec<Partition> = numbers.iter().map(partition).collect();
-        let bytes: u64 = taken.iter().map(Partition::bytes).sum();
+        let partition =
+            |task: &Task| Partition::new(self.partitions, task.partition).in_part(task.part);
+        let taken: Vec<Partition> = tasks.iter().map(partition).collect();
+        let bytes: u64 = tasks.iter().map(|task| task.bytes).sum();
         info_span!(target: "gyrase::trace", "reduce", bytes).in_scope(|| worker.reduce(&taken))?;
-        self.progress.advance(numbers.len() as u64);
+        let ended = |task: &&Task| task.part.number + 1 == task.part.parts;
+        self.progress
+            .advance(tasks.iter().filter(ended).count() as u64);
         Ok(true)
     }
 
@@ -241,6 +289,46 @@ mod tests {
         assert_eq!(given(8, 0), [vec![0, 1], vec![2], vec![3, 4, 5], vec![6]]);
         assert_eq!(given(100, 3), [vec![3, 4, 5, 6]]);
         assert_eq!(given(100, 7), Vec::<Vec<usize>>::new());
+    }
+
+    /// Notes what it is given of each partition.
+    struct Dividing(Vec<(usize, Part)>);
+
+    impl Worker<TabulateError> for Dividing {
+        fn divides(&self) -> bool {
+            true
+        }
+        fn reduce(&mut self, partitions: &[Partition]) -> Result<(), TabulateError> {
+            let given = partitions
+                .iter()
+                .map(|given| (given.number(), given.part()));
+            self.0.extend(given);
+            Ok(())
+        }
+        fn abandon(&self) {}
+    }
+
+    #[test]
+    fn heavy_partitions_are_divided_where_all_workers_can() {
+        let sizes = Sizes(vec![10, 0, 1000, 3, 590]);
+        let parts = |other: &mut dyn Worker<TabulateError>| {
+            let mut worker = Dividing(Vec::new());
+            let workers: Vec<&mut dyn Worker<_>> = vec![&mut worker, other];
+            reduce(&sizes, &Alone, 1, workers, &Progress::default()).unwrap();
+            worker.0
+        };
+        let (mut other, mut none) = (Dividing(Vec::new()), Noting(0, Vec::new()));
+        let mut given = parts(&mut other);
+        given.extend(other.0);
+        given.sort_unstable_by_key(|&(number, part)| (number, part.number));
+        // 1603 bytes are 32 shares of 51.
+        let part = |of, parts| (0..parts).map(move |number| (of, Part { number, parts }));
+        let expected = part(1, 1)
+            .chain(part(2, 20))
+            .chain(part(3, 1))
+            .chain(part(4, 12));
+        assert!(given.into_iter().eq(expected));
+        assert!(parts(&mut none).iter().all(|given| given.1 == Part::WHOLE));
     }
 
     #[test]

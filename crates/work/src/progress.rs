@@ -51,10 +51,12 @@ impl Progress {
     /// Begins a stage of `total` units (bytes or partitions; 0 when unknown).
     pub fn start(&self, stage: &'static str, total: u64) {
         tracing::info!(target: "gyrase::trace", stage);
-        self.stages
+        let mut stages = self
+            .stages
             .lock()
-            .expect("no thread panics while it holds the stages")
-            .push((stage, Mark::now()));
+            .expect("no thread panics while it holds the stages");
+        stages.push((stage, Mark::now()));
+        // Before anybody can look: the units of the stage before are none of this one.
         self.done.store(0, Relaxed);
         self.total.store(total, Relaxed);
     }

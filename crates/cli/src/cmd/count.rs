@@ -208,6 +208,7 @@ fn share(session: &Session, summary: &Summary) -> Value {
         "bytes_kept": share.kept_bytes,
         "bytes_temporary": share.spilled_bytes,
         "bins": share.bins,
+        "partitions": share.partitions,
         "stages": report::stages(&session.progress),
         "peak_memory_bytes": machine::peak_memory(),
     })

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use gyrase_fabric::{Alone, LocalFabric, Sender};
+use gyrase_fabric::{Alone, KeyRange, LocalFabric, Sender};
 use gyrase_kmer::{BINS, Key, Shape, bin_of, with_words};
 use gyrase_table::gyk::{Cutoffs, Metadata, Pieces, Writer};
 use gyrase_table::{Cardinality, TableKey};
@@ -262,22 +262,21 @@ impl<const W: usize> Sorter<'_, W> {
     }
 
     /// Counts the k-mers of a partition that may not be held as a whole.
-    fn write_in_passes(&mut self, partition: &Partition, pieces: Pieces) -> Result<()> {
+    fn write_in_passes(&mut self, partition: &Partition, mut pieces: Pieces) -> Result<()> {
         self.entries = Vec::new();
         let mut cardinality = Cardinality::default();
         for_each::<W>(partition, |(words, _)| cardinality.see(Key(words).place()))?;
         let counted = self.cutoffs.min..=self.cutoffs.max;
-        passes::count(
-            cardinality.estimate(),
-            self.memory / 8 * 5,
-            &counted,
-            pieces,
-            |pass| {
-                for_each::<W>(partition, |(words, count)| {
-                    pass.add(Key(words), count);
-                    pass.relieve();
-                })
-            },
-        )
+        let memory = self.memory / 8 * 5;
+        let add =
+            |passed: passes::Counted<W>| Ok(pieces.add(passed.keys.as_flattened(), passed.counts)?);
+        let distinct = cardinality.estimate();
+        passes::count(KeyRange::ALL, distinct, memory, &counted, add, |pass| {
+            for_each::<W>(partition, |(words, count)| {
+                pass.add(Key(words), count);
+                pass.relieve();
+            })
+        })?;
+        Ok(pieces.finish()?)
     }
 }

@@ -118,6 +118,78 @@ fn the_bytes_do_not_depend_on_the_number_of_processes() {
     }
 }
 
+/// Reads with errors of a genome that is so small that it has few minimizers, and heavy bins.
+fn heavy(random: &mut Random, number: usize) -> Vec<Vec<u8>> {
+    let genome = random.bases(400);
+    let read = |random: &mut Random| {
+        let start = random.below(genome.len() - 150);
+        let mut read = genome[start..start + 150].to_vec();
+        for _ in 0..2 {
+            read[random.below(150)] = b"ACGT"[random.below(4)];
+        }
+        read
+    };
+    (0..number).map(|_| read(random)).collect()
+}
+
+#[test]
+fn heavy_bins_are_cut_for_many_processes_and_threads() {
+    let (place, mut random) = (Place::new(), Random(73));
+    let reads = heavy(&mut random, 6000);
+    let inputs = [
+        place.input("a.fq", &fastq(&reads[..5000])),
+        place.input("b.fa", &fasta(&reads[5000..])),
+    ];
+    for (k, min_count) in [(31, 1), (65, 2)] {
+        let config = Config {
+            min_count,
+            ..place.config(&inputs, k, false)
+        };
+        let alone = done(&config);
+        let expected = place.take();
+        done(&Config {
+            threads: 24,
+            ..config.clone()
+        });
+        assert!(place.take() == expected, "24 threads");
+        for (ranks, threads) in [(8, 2), (13, 1), (40, 1)] {
+            let config = Config {
+                threads,
+                chunk: Some(40_000),
+                ..config.clone()
+            };
+            let outcome = count(ranks, Steal::On, &config);
+            let shares = outcome.iter().map(|one| one.as_ref().unwrap().share);
+            let partitions: usize = shares.map(|share| share.partitions).sum();
+            assert!((4097..4096 + ranks).contains(&partitions), "{partitions}");
+            assert_eq!(outcome[0].as_ref().unwrap().database, alone.database);
+            assert!(
+                place.take() == expected,
+                "{ranks} ranks of {threads} threads"
+            );
+        }
+    }
+}
+
+#[test]
+fn cut_bins_are_resumed_by_any_number() {
+    let (place, mut random) = (Place::new(), Random(74));
+    let reads = heavy(&mut random, 200_000);
+    let config = Config {
+        resume: true,
+        ..place.config(&[place.input("a.fa", &fasta(&reads))], 31, false)
+    };
+    done(&config);
+    let expected = place.take();
+    let least = least_of(8, &config);
+    for by in [8, 3, 1] {
+        count_some(8, 200, |_| least.clone());
+        let summary = all_done(by, Steal::On, &least_of(by, &config));
+        assert!(summary.spilled_bytes > 0, "nothing was read again");
+        assert!(place.take() == expected, "8 processes, then {by}");
+    }
+}
+
 #[test]
 fn nothing_to_count_is_a_database_too() {
     let place = Place::new();

@@ -195,6 +195,11 @@ impl<T, S: Spill> OrderedFile<T, S> {
         Ok(())
     }
 
+    /// The segments of this process, ascending.
+    pub fn own(&self) -> &[usize] {
+        &self.own
+    }
+
     /// Which of the segments of this process one is.
     pub(super) fn position(&self, number: usize) -> usize {
         self.own

@@ -1,7 +1,8 @@
 //! The end of a database: what each process wrote, the directory, the header, the name.
 
-use gyrase_fabric::{FabricError, Place};
+use gyrase_fabric::FabricError;
 use gyrase_files::OrderedError;
+use gyrase_files::container::u64_at;
 use gyrase_kmer::BINS;
 
 use super::error::GykError;
@@ -12,6 +13,9 @@ use super::writer::{Totals, Writer, entry};
 
 /// Bytes of a share before its entries: total, unique, largest.
 const TOTALS_BYTES: usize = 24;
+
+/// Bytes of the number of a bin, before its entry.
+const NUMBER_BYTES: usize = 8;
 
 /// Why bins were not laid out: something of this process, or what the caller says.
 enum Failed<E> {
@@ -79,7 +83,10 @@ impl Writer {
             .into_iter()
             .flat_map(u64::to_le_bytes)
             .collect();
-        placed.iter().for_each(|bin| entry(bin).encode(&mut share));
+        for (number, bin) in self.file.own().iter().zip(&placed) {
+            share.extend((*number as u64).to_le_bytes());
+            entry(bin).encode(&mut share);
+        }
         Ok(share)
     }
 
@@ -139,7 +146,7 @@ pub fn total_of(shares: &[Vec<u8>]) -> Option<u64> {
 /// The entries of all bins, and the totals.
 fn all(shares: &[Vec<u8>]) -> (Vec<BinEntry>, Totals) {
     let (mut entries, mut totals) = (vec![None; BINS], Totals::default());
-    for (rank, share) in shares.iter().enumerate() {
+    for share in shares {
         let (head, rest) = share.split_at(TOTALS_BYTES);
         let &[total, unique, largest] = &head.as_chunks::<8>().0 else {
             panic!("three numbers of eight bytes")
@@ -150,9 +157,9 @@ fn all(shares: &[Vec<u8>]) -> (Vec<BinEntry>, Totals) {
             unique: u64::from_le_bytes(*unique),
             largest,
         });
-        let place = Place::among(BINS, rank, shares.len());
-        for (bin, bytes) in place.owned().zip(rest.chunks(ENTRY_BYTES)) {
-            entries[bin] = BinEntry::decode(bytes);
+        for bin in rest.chunks(NUMBER_BYTES + ENTRY_BYTES) {
+            let (number, entry) = bin.split_at(NUMBER_BYTES);
+            entries[u64_at(number, 0) as usize] = BinEntry::decode(entry);
         }
     }
     let entries = entries

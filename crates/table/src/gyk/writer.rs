@@ -229,7 +229,8 @@ impl Writer {
         Pieces::new(self, bin, memory)
     }
 
-    pub(super) fn shape(&self) -> Shape {
+    /// What its k-mers are.
+    pub fn shape(&self) -> Shape {
         self.shape
     }
 
@@ -271,6 +272,11 @@ impl Writer {
     /// The bin to write next: the first of this process where nothing was taken over.
     pub fn next_bin(&self) -> usize {
         self.file.next_segment()
+    }
+
+    /// How many bins this process writes.
+    pub fn own_bins(&self) -> usize {
+        self.file.own().len()
     }
 
     /// The entries of bins `from..` up to the first bin that is not yet in the file: log them, in
