@@ -13,7 +13,7 @@ use gyrase_classify::{
 use gyrase_count::exchange::ExchangeError;
 use gyrase_count::ops::OperationError;
 use gyrase_fabric::FabricError;
-use gyrase_fabric_mpi::{SetupError, StartError};
+use gyrase_fabric_mpi::{ExitCodes, SetupError, StartError};
 use gyrase_fastx::Problem;
 use gyrase_kmer::Choice;
 use gyrase_picture::words::bytes;
@@ -57,6 +57,13 @@ impl Meaning {
         failure
     }
 }
+
+/// The codes that a process of a job ends with where it has no error of its own.
+pub const EXIT_CODES: ExitCodes = ExitCodes {
+    memory: Code::Memory as u8,
+    mpi: Code::Mpi as u8,
+    stopped: Code::Interrupted as u8,
+};
 
 impl From<SimulateError> for Failure {
     fn from(error: SimulateError) -> Failure {

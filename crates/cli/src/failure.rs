@@ -37,6 +37,13 @@ pub enum Code {
     Terminated = 143,
 }
 
+impl Code {
+    /// Whether a signal asked the run to stop.
+    pub fn is_signal(self) -> bool {
+        matches!(self, Code::HangUp | Code::Interrupted | Code::Terminated)
+    }
+}
+
 /// What stopped a run.
 #[derive(Debug)]
 pub struct Failure {

@@ -13,6 +13,7 @@ use gyrase_work::Progress;
 use signal_hook::low_level;
 use tracing::info_span;
 
+use crate::errors::EXIT_CODES;
 use crate::failure::{Code, Failure, Result};
 
 /// How a verb takes it that several processes were started.
@@ -54,7 +55,7 @@ pub fn start(processes: Processes) -> Result<Option<Arc<Job>>> {
         Processes::Each => Ok(None),
         Processes::Share(steal) => {
             let _wait = info_span!(target: TARGET, "wait", at = "collective", call = "init", instance = 0u64).entered();
-            Ok(gyrase_fabric_mpi::start()?.map(|mut job| {
+            Ok(gyrase_fabric_mpi::start(EXIT_CODES)?.map(|mut job| {
                 job.steal(steal);
                 Arc::new(job)
             }))
@@ -132,11 +133,13 @@ pub fn end(job: Arc<Job>, done: std::result::Result<Result<()>, Box<dyn Any + Se
     let result = match done {
         Ok(Err(failure)) if failure.code != Code::Done => Err(Failed {
             code: failure.code as u8,
+            stopped: failure.code.is_signal(),
             message: failure.message,
         }),
         Ok(_) => Ok(()),
         Err(_) => Err(Failed {
             code: Code::Internal as u8,
+            stopped: false,
             message: "ended by the fault that is named above".into(),
         }),
     };

@@ -10,7 +10,7 @@ use gyrase_fabric::FabricError;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::mpi::Mpi;
-use crate::shim::Operation;
+use crate::shim::{Channel, Operation};
 
 /// Ping-pongs with each rank; the one that took the shortest time counts.
 const TRIALS: usize = 12;
@@ -21,7 +21,7 @@ pub fn now() -> i64 {
     now.tv_sec * 1_000_000_000 + now.tv_nsec
 }
 
-/// This rank's clock minus rank 0's in nanoseconds. Collective, before any letter.
+/// This rank's clock minus rank 0's in nanoseconds. Collective, before any other message.
 pub(crate) fn offset(mpi: &Mpi) -> Result<i64, FabricError> {
     let above = parent(mpi.rank);
     let own = match above {
@@ -74,17 +74,22 @@ fn compare(mpi: &Mpi, below: usize) -> Result<i64, FabricError> {
 }
 
 fn send(mpi: &Mpi, rank: usize, number: i64) -> Result<(), FabricError> {
-    wait(mpi, mpi.shim.send(rank, 0, number.to_le_bytes().to_vec())?).map(drop)
+    wait(
+        mpi,
+        mpi.shim
+            .send(Channel::Messages, rank, 0, number.to_le_bytes().to_vec())?,
+    )
+    .map(drop)
 }
 
 /// The number that is next to arrive: only one rank at a time has reason to send one.
 fn receive(mpi: &Mpi) -> Result<i64, FabricError> {
     loop {
-        if let Some(letter) = mpi.shim.arrived()? {
-            let bytes = wait(mpi, mpi.shim.receive(letter)?)?;
+        if let Some(message) = mpi.shim.arrived(Channel::Messages)? {
+            let bytes = wait(mpi, mpi.shim.receive(message)?)?;
             let bytes = bytes.try_into().map_err(|_| FabricError::Mpi {
                 call: "MPI_Imrecv",
-                what: "a letter that is no time came while clocks were compared".into(),
+                what: "a message that is no time came while clocks were compared".into(),
             })?;
             return Ok(i64::from_le_bytes(bytes));
         }

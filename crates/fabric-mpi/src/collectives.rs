@@ -2,11 +2,12 @@
 
 use std::collections::VecDeque;
 
-use gyrase_fabric::FabricError;
+use gyrase_fabric::{FabricError, Pages};
 
 use crate::counters::add;
 use crate::mpi::Mpi;
-use crate::shim::{Fetch, Numbers, Operation, Pair, Pieces, Reduce, Shim};
+use crate::pieces::Pieces;
+use crate::shim::{Fetch, Numbers, Operation, Pair, Reduce, Shim};
 use crate::tasks::{Reply, Task};
 
 /// One collective after the other, in the order in which they were asked for: the same in every
@@ -70,6 +71,12 @@ fn begin(mpi: &Mpi, task: Task, windows: &Windows) -> Result<Box<dyn UnderWay>, 
             |gathered| gathered.all,
             reply,
         ),
+        Task::Bytes(sent, each, reply) => {
+            let pieces = || Pieces::of(vec![each as u64; mpi.ranks]).expect("a few bytes each");
+            let came = Pages::new(sent.len())?;
+            let operation = shim.alltoallv(sent, pieces(), came, pieces())?;
+            Asked::of(operation, |moved| moved.came.to_vec(), reply)
+        }
         Task::Window(each, reply) => Box::new(Opening {
             used: Some(shim.reduce(Reduce::Max, windows.used(each))?),
             made: None,

@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// What this process did through MPI so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Messages to other processes: pieces of an exchange of bytes that are not empty, and letters.
+    /// Messages to other processes: pieces of an exchange of bytes that are not empty, and those of
+    /// mailboxes.
     pub messages: u64,
     /// Bytes in them.
     pub bytes_sent: u64,
-    /// Bytes that came from other processes, in exchanges and letters.
+    /// Bytes that came from other processes, in exchanges and those of mailboxes.
     pub bytes_received: u64,
     /// Rounds of the exchange of records: an all-to-all of counts and one of bytes each.
     pub rounds: u64,
@@ -18,7 +19,7 @@ pub struct Counters {
     /// One-sided operations, on this process's own numbers too.
     pub one_sided: u64,
     /// Times that the processes asked one another whether all is well.
-    pub pulses: u64,
+    pub heartbeats: u64,
 }
 
 /// The same while it is counted.
@@ -30,7 +31,7 @@ pub(crate) struct Counting {
     pub(crate) rounds: AtomicU64,
     pub(crate) collectives: AtomicU64,
     pub(crate) one_sided: AtomicU64,
-    pub(crate) pulses: AtomicU64,
+    pub(crate) heartbeats: AtomicU64,
 }
 
 impl Counting {
@@ -43,7 +44,7 @@ impl Counting {
             rounds: self.rounds.load(Relaxed),
             collectives: self.collectives.load(Relaxed),
             one_sided: self.one_sided.load(Relaxed),
-            pulses: self.pulses.load(Relaxed),
+            heartbeats: self.heartbeats.load(Relaxed),
         }
     }
 }

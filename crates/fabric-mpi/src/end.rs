@@ -4,8 +4,8 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
 use crate::Job;
-use crate::engine::{Outcome, SIGNALS};
-use crate::pulse;
+use crate::engine::Outcome;
+use crate::heartbeat;
 use crate::tasks::Own;
 
 /// How often a process that ends looks for news.
@@ -13,14 +13,13 @@ const LOOK: Duration = Duration::from_millis(10);
 /// How long a failed job waits for the thread that calls MPI, which may be caught in a call.
 const ENDING: Duration = Duration::from_secs(6);
 
-/// The exit code where nobody knows a better one: MPI failed.
-const MPI: u8 = 8;
-
 /// A failure of this process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failed {
     /// The exit code.
     pub code: u8,
+    /// Whether somebody asked the process to stop.
+    pub stopped: bool,
     /// What a person needs to know.
     pub message: String,
 }
@@ -41,7 +40,7 @@ pub enum Ended {
 /// What a process that ends hears.
 enum News {
     /// One failed, and all know it.
-    Failed(pulse::Failed),
+    Failed(heartbeat::Failed),
     /// The job is over.
     Over(Outcome),
 }
@@ -54,14 +53,19 @@ impl Job {
     pub fn end(self, result: Result<(), Failed>, tell: impl FnOnce(&str)) -> Ended {
         let (own, message) = match result {
             Ok(()) => (Own::Left, "stopped before the others were done".into()),
-            Err(failed) => (Own::Failed(failed.code), failed.message),
+            Err(Failed {
+                code,
+                stopped,
+                message,
+            }) => (Own::Failed { code, stopped }, message),
         };
         self.shared.leave(own);
         let tell = |message: &str| tell(&format!("rank {}: {message}", self.rank));
         match self.news(true) {
             News::Over(Outcome::Well) => Ended::Well,
             News::Over(Outcome::Failed(by)) | News::Failed(by) => {
-                if by.rank == self.rank {
+                // A silent rank was named when it was found.
+                if by.rank == self.rank && !self.shared.found_silent() {
                     tell(&message);
                 }
                 self.shared.leave(Own::Done);
@@ -75,15 +79,17 @@ impl Job {
 
     /// The others cannot be reached.
     fn lost(&self, own: Own, message: &str, tell: impl FnOnce(&str)) -> Ended {
-        if let Own::Failed(code) = own {
+        if let Own::Failed { code, stopped } = own {
             // A launcher that stops all of them has said why; one of them is enough.
-            if code < SIGNALS || self.rank == 0 {
+            if !stopped || self.rank == 0 {
                 tell(message);
             }
             return Ended::Failed { code };
         }
         tell(&self.shared.error().to_string());
-        Ended::Failed { code: MPI }
+        Ended::Failed {
+            code: self.codes.mpi,
+        }
     }
 
     /// Waits for the end, or for a failure if that is news: as long as it takes while all is well,

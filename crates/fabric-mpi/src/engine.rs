@@ -1,8 +1,9 @@
-//! The thread that makes every call of MPI, from the start of a job to its end.
+//! The thread that makes the calls of MPI, from the start of a job to its end.
 //!
-//! It does what other threads ask, steps what is under way, and keeps the pulse. It never waits for
-//! long in a call, so that a thread of this process that is blocked in a read stops no other
-//! process; and it sleeps between its turns, the longer the less moves.
+//! It does what other threads ask, steps what is under way, and keeps the heartbeat. It never waits
+//! for long in a call, so that a thread of this process that is blocked in a read stops no other
+//! process; and it sleeps between its turns, the longer the less moves. Beside it only the watchdog
+//! calls, in turn with it.
 
 use std::sync::Arc;
 use std::thread;
@@ -10,11 +11,14 @@ use std::time::{Duration, Instant};
 
 use gyrase_fabric::{Exchange, FabricError};
 
+use crate::ExitCodes;
 use crate::collectives::Collectives;
-use crate::letters::Letters;
+use crate::heartbeat::{Beat, Failed, Heartbeat, Rounds};
+use crate::messages::Messages;
 use crate::mpi::Mpi;
-use crate::pulse::{Beat, Failed, Pulse, Rounds};
+use crate::shim::Channel;
 use crate::tasks::{Own, Shared, Task, Why};
+use crate::watchdog::Watchdog;
 
 /// Turns without any movement that only let other threads run, before the first sleep.
 const YIELDS: u32 = 8;
@@ -24,7 +28,7 @@ const SHORTEST: Duration = Duration::from_micros(20);
 const ACTIVE: Duration = Duration::from_millis(1);
 /// The longest sleep while nothing is here, but others may wait for this process's numbers.
 const SERVING: Duration = Duration::from_millis(2);
-/// The longest sleep while nothing is but the pulse.
+/// The longest sleep while nothing is but the heartbeat.
 const IDLE: Duration = Duration::from_millis(5);
 
 /// How long a process may take to end once it knows that another failed. After it, what it was told
@@ -38,13 +42,6 @@ const LINGERING: Duration = Duration::from_millis(20);
 const TELLING: Duration = Duration::from_secs(5);
 /// The same for one that was stopped by a signal: whoever sent it soon kills.
 const STOPPING: Duration = Duration::from_millis(800);
-/// Exit codes from here on stand for signals.
-pub(crate) const SIGNALS: u8 = 128;
-/// The exit code of a run that is stopped, where nobody knows by which signal.
-const INTERRUPTED: u8 = 130;
-
-/// The exit code of a run that got no memory.
-const MEMORY: u8 = 4;
 
 /// How a job ended, as far as this process knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,13 +58,15 @@ pub(crate) enum Outcome {
 pub(crate) struct Engine {
     mpi: Mpi,
     shared: Arc<Shared>,
-    pulse: Pulse,
+    codes: ExitCodes,
+    watchdog: Option<Watchdog>,
+    heartbeat: Heartbeat,
     told: Beat,
     /// Who failed, as all know, and since when.
     failed: Option<(Failed, Instant)>,
     cancelled: Option<Instant>,
     collectives: Collectives,
-    letters: Letters,
+    messages: Messages,
     exchange: Option<Box<Exchange>>,
     /// How many there were, that one too.
     exchanges: u64,
@@ -75,11 +74,18 @@ pub(crate) struct Engine {
 
 impl Engine {
     /// An engine on the thread that started MPI.
-    pub(crate) fn new(mpi: Mpi, shared: Arc<Shared>) -> Engine {
+    pub(crate) fn new(
+        mpi: Mpi,
+        shared: Arc<Shared>,
+        codes: ExitCodes,
+        watchdog: Option<Watchdog>,
+    ) -> Engine {
         Engine {
             mpi,
             shared,
-            pulse: Pulse::new(),
+            codes,
+            watchdog,
+            heartbeat: Heartbeat::new(),
             told: Beat {
                 stays: true,
                 ..Beat::default()
@@ -87,7 +93,7 @@ impl Engine {
             failed: None,
             cancelled: None,
             collectives: Collectives::default(),
-            letters: Letters::default(),
+            messages: Messages::default(),
             exchange: None,
             exchanges: 0,
         }
@@ -107,16 +113,26 @@ impl Engine {
             Outcome::Well => self.finish(),
             Outcome::Failed(_) | Outcome::Lost => {
                 self.linger();
-                self.mpi.shim.abandon();
+                self.part();
                 outcome
             }
         }
     }
 
-    /// What this process sent for the last pulse may not be on its way yet, and others wait for it.
+    /// Leaves MPI without its end. A silent process would never end: who found it has the launcher
+    /// kill it, once the others have had the time to clean up.
+    fn part(&self) {
+        if self.shared.found_silent() {
+            self.mpi.shim.abort();
+        }
+        self.mpi.shim.abandon();
+    }
+
+    /// What this process sent for the last heartbeat may not be on its way yet, and others wait for
+    /// it.
     fn linger(&self) {
         let since = Instant::now();
-        while since.elapsed() < LINGERING && self.mpi.shim.arrived().is_ok() {
+        while since.elapsed() < LINGERING && self.mpi.shim.arrived(Channel::Messages).is_ok() {
             thread::sleep(ACTIVE);
         }
     }
@@ -154,7 +170,7 @@ impl Engine {
             .as_ref()
             .is_none_or(|exchange| exchange.is_idle());
         self.collectives.is_idle()
-            && self.letters.is_idle()
+            && self.messages.is_idle()
             && self.mpi.is_idle()
             && exchange_is_idle
     }
@@ -167,10 +183,10 @@ impl Engine {
         }
         if self.failed.is_none() {
             moved |= self.collectives.step(&self.mpi)?;
-            moved |= self.letters.step(&self.mpi, &self.shared.inbox)?;
+            moved |= self.messages.step(&self.mpi, &self.shared.inbox)?;
             moved |= self.step_exchange()?;
         }
-        if let Some(told) = self.step_pulse()? {
+        if let Some(told) = self.step_heartbeat()? {
             self.heed(told);
         }
         Ok(moved)
@@ -204,7 +220,7 @@ impl Engine {
                 let _ = reply.send(shim.compare_and_swap(window, place, expected, new)?);
             }
             Task::Leave(window) => self.collectives.windows.leave(window),
-            Task::Send(letter) => self.letters.send(&self.mpi, letter)?,
+            Task::Send(message) => self.messages.send(&self.mpi, message)?,
             Task::Exchange(exchange) => {
                 self.exchanges += 1;
                 self.exchange = Some(exchange);
@@ -214,11 +230,11 @@ impl Engine {
         Ok(())
     }
 
-    fn step_pulse(&mut self) -> Result<Option<Beat>, FabricError> {
+    fn step_heartbeat(&mut self) -> Result<Option<Beat>, FabricError> {
         // Whoever ends, or fails, keeps others waiting.
         let quick = self.exchange.is_some() || self.shared.own().0 != Own::Working;
         let mine = self.mine();
-        self.pulse.step(&self.mpi, quick, mine)
+        self.heartbeat.step(&self.mpi, quick, mine)
     }
 
     /// Moves records; whether any moved.
@@ -241,7 +257,7 @@ impl Engine {
     fn mine(&self) -> Beat {
         let own = self.shared.own().0;
         let failed = match own {
-            Own::Failed(code) => Some(Failed {
+            Own::Failed { code, .. } => Some(Failed {
                 rank: self.mpi.rank,
                 code,
             }),
@@ -256,8 +272,8 @@ impl Engine {
             started,
         };
         let stays = match own {
-            Own::Working | Own::Failed(_) => true,
-            Own::Left => !self.letters.is_idle(),
+            Own::Working | Own::Failed { .. } => true,
+            Own::Left => !self.messages.is_idle(),
             Own::Done => false,
         };
         Beat {
@@ -271,21 +287,34 @@ impl Engine {
     fn heed(&mut self, told: Beat) {
         self.told = told;
         if let (Some(failed), None) = (told.failed, self.failed) {
-            self.failed = Some((failed, Instant::now()));
             self.shared.all_know(failed);
-            self.collectives.forget();
-            self.exchange = None;
+            self.all_know(failed);
         }
+    }
+
+    /// One failed: what is under way is left to itself.
+    fn all_know(&mut self, failed: Failed) {
+        self.failed = Some((failed, Instant::now()));
+        self.collectives.forget();
+        self.exchange = None;
     }
 
     /// How the job ended, once it has.
     fn outcome(&mut self) -> Option<Outcome> {
+        if let (Some(failed), None) = (self.shared.known(), self.failed) {
+            // The watchdog found it.
+            self.all_know(failed);
+        }
         if self.failed.is_none() && self.shared.is_cancelled() {
             self.stop();
         }
         let aborted = self.mpi.shim.aborted();
         if aborted && self.shared.own().0 == Own::Working {
-            self.shared.leave(Own::Failed(MEMORY));
+            let code = self.codes.memory;
+            self.shared.leave(Own::Failed {
+                code,
+                stopped: false,
+            });
         }
         let (own, since) = self.shared.own();
         match (self.failed, own) {
@@ -297,8 +326,8 @@ impl Engine {
                 }
                 (known.elapsed() > LEAVING).then_some(Outcome::Failed(failed))
             }
-            (None, Own::Failed(code)) => {
-                let patience = if code >= SIGNALS { STOPPING } else { TELLING };
+            (None, Own::Failed { stopped, .. }) => {
+                let patience = if stopped { STOPPING } else { TELLING };
                 (since.elapsed() > patience).then_some(Outcome::Lost)
             }
             (None, _) => None,
@@ -314,9 +343,15 @@ impl Engine {
             self.shared.over(Why::Elsewhere);
         }
         let since = *self.cancelled.get_or_insert_with(Instant::now);
+        let code = self.codes.stopped;
         match self.shared.own().0 {
-            Own::Working if since.elapsed() > STOPPING => self.is_stuck(INTERRUPTED),
-            Own::Left if self.failed.is_none() => self.shared.leave(Own::Failed(INTERRUPTED)),
+            Own::Working if since.elapsed() > STOPPING => self.is_stuck(code),
+            Own::Left if self.failed.is_none() => {
+                self.shared.leave(Own::Failed {
+                    code,
+                    stopped: true,
+                });
+            }
             _ => {}
         }
     }
@@ -324,7 +359,9 @@ impl Engine {
     /// This process does not come to its end.
     fn is_stuck(&self, code: u8) {
         if let Some(stuck) = self.shared.stuck() {
-            self.mpi.shim.abandon();
+            if !self.shared.found_silent() {
+                self.mpi.shim.abandon();
+            }
             stuck(code);
         }
     }
@@ -337,19 +374,22 @@ impl Engine {
             thread::sleep(ACTIVE);
         }
         if self.shared.own().0 == Own::Working {
-            self.is_stuck(8);
+            self.is_stuck(self.codes.mpi);
         }
     }
 
     /// All have left and nothing is under way.
     fn finish(self) -> Outcome {
+        if let Some(watchdog) = self.watchdog {
+            watchdog.finish();
+        }
         let Mpi { shim, .. } = self.mpi;
         let freed = self.collectives.windows.free_all(&shim);
         match freed.and_then(|()| shim.finish()) {
             Ok(()) => Outcome::Well,
             // Every process has done its part: how the library ends is no failure of the job.
             Err(error) => {
-                tracing::warn!("the job is done, but MPI did not end well: {error}");
+                tracing::error!("the job is done, but MPI did not end well: {error}");
                 Outcome::Well
             }
         }

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::Family;
+use crate::family::Family;
 
 /// A job that could not start. The exit code of each is 8.
 #[derive(Debug, thiserror::Error)]
@@ -105,7 +105,10 @@ pub enum SetupError {
         said: String,
     },
     /// It is neither Open MPI nor MPICH nor akin to it.
-    #[error("{} compiles for an MPI that is neither Open MPI nor of the family of MPICH", mpicc.display())]
+    #[error(
+        "{} compiles for an MPI that is neither Open MPI nor of the family of MPICH",
+        mpicc.display()
+    )]
     Family {
         /// What was run.
         mpicc: PathBuf,

@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Duration;
 
 use gyrase_fabric::{FabricError, Steal};
 use gyrase_work::Progress;
@@ -15,7 +16,11 @@ use crate::engine::{Engine, Outcome};
 use crate::launch::{Launch, others};
 use crate::mpi::Mpi;
 use crate::tasks::{Heed, Reply, Shared, Task};
-use crate::{StartError, clock, setup, shim};
+use crate::watchdog::Watchdog;
+use crate::{ExitCodes, StartError, clock, setup, shim};
+
+/// How often a process looks whether MPI has started.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// One process among several, and the thread that calls MPI for it.
 pub struct Job {
@@ -25,6 +30,7 @@ pub struct Job {
     library: String,
     shim: PathBuf,
     clock_offset: i64,
+    pub(crate) codes: ExitCodes,
     pub(crate) shared: Arc<Shared>,
     pub(crate) outcome: Mutex<Receiver<Outcome>>,
     /// Collectives so far: the same number in every process.
@@ -45,15 +51,15 @@ struct Started {
 ///
 /// # Errors
 /// The launcher's MPI cannot be reached ([`StartError`]).
-pub fn start() -> Result<Option<Job>, StartError> {
+pub fn start(codes: ExitCodes) -> Result<Option<Job>, StartError> {
     match Launch::of_this_process()? {
-        Some(launch) => Job::start(&launch),
+        Some(launch) => Job::start(&launch, codes),
         None => Ok(None),
     }
 }
 
 impl Job {
-    fn start(launch: &Launch) -> Result<Option<Job>, StartError> {
+    fn start(launch: &Launch, codes: ExitCodes) -> Result<Option<Job>, StartError> {
         let path = launch.shim()?;
         let mismatch = |launched, found, library| {
             let others = others(&path, &|name| std::env::var_os(name));
@@ -78,7 +84,7 @@ impl Job {
         let thread = thread::Builder::new().name("mpi".into());
         let (of_thread, shim) = (Arc::clone(&shared), path.clone());
         thread
-            .spawn(move || call(shim, of_thread, started, ended))
+            .spawn(move || call(shim, codes, of_thread, started, ended))
             .map_err(StartError::Thread)?;
         let lost = || StartError::Init {
             what: "its thread ended".into(),
@@ -87,7 +93,7 @@ impl Job {
             rank,
             ranks,
             clock_offset,
-        } = found.recv().map_err(|_| lost())??;
+        } = met(&found, &shared).unwrap_or_else(|| Err(lost()))?;
         let library = shim::library(&path)?;
         if let Some(launched) = launch.ranks.filter(|&launched| launched != ranks) {
             return Err(mismatch(launched, ranks, library));
@@ -99,6 +105,7 @@ impl Job {
             library,
             shim: path,
             clock_offset,
+            codes,
             shared,
             outcome: outcome.into(),
             calls: AtomicU64::new(0),
@@ -161,14 +168,46 @@ impl Job {
     }
 }
 
+/// What the thread that calls MPI found; `None` if it ended before.
+fn met(
+    found: &Receiver<Result<Started, StartError>>,
+    shared: &Shared,
+) -> Option<Result<Started, StartError>> {
+    loop {
+        match found.recv_timeout(LOOK) {
+            Ok(found) => return Some(found),
+            Err(RecvTimeoutError::Disconnected) => return None,
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        if shared.known().is_some() {
+            let what = "a rank of the job is silent".into();
+            return Some(Err(StartError::Init { what }));
+        }
+    }
+}
+
+/// Looks after the other ranks, where the library lets a second thread call it.
+fn watchdog(
+    mpi: &Mpi,
+    codes: ExitCodes,
+    shared: &Arc<Shared>,
+) -> Result<Option<Watchdog>, StartError> {
+    if !mpi.takes_turns {
+        return Ok(None);
+    }
+    let place = (mpi.rank, mpi.ranks);
+    Watchdog::start(&mpi.shim, place, codes.mpi, Arc::clone(shared)).map_err(StartError::Thread)
+}
+
 /// The thread that calls MPI.
 fn call(
     shim: PathBuf,
+    codes: ExitCodes,
     shared: Arc<Shared>,
     started: SyncSender<Result<Started, StartError>>,
     ended: SyncSender<Outcome>,
 ) {
-    let mpi = match Mpi::start(&shim, Arc::clone(&shared.counting)) {
+    let mpi = match Mpi::start(&shim, codes, Arc::clone(&shared.counting)) {
         Ok(mpi) => mpi,
         Err(error) => {
             // Whoever started this thread waits for it.
@@ -177,6 +216,13 @@ fn call(
         }
     };
     let (rank, ranks) = (mpi.rank, mpi.ranks);
+    let watchdog = match watchdog(&mpi, codes, &shared) {
+        Ok(watchdog) => watchdog,
+        Err(error) => {
+            let _ = started.send(Err(error));
+            return;
+        }
+    };
     let offset = clock::offset(&mpi).map_err(|error| StartError::Init {
         what: error.to_string(),
     });
@@ -187,7 +233,7 @@ fn call(
         clock_offset,
     }));
     if works {
-        let outcome = Engine::new(mpi, shared).run();
+        let outcome = Engine::new(mpi, shared, codes, watchdog).run();
         // Nobody waits for it where the process is about to exit.
         let _ = ended.send(outcome);
     }

@@ -6,34 +6,44 @@
 //! without any. A [`Job`] ends by [`Job::end`], also when something failed: a failure of one
 //! process ends all of them.
 //!
-//! One thread of each process makes every call of MPI, whatever its other threads do. A few times a
-//! second the processes ask one another whether all is well (the *pulse*), so that nobody waits for
-//! one that failed.
+//! One thread of each process makes the calls of MPI, whatever its other threads do. A few times a
+//! second the processes ask one another whether all is well (the *heartbeat*), so that nobody waits
+//! for one that failed. A second thread, in turn with the first, listens whether the rank before
+//! this one still lives (the *watchdog*), so that nobody waits for one that is silent.
 
+mod awake;
 pub mod clock;
 mod collectives;
 mod counters;
 mod end;
 mod engine;
 mod error;
+mod exit_codes;
+mod family;
+mod heartbeat;
 mod job;
 mod launch;
-mod letters;
+mod messages;
 mod mpi;
 mod neighbours;
-mod pulse;
+mod pieces;
 mod setup;
 #[allow(unsafe_code, reason = "MPI is a C library that is loaded at run time")]
 mod shim;
 mod tasks;
+mod trial;
+mod turns;
+mod watchdog;
 mod window;
 mod world;
 
 pub use counters::Counters;
 pub use end::{Ended, Failed};
 pub use error::{SetupError, StartError};
+pub use exit_codes::ExitCodes;
+pub use family::Family;
 pub use job::{Job, start};
-pub use launch::{Family, Launch, installed};
+pub use launch::{Launch, installed};
 pub use neighbours::neighbours;
 pub use setup::{Installed, folder, library, setup};
 pub use window::OneSided;

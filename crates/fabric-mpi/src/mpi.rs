@@ -1,4 +1,4 @@
-//! MPI as the thread that calls it sees it: the wire of the exchange, and the letters.
+//! MPI as the thread that calls it sees it: the wire of the exchange, and the messages.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use gyrase_fabric::{Exchanged, FabricError, Pages, Wire};
 
-use crate::StartError;
 use crate::counters::{Counting, add};
-use crate::shim::{Moved, Operation, Pair, Pieces, Shim};
+use crate::pieces::Pieces;
+use crate::shim::{Moved, Operation, Pair, Shim, Started};
+use crate::{ExitCodes, StartError};
 
 /// The library, started, with the operations of the exchange that are under way.
 pub(crate) struct Mpi {
@@ -18,6 +19,8 @@ pub(crate) struct Mpi {
     pub(crate) rank: usize,
     /// How many there are.
     pub(crate) ranks: usize,
+    /// Whether other threads may call beside this one.
+    pub(crate) takes_turns: bool,
     /// What was done.
     pub(crate) counting: Arc<Counting>,
     counts: VecDeque<Operation<Pair<u32>>>,
@@ -26,12 +29,22 @@ pub(crate) struct Mpi {
 
 impl Mpi {
     /// Loads the shim at `path` and starts MPI on this thread, which calls it from now on.
-    pub(crate) fn start(path: &Path, counting: Arc<Counting>) -> Result<Mpi, StartError> {
-        let (shim, rank, ranks) = Shim::start(path)?;
+    pub(crate) fn start(
+        path: &Path,
+        codes: ExitCodes,
+        counting: Arc<Counting>,
+    ) -> Result<Mpi, StartError> {
+        let Started {
+            shim,
+            rank,
+            ranks,
+            takes_turns,
+        } = Shim::start(path, codes)?;
         Ok(Mpi {
             shim,
             rank,
             ranks,
+            takes_turns,
             counting,
             counts: VecDeque::new(),
             bytes: VecDeque::new(),

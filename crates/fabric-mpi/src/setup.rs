@@ -6,7 +6,8 @@ use std::process::Command;
 
 use tempfile::Builder;
 
-use crate::launch::{Family, installing};
+use crate::family::Family;
+use crate::launch::installing;
 use crate::{SetupError, StartError, shim};
 
 const SOURCE: &str = include_str!("shim.c");

@@ -1,8 +1,9 @@
 /* The few functions of MPI that Gyrase uses, in plain C types, so that one binary serves every MPI.
  *
- * `gyrase mpi-setup` compiles this file with the site's mpicc into a shared library, which is loaded at run time. Every function
- * returns MPI's error code, 0 for success, unless it says otherwise. All are called by one thread of each process. Operations
- * that are under way are opaque pointers; their buffers stay where they are until gyrase_mpi_test says that they ended. */
+ * `gyrase mpi-setup` compiles this file with the site's mpicc into a shared library, which is loaded at run time.
+ * Every function returns MPI's error code, 0 for success, unless it says otherwise. One thread of each process calls
+ * at a time. Operations that are under way are opaque pointers; their buffers stay where they are until
+ * gyrase_mpi_test says that they ended. */
 
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -16,10 +17,7 @@
 #include <unistd.h>
 
 /* Changes with every change of the functions below: a library of another version is refused. */
-#define SHIM_VERSION 4
-
-/* The exit code of Gyrase for too little memory. */
-#define NO_MEMORY 4
+#define SHIM_VERSION 5
 
 #if defined(OPEN_MPI)
 #define FAMILY "openmpi"
@@ -32,7 +30,8 @@
 /* Found in the bytes of the library. */
 const char gyrase_mpi_family[] = "gyrase-mpi-family:" FAMILY ";";
 
-enum { COUNTS, BYTES, PULSE, LETTERS, OTHERS, CHANNELS };
+/* Messages and pings are channels of gyrase_mpi_send. */
+enum { MESSAGES, PINGS, COUNTS, BYTES, HEARTBEAT, OTHERS, CHANNELS };
 static MPI_Comm channels[CHANNELS];
 
 struct window {
@@ -42,25 +41,29 @@ struct window {
 
 int gyrase_mpi_version(void) { return SHIM_VERSION; }
 
-/* A thread got no memory, of which nobody but its allocator is told: it aborts. It waits here, so that the thread that calls MPI, if it
- * is another, tells the other ranks, cleans up and ends this process. */
+/* A thread got no memory, of which nobody but its allocator is told: it aborts. It waits here, so that the thread
+ * that calls MPI, if it is another, tells the other ranks, cleans up and ends this process. */
 static volatile sig_atomic_t aborted;
 static pthread_t caller;
+/* The exit codes of this process where it gets no memory, and where MPI fails. */
+static int code_of_memory, code_of_mpi;
 static char last_words[256];
 
 static void on_abort(int signal) {
     (void)signal;
-    if (!aborted && write(STDERR_FILENO, last_words, strlen(last_words)) < 0) _exit(NO_MEMORY);
+    if (!aborted && write(STDERR_FILENO, last_words, strlen(last_words)) < 0) _exit(code_of_memory);
     aborted = 1;
     if (!pthread_equal(pthread_self(), caller)) poll(NULL, 0, 10000);
-    _exit(NO_MEMORY);
+    _exit(code_of_memory);
 }
 
 static void listen_to_aborts(int rank) {
     struct sigaction action = {.sa_handler = on_abort};
     caller = pthread_self();
     snprintf(last_words, sizeof last_words,
-             "gyrase: error: rank %d: the system gave no more memory: start fewer ranks on a machine, or give each less (--memory)\n", rank);
+             "gyrase: error: rank %d: the system gave no more memory: start fewer ranks on a machine, or give each less "
+             "(--memory)\n",
+             rank);
     sigaction(SIGABRT, &action, NULL);
 }
 
@@ -79,21 +82,37 @@ int gyrase_mpi_library(char *text, int room) {
     return code;
 }
 
-/* Open MPI 4 crashes in MPI_Compare_and_swap with its one-sided component `rdma`; Open MPI 5 has no other one between machines
- * without UCX. Who set the variable knows better. */
+/* Open MPI 4 crashes in MPI_Compare_and_swap with its one-sided component `rdma`; Open MPI 5 has no other one between
+ * machines without UCX. Who set the variable knows better. */
 static void avoid_rdma(void) {
     char library[MPI_MAX_LIBRARY_VERSION_STRING];
     if (gyrase_mpi_library(library, sizeof library) == MPI_SUCCESS && strncmp(library, "Open MPI v4.", 12) == 0)
         setenv("OMPI_MCA_osc", "^rdma", 0);
 }
 
-/* `funneled` tells whether the thread that calls may go on calling beside other threads. */
-int gyrase_mpi_start(int *rank, int *ranks, int *funneled) {
+static int starting;
+
+/* MPICH ends a process that cannot start, with a code of its own. */
+static void say_start_failed(void) {
+    static const char text[] =
+        "gyrase: error: MPI ended this process while it started, for the reason above: if that is memory, /dev/shm may "
+        "be too small for the ranks of this machine (containers: --shm-size=1g); `gyrase doctor` says how much is free\n";
+    if (starting && write(STDERR_FILENO, text, sizeof text - 1) > 0) _exit(code_of_mpi);
+}
+
+/* `threads` tells who may call: 0 where no thread may beside others, 1 where it is always the same, 2 where they may
+ * take turns. */
+int gyrase_mpi_start(int memory, int mpi, int *rank, int *ranks, int *threads) {
     int code, provided = MPI_THREAD_SINGLE;
+    code_of_memory = memory;
+    code_of_mpi = mpi;
     avoid_rdma();
-    code = MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
+    atexit(say_start_failed);
+    starting = 1;
+    code = MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &provided);
+    starting = 0;
     if (code != MPI_SUCCESS) return code;
-    *funneled = provided >= MPI_THREAD_FUNNELED;
+    *threads = provided >= MPI_THREAD_SERIALIZED ? 2 : provided >= MPI_THREAD_FUNNELED;
     /* Duplicates inherit it. */
     code = MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     for (int i = 0; i < CHANNELS && code == MPI_SUCCESS; i++) code = MPI_Comm_dup(MPI_COMM_WORLD, &channels[i]);
@@ -112,8 +131,9 @@ int gyrase_mpi_finish(void) {
     return MPI_Finalize();
 }
 
-/* This process is about to exit without gyrase_mpi_finish, since operations are under way. MPICH's launcher kills the others as
- * soon as one does so, whatever they still do, unless that one says good-bye, as MPI_Finalize would (PMI version 1). */
+/* This process is about to exit without gyrase_mpi_finish, since operations are under way. MPICH's launcher kills the
+ * others as soon as one does so, whatever they still do, unless that one says good-bye, as MPI_Finalize would (PMI
+ * version 1). */
 void gyrase_mpi_abandon(void) {
     static const char bye[] = "cmd=finalize\n";
     const char *launcher = getenv("PMI_FD");
@@ -124,6 +144,12 @@ void gyrase_mpi_abandon(void) {
         /* What it says changes nothing. */
         if (read(answer.fd, text, sizeof text) < 0) return;
     }
+}
+
+/* Has the launcher end all processes of the job, those too that do nothing any more. */
+void gyrase_mpi_abort(void) {
+    MPI_Abort(MPI_COMM_WORLD, code_of_mpi);
+    _exit(code_of_mpi);
 }
 
 void gyrase_mpi_error(int error, char *text, int room) {
@@ -175,9 +201,9 @@ int gyrase_mpi_alltoallv(const void *sent, const int *sent_bytes, const int *sen
 }
 
 /* The largest numbers as signed ones: MPICH 4.0 takes MPI_UINT64_T for signed in MPI_MAX. */
-int gyrase_mpi_pulse(const uint64_t *mine, uint64_t *largest, int numbers, void **operation) {
+int gyrase_mpi_heartbeat(const uint64_t *mine, uint64_t *largest, int numbers, void **operation) {
     MPI_Request *request = begin(operation);
-    return begun(MPI_Iallreduce(mine, largest, numbers, MPI_INT64_T, MPI_MAX, channels[PULSE], request), operation);
+    return begun(MPI_Iallreduce(mine, largest, numbers, MPI_INT64_T, MPI_MAX, channels[HEARTBEAT], request), operation);
 }
 
 int gyrase_mpi_max(const uint64_t *mine, uint64_t *largest, int numbers, void **operation) {
@@ -197,7 +223,8 @@ int gyrase_mpi_gather(const uint64_t *mine, uint64_t *all, void **operation) {
 }
 
 /* Bytes of each rank to rank 0. */
-int gyrase_mpi_gatherv(const void *mine, int bytes, void *all, const int *all_bytes, const int *all_at, void **operation) {
+int gyrase_mpi_gatherv(const void *mine, int bytes, void *all, const int *all_bytes, const int *all_at,
+                       void **operation) {
     MPI_Request *request = begin(operation);
     return begun(MPI_Igatherv(mine, bytes, MPI_BYTE, all, all_bytes, all_at, MPI_BYTE, 0, channels[OTHERS], request),
                  operation);
@@ -208,33 +235,33 @@ int gyrase_mpi_barrier(void **operation) {
     return begun(MPI_Ibarrier(channels[OTHERS], request), operation);
 }
 
-int gyrase_mpi_send(const void *letter, int bytes, int rank, int tag, void **operation) {
+int gyrase_mpi_send(int channel, const void *message, int bytes, int rank, int tag, void **operation) {
     MPI_Request *request = begin(operation);
-    return begun(MPI_Isend(letter, bytes, MPI_BYTE, rank, tag, channels[LETTERS], request), operation);
+    return begun(MPI_Isend(message, bytes, MPI_BYTE, rank, tag, channels[channel], request), operation);
 }
 
-/* Whether a letter is there; then it is this one, and gyrase_mpi_receive is to take it. */
-int gyrase_mpi_arrived(int *there, int *tag, int *bytes, void **letter) {
+/* Whether a message is there; then it is this one, and gyrase_mpi_receive is to take it. */
+int gyrase_mpi_arrived(int channel, int *there, int *tag, int *bytes, void **arrived) {
     MPI_Status status;
     MPI_Message *message = malloc(sizeof *message);
     int code;
     if (message == NULL) abort();
     *there = 0;
-    code = MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, channels[LETTERS], there, message, &status);
+    code = MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, channels[channel], there, message, &status);
     if (code == MPI_SUCCESS && *there) code = MPI_Get_count(&status, MPI_BYTE, bytes);
     if (code != MPI_SUCCESS || !*there) {
         free(message);
         return code;
     }
     *tag = status.MPI_TAG;
-    *letter = message;
+    *arrived = message;
     return code;
 }
 
-int gyrase_mpi_receive(void *letter, void *into, int bytes, void **operation) {
+int gyrase_mpi_receive(void *arrived, void *into, int bytes, void **operation) {
     MPI_Request *request = begin(operation);
-    int code = MPI_Imrecv(into, bytes, MPI_BYTE, (MPI_Message *)letter, request);
-    free(letter);
+    int code = MPI_Imrecv(into, bytes, MPI_BYTE, (MPI_Message *)arrived, request);
+    free(arrived);
     return begun(code, operation);
 }
 
@@ -243,8 +270,8 @@ int gyrase_mpi_window(uint64_t numbers, void **window) {
     struct window *made = calloc(1, sizeof *made);
     int code;
     if (made == NULL) abort();
-    /* A whole number of cache lines: MPICH 4.0 takes others for 8 bytes from where they are, if the parts of ranks of one
-     * machine are no multiple of 16 bytes. */
+    /* A whole number of cache lines: MPICH 4.0 takes others for 8 bytes from where they are, if the parts of ranks of
+     * one machine are no multiple of 16 bytes. */
     numbers = (numbers + 7) / 8 * 8;
     code = MPI_Win_allocate((MPI_Aint)(numbers * sizeof(uint64_t)), sizeof(uint64_t), MPI_INFO_NULL, channels[OTHERS],
                             &made->numbers, &made->win);

@@ -1,22 +1,28 @@
 //! The C shim, loaded: its functions, and a safe call of each. All the crate's unsafe code is here.
 //!
 //! Soundness rests on three things. The library's functions have the types that `shim.c` gives
-//! them: its version is checked before any other is called. [`Shim`] and [`Operation`] stay on the
-//! thread that started MPI. An operation owns every buffer that MPI may touch until it has ended,
-//! and leaks them when it is dropped before.
+//! them: its version is checked before any other is called. The thread that started MPI calls it,
+//! and where the library allows it ([`Elsewhere`]) another one, never two at a time but for
+//! [`Shim::abort`], behind which nothing comes. An operation owns every buffer that MPI may touch
+//! until it has ended, and leaks them when it is dropped before.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
 
 use gyrase_fabric::{FabricError, Pages};
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LOCAL, RTLD_NOW};
 
 use crate::StartError;
+use crate::exit_codes::ExitCodes;
+use crate::pieces::Pieces;
+use crate::turns::{Turn, Turns};
 
 /// The version of the shim's functions that this file calls.
-pub(crate) const VERSION: c_int = 4;
+pub(crate) const VERSION: c_int = 5;
 
 /// Bytes for a message of MPI's.
 const TEXT: usize = 512;
@@ -33,7 +39,9 @@ macro_rules! functions {
                 Ok(Functions {
                     // SAFETY: the caller has seen by the library's version that its functions have
                     // these types.
-                    $($name: unsafe { *library.get(concat!("gyrase_mpi_", stringify!($name)).as_bytes())? },)*
+                    $($name: unsafe {
+                        *library.get(concat!("gyrase_mpi_", stringify!($name)).as_bytes())?
+                    },)*
                 })
             }
         }
@@ -44,22 +52,25 @@ type Operations = *mut *mut c_void;
 
 functions! {
     library: fn(*mut c_char, c_int) -> c_int;
-    start: fn(*mut c_int, *mut c_int, *mut c_int) -> c_int;
+    start: fn(c_int, c_int, *mut c_int, *mut c_int, *mut c_int) -> c_int;
     finish: fn() -> c_int;
     abandon: fn();
+    abort: fn();
     aborted: fn() -> c_int;
     error: fn(c_int, *mut c_char, c_int);
     test: fn(Operations, *mut c_int) -> c_int;
     alltoall: fn(*const u32, *mut u32, Operations) -> c_int;
-    alltoallv: fn(*const u8, *const c_int, *const c_int, *mut u8, *const c_int, *const c_int, Operations) -> c_int;
-    pulse: fn(*const u64, *mut u64, c_int, Operations) -> c_int;
+    alltoallv: fn(
+        *const u8, *const c_int, *const c_int, *mut u8, *const c_int, *const c_int, Operations
+    ) -> c_int;
+    heartbeat: fn(*const u64, *mut u64, c_int, Operations) -> c_int;
     max: fn(*const u64, *mut u64, c_int, Operations) -> c_int;
     sum: fn(*const u64, *mut u64, c_int, Operations) -> c_int;
     gather: fn(*const u64, *mut u64, Operations) -> c_int;
     gatherv: fn(*const u8, c_int, *mut u8, *const c_int, *const c_int, Operations) -> c_int;
     barrier: fn(Operations) -> c_int;
-    send: fn(*const u8, c_int, c_int, c_int, Operations) -> c_int;
-    arrived: fn(*mut c_int, *mut c_int, *mut c_int, Operations) -> c_int;
+    send: fn(c_int, *const u8, c_int, c_int, c_int, Operations) -> c_int;
+    arrived: fn(c_int, *mut c_int, *mut c_int, *mut c_int, Operations) -> c_int;
     receive: fn(*mut c_void, *mut u8, c_int, Operations) -> c_int;
     window: fn(u64, *mut *mut c_void) -> c_int;
     window_free: fn(*mut c_void) -> c_int;
@@ -67,22 +78,68 @@ functions! {
     compare_and_swap: fn(*mut c_void, c_int, u64, u64, u64, *mut u64) -> c_int;
 }
 
-/// The library, and MPI behind it.
+/// The library, and MPI behind it, as one thread calls it.
 pub(crate) struct Shim {
-    functions: Functions,
-    /// The thread that started MPI goes on to call it.
+    library: Arc<Loaded>,
+    /// How long this thread waits for its turn; for ever where nothing is said.
+    patience: Option<Duration>,
+    /// A thread goes on to use what it began.
     here: PhantomData<*const ()>,
+}
+
+/// What the threads that call share.
+struct Loaded {
+    functions: Functions,
+    turns: Turns,
+}
+
+/// What a second thread makes its [`Shim`] of.
+pub(crate) struct Elsewhere {
+    library: Arc<Loaded>,
+    patience: Duration,
+}
+
+impl Elsewhere {
+    /// The library as this thread calls it.
+    pub(crate) fn here(self) -> Shim {
+        Shim {
+            library: self.library,
+            patience: Some(self.patience),
+            here: PhantomData,
+        }
+    }
+}
+
+/// Which messages are meant.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Channel {
+    /// Those that threads send each other.
+    Messages,
+    /// The signs of life of ranks.
+    Pings,
 }
 
 /// Which way numbers are made one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Reduce {
-    /// The largest as signed numbers, on the channel of the pulse.
-    Pulse,
+    /// The largest as signed numbers, on the channel of the heartbeat.
+    Heartbeat,
     /// The largest as signed numbers.
     Max,
     /// The sum.
     Sum,
+}
+
+/// MPI, started by this thread.
+pub(crate) struct Started {
+    /// What is called.
+    pub(crate) shim: Shim,
+    /// This process.
+    pub(crate) rank: usize,
+    /// How many there are.
+    pub(crate) ranks: usize,
+    /// Whether several threads may call in turn.
+    pub(crate) takes_turns: bool,
 }
 
 /// What is done with a number of a window.
@@ -131,34 +188,6 @@ impl<B> Drop for Operation<B> {
 /// What this process gives and what it gets.
 pub(crate) type Pair<T> = (Vec<T>, Vec<T>);
 
-/// What of the bytes of an all-to-all is whose.
-pub(crate) struct Pieces {
-    /// How many bytes of each rank.
-    bytes: Vec<c_int>,
-    /// Where they begin.
-    at: Vec<c_int>,
-    /// The sum of `bytes`.
-    pub(crate) all: usize,
-}
-
-impl Pieces {
-    /// Pieces of so many bytes, one behind the other; `None` where that is more than MPI can
-    /// number.
-    pub(crate) fn of(bytes: impl IntoIterator<Item = u64>) -> Option<Pieces> {
-        let mut pieces = Pieces {
-            bytes: Vec::new(),
-            at: Vec::new(),
-            all: 0,
-        };
-        for bytes in bytes {
-            pieces.at.push(c_int::try_from(pieces.all).ok()?);
-            pieces.bytes.push(c_int::try_from(bytes).ok()?);
-            pieces.all += bytes as usize;
-        }
-        c_int::try_from(pieces.all).is_ok().then_some(pieces)
-    }
-}
-
 /// The buffers of an all-to-all of bytes.
 pub(crate) struct Moved {
     /// What is sent.
@@ -177,9 +206,11 @@ pub(crate) struct Gathered {
     pieces: Pieces,
 }
 
-/// A letter that arrived and is not yet received.
+/// A message that arrived and is not yet received.
 pub(crate) struct Arrived {
     message: *mut c_void,
+    /// What its sender marked it with.
+    pub(crate) tag: c_int,
     bytes: c_int,
 }
 
@@ -249,50 +280,91 @@ fn read(text: &[c_char; TEXT]) -> String {
 
 impl Shim {
     /// Loads the shim and starts MPI on this thread. What it is, this rank, and how many there are.
-    pub(crate) fn start(path: &Path) -> Result<(Shim, usize, usize), StartError> {
+    pub(crate) fn start(path: &Path, codes: ExitCodes) -> Result<Started, StartError> {
         let shim = Shim {
-            functions: open(path, true)?,
+            library: Arc::new(Loaded {
+                functions: open(path, true)?,
+                turns: Turns::default(),
+            }),
+            patience: None,
             here: PhantomData,
         };
-        let (mut rank, mut ranks, mut funneled) = (0, 0, 0);
+        let (mut rank, mut ranks, mut threads) = (0, 0, 0);
+        let (memory, mpi) = (codes.memory.into(), codes.mpi.into());
         // SAFETY: the three places outlive the call; nobody else starts MPI in this process.
-        let code = unsafe { (shim.functions.start)(&mut rank, &mut ranks, &mut funneled) };
+        let code =
+            unsafe { (shim.functions().start)(memory, mpi, &mut rank, &mut ranks, &mut threads) };
         if code != 0 {
             return Err(StartError::Init {
                 what: shim.what(code),
             });
         }
-        if funneled == 0 {
+        if threads == 0 {
             return Err(StartError::Init {
                 what: "it does not allow other threads".into(),
             });
         }
-        Ok((shim, rank as usize, ranks as usize))
+        Ok(Started {
+            shim,
+            rank: rank as usize,
+            ranks: ranks as usize,
+            takes_turns: threads > 1,
+        })
+    }
+
+    fn functions(&self) -> &Functions {
+        &self.library.functions
+    }
+
+    /// The library for a second thread, which waits no longer than this for its turn.
+    pub(crate) fn elsewhere(&self, patience: Duration) -> Elsewhere {
+        Elsewhere {
+            library: Arc::clone(&self.library),
+            patience,
+        }
+    }
+
+    /// The rank that a call under way waits for.
+    pub(crate) fn waits_for(&self) -> Option<usize> {
+        self.library.turns.waits_for()
+    }
+
+    /// Waits until no other thread calls.
+    fn turn(&self) -> Result<Turn<'_>, FabricError> {
+        self.library.turns.take(self.patience)
     }
 
     /// Ends MPI: nothing is under way, and no window is left.
     pub(crate) fn finish(self) -> Result<(), FabricError> {
+        let _turn = self.turn()?;
         // SAFETY: it takes nothing; `self` is gone, so that nothing is called after it.
-        self.check("MPI_Finalize", unsafe { (self.functions.finish)() })
+        self.check("MPI_Finalize", unsafe { (self.functions().finish)() })
     }
 
     /// This process is about to exit although operations are under way; the launcher need not kill
     /// the others for it.
     pub(crate) fn abandon(&self) {
         // SAFETY: it takes nothing, and MPI is started.
-        unsafe { (self.functions.abandon)() }
+        unsafe { (self.functions().abandon)() }
+    }
+
+    /// Has the launcher end all processes of the job, a silent one too. Does not return, and waits
+    /// for no turn: a call of the other thread may never end.
+    pub(crate) fn abort(&self) {
+        // SAFETY: it takes nothing, MPI is started, and nothing is done after it.
+        unsafe { (self.functions().abort)() }
     }
 
     /// Whether a thread of this process got no memory: it never goes on, and has said why.
     pub(crate) fn aborted(&self) -> bool {
         // SAFETY: it takes nothing.
-        unsafe { (self.functions.aborted)() != 0 }
+        unsafe { (self.functions().aborted)() != 0 }
     }
 
     fn what(&self, code: c_int) -> String {
         let mut text = [0; TEXT];
         // SAFETY: `text` has as much room as is said.
-        unsafe { (self.functions.error)(code, text.as_mut_ptr(), TEXT as c_int) };
+        unsafe { (self.functions().error)(code, text.as_mut_ptr(), TEXT as c_int) };
         read(&text)
     }
 
@@ -318,6 +390,7 @@ impl Shim {
             handle: std::ptr::null_mut(),
             held: ManuallyDrop::new(held),
         };
+        let _turn = self.turn()?;
         let code = begin(&mut operation.held, &mut operation.handle);
         self.check(call, code)?;
         Ok(operation)
@@ -327,9 +400,10 @@ impl Shim {
     pub(crate) fn has_ended<B>(&self, operation: &mut Operation<B>) -> Result<bool, FabricError> {
         if !operation.handle.is_null() {
             let mut ended = 0;
+            let _turn = self.turn()?;
             // SAFETY: the handle is of an operation under way; the shim sets it to null when that
             // ends.
-            let code = unsafe { (self.functions.test)(&mut operation.handle, &mut ended) };
+            let code = unsafe { (self.functions().test)(&mut operation.handle, &mut ended) };
             self.check("MPI_Test", code)?;
         }
         Ok(operation.handle.is_null())
@@ -344,7 +418,7 @@ impl Shim {
             "MPI_Ialltoall",
             (sent, came),
             |(sent, came), operation| unsafe {
-                (self.functions.alltoall)(from(sent), into(came), operation)
+                (self.functions().alltoall)(from(sent), into(came), operation)
             },
         )
     }
@@ -386,7 +460,7 @@ impl Shim {
                     (from(&out.bytes), from(&out.at)),
                     (from(&inward.bytes), from(&inward.at)),
                 );
-                (self.functions.alltoallv)(
+                (self.functions().alltoallv)(
                     buffers.0, out.0, out.1, buffers.1, inward.0, inward.1, operation,
                 )
             },
@@ -400,9 +474,9 @@ impl Shim {
         mine: Vec<u64>,
     ) -> Result<Operation<Pair<u64>>, FabricError> {
         let function = match how {
-            Reduce::Pulse => self.functions.pulse,
-            Reduce::Max => self.functions.max,
-            Reduce::Sum => self.functions.sum,
+            Reduce::Heartbeat => self.functions().heartbeat,
+            Reduce::Max => self.functions().max,
+            Reduce::Sum => self.functions().sum,
         };
         let all = vec![0; mine.len()];
         // SAFETY: both vectors have as many numbers as is said, and the operation holds them.
@@ -427,7 +501,7 @@ impl Shim {
             "MPI_Igather",
             (vec![mine], vec![0; ranks]),
             |(mine, all), operation| unsafe {
-                (self.functions.gather)(from(mine), into(all), operation)
+                (self.functions().gather)(from(mine), into(all), operation)
             },
         )
     }
@@ -452,7 +526,7 @@ impl Shim {
             held,
             |Gathered { mine, all, pieces }, operation| unsafe {
                 let (sizes, at) = (from(&pieces.bytes), from(&pieces.at));
-                (self.functions.gatherv)(from(mine), bytes, into(all), sizes, at, operation)
+                (self.functions().gatherv)(from(mine), bytes, into(all), sizes, at, operation)
             },
         )
     }
@@ -461,43 +535,57 @@ impl Shim {
     pub(crate) fn barrier(&self) -> Result<Operation<()>, FabricError> {
         // SAFETY: there are no buffers.
         self.begin("MPI_Ibarrier", (), |(), operation| unsafe {
-            (self.functions.barrier)(operation)
+            (self.functions().barrier)(operation)
         })
     }
 
-    /// Sends a letter to another rank.
+    /// Sends a message to another rank.
     pub(crate) fn send(
         &self,
+        channel: Channel,
         rank: usize,
         tag: c_int,
-        letter: Vec<u8>,
+        message: Vec<u8>,
     ) -> Result<Operation<Vec<u8>>, FabricError> {
-        let bytes = count("MPI_Isend", letter.len())?;
-        // SAFETY: the letter has as many bytes as is said, and the operation holds it.
-        self.begin("MPI_Isend", letter, |letter, operation| unsafe {
-            (self.functions.send)(from(letter), bytes, rank as c_int, tag, operation)
+        let bytes = count("MPI_Isend", message.len())?;
+        let (channel, rank) = (channel as c_int, rank as c_int);
+        // SAFETY: the message has as many bytes as is said, and the operation holds it.
+        self.begin("MPI_Isend", message, |message, operation| unsafe {
+            (self.functions().send)(channel, from(message), bytes, rank, tag, operation)
         })
     }
 
-    /// A letter that arrived.
-    pub(crate) fn arrived(&self) -> Result<Option<Arrived>, FabricError> {
+    /// A message that arrived.
+    pub(crate) fn arrived(&self, channel: Channel) -> Result<Option<Arrived>, FabricError> {
+        let _turn = self.turn()?;
         let (mut there, mut tag, mut bytes, mut message) = (0, 0, 0, std::ptr::null_mut());
         // SAFETY: the four places outlive the call.
-        let code =
-            unsafe { (self.functions.arrived)(&mut there, &mut tag, &mut bytes, &mut message) };
+        let code = unsafe {
+            (self.functions().arrived)(
+                channel as c_int,
+                &mut there,
+                &mut tag,
+                &mut bytes,
+                &mut message,
+            )
+        };
         self.check("MPI_Improbe", code)?;
-        Ok((there != 0).then_some(Arrived { message, bytes }))
+        Ok((there != 0).then_some(Arrived {
+            message,
+            tag,
+            bytes,
+        }))
     }
 
-    /// Receives a letter.
-    pub(crate) fn receive(&self, letter: Arrived) -> Result<Operation<Vec<u8>>, FabricError> {
+    /// Receives a message.
+    pub(crate) fn receive(&self, arrived: Arrived) -> Result<Operation<Vec<u8>>, FabricError> {
         // SAFETY: the message is of `arrived` and received once; the buffer has as many bytes as
         // it, and the operation holds it.
         self.begin(
             "MPI_Imrecv",
-            vec![0; letter.bytes as usize],
+            vec![0; arrived.bytes as usize],
             |bytes, operation| unsafe {
-                (self.functions.receive)(letter.message, into(bytes), letter.bytes, operation)
+                (self.functions().receive)(arrived.message, into(bytes), arrived.bytes, operation)
             },
         )
     }
@@ -505,17 +593,19 @@ impl Shim {
     /// A window of so many numbers of each rank, all 0. Waits for every rank to come here.
     pub(crate) fn window(&self, each: usize) -> Result<Numbers, FabricError> {
         let mut handle = std::ptr::null_mut();
+        let _turn = self.turn()?;
         // SAFETY: the place outlives the call.
-        let code = unsafe { (self.functions.window)(each as u64, &mut handle) };
+        let code = unsafe { (self.functions().window)(each as u64, &mut handle) };
         self.check("MPI_Win_allocate", code)?;
         Ok(Numbers { handle, each })
     }
 
     /// Frees a window. Waits for every rank to come here.
     pub(crate) fn free(&self, window: Numbers) -> Result<(), FabricError> {
+        let _turn = self.turn()?;
         // SAFETY: the handle is of `window`, and gone with it.
         self.check("MPI_Win_free", unsafe {
-            (self.functions.window_free)(window.handle)
+            (self.functions().window_free)(window.handle)
         })
     }
 
@@ -536,10 +626,11 @@ impl Shim {
             window.each
         );
         let mut before = 0;
+        let _turn = self.library.turns.take_for(rank, self.patience)?;
         // SAFETY: the number is in the window; MPI refuses a rank that is not. `before` outlives
         // the flush in the call.
         let code = unsafe {
-            (self.functions.fetch)(
+            (self.functions().fetch)(
                 window.handle,
                 what as c_int,
                 rank as c_int,
@@ -570,10 +661,11 @@ impl Shim {
             window.each
         );
         let mut before = 0;
+        let _turn = self.library.turns.take_for(rank, self.patience)?;
         // SAFETY: the number is in the window; MPI refuses a rank that is not. `before` outlives
         // the flush in the call.
         let code = unsafe {
-            (self.functions.compare_and_swap)(
+            (self.functions().compare_and_swap)(
                 window.handle,
                 rank as c_int,
                 at as u64,
@@ -639,14 +731,5 @@ mod tests {
                 Some(what.1 as usize)
             );
         }
-    }
-
-    #[test]
-    fn pieces_lie_one_behind_the_other() {
-        let pieces = Pieces::of([3, 0, 7]).expect("few bytes");
-        assert_eq!((pieces.at, pieces.all), (vec![0, 3, 3], 10));
-        assert!(Pieces::of([1 << 30, 1 << 30]).is_none());
-        assert!(Pieces::of([1 << 31]).is_none());
-        assert!(Pieces::of([(1 << 30) - 1, 1 << 30]).is_some());
     }
 }

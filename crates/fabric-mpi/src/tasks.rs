@@ -8,8 +8,8 @@ use gyrase_fabric::{Exchange, FabricError};
 use gyrase_work::Progress;
 
 use crate::counters::Counting;
-use crate::letters::{Inbox, Letter};
-use crate::pulse::Failed;
+use crate::heartbeat::Failed;
+use crate::messages::{Inbox, Outgoing};
 use crate::shim::{Fetch, Reduce};
 
 /// How often a thread that waits for an answer looks whether there will be one.
@@ -26,6 +26,8 @@ pub(crate) enum Task {
     Sizes(u64, Reply<Vec<u64>>),
     /// Collective: everybody's bytes to rank 0, which knows how many each gives.
     Gather(Vec<u8>, Vec<u64>, Reply<Vec<u8>>),
+    /// Collective: so many of the bytes to everybody, one piece behind the other.
+    Bytes(Vec<u8>, usize, Reply<Vec<u8>>),
     /// Collective: so many numbers in each process that all can use; which window it is.
     Window(usize, Reply<usize>),
     /// This process does not use a window any more.
@@ -47,7 +49,7 @@ pub(crate) enum Task {
         reply: Reply<u64>,
     },
     /// A message to another process.
-    Send(Letter),
+    Send(Outgoing),
     /// What the workers of this process send to others, to be stepped until it is over.
     Exchange(Box<Exchange>),
 }
@@ -59,8 +61,8 @@ pub(crate) enum Own {
     Working,
     /// It has done its part and waits for the others.
     Left,
-    /// It failed by itself, with this exit code.
-    Failed(u8),
+    /// It failed by itself, with this exit code; or somebody asked it to stop.
+    Failed { code: u8, stopped: bool },
     /// One failed, as all know, and this process has no more to say.
     Done,
 }
@@ -97,6 +99,8 @@ struct State {
     over: Option<Why>,
     /// Who failed, as all know.
     known: Option<Failed>,
+    /// This process found a rank silent.
+    found_silent: bool,
     heed: Heed,
 }
 
@@ -140,6 +144,7 @@ impl Shared {
             since: Instant::now(),
             over: None,
             known: None,
+            found_silent: false,
             heed: Heed::default(),
         };
         Shared {
@@ -243,6 +248,17 @@ impl Shared {
             .for_each(|progress| progress.cancel());
         drop(state);
         self.over(Why::Elsewhere);
+    }
+
+    /// A rank is silent, as `failed` found, which may be this process.
+    pub(crate) fn silent(&self, failed: Failed, by_this: bool) {
+        self.state().found_silent = by_this;
+        self.all_know(failed);
+    }
+
+    /// Whether this process found a rank silent.
+    pub(crate) fn found_silent(&self) -> bool {
+        self.state().found_silent
     }
 
     /// Who failed, if all know it.

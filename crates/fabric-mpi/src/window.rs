@@ -8,7 +8,7 @@ use gyrase_fabric::{FabricError, Mailbox, Message, Window};
 use tracing::info_span;
 
 use crate::Job;
-use crate::letters::Letter;
+use crate::messages::Outgoing;
 use crate::shim::Fetch;
 use crate::tasks::{Reply, Shared, Task};
 
@@ -18,8 +18,8 @@ pub struct OneSided<'a> {
     window: usize,
 }
 
-/// Messages between the processes of a job.
-pub(crate) struct Messages {
+/// A mailbox of a job: messages between its processes, apart from all others.
+pub(crate) struct JobMailbox {
     shared: Arc<Shared>,
     rank: usize,
     number: u64,
@@ -37,8 +37,8 @@ impl Job {
     }
 
     /// Collective. Messages to one another, apart from all others.
-    pub(crate) fn messages(&self) -> Messages {
-        Messages {
+    pub(crate) fn new_mailbox(&self) -> JobMailbox {
+        JobMailbox {
             shared: Arc::clone(&self.shared),
             rank: self.rank,
             number: self.mailboxes.fetch_add(1, Relaxed),
@@ -110,14 +110,14 @@ impl Window for OneSided<'_> {
     }
 }
 
-impl Mailbox for Messages {
+impl Mailbox for JobMailbox {
     fn send(&self, rank: usize, number: u64, bytes: Vec<u8>) -> Result<(), FabricError> {
         let mailbox = self.number;
         if rank == self.rank {
             self.shared.inbox.put(mailbox, number, bytes);
             return Ok(());
         }
-        self.shared.give(Task::Send(Letter {
+        self.shared.give(Task::Send(Outgoing {
             rank,
             mailbox,
             number,
@@ -133,7 +133,7 @@ impl Mailbox for Messages {
     }
 }
 
-impl Drop for Messages {
+impl Drop for JobMailbox {
     fn drop(&mut self) {
         self.shared.inbox.close(self.number);
     }

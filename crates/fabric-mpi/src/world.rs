@@ -43,14 +43,14 @@ impl World for Job {
             .map(|rank| window_numbers(rank, self.ranks, chunks))
             .max()
             .unwrap_or_default();
-        let (window, mailbox) = (self.window(numbers)?, self.messages());
+        let (window, mailbox) = (self.window(numbers)?, self.new_mailbox());
         Ok(Box::new(Stealing::new(
             window, mailbox, self.rank, self.ranks, chunks, self.steal,
         )))
     }
 
     fn mailbox(&self) -> Result<Arc<dyn Mailbox>, FabricError> {
-        Ok(Arc::new(self.messages()))
+        Ok(Arc::new(self.new_mailbox()))
     }
 
     fn sum(&self, numbers: &[u64]) -> Result<Vec<u64>, FabricError> {

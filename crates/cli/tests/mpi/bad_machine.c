@@ -2,6 +2,7 @@
    GYRASE_DELAY_MS=N        reads from the middle of a file of reads take N milliseconds longer;
    GYRASE_BROKEN_DISK=1     they fail;
    GYRASE_FULL_DISK=WORD    writes to a file whose path has the word find no space;
+   GYRASE_SLOW_WRITE=WORD   the first write to such a file takes five seconds;
    GYRASE_SLOW_OPEN=WORD    to open such a file takes three seconds;
    GYRASE_NO_MEMORY=N       a worker that asks for N bytes of memory or more gets none. */
 #define _GNU_SOURCE
@@ -41,7 +42,13 @@ static int hinders_read(int file) {
 
 static int hinders_write(int file) {
   char path[4096];
-  const char *word = getenv("GYRASE_FULL_DISK");
+  static int waited;
+  const char *word = getenv("GYRASE_FULL_DISK"), *slow = getenv("GYRASE_SLOW_WRITE");
+  if (slow && !waited && strstr(path_of(file, path), slow)) {
+    struct timespec pause = {5, 0};
+    waited = 1;
+    nanosleep(&pause, NULL);
+  }
   return word && strstr(path_of(file, path), word);
 }
 

@@ -319,7 +319,7 @@ fn signal(process: &str, name: &str) {
 
 impl Ended {
     /// The messages of faults.
-    fn errors(&self) -> Vec<&str> {
+    pub fn errors(&self) -> Vec<&str> {
         self.stderr
             .lines()
             .filter(|line| line.starts_with("gyrase: error: "))

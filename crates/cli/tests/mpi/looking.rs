@@ -43,7 +43,11 @@ fn a_timeline_shows_every_rank_and_where_it_waited() {
 fn the_doctor_sees_all_ranks() {
     let place = Place::new();
     for mpi in Mpi::all() {
-        let ended = Job::new(&place, mpi, 3).run(&["doctor"]);
+        let ended = Job::new(&place, mpi, 3).run(&["doctor", "-o", "o.gyk"]);
+        for word in ["compare-and-swap, an all-to-all", "read another's"] {
+            assert!(ended.stdout.contains(word), "{mpi:?}: {ended:?}");
+        }
+        assert!(!place.files().iter().any(|name| name.starts_with("o.gyk")));
         assert!(
             ended.stdout.contains("3 ranks") || ended.stdout.contains("3 processes"),
             "{mpi:?}: {ended:?}"

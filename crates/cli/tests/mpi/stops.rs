@@ -41,8 +41,14 @@ fn found(folder: &Path, name: &str) -> Vec<std::path::PathBuf> {
 
 /// A job whose reading takes long on every rank, once it has begun.
 fn start_slow(place: &Place, mpi: Mpi) -> Running {
+    start_patient(place, mpi, "30")
+}
+
+/// The same with so many seconds of patience with a silent rank.
+fn start_patient(place: &Place, mpi: Mpi, patience: &str) -> Running {
     let least = format!("{}M", least_memory(place, mpi, 3, &COUNT));
     let job = Job::new(place, mpi, 3).on_all(&hindered("GYRASE_DELAY_MS=100"));
+    let job = job.variable("GYRASE_MPI_PATIENCE", patience);
     let mut job = job.start(&[&COUNT[..], &["--memory", &least, "--chunk", "1M"]].concat());
     let ready = job.wait_until(|| place.files().iter().any(|name| name == "o.gyk.partial"));
     assert!(ready, "it was done before it was stopped");
@@ -98,6 +104,65 @@ fn a_rank_that_is_killed_ends_all_and_publishes_nothing() {
         place.ok(&[&COUNT[..], &["--memory", "1G"]].concat());
         fs::remove_file(place.path("o.gyk")).unwrap();
     });
+}
+
+#[test]
+fn a_silent_rank_is_named_and_ends_all() {
+    let place = Place::new();
+    place.simulate_much();
+    for (mpi, rank) in Mpi::all().into_iter().flat_map(|mpi| [(mpi, 1), (mpi, 0)]) {
+        let job = start_patient(&place, mpi, "4");
+        job.signal_rank(rank, "STOP");
+        let ended = job.end_within(Duration::from_secs(60));
+        assert_eq!(ended.code, 8, "{mpi:?}: {}", ended.stderr);
+        let named = format!("rank {rank} on ");
+        let (first, others) = ended
+            .errors()
+            .split_first()
+            .map(|(a, b)| (*a, b.to_vec()))
+            .unwrap();
+        let why = "has given no sign of life for 4 s";
+        assert!(first.contains(&named) && first.contains(why), "{first}");
+        // Open MPI wakes the rank up to end it.
+        let woken = format!("rank {rank}: stopped as asked");
+        assert!(
+            others.iter().all(|error| error.contains(&woken)),
+            "{others:?}"
+        );
+        assert!(!place.path("o.gyk").exists());
+    }
+}
+
+#[test]
+fn a_rank_that_pauses_or_waits_for_its_disk_is_not_silent() {
+    let place = Place::new();
+    place.simulate_much();
+    place.ok(&["-q", "count", "r_1.fq", "r_2.fq", "-o", "alone.gyk"]);
+    for mpi in Mpi::all() {
+        let job = start_patient(&place, mpi, "5");
+        job.signal_rank(1, "STOP");
+        std::thread::sleep(Duration::from_secs(2));
+        job.signal_rank(1, "CONT");
+        // A scheduler that suspends the job, or a person: time in which nobody runs does not count.
+        (0..3).for_each(|rank| job.signal_rank(rank, "STOP"));
+        std::thread::sleep(Duration::from_secs(7));
+        (0..3).for_each(|rank| job.signal_rank(rank, "CONT"));
+        assert_eq!(job.end_within(Duration::from_secs(120)).code, 0);
+        assert!(
+            place.read("o.gyk") == place.read("alone.gyk"),
+            "{mpi:?}: paused"
+        );
+        fs::remove_file(place.path("o.gyk")).unwrap();
+        let least = format!("{}M", least_memory(&place, mpi, 3, &COUNT));
+        let job = Job::new(&place, mpi, 3).on(2, hindered("GYRASE_SLOW_WRITE=/spill-"));
+        let job = job.variable("GYRASE_MPI_PATIENCE", "2");
+        job.ok(&[&COUNT[..], &["--memory", &least]].concat());
+        assert!(
+            place.read("o.gyk") == place.read("alone.gyk"),
+            "{mpi:?}: a slow disk"
+        );
+        fs::remove_file(place.path("o.gyk")).unwrap();
+    }
 }
 
 #[test]

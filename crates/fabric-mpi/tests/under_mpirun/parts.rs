@@ -9,7 +9,7 @@ use gyrase_fabric::{
     Combining, Drain, ExchangeFabric, Fabric, FabricError, FabricOptions, Farm, Group, Mailbox,
     Schedule, Sender, SpillFolder, Window, World, look_up,
 };
-use gyrase_fabric_mpi::{Ended, Failed, Job, start};
+use gyrase_fabric_mpi::{Ended, ExitCodes, Failed, Job, start};
 use gyrase_work::Progress;
 use tempfile::TempDir;
 
@@ -18,9 +18,16 @@ const THREADS: usize = 2;
 /// What each of them adds, one by one.
 const EACH: u64 = 20;
 
+/// What processes end with that did not fail by themselves.
+pub const CODES: ExitCodes = ExitCodes {
+    memory: 4,
+    mpi: 8,
+    stopped: 130,
+};
+
 /// Plays a part and ends this process.
 pub fn play(part: &str) {
-    let job = match start() {
+    let job = match start(CODES) {
         Ok(Some(job)) => job,
         Ok(None) => {
             println!("alone: all as it must be");
@@ -28,6 +35,8 @@ pub fn play(part: &str) {
         }
         Err(error) => {
             eprintln!("cannot start: {error}");
+            // The launcher kills the others when the first one ends.
+            thread::sleep(Duration::from_millis(500));
             std::process::exit(8);
         }
     };
@@ -63,6 +72,7 @@ fn fail(job: &Job, failing: &[usize], code: u8, message: &str) -> Result<(), Fai
     if failing.contains(&job.rank()) {
         return Err(Failed {
             code,
+            stopped: false,
             message: message.into(),
         });
     }
@@ -70,6 +80,7 @@ fn fail(job: &Job, failing: &[usize], code: u8, message: &str) -> Result<(), Fai
     match job.sum(&[1]) {
         Err(FabricError::Elsewhere) => Err(Failed {
             code: 8,
+            stopped: false,
             message: "an echo".into(),
         }),
         other => panic!("{other:?} although a rank failed"),
@@ -102,12 +113,14 @@ fn fail_while_records_move(job: &Job) -> Result<(), Failed> {
         thread::sleep(Duration::from_millis(200));
         return Err(Failed {
             code: 7,
+            stopped: false,
             message: "record 9 is cut off".into(),
         });
     }
     match check {
         Err(FabricError::Elsewhere) => Err(Failed {
             code: 8,
+            stopped: false,
             message: "an echo".into(),
         }),
         other => panic!("{other:?} although a rank failed"),
@@ -133,10 +146,12 @@ fn stop(job: &Job, progress: &Progress) -> Result<(), Failed> {
     match waited {
         Err(FabricError::Elsewhere) if job.rank() == 1 => Err(Failed {
             code: 143,
+            stopped: true,
             message: "stopped as asked".into(),
         }),
         Err(FabricError::Elsewhere) => Err(Failed {
             code: 8,
+            stopped: false,
             message: "an echo".into(),
         }),
         other => panic!("{other:?} although a rank was stopped"),
@@ -157,6 +172,7 @@ fn give_up(job: &Job, progress: &Progress) -> Result<(), Failed> {
         );
         return Err(Failed {
             code: 8,
+            stopped: false,
             message: "an echo".into(),
         });
     }
@@ -169,6 +185,7 @@ fn give_up(job: &Job, progress: &Progress) -> Result<(), Failed> {
     match waited {
         Err(FabricError::Elsewhere) => Err(Failed {
             code: 6,
+            stopped: false,
             message: "no space is left".into(),
         }),
         other => panic!("{other:?} although nobody else took part"),
@@ -196,15 +213,17 @@ fn everything(job: &Job) -> Result<(), Failed> {
     let all = || -> Result<(), FabricError> {
         collectives(job)?;
         numbers(job)?;
-        letters(job)?;
+        messages(job)?;
         chunks(job)?;
         records(job)?;
         again_and_again(job)?;
         groups(job)?;
-        clocks(job)
+        clocks(job)?;
+        job.try_all()
     };
     all().map_err(|error| Failed {
         code: 8,
+        stopped: false,
         message: error.to_string(),
     })
 }
@@ -377,9 +396,9 @@ fn use_numbers(job: &Job, window: &impl Window) -> Result<u64, FabricError> {
     Ok(taken)
 }
 
-/// Every process writes letters to all, long and short ones in turn, and reads those of all in
+/// Every process sends messages to all, long and short ones in turn, and reads those of all in
 /// order.
-fn letters(job: &Job) -> Result<(), FabricError> {
+fn messages(job: &Job) -> Result<(), FabricError> {
     const LETTERS: u64 = 6;
     let mailbox = job.mailbox()?;
     let (rank, ranks) = (job.rank() as u64, job.ranks());
@@ -400,11 +419,11 @@ fn letters(job: &Job) -> Result<(), FabricError> {
         let (from, number) = (number >> 32, number & 0xffff_ffff);
         assert_eq!(
             number, next[from as usize],
-            "letters of rank {from} in the order sent"
+            "messages of rank {from} in the order sent"
         );
         assert!(
             bytes == text(from, number),
-            "letter {number} of rank {from} is whole"
+            "message {number} of rank {from} is whole"
         );
         next[from as usize] += 1;
     }
@@ -541,7 +560,7 @@ fn clocks(job: &Job) -> Result<(), FabricError> {
         counters.rounds > 0
             && counters.one_sided > 0
             && counters.collectives > 5
-            && counters.pulses > 0,
+            && counters.heartbeats > 0,
         "{counters:?}"
     );
     Ok(())

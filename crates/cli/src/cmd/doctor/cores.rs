@@ -6,7 +6,7 @@ use gyrase_kmer::Kernels;
 use gyrase_picture::words::things;
 use gyrase_work::machine::{self, listed};
 
-use super::Finding;
+use super::finding::Finding;
 
 /// Which kernels run.
 pub fn kernels() -> Finding {
@@ -68,7 +68,7 @@ fn judge(usable: usize, bound: Option<usize>, online: Option<usize>) -> Finding 
 
 #[cfg(test)]
 mod tests {
-    use super::super::State;
+    use super::super::finding::State;
     use super::*;
 
     #[test]

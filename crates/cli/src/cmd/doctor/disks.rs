@@ -5,7 +5,7 @@ use std::path::Path;
 use gyrase_picture::words::bytes;
 use rustix::fs::{statfs, statvfs};
 
-use super::Finding;
+use super::finding::Finding;
 use crate::failure::Code;
 
 /// Where processes of one machine share memory.
@@ -17,7 +17,7 @@ const LITTLE_FREE: u64 = 10 << 30;
 
 /// What a file system is like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+pub enum Kind {
     Local,
     Memory,
     Network,
@@ -48,7 +48,7 @@ const KINDS: [(u64, &str, Kind); 20] = [
 ];
 
 /// The name and kind of the file system that `path` is on, where they are known.
-fn kind(path: &Path) -> Option<(&'static str, Kind)> {
+pub fn kind(path: &Path) -> Option<(&'static str, Kind)> {
     named(statfs(path).ok()?.f_type as u64)
 }
 
@@ -62,7 +62,7 @@ fn named(number: u64) -> Option<(&'static str, Kind)> {
 }
 
 /// All and free bytes of the file system that `path` is on.
-fn space(path: &Path) -> Option<(u64, u64)> {
+pub fn space(path: &Path) -> Option<(u64, u64)> {
     let space = statvfs(path).ok()?;
     Some((
         space.f_blocks * space.f_frsize,
@@ -148,7 +148,7 @@ fn judge_temporary(folder: &str, kind: Option<(&'static str, Kind)>, free: u64) 
 
 #[cfg(test)]
 mod tests {
-    use super::super::State;
+    use super::super::finding::State;
     use super::*;
 
     #[test]

@@ -3,7 +3,7 @@
 use std::fs::{read_dir, read_to_string};
 use std::path::Path;
 
-use super::Finding;
+use super::finding::Finding;
 
 /// What is there. Nothing uses it yet.
 pub fn gpu() -> Finding {

@@ -4,7 +4,7 @@ use gyrase_picture::words::{bytes, grouped};
 use gyrase_work::machine;
 use rustix::process::{Resource, getrlimit};
 
-use super::Finding;
+use super::finding::Finding;
 
 /// Less than this is too little for counting on two threads.
 const LITTLE: u64 = 512 << 20;
@@ -83,7 +83,7 @@ fn judge_files(limit: Option<u64>) -> Finding {
 
 #[cfg(test)]
 mod tests {
-    use super::super::State;
+    use super::super::finding::State;
     use super::*;
 
     #[test]

@@ -2,9 +2,11 @@
 
 mod cores;
 mod disks;
+mod finding;
 mod gpu;
 mod limits;
 mod mpi;
+mod output;
 
 use std::path::PathBuf;
 
@@ -12,6 +14,7 @@ use clap::Args;
 use gyrase_picture::words::things;
 use serde_json::{Value, json};
 
+use self::finding::{Finding, State};
 use crate::failure::{Code, Failure, Result};
 use crate::session::Session;
 use crate::sink;
@@ -20,7 +23,7 @@ const EXAMPLES: &str = "\
 Examples:
   gyrase doctor
   gyrase doctor --tmp /scratch
-  mpirun -n 4 gyrase doctor                    what the processes of a job find
+  mpirun -n 4 gyrase doctor -o /shared/o.gyk   what a job finds and can do
   gyrase doctor --json | jq '.findings[] | select(.state != \"ok\")'";
 
 /// Say whether Gyrase can work well here: MPI, shared memory, limits, cores, disks.
@@ -31,67 +34,14 @@ pub struct Doctor {
     #[arg(long)]
     json: bool,
 
+    /// An output of runs to come: a file beside it is written, by all processes of a job, read and
+    /// removed
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
     /// Print what the MPI behind a shim calls itself: each is looked at by a process of its own
     #[arg(long, hide = true, value_name = "PATH")]
     shim: Option<PathBuf>,
-}
-
-/// What was found out about one thing.
-#[derive(Debug)]
-pub struct Finding {
-    /// The thing.
-    topic: &'static str,
-    /// How it is.
-    state: State,
-    /// What there is, what it means, what to do.
-    sentence: String,
-}
-
-/// How a thing is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// As it should be.
-    Fine,
-    /// Some runs will be slower, or fail.
-    Warning,
-    /// Runs of this kind will fail, with this exit code.
-    Broken(Code),
-}
-
-impl State {
-    fn word(self) -> &'static str {
-        match self {
-            State::Fine => "ok",
-            State::Warning => "warning",
-            State::Broken(_) => "broken",
-        }
-    }
-}
-
-impl Finding {
-    fn fine(topic: &'static str, sentence: impl Into<String>) -> Finding {
-        Finding {
-            topic,
-            state: State::Fine,
-            sentence: sentence.into(),
-        }
-    }
-
-    fn warning(topic: &'static str, sentence: impl Into<String>) -> Finding {
-        Finding {
-            topic,
-            state: State::Warning,
-            sentence: sentence.into(),
-        }
-    }
-
-    fn broken(topic: &'static str, code: Code, sentence: impl Into<String>) -> Finding {
-        Finding {
-            topic,
-            state: State::Broken(code),
-            sentence: sentence.into(),
-        }
-    }
 }
 
 impl Doctor {
@@ -115,7 +65,9 @@ impl Doctor {
             gpu::gpu(),
         ]);
         findings.extend(mpi::libraries());
-        let Some(findings) = mpi::together(findings) else {
+        let output = self.output.as_deref();
+        findings.extend(output.map(output::file_system));
+        let Some(findings) = mpi::together(findings, output) else {
             return Ok(());
         };
         session.note("counts", facts(&findings));

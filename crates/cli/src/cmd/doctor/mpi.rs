@@ -1,14 +1,17 @@
 //! MPI: what is installed, who started this process, and what the processes of a job find together.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::Path;
 use std::process::Command;
 
-use gyrase_fabric::World;
+use gyrase_fabric::{FabricError, World};
 use gyrase_fabric_mpi::{Ended, Family, Job, Launch, installed, start};
 use gyrase_picture::words::things;
 
-use super::{Finding, State};
+use super::finding::{Finding, State};
+use super::output;
+use crate::errors::EXIT_CODES;
 use crate::failure::Code;
 use crate::ranks;
 
@@ -125,11 +128,12 @@ fn avoids_rdma(list: &str) -> bool {
 
 /// Adds who started this process. The processes of a job start MPI and tell the first one what they
 /// found: it gets the findings of all, the others get nothing.
-pub fn together(mut findings: Vec<Finding>) -> Option<Vec<Finding>> {
-    let job = match start() {
+pub fn together(mut findings: Vec<Finding>, output: Option<&Path>) -> Option<Vec<Finding>> {
+    let job = match start(EXIT_CODES) {
         Ok(Some(job)) => job,
         Ok(None) => {
             findings.push(alone());
+            findings.extend(output.map(|output| output::tried(None, output)));
             return Some(findings);
         }
         Err(error) => {
@@ -142,22 +146,65 @@ pub fn together(mut findings: Vec<Finding>) -> Option<Vec<Finding>> {
         }
     };
     let (rank, launcher) = (job.rank(), launcher(&job));
-    let told = job.gather(letter(&findings).into_bytes());
+    let trial = job.try_all();
+    findings.push(judge_trial(&trial));
+    if trial.is_ok() {
+        findings.extend(output.map(|output| output::tried(Some(&job), output)));
+    }
+    let told = job.gather(encode(&findings).into_bytes());
     if job.end(Ok(()), |_| ()) != Ended::Well {
+        let what = match &trial {
+            Err(_) => judge_trial(&trial).sentence,
+            Ok(()) => "MPI failed between them".into(),
+        };
         tracing::error!(
-            "{launcher}, but MPI failed between them; try a program of that MPI itself, such as its examples"
+            "{launcher}, but {what}; try a program of that MPI itself, such as its examples"
         );
         // Exit handlers would wait for an MPI that has failed.
         signal_hook::low_level::exit(Code::Mpi as i32);
     }
-    let letters = told.unwrap_or_default();
-    let letters: Vec<String> = letters
+    let lists = told.unwrap_or_default();
+    let lists: Vec<String> = lists
         .iter()
-        .map(|letter| String::from_utf8_lossy(letter).into_owned())
+        .map(|list| String::from_utf8_lossy(list).into_owned())
         .collect();
-    findings.push(joined(&launcher, &letters));
-    findings.extend(elsewhere(&letters));
+    findings.push(joined(&launcher, &lists));
+    findings.extend(srun(|name| std::env::var_os(name)));
+    findings.extend(elsewhere(&lists));
     (rank == 0).then_some(findings)
+}
+
+/// What the processes of a job did together.
+fn judge_trial(trial: &Result<(), FabricError>) -> Finding {
+    let topic = "MPI together";
+    match trial {
+        Ok(()) => Finding::fine(
+            topic,
+            "a window, fetch-and-add, compare-and-swap, an all-to-all and long messages work",
+        ),
+        Err(error) => {
+            let set = std::env::var("OMPI_MCA_osc");
+            let set = set.map_or(String::new(), |set| {
+                format!("; OMPI_MCA_osc={set} is set: unset it")
+            });
+            Finding::broken(
+                topic,
+                Code::Mpi,
+                format!("what counting does fails: {error}{set}"),
+            )
+        }
+    }
+}
+
+/// What `srun` should be told; nothing where another launcher started the processes.
+fn srun(environment: impl Fn(&str) -> Option<OsString>) -> Option<Finding> {
+    let there = |name: &str| environment(name).is_some();
+    let is_srun = there("SLURM_PROCID") && there("SLURM_STEP_NUM_TASKS");
+    let is_other = there("OMPI_COMM_WORLD_LOCAL_SIZE") || there("MPI_LOCALNRANKS");
+    let told = environment("SLURM_KILL_BAD_EXIT").is_some_and(|value| value == "1");
+    let advice = "give it --kill-on-bad-exit: Slurm then ends all tasks when one is killed; \
+                  without it Gyrase misses the dead one after half a minute";
+    (is_srun && !is_other && !told).then(|| Finding::fine("srun", advice))
 }
 
 fn alone() -> Finding {
@@ -199,7 +246,7 @@ fn launcher(job: &Job) -> String {
 }
 
 /// What a process tells the first one: its machine, and in a line each what is not fine.
-fn letter(findings: &[Finding]) -> String {
+fn encode(findings: &[Finding]) -> String {
     let node = rustix::system::uname()
         .nodename()
         .to_string_lossy()
@@ -213,11 +260,11 @@ fn letter(findings: &[Finding]) -> String {
         .join("\n")
 }
 
-fn joined(launcher: &str, letters: &[String]) -> Finding {
+fn joined(launcher: &str, lists: &[String]) -> Finding {
     let mut nodes: BTreeMap<&str, usize> = BTreeMap::new();
-    letters
+    lists
         .iter()
-        .filter_map(|letter| letter.lines().next())
+        .filter_map(|list| list.lines().next())
         .for_each(|node| *nodes.entry(node).or_default() += 1);
     let most = nodes.values().max().copied().unwrap_or(0);
     let (machines, ranks) = (
@@ -231,13 +278,13 @@ fn joined(launcher: &str, letters: &[String]) -> Finding {
 }
 
 /// What is amiss on other machines than that of the first rank.
-fn elsewhere(letters: &[String]) -> Vec<Finding> {
-    let own: Vec<&str> = letters
+fn elsewhere(lists: &[String]) -> Vec<Finding> {
+    let own: Vec<&str> = lists
         .first()
-        .map_or(Vec::new(), |letter| letter.lines().skip(1).collect());
+        .map_or(Vec::new(), |list| list.lines().skip(1).collect());
     let mut amiss: BTreeMap<&str, (usize, &str)> = BTreeMap::new();
-    for (rank, letter) in letters.iter().enumerate() {
-        let mut lines = letter.lines();
+    for (rank, list) in lists.iter().enumerate() {
+        let mut lines = list.lines();
         let node = lines.next().unwrap_or_default();
         lines.filter(|line| !own.contains(line)).for_each(|line| {
             amiss.entry(line).or_insert((rank, node));
@@ -254,6 +301,18 @@ fn elsewhere(letters: &[String]) -> Vec<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn srun_is_to_end_all_with_one() {
+        let advised = |names: &[&str]| {
+            let environment = |name: &str| names.contains(&name).then(|| "1".into());
+            srun(environment).is_some()
+        };
+        let srun = ["SLURM_PROCID", "SLURM_STEP_NUM_TASKS"];
+        assert!(advised(&srun) && !advised(&srun[..1]));
+        assert!(!advised(&[srun[0], srun[1], "SLURM_KILL_BAD_EXIT"]));
+        assert!(!advised(&[srun[0], srun[1], "MPI_LOCALNRANKS"]));
+    }
 
     #[test]
     fn the_trap_of_open_mpi_is_named() {
@@ -303,17 +362,17 @@ mod tests {
 
     #[test]
     fn what_is_amiss_elsewhere_is_said_once() {
-        let letters = [
+        let lists = [
             "a\ncores: few",
             "a\ncores: few",
             "b\ncores: few\nshared memory: small",
             "b\nshared memory: small",
         ];
-        let letters = letters.map(String::from);
-        let found = elsewhere(&letters);
+        let lists = lists.map(String::from);
+        let found = elsewhere(&lists);
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].sentence, "rank 2 on b: shared memory: small");
-        let all = joined("4 ranks by x", &letters);
+        let all = joined("4 ranks by x", &lists);
         assert_eq!(
             all.sentence,
             "4 ranks by x; 2 machines, up to 2 ranks on each"
@@ -321,15 +380,15 @@ mod tests {
     }
 
     #[test]
-    fn letters_hold_what_is_not_fine() {
+    fn lists_hold_what_is_not_fine() {
         let findings = [
             Finding::fine("GPU", "none"),
             Finding::warning("cores", "1 of 2"),
         ];
-        let letter = letter(&findings);
+        let list = encode(&findings);
         assert!(
-            letter.ends_with("\ncores: 1 of 2") && letter.lines().count() == 2,
-            "{letter}"
+            list.ends_with("\ncores: 1 of 2") && list.lines().count() == 2,
+            "{list}"
         );
     }
 }

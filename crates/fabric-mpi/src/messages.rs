@@ -1,4 +1,4 @@
-//! Letters between processes: sent without waiting, received as they come, kept until they are
+//! Messages between processes: sent without waiting, received as they come, kept until they are
 //! asked for.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
@@ -8,7 +8,7 @@ use gyrase_fabric::{FabricError, Message};
 
 use crate::counters::add;
 use crate::mpi::Mpi;
-use crate::shim::Operation;
+use crate::shim::{Channel, Operation};
 
 /// The tag of all messages: MPI has too few to tell mailboxes by.
 const TAG: i32 = 0;
@@ -16,7 +16,7 @@ const TAG: i32 = 0;
 const TAIL: usize = 16;
 
 /// A message on its way: who gets it, to which mailbox, the number on it, and what is in it.
-pub(crate) struct Letter {
+pub(crate) struct Outgoing {
     pub(crate) rank: usize,
     pub(crate) mailbox: u64,
     pub(crate) number: u64,
@@ -70,40 +70,41 @@ impl Inbox {
     }
 }
 
-/// Letters under way.
+/// Messages under way.
 #[derive(Default)]
-pub(crate) struct Letters {
+pub(crate) struct Messages {
     out: VecDeque<Operation<Vec<u8>>>,
     inward: VecDeque<Operation<Vec<u8>>>,
 }
 
-impl Letters {
-    /// Sends a letter.
-    pub(crate) fn send(&mut self, mpi: &Mpi, letter: Letter) -> Result<(), FabricError> {
-        let Letter {
+impl Messages {
+    /// Sends a message.
+    pub(crate) fn send(&mut self, mpi: &Mpi, message: Outgoing) -> Result<(), FabricError> {
+        let Outgoing {
             rank,
             mailbox,
             number,
             mut bytes,
-        } = letter;
+        } = message;
         add(&mpi.counting.messages, 1);
         add(&mpi.counting.bytes_sent, bytes.len() as u64);
         // The numbers are behind what is in the message, so that neither side moves that.
         bytes.extend_from_slice(&number.to_le_bytes());
         bytes.extend_from_slice(&mailbox.to_le_bytes());
-        self.out.push_back(mpi.shim.send(rank, TAG, bytes)?);
+        let sent = mpi.shim.send(Channel::Messages, rank, TAG, bytes)?;
+        self.out.push_back(sent);
         Ok(())
     }
 
-    /// Lets letters arrive; whether one came or is sent. They are put in the inbox in the order in
+    /// Lets messages arrive; whether one came or is sent. They are put in the inbox in the order in
     /// which they were sent, a short one not before a long one.
     pub(crate) fn step(&mut self, mpi: &Mpi, inbox: &Inbox) -> Result<bool, FabricError> {
         let mut moved = false;
         while mpi.first_ended(&mut self.out)?.is_some() {
             moved = true;
         }
-        while let Some(letter) = mpi.shim.arrived()? {
-            self.inward.push_back(mpi.shim.receive(letter)?);
+        while let Some(arrived) = mpi.shim.arrived(Channel::Messages)? {
+            self.inward.push_back(mpi.shim.receive(arrived)?);
             moved = true;
         }
         while let Some(mut bytes) = mpi.first_ended(&mut self.inward)? {
@@ -133,7 +134,7 @@ fn numbers(bytes: &mut Vec<u8>) -> Option<(u64, u64)> {
 fn unnumbered() -> FabricError {
     FabricError::Mpi {
         call: "MPI_Imrecv",
-        what: "a letter came without a number on it".into(),
+        what: "a message came without a number on it".into(),
     }
 }
 

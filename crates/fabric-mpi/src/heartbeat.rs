@@ -1,7 +1,7 @@
-//! The pulse: what all processes tell one another a few times a second, whatever else they do.
+//! The heartbeat: what all processes tell one another a few times a second, whatever else they do.
 //!
-//! Each puts a few numbers in and all get the largest of each. So all learn at the same pulse that
-//! one failed, and which: the number of the lowest rank that failed is the largest.
+//! Each puts a few numbers in and all get the largest of each. So all learn at the same heartbeat
+//! that one failed, and which: the number of the lowest rank that failed is the largest.
 
 use std::time::{Duration, Instant};
 
@@ -11,9 +11,9 @@ use crate::counters::add;
 use crate::mpi::Mpi;
 use crate::shim::{Operation, Pair, Reduce};
 
-/// Between two pulses while records are exchanged.
+/// Between two heartbeats while records are exchanged.
 const QUICK: Duration = Duration::from_millis(10);
-/// Between two pulses otherwise.
+/// Between two heartbeats otherwise.
 const SLOW: Duration = Duration::from_millis(50);
 
 /// A rank that failed, and the exit code that its failure asks for.
@@ -94,22 +94,22 @@ impl Beat {
     }
 }
 
-/// One pulse after the other.
-pub(crate) struct Pulse {
+/// One heartbeat after the other.
+pub(crate) struct Heartbeat {
     under_way: Option<Operation<Pair<u64>>>,
     last: Option<Instant>,
 }
 
-impl Pulse {
+impl Heartbeat {
     /// None so far.
-    pub(crate) fn new() -> Pulse {
-        Pulse {
+    pub(crate) fn new() -> Heartbeat {
+        Heartbeat {
             under_way: None,
             last: None,
         }
     }
 
-    /// What all told, if a pulse ended now; else begins the next one when it is time.
+    /// What all told, if a heartbeat ended now; else begins the next one when it is time.
     pub(crate) fn step(
         &mut self,
         mpi: &Mpi,
@@ -121,7 +121,7 @@ impl Pulse {
                 .last
                 .is_none_or(|last| last.elapsed() >= if quick { QUICK } else { SLOW })
             {
-                self.under_way = Some(mpi.shim.reduce(Reduce::Pulse, mine.encode(mpi.ranks))?);
+                self.under_way = Some(mpi.shim.reduce(Reduce::Heartbeat, mine.encode(mpi.ranks))?);
             }
             return Ok(None);
         };
@@ -129,7 +129,7 @@ impl Pulse {
             return Ok(None);
         }
         self.last = Some(Instant::now());
-        add(&mpi.counting.pulses, 1);
+        add(&mpi.counting.heartbeats, 1);
         let told = self.under_way.take().map(Operation::held);
         Ok(told.map(|(_, largest)| Beat::decode(&largest, mpi.ranks)))
     }
