@@ -19,7 +19,7 @@ use gyrase_fastx::{Inputs, Options};
 use gyrase_files::OutputFile;
 use gyrase_table::Share;
 use gyrase_table::gydb::{self, Database, PARTITIONS, Writer};
-use gyrase_tabulate::{Reading, spill_path};
+use gyrase_tabulate::{Reading, same_files, spill_path};
 use gyrase_work::Progress;
 
 use self::budget::Budget;
@@ -259,6 +259,7 @@ pub(crate) fn scatter<J: World>(
     (taxonomy, taxon_of): (&Taxonomy, &mut TaxonOf<'_>),
     progress: &Progress,
 ) -> Result<(Records<LocalPartitions>, Targets), BuildError> {
+    same_files(world, &config.references)?;
     let budget = Budget::of(config.memory, config.threads, world.ranks())?;
     let job = resume::job(config, &targets, taxonomy);
     let all_can = world.min(&[u64::from(job.is_some())])? == [1];

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use gyrase_fabric::{Alone, FabricError, World};
-use gyrase_tabulate::{Source, TabulateError};
+use gyrase_tabulate::{Source, TabulateError, same_files};
 use gyrase_work::Progress;
 
 use crate::catalogue::Catalogue;
@@ -287,6 +287,8 @@ impl<'a> Prepared<'a> {
         let mut plan = config.plan_of(collection)?;
         let reads_again = plan.passes > 1 || config.drop_least_covered.is_some();
         agreed(world, check(lanes, reads_again, world.ranks()))?;
+        let files: Vec<&PathBuf> = lanes.iter().flat_map(Lane::files).collect();
+        same_files(world, &files).map_err(QueryError::from)?;
         if world.ranks() > 1 {
             plan = collection.shared(plan, config.answer.threads, world)?;
         }

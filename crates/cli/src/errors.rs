@@ -100,6 +100,12 @@ impl From<TraceError> for Failure {
     }
 }
 
+impl From<TabulateError> for Failure {
+    fn from(error: TabulateError) -> Failure {
+        tabulate(&error).failure(&error)
+    }
+}
+
 impl From<OperationError> for Failure {
     fn from(error: OperationError) -> Failure {
         operation(&error).failure(&error)
@@ -353,6 +359,7 @@ fn tabulate(error: &TabulateError) -> Meaning {
     match error {
         TabulateError::Input(error) => input(error),
         TabulateError::Fabric(error) => fabric(error),
+        TabulateError::Differs { .. } | TabulateError::OtherFiles => Code::Input.into(),
         TabulateError::Cancelled => Code::Interrupted.into(),
     }
 }

@@ -158,6 +158,15 @@ impl Session {
         self.job.as_deref()
     }
 
+    /// Collective. Refuses a job whose processes see different files by these names.
+    pub fn same_files(&self, files: impl IntoIterator<Item = PathBuf>) -> Result<()> {
+        let Some(job) = self.job() else {
+            return Ok(());
+        };
+        let files: Vec<PathBuf> = files.into_iter().collect();
+        Ok(gyrase_tabulate::same_files(job, &files)?)
+    }
+
     /// True in the process that speaks for all: that of rank 0, or the only one.
     pub fn is_first(&self) -> bool {
         self.job.as_ref().is_none_or(|job| job.rank() == 0)

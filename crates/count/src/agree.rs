@@ -1,10 +1,12 @@
 //! What the processes of a job must have in common.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::Path;
 
 use gyrase_fabric::{Bounds, FabricError, World};
 use gyrase_fastx::Inputs;
 use gyrase_table::gyk;
+use gyrase_tabulate::same_files;
 
 use crate::estimate::{Contents, Estimate, contents};
 use crate::plan::Budget;
@@ -46,7 +48,10 @@ pub(crate) fn on_question(
             least,
             most,
         }),
-        None => Ok(()),
+        None => {
+            let paths: Vec<&Path> = inputs.iter().map(|input| input.path.as_path()).collect();
+            Ok(same_files(world, &paths)?)
+        }
     }
 }
 

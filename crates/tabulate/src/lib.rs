@@ -27,6 +27,7 @@ mod partition;
 mod reading;
 mod reads;
 mod reduce;
+mod same_files;
 mod supply;
 
 use std::path::{Path, PathBuf};
@@ -41,6 +42,7 @@ pub use partition::{Part, Partition};
 pub use reading::Reading;
 pub use reads::Source;
 pub use reduce::{Worker, reduce};
+pub use same_files::same_files;
 pub use supply::{EachBatch, State, Supply};
 
 /// What ends a scatter or a reduction early.
@@ -52,9 +54,40 @@ pub enum TabulateError {
     /// A record cannot be sent or drained.
     #[error(transparent)]
     Fabric(#[from] FabricError),
+    /// The processes of a job see different files by one name ([`same_files`]).
+    #[error(
+        "{} is not the same on {} as on rank {like}: every machine must see the same files; name \
+         one that all share, or copy it anew",
+        path.display(), named(ranks)
+    )]
+    Differs {
+        /// The file, as this process names it.
+        path: PathBuf,
+        /// The ranks whose file is another.
+        ranks: Vec<usize>,
+        /// The first of the ranks whose files are equal.
+        like: usize,
+    },
+    /// The processes of a job name different numbers of files.
+    #[error(
+        "the processes of the job see different numbers of files; every machine must see the same"
+    )]
+    OtherFiles,
     /// Somebody called [`Progress::cancel`].
     #[error("cancelled")]
     Cancelled,
+}
+
+/// Ranks as a person reads them.
+fn named(ranks: &[usize]) -> String {
+    const SHOWN: usize = 8;
+    let numbers = ranks.iter().take(SHOWN).map(usize::to_string);
+    let numbers = numbers.collect::<Vec<_>>().join(", ");
+    match ranks.len() {
+        1 => format!("rank {numbers}"),
+        count if count > SHOWN => format!("ranks {numbers} and {} more", count - SHOWN),
+        _ => format!("ranks {numbers}"),
+    }
 }
 
 impl From<Cancelled> for TabulateError {
@@ -125,4 +158,17 @@ pub fn spill_path(tmp: &Path, kind: &str, output: &Path) -> PathBuf {
         .unwrap_or_else(|_| output.to_path_buf())
         .hash(&mut name);
     tmp.join(format!("{kind}-{:016x}", name.finish()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_are_named() {
+        assert_eq!(named(&[3]), "rank 3");
+        assert_eq!(named(&[1, 4]), "ranks 1, 4");
+        let many: Vec<usize> = (0..20).collect();
+        assert_eq!(named(&many), "ranks 0, 1, 2, 3, 4, 5, 6, 7 and 12 more");
+    }
 }

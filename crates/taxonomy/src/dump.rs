@@ -36,15 +36,28 @@ const MOST_MERGERS: usize = 64;
 
 const MEND: &str = "the dump is incomplete or was changed: unpack or download it again";
 
+/// The files of a folder that are read.
+pub(crate) fn files_of(folder: &Path) -> Vec<PathBuf> {
+    let files = || [NODES, NAMES, MERGED, DELETED].iter();
+    match archive_of(folder) {
+        Some(archive) => vec![archive],
+        None => files().filter_map(|file| find(folder, file)).collect(),
+    }
+}
+
+/// The archive of a folder that has no files.
+fn archive_of(folder: &Path) -> Option<PathBuf> {
+    let mut archives = ARCHIVES.iter().map(|name| folder.join(name));
+    match find(folder, NODES) {
+        Some(_) => None,
+        None => archives.find(|path| path.is_file()),
+    }
+}
+
 /// Reads a folder, which may hold the archive instead of the files.
 pub(crate) fn read_folder(folder: &Path) -> Result<Taxonomy, TaxonomyError> {
     let mut dump = Dump::default();
-    if find(folder, NODES).is_none()
-        && let Some(archive) = ARCHIVES
-            .iter()
-            .map(|name| folder.join(name))
-            .find(|path| path.is_file())
-    {
+    if let Some(archive) = archive_of(folder) {
         return read_archive(open(&archive, TAXONOMY)?, &archive);
     }
     for file in [NODES, NAMES, MERGED, DELETED] {

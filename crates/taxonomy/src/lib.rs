@@ -66,7 +66,7 @@ mod unite;
 pub use error::{Flaw, TaxonomyError};
 pub use map::{Assigned, TaxonMap, taxid_in};
 pub use rank::{Rank, RankCode, RankStyle};
-pub use read::read;
+pub use read::{files, read};
 pub use source::Source;
 pub use taxon::{NONE, Node, ROOT, Taxon};
 pub use taxonomy::{Resolved, Taxonomy};

@@ -1,7 +1,7 @@
 //! Reading a taxonomy from dumps, archives of them and tables, each known by its content.
 
 use std::io::{self, Cursor, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::error::TaxonomyError;
 use crate::lines::{Lines, TAXONOMY};
@@ -45,6 +45,14 @@ pub fn read(path: &Path) -> Result<Source, TaxonomyError> {
         });
     }
     table::read(&mut Lines::new(whole, path, None))
+}
+
+/// The files that [`read`] takes a taxonomy from: `path`, or those of the folder `path`.
+pub fn files(path: &Path) -> Vec<PathBuf> {
+    match path.is_dir() {
+        true => dump::files_of(path),
+        false => vec![path.to_path_buf()],
+    }
 }
 
 fn head(text: &mut impl Read) -> io::Result<Vec<u8>> {

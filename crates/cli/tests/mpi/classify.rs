@@ -178,6 +178,52 @@ fn processes_classify_samples_as_one_does() {
     }
 }
 
+/// A folder whose files are those of the place, but for one letter near the end of `stale`.
+fn stale_copy(place: &Place, stale: &str) {
+    for name in ["r_1.fq", "r_2.fq", "g.fa", "taxa.tsv", "g.gydb"] {
+        let mut bytes = place.read(name);
+        let near_end = bytes.len() - 100;
+        bytes[near_end] ^= u8::from(name == stale);
+        place.write(&format!("stale/{name}"), bytes);
+    }
+}
+
+#[test]
+fn a_stale_copy_of_an_input_is_noticed() {
+    let place = sample();
+    std::fs::create_dir(place.path("stale")).unwrap();
+    let output = place.path("o").display().to_string();
+    let count = ["count", "r_1.fq", "r_2.fq", "-o", &output];
+    let build = [
+        "db",
+        "build",
+        "g.fa",
+        "--taxonomy",
+        "taxa.tsv",
+        "-o",
+        &output,
+    ];
+    let classify = [
+        "classify", "--db", "g.gydb", "r_1.fq", "r_2.fq", "-o", &output,
+    ];
+    let runs = [
+        ("r_2.fq", &count[..]),
+        ("g.fa", &build),
+        ("taxa.tsv", &build),
+        ("g.gydb", &classify),
+        ("r_1.fq", &classify),
+    ];
+    for (stale, args) in runs {
+        stale_copy(&place, stale);
+        for mpi in Mpi::all() {
+            let job = Job::new(&place, mpi, 3).on(1, "cd stale");
+            let ended = job.run(&[&["-q"], args].concat());
+            ended.check(7, &[stale, "is not the same on rank 1 as on rank 0"]);
+            assert!(!place.path("o").exists());
+        }
+    }
+}
+
 #[test]
 fn processes_build_as_one_does() {
     let place = sample();

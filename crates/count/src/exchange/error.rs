@@ -156,6 +156,7 @@ impl From<TabulateError> for ExchangeError {
             TabulateError::Input(error) => OperationError::Reads(error).into(),
             TabulateError::Fabric(error) => error.into(),
             TabulateError::Cancelled => ExchangeError::Cancelled,
+            error => OperationError::from(error).into(),
         }
     }
 }

@@ -77,7 +77,7 @@ impl From<TabulateError> for OperationError {
         match error {
             TabulateError::Input(error) => OperationError::Reads(error),
             TabulateError::Cancelled => OperationError::Cancelled,
-            TabulateError::Fabric(error) => OperationError::Sink(io::Error::other(error)),
+            error => OperationError::Sink(io::Error::other(error)),
         }
     }
 }

@@ -45,6 +45,14 @@ impl Against {
             .chain(&self.refs)
     }
 
+    /// The files that are read: databases, or taxonomy and tables, and `references`.
+    pub fn files(&self, references: &[PathBuf]) -> Vec<PathBuf> {
+        let taxonomy = self.taxonomy.iter();
+        let taxonomy = taxonomy.flat_map(|path| gyrase_taxonomy::files(path));
+        let others = self.db.iter().chain(&self.map).chain(references);
+        taxonomy.chain(others.cloned()).collect()
+    }
+
     /// The files of references, those of folders and lists.
     pub fn references(&self) -> Result<Vec<PathBuf>> {
         references::files(&self.refs)

@@ -111,6 +111,7 @@ impl Many {
         if first {
             make(folder)?;
         }
+        session.same_files(with.against.files(&references))?;
         let collection = with.against.index(references, session)?;
         let together = first.then(|| Together::open(folder)).transpose()?;
         let run = Run {

@@ -174,6 +174,7 @@ impl Classify {
         }
         places::keep_different(&lane.files().cloned().collect::<Vec<_>>())?;
         lane.check()?;
+        session.same_files(self.against.files(&references))?;
         let collection = self.against.index(references, session)?;
         note_inputs(&inputs, session);
         if let Some(path) = &self.stored.candidates {

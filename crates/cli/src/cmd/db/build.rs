@@ -131,6 +131,8 @@ impl Build {
             files.iter().chain(&self.map).chain([&self.taxonomy]),
             [&self.output],
         )?;
+        let taxonomy = gyrase_taxonomy::files(&self.taxonomy);
+        session.same_files(taxonomy.into_iter().chain(self.map.iter().cloned()))?;
         let taxa = Taxa::read(&self.taxonomy, &self.map, &files)?;
         let (summary, _) = taxa.build(
             files.clone(),

@@ -88,7 +88,8 @@ pub fn limits(session: &Session) -> Limits<'_> {
     }
 }
 
-/// Refuses outputs over inputs. A database may take the place of one that it is made of.
+/// Refuses outputs over inputs, and inputs that are not the same for all processes of a job. A
+/// database may take the place of one that it is made of.
 pub fn keep_apart(
     session: &Session,
     databases: &[PathBuf],
@@ -97,7 +98,8 @@ pub fn keep_apart(
 ) -> Result<()> {
     places::keep_databases_only(output, places::Kind::Gydb)?;
     session.keep_apart(others, [output])?;
-    session.keep_apart(databases, [])
+    session.keep_apart(databases, [])?;
+    session.same_files(databases.iter().chain(others).cloned())
 }
 
 /// Refuses what cannot keep within its memory, of which lists are one of so many shares.
