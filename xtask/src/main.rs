@@ -1,4 +1,4 @@
-//! What CI and CONTRIBUTING call: `cargo xtask tidy | test | mpi-matrix | bench`.
+//! What CI and CONTRIBUTING call: `cargo xtask tidy | test | mpi-matrix | mpi-hosts | bench`.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -8,6 +8,7 @@
 mod crates;
 mod debt;
 mod functions;
+mod hosts;
 mod levels;
 mod masked;
 mod modules;
@@ -32,8 +33,9 @@ cargo xtask tidy          check the house rules, the format and the lints
 cargo xtask test          tidy, every test, and the 60-second fuzz smoke run; what CI calls
 cargo xtask test --quick  the house rules and the short tests, under 3 minutes: without lints,
                           fuzz, MPI, examples in comments; 16 cases of each random test
-cargo xtask mpi-matrix    every combination of ranks, threads, MPI libraries and inputs:
-                          a quarter of an hour
+cargo xtask mpi-matrix    ranks, threads, MPI libraries, inputs, and two hosts of namespaces:
+                          half an hour
+cargo xtask mpi-hosts     the last part of it alone: MPIs of PyPI, and two hosts of namespaces
 cargo xtask bench [ARGS]  compare with rivals (see bench/README.md)";
 
 fn test(args: &[String]) -> Result<()> {
@@ -52,6 +54,7 @@ fn main() -> ExitCode {
         Some("tidy") => tidy::run(),
         Some("test") => test(&args[1..]),
         Some("mpi-matrix") => mpi::matrix(),
+        Some("mpi-hosts") => hosts::run(),
         Some("bench") => steps::bench(&args[1..]),
         _ => Err(HELP.to_string()),
     };

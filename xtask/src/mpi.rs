@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::{Result, steps};
+use crate::{Result, hosts, steps};
 
 /// An MPI and what a distribution of Debian's family calls it.
 struct Library {
@@ -83,7 +83,8 @@ pub fn matrix() -> Result<()> {
         "--nocapture",
     ]);
     command.env(name, value).env("GYRASE_MPI_MATRIX", "full");
-    steps::succeed(command, "MPI matrix")
+    steps::succeed(command, "MPI matrix")?;
+    hosts::run()
 }
 
 impl Library {
