@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::inputs::{Input, inputs};
 use crate::launch::{Job, Mpi};
+use crate::network_files::{HEAVY, heavy};
 use crate::place::Place;
+use crate::stealing::of_ranks;
 
 const RANKS: [usize; 6] = [1, 2, 3, 4, 7, 16];
 const STEAL: [&str; 3] = ["auto", "off", "forced"];
@@ -210,6 +212,22 @@ fn every_flag_of_counting_means_the_same() {
                     .is_none_or(|histogram| place.read("histo") == *histogram)
             );
         }
+    }
+}
+
+#[test]
+fn heavy_bins_are_cut_for_many_ranks() {
+    let place = Place::new();
+    place.write("heavy.fa", &heavy());
+    place.ok(&HEAVY);
+    let alone = place.read("o.gyk");
+    for mpi in Mpi::all() {
+        let args = [&HEAVY[..], &["--chunk", "64K", "--report", "report.json"]];
+        Job::new(&place, mpi, 9).ok(&args.concat());
+        assert!(place.read("o.gyk") == alone, "{}", mpi.name());
+        let report = serde_json::from_slice(&place.read("report.json")).unwrap();
+        let partitions: u64 = of_ranks(&report, "partitions").iter().sum();
+        assert!(partitions > 4096, "{partitions}");
     }
 }
 

@@ -30,7 +30,7 @@ pub fn hindered(variable: &str) -> String {
 }
 
 /// A figure of every rank.
-fn of_ranks(report: &Value, name: &str) -> Vec<u64> {
+pub fn of_ranks(report: &Value, name: &str) -> Vec<u64> {
     let ranks = report["ranks"]
         .as_array()
         .unwrap_or_else(|| panic!("no ranks in {report}"));
