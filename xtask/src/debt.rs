@@ -30,8 +30,6 @@ pub struct Breach {
 const KNOWN: &[(Rule, &str, usize)] = &[
     (Rule::Function, "crates/fastx/", 1),
     (Rule::Cycle, "crates/cli", 7),
-    (Rule::Cycle, "crates/count", 6),
-    (Rule::Cycle, "crates/fabric", 6),
     (Rule::Cycle, "crates/fastx", 10),
     (Rule::Cycle, "crates/kmer", 7),
     (Rule::Cycle, "crates/table", 4),

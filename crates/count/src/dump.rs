@@ -1,46 +1,19 @@
 //! Every k-mer and its count as text.
 
+mod config;
 mod letters;
 mod sorted;
 
 use std::io::Write;
-use std::path::PathBuf;
 
-use gyrase_kmer::{BINS, Key, Kmer, with_words};
-use gyrase_table::gyk::{Cutoffs, Database};
+use gyrase_kmer::{BINS, with_words};
+use gyrase_table::gyk::Database;
 use gyrase_work::Progress;
 
 use crate::ops::OperationError;
 use crate::ordered::{Out, write_ordered};
-use letters::Line;
-
-/// How a k-mer and its count are written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Style {
-    /// `KMER TAB count`, as `kmc_dump`.
-    #[default]
-    Tab,
-    /// `KMER SPACE count`, as `jellyfish dump -c`.
-    Space,
-    /// `>count`, and the k-mer on the next line, as `jellyfish dump`.
-    Fasta,
-}
-
-/// What to list.
-#[derive(Clone, Debug)]
-pub struct Config {
-    /// The database.
-    pub database: PathBuf,
-    /// How a k-mer and its count are written.
-    pub style: Style,
-    /// The counts to list.
-    pub cutoffs: Cutoffs,
-    /// `None`: in the order of the database. `Some`: in the order of the letters, with about so
-    /// many bytes of memory.
-    pub sorted_within: Option<u64>,
-    /// Threads, at least 1.
-    pub threads: usize,
-}
+pub use config::{Config, Style};
+use letters::{Line, kmers};
 
 /// What was listed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -91,17 +64,4 @@ fn as_stored<const W: usize>(
             Ok(listed)
         },
     )
-}
-
-/// The k-mers of a bin whose count passes, in the order of the database.
-fn kmers<const W: usize>(
-    database: &Database,
-    bin: usize,
-    cutoffs: Cutoffs,
-) -> Result<impl Iterator<Item = (Kmer<W>, u32)>, OperationError> {
-    let view = database.sound_bin(bin)?;
-    let pairs = view.rows::<W>().iter().zip(view.counts());
-    Ok(pairs
-        .filter(move |&(_, count)| cutoffs.keep(count))
-        .map(|(&row, count)| (Kmer::from(Key(row)), count)))
 }

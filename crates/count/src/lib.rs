@@ -82,6 +82,7 @@ mod partition;
 mod passes;
 mod plan;
 pub mod query;
+mod reading;
 mod resume;
 mod run;
 pub mod spectrum;

@@ -8,6 +8,7 @@ use gyrase_kmer::{BINS, Shape};
 
 use crate::config::whole;
 use crate::estimate::{Contents, Estimate, contents};
+use crate::reading::{options, windows};
 use crate::{Config, Error};
 
 /// What a count is predicted to take. The bytes come from samples of the inputs; the time is a
@@ -77,35 +78,6 @@ fn overhead(threads: usize) -> u64 {
 
 /// The least for the tables of one thread.
 const LEAST_TABLES: u64 = 8 << 20;
-
-/// What the overhead of a thread has room for of a decompressor's window.
-const WINDOW: u64 = 8 << 20;
-
-/// Bytes of text of a record: on the way from the file to a batch a few copies of it are there at
-/// once.
-pub(crate) fn longest_record(config: &Config) -> usize {
-    (config.memory / 32).clamp(16 << 20, 1 << 30) as usize
-}
-
-/// Bytes that decompressors may keep beside what their inputs announce.
-pub(crate) fn most_window(config: &Config) -> u64 {
-    (config.memory / 8 / config.threads as u64).max(WINDOW)
-}
-
-/// Bytes that decompressors keep: each thread reads one input at a time, and it may be those that
-/// keep most.
-fn windows(inputs: &Inputs, threads: usize) -> u64 {
-    let mut windows: Vec<u64> = inputs
-        .inputs()
-        .iter()
-        .map(|input| input.window.saturating_sub(WINDOW))
-        .collect();
-    windows.sort_unstable_by(|a, b| b.cmp(a));
-    windows
-        .iter()
-        .take(threads)
-        .fold(0, |sum, &window| sum.saturating_add(window))
-}
 
 /// What the fabric of one of `ranks` processes cannot do without.
 fn least_fabric(threads: usize, ranks: usize) -> u64 {
@@ -204,7 +176,7 @@ fn bytes_per_base(shape: Shape) -> f64 {
 /// # Errors
 /// When an input cannot be opened.
 pub fn plan(config: &Config) -> Result<Plan, Error> {
-    let inputs = Inputs::open(&config.inputs, crate::run::options(config, false))?;
+    let inputs = Inputs::open(&config.inputs, options(config, false))?;
     let windows = windows(&inputs, config.threads);
     let enough = config.memory.max(least_memory(config.threads, 1, windows));
     Ok(predict(

@@ -20,14 +20,11 @@ use gyrase_work::Progress;
 use crate::agree;
 use crate::assembly::Assembly;
 use crate::partition::Counter;
-use crate::plan::{Budget, check_tmp, longest_record, most_window, predict};
+use crate::plan::{Budget, check_tmp, predict};
+use crate::reading::options;
 use crate::resume::{Earlier, Log, folder_of};
 use crate::super_kmers::{Repeats, SuperKmers};
 use crate::{Config, Error, Scattered, Summary};
-
-/// Bytes of text read at a time: small enough to leave the second-level cache to the ends of the
-/// partitions.
-const BATCH: usize = 256 << 10;
 
 /// Counts the k-mers of the inputs into a database, in this process alone.
 ///
@@ -70,24 +67,6 @@ fn attempt<J: World>(
     let inputs = Inputs::open(&config.inputs, options)?;
     agree::on_question(world, config, &inputs)?;
     with_words!(config.shape, W => count::<W, J>(config, &inputs, world, progress))
-}
-
-pub(crate) fn options(config: &Config, serial: bool) -> Options {
-    let for_kmers = Options::for_kmers(config.shape.k());
-    let Config {
-        min_base_quality,
-        paired,
-        ..
-    } = *config;
-    Options {
-        min_base_quality,
-        paired,
-        serial,
-        batch_bytes: BATCH,
-        longest_record: longest_record(config),
-        most_window: most_window(config),
-        ..for_kmers
-    }
 }
 
 fn count<const W: usize, J: World>(

@@ -35,6 +35,7 @@ use crate::handover::{Buffer, FIRST_BUFFERS, Handover, MOST_BUFFERS, Next, Sizes
 use crate::inbox::Inbox;
 use crate::memory::Pool;
 use crate::outbox::Outbox;
+use crate::traffic::Traffic;
 use crate::world::{Combining, FabricOptions};
 use crate::{Fabric, FabricError, LocalFabric, LocalPartitions, LocalSender, Pages, Place, Wire};
 
@@ -128,23 +129,6 @@ impl Fabric for ExchangeFabric {
         let came = self.handover.close()?;
         self.local.close_with(senders, Some(came))
     }
-}
-
-/// What the exchange came to, for reports.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Traffic {
-    /// Rounds of all processes: the same number in each.
-    pub rounds: u64,
-    /// Bytes sent to other processes.
-    pub sent: u64,
-    /// Bytes that came from other processes.
-    pub received: u64,
-    /// Stretches of one partition's records that were sent.
-    pub pieces: u64,
-    /// Send buffers that were allocated.
-    pub buffers: u64,
-    /// Most bytes received in a round.
-    pub most_received: u64,
 }
 
 /// Moves what the workers of this process send to other processes, and the reverse. It never waits.

@@ -7,10 +7,10 @@ use tracing::info_span;
 
 use crate::FabricError;
 use crate::blocks::BLOCK;
-use crate::exchange::Traffic;
 use crate::inbox::Inbox;
 use crate::memory::Pool;
 use crate::piece::HEAD;
+use crate::traffic::Traffic;
 
 /// Send buffers from the start.
 pub(crate) const FIRST_BUFFERS: usize = 2;

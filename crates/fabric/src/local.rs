@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crate::arch::prefetch;
 use crate::blocks::{BLOCK, BLOCKS_PER_SLAB, Blocks, LINE, ROOM, USED_PER_SLAB};
-use crate::exchange::Traffic;
 use crate::inbox::Inbox;
 use crate::memory::{Pool, SLAB};
 use crate::outbox::Outbox;
+use crate::partitions::Kept;
 use crate::spill::{Gathered, SpillFile};
+use crate::traffic::Traffic;
 use crate::{Combiner, Fabric, FabricError, LONGEST, LocalPartitions, Place, Sender, SpillFolder};
 
 /// Bytes of all senders below which none looks for repeats: whoever drains them finds them as fast.
@@ -111,7 +112,8 @@ impl LocalFabric {
         senders: Vec<LocalSender>,
         came: Option<(Inbox, Traffic)>,
     ) -> Result<LocalPartitions, FabricError> {
-        let mut partitions = LocalPartitions::of(self.place, self.folder, senders, came)?;
+        let kept = senders.into_iter().map(LocalSender::finish).collect();
+        let mut partitions = LocalPartitions::of(self.place, self.folder, kept, came)?;
         partitions.kept = self.pool.most();
         Ok(partitions)
     }
@@ -401,14 +403,12 @@ impl LocalSender {
         Ok(())
     }
 
-    /// What was kept: the last block of each own partition, the blocks, and what was spilled
-    /// before.
-    pub(crate) fn finish(mut self) -> (Vec<u32>, Blocks, Option<SpillFile>) {
-        let lasts = self
-            .place
-            .owned()
-            .map(|partition| self.blocks.close(self.ends[partition]))
-            .collect();
-        (lasts, self.blocks, self.spill)
+    fn finish(mut self) -> Kept {
+        let ends = self.place.owned().map(|partition| self.ends[partition]);
+        Kept {
+            lasts: ends.map(|end| self.blocks.close(end)).collect(),
+            blocks: self.blocks,
+            file: self.spill,
+        }
     }
 }

@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use crate::blocks::Blocks;
 use crate::contract::Each;
-use crate::exchange::Traffic;
 use crate::inbox::{Inbox, Received};
-use crate::local::LocalSender;
 use crate::spill::{Gathered, SpillFile};
+use crate::traffic::Traffic;
 use crate::{Drain, FabricError, Place, SpillFolder};
 
 /// The partitions that one process owns: what its own senders kept of them, and what came from
@@ -27,17 +26,31 @@ pub struct LocalPartitions {
     bytes: Vec<u64>,
 }
 
+/// What a sender kept of the partitions of its own process.
+pub(crate) struct Kept {
+    /// The last block of each.
+    pub(crate) lasts: Vec<u32>,
+    /// All blocks.
+    pub(crate) blocks: Blocks,
+    /// What was spilled before.
+    pub(crate) file: Option<SpillFile>,
+}
+
 impl LocalPartitions {
     pub(crate) fn of(
         place: Place,
         folder: Arc<SpillFolder>,
-        senders: Vec<LocalSender>,
+        senders: Vec<Kept>,
         came: Option<(Inbox, Traffic)>,
     ) -> Result<LocalPartitions, FabricError> {
         let mut this = LocalPartitions::empty(place, vec![folder]);
         this.reopened = false;
-        for sender in senders {
-            let (lasts, blocks, file) = sender.finish();
+        for Kept {
+            lasts,
+            blocks,
+            file,
+        } in senders
+        {
             this.senders.push((lasts, blocks));
             this.files.extend(file);
         }

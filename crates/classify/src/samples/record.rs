@@ -126,7 +126,7 @@ impl<'a> Record<'a> {
         let is_other = |(file, made): &(String, Value)| {
             let path = folder.join(file);
             Path::new(file).file_name() == Some(file.as_ref())
-                && !self.files.iter().any(|output| *output == path)
+                && !self.files.contains(&path)
                 && size(&path).is_some_and(|size| *made == size)
                 && std::fs::remove_file(&path).is_ok()
         };

@@ -218,7 +218,7 @@ fn every_flag_of_counting_means_the_same() {
 #[test]
 fn heavy_bins_are_cut_for_many_ranks() {
     let place = Place::new();
-    place.write("heavy.fa", &heavy());
+    place.write("heavy.fa", heavy());
     place.ok(&HEAVY);
     let alone = place.read("o.gyk");
     for mpi in Mpi::all() {

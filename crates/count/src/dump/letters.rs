@@ -1,8 +1,10 @@
 //! One line of a dump, four letters at a time.
 
-use gyrase_kmer::Kmer;
+use gyrase_kmer::{Key, Kmer};
+use gyrase_table::gyk::{Cutoffs, Database};
 
-use super::Style;
+use super::config::Style;
+use crate::ops::OperationError;
 
 /// The four letters of a byte of two-bit codes, first base most significant.
 const LETTERS: [[u8; 4]; 256] = {
@@ -134,6 +136,19 @@ fn write_number(text: &mut [u8], number: u32) -> usize {
         rest /= 10;
     }
     digits
+}
+
+/// The k-mers of a bin whose count passes, in the order of the database.
+pub(super) fn kmers<const W: usize>(
+    database: &Database,
+    bin: usize,
+    cutoffs: Cutoffs,
+) -> Result<impl Iterator<Item = (Kmer<W>, u32)>, OperationError> {
+    let view = database.sound_bin(bin)?;
+    let pairs = view.rows::<W>().iter().zip(view.counts());
+    Ok(pairs
+        .filter(move |&(_, count)| cutoffs.keep(count))
+        .map(|(&row, count)| (Kmer::from(Key(row)), count)))
 }
 
 #[cfg(test)]

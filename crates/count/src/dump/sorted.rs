@@ -11,8 +11,8 @@ use gyrase_kmer::BINS;
 use gyrase_table::gyk::Database;
 use gyrase_work::Progress;
 
-use super::letters::{Line, left_aligned, right_aligned};
-use super::{Config, kmers};
+use super::config::Config;
+use super::letters::{Line, kmers, left_aligned, right_aligned};
 use crate::bins::share_out;
 use crate::ops::OperationError;
 use crate::ordered::write_ordered;
