@@ -29,9 +29,9 @@ pub struct Abundance {
     pub rank: Rank,
     /// Taxa of the rank, and those that stand for a missing one; by reads descending, then by
     /// taxid.
-    pub taxa: Vec<Estimate>,
+    pub taxa: Vec<TaxonEstimate>,
     /// Taxa above the rank whose reads could not be handed down; in the same order.
-    pub above: Vec<Estimate>,
+    pub above: Vec<TaxonEstimate>,
     /// Reads with a taxon: the sum of all estimates.
     pub classified: u64,
     /// Reads without a taxon.
@@ -40,7 +40,7 @@ pub struct Abundance {
 
 /// The share of one taxon.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Estimate {
+pub struct TaxonEstimate {
     /// The taxon.
     pub taxon: Taxon,
     /// Reads that were assigned to the taxon or below it.
@@ -64,7 +64,7 @@ impl Abundance {
         let shares = tree.hand_down(taxonomy);
         let mut estimates: Vec<_> = shares
             .iter()
-            .map(|&(taxon, share)| Estimate {
+            .map(|&(taxon, share)| TaxonEstimate {
                 taxon,
                 assigned: tree.assigned(taxon),
                 reads: 0,

@@ -95,7 +95,7 @@ impl Dropped {
             .filter(|&(_, covered)| covered > 0)
             .collect();
         hit.sort_by(|a, b| compare((a.1, a.0.windows), (b.1, b.0.windows)));
-        let coverage = |&(genome, covered): &(&crate::genomes::Genome, u64)| {
+        let coverage = |&(genome, covered): &(&crate::genomes::ReferenceGenome, u64)| {
             covered as f64 / genome.windows as f64
         };
         let most = share * hit.iter().map(coverage).sum::<f64>();

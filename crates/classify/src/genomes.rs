@@ -7,7 +7,7 @@ use gyrase_taxonomy::Taxon;
 
 /// The targets of one taxon in one file of references: a genome, be it in one piece or in many.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Genome {
+pub struct ReferenceGenome {
     /// Its taxon.
     pub taxon: Taxon,
     /// Letters of all its targets.
@@ -21,12 +21,12 @@ pub struct Genome {
 /// The genomes of a database, in the order of their first targets. Targets without a taxon are of
 /// none.
 #[derive(Clone, Debug, Default)]
-pub struct Genomes(Vec<Genome>);
+pub struct Genomes(Vec<ReferenceGenome>);
 
 impl Genomes {
     /// Sorts the targets of a database into genomes.
     pub fn new(targets: &Targets) -> Genomes {
-        let mut genomes: Vec<Genome> = Vec::new();
+        let mut genomes: Vec<ReferenceGenome> = Vec::new();
         let mut places = HashMap::new();
         for (number, target) in (0..).zip(targets.iter()) {
             let Some(taxon) = target.taxon else { continue };
@@ -34,7 +34,7 @@ impl Genomes {
                 .entry((taxon, target.source))
                 .or_insert(genomes.len());
             if place == genomes.len() {
-                genomes.push(Genome {
+                genomes.push(ReferenceGenome {
                     taxon,
                     letters: 0,
                     windows: 0,
@@ -50,7 +50,7 @@ impl Genomes {
     }
 
     /// The genomes in order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Genome> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &ReferenceGenome> {
         self.0.iter()
     }
 

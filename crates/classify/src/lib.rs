@@ -52,7 +52,7 @@ pub use catalogue::Catalogue;
 pub use collection::{Collection, Plan};
 pub use decide::Rule;
 pub use filter::{Covered, Dropped};
-pub use genomes::{Genome, Genomes};
+pub use genomes::{Genomes, ReferenceGenome};
 pub use index::{Index, IndexError};
 pub use inspect::{Contents, inspect};
 pub use lane::{Lane, sample_of};

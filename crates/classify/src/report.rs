@@ -18,7 +18,7 @@ mod mpa;
 mod taxpasta;
 
 pub use bracken::bracken;
-pub use cami::{Profile, cami};
+pub use cami::{CamiProfile, cami};
 pub use clades::{Clade, Clades};
 pub use coverage::{Covered, coverage};
 pub use evidence::evidence;
@@ -30,7 +30,7 @@ pub use taxpasta::taxpasta;
 
 /// A sample with a name, as reports over many samples take it.
 #[derive(Clone, Copy, Debug)]
-pub struct Sample<'a> {
+pub struct NamedTally<'a> {
     /// What the sample is called; any text.
     pub name: &'a str,
     /// What its reads were assigned to.

@@ -3,14 +3,14 @@
 
 mod sample;
 
-use gyrase_classify::abundance::{self, Abundance, Estimate};
+use gyrase_classify::abundance::{self, Abundance, TaxonEstimate};
 use gyrase_classify::tally::Tally;
 use gyrase_taxonomy::{Node, ROOT, Rank, Taxon, Taxonomy};
 use proptest::prelude::*;
 use sample::{READS, text};
 
-fn taxids(taxonomy: &Taxonomy, estimates: &[Estimate]) -> Vec<(u32, u64, u64)> {
-    let row = |estimate: &Estimate| {
+fn taxids(taxonomy: &Taxonomy, estimates: &[TaxonEstimate]) -> Vec<(u32, u64, u64)> {
+    let row = |estimate: &TaxonEstimate| {
         (
             taxonomy.taxid(estimate.taxon),
             estimate.assigned,

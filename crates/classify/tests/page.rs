@@ -4,7 +4,7 @@
 
 mod sample;
 
-use gyrase_classify::report::{self, Sample};
+use gyrase_classify::report::{self, NamedTally};
 use gyrase_classify::tally::Tally;
 use gyrase_taxonomy::{Node, Taxonomy};
 use sample::{READS, text};
@@ -15,7 +15,7 @@ const HOSTILE: &str = "</script><script>alert(1)</script><!-- \u{2028} \" ' &";
 fn page(taxonomy: &Taxonomy, title: &str, samples: &[(&str, &Tally)]) -> String {
     let samples: Vec<_> = samples
         .iter()
-        .map(|&(name, tally)| Sample { name, tally })
+        .map(|&(name, tally)| NamedTally { name, tally })
         .collect();
     text(|out| report::html(taxonomy, title, &samples, out))
 }

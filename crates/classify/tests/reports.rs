@@ -4,7 +4,7 @@
 mod sample;
 
 use gyrase_classify::abundance::Abundance;
-use gyrase_classify::report::{self, Kreport, Matrix, Profile};
+use gyrase_classify::report::{self, CamiProfile, Kreport, Matrix};
 use gyrase_classify::tally::Tally;
 use gyrase_taxonomy::{Node, Rank, RankStyle, Taxonomy};
 use proptest::prelude::*;
@@ -214,7 +214,14 @@ fn cami_profiles_have_paths_with_gaps() {
         "83333\tstrain\t2|1224||||561|562|83333\tBacteria|Pseudomonadota||||Escherichia|Escherichia coli|",
         "Escherichia coli K-12\t25.000000\n",
     ];
-    let found = text(|out| report::cami(&taxonomy, "my sample.1", &Profile::of_reads(&tally), out));
+    let found = text(|out| {
+        report::cami(
+            &taxonomy,
+            "my sample.1",
+            &CamiProfile::of_reads(&tally),
+            out,
+        )
+    });
     assert_eq!(found, expected.concat());
 }
 
@@ -224,7 +231,8 @@ fn cami_profiles_of_estimates_sum_to_a_hundred() {
     let tally = sample::tally(&taxonomy, &READS);
     let mut species = Abundance::new(&taxonomy, &tally, Rank::Species);
     let of_species = |abundance: &Abundance| -> Vec<f64> {
-        let found = text(|out| report::cami(&taxonomy, "", &Profile::estimated(abundance), out));
+        let found =
+            text(|out| report::cami(&taxonomy, "", &CamiProfile::estimated(abundance), out));
         let rows = found.lines().filter(|line| line.contains("\tspecies\t"));
         rows.map(|line| line.rsplit('\t').next().unwrap().parse().unwrap())
             .collect()
@@ -239,7 +247,8 @@ fn cami_profiles_of_estimates_sum_to_a_hundred() {
     );
     let genomes = of_species(&species);
     assert!(genomes[0] > 99.9 && (genomes.iter().sum::<f64>() - 100.0).abs() < 1e-4);
-    let nothing = text(|out| report::cami(&taxonomy, "", &Profile::of_reads(&Tally::new()), out));
+    let nothing =
+        text(|out| report::cami(&taxonomy, "", &CamiProfile::of_reads(&Tally::new()), out));
     assert!(nothing.starts_with("@SampleID:sample\n") && nothing.lines().count() == 4);
 }
 

@@ -6,6 +6,8 @@ use std::io::{ErrorKind, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use gyrase_table::{gydb, gyk};
+
 use crate::failure::{Code, Failure, Result};
 
 /// A kind of database.
@@ -18,12 +20,16 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// What its file begins with.
-    fn magic(self) -> [u8; 7] {
-        match self {
-            Kind::Gyk => *b"GYRASEK",
-            Kind::Gydb => *b"GYRASED",
-        }
+    /// What its file begins with, but for the end of the line, which other systems change.
+    fn start(self) -> [u8; 7] {
+        let magic = match self {
+            Kind::Gyk => gyk::MAGIC,
+            Kind::Gydb => gydb::MAGIC,
+        };
+        let [start @ .., b'\n'] = magic else {
+            unreachable!("magics end a line")
+        };
+        start
     }
 
     fn ending(self) -> &'static str {
@@ -127,9 +133,9 @@ pub fn keep_databases_only(output: &Path, kind: Kind) -> Result<()> {
     {
         return Ok(());
     }
-    let mut start = kind.magic();
+    let mut start = kind.start();
     let foreign = match File::open(output).and_then(|mut file| file.read_exact(&mut start)) {
-        Ok(()) => start != kind.magic(),
+        Ok(()) => start != kind.start(),
         Err(error) => error.kind() == ErrorKind::UnexpectedEof,
     };
     if foreign {

@@ -21,6 +21,7 @@ mod check;
 mod database;
 mod error;
 mod layout;
+mod partition;
 mod piece;
 mod pipeline;
 mod shared;
@@ -29,6 +30,6 @@ mod writer;
 pub use database::{Database, Features};
 pub use error::GydbError;
 pub use layout::{
-    MAX_COUNT, MAX_SECTION_NAME, PARTITIONS, Summary, feature_at, partition_of, place_of,
+    MAGIC, MAX_COUNT, MAX_SECTION_NAME, PARTITIONS, Summary, feature_at, partition_of, place_of,
 };
 pub use writer::Writer;

@@ -67,7 +67,7 @@ pub use error::{Flaw, TaxonomyError};
 pub use map::{Assigned, TaxonMap, taxid_in};
 pub use rank::{Rank, RankCode, RankStyle};
 pub use read::{files, read};
-pub use source::Source;
+pub use source::TaxonomySource;
 pub use taxon::{NONE, Node, ROOT, Taxon};
 pub use taxonomy::{Resolved, Taxonomy};
 pub use unite::Disunity;

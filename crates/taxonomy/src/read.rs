@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::error::TaxonomyError;
 use crate::lines::{Lines, TAXONOMY};
 use crate::map::TaxonMap;
-use crate::source::Source;
+use crate::source::TaxonomySource;
 use crate::{dump, lines, table};
 
 /// Where an archive says that it is one.
@@ -27,9 +27,9 @@ const TAR_MARK: std::ops::Range<usize> = 257..262;
 ///
 /// # Errors
 /// What cannot be read or is no tree, with file and line.
-pub fn read(path: &Path) -> Result<Source, TaxonomyError> {
+pub fn read(path: &Path) -> Result<TaxonomySource, TaxonomyError> {
     if path.is_dir() {
-        return Ok(Source {
+        return Ok(TaxonomySource {
             taxonomy: dump::read_folder(path)?,
             map: TaxonMap::default(),
         });
@@ -39,7 +39,7 @@ pub fn read(path: &Path) -> Result<Source, TaxonomyError> {
     let is_archive = head.get(TAR_MARK).is_some_and(|mark| mark == b"ustar");
     let whole = Cursor::new(head).chain(text);
     if is_archive {
-        return Ok(Source {
+        return Ok(TaxonomySource {
             taxonomy: dump::read_archive(whole, path)?,
             map: TaxonMap::default(),
         });

@@ -5,7 +5,7 @@ use crate::taxonomy::Taxonomy;
 
 /// A taxonomy, and the sequences or files that its source says the taxids of.
 #[derive(Clone, Debug)]
-pub struct Source {
+pub struct TaxonomySource {
     /// The tree.
     pub taxonomy: Taxonomy,
     /// What a table has in its first column; empty for dumps.

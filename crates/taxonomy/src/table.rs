@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use crate::error::{Flaw, TaxonomyError};
 use crate::lines::{Lines, TAXONOMY, number, shown};
 use crate::map::TaxonMap;
-use crate::source::Source;
+use crate::source::TaxonomySource;
 use crate::taxon::Node;
 use crate::taxonomy::Taxonomy;
 use crate::tree::{NO_RANK, ROOT_TAXID, Sprouts};
@@ -59,7 +59,7 @@ const MISTYPED: (&str, &str) = ("superkindom", "superkingdom");
 const FIRST_MADE_UP: u32 = 1 << 24;
 
 /// Reads a table of either kind.
-pub(crate) fn read(lines: &mut Lines) -> Result<Source, TaxonomyError> {
+pub(crate) fn read(lines: &mut Lines) -> Result<TaxonomySource, TaxonomyError> {
     let mut tree = Growing::new();
     let mut form = None;
     lines.each(|at, line| {
@@ -307,7 +307,7 @@ impl Growing {
         }
     }
 
-    fn finish(mut self, input: &str) -> Result<Source, TaxonomyError> {
+    fn finish(mut self, input: &str) -> Result<TaxonomySource, TaxonomyError> {
         self.make_up_taxids();
         let mut sprouts = Sprouts::default();
         for node in &self.nodes {
@@ -324,7 +324,7 @@ impl Growing {
         self.ids
             .iter()
             .for_each(|(id, place)| map.insert(id, self.nodes[place.0].taxid));
-        Ok(Source {
+        Ok(TaxonomySource {
             taxonomy: Taxonomy::from_parts(parts),
             map,
         })

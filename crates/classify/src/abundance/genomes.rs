@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Abundance, Estimate};
+use super::{Abundance, TaxonEstimate};
 use gyrase_taxonomy::{Taxon, Taxonomy};
 
 impl Abundance {
@@ -25,7 +25,7 @@ impl Abundance {
 }
 
 /// Reads per letter: as good as the number of genomes.
-fn copies(estimate: &Estimate) -> Option<f64> {
+fn copies(estimate: &TaxonEstimate) -> Option<f64> {
     estimate.genome.map(|letters| estimate.share / letters)
 }
 

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{Abundance, Estimate};
+use super::{Abundance, TaxonEstimate};
 use crate::report::lines::{name, ratio};
 use gyrase_taxonomy::Taxonomy;
 
@@ -17,7 +17,7 @@ pub fn table(taxonomy: &Taxonomy, abundance: &Abundance, out: &mut dyn Write) ->
     let total = abundance.classified + abundance.unclassified;
     writeln!(out, "{HEADER}")?;
     for estimate in abundance.taxa.iter().chain(&abundance.above) {
-        let Estimate {
+        let TaxonEstimate {
             taxon,
             assigned,
             reads,

@@ -22,14 +22,14 @@ const RANKS: [(&str, Option<Rank>); 8] = [
 
 /// Shares of a sample in percent, each of a taxon itself without what is below it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Profile(Vec<(Taxon, f64)>);
+pub struct CamiProfile(Vec<(Taxon, f64)>);
 
-impl Profile {
+impl CamiProfile {
     /// The reads as they were assigned, of all reads; at every rank what is missing to 100 was not
     /// classified so far.
-    pub fn of_reads(tally: &Tally) -> Profile {
+    pub fn of_reads(tally: &Tally) -> CamiProfile {
         let total = tally.total() as f64;
-        Profile(
+        CamiProfile(
             tally
                 .taxa()
                 .map(|(taxon, reads)| (taxon, 100.0 * reads as f64 / total))
@@ -39,11 +39,12 @@ impl Profile {
 
     /// Estimated abundances, of what was classified: shares of genomes where genome lengths are
     /// known, else of reads.
-    pub fn estimated(abundance: &Abundance) -> Profile {
+    pub fn estimated(abundance: &Abundance) -> CamiProfile {
         let estimates = abundance.taxa.iter().chain(&abundance.above);
-        let fraction =
-            |estimate: &crate::abundance::Estimate| estimate.genomes.unwrap_or(estimate.fraction);
-        Profile(
+        let fraction = |estimate: &crate::abundance::TaxonEstimate| {
+            estimate.genomes.unwrap_or(estimate.fraction)
+        };
+        CamiProfile(
             estimates
                 .map(|estimate| (estimate.taxon, 100.0 * fraction(estimate)))
                 .collect(),
@@ -72,7 +73,7 @@ impl Profile {
 pub fn cami(
     taxonomy: &Taxonomy,
     sample: &str,
-    profile: &Profile,
+    profile: &CamiProfile,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let known = |letter: char| {

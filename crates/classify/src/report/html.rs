@@ -8,7 +8,7 @@ use std::io::{self, Write};
 
 use gyrase_picture::Page;
 
-use super::Sample;
+use super::NamedTally;
 use super::clades::Clades;
 use super::json::{array, string};
 use super::lines::name;
@@ -26,7 +26,7 @@ const SCRIPT: &str = include_str!("html/page.js");
 pub fn html(
     taxonomy: &Taxonomy,
     title: &str,
-    samples: &[Sample],
+    samples: &[NamedTally],
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let page = Page {
@@ -39,7 +39,7 @@ pub fn html(
 }
 
 /// The taxa that any sample reaches, parents before children, and the reads of every sample.
-fn data(taxonomy: &Taxonomy, samples: &[Sample], out: &mut dyn Write) -> io::Result<()> {
+fn data(taxonomy: &Taxonomy, samples: &[NamedTally], out: &mut dyn Write) -> io::Result<()> {
     let taxa = reached(taxonomy, samples);
     let place = |taxon: Taxon| {
         taxa.binary_search(&taxon)
@@ -116,7 +116,7 @@ fn cell(value: Option<impl ToString>) -> String {
     value.map_or("null".to_owned(), |value| value.to_string())
 }
 
-fn reached(taxonomy: &Taxonomy, samples: &[Sample]) -> Vec<Taxon> {
+fn reached(taxonomy: &Taxonomy, samples: &[NamedTally]) -> Vec<Taxon> {
     let mut reached = BTreeSet::from([ROOT]);
     for (taxon, _) in samples.iter().flat_map(|sample| sample.tally.taxa()) {
         // What is above a taxon that is there already is there too.

@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use gyrase_files::container::{checked_part, checksum, expect};
 
 use super::bucket::{Buckets, LANES, LINE_WORDS, Line};
-use super::database::Partition;
 use super::layout::{
     BLOCK_WORDS, DIRECTORY_BYTES, ENTRY_BYTES, Entry, HEADER_BYTES, Header, PLACE_BITS,
     SECTION_BYTES, Section,
 };
+use super::partition::Partition;
 
 /// Partitions of at most so many blocks are checked as a whole when they are first read.
 const FEW: usize = 16;

@@ -13,9 +13,9 @@ use super::bucket::{Buckets, LINE_WORDS, Line};
 use super::check::{self, Sound};
 use super::error::{GydbError, what_it_is};
 use super::layout::{
-    Entry, FORMAT, HEADER_BYTES, Header, PARTITIONS, PLACE_BITS, Section, Summary, feature_at,
-    place_of,
+    FORMAT, HEADER_BYTES, Header, PARTITIONS, PLACE_BITS, Section, Summary, feature_at, place_of,
 };
+use super::partition::Partition;
 use crate::map::{anonymous, let_go, map};
 
 /// An opened database, in a file or in memory. Threads share it.
@@ -36,22 +36,6 @@ pub struct Database {
     sections: Vec<Section>,
     sound_sections: Vec<AtomicBool>,
     sound: Sound,
-}
-
-/// Where a partition is, in words of the file.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Partition {
-    pub start: usize,
-    /// Without the checksums that follow; 0 in a partition without features.
-    pub words: u32,
-    pub buckets: Buckets,
-}
-
-impl Partition {
-    /// The words of the partition.
-    pub fn own(self, all: &[u32]) -> &[u32] {
-        &all[self.start..self.start + self.words as usize]
-    }
 }
 
 /// The name that messages give a database that has no file.
@@ -425,17 +409,6 @@ fn header(path: &Path, bytes: &[u8]) -> Result<Header, GydbError> {
         return Err(length(header.summary.bytes));
     }
     Ok(header)
-}
-
-impl From<&Entry> for Partition {
-    fn from(entry: &Entry) -> Partition {
-        let buckets = Buckets::of_features(entry.features as usize);
-        Partition {
-            start: (entry.offset / 4) as usize,
-            words: entry.bytes / 4,
-            buckets,
-        }
-    }
 }
 
 /// The features of a database in the order of their places; see [`Database::features`]. Ends after

@@ -15,8 +15,11 @@ const PARTITION_BITS: u32 = 12;
 /// Bits of a place below those that name the partition.
 pub(super) const PLACE_BITS: u32 = 32 - PARTITION_BITS;
 
+/// What a database begins with.
+pub const MAGIC: [u8; 8] = *b"GYRASED\n";
+
 pub(super) const FORMAT: Container = Container {
-    magic: *b"GYRASED\n",
+    magic: MAGIC,
     version: VERSION,
     header_bytes: HEADER_BYTES,
 };

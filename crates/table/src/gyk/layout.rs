@@ -4,8 +4,11 @@ use gyrase_files::container::{Container, expect, reserved, u32_at, u64_at};
 use gyrase_kmer::{BINS, Shape};
 use serde::{Deserialize, Serialize};
 
+/// What a database begins with.
+pub const MAGIC: [u8; 8] = *b"GYRASEK\n";
+
 pub(super) const FORMAT: Container = Container {
-    magic: *b"GYRASEK\n",
+    magic: MAGIC,
     version: VERSION,
     header_bytes: HEADER_BYTES,
 };

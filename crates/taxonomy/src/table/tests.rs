@@ -6,7 +6,7 @@ use std::path::Path;
 use super::*;
 use crate::Rank;
 
-fn read_text(text: &str) -> Result<Source, TaxonomyError> {
+fn read_text(text: &str) -> Result<TaxonomySource, TaxonomyError> {
     read(&mut Lines::new(text.as_bytes(), Path::new("table"), None))
 }
 
@@ -15,7 +15,7 @@ fn problem(text: &str) -> String {
 }
 
 /// Names from the root to the taxon of an id.
-fn lineage(source: &Source, id: &str) -> Vec<String> {
+fn lineage(source: &TaxonomySource, id: &str) -> Vec<String> {
     let taxid = source
         .map
         .taxid_of(id, Path::new(""))

@@ -15,9 +15,11 @@ use serde_json::{Value, json};
 
 use super::against::Against;
 use super::answer::{answer, keep_rereadable, keep_shareable, of_lanes};
+use super::conflicts::ONE_SAMPLE;
 use super::extras::{self, Extras};
 use super::outputs::Places;
 use super::reports::Form;
+use super::tell;
 use super::together::{self, Together};
 use crate::failure::{Code, Failure, Result};
 use crate::session::Session;
@@ -31,7 +33,7 @@ const NAMED: usize = 5;
 pub struct Many {
     /// Sheet with a line for each file or pair of a sample: columns sample, fastq_1, fastq_2;
     /// commas or tabs
-    #[arg(long, value_name = "SHEET", requires = "out_dir", conflicts_with_all = super::ONE_SAMPLE)]
+    #[arg(long, value_name = "SHEET", requires = "out_dir", conflicts_with_all = ONE_SAMPLE)]
     samples: Option<PathBuf>,
 
     /// Folder for <sample>.tsv and the reports of each sample, taxa.tsv, taxa.biom, taxa.html and
@@ -338,7 +340,7 @@ fn say_all(done: &[Done]) {
         all.letters += one.summary.letters;
         time += one.time;
     }
-    super::say(&all, time);
+    tell::say(&all, time);
 }
 
 /// Tells the report of the run about every sample that is done.
@@ -359,7 +361,7 @@ fn note(session: &Session, samples: &[SampleReads], done: &[Done]) {
             "sample": one.name,
             "inputs": inputs(&one.name),
             "done_before": one.before,
-            "counts": super::counts(&one.summary),
+            "counts": tell::counts(&one.summary),
         })
     };
     session.note("samples", done.iter().map(fact).collect::<Vec<_>>());

@@ -2,6 +2,7 @@
 
 mod against;
 mod answer;
+mod conflicts;
 mod extras;
 mod many;
 mod outputs;
@@ -9,14 +10,15 @@ mod plan;
 mod plots;
 mod reports;
 mod stored;
+mod tell;
 mod together;
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use clap::Args;
 use gyrase_classify::{Candidates, Config, Lane, Summary, sample_of};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use self::against::Against;
 use self::answer::{keep_rereadable, keep_shareable, of_lanes, of_stored};
@@ -25,6 +27,7 @@ use self::many::{Many, With};
 use self::outputs::{Outputs, Places};
 use self::reports::Reports;
 use self::stored::Stored;
+use self::tell::{counts, say};
 use crate::failure::{Failure, Result};
 use crate::places;
 use crate::session::Session;
@@ -86,46 +89,6 @@ pub struct Classify {
     #[command(flatten)]
     many: Many,
 }
-
-/// The arguments that name the reads and outputs of one sample.
-const ONE_SAMPLE: [&str; 18] = [
-    "reads",
-    "mates",
-    "candidates",
-    "merge",
-    "output",
-    "extract",
-    "classified_out",
-    "unclassified_out",
-    "coverage_plots",
-    "kreport",
-    "kreport_evidence",
-    "evidence",
-    "mpa",
-    "cami",
-    "taxpasta",
-    "html",
-    "bracken",
-    "abundance_out",
-];
-
-/// Those of them that are made of answers.
-const OF_ANSWERS: &[&str] = ONE_SAMPLE.split_at(4).1;
-
-/// The arguments that name reads and what they are compared with, or take records.
-const OF_READS: [&str; 11] = [
-    "reads",
-    "mates",
-    "interleaved",
-    "db",
-    "refs",
-    "taxonomy",
-    "map",
-    "candidates",
-    "extract",
-    "classified_out",
-    "unclassified_out",
-];
 
 impl Classify {
     /// Classifies; the outputs of a sample appear together, once its last read is answered.
@@ -297,40 +260,4 @@ fn note(session: &Session, places: &Places, summary: &Summary) {
     session.note("coverage_plots", places.plots.as_deref().map(shown));
     session.note("dropped_genomes", summary.dropped.genomes);
     session.note("counts", counts(summary));
-}
-
-/// The numbers of a sample.
-fn counts(summary: &Summary) -> Value {
-    let tally = &summary.tally;
-    json!({
-        "reads": tally.total(),
-        "bases": summary.letters,
-        "classified": tally.classified(),
-        "unclassified": tally.unclassified(),
-        "taxa": tally.taxa().count(),
-    })
-}
-
-/// Says it in Kraken's words, which other programs look for.
-fn say(summary: &Summary, time: Duration) {
-    let tally = &summary.tally;
-    let (total, million, seconds) = (
-        tally.total(),
-        summary.letters as f64 / 1e6,
-        time.as_secs_f64(),
-    );
-    let per_minute = 60.0 / seconds.max(0.001);
-    tracing::info!(
-        "{total} sequences ({million:.2} Mbp) processed in {seconds:.3}s ({:.1} Kseq/m, {:.2} \
-         Mbp/m).",
-        total as f64 / 1e3 * per_minute,
-        million * per_minute
-    );
-    let percent = |reads: u64| reads as f64 * 100.0 / total.max(1) as f64;
-    let (found, others) = (tally.classified(), tally.unclassified());
-    tracing::info!("  {found} sequences classified ({:.2}%)", percent(found));
-    tracing::info!(
-        "  {others} sequences unclassified ({:.2}%)",
-        percent(others)
-    );
 }

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use gyrase_classify::abundance::{self, Abundance};
-use gyrase_classify::report::{self, Kreport, Profile, Sample};
+use gyrase_classify::report::{self, CamiProfile, Kreport, NamedTally};
 use gyrase_classify::{Catalogue, Columns, Extract, Genomes, Summary, Wanted};
 use gyrase_fastx::PairsWritten;
 use gyrase_taxonomy::{Rank, Taxonomy};
@@ -130,7 +130,7 @@ pub struct Outputs {
 impl Outputs {
     /// Writes the reports of a sample whose reads are all answered, and publishes everything.
     pub fn finish(mut self, catalogue: &Catalogue, summary: &Summary, name: &str) -> Result<()> {
-        let sample = Sample {
+        let sample = NamedTally {
             name,
             tally: &summary.tally,
         };
@@ -165,10 +165,10 @@ fn write(
     form: Form,
     rank: Rank,
     catalogue: &Catalogue,
-    sample: &Sample,
+    sample: &NamedTally,
     out: &mut Sink,
 ) -> std::io::Result<()> {
-    let (taxonomy, &Sample { name, tally }) = (&catalogue.taxonomy, sample);
+    let (taxonomy, &NamedTally { name, tally }) = (&catalogue.taxonomy, sample);
     let estimates = || Abundance::new(taxonomy, tally, rank);
     match form {
         Form::Kreport => report::kreport(taxonomy, tally, Kreport::default(), out),
@@ -183,7 +183,7 @@ fn write(
         ),
         Form::Evidence => report::evidence(taxonomy, tally, out),
         Form::Mpa => report::mpa(taxonomy, tally, out),
-        Form::Cami => report::cami(taxonomy, name, &Profile::of_reads(tally), out),
+        Form::Cami => report::cami(taxonomy, name, &CamiProfile::of_reads(tally), out),
         Form::Taxpasta => report::taxpasta(taxonomy, tally, out),
         Form::Html => report::html(taxonomy, &format!("Taxa of {name}"), &[*sample], out),
         Form::Bracken => report::bracken(taxonomy, &estimates(), out),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use gyrase_classify::report::{self, Covered};
 use gyrase_classify::tally::Depth;
-use gyrase_classify::{Catalogue, Genome, Genomes};
+use gyrase_classify::{Catalogue, Genomes, ReferenceGenome};
 use gyrase_files::OutputError;
 
 use crate::failure::Result;
@@ -51,7 +51,7 @@ impl Drop for Folder {
 /// Draws the pictures into `folder`; they are yet to be finished.
 pub fn draw(folder: &Folder, catalogue: &Catalogue, depth: &Depth) -> Result<Vec<Sink>> {
     let genomes = Genomes::new(&catalogue.targets);
-    let sum = |genome: &Genome| {
+    let sum = |genome: &ReferenceGenome| {
         reads_of(catalogue, depth, genome)
             .into_iter()
             .map(u64::from)
@@ -65,7 +65,7 @@ pub fn draw(folder: &Folder, catalogue: &Catalogue, depth: &Depth) -> Result<Vec
     hit.sort_by_key(|&(reads, _)| Reverse(reads));
     hit.truncate(MOST);
     let mut taken = HashSet::new();
-    let draw_one = |(_, genome): (u64, &Genome)| {
+    let draw_one = |(_, genome): (u64, &ReferenceGenome)| {
         let mut sink = Sink::open(Some(&folder.path.join(file(catalogue, genome, &mut taken))))?;
         let written = picture(
             catalogue,
@@ -80,7 +80,7 @@ pub fn draw(folder: &Folder, catalogue: &Catalogue, depth: &Depth) -> Result<Vec
 }
 
 /// Reads in every window of a genome.
-fn reads_of(catalogue: &Catalogue, depth: &Depth, genome: &Genome) -> Vec<u32> {
+fn reads_of(catalogue: &Catalogue, depth: &Depth, genome: &ReferenceGenome) -> Vec<u32> {
     genome
         .targets
         .iter()
@@ -90,7 +90,7 @@ fn reads_of(catalogue: &Catalogue, depth: &Depth, genome: &Genome) -> Vec<u32> {
 
 fn picture(
     catalogue: &Catalogue,
-    genome: &Genome,
+    genome: &ReferenceGenome,
     reads: &[u32],
     out: &mut Sink,
 ) -> std::io::Result<()> {
@@ -116,7 +116,7 @@ fn picture(
     )
 }
 
-fn first_name<'i>(catalogue: &'i Catalogue, genome: &Genome) -> &'i str {
+fn first_name<'i>(catalogue: &'i Catalogue, genome: &ReferenceGenome) -> &'i str {
     genome
         .targets
         .first()
@@ -124,7 +124,7 @@ fn first_name<'i>(catalogue: &'i Catalogue, genome: &Genome) -> &'i str {
 }
 
 /// A name for the picture of a genome that no other has.
-fn file(catalogue: &Catalogue, genome: &Genome, taken: &mut HashSet<String>) -> String {
+fn file(catalogue: &Catalogue, genome: &ReferenceGenome, taken: &mut HashSet<String>) -> String {
     let known = |letter: char| {
         if letter.is_ascii_alphanumeric() || ".-_".contains(letter) {
             letter

@@ -8,6 +8,7 @@ use gyrase_files::OutputFile;
 use gyrase_picture::words::things;
 
 use super::answer::{of_lanes, settle};
+use super::conflicts::{OF_ANSWERS, OF_READS};
 use crate::failure::Result;
 use crate::session::Session;
 
@@ -16,13 +17,13 @@ use crate::session::Session;
 #[command(next_help_heading = "Databases apart")]
 pub struct Stored {
     /// Answer nothing; store each read with what the databases have of it in a file, for --merge
-    #[arg(long, value_name = "FILE.gyc", conflicts_with_all = super::OF_ANSWERS)]
+    #[arg(long, value_name = "FILE.gyc", conflicts_with_all = OF_ANSWERS)]
     #[arg(conflicts_with_all = ["locations", "drop_least_covered"])]
     pub candidates: Option<PathBuf>,
 
     /// Instead of reads: files that --candidates wrote of the same reads with one database after
     /// the other; the answers are those of all databases together
-    #[arg(long, value_name = "FILES.gyc", num_args = 1.., conflicts_with_all = super::OF_READS)]
+    #[arg(long, value_name = "FILES.gyc", num_args = 1.., conflicts_with_all = OF_READS)]
     pub merge: Vec<PathBuf>,
 }
 

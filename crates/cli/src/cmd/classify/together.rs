@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use gyrase_classify::report::{self, Matrix, Sample};
+use gyrase_classify::report::{self, Matrix, NamedTally};
 use gyrase_classify::samples::Done;
 use gyrase_taxonomy::Taxonomy;
 
@@ -42,9 +42,9 @@ impl Together {
         samples
             .iter()
             .for_each(|sample| matrix.push(&sample.name, &sample.summary.tally));
-        let named: Vec<Sample> = samples
+        let named: Vec<NamedTally> = samples
             .iter()
-            .map(|sample| Sample {
+            .map(|sample| NamedTally {
                 name: &sample.name,
                 tally: &sample.summary.tally,
             })

@@ -8,6 +8,7 @@ use gyrase_simulate::community::{self, Config, Family, Source};
 
 use super::genome::Kind;
 use super::reads::{self, Shotgun};
+use super::shown::simulate;
 use crate::failure::Result;
 use crate::session::Session;
 
@@ -88,7 +89,7 @@ impl Community {
             abundances: self.abundances.clone(),
             genomes: self.genomes_out.clone(),
         };
-        let made = super::simulate(
+        let made = simulate(
             session,
             |progress| community::run(&config, progress),
             |made| {

@@ -7,6 +7,7 @@ use gyrase_picture::words::things;
 use gyrase_simulate::genome::{self, Blueprint, Config, Gaps, Repeats};
 use serde_json::json;
 
+use super::shown::simulate;
 use crate::failure::Result;
 use crate::session::Session;
 
@@ -118,7 +119,7 @@ impl Genome {
             output: self.output,
             truth: self.truth,
         };
-        let summary = super::simulate(
+        let summary = simulate(
             session,
             |progress| genome::run(&config, progress),
             |made| {

@@ -3,10 +3,9 @@
 mod community;
 mod genome;
 mod reads;
+mod shown;
 
 use clap::{Args, Subcommand};
-use gyrase_simulate::SimulateError;
-use gyrase_work::Progress;
 
 use crate::failure::Result;
 use crate::session::Session;
@@ -46,19 +45,4 @@ impl Simulate {
             What::Community(verb) => verb.run(session),
         }
     }
-}
-
-/// Runs a simulation while its progress is shown, and says in `words` what it wrote.
-fn simulate<T>(
-    session: &Session,
-    run: impl FnOnce(&Progress) -> std::result::Result<T, SimulateError>,
-    words: impl FnOnce(&T) -> String,
-) -> Result<T> {
-    let summary = session.shown(run)?;
-    tracing::info!(
-        "{} ({})",
-        words(&summary),
-        gyrase_picture::words::time(session.elapsed())
-    );
-    Ok(summary)
 }

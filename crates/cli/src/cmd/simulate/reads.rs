@@ -7,6 +7,7 @@ use gyrase_picture::words::{grouped, things};
 use gyrase_simulate::reads::{self, Amount, Config, Errors, Protocol, Shape, Target};
 use serde_json::json;
 
+use super::shown::simulate;
 use crate::failure::Result;
 use crate::session::Session;
 
@@ -182,7 +183,7 @@ impl Reads {
             amount,
             target,
         };
-        let made = super::simulate(
+        let made = simulate(
             session,
             |progress| reads::run(&config, progress),
             |made| words(made.reads, made.letters, made.errors),
