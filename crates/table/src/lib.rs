@@ -29,6 +29,7 @@
 //! # Example
 //!
 //! ```
+//! use gyrase_fabric::KeyRange;
 //! use gyrase_kmer::{Key, Kmer};
 //! use gyrase_table::CountTable;
 //!
