@@ -11,9 +11,9 @@ use gyrase_seq::Record;
 use memchr::{memchr, memrchr_iter};
 
 use crate::error::{Fault, Problem};
-use crate::fastq::{LONGEST, Place, Window};
+use crate::fastq::{Place, Window};
 use crate::letters::{Rules, are_bases, count_protein, is_space, refuse_protein, squeeze};
-use crate::options::Format;
+use crate::options::{Format, LONGEST};
 
 /// A record that goes on behind the text that was read.
 #[derive(Clone, Debug, Default)]

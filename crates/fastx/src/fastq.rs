@@ -14,11 +14,7 @@ use memchr::memchr;
 
 use crate::error::{Fault, Problem};
 use crate::letters::{Rules, are_bases, are_qualities, count_protein, is_space, refuse_protein};
-use crate::options::Format;
-
-/// No record may be longer: a batch is below 4 GiB, and a file that asks for so much is no FASTQ
-/// file.
-pub(crate) const LONGEST: usize = 1 << 30;
+use crate::options::{Format, LONGEST};
 
 /// Records and lines before the place of a parser.
 #[derive(Clone, Copy, Debug, Default)]

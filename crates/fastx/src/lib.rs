@@ -82,6 +82,7 @@
 mod back;
 mod bgzf;
 mod chunks;
+mod decoder;
 mod error;
 mod fasta;
 mod fastq;
@@ -89,6 +90,7 @@ mod gzip;
 mod inputs;
 mod letters;
 mod list;
+mod look;
 mod options;
 mod pair_writer;
 mod paired;

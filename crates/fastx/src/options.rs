@@ -3,7 +3,9 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::fastq::LONGEST;
+/// No record may be longer: a batch is below 4 GiB, and a file that asks for so much is no FASTQ
+/// file.
+pub(crate) const LONGEST: usize = 1 << 30;
 
 /// How inputs are read.
 #[derive(Clone, Debug)]

@@ -26,6 +26,7 @@ use crate::back::Back;
 use crate::error::{Error, Fault};
 use crate::fasta::{self, Open, Work};
 use crate::fastq::{self, Guess, Place, Window};
+use crate::letters::Rules;
 use crate::options::Format;
 use crate::source;
 use crate::stream::Reading;
@@ -221,61 +222,25 @@ impl Ranges {
         reading: &Reading,
         batch: &mut Batch,
     ) -> Result<(), Failed> {
-        let base = if range == 0 {
-            bytes.start
-        } else {
-            bytes.start - 1
+        let base = bytes.start - u64::from(range > 0);
+        let mut text = FastqText {
+            ranges: self,
+            file,
+            base,
+            limit: (bytes.end - base) as usize,
+            to: bytes.end + MARGIN,
+            rules: reading.rules,
         };
-        let limit = (bytes.end - base) as usize;
-        let mut to = bytes.end + MARGIN;
-        self.load(file, &mut batch.text, 0, base, to)?;
-        let more = |text: &mut Vec<u8>, to: &mut u64| {
-            let from = text.len();
-            // What begins in the range is longer than there is room for.
-            if from.saturating_sub(limit) > reading.rules.longest_record {
-                return Err(Failed::Text);
-            }
-            *to = (base + 2 * (*to - base)).min(self.bytes.end);
-            Ok(self.load(file, text, from, base + from as u64, *to)?)
-        };
-        let start = loop {
-            let last = base + batch.text.len() as u64 == self.bytes.end;
-            let guessed = if range == 0 {
-                Guess::At(0)
-            } else {
-                first_record(&batch.text, limit, last)
-            };
-            match guessed {
-                Guess::At(at) => break Some(at),
-                Guess::None => break None,
-                Guess::More => more(&mut batch.text, &mut to)?,
-            }
+        self.load(file, &mut batch.text, 0, base, text.to)?;
+        let start = match range {
+            0 => Some(0),
+            _ => text.first_record(&mut batch.text)?,
         };
         let Some(start) = start else {
             return self.link(range, (None, 0));
         };
-        let mut at = start;
-        loop {
-            let last = base + batch.text.len() as u64 == self.bytes.end;
-            let window = Window {
-                bytes: at..batch.text.len(),
-                limit,
-                last,
-            };
-            let place = &mut Place::default();
-            at = fastq::parse(
-                &mut batch.text,
-                &window,
-                reading.rules,
-                place,
-                &mut batch.records,
-            )?;
-            if last || at >= limit && at < window.bytes.end {
-                break;
-            }
-            more(&mut batch.text, &mut to)?;
-        }
-        self.link(range, (Some(base + start as u64), base + at as u64))
+        let end = text.parse(start, batch)?;
+        self.link(range, (Some(base + start as u64), base + end as u64))
     }
 
     /// Fills the batch with a part of a chunk of a FASTA file.
@@ -443,6 +408,66 @@ impl Ranges {
             .range(places)
             .next_back()
             .map(|(&place, &line)| (place, line))
+    }
+}
+
+/// The text of a range of FASTQ, and as much of what follows as its last record needs.
+struct FastqText<'a> {
+    ranges: &'a Ranges,
+    file: &'a File,
+    /// Where the text begins in the file.
+    base: u64,
+    /// Where the range ends in the text.
+    limit: usize,
+    /// Up to where the file was read.
+    to: u64,
+    rules: Rules,
+}
+
+impl FastqText<'_> {
+    /// Where the first record that begins in the range starts, if one does.
+    fn first_record(&mut self, text: &mut Vec<u8>) -> Result<Option<usize>, Failed> {
+        loop {
+            match first_record(text, self.limit, self.is_whole(text)) {
+                Guess::At(at) => return Ok(Some(at)),
+                Guess::None => return Ok(None),
+                Guess::More => self.read_on(text)?,
+            }
+        }
+    }
+
+    /// Parses the records that begin in the range, from `at` on; returns where the last ends.
+    fn parse(&mut self, mut at: usize, batch: &mut Batch) -> Result<usize, Failed> {
+        let Batch { text, records, .. } = batch;
+        loop {
+            let window = Window {
+                bytes: at..text.len(),
+                limit: self.limit,
+                last: self.is_whole(text),
+            };
+            at = fastq::parse(text, &window, self.rules, &mut Place::default(), records)?;
+            if window.last || at >= self.limit && at < window.bytes.end {
+                return Ok(at);
+            }
+            self.read_on(text)?;
+        }
+    }
+
+    /// Whether the file ends with the text.
+    fn is_whole(&self, text: &[u8]) -> bool {
+        self.base + text.len() as u64 == self.ranges.bytes.end
+    }
+
+    /// Reads as many bytes again as there are.
+    fn read_on(&mut self, text: &mut Vec<u8>) -> Result<(), Failed> {
+        let from = text.len();
+        // What begins in the range is longer than there is room for.
+        if from.saturating_sub(self.limit) > self.rules.longest_record {
+            return Err(Failed::Text);
+        }
+        self.to = (self.base + 2 * (self.to - self.base)).min(self.ranges.bytes.end);
+        let at = self.base + from as u64;
+        Ok(self.ranges.load(self.file, text, from, at, self.to)?)
     }
 }
 

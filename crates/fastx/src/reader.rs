@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use gyrase_seq::Batch;
 
 use crate::error::Error;
-use crate::inputs::{Looked, look, look_at};
+use crate::look::{Looked, look, look_at};
 use crate::options::{Input, Options};
 use crate::stream::{Asked, Reading, Stream};
 

@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use gyrase_seq::Batch;
 
+use crate::decoder::{ANY_WINDOW, Bytes, decompressed};
 use crate::options::{Format, Input, Options};
 use crate::reader::Reader;
-use crate::source::{ANY_WINDOW, Bytes, decompressed};
 
 /// Bytes that are read from the file at a time, so that what the text came from is known to so
 /// many.

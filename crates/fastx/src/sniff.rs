@@ -5,11 +5,11 @@ use std::io::{self, Cursor, Read};
 use memchr::memchr;
 
 use crate::bgzf::is_bgzf;
+use crate::decoder::{ANY_WINDOW, Bytes, decompressed};
 use crate::error::{Fault, Problem, shown};
 use crate::fastq::is_wrapped;
 use crate::letters::is_space;
 use crate::options::{Compression, Format};
-use crate::source::{ANY_WINDOW, Bytes, decompressed};
 
 /// Bytes of a compressed file that are looked at: a whole block of any compression.
 const HEAD: u64 = 1 << 20;

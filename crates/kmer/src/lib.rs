@@ -60,20 +60,22 @@
 //! ```
 
 mod arch;
+mod feature;
 mod key;
 mod kmer;
 mod minimizer;
+mod packed;
 mod shape;
 mod sketch;
 mod superkmer;
 
 pub use arch::{Kernels, MAX_LETTERS, Stretch, Window};
+pub use feature::{
+    MAX_FEATURE_K, MAX_FEATURES, MAX_ONE_IN, MAX_SAMPLED_K, feature_of, sampled_feature_of,
+};
 pub use key::{Key, mix, unmix};
 pub use kmer::Kmer;
 pub use minimizer::{BINS, bin_of, bin_of_hash, minimizer_hash};
 pub use shape::{MAX_K, Shape, ShapeError};
-pub use sketch::{
-    Choice, MAX_FEATURE_K, MAX_FEATURES, MAX_ONE_IN, MAX_SAMPLED_K, MAX_WINDOW, SketchShape,
-    SketchShapeError, Sketcher, feature_of, sampled_feature_of,
-};
+pub use sketch::{Choice, MAX_WINDOW, SketchShape, SketchShapeError, Sketcher};
 pub use superkmer::{Cutter, SuperKmer};

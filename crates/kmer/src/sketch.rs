@@ -12,50 +12,20 @@
 //! one size, and similar windows share many of their smallest features; but the same k-mer is a
 //! feature here and none there, as its neighbours have it (Broder 1997,
 //! doi:10.1109/SEQUEN.1997.666900; Müller et al. 2017, doi:10.1093/bioinformatics/btx520).
+//!
+//! [`feature_of`]: crate::feature_of
+//! [`sampled_feature_of`]: crate::sampled_feature_of
 
-mod sampling;
 mod shape;
 
 use std::ops::Range;
 
-pub use sampling::sampled_feature_of;
-pub(crate) use sampling::{SALT as SAMPLED_SALT, Sampling, feature_of_key, key_of};
 pub use shape::{Choice, SketchShape, SketchShapeError};
 
 use crate::arch::{Kernels, MAX_LETTERS, Stretch};
 
-/// The longest k of [`Choice::Smallest`]: its k-mers fill 32 bits.
-pub const MAX_FEATURE_K: usize = 16;
-
-/// The longest k of [`Choice::OneIn`]: its k-mers fill 64 bits.
-pub const MAX_SAMPLED_K: usize = 32;
-
 /// Most letters of a window.
 pub const MAX_WINDOW: usize = MAX_LETTERS;
-
-/// Most features of a sketch of [`Choice::Smallest`].
-pub const MAX_FEATURES: usize = 64;
-
-/// The fewest that [`Choice::OneIn`] chooses: one in so many k-mers.
-pub const MAX_ONE_IN: usize = 1000;
-
-pub(crate) const SALT: u32 = 0x741b_8175;
-pub(crate) const FIRST: u32 = 0x21f0_aaad;
-pub(crate) const SECOND: u32 = 0x735a_2d97;
-
-/// The feature of a k-mer for [`Choice::Smallest`], given as the two-bit value of its canonical
-/// form: a bijection of 32-bit words, so equal features of one k are equal k-mers. Part of the file
-/// format.
-///
-/// Two rounds of multiplication make the order of features independent of the order of k-mers, and
-/// the salt keeps the commonest low-complexity words from being the smallest, as which they would
-/// be in every sketch near them: for k from 12 to 16 words of period 1 and 2, and for k = 16 those
-/// of period 3, have features in the upper four fifths; no sketch takes them while it has a choice.
-#[inline(always)]
-pub const fn feature_of(canonical: u32) -> u32 {
-    let word = (canonical ^ SALT).wrapping_mul(FIRST);
-    (word ^ word >> 15).wrapping_mul(SECOND)
-}
 
 /// Sketches sequences, window by window. Make one and use it for many.
 #[derive(Debug)]
@@ -179,6 +149,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::feature::{FIRST, SALT, SECOND, feature_of, sampled_feature_of};
     use crate::{Kmer, mix};
     use proptest::prelude::*;
 

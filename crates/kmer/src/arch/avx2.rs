@@ -5,9 +5,9 @@ use std::arch::x86_64::*;
 use std::ops::Range;
 
 use super::scalar::sort_distinct;
-use super::{Stretch, Window};
+use super::stretch::{Stretch, Window, shift_changes};
+use crate::feature::{FIRST, SALT, SECOND};
 use crate::minimizer::MULTIPLIER;
-use crate::sketch::{FIRST, SALT, SECOND};
 
 /// # Safety
 /// The processor has AVX2, and `packed` has 8 bytes of room beyond a quarter of the letters.
@@ -178,7 +178,7 @@ unsafe fn mark_changes(kmers: usize, stretch: &mut Stretch) {
         }
         stretch.changes[word] = bits;
     }
-    super::shift_changes(kmers, &mut stretch.changes);
+    shift_changes(kmers, &mut stretch.changes);
 }
 
 /// Eight k-mers a step, as [`hash_mmers`]; but up to 16 bases from any place in a byte take five

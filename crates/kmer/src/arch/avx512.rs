@@ -5,10 +5,11 @@ use std::arch::x86_64::*;
 use std::ops::Range;
 
 use super::scalar::sort_distinct;
-use super::{Stretch, Window};
+use super::stretch::{Stretch, Window, shift_changes};
+use crate::feature::{self, Sampling};
 use crate::minimizer::MULTIPLIER;
-use crate::sketch::Sampling;
-use crate::{Shape, key, sketch};
+use crate::packed;
+use crate::{Shape, key};
 
 pub(super) use super::avx2::pack;
 
@@ -111,7 +112,7 @@ unsafe fn mark_changes(kmers: usize, stretch: &mut Stretch) {
         }
         stretch.changes[word] = bits;
     }
-    super::shift_changes(kmers, &mut stretch.changes);
+    shift_changes(kmers, &mut stretch.changes);
 }
 
 /// # Safety
@@ -120,7 +121,7 @@ unsafe fn mark_changes(kmers: usize, stretch: &mut Stretch) {
 pub(super) unsafe fn keys(packed: u128, kmers: usize, shape: Shape, keys: &mut [u64]) {
     let mask = _mm512_set1_epi64((u64::MAX >> (64 - 2 * shape.k())) as i64);
     let one_strand = _mm512_set1_epi64(-i64::from(shape.stranded()));
-    let backward = crate::superkmer::reverse_groups(packed) >> (128 - 2 * (kmers + shape.k() - 1));
+    let backward = packed::reverse_groups(packed) >> (128 - 2 * (kmers + shape.k() - 1));
     for i in (0..kmers).step_by(8) {
         // Lane t holds k-mer i + t: its reverse complement reads `packed` upwards from there,
         // itself `backward` from as far before the last.
@@ -185,7 +186,7 @@ pub(super) unsafe fn features(kmers: usize, k: usize, at: usize, stretch: &mut S
     let rest = _mm512_set4_epi32(2, 4, 6, 8);
     let unused = _mm_cvtsi32_si128(32 - 2 * k as i32);
     let mask = _mm512_srl_epi32(_mm512_set1_epi32(-1), unused);
-    let salt = _mm512_xor_si512(_mm512_set1_epi32(sketch::SALT as i32), mask);
+    let salt = _mm512_xor_si512(_mm512_set1_epi32(feature::SALT as i32), mask);
     let (packed, hashes) = (stretch.packed.as_ptr(), stretch.hashes[at..].as_mut_ptr());
     for i in (0..kmers).step_by(16) {
         // SAFETY: i / 4 + 8 bytes and i + 16 hashes are within the slack that the caller promises.
@@ -217,9 +218,9 @@ pub(super) unsafe fn features(kmers: usize, k: usize, at: usize, stretch: &mut S
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn feature_of(words: __m512i) -> __m512i {
-    let words = _mm512_mullo_epi32(words, _mm512_set1_epi32(sketch::FIRST as i32));
+    let words = _mm512_mullo_epi32(words, _mm512_set1_epi32(feature::FIRST as i32));
     let words = _mm512_xor_si512(words, _mm512_srli_epi32::<15>(words));
-    _mm512_mullo_epi32(words, _mm512_set1_epi32(sketch::SECOND as i32))
+    _mm512_mullo_epi32(words, _mm512_set1_epi32(feature::SECOND as i32))
 }
 
 /// Sixteen k-mers a step: see the portable twin.
@@ -273,7 +274,7 @@ pub(super) unsafe fn sampled(
     let skip = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
     let unused = _mm_cvtsi32_si128(64 - 2 * k as i32);
     let mask = _mm512_srl_epi64(_mm512_set1_epi32(-1), unused);
-    let salt = _mm512_set1_epi64(sketch::SAMPLED_SALT as i64);
+    let salt = _mm512_set1_epi64(feature::SAMPLED_SALT as i64);
     let limit = _mm512_set1_epi64(i64::from(limit));
     let (packed, hashes) = (stretch.packed.as_ptr(), stretch.hashes.as_mut_ptr());
     let marks = stretch.changes.as_mut_ptr().cast::<u8>();

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use gyrase_seq::encode;
 
-use super::{Stretch, Window};
-use crate::sketch::{Sampling, feature_of_key, key_of};
-use crate::{Shape, feature_of, minimizer_hash, mix};
+use super::stretch::{Stretch, Window};
+use crate::feature::{Sampling, feature_of, feature_of_key, key_of};
+use crate::{Shape, minimizer_hash, mix};
 
 pub(super) fn pack(letters: &[u8], packed: &mut [u8]) -> bool {
     let mut valid = true;

@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use super::{MAX_FEATURE_K, MAX_FEATURES, MAX_ONE_IN, MAX_SAMPLED_K, MAX_WINDOW};
+use super::MAX_WINDOW;
 use crate::arch::MAX_LETTERS;
+use crate::feature::{MAX_FEATURE_K, MAX_FEATURES, MAX_ONE_IN, MAX_SAMPLED_K};
 
 /// Which k-mers of a window become its features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

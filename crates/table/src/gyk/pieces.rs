@@ -53,14 +53,16 @@ impl Part {
     }
 }
 
-impl<'w> Pieces<'w> {
-    pub(super) fn new(writer: &'w Writer, bin: usize, memory: usize) -> Pieces<'w> {
+impl Writer {
+    /// Takes a bin piece by piece, in about `memory` bytes: what is more than that waits in a file
+    /// without a name beside the target.
+    pub fn pieces(&self, bin: usize, memory: usize) -> Pieces<'_> {
         Pieces {
-            writer,
+            writer: self,
             bin,
             memory,
             keys: Part {
-                bytes: writer.file.spare_buffer(),
+                bytes: self.file.spare_buffer(),
                 ..Part::default()
             },
             counts: Part::default(),
@@ -72,7 +74,9 @@ impl<'w> Pieces<'w> {
             last: Vec::new(),
         }
     }
+}
 
+impl Pieces<'_> {
     /// Adds the next k-mers: keys, row by row, ascending and above those before them, and as many
     /// counts.
     ///

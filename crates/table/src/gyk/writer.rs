@@ -10,7 +10,6 @@ use gyrase_kmer::{BINS, Shape};
 
 use super::error::GykError;
 use super::layout::{BinEntry, Cutoffs, HEADER_BYTES, OVERFLOW};
-use super::pieces::Pieces;
 use crate::share::{Folder, Share};
 
 /// A database under construction.
@@ -221,12 +220,6 @@ impl Writer {
         );
         let (segment, note) = self.encode(keys, counts);
         Ok(self.file.put(bin, segment, note)?)
-    }
-
-    /// Takes a bin piece by piece, in about `memory` bytes: what is more than that waits in a file
-    /// without a name beside the target.
-    pub fn pieces(&self, bin: usize, memory: usize) -> Pieces<'_> {
-        Pieces::new(self, bin, memory)
     }
 
     /// What its k-mers are.

@@ -1,7 +1,36 @@
-//! Which k-mers are chosen when one in so many is.
+//! Features: hashes of canonical k-mers, and which k-mers are chosen where one in so many is.
 
-use super::{MAX_FEATURE_K, MAX_SAMPLED_K, feature_of};
 use crate::{Kmer, mix};
+
+/// The longest k of `Choice::Smallest`: its k-mers fill 32 bits.
+pub const MAX_FEATURE_K: usize = 16;
+
+/// The longest k of `Choice::OneIn`: its k-mers fill 64 bits.
+pub const MAX_SAMPLED_K: usize = 32;
+
+/// Most features of a sketch of `Choice::Smallest`.
+pub const MAX_FEATURES: usize = 64;
+
+/// The fewest that `Choice::OneIn` chooses: one in so many k-mers.
+pub const MAX_ONE_IN: usize = 1000;
+
+pub(crate) const SALT: u32 = 0x741b_8175;
+pub(crate) const FIRST: u32 = 0x21f0_aaad;
+pub(crate) const SECOND: u32 = 0x735a_2d97;
+
+/// The feature of a k-mer for `Choice::Smallest`, given as the two-bit value of its canonical
+/// form: a bijection of 32-bit words, so equal features of one k are equal k-mers. Part of the file
+/// format.
+///
+/// Two rounds of multiplication make the order of features independent of the order of k-mers, and
+/// the salt keeps the commonest low-complexity words from being the smallest, as which they would
+/// be in every sketch near them: for k from 12 to 16 words of period 1 and 2, and for k = 16 those
+/// of period 3, have features in the upper four fifths; no sketch takes them while it has a choice.
+#[inline(always)]
+pub const fn feature_of(canonical: u32) -> u32 {
+    let word = (canonical ^ SALT).wrapping_mul(FIRST);
+    (word ^ word >> 15).wrapping_mul(SECOND)
+}
 
 /// Bases of the shortest s-mers: of shorter ones too many are equal.
 const LEAST_S: usize = 9;
@@ -9,7 +38,7 @@ const LEAST_S: usize = 9;
 /// The fewest s-mers of which it means something that one is the smallest.
 const LEAST_SMERS: usize = 4;
 
-pub(crate) const SALT: u64 = 0x78de_fe41_708d_b555;
+pub(crate) const SAMPLED_SALT: u64 = 0x78de_fe41_708d_b555;
 
 /// How one k-mer in so many is chosen: by its s-mers, and where these would choose too many, by its
 /// own hash besides.
@@ -70,7 +99,7 @@ impl Sampling {
     }
 }
 
-/// The feature of a k-mer of `k` bases (1 to [`MAX_SAMPLED_K`]) for [`super::Choice::OneIn`], given
+/// The feature of a k-mer of `k` bases (1 to [`MAX_SAMPLED_K`]) for `Choice::OneIn`, given
 /// as the two-bit value of its canonical form; `None` when it is not among the one in `one_in` (at
 /// least 1) that are chosen. Part of the file format.
 ///
@@ -105,7 +134,7 @@ pub fn sampled_feature_of(canonical: u64, k: usize, one_in: usize) -> Option<u32
 
 #[inline(always)]
 pub(crate) const fn key_of(canonical: u64) -> u64 {
-    mix(canonical ^ SALT)
+    mix(canonical ^ SAMPLED_SALT)
 }
 
 #[inline(always)]
