@@ -17,7 +17,7 @@ use gyrase_fabric::{
 };
 use gyrase_fastx::{Inputs, Options};
 use gyrase_files::OutputFile;
-use gyrase_table::Share;
+use gyrase_table::WriterShare;
 use gyrase_table::gydb::{self, Database, PARTITIONS, Writer};
 use gyrase_tabulate::{Reading, same_files, spill_path};
 use gyrase_work::Progress;
@@ -165,7 +165,7 @@ impl Begun {
         let folder = root.join(format!("rank-{rank}"));
         let waits = folder.with_extension("finished");
         let spills = SpillFolder::new(waits, config.max_tmp, false).within(&root);
-        let share = Share {
+        let share = WriterShare {
             partitions: Place::among(PARTITIONS, rank, world.ranks()),
             memory: waiting,
             folder: Arc::new(spills),

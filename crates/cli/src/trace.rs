@@ -3,13 +3,17 @@
 use std::path::Path;
 
 use gyrase_fabric::World;
+use gyrase_fabric_mpi::clock;
 use gyrase_picture::words::{self, things};
-use gyrase_trace::{TraceFile, TraceLines, Tracer};
+use gyrase_trace::{Alignment, Stay, TraceFile, TraceLines, Tracer, gained};
 
 use crate::failure::Result;
 
 /// Bytes of lines that the first process holds at a time.
 const AT_ONCE: usize = 32 << 20;
+
+/// Collectives by which clocks are compared at the end.
+const COMPARISONS: usize = 8;
 
 /// Collective. Writes the spans of all processes to `path`, which the first one makes. This
 /// process's monotonic clock is `ahead` nanoseconds of the first one's. No process holds more than
@@ -18,9 +22,7 @@ const AT_ONCE: usize = 32 << 20;
 /// # Errors
 /// The file cannot be written; another process failed.
 pub fn write(tracer: &Tracer, path: &Path, world: &impl World, ahead: i64) -> Result<()> {
-    let start = (tracer.clock() - ahead).max(0) as u64;
-    let zero = !world.max(&[!start])?[0];
-    let mut lines = TraceLines::new(tracer, world.rank(), start - zero);
+    let mut lines = TraceLines::new(tracer, world.rank(), align(tracer, world, ahead)?);
     let mut file = (world.rank() == 0)
         .then(|| TraceFile::create(path, world.ranks(), &command()))
         .transpose()?;
@@ -43,6 +45,26 @@ pub fn write(tracer: &Tracer, path: &Path, world: &impl World, ahead: i64) -> Re
         tracing::info!("{}: {spans}{rest}", path.display());
     }
     Ok(())
+}
+
+/// Collective. The clock of this process, which was `ahead` of the first one's at the start.
+fn align(tracer: &Tracer, world: &impl World, ahead: i64) -> Result<Alignment> {
+    let start = (tracer.clock() - ahead).max(0) as u64;
+    let zero = world.min(&[start])?[0];
+    let mut own: [Stay; COMPARISONS] = Default::default();
+    for (entered, left) in &mut own {
+        *entered = clock::now();
+        world.max(&[0])?;
+        *left = clock::now();
+    }
+    let sent = own.map(|(entered, left)| (entered as u64, left as u64));
+    let first = world.broadcast_of(0, &sent)?;
+    let first = first.map(|(entered, left)| (entered as i64, left as i64));
+    Ok(Alignment {
+        shift: start - zero,
+        gained: gained(ahead, &own, &first),
+        over: tracer.now(),
+    })
 }
 
 fn command() -> String {

@@ -1,6 +1,6 @@
 //! How much sequence the inputs hold, before they are read.
 
-use gyrase_fastx::{Compression, Format, Input, Sample};
+use gyrase_fastx::{Compression, Format, Input, MeasuredStart};
 
 /// A figure that is known between two bounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,7 +68,7 @@ struct Rates {
 pub(crate) fn contents(inputs: &[Input]) -> Contents {
     let step = inputs.len().div_ceil(SAMPLES).max(1);
     let text = (TEXT / inputs.len().clamp(1, SAMPLES)).min(TEXT_OF_ONE);
-    let samples: Vec<Option<Sample>> = inputs
+    let samples: Vec<Option<MeasuredStart>> = inputs
         .iter()
         .enumerate()
         .map(|(i, input)| (i % step == 0).then(|| input.sample(text))?)
@@ -112,7 +112,7 @@ fn bases(input: &Input, rates: Rates, spread: f64) -> Estimate {
 }
 
 /// The rates of the sampled inputs that are stored as this one is.
-fn others(input: &Input, inputs: &[Input], samples: &[Option<Sample>]) -> Rates {
+fn others(input: &Input, inputs: &[Input], samples: &[Option<MeasuredStart>]) -> Rates {
     let alike =
         |other: &Input| (other.compression, other.format) == (input.compression, input.format);
     let sampled = inputs
@@ -130,7 +130,7 @@ fn others(input: &Input, inputs: &[Input], samples: &[Option<Sample>]) -> Rates 
     }
 }
 
-fn rates_of<'a>(samples: impl Iterator<Item = &'a Sample>) -> Rates {
+fn rates_of<'a>(samples: impl Iterator<Item = &'a MeasuredStart>) -> Rates {
     let (mut stored, mut text, mut letters) = (0, 0, 0);
     for sample in samples {
         stored += sample.stored;

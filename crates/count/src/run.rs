@@ -10,7 +10,7 @@ use gyrase_fabric::{
 use gyrase_fastx::{Inputs, Options};
 use gyrase_files::OutputFile;
 use gyrase_kmer::{BINS, with_words};
-use gyrase_table::Share;
+use gyrase_table::WriterShare;
 use gyrase_table::gyk::{Cutoffs, GykError, Metadata, Writer};
 use gyrase_tabulate::{
     Layout, Reading, TabulateError, Worker, census, reduce, scatter, spill_path,
@@ -223,7 +223,7 @@ impl<J: World> Run<'_, J> {
         // this job is its own.
         let (workers, token) = agree::on_workers(self.world, threads, token)?;
         let folder = self.folder(earlier);
-        let share = Share {
+        let share = WriterShare {
             partitions: self
                 .partitioning
                 .place_of_bins(self.place.rank, self.place.ranks),

@@ -207,7 +207,8 @@ fn call(
     started: SyncSender<Result<Started, StartError>>,
     ended: SyncSender<Outcome>,
 ) {
-    let mpi = match Mpi::start(&shim, codes, Arc::clone(&shared.counting)) {
+    let start = || Mpi::start(&shim, codes, Arc::clone(&shared.counting));
+    let mpi = match info_span!(target: "gyrase::trace", "init").in_scope(start) {
         Ok(mpi) => mpi,
         Err(error) => {
             // Whoever started this thread waits for it.

@@ -114,6 +114,6 @@ pub use options::{Alphabet, Compression, Format, Input, Options};
 pub use pair_writer::{PairWriter, PairsWritten};
 pub use paired::PairedReader;
 pub use reader::Reader;
-pub use sample::Sample;
+pub use sample::MeasuredStart;
 pub use source::decompress;
 pub use writer::{Complete, Writer};

@@ -21,7 +21,7 @@ const PIECE: u64 = 16 << 10;
 
 /// The start of an input, measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sample {
+pub struct MeasuredStart {
     /// Bytes as they are stored.
     pub stored: u64,
     /// Bytes of text in them.
@@ -36,7 +36,7 @@ impl Input {
     /// Reads the first `most` bytes of text. `None` for a pipe, which could not be read again, and
     /// where nothing can be told: the file cannot be read or decompressed, or its first record is
     /// longer than the sample.
-    pub fn sample(&self, most: usize) -> Option<Sample> {
+    pub fn sample(&self, most: usize) -> Option<MeasuredStart> {
         let size = self.size?;
         let stored = Arc::new(AtomicU64::new(0));
         let file: Bytes = Box::new(Steps {
@@ -66,7 +66,7 @@ impl Input {
         text.truncate(known.1);
         let length = text.len() as u64;
         let letters = if length == 0 { 0 } else { letters(text)? };
-        Some(Sample {
+        Some(MeasuredStart {
             stored: known.0,
             text: length,
             letters,
@@ -139,7 +139,7 @@ mod tests {
         batch
     }
 
-    fn sample(reads: usize, compression: Compression) -> (u64, Option<Sample>) {
+    fn sample(reads: usize, compression: Compression) -> (u64, Option<MeasuredStart>) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x");
         let mut writer = Writer::create(&path, Format::Fastq, Some(compression)).unwrap();
@@ -157,7 +157,7 @@ mod tests {
     fn a_small_input_is_measured_as_a_whole() {
         for compression in Compression::ALL {
             let (stored, found) = sample(1000, compression);
-            let want = Sample {
+            let want = MeasuredStart {
                 stored,
                 text: 210_000,
                 letters: 100_000,

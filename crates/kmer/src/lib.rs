@@ -69,7 +69,7 @@ mod shape;
 mod sketch;
 mod superkmer;
 
-pub use arch::{Kernels, MAX_LETTERS, Stretch, Window};
+pub use arch::{Kernels, MAX_LETTERS, MinimizerScheme, Stretch};
 pub use feature::{
     MAX_FEATURE_K, MAX_FEATURES, MAX_ONE_IN, MAX_SAMPLED_K, feature_of, sampled_feature_of,
 };

@@ -1,6 +1,6 @@
 //! Super-k-mers: what travels to the owner of a bin.
 
-use crate::arch::{Kernels, MAX_LETTERS, Stretch, Window};
+use crate::arch::{Kernels, MAX_LETTERS, MinimizerScheme, Stretch};
 use crate::packed::{masked, reverse_groups, reversed, shifted_left, shifted_right};
 use crate::{Key, Kmer, Shape, bin_of_hash};
 
@@ -204,7 +204,7 @@ impl<const W: usize> Cutter<W> {
         bases: usize,
         emit: &mut impl FnMut(usize, SuperKmer<W>) -> Result<(), E>,
     ) -> Result<u64, E> {
-        let window = Window {
+        let window = MinimizerScheme {
             m: self.shape.m(),
             w: self.shape.window(),
         };

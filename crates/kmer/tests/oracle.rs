@@ -7,7 +7,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test is a test")]
 
-use gyrase_kmer::{Kernels, Kmer, MAX_LETTERS, Shape, Stretch, Window, minimizer_hash, with_words};
+use gyrase_kmer::{
+    Kernels, Kmer, MAX_LETTERS, MinimizerScheme, Shape, Stretch, minimizer_hash, with_words,
+};
 use simd_minimizers::packed_seq::{PackedSeq, PackedSeqVec, Seq, SeqVec, u32x8};
 use simd_minimizers::seq_hash::KmerHasher;
 use simd_minimizers::{canonical_minimizers, minimizers};
@@ -48,9 +50,9 @@ fn sequences(k: usize) -> Vec<Vec<u8>> {
     sequences
 }
 
-fn window(k: usize) -> Window {
+fn window(k: usize) -> MinimizerScheme {
     let shape = Shape::new(k, false).unwrap();
-    Window {
+    MinimizerScheme {
         m: shape.m(),
         w: shape.window(),
     }
@@ -182,8 +184,8 @@ impl KmerHasher for Ranks {
 
 /// How they find the minimizer of a window: the leftmost, or that of the strand with more `T` and
 /// `G`, by either code.
-fn their_ways(sequence: PackedSeq, window: Window, ranks: &Ranks) -> [Vec<u32>; 4] {
-    let Window { m, w } = window;
+fn their_ways(sequence: PackedSeq, window: MinimizerScheme, ranks: &Ranks) -> [Vec<u32>; 4] {
+    let MinimizerScheme { m, w } = window;
     let mut starts: [Vec<u32>; 4] = Default::default();
     let [a, b, c, d] = &mut starts;
     let places = [
@@ -254,7 +256,7 @@ fn minimizers_are_the_same() {
     }
 }
 
-fn our_hashes(kernels: Kernels, letters: &[u8], window: Window) -> Vec<u32> {
+fn our_hashes(kernels: Kernels, letters: &[u8], window: MinimizerScheme) -> Vec<u32> {
     let mut stretch = Stretch::default();
     assert!(kernels.pack(letters, &mut stretch));
     let kmers = kernels.minimizers(letters.len(), window, &mut stretch);

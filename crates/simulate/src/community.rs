@@ -13,7 +13,7 @@ use crate::error::check;
 use crate::files::{Table, fasta};
 use crate::genome::{Blueprint, generate, mutate, strand};
 use crate::random::exp;
-use crate::reads::{Amount, Protocol, Target, heed};
+use crate::reads::{Amount, Protocol, ReadFiles, heed};
 use crate::sequence::{Sequence, read_sequences};
 use crate::shotgun::{Fragment, Places, Shotgun};
 use crate::{Random, SimulateError};
@@ -24,17 +24,17 @@ const STRAINS: u64 = 34;
 
 /// Where the genomes come from.
 #[derive(Clone, Debug)]
-pub enum Source {
+pub enum GenomeSource {
     /// One genome per file, named like the file without its endings.
     Files(Vec<PathBuf>),
     /// Generated from one ancestor.
-    Family(Family),
+    Phylogeny(Phylogeny),
 }
 
 /// Genomes with shared ancestry: an ancestor, species that diverged from it, strains that diverged
 /// from their species.
 #[derive(Clone, Debug)]
-pub struct Family {
+pub struct Phylogeny {
     /// The ancestor. Its seed chooses the whole family; its heterozygosity must be 0.
     pub ancestor: Blueprint,
     /// Number of species.
@@ -51,7 +51,7 @@ pub struct Family {
 #[derive(Clone, Debug)]
 pub struct Config {
     /// The genomes.
-    pub source: Source,
+    pub source: GenomeSource,
     /// Standard deviation of the logarithm of the abundances, 0 (all alike) to 5.
     pub sigma: f64,
     /// How to read; its seed also draws the abundances.
@@ -59,7 +59,7 @@ pub struct Config {
     /// How much; coverage is the mean over the letters of all genomes.
     pub amount: Amount,
     /// Where the reads go.
-    pub target: Target,
+    pub target: ReadFiles,
     /// The table of every fragment: read, genome, sequence, start, end, strand.
     pub truth: PathBuf,
     /// The table of every genome: genome, letters, abundance, fragments, coverage.
@@ -116,7 +116,7 @@ pub fn run(config: &Config, progress: &Progress) -> Result<Summary, SimulateErro
     )?;
     progress.start("genomes", 0);
     let genomes = config.source.genomes()?;
-    let mut files = config.target.create(&config.protocol.shape)?;
+    let mut files = config.target.create(&config.protocol.layout)?;
     let mut truth = Table::create(&config.truth, "truth")?;
     let mut table = Table::create(&config.abundances, "abundances")?;
     let sequences = || genomes.iter().flat_map(|genome| &genome.sequences);
@@ -142,9 +142,9 @@ fn shoot(
     truth: &mut Table,
     progress: &Progress,
 ) -> Result<Summary, SimulateError> {
-    let shape = &config.protocol.shape;
+    let layout = &config.protocol.layout;
     let mut shotgun = Shotgun::new(&config.protocol)?;
-    let least = shape.least();
+    let least = layout.least();
     let places = genomes
         .iter()
         .map(|genome| Places::new(&genome.sequences, least, &genome.name));
@@ -153,7 +153,7 @@ fn shoot(
     let bounds = bounds(&members);
     let fragments = config
         .amount
-        .fragments(places.iter().map(Places::letters).sum(), shape)?;
+        .fragments(places.iter().map(Places::letters).sum(), layout)?;
     progress.start("reads", fragments);
     truth.put(|out| writeln!(out, "#read\tgenome\tsequence\tstart\tend\tstrand"))?;
     for number in 0..fragments {
@@ -221,10 +221,10 @@ fn choose(bounds: &[u64], random: &mut Random) -> usize {
         .min(bounds.len() - 1)
 }
 
-impl Source {
+impl GenomeSource {
     fn genomes(&self) -> Result<Vec<Genome>, SimulateError> {
         match self {
-            Source::Files(paths) => {
+            GenomeSource::Files(paths) => {
                 check(
                     !paths.is_empty(),
                     "the list of genomes",
@@ -233,7 +233,7 @@ impl Source {
                 )?;
                 paths.iter().map(|path| read_genome(path)).collect()
             }
-            Source::Family(family) => family.genomes(),
+            GenomeSource::Phylogeny(family) => family.genomes(),
         }
     }
 }
@@ -254,7 +254,7 @@ fn read_genome(path: &Path) -> Result<Genome, SimulateError> {
     })
 }
 
-impl Family {
+impl Phylogeny {
     fn genomes(&self) -> Result<Vec<Genome>, SimulateError> {
         self.check()?;
         let ancestor = generate(&self.ancestor)?.sequences;

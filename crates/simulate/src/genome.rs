@@ -142,7 +142,7 @@ pub struct Feature {
 
 /// A genome with its truth.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Genome {
+pub struct SimulatedGenome {
     /// The contigs of the first haplotype, then those of the second if there is one.
     pub sequences: Vec<Sequence>,
     /// Repeats, gaps and variants, by contig and place.
@@ -174,9 +174,9 @@ pub fn run(config: &Config, progress: &Progress) -> Result<Summary, SimulateErro
 ///
 /// # Errors
 /// When a setting is out of its range, or the repeats and gaps do not fit the length.
-pub fn generate(blueprint: &Blueprint) -> Result<Genome, SimulateError> {
+pub fn generate(blueprint: &Blueprint) -> Result<SimulatedGenome, SimulateError> {
     blueprint.check()?;
-    let mut genome = Genome {
+    let mut genome = SimulatedGenome {
         sequences: contigs(blueprint),
         features: Vec::new(),
     };
@@ -243,7 +243,7 @@ impl Blueprint {
     }
 }
 
-impl Genome {
+impl SimulatedGenome {
     /// Totals.
     pub fn summary(&self) -> Summary {
         let of = |wanted: fn(&Kind) -> bool| {
@@ -447,7 +447,7 @@ fn variants<'a>(
     })
 }
 
-fn write_truth(path: &std::path::Path, genome: &Genome) -> Result<Table, SimulateError> {
+fn write_truth(path: &std::path::Path, genome: &SimulatedGenome) -> Result<Table, SimulateError> {
     let mut table = Table::create(path, "truth")?;
     table.put(|out| {
         writeln!(out, "#kind\tsequence\tstart\tend\tdetail")?;

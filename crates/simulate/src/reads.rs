@@ -11,7 +11,7 @@ use crate::files;
 use crate::sequence::{Sequence, read_sequences};
 use crate::shotgun::{Places, Shotgun};
 
-pub use crate::shotgun::{Errors, Protocol, Shape};
+pub use crate::shotgun::{Errors, LibraryLayout, Protocol};
 
 const BETWEEN_CHECKS: u64 = 4096;
 
@@ -27,7 +27,7 @@ pub enum Amount {
 
 /// Where the reads go. The ending of a name says how it is compressed; `-` is standard output.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Target {
+pub enum ReadFiles {
     /// One file; mates follow each other.
     One(PathBuf),
     /// Mates 1 in the first, mates 2 in the second file.
@@ -44,7 +44,7 @@ pub struct Config {
     /// How much.
     pub amount: Amount,
     /// Where to.
-    pub target: Target,
+    pub target: ReadFiles,
 }
 
 /// What was written.
@@ -73,7 +73,7 @@ pub fn run(config: &Config, progress: &Progress) -> Result<Summary, SimulateErro
     for path in &config.genomes {
         sequences.extend(read_sequences(path)?);
     }
-    let mut files = config.target.create(&config.protocol.shape)?;
+    let mut files = config.target.create(&config.protocol.layout)?;
     let genome = config
         .genomes
         .first()
@@ -91,10 +91,10 @@ fn shoot(
     progress: &Progress,
 ) -> Result<Summary, SimulateError> {
     let mut shotgun = Shotgun::new(&config.protocol)?;
-    let places = Places::new(sequences, config.protocol.shape.least(), genome)?;
+    let places = Places::new(sequences, config.protocol.layout.least(), genome)?;
     let fragments = config
         .amount
-        .fragments(places.letters(), &config.protocol.shape)?;
+        .fragments(places.letters(), &config.protocol.layout)?;
     progress.start("reads", fragments);
     for number in 0..fragments {
         heed(progress, number)?;
@@ -124,7 +124,11 @@ pub(crate) fn heed(progress: &Progress, number: u64) -> Result<(), SimulateError
 
 impl Amount {
     /// Number of fragments for a genome of so many letters.
-    pub(crate) fn fragments(self, letters: u64, shape: &Shape) -> Result<u64, SimulateError> {
+    pub(crate) fn fragments(
+        self,
+        letters: u64,
+        layout: &LibraryLayout,
+    ) -> Result<u64, SimulateError> {
         match self {
             Amount::Fragments(fragments) => Ok(fragments),
             Amount::Coverage(coverage) => {
@@ -134,21 +138,21 @@ impl Amount {
                     coverage,
                     "between 0 and 10,000,000",
                 )?;
-                Ok((coverage * letters as f64 / shape.bases() + 0.5) as u64)
+                Ok((coverage * letters as f64 / layout.bases() + 0.5) as u64)
             }
         }
     }
 }
 
-impl Target {
+impl ReadFiles {
     /// Starts the files: one, or two for mates.
-    pub(crate) fn create(&self, shape: &Shape) -> Result<Vec<Writer>, SimulateError> {
+    pub(crate) fn create(&self, layout: &LibraryLayout) -> Result<Vec<Writer>, SimulateError> {
         let create = |path: &PathBuf| files::create(path, Format::Fastq);
         match self {
-            Target::One(path) => Ok(vec![create(path)?]),
-            Target::Two(first, second) => {
+            ReadFiles::One(path) => Ok(vec![create(path)?]),
+            ReadFiles::Two(first, second) => {
                 check(
-                    shape.is_paired(),
+                    layout.is_paired(),
                     "out2",
                     second.display(),
                     "left out for reads that are not paired",

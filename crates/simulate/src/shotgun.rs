@@ -16,7 +16,7 @@ const ATTEMPTS: u32 = 64;
 
 /// How fragments are read.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Shape {
+pub enum LibraryLayout {
     /// One read of `length` bases per fragment.
     Single {
         /// Bases of a read.
@@ -55,37 +55,39 @@ pub struct Protocol {
     /// Chooses among all read sets of this protocol.
     pub seed: u64,
     /// Short, paired or long reads.
-    pub shape: Shape,
+    pub layout: LibraryLayout,
     /// Errors.
     pub errors: Errors,
 }
 
-impl Shape {
+impl LibraryLayout {
     /// Fewest bases that a sequence must have to be read from.
     pub(crate) fn least(&self) -> u64 {
         match *self {
-            Shape::Single { length } | Shape::Paired { length, .. } => u64::from(length),
-            Shape::Long { .. } => 1,
+            LibraryLayout::Single { length } | LibraryLayout::Paired { length, .. } => {
+                u64::from(length)
+            }
+            LibraryLayout::Long { .. } => 1,
         }
     }
 
     /// Mean number of bases that one fragment gives.
     pub(crate) fn bases(&self) -> f64 {
         match *self {
-            Shape::Single { length } => f64::from(length),
-            Shape::Paired { length, .. } => 2.0 * f64::from(length),
-            Shape::Long { mean, .. } => mean,
+            LibraryLayout::Single { length } => f64::from(length),
+            LibraryLayout::Paired { length, .. } => 2.0 * f64::from(length),
+            LibraryLayout::Long { mean, .. } => mean,
         }
     }
 
     pub(crate) fn is_paired(&self) -> bool {
-        matches!(self, Shape::Paired { .. })
+        matches!(self, LibraryLayout::Paired { .. })
     }
 
     fn check(&self) -> Result<(), SimulateError> {
         match *self {
-            Shape::Single { length } => check(length > 0, "length", length, "at least 1"),
-            Shape::Paired {
+            LibraryLayout::Single { length } => check(length > 0, "length", length, "at least 1"),
+            LibraryLayout::Paired {
                 length,
                 insert_mean,
                 insert_deviation,
@@ -106,7 +108,7 @@ impl Shape {
                     "between 0 and the insert",
                 )
             }
-            Shape::Long { mean, deviation } => {
+            LibraryLayout::Long { mean, deviation } => {
                 check(
                     (1.0..1e9).contains(&mean),
                     "length",
@@ -127,7 +129,7 @@ impl Shape {
 impl Protocol {
     pub(crate) fn check(&self) -> Result<(), SimulateError> {
         let Errors { rate, indels } = self.errors;
-        self.shape.check()?;
+        self.layout.check()?;
         check(
             rate == 0.0 || (1e-4..=0.2).contains(&rate),
             "error-rate",
@@ -294,12 +296,12 @@ impl Shotgun {
     pub(crate) fn new(protocol: &Protocol) -> Result<Shotgun, SimulateError> {
         protocol.check()?;
         let Errors { rate, indels } = protocol.errors;
-        let (machine, logs) = match protocol.shape {
-            Shape::Single { length } | Shape::Paired { length, .. } => (
+        let (machine, logs) = match protocol.layout {
+            LibraryLayout::Single { length } | LibraryLayout::Paired { length, .. } => (
                 Sequencer::new(length as usize, rate, indels, Course::Rising),
                 (0.0, 0.0),
             ),
-            Shape::Long { mean, deviation } => (
+            LibraryLayout::Long { mean, deviation } => (
                 Sequencer::new(1, rate, indels, Course::Flat),
                 logs(mean, deviation),
             ),
@@ -322,9 +324,9 @@ impl Shotgun {
 
     /// A fragment of a genome.
     pub(crate) fn shear<'a>(&self, places: &Places<'a>, random: &mut Random) -> Fragment<'a> {
-        let length = match self.protocol.shape {
-            Shape::Single { length } => length as usize,
-            Shape::Paired {
+        let length = match self.protocol.layout {
+            LibraryLayout::Single { length } => length as usize,
+            LibraryLayout::Paired {
                 length,
                 insert_mean,
                 insert_deviation,
@@ -332,7 +334,7 @@ impl Shotgun {
                 let insert = insert_mean + insert_deviation * random.normal() + 0.5;
                 (insert as usize).max(length as usize)
             }
-            Shape::Long { .. } => {
+            LibraryLayout::Long { .. } => {
                 ((exp(self.logs.0 + self.logs.1 * random.normal()) + 0.5) as usize).max(1)
             }
         };
@@ -347,11 +349,13 @@ impl Shotgun {
         random: &mut Random,
         files: &mut [Writer],
     ) -> Result<(), SimulateError> {
-        let length = match self.protocol.shape {
-            Shape::Single { length } | Shape::Paired { length, .. } => length as usize,
-            Shape::Long { .. } => usize::MAX,
+        let length = match self.protocol.layout {
+            LibraryLayout::Single { length } | LibraryLayout::Paired { length, .. } => {
+                length as usize
+            }
+            LibraryLayout::Long { .. } => usize::MAX,
         };
-        let paired = self.protocol.shape.is_paired();
+        let paired = self.protocol.layout.is_paired();
         for second in [false, true].into_iter().take(1 + usize::from(paired)) {
             let (template, reverse) = fragment.mate(length, second);
             self.machine.read(template, reverse, random, &mut self.read);

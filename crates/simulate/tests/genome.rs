@@ -4,7 +4,9 @@
 use std::fs;
 
 use gyrase_simulate::SimulateError;
-use gyrase_simulate::genome::{Blueprint, Config, Gaps, Genome, Kind, Repeats, generate, run};
+use gyrase_simulate::genome::{
+    Blueprint, Config, Gaps, Kind, Repeats, SimulatedGenome, generate, run,
+};
 use gyrase_work::Progress;
 
 fn rich() -> Blueprint {
@@ -28,7 +30,10 @@ fn rich() -> Blueprint {
     }
 }
 
-fn kinds(genome: &Genome, wanted: fn(&Kind) -> bool) -> Vec<&gyrase_simulate::genome::Feature> {
+fn kinds(
+    genome: &SimulatedGenome,
+    wanted: fn(&Kind) -> bool,
+) -> Vec<&gyrase_simulate::genome::Feature> {
     genome
         .features
         .iter()

@@ -5,13 +5,15 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use gyrase_simulate::community::{self, Family, Source};
+use gyrase_simulate::community::{self, GenomeSource, Phylogeny};
 use gyrase_simulate::genome::{Blueprint, Gaps, generate};
-use gyrase_simulate::reads::{Amount, Config, Errors, Protocol, Shape, Summary, Target, run};
+use gyrase_simulate::reads::{
+    Amount, Config, Errors, LibraryLayout, Protocol, ReadFiles, Summary, run,
+};
 use gyrase_simulate::{Sequence, SimulateError, read_sequences};
 use gyrase_work::Progress;
 
-const PAIRED: Shape = Shape::Paired {
+const PAIRED: LibraryLayout = LibraryLayout::Paired {
     length: 100,
     insert_mean: 300.0,
     insert_deviation: 40.0,
@@ -48,18 +50,18 @@ fn write(folder: &Path, sequences: &[Sequence]) -> PathBuf {
 }
 
 /// Runs with one output file and gives its text.
-fn shoot(shape: Shape, errors: Errors, amount: Amount) -> (Summary, Vec<u8>) {
+fn shoot(layout: LibraryLayout, errors: Errors, amount: Amount) -> (Summary, Vec<u8>) {
     let folder = tempfile::tempdir().unwrap();
     let output = folder.path().join("reads.fq");
     let config = Config {
         genomes: vec![write(folder.path(), &genome())],
         protocol: Protocol {
             seed: 5,
-            shape,
+            layout,
             errors,
         },
         amount,
-        target: Target::One(output.clone()),
+        target: ReadFiles::One(output.clone()),
     };
     let summary = run(&config, &Progress::default()).unwrap();
     (summary, fs::read(output).unwrap())
@@ -107,17 +109,17 @@ fn slice(name: &str, length: usize, sequences: &[Sequence]) -> Vec<u8> {
 #[test]
 fn error_free_reads_are_slices_of_the_genome() {
     let genome = genome();
-    for shape in [
-        Shape::Single { length: 75 },
+    for layout in [
+        LibraryLayout::Single { length: 75 },
         PAIRED,
-        Shape::Long {
+        LibraryLayout::Long {
             mean: 900.0,
             deviation: 700.0,
         },
     ] {
-        let (summary, fastq) = shoot(shape.clone(), PERFECT, Amount::Fragments(2000));
+        let (summary, fastq) = shoot(layout.clone(), PERFECT, Amount::Fragments(2000));
         let records = records(&fastq);
-        let mates = if shape == PAIRED { 2 } else { 1 };
+        let mates = if layout == PAIRED { 2 } else { 1 };
         assert_eq!((summary.reads, summary.errors), (2000 * mates, 0));
         assert_eq!(records.len() as u64, summary.reads);
         for (name, letters, _) in &records {
@@ -136,17 +138,17 @@ fn error_free_reads_are_slices_of_the_genome() {
 #[test]
 fn amounts_and_error_rates_are_met() {
     let genome = genome();
-    for (rate, shape) in [
+    for (rate, layout) in [
         (0.01, PAIRED),
         (
             0.08,
-            Shape::Long {
+            LibraryLayout::Long {
                 mean: 3000.0,
                 deviation: 2000.0,
             },
         ),
     ] {
-        let (summary, fastq) = shoot(shape, Errors { rate, indels: 0.0 }, Amount::Coverage(30.0));
+        let (summary, fastq) = shoot(layout, Errors { rate, indels: 0.0 }, Amount::Coverage(30.0));
         let coverage = summary.letters as f64 / summary.genome_letters as f64;
         assert!((coverage / 30.0 - 1.0).abs() < 0.1, "{coverage}");
         assert_eq!(summary.genome_letters, 50_000);
@@ -187,13 +189,17 @@ fn the_bytes_are_the_same_on_every_machine() {
         rate: 0.01,
         indels: 0.2,
     };
-    let crc = |shape| crc32fast::hash(&shoot(shape, errors.clone(), Amount::Fragments(500)).1);
-    let long = Shape::Long {
+    let crc = |layout| crc32fast::hash(&shoot(layout, errors.clone(), Amount::Fragments(500)).1);
+    let long = LibraryLayout::Long {
         mean: 900.0,
         deviation: 700.0,
     };
     assert_eq!(
-        [crc(PAIRED), crc(Shape::Single { length: 36 }), crc(long)],
+        [
+            crc(PAIRED),
+            crc(LibraryLayout::Single { length: 36 }),
+            crc(long)
+        ],
         [680_017_113, 2_687_621_543, 2_985_332_703]
     );
 }
@@ -210,11 +216,11 @@ fn two_files_hold_the_mates_of_the_interleaved_one() {
         genomes: vec![write(folder.path(), &genome())],
         protocol: Protocol {
             seed: 5,
-            shape: PAIRED,
+            layout: PAIRED,
             errors: errors.clone(),
         },
         amount: Amount::Fragments(200),
-        target: Target::Two(first.clone(), second.clone()),
+        target: ReadFiles::Two(first.clone(), second.clone()),
     };
     run(&config, &Progress::default()).unwrap();
     let (firsts, seconds) = (
@@ -243,11 +249,11 @@ fn what_cannot_be_done_leaves_no_file() {
         genomes: vec![write(folder.path(), &[tiny])],
         protocol: Protocol {
             seed: 5,
-            shape: PAIRED,
+            layout: PAIRED,
             errors: PERFECT,
         },
         amount: Amount::Fragments(1),
-        target: Target::One(folder.path().join("reads.fq")),
+        target: ReadFiles::One(folder.path().join("reads.fq")),
     };
     let error = run(&config, &Progress::default()).unwrap_err();
     assert!(
@@ -275,31 +281,31 @@ fn what_cannot_be_done_leaves_no_file() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
-fn community(folder: &Path, source: Source) -> community::Config {
+fn community(folder: &Path, source: GenomeSource) -> community::Config {
     community::Config {
         source,
         sigma: 1.0,
         protocol: Protocol {
             seed: 11,
-            shape: PAIRED,
+            layout: PAIRED,
             errors: PERFECT,
         },
         amount: Amount::Coverage(5.0),
-        target: Target::One(folder.join("reads.fq")),
+        target: ReadFiles::One(folder.join("reads.fq")),
         truth: folder.join("truth.tsv"),
         abundances: folder.join("abundances.tsv"),
         genomes: Some(folder.join("genomes.fa")),
     }
 }
 
-fn family() -> Source {
+fn family() -> GenomeSource {
     let ancestor = Blueprint {
         seed: 3,
         length: 20_000,
         contigs: 2,
         ..Blueprint::default()
     };
-    Source::Family(Family {
+    GenomeSource::Phylogeny(Phylogeny {
         ancestor,
         species: 3,
         strains: 2,
@@ -369,7 +375,7 @@ fn relatives_are_as_far_apart_as_asked() {
 fn a_community_of_files_takes_their_names_and_never_changes() {
     let folder = tempfile::tempdir().unwrap();
     let path = write(folder.path(), &genome());
-    let config = community(folder.path(), Source::Files(vec![path]));
+    let config = community(folder.path(), GenomeSource::Files(vec![path]));
     let summary = community::run(&config, &Progress::default()).unwrap();
     assert_eq!(
         (summary.members.len(), summary.members[0].genome.as_str()),
@@ -396,11 +402,11 @@ fn compressed_files_hold_the_same_reads() {
             genomes: vec![write(folder.path(), &genome())],
             protocol: Protocol {
                 seed: 5,
-                shape: PAIRED,
+                layout: PAIRED,
                 errors: errors.clone(),
             },
             amount: Amount::Fragments(300),
-            target: Target::One(output.clone()),
+            target: ReadFiles::One(output.clone()),
         };
         run(&config, &Progress::default()).unwrap();
         assert!(fs::read(&output).unwrap()[0] != b'@');

@@ -58,4 +58,4 @@ mod share;
 pub use bloom::Bloom;
 pub use cardinality::Cardinality;
 pub use memory::{CountTable, TableKey};
-pub use share::Share;
+pub use share::WriterShare;

@@ -9,7 +9,7 @@ use gyrase_files::{OwnSegments, Spill};
 
 /// What one of several processes writes, and where that waits until its place in the file is known.
 #[derive(Debug)]
-pub struct Share {
+pub struct WriterShare {
     /// Which partitions: those of this process.
     pub partitions: Place,
     /// Bytes of finished partitions in memory.
@@ -48,8 +48,8 @@ impl Spill for Folder {
     }
 }
 
-impl From<Share> for OwnSegments<Folder> {
-    fn from(share: Share) -> OwnSegments<Folder> {
+impl From<WriterShare> for OwnSegments<Folder> {
+    fn from(share: WriterShare) -> OwnSegments<Folder> {
         OwnSegments {
             all: share.partitions.partitions,
             own: share.partitions.owned().collect(),

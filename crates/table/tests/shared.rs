@@ -13,7 +13,7 @@ use common::{EDGES, bins, kmers, metadata, write, write_bin};
 use gyrase_fabric::{FabricError, Place, SpillFolder};
 use gyrase_files::OutputFile;
 use gyrase_kmer::{BINS, Shape, with_words};
-use gyrase_table::Share;
+use gyrase_table::WriterShare;
 use gyrase_table::gyk::{Cutoffs, Database, GykError, Writer};
 
 type Rows<const W: usize> = Vec<BTreeMap<[u64; W], u32>>;
@@ -35,13 +35,13 @@ impl Job<'_> {
         Place::among(BINS, rank, self.ranks)
     }
 
-    fn share(&self, rank: usize, limit: Option<u64>) -> Share {
+    fn share(&self, rank: usize, limit: Option<u64>) -> WriterShare {
         let folder = Arc::new(SpillFolder::new(
             self.path.with_extension(rank.to_string()),
             limit,
             false,
         ));
-        Share {
+        WriterShare {
             partitions: self.place(rank),
             memory: self.memory,
             folder,

@@ -14,7 +14,7 @@
 
 use gyrase_fastx::{Inputs, Options};
 use gyrase_kmer::{
-    BINS, Kernels, MAX_LETTERS, Shape, Stretch, Window, bin_of_hash, minimizer_hash,
+    BINS, Kernels, MAX_LETTERS, MinimizerScheme, Shape, Stretch, bin_of_hash, minimizer_hash,
 };
 use gyrase_seq::Batch;
 use std::cmp::Reverse;
@@ -148,7 +148,7 @@ fn for_each_superkmer(
     kernels.pack(bases, stretch);
     let kmers = kernels.minimizers(
         bases.len(),
-        Window {
+        MinimizerScheme {
             m: shape.m(),
             w: shape.window(),
         },

@@ -9,4 +9,4 @@
 pub mod profile;
 mod record;
 
-pub use record::{TARGET, TraceFile, TraceLines, Tracer};
+pub use record::{Alignment, Stay, TARGET, TraceFile, TraceLines, Tracer, gained};

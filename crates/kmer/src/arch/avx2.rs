@@ -5,7 +5,7 @@ use std::arch::x86_64::*;
 use std::ops::Range;
 
 use super::scalar::sort_distinct;
-use super::stretch::{Stretch, Window, shift_changes};
+use super::stretch::{MinimizerScheme, Stretch, shift_changes};
 use crate::feature::{FIRST, SALT, SECOND};
 use crate::minimizer::MULTIPLIER;
 
@@ -73,7 +73,12 @@ fn codes_of(letters: __m256i, bad: &mut __m256i) -> u64 {
 /// The processor has AVX2; the buffers have room for 8 elements beyond `mmers` (and 8 bytes beyond
 /// the packed bases).
 #[target_feature(enable = "avx2")]
-pub(super) unsafe fn minimizers(mmers: usize, kmers: usize, window: Window, stretch: &mut Stretch) {
+pub(super) unsafe fn minimizers(
+    mmers: usize,
+    kmers: usize,
+    window: MinimizerScheme,
+    stretch: &mut Stretch,
+) {
     debug_assert!(stretch.packed.len() >= mmers / 4 + 16 && stretch.hashes.len() >= mmers + 16);
     // SAFETY: forwarded from the caller.
     unsafe {
@@ -109,7 +114,7 @@ fn reverse_groups(bytes: __m256i) -> __m256i {
 /// m-mer with its first base low) and once reversed (with its first base high). The complement of
 /// the larger of the first and the complemented second is the canonical m-mer.
 #[target_feature(enable = "avx2")]
-unsafe fn hash_mmers(mmers: usize, window: Window, stretch: &mut Stretch) {
+unsafe fn hash_mmers(mmers: usize, window: MinimizerScheme, stretch: &mut Stretch) {
     let ascending = _mm256_setr_epi8(
         0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4, 1, 2,
         3, 4,

@@ -5,7 +5,7 @@ use std::arch::x86_64::*;
 use std::ops::Range;
 
 use super::scalar::sort_distinct;
-use super::stretch::{Stretch, Window, shift_changes};
+use super::stretch::{MinimizerScheme, Stretch, shift_changes};
 use crate::feature::{self, Sampling};
 use crate::minimizer::MULTIPLIER;
 use crate::packed;
@@ -17,7 +17,12 @@ pub(super) use super::avx2::pack;
 /// The processor has AVX-512 F and BW; the buffers have room for 16 elements beyond `mmers` (and 8
 /// bytes beyond the packed bases).
 #[target_feature(enable = "avx512f,avx512bw")]
-pub(super) unsafe fn minimizers(mmers: usize, kmers: usize, window: Window, stretch: &mut Stretch) {
+pub(super) unsafe fn minimizers(
+    mmers: usize,
+    kmers: usize,
+    window: MinimizerScheme,
+    stretch: &mut Stretch,
+) {
     debug_assert!(stretch.packed.len() >= mmers / 4 + 16 && stretch.hashes.len() >= mmers + 32);
     // SAFETY: forwarded from the caller.
     unsafe {
@@ -47,7 +52,7 @@ fn reverse_groups(bytes: __m512i) -> __m512i {
 
 /// Sixteen m-mers a step: see the 256-bit twin.
 #[target_feature(enable = "avx512f,avx512bw")]
-unsafe fn hash_mmers(mmers: usize, window: Window, stretch: &mut Stretch) {
+unsafe fn hash_mmers(mmers: usize, window: MinimizerScheme, stretch: &mut Stretch) {
     // Lane t begins in byte t / 4; its four bytes, lowest first and highest first.
     let lanes = _mm512_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
     let bytes_of_lane = _mm512_mullo_epi32(lanes, _mm512_set1_epi32(0x0101_0101));

@@ -14,7 +14,7 @@ mod stretch;
 
 use std::ops::Range;
 
-pub use stretch::{MAX_LETTERS, Stretch, Window};
+pub use stretch::{MAX_LETTERS, MinimizerScheme, Stretch};
 
 use crate::Shape;
 use crate::feature::{MAX_FEATURE_K, MAX_FEATURES, MAX_ONE_IN, MAX_SAMPLED_K, Sampling};
@@ -96,7 +96,12 @@ impl Kernels {
     /// # Panics
     /// When `letters` exceeds [`MAX_LETTERS`] or `window.m` is not 1 to 13.
     #[allow(unsafe_code)]
-    pub fn minimizers(self, letters: usize, window: Window, stretch: &mut Stretch) -> usize {
+    pub fn minimizers(
+        self,
+        letters: usize,
+        window: MinimizerScheme,
+        stretch: &mut Stretch,
+    ) -> usize {
         assert!(letters <= MAX_LETTERS && (1..=13).contains(&window.m) && window.w >= 1);
         let Some(kmers) = (letters + 2)
             .checked_sub(window.m + window.w)
@@ -286,7 +291,7 @@ mod tests {
             .collect()
     }
 
-    fn naive(letters: &[u8], window: Window) -> Vec<u32> {
+    fn naive(letters: &[u8], window: MinimizerScheme) -> Vec<u32> {
         let hash = |mmer: &[u8]| {
             let kmer = Kmer::<1>::from_letters(mmer).unwrap();
             minimizer_hash(kmer.canonical(window.m).0[0] as u32)
@@ -305,7 +310,7 @@ mod tests {
                 1, 2, 3, 7, 8, 9, 12, 17, 21, 31, 32, 33, 55, 63, 64, 65, 96, 127,
             ] {
                 let shape = Shape::new(k, false).unwrap();
-                let window = Window {
+                let window = MinimizerScheme {
                     m: shape.m(),
                     w: shape.window(),
                 };

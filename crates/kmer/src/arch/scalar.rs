@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use gyrase_seq::encode;
 
-use super::stretch::{Stretch, Window};
+use super::stretch::{MinimizerScheme, Stretch};
 use crate::feature::{Sampling, feature_of, feature_of_key, key_of};
 use crate::{Shape, minimizer_hash, mix};
 
@@ -21,13 +21,18 @@ pub(super) fn pack(letters: &[u8], packed: &mut [u8]) -> bool {
     valid
 }
 
-pub(super) fn minimizers(mmers: usize, kmers: usize, window: Window, stretch: &mut Stretch) {
+pub(super) fn minimizers(
+    mmers: usize,
+    kmers: usize,
+    window: MinimizerScheme,
+    stretch: &mut Stretch,
+) {
     hash_mmers(mmers, window, stretch);
     slide_minimum(kmers, window.w, &mut stretch.hashes);
     mark_changes(kmers, stretch);
 }
 
-fn hash_mmers(mmers: usize, window: Window, stretch: &mut Stretch) {
+fn hash_mmers(mmers: usize, window: MinimizerScheme, stretch: &mut Stretch) {
     let Stretch { packed, hashes, .. } = stretch;
     canonical_words(mmers, window.m, packed, |i, word| {
         hashes[i] = minimizer_hash(word as u32)

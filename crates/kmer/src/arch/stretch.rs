@@ -51,14 +51,14 @@ impl Stretch {
 
 /// What to compute: lengths of a minimizer and of the window of m-mers that a k-mer holds.
 #[derive(Clone, Copy, Debug)]
-pub struct Window {
+pub struct MinimizerScheme {
     /// Bases of an m-mer, 1 to 13.
     pub m: usize,
     /// m-mers of a k-mer, at least 1.
     pub w: usize,
 }
 
-impl Window {
+impl MinimizerScheme {
     /// What a kernel xors to the complement of a canonical m-mer before it multiplies: see
     /// [`crate::minimizer_hash`].
     pub(super) fn salt(self) -> u32 {

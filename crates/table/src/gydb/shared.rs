@@ -8,7 +8,7 @@ use gyrase_files::{OrderedError, OrderedFile, OutputFile};
 use super::error::GydbError;
 use super::layout::{ENTRY_BYTES, Entry, HEADER_BYTES, PARTITIONS, Summary};
 use super::writer::{Target, Writer};
-use crate::share::{Folder, Share};
+use crate::share::{Folder, WriterShare};
 
 /// Why partitions were not laid out: something of this process, or what the caller says.
 enum Failed<E> {
@@ -33,7 +33,7 @@ impl Writer {
     ///
     /// # Panics
     /// When `cap` is not 1 to [`MAX_COUNT`](super::MAX_COUNT).
-    pub fn first(output: OutputFile, cap: u8, share: Share) -> Result<Writer, GydbError> {
+    pub fn first(output: OutputFile, cap: u8, share: WriterShare) -> Result<Writer, GydbError> {
         let file = OrderedFile::first(output, HEADER_BYTES as u64, share.into())?;
         Ok(Writer::start(Target::Shared(Box::new(file)), cap))
     }
@@ -43,7 +43,7 @@ impl Writer {
     ///
     /// # Panics
     /// When `cap` is not 1 to [`MAX_COUNT`](super::MAX_COUNT).
-    pub fn join(target: &Path, token: u64, cap: u8, share: Share) -> Writer {
+    pub fn join(target: &Path, token: u64, cap: u8, share: WriterShare) -> Writer {
         let file = OrderedFile::join(target, token, HEADER_BYTES as u64, share.into());
         Writer::start(Target::Shared(Box::new(file)), cap)
     }

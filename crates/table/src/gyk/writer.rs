@@ -10,7 +10,7 @@ use gyrase_kmer::{BINS, Shape};
 
 use super::error::GykError;
 use super::layout::{BinEntry, Cutoffs, HEADER_BYTES, OVERFLOW};
-use crate::share::{Folder, Share};
+use crate::share::{Folder, WriterShare};
 
 /// A database under construction.
 ///
@@ -112,7 +112,7 @@ impl Writer {
         output: OutputFile,
         shape: Shape,
         cutoffs: Cutoffs,
-        share: Share,
+        share: WriterShare,
     ) -> Result<Writer, GykError> {
         Ok(Writer {
             file: OrderedFile::first(output, HEADER_BYTES as u64, share.into())?,
@@ -124,7 +124,13 @@ impl Writer {
     /// Writes some bins of the database at `target`, which another process has begun
     /// ([`Writer::first`]). The file need not be there before [`Writer::open`] or
     /// [`Writer::lay_out`].
-    pub fn join(target: &Path, token: u64, shape: Shape, cutoffs: Cutoffs, share: Share) -> Writer {
+    pub fn join(
+        target: &Path,
+        token: u64,
+        shape: Shape,
+        cutoffs: Cutoffs,
+        share: WriterShare,
+    ) -> Writer {
         Writer {
             file: OrderedFile::join(target, token, HEADER_BYTES as u64, share.into()),
             shape,

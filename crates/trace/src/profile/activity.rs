@@ -1,6 +1,7 @@
 //! What time goes to, and which threads count.
 
-use super::file::{SpanKind, Trace, TracedSpan};
+use super::file::{Gap, SpanKind, Trace, TracedSpan};
+use crate::record::{EXCHANGES, WORKER};
 
 /// Where time goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,9 +66,8 @@ impl Activity {
         (Activity::Turn, "turn"),
         (Activity::Idle, "idle"),
     ];
-    /// Something is done, or would be if the system let it.
-    pub const LOCAL: [Activity; 8] = [
-        Activity::Compute,
+    /// What a rank can lose by itself.
+    pub const LOSSES: [Activity; 7] = [
         Activity::OffCpu,
         Activity::Stopped,
         Activity::Open,
@@ -77,13 +77,27 @@ impl Activity {
         Activity::Spill,
     ];
 
+    /// Something that others do is waited for.
+    pub const WAITS: [Activity; 8] = [
+        Activity::Late,
+        Activity::Barrier,
+        Activity::Collective,
+        Activity::Message,
+        Activity::Buffer,
+        Activity::Border,
+        Activity::Turn,
+        Activity::Idle,
+    ];
+
     /// Where the time of a span goes that is neither computed nor without a core; a collective's is
     /// shared out apart.
     fn of(what: SpanKind) -> Activity {
         match what {
-            SpanKind::Parse | SpanKind::Count | SpanKind::Work | SpanKind::Round => {
-                Activity::OffCpu
-            }
+            SpanKind::Parse
+            | SpanKind::Count
+            | SpanKind::Work
+            | SpanKind::Between
+            | SpanKind::Round => Activity::OffCpu,
             SpanKind::Stopped => Activity::Stopped,
             SpanKind::Open => Activity::Open,
             SpanKind::Read => Activity::Read,
@@ -103,7 +117,7 @@ pub fn share_out(times: &mut Times, span: &TracedSpan, share: f64) {
     let rest = Activity::of(span.what);
     let mut add = |activity: Activity, time: f64| times[activity as usize] += time * share;
     match span.what {
-        SpanKind::Parse | SpanKind::Count | SpanKind::Work => {
+        SpanKind::Parse | SpanKind::Count | SpanKind::Work | SpanKind::Between => {
             add(Activity::Compute, span.cpu);
             add(rest, span.own - span.cpu);
         }
@@ -111,14 +125,19 @@ pub fn share_out(times: &mut Times, span: &TracedSpan, share: f64) {
         SpanKind::Read => {
             add(Activity::Decompress, span.cpu);
             add(Activity::OffCpu, span.queued);
-            add(rest, (span.own - span.cpu - span.queued).max(0.0));
+            add(rest, span.blocked());
         }
-        SpanKind::Open | SpanKind::Write | SpanKind::Spill => {
+        // What it waited for had come, and still it could not go on.
+        _ => {
             add(Activity::OffCpu, span.queued);
             add(rest, span.own - span.queued);
         }
-        _ => add(rest, span.own),
     }
+}
+
+/// The seconds in which something is done, or would be if the system let it.
+pub fn busy(times: &Times) -> f64 {
+    times[Activity::Compute as usize] + sum_of(times, &Activity::LOSSES)
 }
 
 /// The sum of some of them.
@@ -128,12 +147,30 @@ pub fn sum_of(times: &Times, of: &[Activity]) -> f64 {
 
 /// The name of the thread that starts the others.
 const MAIN: &str = "main";
-/// How the names of workers begin.
-const WORKER: &str = "worker ";
+/// The name of the thread that brings the partitions of ranks in order.
+const LAYOUT: &str = "layout";
 
 fn name<'t>(trace: &'t Trace, span: &TracedSpan) -> &'t str {
     let name = trace.threads.get(&(span.rank, span.track));
     name.map_or("", String::as_str)
+}
+
+/// Whether the thread did it that brings the partitions of ranks in order.
+pub fn lays_out(trace: &Trace, span: &TracedSpan) -> bool {
+    name(trace, span) == LAYOUT
+}
+
+/// The track of the thread that starts the others.
+pub fn main_track(trace: &Trace, rank: usize) -> Option<u64> {
+    let mut threads = trace.threads.iter();
+    let main = threads.find(|((of, _), name)| *of == rank && *name == MAIN);
+    main.map(|((_, track), _)| *track)
+}
+
+/// Whether a gap is one of the thread that calls MPI.
+pub fn exchanges(trace: &Trace, gap: &Gap) -> bool {
+    let name = trace.threads.get(&(gap.rank, gap.track));
+    name.is_some_and(|name| name == EXCHANGES)
 }
 
 /// Whether a worker did it.

@@ -8,7 +8,7 @@ use std::path::Path;
 use serde::Deserialize;
 use serde::de::{self, SeqAccess, Visitor};
 
-use crate::record::{FOLDED, GAP, RANK, STOPPED, THROTTLED, VERSION};
+use crate::record::{BETWEEN, FOLDED, GAP, RANK, STOPPED, THROTTLED, VERSION};
 
 /// Why there is no profile.
 #[derive(Debug, thiserror::Error)]
@@ -70,7 +70,7 @@ pub enum TraceError {
 }
 
 /// What a trace holds, times in seconds.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Trace {
     /// Processes of the run.
     pub ranks: usize,
@@ -92,17 +92,21 @@ pub struct Trace {
     pub used: Vec<Used>,
 }
 
-/// A time in which a whole rank was kept from running.
+/// A time in which a rank, or the thread of it that calls MPI, was kept from running.
 #[derive(Clone, Copy, Debug)]
 pub struct Gap {
     /// The rank.
     pub rank: usize,
+    /// The thread that noted it, or that it is about.
+    pub track: u64,
     /// Why.
     pub why: Kept,
     /// When it began.
     pub start: f64,
     /// How long it lasted.
     pub time: f64,
+    /// Of that, the seconds without a core.
+    pub own: f64,
 }
 
 /// What keeps a rank from running.
@@ -185,6 +189,8 @@ pub enum SpanKind {
     /// Any other work.
     #[default]
     Work,
+    /// Whatever was done between two spans.
+    Between,
     /// Opening a file.
     Open,
     /// Waiting for the bytes of an input, decompressed.
@@ -209,6 +215,13 @@ pub enum SpanKind {
     Round,
 }
 
+impl TracedSpan {
+    /// Of the own time, what the thread waited for a disk or for others.
+    pub fn blocked(&self) -> f64 {
+        (self.own - self.cpu - self.queued).max(0.0)
+    }
+}
+
 impl SpanKind {
     /// Whether its thread needs nothing but a core.
     pub fn computes(self) -> bool {
@@ -229,6 +242,7 @@ impl SpanKind {
             ("wait", "border") => SpanKind::Border,
             ("wait", "turn") => SpanKind::Turn,
             ("wait", _) => SpanKind::Message,
+            (BETWEEN, _) => SpanKind::Between,
             _ => SpanKind::Work,
         }
     }
@@ -421,6 +435,7 @@ fn span(event: &Line) -> TracedSpan {
 fn gap(event: &Line) -> Gap {
     Gap {
         rank: event.pid,
+        track: event.tid,
         why: match &*event.args.at {
             STOPPED => Kept::Stopped,
             THROTTLED => Kept::Throttled,
@@ -428,6 +443,7 @@ fn gap(event: &Line) -> Gap {
         },
         start: seconds(event.ts),
         time: seconds(event.dur),
+        own: seconds(event.args.own.unwrap_or(event.dur)),
     }
 }
 

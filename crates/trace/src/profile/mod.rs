@@ -1,6 +1,7 @@
 //! Where the time of a traced run went, stage by stage and rank by rank, and why.
 
 mod activity;
+mod after_work;
 mod causes;
 mod file;
 mod sums;

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::activity::{Activity, Times, is_worker, share_out, sum_of, works};
+use super::activity::{Activity, Times, busy, exchanges, is_worker, share_out, works};
+use super::after_work;
 use super::file::{Gap, Kept, SpanKind, Trace, TracedSpan};
 use super::waits::{self, Collectives, Wait};
 
@@ -83,6 +84,10 @@ pub struct RankProfile {
     pub main: Times,
     /// Seconds in which the thread that exchanges records wrote temporary files.
     pub exchange_spills: f64,
+    /// Seconds in which that thread had no core.
+    pub exchange_queued: f64,
+    /// Seconds of threads that waited for the disk of temporary files.
+    pub spill_waits: f64,
 }
 
 /// What one worker did in a stage.
@@ -101,14 +106,13 @@ pub struct WorkerTimes {
 impl RankProfile {
     /// Seconds of all threads in which something was done, not waited for.
     pub fn busy(&self) -> f64 {
-        sum_of(&self.times, &Activity::LOCAL) * self.threads as f64
+        busy(&self.times) * self.threads as f64
     }
 
     /// Seconds of the worker that had most to do, with what the main thread did while it waited.
     pub fn busiest(&self) -> Times {
         let most = self.workers.values().map(|worker| &worker.times);
-        let most =
-            most.max_by(|a, b| sum_of(a, &Activity::LOCAL).total_cmp(&sum_of(b, &Activity::LOCAL)));
+        let most = most.max_by(|a, b| busy(a).total_cmp(&busy(b)));
         let mut times = self.main;
         if let Some(worker) = most {
             times
@@ -151,8 +155,7 @@ impl StageProfile {
     pub fn imbalance(&self) -> Imbalance {
         let pairs: Vec<(f64, u64)> = match &self.ranks[..] {
             [alone] => {
-                let worker =
-                    |worker: &WorkerTimes| (sum_of(&worker.times, &Activity::LOCAL), worker.bytes);
+                let worker = |worker: &WorkerTimes| (busy(&worker.times), worker.bytes);
                 alone.workers.values().map(worker).collect()
             }
             ranks => ranks
@@ -219,6 +222,7 @@ impl Intervals {
 
 /// Adds up a trace.
 pub fn sum(trace: &Trace) -> RunProfile {
+    let trace = &after_work::given_to_main(trace);
     let names = names(trace);
     let number: HashMap<&str, usize> = names
         .iter()
@@ -242,6 +246,10 @@ pub fn sum(trace: &Trace) -> RunProfile {
     count_threads(trace, &mut stages, &all);
     for &(stage, span) in &all {
         add(trace, &mut stages[stage].ranks[span.rank], span);
+    }
+    for gap in trace.gaps.iter().filter(|gap| exchanges(trace, gap)) {
+        let stage = intervals[gap.rank].at(gap.start + gap.time / 2.0);
+        stages[stage].ranks[gap.rank].exchange_queued += gap.own;
     }
     for (span, activity, time) in waits.in_collectives {
         let cell = &mut stages[stage_of(span)].ranks[span.rank];
@@ -308,8 +316,13 @@ fn without_stops(trace: &Trace) -> Vec<TracedSpan> {
         let of_rank = by_rank.get(&gap.rank).unwrap_or(&empty);
         for number in innermost(&spans, of_rank, gap) {
             let span = &mut spans[number];
-            let time = gap.time.min(span.own - span.cpu - span.queued).max(0.0);
-            span.own -= time;
+            // What a thread waits for between its spans is no time of its own.
+            let between = span.what == SpanKind::Between;
+            let whole = if between { span.time } else { span.own };
+            let time = gap.time.min(whole - span.cpu - span.queued).max(0.0);
+            if !between {
+                span.own -= time;
+            }
             let stop = TracedSpan {
                 what: SpanKind::Stopped,
                 own: time,
@@ -381,6 +394,9 @@ fn add(trace: &Trace, cell: &mut RankProfile, span: &TracedSpan) {
     let share = share(trace, cell, span);
     share_out(&mut cell.times, span, share);
     cell.bytes.add(span.what, span.bytes);
+    if span.what == SpanKind::Spill {
+        cell.spill_waits += span.blocked();
+    }
     if span.what == SpanKind::Round {
         cell.rounds.0 += 1;
         cell.rounds.1 += span.time;

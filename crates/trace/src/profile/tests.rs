@@ -3,17 +3,19 @@
 
 use super::file::parse;
 use super::{Cause, Finding, causes, sum};
+use crate::Alignment;
 use crate::record::json::{Place, STAGES, TAIL, head};
 use crate::record::lane::{Event, Lane};
 use crate::record::machine::Usage;
 
 const RANKS: usize = 3;
 /// The lanes of a rank.
-const LANES: [&str; 5] = ["main", "worker 0", "worker 1", "mpi", "watch"];
+const LANES: [&str; 6] = ["main", "worker 0", "worker 1", "mpi", "watch", "layout"];
 const MAIN: usize = 0;
 const WORKERS: [usize; 2] = [1, 2];
 const MPI: usize = 3;
 const WATCH: usize = 4;
+const LAYOUT: usize = 5;
 /// Batches that a worker reads, and partitions that it counts.
 const BATCHES: usize = 10;
 const PARTITIONS: usize = 8;
@@ -63,6 +65,10 @@ enum Slow {
     Output,
     Partition,
     Network,
+    /// As `Overloaded`, but what suffers is the thread that calls MPI, and time between spans.
+    Exchange,
+    /// As `Output`, but it is written beside the work, and is not done when that is.
+    Layout,
 }
 
 /// The rank that is slow, where one is.
@@ -134,7 +140,7 @@ impl Job {
             at: 0,
             call: 0,
             stage: self.stages.len() as u16,
-            beside: lane >= MPI,
+            beside: [MPI, WATCH].contains(&lane),
         };
         let call = if step.at == "collective" { "sum" } else { "" };
         of.lanes[lane].add(event, step.at, call, 1 << 15);
@@ -156,6 +162,26 @@ impl Job {
             let scatter = computes("scatter", 0.3, 0);
             let wall = wall + 0.3;
             self.event(rank, worker, Step { wall, ..scatter }, None);
+        }
+    }
+
+    /// The thread of a rank that calls MPI gets no core, nor do its workers between two spans.
+    fn starves(&mut self, rank: usize, wall: f64) {
+        let now = self.ranks[rank].clocks[WORKERS[0]];
+        self.ranks[rank].clocks[MPI] = now;
+        let gap = Step {
+            name: "gap",
+            queued: wall,
+            ..waits("queued", wall)
+        };
+        self.event(rank, MPI, gap, None);
+        for worker in WORKERS {
+            let between = Step {
+                queued: wall / 2.0,
+                ..computes("between", 0.0, 0)
+            };
+            let wall = between.queued;
+            self.event(rank, worker, Step { wall, ..between }, None);
         }
     }
 
@@ -208,6 +234,10 @@ impl Job {
                 let spill = computes("spill", 0.0, 4 << 20);
                 self.event(SLOW, MPI, Step { wall, ..spill }, None);
                 self.wait_for_buffers(wall);
+            }
+            if self.slow == Slow::Exchange {
+                self.starves(SLOW, 0.8);
+                self.wait_for_buffers(0.4);
             }
             let takes = if self.slow == Slow::Network {
                 1.0
@@ -269,6 +299,12 @@ impl Job {
                 }
             }
         }
+        if self.slow == Slow::Layout {
+            let write = computes("write", 0.02, 10 << 20);
+            self.ranks[SLOW].clocks[LAYOUT] = self.ranks[SLOW].clocks[WORKERS[0]];
+            self.event(SLOW, LAYOUT, Step { wall: 4.0, ..write }, None);
+            self.ranks[SLOW].clocks[MAIN] = self.ranks[SLOW].clocks[LAYOUT];
+        }
         self.meet();
         self.stages.push(("write", self.ranks[0].clocks[MAIN]));
         let wall = match self.slow {
@@ -309,7 +345,7 @@ impl Job {
         let end = self.ranks[0].clocks[MAIN];
         match self.slow {
             Slow::Niced => self.ranks[SLOW].nice = 15,
-            Slow::Overloaded => self.ranks[SLOW].used.busy = nanos(2.0 * end),
+            Slow::Overloaded | Slow::Exchange => self.ranks[SLOW].used.busy = nanos(2.0 * end),
             Slow::Throttled => self.ranks[SLOW].used.throttled = nanos(end),
             _ => {}
         }
@@ -317,7 +353,7 @@ impl Job {
         for (number, rank) in self.ranks.iter().enumerate() {
             let place = Place {
                 rank: number,
-                shift: 0,
+                clock: Alignment::default(),
             };
             place.process(&mut text, "rank", &format!("node{number}"));
             place.used(&mut text, rank.used, rank.nice, &[0, 1]);
@@ -395,12 +431,14 @@ fn whoever_keeps_a_rank_from_its_cores_is_named() {
         &["rank 1 on node1 runs at nice 15"],
     );
     let overloaded = |cause: &Cause| matches!(cause, Cause::Overloaded { cores: 2, .. });
-    is(
-        Slow::Overloaded,
-        slow,
-        overloaded,
-        &["rank 1", "other programs used", "of its 2 cores"],
-    );
+    for slowness in [Slow::Overloaded, Slow::Exchange] {
+        is(
+            slowness,
+            slow,
+            overloaded,
+            &["rank 1", "other programs used", "of its 2 cores"],
+        );
+    }
 }
 
 #[test]
@@ -430,7 +468,9 @@ fn slow_files_are_named() {
     let memory = |cause: &Cause| matches!(cause, Cause::LittleMemory { .. });
     is(Slow::Memory, None, memory, &["the memory is too small"]);
     let output = |cause: &Cause| matches!(cause, Cause::SlowOutput { .. });
-    is(Slow::Output, slow, output, &["rank 1", "writes the output"]);
+    for slowness in [Slow::Output, Slow::Layout] {
+        is(slowness, slow, output, &["rank 1", "writes the output"]);
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
+use super::clock::Alignment;
 use super::lane::{Event, Folded, Kept, Kind};
 use super::machine::Usage;
 
@@ -24,13 +25,13 @@ pub fn head(ranks: usize, command: &str) -> String {
 /// The end of the file.
 pub const TAIL: &str = "\n]}\n";
 
-/// Where and when the spans of a process were: its rank, and the nanoseconds to add to its times.
+/// Where and when the spans of a process were: its rank, and what its times are for the first.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     /// The rank.
     pub rank: usize,
-    /// Nanoseconds.
-    pub shift: u64,
+    /// Its clock.
+    pub clock: Alignment,
 }
 
 impl Place {
@@ -82,7 +83,10 @@ impl Place {
     /// A stage of the run, from and to the nanoseconds of the process.
     pub fn stage(self, out: &mut String, name: &str, from: u64, to: u64) {
         let (name, rank) = (Value::from(name), self.rank);
-        let (ts, dur) = (micros(from + self.shift), micros(to.saturating_sub(from)));
+        let (ts, dur) = (
+            micros(self.clock.time(from)),
+            micros(to.saturating_sub(from)),
+        );
         line(
             out,
             format_args!(
@@ -94,7 +98,7 @@ impl Place {
     /// A span.
     pub fn span(self, out: &mut String, track: usize, event: &Event, kept: &Kept) {
         let (name, rank) = (event.name, self.rank);
-        let (ts, dur) = (micros(event.start + self.shift), micros(event.time));
+        let (ts, dur) = (micros(self.clock.time(event.start)), micros(event.time));
         let mut args = words(kept, event.at, event.call);
         let mut add = |name: &str, value: String| {
             let comma = if args.is_empty() { "" } else { "," };
@@ -120,7 +124,10 @@ impl Place {
             "\"cat\":\"gyrase\",\"name\":\"{name}\",\"pid\":{rank},\"tid\":{track},\"ts\":{ts}"
         );
         if event.beside {
-            let (id, end) = (event.start, micros(event.start + event.time + self.shift));
+            let (id, end) = (
+                event.start,
+                micros(self.clock.time(event.start + event.time)),
+            );
             let id = format!("\"id2\":{{\"local\":\"{name} {id}\"}}");
             line(
                 out,

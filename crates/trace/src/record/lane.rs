@@ -105,8 +105,8 @@ impl Lane {
         self.name == name && self.free.swap(false, Relaxed)
     }
 
-    /// Keeps or folds a span, where there is room for `room` of them. No thread but its own takes
-    /// the lock while the run goes on.
+    /// Keeps or folds a span, where there is room for `room` of them. While the run goes on hardly
+    /// anybody but its own thread takes the lock.
     pub fn add(&self, event: Event, at: &str, call: &str, room: usize) {
         let mut kept = self
             .kept

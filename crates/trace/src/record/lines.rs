@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use gyrase_files::{OutputError, OutputFile};
 
-use super::Tracer;
+use super::clock::Alignment;
 use super::json::{self, Place, STAGES};
 use super::lane::{Kept, Lane};
 use super::machine::{self, Usage};
+use super::tracer::Tracer;
 
 /// What comes before the first stage.
 pub const START: &str = "start";
@@ -68,8 +69,8 @@ pub struct TraceLines {
 }
 
 impl TraceLines {
-    /// The lines of the process `rank`, to whose times `shift` nanoseconds are added.
-    pub fn new(tracer: &Tracer, rank: usize, shift: u64) -> TraceLines {
+    /// The lines of the process `rank`, whose clock is aligned so.
+    pub fn new(tracer: &Tracer, rank: usize, clock: Alignment) -> TraceLines {
         let lanes = tracer.lock_lanes().clone();
         let mut lanes: Vec<_> = lanes
             .into_iter()
@@ -90,7 +91,7 @@ impl TraceLines {
                 .expect("no thread panics while it holds the stages")
                 .clone(),
         );
-        let (place, lanes) = (Place { rank, shift }, lanes.into_iter());
+        let (place, lanes) = (Place { rank, clock }, lanes.into_iter());
         TraceLines {
             place,
             lanes,
@@ -190,8 +191,8 @@ fn place_of(name: &str) -> usize {
 mod tests {
     use serde_json::Value;
 
-    use super::super::ROOM;
     use super::super::lane::Event;
+    use super::super::tracer::ROOM;
     use super::*;
 
     /// A tracer with so many spans of its main thread, a microsecond each.
@@ -223,7 +224,8 @@ mod tests {
         let mut file = TraceFile::create(&path, 3, "gyrase count").unwrap();
         for rank in 0..3 {
             // Each began a millisecond after the one before.
-            let mut lines = TraceLines::new(&tracer(3), rank, 1_000_000 * rank as u64);
+            let mut lines =
+                TraceLines::new(&tracer(3), rank, Alignment::steady(1_000_000 * rank as u64));
             while let Some(portion) = lines.portion(100) {
                 file.add(portion.as_bytes()).unwrap();
             }
@@ -271,7 +273,7 @@ mod tests {
     fn lines_are_the_same_in_any_portions() {
         let tracer = tracer(200);
         let all = |portion| {
-            let mut lines = TraceLines::new(&tracer, 4, 9);
+            let mut lines = TraceLines::new(&tracer, 4, Alignment::steady(9));
             // Time goes on between two of these.
             lines.end = 1000;
             lines.used = Usage::default();

@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 
 use rustix::time::{ClockId, clock_gettime};
 
+/// So many nanoseconds without a core are worth a note of their own.
+pub const LATE: u64 = 20_000_000;
+
 /// Nanoseconds of processor time of the calling thread.
 pub fn thread_cpu() -> u64 {
     clock(ClockId::ThreadCPUTime)

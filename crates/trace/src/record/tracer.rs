@@ -1,21 +1,9 @@
-//! `--trace`: what every thread did and when, gathered while it runs.
-//!
-//! The spans are those of target `gyrase::trace`, which the libraries open around batches and
-//! waits. Every thread has a lane of its own, so that none waits for another, with room for a
-//! bounded number of spans; where there are more, the shortest are folded into sums. A span is
-//! opened and closed by one thread; one that is never entered was under way *beside* what the
-//! thread did.
-
-pub(crate) mod json;
-pub(crate) mod lane;
-mod lines;
-pub(crate) mod machine;
-mod watch;
+//! The tracer: listens to spans, and keeps them by thread.
 
 use std::cell::RefCell;
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Instant;
 
 use tracing::field::{Field, Visit};
@@ -24,58 +12,60 @@ use tracing::{Event as Message, Subscriber};
 use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
 
-use lane::{Event, Lane};
-use machine::{RunQueue, Throttling, Usage};
-
-pub(crate) use json::{FOLDED, RANK, VERSION};
-pub use lines::{START, TraceFile, TraceLines};
-pub(crate) use watch::{GAP, STOPPED, THROTTLED};
-
-/// Spans of that target are traced.
-pub const TARGET: &str = "gyrase::trace";
+use super::lane::{Event, Lane};
+use super::machine::{self, LATE, RunQueue, Throttling, Usage};
 
 /// The most spans of a thread that are kept: 3 MiB, which the overhead of a thread that `--memory`
 /// allows for has room for.
-const ROOM: usize = 1 << 15;
+pub(super) const ROOM: usize = 1 << 15;
 /// About the most spans of a file: 300 MB, which viewers still open.
 const ROOM_OF_ALL: usize = 1 << 21;
 /// Nanoseconds without a core that are looked into: whoever waits less shares its core with nobody.
 const OFF_CPU: u64 = 500_000;
+/// The thread that calls MPI. All ranks wait when it has no core.
+pub const EXCHANGES: &str = "mpi";
+/// How the names of workers begin.
+pub const WORKER: &str = "worker ";
+/// What a worker did between two of its spans.
+pub const BETWEEN: &str = "between";
 /// The fewest spans of a thread for which there is room however many threads there are.
 const LEAST_ROOM: usize = 1 << 10;
 
 /// Gathers spans. Clones gather together.
 #[derive(Clone, Debug)]
-pub struct Tracer(Arc<Shared>);
+pub struct Tracer(pub(super) Arc<Shared>);
 
+/// What clones share.
 #[derive(Debug)]
-struct Shared {
+pub(super) struct Shared {
     start: Instant,
     /// The same on the machine's monotonic clock, in nanoseconds: what processes compare.
     clock: i64,
-    lanes: Mutex<Vec<Arc<Lane>>>,
+    pub(super) lanes: Mutex<Vec<Arc<Lane>>>,
     /// When each stage began, in nanoseconds.
-    stages: Mutex<Vec<(String, u64)>>,
+    pub(super) stages: Mutex<Vec<(String, u64)>>,
     stage: AtomicUsize,
     room: AtomicUsize,
     /// The cores that this process may use.
-    cores: Vec<usize>,
-    throttling: Throttling,
+    pub(super) cores: Vec<usize>,
+    pub(super) throttling: Throttling,
     /// What was used before the start.
-    before: Usage,
+    pub(super) before: Usage,
+    /// The thread that calls MPI: how long it had no core, and where that is noted.
+    pub(super) exchanging: OnceLock<(RunQueue, Arc<Lane>)>,
 }
 
 impl Shared {
-    fn now(&self) -> u64 {
+    pub(super) fn now(&self) -> u64 {
         self.start.elapsed().as_nanos() as u64
     }
 
-    fn room(&self) -> usize {
+    pub(super) fn room(&self) -> usize {
         self.room.load(Relaxed)
     }
 
     /// An event of now, to be filled in.
-    fn event(&self) -> Event {
+    pub(super) fn event(&self) -> Event {
         Event {
             name: "",
             start: self.now(),
@@ -108,6 +98,7 @@ impl Tracer {
             stages: Mutex::default(),
             stage: AtomicUsize::new(0),
             room: AtomicUsize::new(ROOM),
+            exchanging: OnceLock::new(),
         }))
     }
 
@@ -125,17 +116,12 @@ impl Tracer {
         self.0.clock
     }
 
-    /// Starts a thread that notes when this process was kept from running: stopped, throttled, or
-    /// without a core.
-    pub fn watch(&self) {
-        watch::start(self);
-    }
-
-    fn now(&self) -> u64 {
+    /// Nanoseconds since then.
+    pub fn now(&self) -> u64 {
         self.0.now()
     }
 
-    fn lock_lanes(&self) -> MutexGuard<'_, Vec<Arc<Lane>>> {
+    pub(super) fn lock_lanes(&self) -> MutexGuard<'_, Vec<Arc<Lane>>> {
         self.0
             .lanes
             .lock()
@@ -152,6 +138,10 @@ impl Tracer {
         }
         let lane = Arc::new(Lane::new(name.to_string()));
         lanes.push(Arc::clone(&lane));
+        if name == EXCHANGES {
+            let queue = RunQueue::of_this_thread();
+            self.0.exchanging.get_or_init(|| (queue, Arc::clone(&lane)));
+        }
         lane
     }
 
@@ -159,13 +149,7 @@ impl Tracer {
     fn own<T>(&self, work: impl FnOnce(&mut Own) -> T) -> T {
         OWN.with_borrow_mut(|own| match own {
             Some(own) if Arc::ptr_eq(&own.of, &self.0) => work(own),
-            _ => work(own.insert(Own {
-                of: Arc::clone(&self.0),
-                lane: self.lane(),
-                open: Vec::new(),
-                queue: RunQueue::of_this_thread(),
-                queued: 0,
-            })),
+            _ => work(own.insert(Own::new(&self.0, self.lane()))),
         })
     }
 
@@ -209,31 +193,94 @@ struct Own {
     queue: RunQueue,
     /// What the queue said when it was last looked at.
     queued: u64,
+    /// When it left the last of its spans, and its processor time then.
+    outside: Option<(u64, u64)>,
+    /// It is a worker: other threads wait for workers between their spans.
+    works: bool,
 }
 
 impl Own {
+    fn new(of: &Arc<Shared>, lane: Arc<Lane>) -> Own {
+        let queue = RunQueue::of_this_thread();
+        Own {
+            of: Arc::clone(of),
+            works: lane.name.starts_with(WORKER),
+            lane,
+            open: Vec::new(),
+            queued: queue.waited(),
+            queue,
+            outside: None,
+        }
+    }
+
     /// The span that the thread was in until now. What it waited for a core is looked up only where
     /// it was without one for long.
     fn left(&mut self, open: &Open, now: u64) -> Event {
         let mut event = open.ended(now);
-        let cpu = machine::thread_cpu().saturating_sub(open.cpu);
+        let so_far = machine::thread_cpu();
+        let cpu = so_far.saturating_sub(open.cpu);
         event.cpu = cpu.saturating_sub(open.inner.cpu).min(event.own);
-        if event.own - event.cpu >= OFF_CPU {
-            let waited = self.queue.waited();
-            let since = waited - std::mem::replace(&mut self.queued, waited);
-            event.queued = since.min(event.own - event.cpu);
-        }
+        event.queued = self.queued_of(event.own - event.cpu);
         if let Some(outer) = self.open.iter_mut().rfind(|outer| outer.entered) {
             outer.inner.time += event.time;
             outer.inner.cpu += cpu;
+        } else {
+            self.outside = Some((now, so_far));
         }
         event
+    }
+
+    /// How much of so many nanoseconds without a core the thread was ready to run.
+    fn queued_of(&mut self, off_cpu: u64) -> u64 {
+        if off_cpu < OFF_CPU {
+            return 0;
+        }
+        let waited = self.queue.waited();
+        let since = waited - std::mem::replace(&mut self.queued, waited);
+        since.min(off_cpu)
+    }
+
+    /// What a worker, whose processor time is `cpu` by now, did since it left its last span, when
+    /// that is worth an event. It may have waited for others meanwhile: that is not its own time.
+    fn between(&mut self, now: u64, cpu: u64) -> Option<Outside> {
+        let (start, before) = self.outside.take().filter(|_| self.works)?;
+        let time = now.saturating_sub(start);
+        let cpu = cpu.saturating_sub(before).min(time);
+        let queued = self.queued_of(time - cpu);
+        (cpu + queued >= OFF_CPU || time >= LATE).then_some(Outside {
+            start,
+            time,
+            cpu,
+            queued,
+        })
     }
 }
 
 impl Drop for Own {
     fn drop(&mut self) {
         self.lane.free.store(true, Relaxed);
+    }
+}
+
+/// What a thread did between spans, in nanoseconds.
+struct Outside {
+    start: u64,
+    time: u64,
+    cpu: u64,
+    queued: u64,
+}
+
+impl Outside {
+    fn event(&self, shared: &Shared) -> Event {
+        Event {
+            name: BETWEEN,
+            start: self.start,
+            time: self.time,
+            own: self.cpu + self.queued,
+            cpu: self.cpu,
+            queued: self.queued,
+            ..shared.event()
+        }
     }
 }
 
@@ -345,10 +392,14 @@ impl<S: Subscriber> Layer<S> for Tracer {
     }
 
     fn on_enter(&self, id: &Id, _: Context<'_, S>) {
-        let now = self.now();
+        let (now, cpu) = (self.now(), machine::thread_cpu());
         self.own(|own| {
+            if let Some(between) = own.between(now, cpu) {
+                let event = between.event(&self.0);
+                own.lane.add(event, "", "", self.0.room());
+            }
             if let Some(open) = own.open.iter_mut().rfind(|open| open.id == id.into_u64()) {
-                (open.start, open.entered, open.cpu) = (now, true, machine::thread_cpu());
+                (open.start, open.entered, open.cpu) = (now, true, cpu);
             }
         });
     }
@@ -378,12 +429,14 @@ impl<S: Subscriber> Layer<S> for Tracer {
 
 #[cfg(test)]
 mod tests {
+    use super::super::TARGET;
+    use super::super::lane::Kept;
     use super::*;
     use tracing::info_span;
     use tracing_subscriber::prelude::*;
 
     /// The lanes after `work` on a thread of its own, named "main".
-    fn traced(tracer: &Tracer, work: impl FnOnce() + Send) -> Vec<(String, lane::Kept)> {
+    fn traced(tracer: &Tracer, work: impl FnOnce() + Send) -> Vec<(String, Kept)> {
         let subscriber = tracing_subscriber::registry().with(tracer.clone());
         std::thread::scope(|scope| {
             let thread = std::thread::Builder::new().name("main".into());

@@ -8,13 +8,11 @@ use std::thread;
 use std::time::Duration;
 
 use super::lane::{Event, Lane};
-use super::machine::{RunQueue, Throttling, process_cpu};
-use super::{Shared, Tracer};
+use super::machine::{LATE, RunQueue, Throttling, process_cpu};
+use super::tracer::{Shared, Tracer};
 
 /// How long it sleeps.
 const TICK: Duration = Duration::from_millis(10);
-/// So many nanoseconds late are worth a note.
-const LATE: u64 = 20_000_000;
 
 /// What a late awakening is called in a trace.
 pub const GAP: &str = "gap";
@@ -25,17 +23,18 @@ pub const QUEUED: &str = "queued";
 /// A control group had used up its share of the cores.
 pub const THROTTLED: &str = "throttled";
 
-/// Watches until the tracer is gone.
-pub fn start(tracer: &Tracer) {
-    let (shared, lane) = (
-        Arc::downgrade(&tracer.0),
-        Arc::new(Lane::new("watch".into())),
-    );
-    tracer.lock_lanes().push(Arc::clone(&lane));
-    // Without it the trace has no gaps; the run goes on.
-    let _ = thread::Builder::new()
-        .name("watch".into())
-        .spawn(move || watch(&shared, &lane));
+impl Tracer {
+    /// Starts a thread that notes when this process was kept from running: stopped, throttled, or
+    /// without a core.
+    pub fn watch(&self) {
+        let lane = Arc::new(Lane::new("watch".into()));
+        self.lock_lanes().push(Arc::clone(&lane));
+        let shared = Arc::downgrade(&self.0);
+        // Without it the trace has no gaps; the run goes on.
+        let _ = thread::Builder::new()
+            .name("watch".into())
+            .spawn(move || watch(&shared, &lane));
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -61,6 +60,10 @@ fn watch(shared: &Weak<Shared>, lane: &Lane) {
     let Some(mut before) = shared.upgrade().map(|of| Reading::new(&of, &queue)) else {
         return;
     };
+    let mut exchange = Reading {
+        queued: 0,
+        ..before
+    };
     loop {
         thread::sleep(TICK);
         let Some(shared) = shared.upgrade() else {
@@ -83,8 +86,47 @@ fn watch(shared: &Weak<Shared>, lane: &Lane) {
             };
             lane.add(event, why, "", shared.room());
         }
+        note_exchange(&shared, after, &mut exchange);
         before = after;
     }
+}
+
+/// Notes when the thread that calls MPI had no core since `before`, because of other processes.
+fn note_exchange(shared: &Shared, now: Reading, before: &mut Reading) {
+    let Some((queue, lane)) = shared.exchanging.get() else {
+        return;
+    };
+    let now = Reading {
+        queued: queue.waited(),
+        ..now
+    };
+    let queued = now.queued.saturating_sub(before.queued);
+    if queued < LATE {
+        return;
+    }
+    let time = now.now - before.now;
+    let event = Event {
+        name: GAP,
+        start: before.now,
+        time,
+        own: others_share(
+            queued,
+            now.cpu - before.cpu,
+            time * shared.cores.len() as u64,
+        ),
+        queued,
+        beside: true,
+        ..shared.event()
+    };
+    *before = now;
+    lane.add(event, QUEUED, "", shared.room());
+}
+
+/// Of the time for which a thread waited for a core, what it owes to other processes: of all time
+/// of its cores its own process had `cpu`.
+fn others_share(queued: u64, cpu: u64, cores: u64) -> u64 {
+    let own = cpu as f64 / cores.max(1) as f64;
+    (queued as f64 * (1.0 - own).max(0.0)) as u64
 }
 
 /// Why a thread that only sleeps was so late.
@@ -101,6 +143,13 @@ fn why(late: u64, queued: u64, throttled: u64) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_core_that_the_process_has_itself_is_no_loss() {
+        assert_eq!(others_share(80, 100, 100), 0);
+        assert_eq!(others_share(80, 25, 100), 60);
+        assert_eq!(others_share(80, 0, 0), 80);
+    }
 
     #[test]
     fn a_gap_has_one_cause() {

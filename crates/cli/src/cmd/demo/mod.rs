@@ -12,7 +12,7 @@ use gyrase_count::{Config, Summary};
 use gyrase_kmer::Shape;
 use gyrase_picture::words::{self, grouped, things};
 use gyrase_simulate::genome::{self, Blueprint, Repeats};
-use gyrase_simulate::reads::{self, Amount, Errors, Protocol, Target};
+use gyrase_simulate::reads::{self, Amount, Errors, Protocol, ReadFiles};
 use gyrase_table::gyk::Database;
 
 use crate::failure::{Code, Failure, Result};
@@ -122,7 +122,7 @@ fn simulate(session: &Session, genome: &Path, first: &Path, second: &Path) -> Re
         "$ gyrase simulate reads genome.fa -o reads_1.fq --out2 reads_2.fq --coverage {COVERAGE} \
          --error-rate 0.004"
     ))?;
-    let shape = reads::Shape::Paired {
+    let layout = reads::LibraryLayout::Paired {
         length: 150,
         insert_mean: 350.0,
         insert_deviation: 50.0,
@@ -131,14 +131,14 @@ fn simulate(session: &Session, genome: &Path, first: &Path, second: &Path) -> Re
         genomes: vec![genome.to_path_buf()],
         protocol: Protocol {
             seed: 1,
-            shape,
+            layout,
             errors: Errors {
                 rate: 0.004,
                 indels: 0.02,
             },
         },
         amount: Amount::Coverage(COVERAGE),
-        target: Target::Two(first.to_path_buf(), second.to_path_buf()),
+        target: ReadFiles::Two(first.to_path_buf(), second.to_path_buf()),
     };
     let made = reads::run(&config, &session.progress)?;
     print(&format!(

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use gyrase_picture::words::things;
-use gyrase_simulate::community::{self, Config, Family, Source};
+use gyrase_simulate::community::{self, Config, GenomeSource, Phylogeny};
 
 use super::genome::Kind;
 use super::reads::{self, Shotgun};
@@ -104,11 +104,11 @@ impl Community {
         Ok(())
     }
 
-    fn source(&self) -> Source {
+    fn source(&self) -> GenomeSource {
         if !self.genomes.is_empty() {
-            return Source::Files(self.genomes.clone());
+            return GenomeSource::Files(self.genomes.clone());
         }
-        Source::Family(Family {
+        GenomeSource::Phylogeny(Phylogeny {
             ancestor: self.kind.blueprint(self.shotgun.seed, self.genome_length),
             species: self.species,
             strains: self.strains,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use gyrase_picture::words::{grouped, things};
-use gyrase_simulate::reads::{self, Amount, Config, Errors, Protocol, Shape, Target};
+use gyrase_simulate::reads::{self, Amount, Config, Errors, LibraryLayout, Protocol, ReadFiles};
 use serde_json::json;
 
 use super::shown::simulate;
@@ -103,14 +103,14 @@ impl Shotgun {
         let long = self.layout == Layout::Long;
         let length = self.length.unwrap_or(if long { 10_000 } else { 150 });
         let mean = f64::from(length);
-        let shape = match self.layout {
-            Layout::Paired => Shape::Paired {
+        let layout = match self.layout {
+            Layout::Paired => LibraryLayout::Paired {
                 length,
                 insert_mean: self.insert,
                 insert_deviation: self.insert_sd,
             },
-            Layout::Single => Shape::Single { length },
-            Layout::Long => Shape::Long {
+            Layout::Single => LibraryLayout::Single { length },
+            Layout::Long => LibraryLayout::Long {
                 mean,
                 deviation: self.length_sd.unwrap_or(mean / 2.0),
             },
@@ -119,7 +119,7 @@ impl Shotgun {
         let indels = self.indel_share.unwrap_or(if long { 0.4 } else { 0.02 });
         Protocol {
             seed: self.seed,
-            shape,
+            layout,
             errors: Errors { rate, indels },
         }
     }
@@ -136,10 +136,10 @@ impl Shotgun {
     }
 
     /// Where the reads go.
-    pub fn target(&self) -> Target {
+    pub fn target(&self) -> ReadFiles {
         match &self.out2 {
-            Some(second) => Target::Two(self.output.clone(), second.clone()),
-            None => Target::One(self.output.clone()),
+            Some(second) => ReadFiles::Two(self.output.clone(), second.clone()),
+            None => ReadFiles::One(self.output.clone()),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::super::file::{Trace, Used};
 use super::super::sums::RunProfile;
-use super::{Cause, Loss};
+use super::finding::Cause;
 
 /// Of the time without a core, so much throttling explains it.
 const THROTTLED: f64 = 0.3;
@@ -11,27 +11,27 @@ const OTHERS: f64 = 0.15;
 /// A page from a disk takes about so many seconds.
 const FAULT: f64 = 1e-4;
 
-/// The cause of a loss of cores.
-pub fn cause(trace: &Trace, profile: &RunProfile, loss: Loss) -> Cause {
-    let ranks = loss.rank.map_or(0..trace.ranks, |rank| rank..rank + 1);
-    let known = ranks.filter_map(|rank| Some((rank, trace.used.get(rank)?)));
+/// Why some ranks had no core for so many seconds.
+pub fn cause(trace: &Trace, profile: &RunProfile, ranks: &[usize], seconds: f64) -> Cause {
+    let known = ranks
+        .iter()
+        .filter_map(|&rank| Some((rank, trace.used.get(rank)?)));
     let known: Vec<(usize, &Used)> = known.filter(|(_, used)| !used.cores.is_empty()).collect();
-    let count = known.len().max(1) as f64;
-    let mean =
-        |of: &dyn Fn(&Used) -> f64| known.iter().map(|(_, used)| of(used)).sum::<f64>() / count;
     let Some(&(rank, used)) = known.first() else {
         return Cause::OffCpu;
     };
     let cores = used.cores.len();
     let (others, threads) = beside(trace, profile, rank);
-    if mean(&|used| used.throttled) >= THROTTLED * loss.seconds {
+    // What all suffer from holds for each.
+    let throttled = known.iter().map(|(_, used)| used.throttled);
+    if throttled.fold(f64::INFINITY, f64::min) >= THROTTLED * seconds {
         return Cause::Throttled;
     }
-    if mean(&|used| used.faults as f64) * FAULT >= loss.seconds / 2.0 {
-        let faults = known.iter().map(|(_, used)| used.faults).sum();
+    let faults: u64 = known.iter().map(|(_, used)| used.faults).sum();
+    if faults as f64 * FAULT >= seconds * known.len() as f64 / 2.0 {
         return Cause::Faulting { faults };
     }
-    let nice = known.iter().map(|(_, used)| used.nice).max().unwrap_or(0);
+    let nice = known.iter().map(|(_, used)| used.nice).min().unwrap_or(0);
     if nice > 0 {
         return Cause::Niced { nice };
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Cause, Finding, Who};
+use super::finding::{Cause, Finding, Who};
 
 impl fmt::Display for Who {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

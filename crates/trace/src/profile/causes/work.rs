@@ -4,22 +4,11 @@ use std::collections::BTreeMap;
 
 use super::super::activity::{Activity, Times, sum_of};
 use super::super::file::{SpanKind, Trace};
-use super::super::sums::{RunProfile, StageProfile, WorkerTimes};
+use super::super::sums::{Moved, RunProfile, StageProfile, WorkerTimes};
+use super::finding::{Cause, Finding, Who};
 use super::losses::Losses;
-use super::{Cause, Finding, who};
 use crate::record::START;
 
-/// What threads wait for that others do.
-const WAITS: [Activity; 8] = [
-    Activity::Late,
-    Activity::Barrier,
-    Activity::Collective,
-    Activity::Message,
-    Activity::Buffer,
-    Activity::Border,
-    Activity::Turn,
-    Activity::Idle,
-];
 /// What threads do on cores.
 const WORK: [Activity; 2] = [Activity::Compute, Activity::Decompress];
 /// Of what one worker does beyond the mean, so much has to be one thing.
@@ -30,6 +19,8 @@ const COMPRESSED: f64 = 0.1;
 const MOSTLY: f64 = 0.5;
 /// An imbalance that explains idle threads.
 const UNEQUAL: f64 = 1.15;
+/// Bytes that a network carries in no more time than a round takes to begin.
+const SMALL_ROUND: u64 = 1 << 20;
 /// An answer that takes so many seconds is late.
 const LATE_ANSWER: f64 = 0.005;
 
@@ -43,7 +34,7 @@ pub fn unequal_and_waits(trace: &Trace, profile: &RunProfile, losses: &Losses) -
         let mut add = |cause, rank, seconds: f64| {
             found.push(Finding {
                 cause,
-                who: who(trace, rank),
+                who: Who::of(trace, rank),
                 stage: stage.name.clone(),
                 seconds,
                 share: seconds / profile.wall.max(1e-9),
@@ -54,7 +45,7 @@ pub fn unequal_and_waits(trace: &Trace, profile: &RunProfile, losses: &Losses) -
             waits -= seconds;
             add(cause, Some(rank), seconds);
         }
-        let largest = WAITS.map(|wait| (wait, mean[wait as usize]));
+        let largest = Activity::WAITS.map(|wait| (wait, mean[wait as usize]));
         let largest = largest.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
         if let Some((wait, seconds)) = largest {
             let (cause, rank) = remaining(trace, profile, stage, wait);
@@ -70,7 +61,7 @@ fn waits_of(mean: &Times, losses: &Losses, number: usize, stage: &StageProfile) 
     let turn = mean[Activity::Turn as usize];
     let ranks = 0..stage.ranks.len();
     let left = ranks.map(|rank| losses.at(number, rank, Activity::Turn));
-    sum_of(mean, &WAITS) - turn + left.fold(0.0, f64::max).min(turn)
+    sum_of(mean, &Activity::WAITS) - turn + left.fold(0.0, f64::max).min(turn)
 }
 
 /// The rank of the worker that has most to do, why, and how many seconds it has beyond the mean.
@@ -151,6 +142,9 @@ fn remaining(
     let cause = match wait {
         Activity::Late | Activity::Barrier => return late(profile),
         Activity::Collective if stage.name == START => Cause::Starting,
+        Activity::Buffer if small_rounds(profile) => Cause::LittleMemory {
+            bytes: moved_by_all(profile).spilled,
+        },
         Activity::Collective | Activity::Buffer if exchanges(stage) => network(trace),
         Activity::Collective => Cause::SlowCollectives,
         Activity::Buffer => network(trace),
@@ -166,6 +160,23 @@ fn remaining(
 
 fn exchanges(stage: &StageProfile) -> bool {
     stage.ranks.iter().any(|cell| cell.bytes.sent > 0)
+}
+
+/// Whether there is room for so little in send buffers that rounds cost their start, not their
+/// bytes: where memory is so small that records go to temporary files, too.
+fn small_rounds(profile: &RunProfile) -> bool {
+    let cells = || profile.stages.iter().flat_map(|stage| &stage.ranks);
+    let rounds: u64 = cells().map(|cell| cell.rounds.0).sum();
+    let moved = moved_by_all(profile);
+    moved.spilled > 0 && moved.sent < rounds * SMALL_ROUND
+}
+
+fn moved_by_all(profile: &RunProfile) -> Moved {
+    let cells = profile.stages.iter().flat_map(|stage| &stage.ranks);
+    cells.fold(Moved::default(), |mut all, cell| {
+        all.take_in(cell.bytes);
+        all
+    })
 }
 
 /// Who comes last to collectives.
