@@ -4,6 +4,23 @@
 //! when it is complete, and is gone when it never is. [`OrderedFile`] is one whose segments many
 //! threads of many processes finish in about the right order; [`Ordered`] is that order by itself,
 //! for threads. [`container`] is what the binary formats of the house have in common.
+//!
+//! # Example
+//!
+//! ```
+//! use std::io::Write;
+//!
+//! use gyrase_files::OutputFile;
+//!
+//! let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("counts.tsv");
+//! let mut file = OutputFile::create(&path)?;
+//! file.write_all(b"GATTACA\t2\n")?;
+//! assert!(!path.exists()); // whoever looks now sees nothing
+//! file.commit()?;
+//! assert_eq!(std::fs::read(&path)?, b"GATTACA\t2\n");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod container;
 mod ordered;
