@@ -50,7 +50,7 @@ fn log(place: &Place) -> Option<PathBuf> {
 fn bins_done(place: &Place) -> usize {
     log(place)
         .and_then(|log| std::fs::read_to_string(log).ok())
-        .map_or(0, |text| text.lines().count().saturating_sub(2))
+        .map_or(0, |text| text.lines().count().saturating_sub(3))
 }
 
 #[test]
