@@ -27,10 +27,8 @@ pub struct Breach {
 }
 
 /// How many breaches a crate, a file, or a folder with all below it still has.
-const KNOWN: &[(Rule, &str, usize)] = &[
-    (Rule::Width, "crates/cli/", 10),
-    (Rule::Name, "crates", 2),
-];
+const KNOWN: &[(Rule, &str, usize)] =
+    &[(Rule::Width, "crates/cli/", 10), (Rule::Name, "crates", 2)];
 
 /// The breaches that are not known, and what is known that is there no longer.
 pub fn unknown(breaches: &[Breach]) -> Vec<String> {
