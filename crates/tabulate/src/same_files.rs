@@ -26,32 +26,20 @@ const UNREADABLE: u64 = u64::MAX;
 /// a pipe, is not looked at.
 ///
 /// # Errors
-/// [`TabulateError::Differs`], in all processes; reading fails, or another process failed.
+/// [`TabulateError::Differs`], in all processes; or another process failed.
 pub fn same_files<P: AsRef<Path>>(world: &impl World, files: &[P]) -> Result<(), TabulateError> {
     if world.ranks() == 1 {
         return Ok(());
     }
     let between = (ALTOGETHER / files.len().max(1) as u64).min(BETWEEN);
-    let mut failed = None;
-    let of_file = |file: &P| {
-        let digest = digest(file.as_ref(), between);
-        digest.unwrap_or_else(|error| {
-            failed.get_or_insert(error);
-            UNREADABLE
-        })
-    };
-    let digests: Vec<u64> = files.iter().map(of_file).collect();
-    // Who cannot read takes part in what the others wait for.
-    let same = world.all_equal(&[of_all(&digests)])?;
-    let of_ranks = match same {
-        true => Vec::new(),
-        false => gathered(world, &digests)?,
-    };
-    match failed {
-        Some(error) => Err(error),
-        None if same => Ok(()),
-        None => Err(different(files, &of_ranks)),
+    let digests: Vec<u64> = files
+        .iter()
+        .map(|file| digest(file.as_ref(), between).unwrap_or(UNREADABLE))
+        .collect();
+    if world.all_equal(&[of_all(&digests)])? {
+        return Ok(());
     }
+    different(files, &gathered(world, &digests)?).map_or(Ok(()), Err)
 }
 
 fn gathered(world: &impl World, digests: &[u64]) -> Result<Vec<Vec<u64>>, FabricError> {
@@ -63,14 +51,13 @@ fn gathered(world: &impl World, digests: &[u64]) -> Result<Vec<Vec<u64>>, Fabric
     Ok(world.all_gather(&own)?.iter().map(numbers).collect())
 }
 
-/// What is wrong with the digests of all ranks.
-fn different<P: AsRef<Path>>(files: &[P], of_ranks: &[Vec<u64>]) -> TabulateError {
-    if of_ranks.concat().contains(&UNREADABLE) {
-        return FabricError::Elsewhere.into();
-    }
-    let of_file = |number: usize| of_ranks.iter().map(move |all| all.get(number));
+/// What is wrong with the digests of all ranks. Of a file that one cannot read nothing: that rank
+/// says so when it reads it.
+fn different<P: AsRef<Path>>(files: &[P], of_ranks: &[Vec<u64>]) -> Option<TabulateError> {
     let differs = |(number, file): (usize, &P)| {
-        let (like, ranks) = odd_ones(of_file(number))?;
+        let of_file: Vec<_> = of_ranks.iter().map(|all| all.get(number)).collect();
+        let readable = !of_file.contains(&Some(&UNREADABLE));
+        let (like, ranks) = odd_ones(of_file.into_iter()).filter(|_| readable)?;
         Some(TabulateError::Differs {
             path: file.as_ref().to_path_buf(),
             ranks,
@@ -78,21 +65,17 @@ fn different<P: AsRef<Path>>(files: &[P], of_ranks: &[Vec<u64>]) -> TabulateErro
         })
     };
     let found = files.iter().enumerate().find_map(differs);
-    found.unwrap_or(TabulateError::OtherFiles)
+    let as_many = of_ranks.iter().all(|all| all.len() == files.len());
+    found.or((!as_many).then_some(TabulateError::OtherFiles))
 }
 
 /// What a file is known by. Whoever opens what is not there says more of it.
-fn digest(path: &Path, between: u64) -> Result<u64, TabulateError> {
+fn digest(path: &Path, between: u64) -> io::Result<u64> {
     let there = path.metadata().ok().filter(|there| there.is_file());
-    let (Some(there), Ok(file)) = (there, File::open(path)) else {
-        return Ok(0);
-    };
-    let digest = sampled(&file, there.len(), between);
-    Ok(digest.map_err(|source| gyrase_fastx::Error::Read {
-        input: path.display().to_string(),
-        at: 0,
-        source,
-    })?)
+    match (there, File::open(path)) {
+        (Some(there), Ok(file)) => sampled(&file, there.len(), between),
+        _ => Ok(0),
+    }
 }
 
 fn sampled(file: &File, bytes: u64, between: u64) -> io::Result<u64> {
