@@ -5,7 +5,7 @@ use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use gyrase_count::exchange::{ExportConfig, Format, Source, export, kmc};
+use gyrase_count::exchange::{ExportConfig, Format, KmerSource, export, kmc};
 use gyrase_count::{Config, run};
 use gyrase_kmer::Shape;
 use gyrase_table::gyk::{Cutoffs, Database};

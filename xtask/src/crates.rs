@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::debt::{Breach, Rule};
 use crate::{modules, names};
 
 type Files = Vec<(String, String)>;
 
 /// Every breach in the crates that `files`, named below the root, belong to.
-pub fn breaches(files: &[(String, String)]) -> Vec<Breach> {
+pub fn breaches(files: &[(String, String)]) -> Vec<String> {
     let mut crates: BTreeMap<String, Files> = BTreeMap::new();
     for (name, text) in files {
         if let Some((owner, below)) = name.split_once("/src/") {
@@ -22,23 +21,16 @@ pub fn breaches(files: &[(String, String)]) -> Vec<Breach> {
         .filter(|(owner, _)| owner.starts_with("crates/"));
     let offered = libraries.map(|(owner, files)| (owner.clone(), names::offered(files)));
     let twice = names::breaches(&offered.collect()).into_iter();
-    tied.chain(twice.map(|text| Breach {
-        rule: Rule::Name,
-        place: "crates".into(),
-        text,
-    }))
-    .collect()
+    tied.chain(twice.map(|text| format!("crates: {text}")))
+        .collect()
 }
 
 /// One for each module of a cycle.
-fn tied(owner: &str, files: &Files) -> Vec<Breach> {
+fn tied(owner: &str, files: &Files) -> Vec<String> {
     let cycles = modules::cycles(files).into_iter();
     let members = cycles.flat_map(|cycle| cycle.into_iter());
-    let breach = |(module, arrows)| Breach {
-        rule: Rule::Cycle,
-        place: owner.into(),
-        text: format!("module {module} is in a cycle, by its {arrows}"),
-    };
+    let breach =
+        |(module, arrows)| format!("{owner}: module {module} is in a cycle, by its {arrows}");
     members.map(breach).collect()
 }
 
@@ -53,13 +45,11 @@ mod tests {
         let a = file("crates/x/src/a.rs", "use crate::b::f;");
         let b = file("crates/x/src/b.rs", "use crate::a::g;");
         let found = breaches(&[lib, a, b]);
-        let texts: Vec<_> = found.iter().map(|breach| breach.text.as_str()).collect();
-        assert_eq!(found[0].place, "crates/x");
         assert_eq!(
-            texts,
+            found,
             [
-                "module a is in a cycle, by its b",
-                "module b is in a cycle, by its a"
+                "crates/x: module a is in a cycle, by its b",
+                "crates/x: module b is in a cycle, by its a"
             ]
         );
     }

@@ -6,7 +6,6 @@
 )]
 
 mod crates;
-mod debt;
 mod functions;
 mod hosts;
 mod levels;

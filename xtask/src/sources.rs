@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::debt::{Breach, Rule};
 use crate::{Result, functions, scripts, widths};
 
 /// Lines that a source file may have.
@@ -76,29 +75,20 @@ pub fn breaches(root: &Path, name: &str, text: &str) -> Vec<String> {
     if !name.ends_with(".rs") && !name.ends_with(".md") {
         found.extend(scripts::breaches(root, name, text));
     }
+    found.extend(too_long(name, text));
     let told = |breach: String| format!("{name}: {breach}");
     found.into_iter().map(told).collect()
 }
 
-/// What is too long in the source of this name.
-pub fn too_long(name: &str, text: &str) -> Vec<Breach> {
+/// What is too long in the source of this name: functions, lines.
+fn too_long(name: &str, text: &str) -> Vec<String> {
     let (functions, lines) = match name {
         rust if rust.ends_with(".rs") => (functions::breaches(name, text), widths::rust(text)),
         prose if prose.ends_with(".md") => (Vec::new(), widths::markdown(text)),
         _ if text.starts_with("#!") => (Vec::new(), widths::script(text)),
         _ => (Vec::new(), Vec::new()),
     };
-    let of = |rule| {
-        move |text| Breach {
-            rule,
-            place: name.into(),
-            text,
-        }
-    };
-    let functions = functions.into_iter().map(of(Rule::Function));
-    functions
-        .chain(lines.into_iter().map(of(Rule::Width)))
-        .collect()
+    functions.into_iter().chain(lines).collect()
 }
 
 fn check(name: &str, text: &str) -> Vec<String> {

@@ -54,7 +54,10 @@ pub fn start(processes: Processes) -> Result<Option<Arc<Job>>> {
     match processes {
         Processes::Each => Ok(None),
         Processes::Share(steal) => {
-            let _wait = info_span!(target: TARGET, "wait", at = "collective", call = "init", instance = 0u64).entered();
+            let span = info_span!(
+                target: TARGET, "wait", at = "collective", call = "init", instance = 0u64
+            );
+            let _wait = span.entered();
             Ok(gyrase_fabric_mpi::start(EXIT_CODES)?.map(|mut job| {
                 job.steal(steal);
                 Arc::new(job)

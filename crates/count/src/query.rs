@@ -61,7 +61,7 @@ pub struct Summary {
 
 /// The counts of the k-mers of one sequence.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Profile {
+pub struct CountProfile {
     /// The count of every stretch of k letters in order, 0 where the database has it not, `None`
     /// where a letter is no base.
     pub counts: Vec<Option<u32>>,
@@ -75,9 +75,9 @@ pub struct Profile {
     pub median: f64,
 }
 
-impl Profile {
+impl CountProfile {
     /// Makes sums of the counts of a sequence.
-    pub fn new(counts: Vec<Option<u32>>) -> Profile {
+    pub fn new(counts: Vec<Option<u32>>) -> CountProfile {
         let mut known: Vec<u32> = counts.iter().flatten().copied().collect();
         let kmers = known.len() as u64;
         let present = known.iter().filter(|&&count| count > 0).count() as u64;
@@ -87,7 +87,7 @@ impl Profile {
         } else {
             sum as f64 / kmers as f64
         };
-        Profile {
+        CountProfile {
             kmers,
             present,
             mean,
@@ -100,7 +100,7 @@ impl Profile {
     ///
     /// # Errors
     /// A bin that one of its k-mers would be in was damaged.
-    pub fn of(database: &Database, letters: &[u8]) -> Result<Profile, GykError> {
+    pub fn of(database: &Database, letters: &[u8]) -> Result<CountProfile, GykError> {
         with_words!(database.shape(), W => profile(&mut Lookup::<W>::new(database), letters))
     }
 
@@ -142,10 +142,13 @@ fn median(counts: &mut [u32]) -> f64 {
     (f64::from(lower) + f64::from(upper)) / 2.0
 }
 
-fn profile<const W: usize>(lookup: &mut Lookup<W>, letters: &[u8]) -> Result<Profile, GykError> {
+fn profile<const W: usize>(
+    lookup: &mut Lookup<W>,
+    letters: &[u8],
+) -> Result<CountProfile, GykError> {
     let mut counts = Vec::with_capacity(letters.len());
     lookup.walk(letters, |count| counts.push(count))?;
-    Ok(Profile::new(counts))
+    Ok(CountProfile::new(counts))
 }
 
 /// Writes a table, a line a sequence, to `sink`: name (its first word), k-mers, present, mean,

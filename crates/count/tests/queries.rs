@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use databases::{Counts, EDGES, write};
 use gyrase_count::filter::{self, Mates, Need};
 use gyrase_count::ops::OperationError;
-use gyrase_count::query::{self, Profile};
+use gyrase_count::query::{self, CountProfile};
 use gyrase_fastx::{Format, PairWriter, Writer};
 use gyrase_kmer::{Kmer, Shape, mix, with_words};
 use gyrase_table::gyk::{Cutoffs, Database};
@@ -54,7 +54,7 @@ fn check_profile<const W: usize>(path: &Path, shape: Shape) {
         .into_iter()
         .map(|kmer| kmer.map(|kmer| map.get(&kmer).copied().unwrap_or(0)))
         .collect();
-    let profile = Profile::of(&database, &sequence).unwrap();
+    let profile = CountProfile::of(&database, &sequence).unwrap();
     assert!(profile.counts == expected, "k={}", shape.k());
     let present = expected
         .iter()
@@ -102,14 +102,14 @@ fn profiles_agree_with_maps_at_every_word_edge() {
 
 #[test]
 fn means_and_medians_count_what_is_absent() {
-    let profile = Profile::new(vec![Some(4), None, Some(0), Some(1), Some(7)]);
+    let profile = CountProfile::new(vec![Some(4), None, Some(0), Some(1), Some(7)]);
     assert_eq!(
         (profile.kmers, profile.present, profile.mean, profile.median),
         (4, 3, 3.0, 2.5)
     );
-    let profile = Profile::new(vec![Some(9), Some(0), Some(3)]);
+    let profile = CountProfile::new(vec![Some(9), Some(0), Some(3)]);
     assert_eq!((profile.mean, profile.median), (4.0, 3.0));
-    let profile = Profile::new(vec![None]);
+    let profile = CountProfile::new(vec![None]);
     assert_eq!((profile.kmers, profile.mean, profile.median), (0, 0.0, 0.0));
 }
 

@@ -13,7 +13,7 @@ use crate::ops::OperationError;
 
 /// Where in a foreign file something was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum FilePosition {
     /// A line of a text, from 1.
     Line(u64),
     /// A record (one k-mer, or one block of them), from 1.
@@ -24,13 +24,13 @@ pub enum Place {
     Header,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for FilePosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::Line(line) => write!(f, "line {line}"),
-            Place::Record(record) => write!(f, "record {record}"),
-            Place::Section(section) => write!(f, "section {section}"),
-            Place::Header => write!(f, "header"),
+            FilePosition::Line(line) => write!(f, "line {line}"),
+            FilePosition::Record(record) => write!(f, "record {record}"),
+            FilePosition::Section(section) => write!(f, "section {section}"),
+            FilePosition::Header => write!(f, "header"),
         }
     }
 }
@@ -74,7 +74,7 @@ pub enum ExchangeError {
         /// The file.
         path: PathBuf,
         /// Where in it.
-        place: Place,
+        place: FilePosition,
         /// What was expected and what was found.
         what: String,
     },
@@ -134,7 +134,11 @@ impl ExchangeError {
         }
     }
 
-    pub(crate) fn malformed(path: &Path, place: Place, what: impl Into<String>) -> ExchangeError {
+    pub(crate) fn malformed(
+        path: &Path,
+        place: FilePosition,
+        what: impl Into<String>,
+    ) -> ExchangeError {
         ExchangeError::Malformed {
             path: path.to_path_buf(),
             place,

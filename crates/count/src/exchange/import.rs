@@ -17,10 +17,10 @@ use gyrase_tabulate::{
 };
 use gyrase_work::Progress;
 
-use super::error::{ExchangeError, Place, Result};
+use super::error::{ExchangeError, FilePosition, Result};
 use super::open::open;
 use super::scatter::{Counted, Shares, for_each, record_bytes, send, sort_and_sum, spill_folder};
-use super::source::{Source, WideKmer, resize};
+use super::source::{KmerSource, WideKmer, resize};
 use crate::passes;
 
 /// K-mers that a worker takes or hands on at a time.
@@ -75,7 +75,11 @@ pub fn import(config: &ImportConfig, progress: &Progress) -> Result<Imported> {
     let k = match (source.k(), config.k) {
         (Some(found), Some(asked)) if found != asked => {
             let what = format!("its k-mers have {found} letters, expected {asked} (-k)");
-            return Err(ExchangeError::malformed(&config.input, Place::Header, what));
+            return Err(ExchangeError::malformed(
+                &config.input,
+                FilePosition::Header,
+                what,
+            ));
         }
         (None, None) => {
             return Err(ExchangeError::unsupported(
@@ -90,7 +94,7 @@ pub fn import(config: &ImportConfig, progress: &Progress) -> Result<Imported> {
 }
 
 fn import_words<const W: usize>(
-    mut source: Box<dyn Source>,
+    mut source: Box<dyn KmerSource>,
     shape: Shape,
     config: &ImportConfig,
     progress: &Progress,
@@ -153,7 +157,7 @@ type Batch = Vec<(WideKmer, u32)>;
 
 /// What is read of the source, by one thread at a time.
 struct Foreign<'s> {
-    source: Mutex<&'s mut dyn Source>,
+    source: Mutex<&'s mut dyn KmerSource>,
     read: AtomicU64,
     zeros: AtomicU64,
 }

@@ -17,8 +17,8 @@ mod source;
 pub mod text;
 
 pub use crate::dump::Style as TextStyle;
-pub use error::{ExchangeError, Place};
+pub use error::{ExchangeError, FilePosition};
 pub use export::{ExportConfig, Exported, Format, export};
 pub use import::{ImportConfig, Imported, import};
 pub use sink::Plan;
-pub use source::{Source, WideKmer};
+pub use source::{KmerSource, WideKmer};

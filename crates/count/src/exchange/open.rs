@@ -7,12 +7,12 @@ use std::path::Path;
 use gyrase_fastx::decompress;
 
 use super::error::{ExchangeError, Result};
-use super::source::Source;
+use super::source::KmerSource;
 use super::{kff, kmc, text};
 
 /// Opens `path`: a KMC pair (either file, or the name without ending), or a KFF file or a text,
 /// known by its first bytes and compressed or not; `-` is the standard input.
-pub(crate) fn open(path: &Path) -> Result<Box<dyn Source>> {
+pub(crate) fn open(path: &Path) -> Result<Box<dyn KmerSource>> {
     if is_pair(path) {
         return Ok(Box::new(kmc::Reader::open(path)?));
     }

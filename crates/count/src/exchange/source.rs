@@ -9,7 +9,7 @@ use super::error::Result;
 pub type WideKmer = Kmer<4>;
 
 /// A stream of k-mers with counts, in any order and with any repeats.
-pub trait Source: Send {
+pub trait KmerSource: Send {
     /// Bases of every k-mer, or `None` where the file holds no k-mer to tell it.
     fn k(&self) -> Option<usize>;
 

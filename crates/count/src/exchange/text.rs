@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use gyrase_kmer::MAX_K;
 
-use super::error::{ExchangeError, Place, Result};
-use super::source::{Source, WideKmer};
+use super::error::{ExchangeError, FilePosition, Result};
+use super::source::{KmerSource, WideKmer};
 
 /// The longest line that a k-mer and its count can make, with room for blanks.
 const MAX_LINE: u64 = 4096;
@@ -49,7 +49,7 @@ impl<R: BufRead> Reader<R> {
     }
 
     fn malformed(&self, what: impl Into<String>) -> ExchangeError {
-        ExchangeError::malformed(&self.path, Place::Line(self.number), what)
+        ExchangeError::malformed(&self.path, FilePosition::Line(self.number), what)
     }
 
     /// Reads the next line that is not blank, without blanks at its ends. False at the end.
@@ -147,7 +147,7 @@ fn shown(bytes: &[u8]) -> String {
     bytes[..bytes.len().min(40)].escape_ascii().to_string()
 }
 
-impl<R: BufRead + Send> Source for Reader<R> {
+impl<R: BufRead + Send> KmerSource for Reader<R> {
     fn k(&self) -> Option<usize> {
         self.k
     }

@@ -4,7 +4,7 @@
 use super::file::parse;
 use super::{Cause, Finding, causes, sum};
 use crate::Alignment;
-use crate::record::json::{Place, STAGES, TAIL, head};
+use crate::record::json::{Process, STAGES, TAIL, head};
 use crate::record::lane::{Event, Lane};
 use crate::record::machine::Usage;
 
@@ -351,7 +351,7 @@ impl Job {
         }
         let mut text = head(RANKS, "gyrase count");
         for (number, rank) in self.ranks.iter().enumerate() {
-            let place = Place {
+            let place = Process {
                 rank: number,
                 clock: Alignment::default(),
             };

@@ -27,14 +27,14 @@ pub const TAIL: &str = "\n]}\n";
 
 /// Where and when the spans of a process were: its rank, and what its times are for the first.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct Process {
     /// The rank.
     pub rank: usize,
     /// Its clock.
     pub clock: Alignment,
 }
 
-impl Place {
+impl Process {
     /// Names the process.
     pub fn process(self, out: &mut String, name: &str, label: &str) {
         self.meta(out, "process_name", None, &json!({"name": name}));

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use gyrase_files::{OutputError, OutputFile};
 
 use super::clock::Alignment;
-use super::json::{self, Place, STAGES};
+use super::json::{self, Process, STAGES};
 use super::lane::{Kept, Lane};
 use super::machine::{self, Usage};
 use super::tracer::Tracer;
@@ -52,7 +52,7 @@ impl TraceFile {
 
 /// The lines of one process, given out in portions.
 pub struct TraceLines {
-    place: Place,
+    place: Process,
     lanes: std::vec::IntoIter<(usize, Arc<Lane>)>,
     stages: Vec<(String, u64)>,
     /// When the last stage ended.
@@ -91,7 +91,7 @@ impl TraceLines {
                 .expect("no thread panics while it holds the stages")
                 .clone(),
         );
-        let (place, lanes) = (Place { rank, clock }, lanes.into_iter());
+        let (place, lanes) = (Process { rank, clock }, lanes.into_iter());
         TraceLines {
             place,
             lanes,

@@ -74,7 +74,7 @@ enum Asked {
 
 /// Files for some of the reads.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct ReadsOutput {
     asked: Asked,
     first: PathBuf,
     /// A file of its own for second mates.
@@ -83,7 +83,7 @@ pub struct Place {
 
 impl Extras {
     /// The files that reads go to.
-    pub fn places(&self, paired: bool) -> Result<Vec<Place>> {
+    pub fn places(&self, paired: bool) -> Result<Vec<ReadsOutput>> {
         let of_taxa = self
             .extract
             .iter()
@@ -99,16 +99,16 @@ impl Extras {
         of_taxa
             .chain(classified)
             .chain(unclassified)
-            .map(|(asked, file)| place(asked, file, paired))
+            .map(|(asked, file)| reads_output(asked, file, paired))
             .collect()
     }
 }
 
 /// A `#` in the name of a file stands for the number of the mate, as in Kraken 2.
-fn place(asked: Asked, file: &Path, paired: bool) -> Result<Place> {
+fn reads_output(asked: Asked, file: &Path, paired: bool) -> Result<ReadsOutput> {
     let name = file.to_string_lossy();
     if !name.contains('#') {
-        return Ok(Place {
+        return Ok(ReadsOutput {
             asked,
             first: file.to_path_buf(),
             second: None,
@@ -121,14 +121,14 @@ fn place(asked: Asked, file: &Path, paired: bool) -> Result<Place> {
         )));
     }
     let [first, second] = ["_1", "_2"].map(|mate| PathBuf::from(name.replacen('#', mate, 1)));
-    Ok(Place {
+    Ok(ReadsOutput {
         asked,
         first,
         second: Some(second),
     })
 }
 
-impl Place {
+impl ReadsOutput {
     /// The files.
     pub fn files(&self) -> impl Iterator<Item = &PathBuf> {
         [&self.first].into_iter().chain(&self.second)
@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn a_hash_is_the_number_of_the_mate() {
         let files = |name: &str, paired| {
-            let place = place(Asked::Classified, Path::new(name), paired)?;
+            let place = reads_output(Asked::Classified, Path::new(name), paired)?;
             Ok::<_, Failure>(place.files().cloned().collect::<Vec<_>>())
         };
         assert_eq!(

@@ -252,7 +252,7 @@ fn note(session: &Session, places: &Places, summary: &Summary) {
             .map(|(_, path)| shown(path))
             .collect::<Vec<_>>(),
     );
-    let extracts = places.extracts.iter().flat_map(extras::Place::files);
+    let extracts = places.extracts.iter().flat_map(extras::ReadsOutput::files);
     session.note(
         "extracted",
         extracts.map(|path| shown(path)).collect::<Vec<_>>(),

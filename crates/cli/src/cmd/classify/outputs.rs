@@ -27,7 +27,7 @@ pub struct Places {
     /// True where the answers tell where reads lie.
     pub locations: bool,
     /// Files for some of the reads.
-    pub extracts: Vec<extras::Place>,
+    pub extracts: Vec<extras::ReadsOutput>,
     /// Folder of plots of coverage.
     pub plots: Option<PathBuf>,
 }
@@ -39,7 +39,7 @@ impl Places {
         self.answers
             .iter()
             .chain(reports)
-            .chain(self.extracts.iter().flat_map(extras::Place::files))
+            .chain(self.extracts.iter().flat_map(extras::ReadsOutput::files))
     }
 
     /// How many outputs go to standard output.

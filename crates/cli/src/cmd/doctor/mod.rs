@@ -130,8 +130,18 @@ fn facts(findings: &[Finding]) -> Value {
     let usable = !findings
         .iter()
         .any(|finding| matches!(finding.state, State::Broken(_)));
-    let each = |finding: &Finding| json!({"topic": finding.topic, "state": finding.state.word(), "sentence": finding.sentence});
-    json!({"gyrase": env!("CARGO_PKG_VERSION"), "usable": usable, "findings": findings.iter().map(each).collect::<Vec<_>>()})
+    let each = |finding: &Finding| {
+        json!({
+            "topic": finding.topic,
+            "state": finding.state.word(),
+            "sentence": finding.sentence,
+        })
+    };
+    json!({
+        "gyrase": env!("CARGO_PKG_VERSION"),
+        "usable": usable,
+        "findings": findings.iter().map(each).collect::<Vec<_>>(),
+    })
 }
 
 #[cfg(test)]

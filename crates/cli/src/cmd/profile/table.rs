@@ -275,8 +275,17 @@ pub fn facts(trace: &Trace, profile: &RunProfile) -> Value {
     let calls = &profile.collectives;
     let severest = profile.severest.as_ref().map(|wait| {
         let (rank, thread, stage) = (wait.rank, &wait.thread, &profile.stages[wait.stage].name);
-        let late = wait.late.map(|(rank, all)| json!({"rank": rank, "seconds_of_all_ranks": rounded(all)}));
-        json!({"rank": rank, "thread": thread, "stage": stage, "seconds": rounded(wait.time), "call": wait.call, "late": late})
+        let late = wait
+            .late
+            .map(|(rank, all)| json!({"rank": rank, "seconds_of_all_ranks": rounded(all)}));
+        json!({
+            "rank": rank,
+            "thread": thread,
+            "stage": stage,
+            "seconds": rounded(wait.time),
+            "call": wait.call,
+            "late": late,
+        })
     });
     let (advice, found) = advise(trace, profile);
     let causes: Vec<Value> = found.iter().map(cause).collect();
@@ -286,7 +295,11 @@ pub fn facts(trace: &Trace, profile: &RunProfile) -> Value {
         "ranks": trace.ranks,
         "seconds": rounded(profile.wall),
         "stages": stages,
-        "collectives": {"calls": calls.calls, "waited_seconds": rounded(calls.waited), "waited_for_rank": late},
+        "collectives": {
+            "calls": calls.calls,
+            "waited_seconds": rounded(calls.waited),
+            "waited_for_rank": late,
+        },
         "rounds": rounds(profile).0,
         "severest_wait": severest,
         "short_spans_are_sums": profile.folded,
@@ -310,11 +323,19 @@ fn stage_facts(trace: &Trace, stage: &StageProfile) -> Value {
         .iter()
         .enumerate()
         .map(|(rank, cell)| {
-            let bytes: Map<String, Value> =
-                of_cell(cell).into_iter().map(|(name, bytes)| (name.into(), bytes.into())).collect();
+            let bytes: Map<String, Value> = of_cell(cell)
+                .into_iter()
+                .map(|(name, bytes)| (name.into(), bytes.into()))
+                .collect();
             let node = trace.nodes.get(rank);
-            json!({"rank": rank, "node": node, "seconds": rounded(cell.wall), "threads": cell.threads,
-                   "times": times(&cell.times), "bytes": bytes})
+            json!({
+                "rank": rank,
+                "node": node,
+                "seconds": rounded(cell.wall),
+                "threads": cell.threads,
+                "times": times(&cell.times),
+                "bytes": bytes,
+            })
         })
         .collect();
     json!({

@@ -62,9 +62,10 @@ impl Made {
     ) {
         let (ph, cat, name) = kind;
         let (ts, dur) = (from * 1e6, (to - from) * 1e6);
-        self.events.push(
-            json!({"ph": ph, "cat": cat, "name": name, "pid": rank, "tid": track, "ts": ts, "dur": dur, "args": args}),
-        );
+        self.events.push(json!({
+            "ph": ph, "cat": cat, "name": name, "pid": rank, "tid": track, "ts": ts, "dur": dur,
+            "args": args,
+        }));
     }
 
     /// A stage of every rank.
@@ -302,7 +303,9 @@ fn sums_of_short_spans_count() {
         Made::new(1)
             .stage("read", 0.0, 4.0)
             .span("scatter", 0, WORKER, 0.0, 1.0, json!({}));
-    let args = json!({"stage": "read", "name": "parse", "at": "", "call": "", "spans": 9, "own": 2e6, "bytes": 77});
+    let args = json!({
+        "stage": "read", "name": "parse", "at": "", "call": "", "spans": 9, "own": 2e6, "bytes": 77,
+    });
     made.meta(FOLDED, 0, WORKER, args);
     let (_, profile) = made.read();
     times_are(

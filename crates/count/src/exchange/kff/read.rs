@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use gyrase_kmer::MAX_K;
 use gyrase_seq::encode;
 
-use super::super::error::{ExchangeError, Place, Result};
-use super::super::source::{Source, WideKmer};
+use super::super::error::{ExchangeError, FilePosition, Result};
+use super::super::source::{KmerSource, WideKmer};
 use super::{MARKER, STRANDED};
 
 /// The longest block that is read, in k-mers.
@@ -112,7 +112,7 @@ impl<R: Read> Reader<R> {
                 "expected the marker KFF at the start, found bytes {:02x?}: is this a KFF file?",
                 [a, b, c]
             );
-            return Err(self.malformed(Place::Header, what));
+            return Err(self.malformed(FilePosition::Header, what));
         }
         let [major, minor, encoding, _unique, _canonical] = self.array()?;
         if major != 1 {
@@ -133,12 +133,12 @@ impl<R: Read> Reader<R> {
             [Some(a), Some(b), Some(c), Some(d)] => Ok([a, b, c, d]),
             _ => {
                 let what = format!("the encoding {encoding:08b} gives two letters the same code");
-                Err(self.malformed(Place::Header, what))
+                Err(self.malformed(FilePosition::Header, what))
             }
         }
     }
 
-    fn malformed(&self, place: Place, what: impl Into<String>) -> ExchangeError {
+    fn malformed(&self, place: FilePosition, what: impl Into<String>) -> ExchangeError {
         ExchangeError::malformed(&self.path, place, what)
     }
 
@@ -230,7 +230,7 @@ impl<R: Read> Reader<R> {
                 let what = format!(
                     "expected a section v, r, m, i or the closing KFF, found byte {kind:#04x}"
                 );
-                Err(self.malformed(Place::Section(self.sections), what))
+                Err(self.malformed(FilePosition::Section(self.sections), what))
             }
         }
     }
@@ -245,7 +245,7 @@ impl<R: Read> Reader<R> {
             > 0;
         if rest != MARKER[1..] || more {
             return Err(self.malformed(
-                Place::Section(self.sections),
+                FilePosition::Section(self.sections),
                 "the closing KFF is not the end of the file",
             ));
         }
@@ -277,13 +277,13 @@ impl<R: Read> Reader<R> {
             }
         }
         let what = format!("the name of a variable has more than {MAX_NAME} bytes");
-        Err(self.malformed(Place::Section(self.sections), what))
+        Err(self.malformed(FilePosition::Section(self.sections), what))
     }
 
     fn variable(&self, name: &str, value: Option<u64>, least: u64, most: u64) -> Result<u64> {
         let value = value.ok_or_else(|| {
             self.malformed(
-                Place::Section(self.sections),
+                FilePosition::Section(self.sections),
                 format!("the variable {name} is not set before it"),
             )
         })?;
@@ -291,7 +291,7 @@ impl<R: Read> Reader<R> {
             return Ok(value);
         }
         let what = format!("{name} is {value}; Gyrase reads {least} to {most}");
-        Err(self.malformed(Place::Section(self.sections), what))
+        Err(self.malformed(FilePosition::Section(self.sections), what))
     }
 
     fn begin_section(&mut self, has_minimizer: bool) -> Result<()> {
@@ -303,7 +303,7 @@ impl<R: Read> Reader<R> {
             let what = format!(
                 "its k is {k}, and that of the sections before it is {first}: a table has one k"
             );
-            return Err(self.malformed(Place::Section(self.sections), what));
+            return Err(self.malformed(FilePosition::Section(self.sections), what));
         }
         self.k = Some(k as usize);
         let mut minimizer = Vec::new();
@@ -336,7 +336,7 @@ impl<R: Read> Reader<R> {
                 "a block of {kmers} k-mers, expected 1 to {}",
                 section.max.min(MAX_BLOCK)
             );
-            return Err(self.malformed(Place::Record(self.blocks), what));
+            return Err(self.malformed(FilePosition::Record(self.blocks), what));
         }
         let place = if section.has_minimizer {
             self.number(section.place_bytes)?
@@ -355,7 +355,7 @@ impl<R: Read> Reader<R> {
                     let what = format!(
                         "the minimizer is to stand at {place} in a sequence of {letters} letters"
                     );
-                    self.malformed(Place::Record(self.blocks), what)
+                    self.malformed(FilePosition::Record(self.blocks), what)
                 })?;
             codes.splice(place..place, section.minimizer.iter().copied());
         }
@@ -409,7 +409,7 @@ fn bytes_below(limit: u64) -> usize {
     bits.div_ceil(8)
 }
 
-impl<R: Read + Send> Source for Reader<R> {
+impl<R: Read + Send> KmerSource for Reader<R> {
     fn k(&self) -> Option<usize> {
         self.k
             .or(self.variables.k.and_then(|k| usize::try_from(k).ok()))

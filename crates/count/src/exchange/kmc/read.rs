@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use gyrase_kmer::MAX_K;
 use gyrase_table::gyk::Cutoffs;
 
-use super::super::error::{ExchangeError, Place, Result};
-use super::super::source::{Source, WideKmer, from_big_endian};
+use super::super::error::{ExchangeError, FilePosition, Result};
+use super::super::source::{KmerSource, WideKmer, from_big_endian};
 use super::{PREFIX_MARKER, SUFFIX_MARKER, pair};
 
 /// Bytes of the version, the length of the fields and the last marker, with which `.kmc_pre` ends.
@@ -101,7 +101,11 @@ impl<P: Read + Seek, S: Read + Seek> Reader<P, S> {
         };
         if reader.read_start()? != 0 {
             let what = "the table of prefixes must begin with record 0";
-            return Err(ExchangeError::malformed(prefixes_path, Place::Header, what));
+            return Err(ExchangeError::malformed(
+                prefixes_path,
+                FilePosition::Header,
+                what,
+            ));
         }
         reader.advance()?;
         Ok(reader)
@@ -127,7 +131,7 @@ impl<P: Read + Seek, S: Read + Seek> Reader<P, S> {
             );
             return Err(ExchangeError::malformed(
                 &self.prefixes_path,
-                Place::Header,
+                FilePosition::Header,
                 what,
             ));
         }
@@ -171,7 +175,7 @@ fn read_counter(bytes: &[u8]) -> u64 {
         .fold(0, |count, &byte| count << 8 | u64::from(byte))
 }
 
-impl<P: Read + Seek + Send, S: Read + Seek + Send> Source for Reader<P, S> {
+impl<P: Read + Seek + Send, S: Read + Seek + Send> KmerSource for Reader<P, S> {
     fn k(&self) -> Option<usize> {
         Some(self.fields.k)
     }
@@ -240,7 +244,7 @@ fn check_markers<R: Read + Seek>(
             "expected the marker {name} at the start, found bytes {found:02x?}: is this a file of \
              KMC?"
         );
-        return Err(ExchangeError::malformed(path, Place::Header, what));
+        return Err(ExchangeError::malformed(path, FilePosition::Header, what));
     }
     reader
         .seek(SeekFrom::End(-4))
@@ -281,12 +285,12 @@ fn read_fields<P: Read + Seek>(prefixes: &mut P, path: &Path) -> Result<Fields> 
             let what = format!(
                 "the fields take {size} bytes in a file of {length}; expected at least {least}"
             );
-            ExchangeError::malformed(path, Place::Header, what)
+            ExchangeError::malformed(path, FilePosition::Header, what)
         })?;
     prefixes.seek(SeekFrom::Start(start)).map_err(error)?;
     let raw = RawFields::read(prefixes, signatures, size >= least + 7).map_err(error)?;
     raw.check(start - 4)
-        .map_err(|what| ExchangeError::malformed(path, Place::Header, what))
+        .map_err(|what| ExchangeError::malformed(path, FilePosition::Header, what))
 }
 
 /// The fixed fields as they are written.
@@ -418,7 +422,7 @@ fn check_suffixes<S: Read + Seek>(suffixes: &mut S, path: &Path, fields: &Fields
             fields.kmers,
             fields.record_bytes()
         );
-        return Err(ExchangeError::malformed(path, Place::Header, what));
+        return Err(ExchangeError::malformed(path, FilePosition::Header, what));
     }
     // Without this, no bytes at all could announce any number of k-mers.
     if fields.suffix_bytes() == 0 && fields.kmers > fields.entries {
@@ -426,7 +430,7 @@ fn check_suffixes<S: Read + Seek>(suffixes: &mut S, path: &Path, fields: &Fields
             "{} k-mers cannot be told apart by {} prefixes",
             fields.kmers, fields.entries
         );
-        return Err(ExchangeError::malformed(path, Place::Header, what));
+        return Err(ExchangeError::malformed(path, FilePosition::Header, what));
     }
     suffixes
         .seek(SeekFrom::Start(4))
