@@ -339,7 +339,7 @@ fn read<J: World>(
     let cuts = (0..threads).map(|_| references.cut()).collect();
     let reading = Reading::agree(&inputs, world, None, workers)?;
     let (partitions, cuts) =
-        gyrase_tabulate::scatter::<_, _, _, BuildError>(&reading, cuts, fabric, world, progress)?;
+        gyrase_tabulate::scatter::<_, _, _, BuildError>(&reading, cuts, fabric, progress)?;
     let read = cuts.into_iter().flat_map(Windows::into_contents).collect();
     let (targets, numbers) = references.number(targets, references.gather(read, world)?)?;
     Ok((partitions, targets, numbers))

@@ -465,7 +465,7 @@ mod tests {
                 .close(Vec::new())
                 .unwrap();
             let mut surveyor = Surveyor(counter);
-            reduce(&empty, &Alone, 0, vec![&mut surveyor], &Progress::default()).unwrap();
+            reduce(&empty, 0, vec![&mut surveyor], &Progress::default()).unwrap();
         });
     }
 

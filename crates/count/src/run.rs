@@ -305,7 +305,7 @@ impl<J: World> Run<'_, J> {
         let cut = |_| SuperKmers::<W>::new(shape, &self.partitioning);
         let cuts = (0..threads).map(cut).collect();
         let (mut partitions, cuts) =
-            scatter::<_, _, _, Error>(&reading, cuts, fabric, self.world, self.progress)?;
+            scatter::<_, _, _, Error>(&reading, cuts, fabric, self.progress)?;
         let mut read = Scattered::default();
         cuts.iter().for_each(|cut| read.add(cut.scattered));
         read.bytes = self.inputs.read_bytes();
@@ -434,7 +434,6 @@ impl<J: World> Run<'_, J> {
             .collect();
         reduce(
             partitions,
-            self.world,
             to.next_partition(&self.partitioning),
             workers,
             self.progress,

@@ -128,14 +128,6 @@ pub trait World: Sync {
     /// when this process ends, if not before.
     fn give_up(&self);
 
-    /// Does the work of one of the `workers` threads of this process: on a core of its own where
-    /// those of all processes on a machine need each core, on each core in turn where they are more
-    /// than cores. Then those that do the same get as much done.
-    fn on_core<T>(&self, worker: usize, workers: usize, work: impl FnOnce() -> T) -> T {
-        let _ = (worker, workers);
-        work()
-    }
-
     /// Collective. The smallest of each of the numbers over all processes.
     ///
     /// # Errors

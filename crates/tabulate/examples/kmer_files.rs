@@ -120,15 +120,14 @@ fn files_of_kmers(
         cutter: Cutter::new(shape),
     };
     let cuts = (0..threads).map(|_| cut()).collect();
-    let (partitions, _) =
-        scatter::<_, _, _, TabulateError>(&reading, cuts, fabric, &Alone, &progress)?;
+    let (partitions, _) = scatter::<_, _, _, TabulateError>(&reading, cuts, fabric, &progress)?;
 
     let mut tables: Vec<FilesOfKmers> = (0..threads).map(|_| FilesOfKmers::default()).collect();
     let workers = tables
         .iter_mut()
         .map(|table| table as &mut dyn Worker<_>)
         .collect();
-    reduce(&partitions, &Alone, 0, workers, &progress)?;
+    reduce(&partitions, 0, workers, &progress)?;
     // A k-mer is in one partition only, so no two tables have the same.
     Ok(tables.into_iter().flat_map(|table| table.0).collect())
 }

@@ -32,7 +32,7 @@ mod supply;
 
 use std::path::{Path, PathBuf};
 
-use gyrase_fabric::{Fabric, FabricError, Sender, World};
+use gyrase_fabric::{Fabric, FabricError, Sender};
 use gyrase_work::{Cancelled, Progress, in_parallel};
 use tracing::info_span;
 
@@ -119,7 +119,6 @@ pub fn scatter<S, C, F, E>(
     supply: &S,
     cuts: Vec<C>,
     fabric: F,
-    world: &impl World,
     progress: &Progress,
 ) -> Result<(F::Partitions, Vec<C>), E>
 where
@@ -129,15 +128,14 @@ where
     F::Sender: Send,
     E: From<TabulateError> + Send,
 {
-    let (state, threads) = (State::new(progress), cuts.len());
-    let workers: Vec<_> = cuts.into_iter().map(|cut| (cut, fabric.sender())).collect();
-    let workers = workers.into_iter().enumerate().collect();
-    let done = in_parallel(workers, |(number, (mut cut, mut sender))| {
+    let state = State::new(progress);
+    let workers = cuts.into_iter().map(|cut| (cut, fabric.sender())).collect();
+    let done = in_parallel(workers, |(mut cut, mut sender)| {
         let mut each = |batch: &S::Batch| {
             let _scatter = info_span!(target: "gyrase::trace", "scatter").entered();
             cut.cut(batch, &mut sender)
         };
-        let given = world.on_core(number, threads, || supply.give(&state, &mut each));
+        let given = supply.give(&state, &mut each);
         if given.is_err() {
             state.fail();
         }

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
-use gyrase_fabric::{Drain, World};
+use gyrase_fabric::Drain;
 use gyrase_work::{Progress, in_parallel};
 use tracing::info_span;
 
@@ -44,7 +44,6 @@ pub trait Worker<E>: Send {
 /// The first error of any worker; the others stop at their next partitions.
 pub fn reduce<D: Drain, E: From<TabulateError> + Send>(
     partitions: &D,
-    world: &impl World,
     from: usize,
     workers: Vec<&mut dyn Worker<E>>,
     progress: &Progress,
@@ -56,8 +55,6 @@ pub fn reduce<D: Drain, E: From<TabulateError> + Send>(
         1
     };
     let queue = Queue::new(partitions, from, shares, progress);
-    let threads = workers.len();
-    let workers = workers.into_iter().enumerate().collect();
     // Whoever fails because of another has nothing to say.
     let first_error = Mutex::new(None);
     let reduce_all = |worker: &mut dyn Worker<E>| {
@@ -66,9 +63,7 @@ pub fn reduce<D: Drain, E: From<TabulateError> + Send>(
         });
         Ok::<(), E>(())
     };
-    in_parallel(workers, |(number, worker)| {
-        world.on_core(number, threads, || reduce_all(worker))
-    })?;
+    in_parallel(workers, reduce_all)?;
     first_error
         .into_inner()
         .expect(NO_PANIC)
@@ -200,7 +195,7 @@ impl<'p, D: Drain> Queue<'p, D> {
 mod tests {
     use std::sync::{Condvar, Mutex};
 
-    use gyrase_fabric::{Alone, Each, FabricError};
+    use gyrase_fabric::{Each, FabricError};
 
     use super::*;
 
@@ -248,7 +243,6 @@ mod tests {
         let (mut one, mut two) = (Waiting(&wait), Waiting(&wait));
         let _ = reduce(
             &Sizes(vec![0, 0]),
-            &Alone,
             0,
             vec![&mut one, &mut two],
             &Progress::default(),
@@ -275,14 +269,7 @@ mod tests {
         let given = |bytes, from| {
             let mut worker = Noting(bytes, Vec::new());
             let sizes = Sizes(vec![3, 4, 20, 1, 1, 1, 9]);
-            reduce(
-                &sizes,
-                &Alone,
-                from,
-                vec![&mut worker],
-                &Progress::default(),
-            )
-            .unwrap();
+            reduce(&sizes, from, vec![&mut worker], &Progress::default()).unwrap();
             worker.1
         };
         assert_eq!(given(0, 0), [[0], [1], [2], [3], [4], [5], [6]]);
@@ -314,7 +301,7 @@ mod tests {
         let parts = |other: &mut dyn Worker<TabulateError>| {
             let mut worker = Dividing(Vec::new());
             let workers: Vec<&mut dyn Worker<_>> = vec![&mut worker, other];
-            reduce(&sizes, &Alone, 1, workers, &Progress::default()).unwrap();
+            reduce(&sizes, 1, workers, &Progress::default()).unwrap();
             worker.0
         };
         let (mut other, mut none) = (Dividing(Vec::new()), Noting(0, Vec::new()));
@@ -336,7 +323,7 @@ mod tests {
         let (mut small, mut large) = (Noting(0, Vec::new()), Noting(50, Vec::new()));
         let sizes = Sizes((0..200).map(|size| size % 7).collect());
         let workers: Vec<&mut dyn Worker<_>> = vec![&mut small, &mut large];
-        reduce(&sizes, &Alone, 0, workers, &Progress::default()).unwrap();
+        reduce(&sizes, 0, workers, &Progress::default()).unwrap();
         let mut all: Vec<usize> = [small.1, large.1].into_iter().flatten().flatten().collect();
         all.sort_unstable();
         assert!(all.into_iter().eq(0..200));

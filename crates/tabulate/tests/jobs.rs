@@ -125,7 +125,7 @@ impl Job<'_> {
             .map(|_| Keyed(Cutter::new(shape()), Scattered::default()))
             .collect();
         let (partitions, cuts) =
-            scatter::<_, _, _, TabulateError>(&reading, cuts, fabric, world, self.progress)?;
+            scatter::<_, _, _, TabulateError>(&reading, cuts, fabric, self.progress)?;
         let mut read = Scattered {
             bytes: inputs.read_bytes(),
             ..Scattered::default()

@@ -75,7 +75,7 @@ impl<D: Drain> MadeOf<'_, D> {
             .iter_mut()
             .map(|worker| worker as &mut dyn Worker<_>)
             .collect();
-        let sort = || reduce(partitions, world, 0, sorters, progress);
+        let sort = || reduce(partitions, 0, sorters, progress);
         match world.ranks() {
             1 => sort()?,
             _ => lay_out_meanwhile(world, writer, sort)?,

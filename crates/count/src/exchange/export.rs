@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use gyrase_fabric::{Alone, Drain, LocalFabric, Sender};
+use gyrase_fabric::{Drain, LocalFabric, Sender};
 use gyrase_files::OutputFile;
 use gyrase_kmer::{BINS, Key, Kmer, with_words};
 use gyrase_table::gyk::{Cutoffs, Database, Header};
@@ -124,7 +124,7 @@ fn export_words<const W: usize>(
         parts,
     };
     let cuts = (0..shares.threads).map(to_parts).collect();
-    let (partitions, _) = scatter(&Bins(AtomicUsize::new(0)), cuts, fabric, &Alone, progress)?;
+    let (partitions, _) = scatter(&Bins(AtomicUsize::new(0)), cuts, fabric, progress)?;
     progress.start("write", parts.count() as u64);
     let sizes: Vec<u64> = (0..parts.count())
         .map(|partition| partitions.bytes(partition))

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use gyrase_fabric::{Alone, KeyRange, LocalFabric, Sender};
+use gyrase_fabric::{KeyRange, LocalFabric, Sender};
 use gyrase_kmer::{BINS, Key, Shape, bin_of, with_words};
 use gyrase_table::gyk::{Cutoffs, Metadata, Pieces, Writer};
 use gyrase_table::{Cardinality, TableKey};
@@ -112,7 +112,7 @@ fn import_words<const W: usize>(
         zeros: AtomicU64::new(0),
     };
     let cuts = (0..shares.threads).map(|_| ToBins::<W>(shape)).collect();
-    let (partitions, _) = scatter(&foreign, cuts, fabric, &Alone, progress)?;
+    let (partitions, _) = scatter(&foreign, cuts, fabric, progress)?;
     let (read, zeros) = (foreign.read.into_inner(), foreign.zeros.into_inner());
     progress.start("write", BINS as u64);
     let sorter = |_| Sorter::<W> {
@@ -126,7 +126,7 @@ fn import_words<const W: usize>(
         .iter_mut()
         .map(|sorter| sorter as &mut dyn Worker<_>)
         .collect();
-    reduce(&partitions, &Alone, 0, workers, progress)?;
+    reduce(&partitions, 0, workers, progress)?;
     let name = config
         .input
         .file_name()
