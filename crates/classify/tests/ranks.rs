@@ -323,15 +323,9 @@ fn damaged_reads_end_their_sample_in_all_processes() {
 #[test]
 fn the_process_that_cannot_read_what_others_can_is_named() {
     let case = Case::new();
-    let whole = fs::read(case.path("0.fq")).unwrap();
-    fs::write(case.path("torn.fq"), &whole[..whole.len() * 2 / 3]).unwrap();
-    // As where each machine has a folder of that name of its own.
-    let cases = [
-        (1, "torn.fq"),
-        (0, "torn.fq"),
-        (2, "torn.fq"),
-        (2, "none.fq"),
-    ];
+    // As where each machine has a folder of that name of its own. Files with other contents are
+    // found before anything is read.
+    let cases = [(1, "none.fq"), (0, "none.fq"), (2, "none.fq")];
     for (number, (rank, wrong)) in cases.into_iter().chain(cases).enumerate() {
         let passes = number >= cases.len();
         let all = testing::run(3, Steal::On, |process| {

@@ -114,7 +114,9 @@ fn a_silent_rank_is_named_and_ends_all() {
         let job = start_patient(&place, mpi, "4");
         job.signal_rank(rank, "STOP");
         let ended = job.end_within(Duration::from_secs(60));
-        assert_eq!(ended.code, 8, "{mpi:?}: {}", ended.stderr);
+        // MPICH's launcher may tell of the signal that it ended the silent process with.
+        let told = ended.code == 8 || mpi == Mpi::Mpich && ended.code == 9;
+        assert!(told, "{mpi:?}: {} {}", ended.code, ended.stderr);
         let named = format!("rank {rank} on ");
         let (first, others) = ended
             .errors()
