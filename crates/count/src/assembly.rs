@@ -31,6 +31,8 @@ const PAUSE: Duration = Duration::from_micros(500);
 /// Sorted k-mers of a bin: all that are counted of a range of keys.
 #[derive(Clone, Copy)]
 pub(crate) struct Counted<'r> {
+    /// The range.
+    pub(crate) range: KeyRange,
     /// The keys, as many words a row as the shape has, ascending.
     pub(crate) keys: &'r [u64],
     /// The count of each row.
@@ -121,19 +123,18 @@ impl<'w> Assembly<'w> {
         Ok(self.writer.write_bin(bin, rows.keys, rows.counts)?)
     }
 
-    /// Takes all k-mers of a bin with keys in a range. The ranges of a bin, in whatever process,
-    /// are all keys.
+    /// Takes k-mers of a bin. The ranges of a bin, in whatever process, are all keys.
     ///
     /// # Errors
     /// They cannot be written or sent, or another thread gave up.
-    pub(crate) fn put(&self, bin: usize, range: KeyRange, rows: Counted) -> Result<(), Error> {
+    pub(crate) fn put(&self, bin: usize, rows: Counted) -> Result<(), Error> {
         let owner = self.place.owner(bin);
         match &self.mailbox {
             Some(mailbox) if owner != self.place.rank => {
-                let mut messages = self.messages(range, rows);
+                let mut messages = self.messages(rows);
                 Ok(messages.try_for_each(|bytes| mailbox.send(owner, bin as u64, bytes))?)
             }
-            _ => self.accept(bin, range, rows),
+            _ => self.accept(bin, rows),
         }
     }
 
@@ -190,18 +191,7 @@ impl<'w> Assembly<'w> {
         };
         while self.receives() && !self.abandoned.load(Relaxed) {
             match mailbox.receive()? {
-                Some((bin, bytes)) => {
-                    let Decoded {
-                        range,
-                        keys,
-                        counts,
-                    } = self.decode(&bytes);
-                    let rows = Counted {
-                        keys: &keys,
-                        counts: &counts,
-                    };
-                    self.accept(bin as usize, range, rows)?;
-                }
+                Some((bin, bytes)) => self.accept(bin as usize, self.decode(&bytes).rows())?,
                 None => thread::sleep(PAUSE),
             }
         }
@@ -226,26 +216,17 @@ impl<'w> Assembly<'w> {
             .expect("no thread panics while it looks for a bin")
     }
 
-    fn accept(&self, bin: usize, range: KeyRange, rows: Counted) -> Result<(), Error> {
+    fn accept(&self, bin: usize, rows: Counted) -> Result<(), Error> {
         let new = || Arc::new(Mutex::new(Bin::new(self.writer.pieces(bin, self.memory))));
         let begun = Arc::clone(self.lock().entry(bin).or_insert_with(new));
         let mut begun = begun.lock().expect("a thread that panics ends the run");
-        if range.first != begun.next {
-            let bytes = encode(range, rows);
-            return Ok(begun.wait(range.first, bytes, self.memory, &self.folder)?);
+        let first = rows.range.first;
+        if first != begun.next {
+            return Ok(begun.wait(first, encode(rows), self.memory, &self.folder)?);
         }
-        begun.add(range, rows)?;
+        begun.add(rows)?;
         while let Some(bytes) = begun.take_next(&self.folder)? {
-            let Decoded {
-                range,
-                keys,
-                counts,
-            } = self.decode(&bytes);
-            let rows = Counted {
-                keys: &keys,
-                counts: &counts,
-            };
-            begun.add(range, rows)?;
+            begun.add(self.decode(&bytes).rows())?;
         }
         if let Some(pieces) = begun.take_whole() {
             self.lock().remove(&bin);
@@ -256,12 +237,8 @@ impl<'w> Assembly<'w> {
     }
 
     /// The k-mers in messages of about [`ROWS`] rows: ranges that follow each other.
-    fn messages<'r>(
-        &self,
-        range: KeyRange,
-        rows: Counted<'r>,
-    ) -> impl Iterator<Item = Vec<u8>> + 'r {
-        let (mut rest, mut next, words) = (rows, Some(range.first), self.words);
+    fn messages<'r>(&self, rows: Counted<'r>) -> impl Iterator<Item = Vec<u8>> + 'r {
+        let (mut rest, mut next, words) = (rows, Some(rows.range.first), self.words);
         std::iter::from_fn(move || {
             let first = next?;
             let end = border(rest.keys, words);
@@ -270,10 +247,16 @@ impl<'w> Assembly<'w> {
             rest = Counted {
                 keys: others,
                 counts: other_counts,
+                ..rest
             };
             next = others.first().copied();
-            let last = next.map_or(range.last, |key| key - 1);
-            Some(encode(KeyRange { first, last }, Counted { keys, counts }))
+            let last = next.map_or(rest.range.last, |key| key - 1);
+            let range = KeyRange { first, last };
+            Some(encode(Counted {
+                range,
+                keys,
+                counts,
+            }))
         })
     }
 
@@ -304,12 +287,22 @@ struct Decoded {
     counts: Vec<u32>,
 }
 
+impl Decoded {
+    fn rows(&self) -> Counted<'_> {
+        Counted {
+            range: self.range,
+            keys: &self.keys,
+            counts: &self.counts,
+        }
+    }
+}
+
 /// Bytes of a message before its rows: the first and the last key of its range.
 const HEAD: usize = 16;
 
-fn encode(range: KeyRange, rows: Counted) -> Vec<u8> {
+fn encode(rows: Counted) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(HEAD + size_of_val(rows.keys) + size_of_val(rows.counts));
-    let numbers = [range.first, range.last]
+    let numbers = [rows.range.first, rows.range.last]
         .into_iter()
         .chain(rows.keys.iter().copied());
     numbers.for_each(|number| bytes.extend(number.to_le_bytes()));
@@ -340,14 +333,14 @@ impl<'w> Bin<'w> {
     }
 
     /// Adds the range that is next.
-    fn add(&mut self, range: KeyRange, rows: Counted) -> Result<(), Error> {
+    fn add(&mut self, rows: Counted) -> Result<(), Error> {
         let pieces = self
             .pieces
             .as_mut()
             .expect("no k-mers come behind the last");
         pieces.add(rows.keys, rows.counts)?;
         // After the last key: nothing waits for 0.
-        self.next = range.last.wrapping_add(1);
+        self.next = rows.range.last.wrapping_add(1);
         Ok(())
     }
 
@@ -430,13 +423,15 @@ mod tests {
                 let row = |key: u64| keys.partition_point(|&other| other < key);
                 let end = keys.partition_point(|&other| other <= range.last);
                 let rows = Counted {
+                    range,
                     keys: &keys[row(range.first)..end],
                     counts: &counts[row(range.first)..end],
                 };
-                assembly.put(0, range, rows).unwrap();
+                assembly.put(0, rows).unwrap();
             };
             [3, 6, 0, 5, 1, 4, 2].into_iter().for_each(part);
             let none = Counted {
+                range: KeyRange::ALL,
                 keys: &[],
                 counts: &[],
             };

@@ -192,12 +192,13 @@ impl<const W: usize> Counter<'_, '_, W> {
             AtOnce::TooMany { distinct } => self.count_in_passes(bin, distinct),
             AtOnce::Counted => {
                 let rows = Counted {
+                    range: bin.keys,
                     keys: self.sorted_keys.as_flattened(),
                     counts: &self.sorted_counts,
                 };
                 match bin.is_whole() {
                     true => self.to.put_bin(bin.bin, rows),
-                    false => self.to.put(bin.bin, bin.keys, rows),
+                    false => self.to.put(bin.bin, rows),
                 }
             }
         }
@@ -352,13 +353,7 @@ impl<const W: usize> Counter<'_, '_, W> {
         self.release();
         let (shape, counted, eighth) = (self.shape, self.counted.clone(), self.memory / 8);
         let to = self.to;
-        let put = |passed: passes::Counted<W>| {
-            let rows = Counted {
-                keys: passed.keys.as_flattened(),
-                counts: passed.counts,
-            };
-            to.put(bin.bin, passed.range, rows)
-        };
+        let put = |passed: Counted| to.put(bin.bin, passed);
         // The rest is for the bin that is put together, and for the repeats.
         passes::count(bin.keys, distinct, 3 * eighth, &counted, put, |pass| {
             let counted = self.for_each_distinct(bin, |super_kmer, weight| {

@@ -7,6 +7,8 @@ use gyrase_fabric::KeyRange;
 use gyrase_kmer::Key;
 use gyrase_table::{CountTable, TableKey};
 
+use crate::assembly::Counted;
+
 /// What a pass sees of the k-mers: those whose keys are in its range.
 pub(crate) struct Pass<const W: usize> {
     table: CountTable<Key<W>>,
@@ -38,16 +40,6 @@ fn passes_for<const W: usize>(distinct: usize, memory: usize) -> usize {
     bytes.div_ceil(memory.max(1)).next_power_of_two()
 }
 
-/// What a pass counted: all k-mers of a range of keys whose counts are wanted.
-pub(crate) struct Counted<'r, const W: usize> {
-    /// The range.
-    pub(crate) range: KeyRange,
-    /// The keys, ascending.
-    pub(crate) keys: &'r [[u64; W]],
-    /// The count of each.
-    pub(crate) counts: &'r [u32],
-}
-
 /// Counts about `distinct` different k-mers with keys in a range within `memory` bytes and gives
 /// `each` those with a count that is `counted`, in order. `drain` shows all k-mers to a pass, in
 /// any order, as often as it is called.
@@ -56,7 +48,7 @@ pub(crate) fn count<const W: usize, E>(
     distinct: usize,
     memory: usize,
     counted: &RangeInclusive<u32>,
-    mut each: impl FnMut(Counted<W>) -> Result<(), E>,
+    mut each: impl FnMut(Counted) -> Result<(), E>,
     mut drain: impl FnMut(&mut Pass<W>) -> Result<(), E>,
 ) -> Result<(), E> {
     let passes = passes_for::<W>(distinct, memory);
@@ -75,7 +67,7 @@ pub(crate) fn count<const W: usize, E>(
             .append_sorted(0, counted.clone(), &mut keys, &mut counts);
         each(Counted {
             range: pass.keys,
-            keys: &keys,
+            keys: keys.as_flattened(),
             counts: &counts,
         })?;
     }

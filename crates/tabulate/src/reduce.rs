@@ -99,10 +99,7 @@ impl<'p, D: Drain> Queue<'p, D> {
     fn new(partitions: &'p D, from: usize, shares: u64, progress: &'p Progress) -> Queue<'p, D> {
         let owned: Vec<usize> = partitions.owned();
         let all: u64 = owned.iter().map(|&number| partitions.bytes(number)).sum();
-        let most = match shares {
-            1 => u64::MAX,
-            _ => all.div_ceil(shares).max(1),
-        };
+        let most = all.div_ceil(shares).max(1);
         let tasks = |&partition: &usize| {
             let bytes = partitions.bytes(partition);
             let parts = bytes.div_ceil(most).max(1);
