@@ -53,6 +53,8 @@ pub(crate) struct Blocks {
     ends: Vec<usize>,
     /// Bytes that they decompress to, as they say.
     pub length: usize,
+    /// Bytes that the last one decompresses to.
+    last: usize,
 }
 
 impl Blocks {
@@ -61,6 +63,12 @@ impl Blocks {
         self.bytes.clear();
         self.ends.clear();
         self.length = 0;
+    }
+
+    /// Whether the last block is empty, as the one is that ends a whole file; nothing without any
+    /// block.
+    pub(crate) fn end_with_marker(&self) -> Option<bool> {
+        (!self.ends.is_empty()).then_some(self.last == 0)
     }
 
     /// Reads blocks of about `wanted` decompressed bytes, at least one.
@@ -104,6 +112,7 @@ impl Blocks {
             return Err(invalid("a BGZF block is too long"));
         }
         self.length += size;
+        self.last = size;
         self.ends.push(self.bytes.len());
         Ok(Fetched::More)
     }

@@ -91,6 +91,9 @@ pub(crate) fn look_at(
         source,
     })?;
     let (empty, compression) = (head.is_empty(), sniff::compression(&head));
+    if empty && Compression::for_output(path) != Compression::Plain {
+        tracing::warn!("{name} is empty, which no compressed file is: was it written to its end?");
+    }
     let window = window(&head, compression);
     let (origin, mut text) = match size {
         Some(_) => (Origin::File, sniff::text(head, compression)),

@@ -4,7 +4,8 @@ use gyrase_files::OutputError;
 use gyrase_seq::Batch;
 
 use crate::options::Format;
-use crate::writer::{Complete, Writer};
+use crate::output::Complete;
+use crate::writer::Writer;
 
 /// Where chosen reads go, in the format that they came in: FASTA stays FASTA, FASTQ stays FASTQ.
 /// Without any reads the files are empty.

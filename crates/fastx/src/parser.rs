@@ -136,6 +136,10 @@ impl Parser {
             return Ok(Some(bytes));
         }
         let head = &text[bytes.clone()];
+        if !last && sniff::may_become_mark(head) {
+            self.carry.extend_from_slice(head);
+            return Ok(None);
+        }
         match sniff::start(head) {
             Start::Records(format, skipped) => {
                 self.place.line += memchr::memchr_iter(b'\n', &head[..skipped]).count() as u64;

@@ -58,6 +58,11 @@ pub(crate) fn text(head: Vec<u8>, compression: Compression) -> Vec<u8> {
 /// The byte order mark that some editors of Windows put before UTF-8.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
+/// Whether more text could make a byte order mark of this one.
+pub(crate) fn may_become_mark(text: &[u8]) -> bool {
+    text.len() < BYTE_ORDER_MARK.len() && BYTE_ORDER_MARK.starts_with(text)
+}
+
 /// What a text begins with.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Start {

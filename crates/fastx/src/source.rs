@@ -93,6 +93,9 @@ pub(crate) enum Origin {
 /// A stream while it is read.
 pub(crate) struct Source {
     kind: Kind,
+    name: String,
+    /// The last BGZF block was the empty one that ends a whole file.
+    marked: bool,
     count: Arc<AtomicU64>,
 }
 
@@ -148,7 +151,12 @@ impl Source {
                 decompressed(bytes, compression, most_window.max(input.window)).map_err(failed)?,
             ),
         };
-        Ok(Source { kind, count })
+        Ok(Source {
+            kind,
+            name: input.name.clone(),
+            marked: false,
+            count,
+        })
     }
 
     /// Fills `out` with text, or `blocks` with blocks of about as many bytes of text.
@@ -162,6 +170,7 @@ impl Source {
             Kind::Text(bytes) => fill(bytes.as_mut(), out),
             Kind::Blocks(bytes) => {
                 let fetched = blocks.fetch(bytes.as_mut(), out.len());
+                self.marked = blocks.end_with_marker().unwrap_or(self.marked);
                 self.fetched(fetched)
             }
             Kind::Changing => unreachable!("a change is made in one step"),
@@ -173,7 +182,21 @@ impl Source {
     fn fetched(&mut self, fetched: io::Result<Fetched>) -> Filled {
         let (last, error) = match fetched {
             Ok(Fetched::More) => (false, None),
-            Ok(Fetched::End) => (true, None),
+            Ok(Fetched::End) => {
+                if !self.marked {
+                    let name = &self.name;
+                    tracing::warn!(
+                        "{name} lacks the empty block that ends a BGZF file: it may be cut off; \
+                         compare its size or its checksum with those of the original"
+                    );
+                }
+                (true, None)
+            }
+            Ok(Fetched::Foreign(head)) if head[0] == 0 && !self.marked => {
+                let what = "zeros stand where the next BGZF block should be";
+                let error = io::Error::new(io::ErrorKind::InvalidData, what);
+                (true, Some(error))
+            }
             Ok(Fetched::Foreign(head)) => {
                 if let Kind::Blocks(bytes) = std::mem::replace(&mut self.kind, Kind::Changing) {
                     let rest = BufReader::with_capacity(BUFFER, Cursor::new(head).chain(bytes));

@@ -1,99 +1,28 @@
-//! Writing FASTA and FASTQ, compressed or not.
+//! Writing FASTA and FASTQ.
 
-use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, Write};
+use std::path::Path;
 
-use gyrase_files::{OutputError, OutputFile};
+use gyrase_files::OutputError;
 use gyrase_seq::Batch;
 
-use crate::bgzf::Bgzf;
 use crate::options::{Compression, Format};
+use crate::output::{Complete, Output};
 
-/// Bytes that are collected before they are compressed or written.
+/// Bytes that are collected before they are compressed.
 const BUFFER: usize = 64 << 10;
 
 /// Writes records to a file, which appears when [`Writer::finish`] is called and not before, or to
 /// a stream.
 pub struct Writer {
-    encoder: Encoder,
+    output: Output,
     format: Format,
     width: usize,
-    target: PathBuf,
     buffer: Vec<u8>,
 }
 
-/// Where the bytes go.
-enum Target {
-    File(OutputFile),
-    Stream(Box<dyn Write + Send>),
-}
-
-impl Write for Target {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Target::File(file) => file.write(bytes),
-            Target::Stream(stream) => stream.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Target::File(file) => file.flush(),
-            Target::Stream(stream) => stream.flush(),
-        }
-    }
-}
-
-enum Encoder {
-    Plain(BufWriter<Target>),
-    Bgzf(Bgzf<Target>),
-    Zstd(zstd::stream::write::Encoder<'static, Target>),
-    Bzip2(bzip2::write::BzEncoder<Target>),
-    Xz(liblzma::write::XzEncoder<Target>),
-}
-
-impl Encoder {
-    fn new(target: Target, compression: Compression) -> io::Result<Encoder> {
-        Ok(match compression {
-            Compression::Plain => Encoder::Plain(BufWriter::with_capacity(BUFFER, target)),
-            Compression::Gzip | Compression::Bgzf => Encoder::Bgzf(Bgzf::new(target)),
-            Compression::Zstd => {
-                let mut encoder = zstd::stream::write::Encoder::new(target, 3)?;
-                encoder.include_checksum(true)?;
-                Encoder::Zstd(encoder)
-            }
-            Compression::Bzip2 => Encoder::Bzip2(bzip2::write::BzEncoder::new(
-                target,
-                bzip2::Compression::new(9),
-            )),
-            Compression::Xz => Encoder::Xz(liblzma::write::XzEncoder::new(target, 6)),
-        })
-    }
-
-    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        match self {
-            Encoder::Plain(encoder) => encoder.write_all(bytes),
-            Encoder::Bgzf(encoder) => encoder.write_all(bytes),
-            Encoder::Zstd(encoder) => encoder.write_all(bytes),
-            Encoder::Bzip2(encoder) => encoder.write_all(bytes),
-            Encoder::Xz(encoder) => encoder.write_all(bytes),
-        }
-    }
-
-    fn finish(self) -> io::Result<Target> {
-        match self {
-            Encoder::Plain(encoder) => encoder.into_inner().map_err(io::IntoInnerError::into_error),
-            Encoder::Bgzf(encoder) => encoder.finish(),
-            Encoder::Zstd(encoder) => encoder.finish(),
-            Encoder::Bzip2(encoder) => encoder.finish(),
-            Encoder::Xz(encoder) => encoder.finish(),
-        }
-    }
-}
-
 impl Writer {
-    /// Starts a file. Without a compression its name decides ([`Compression::for_output`]); gzip is
-    /// written as BGZF.
+    /// Starts a file. Without a compression its name decides, as for [`Output::create`].
     ///
     /// # Errors
     /// The file cannot be created.
@@ -102,44 +31,16 @@ impl Writer {
         format: Format,
         compression: Option<Compression>,
     ) -> Result<Writer, OutputError> {
-        let compression = compression.unwrap_or_else(|| Compression::for_output(path));
-        Writer::new(
-            path,
-            Target::File(OutputFile::create(path)?),
+        Ok(Writer::new(Output::create(path, compression)?, format))
+    }
+
+    /// Writes records as text to an output.
+    pub fn new(output: Output, format: Format) -> Writer {
+        Writer {
+            output,
             format,
-            compression,
-        )
-    }
-
-    /// Writes to a stream; `name` is what messages call it.
-    ///
-    /// # Errors
-    /// The stream fails.
-    pub fn to_stream(
-        name: &str,
-        stream: Box<dyn Write + Send>,
-        format: Format,
-        compression: Compression,
-    ) -> Result<Writer, OutputError> {
-        Writer::new(Path::new(name), Target::Stream(stream), format, compression)
-    }
-
-    fn new(
-        path: &Path,
-        target: Target,
-        format: Format,
-        compression: Compression,
-    ) -> Result<Writer, OutputError> {
-        let path = path.to_path_buf();
-        match Encoder::new(target, compression) {
-            Ok(encoder) => Ok(Writer {
-                encoder,
-                format,
-                width: 0,
-                target: path,
-                buffer: Vec::new(),
-            }),
-            Err(source) => Err(OutputError { path, source }),
+            width: 0,
+            buffer: Vec::new(),
         }
     }
 
@@ -169,7 +70,7 @@ impl Writer {
                 }
             }
             Format::Fastq => {
-                return Err(self.error(io::Error::other(
+                return Err(self.output.error(io::Error::other(
                     "a record without qualities cannot be written as FASTQ",
                 )));
             }
@@ -213,16 +114,9 @@ impl Writer {
     }
 
     fn pass_on(&mut self) -> Result<(), OutputError> {
-        let written = self.encoder.write_all(&self.buffer);
+        let written = self.output.write_all(&self.buffer);
         self.buffer.clear();
-        written.map_err(|source| self.error(source))
-    }
-
-    fn error(&self, source: io::Error) -> OutputError {
-        OutputError {
-            path: self.target.clone(),
-            source,
-        }
+        written.map_err(|source| self.output.error(source))
     }
 
     /// From the next record on, the format is another: that of reads may be known only when the
@@ -238,21 +132,7 @@ impl Writer {
     /// The file cannot be written; it does not appear then.
     pub fn complete(mut self) -> Result<Complete, OutputError> {
         self.pass_on()?;
-        let path = self.target;
-        let fail = |source| OutputError {
-            path: path.clone(),
-            source,
-        };
-        match self.encoder.finish().map_err(fail)? {
-            Target::File(file) => {
-                file.file().sync_all().map_err(fail)?;
-                Ok(Complete(Some(file)))
-            }
-            Target::Stream(mut stream) => {
-                stream.flush().map_err(fail)?;
-                Ok(Complete(None))
-            }
-        }
+        self.output.complete()?.sync()
     }
 
     /// Writes what is left and gives the file its name.
@@ -264,25 +144,10 @@ impl Writer {
     }
 }
 
-/// A file that has all its bytes and yet no name, or a stream that has been written.
-#[derive(Debug)]
-#[must_use = "a file that is not published is removed"]
-pub struct Complete(Option<OutputFile>);
-
-impl Complete {
-    /// Gives the file its name.
-    ///
-    /// # Errors
-    /// The file cannot be renamed.
-    pub fn publish(self) -> Result<(), OutputError> {
-        self.0.map_or(Ok(()), OutputFile::commit)
-    }
-}
-
 impl std::fmt::Debug for Writer {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         f.debug_struct("Writer")
-            .field("target", &self.target)
+            .field("output", &self.output)
             .field("format", &self.format)
             .finish_non_exhaustive()
     }

@@ -117,8 +117,8 @@ pub fn run(config: &Config, progress: &Progress) -> Result<Summary, SimulateErro
     progress.start("genomes", 0);
     let genomes = config.source.genomes()?;
     let mut files = config.target.create(&config.protocol.layout)?;
-    let mut truth = Table::create(&config.truth, "truth")?;
-    let mut table = Table::create(&config.abundances, "abundances")?;
+    let mut truth = Table::create(&config.truth)?;
+    let mut table = Table::create(&config.abundances)?;
     let sequences = || genomes.iter().flat_map(|genome| &genome.sequences);
     let fasta = config
         .genomes
@@ -322,7 +322,7 @@ fn write_truth(
 ) -> Result<(), SimulateError> {
     let (sequence, strand) = (&fragment.sequence.name, strand(fragment.reverse));
     let put = truth.put(|out| {
-        fragment.write_name(number, out);
+        fragment.write_name(number, out)?;
         writeln!(
             out,
             "\t{genome}\t{sequence}\t{}\t{}\t{strand}",

@@ -448,7 +448,7 @@ fn variants<'a>(
 }
 
 fn write_truth(path: &std::path::Path, genome: &SimulatedGenome) -> Result<Table, SimulateError> {
-    let mut table = Table::create(path, "truth")?;
+    let mut table = Table::create(path)?;
     table.put(|out| {
         writeln!(out, "#kind\tsequence\tstart\tend\tdetail")?;
         genome.features.iter().try_for_each(|feature| {

@@ -424,22 +424,23 @@ fn compressed_files_hold_the_same_reads() {
 }
 
 #[test]
-fn tables_are_not_named_like_compressed_files() {
+fn tables_are_compressed_as_their_names_say() {
     let folder = tempfile::tempdir().unwrap();
-    let config = community::Config {
-        truth: folder.path().join("t.tsv.gz"),
-        ..community(folder.path(), family())
+    let run = |truth: &str| {
+        let config = community::Config {
+            truth: folder.path().join(truth),
+            ..community(folder.path(), family())
+        };
+        community::run(&config, &Progress::default()).unwrap();
+        fs::read(config.truth).unwrap()
     };
-    let error = community::run(&config, &Progress::default()).unwrap_err();
-    assert!(
-        matches!(
-            error,
-            SimulateError::Setting {
-                setting: "truth",
-                ..
-            }
-        ),
-        "{error}"
-    );
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    let plain = run("t.tsv");
+    for name in ["t.tsv.gz", "t.tsv.zst", "t.tsv.bz2", "t.tsv.xz"] {
+        let stored = run(name);
+        assert!(stored.len() < plain.len(), "{name}");
+        let mut text = Vec::new();
+        let mut reader = gyrase_fastx::decompress(std::io::Cursor::new(stored)).unwrap();
+        std::io::Read::read_to_end(&mut reader, &mut text).unwrap();
+        assert!(text == plain, "{name}");
+    }
 }

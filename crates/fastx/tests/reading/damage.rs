@@ -248,3 +248,21 @@ fn rubbish_behind_a_gzip_member_is_an_error() {
         assert!(matches!(error, Error::Damaged { .. }), "{error}");
     }
 }
+
+#[test]
+fn zeros_in_the_place_of_blocks_are_damage() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("zeros.gz");
+    let all = compressed(&text());
+    let bytes = &all.iter().find(|(found, _)| *found == "bgzf.gz").unwrap().1;
+    let marker = bytes.len() - 28;
+    std::fs::write(&path, [&bytes[..marker], &[0; 5000]].concat()).unwrap();
+    for threads in [1, 3] {
+        let error = read_parallel(&path, 5, 1000, threads).unwrap_err();
+        assert!(matches!(error, Error::Damaged { .. }), "{error}");
+        assert!(error.to_string().contains("zeros"), "{error}");
+    }
+    // Behind a file that is whole they are the padding of tapes and blocks.
+    std::fs::write(&path, [&bytes[..], &[0; 5000]].concat()).unwrap();
+    assert_eq!(read_in_order(&path, 1 << 20).unwrap().len(), 200);
+}

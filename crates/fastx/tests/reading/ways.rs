@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use gyrase_fastx::{Alphabet, Error, Format, Inputs, Options, PairedReader, Reader};
 use gyrase_seq::Batch;
 
-use crate::harness::{Summary, compressed, read_all, read_parallel, read_with};
+use crate::harness::{Summary, block, compressed, read_all, read_parallel, read_with};
 use crate::oracle;
 
 fn reader(text: &str, options: &Options) -> Result<Vec<Batch>, Error> {
@@ -473,4 +473,27 @@ fn many_threads_read_mates_in_step() {
         );
     }
     assert!(Inputs::open(&paths[..3], paired).unwrap_err().is_usage());
+}
+
+#[test]
+fn a_byte_order_mark_may_be_cut_by_the_members_of_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("marked.gz");
+    let gzip = sirocco::deflate::Level::DEFAULT;
+    for text in [
+        "\u{feff}>a\nACGTACGT\n",
+        "\u{feff}@a\nACGTACGT\n+\nIIIIIIII\n",
+    ] {
+        for cut in 0..text.len() {
+            let (block, rest) = (block(&text.as_bytes()[..cut]), &text.as_bytes()[cut..]);
+            let rest = sirocco::compress(sirocco::Format::Gzip, gzip, rest);
+            std::fs::write(&path, [block, rest].concat()).unwrap();
+            let read = read_parallel(&path, 5, 1 << 20, 1).unwrap();
+            assert_eq!(
+                (read.records, read.letters),
+                (1, 8),
+                "{text:?} cut at {cut}"
+            );
+        }
+    }
 }

@@ -1,12 +1,11 @@
 //! The files of one sample: they are opened before any work, written, and finished together.
 
-use std::io::Write;
 use std::path::PathBuf;
 
 use gyrase_classify::abundance::{self, Abundance};
 use gyrase_classify::report::{self, CamiProfile, Kreport, NamedTally};
 use gyrase_classify::{Catalogue, Columns, Extract, Genomes, Summary, Wanted};
-use gyrase_fastx::PairsWritten;
+use gyrase_fastx::{Complete, PairsWritten};
 use gyrase_taxonomy::{Rank, Taxonomy};
 
 use super::reports::Form;
@@ -70,7 +69,7 @@ impl Places {
         let answers = self
             .answers
             .as_ref()
-            .map_or(Ok(Sink::Nowhere), |path| Sink::open(Some(path)))?;
+            .map_or(Ok(Sink::NOWHERE), |path| Sink::open(Some(path)))?;
         let reports = self.reports.iter().map(report).collect::<Result<_>>()?;
         let extracts = self
             .extracts
@@ -98,7 +97,7 @@ impl Places {
     /// The outputs of a process whose answers another one writes: none.
     fn elsewhere(&self) -> Outputs {
         Outputs {
-            answers: Sink::Nowhere,
+            answers: Sink::NOWHERE,
             extracts: Vec::new(),
             reports: Vec::new(),
             rank: self.rank,
@@ -139,20 +138,24 @@ impl Outputs {
             written.map_err(|source| sink.error(source))?;
         }
         let draw = |folder| plots::draw(folder, catalogue, &summary.depth);
-        let mut plots = self.plots.as_ref().map_or(Ok(Vec::new()), draw)?;
+        let plots = self.plots.as_ref().map_or(Ok(Vec::new()), draw)?;
         let written = self
             .extracts
             .into_iter()
             .map(|extract| Ok(extract.to.complete()?))
             .collect::<Result<Vec<_>>>()?;
         let reports = self.reports.into_iter().map(|(_, sink)| sink);
-        let mut sinks: Vec<Sink> = [self.answers].into_iter().chain(reports).collect();
+        let sinks = [self.answers].into_iter().chain(reports);
         // A disk that is full is noticed before the first of them appears.
-        for sink in sinks.iter_mut().chain(&mut plots) {
-            sink.flush().map_err(|source| sink.error(source))?;
-        }
-        sinks.into_iter().try_for_each(Sink::finish)?;
-        plots.into_iter().try_for_each(Sink::finish_unsynced)?;
+        let sinks = sinks.map(Sink::complete).collect::<Result<Vec<_>>>()?;
+        let plots = plots.into_iter().map(Sink::complete);
+        let plots = plots.collect::<Result<Vec<_>>>()?;
+        sinks
+            .into_iter()
+            .flatten()
+            .try_for_each(Complete::publish)?;
+        let mut plots = plots.into_iter().flatten();
+        plots.try_for_each(Complete::publish_unsynced)?;
         written.into_iter().try_for_each(PairsWritten::publish)?;
         if let Some(folder) = self.plots {
             folder.keep();
