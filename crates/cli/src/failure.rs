@@ -110,8 +110,13 @@ fn sentence(error: &(dyn Error + 'static)) -> String {
     text
 }
 
-/// Prints what the argument parser says (help included) and gives the exit code for it.
-pub fn usage(error: &clap::Error) -> ExitCode {
+/// Prints what the argument parser says (help included), or what is to be typed `instead`, and
+/// gives the exit code for it.
+pub fn usage(error: &clap::Error, instead: Option<String>) -> ExitCode {
+    if let Some(instead) = instead {
+        eprintln!("gyrase: error: {instead}");
+        return ExitCode::from(Code::Usage as u8);
+    }
     // The same prefix as every error has; help that nobody asked for by name is none.
     if error.use_stderr()
         && error.kind() != ErrorKindOfUsage::DisplayHelpOnMissingArgumentOrSubcommand

@@ -14,6 +14,7 @@ mod cmd;
 mod errors;
 mod failure;
 mod guard;
+mod habits;
 mod logs;
 mod places;
 mod ranks;
@@ -37,9 +38,10 @@ use gyrase_trace::Tracer;
 /// It installs the logger of the process and listens to its signals, so a process runs it once.
 /// What went wrong is said on standard error; `docs/errors.md` lists the exit codes.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let cli = match cmd::Cli::try_parse_from(args) {
+    let args = habits::understood(args);
+    let cli = match cmd::Cli::try_parse_from(&args) {
         Ok(cli) => cli,
-        Err(error) => return failure::usage(&error),
+        Err(error) => return failure::usage(&error, habits::instead(&error, &args)),
     };
     let (rank, tracer) = (
         ranks::rank(),
@@ -48,13 +50,13 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             .is_some()
             .then(|| Tracer::new(clock::now())),
     );
-    logs::install(&cli.common, tracer.as_ref(), rank);
+    let warnings = logs::install(&cli.common, tracer.as_ref(), rank);
     let job = match ranks::start(cli.command.processes()) {
         Ok(job) => job,
         Err(failure) => return ranks::refuse(rank, &failure),
     };
     guard::guard(job.clone(), || {
-        let session = session::Session::start(&cli.common, tracer, job)?;
+        let session = session::Session::start(&cli.common, tracer, warnings, job)?;
         let done = cmd::run(cli.command, &session);
         session.finish(done)
     })

@@ -1,24 +1,27 @@
 //! Messages on standard error: plain lines for people, JSON lines for machines.
 
-use std::fmt::Result;
+use std::fmt::{Debug, Result};
 use std::io::IsTerminal;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use gyrase_trace::{TARGET, Tracer};
+use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::fmt::format::{FormatEvent, FormatFields, Writer};
 use tracing_subscriber::fmt::{self, FmtContext};
+use tracing_subscriber::layer::Context;
 use tracing_subscriber::prelude::*;
 use tracing_subscriber::registry::LookupSpan;
 
 use crate::args::{Common, LogFormat};
 
-/// Installs the logger, and the tracer if there is one. Without flags our own messages and the
-/// libraries' warnings are shown.
+/// Installs the logger, and the tracer if there is one; returns the warnings to come. Without flags
+/// our own messages and the libraries' warnings are shown.
 ///
 /// Where a launcher started several processes, those behind rank 0 only warn.
-pub fn install(common: &Common, tracer: Option<&Tracer>, rank: Option<usize>) {
+pub fn install(common: &Common, tracer: Option<&Tracer>, rank: Option<usize>) -> Warnings {
     let own = env!("CARGO_CRATE_NAME");
     let levels = match (common.quiet, common.verbose) {
         (true, _) => Targets::new().with_default(Level::ERROR),
@@ -45,10 +48,56 @@ pub fn install(common: &Common, tracer: Option<&Tracer>, rank: Option<usize>) {
     };
     let spans = Targets::new().with_target(TARGET, Level::INFO);
     let tracer = tracer.cloned().map(|tracer| tracer.with_filter(spans));
+    let warnings = Warnings::default();
     tracing_subscriber::registry()
         .with(layer.with_filter(levels))
         .with(tracer)
+        .with(warnings.clone().with_filter(LevelFilter::WARN))
         .init();
+    warnings
+}
+
+/// The warnings of a run, for its report. What was said is not said again: inputs may be read
+/// several times.
+#[derive(Clone, Default)]
+pub struct Warnings(Arc<Mutex<Vec<String>>>);
+
+impl Warnings {
+    /// All so far, in the order in which they came.
+    pub fn so_far(&self) -> Vec<String> {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+}
+
+impl<S: Subscriber> Layer<S> for Warnings {
+    fn event_enabled(&self, event: &Event<'_>, _: Context<'_, S>) -> bool {
+        if *event.metadata().level() != Level::WARN {
+            return true;
+        }
+        let mut message = Message::default();
+        event.record(&mut message);
+        let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let new = !said.contains(&message.0);
+        if new {
+            said.push(message.0);
+        }
+        new
+    }
+}
+
+/// The words of an event.
+#[derive(Default)]
+struct Message(String);
+
+impl Visit for Message {
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        if field.name() == "message" {
+            self.0 = format!("{value:?}");
+        }
+    }
 }
 
 /// `gyrase: warning: ...`; on a terminal the line first wipes a progress bar away.

@@ -6,6 +6,7 @@ use std::io::{ErrorKind, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use gyrase_fastx::Compression;
 use gyrase_table::{gydb, gyk};
 
 use crate::failure::{Code, Failure, Result};
@@ -38,6 +39,26 @@ impl Kind {
             Kind::Gydb => ".gydb",
         }
     }
+}
+
+/// Refuses a picture by another name than one of SVG, which may be compressed; a device is no name.
+pub fn keep_pictures_svg(picture: &Path) -> Result<()> {
+    let plain = match Compression::for_output(picture) {
+        Compression::Plain => picture.to_path_buf(),
+        _ => picture.with_extension(""),
+    };
+    let is_svg = plain.extension().is_some_and(|ending| ending == "svg");
+    let is_device = || picture.metadata().is_ok_and(|there| !there.is_file());
+    if is_svg || picture.as_os_str() == "-" || is_device() {
+        return Ok(());
+    }
+    let name = picture.with_extension("svg");
+    Err(Failure::usage(format!(
+        "{} would be a picture in SVG under another name; name it {}, which browsers show and \
+         rsvg-convert makes a PNG or a PDF of",
+        picture.display(),
+        name.display()
+    )))
 }
 
 /// Refuses an output that is one of the inputs, or two outputs of one name: what was read would be
@@ -73,18 +94,22 @@ pub fn keep_apart<'a>(
 
 /// Refuses a file that is named twice among inputs that are to be different.
 pub fn keep_different(inputs: &[PathBuf]) -> Result<()> {
-    let mut named = HashSet::new();
-    let twice = |path: &&PathBuf| match path.as_os_str() == "-" {
-        true => !named.insert(Identity::ToCome("-".into())),
-        false => identity(path).is_some_and(|identity| !named.insert(identity)),
-    };
-    match inputs.iter().find(twice) {
+    match twice(inputs) {
         Some(path) => Err(Failure::usage(format!(
             "{} is named twice; name different files",
             path.display()
         ))),
         None => Ok(()),
     }
+}
+
+/// The first input that is named twice.
+pub fn twice(inputs: &[PathBuf]) -> Option<&PathBuf> {
+    let mut named = HashSet::new();
+    inputs.iter().find(|path| match path.as_os_str() == "-" {
+        true => !named.insert(Identity::ToCome("-".into())),
+        false => identity(path).is_some_and(|identity| !named.insert(identity)),
+    })
 }
 
 /// What two names of one file have in common.

@@ -16,6 +16,7 @@ use serde_json::Value;
 
 use crate::args::Common;
 use crate::failure::{Code, Failure, Result};
+use crate::logs::Warnings;
 use crate::places;
 use crate::ranks::{self, Left};
 use crate::report::{self, Facts};
@@ -45,6 +46,7 @@ pub struct Session {
     report: Option<PathBuf>,
     trace: Option<(Tracer, PathBuf)>,
     facts: RefCell<Facts>,
+    warnings: Warnings,
     asked: Asked,
     start: Instant,
 }
@@ -54,6 +56,7 @@ impl Session {
     pub fn start(
         common: &Common,
         tracer: Option<Tracer>,
+        warnings: Warnings,
         job: Option<Arc<Job>>,
     ) -> Result<Session> {
         machine::raise_open_files();
@@ -83,6 +86,7 @@ impl Session {
             report: common.report.clone(),
             trace: tracer.zip(common.trace.clone()),
             facts: RefCell::default(),
+            warnings,
             asked,
             start: Instant::now(),
         };
@@ -121,6 +125,23 @@ impl Session {
         let result = work(&self.progress);
         drop(show);
         result
+    }
+
+    /// Refuses a report that is named like Kraken 2's, which another option writes.
+    pub fn keep_report_json(&self) -> Result<()> {
+        const OTHERS: [&str; 6] = ["kreport", "kreport2", "k2report", "report", "txt", "tsv"];
+        let Some(path) = &self.report else {
+            return Ok(());
+        };
+        let ending = path.extension().unwrap_or_default();
+        if !OTHERS.iter().any(|other| ending == *other) {
+            return Ok(());
+        }
+        let path = path.display();
+        Err(Failure::usage(format!(
+            "--report {path} would be what the run did, in JSON, and so is named FILE.json; \
+             type --kreport {path} for the report of taxa that Kraken 2 calls --report"
+        )))
     }
 
     /// Refuses an output, report and trace among them, that is one of the inputs, or two outputs of
@@ -222,12 +243,32 @@ impl Session {
                 None => trace::write(tracer, path, &Alone, 0)?,
             }
         }
-        match &self.report {
-            Some(path) if self.is_first() => {
-                report::write(path, &self.facts.borrow(), &self.progress, self.elapsed())
-            }
-            _ => Ok(()),
+        let Some(path) = &self.report else {
+            return Ok(());
+        };
+        self.note("warnings", self.all_warnings()?);
+        if self.is_first() {
+            report::write(path, &self.facts.borrow(), &self.progress, self.elapsed())
+        } else {
+            Ok(())
         }
+    }
+
+    /// Collective. The warnings of all processes, in the order of ranks, in the first.
+    fn all_warnings(&self) -> Result<Value> {
+        let own = Value::from(self.warnings.so_far());
+        if self.job.is_none() {
+            return Ok(own);
+        }
+        let all = self.gather(&own)?.into_iter().enumerate();
+        let of_rank = |(rank, said): (usize, Value)| {
+            let said = said.as_array().cloned().unwrap_or_default();
+            said.into_iter().map(move |one| match (rank, one.as_str()) {
+                (1.., Some(words)) => format!("rank {rank}: {words}").into(),
+                _ => one,
+            })
+        };
+        Ok(all.flat_map(of_rank).collect())
     }
 }
 

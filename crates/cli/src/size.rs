@@ -2,6 +2,10 @@
 
 use std::str::FromStr;
 
+/// A size of fewer bytes is one whose unit was left out, or the length of k-mers, which is `-m` in
+/// Jellyfish.
+const LEAST: u64 = 1000;
+
 /// An amount of memory or disk.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Size {
@@ -25,7 +29,14 @@ impl FromStr for Size {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Size, String> {
-        parse(text.trim()).ok_or_else(|| format!("\"{text}\" is no size; write 512M, 4G or 80%"))
+        match parse(text.trim()) {
+            Some(Size::Bytes(bytes)) if bytes < LEAST => Err(format!(
+                "\"{text}\" is a size of {bytes} bytes; write {text}G for gigabytes (the length of \
+                 k-mers is -k)"
+            )),
+            Some(size) => Ok(size),
+            None => Err(format!("\"{text}\" is no size; write 512M, 4G or 80%")),
+        }
     }
 }
 
@@ -63,6 +74,7 @@ mod tests {
         assert_eq!("1000".parse(), Ok(Size::Bytes(1000)));
         assert_eq!("80%".parse(), Ok(Size::Share(0.8)));
         assert_eq!("50%".parse::<Size>().unwrap().of(10), 5);
+        assert!("31".parse::<Size>().unwrap_err().contains("write 31G"));
     }
 
     #[test]

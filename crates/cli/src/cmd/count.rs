@@ -156,6 +156,12 @@ impl Count {
             self.lists().iter().chain(&config.inputs),
             self.output.iter().chain(&self.histo),
         )?;
+        if let Some(path) = places::twice(&config.inputs).filter(|_| session.is_first()) {
+            tracing::warn!(
+                "{} is named twice, and its k-mers are counted twice",
+                path.display()
+            );
+        }
         let summary = session.shown(|progress| match session.job() {
             Some(job) => count_in(job, &config, session, progress),
             None => Ok(gyrase_count::run(&config, progress)?),
@@ -237,6 +243,9 @@ fn say(session: &Session, config: &Config, summary: &Summary, shares: &[Value]) 
         config.output.display(),
         grouped(made.unique)
     );
+    if read.kmers == 0 && read.reads > 0 {
+        tracing::warn!("no read has {k} letters in a row that are bases, so there is no k-mer");
+    }
     warn_if_saturated(made);
     let spilled = match summary.spilled_bytes {
         0 => String::new(),

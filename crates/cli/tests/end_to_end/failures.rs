@@ -510,3 +510,126 @@ fn databases_do_not_go_to_standard_output() {
     }
     assert_eq!(place.files(), files);
 }
+
+#[test]
+fn inputs_that_may_be_cut_off_are_named_in_a_warning_and_in_the_report() {
+    let place = Place::new();
+    let args = ["simulate", "genome", "-o", "g.fa.gz", "--length", "200000"];
+    place.ok(&args);
+    let whole = place.read("g.fa.gz");
+    // The empty block that ends every BGZF file has 28 bytes.
+    place.write("cut.fa.gz", &whole[..whole.len() - 28]);
+    place.write("none.fa.gz", "");
+    let count = |input: &str, more: &[&str]| {
+        let args = ["count", input, "-o", "o.gyk", "--report", "r.json"];
+        let ran = place.run(&[&args[..], more].concat());
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        (ran.stderr, place.json("r.json")["warnings"].to_string())
+    };
+    for (input, words) in [
+        ("cut.fa.gz", "lacks the empty block that ends a BGZF file"),
+        (
+            "none.fa.gz",
+            "none.fa.gz is empty, which no compressed file is",
+        ),
+    ] {
+        let (said, reported) = count(input, &[]);
+        assert_eq!(said.matches("warning: ").count(), 1, "{said}");
+        assert!(said.contains(input) && said.contains(words), "{said}");
+        assert!(reported.contains(words), "{reported}");
+        let (said, reported) = count(input, &["--quiet"]);
+        assert!(said.is_empty() && reported.contains(words), "{said}");
+    }
+    let (said, reported) = count("g.fa.gz", &[]);
+    assert!(!said.contains("warning") && reported == "[]", "{said}");
+}
+
+#[test]
+fn texts_are_compressed_as_their_names_say_and_pictures_are_svg() {
+    let place = Place::new();
+    place.write("r.fq", READS);
+    place.ok(&["-q", "count", "r.fq", "-o", "r.gyk", "--histo", "h.gz"]);
+    let dump = |name: &str| place.ok(&["-q", "kmers", "dump", "r.gyk", "-o", name]);
+    dump("plain.tsv");
+    let plain = place.read("plain.tsv");
+    let unpacked = |name: &str| {
+        let mut text = Vec::new();
+        let stored = std::fs::File::open(place.path(name)).unwrap();
+        let mut reader = gyrase_fastx::decompress(stored).unwrap();
+        std::io::Read::read_to_end(&mut reader, &mut text).unwrap();
+        text
+    };
+    for ending in ["gz", "bgz", "zst", "bz2", "xz"] {
+        let name = format!("dump.{ending}");
+        dump(&name);
+        assert!(
+            place.read(&name) != plain && unpacked(&name) == plain,
+            "{name}"
+        );
+    }
+    assert!(place.read("h.gz").starts_with(&[0x1f, 0x8b]));
+    let histo = ["kmers", "histo", "r.gyk", "--plot"];
+    for name in ["p.png", "p.pdf", "p", "p.png.gz"] {
+        let words = ["would be a picture in SVG", "name it p"];
+        place.fails(&[&histo[..], &[name]].concat(), 1, &words);
+    }
+    for name in ["p.svg", "p.svg.gz"] {
+        place.ok(&[&histo[..], &[name]].concat());
+        assert!(unpacked(name).starts_with(b"<svg"), "{name}");
+    }
+}
+
+#[test]
+fn habits_of_other_programs_are_done_or_told_what_to_type() {
+    let place = Place::new();
+    place.write("r.fq", READS);
+    for (args, words) in [
+        (
+            &["count", "-m", "31", "r.fq", "-o", "x.gyk"][..],
+            &["write 31G", "-k"][..],
+        ),
+        (&["count", "-m8", "r.fq", "-o", "x.gyk"], &["write 8G"]),
+        (&["count", "-ci2", "r.fq", "-o", "x.gyk"], &["--min-count"]),
+        (
+            &["count", "-fm", "r.fq", "-o", "x.gyk"],
+            &["known by content"],
+        ),
+        (
+            &["count", "-s", "100M", "r.fq", "-o", "x.gyk"],
+            &["leave it out"],
+        ),
+        (
+            &["classify", "--db", "x", "--paired", "r.fq"],
+            &["--interleaved"],
+        ),
+        (
+            &["classify", "--db", "x", "--use-names", "r.fq"],
+            &["--kreport"],
+        ),
+        (
+            &["classify", "--db", "x", "--report", "s.kreport", "r.fq"],
+            &["type --kreport s.kreport"],
+        ),
+        (&["hist", "x.gyk"], &["gyrase kmers histo"]),
+        (&["stats", "x.gyk"], &["gyrase kmers info"]),
+        (&["build", "--db", "x"], &["gyrase db build"]),
+    ] {
+        place.fails(args, 1, words);
+    }
+    place.ok(&["-q", "count", "-C", "r.fq", "-o", "x.gyk"]);
+    assert!(place.ok(&["help", "count"]).contains("--stranded"));
+    // The same file twice, and reads shorter than k.
+    let twice = place.run(&["count", "r.fq", "r.fq", "-o", "x.gyk"]);
+    assert!(
+        twice.code == 0 && twice.stderr.contains("warning: r.fq is named twice"),
+        "{twice:?}"
+    );
+    let short = place.run(&["count", "-k", "99", "r.fq", "-o", "x.gyk"]);
+    assert!(
+        short.code == 0
+            && short
+                .stderr
+                .contains("warning: no read has 99 letters in a row"),
+        "{short:?}"
+    );
+}

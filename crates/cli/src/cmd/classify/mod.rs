@@ -66,6 +66,10 @@ pub struct Classify {
     #[arg(value_name = "MATES", conflicts_with = "interleaved")]
     mates: Option<PathBuf>,
 
+    /// READS and MATES are mates, as they are without it.
+    #[arg(long, hide = true, conflicts_with_all = ["interleaved", "samples", "merge"])]
+    paired: bool,
+
     /// Mates follow each other in READS, or in the files of a sheet that have none beside them
     #[arg(long)]
     interleaved: bool,
@@ -93,6 +97,11 @@ pub struct Classify {
 impl Classify {
     /// Classifies; the outputs of a sample appear together, once its last read is answered.
     pub fn run(self, session: &Session) -> Result<()> {
+        if self.paired && self.mates.is_none() {
+            let what = "--paired goes with two files of mates; mates in one file are --interleaved";
+            return Err(Failure::usage(what));
+        }
+        session.keep_report_json()?;
         self.note_parameters(session);
         if let Some(wanted) = self.many.wanted() {
             let (interleaved, rank, extras) = (self.interleaved, self.reports.rank(), &self.extras);

@@ -10,6 +10,7 @@ use gyrase_table::gyk::{Cutoffs, Database};
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, Result};
+use crate::places::keep_pictures_svg;
 use crate::session::Session;
 use crate::sink::{self, Sink};
 
@@ -67,6 +68,7 @@ impl Histo {
     /// Prints the histogram.
     pub fn run(self, session: &Session) -> Result<()> {
         let style = self.style()?;
+        self.plot.as_deref().map_or(Ok(()), keep_pictures_svg)?;
         session.keep_apart([&self.database], self.plot.iter().chain(&self.output))?;
         let histogram =
             session.shown(|progress| histogram::run(&self.database, session.threads, progress))?;
