@@ -217,7 +217,7 @@ pub(crate) fn complete<D: Drain>(
     progress: &Progress,
 ) -> Result<(Summary, Option<Database>), BuildError> {
     let (taxonomy, targets) = of_targets(outline.taxonomy, outline.targets);
-    let room = records.room(config, targets.len())?;
+    let room = records.room(config, targets.len(), outline.parts)?;
     let (parts, taxa) = (outline.parts, taxonomy.len());
     let lists = MadeOf {
         records: &records,

@@ -26,6 +26,11 @@ impl<'a> Part<'a> {
         }
     }
 
+    /// How many records a partition has at most.
+    pub(crate) fn most_rows(&self, partition: usize) -> u64 {
+        self.features.bytes_of(partition..partition + 1) / size_of::<u32>() as u64
+    }
+
     /// Appends the records of a partition (the place of a feature in the upper half, a location in
     /// the lower), ascending.
     pub(crate) fn rows(&self, partition: usize, rows: &mut Vec<u64>) -> Result<(), GydbError> {

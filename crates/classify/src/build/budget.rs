@@ -4,6 +4,7 @@ use gyrase_fabric::{Drain, ExchangeFabric, LocalFabric};
 use gyrase_table::gydb::PARTITIONS;
 
 use super::error::{BuildError, MemoryFor};
+use crate::parts::Part;
 use crate::references::RECORD;
 
 /// Code, stacks and the like.
@@ -88,7 +89,7 @@ impl Budget {
         })
     }
 
-    /// What the lists of the partitions have, of so many targets.
+    /// What the lists of the partitions have, of so many targets, with the locations of databases.
     ///
     /// # Errors
     /// When there is too little even for one thread, or for the database where that is to be kept
@@ -96,14 +97,21 @@ impl Budget {
     pub fn for_lists(
         self,
         partitions: &impl Drain,
+        parts: &[Part],
         spilled: bool,
         targets: usize,
         in_memory: bool,
     ) -> Result<Room, BuildError> {
         let owned = partitions.owned().into_iter();
-        let bytes: Vec<u64> = owned.map(|number| partitions.bytes(number)).collect();
-        let all: u64 = bytes.iter().sum();
-        let largest = bytes.into_iter().max().unwrap_or(0);
+        let bytes: Vec<[u64; 2]> = owned
+            .map(|number| {
+                let rows = parts.iter().map(|part| part.most_rows(number)).sum::<u64>();
+                [partitions.bytes(number), rows * RECORD as u64]
+            })
+            .collect();
+        let all: u64 = bytes.iter().map(|[sent, _]| sent).sum();
+        let together = bytes.iter().map(|[sent, stored]| sent + stored);
+        let largest = together.max().unwrap_or(0);
         let records = |bytes: u64| bytes / RECORD as u64;
         let kept = if spilled {
             0

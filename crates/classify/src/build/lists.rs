@@ -284,16 +284,31 @@ impl Piece {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
     use gyrase_fabric::{Alone, Each, SLACK};
     use gyrase_kmer::mix;
-    use gyrase_table::gydb::{PARTITIONS, place_of};
+    use gyrase_table::gydb::{Database, PARTITIONS, place_of};
 
     use super::*;
+    use crate::build::budget::Budget;
+    use crate::parts::Moves;
     use crate::targets::Target;
 
-    /// Records of one partition.
-    struct One(usize, Vec<u64>);
+    /// Records of one partition, and how often they were drained.
+    struct One(usize, Vec<u64>, AtomicUsize);
+
+    impl One {
+        fn new(partition: usize, records: impl Iterator<Item = (u64, u32)>) -> One {
+            let record =
+                |(place, window): (u64, u32)| place << PROVISIONAL_BITS | u64::from(window);
+            One(
+                partition,
+                records.map(record).collect(),
+                AtomicUsize::new(0),
+            )
+        }
+    }
 
     impl Drain for One {
         fn owned(&self) -> Vec<usize> {
@@ -319,11 +334,11 @@ mod tests {
                 .flat_map(|record| record.to_le_bytes())
                 .collect();
             let some = |bytes: &[u8]| each(&[bytes, &[0; SLACK]].concat(), bytes.len());
-            if partition == self.0 {
-                bytes.chunks(RECORD * 37).try_for_each(some)
-            } else {
-                Ok(())
+            if partition != self.0 {
+                return Ok(());
             }
+            self.2.fetch_add(1, Relaxed);
+            bytes.chunks(RECORD * 37).try_for_each(some)
         }
     }
 
@@ -340,8 +355,7 @@ mod tests {
             .collect::<Vec<_>>()
     }
 
-    #[test]
-    fn lists_are_the_same_in_any_number_of_passes() {
+    fn targets() -> Targets {
         let mut targets = Targets::default();
         for i in 0..1000u32 {
             let target = Target {
@@ -353,43 +367,64 @@ mod tests {
             };
             targets.push(target).unwrap();
         }
+        targets
+    }
+
+    /// Lists of up to 9 of the records of partition 7. Windows keep their numbers: block 0 begins
+    /// at 0, block 1 at 2^16.
+    fn made(records: &Records<One>, parts: &[Part], room: Room) -> (Counted, Database) {
+        let made_of = MadeOf {
+            records,
+            parts,
+            targets: &targets(),
+            taxa: 7,
+            room,
+        };
+        let writer = Writer::in_memory(9);
+        let counted = made_of.write(&writer, &Alone, 9, &Progress::default());
+        (counted.unwrap(), writer.into_database().unwrap())
+    }
+
+    fn of_one(records: impl Iterator<Item = (u64, u32)>) -> Records<One> {
+        Records {
+            numbers: Numbers::following(2),
+            ..Records::none(One::new(7, records))
+        }
+    }
+
+    #[test]
+    fn records_are_drained_once_beside_a_large_database() {
+        let all = of_one(records().into_iter());
+        let room = Room {
+            threads: 1,
+            rows: usize::MAX,
+        };
+        let (_, base) = made(&all, &[], room);
+        let parts = [Part::new(&base, Moves::behind(0))];
+        let few = of_one(records().into_iter().take(10));
+        let budget = Budget::of(1 << 30, 1, 1).unwrap();
+        let room = budget.for_lists(&few.partitions, &parts, false, 1000, false);
+        made(&few, &parts, room.unwrap());
+        assert_eq!(few.partitions.2.load(Relaxed), 1);
+    }
+
+    #[test]
+    fn lists_are_the_same_in_any_number_of_passes() {
         let mut all = records();
         all.sort_unstable();
         all.dedup();
         let mut naive: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
         all.iter()
             .for_each(|&(place, window)| naive.entry(place).or_default().push(window));
+        let targets = targets();
         let cap = Cap::new(&targets, 9);
         naive.values_mut().for_each(|list| cap.keep(list));
         all.sort_by_key(|&(place, window)| mix(place ^ u64::from(window) << 32));
-        // Windows keep their numbers: block 0 begins at 0, block 1 at 2^16.
-        let partitions = One(
-            7,
-            all.iter()
-                .map(|&(place, window)| place << PROVISIONAL_BITS | u64::from(window))
-                .collect(),
-        );
-        let records = Records {
-            numbers: Numbers::following(2),
-            ..Records::none(partitions)
-        };
+        let records = of_one(all.into_iter());
         let mut counted = Vec::new();
         for rows in [1, 2000, 29_000, usize::MAX] {
-            let room = Room { threads: 2, rows };
-            let made_of = MadeOf {
-                records: &records,
-                parts: &[],
-                targets: &targets,
-                taxa: 7,
-                room,
-            };
-            let writer = Writer::in_memory(9);
-            counted.push(
-                made_of
-                    .write(&writer, &Alone, 9, &Progress::default())
-                    .unwrap(),
-            );
-            let database = writer.into_database().unwrap();
+            let (sums, database) = made(&records, &[], Room { threads: 2, rows });
+            counted.push(sums);
             let found = database.features().map(|feature| {
                 let (feature, locations) = feature.unwrap();
                 (

@@ -8,6 +8,7 @@ use super::budget::{Budget, Room};
 use super::config::Config;
 use super::earlier::Earlier;
 use super::error::BuildError;
+use crate::parts::Part;
 use crate::references::Numbers;
 use crate::targets::Targets;
 
@@ -40,7 +41,12 @@ impl<D: Drain> Records<D> {
         }
     }
 
-    pub(super) fn room(&self, config: &Config, targets: usize) -> Result<Room, BuildError> {
+    pub(super) fn room(
+        &self,
+        config: &Config,
+        targets: usize,
+        parts: &[Part],
+    ) -> Result<Room, BuildError> {
         let unlimited = Room {
             threads: config.threads,
             rows: usize::MAX,
@@ -48,6 +54,7 @@ impl<D: Drain> Records<D> {
         let room = |budget: Budget| {
             budget.for_lists(
                 &self.partitions,
+                parts,
                 self.spilled,
                 targets,
                 config.output.is_none(),
