@@ -197,11 +197,34 @@ impl Evidence {
         self.all_windows = sum(self.all_windows, below.all_windows);
     }
 
+    /// Its numbers, without what they were counted with.
+    pub(crate) fn numbers(&self) -> EvidenceNumbers {
+        EvidenceNumbers {
+            hits: self.hits,
+            distinct: self.distinct(),
+            expected_features: self.expected_features(),
+            covered_windows: self.windows.len(),
+            all_windows: self.all_windows,
+            coverage: self.coverage(),
+        }
+    }
+
     fn found(&mut self, other: &Evidence) {
         self.hits += other.hits;
         self.features.merge(&other.features);
         self.windows.merge(&other.windows);
     }
+}
+
+/// What an [`Evidence`] amounts to; each number as the method or field of this name gives it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct EvidenceNumbers {
+    pub hits: u64,
+    pub distinct: u64,
+    pub expected_features: Option<f64>,
+    pub covered_windows: u64,
+    pub all_windows: Option<u64>,
+    pub coverage: Option<f64>,
 }
 
 fn sum<N: std::ops::Add<Output = N>>(a: Option<N>, b: Option<N>) -> Option<N> {

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use crate::tally::{Evidence, Tally};
+use crate::tally::{Evidence, EvidenceNumbers, Tally};
 use gyrase_taxonomy::{ROOT, Taxon, Taxonomy};
 
 /// A taxon with everything below it.
@@ -53,7 +53,7 @@ impl Clades {
 
     /// The evidence of every clade: that of its taxon and of all taxa below, also of those without
     /// reads of their own.
-    pub(super) fn evidence(&self, taxonomy: &Taxonomy, tally: &Tally) -> Vec<Evidence> {
+    pub(super) fn evidence(&self, taxonomy: &Taxonomy, tally: &Tally) -> Vec<EvidenceNumbers> {
         let places: BTreeMap<Taxon, usize> = self
             .iter()
             .enumerate()
@@ -64,13 +64,16 @@ impl Clades {
             let listed = taxonomy.path(taxon).find_map(|above| places.get(&above));
             evidence[*listed.expect("the root is listed")].add_below(of_taxon);
         }
+        let mut numbers = vec![EvidenceNumbers::default(); self.0.len()];
         for (child, parent) in self.parents().into_iter().enumerate().rev() {
+            // Nobody needs it any more: only those that are open are held, however deep a lineage.
+            let whole = std::mem::take(&mut evidence[child]);
+            numbers[child] = whole.numbers();
             if let Some(parent) = parent {
-                let (above, below) = evidence.split_at_mut(child);
-                above[parent].add_below(&below[0]);
+                evidence[parent].add_below(&whole);
             }
         }
-        evidence
+        numbers
     }
 
     /// For every clade the place of the one that it hangs from; nothing for the root.

@@ -31,26 +31,26 @@ pub fn evidence(taxonomy: &Taxonomy, tally: &Tally, out: &mut dyn Write) -> io::
         write!(out, "{}\t{}\t", clade.reads, clade.direct)?;
         let seen = evidence.hits > 0;
         write!(out, "{}\t", cell(seen.then_some(evidence.hits)))?;
-        write!(out, "{}\t", cell(seen.then(|| evidence.distinct())))?;
+        write!(out, "{}\t", cell(seen.then_some(evidence.distinct)))?;
         write!(
             out,
             "{}\t",
             cell(
                 evidence
-                    .expected_features()
+                    .expected_features
                     .map(|expected| format!("{expected:.0}"))
             )
         )?;
         write!(
             out,
             "{}\t",
-            cell(evidence.all_windows.map(|_| evidence.windows.len()))
+            cell(evidence.all_windows.map(|_| evidence.covered_windows))
         )?;
         write!(out, "{}\t", cell(evidence.all_windows))?;
         writeln!(
             out,
             "{}",
-            cell(evidence.coverage().map(|coverage| format!("{coverage:.4}")))
+            cell(evidence.coverage.map(|coverage| format!("{coverage:.4}")))
         )?;
     }
     Ok(())

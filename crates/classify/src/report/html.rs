@@ -12,7 +12,7 @@ use super::NamedTally;
 use super::clades::Clades;
 use super::json::{array, string};
 use super::lines::name;
-use crate::tally::{Evidence, Tally};
+use crate::tally::{EvidenceNumbers, Tally};
 use gyrase_taxonomy::{ROOT, Taxon, Taxonomy};
 
 const STYLE: &str = include_str!("html/page.css");
@@ -79,11 +79,9 @@ fn data(taxonomy: &Taxonomy, samples: &[NamedTally], out: &mut dyn Write) -> io:
             witnessed(taxonomy, sample.tally),
             out,
             |(taxon, evidence), out| {
-                let features = (evidence.hits > 0).then(|| evidence.distinct());
-                let expected = evidence
-                    .expected_features()
-                    .map(|expected| expected.round());
-                let covered = evidence.all_windows.map(|_| evidence.windows.len());
+                let features = (evidence.hits > 0).then_some(evidence.distinct);
+                let expected = evidence.expected_features.map(f64::round);
+                let covered = evidence.all_windows.map(|_| evidence.covered_windows);
                 write!(
                     out,
                     "[{},{},{},",
@@ -100,7 +98,7 @@ fn data(taxonomy: &Taxonomy, samples: &[NamedTally], out: &mut dyn Write) -> io:
 }
 
 /// The clades with reads that something is known of.
-fn witnessed(taxonomy: &Taxonomy, tally: &Tally) -> Vec<(Taxon, Evidence)> {
+fn witnessed(taxonomy: &Taxonomy, tally: &Tally) -> Vec<(Taxon, EvidenceNumbers)> {
     let clades = Clades::new(taxonomy, tally, false);
     let all = clades
         .iter()

@@ -56,7 +56,7 @@ pub fn kreport(
             clade.direct
         )?;
         if let Some(evidence) = evidence.get(place) {
-            write!(out, "{}\t{}\t", evidence.hits, evidence.distinct())?;
+            write!(out, "{}\t{}\t", evidence.hits, evidence.distinct)?;
         }
         let (code, taxid) = (
             taxonomy.rank_code_in(clade.taxon, shown.style),
