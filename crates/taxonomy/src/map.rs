@@ -28,6 +28,9 @@ const KEYS: [&str; 8] = [
     "path",
 ];
 
+/// What stands for a taxid that nobody knows.
+const UNKNOWN: [&[u8]; 5] = [b"", b"-", b"na", b"NA", b"N/A"];
+
 /// Most fields of a line that are looked at.
 const MOST_FIELDS: usize = 64;
 
@@ -197,10 +200,12 @@ impl TaxonMap {
             *slot = field.trim_ascii();
             count += 1;
         }
-        let taxid = fields[..count]
-            .get(layout.taxid)
-            .and_then(|field| number(field));
-        let taxid = taxid.ok_or_else(|| layout.expected(line))?;
+        let field = fields[..count].get(layout.taxid);
+        let field = field.ok_or_else(|| layout.expected(line))?;
+        if UNKNOWN.contains(field) {
+            return Ok(());
+        }
+        let taxid = number(field).ok_or_else(|| layout.no_taxid(field))?;
         for &key in layout
             .keys
             .iter()
@@ -409,6 +414,15 @@ impl Layout {
             taxid,
             starts_with_accession,
         })
+    }
+
+    fn no_taxid(&self, field: &[u8]) -> String {
+        format!(
+            "expected a taxid in column {}, found {}; what has none may say so by `na`, or by \
+             nothing",
+            self.taxid + 1,
+            shown(field)
+        )
     }
 
     fn expected(&self, line: &[u8]) -> String {

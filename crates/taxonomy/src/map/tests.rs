@@ -163,12 +163,25 @@ fn tables_with_named_columns_are_read() {
 }
 
 #[test]
+fn a_line_may_say_that_there_is_no_taxid() {
+    for unknown in ["", "na", "NA", "N/A", "-", "0"] {
+        let text = format!("id\ttaxid\nchr1\t{unknown}\nchr2\t8\n");
+        let map = reading(&text, &["chr1", "chr2"]).expect("a table");
+        assert_eq!(of(&map, "chr1"), None, "{unknown:?}");
+        assert_eq!(of(&map, "chr2"), Some(8), "{unknown:?}");
+    }
+}
+
+#[test]
 fn what_is_wrong_is_named_with_its_line() {
     let cases = [
         ("chr1\n", "line 1: expected a name, a tab and a taxid"),
         ("chr1\tx\n", "line 1: expected a name"),
         ("chr1\t7\nchr2\n", "line 2: expected a name"),
-        ("chr1\t7\nchr1\tx\n", "line 2: expected a name"),
+        (
+            "chr1\t7\nchr1\tx\n",
+            "line 2: expected a taxid in column 2, found \"x\";",
+        ),
         (
             "accession\taccession.version\ttaxid\tgi\nAB000001\tAB000001.1",
             "line 2: expected a taxid in column 3",
