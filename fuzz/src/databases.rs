@@ -1,14 +1,17 @@
 //! Readers of databases. The first byte chooses: even, the rest are edits of a valid file; odd, the
-//! rest is the file.
+//! rest is the file; two above a multiple of four, edits whose checksums are right.
 
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use gyrase_count::dump::Style;
 use gyrase_count::exchange::{ExportConfig, Format, KmerSource, export, kmc};
 use gyrase_count::{Config, run};
 use gyrase_kmer::Shape;
 use gyrase_table::gyk::{Cutoffs, Database};
+
+use crate::seals;
 
 /// A valid database and the same as a KMC pair.
 struct Valid {
@@ -47,23 +50,27 @@ fn make(folder: &Path) -> Result<Valid, Box<dyn std::error::Error>> {
         chunk: None,
     };
     run(&config, &Default::default())?;
-    let config = ExportConfig {
-        input: path("g.gyk"),
-        output: path("g"),
-        format: Format::Kmc,
-        cutoffs: Cutoffs::default(),
-        memory: 1 << 30,
-        tmp: folder.to_path_buf(),
-        max_tmp: None,
-        threads: 1,
-    };
-    export(&config, &Default::default())?;
+    export(&exporting(folder, Format::Kmc), &Default::default())?;
     let read = |name: &str| std::fs::read(path(name));
     Ok(Valid {
         gyk: read("g.gyk")?,
         prefixes: read("g.kmc_pre")?,
         suffixes: read("g.kmc_suf")?,
     })
+}
+
+/// How `g.gyk` in a folder is exported.
+fn exporting(folder: &Path, format: Format) -> ExportConfig {
+    ExportConfig {
+        input: folder.join("g.gyk"),
+        output: folder.join("g"),
+        format,
+        cutoffs: Cutoffs::default(),
+        memory: 1 << 30,
+        tmp: folder.to_path_buf(),
+        max_tmp: None,
+        threads: 1,
+    }
 }
 
 /// Edits of five bytes: a place of four bytes, counted round the file, and what to xor there; an
@@ -85,11 +92,33 @@ fn check_gyk(bytes: &[u8]) -> bool {
     Database::open(&path).is_ok_and(|database| database.verify().is_ok())
 }
 
-/// No bytes make the reader of databases panic, and no change of a database goes unseen.
+/// Uses all of a database whose checksums say that it is whole, though it may not be.
+fn use_sealed(edits: &[u8]) {
+    let mut bytes = valid().gyk.clone();
+    // Header, bins, and some of the directory: edits anywhere would hardly meet a bin.
+    let rest = bytes.split_off(1 << 13);
+    edit(&mut bytes, edits);
+    bytes.resize(1 << 13, 0);
+    bytes.extend(rest);
+    seals::gyk(&mut bytes);
+    check_gyk(&bytes);
+    let folder = tempfile::tempdir().expect("the system has room for a small folder");
+    std::fs::write(folder.path().join("g.gyk"), &bytes).expect("a small file can be written");
+    for format in [Format::Kmc, Format::Kff, Format::Text(Style::Tab)] {
+        // It may be refused.
+        let _ = export(&exporting(folder.path(), format), &Default::default());
+    }
+}
+
+/// No bytes make the reader of databases or an export panic, and no change of a database goes
+/// unseen where its checksums were not changed with it.
 pub fn gyk(data: &[u8]) {
     let Some((&choice, rest)) = data.split_first() else {
         return;
     };
+    if choice % 4 == 2 {
+        return use_sealed(rest);
+    }
     if choice % 2 == 1 {
         check_gyk(rest);
         return;

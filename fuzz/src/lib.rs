@@ -8,6 +8,7 @@ mod candidates;
 mod databases;
 mod features;
 mod records;
+mod seals;
 mod taxonomies;
 
 use std::path::{Path, PathBuf};
@@ -39,6 +40,7 @@ pub fn seeds(target: &str) -> Vec<Vec<u8>> {
         return vec![
             vec![0],
             vec![0, 9, 0, 0, 0, 1],
+            vec![2, 4, 16, 0, 0, 255],
             vec![1, 71, 89, 82, 65, 83, 69, 75, 10, 1],
             vec![2, 200, 0, 0, 0, 255],
         ];

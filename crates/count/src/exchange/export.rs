@@ -223,6 +223,11 @@ impl<const W: usize> Cut<usize, ExchangeError> for ToParts<'_, W> {
         for (&row, count) in bin.rows::<W>().iter().zip(bin.counts()) {
             if self.cutoffs.keep(count) {
                 let kmer = Kmer::from(Key(row));
+                if kmer != kmer.masked(self.parts.k) {
+                    let what =
+                        format!("bin {number} has a key of more than {} bases", self.parts.k);
+                    return Err(self.database.corrupt(what).into());
+                }
                 send(sender, self.parts.of(kmer), (kmer.0, count))?;
             }
         }

@@ -225,7 +225,8 @@ impl Database {
         })
     }
 
-    fn corrupt(&self, what: String) -> GykError {
+    /// The error of a file whose values contradict each other, though its checksums are right.
+    pub fn corrupt(&self, what: String) -> GykError {
         GykError::Corrupt {
             path: self.path.clone(),
             what,
