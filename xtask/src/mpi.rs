@@ -78,8 +78,9 @@ pub fn matrix() -> Result<()> {
         "gyrase",
         "--test",
         "mpi",
-        "matrix",
         "--",
+        "matrix",
+        "stops",
         "--nocapture",
     ]);
     command.env(name, value).env("GYRASE_MPI_MATRIX", "full");

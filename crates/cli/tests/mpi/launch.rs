@@ -20,6 +20,11 @@ pub enum Mpi {
 /// The variable by which `cargo xtask test` says which libraries must be there.
 const WANTED: &str = "GYRASE_TEST_MPI";
 
+/// Whether every combination is tested, or a few in which all is once.
+pub fn full() -> bool {
+    std::env::var("GYRASE_MPI_MATRIX").is_ok_and(|value| value == "full")
+}
+
 impl Mpi {
     /// The libraries to test with; says which tests are skipped.
     pub fn all() -> Vec<Mpi> {
@@ -41,6 +46,19 @@ impl Mpi {
             );
         }
         there
+    }
+
+    /// Each of some ways to test with a library: with all of them in the full matrix, else with
+    /// one of them in turn.
+    pub fn with_each<W: Copy>(ways: &[W]) -> Vec<(Mpi, W)> {
+        let all = Mpi::all();
+        let libraries = |number: usize| match (full(), all.len()) {
+            (true, _) | (_, 0) => all.clone(),
+            (false, there) => vec![all[number % there]],
+        };
+        let ways = ways.iter().enumerate();
+        ways.flat_map(|(number, &way)| libraries(number).into_iter().map(move |mpi| (mpi, way)))
+            .collect()
     }
 
     pub fn name(self) -> &'static str {

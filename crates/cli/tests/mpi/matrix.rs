@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::inputs::{Input, inputs};
-use crate::launch::{Job, Mpi};
+use crate::launch::{Job, Mpi, full};
 use crate::network_files::{HEAVY, heavy};
 use crate::place::Place;
 use crate::stealing::of_ranks;
@@ -76,11 +76,6 @@ fn covering(all: &[Case]) -> Vec<Case> {
         chosen.push(best);
     }
     chosen
-}
-
-/// Whether the cases are all of the bar's, or the covering few.
-fn full() -> bool {
-    std::env::var("GYRASE_MPI_MATRIX").is_ok_and(|value| value == "full")
 }
 
 #[test]
@@ -199,19 +194,17 @@ fn every_flag_of_counting_means_the_same() {
         &["--paired"],
         &["--histo", "histo"],
     ];
-    for flags in flags {
+    for (mpi, flags) in Mpi::with_each(&flags) {
         let count = |output| [&["-q", "count", "r_1.fq", "r_2.fq", "-o", output], flags].concat();
         place.ok(&count("alone.gyk"));
         let histogram = place.path("histo").exists().then(|| place.read("histo"));
-        for mpi in Mpi::all() {
-            Job::new(&place, mpi, 3).ok(&[&count("o.gyk"), &["--chunk", "64K"][..]].concat());
-            assert!(place.read("o.gyk") == place.read("alone.gyk"), "{flags:?}");
-            assert!(
-                histogram
-                    .as_ref()
-                    .is_none_or(|histogram| place.read("histo") == *histogram)
-            );
-        }
+        Job::new(&place, mpi, 3).ok(&[&count("o.gyk"), &["--chunk", "64K"][..]].concat());
+        assert!(place.read("o.gyk") == place.read("alone.gyk"), "{flags:?}");
+        assert!(
+            histogram
+                .as_ref()
+                .is_none_or(|histogram| place.read("histo") == *histogram)
+        );
     }
 }
 
