@@ -38,18 +38,16 @@ const PACKAGED: [Packaged; 3] = [
 ];
 
 /// What makes the hosts.
-const HOSTS: &str = include_str!("hosts.sh");
+pub const HOSTS: &str = include_str!("hosts.sh");
 const RANKS: [usize; 2] = [2, 4];
 
 /// Counts with each MPI that can be installed; the databases must be that of one process.
 pub fn run() -> Result<()> {
     println!("== MPIs of PyPI");
     steps::succeed(steps::cargo(&["build", "--package", "gyrase"]), "build")?;
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or("target".into(), PathBuf::from);
-    let target = steps::root().join(target);
     let site = Site {
-        folder: target.join("mpi-hosts"),
-        gyrase: target.join("debug/gyrase"),
+        folder: steps::target().join("mpi-hosts"),
+        gyrase: steps::target().join("debug/gyrase"),
     };
     site.prepare()?;
     for packaged in &PACKAGED {

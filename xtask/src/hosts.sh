@@ -16,7 +16,7 @@ for number in 1 2; do
         mount -t tmpfs none '$folder/scratch'
         ip link set lo up
         echo \$\$ > '$folder/node$number'
-        exec sleep 1000" &
+        exec sleep 3600" &
 done
 trap 'kill $(cat "$folder"/node?) 2>/dev/null || true' EXIT
 for number in 1 2; do

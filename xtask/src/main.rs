@@ -1,4 +1,5 @@
-//! What CI and CONTRIBUTING call: `cargo xtask tidy | test | mpi-matrix | mpi-hosts | bench`.
+//! What CI and CONTRIBUTING call: `cargo xtask rules | tidy | test | mpi-matrix | mpi-hosts |
+//! mpi-nfs | bench`.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -13,6 +14,8 @@ mod masked;
 mod modules;
 mod mpi;
 mod names;
+mod nfs;
+mod packages;
 mod paths;
 mod scripts;
 mod sources;
@@ -32,9 +35,10 @@ cargo xtask tidy          check the house rules, the format and the lints
 cargo xtask test          tidy, every test, and the 60-second fuzz smoke run; what CI calls
 cargo xtask test --quick  the house rules and the short tests, under 3 minutes: without lints,
                           fuzz, MPI, examples in comments; 16 cases of each random test
-cargo xtask mpi-matrix    ranks, threads, MPI libraries, inputs, and two hosts of namespaces:
+cargo xtask mpi-matrix    ranks, threads, MPI libraries, inputs, and the next two: an hour
+cargo xtask mpi-hosts     MPIs of PyPI, and two hosts of namespaces
+cargo xtask mpi-nfs       two hosts that write one output on NFS, in a user-mode kernel:
                           half an hour
-cargo xtask mpi-hosts     the last part of it alone: MPIs of PyPI, and two hosts of namespaces
 cargo xtask bench [ARGS]  compare with rivals (see bench/README.md)";
 
 fn test(args: &[String]) -> Result<()> {
@@ -54,6 +58,7 @@ fn main() -> ExitCode {
         Some("test") => test(&args[1..]),
         Some("mpi-matrix") => mpi::matrix(),
         Some("mpi-hosts") => hosts::run(),
+        Some("mpi-nfs") => nfs::run(&mpi::wanted().1),
         Some("bench") => steps::bench(&args[1..]),
         _ => Err(HELP.to_string()),
     };

@@ -1,8 +1,6 @@
 //! The MPI libraries that the tests want: installed where that is possible, named where it is not.
 
-use std::process::Command;
-
-use crate::{Result, hosts, steps};
+use crate::{Result, hosts, nfs, packages, steps};
 
 /// An MPI and what a distribution of Debian's family calls it.
 struct Library {
@@ -28,9 +26,6 @@ const LIBRARIES: [Library; 2] = [
     },
 ];
 
-/// Seconds that an installation may take: a mirror that does not answer must not hold the tests up.
-const PATIENCE: &str = "180";
-
 /// The tests that need an MPI that is named here fail where it is missing; without the variable
 /// they are skipped.
 const WANTED: &str = "GYRASE_TEST_MPI";
@@ -45,7 +40,7 @@ pub fn wanted() -> (&'static str, String) {
         .flat_map(|library| library.packages)
         .collect();
     if !missing.is_empty() {
-        install(&missing);
+        packages::install(&missing, "MPI");
     }
     let (there, missing): (Vec<_>, Vec<_>) =
         LIBRARIES.iter().partition(|library| library.is_there());
@@ -68,10 +63,10 @@ pub fn wanted() -> (&'static str, String) {
     (WANTED, names.join(","))
 }
 
-/// Every combination of ranks, threads, libraries, inputs and ways to steal, which takes a quarter
-/// of an hour.
+/// Every combination of ranks, threads, libraries, inputs and ways to steal, then several hosts,
+/// which takes an hour.
 pub fn matrix() -> Result<()> {
-    let (name, value) = wanted();
+    let (name, mpis) = wanted();
     let mut command = steps::cargo(&[
         "test",
         "--package",
@@ -83,9 +78,10 @@ pub fn matrix() -> Result<()> {
         "stops",
         "--nocapture",
     ]);
-    command.env(name, value).env("GYRASE_MPI_MATRIX", "full");
+    command.env(name, &mpis).env("GYRASE_MPI_MATRIX", "full");
     steps::succeed(command, "MPI matrix")?;
-    hosts::run()
+    hosts::run()?;
+    nfs::run(&mpis)
 }
 
 impl Library {
@@ -94,48 +90,4 @@ impl Library {
             .iter()
             .all(|program| steps::works(steps::command(program, &["--version"])))
     }
-}
-
-/// Tries to; nobody depends on whether it worked.
-fn install(packages: &[&str]) {
-    let update = apt(&["update", "-q"]);
-    let tries = [
-        update,
-        apt(&[
-            &["install", "-y", "-q", "--no-install-recommends"],
-            packages,
-        ]
-        .concat()),
-    ];
-    for command in tries {
-        if let Err(why) = steps::succeed(command, "apt-get, for MPI") {
-            return println!("{why}");
-        }
-    }
-}
-
-/// `apt-get`, as root, that asks nothing and gives up in time.
-fn apt(args: &[&str]) -> Command {
-    let root = steps::works(steps::command("sh", &["-c", "test \"$(id -u)\" -eq 0"]));
-    let mut words = vec![
-        "env",
-        "DEBIAN_FRONTEND=noninteractive",
-        "timeout",
-        PATIENCE,
-        "apt-get",
-    ];
-    if !root {
-        words.splice(0..0, ["sudo", "-n"]);
-    }
-    words.extend([
-        "-o",
-        "Acquire::Retries=0",
-        "-o",
-        "Acquire::http::Timeout=20",
-        "-o",
-        "DPkg::Lock::Timeout=60",
-    ]);
-    let mut command = steps::command(words[0], &words[1..]);
-    command.args(args);
-    command
 }

@@ -12,6 +12,12 @@ pub fn root() -> PathBuf {
     here.parent().map(PathBuf::from).unwrap_or(here)
 }
 
+/// Where cargo puts what it makes, for both workspaces: what they have in common is built once.
+pub fn target() -> PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or("target".into(), PathBuf::from);
+    root().join(target)
+}
+
 /// A command that runs in the root of the repository.
 pub fn command(program: &str, args: &[&str]) -> Command {
     let mut command = Command::new(program);
@@ -19,14 +25,11 @@ pub fn command(program: &str, args: &[&str]) -> Command {
     command
 }
 
-/// The `cargo` that runs this; both workspaces share one target folder, so that what they have in
-/// common is built once.
+/// The `cargo` that runs this.
 pub fn cargo(args: &[&str]) -> Command {
     let program = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
-    let target =
-        std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| root().join("target").into());
     let mut command = command(&program, args);
-    command.env("CARGO_TARGET_DIR", target);
+    command.env("CARGO_TARGET_DIR", target());
     command
 }
 
