@@ -36,7 +36,7 @@ impl Catalogue {
         let taxonomy = Taxonomy::from_bytes(section(TAXONOMY)?).map_err(|_| senseless(TAXONOMY))?;
         let distinct = distinct::from_bytes(section(DISTINCT)?, taxonomy.len())
             .ok_or_else(|| senseless(DISTINCT))?;
-        let known = |taxon| taxonomy.taxa().contains(&taxon);
+        let known = |taxon| taxonomy.has(taxon);
         if !targets.iter().all(|target| target.taxon.is_none_or(known)) {
             return Err(senseless(TARGETS));
         }
@@ -112,7 +112,7 @@ impl Catalogue {
                 let there = taxonomy
                     .taxon_of(part.taxonomy.taxid(taxon))
                     .expect("the union has all taxa");
-                distinct[there as usize] += part.distinct(taxon);
+                distinct[there.index()] += part.distinct(taxon);
             }
         }
         Ok(Catalogue::new(targets, taxonomy, of_first, distinct))
@@ -134,6 +134,6 @@ impl Catalogue {
     /// When there is no such taxon.
     #[inline]
     pub fn distinct(&self, taxon: Taxon) -> u64 {
-        self.distinct[taxon as usize]
+        self.distinct[taxon.index()]
     }
 }

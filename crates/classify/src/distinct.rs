@@ -1,9 +1,7 @@
 //! How many distinct features of the database each taxon has: what its evidence is a share of.
 
 use crate::targets::{TargetOf, Targets};
-
-/// Taxon of a target that has none.
-const NONE: u32 = u32::MAX;
+use gyrase_taxonomy::NONE;
 
 /// Counts features by taxon: those at a location that the database keeps in a target of exactly
 /// that taxon, each once.
@@ -42,7 +40,7 @@ impl<'t> Distinct<'t> {
             }
             let target = self.target_of.window(location);
             end = self.targets.windows(target).end;
-            let taxon = self.targets.get(target).taxon.unwrap_or(NONE) as usize;
+            let taxon = self.targets.get(target).taxon.unwrap_or(NONE).index();
             if let Some(seen) = self.seen.get_mut(taxon) {
                 self.counts[taxon] += u64::from(*seen != self.features);
                 *seen = self.features;
@@ -79,6 +77,7 @@ pub(crate) fn from_bytes(bytes: &[u8], taxa: usize) -> Option<Vec<u64>> {
 mod tests {
     use super::*;
     use crate::targets::Target;
+    use gyrase_taxonomy::Taxon;
 
     #[test]
     fn a_feature_counts_once_for_a_taxon() {
@@ -93,7 +92,7 @@ mod tests {
             targets
                 .push(Target {
                     name: String::new(),
-                    taxon,
+                    taxon: taxon.map(Taxon),
                     letters: 0,
                     windows,
                     source: 0,

@@ -77,14 +77,14 @@ pub(crate) mod tests {
     use crate::targets::Target;
 
     /// Targets of (taxon, file, windows), 100 letters a window.
-    pub(crate) fn targets(all: &[(Option<Taxon>, u32, u32)]) -> Targets {
+    pub(crate) fn targets(all: &[(Option<u32>, u32, u32)]) -> Targets {
         let mut targets = Targets::default();
         for &(taxon, source, windows) in all {
             let letters = 100 * u64::from(windows);
             targets
                 .push(Target {
                     name: String::new(),
-                    taxon,
+                    taxon: taxon.map(Taxon),
                     letters,
                     windows,
                     source,
@@ -106,14 +106,19 @@ pub(crate) mod tests {
         let genomes = Genomes::new(&targets);
         let found: Vec<_> = genomes
             .iter()
-            .map(|one| (one.taxon, one.windows, one.targets.clone()))
+            .map(|one| (one.taxon.0, one.windows, one.targets.clone()))
             .collect();
         assert_eq!(
             found,
             [(7, 5, vec![0, 3]), (5, 2, vec![1]), (7, 8, vec![4])]
         );
-        assert_eq!(genomes.lengths(), [(7, 500), (5, 200), (7, 800)]);
-        assert_eq!(genomes.windows(), HashMap::from([(7, 13), (5, 2)]));
+        let lengths =
+            [(7, 500), (5, 200), (7, 800)].map(|(taxon, letters)| (Taxon(taxon), letters));
+        assert_eq!(genomes.lengths(), lengths);
+        assert_eq!(
+            genomes.windows(),
+            HashMap::from([(Taxon(7), 13), (Taxon(5), 2)])
+        );
         assert_eq!(Genomes::new(&Targets::default()).iter().len(), 0);
     }
 }

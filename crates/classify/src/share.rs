@@ -257,15 +257,12 @@ where
     }
 }
 
-/// What stands for a read without a taxon.
-const NO_TAXON: u32 = u32::MAX;
-
 /// Appends first why this process has no further reads, if they are wrong, and what
 /// [`decode`] reads.
 fn encode(answered: &Answered<'_>, made: &impl Travels, records: bool, wrong: &str) -> Vec<u8> {
     let (mut bytes, mut section) = (Vec::new(), Vec::new());
     put_section(&mut bytes, wrong.as_bytes());
-    let taxa = answered.taxa.iter().map(|taxon| taxon.unwrap_or(NO_TAXON));
+    let taxa = answered.taxa.iter().map(|&taxon| Taxon::to_number(taxon));
     section.extend(taxa.flat_map(u32::to_le_bytes));
     put_section(&mut bytes, &section);
     section.clear();
@@ -298,10 +295,8 @@ fn decode<M: Travels>(bytes: &[u8]) -> Option<(Vec<Option<Taxon>>, M, [Batch; 2]
     let mut reader = Reader::new(bytes);
     let _wrong = reader.section()?;
     let (taxa, _) = reader.section()?.as_chunks();
-    let taxa = taxa.iter().map(|&taxon| Some(u32::from_le_bytes(taxon)));
-    let taxa = taxa
-        .map(|taxon| taxon.filter(|&taxon| taxon != NO_TAXON))
-        .collect();
+    let taxon = |&number| Taxon::from_number(u32::from_le_bytes(number));
+    let taxa = taxa.iter().map(taxon).collect();
     let made = M::take(reader.section()?)?;
     let mut records = <[Batch; 2]>::default();
     if !reader.is_done() {
@@ -424,7 +419,7 @@ mod tests {
             });
         }
         let records = [batch.clone(), Batch::default()];
-        let taxa = [Some(7), None];
+        let taxa = [Some(Taxon(7)), None];
         let answered = Answered {
             reads: 0..2,
             records: &records,

@@ -37,7 +37,7 @@ impl Tally {
         if reads == 0 {
             return;
         }
-        let place = taxon as usize;
+        let place = taxon.index();
         if place >= self.reads.len() {
             self.reads.resize(place + 1, 0);
         }
@@ -52,7 +52,7 @@ impl Tally {
 
     /// Reads that were assigned to `taxon` itself, without those of the taxa below it.
     pub fn reads(&self, taxon: Taxon) -> u64 {
-        self.reads.get(taxon as usize).copied().unwrap_or(0)
+        self.reads.get(taxon.index()).copied().unwrap_or(0)
     }
 
     /// Reads with a taxon.
@@ -72,8 +72,8 @@ impl Tally {
 
     /// The taxa that reads were assigned to, ascending, each with its reads.
     pub fn taxa(&self) -> impl Iterator<Item = (Taxon, u64)> + '_ {
-        let counted = self.reads.iter().enumerate().filter(|entry| *entry.1 > 0);
-        counted.map(|(taxon, &reads)| (taxon as Taxon, reads))
+        let counted = (0..).zip(&self.reads).filter(|entry| *entry.1 > 0);
+        counted.map(|(taxon, &reads)| (Taxon(taxon), reads))
     }
 
     /// What was noted of `taxon` itself; nothing where nothing was.
@@ -242,22 +242,24 @@ mod tests {
     fn counts_and_their_sums() {
         let mut tally = Tally::new();
         assert_eq!(
-            (tally.total(), tally.reads(7), tally.taxa().count()),
+            (tally.total(), tally.reads(Taxon(7)), tally.taxa().count()),
             (0, 0, 0)
         );
-        tally.assign(7, 2);
-        tally.assign(3, 1);
-        tally.assign(7, 3);
-        tally.assign(9, 0);
+        for (taxon, reads) in [(7, 2), (3, 1), (7, 3), (9, 0)] {
+            tally.assign(Taxon(taxon), reads);
+        }
         tally.leave(4);
-        assert_eq!(tally.taxa().collect::<Vec<_>>(), [(3, 1), (7, 5)]);
+        assert_eq!(
+            tally.taxa().collect::<Vec<_>>(),
+            [(Taxon(3), 1), (Taxon(7), 5)]
+        );
         assert_eq!(
             (tally.classified(), tally.unclassified(), tally.total()),
             (6, 4, 10)
         );
         assert_eq!(
-            (tally.reads(7), tally.reads(9), tally.reads(u32::MAX)),
-            (5, 0, 0)
+            [7, 9, u32::MAX].map(|taxon| tally.reads(Taxon(taxon))),
+            [5, 0, 0]
         );
     }
 
@@ -267,9 +269,10 @@ mod tests {
         for read in range {
             match read % 5 {
                 0 => tally.leave(1),
-                taxon => {
-                    tally.assign(taxon * taxon, 1);
-                    let evidence = tally.evidence_mut(taxon * taxon);
+                rest => {
+                    let taxon = Taxon(rest * rest);
+                    tally.assign(taxon, 1);
+                    let evidence = tally.evidence_mut(taxon);
                     evidence.hit(&[read, read / 2, 77]);
                     evidence.windows.insert(read / 3);
                     evidence.all_windows = Some(1000);
@@ -290,10 +293,12 @@ mod tests {
         assert_eq!(forward, whole);
         assert_eq!(backward, whole);
         assert_eq!(
-            whole.evidence(4).map(|evidence| evidence.all_windows),
+            whole
+                .evidence(Taxon(4))
+                .map(|evidence| evidence.all_windows),
             Some(Some(1000))
         );
-        assert_eq!(whole.evidence(5), None);
+        assert_eq!(whole.evidence(Taxon(5)), None);
     }
 
     #[test]

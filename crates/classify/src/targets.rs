@@ -47,9 +47,6 @@ pub struct Targets {
 #[error("the list of targets is damaged")]
 pub struct DamagedTargets;
 
-/// What stands for "no taxon" in a file.
-const NO_TAXON: u32 = u32::MAX;
-
 impl Targets {
     /// How many there are.
     pub fn len(&self) -> usize {
@@ -128,7 +125,7 @@ impl Targets {
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = (self.len() as u64).to_le_bytes().to_vec();
         for target in &self.targets {
-            bytes.extend(target.taxon.unwrap_or(NO_TAXON).to_le_bytes());
+            bytes.extend(Taxon::to_number(target.taxon).to_le_bytes());
             bytes.extend(target.windows.to_le_bytes());
             bytes.extend(target.letters.to_le_bytes());
             bytes.extend((target.name.len() as u32).to_le_bytes());
@@ -161,10 +158,9 @@ impl Targets {
             let (name, rest) = names.split_at_checked(word(16) as usize)?;
             names = rest;
             let name = str::from_utf8(name).ok()?.to_owned();
-            let taxon = Some(word(0)).filter(|&taxon| taxon != NO_TAXON);
             targets.push(Target {
                 name,
-                taxon,
+                taxon: Taxon::from_number(word(0)),
                 letters,
                 windows: word(4),
                 source: word(20),
@@ -224,7 +220,7 @@ mod tests {
     fn some() -> Targets {
         let mut targets = Targets::default();
         for (i, windows) in [3, 0, 1, 700, 0].into_iter().enumerate() {
-            let taxon = (i != 2).then_some(i as u32 + 5);
+            let taxon = (i != 2).then_some(Taxon(i as u32 + 5));
             let target = Target {
                 name: format!("chr{i}"),
                 taxon,

@@ -13,7 +13,7 @@ use gyrase_classify::{
 use gyrase_fabric::{Steal, World, testing};
 use gyrase_kmer::{SketchShape, mix};
 use gyrase_table::gydb::{PARTITIONS, Writer};
-use gyrase_taxonomy::{Node, ROOT, Taxonomy};
+use gyrase_taxonomy::{Node, ROOT, Taxon, Taxonomy};
 use gyrase_work::Progress;
 
 /// Files of references.
@@ -122,7 +122,7 @@ impl Place {
     }
 }
 
-fn taxon_of(taxonomy: &Taxonomy, header: &str) -> Option<u32> {
+fn taxon_of(taxonomy: &Taxonomy, header: &str) -> Option<Taxon> {
     taxonomy.taxon_of(gyrase_taxonomy::taxid_in(header.split(' ').next()?)?)
 }
 
@@ -580,7 +580,7 @@ fn a_feature_counts_for_what_its_references_have_in_common() {
     let place = Place::new(6);
     place.build(0..FILES, "refs");
     let index = place.open("refs");
-    let mut naive: (BTreeMap<Option<u32>, u64>, BTreeMap<usize, u64>) = Default::default();
+    let mut naive: (BTreeMap<Option<Taxon>, u64>, BTreeMap<usize, u64>) = Default::default();
     for (_, locations) in index.features.features().map(Result::unwrap) {
         let taxa = locations
             .iter()
@@ -606,7 +606,8 @@ fn a_feature_counts_for_what_its_references_have_in_common() {
         let taxa = tally
             .taxa()
             .map(|(taxon, features)| (Some(taxon), features));
-        let all: BTreeMap<Option<u32>, u64> = taxa.chain([(None, tally.unclassified())]).collect();
+        let all: BTreeMap<Option<Taxon>, u64> =
+            taxa.chain([(None, tally.unclassified())]).collect();
         assert_eq!(all, naive.0);
         let counted = histogram
             .into_iter()

@@ -14,7 +14,7 @@ use gyrase_fabric::{FabricError, Steal, World, testing};
 use gyrase_files::OutputError;
 use gyrase_kmer::{SketchShape, mix};
 use gyrase_tabulate::TabulateError;
-use gyrase_taxonomy::{Node, Taxonomy};
+use gyrase_taxonomy::{Node, Taxon, Taxonomy};
 use gyrase_work::Progress;
 
 const RANKS: [usize; 5] = [1, 2, 3, 4, 7];
@@ -119,7 +119,7 @@ impl Case {
     }
 }
 
-fn taxon_of(header: &str) -> Option<u32> {
+fn taxon_of(header: &str) -> Option<Taxon> {
     taxonomy().taxon_of(TAXIDS[header.parse::<usize>().ok()?])
 }
 

@@ -15,7 +15,7 @@
 //! With the chain known, each node climbs to it: to the parent of the head of the last chain
 //! before. Of the two places on the chain the upper one is the answer.
 
-use crate::taxon::Taxon;
+use crate::taxon::{ROOT, Taxon};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Ancestors {
@@ -35,10 +35,10 @@ impl Ancestors {
     /// Taxa are in the order of the walk; `ends` are the first after each clade. At most 2^31 taxa.
     pub(crate) fn new(parents: &[Taxon], ends: &[Taxon]) -> Ancestors {
         let mut nodes: Vec<Mark> = Vec::with_capacity(parents.len());
-        let mut above = vec![0; parents.len() + 1];
+        let mut above = vec![ROOT; parents.len() + 1];
         for (taxon, (&parent, &end)) in parents.iter().zip(ends).enumerate() {
-            let label = label(taxon as u32, end);
-            let upper = nodes.get(parent as usize).copied().unwrap_or(Mark {
+            let label = label(taxon as u32, end.0);
+            let upper = nodes.get(parent.index()).copied().unwrap_or(Mark {
                 label: 0,
                 levels: 0,
             });
@@ -55,7 +55,7 @@ impl Ancestors {
 
     #[inline]
     pub(crate) fn lca(&self, a: Taxon, b: Taxon) -> Taxon {
-        let (x, y) = (self.nodes[a as usize], self.nodes[b as usize]);
+        let (x, y) = (self.nodes[a.index()], self.nodes[b.index()]);
         if x.label == y.label {
             return a.min(b);
         }

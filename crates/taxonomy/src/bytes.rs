@@ -62,7 +62,7 @@ pub(crate) fn encode(parts: &Parts) -> Vec<u8> {
     bytes.extend((sizes.rank_text as u64).to_le_bytes());
     bytes.extend((sizes.text as u64).to_le_bytes());
     put_all(&mut bytes, parts.taxids.iter().copied());
-    put_all(&mut bytes, parts.parents.iter().copied());
+    put_all(&mut bytes, parts.parents.iter().map(|parent| parent.0));
     put_all(&mut bytes, parts.names.iter().map(|name| name.len() as u32));
     put_all(
         &mut bytes,
@@ -73,7 +73,7 @@ pub(crate) fn encode(parts: &Parts) -> Vec<u8> {
         parts
             .merged
             .iter()
-            .flat_map(|&(taxid, taxon)| [taxid, taxon]),
+            .flat_map(|&(taxid, taxon)| [taxid, taxon.0]),
     );
     put_all(&mut bytes, parts.deleted.iter().copied());
     parts
@@ -165,7 +165,7 @@ struct Sections<'a>(&'a [u8]);
 impl<'a> Sections<'a> {
     fn parts(mut self, sizes: &Sizes) -> Result<Parts, TaxonomyError> {
         let taxids = self.words(sizes.nodes).collect();
-        let parents = self.words(sizes.nodes).collect();
+        let parents = self.words(sizes.nodes).map(Taxon).collect();
         let lengths: Vec<u32> = self.words(sizes.nodes).collect();
         let rank_lengths: Vec<u32> = self.words(sizes.ranks).collect();
         let merged: Vec<u32> = self.words(2 * sizes.merged).collect();
@@ -182,7 +182,7 @@ impl<'a> Sections<'a> {
             names: self.texts(sizes.text, &lengths)?,
             merged: merged
                 .chunks_exact(2)
-                .map(|entry| (entry[0], entry[1]))
+                .map(|entry| (entry[0], Taxon(entry[1])))
                 .collect(),
             deleted,
         })
@@ -234,7 +234,7 @@ fn check(parts: &Parts) -> Result<(), String> {
         || parts
             .merged
             .iter()
-            .any(|entry| entry.1 as usize >= parts.len())
+            .any(|entry| entry.1.index() >= parts.len())
     {
         return Err("merged taxids are out of order or lead nowhere".into());
     }
@@ -275,7 +275,7 @@ fn check_tree(parts: &Parts) -> Result<(), String> {
             return Err(format!("node {taxon} is out of order"));
         }
         last.1 = taxid;
-        path.push((taxon as Taxon, 0));
+        path.push((Taxon(taxon as u32), 0));
     }
     Ok(())
 }

@@ -66,15 +66,16 @@ impl Taxonomy {
         let ends = tree::ends(&parts.parents);
         let mut depths = vec![0u32; parts.len()];
         let mut lineages = vec![[NONE; Rank::ALL.len()]; parts.len()];
-        for taxon in 0..parts.len() {
-            let parent = parts.parents[taxon] as usize;
-            depths[taxon] = if taxon == 0 { 0 } else { depths[parent] + 1 };
-            lineages[taxon] = lineages[parent];
-            if let Some(rank) = Rank::of_node(parts.rank(taxon as Taxon), parts.taxids[taxon]) {
-                lineages[taxon][rank as usize] = taxon as Taxon;
+        for (taxon, at) in parts.taxa().zip(0..) {
+            let parent = parts.parents[at].index();
+            depths[at] = if taxon == ROOT { 0 } else { depths[parent] + 1 };
+            lineages[at] = lineages[parent];
+            if let Some(rank) = Rank::of_node(parts.rank(taxon), parts.taxids[at]) {
+                lineages[at][rank as usize] = taxon;
             }
         }
         let by_taxid = tree::by_taxid(&parts.taxids);
+        let by_taxid = by_taxid.into_iter().map(Taxon).collect();
         let ancestors = Ancestors::new(&parts.parents, &ends);
         Taxonomy {
             parts,
@@ -93,8 +94,13 @@ impl Taxonomy {
     }
 
     /// All nodes, parents before children.
-    pub fn taxa(&self) -> Range<Taxon> {
-        0..self.len() as Taxon
+    pub fn taxa(&self) -> impl ExactSizeIterator<Item = Taxon> + Clone + use<> {
+        self.parts.taxa()
+    }
+
+    /// True when the taxon is a node of this taxonomy, as [`NONE`] is not.
+    pub fn has(&self, taxon: Taxon) -> bool {
+        taxon.index() < self.len()
     }
 
     /// The node of a taxid, also of one that was merged into it.
@@ -107,7 +113,7 @@ impl Taxonomy {
         let parts = &self.parts;
         if let Ok(at) = self
             .by_taxid
-            .binary_search_by_key(&taxid, |&taxon| parts.taxids[taxon as usize])
+            .binary_search_by_key(&taxid, |&taxon| parts.taxids[taxon.index()])
         {
             return Resolved::Here(self.by_taxid[at]);
         }
@@ -123,42 +129,42 @@ impl Taxonomy {
     /// The number of a node in the world.
     ///
     /// # Panics
-    /// Here and below when the taxon is not of this taxonomy, as [`NONE`] is not.
+    /// Here and below when the taxonomy does not have the taxon.
     #[inline]
     pub fn taxid(&self, taxon: Taxon) -> u32 {
-        self.parts.taxids[taxon as usize]
+        self.parts.taxids[taxon.index()]
     }
 
     /// The scientific name.
     #[inline]
     pub fn name(&self, taxon: Taxon) -> &str {
-        self.parts.names.get(taxon)
+        self.parts.names.get(taxon.0)
     }
 
     /// The node above; the root's is the root.
     #[inline]
     pub fn parent(&self, taxon: Taxon) -> Taxon {
-        self.parts.parents[taxon as usize]
+        self.parts.parents[taxon.index()]
     }
 
     /// Edges to the root, which has 0.
     #[inline]
     pub fn depth(&self, taxon: Taxon) -> u32 {
-        self.depths[taxon as usize]
+        self.depths[taxon.index()]
     }
 
     /// The node and everything below it.
     #[inline]
     pub fn clade(&self, taxon: Taxon) -> Range<Taxon> {
-        taxon..self.ends[taxon as usize]
+        taxon..self.ends[taxon.index()]
     }
 
     /// The nodes right below, by ascending taxid.
     pub fn children(&self, taxon: Taxon) -> impl Iterator<Item = Taxon> + '_ {
         let clade = self.clade(taxon);
         let within = move |child: Taxon| (child < clade.end).then_some(child);
-        std::iter::successors(within(taxon + 1), move |&child| {
-            within(self.ends[child as usize])
+        std::iter::successors(within(Taxon(taxon.0 + 1)), move |&child| {
+            within(self.ends[child.index()])
         })
     }
 
@@ -184,7 +190,7 @@ impl Taxonomy {
     /// The rank of the node, if it is one of the eight.
     #[inline]
     pub fn rank(&self, taxon: Taxon) -> Option<Rank> {
-        let lineage = &self.lineages[taxon as usize];
+        let lineage = &self.lineages[taxon.index()];
         Rank::ALL
             .into_iter()
             .find(|&rank| lineage[rank as usize] == taxon)
@@ -198,7 +204,7 @@ impl Taxonomy {
     /// The nearest node of that rank, the taxon itself or above it. Constant time.
     #[inline]
     pub fn ancestor_at(&self, taxon: Taxon, rank: Rank) -> Option<Taxon> {
-        let found = self.lineages[taxon as usize][rank as usize];
+        let found = self.lineages[taxon.index()][rank as usize];
         (found != NONE).then_some(found)
     }
 
@@ -234,14 +240,13 @@ impl Taxonomy {
     /// [`Taxonomy::taxon_of`].
     pub fn subset(&self, taxa: impl IntoIterator<Item = Taxon>) -> Taxonomy {
         let mut kept = vec![false; self.len()];
-        kept[ROOT as usize] = true;
+        kept[ROOT.index()] = true;
         for taxon in taxa {
             let new = self
                 .path(taxon)
-                .take_while(|&above| !kept[above as usize])
+                .take_while(|&above| !kept[above.index()])
                 .collect::<Vec<_>>();
-            new.into_iter()
-                .for_each(|above| kept[above as usize] = true);
+            new.into_iter().for_each(|above| kept[above.index()] = true);
         }
         Taxonomy::from_parts(self.parts.keep(&kept))
     }

@@ -37,7 +37,7 @@ fn tree(nodes: &[(u32, u32, &str, &str)]) -> Result<Taxonomy, TaxonomyError> {
 
 pub(crate) fn small() -> Taxonomy {
     let mut taxonomy = tree(&NCBI_2025).expect("a tree");
-    taxonomy.parts.merged = vec![(9, 3), (600, 2)];
+    taxonomy.parts.merged = vec![(9, Taxon(3)), (600, Taxon(2))];
     taxonomy.parts.deleted = vec![3, 4_000_000];
     taxonomy
 }
@@ -160,7 +160,7 @@ fn nodes_are_found_and_described() {
     assert_eq!(taxonomy.ancestor_at(coli, Rank::Class), None);
     assert_eq!(taxonomy.ancestor_at(domain, Rank::Species), None);
     assert_eq!(taxonomy.resolve(562), Resolved::Here(coli));
-    assert_eq!(taxonomy.resolve(600), Resolved::Merged(2));
+    assert_eq!(taxonomy.resolve(600), Resolved::Merged(Taxon(2)));
     assert_eq!(taxonomy.resolve(4_000_000), Resolved::Deleted);
     assert_eq!(taxonomy.resolve(5), Resolved::Unknown);
     assert_eq!(taxonomy.taxon_of(0), None);
@@ -227,8 +227,8 @@ fn a_chain_is_no_deeper_than_memory() {
         name: "",
     });
     let taxonomy = Taxonomy::new(nodes).expect("a chain");
-    assert_eq!(taxonomy.lca(299_999, 12), 12);
-    assert_eq!(taxonomy.depth(299_999), 299_999);
+    assert_eq!(taxonomy.lca(Taxon(299_999), Taxon(12)), Taxon(12));
+    assert_eq!(taxonomy.depth(Taxon(299_999)), 299_999);
 }
 
 proptest! {
@@ -236,7 +236,7 @@ proptest! {
     fn common_ancestors_are_those_of_a_walk(taxonomy in arbitrary(80)) {
         for a in taxonomy.taxa() {
             for b in taxonomy.taxa() {
-                prop_assert_eq!(taxonomy.lca(a, b), naive_lca(&taxonomy, a, b), "{} {}", a, b);
+                prop_assert_eq!(taxonomy.lca(a, b), naive_lca(&taxonomy, a, b), "{:?} {:?}", a, b);
                 prop_assert_eq!(taxonomy.is_above(a, b), taxonomy.path(b).any(|above| above == a));
             }
         }
@@ -268,7 +268,7 @@ proptest! {
     ) {
         let chosen: Vec<Taxon> = chosen
             .iter()
-            .map(|index| index.index(taxonomy.len()) as Taxon)
+            .map(|index| Taxon(index.index(taxonomy.len()) as u32))
             .collect();
         let subset = taxonomy.subset(chosen.iter().copied());
         let wanted = taxonomy

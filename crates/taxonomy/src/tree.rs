@@ -75,32 +75,34 @@ impl Parts {
         self.taxids.len()
     }
 
+    pub(crate) fn taxa(&self) -> impl ExactSizeIterator<Item = Taxon> + Clone + use<> {
+        (0..self.len() as u32).map(Taxon)
+    }
+
     pub(crate) fn rank(&self, taxon: Taxon) -> &str {
-        self.rank_names.get(self.ranks[taxon as usize].into())
+        self.rank_names.get(self.ranks[taxon.index()].into())
     }
 
     /// Only what is kept: the root, and of each other node its parent too.
     pub(crate) fn keep(&self, kept: &[bool]) -> Parts {
-        let order: Vec<u32> = (0..self.len() as u32)
-            .filter(|&taxon| kept[taxon as usize])
-            .collect();
+        let order: Vec<Taxon> = self.taxa().filter(|taxon| kept[taxon.index()]).collect();
         let mut renumbered = vec![ROOT; self.len()];
-        for (new, &old) in order.iter().enumerate() {
-            renumbered[old as usize] = new as Taxon;
+        for (new, old) in self.taxa().zip(&order) {
+            renumbered[old.index()] = new;
         }
         let (ranks, rank_names) = sorted_ranks(order.iter().map(|&old| self.rank(old)));
-        let merged = self.merged.iter().filter(|entry| kept[entry.1 as usize]);
+        let merged = self.merged.iter().filter(|entry| kept[entry.1.index()]);
         Parts {
-            taxids: order.iter().map(|&old| self.taxids[old as usize]).collect(),
+            taxids: order.iter().map(|&old| self.taxids[old.index()]).collect(),
             parents: order
                 .iter()
-                .map(|&old| renumbered[self.parents[old as usize] as usize])
+                .map(|&old| renumbered[self.parents[old.index()].index()])
                 .collect(),
             ranks,
             rank_names,
-            names: order.iter().map(|&old| self.names.get(old)).collect(),
+            names: order.iter().map(|&old| self.names.get(old.0)).collect(),
             merged: merged
-                .map(|&(taxid, taxon)| (taxid, renumbered[taxon as usize]))
+                .map(|&(taxid, taxon)| (taxid, renumbered[taxon.index()]))
                 .collect(),
             deleted: Vec::new(),
         }
@@ -168,8 +170,8 @@ impl Sprouts {
         let parents = self.parent_places(&places)?;
         let order = self.walk(&places, &parents)?;
         let mut taxa = vec![ROOT; order.len()];
-        for (taxon, &place) in order.iter().enumerate() {
-            taxa[place as usize] = taxon as Taxon;
+        for (&place, taxon) in order.iter().zip(0..) {
+            taxa[place as usize] = Taxon(taxon);
         }
         let rank = |&place: &u32| self.rank_names.get(self.ranks[place as usize]);
         let (ranks, rank_names) = sorted_ranks(order.iter().map(rank));
@@ -309,9 +311,9 @@ pub(crate) fn by_taxid(taxids: &[u32]) -> Vec<u32> {
 
 /// The first taxon after each one's clade.
 pub(crate) fn ends(parents: &[Taxon]) -> Vec<Taxon> {
-    let mut ends: Vec<Taxon> = (1..=parents.len() as Taxon).collect();
+    let mut ends: Vec<Taxon> = (1..=parents.len() as u32).map(Taxon).collect();
     for taxon in (1..parents.len()).rev() {
-        let parent = parents[taxon] as usize;
+        let parent = parents[taxon].index();
         ends[parent] = ends[parent].max(ends[taxon]);
     }
     ends

@@ -164,6 +164,7 @@ fn note<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::taxon::ROOT;
     use crate::tests::{arbitrary, small};
     use proptest::prelude::*;
 
@@ -178,7 +179,7 @@ mod tests {
                 let picked = picks
                     .iter()
                     .filter(move |pick| wanted.is_none_or(|part| part == pick.0));
-                picked.map(move |pick| pick.1.index(all) as Taxon)
+                picked.map(move |pick| Taxon(pick.1.index(all) as u32))
             };
             let parts: Vec<Taxonomy> = (0..4).map(|part| whole.subset(taxa(Some(part)))).collect();
             let expected = whole.subset(taxa(None));
@@ -198,7 +199,8 @@ mod tests {
         let united = Taxonomy::unite([&whole.subset([coli]), &whole.subset([virus])]).unwrap();
         assert_eq!(united.to_bytes(), whole.subset([coli, virus]).to_bytes());
         assert!(
-            united.taxon_of(9).is_some() && united.taxon_of(9) == united.taxon_of(whole.taxid(3))
+            united.taxon_of(9).is_some()
+                && united.taxon_of(9) == united.taxon_of(whole.taxid(Taxon(3)))
         );
         assert_eq!(Taxonomy::unite([]), Err(Disunity::Flaw(Flaw::NoRoot)));
     }
@@ -257,7 +259,7 @@ mod tests {
             assert_eq!(said.to_string(), format!("{here}{words} in another"));
         }
         let mut merged = Taxonomy::new([root]).unwrap();
-        merged.parts.merged = vec![(561, 0)];
+        merged.parts.merged = vec![(561, ROOT)];
         let said = Taxonomy::unite([&first, &merged]).unwrap_err().to_string();
         assert!(said.ends_with("and merged into 1 in another"), "{said}");
     }

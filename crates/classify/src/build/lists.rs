@@ -289,6 +289,7 @@ mod tests {
     use gyrase_fabric::{Alone, Each, SLACK};
     use gyrase_kmer::mix;
     use gyrase_table::gydb::{Database, PARTITIONS, place_of};
+    use gyrase_taxonomy::Taxon;
 
     use super::*;
     use crate::build::budget::Budget;
@@ -360,7 +361,7 @@ mod tests {
         for i in 0..1000u32 {
             let target = Target {
                 name: format!("t{i}"),
-                taxon: Some(i % 7),
+                taxon: Some(Taxon(i % 7)),
                 letters: 0,
                 windows: 100,
                 source: 0,

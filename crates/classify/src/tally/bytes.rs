@@ -4,6 +4,7 @@
 
 use super::{Depth, Distinct, Evidence, Tally, Windows};
 use crate::bytes::{Reader, put_option};
+use gyrase_taxonomy::Taxon;
 
 impl Tally {
     /// The tally in bytes: unclassified reads (u64); how many taxa have reads (u64), taxon (u32)
@@ -13,12 +14,12 @@ impl Tally {
         let mut to = self.unclassified().to_le_bytes().to_vec();
         to.extend((self.taxa().count() as u64).to_le_bytes());
         for (taxon, reads) in self.taxa() {
-            to.extend(taxon.to_le_bytes());
+            to.extend(taxon.0.to_le_bytes());
             to.extend(reads.to_le_bytes());
         }
         to.extend((self.witnessed().count() as u64).to_le_bytes());
         for (taxon, evidence) in self.witnessed() {
-            to.extend(taxon.to_le_bytes());
+            to.extend(taxon.0.to_le_bytes());
             evidence.put(&mut to);
         }
         to
@@ -30,11 +31,11 @@ impl Tally {
         let mut tally = Tally::new();
         tally.leave(reader.u64()?);
         for _ in 0..reader.u64()? {
-            let taxon = reader.u32()?;
+            let taxon = Taxon(reader.u32()?);
             tally.assign(taxon, reader.u64()?);
         }
         for _ in 0..reader.u64()? {
-            let taxon = reader.u32()?;
+            let taxon = Taxon(reader.u32()?);
             *tally.evidence_mut(taxon) = Evidence::take(&mut reader)?;
         }
         reader.is_done().then_some(tally)
@@ -103,11 +104,12 @@ mod tests {
         for read in reads {
             match read % 5 {
                 0 => tally.leave(1),
-                taxon => {
-                    tally.assign(taxon * taxon, 1);
-                    let evidence = tally.evidence_mut(taxon * taxon);
+                rest => {
+                    let taxon = Taxon(rest * rest);
+                    tally.assign(taxon, 1);
+                    let evidence = tally.evidence_mut(taxon);
                     evidence.hit_in(&[read, read / 2, 77], [read / 3].into_iter());
-                    evidence.all_windows = (taxon == 2).then_some(1000);
+                    evidence.all_windows = (rest == 2).then_some(1000);
                 }
             }
         }

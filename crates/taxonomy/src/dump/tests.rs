@@ -4,6 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
+use crate::taxon::Taxon;
 use crate::tests::NCBI_2025;
 use crate::{RankStyle, Resolved, Taxonomy, TaxonomyError, read};
 use proptest::prelude::*;
@@ -197,7 +198,7 @@ fn dumps_by_hand_are_read() {
     let taxonomy = taxonomy_of(&[("nodes.dmp", nodes), ("names.dmp", names)]).expect("a dump");
     let names: Vec<&str> = taxonomy.taxa().map(|taxon| taxonomy.name(taxon)).collect();
     assert_eq!(names, ["root", "Bac", "a|b"]);
-    assert_eq!(taxonomy.rank_name(2), "no rank");
+    assert_eq!(taxonomy.rank_name(Taxon(2)), "no rank");
 }
 
 fn message(nodes: &str, names: &str) -> String {

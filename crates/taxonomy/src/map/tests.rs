@@ -228,7 +228,7 @@ fn references_without_a_taxon_say_why() {
     assert_eq!(
         assigned("merged"),
         Assigned::Merged {
-            taxon: 2,
+            taxon: Taxon(2),
             from: 600
         }
     );

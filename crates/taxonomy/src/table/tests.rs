@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use super::*;
-use crate::Rank;
+use crate::{Rank, Taxon};
 
 fn read_text(text: &str) -> Result<TaxonomySource, TaxonomyError> {
     read(&mut Lines::new(text.as_bytes(), Path::new("table"), None))
@@ -160,7 +160,7 @@ fn named_columns_are_ranks() {
     assert_eq!(lineage(&source, "G2").join(";"), "root;Bacteria;P;G;G b");
     assert_eq!(lineage(&source, "G3").join(";"), "root;Bacteria;H");
     assert_eq!(source.taxonomy.len(), 7);
-    assert_eq!(source.taxonomy.rank_code(1).to_string(), "D");
+    assert_eq!(source.taxonomy.rank_code(Taxon(1)).to_string(), "D");
 }
 
 #[test]

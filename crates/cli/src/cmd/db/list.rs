@@ -87,7 +87,7 @@ fn sums(index: &Index) -> Vec<(u64, u64)> {
             .into_iter()
             .flat_map(|taxon| taxonomy.path(taxon))
         {
-            let sum = &mut sums[above as usize];
+            let sum = &mut sums[above.index()];
             *sum = (sum.0 + 1, sum.1 + target.letters);
         }
     }
