@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::targets::{TargetOf, Targets};
+use crate::targets::{TargetId, TargetOf, Targets};
 
 /// A feature of a read at a location: the window in the upper half, the number of the feature
 /// within the read in the lower.
@@ -34,7 +34,7 @@ pub fn feature_of(hit: Hit) -> usize {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
     /// The target.
-    pub target: u32,
+    pub target: TargetId,
     /// Its first window in the region; windows are numbered through over all targets.
     pub first: u32,
     /// Its last window in the region.
@@ -51,9 +51,9 @@ pub struct Regions<'t> {
     /// What the read has in each target.
     shares: Vec<Share>,
     /// The targets hit, in the order of their first hits.
-    hit: Vec<u32>,
+    hit: Vec<TargetId>,
     /// The target of each hit.
-    of_hits: Vec<u32>,
+    of_hits: Vec<TargetId>,
     grouped: Vec<Hit>,
 }
 
@@ -98,7 +98,7 @@ impl<'t> Regions<'t> {
         self.group(hits);
         let Regions { shares, hit, .. } = self;
         for target in hit.drain(..) {
-            let share = std::mem::replace(&mut shares[target as usize], Share::NONE);
+            let share = std::mem::replace(&mut shares[target.index()], Share::NONE);
             let start = (share.next - share.hits) as usize;
             let of_target = start..share.next as usize;
             // Nearly always all hits of a target are near each other.
@@ -129,7 +129,7 @@ impl<'t> Regions<'t> {
         of_hits.extend(hits.iter().map(|&one| {
             let window = window_of(one);
             let target = finder.window(window);
-            let share = &mut shares[target as usize];
+            let share = &mut shares[target.index()];
             if share.hits == 0 {
                 hit.push(target);
             }
@@ -151,13 +151,13 @@ impl<'t> Regions<'t> {
         } = self;
         let mut next = 0;
         for &target in &*hit {
-            let share = &mut shares[target as usize];
+            let share = &mut shares[target.index()];
             share.next = next;
             next += share.hits;
         }
         grouped.resize(hits.len(), 0);
         for (&one, &target) in hits.iter().zip(&*of_hits) {
-            let next = &mut shares[target as usize].next;
+            let next = &mut shares[target.index()].next;
             grouped[*next as usize] = one;
             *next += 1;
         }
@@ -166,7 +166,12 @@ impl<'t> Regions<'t> {
 }
 
 /// The best region of a target, whose hits are in that range; they are sorted.
-fn best_of_target(target: u32, hits: &mut [Hit], of_target: Range<usize>, span: u32) -> Candidate {
+fn best_of_target(
+    target: TargetId,
+    hits: &mut [Hit],
+    of_target: Range<usize>,
+    span: u32,
+) -> Candidate {
     let start = of_target.start;
     let hits = &mut hits[of_target];
     hits.sort_unstable();
@@ -217,9 +222,9 @@ mod tests {
     }
 
     /// Tries every stretch: target, first and last window, hits.
-    fn naive(windows: &[u32], span: u32, targets: &Targets) -> Vec<(u32, u32, u32, usize)> {
+    fn naive(windows: &[u32], span: u32, targets: &Targets) -> Vec<(TargetId, u32, u32, usize)> {
         let mut all = Vec::new();
-        for target in 0..targets.len() as u32 {
+        for target in targets.ids() {
             let of_target = targets.windows(target);
             let hits =
                 |region: &Range<u32>| windows.iter().filter(|at| region.contains(at)).count();

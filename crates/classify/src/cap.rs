@@ -75,7 +75,7 @@ impl<'t> Cap<'t> {
     fn rank(&self, location: u32) -> u64 {
         let target = self.targets.of_window(location);
         let within = location - self.targets.windows(target).start;
-        mix(self.names[target as usize] ^ u64::from(within))
+        mix(self.names[target.index()] ^ u64::from(within))
     }
 }
 
@@ -88,7 +88,7 @@ fn checksum(name: &str) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::targets::Target;
+    use crate::targets::{Target, TargetId};
 
     fn targets(names: impl IntoIterator<Item = (String, u32)>) -> Targets {
         let mut targets = Targets::default();
@@ -160,7 +160,7 @@ mod tests {
         let named = named(from, locations);
         let start = |name: &str| {
             let target = to.iter().position(|target| target.name == name).unwrap();
-            to.windows(target as u32).start
+            to.windows(TargetId(target as u32)).start
         };
         named
             .iter()

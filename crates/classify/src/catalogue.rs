@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::distinct;
 use crate::mismatch::{self, Mismatch};
 use crate::parameters::{DISTINCT, PARAMETERS, Parameters, TARGETS, TAXONOMY};
-use crate::targets::Targets;
+use crate::targets::{TargetId, Targets};
 use gyrase_taxonomy::{Rank, Taxon, Taxonomy};
 
 /// The references of a database and how they were sketched.
@@ -124,8 +124,8 @@ impl Catalogue {
     /// # Panics
     /// When there is no such target.
     #[inline]
-    pub fn species_of(&self, target: u32) -> Option<Taxon> {
-        self.species[target as usize]
+    pub fn species_of(&self, target: TargetId) -> Option<Taxon> {
+        self.species[target.index()]
     }
 
     /// How many distinct features the database has at locations in targets of exactly this taxon.

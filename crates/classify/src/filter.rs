@@ -7,7 +7,7 @@ use crate::bytes::Reader;
 use crate::candidates::{Candidate, Hit, window_of};
 use crate::genomes::Genomes;
 use crate::tally::Windows;
-use crate::targets::Targets;
+use crate::targets::{TargetId, Targets};
 
 /// The windows that the reads of a sample were found in, over all targets.
 #[derive(Clone, Debug, Default)]
@@ -54,11 +54,11 @@ impl Covered {
     fn of(&self, targets: &Targets, genomes: &Genomes) -> Vec<u64> {
         let mut of_target = vec![0u64; targets.len()];
         self.0
-            .each(|window| of_target[targets.of_window(window) as usize] += 1);
-        let sum = |targets: &[u32]| {
+            .each(|window| of_target[targets.of_window(window).index()] += 1);
+        let sum = |targets: &[TargetId]| {
             targets
                 .iter()
-                .map(|&target| of_target[target as usize])
+                .map(|&target| of_target[target.index()])
                 .sum()
         };
         genomes.iter().map(|genome| sum(&genome.targets)).collect()
@@ -115,16 +115,16 @@ impl Dropped {
                 .0
                 .targets
                 .iter()
-                .for_each(|&target| dropped.targets[target as usize] = true);
+                .for_each(|&target| dropped.targets[target.index()] = true);
         }
         dropped
     }
 
     /// True for a target of a genome that was dropped.
     #[inline]
-    pub fn has(&self, target: u32) -> bool {
+    pub fn has(&self, target: TargetId) -> bool {
         self.targets
-            .get(target as usize)
+            .get(target.index())
             .is_some_and(|&dropped| dropped)
     }
 }
@@ -192,7 +192,7 @@ mod tests {
         // 6 of 10, 4 of 10 (13 is not hit), 1 of 10.
         let dropped = |share| {
             (0..5)
-                .filter(|&target| drop(share).has(target))
+                .filter(|&target| drop(share).has(TargetId(target)))
                 .collect::<Vec<u32>>()
         };
         for (share, expected) in [

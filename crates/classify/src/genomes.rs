@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::targets::Targets;
+use crate::targets::{TargetId, Targets};
 use gyrase_taxonomy::Taxon;
 
 /// The targets of one taxon in one file of references: a genome, be it in one piece or in many.
@@ -15,7 +15,7 @@ pub struct ReferenceGenome {
     /// Windows of all its targets.
     pub windows: u64,
     /// Its targets, ascending.
-    pub targets: Vec<u32>,
+    pub targets: Vec<TargetId>,
 }
 
 /// The genomes of a database, in the order of their first targets. Targets without a taxon are of
@@ -28,7 +28,7 @@ impl Genomes {
     pub fn new(targets: &Targets) -> Genomes {
         let mut genomes: Vec<ReferenceGenome> = Vec::new();
         let mut places = HashMap::new();
-        for (number, target) in (0..).zip(targets.iter()) {
+        for (id, target) in targets.ids().zip(targets.iter()) {
             let Some(taxon) = target.taxon else { continue };
             let place = *places
                 .entry((taxon, target.source))
@@ -44,7 +44,7 @@ impl Genomes {
             let genome = &mut genomes[place];
             genome.letters += target.letters;
             genome.windows += u64::from(target.windows);
-            genome.targets.push(number);
+            genome.targets.push(id);
         }
         Genomes(genomes)
     }
@@ -104,14 +104,18 @@ pub(crate) mod tests {
             (Some(7), 1, 8),
         ]);
         let genomes = Genomes::new(&targets);
-        let found: Vec<_> = genomes
-            .iter()
-            .map(|one| (one.taxon.0, one.windows, one.targets.clone()))
-            .collect();
-        assert_eq!(
-            found,
-            [(7, 5, vec![0, 3]), (5, 2, vec![1]), (7, 8, vec![4])]
-        );
+        let genome = |taxon, windows, targets: &[u32]| ReferenceGenome {
+            taxon: Taxon(taxon),
+            letters: 100 * windows,
+            windows,
+            targets: targets.iter().copied().map(TargetId).collect(),
+        };
+        let expected = [
+            genome(7, 5, &[0, 3]),
+            genome(5, 2, &[1]),
+            genome(7, 8, &[4]),
+        ];
+        assert!(genomes.iter().eq(&expected));
         let lengths =
             [(7, 500), (5, 200), (7, 800)].map(|(taxon, letters)| (Taxon(taxon), letters));
         assert_eq!(genomes.lengths(), lengths);

@@ -67,4 +67,4 @@ pub use read::Read;
 pub use run::{ClassifyError, Config, Reads, look_up, run, run_in, store, store_in};
 pub use share::{Outlet, Travels};
 pub use stored::StoredError;
-pub use targets::{DamagedTargets, Target, TargetOf, Targets};
+pub use targets::{DamagedTargets, Target, TargetId, TargetOf, Targets};

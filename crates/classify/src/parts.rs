@@ -76,7 +76,7 @@ impl Moves {
     pub(crate) fn of_kept(targets: &Targets, kept: &[bool]) -> Moves {
         let mut runs: Vec<(u32, Option<u32>)> = vec![(0, None)];
         let mut next = 0;
-        for (target, &kept) in (0..).zip(kept) {
+        for (target, &kept) in targets.ids().zip(kept) {
             let windows = targets.windows(target);
             let goes_on = runs.last().is_some_and(|run| run.1.is_some() == kept);
             if !windows.is_empty() && !goes_on {
@@ -131,7 +131,7 @@ mod tests {
             }
             let kept: Vec<bool> = targets.iter().map(|target| target.1).collect();
             let moves = Moves::of_kept(&all, &kept);
-            let stays = |&window: &u32| kept[all.of_window(window) as usize];
+            let stays = |&window: &u32| kept[all.of_window(window).index()];
             let locations: Vec<u32> = (0..all.all_windows()).step_by(step).collect();
             let naive = |location: &u32| (0..*location).filter(stays).count() as u32;
             let expected: Vec<u32> = locations

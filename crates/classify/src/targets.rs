@@ -4,6 +4,19 @@ use std::ops::Range;
 
 use gyrase_taxonomy::{Taxon, Taxonomy};
 
+/// The number of a target of a database, from 0, in the order of the references.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct TargetId(pub u32);
+
+impl TargetId {
+    /// Where it stands in a list of all targets.
+    #[inline]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// A reference sequence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
@@ -70,20 +83,25 @@ impl Targets {
         self.targets.iter()
     }
 
+    /// The number of each, in order.
+    pub fn ids(&self) -> impl ExactSizeIterator<Item = TargetId> + use<> {
+        (0..self.len() as u32).map(TargetId)
+    }
+
     /// The target of that number.
     ///
     /// # Panics
     /// When there is none.
-    pub fn get(&self, target: u32) -> &Target {
-        &self.targets[target as usize]
+    pub fn get(&self, target: TargetId) -> &Target {
+        &self.targets[target.index()]
     }
 
     /// The windows of a target.
     ///
     /// # Panics
     /// When there is no such target.
-    pub fn windows(&self, target: u32) -> Range<u32> {
-        self.first_windows[target as usize]..self.end(target as usize)
+    pub fn windows(&self, target: TargetId) -> Range<u32> {
+        self.first_windows[target.index()]..self.end(target.index())
     }
 
     fn end(&self, target: usize) -> u32 {
@@ -101,9 +119,9 @@ impl Targets {
 
     /// The target that a window is of.
     #[inline]
-    pub fn of_window(&self, window: u32) -> u32 {
+    pub fn of_window(&self, window: u32) -> TargetId {
         // Targets without a window share their number with the next.
-        (self.first_windows.partition_point(|&first| first <= window) - 1) as u32
+        TargetId((self.first_windows.partition_point(|&first| first <= window) - 1) as u32)
     }
 
     /// A faster [`Targets::of_window`].
@@ -205,11 +223,11 @@ impl<'t> TargetOf<'t> {
     /// # Panics
     /// When no target has it, if that is noticed.
     #[inline]
-    pub fn window(&self, window: u32) -> u32 {
+    pub fn window(&self, window: u32) -> TargetId {
         let block = (window >> self.shift) as usize;
         let (from, to) = (self.begun[block], self.begun[block + 1]);
         let begun = &self.first_windows[from as usize..to as usize];
-        from + begun.partition_point(|&first| first <= window) as u32 - 1
+        TargetId(from + begun.partition_point(|&first| first <= window) as u32 - 1)
     }
 }
 
@@ -237,7 +255,8 @@ mod tests {
     fn every_window_has_its_target() {
         let targets = some();
         assert_eq!(targets.all_windows(), 704);
-        for (target, windows) in [(0, 0..3), (1, 3..3), (2, 3..4), (3, 4..704), (4, 704..704)] {
+        let expected = [0..3, 3..3, 3..4, 4..704, 704..704];
+        for (target, windows) in targets.ids().zip(expected) {
             assert_eq!(targets.windows(target), windows);
             windows.for_each(|window| assert_eq!(targets.of_window(window), target));
         }
@@ -262,7 +281,8 @@ mod tests {
                 .unwrap();
         }
         let finder = targets.finder();
-        let ends = (0..3000)
+        let ends = targets
+            .ids()
             .flat_map(|target| [targets.windows(target).start, targets.windows(target).end]);
         for window in ends
             .flat_map(|end| [end.saturating_sub(1), end])

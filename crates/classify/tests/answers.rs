@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use gyrase_classify::{
     AnswerConfig, BuildConfig, Catalogue, Collection, Columns, Dropped, Extract, Genomes, Hits,
-    Index, Outlets, Parameters, Rule, Summary, Wanted, Which, build, classify, covered,
+    Index, Outlets, Parameters, Rule, Summary, TargetId, Wanted, Which, build, classify, covered,
 };
 use gyrase_fastx::{Format, PairWriter, Reader, Writer};
 use gyrase_kmer::Sketcher;
@@ -345,7 +345,7 @@ fn evidence_and_depth() {
             .collection
             .catalogue
             .targets
-            .windows(found.target as u32)
+            .windows(TargetId(found.target as u32))
             .start as usize;
         found
             .windows

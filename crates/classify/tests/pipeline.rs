@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use gyrase_classify::{
     AnswerConfig, BuildConfig, BuildSummary, Collection, Columns, Config, Dropped, Extract, Hits,
-    Index, Lane, Outlet, Outlets, Parameters, Reads, Rule, Scratch, Summary, Wanted, Which, build,
-    build_in, classify, run, run_in,
+    Index, Lane, Outlet, Outlets, Parameters, Reads, Rule, Scratch, Summary, TargetId, Wanted,
+    Which, build, build_in, classify, run, run_in,
 };
 use gyrase_fabric::{Steal, World, testing};
 use gyrase_fastx::{Format, Options, PairWriter, PairedReader, Reader, Writer};
@@ -261,15 +261,15 @@ fn many_files_are_one_database_for_any_threads() {
     assert_eq!(index.targets.len(), 1 + 2 * 178 + 4000);
     assert_eq!(
         (
-            index.targets.get(0).source,
-            index.targets.get(356).source,
-            index.targets.get(357).source
+            index.targets.get(TargetId(0)).source,
+            index.targets.get(TargetId(356)).source,
+            index.targets.get(TargetId(357)).source
         ),
         (0, 178, 179)
     );
-    assert!(index.targets.windows(0).len() > 2 << 16);
+    assert!(index.targets.windows(TargetId(0)).len() > 2 << 16);
     // Every feature of the last scaffold is where its windows are.
-    let target = index.targets.len() as u32 - 1;
+    let target = index.targets.ids().last().unwrap();
     let mut sketcher = gyrase_kmer::Sketcher::new(index.parameters.sketch);
     let mut found = 0;
     sketcher.sketch(&letters(3999 % 300, 3999), &mut |window, features| {

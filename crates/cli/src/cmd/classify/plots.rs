@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use gyrase_classify::report::{self, Covered};
 use gyrase_classify::tally::Depth;
-use gyrase_classify::{Catalogue, Genomes, ReferenceGenome};
+use gyrase_classify::{Catalogue, Genomes, ReferenceGenome, TargetId};
 use gyrase_files::OutputError;
 
 use crate::failure::Result;
@@ -96,7 +96,7 @@ fn picture(
 ) -> std::io::Result<()> {
     let taxonomy = &catalogue.taxonomy;
     let (name, taxid) = (taxonomy.name(genome.taxon), taxonomy.taxid(genome.taxon));
-    let shape = |&target: &u32| {
+    let shape = |&target: &TargetId| {
         (
             catalogue.targets.windows(target).len(),
             catalogue.targets.get(target).letters,
