@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
-use gyrase_table::gydb::{Database, PARTITIONS, Writer, place_of};
+use gyrase_table::gydb::{Database, Location, PARTITIONS, Writer, place_of};
 
 use crate::databases::edit;
 
@@ -37,7 +37,7 @@ fn valid() -> &'static [u8] {
                 .filter(|(place, _)| (place >> 20) as usize == partition);
             let (places, features): (Vec<u32>, Vec<u32>) = own.copied().unzip();
             let counts: Vec<u8> = features.iter().map(|&feature| count(feature)).collect();
-            let locations: Vec<u32> = features
+            let locations: Vec<Location> = features
                 .iter()
                 .flat_map(|&feature| expected(feature))
                 .collect();
@@ -51,12 +51,12 @@ fn valid() -> &'static [u8] {
 }
 
 /// The locations of a feature of the valid database.
-fn expected(feature: u32) -> Vec<u32> {
+fn expected(feature: u32) -> Vec<Location> {
     if feature >= FEATURES {
         Vec::new()
     } else {
         (0..u32::from(count(feature)))
-            .map(|i| 7 * feature + i)
+            .map(|i| Location(7 * feature + i))
             .collect()
     }
 }
@@ -87,7 +87,7 @@ pub fn gydb(data: &[u8]) {
     );
     let Ok(database) = opened else { return };
     let asked: Vec<u32> = (0..2 * FEATURES).step_by(1 + usize::from(choice)).collect();
-    let right = |feature: u32, found: &[u32]| {
+    let right = |feature: u32, found: &[Location]| {
         assert_eq!(found, expected(feature), "locations of {feature}")
     };
     let batch = database.locations_of(&asked, |at, found| right(asked[at], found));

@@ -2,32 +2,40 @@
 
 use std::ops::Range;
 
+use gyrase_table::gydb::Location;
+
 use crate::targets::{TargetId, TargetOf, Targets};
 
-/// A feature of a read at a location: the window in the upper half, the number of the feature
+/// A feature of a read at a location: the location in the upper half, the number of the feature
 /// within the read in the lower.
-pub type Hit = u64;
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(transparent)]
+pub struct Hit(u64);
 
-/// A feature of a read at a location.
-#[inline(always)]
-pub fn hit(window: u32, feature: u32) -> Hit {
-    Hit::from(window) << 32 | Hit::from(feature)
-}
+impl Hit {
+    /// The feature of that number within the read, at a location.
+    #[inline(always)]
+    pub fn new(location: Location, feature: u32) -> Hit {
+        Hit(u64::from(location.0) << 32 | u64::from(feature))
+    }
 
-/// The window of a hit.
-pub fn window_of(hit: Hit) -> u32 {
-    (hit >> 32) as u32
+    /// The window that was hit.
+    #[inline(always)]
+    pub fn location(self) -> Location {
+        Location((self.0 >> 32) as u32)
+    }
+
+    /// The number within the read of the feature that hit.
+    #[inline(always)]
+    pub fn feature(self) -> usize {
+        self.0 as u32 as usize
+    }
 }
 
 /// The windows of hits in order, each once.
-pub fn windows_of(hits: &[Hit]) -> impl Iterator<Item = u32> {
-    hits.chunk_by(|&one, &other| window_of(one) == window_of(other))
-        .map(|of_window| window_of(of_window[0]))
-}
-
-/// The number within the read of the feature that hit.
-pub fn feature_of(hit: Hit) -> usize {
-    hit as u32 as usize
+pub fn windows_of(hits: &[Hit]) -> impl Iterator<Item = Location> {
+    hits.chunk_by(|one, other| one.location() == other.location())
+        .map(|of_window| of_window[0].location())
 }
 
 /// A region of a target that a read may come from.
@@ -35,10 +43,10 @@ pub fn feature_of(hit: Hit) -> usize {
 pub struct Candidate {
     /// The target.
     pub target: TargetId,
-    /// Its first window in the region; windows are numbered through over all targets.
-    pub first: u32,
+    /// Its first window in the region.
+    pub first: Location,
     /// Its last window in the region.
-    pub last: u32,
+    pub last: Location,
     /// The hits in the region, in any order, as a range of all hits of the read.
     pub hits: Range<usize>,
 }
@@ -64,16 +72,16 @@ struct Share {
     /// Where the next of them goes.
     next: u32,
     /// The first and the last window with a hit.
-    first: u32,
-    last: u32,
+    first: Location,
+    last: Location,
 }
 
 impl Share {
     const NONE: Share = Share {
         hits: 0,
         next: 0,
-        first: u32::MAX,
-        last: 0,
+        first: Location(u32::MAX),
+        last: Location(0),
     };
 }
 
@@ -102,7 +110,7 @@ impl<'t> Regions<'t> {
             let start = (share.next - share.hits) as usize;
             let of_target = start..share.next as usize;
             // Nearly always all hits of a target are near each other.
-            let is_near = share.last - share.first < span;
+            let is_near = share.last.0 - share.first.0 < span;
             each(if is_near {
                 Candidate {
                     target,
@@ -127,15 +135,15 @@ impl<'t> Regions<'t> {
         } = self;
         of_hits.clear();
         of_hits.extend(hits.iter().map(|&one| {
-            let window = window_of(one);
-            let target = finder.window(window);
+            let location = one.location();
+            let target = finder.at(location);
             let share = &mut shares[target.index()];
             if share.hits == 0 {
                 hit.push(target);
             }
             share.hits += 1;
-            share.first = share.first.min(window);
-            share.last = share.last.max(window);
+            share.first = share.first.min(location);
+            share.last = share.last.max(location);
             target
         }));
     }
@@ -155,7 +163,7 @@ impl<'t> Regions<'t> {
             share.next = next;
             next += share.hits;
         }
-        grouped.resize(hits.len(), 0);
+        grouped.resize(hits.len(), Hit::default());
         for (&one, &target) in hits.iter().zip(&*of_hits) {
             let next = &mut shares[target.index()].next;
             grouped[*next as usize] = one;
@@ -176,7 +184,7 @@ fn best_of_target(
     let hits = &mut hits[of_target];
     hits.sort_unstable();
     let region = best_region(hits, span);
-    let [first, last] = [region.start, region.end - 1].map(|at| window_of(hits[at]));
+    let [first, last] = [region.start, region.end - 1].map(|at| hits[at].location());
     Candidate {
         target,
         first,
@@ -189,7 +197,7 @@ fn best_of_target(
 fn best_region(hits: &[Hit], span: u32) -> Range<usize> {
     let (mut from, mut best) = (0, 0..0);
     for to in 0..hits.len() {
-        while window_of(hits[to]) - window_of(hits[from]) >= span {
+        while hits[to].location().0 - hits[from].location().0 >= span {
             from += 1;
         }
         if to + 1 - from > best.len() {
@@ -228,9 +236,9 @@ mod tests {
             let of_target = targets.windows(target);
             let hits =
                 |region: &Range<u32>| windows.iter().filter(|at| region.contains(at)).count();
-            let regions = of_target
-                .clone()
-                .map(|last| of_target.start.max((last + 1).saturating_sub(span))..last + 1);
+            let (start, end) = (of_target.start.0, of_target.end.0);
+            let regions =
+                (start..end).map(|last| start.max((last + 1).saturating_sub(span))..last + 1);
             let Some(most) = regions
                 .clone()
                 .map(|region| hits(&region))
@@ -266,16 +274,16 @@ mod tests {
                 .collect();
             let mut hits: Vec<Hit> = (0..)
                 .zip(&windows)
-                .map(|(feature, &window)| hit(window, feature))
+                .map(|(feature, &window)| Hit::new(Location(window), feature))
                 .collect();
             let mut found = Vec::new();
             let before = hits.clone();
             let mut regions = Regions::new(&targets);
             regions.best(&mut hits, span, |one| found.push(one));
             for one in &found {
-                let mut windows: Vec<u32> = hits[one.hits.clone()]
+                let mut windows: Vec<Location> = hits[one.hits.clone()]
                     .iter()
-                    .map(|&hit| window_of(hit))
+                    .map(|hit| hit.location())
                     .collect();
                 windows.sort_unstable();
                 prop_assert_eq!(
@@ -285,7 +293,7 @@ mod tests {
             }
             let mut shown: Vec<_> = found
                 .iter()
-                .map(|one| (one.target, one.first, one.last, one.hits.len()))
+                .map(|one| (one.target, one.first.0, one.last.0, one.hits.len()))
                 .collect();
             shown.sort_unstable();
             prop_assert_eq!(shown, naive(&windows, span, &targets));
@@ -293,7 +301,7 @@ mod tests {
             let mut again = Vec::new();
             regions.best(&mut before.clone(), span, |one| again.push(one));
             prop_assert_eq!(again, found);
-            hits.sort_unstable_by_key(|&hit| feature_of(hit));
+            hits.sort_unstable_by_key(|hit| hit.feature());
             prop_assert_eq!(hits, before);
         }
     }

@@ -8,6 +8,7 @@
 use std::collections::BinaryHeap;
 
 use gyrase_kmer::mix;
+use gyrase_table::gydb::Location;
 
 use crate::targets::Targets;
 
@@ -43,7 +44,7 @@ impl<'t> Cap<'t> {
     ///
     /// # Panics
     /// When a location is no window of the targets.
-    pub fn keep(&self, locations: &mut Vec<u32>) {
+    pub fn keep(&self, locations: &mut Vec<Location>) {
         if locations.len() > self.most {
             *locations = self.choose(locations.iter().copied());
         }
@@ -54,7 +55,7 @@ impl<'t> Cap<'t> {
     ///
     /// # Panics
     /// As [`Cap::keep`].
-    pub fn choose(&self, locations: impl Iterator<Item = u32>) -> Vec<u32> {
+    pub fn choose(&self, locations: impl Iterator<Item = Location>) -> Vec<Location> {
         let mut chosen = BinaryHeap::with_capacity(self.most + 1);
         for location in locations {
             let ranked = (self.rank(location), location);
@@ -65,16 +66,16 @@ impl<'t> Cap<'t> {
                 chosen.push(ranked);
             }
         }
-        let mut chosen: Vec<u32> = chosen.into_iter().map(|(_, location)| location).collect();
+        let mut chosen: Vec<Location> = chosen.into_iter().map(|(_, location)| location).collect();
         chosen.sort_unstable();
         chosen
     }
 
     /// What a location is chosen by, the smallest first. Targets of one name share their ranks; of
     /// their locations the first come first.
-    fn rank(&self, location: u32) -> u64 {
-        let target = self.targets.of_window(location);
-        let within = location - self.targets.windows(target).start;
+    fn rank(&self, location: Location) -> u64 {
+        let target = self.targets.at(location);
+        let within = location.0 - self.targets.windows(target).start.0;
         mix(self.names[target.index()] ^ u64::from(within))
     }
 }
@@ -113,16 +114,20 @@ mod tests {
             .collect()
     }
 
+    fn all_of(targets: &Targets) -> Vec<Location> {
+        (0..targets.all_windows()).map(Location).collect()
+    }
+
     /// All locations, ranked and sorted.
-    fn naive(targets: &Targets, locations: &[u32], most: usize) -> Vec<u32> {
+    fn naive(targets: &Targets, locations: &[Location], most: usize) -> Vec<Location> {
         let cap = Cap::new(targets, 1);
-        let mut ranked: Vec<(u64, u32)> = locations
+        let mut ranked: Vec<(u64, Location)> = locations
             .iter()
             .map(|&location| (cap.rank(location), location))
             .collect();
         ranked.sort_unstable();
         ranked.truncate(most);
-        let mut kept: Vec<u32> = ranked.into_iter().map(|(_, location)| location).collect();
+        let mut kept: Vec<Location> = ranked.into_iter().map(|(_, location)| location).collect();
         kept.sort_unstable();
         kept
     }
@@ -133,7 +138,7 @@ mod tests {
         for seed in 0..50 {
             let some = (0..targets.all_windows())
                 .filter(|&window| mix(u64::from(window) ^ seed << 32) >> 62 > 0);
-            let mut locations: Vec<u32> = some.collect();
+            let mut locations: Vec<Location> = some.map(Location).collect();
             let most = [1, 7, 100, 254][seed as usize % 4];
             let expected = naive(&targets, &locations, most);
             Cap::new(&targets, most as u8).keep(&mut locations);
@@ -142,12 +147,12 @@ mod tests {
     }
 
     /// Names and windows of locations, which are the same in any order of targets.
-    fn named(targets: &Targets, locations: &[u32]) -> Vec<(String, u32)> {
-        let name = |&location: &u32| {
-            let target = targets.of_window(location);
+    fn named(targets: &Targets, locations: &[Location]) -> Vec<(String, u32)> {
+        let name = |&location: &Location| {
+            let target = targets.at(location);
             (
                 targets.get(target).name.clone(),
-                location - targets.windows(target).start,
+                location.0 - targets.windows(target).start.0,
             )
         };
         let mut named: Vec<(String, u32)> = locations.iter().map(name).collect();
@@ -156,7 +161,7 @@ mod tests {
     }
 
     /// The numbers in `to` of windows that have their names from `from`.
-    fn renumbered(from: &Targets, locations: &[u32], to: &Targets) -> Vec<u32> {
+    fn renumbered(from: &Targets, locations: &[Location], to: &Targets) -> Vec<Location> {
         let named = named(from, locations);
         let start = |name: &str| {
             let target = to.iter().position(|target| target.name == name).unwrap();
@@ -164,7 +169,7 @@ mod tests {
         };
         named
             .iter()
-            .map(|(name, within)| start(name) + within)
+            .map(|(name, within)| start(name).behind(*within))
             .collect()
     }
 
@@ -175,16 +180,12 @@ mod tests {
             shuffled.sort_by_key(|(name, _)| mix(checksum(name) ^ seed));
             let most = [1, 3, 40, 254][seed as usize % 4];
             let whole = targets(shuffled.clone());
-            let all = naive(
-                &whole,
-                &(0..whole.all_windows()).collect::<Vec<u32>>(),
-                usize::from(most),
-            );
+            let all = naive(&whole, &all_of(&whole), usize::from(most));
             let mut merged = Vec::new();
             // Up to ten neighbouring parts of different sizes, some of them without a window.
             for part in shuffled.chunk_by(|one, _| mix(checksum(&one.0) ^ seed << 8) >> 61 > 0) {
                 let part = targets(part.iter().cloned());
-                let mut locations: Vec<u32> = (0..part.all_windows()).collect();
+                let mut locations = all_of(&part);
                 Cap::new(&part, most).keep(&mut locations);
                 merged.extend(renumbered(&part, &locations, &whole));
             }
@@ -192,11 +193,7 @@ mod tests {
             Cap::new(&whole, most).keep(&mut merged);
             assert_eq!(merged, all, "{seed}");
             let in_order = targets(parts());
-            let same = naive(
-                &in_order,
-                &(0..in_order.all_windows()).collect::<Vec<u32>>(),
-                usize::from(most),
-            );
+            let same = naive(&in_order, &all_of(&in_order), usize::from(most));
             assert_eq!(named(&whole, &merged), named(&in_order, &same), "{seed}");
         }
     }
@@ -206,7 +203,7 @@ mod tests {
         let targets = targets([(String::new(), 1), ("NC_000913.3".to_string(), 9)]);
         let cap = Cap::new(&targets, 1);
         assert_eq!(
-            [0, 1, 9].map(|location| cap.rank(location)),
+            [0, 1, 9].map(|location| cap.rank(Location(location))),
             [0, 0xb29f_cd03_6a6f_145b, 0x53fa_b589_8b8b_4513]
         );
     }
@@ -214,15 +211,15 @@ mod tests {
     #[test]
     fn targets_of_one_name_keep_their_first_windows() {
         let twins = targets(["a", "a", "a"].map(|name| (name.to_string(), 4)));
-        let mut locations: Vec<u32> = (0..12).collect();
+        let mut locations = all_of(&twins);
         Cap::new(&twins, 3).keep(&mut locations);
         let first = locations[0];
         assert_eq!(
             locations,
-            [first, first + 4, first + 8],
+            [first, first.behind(4), first.behind(8)],
             "the same window of each has the smallest rank"
         );
         Cap::new(&twins, 2).keep(&mut locations);
-        assert_eq!(locations, [first, first + 4]);
+        assert_eq!(locations, [first, first.behind(4)]);
     }
 }

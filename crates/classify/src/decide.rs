@@ -8,7 +8,7 @@
 //! where we leave the published rule (thesis, section 6.4.3), which compares single references;
 //! `docs/classification.md` has the figures.
 
-use crate::candidates::{Candidate, Hit, feature_of};
+use crate::candidates::{Candidate, Hit};
 use crate::catalogue::Catalogue;
 use gyrase_taxonomy::{Rank, Taxon};
 
@@ -163,7 +163,7 @@ impl Judge {
                 let range = candidates[candidate as usize].hits.clone();
                 species.best = species.best.max(range.len() as u32);
                 for &hit in &hits[range] {
-                    let last = std::mem::replace(&mut self.seen[feature_of(hit)], number);
+                    let last = std::mem::replace(&mut self.seen[hit.feature()], number);
                     species.features += u32::from(last != number);
                 }
             }

@@ -1,6 +1,7 @@
 //! How many distinct features of the database each taxon has: what its evidence is a share of.
 
 use crate::targets::{TargetOf, Targets};
+use gyrase_table::gydb::Location;
 use gyrase_taxonomy::NONE;
 
 /// Counts features by taxon: those at a location that the database keeps in a target of exactly
@@ -31,14 +32,14 @@ impl<'t> Distinct<'t> {
 
     /// Counts one more feature, at these ascending locations.
     #[inline]
-    pub fn add(&mut self, locations: &[u32]) {
+    pub fn add(&mut self, locations: &[Location]) {
         self.features += 1;
-        let mut end = 0;
+        let mut end = Location(0);
         for &location in locations {
             if location < end {
                 continue;
             }
-            let target = self.target_of.window(location);
+            let target = self.target_of.at(location);
             end = self.targets.windows(target).end;
             let taxon = self.targets.get(target).taxon.unwrap_or(NONE).index();
             if let Some(seen) = self.seen.get_mut(taxon) {
@@ -102,7 +103,7 @@ mod tests {
         let target_of = targets.finder();
         let mut distinct = Distinct::new(&targets, &target_of, 3);
         for locations in [&[0, 1, 2, 6, 10][..], &[3], &[4, 5], &[5, 6], &[7]] {
-            distinct.add(locations);
+            distinct.add(&locations.iter().copied().map(Location).collect::<Vec<_>>());
         }
         assert_eq!(distinct.into_counts(), [0, 2, 3]);
     }

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::slice;
 
 use gyrase_fabric::{Alone, Drain, Each, FabricError, Place, World};
-use gyrase_table::gydb::PARTITIONS;
+use gyrase_table::gydb::{Location, PARTITIONS};
 use gyrase_work::Progress;
 
 pub use self::error::EditError;
@@ -117,11 +117,11 @@ pub fn merge_in(
         parameters,
         ..
     } = &Catalogue::unite(&united)?;
-    let (mut moved, mut first_window) = (Vec::new(), 0);
+    let (mut moved, mut first) = (Vec::new(), Location(0));
     let (mut repeated, mut names) = (Vec::new(), HashSet::new());
     for part in parts {
-        moved.push(Part::new(&part.features, Moves::behind(first_window)));
-        first_window += part.targets.all_windows();
+        moved.push(Part::new(&part.features, Moves::behind(first)));
+        first = first.behind(part.targets.all_windows());
         repeated.extend(known(&names, part.targets.iter()));
         names.extend(part.targets.iter().map(|target| target.name.as_str()));
     }
@@ -186,7 +186,7 @@ pub fn add_in(
         .map(|target| target.name.as_str())
         .collect();
     let repeated = known(&names, new()).collect();
-    let parts = [Part::new(&base.features, Moves::behind(0))];
+    let parts = [Part::new(&base.features, Moves::behind(Location(0)))];
     let outline = Outline {
         taxonomy: &whole,
         targets: &all,

@@ -4,7 +4,7 @@
 use std::cmp::Ordering;
 
 use crate::bytes::Reader;
-use crate::candidates::{Candidate, Hit, window_of};
+use crate::candidates::{Candidate, Hit};
 use crate::genomes::Genomes;
 use crate::tally::Windows;
 use crate::targets::{TargetId, Targets};
@@ -27,7 +27,7 @@ impl Covered {
         {
             hits[best.hits.clone()]
                 .iter()
-                .for_each(|&hit| self.0.insert(window_of(hit)));
+                .for_each(|&hit| self.0.insert(hit.location()));
         }
     }
 
@@ -54,7 +54,7 @@ impl Covered {
     fn of(&self, targets: &Targets, genomes: &Genomes) -> Vec<u64> {
         let mut of_target = vec![0u64; targets.len()];
         self.0
-            .each(|window| of_target[targets.of_window(window).index()] += 1);
+            .each(|window| of_target[targets.at(window).index()] += 1);
         let sum = |targets: &[TargetId]| {
             targets
                 .iter()
@@ -137,8 +137,9 @@ fn compare((a, b): (u64, u64), (c, d): (u64, u64)) -> Ordering {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::candidates::{Regions, hit};
+    use crate::candidates::Regions;
     use crate::genomes::tests::targets;
+    use gyrase_table::gydb::Location;
 
     /// Three genomes of 10 windows, the second of them in two pieces; one window of no taxon.
     fn some() -> Targets {
@@ -156,7 +157,7 @@ mod tests {
         for windows in reads {
             let mut hits: Vec<Hit> = (0..)
                 .zip(*windows)
-                .map(|(feature, &window)| hit(window, feature))
+                .map(|(feature, &window)| Hit::new(Location(window), feature))
                 .collect();
             let mut candidates = Vec::new();
             Regions::new(targets).best(&mut hits, 3, |candidate| candidates.push(candidate));

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use gyrase_table::gydb::{GydbError, PARTITIONS};
+use gyrase_table::gydb::{GydbError, Location, PARTITIONS};
 use gyrase_tabulate::TabulateError;
 use gyrase_work::Progress;
 use gyrase_work::in_parallel;
@@ -89,14 +89,14 @@ impl Contents {
 
 /// The lowest taxon that all targets of ascending locations have in common, without those that have
 /// none.
-fn common_taxon(index: &Index, target_of: &TargetOf, locations: &[u32]) -> Option<Taxon> {
-    let (mut common, mut end) = (None, 0);
+fn common_taxon(index: &Index, target_of: &TargetOf, locations: &[Location]) -> Option<Taxon> {
+    let (mut common, mut end) = (None, Location(0));
     for &location in locations {
         // Further windows of the same target say nothing new.
         if location < end {
             continue;
         }
-        let target = target_of.window(location);
+        let target = target_of.at(location);
         end = index.targets.windows(target).end;
         if let Some(taxon) = index.targets.get(target).taxon {
             common = Some(common.map_or(taxon, |other| index.taxonomy.lca(other, taxon)));

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use gyrase_table::gydb::{Database, GydbError, place_of};
+use gyrase_table::gydb::{Database, GydbError, Location, place_of};
 
 use crate::targets::Targets;
 
@@ -39,8 +39,9 @@ impl<'a> Part<'a> {
         for feature in self.features.features_of(partition..partition + 1) {
             let (feature, locations) = feature?;
             let (place, before) = (u64::from(place_of(feature)) << 32, rows.len());
-            self.moves
-                .each(locations, |location| rows.push(place | u64::from(location)));
+            self.moves.each(locations, |location| {
+                rows.push(place | u64::from(location.0))
+            });
             let kept = rows.len() - before;
             incomplete += u64::from(locations.len() == cap && kept > 0 && kept < cap);
         }
@@ -61,40 +62,42 @@ impl<'a> Part<'a> {
 pub(crate) struct Moves {
     /// Neighbouring windows with a common fate, by the first: which number that gets, or that none
     /// of them stays. The first run begins at 0.
-    runs: Vec<(u32, Option<u32>)>,
+    runs: Vec<(Location, Option<Location>)>,
 }
 
 impl Moves {
     /// All windows, from number `first` on.
-    pub(crate) fn behind(first: u32) -> Moves {
+    pub(crate) fn behind(first: Location) -> Moves {
         Moves {
-            runs: vec![(0, Some(first))],
+            runs: vec![(Location(0), Some(first))],
         }
     }
 
     /// The windows of the targets that are kept, numbered anew from 0.
     pub(crate) fn of_kept(targets: &Targets, kept: &[bool]) -> Moves {
-        let mut runs: Vec<(u32, Option<u32>)> = vec![(0, None)];
-        let mut next = 0;
+        let mut runs = vec![(Location(0), None)];
+        let mut next = Location(0);
         for (target, &kept) in targets.ids().zip(kept) {
             let windows = targets.windows(target);
             let goes_on = runs.last().is_some_and(|run| run.1.is_some() == kept);
             if !windows.is_empty() && !goes_on {
                 runs.push((windows.start, kept.then_some(next)));
             }
-            next += if kept { windows.len() as u32 } else { 0 };
+            if kept {
+                next = next.behind(targets.get(target).windows);
+            }
         }
         Moves { runs }
     }
 
     /// Calls `each` with the new numbers of ascending locations, ascending.
-    fn each(&self, locations: &[u32], mut each: impl FnMut(u32)) {
+    fn each(&self, locations: &[Location], mut each: impl FnMut(Location)) {
         let mut run = 0;
         for &location in locations {
             run += self.runs[run + 1..].partition_point(|next| next.0 <= location);
             let (first, to) = self.runs[run];
             if let Some(to) = to {
-                each(to + (location - first));
+                each(to.behind(location.0 - first.0));
             }
         }
     }
@@ -107,8 +110,10 @@ mod tests {
     use proptest::prelude::*;
 
     fn moved(moves: &Moves, locations: &[u32]) -> Vec<u32> {
-        let mut moved = Vec::new();
-        moves.each(locations, |location| moved.push(location));
+        let (mut moved, locations) = (Vec::new(), locations.iter().copied().map(Location));
+        moves.each(&locations.collect::<Vec<_>>(), |location| {
+            moved.push(location.0)
+        });
         moved
     }
 
@@ -131,7 +136,7 @@ mod tests {
             }
             let kept: Vec<bool> = targets.iter().map(|target| target.1).collect();
             let moves = Moves::of_kept(&all, &kept);
-            let stays = |&window: &u32| kept[all.of_window(window).index()];
+            let stays = |&window: &u32| kept[all.at(Location(window)).index()];
             let locations: Vec<u32> = (0..all.all_windows()).step_by(step).collect();
             let naive = |location: &u32| (0..*location).filter(stays).count() as u32;
             let expected: Vec<u32> = locations
@@ -146,7 +151,7 @@ mod tests {
     #[test]
     fn all_windows_move_together() {
         assert_eq!(
-            moved(&Moves::behind(7), &[0, 3, u32::MAX - 7]),
+            moved(&Moves::behind(Location(7)), &[0, 3, u32::MAX - 7]),
             [7, 10, u32::MAX]
         );
     }

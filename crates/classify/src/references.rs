@@ -12,7 +12,7 @@ use gyrase_fabric::{FabricError, Sender, World};
 use gyrase_fastx::Options;
 use gyrase_kmer::{SketchShape, Sketcher};
 use gyrase_seq::{Batch, Record};
-use gyrase_table::gydb::{self, PARTITIONS};
+use gyrase_table::gydb::{self, Location, PARTITIONS};
 use gyrase_tabulate::Cut;
 
 use crate::build::error::BuildError;
@@ -433,9 +433,9 @@ pub(crate) struct Numbers {
 impl Numbers {
     /// The window that a provisional number means.
     #[inline(always)]
-    pub(crate) fn window(&self, provisional: u64) -> u32 {
-        self.starts[(provisional >> BLOCK_BITS) as usize]
-            + (provisional & ((1 << BLOCK_BITS) - 1)) as u32
+    pub(crate) fn window(&self, provisional: u64) -> Location {
+        let within = (provisional & ((1 << BLOCK_BITS) - 1)) as u32;
+        Location(self.starts[(provisional >> BLOCK_BITS) as usize]).behind(within)
     }
 
     /// The bytes that [`Numbers::from_bytes`] reads.

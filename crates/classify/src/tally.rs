@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 pub use self::depth::Depth;
 pub use self::distinct::Distinct;
 pub use self::windows::Windows;
+use gyrase_table::gydb::Location;
 use gyrase_taxonomy::Taxon;
 
 /// Reads per taxon, reads without one, and the evidence for each taxon.
@@ -130,7 +131,7 @@ pub struct Evidence {
     pub features: Distinct,
     /// How many distinct features the targets of the taxon have, where that is known.
     pub all_features: Option<u64>,
-    /// The windows (global numbers) of the targets of the taxon that reads were found in.
+    /// The windows of the targets of the taxon that reads were found in.
     pub windows: Windows,
     /// How many windows the targets of the taxon have, where that is known.
     pub all_windows: Option<u64>,
@@ -141,7 +142,7 @@ pub struct Evidence {
 impl Evidence {
     /// Notes features of one read that were found in the taxon, and the windows that they were
     /// found in.
-    pub fn hit_in(&mut self, features: &[u32], windows: impl Iterator<Item = u32>) {
+    pub fn hit_in(&mut self, features: &[u32], windows: impl Iterator<Item = Location>) {
         self.hit(features);
         windows.for_each(|window| self.windows.insert(window));
     }
@@ -274,7 +275,7 @@ mod tests {
                     tally.assign(taxon, 1);
                     let evidence = tally.evidence_mut(taxon);
                     evidence.hit(&[read, read / 2, 77]);
-                    evidence.windows.insert(read / 3);
+                    evidence.windows.insert(Location(read / 3));
                     evidence.all_windows = Some(1000);
                 }
             }
@@ -329,13 +330,13 @@ mod tests {
             all_windows: Some(10),
             ..Evidence::default()
         };
-        clade.windows.insert(3);
+        clade.windows.insert(Location(3));
         let mut below = Evidence {
             all_windows: Some(30),
             all_features: Some(5),
             ..Evidence::default()
         };
-        below.windows.insert(12);
+        below.windows.insert(Location(12));
         below.hit(&[1, 1]);
         clade.add_below(&below);
         assert_eq!(

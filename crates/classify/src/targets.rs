@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use gyrase_table::gydb::Location;
 use gyrase_taxonomy::{Taxon, Taxonomy};
 
 /// The number of a target of a database, from 0, in the order of the references.
@@ -51,8 +52,8 @@ impl Target {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Targets {
     targets: Vec<Target>,
-    /// The number of the first window of each, and of the one after the last.
-    first_windows: Vec<u32>,
+    /// The first window of each.
+    first_windows: Vec<Location>,
 }
 
 /// Why bytes are no targets.
@@ -100,31 +101,41 @@ impl Targets {
     ///
     /// # Panics
     /// When there is no such target.
-    pub fn windows(&self, target: TargetId) -> Range<u32> {
+    pub fn windows(&self, target: TargetId) -> Range<Location> {
         self.first_windows[target.index()]..self.end(target.index())
     }
 
-    fn end(&self, target: usize) -> u32 {
+    fn end(&self, target: usize) -> Location {
         self.first_windows
             .get(target + 1)
             .copied()
-            .unwrap_or_else(|| self.all_windows())
+            .unwrap_or(Location(self.all_windows()))
     }
 
-    /// Windows of all targets.
+    /// The windows of all targets.
+    pub fn all(&self) -> Range<Location> {
+        Location(0)..Location(self.all_windows())
+    }
+
+    /// How many windows all targets have.
     pub fn all_windows(&self) -> u32 {
         let last = self.first_windows.last().zip(self.targets.last());
-        last.map_or(0, |(&first, target)| first + target.windows)
+        last.map_or(0, |(first, target)| first.0 + target.windows)
     }
 
-    /// The target that a window is of.
+    /// The target that a location is in.
     #[inline]
-    pub fn of_window(&self, window: u32) -> TargetId {
+    pub fn at(&self, location: Location) -> TargetId {
         // Targets without a window share their number with the next.
-        TargetId((self.first_windows.partition_point(|&first| first <= window) - 1) as u32)
+        TargetId(
+            (self
+                .first_windows
+                .partition_point(|&first| first <= location)
+                - 1) as u32,
+        )
     }
 
-    /// A faster [`Targets::of_window`].
+    /// A faster [`Targets::at`].
     pub fn finder(&self) -> TargetOf<'_> {
         TargetOf::new(self)
     }
@@ -133,7 +144,7 @@ impl Targets {
     pub fn push(&mut self, target: Target) -> Option<()> {
         let first = self.all_windows();
         first.checked_add(target.windows)?;
-        self.first_windows.push(first);
+        self.first_windows.push(Location(first));
         self.targets.push(target);
         Some(())
     }
@@ -192,7 +203,7 @@ impl Targets {
 /// among.
 #[derive(Debug)]
 pub struct TargetOf<'t> {
-    first_windows: &'t [u32],
+    first_windows: &'t [Location],
     shift: u32,
     /// Of every `1 << shift` windows, the number of targets that begin before or with the first.
     begun: Vec<u32>,
@@ -209,7 +220,7 @@ impl<'t> TargetOf<'t> {
             .expect("2^32 >> 17 is below 2^15");
         let begun = |block: u32| {
             let start = u64::from(block) << shift;
-            first_windows.partition_point(|&first| u64::from(first) <= start) as u32
+            first_windows.partition_point(|first| u64::from(first.0) <= start) as u32
         };
         TargetOf {
             first_windows,
@@ -218,16 +229,16 @@ impl<'t> TargetOf<'t> {
         }
     }
 
-    /// The target that a window is of.
+    /// The target that a location is in.
     ///
     /// # Panics
-    /// When no target has it, if that is noticed.
+    /// When it is in none, if that is noticed.
     #[inline]
-    pub fn window(&self, window: u32) -> TargetId {
-        let block = (window >> self.shift) as usize;
+    pub fn at(&self, location: Location) -> TargetId {
+        let block = (location.0 >> self.shift) as usize;
         let (from, to) = (self.begun[block], self.begun[block + 1]);
         let begun = &self.first_windows[from as usize..to as usize];
-        TargetId(from + begun.partition_point(|&first| first <= window) as u32 - 1)
+        TargetId(from + begun.partition_point(|&first| first <= location) as u32 - 1)
     }
 }
 
@@ -257,11 +268,16 @@ mod tests {
         assert_eq!(targets.all_windows(), 704);
         let expected = [0..3, 3..3, 3..4, 4..704, 704..704];
         for (target, windows) in targets.ids().zip(expected) {
-            assert_eq!(targets.windows(target), windows);
-            windows.for_each(|window| assert_eq!(targets.of_window(window), target));
+            assert_eq!(
+                targets.windows(target),
+                Location(windows.start)..Location(windows.end)
+            );
+            windows.for_each(|window| assert_eq!(targets.at(Location(window)), target));
         }
         let finder = targets.finder();
-        (0..704).for_each(|window| assert_eq!(finder.window(window), targets.of_window(window)));
+        (0..704)
+            .map(Location)
+            .for_each(|at| assert_eq!(finder.at(at), targets.at(at)));
         assert!(Targets::default().is_empty() && Targets::default().all_windows() == 0);
     }
 
@@ -281,19 +297,21 @@ mod tests {
                 .unwrap();
         }
         let finder = targets.finder();
-        let ends = targets
-            .ids()
-            .flat_map(|target| [targets.windows(target).start, targets.windows(target).end]);
-        for window in ends
+        let ends = targets.ids().flat_map(|target| {
+            [
+                targets.windows(target).start.0,
+                targets.windows(target).end.0,
+            ]
+        });
+        for at in ends
             .flat_map(|end| [end.saturating_sub(1), end])
             .filter(|&at| at < targets.all_windows())
+            .map(Location)
         {
-            assert_eq!(finder.window(window), targets.of_window(window), "{window}");
+            assert_eq!(finder.at(at), targets.at(at), "{at:?}");
         }
-        assert_eq!(
-            finder.window(targets.all_windows() - 1),
-            targets.of_window(targets.all_windows() - 1)
-        );
+        let last = Location(targets.all_windows() - 1);
+        assert_eq!(finder.at(last), targets.at(last));
     }
 
     #[test]

@@ -346,7 +346,8 @@ fn evidence_and_depth() {
             .catalogue
             .targets
             .windows(TargetId(found.target as u32))
-            .start as usize;
+            .start
+            .0 as usize;
         found
             .windows
             .clone()
@@ -381,11 +382,7 @@ fn evidence_and_depth() {
             Some(of_taxid.map(|(target, _)| u64::from(target.windows)).sum())
         );
     }
-    assert_eq!(
-        one.depth
-            .of(0..case.collection.catalogue.targets.all_windows()),
-        depth
-    );
+    assert_eq!(one.depth.of(case.collection.catalogue.targets.all()), depth);
     let (_, without) = case.run(
         Columns::Hits,
         Wanted::default(),

@@ -12,7 +12,7 @@ use gyrase_classify::{
 };
 use gyrase_fabric::{Steal, World, testing};
 use gyrase_kmer::{SketchShape, mix};
-use gyrase_table::gydb::{PARTITIONS, Writer};
+use gyrase_table::gydb::{Location, PARTITIONS, Writer};
 use gyrase_taxonomy::{Node, ROOT, Taxon, Taxonomy};
 use gyrase_work::Progress;
 
@@ -348,7 +348,7 @@ fn features_that_the_cap_had_cut_are_counted() {
     )
     .unwrap();
     let gone = base.taxonomy.taxon_of(11);
-    let goes = |&&window: &&u32| base.targets.get(base.targets.of_window(window)).taxon == gone;
+    let goes = |&&at: &&Location| base.targets.get(base.targets.at(at)).taxon == gone;
     let lost = base
         .features
         .features()
@@ -584,7 +584,7 @@ fn a_feature_counts_for_what_its_references_have_in_common() {
     for (_, locations) in index.features.features().map(Result::unwrap) {
         let taxa = locations
             .iter()
-            .filter_map(|&window| index.targets.get(index.targets.of_window(window)).taxon);
+            .filter_map(|&location| index.targets.get(index.targets.at(location)).taxon);
         let above = taxa.map(|taxon| index.taxonomy.path(taxon).collect::<Vec<_>>());
         let common = above.reduce(|one, other| {
             one.into_iter()

@@ -6,6 +6,7 @@ mod sample;
 use gyrase_classify::abundance::Abundance;
 use gyrase_classify::report::{self, CamiProfile, Kreport, Matrix};
 use gyrase_classify::tally::Tally;
+use gyrase_table::gydb::Location;
 use gyrase_taxonomy::{Node, Rank, RankStyle, Taxonomy};
 use proptest::prelude::*;
 use sample::{READS, text};
@@ -361,7 +362,7 @@ fn the_evidence_is_empty_where_unknown() {
     evidence.hit(&[1, 2, 2]);
     evidence.all_features = Some(100);
     evidence.all_windows = Some(8);
-    evidence.windows.insert(70);
+    evidence.windows.insert(Location(70));
     let found = text(|out| report::evidence(&taxonomy, &tally, out));
     let mut lines = found.lines();
     assert!(

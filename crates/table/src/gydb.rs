@@ -1,7 +1,7 @@
 //! `.gydb` databases: where each feature of the references occurs, checksummed, used straight from
 //! a memory map.
 //!
-//! A database answers one question: at which *locations* (global numbers of windows) does a
+//! A database answers one question: at which [`Location`]s (windows of the references) does a
 //! *feature* (the hash of a k-mer that was chosen for a sketch) occur? Whatever else a classifier
 //! needs to know of its references, such as names and taxonomy, travels in *sections*: bytes by
 //! name, which this crate does not read.
@@ -27,6 +27,7 @@ mod pipeline;
 mod shared;
 mod writer;
 
+pub use crate::location::Location;
 pub use database::{Database, Features};
 pub use error::GydbError;
 pub use layout::{

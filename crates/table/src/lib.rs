@@ -51,6 +51,7 @@ mod bloom;
 mod cardinality;
 pub mod gydb;
 pub mod gyk;
+mod location;
 mod map;
 mod memory;
 mod share;

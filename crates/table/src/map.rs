@@ -5,7 +5,10 @@ use std::fs::File;
 use std::io;
 use std::ops::Range;
 
+use bytemuck::TransparentWrapper;
 use memmap2::{Mmap, MmapMut, UncheckedAdvice};
+
+use crate::location::Location;
 
 /// Maps `file` for reading; the map begins at a page, so its words are aligned.
 #[allow(unsafe_code)]
@@ -35,3 +38,7 @@ pub(crate) fn anonymous(bytes: usize) -> io::Result<MmapMut> {
     let _ = map.advise(memmap2::Advice::HugePage);
     Ok(map)
 }
+
+// SAFETY: a location is nothing but its number, by its layout, and every number is one.
+#[allow(unsafe_code)]
+unsafe impl TransparentWrapper<u32> for Location {}

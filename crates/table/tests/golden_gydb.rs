@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use features::{Places, check, write};
-use gyrase_table::gydb::{Database, Writer, place_of};
+use gyrase_table::gydb::{Database, Location, Writer, place_of};
 
 type Sections = BTreeMap<String, Vec<u8>>;
 
@@ -40,7 +40,7 @@ fn small() -> (u8, Sections, Places) {
             [feature, ref locations @ ..] => {
                 let locations = locations
                     .iter()
-                    .map(|number| number.parse().unwrap())
+                    .map(|number| Location(number.parse().unwrap()))
                     .collect();
                 places.insert(
                     place_of(u32::from_str_radix(feature, 16).unwrap()),
@@ -59,7 +59,7 @@ fn crowded() -> (u8, Sections, Places) {
         2,
         Sections::new(),
         (0..33_000)
-            .map(|i| ((4095 << 20) + 31 * i, vec![i]))
+            .map(|i| ((4095 << 20) + 31 * i, vec![Location(i)]))
             .collect(),
     )
 }

@@ -12,7 +12,7 @@ use features::{
     Places, Random, add_sections, check, features, in_memory, odd_places, pieces, sections, write,
 };
 use gyrase_table::gydb::{
-    Database, GydbError, MAX_COUNT, PARTITIONS, Writer, feature_at, partition_of,
+    Database, GydbError, Location, MAX_COUNT, PARTITIONS, Writer, feature_at, partition_of,
 };
 
 fn file(path: &Path, places: &Places, threads: usize) -> Vec<u8> {
@@ -34,7 +34,7 @@ fn file(path: &Path, places: &Places, threads: usize) -> Vec<u8> {
         .values()
         .flatten()
         .max()
-        .map_or(0, |&largest| u64::from(largest) + 1);
+        .map_or(0, |largest| u64::from(largest.0) + 1);
     assert_eq!((summary.windows, summary.cap), (windows, MAX_COUNT));
     assert_eq!(Database::open(path).unwrap().summary(), summary);
     bytes
@@ -207,7 +207,13 @@ fn a_thread_that_waits_hears_of_the_end() {
         let waiting = scope.spawn(|| {
             (1..40).try_for_each(|partition: u32| {
                 let places: Vec<u32> = (0..1 << 20).map(|i| (partition << 20) + i).collect();
-                writer.piece(partition as usize, &places, &vec![1; places.len()], &places)
+                let locations: Vec<_> = places.iter().copied().map(Location).collect();
+                writer.piece(
+                    partition as usize,
+                    &places,
+                    &vec![1; places.len()],
+                    &locations,
+                )
             })
         });
         writer.abandon();
@@ -224,7 +230,8 @@ fn a_thread_that_waits_hears_of_the_end() {
 fn pieces_that_contradict_themselves_are_refused() {
     let refused = |partition: usize, places: &[u32], counts: &[u8], locations: &[u32]| {
         let writer = Writer::in_memory(3);
-        let piece = || writer.piece(partition, places, counts, locations);
+        let locations: Vec<_> = locations.iter().copied().map(Location).collect();
+        let piece = || writer.piece(partition, places, counts, &locations);
         std::panic::catch_unwind(std::panic::AssertUnwindSafe(piece)).is_err()
     };
     assert!(!refused(0, &[1, 2], &[1, 3], &[5, 6, 7, 8]));
@@ -252,7 +259,7 @@ fn pieces_that_contradict_themselves_are_refused() {
 fn small() -> (Vec<u8>, Places) {
     let folder = tempfile::tempdir().unwrap();
     let mut places = features(3, 31);
-    places.extend((0..45).map(|i| ((9 << 20) + 3 * i, vec![i, i + 1])));
+    places.extend((0..45).map(|i| ((9 << 20) + 3 * i, vec![Location(i), Location(i + 1)])));
     (file(&folder.path().join("x.gydb"), &places, 1), places)
 }
 
@@ -335,7 +342,7 @@ fn no_look_up_gives_a_wrong_answer() {
 fn damage_to_one_block_leaves_the_others() {
     let folder = tempfile::tempdir().unwrap();
     let places: Places = (0..33_000)
-        .map(|i| ((4095 << 20) + 31 * i, vec![i]))
+        .map(|i| ((4095 << 20) + 31 * i, vec![Location(i)]))
         .collect();
     let whole = file(&folder.path().join("x.gydb"), &places, 1);
     let table = 4096..directory(&whole).start - 1024;
@@ -348,7 +355,7 @@ fn damage_to_one_block_leaves_the_others() {
         let mut errors = 0;
         for (i, &feature) in asked.iter().enumerate() {
             match damaged.locations(feature) {
-                Ok(found) => assert_eq!(found, [i as u32]),
+                Ok(found) => assert_eq!(found, [Location(i as u32)]),
                 Err(_) => errors += 1,
             }
         }
@@ -357,7 +364,7 @@ fn damage_to_one_block_leaves_the_others() {
         assert!((100..3000).contains(&errors), "{errors}");
         assert!(
             damaged
-                .locations_of(&asked, |at, found| assert_eq!(found, [at as u32]))
+                .locations_of(&asked, |at, found| assert_eq!(found, [Location(at as u32)]))
                 .is_err()
         );
         assert!(damaged.verify().is_err());

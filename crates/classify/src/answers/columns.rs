@@ -3,6 +3,8 @@
 use std::cmp::Reverse;
 use std::io::Write;
 
+use gyrase_table::gydb::Location;
+
 use crate::candidates::Candidate;
 use crate::query::{Answer, Form};
 use crate::share::Travels;
@@ -95,9 +97,10 @@ fn write_location(answer: &Answer<'_>, text: &mut Vec<u8>) {
             let target = catalogue.targets.get(region.target);
             let first_of_target = catalogue.targets.windows(region.target).start;
             let sketch = catalogue.parameters.sketch;
-            let start = |window: u32| u64::from(window - first_of_target) * sketch.stride() as u64;
+            let start =
+                |window: Location| u64::from(window.0 - first_of_target.0) * sketch.stride() as u64;
             let last = (start(region.last) + sketch.window() as u64).min(target.letters);
-            let windows = f64::from(region.last - region.first + 1);
+            let windows = f64::from(region.last.0 - region.first.0 + 1);
             let share = answer.windows_hit(region) as f64 / windows;
             let (name, first, hits) = (&target.name, start(region.first) + 1, region.hits.len());
             write!(

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use gyrase_fabric::{Drain, FabricError, World};
-use gyrase_table::gydb::{GydbError, MAX_COUNT, Writer};
+use gyrase_table::gydb::{GydbError, Location, MAX_COUNT, Writer};
 use gyrase_tabulate::{Layout, Partition, Worker, reduce};
 use gyrase_work::Progress;
 
@@ -136,7 +136,7 @@ struct Lists<'w> {
 struct Piece {
     places: Vec<u32>,
     counts: Vec<u8>,
-    locations: Vec<u32>,
+    locations: Vec<Location>,
 }
 
 impl Worker<BuildError> for Lists<'_> {
@@ -174,6 +174,11 @@ impl Lists<'_> {
     }
 }
 
+/// The location of a row.
+fn location_of(&row: &u64) -> Location {
+    Location(row as u32)
+}
+
 /// The first place of a partition; that behind the last one is 2^32.
 fn first_place(partition: usize) -> u64 {
     partition as u64 * u64::from(PLACES)
@@ -203,7 +208,7 @@ impl Lists<'_> {
                 }
                 if place < end {
                     let window = numbers.window(record & ((1 << PROVISIONAL_BITS) - 1));
-                    self.rows.push(place << 32 | u64::from(window));
+                    self.rows.push(place << 32 | u64::from(window.0));
                 }
             }
             Ok(())
@@ -223,11 +228,11 @@ impl Lists<'_> {
             let place = self.rows[from] >> 32;
             let length = self.rows[from..].partition_point(|row| row >> 32 == place);
             kept.clear();
-            kept.extend(self.rows[from..from + length].iter().map(|&row| row as u32));
+            kept.extend(self.rows[from..from + length].iter().map(location_of));
             self.cap.keep(&mut kept);
             // No more rows than there were stand before the next list.
             for &location in &kept {
-                self.rows[to] = place << 32 | u64::from(location);
+                self.rows[to] = place << 32 | u64::from(location.0);
                 to += 1;
             }
             from += length;
@@ -258,7 +263,7 @@ impl Lists<'_> {
             locations,
         } = &mut self.piece;
         for list in self.rows.chunk_by(|one, other| one >> 32 == other >> 32) {
-            let (before, all) = (locations.len(), list.iter().map(|&row| row as u32));
+            let (before, all) = (locations.len(), list.iter().map(location_of));
             if list.len() > self.cap.most() {
                 locations.extend(self.cap.choose(all));
             } else {
@@ -401,7 +406,7 @@ mod tests {
             rows: usize::MAX,
         };
         let (_, base) = made(&all, &[], room);
-        let parts = [Part::new(&base, Moves::behind(0))];
+        let parts = [Part::new(&base, Moves::behind(Location(0)))];
         let few = of_one(records().into_iter().take(10));
         let budget = Budget::of(1 << 30, 1, 1).unwrap();
         let room = budget.for_lists(&few.partitions, &parts, false, 1000, false);
@@ -414,9 +419,10 @@ mod tests {
         let mut all = records();
         all.sort_unstable();
         all.dedup();
-        let mut naive: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
-        all.iter()
-            .for_each(|&(place, window)| naive.entry(place).or_default().push(window));
+        let mut naive: BTreeMap<u64, Vec<Location>> = BTreeMap::new();
+        all.iter().for_each(|&(place, window)| {
+            naive.entry(place).or_default().push(Location(window));
+        });
         let targets = targets();
         let cap = Cap::new(&targets, 9);
         naive.values_mut().for_each(|list| cap.keep(list));

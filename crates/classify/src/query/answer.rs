@@ -7,7 +7,7 @@ use gyrase_taxonomy::Taxon;
 use super::config::AnswerConfig;
 use super::sink::{Answer, Form};
 use super::summary::Summary;
-use crate::candidates::{Candidate, Hit, Regions, feature_of, windows_of};
+use crate::candidates::{Candidate, Hit, Regions, windows_of};
 use crate::catalogue::Catalogue;
 use crate::decide::Judge;
 use crate::filter::{Covered, Dropped};
@@ -180,7 +180,7 @@ impl<'i> Answerer<'i> {
         };
         let Answerer { found, .. } = self;
         found.clear();
-        found.extend(hits.iter().map(|&hit| read.features[feature_of(hit)]));
+        found.extend(hits.iter().map(|&hit| read.features[hit.feature()]));
         found.sort_unstable();
         found.dedup();
         tally.evidence_mut(taxon).hit_in(found, windows_of(hits));

@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use gyrase_kmer::Sketcher;
 use gyrase_seq::Batch;
-use gyrase_table::gydb::{GydbError, partition_of};
+use gyrase_table::gydb::{GydbError, Location, partition_of};
 
 use super::error::QueryError;
 use super::hits::Hits;
-use crate::candidates::{Hit, feature_of, hit, window_of};
+use crate::candidates::Hit;
 use crate::cap::Cap;
 use crate::collection::Slice;
 use crate::stored::{Cursor, Row};
@@ -30,14 +30,14 @@ pub(super) struct Lookup<'c> {
     /// Features of a slice, and their places among all.
     asked: (Vec<u32>, Vec<usize>),
     /// Features that were found, by their place, their locations, and what these are counted from.
-    found: Vec<(usize, u32, &'c [u32])>,
+    found: Vec<(usize, u32, &'c [Location])>,
     /// The hits of a read.
     row: Row,
 }
 
 impl<'c> Lookup<'c> {
     pub(super) fn new(sources: &'c Hits<'c>) -> Lookup<'c> {
-        let windows = 0..sources.collection.catalogue.targets.all_windows();
+        let windows = sources.collection.catalogue.targets.all();
         Lookup {
             slices: &sources.slices,
             cap: sources.collection.cap(),
@@ -102,7 +102,7 @@ impl<'c> Lookup<'c> {
             row.hits.extend(
                 locations
                     .iter()
-                    .map(|&window| hit(first_window + window, number)),
+                    .map(|location| Hit::new(location.behind(first_window), number)),
             );
             found += 1;
         }
@@ -181,18 +181,18 @@ pub(super) fn keep_to_cap(hits: &mut Vec<Hit>, features: usize, cap: &Cap<'_>) {
         return;
     }
     let mut counts = vec![0; features];
-    hits.iter().for_each(|&hit| counts[feature_of(hit)] += 1);
+    hits.iter().for_each(|&hit| counts[hit.feature()] += 1);
     if counts.iter().all(|&count| count <= cap.most()) {
         return;
     }
-    hits.sort_unstable_by_key(|&hit| (feature_of(hit), window_of(hit)));
+    hits.sort_unstable_by_key(|hit| (hit.feature(), hit.location()));
     let (mut kept, mut locations) = (Vec::with_capacity(hits.len()), Vec::new());
-    for of_feature in hits.chunk_by(|&one, &other| feature_of(one) == feature_of(other)) {
+    for of_feature in hits.chunk_by(|one, other| one.feature() == other.feature()) {
         locations.clear();
-        locations.extend(of_feature.iter().map(|&hit| window_of(hit)));
+        locations.extend(of_feature.iter().map(|hit| hit.location()));
         cap.keep(&mut locations);
-        let number = feature_of(of_feature[0]) as u32;
-        kept.extend(locations.iter().map(|&window| hit(window, number)));
+        let number = of_feature[0].feature() as u32;
+        kept.extend(locations.iter().map(|&location| Hit::new(location, number)));
     }
     *hits = kept;
 }

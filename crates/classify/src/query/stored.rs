@@ -4,6 +4,8 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use gyrase_table::gydb::Location;
+
 use crate::catalogue::Catalogue;
 use crate::mismatch::Mismatch;
 use crate::stored::{Stored, StoredError};
@@ -14,7 +16,7 @@ use crate::stored::{Stored, StoredError};
 pub struct Candidates {
     pub(super) catalogue: Catalogue,
     /// The files, and the windows of each.
-    pub(super) files: Vec<(Stored, Range<u32>)>,
+    pub(super) files: Vec<(Stored, Range<Location>)>,
 }
 
 /// Why stored candidates cannot be used.
@@ -37,8 +39,9 @@ impl Candidates {
     /// # Panics
     /// Without any.
     pub fn open(paths: &[PathBuf]) -> Result<Candidates, CandidatesError> {
-        let (mut files, mut catalogues): (Vec<(Stored, Range<u32>)>, _) = (Vec::new(), Vec::new());
-        let mut first_window = 0u32;
+        let (mut files, mut catalogues): (Vec<(Stored, Range<Location>)>, _) =
+            (Vec::new(), Vec::new());
+        let mut first = Location(0);
         for path in paths {
             let (stored, bytes) = Stored::open(path)?;
             let catalogue = from_bytes(&bytes).ok_or_else(|| senseless(path))?;
@@ -55,9 +58,9 @@ impl Candidates {
                 }
                 .into());
             }
-            let end = first_window.saturating_add(catalogue.targets.all_windows());
-            files.push((stored, first_window..end));
-            first_window = end;
+            let end = Location(first.0.saturating_add(catalogue.targets.all_windows()));
+            files.push((stored, first..end));
+            first = end;
             catalogues.push(catalogue);
         }
         let parts: Vec<_> = paths

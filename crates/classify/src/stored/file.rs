@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use gyrase_files::container::{Container, Unfit, u32_at, u64_at};
 use gyrase_files::{OutputError, OutputFile};
+use gyrase_table::gydb::Location;
 
 use super::blocks::Block;
 use super::row::{Kind, Row, read_hits, read_read};
@@ -422,7 +423,7 @@ impl Stored {
 pub(crate) struct Cursor<'s> {
     stored: &'s Stored,
     /// The windows that hits can have; those of the file are counted from the first.
-    windows: Range<u32>,
+    windows: Range<Location>,
     /// The block that is unpacked; none yet where it is behind the last.
     block: usize,
     packed: Vec<u8>,
@@ -434,7 +435,7 @@ pub(crate) struct Cursor<'s> {
 
 impl<'s> Cursor<'s> {
     /// A cursor before the first row.
-    pub(crate) fn new(stored: &'s Stored, windows: Range<u32>) -> Cursor<'s> {
+    pub(crate) fn new(stored: &'s Stored, windows: Range<Location>) -> Cursor<'s> {
         let block = stored.blocks();
         Cursor {
             stored,

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use crate::candidates::{Hit, feature_of, hit, window_of};
+use gyrase_table::gydb::Location;
+
+use crate::candidates::Hit;
 use crate::read::Read;
 
 /// What the rows of a file tell.
@@ -49,9 +51,10 @@ pub(super) fn write_hits(hits: &[Hit], bytes: &mut Vec<u8>) {
     write_number(hits.len() as u64, bytes);
     let mut before = 0;
     for &hit in hits {
-        write_number(u64::from(window_of(hit) - before), bytes);
-        write_number(feature_of(hit) as u64, bytes);
-        before = window_of(hit);
+        let window = hit.location().0;
+        write_number(u64::from(window - before), bytes);
+        write_number(hit.feature() as u64, bytes);
+        before = window;
     }
 }
 
@@ -87,19 +90,19 @@ pub(super) fn read_read(bytes: &mut &[u8], row: &mut Row) -> Option<()> {
 /// that is not among the first `features`.
 pub(super) fn read_hits(
     bytes: &mut &[u8],
-    windows: &Range<u32>,
+    windows: &Range<Location>,
     features: usize,
     hits: &mut Vec<Hit>,
 ) -> Option<()> {
-    let mut window = windows.start;
+    let mut window = windows.start.0;
     for _ in 0..read_number(bytes)? {
         window = window
             .checked_add(u32::try_from(read_number(bytes)?).ok()?)
-            .filter(|&at| at < windows.end)?;
+            .filter(|&at| at < windows.end.0)?;
         let feature = u32::try_from(read_number(bytes)?)
             .ok()
             .filter(|&feature| (feature as usize) < features)?;
-        hits.push(hit(window, feature));
+        hits.push(Hit::new(Location(window), feature));
     }
     Some(())
 }
@@ -134,6 +137,10 @@ mod tests {
 
     const ALL: usize = u32::MAX as usize;
 
+    fn windows(numbers: Range<u32>) -> Range<Location> {
+        Location(numbers.start)..Location(numbers.end)
+    }
+
     proptest! {
         #[test]
         fn rows_are_read_back(
@@ -146,7 +153,7 @@ mod tests {
             let lengths = (first as usize, second.map(|mate| mate as usize));
             let mut hits: Vec<Hit> = places
                 .iter()
-                .map(|&(window, feature)| hit(window, feature))
+                .map(|&(window, feature)| Hit::new(Location(window), feature))
                 .collect();
             hits.sort_unstable();
             let mut bytes = Vec::new();
@@ -156,7 +163,7 @@ mod tests {
             prop_assert_eq!(
                 read_read(&mut rest, &mut row).and_then(|()| read_hits(
                     &mut rest,
-                    &(7..u32::MAX),
+                    &windows(7..u32::MAX),
                     ALL,
                     &mut row.hits
                 )),
@@ -165,7 +172,7 @@ mod tests {
             prop_assert!(rest.is_empty());
             let moved = hits
                 .iter()
-                .map(|&at| hit(window_of(at) + 7, feature_of(at) as u32))
+                .map(|at| Hit::new(at.location().behind(7), at.feature() as u32))
                 .collect();
             prop_assert_eq!(&row, &Row { name, lengths, features, hits: moved });
             for end in 0..bytes.len() {
@@ -173,7 +180,7 @@ mod tests {
                 prop_assert_eq!(
                     read_read(&mut rest, &mut row).and_then(|()| read_hits(
                         &mut rest,
-                        &(0..u32::MAX),
+                        &windows(0..u32::MAX),
                         ALL,
                         &mut row.hits
                     )),
@@ -196,9 +203,15 @@ mod tests {
     fn senseless_bytes_are_refused() {
         assert_eq!(read_number(&mut [0xff; 11].as_slice()), None);
         let mut bytes = Vec::new();
-        write_hits(&[hit(2, 0), hit(9, 4)], &mut bytes);
-        let read = |windows: Range<u32>, features| {
-            read_hits(&mut &bytes[..], &windows, features, &mut Vec::new())
+        let hits = [(2, 0), (9, 4)].map(|(window, feature)| Hit::new(Location(window), feature));
+        write_hits(&hits, &mut bytes);
+        let read = |numbers: Range<u32>, features| {
+            read_hits(
+                &mut &bytes[..],
+                &windows(numbers),
+                features,
+                &mut Vec::new(),
+            )
         };
         assert_eq!([read(0..10, 5), read(1..11, 5)], [Some(()); 2]);
         // A window of another file, a feature that the read does not have, a window that no number

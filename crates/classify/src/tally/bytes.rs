@@ -98,6 +98,7 @@ impl Depth {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gyrase_table::gydb::Location;
 
     fn tally(reads: impl Iterator<Item = u32>) -> Tally {
         let mut tally = Tally::new();
@@ -108,7 +109,7 @@ mod tests {
                     let taxon = Taxon(rest * rest);
                     tally.assign(taxon, 1);
                     let evidence = tally.evidence_mut(taxon);
-                    evidence.hit_in(&[read, read / 2, 77], [read / 3].into_iter());
+                    evidence.hit_in(&[read, read / 2, 77], [Location(read / 3)].into_iter());
                     evidence.all_windows = (rest == 2).then_some(1000);
                 }
             }
@@ -135,9 +136,9 @@ mod tests {
     #[test]
     fn depth_travels() {
         let mut depth = Depth::default();
-        [3..=4, 64..=200, u32::MAX - 1..=u32::MAX]
-            .into_iter()
-            .for_each(|windows| depth.add(windows));
+        for (first, last) in [(3, 4), (64, 200), (u32::MAX - 1, u32::MAX)] {
+            depth.add(Location(first)..=Location(last));
+        }
         assert_eq!(Depth::from_bytes(&depth.to_bytes()), Some(depth));
         assert_eq!(
             Depth::from_bytes(&Depth::default().to_bytes()),

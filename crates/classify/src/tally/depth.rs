@@ -3,10 +3,12 @@
 use std::collections::HashMap;
 use std::ops::{Range, RangeInclusive};
 
+use gyrase_table::gydb::Location;
+
 /// Windows of one entry.
 const RUN: u32 = 64;
 
-/// Reads per window, by global window number; parts of genomes without reads take no room.
+/// Reads per window; parts of genomes without reads take no room.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Depth {
     pub(super) runs: HashMap<u32, Box<[u32; RUN as usize]>>,
@@ -14,8 +16,8 @@ pub struct Depth {
 
 impl Depth {
     /// Counts a read in every window of a range, as in those of a candidate.
-    pub fn add(&mut self, windows: RangeInclusive<u32>) {
-        for window in windows {
+    pub fn add(&mut self, windows: RangeInclusive<Location>) {
+        for window in windows.start().0..=windows.end().0 {
             let run = self
                 .runs
                 .entry(window / RUN)
@@ -39,15 +41,17 @@ impl Depth {
     }
 
     /// Reads in a window, up to 4,294,967,295.
-    pub fn reads(&self, window: u32) -> u32 {
+    pub fn reads(&self, window: Location) -> u32 {
         self.runs
-            .get(&(window / RUN))
-            .map_or(0, |run| run[(window % RUN) as usize])
+            .get(&(window.0 / RUN))
+            .map_or(0, |run| run[(window.0 % RUN) as usize])
     }
 
     /// Reads in each window of a range, as in those of one genome.
-    pub fn of(&self, windows: Range<u32>) -> Vec<u32> {
-        windows.map(|window| self.reads(window)).collect()
+    pub fn of(&self, windows: Range<Location>) -> Vec<u32> {
+        (windows.start.0..windows.end.0)
+            .map(|window| self.reads(Location(window)))
+            .collect()
     }
 }
 
@@ -58,19 +62,24 @@ mod tests {
     #[test]
     fn reads_are_counted_in_all_their_windows() {
         let mut depth = Depth::default();
-        depth.add(62..=65);
-        depth.add(64..=64);
-        depth.add(u32::MAX - 1..=u32::MAX);
-        assert_eq!(depth.of(61..67), [0, 1, 1, 2, 1, 0]);
-        assert_eq!((depth.reads(u32::MAX), depth.reads(1_000_000)), (1, 0));
-        assert!(depth.of(5..5).is_empty());
+        for (first, last) in [(62, 65), (64, 64), (u32::MAX - 1, u32::MAX)] {
+            depth.add(Location(first)..=Location(last));
+        }
+        let of = |first, end| depth.of(Location(first)..Location(end));
+        assert_eq!(of(61, 67), [0, 1, 1, 2, 1, 0]);
+        let reads = [u32::MAX, 1_000_000].map(|window| depth.reads(Location(window)));
+        assert_eq!(reads, [1, 0]);
+        assert!(of(5, 5).is_empty());
     }
 
     #[test]
     fn parts_in_any_order_give_the_whole() {
         let part = |reads: Range<u32>| {
             let mut depth = Depth::default();
-            reads.for_each(|read| depth.add(read * 31 % 977..=read * 31 % 977 + read % 3));
+            for read in reads {
+                let first = Location(read * 31 % 977);
+                depth.add(first..=first.behind(read % 3));
+            }
             depth
         };
         let whole = part(0..5000);
@@ -78,7 +87,7 @@ mod tests {
         merged.merge(&part(0..3000));
         assert_eq!(merged, whole);
         assert_eq!(
-            whole.of(0..1000).iter().sum::<u32>(),
+            whole.of(Location(0)..Location(1000)).iter().sum::<u32>(),
             (0..5000).map(|read| read % 3 + 1).sum::<u32>()
         );
     }

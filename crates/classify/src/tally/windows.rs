@@ -1,6 +1,8 @@
-//! A set of global window numbers.
+//! A set of windows.
 
 use std::collections::HashMap;
+
+use gyrase_table::gydb::Location;
 
 use crate::bytes::Reader;
 
@@ -34,9 +36,9 @@ impl Windows {
         Some(windows)
     }
 
-    /// Adds a window by its global number.
-    pub fn insert(&mut self, window: u32) {
-        *self.runs.entry(window / 64).or_default() |= 1 << (window % 64);
+    /// Adds a window.
+    pub fn insert(&mut self, window: Location) {
+        *self.runs.entry(window.0 / 64).or_default() |= 1 << (window.0 % 64);
     }
 
     /// How many windows were added, each counted once.
@@ -53,11 +55,11 @@ impl Windows {
     }
 
     /// Calls `each` for every window, in any order.
-    pub fn each(&self, mut each: impl FnMut(u32)) {
+    pub fn each(&self, mut each: impl FnMut(Location)) {
         for (&run, &bits) in &self.runs {
             (0..64)
                 .filter(|bit| bits >> bit & 1 == 1)
-                .for_each(|bit| each(64 * run + bit));
+                .for_each(|bit| each(Location(64 * run + bit)));
         }
     }
 
@@ -79,14 +81,16 @@ mod tests {
         assert_eq!((windows.is_empty(), windows.len()), (true, 0));
         [0, 63, 64, 64, u32::MAX, 0]
             .into_iter()
-            .for_each(|window| windows.insert(window));
+            .for_each(|window| windows.insert(Location(window)));
         assert_eq!(windows.len(), 4);
         let mut other = Windows::default();
-        [64, 65].into_iter().for_each(|window| other.insert(window));
+        [64, 65]
+            .into_iter()
+            .for_each(|window| other.insert(Location(window)));
         windows.merge(&other);
         assert_eq!(windows.len(), 5);
         let mut all = Vec::new();
-        windows.each(|window| all.push(window));
+        windows.each(|window| all.push(window.0));
         all.sort_unstable();
         assert_eq!(all, [0, 63, 64, 65, u32::MAX]);
         assert!(!windows.is_empty());

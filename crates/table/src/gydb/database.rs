@@ -6,6 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
+use bytemuck::TransparentWrapper;
 use gyrase_files::container::{Unfit, checksum};
 use memmap2::Mmap;
 
@@ -16,6 +17,7 @@ use super::layout::{
     FORMAT, HEADER_BYTES, Header, PARTITIONS, PLACE_BITS, Section, Summary, feature_at, place_of,
 };
 use super::partition::Partition;
+use crate::location::Location;
 use crate::map::{anonymous, let_go, map};
 
 /// An opened database, in a file or in memory. Threads share it.
@@ -179,7 +181,7 @@ impl Database {
     ///
     /// # Errors
     /// [`GydbError::Corrupt`] when what had to be read does not fit its checksum.
-    pub fn locations(&self, feature: u32) -> Result<&[u32], GydbError> {
+    pub fn locations(&self, feature: u32) -> Result<&[Location], GydbError> {
         let (words, place) = (self.words(), place_of(feature));
         let found = self.find(words, place)?;
         if found.is_empty() {
@@ -243,11 +245,11 @@ impl Database {
         words: &'a [u32],
         place: u32,
         found: Range<usize>,
-    ) -> Result<&'a [u32], GydbError> {
+    ) -> Result<&'a [Location], GydbError> {
         let number = (place >> PLACE_BITS) as usize;
         let start = self.partitions[number].start;
         self.ensure(words, number, found.start - start..found.end - start)?;
-        Ok(&words[found])
+        Ok(Location::wrap_slice(&words[found]))
     }
 
     /// Makes sure that words of a partition, at least one, fit their checksums.
@@ -471,7 +473,7 @@ impl<'a> Features<'a> {
 
 impl<'a> Now<'a> {
     /// The next feature and its locations; an error where the partition contradicts itself.
-    fn next(&mut self) -> Option<Result<(u32, &'a [u32]), ()>> {
+    fn next(&mut self) -> Option<Result<(u32, &'a [Location]), ()>> {
         loop {
             match self.line.counts().get(self.lane) {
                 Some(&count) if count > 0 => {
@@ -496,19 +498,19 @@ impl<'a> Now<'a> {
     }
 
     /// The feature of the lane, with so many locations.
-    fn feature(&mut self, count: usize) -> Option<(u32, &'a [u32])> {
+    fn feature(&mut self, count: usize) -> Option<(u32, &'a [Location])> {
         let place = self
             .buckets
             .place(self.number, self.bucket, self.line.rest(self.lane))?;
         let locations = self.words.get(self.locations..self.locations + count)?;
         self.lane += 1;
         self.locations += count;
-        Some((feature_at(place), locations))
+        Some((feature_at(place), Location::wrap_slice(locations)))
     }
 }
 
 impl<'a> Iterator for Features<'a> {
-    type Item = Result<(u32, &'a [u32]), GydbError>;
+    type Item = Result<(u32, &'a [Location]), GydbError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {

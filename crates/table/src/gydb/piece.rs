@@ -1,7 +1,10 @@
 //! One partition as it stands in the file: buckets, locations, checksums.
 
+use bytemuck::TransparentWrapper;
+
 use super::bucket::{Buckets, LANES, LINE_WORDS, write_line};
 use super::layout::{ALIGNMENT, BLOCK_BYTES, Entry, PLACE_BITS};
+use crate::location::Location;
 
 /// A partition that was laid out.
 #[derive(Debug, Default)]
@@ -24,7 +27,7 @@ impl Piece {
         partition: usize,
         places: &[u32],
         counts: &[u8],
-        locations: &[u32],
+        locations: &[Location],
         cap: u8,
     ) -> Piece {
         check(partition, places, counts, cap);
@@ -44,7 +47,7 @@ impl Piece {
         piece.windows = locations
             .iter()
             .max()
-            .map_or(0, |&largest| u64::from(largest) + 1);
+            .map_or(0, |largest| u64::from(largest.0) + 1);
         let bytes = size_of_val(&piece.words[..]);
         piece.seal();
         // A partition has 2^20 places of at most 254 locations each, less than 2^28, and less than
@@ -102,7 +105,7 @@ fn check(partition: usize, places: &[u32], counts: &[u8], cap: u8) {
     );
 }
 
-fn encode(places: &[u32], counts: &[u8], locations: &[u32], words: &mut Vec<u32>) {
+fn encode(places: &[u32], counts: &[u8], locations: &[Location], words: &mut Vec<u32>) {
     let buckets = Buckets::of_features(places.len());
     let mut at = LINE_WORDS * buckets.len();
     // No partition takes more: a line for each bucket, and one for each that is full.
@@ -137,7 +140,8 @@ fn encode(places: &[u32], counts: &[u8], locations: &[u32], words: &mut Vec<u32>
                 line = at;
                 at += LINE_WORDS;
             }
-            words[at..at + here.locations.len()].copy_from_slice(here.locations);
+            words[at..at + here.locations.len()]
+                .copy_from_slice(Location::peel_slice(here.locations));
             at += here.locations.len();
             if n == 0 {
                 break;
@@ -155,7 +159,7 @@ fn encode(places: &[u32], counts: &[u8], locations: &[u32], words: &mut Vec<u32>
 struct Features<'a> {
     places: &'a [u32],
     counts: &'a [u8],
-    locations: &'a [u32],
+    locations: &'a [Location],
 }
 
 impl<'a> Features<'a> {

@@ -7,6 +7,7 @@ use gyrase_fabric::prefetch;
 use super::database::Database;
 use super::error::GydbError;
 use super::layout::place_of;
+use crate::location::Location;
 
 /// Features that take each step of a look-up together: enough for a wait for memory to pass
 /// meanwhile.
@@ -36,7 +37,7 @@ impl Database {
     pub fn locations_of<'a>(
         &'a self,
         features: &[u32],
-        mut each: impl FnMut(usize, &'a [u32]),
+        mut each: impl FnMut(usize, &'a [Location]),
     ) -> Result<(), GydbError> {
         let words = self.words();
         let mut groups = [const { Group::EMPTY }; STEPS];
@@ -89,7 +90,7 @@ impl Group {
         &self,
         database: &Database,
         words: &'a [u32],
-        mut each: impl FnMut(usize, &'a [u32]),
+        mut each: impl FnMut(usize, &'a [Location]),
     ) -> Result<(), GydbError> {
         for (at, found) in self.found[..self.len].iter().enumerate() {
             if !found.is_empty() {

@@ -16,6 +16,7 @@ use super::layout::{
     is_section_name,
 };
 use super::piece::Piece;
+use crate::location::Location;
 use crate::map::anonymous;
 use crate::share::Folder;
 
@@ -151,7 +152,7 @@ impl Writer {
         partition: usize,
         places: &[u32],
         counts: &[u8],
-        locations: &[u32],
+        locations: &[Location],
     ) -> Result<(), GydbError> {
         let piece = Piece::new(
             self.spare_buffer(),

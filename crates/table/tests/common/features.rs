@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use gyrase_kmer::mix;
 use gyrase_table::gydb::{
-    Database, GydbError, MAX_COUNT, PARTITIONS, Writer, feature_at, place_of,
+    Database, GydbError, Location, MAX_COUNT, PARTITIONS, Writer, feature_at, place_of,
 };
 
 /// The oracle: locations by the place of their feature.
-pub type Places = BTreeMap<u32, Vec<u32>>;
+pub type Places = BTreeMap<u32, Vec<Location>>;
 
 /// Numbers that look random.
 pub struct Random(pub u64);
@@ -27,13 +27,15 @@ impl Random {
     }
 
     /// Locations of a feature: mostly one, now and then as many as there can be.
-    pub fn locations(&mut self, windows: usize) -> Vec<u32> {
+    pub fn locations(&mut self, windows: usize) -> Vec<Location> {
         let count = match self.below(40) {
             0 => usize::from(MAX_COUNT),
             1..5 => 2 + self.below(20),
             _ => 1,
         };
-        let mut locations: Vec<u32> = (0..count).map(|_| self.below(windows) as u32).collect();
+        let mut locations: Vec<_> = (0..count)
+            .map(|_| Location(self.below(windows) as u32))
+            .collect();
         locations.sort_unstable();
         locations.dedup();
         locations
@@ -58,7 +60,7 @@ pub fn features(n: usize, seed: u64) -> Places {
 pub fn odd_places() -> Places {
     let mut random = Random(77);
     let mut places = Places::new();
-    let mut add = |place: u32, locations: Vec<u32>| drop(places.insert(place, locations));
+    let mut add = |place: u32, locations: Vec<Location>| drop(places.insert(place, locations));
     // Many lines of a bucket; one or two that are full, and a feature less or more.
     for (partition, n) in [(3u32, 300), (4, 19), (5, 20), (6, 21), (8, 40), (9, 41)] {
         (0..n).for_each(|i| add((partition << 20) + i, random.locations(1000)));
@@ -70,7 +72,7 @@ pub fn odd_places() -> Places {
             random.locations(50),
         )
     });
-    (0..1 << 20).for_each(|i| add((11 << 20) + i, vec![i]));
+    (0..1 << 20).for_each(|i| add((11 << 20) + i, vec![Location(i)]));
     for edge in [
         0,
         1,
@@ -80,13 +82,13 @@ pub fn odd_places() -> Places {
         u32::MAX - 1,
         u32::MAX,
     ] {
-        add(edge, vec![edge]);
+        add(edge, vec![Location(edge)]);
     }
     places
 }
 
 /// The pieces of a database: places, counts and locations of every partition.
-pub fn pieces(places: &Places) -> Vec<(Vec<u32>, Vec<u8>, Vec<u32>)> {
+pub fn pieces(places: &Places) -> Vec<(Vec<u32>, Vec<u8>, Vec<Location>)> {
     let mut pieces = vec![(Vec::new(), Vec::new(), Vec::new()); PARTITIONS];
     for (&place, locations) in places {
         let piece = &mut pieces[(place >> 20) as usize];
@@ -143,7 +145,7 @@ pub fn in_memory(places: &Places) -> Database {
 /// Checks every way to read a database against the oracle.
 pub fn check(database: &Database, expected: &Places) {
     database.verify().unwrap();
-    let found: Vec<(u32, &[u32])> = database.features().map(Result::unwrap).collect();
+    let found: Vec<(u32, &[Location])> = database.features().map(Result::unwrap).collect();
     let listed = expected
         .iter()
         .map(|(&place, locations)| (feature_at(place), &locations[..]));
@@ -157,7 +159,7 @@ pub fn check(database: &Database, expected: &Places) {
         .chain((0..3000).map(|_| random.next() as u32))
         .map(feature_at)
         .collect();
-    let mut batched: Vec<(usize, &[u32])> = Vec::new();
+    let mut batched: Vec<(usize, &[Location])> = Vec::new();
     let mut start = 0;
     for size in [0usize, 1, 15, 16, 17, 33, 500, 10_000].into_iter().cycle() {
         let end = asked.len().min(start + size);

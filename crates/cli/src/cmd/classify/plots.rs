@@ -97,10 +97,8 @@ fn picture(
     let taxonomy = &catalogue.taxonomy;
     let (name, taxid) = (taxonomy.name(genome.taxon), taxonomy.taxid(genome.taxon));
     let shape = |&target: &TargetId| {
-        (
-            catalogue.targets.windows(target).len(),
-            catalogue.targets.get(target).letters,
-        )
+        let target = catalogue.targets.get(target);
+        (target.windows as usize, target.letters)
     };
     let sequences: Vec<(usize, u64)> = genome.targets.iter().map(shape).collect();
     let name = format!("{name} (taxid {taxid}), {}", first_name(catalogue, genome));
