@@ -155,12 +155,17 @@ impl From<BuildError> for Failure {
 
 impl From<EditError> for Failure {
     fn from(error: EditError) -> Failure {
-        match error {
-            EditError::Build(error) => error.into(),
-            EditError::Mismatch(error) => error.into(),
-            EditError::Replaced { .. } => Failure::from_error(Code::Database, &error),
-            error => Failure::from_error(Code::Usage, &error),
-        }
+        let meaning = match error {
+            EditError::Build(error) => return error.into(),
+            EditError::Mismatch(error) => return error.into(),
+            EditError::Replaced { .. } => Code::Database.into(),
+            EditError::NothingLeft { .. } => Code::Usage.into(),
+            EditError::Unknown { .. } => Meaning::helped(
+                Code::Usage,
+                "`gyrase db targets` lists the references of a database, `gyrase db taxa` its taxa",
+            ),
+        };
+        meaning.failure(&error)
     }
 }
 

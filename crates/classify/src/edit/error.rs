@@ -23,10 +23,7 @@ pub enum EditError {
         path: String,
     },
     /// Nothing is called so.
-    #[error(
-        "{path} has no {names}; `gyrase db targets` lists the references of a database, `gyrase db \
-         taxa` its taxa"
-    )]
+    #[error("{path} has no {names}")]
     Unknown {
         /// The database.
         path: String,
