@@ -3,6 +3,21 @@
 //!
 //! [`run`] is a whole run of the program. What a verb does is in the libraries: whoever wants the
 //! counts, and not the words about them, calls `gyrase_count::run`.
+//!
+//! ```
+//! use std::ffi::OsString;
+//! use std::process::ExitCode;
+//!
+//! let folder = tempfile::tempdir()?;
+//! let [reads, counted] = ["reads.fa", "sample.gyk"].map(|name| folder.path().join(name));
+//! std::fs::write(&reads, ">r1\nGATTACA\n>r2\nTGTAATC\n")?;
+//! let words = ["gyrase", "count", "-k", "5", "--quiet", "-o"].map(OsString::from);
+//! let files = [counted.clone(), reads].map(OsString::from);
+//! let code = gyrase_cli::run(words.into_iter().chain(files));
+//! assert_eq!(code, ExitCode::SUCCESS);
+//! assert!(counted.exists());
+//! # Ok::<(), std::io::Error>(())
+//! ```
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,

@@ -10,6 +10,36 @@
 //! second the processes ask one another whether all is well (the *heartbeat*), so that nobody waits
 //! for one that failed. A second thread, in turn with the first, listens whether the rank before
 //! this one still lives (the *watchdog*), so that nobody waits for one that is silent.
+//!
+//! # Example
+//!
+//! One program, by itself or under `mpirun -n 8`:
+//!
+//! ```
+//! use gyrase_fabric::{Alone, FabricError, World};
+//! use gyrase_fabric_mpi::{Ended, ExitCodes, Failed, start};
+//!
+//! /// Reads of all processes, of which this one had some.
+//! fn total(reads: u64, world: &impl World) -> Result<u64, FabricError> {
+//!     Ok(world.sum(&[reads])?[0])
+//! }
+//!
+//! let codes = ExitCodes { memory: 4, mpi: 8, stopped: 130 };
+//! match start(codes)? {
+//!     None => assert_eq!(total(1000, &Alone)?, 1000), // no MPI is touched
+//!     Some(job) => {
+//!         let done = total(1000, &job).map(|all| println!("{all} reads"));
+//!         let failed = |error: FabricError| Failed {
+//!             code: codes.mpi,
+//!             stopped: false,
+//!             message: error.to_string(),
+//!         };
+//!         let ended = job.end(done.map_err(failed), |message| eprintln!("{message}"));
+//!         assert_eq!(ended, Ended::Well);
+//!     }
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod awake;
 pub mod clock;

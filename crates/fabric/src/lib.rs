@@ -17,6 +17,35 @@
 //! processes share work by: schedules of chunks ([`Schedule`]), messages ([`Mailbox`]), jobs of
 //! some of the processes ([`Group`]), questions to the owners of keys ([`look_up`]), tasks whose
 //! results leave in order ([`Farm`]), and one fabric filled from another ([`scatter_again`]).
+//!
+//! # Example
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use gyrase_fabric::{Drain, Fabric, FabricError, LocalFabric, Sender, SpillFolder};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let spills = Arc::new(SpillFolder::new(folder.path().join("spills"), None, false));
+//! let fabric = LocalFabric::new(4, 16 << 20, spills); // 4 partitions; beyond 16 MiB it spills
+//! let mut sender = fabric.sender(); // each worker has its own
+//! for number in 0..100u8 {
+//!     let partition = usize::from(number % 4);
+//!     sender.send(partition, &[number], 1)?; // a record of one byte
+//! }
+//! let partitions = fabric.close(vec![sender])?;
+//!
+//! let mut sums = [0u32; 4];
+//! for partition in partitions.owned() {
+//!     partitions.drain::<FabricError>(partition, &mut |bytes, used| {
+//!         let records = bytes[..used].iter().copied();
+//!         sums[partition] += records.map(u32::from).sum::<u32>();
+//!         Ok(())
+//!     })?;
+//! }
+//! assert_eq!(sums, [1200, 1225, 1250, 1275]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod again;
 mod arch;

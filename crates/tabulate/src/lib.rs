@@ -19,6 +19,68 @@
 //! What answers for every read is fed by a [`Source`] and leaves in order
 //! ([`gyrase_work::in_order`]). `examples/kmer_files.rs` is a whole application: which k-mer is in
 //! which files.
+//!
+//! # Example
+//!
+//! How often does each letter occur?
+//!
+//! ```
+//! use std::collections::BTreeMap;
+//! use std::sync::Arc;
+//!
+//! use gyrase_fabric::{Alone, LocalFabric, Sender, SpillFolder};
+//! use gyrase_fastx::{Inputs, Options};
+//! use gyrase_seq::Batch;
+//! use gyrase_tabulate::{Cut, Partition, Reading, TabulateError, Worker, reduce, scatter};
+//! use gyrase_work::Progress;
+//!
+//! /// Sends every letter to a partition of its own.
+//! struct Letters;
+//!
+//! impl Cut<Batch, TabulateError> for Letters {
+//!     fn cut(&mut self, batch: &Batch, sender: &mut impl Sender) -> Result<(), TabulateError> {
+//!         let mut letters = batch.letters().flatten();
+//!         Ok(letters.try_for_each(|&letter| sender.send(letter.into(), &[letter], 1))?)
+//!     }
+//! }
+//!
+//! /// Counts the letters of each partition.
+//! #[derive(Default)]
+//! struct Counts(BTreeMap<char, usize>);
+//!
+//! impl Worker<TabulateError> for Counts {
+//!     fn reduce(&mut self, partitions: &[Partition]) -> Result<(), TabulateError> {
+//!         partitions.iter().try_for_each(|partition| {
+//!             partition.drain(|bytes, used| {
+//!                 *self.0.entry(bytes[0].into()).or_default() += used;
+//!                 Ok(())
+//!             })
+//!         })
+//!     }
+//!
+//!     fn abandon(&self) {}
+//! }
+//!
+//! let folder = tempfile::tempdir()?;
+//! let reads = folder.path().join("reads.fa");
+//! std::fs::write(&reads, ">r1\nGATTACA\n>r2\nCAT\n")?;
+//! let inputs = Inputs::open(&[reads], Options::default())?;
+//! let spills = SpillFolder::new(folder.path().join("spills"), None, false);
+//! let fabric = LocalFabric::new(256, 64 << 20, Arc::new(spills));
+//! let progress = Progress::default();
+//!
+//! let reading = Reading::agree(&inputs, &Alone, None, 2)?;
+//! let cuts = vec![Letters, Letters]; // two threads
+//! let (partitions, _) = scatter::<_, _, _, TabulateError>(&reading, cuts, fabric, &progress)?;
+//! let mut counts = [Counts::default(), Counts::default()];
+//! let workers = counts.iter_mut().map(|worker| worker as &mut dyn Worker<_>).collect();
+//! reduce::<_, TabulateError>(&partitions, 0, workers, &progress)?;
+//!
+//! // A letter is in one partition, so no two workers have the same.
+//! let all: BTreeMap<char, usize> = counts.into_iter().flat_map(|worker| worker.0).collect();
+//! assert_eq!(all, BTreeMap::from([('A', 4), ('C', 2), ('G', 1), ('T', 3)]));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod census;
 mod chunks;
