@@ -76,13 +76,11 @@ impl Judge {
         hits: &[Hit],
         candidates: &[Candidate],
     ) -> Option<Taxon> {
-        let in_best = candidates
-            .iter()
-            .map(|candidate| candidate.hits.len())
-            .max()?;
         self.weigh(index, features, hits, candidates);
         let most = self.species.iter().map(|species| species.features).max()?;
-        if most.min(in_best as u32) < rule.least_hits {
+        // A reference without a taxon speaks for none.
+        let in_best = self.species.iter().map(|species| species.best).max()?;
+        if most.min(in_best) < rule.least_hits {
             return None;
         }
         let found = f64::from(most) / features as f64;

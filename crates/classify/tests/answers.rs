@@ -44,6 +44,11 @@ struct Case {
 
 impl Case {
     fn new() -> Case {
+        Case::without_taxa(&[])
+    }
+
+    /// As if nobody knew the taxa of these targets.
+    fn without_taxa(unknown: &[usize]) -> Case {
         let folder = tempfile::tempdir().unwrap();
         let node = |taxid, parent, rank| Node {
             taxid,
@@ -84,7 +89,10 @@ impl Case {
             resume: None,
         };
         let mut taxon_of = |header: &str, _: &Path| {
-            taxonomy.taxon_of(TARGETS.iter().find(|target| target.2 == header)?.1)
+            let target = TARGETS.iter().position(|target| target.2 == header)?;
+            taxonomy
+                .taxon_of(TARGETS[target].1)
+                .filter(|_| !unknown.contains(&target))
         };
         let (_, database) = build(&config, &taxonomy, &mut taxon_of, &Progress::default()).unwrap();
         let collection = Index::of(database.unwrap()).unwrap().into();
@@ -501,39 +509,40 @@ fn reads_get_no_answer_from_what_is_dropped() {
     assert_eq!(count(&none, "0") + 1, count(&dropped, "0"));
 }
 
+/// A part of a target with so many features.
+fn part_of(index: &Catalogue, target: usize, features: usize) -> Vec<u8> {
+    let genome = genome(target);
+    let mut parts = (0..genome.len() - 60)
+        .flat_map(|start| (22..60).map(move |letters| start..start + letters));
+    let part = parts.find(|part| sketches(index, &genome[part.clone()]).concat().len() == features);
+    genome[part.unwrap()].to_vec()
+}
+
+/// The taxids of reads that are made of such parts.
+fn taxids(mut case: Case, reads: &[&[(usize, usize)]]) -> Vec<String> {
+    let index = &case.collection.catalogue;
+    let read = |parts: &&[(usize, usize)]| {
+        let parts = parts
+            .iter()
+            .map(|&(target, features)| part_of(index, target, features));
+        parts.collect::<Vec<_>>().join(&b"N"[..])
+    };
+    let reads = reads.iter().map(read);
+    case.reads = reads.map(|letters| ("read".into(), letters)).collect();
+    let dropped = Dropped::default();
+    let (lines, _) = case.run(Columns::Hits, Wanted::default(), 1, &dropped, &mut []);
+    let taxid = |line: &str| line.split('\t').nth(2).unwrap().to_owned();
+    lines.lines().map(taxid).collect()
+}
+
 #[test]
 fn hits_that_are_scattered_over_references_are_chance() {
-    let mut case = Case::new();
-    let index = &case.collection.catalogue;
-    let with_features = |target: usize, features: usize| {
-        let genome = genome(target);
-        let mut parts = (0..genome.len() - 60)
-            .flat_map(|start| (22..60).map(move |letters| start..start + letters));
-        let part = parts
-            .find(|part| sketches(index, &genome[part.clone()]).concat().len() == features)
-            .unwrap();
-        genome[part].to_vec()
-    };
-    let joined = |parts: [Vec<u8>; 2]| parts.join(&b"N"[..]);
-    let scattered = joined([with_features(0, 1), with_features(1, 1)]);
-    let together = joined([with_features(0, 2), with_features(1, 1)]);
-    case.reads = vec![
-        ("scattered".into(), scattered),
-        ("together".into(), together),
-    ];
-    let (lines, _) = case.run(
-        Columns::Hits,
-        Wanted::default(),
-        1,
-        &Dropped::default(),
-        &mut [],
-    );
-    assert_eq!(
-        lines
-            .lines()
-            .map(|line| line.split('\t').nth(2).unwrap())
-            .collect::<Vec<_>>(),
-        ["0", "11"],
-        "{lines}"
-    );
+    let (scattered, together) = (&[(0, 1), (1, 1)], &[(0, 2), (1, 1)]);
+    assert_eq!(taxids(Case::new(), &[scattered, together]), ["0", "11"]);
+}
+
+#[test]
+fn references_without_a_taxon_speak_for_none() {
+    let with_unknown = &[(0, 1), (1, 1), (3, 2)][..];
+    assert_eq!(taxids(Case::without_taxa(&[3]), &[with_unknown]), ["0"]);
 }
