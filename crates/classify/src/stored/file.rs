@@ -341,7 +341,15 @@ impl Stored {
         {
             return Err(corrupt("its table of blocks does not fit its checksum"));
         }
-        let places = table_bytes.chunks_exact(PLACE).map(place_of).collect();
+        let places: Vec<Place> = table_bytes.chunks_exact(PLACE).map(place_of).collect();
+        // What is made room for is no more than there is, whatever the table says.
+        let inside = |place: &Place| {
+            let end = place.offset.checked_add(u64::from(place.packed));
+            end.is_some_and(|end| end <= table) && place.rows <= place.bytes
+        };
+        if !places.iter().all(inside) {
+            return Err(corrupt("a block is longer than the file"));
+        }
         Ok((
             Stored::new(file, path.to_path_buf(), Kind::Reads, places),
             catalogue,
@@ -410,6 +418,12 @@ impl Stored {
         })?;
         if crc32fast::hash(packed) != place.crc {
             return Err(self.corrupt(format!("block {} does not fit its checksum", number + 1)));
+        }
+        let length = zstd::zstd_safe::get_frame_content_size(packed)
+            .ok()
+            .flatten();
+        if length != Some(u64::from(place.bytes)) {
+            return Err(self.corrupt(format!("block {} has another length", number + 1)));
         }
         bytes.resize(place.bytes as usize, 0);
         match zstd::bulk::decompress_to_buffer(packed, bytes.as_mut_slice()) {
