@@ -88,6 +88,10 @@ pub fn build_in(
     let begun = Begun::new(config, world)?;
     let names = (taxonomy, taxon_of);
     let (records, targets) = scatter(config, world, &begun, Targets::default(), names, progress)?;
+    let references = targets.len();
+    if references > 0 && targets.iter().all(|target| target.taxon.is_none()) {
+        return Err(BuildError::NoTaxon { references });
+    }
     let outline = Outline {
         taxonomy,
         targets: &targets,

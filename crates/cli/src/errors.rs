@@ -342,6 +342,10 @@ fn build(error: &BuildError) -> Meaning {
     match error {
         BuildError::Tabulate(error) => tabulate(error),
         BuildError::Database(error) => references(error).into(),
+        BuildError::NoTaxon { .. } => Meaning::helped(
+            Code::Usage,
+            "name what says it with --map, or write kraken:taxid|N into their headers",
+        ),
         BuildError::TooManyWindows => Meaning::helped(
             Code::Usage,
             "cut longer ones (--window 245 makes half as many as the default), \

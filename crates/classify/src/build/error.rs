@@ -16,6 +16,12 @@ pub enum BuildError {
     /// The database cannot be written.
     #[error(transparent)]
     Database(#[from] GydbError),
+    /// No read could ever get a taxon.
+    #[error("none of the {references} references has a taxon, so no read would ever get one")]
+    NoTaxon {
+        /// How many references there are.
+        references: usize,
+    },
     /// There are more windows than a location can name.
     #[error("the references have more than 4,294,967,295 windows")]
     TooManyWindows,

@@ -165,7 +165,12 @@ impl Taxa {
             }
             _ => build(&config, taxonomy, &mut taxon_of, progress),
         });
-        let built = built.map_err(|error| of_whole(error, taken))?;
+        let built = built.map_err(|error| {
+            if let (&BuildError::NoTaxon { references }, true) = (&error, session.is_first()) {
+                without.warn(references, references);
+            }
+            of_whole(error, taken)
+        })?;
         if session.is_first() {
             without.warn(built.0.without_taxon, built.0.targets);
         }
@@ -278,12 +283,6 @@ impl Without {
     fn warn(&self, some: usize, all: usize) {
         if some == 0 {
             return;
-        }
-        if some == all {
-            // Said under --quiet too: such a database is of no use.
-            tracing::error!(
-                "no reference has a taxon, so no read will get one; name what says it with --map"
-            );
         }
         let (some, all) = (grouped(some as u64), grouped(all as u64));
         tracing::warn!(
