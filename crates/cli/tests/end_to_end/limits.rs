@@ -257,3 +257,70 @@ fn few_open_files_are_enough() {
     let ran = place.limited("ulimit -n 40", &args);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
 }
+
+#[test]
+fn evidence_of_a_deep_lineage_keeps_to_the_memory() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("tax")).unwrap();
+    let (depth, mut nodes, mut names) = (20_000, String::new(), String::new());
+    for taxid in 1..=depth {
+        let (parent, rank) = (
+            1.max(taxid - 1),
+            if taxid == depth { "species" } else { "no rank" },
+        );
+        nodes += &format!("{taxid}\t|\t{parent}\t|\t{rank}\t|\n");
+        names += &format!("{taxid}\t|\tt{taxid}\t|\t\t|\tscientific name\t|\n");
+    }
+    place.write("tax/nodes.dmp", nodes);
+    place.write("tax/names.dmp", names);
+    let simulate = ["-q", "simulate"];
+    place.ok(&[
+        &simulate[..],
+        &["genome", "-o", "g.fa", "--length", "1000000"],
+    ]
+    .concat());
+    place.ok(&[
+        &simulate[..],
+        &["reads", "g.fa", "-o", "r.fq", "--coverage", "1"],
+    ]
+    .concat());
+    place.write("map", format!("g.fa\t{depth}\n"));
+    let build = [
+        "db",
+        "build",
+        "g.fa",
+        "--taxonomy",
+        "tax",
+        "--map",
+        "map",
+        "-o",
+        "g.gydb",
+    ];
+    place.ok(&[&["-q"], &build[..]].concat());
+    let args = [
+        "classify",
+        "--db",
+        "g.gydb",
+        "r.fq",
+        "-o",
+        "o",
+        "--evidence",
+        "e.tsv",
+        "-t",
+        "1",
+    ];
+    let ran = place.limited("ulimit -v 300000", &[&args[..], &["-m", "150M"]].concat());
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let lines = String::from_utf8(place.read("e.tsv")).unwrap();
+    assert_eq!(lines.lines().count(), 1 + depth, "a line a clade");
+    // What is found in the leaf is found in every clade above it.
+    let found = |line: &str| {
+        line.split('\t')
+            .skip(5)
+            .take(2)
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    let all: std::collections::HashSet<_> = lines.lines().skip(1).map(found).collect();
+    assert_eq!(all.len(), 1);
+}
