@@ -139,11 +139,6 @@ impl Output {
         }
     }
 
-    /// What messages call it.
-    pub fn name(&self) -> &Path {
-        &self.name
-    }
-
     /// An error of the system that names the output.
     pub fn error(&self, source: io::Error) -> OutputError {
         let path = self.name.clone();
