@@ -102,15 +102,14 @@ impl Budget {
         targets: usize,
         in_memory: bool,
     ) -> Result<Room, BuildError> {
-        let owned = partitions.owned().into_iter();
-        let bytes: Vec<[u64; 2]> = owned
-            .map(|number| {
-                let rows = parts.iter().map(|part| part.most_rows(number)).sum::<u64>();
-                [partitions.bytes(number), rows * RECORD as u64]
-            })
-            .collect();
-        let all: u64 = bytes.iter().map(|[sent, _]| sent).sum();
-        let together = bytes.iter().map(|[sent, stored]| sent + stored);
+        let owned = partitions.owned();
+        let sent = |&number: &usize| partitions.bytes(number);
+        let stored = |number| {
+            let rows = parts.iter().map(|part| part.most_rows(number));
+            rows.sum::<u64>() * RECORD as u64
+        };
+        let all: u64 = owned.iter().map(sent).sum();
+        let together = owned.iter().map(|number| sent(number) + stored(*number));
         let largest = together.max().unwrap_or(0);
         let records = |bytes: u64| bytes / RECORD as u64;
         let kept = if spilled {
