@@ -41,7 +41,7 @@ fn answers_of(path: &Path) -> Option<Vec<u8>> {
     };
     let mut lines = Vec::new();
     let mut outlets = Outlets {
-        columns: Columns::Hits,
+        columns: Columns::HITS,
         lines: &mut lines,
         extracts: &mut [],
     };

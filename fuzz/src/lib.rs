@@ -1,8 +1,8 @@
 //! Targets with an invariant each. A target takes any bytes and panics when its invariant does not
 //! hold.
 //!
-//! `cargo fuzz run --features libfuzzer fastx` searches with libFuzzer (nightly); the binary
-//! `smoke` mutates the same seeds on a stable toolchain, and is what `cargo xtask test` runs.
+//! `cargo fuzz run --features libfuzzer fastx` searches with libFuzzer (nightly); the
+//! tests mutate the same seeds on a stable toolchain, and are what `cargo xtask test` runs.
 
 mod candidates;
 mod databases;

@@ -1,5 +1,5 @@
 //! What CI and CONTRIBUTING call: `cargo xtask rules | tidy | test | mpi-matrix | mpi-hosts |
-//! mpi-nfs | bench`.
+//! mpi-nfs | dist | bench`.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -7,6 +7,7 @@
 )]
 
 mod crates;
+mod dist;
 mod functions;
 mod hosts;
 mod levels;
@@ -32,13 +33,14 @@ use suite::Lane;
 const HELP: &str = "\
 cargo xtask rules         check the house rules alone: a second
 cargo xtask tidy          check the house rules, the format and the lints
-cargo xtask test          tidy, every test, and the 60-second fuzz smoke run; what CI calls
+cargo xtask test          tidy and every test, 60 seconds of mutated input among them; what CI calls
 cargo xtask test --quick  the house rules and the short tests, under 3 minutes: without lints,
-                          fuzz, MPI, examples in comments; 16 cases of each random test
+                          mutated input, MPI, examples in comments; 16 cases of each random test
 cargo xtask mpi-matrix    ranks, threads, MPI libraries, inputs, and the next two: an hour
 cargo xtask mpi-hosts     MPIs of PyPI, and two hosts of namespaces
 cargo xtask mpi-nfs       two hosts that write one output on NFS, in a user-mode kernel:
                           half an hour
+cargo xtask dist [TARGET]  archives for releases, checked: see docs/installing.md
 cargo xtask bench [ARGS]  compare with rivals (see bench/README.md)";
 
 fn test(args: &[String]) -> Result<()> {
@@ -59,6 +61,7 @@ fn main() -> ExitCode {
         Some("mpi-matrix") => mpi::matrix(),
         Some("mpi-hosts") => hosts::run(),
         Some("mpi-nfs") => nfs::run(&mpi::wanted().1),
+        Some("dist") => dist::run(&args[1..]),
         Some("bench") => steps::bench(&args[1..]),
         _ => Err(HELP.to_string()),
     };

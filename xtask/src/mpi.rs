@@ -28,7 +28,10 @@ const LIBRARIES: [Library; 2] = [
 
 /// The tests that need an MPI that is named here fail where it is missing; without the variable
 /// they are skipped.
-const WANTED: &str = "GYRASE_TEST_MPI";
+pub const WANTED: &str = "GYRASE_TEST_MPI";
+
+/// What it says where jobs are not to be started.
+pub const NONE: &str = "none";
 
 /// Installs what is missing where that is possible, and says which tests are skipped where it is
 /// not. What is there is named to the tests, which then must find it.

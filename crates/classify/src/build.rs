@@ -6,6 +6,7 @@ mod config;
 mod earlier;
 pub(crate) mod error;
 mod lists;
+mod plan;
 mod records;
 mod resume;
 
@@ -27,6 +28,7 @@ pub use self::config::Config;
 pub use self::earlier::Earlier;
 pub use self::error::{BuildError, MemoryFor};
 use self::lists::MadeOf;
+pub use self::plan::{BuildPlan, plan_build};
 use self::records::Read;
 pub(crate) use self::records::Records;
 use crate::distinct;

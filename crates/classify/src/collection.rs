@@ -42,7 +42,7 @@ pub struct Plan {
     pub most: u64,
     /// Bytes of a batch of reads.
     pub batch: usize,
-    /// Bytes of memory that the run takes, about.
+    /// Bytes of memory that the run may take.
     pub memory: u64,
 }
 
@@ -199,7 +199,12 @@ impl Collection {
             .iter()
             .map(|target| target.name.len() as u64 + per_target)
             .sum();
-        FIXED + threads as u64 * PER_THREAD + names + taxonomy.len() as u64 * PER_TAXON
+        self.reserved(threads) + names + taxonomy.len() as u64 * PER_TAXON
+    }
+
+    /// Of these, what is kept for batches, answers and the like, whatever there is to read.
+    pub(crate) fn reserved(&self, threads: usize) -> u64 {
+        FIXED + threads as u64 * PER_THREAD
     }
 
     /// Bytes of the largest partition.

@@ -27,6 +27,12 @@ impl Lane {
         self.mates.is_some() || self.interleaved
     }
 
+    /// Bytes of its files, as they are stored; nothing where one is a pipe or a device.
+    pub fn bytes(&self) -> Option<u64> {
+        let size = |path: &PathBuf| path.metadata().ok().filter(|there| there.is_file());
+        self.files().map(|path| Some(size(path)?.len())).sum()
+    }
+
     /// The first of its files that can be read only once, since it is a pipe or a device.
     pub fn read_once(&self) -> Option<&Path> {
         let no_file = |path: &&PathBuf| !path.metadata().is_ok_and(|there| there.is_file());

@@ -62,7 +62,7 @@
 //!     drop_least_covered: None,
 //! };
 //! let mut lines = Vec::new();
-//! let (columns, extracts) = (Columns::Hits, &mut []);
+//! let (columns, extracts) = (Columns::HITS, &mut []);
 //! let summary = run(&config, &progress, &mut Outlets { columns, lines: &mut lines, extracts })?;
 //! assert!(lines.starts_with(b"C\tread\t20\t150\t20:")); // classified, as Kraken 2 says it
 //! let other = collection.catalogue.taxonomy.taxon_of(20).expect("it has a reference");
@@ -78,15 +78,18 @@ mod candidates;
 mod cap;
 mod catalogue;
 mod collection;
+mod confidence;
 mod dealt;
 mod decide;
 mod distinct;
 pub mod edit;
 mod filter;
+mod followed;
 mod genomes;
 mod index;
 mod inspect;
 mod lane;
+mod lowest;
 mod mismatch;
 mod parameters;
 mod parts;
@@ -102,20 +105,23 @@ mod stored;
 pub mod tally;
 mod targets;
 
-pub use answers::{Columns, Extract, Lines, Outlets, Which};
+pub use answers::{Again, AgainError, Columns, Extract, Lines, Outlets, Which};
 pub use build::{
-    BuildError, Config as BuildConfig, Earlier, MemoryFor, Summary as BuildSummary, build, build_in,
+    BuildError, BuildPlan, Config as BuildConfig, Earlier, MemoryFor, Summary as BuildSummary,
+    build, build_in, plan_build,
 };
 pub use candidates::Candidate;
 pub use cap::Cap;
 pub use catalogue::Catalogue;
 pub use collection::{Collection, Plan};
+pub use confidence::{Confidence, Support};
 pub use decide::Rule;
 pub use filter::{Covered, Dropped};
 pub use genomes::{Genomes, ReferenceGenome};
 pub use index::{Index, IndexError};
 pub use inspect::{Contents, inspect};
 pub use lane::{Lane, sample_of};
+pub use lowest::LowestRank;
 pub use mismatch::Mismatch;
 pub use parameters::Parameters;
 pub use plan::{Prediction, predict};
@@ -124,7 +130,7 @@ pub use query::{
     Scratch, Sink, Summary, Wanted, classify, classify_candidates, covered, covered_candidates,
 };
 pub use read::Read;
-pub use run::{ClassifyError, Config, Reads, look_up, run, run_in, store, store_in};
+pub use run::{ClassifyError, Config, Reads, run, run_in, store, store_in};
 pub use share::{Outlet, Travels};
 pub use stored::StoredError;
 pub use targets::{DamagedTargets, Target, TargetId, TargetOf, Targets};

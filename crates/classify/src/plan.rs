@@ -1,6 +1,7 @@
 //! What classifying will take, before its first read.
 
-use gyrase_fastx::{Compression, Input};
+use gyrase_fastx::Input;
+use gyrase_tabulate::{Estimate, InputContents, input_contents};
 
 use crate::collection::{Collection, Plan};
 
@@ -9,67 +10,86 @@ const LETTERS_PER_SECOND: f64 = 50e6;
 /// Bytes that a thread decompresses in a second.
 const INFLATED_PER_SECOND: f64 = 600e6;
 
-/// Bytes of text that are looked at in each input.
-const SAMPLE: usize = 1 << 20;
+/// Bytes of memory that a process takes that has classified next to nothing, as measured; what a
+/// thread takes for its batches of reads, and of pairs.
+const STARTED: u64 = 13 << 20;
+const BATCHES: u64 = 4 << 20;
+const BATCHES_OF_PAIRS: u64 = 9 << 20;
+
+/// Letters of a line of answers beside the name: for a read that nothing is found of, and with
+/// four taxa of eight digits.
+const LINE: [u64; 2] = [13, 70];
 
 /// What a run will take.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prediction {
-    /// Letters of all reads, about; nothing where an input is a pipe.
-    pub letters: Option<u64>,
+    /// Letters of all reads; no upper bound where an input is a pipe.
+    pub letters: Estimate,
     /// How the databases are asked; nothing where the memory is too little.
     pub plan: Option<Plan>,
+    /// Bytes of memory that the run is expected to take; nothing where the memory is too little.
+    pub memory: Option<u64>,
     /// The least memory that is enough, in bytes.
     pub least_memory: u64,
+    /// Bytes of the answers, a line for each read or pair.
+    pub answers: Estimate,
     /// Seconds, about, once the databases are in the page cache; nothing where an input is a pipe
     /// or the memory is too little.
     pub seconds: Option<f64>,
 }
 
-/// Predicts what it takes to classify `inputs` on `threads` threads within `memory` bytes.
+/// Predicts what it takes to classify `inputs`, which are pairs of files where `paired`, on
+/// `threads` threads within `memory` bytes.
 pub fn predict(
     collection: &Collection,
     inputs: &[Input],
+    paired: bool,
     memory: u64,
     threads: usize,
 ) -> Prediction {
-    let contents = inputs
-        .iter()
-        .try_fold((0, 0.0), |(letters, inflated), input| {
-            let (more, text) = contents(input)?;
-            Some((letters + more, inflated + text))
-        });
-    let work =
-        |(letters, inflated)| letters as f64 / LETTERS_PER_SECOND + inflated / INFLATED_PER_SECOND;
-    let asked = collection.plan(memory, threads);
-    let passes = asked.ok().map(|plan| plan.passes as f64);
+    let contents = input_contents(inputs);
+    let asked = collection.plan(memory, threads).ok();
+    let work = |letters: u64| {
+        letters as f64 / LETTERS_PER_SECOND + contents.inflated / INFLATED_PER_SECOND
+    };
     Prediction {
-        letters: contents.map(|contents| contents.0),
-        plan: asked.ok(),
+        letters: contents.bases,
+        plan: asked,
+        memory: asked.map(|plan| {
+            let reserved = plan.memory - collection.reserved(threads);
+            (reserved + taken(&contents, paired, threads)).min(plan.memory)
+        }),
         least_memory: collection.least_memory(threads),
-        seconds: contents
-            .map(work)
-            .zip(passes)
-            .map(|(work, passes)| work * passes / threads as f64),
+        answers: answers(&contents, paired),
+        seconds: middle(contents.bases)
+            .zip(asked)
+            .map(|(letters, plan)| work(letters) * plan.passes as f64 / threads as f64),
     }
 }
 
-/// Letters of an input, and the bytes of text that are to be decompressed for them.
-fn contents(input: &Input) -> Option<(u64, f64)> {
-    let size = input.size?;
-    if size == 0 {
-        return Some((0, 0.0));
-    }
-    let sample = input.sample(SAMPLE)?;
-    let all = |part: u64| part as f64 * size as f64 / sample.stored.max(1) as f64;
-    let text = if input.compression == Compression::Plain {
-        0.0
-    } else {
-        all(sample.text)
+/// Bytes of memory beside the databases and what is known of their references.
+fn taken(contents: &InputContents, paired: bool, threads: usize) -> u64 {
+    let each = if paired { BATCHES_OF_PAIRS } else { BATCHES };
+    let all = threads as u64 * each;
+    // Who reads little holds little of it.
+    let text = match contents.bases.most {
+        Some(_) => 3 * contents.text as u64 / 2,
+        None => all,
     };
-    Some(if sample.whole {
-        (sample.letters, text)
-    } else {
-        (all(sample.letters) as u64, text)
-    })
+    STARTED + text.min(all)
+}
+
+/// Bytes of a line for each read or pair.
+fn answers(contents: &InputContents, paired: bool) -> Estimate {
+    let of_all = |line: u64, reads: u64| contents.names as u64 + line * reads;
+    let all = Estimate {
+        least: of_all(LINE[0], contents.records.least),
+        most: contents.records.most.map(|most| of_all(LINE[1], most)),
+    };
+    all.times(if paired { 0.5 } else { 1.0 })
+}
+
+/// A figure between the bounds.
+pub(crate) fn middle(estimate: Estimate) -> Option<u64> {
+    estimate.most.map(|most| estimate.least.midpoint(most))
 }

@@ -3,18 +3,19 @@
 use std::path::{Path, PathBuf};
 
 use gyrase_fabric::{Alone, FabricError, World};
-use gyrase_tabulate::{Source, TabulateError, same_files};
+use gyrase_tabulate::{TabulateError, same_files};
 use gyrase_work::Progress;
 
 use crate::catalogue::Catalogue;
 use crate::collection::{Collection, Plan};
 use crate::dealt::Dealt;
 use crate::filter::{Covered, Dropped};
+use crate::followed::Followed;
 use crate::genomes::Genomes;
 use crate::lane::Lane;
 use crate::query::{
-    AnswerConfig, Asked, Candidates, Form, Hits, QueryError, ReadFeed, Scratch, Sink, Summary,
-    answer_stored, classify, cover_stored, covered,
+    AnswerConfig, Asked, Candidates, Form, Hits, QueryError, Scratch, Sink, Summary, answer_stored,
+    classify, cover_stored, covered,
 };
 use crate::share::{Outlet, Relay, Share, Stopped, Stopping, Travels};
 use crate::stored::StoredError;
@@ -220,8 +221,8 @@ pub fn store_in(
     prepared.batch = STORED_BATCH;
     let mut reads = 0;
     for (lane, hits) in prepared.lanes() {
-        progress.start("store", 0);
-        let feed = prepared.open(lane)?;
+        progress.start("store", lane.bytes().unwrap_or(0));
+        let feed = prepared.open(lane, progress)?;
         reads += hits.keep_in(feed, world, path, config.answer.threads, progress)?;
     }
     Ok(reads)
@@ -309,18 +310,26 @@ impl<'a> Prepared<'a> {
     ) -> Result<Vec<Hits<'a>>, ClassifyError> {
         let (mut scratch, threads) = (self.config.scratch, self.config.answer.threads);
         let look_up_lane = |lane: &Lane| {
-            let of_lane = if plan.passes > 1 && world.ranks() > 1 {
-                progress.start("look up", 0);
+            let of_lane = if plan.passes == 1 {
+                Hits::of(collection)
+            } else if world.ranks() > 1 {
+                let passes = collection.parts(plan.most).len().div_ceil(world.ranks());
+                progress.start("look up", lane.bytes().unwrap_or(0) * passes as u64);
                 let asked = Asked {
                     most: plan.most,
                     scratch,
                     threads,
                 };
-                let open = || agreed(world, lane.open(plan.batch).map_err(ClassifyError::from));
+                let open = || {
+                    let followed = Followed::open(lane, plan.batch, progress);
+                    agreed(world, followed.map_err(ClassifyError::from))
+                };
                 Hits::spread(collection, asked, world, open, progress)?
             } else {
-                let open = || self.open(lane);
-                look_up(collection, plan, scratch, threads, open, progress)?
+                let passes = plan.passes as u64 - 1;
+                progress.start("look up", lane.bytes().unwrap_or(0) * passes);
+                let open = || self.open(lane, progress);
+                Hits::in_passes(collection, plan.most, scratch, threads, open, progress)?
             };
             let stored = of_lane.stored_bytes();
             scratch.limit = scratch.limit.map(|room| room.saturating_sub(stored));
@@ -330,8 +339,15 @@ impl<'a> Prepared<'a> {
     }
 
     /// The reads of a lane that this process answers.
-    fn open(&self, lane: &Lane) -> Result<Share<Source>, ClassifyError> {
-        Ok(Share::new(lane.open(self.batch)?, self.dealt))
+    fn open<'p>(
+        &self,
+        lane: &Lane,
+        progress: &'p Progress,
+    ) -> Result<Share<Followed<'p>>, ClassifyError> {
+        Ok(Share::new(
+            Followed::open(lane, self.batch, progress)?,
+            self.dealt,
+        ))
     }
 
     /// The genomes that no read may come from, by the windows that all reads of the sample were
@@ -358,14 +374,19 @@ impl<'a> Prepared<'a> {
 
     /// The windows that the reads of this process were found in.
     fn covered(&self, progress: &Progress) -> Result<Covered, ClassifyError> {
-        progress.start("cover", 0);
+        progress.start("cover", self.total());
         let config = &self.config.answer;
         if let Reads::Stored(candidates) = self.config.reads {
             return Ok(cover_stored(candidates, self.dealt, config, progress)?);
         }
         let mut all = Covered::default();
         for (lane, hits) in self.lanes() {
-            all.merge(&covered(hits, self.open(lane)?, config, progress)?);
+            all.merge(&covered(
+                hits,
+                self.open(lane, progress)?,
+                config,
+                progress,
+            )?);
         }
         Ok(all)
     }
@@ -379,14 +400,14 @@ impl<'a> Prepared<'a> {
         progress: &Progress,
         sink: &mut impl Sink,
     ) -> Result<Summary, ClassifyError> {
-        progress.start("classify", 0);
+        progress.start("classify", self.total());
         let config = &self.config.answer;
         let mut all = Summary::default();
         if let Reads::Stored(candidates) = self.config.reads {
             all = answer_stored(candidates, self.dealt, config, dropped, sink, progress)?;
         }
         for (lane, hits) in self.lanes() {
-            let reads = Stopping::new(self.open(lane)?, stopped);
+            let reads = Stopping::new(self.open(lane, progress)?, stopped);
             all.merge(&classify(hits, reads, config, dropped, sink, progress)?);
             if stopped.is_set() {
                 break;
@@ -395,29 +416,21 @@ impl<'a> Prepared<'a> {
         Ok(all)
     }
 
+    /// Bytes of all files, as they are stored, or stored reads of this process; 0 where nobody
+    /// knows.
+    fn total(&self) -> u64 {
+        match self.config.reads {
+            Reads::Stored(candidates) => candidates.reads() / self.dealt.ranks as u64,
+            Reads::Lanes { lanes, .. } => {
+                let bytes: Option<u64> = lanes.iter().map(Lane::bytes).sum();
+                bytes.unwrap_or(0)
+            }
+        }
+    }
+
     fn lanes(&self) -> impl Iterator<Item = (&'a Lane, &Hits<'a>)> {
         self.lanes.iter().zip(&self.hits)
     }
-}
-
-/// Where the hits of reads come from, after all passes but the last over those that `open` opens:
-/// whole files, or a share of them that is the same each time.
-///
-/// # Errors
-/// See [`ClassifyError`].
-pub fn look_up<'a, F: ReadFeed>(
-    collection: &'a Collection,
-    plan: Plan,
-    scratch: Scratch<'_>,
-    threads: usize,
-    open: impl FnMut() -> Result<F, ClassifyError>,
-    progress: &Progress,
-) -> Result<Hits<'a>, ClassifyError> {
-    if plan.passes == 1 {
-        return Ok(Hits::of(collection));
-    }
-    progress.start("look up", 0);
-    Hits::in_passes(collection, plan.most, scratch, threads, open, progress)
 }
 
 /// Refuses reads that can be read only once where they are read again, and finds out that several

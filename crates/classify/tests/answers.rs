@@ -258,7 +258,7 @@ fn all_naive(case: &Case) -> Vec<(usize, Option<Found>)> {
 #[test]
 fn lines_of_locations() {
     let case = Case::new();
-    let (columns, wanted) = (Columns::Locations, Wanted::default());
+    let (columns, wanted) = (Columns::LOCATIONS, Wanted::default());
     let (text, _) = case.run(columns, wanted, 1, &Dropped::default(), &mut []);
     let (stride, window) = (
         case.collection.catalogue.parameters.sketch.stride(),
@@ -303,7 +303,7 @@ fn lines_of_locations() {
     assert!(classified > 40, "{text}");
     // The first letters of the line are those of the other form.
     let (hits, _) = case.run(
-        Columns::Hits,
+        Columns::HITS,
         Wanted::default(),
         3,
         &Dropped::default(),
@@ -329,8 +329,8 @@ fn evidence_and_depth() {
         evidence: true,
         depth: true,
     };
-    let (lines, one) = case.run(Columns::Hits, wanted, 1, &Dropped::default(), &mut []);
-    let (_, three) = case.run(Columns::Hits, wanted, 3, &Dropped::default(), &mut []);
+    let (lines, one) = case.run(Columns::HITS, wanted, 1, &Dropped::default(), &mut []);
+    let (_, three) = case.run(Columns::HITS, wanted, 3, &Dropped::default(), &mut []);
     assert_eq!((&one.tally, &one.depth), (&three.tally, &three.depth));
     let mut features: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     let mut windows: BTreeMap<u32, BTreeSet<(usize, usize)>> = BTreeMap::new();
@@ -392,7 +392,7 @@ fn evidence_and_depth() {
     }
     assert_eq!(one.depth.of(case.collection.catalogue.targets.all()), depth);
     let (_, without) = case.run(
-        Columns::Hits,
+        Columns::HITS,
         Wanted::default(),
         1,
         &Dropped::default(),
@@ -431,7 +431,7 @@ fn reads_are_extracted_by_taxon() {
         };
         let mut extracts: Vec<Extract> = wanted.iter().cloned().zip(&paths).map(extract).collect();
         let (lines, _) = case.run(
-            Columns::Hits,
+            Columns::HITS,
             Wanted::default(),
             threads,
             &Dropped::default(),
@@ -494,7 +494,7 @@ fn reads_get_no_answer_from_what_is_dropped() {
         Dropped::least_covered(&covered, &case.collection.catalogue.targets, &genomes, 0.1);
     assert_eq!((dropped.genomes, dropped.hit), (1, 3));
     let count = |dropped, taxid: &str| {
-        let (lines, _) = case.run(Columns::Hits, Wanted::default(), 2, dropped, &mut []);
+        let (lines, _) = case.run(Columns::HITS, Wanted::default(), 2, dropped, &mut []);
         lines
             .lines()
             .filter(|line| line.split('\t').nth(2) == Some(taxid))
@@ -530,7 +530,7 @@ fn taxids(mut case: Case, reads: &[&[(usize, usize)]]) -> Vec<String> {
     let reads = reads.iter().map(read);
     case.reads = reads.map(|letters| ("read".into(), letters)).collect();
     let dropped = Dropped::default();
-    let (lines, _) = case.run(Columns::Hits, Wanted::default(), 1, &dropped, &mut []);
+    let (lines, _) = case.run(Columns::HITS, Wanted::default(), 1, &dropped, &mut []);
     let taxid = |line: &str| line.split('\t').nth(2).unwrap().to_owned();
     lines.lines().map(taxid).collect()
 }

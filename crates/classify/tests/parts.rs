@@ -231,7 +231,7 @@ fn answer(
 ) -> (String, Summary) {
     let mut text = Vec::new();
     let summary = classify(&mut Outlets {
-        columns: Columns::Locations,
+        columns: Columns::LOCATIONS,
         lines: &mut text,
         extracts: &mut [],
     })
@@ -436,7 +436,7 @@ fn what_does_not_fit_together_is_refused_by_name() {
     let candidates = Candidates::open(&[single, paired]).unwrap();
     let mut text = Vec::new();
     let mut outlets = Outlets {
-        columns: Columns::Locations,
+        columns: Columns::LOCATIONS,
         lines: &mut text,
         extracts: &mut [],
     };
@@ -470,7 +470,7 @@ fn damaged_candidates_are_refused() {
             Candidates::open(std::slice::from_ref(&damaged)).map_err(|error| error.to_string())?;
         let mut text = Vec::new();
         let mut outlets = Outlets {
-            columns: Columns::Locations,
+            columns: Columns::LOCATIONS,
             lines: &mut text,
             extracts: &mut [],
         };
@@ -545,7 +545,7 @@ fn reads_that_came_or_went_meanwhile_are_noticed() {
     .unwrap();
     let mut text = Vec::new();
     let mut outlets = Outlets {
-        columns: Columns::Locations,
+        columns: Columns::LOCATIONS,
         lines: &mut text,
         extracts: &mut [],
     };
@@ -575,7 +575,7 @@ fn reads_that_came_or_went_meanwhile_are_noticed() {
     )
     .unwrap();
     let mut outlets = Outlets {
-        columns: Columns::Locations,
+        columns: Columns::LOCATIONS,
         lines: &mut text,
         extracts: &mut [],
     };

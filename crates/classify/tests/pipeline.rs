@@ -118,7 +118,7 @@ fn answers(index: Index, source: Source, threads: usize) -> String {
         wanted: Wanted::default(),
     };
     let mut outlets = Outlets {
-        columns: Columns::Hits,
+        columns: Columns::HITS,
         lines: &mut text,
         extracts: &mut [],
     };
@@ -406,7 +406,7 @@ fn outputs<T>(
         to,
     }];
     let mut outlets = Outlets {
-        columns: Columns::Locations,
+        columns: Columns::LOCATIONS,
         lines: &mut lines,
         extracts: &mut extracts,
     };
@@ -461,11 +461,15 @@ fn processes_share_a_sample_and_give_what_one_gives() {
             run(&config(dropped), &progress, outlets)
         });
         assert!(!expected.0.is_empty() && !expected.1.is_empty());
+        let bytes = 3 * fs::metadata(&file).unwrap().len();
+        assert_eq!(progress.now(), ("classify", bytes, bytes));
+        // Those of the pairs are mates of themselves.
+        assert_eq!(progress.reads(), 3 * one.tally.total() / 2);
         for ranks in [1, 2, 3, 5] {
             let all = testing::run(ranks, Steal::On, |process| {
                 let (config, progress) = (config(dropped), Progress::default());
                 if process.rank() > 0 {
-                    let away = Outlet::<Outlets>::Away(Columns::Locations);
+                    let away = Outlet::<Outlets>::Away(Columns::LOCATIONS);
                     let none = run_in(&config, process, away, true, &progress)?;
                     return Ok::<_, gyrase_classify::ClassifyError>(none.map(|it| (it, None)));
                 }

@@ -180,7 +180,7 @@ fn genome_part(number: usize, start: usize) -> Vec<u8> {
 fn lines<T>(classify: impl FnOnce(&mut Outlets) -> T) -> (T, Vec<u8>) {
     let mut lines = Vec::new();
     let made = classify(&mut Outlets {
-        columns: Columns::Locations,
+        columns: Columns::LOCATIONS,
         lines: &mut lines,
         extracts: &mut [],
     });
@@ -194,7 +194,7 @@ fn found(
 ) -> Result<Option<(Summary, Vec<u8>)>, ClassifyError> {
     let progress = Progress::default();
     if process.rank() > 0 {
-        let away = Outlet::<Outlets>::Away(Columns::Locations);
+        let away = Outlet::<Outlets>::Away(Columns::LOCATIONS);
         assert!(run_in(config, process, away, false, &progress)?.is_none());
         return Ok(None);
     }

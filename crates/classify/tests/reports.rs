@@ -269,7 +269,11 @@ fn bracken_tables_have_what_was_added() {
         header.to_owned() + &expected.concat()
     );
     let none = Abundance::new(&taxonomy, &Tally::new(), Rank::Species);
-    assert_eq!(text(|out| report::bracken(&taxonomy, &none, out)), header);
+    let root = "root\t1\tR\t0\t0\t0\t0.00000\n";
+    assert_eq!(
+        text(|out| report::bracken(&taxonomy, &none, out)),
+        header.to_owned() + root
+    );
 }
 
 #[test]

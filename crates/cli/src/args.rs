@@ -19,32 +19,44 @@ pub struct Common {
     pub memory: Option<Size>,
 
     /// Folder for temporary files; made if only it is missing [default: $TMPDIR, else /tmp]
-    #[arg(long, global = true, value_name = "DIR")]
+    #[arg(long, global = true, hide_short_help = true, value_name = "DIR")]
     pub tmp: Option<PathBuf>,
 
     /// Temporary disk to stay within, such as 100G [default: what is free there]
-    #[arg(long, global = true, value_name = "SIZE")]
+    #[arg(long, global = true, hide_short_help = true, value_name = "SIZE")]
     pub max_tmp: Option<Size>,
 
     /// Say nothing but errors
-    #[arg(long, short = 'q', global = true, conflicts_with = "verbose")]
+    #[arg(
+        long,
+        short = 'q',
+        global = true,
+        hide_short_help = true,
+        conflicts_with = "verbose"
+    )]
     pub quiet: bool,
 
     /// Say more: the limits of the run and the time of each stage
-    #[arg(long, short = 'v', global = true, action = clap::ArgAction::Count)]
+    #[arg(
+        long, short = 'v', global = true, hide_short_help = true,
+        action = clap::ArgAction::Count,
+    )]
     pub verbose: u8,
 
     /// Write what was done, and what it took, to this JSON file
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long, global = true, hide_short_help = true, value_name = "FILE")]
     pub report: Option<PathBuf>,
 
     /// Write what every thread did when to this JSON file: for `gyrase profile`, and for viewers
     /// such as Perfetto
-    #[arg(long, global = true, value_name = "FILE.json")]
+    #[arg(long, global = true, hide_short_help = true, value_name = "FILE.json")]
     pub trace: Option<PathBuf>,
 
-    /// Messages on standard error: lines for people, or one JSON object each
-    #[arg(long, global = true, value_name = "FORM", value_enum, default_value_t = LogFormat::Plain)]
+    /// Messages on standard error: lines for people, or one JSON object each, its numbers as fields
+    #[arg(
+        long, global = true, hide_short_help = true, value_name = "FORM", value_enum,
+        default_value_t = LogFormat::Plain,
+    )]
     pub log: LogFormat,
 }
 

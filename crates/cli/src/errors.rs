@@ -58,6 +58,10 @@ impl Meaning {
     }
 }
 
+/// How references are given taxids.
+pub const GIVE_TAXIDS: &str =
+    "name a table that says it with --map, or write kraken:taxid|N into the header";
+
 /// The codes that a process of a job ends with where it has no error of its own.
 pub const EXIT_CODES: ExitCodes = ExitCodes {
     memory: Code::Memory as u8,
@@ -342,10 +346,7 @@ fn build(error: &BuildError) -> Meaning {
     match error {
         BuildError::Tabulate(error) => tabulate(error),
         BuildError::Database(error) => references(error).into(),
-        BuildError::NoTaxon { .. } => Meaning::helped(
-            Code::Usage,
-            "name what says it with --map, or write kraken:taxid|N into their headers",
-        ),
+        BuildError::NoTaxon { .. } => Meaning::helped(Code::Usage, GIVE_TAXIDS),
         BuildError::TooManyWindows => Meaning::helped(
             Code::Usage,
             "cut longer ones (--window 245 makes half as many as the default), \

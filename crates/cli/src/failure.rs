@@ -23,6 +23,8 @@ pub enum Code {
     Internal = 3,
     /// Not enough memory, predicted or hit.
     Memory = 4,
+    /// A download that is not complete.
+    Network = 5,
     /// An output or a temporary file that cannot be written.
     Output = 6,
     /// Input that cannot be read, is truncated or malformed.

@@ -23,7 +23,7 @@ pub fn guard(job: Option<Arc<Job>>, run: impl FnOnce() -> Result<()>) -> ExitCod
         Err(_) => return ExitCode::from(Code::Internal as u8),
     };
     if failure.code != Code::Done {
-        tracing::error!("{}", failure.message);
+        tracing::error!(exit_code = failure.code as u8, "{}", failure.message);
     }
     ExitCode::from(failure.code as u8)
 }

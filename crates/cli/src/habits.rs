@@ -16,7 +16,7 @@ const HARMLESS: [(&str, &str); 5] = [
 ];
 
 /// What the argument parser does not know, by verb (or any), and what to do instead.
-const INSTEAD: [(&str, &str, &str); 32] = [
+const INSTEAD: [(&str, &str, &str); 31] = [
     ("", "hist", HISTO),
     ("", "histo", HISTO),
     ("", "histogram", HISTO),
@@ -79,16 +79,13 @@ const INSTEAD: [(&str, &str, &str); 32] = [
         "--quick",
         "leave it out: all of a read is looked at, at this speed",
     ),
-    ("classify", "--confidence", MORE_HITS),
-    ("classify", "--minimum-hit-groups", MORE_HITS),
+    ("classify", "--minimum-hit-groups", "--min-hits N"),
 ];
 
 const HISTO: &str = "`gyrase kmers histo s.gyk`";
 const INFO: &str = "`gyrase kmers info s.gyk` or `gyrase db info refs.gydb`";
 const KMERS: &str = "`gyrase kmers` with the same word behind it";
 const BUILD: &str = "`gyrase db build GENOMES --taxonomy taxdump/ -o refs.gydb`";
-const MORE_HITS: &str =
-    "leave it out: it cannot be set yet; --evidence tells how much speaks for a taxon";
 
 /// The arguments without what changes nothing; `gyrase help VERB` is `gyrase VERB --help`.
 pub fn understood(args: impl IntoIterator<Item = OsString>) -> Vec<OsString> {

@@ -31,6 +31,7 @@ mod failure;
 mod guard;
 mod habits;
 mod logs;
+mod multiqc;
 mod places;
 mod ranks;
 mod report;

@@ -5,11 +5,13 @@ use std::io::IsTerminal;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use gyrase_trace::{TARGET, Tracer};
+use serde_json::{Map, Value, json};
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::fmt::format::{FormatEvent, FormatFields, Writer};
+use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
 use tracing_subscriber::fmt::{self, FmtContext};
 use tracing_subscriber::layer::Context;
 use tracing_subscriber::prelude::*;
@@ -43,7 +45,7 @@ pub fn install(common: &Common, tracer: Option<&Tracer>, rank: Option<usize>) ->
         rank,
     };
     let layer: Box<dyn Layer<_> + Send + Sync> = match common.log {
-        LogFormat::Json => lines.json().boxed(),
+        LogFormat::Json => lines.event_format(Objects { rank }).boxed(),
         LogFormat::Plain => lines.event_format(plain).boxed(),
     };
     let spans = Targets::new().with_target(TARGET, Level::INFO);
@@ -113,7 +115,7 @@ where
 {
     fn format_event(
         &self,
-        context: &FmtContext<'_, S, N>,
+        _: &FmtContext<'_, S, N>,
         mut out: Writer<'_>,
         event: &Event<'_>,
     ) -> Result {
@@ -135,7 +137,73 @@ where
             }
             _ => {}
         }
-        context.format_fields(out.by_ref(), event)?;
-        writeln!(out)
+        // The words have every number that the other fields have.
+        let mut message = Message::default();
+        event.record(&mut message);
+        writeln!(out, "{}", message.0)
+    }
+}
+
+/// One JSON object a line: the words, and the numbers in them as fields of their own.
+struct Objects {
+    rank: Option<usize>,
+}
+
+impl<S, N> FormatEvent<S, N> for Objects
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    N: for<'a> FormatFields<'a> + 'static,
+{
+    fn format_event(
+        &self,
+        _: &FmtContext<'_, S, N>,
+        mut out: Writer<'_>,
+        event: &Event<'_>,
+    ) -> Result {
+        let mut time = String::new();
+        SystemTime.format_time(&mut Writer::new(&mut time))?;
+        let mut fields = Fields::default();
+        event.record(&mut fields);
+        let mut line = json!({
+            "timestamp": time,
+            "level": event.metadata().level().as_str(),
+            "target": event.metadata().target(),
+            "fields": fields.0,
+        });
+        if let Some(rank) = self.rank {
+            line["rank"] = rank.into();
+        }
+        writeln!(out, "{line}")
+    }
+}
+
+/// What an event says, by name.
+#[derive(Default)]
+struct Fields(Map<String, Value>);
+
+impl Visit for Fields {
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        self.0.insert(field.name().into(), value.into());
+    }
+
+    fn record_i64(&mut self, field: &Field, value: i64) {
+        self.0.insert(field.name().into(), value.into());
+    }
+
+    fn record_f64(&mut self, field: &Field, value: f64) {
+        self.0.insert(field.name().into(), value.into());
+    }
+
+    fn record_bool(&mut self, field: &Field, value: bool) {
+        self.0.insert(field.name().into(), value.into());
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.0.insert(field.name().into(), value.into());
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        self.0
+            .insert(field.name().into(), format!("{value:?}").into());
     }
 }

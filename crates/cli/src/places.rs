@@ -7,6 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use gyrase_fastx::Compression;
+use gyrase_picture::Svg;
 use gyrase_table::{gydb, gyk};
 
 use crate::failure::{Code, Failure, Result};
@@ -41,28 +42,61 @@ impl Kind {
     }
 }
 
-/// Refuses a picture by another name than one of SVG, which may be compressed; a device is no name.
-pub fn keep_pictures_svg(picture: &Path) -> Result<()> {
-    let plain = match Compression::for_output(picture) {
-        Compression::Plain => picture.to_path_buf(),
-        _ => picture.with_extension(""),
-    };
-    let is_svg = plain.extension().is_some_and(|ending| ending == "svg");
-    let is_device = || picture.metadata().is_ok_and(|there| !there.is_file());
-    if is_svg || picture.as_os_str() == "-" || is_device() {
-        return Ok(());
+/// The name of an output without the ending that says how it is compressed.
+pub fn without_compression(path: &Path) -> PathBuf {
+    match Compression::for_output(path) {
+        Compression::Plain => path.to_path_buf(),
+        _ => path.with_extension(""),
     }
-    let name = picture.with_extension("svg");
-    Err(Failure::usage(format!(
-        "{} would be a picture in SVG under another name; name it {}, which browsers show and \
-         rsvg-convert makes a PNG or a PDF of",
-        picture.display(),
-        name.display()
-    )))
 }
 
-/// Refuses an output that is one of the inputs, or two outputs of one name: what was read would be
-/// lost.
+/// How a picture is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Picture {
+    /// As text, compressed where the name says so.
+    Svg,
+    /// As pixels.
+    Png,
+}
+
+impl Picture {
+    /// What the name of a file says; what has none is SVG. Refuses other names.
+    pub fn of(path: &Path) -> Result<Picture> {
+        let plain = without_compression(path);
+        let ending = plain.extension().unwrap_or_default().to_ascii_lowercase();
+        let is_device = || path.metadata().is_ok_and(|there| !there.is_file());
+        let (path, plain) = (path.display(), plain.as_path());
+        if ending == "svg" || plain.as_os_str() == "-" || is_device() {
+            return Ok(Picture::Svg);
+        }
+        if ending != "png" {
+            let names = ["svg", "png"].map(|ending| plain.with_extension(ending));
+            return Err(Failure::usage(format!(
+                "{path} names no kind of picture; name it {} or {}",
+                names[0].display(),
+                names[1].display()
+            )));
+        }
+        if path.to_string() != plain.display().to_string() {
+            return Err(Failure::usage(format!(
+                "{path} would compress a PNG again, which makes it no smaller; name it {}",
+                plain.display()
+            )));
+        }
+        Ok(Picture::Png)
+    }
+
+    /// The file.
+    pub fn finish(self, svg: Svg) -> Vec<u8> {
+        match self {
+            Picture::Svg => svg.finish().into_bytes(),
+            Picture::Png => svg.finish_png(),
+        }
+    }
+}
+
+/// Refuses an output that is one of the inputs, two outputs of one name (what was read would be
+/// lost), and two on standard output.
 pub fn keep_apart<'a>(
     inputs: impl IntoIterator<Item = &'a PathBuf>,
     outputs: impl IntoIterator<Item = &'a PathBuf>,
@@ -72,7 +106,16 @@ pub fn keep_apart<'a>(
         .filter_map(|path| identity(path))
         .collect();
     let mut named = HashSet::new();
-    for output in outputs.into_iter().filter(|path| path.as_os_str() != "-") {
+    let mut streamed = false;
+    for output in outputs {
+        if output.as_os_str() == "-" {
+            if std::mem::replace(&mut streamed, true) {
+                return Err(Failure::usage(
+                    "two outputs go to standard output; give one of them a file, as -o FILE does",
+                ));
+            }
+            continue;
+        }
         let Some(identity) = identity(output) else {
             continue;
         };

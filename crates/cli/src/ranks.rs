@@ -80,10 +80,13 @@ fn refusal(ranks: usize) -> String {
 /// launcher ends the others once the first has said it.
 pub fn refuse(rank: Option<usize>, failure: &Failure) -> ExitCode {
     match rank {
-        None | Some(0) => tracing::error!("{}", failure.message),
+        None | Some(0) => {
+            tracing::error!(exit_code = failure.code as u8, "{}", failure.message)
+        }
         Some(rank) => {
             std::thread::sleep(FIRST);
-            tracing::error!("rank {rank}: {}", failure.message);
+            let exit_code = failure.code as u8;
+            tracing::error!(exit_code, "rank {rank}: {}", failure.message);
         }
     }
     ExitCode::from(failure.code as u8)

@@ -110,7 +110,7 @@ impl Session {
     fn try_trace(&self) -> Result<()> {
         if let Some((tracer, path)) = &self.trace {
             tracer.expect_threads(self.threads * self.job.as_ref().map_or(1, |job| job.ranks()));
-            if self.is_first() {
+            if self.is_first() && path.as_os_str() != "-" {
                 OutputFile::create(path)?;
             }
             tracer.watch();
@@ -235,7 +235,14 @@ impl Session {
             });
         }
         for stage in self.progress.stages() {
-            tracing::debug!("{}: {}", stage.name, words::time(stage.time));
+            tracing::debug!(
+                stage = stage.name,
+                seconds = stage.time.as_secs_f64(),
+                peak_memory_bytes = stage.peak_memory,
+                "{}: {}",
+                stage.name,
+                words::time(stage.time)
+            );
         }
         if let Some((tracer, path)) = &self.trace {
             match &self.job {

@@ -68,10 +68,11 @@ fn draw_bar(progress: &Progress, stopped: &Receiver<()>) {
             bar.set_length(total);
             bar.set_position(done.min(total));
         } else {
-            bar.set_style(style("{spinner} {msg} {elapsed}"));
+            bar.set_style(style("{spinner} {msg} {elapsed}{prefix}"));
         }
-        bar.set_prefix(rest.of(stage, done, total));
-        bar.set_message(stage);
+        let pace = pace(progress);
+        bar.set_prefix(format!("{pace}{}", rest.of(stage, done, total)));
+        bar.set_message(named(progress, stage));
         bar.tick();
     }
     bar.finish_and_clear();
@@ -88,15 +89,38 @@ fn say_lines(progress: &Progress, stopped: &Receiver<()>) {
     while goes_on(stopped, LINE) {
         let (stage, done, total) = progress.now();
         let (time, rest) = (words::time(start.elapsed()), rest.of(stage, done, total));
+        let (name, pace) = (named(progress, stage), pace(progress));
         match total {
             _ if stage.is_empty() => {}
-            0 => tracing::info!("{stage}, {time} so far"),
+            0 => tracing::info!(stage, "{name}, {time} so far{pace}"),
             _ => tracing::info!(
-                "{stage} {} % done, {time} so far{rest}",
+                stage,
+                done,
+                total,
+                "{name} {} % done, {time} so far{pace}{rest}",
                 done.min(total) * 100 / total
             ),
         }
     }
+}
+
+/// The stage, behind the sample that it is of where there are several.
+fn named(progress: &Progress, stage: &str) -> String {
+    match progress.sample() {
+        sample if sample.is_empty() => stage.to_string(),
+        sample => format!("{sample}: {stage}"),
+    }
+}
+
+/// `, 3,000,000 reads a minute` where the stage counts them.
+fn pace(progress: &Progress) -> String {
+    let (reads, stages) = (progress.reads(), progress.stages());
+    let seconds = stages.last().map_or(0.0, |stage| stage.time.as_secs_f64());
+    if reads == 0 || seconds == 0.0 {
+        return String::new();
+    }
+    let a_minute = reads as f64 * 60.0 / seconds;
+    format!(", {} reads a minute", words::grouped(a_minute as u64))
 }
 
 /// Judges what is left of a stage by what was done of it since it was first seen.
@@ -139,6 +163,27 @@ fn left(time: Duration, done: u64, rest: u64) -> Option<Duration> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn stages_are_named_with_their_sample_and_their_pace() {
+        let progress = Progress::default();
+        progress.start("classify", 100);
+        assert_eq!(
+            (
+                named(&progress, "classify").as_str(),
+                pace(&progress).as_str()
+            ),
+            ("classify", "")
+        );
+        progress.begin_sample("gut", 3, 7);
+        progress.add_reads(1000);
+        assert_eq!(named(&progress, "classify"), "gut (3 of 7): classify");
+        let pace = pace(&progress);
+        assert!(
+            pace.starts_with(", ") && pace.ends_with(" reads a minute"),
+            "{pace}"
+        );
+    }
 
     #[test]
     fn what_is_left_goes_by_what_is_done() {

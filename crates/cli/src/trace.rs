@@ -4,10 +4,13 @@ use std::path::Path;
 
 use gyrase_fabric::World;
 use gyrase_fabric_mpi::clock;
+use gyrase_fastx::Complete;
+use gyrase_files::OutputError;
 use gyrase_picture::words::{self, things};
 use gyrase_trace::{Alignment, Stay, TraceFile, TraceLines, Tracer, gained};
 
 use crate::failure::Result;
+use crate::sink::Sink;
 
 /// Bytes of lines that the first process holds at a time.
 const AT_ONCE: usize = 32 << 20;
@@ -23,8 +26,15 @@ const COMPARISONS: usize = 8;
 /// The file cannot be written; another process failed.
 pub fn write(tracer: &Tracer, path: &Path, world: &impl World, ahead: i64) -> Result<()> {
     let mut lines = TraceLines::new(tracer, world.rank(), align(tracer, world, ahead)?);
+    let failed = |source| OutputError {
+        path: path.to_path_buf(),
+        source,
+    };
     let mut file = (world.rank() == 0)
-        .then(|| TraceFile::create(path, world.ranks(), &command()))
+        .then(|| -> Result<_> {
+            let file = TraceFile::begin(Sink::open(Some(path))?, world.ranks(), &command());
+            Ok(file.map_err(failed)?)
+        })
         .transpose()?;
     let portion = AT_ONCE / world.ranks();
     loop {
@@ -34,13 +44,18 @@ pub fn write(tracer: &Tracer, path: &Path, world: &impl World, ahead: i64) -> Re
         }
         let portions = world.gather(portion.unwrap_or_default().into_bytes())?;
         if let Some(file) = &mut file {
-            portions.iter().try_for_each(|portion| file.add(portion))?;
+            let mut portions = portions.iter();
+            portions
+                .try_for_each(|portion| file.add(portion))
+                .map_err(failed)?;
         }
     }
     let (kept, folded) = lines.spans();
     let all = world.sum(&[kept, folded])?;
     if let Some(file) = file {
-        file.finish()?;
+        // A run is easily traced again, and need not wait for the disk.
+        let complete = file.finish().map_err(failed)?.complete()?;
+        complete.map_or(Ok(()), Complete::publish_unsynced)?;
         let (spans, rest) = (things(all[0], "span"), folded_as_words(all[1]));
         tracing::info!("{}: {spans}{rest}", path.display());
     }
@@ -100,7 +115,7 @@ mod tests {
             write(&Tracer::new(clock), &path, process, ahead[rank])
         });
         assert!(done.iter().all(Result::is_ok), "{done:?}");
-        let trace = gyrase_trace::profile::read(&path).unwrap();
+        let trace = gyrase_trace::profile::read(&path, std::fs::File::open(&path)).unwrap();
         let starts: Vec<f64> = trace.stages.iter().map(|stage| stage.start).collect();
         assert_eq!((trace.ranks, starts), (3, vec![0.0, 0.001, 0.002]));
     }

@@ -6,10 +6,9 @@ use std::path::Path;
 use gyrase_fabric::{Bounds, FabricError, World};
 use gyrase_fastx::Inputs;
 use gyrase_table::gyk;
-use gyrase_tabulate::same_files;
+use gyrase_tabulate::{Estimate, InputContents, input_contents, same_files};
 
-use crate::estimate::{Contents, Estimate, contents};
-use crate::plan::Budget;
+use crate::plan::{Budget, Expected};
 use crate::{Config, Error, Scattered};
 
 /// Refuses a job whose processes are to count different things, see different inputs, or inputs
@@ -63,20 +62,36 @@ pub(crate) fn on_means(
     budget: Budget,
     inputs: &Inputs,
     read: bool,
-) -> Result<(Budget, Option<Contents>), FabricError> {
+) -> Result<(Budget, Option<Expected>), FabricError> {
     let look = || {
-        let Contents { bases, inflated } = contents(inputs.inputs());
-        [bases.least, bases.most.unwrap_or(u64::MAX), inflated as u64]
+        let InputContents {
+            bases,
+            records,
+            inflated,
+            ..
+        } = input_contents(inputs.inputs());
+        let most = |estimate: Estimate| estimate.most.unwrap_or(u64::MAX);
+        [
+            bases.least,
+            most(bases),
+            records.least,
+            most(records),
+            inflated as u64,
+        ]
     };
     let seen = if read && world.rank() == 0 {
         look()
     } else {
-        [0; 3]
+        [0; 5]
     };
-    let [least, most, inflated] = world.broadcast_of(0, &seen)?;
-    let most = Some(most).filter(|&most| most < u64::MAX);
-    let contents = Contents {
-        bases: Estimate { least, most },
+    let [least, most, least_records, most_records, inflated] = world.broadcast_of(0, &seen)?;
+    let estimate = |least, most| Estimate {
+        least,
+        most: Some(most).filter(|&most| most < u64::MAX),
+    };
+    let contents = Expected {
+        bases: estimate(least, most),
+        records: estimate(least_records, most_records),
         inflated: inflated as f64,
     };
     let fabric = world.min(&[budget.fabric])?[0];

@@ -70,7 +70,6 @@ mod assembly;
 mod bins;
 mod config;
 pub mod dump;
-mod estimate;
 pub mod exchange;
 pub mod filter;
 pub mod histogram;
@@ -89,7 +88,8 @@ pub mod spectrum;
 mod super_kmers;
 
 pub use config::{Config, Error, Share, Summary};
-pub use estimate::Estimate;
 pub use plan::{Plan, plan, room_for_tmp};
 pub use run::{leftovers, run, run_in};
 pub use super_kmers::Scattered;
+
+pub use gyrase_tabulate::Estimate;

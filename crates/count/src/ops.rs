@@ -5,6 +5,7 @@
 
 mod error;
 mod merge;
+mod plan;
 
 use std::path::PathBuf;
 
@@ -16,6 +17,7 @@ use crate::bins::share_out;
 use merge::{Rows, RowsRef};
 
 pub use error::OperationError;
+pub use plan::{DatabasesPlan, plan, plan_reading};
 
 /// Which k-mers the result has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,20 +3,27 @@
 use std::path::Path;
 
 use gyrase_fabric::{ExchangeFabric, LocalFabric, Partitioning};
-use gyrase_fastx::Inputs;
+use gyrase_fastx::{Compression, Input, Inputs};
 use gyrase_kmer::{BINS, Shape};
+use gyrase_table::gyk;
+use gyrase_tabulate::{Estimate, InputContents, input_contents};
 
 use crate::config::whole;
-use crate::estimate::{Contents, Estimate, contents};
-use crate::reading::{options, windows};
+use crate::reading::{BATCH, options, windows};
 use crate::{Config, Error};
 
 /// What a count is predicted to take. The bytes come from samples of the inputs; the time is a
 /// guess for a machine of today.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
-    /// Bytes of memory, from above.
+    /// Bytes of memory that the run is expected to take, from above: where it stays in memory, as
+    /// if no super-k-mer came again.
     pub memory: u64,
+    /// The same if the super-k-mers are those of deep, accurate reads: the repeats of large inputs
+    /// are made one.
+    pub memory_of_repeats: u64,
+    /// Bytes of the database; the upper bound as if no k-mer came again.
+    pub output: Estimate,
     /// Bytes of memory without which the run is refused.
     pub least_memory: u64,
     /// Bytes of spill files; 0 when all fits in memory. The lower bound takes for granted that
@@ -47,6 +54,19 @@ impl Plan {
 const BASES_PER_SECOND: f64 = 100e6;
 /// Bytes that a thread decompresses in a second.
 const INFLATED_PER_SECOND: f64 = 600e6;
+
+/// Bytes of memory that a process takes that has read next to nothing, as measured.
+const STARTED: u64 = 14 << 20;
+/// Bytes of batches of a thread, and what it takes to decompress: gzip, and anything else.
+const BATCHES: u64 = 2 << 20;
+const GUNZIPPED: u64 = 3 << 20;
+const DECOMPRESSED: u64 = 8 << 20;
+/// Letters of a record from which on it counts as long, and batches take twice as much.
+const LONG: u64 = 1000;
+/// Bytes that a thread takes to spill: what it gathers, compresses and combines, as measured.
+const SPILLING: u64 = 32 << 20;
+/// Bytes of tables for a byte of the expanded k-mers of a bin, as measured.
+const TABLES: u64 = 5;
 
 /// How many times fewer the super-k-mers of deep, accurate reads become where repeats are made one,
 /// as measured.
@@ -164,11 +184,40 @@ fn refuse_too_little(config: &Config, ranks: usize, windows: u64) -> Result<(), 
     })
 }
 
-/// Bytes of super-k-mers for a base of input: runs of (w + 1) / 2 k-mers on average, each with a
-/// byte for its length.
-fn bytes_per_base(shape: Shape) -> f64 {
-    let kmers = (shape.window() as f64 + 1.0) / 2.0;
-    (1.5 + (kmers + shape.k() as f64 - 1.0) / 4.0) / kmers
+/// What the inputs are expected to hold.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Expected {
+    pub(crate) bases: Estimate,
+    pub(crate) records: Estimate,
+    /// Bytes of text behind compressed files, a middling estimate.
+    pub(crate) inflated: f64,
+}
+
+/// k-mers, and the super-k-mers that they are sent as.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    kmers: u64,
+    super_kmers: u64,
+    bytes: u64,
+}
+
+impl Sent {
+    /// Of so many bases in so many records, where their letters are random: two in `window` + 1
+    /// places begin another super-k-mer.
+    fn of(bases: u64, records: u64, shape: Shape) -> Sent {
+        let overlap = shape.k() as u64 - 1;
+        let kmers = bases.saturating_sub(records.saturating_mul(overlap));
+        let begun = records.min(kmers);
+        let cuts = 2.0 / (shape.window() as f64 + 1.0);
+        let super_kmers = begun as f64 + (kmers - begun) as f64 * cuts;
+        // A byte for the length, and a last byte that is not full.
+        let each = 1.5 + overlap as f64 / 4.0;
+        Sent {
+            kmers,
+            super_kmers: super_kmers as u64,
+            bytes: (super_kmers * each + kmers as f64 / 4.0) as u64,
+        }
+    }
 }
 
 /// Predicts what the count will take in one process.
@@ -179,42 +228,80 @@ pub fn plan(config: &Config) -> Result<Plan, Error> {
     let inputs = Inputs::open(&config.inputs, options(config, false))?;
     let windows = windows(&inputs, config.threads);
     let enough = config.memory.max(least_memory(config.threads, 1, windows));
-    Ok(predict(
-        config,
-        contents(inputs.inputs()),
-        Budget::shared_out(enough, config.threads, 1, windows),
-    ))
+    let contents = input_contents(inputs.inputs());
+    let expected = Expected {
+        bases: contents.bases,
+        records: contents.records,
+        inflated: contents.inflated,
+    };
+    let budget = Budget::shared_out(enough, config.threads, 1, windows);
+    let plan = predict(config, expected, budget);
+    let reading =
+        batches(&contents, config.threads) + decompressing(inputs.inputs(), config.threads);
+    let with_reading = |memory: u64| (memory + reading).min(enough);
+    Ok(Plan {
+        memory: with_reading(plan.memory),
+        memory_of_repeats: with_reading(plan.memory_of_repeats),
+        ..plan
+    })
+}
+
+/// Bytes of the batches of all threads: no more than there is text.
+fn batches(contents: &InputContents, threads: usize) -> u64 {
+    let long = contents.bases.least > LONG * contents.records.least;
+    let each = if long { 2 * BATCHES } else { BATCHES };
+    match contents.bases.most {
+        Some(_) => (4 * contents.text as u64).min(threads as u64 * each),
+        None => threads as u64 * each,
+    }
+}
+
+/// Bytes that threads take to decompress the inputs, beside the windows that are told apart.
+fn decompressing(inputs: &[Input], threads: usize) -> u64 {
+    let mut each: Vec<u64> = inputs
+        .iter()
+        .map(|input| match input.compression {
+            Compression::Plain => 0,
+            Compression::Gzip | Compression::Bgzf => GUNZIPPED,
+            Compression::Xz => GUNZIPPED + input.window.min(DECOMPRESSED),
+            _ => DECOMPRESSED,
+        })
+        .collect();
+    each.sort_unstable_by(|a, b| b.cmp(a));
+    each.iter().take(threads).sum()
 }
 
 /// What one of the processes that the budget is for will take: as much as any other.
-pub(crate) fn predict(config: &Config, contents: Contents, budget: Budget) -> Plan {
-    let Contents { bases, inflated } = contents;
-    let bases = bases.times(1.0 / budget.ranks as f64);
-    let super_kmers = bases.times(bytes_per_base(config.shape));
-    let least_fabric = least_fabric(config.threads, budget.ranks);
-    let room = budget.fabric - least_fabric;
+pub(crate) fn predict(config: &Config, expected: Expected, budget: Budget) -> Plan {
+    let shared = |estimate: Estimate| estimate.times(1.0 / budget.ranks as f64);
+    let (bases, records) = (shared(expected.bases), shared(expected.records));
+    let least = Sent::of(bases.least, records.least, config.shape);
+    let most = bases
+        .most
+        .zip(records.most)
+        .map(|(bases, records)| Sent::of(bases, records, config.shape));
+    let super_kmers = Estimate {
+        least: least.bytes,
+        most: most.map(|sent| sent.bytes),
+    };
+    let room = budget.fabric - least_fabric(config.threads, budget.ranks);
     let spilled = |bytes: u64| if bytes <= room { 0 } else { bytes };
     let tmp = Estimate {
         least: spilled((super_kmers.least as f64 / REPEATS) as u64),
-        most: super_kmers.most.map(spilled),
-    };
-    let tmp = Estimate {
-        most: tmp
+        most: super_kmers
             .most
-            .map(|most| most.saturating_add(waiting(config, bases, budget))),
-        ..tmp
+            .map(|most| spilled(most).saturating_add(waiting(config, bases, budget))),
     };
-    let most = super_kmers.most.unwrap_or(u64::MAX);
-    let tables = budget.tables.min(LEAST_TABLES.saturating_add(most / 64));
-    let inflated = inflated / budget.ranks as f64;
+    let inflated = expected.inflated / budget.ranks as f64;
     let work = |bases: u64| bases as f64 / BASES_PER_SECOND + inflated / INFLATED_PER_SECOND;
+    let [memory, memory_of_repeats] = memory(config, most, budget);
     Plan {
-        memory: overhead(config.threads)
-            + budget.windows
-            + budget.finished
-            + least_fabric
-            + room.min(most)
-            + config.threads as u64 * tables,
+        memory,
+        memory_of_repeats,
+        output: Estimate {
+            least: gyk::bytes_for(config.shape, 0),
+            most: most.map(|sent| gyk::bytes_for(config.shape, sent.kmers)),
+        },
         least_memory: least_memory(config.threads, budget.ranks, budget.windows),
         windows: budget.windows,
         tmp,
@@ -222,6 +309,28 @@ pub(crate) fn predict(config: &Config, contents: Contents, budget: Budget) -> Pl
         bases,
         seconds: bases.most.map(|bases| work(bases) / config.threads as f64),
     }
+}
+
+/// Bytes of memory that it takes to count what is sent, beside what reading it does: if nothing
+/// comes again, and if repeats do. All that is allowed where nobody knows what comes.
+fn memory(config: &Config, most: Option<Sent>, budget: Budget) -> [u64; 2] {
+    let Some(sent) = most else {
+        return [config.memory; 2];
+    };
+    // Who has no whole batch to read sends nothing.
+    let batches = sent.bytes.div_ceil(BATCH as u64);
+    let senders = config.threads.min(batches.max(1) as usize);
+    let threads = config.threads as u64;
+    let held = LocalFabric::expected_memory(BINS, senders, sent.super_kmers, sent.bytes);
+    let expanded = sent.kmers / BINS as u64 * (8 * config.shape.words() as u64 + 4);
+    let tables = (TABLES * expanded).min(budget.tables);
+    let beside = STARTED + budget.windows + budget.finished + threads * tables;
+    let repeated = held.min(LocalFabric::AMPLE.max((held as f64 / REPEATS) as u64));
+    [held, repeated].map(|held| match held <= budget.fabric {
+        true => beside + held,
+        // Where it does not fit, all threads spill.
+        false => beside + budget.fabric + threads * SPILLING,
+    })
 }
 
 /// Bytes of finished bins that wait on the disk for their place in the file, if every k-mer is

@@ -6,7 +6,7 @@ use crate::Config;
 
 /// Bytes of text read at a time: small enough to leave the second-level cache to the ends of the
 /// partitions.
-const BATCH: usize = 256 << 10;
+pub(crate) const BATCH: usize = 256 << 10;
 
 /// What the overhead of a thread has room for of a decompressor's window.
 const WINDOW: u64 = 8 << 20;

@@ -22,6 +22,11 @@ pub enum StartError {
         /// Where one was looked for.
         places: Vec<PathBuf>,
     },
+    /// A program that is linked statically loads no library.
+    #[error(
+        "this gyrase is the static build, which runs on any Linux and can load no MPI; for jobs of several processes take the build for glibc (its archive is named linux-gnu), or set GYRASE_MPI=off if each process is meant to run by itself"
+    )]
+    Static,
     /// The system cannot load the library, or it is none of ours.
     #[error(
         "cannot load {}: {source}; load the modules that were loaded when `gyrase mpi-setup` ran, or run it again",
@@ -85,6 +90,9 @@ pub enum StartError {
 /// A shim that could not be made. The exit code of each is 8, but for what cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
+    /// This program could not load what would be made.
+    #[error(transparent)]
+    Static(StartError),
     /// There is no such compiler.
     #[error(
         "cannot run {}: {source}",

@@ -67,6 +67,9 @@ impl Launch {
     }
 
     pub(crate) fn find(&self, environment: Environment) -> Result<PathBuf, StartError> {
+        if !loads_libraries() {
+            return Err(StartError::Static);
+        }
         if let Some(path) = environment("GYRASE_MPI_SHIM") {
             return Ok(path.into());
         }
@@ -79,6 +82,11 @@ impl Launch {
             }),
         }
     }
+}
+
+/// False in a program that is linked statically: whatever MPI is installed, it cannot be loaded.
+pub fn loads_libraries() -> bool {
+    !cfg!(all(target_os = "linux", target_feature = "crt-static"))
 }
 
 /// The shims that are installed here besides the one at `path`.

@@ -73,7 +73,7 @@ pub use error::{SetupError, StartError};
 pub use exit_codes::ExitCodes;
 pub use family::Family;
 pub use job::{Job, start};
-pub use launch::{Launch, installed};
+pub use launch::{Launch, installed, loads_libraries};
 pub use neighbours::neighbours;
 pub use setup::{Installed, folder, library, setup};
 pub use window::OneSided;

@@ -7,7 +7,7 @@ use std::process::Command;
 use tempfile::Builder;
 
 use crate::family::Family;
-use crate::launch::installing;
+use crate::launch::{installing, loads_libraries};
 use crate::{SetupError, StartError, shim};
 
 const SOURCE: &str = include_str!("shim.c");
@@ -41,8 +41,12 @@ pub fn folder() -> Result<PathBuf, SetupError> {
 /// replaced.
 ///
 /// # Errors
-/// There is no such compiler, it fails, or the folder cannot be written.
+/// There is no such compiler, it fails, the folder cannot be written, or this program loads no
+/// library.
 pub fn setup(mpicc: &Path, folder: &Path) -> Result<Installed, SetupError> {
+    if !loads_libraries() {
+        return Err(SetupError::Static(StartError::Static));
+    }
     std::fs::create_dir_all(folder).map_err(SetupError::write(folder))?;
     // Beside the target, so that it can be renamed; removed again whatever happens.
     let work = Builder::new()

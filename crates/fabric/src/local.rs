@@ -13,8 +13,6 @@ use crate::spill::{Gathered, SpillFile};
 use crate::traffic::Traffic;
 use crate::{Combiner, Fabric, FabricError, LONGEST, LocalPartitions, Place, Sender, SpillFolder};
 
-/// Bytes of all senders below which none looks for repeats: whoever drains them finds them as fast.
-const AMPLE: u64 = 512 << 20;
 /// Blocks of a sender (48 MiB) that are full before it looks for repeats.
 const FIRST_ROOM: usize = 24 * BLOCKS_PER_SLAB;
 /// Partitions by which a sender judges whether combining pays.
@@ -35,6 +33,10 @@ pub struct LocalFabric {
 }
 
 impl LocalFabric {
+    /// Bytes of all senders below which none looks for repeats: whoever drains them finds them as
+    /// fast.
+    pub const AMPLE: u64 = 512 << 20;
+
     /// A fabric of `partitions` partitions in up to `memory` bytes, spilling to `folder`. Every
     /// sender is promised one block of each partition; see [`LocalFabric::least_memory`].
     pub fn new(partitions: usize, memory: u64, folder: Arc<SpillFolder>) -> LocalFabric {
@@ -104,6 +106,22 @@ impl LocalFabric {
     /// The memory without which `senders` senders to `partitions` partitions cannot work.
     pub fn least_memory(partitions: usize, senders: usize) -> u64 {
         (senders * partitions.div_ceil(USED_PER_SLAB) * SLAB) as u64
+    }
+
+    /// Bytes of memory that `records` records of `bytes` bytes in all take in the blocks of
+    /// `senders` senders, from above, where the sizes of the `partitions` partitions are as unequal
+    /// as those of bins: exponential.
+    pub fn expected_memory(partitions: usize, senders: usize, records: u64, bytes: u64) -> u64 {
+        if records == 0 {
+            return 0;
+        }
+        let (each, senders) = (partitions as f64, senders as f64);
+        // Blocks of a partition, of which the last is not full, where sizes are exponential.
+        let mean = bytes as f64 / senders / each / ROOM as f64;
+        let blocks = (each / -(-1.0 / mean.max(f64::MIN_POSITIVE)).exp_m1()).ceil();
+        let slabs = |blocks: f64| (blocks / USED_PER_SLAB as f64).ceil();
+        let few = records.div_ceil(senders as u64) as f64 + 1.0;
+        (senders * slabs(blocks.min(few.max(mean * each)))) as u64 * SLAB as u64
     }
 
     /// The partitions of this process, with what came from others.
@@ -275,7 +293,7 @@ impl LocalSender {
         if self.blocks.grow_as_promised(&self.pool) {
             return Ok(());
         }
-        let ample = self.blocks.len() < self.room || self.pool.taken() < AMPLE;
+        let ample = self.blocks.len() < self.room || self.pool.taken() < LocalFabric::AMPLE;
         if ample && self.blocks.grow(&self.pool) {
             return Ok(());
         }

@@ -65,6 +65,52 @@ fn narrow(case: &Case, tmp: &tempfile::TempDir, portion: Option<u64>) -> LocalFa
     }
 }
 
+/// Shares of so many partitions whose sizes are exponential.
+fn unequal_shares(partitions: usize) -> Vec<f64> {
+    let share = |number: usize| {
+        let mixed = (number as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        -((mixed >> 11) as f64 / (1u64 << 53) as f64).ln()
+    };
+    let shares: Vec<f64> = (0..partitions).map(share).collect();
+    let all: f64 = shares.iter().sum();
+    shares.iter().map(|share| share / all).collect()
+}
+
+#[test]
+fn the_memory_that_records_take_is_known_before() {
+    let tmp = tempfile::tempdir().unwrap();
+    let (partitions, bytes) = (4096, 11);
+    let shares = unequal_shares(partitions);
+    for (senders, records) in [
+        (1, 0),
+        (1, 10),
+        (1, 100_000),
+        (2, 100_000),
+        (1, 3_000_000),
+        (2, 3_000_000),
+        (3, 5_000_000),
+    ] {
+        let fabric = LocalFabric::new(partitions, 1 << 30, folder(&tmp, None, false));
+        let mut all: Vec<_> = (0..senders).map(|_| fabric.sender()).collect();
+        let mut sent = 0;
+        for (partition, share) in shares.iter().enumerate() {
+            for number in 0..(share * records as f64).round() as usize {
+                let sender = &mut all[number % senders];
+                sender.send(partition, &[7; 11], bytes).unwrap();
+                sent += 1;
+            }
+        }
+        let taken = fabric.close(all).unwrap().kept();
+        let expected = LocalFabric::expected_memory(partitions, senders, sent, sent * bytes as u64);
+        let slab = 2 << 20;
+        assert!(
+            taken <= expected + senders as u64 * slab
+                && expected <= taken + taken / 8 + senders as u64 * slab,
+            "{senders} senders, {sent} records: {taken} taken, {expected} expected"
+        );
+    }
+}
+
 #[test]
 fn keeps_the_contract_on_disk() {
     let tmp = tempfile::tempdir().unwrap();

@@ -107,6 +107,12 @@ impl PairedReader {
         })
     }
 
+    /// Bytes of both files that were read so far, as they are stored.
+    pub fn read_bytes(&self) -> u64 {
+        let sides = [&self.first].into_iter().chain(&self.second);
+        sides.map(|side| side.reader.read_bytes()).sum()
+    }
+
     /// Fills two batches with mates; false when there are no more. [`Batch::first_record`] is the
     /// number of the first pair (from 0) in both.
     ///

@@ -26,6 +26,10 @@ pub struct MeasuredStart {
     pub stored: u64,
     /// Bytes of text in them.
     pub text: u64,
+    /// Records that begin in that text.
+    pub records: u64,
+    /// Letters of their names.
+    pub names: u64,
     /// Letters of sequences in that text.
     pub letters: u64,
     /// This is all of the input.
@@ -65,34 +69,44 @@ impl Input {
         }
         text.truncate(known.1);
         let length = text.len() as u64;
-        let letters = if length == 0 { 0 } else { letters(text)? };
-        Some(MeasuredStart {
+        let start = MeasuredStart {
             stored: known.0,
             text: length,
-            letters,
+            records: 0,
+            names: 0,
+            letters: 0,
             whole,
-        })
+        };
+        if length == 0 {
+            return Some(start);
+        }
+        start.with_records(text)
     }
 }
 
-/// Letters of the records of a text, the last of which may be cut short.
-fn letters(text: Vec<u8>) -> Option<u64> {
-    // Small batches: the one in which the text breaks off is lost.
-    let options = Options {
-        batch_bytes: PIECE as usize,
-        ..Options::default()
-    };
-    let mut reader = Reader::from_read("sample", Cursor::new(text), &options).ok()?;
-    let format = reader.input().format;
-    let (mut batch, mut letters) = (Batch::default(), 0);
-    while matches!(reader.next_batch(&mut batch), Ok(true)) {
-        letters += batch
-            .records
-            .iter()
-            .map(|record| record.letters.len() as u64)
-            .sum::<u64>();
+impl MeasuredStart {
+    /// Counts the records of the text, the last of which may be cut short.
+    fn with_records(mut self, text: Vec<u8>) -> Option<MeasuredStart> {
+        // Small batches: the one in which the text breaks off is lost.
+        let options = Options {
+            batch_bytes: PIECE as usize,
+            ..Options::default()
+        };
+        let mut reader = Reader::from_read("sample", Cursor::new(text), &options).ok()?;
+        let format = reader.input().format;
+        let (mut batch, mut goes_on) = (Batch::default(), false);
+        while matches!(reader.next_batch(&mut batch), Ok(true)) {
+            for record in &batch.records {
+                self.letters += record.letters.len() as u64;
+                if !goes_on {
+                    self.records += 1;
+                    self.names += record.name.len() as u64;
+                }
+                goes_on = record.continues;
+            }
+        }
+        (self.letters > 0 || format != Some(Format::Fastq)).then_some(self)
     }
-    (letters > 0 || format != Some(Format::Fastq)).then_some(letters)
 }
 
 /// Reads a file in small steps and counts them: a decompressor takes no more than it needs.
@@ -160,6 +174,8 @@ mod tests {
             let want = MeasuredStart {
                 stored,
                 text: 210_000,
+                records: 1000,
+                names: 4000,
                 letters: 100_000,
                 whole: true,
             };

@@ -26,6 +26,7 @@ pub mod container;
 mod ordered;
 mod ordered_file;
 mod output;
+mod system;
 mod write_back;
 
 pub use ordered::{Ordered, Stopped};

@@ -6,26 +6,15 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Advice, fadvise};
 use tracing::info_span;
+
+use crate::system;
 
 /// How often a partial file may vanish while it is opened.
 const TRIES: usize = 16;
 
 /// How many symbolic links are followed, as the system does.
 const LINKS: usize = 40;
-
-/// The types of file systems of one machine as `statfs` tells them: ext2 to 4, XFS, Btrfs, tmpfs,
-/// overlayfs, F2FS, ZFS.
-const LOCAL: [u32; 7] = [
-    0xef53,
-    0x5846_5342,
-    0x9123_683e,
-    0x0102_1994,
-    0x794c_7630,
-    0xf2f5_2010,
-    0x2fc1_2fc1,
-];
 
 /// A file that could not be written: which one, and what the system said.
 #[derive(Debug, thiserror::Error)]
@@ -191,9 +180,7 @@ impl OutputFile {
         })?;
         // Whoever opens a file of a network file system is told whether it changed; what a machine
         // wrote itself it may take to be good.
-        if !is_local(&file) {
-            let _ = fadvise(&file, 0, None, Advice::DontNeed);
-        }
+        system::forget(&file);
         Ok(file)
     }
 
@@ -245,11 +232,6 @@ impl OutputFile {
         let _ = File::open(folder_of(&self.place)).and_then(|folder| folder.sync_all());
         Ok(())
     }
-}
-
-/// True on file systems of one machine: all who see the file share what is in its memory.
-fn is_local(file: &File) -> bool {
-    rustix::fs::fstatfs(file).is_ok_and(|stat| LOCAL.contains(&(stat.f_type as u32)))
 }
 
 /// Where a file is built that will be at `place`.

@@ -5,7 +5,38 @@ use std::fmt::Write;
 use crate::svg::{Anchor, GRID, INK, Svg, plain};
 use crate::words::grouped;
 
-/// Two linear axes from 0 on, and what stands beside them.
+/// How values become distances.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scale {
+    /// From 0 on, each as far from the next.
+    #[default]
+    Linear,
+    /// From [`LOWEST`] on, each as far from twice as much.
+    Log,
+}
+
+/// The first value of a logarithmic axis: counts begin at 1, and 1 is to be seen.
+pub const LOWEST: f64 = 0.5;
+
+impl Scale {
+    /// How far on an axis to `end` a value lies, 0 to 1.
+    fn part(self, value: f64, end: f64) -> f64 {
+        let part = match self {
+            Scale::Linear => value / end,
+            Scale::Log => (value.max(LOWEST) / LOWEST).ln() / (end / LOWEST).ln(),
+        };
+        part.clamp(0.0, 1.0)
+    }
+
+    fn ticks(self, end: f64) -> Vec<u64> {
+        match self {
+            Scale::Linear => ticks(end),
+            Scale::Log => decades(end),
+        }
+    }
+}
+
+/// Two axes and what stands beside them.
 #[derive(Clone, Copy, Debug)]
 pub struct Axes<'a> {
     /// Where the plot begins, in pixels.
@@ -20,6 +51,8 @@ pub struct Axes<'a> {
     pub x_end: f64,
     /// The value at the top, above 0.
     pub y_end: f64,
+    /// The scale of both.
+    pub scale: Scale,
     /// What the horizontal axis shows.
     pub x_title: &'a str,
     /// What the vertical axis shows.
@@ -29,26 +62,34 @@ pub struct Axes<'a> {
 impl Axes<'_> {
     /// Pixels of a value from the left of the picture; values beyond the axis lie at its end.
     pub fn x(&self, value: f64) -> f64 {
-        self.left + (self.right - self.left) * (value / self.x_end).clamp(0.0, 1.0)
+        self.left + (self.right - self.left) * self.scale.part(value, self.x_end)
     }
 
     /// Pixels of a value from the top of the picture; values beyond the axis lie at its end.
     pub fn y(&self, value: f64) -> f64 {
-        self.bottom - (self.bottom - self.top) * (value / self.y_end).clamp(0.0, 1.0)
+        self.bottom - (self.bottom - self.top) * self.scale.part(value, self.y_end)
+    }
+
+    /// The value at a part of the horizontal axis, 0 to 1.
+    pub fn x_at(&self, part: f64) -> f64 {
+        match self.scale {
+            Scale::Linear => part * self.x_end,
+            Scale::Log => LOWEST * (self.x_end / LOWEST).powf(part),
+        }
     }
 
     /// Draws the lines of the grid, the numbers and the titles of the axes.
     pub fn grid(&self, svg: &mut Svg) {
         let (left, right, bottom) = (self.left, self.right, self.bottom);
         let style = plain(13, INK);
-        for value in ticks(self.y_end) {
+        for value in self.scale.ticks(self.y_end) {
             let y = self.y(value as f64);
             svg.put(format_args!(
                 "<path d=\"M{left} {y:.1}H{right}\" stroke=\"{GRID}\"/>"
             ));
             svg.text(left - 10.0, y + 4.5, Anchor::End, &style, &grouped(value));
         }
-        for value in ticks(self.x_end) {
+        for value in self.scale.ticks(self.x_end) {
             let x = self.x(value as f64);
             svg.put(format_args!(
                 "<path d=\"M{x:.1} {bottom}v6\" stroke=\"{INK}\"/>"
@@ -112,6 +153,14 @@ pub fn ticks(end: f64) -> Vec<u64> {
     (0..=(end / step as f64) as u64).map(|i| i * step).collect()
 }
 
+/// Powers of ten up to `end`, and what lies between where these are few.
+fn decades(end: f64) -> Vec<u64> {
+    let between: &[u64] = if end < 1000.0 { &[1, 2, 5] } else { &[1] };
+    let powers = (0..19).map(|power| 10u64.pow(power));
+    let all = powers.flat_map(|power| between.iter().map(move |times| times * power));
+    all.take_while(|&tick| tick as f64 <= end).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -127,6 +176,17 @@ mod tests {
     }
 
     #[test]
+    fn logarithmic_axes_have_equal_distances_for_equal_ratios() {
+        assert_eq!(decades(60.0), [1, 2, 5, 10, 20, 50]);
+        assert_eq!(decades(2e4), [1, 10, 100, 1000, 10_000]);
+        let part = |value| Scale::Log.part(value, 512.0);
+        assert_eq!([0.0, 0.5, 512.0, 1e9].map(part), [0.0, 0.0, 1.0, 1.0]);
+        for value in [1.0, 2.0, 64.0] {
+            assert!((part(2.0 * value) - part(value) - 0.1).abs() < 1e-12);
+        }
+    }
+
+    #[test]
     fn steps_have_the_heights_of_the_values() {
         let axes = Axes {
             left: 10.0,
@@ -135,6 +195,7 @@ mod tests {
             bottom: 50.0,
             x_end: 4.0,
             y_end: 100.0,
+            scale: Scale::Linear,
             x_title: "<x>",
             y_title: "y",
         };

@@ -1,13 +1,13 @@
 //! Pictures and pages that are one file each, without scripts or fonts from elsewhere.
 //!
-//! - [`Svg`] is a picture that grows element by element; [`Axes`] are a plot in it, with a grid,
-//!   round [`ticks`] and titles.
+//! - [`Svg`] is a picture that grows element by element, and ends as SVG or PNG; [`Axes`] are a
+//!   plot in it, with a grid, round [`ticks`] and titles.
 //! - [`Page`] is the shell of an HTML page that forbids itself the network.
 //! - [`words`] are numbers, sizes and times as a person reads them.
 //! - [`escape`] makes any text safe in both.
 //!
 //! ```
-//! use gyrase_picture::{Axes, Svg};
+//! use gyrase_picture::{Axes, Scale, Svg};
 //!
 //! let axes = Axes {
 //!     left: 60.0,
@@ -16,6 +16,7 @@
 //!     bottom: 150.0,
 //!     x_end: 3.0,
 //!     y_end: 1200.0,
+//!     scale: Scale::Linear,
 //!     x_title: "Multiplicity",
 //!     y_title: "k-mers",
 //! };
@@ -29,10 +30,12 @@
 //! ```
 
 mod axes;
+mod letters;
 mod page;
+mod png;
 mod svg;
 pub mod words;
 
-pub use axes::{Axes, ticks};
+pub use axes::{Axes, LOWEST, Scale, ticks};
 pub use page::Page;
 pub use svg::{Anchor, GREY, GRID, INK, Svg, bold, escape, plain};

@@ -22,6 +22,6 @@ pub use bin::BinView;
 pub use database::Database;
 pub use error::GykError;
 pub use finish::total_of;
-pub use layout::{BinEntry, Cutoffs, Header, MAGIC, Metadata, Summary};
+pub use layout::{BinEntry, Cutoffs, Header, MAGIC, Metadata, Summary, bytes_for};
 pub use pieces::Pieces;
 pub use writer::Writer;

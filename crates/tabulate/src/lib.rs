@@ -84,6 +84,7 @@
 
 mod census;
 mod chunks;
+mod estimate;
 mod layout;
 mod partition;
 mod reading;
@@ -99,6 +100,7 @@ use gyrase_work::{Cancelled, Progress, in_parallel};
 use tracing::info_span;
 
 pub use census::census;
+pub use estimate::{Estimate, InputContents, input_contents};
 pub use layout::Layout;
 pub use partition::{Part, Partition};
 pub use reading::Reading;

@@ -23,6 +23,14 @@ impl Source {
             ..Options::default()
         }
     }
+
+    /// Bytes that were read so far, as they are stored.
+    pub fn read_bytes(&self) -> u64 {
+        match self {
+            Source::Single(reader) => reader.read_bytes(),
+            Source::Paired(reader) => reader.read_bytes(),
+        }
+    }
 }
 
 impl Feed for Source {

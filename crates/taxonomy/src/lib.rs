@@ -49,6 +49,7 @@
 //! ```
 
 mod ancestors;
+mod assemblies;
 mod bytes;
 mod dump;
 mod error;
@@ -63,6 +64,7 @@ mod taxonomy;
 mod tree;
 mod unite;
 
+pub use assemblies::{Assembly, AssemblyLevel, RefseqCategory, read_assemblies};
 pub use error::{Flaw, TaxonomyError};
 pub use map::{Assigned, TaxonMap, taxid_in};
 pub use rank::{Rank, RankCode, RankStyle};

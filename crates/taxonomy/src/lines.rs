@@ -24,6 +24,9 @@ pub(crate) const TAXONOMY: &str =
 /// What messages say where there is no table of taxids.
 pub(crate) const TAXIDS: &str = "a table of sequences, assemblies or files and their taxids";
 
+/// What messages say where there is no table of assemblies.
+pub(crate) const ASSEMBLIES: &str = "NCBI's assembly_summary.txt";
+
 /// The text of a file, decompressed; `expected` is what may be there.
 pub(crate) fn open(
     path: &Path,

@@ -326,7 +326,7 @@ fn candidates<T>(header: &str, file: &Path, mut ask: impl FnMut(&str) -> Option<
         .chain(ends)
         .chain([stem(name)])
         .filter(|name| !name.is_empty());
-    names.chain(assembly(name)).find_map(ask)
+    names.chain(accessions_in(name)).find_map(ask)
 }
 
 /// `GCF_000005845.2_ASM584v2_genomic` of `GCF_000005845.2_ASM584v2_genomic.fna.gz`.
@@ -340,13 +340,58 @@ fn stem(name: &str) -> &str {
     strip(strip(name, &COMPRESSIONS), &FORMATS)
 }
 
-/// The accession of an assembly in the name of a file: `GCF_000005845.2`.
-fn assembly(name: &str) -> Option<&str> {
-    let start = name.find("GCF_").or_else(|| name.find("GCA_"))?;
-    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
-    let end = start + 4 + digits(&name[start + 4..]);
-    let version = name[end..].strip_prefix('.').map_or(0, digits);
-    Some(&name[start..if version == 0 { end } else { end + 1 + version }])
+/// The accessions in the name of a file, those of assemblies first: `GCF_000005845.2`,
+/// `NC_000913.3`.
+fn accessions_in(name: &str) -> impl Iterator<Item = &str> {
+    let assemblies = name.match_indices("GC").filter_map(|(at, _)| {
+        let length = assembly(&name[at..])?;
+        Some(&name[at..at + length])
+    });
+    let begins = |at: usize| at == 0 || !name.as_bytes()[at - 1].is_ascii_alphanumeric();
+    let sequences = (0..name.len()).filter_map(move |at| {
+        let length = begins(at).then(|| sequence(&name.as_bytes()[at..]))??;
+        Some(&name[at..at + length])
+    });
+    assemblies.chain(sequences)
+}
+
+/// The length of the accession of an assembly that a text begins with, as `GCF_000005845.2`.
+fn assembly(text: &str) -> Option<usize> {
+    let digits = text.strip_prefix("GCF_").or(text.strip_prefix("GCA_"))?;
+    (leading(digits.as_bytes(), u8::is_ascii_digit) > 0).then(|| with_version(text.as_bytes(), 4))
+}
+
+/// The length of the accession of a sequence that a text begins with: `NC_000913.3` of RefSeq,
+/// `U00096.3` and `CP009273.1` of GenBank, which have five digits at least.
+fn sequence(text: &[u8]) -> Option<usize> {
+    const LEAST_DIGITS: usize = 5;
+    let is_upper = u8::is_ascii_uppercase;
+    let refseq = match leading(text, is_upper) {
+        2 if text.get(2) == Some(&b'_') => 3,
+        _ => 0,
+    };
+    let letters = leading(&text[refseq..], is_upper);
+    let start = refseq + letters;
+    let is_one =
+        leading(&text[start..], u8::is_ascii_digit) >= LEAST_DIGITS && letters <= 6 && start > 0;
+    let length = is_one.then(|| with_version(text, start))?;
+    let ends = text
+        .get(length)
+        .is_none_or(|next| !next.is_ascii_alphanumeric());
+    ends.then_some(length)
+}
+
+/// Where the digits from `start` end, and a version behind them.
+fn with_version(text: &[u8], start: usize) -> usize {
+    let end = start + leading(&text[start..], u8::is_ascii_digit);
+    let version = text[end..]
+        .strip_prefix(b".")
+        .map_or(0, |rest| leading(rest, u8::is_ascii_digit));
+    if version == 0 { end } else { end + 1 + version }
+}
+
+fn leading(text: &[u8], is: impl Fn(&u8) -> bool) -> usize {
+    text.iter().take_while(|byte| is(byte)).count()
 }
 
 /// Where in a line there is what.

@@ -28,16 +28,14 @@
 //!     tracing::info_span!(target: TARGET, "parse", bytes = 10u64).in_scope(|| ());
 //! });
 //!
-//! let folder = tempfile::tempdir()?;
-//! let path = folder.path().join("trace.json");
-//! let mut file = TraceFile::create(&path, 1, "the command line")?;
+//! let mut file = TraceFile::begin(Vec::new(), 1, "the command line")?;
 //! let mut lines = TraceLines::new(&tracer, 0, Alignment::default());
 //! while let Some(portion) = lines.portion(1 << 20) {
 //!     file.add(portion.as_bytes())?;
 //! }
-//! file.finish()?;
+//! let text = file.finish()?;
 //!
-//! let run = profile::sum(&profile::read(&path)?);
+//! let run = profile::sum(&profile::read("trace.json".as_ref(), Ok(&text[..]))?);
 //! let stages: Vec<&str> = run.stages.iter().map(|stage| stage.name.as_str()).collect();
 //! assert_eq!(stages, ["start", "read"]);
 //! assert_eq!(run.stages[1].ranks[0].bytes.parsed, 10);

@@ -17,6 +17,7 @@ mod in_parallel;
 pub mod machine;
 mod progress;
 mod runs;
+mod system;
 
 pub use in_order::{Feed, Turn, in_order};
 pub use in_parallel::in_parallel;

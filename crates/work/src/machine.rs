@@ -6,6 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
+use crate::system;
+pub use crate::system::core_numbers;
+
 /// Cores that this process may use: affinity and control group included.
 pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
@@ -51,7 +54,7 @@ pub fn listed(list: &str) -> Option<usize> {
 /// Bytes of memory that a run can count on: the smallest of what is available on the machine, the
 /// control group's limit and the limit on address space (`ulimit -v`).
 pub fn memory() -> u64 {
-    let limits = [available(), control_group(), address_space()];
+    let limits = [system::available_memory(), control_group(), address_space()];
     limits.into_iter().flatten().min().unwrap_or(4 << 30)
 }
 
@@ -60,18 +63,6 @@ pub fn memory() -> u64 {
 pub fn address_space() -> Option<u64> {
     let limit = getrlimit(Resource::As).current?;
     Some(limit.saturating_sub(limit / 4))
-}
-
-/// What the kernel says can be had without swapping.
-fn available() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    kilobytes(&text, "MemAvailable:").or_else(|| kilobytes(&text, "MemTotal:"))
-}
-
-fn kilobytes(text: &str, name: &str) -> Option<u64> {
-    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
-    let number: u64 = line.split_whitespace().next()?.parse().ok()?;
-    Some(number * 1024)
 }
 
 /// The smallest limit on the way from this process's control group to the root, in version 1 or 2.
@@ -173,10 +164,6 @@ mod tests {
 
     #[test]
     fn reads_the_kernel() {
-        assert_eq!(
-            kilobytes("MemTotal: 5 kB\nMemAvailable:   3 kB\n", "MemAvailable:"),
-            Some(3072)
-        );
         assert!(memory() > 1 << 20 && cores() >= 1);
         assert_eq!(group_limit("3:cpu,cpuacct:/x"), None);
         assert_eq!(group_limit("nonsense"), None);

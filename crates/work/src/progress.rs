@@ -1,7 +1,7 @@
 //! How far a run is, and whether it should stop.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use crate::machine::peak_memory;
@@ -12,6 +12,8 @@ pub struct Progress {
     stages: Mutex<Vec<(&'static str, Mark)>>,
     total: AtomicU64,
     done: AtomicU64,
+    reads: AtomicU64,
+    sample: Mutex<String>,
     cancelled: AtomicBool,
 }
 
@@ -58,12 +60,39 @@ impl Progress {
         stages.push((stage, Mark::now()));
         // Before anybody can look: the units of the stage before are none of this one.
         self.done.store(0, Relaxed);
+        self.reads.store(0, Relaxed);
         self.total.store(total, Relaxed);
     }
 
     /// Adds finished units to the stage.
     pub fn advance(&self, units: u64) {
         self.done.fetch_add(units, Relaxed);
+    }
+
+    /// Adds reads that the stage is done with, each mate one.
+    pub fn add_reads(&self, reads: u64) {
+        self.reads.fetch_add(reads, Relaxed);
+    }
+
+    /// Reads that the stage is done with; 0 where it counts none.
+    pub fn reads(&self) -> u64 {
+        self.reads.load(Relaxed)
+    }
+
+    /// Says which sample of several the stages from now on are of.
+    pub fn begin_sample(&self, name: &str, number: usize, all: usize) {
+        *self.locked_sample() = format!("{name} ({number} of {all})");
+    }
+
+    /// The sample, as `name (3 of 7)`; empty where there is one only.
+    pub fn sample(&self) -> String {
+        self.locked_sample().clone()
+    }
+
+    fn locked_sample(&self) -> MutexGuard<'_, String> {
+        self.sample
+            .lock()
+            .expect("no thread panics while it holds the name of a sample")
     }
 
     /// The stage that runs, its finished units and all its units.

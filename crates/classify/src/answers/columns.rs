@@ -6,6 +6,7 @@ use std::io::Write;
 use gyrase_table::gydb::Location;
 
 use crate::candidates::Candidate;
+use crate::confidence::Confidence;
 use crate::query::{Answer, Form};
 use crate::share::Travels;
 
@@ -15,13 +16,26 @@ const SHOWN: usize = 4;
 /// What the line of a read tells behind `C` or `U`, its name, its taxid, and its letters (`|`
 /// between mates).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Columns {
-    /// Hits of the candidates by taxid, where Kraken 2 has k-mers by taxid.
-    #[default]
-    Hits,
+pub struct Columns {
     /// Where on which target it may come from: name, first and last letter (from 1), hits there,
-    /// features of the read, and the share of the windows there that were hit.
-    Locations,
+    /// features of the read, and the share of the windows there that were hit. Without it: hits of
+    /// the candidates by taxid, where Kraken 2 has k-mers by taxid.
+    pub locations: bool,
+    /// Last: the confidence of its taxon, and of the taxa above with more.
+    pub confidence: bool,
+}
+
+impl Columns {
+    /// Hits of the candidates.
+    pub const HITS: Columns = Columns {
+        locations: false,
+        confidence: false,
+    };
+    /// Where the read lies.
+    pub const LOCATIONS: Columns = Columns {
+        locations: true,
+        confidence: false,
+    };
 }
 
 /// The lines of a batch of reads.
@@ -56,14 +70,21 @@ impl Form for Columns {
     type Made = Lines;
 
     fn wants_region(&self) -> bool {
-        *self == Columns::Locations
+        self.locations
+    }
+
+    fn wants_supports(&self) -> bool {
+        self.confidence
     }
 
     fn push(&self, answer: &Answer<'_>, lines: &mut Lines) {
         write_start(answer, &mut lines.text);
-        match self {
-            Columns::Hits => write_hits(answer, lines),
-            Columns::Locations => write_location(answer, &mut lines.text),
+        match self.locations {
+            false => write_hits(answer, lines),
+            true => write_location(answer, &mut lines.text),
+        }
+        if self.confidence {
+            write_confidence(answer, &mut lines.text);
         }
         lines.text.push(b'\n');
     }
@@ -110,6 +131,21 @@ fn write_location(answer: &Answer<'_>, text: &mut Vec<u8>) {
         }
     };
     written.expect("memory takes all text");
+}
+
+/// Writes a column of taxids and their confidence, from the taxon of the read upwards; `0:0.0000`
+/// of a read without a taxon.
+fn write_confidence(answer: &Answer<'_>, text: &mut Vec<u8>) {
+    let mut separator = '\t';
+    for support in answer.supports {
+        let taxid = answer.catalogue.taxonomy.taxid(support.taxon);
+        let confidence = Confidence::of(support.features, answer.read.features.len());
+        write!(text, "{separator}{taxid}:{confidence}").expect("memory takes all text");
+        separator = ' ';
+    }
+    if answer.supports.is_empty() {
+        write!(text, "\t0:{}", Confidence::default()).expect("memory takes all text");
+    }
 }
 
 /// Writes the candidates' hits by taxid, best first; `0:0` where there are none.

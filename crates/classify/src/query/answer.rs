@@ -9,6 +9,7 @@ use super::sink::{Answer, Form};
 use super::summary::Summary;
 use crate::candidates::{Candidate, Hit, Regions, windows_of};
 use crate::catalogue::Catalogue;
+use crate::confidence::Found;
 use crate::decide::Judge;
 use crate::filter::{Covered, Dropped};
 use crate::read::Read;
@@ -93,13 +94,16 @@ impl<'i> Answerer<'i> {
         answers: &mut Answers<F::Made>,
     ) {
         self.find_candidates(read, hits);
-        let taxon = self.judge.taxon(
-            self.index,
-            &self.config.rule,
-            read.features.len(),
+        let found = Found {
+            index: self.index,
+            features: read.features.len(),
             hits,
-            &self.candidates,
-        );
+            candidates: &self.candidates,
+        };
+        let taxon = self.judge.taxon(&self.config.rule, &found);
+        if let Some(taxon) = taxon.filter(|_| form.wants_supports()) {
+            self.judge.list_supports(&found, taxon);
+        }
         let Answers {
             made,
             taxa,
@@ -127,6 +131,7 @@ impl<'i> Answerer<'i> {
             taxon,
             candidates: &self.candidates,
             region: region.as_ref(),
+            supports: taxon.map_or(&[], |_| self.judge.supports()),
             catalogue: self.index,
             hits,
         };

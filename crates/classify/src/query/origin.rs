@@ -67,7 +67,11 @@ impl<'r> Origin<'r> {
             |task, made: Result<R, QueryError>| {
                 emit(task, made?)?;
                 reads = task.reads.end;
-                progress.advance(task.reads.end - task.reads.start);
+                let of_task = task.reads.end - task.reads.start;
+                progress.add_reads(of_task + task.batches[1].records.len() as u64);
+                if matches!(self, Origin::Stored(_)) {
+                    progress.advance(of_task);
+                }
                 Ok::<_, QueryError>(())
             },
         )?;

@@ -9,6 +9,7 @@ use gyrase_taxonomy::Taxon;
 use super::error::QueryError;
 use crate::candidates::{Candidate, Hit, windows_of};
 use crate::catalogue::Catalogue;
+use crate::confidence::Support;
 use crate::read::Read;
 
 /// What is known of a read or pair once it is classified.
@@ -23,6 +24,9 @@ pub struct Answer<'a> {
     /// The candidate that the answer rests on, the best at or below the taxon; of a read without a
     /// taxon the best of all. Only where [`Form::wants_region`].
     pub region: Option<&'a Candidate>,
+    /// The taxon and how many features speak for it, then the taxa above it whose clades have more.
+    /// Only where [`Form::wants_supports`].
+    pub supports: &'a [Support],
     /// What taxa and targets are numbers of.
     pub catalogue: &'a Catalogue,
     pub(super) hits: &'a [Hit],
@@ -42,6 +46,11 @@ pub trait Form: Sync {
 
     /// True where [`Answer::region`] is read, which takes time to find.
     fn wants_region(&self) -> bool {
+        false
+    }
+
+    /// True where [`Answer::supports`] is read.
+    fn wants_supports(&self) -> bool {
         false
     }
 

@@ -79,6 +79,11 @@ impl Candidates {
         &self.catalogue
     }
 
+    /// How many reads there are; a pair is one.
+    pub fn reads(&self) -> u64 {
+        self.files[0].0.rows()
+    }
+
     /// The error that a file has another read than the first.
     pub(super) fn other_reads(&self, file: usize, read: u64) -> StoredError {
         let [first, second] = [0, file].map(|file| self.files[file].0.path().to_path_buf());

@@ -4,7 +4,7 @@
 use std::io::{self, Write};
 
 use gyrase_picture::words::grouped;
-use gyrase_picture::{Anchor, Axes, GREY, Svg, plain};
+use gyrase_picture::{Anchor, Axes, GREY, Scale, Svg, plain};
 
 use super::lines::ratio;
 
@@ -150,6 +150,7 @@ fn axes(x_end: f64, most: f64, x_title: &'static str) -> Axes<'static> {
         bottom: BOTTOM,
         x_end,
         y_end: if most > 0.0 { 1.06 * most } else { 1.0 },
+        scale: Scale::Linear,
         x_title,
         y_title: "Reads per window",
     }

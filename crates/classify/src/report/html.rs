@@ -1,13 +1,21 @@
-//! An interactive page in one file: rings of taxa from the middle outwards, for many samples.
+//! A page in one file: a table of species, and rings of taxa to explore, for many samples.
 //!
-//! The page needs no network, and forbids itself any. The data are JSON in a script element, where
-//! no letter can end that element, and its script puts names on the page as texts only.
+//! The page needs no network, and forbids itself any. Its tables and bars are there without a
+//! script. The data of the rings are JSON in a script element, where no letter can end that
+//! element, and the script puts names on the page as texts only.
+
+mod colour;
+mod origin;
+mod overview;
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use gyrase_picture::Page;
 
+use self::colour::colour;
+pub use self::origin::Origin;
+use self::overview::Overview;
 use super::NamedTally;
 use super::clades::Clades;
 use super::json::{array, string};
@@ -19,20 +27,22 @@ const STYLE: &str = include_str!("html/page.css");
 const BODY: &str = include_str!("html/body.html");
 const SCRIPT: &str = include_str!("html/page.js");
 
-/// Writes the page: click a ring to zoom, the middle to go back; counts under the pointer; search
-/// by name or taxid.
+/// Writes the page: the species of every sample, then all taxa as rings that can be searched and
+/// entered, then where it comes from.
 ///
 /// `title` and the names of samples may be any text. Fails as `out` does.
 pub fn html(
     taxonomy: &Taxonomy,
     title: &str,
     samples: &[NamedTally],
+    origin: &Origin,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    let still = Overview::new(taxonomy, samples).html();
     let page = Page {
         title,
         style: STYLE,
-        body: BODY,
+        body: &[&still, BODY, &origin.html()].concat(),
         script: SCRIPT,
     };
     page.write(out, |out| data(taxonomy, samples, out))
@@ -62,39 +72,42 @@ fn data(taxonomy: &Taxonomy, samples: &[NamedTally], out: &mut dyn Write) -> io:
         ROOT => write!(out, "null"),
         _ => write!(out, "{}", place(taxonomy.parent(taxon))),
     })?;
+    write!(out, ",\n\"colours\":")?;
+    array(&taxa, out, |&taxon, out| {
+        string(&colour(taxonomy.taxid(taxon)), out)
+    })?;
     write!(out, ",\n\"samples\":")?;
     array(samples, out, |sample, out| {
-        write!(out, "\n{{\"name\":")?;
-        string(sample.name, out)?;
-        write!(
-            out,
-            ",\"unclassified\":{},\"reads\":",
-            sample.tally.unclassified()
-        )?;
-        array(sample.tally.taxa(), out, |(taxon, reads), out| {
-            write!(out, "[{},{reads}]", place(taxon))
-        })?;
-        write!(out, ",\"evidence\":")?;
-        array(
-            witnessed(taxonomy, sample.tally),
-            out,
-            |(taxon, evidence), out| {
-                let features = (evidence.hits > 0).then_some(evidence.distinct);
-                let expected = evidence.expected_features.map(f64::round);
-                let covered = evidence.all_windows.map(|_| evidence.covered_windows);
-                write!(
-                    out,
-                    "[{},{},{},",
-                    place(taxon),
-                    cell(features),
-                    cell(expected)
-                )?;
-                write!(out, "{},{}]", cell(covered), cell(evidence.all_windows))
-            },
-        )?;
-        write!(out, "}}")
+        reads(taxonomy, sample, place, out)
     })?;
     writeln!(out, "}}")
+}
+
+/// The reads of a sample and what speaks for its taxa.
+fn reads(
+    taxonomy: &Taxonomy,
+    sample: &NamedTally,
+    place: impl Fn(Taxon) -> usize,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    write!(out, "\n{{\"name\":")?;
+    string(sample.name, out)?;
+    let unclassified = sample.tally.unclassified();
+    write!(out, ",\"unclassified\":{unclassified},\"reads\":")?;
+    array(sample.tally.taxa(), out, |(taxon, reads), out| {
+        write!(out, "[{},{reads}]", place(taxon))
+    })?;
+    write!(out, ",\"evidence\":")?;
+    let witnessed = witnessed(taxonomy, sample.tally);
+    array(witnessed, out, |(taxon, evidence), out| {
+        let features = cell((evidence.hits > 0).then_some(evidence.distinct));
+        let expected = cell(evidence.expected_features.map(f64::round));
+        let windows = evidence.all_windows;
+        let covered = cell(windows.map(|_| evidence.covered_windows));
+        write!(out, "[{},{features},{expected},", place(taxon))?;
+        write!(out, "{covered},{}]", cell(windows))
+    })?;
+    write!(out, "}}")
 }
 
 /// The clades with reads that something is known of.

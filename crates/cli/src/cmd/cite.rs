@@ -5,7 +5,7 @@ use clap::Args;
 use crate::failure::Result;
 use crate::sink;
 
-const FACTS: &str = include_str!("../../../../CITATION.cff");
+const FACTS: &str = include_str!("../../CITATION.cff");
 
 /// Say how to cite Gyrase.
 #[derive(Debug, Args)]
@@ -38,8 +38,13 @@ fn author() -> &'static str {
     name.unwrap_or_default().trim_matches('"')
 }
 
+/// The day of the release.
+pub fn released() -> &'static str {
+    fact("date-released")
+}
+
 fn year() -> &'static str {
-    fact("date-released").get(..4).unwrap_or_default()
+    released().get(..4).unwrap_or_default()
 }
 
 fn sentence() -> String {

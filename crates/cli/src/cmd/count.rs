@@ -14,11 +14,13 @@ use gyrase_work::machine;
 use serde_json::{Value, json};
 
 use crate::cmd::counts::{Counts, length, warn_if_saturated};
+use crate::cmd::folders::{self, Wanted};
 use crate::failure::{Failure, Result};
+use crate::multiqc::{self, PERCENT, WHOLE};
 use crate::places;
 use crate::report;
 use crate::session::Session;
-use crate::sink::Sink;
+use crate::sink::{self, Sink};
 use crate::size::Size;
 
 const EXAMPLES: &str = "\
@@ -26,6 +28,7 @@ Examples:
   gyrase count reads_1.fq.gz reads_2.fq.gz -o sample.gyk    both files together
   gyrase count genome.fa -k 21 --stranded -o genome.gyk     strands apart
   gyrase count @files.txt -k 55 --min-count 2 -o solid.gyk  a list of files
+  gyrase count genomes/ -k 21 -o genomes.gyk                a folder of files
   gyrase count r_1.fq r_2.fq --paired -o x.gyk              mates, in step
   samtools fastq x.bam | gyrase count - -o x.gyk            through a pipe
   gyrase count big.fq.gz --memory 8G --tmp /scratch --resume -o big.gyk
@@ -39,7 +42,7 @@ files; docs/counting.md says how.";
 #[command(after_help = EXAMPLES)]
 pub struct Count {
     /// FASTA or FASTQ, plain or compressed (gz, bgz, zst, bz2, xz), known by content; `-` for a
-    /// pipe, `@list` for a list of files
+    /// pipe, `@list` for a list of files, a folder for the files in it that are named like such
     #[arg(value_name = "READS", required = true)]
     inputs: Vec<PathBuf>,
 
@@ -85,6 +88,10 @@ pub struct Count {
     /// Also write the histogram: `count k-mers` lines, as GenomeScope reads them
     #[arg(long, value_name = "FILE")]
     histo: Option<PathBuf>,
+
+    /// Also write the numbers of the run as a table for MultiQC, which knows it by its name
+    #[arg(long, value_name = "FILE_mqc.json")]
+    multiqc: Option<PathBuf>,
 }
 
 /// Whether a process takes chunks that were meant for others.
@@ -121,7 +128,7 @@ impl Count {
         let cutoffs = self.counts.cutoffs()?;
         Ok(Config {
             // Once, since a list may be a pipe.
-            inputs: gyrase_fastx::expand_lists(&self.inputs)?,
+            inputs: folders::files(&self.inputs, Wanted::Sequences, session)?,
             output: self.output.clone().unwrap_or_default(),
             shape: Shape::new(self.k, self.stranded).map_err(Failure::usage)?,
             min_count: cutoffs.min,
@@ -154,8 +161,9 @@ impl Count {
         let config = self.config(session)?;
         session.keep_apart(
             self.lists().iter().chain(&config.inputs),
-            self.output.iter().chain(&self.histo),
+            self.output.iter().chain(&self.histo).chain(&self.multiqc),
         )?;
+        self.multiqc.as_deref().map_or(Ok(()), multiqc::keep_name)?;
         if let Some(path) = places::twice(&config.inputs).filter(|_| session.is_first()) {
             tracing::warn!(
                 "{} is named twice, and its k-mers are counted twice",
@@ -172,6 +180,9 @@ impl Count {
         }
         if let Some(path) = &self.histo {
             write_histogram(&config, path, session)?;
+        }
+        if let Some(path) = &self.multiqc {
+            sink::write_all(Some(path), &table(&config, &summary))?;
         }
         note(session, &config, &summary);
         say(session, &config, &summary, &shares);
@@ -229,14 +240,59 @@ fn write_histogram(config: &Config, path: &Path, session: &Session) -> Result<()
     sink.finish()
 }
 
+/// The numbers of the run for MultiQC; the sample is named as the database.
+fn table(config: &Config, summary: &Summary) -> Vec<u8> {
+    const COLUMNS: [multiqc::Column; 6] = [
+        ("reads", "Reads", "Reads", WHOLE),
+        ("bases", "Bases", "Bases of the reads", WHOLE),
+        ("k", "k", "Length of the k-mers", WHOLE),
+        (
+            "total",
+            "k-mers",
+            "k-mers of the database, with their counts",
+            WHOLE,
+        ),
+        (
+            "distinct",
+            "Distinct",
+            "Different k-mers of the database",
+            WHOLE,
+        ),
+        (
+            "unique",
+            "Unique",
+            "Of the different k-mers, those that occur once",
+            PERCENT,
+        ),
+    ];
+    let (read, made) = (&summary.read, &summary.database);
+    let row = json!({
+        "reads": read.reads,
+        "bases": read.bases,
+        "k": config.shape.k(),
+        "total": made.total,
+        "distinct": made.distinct,
+        "unique": multiqc::percent(made.unique, made.distinct),
+    });
+    let sample = config.output.file_stem().unwrap_or_default();
+    let rows = [(sample.to_string_lossy().into_owned(), row)];
+    let about = "k-mers of each sample, counted exactly.";
+    multiqc::table("count", about, &COLUMNS, rows.into_iter().collect())
+}
+
 fn say(session: &Session, config: &Config, summary: &Summary, shares: &[Value]) {
     let (read, made, k) = (&summary.read, &summary.database, config.shape.k());
     tracing::info!(
+        reads = read.reads,
+        bases = read.bases,
         "{}, {}",
         things(read.reads, "read"),
         things(read.bases, "base")
     );
     tracing::info!(
+        kmers = read.kmers,
+        distinct = made.distinct,
+        unique = made.unique,
         "{} {k}-mers; {} distinct in {}, {} of them unique",
         grouped(read.kmers),
         grouped(made.distinct),
@@ -262,6 +318,9 @@ fn say(session: &Session, config: &Config, summary: &Summary, shares: &[Value]) 
         None => (machine::peak_memory(), String::new()),
     };
     tracing::info!(
+        seconds = session.elapsed().as_secs_f64(),
+        peak_memory_bytes = peak,
+        temporary_bytes = summary.spilled_bytes,
         "{}, peak memory {}{of}{spilled}",
         words::time(session.elapsed()),
         bytes(peak)

@@ -1,10 +1,13 @@
 //! `gyrase man`.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Command};
+use clap::{Arg, Args, Command};
 use clap_mangen::Man as Page;
 
+use super::cite;
+use crate::args::Common;
 use crate::failure::{Code, Failure, Result};
 use crate::sink;
 
@@ -13,6 +16,9 @@ Examples:
   gyrase man | man -l -                    read the page of gyrase
   gyrase man count | man -l -              read the page of one verb
   gyrase man --all ~/.local/share/man/man1  install every page";
+
+/// The program, whose page has the options of every verb.
+const ROOT: &str = "gyrase";
 
 /// Print a manual page, or write one for every verb into a folder.
 #[derive(Debug, Args)]
@@ -47,23 +53,116 @@ fn find<'a>(root: &'a Command, verb: &[String]) -> Result<&'a Command> {
 }
 
 fn write_pages(command: &Command, folder: &Path) -> Result<()> {
-    let page = page(command);
-    sink::write_all(Some(&folder.join(page.get_filename())), &render(command)?)?;
+    let name = format!("{}.1", name(command));
+    sink::write_all(Some(&folder.join(name)), &render(command)?)?;
     command
         .get_subcommands()
         .filter(|verb| !verb.is_hide_set())
         .try_for_each(|verb| write_pages(verb, folder))
 }
 
-fn page(command: &Command) -> Page {
-    let name = command.get_bin_name().unwrap_or("gyrase").replace(' ', "-");
-    Page::new(command.clone().display_name(name))
+/// The name of the page of a verb: `gyrase-kmers-histo`.
+fn name(command: &Command) -> String {
+    command.get_bin_name().unwrap_or(ROOT).replace(' ', "-")
+}
+
+/// What the page shows: the options of every verb stand on that of gyrase alone.
+fn shown(command: &Command) -> Command {
+    let is_root = name(command) == ROOT;
+    let common: Vec<_> = Common::augment_args(Command::new(""))
+        .get_arguments()
+        .map(|option| option.get_id().clone())
+        .collect();
+    let show = |option: Arg| {
+        let is_elsewhere = !is_root && common.contains(option.get_id());
+        let hide = option.is_hide_set() || is_elsewhere;
+        option.hide(hide).hide_short_help(false)
+    };
+    command
+        .clone()
+        .display_name(name(command))
+        .version(None::<&str>)
+        .long_version(None::<&str>)
+        .mut_args(show)
 }
 
 fn render(command: &Command) -> Result<Vec<u8>> {
+    let (name, shown) = (name(command), shown(command));
+    let page = Page::new(shown.clone())
+        .title(name.to_uppercase())
+        .date(cite::released())
+        .source(concat!("gyrase ", env!("CARGO_PKG_VERSION")))
+        .manual("Gyrase");
     let mut text = Vec::new();
-    page(command)
-        .render(&mut text)
-        .map_err(|error| Failure::new(Code::Internal, error))?;
-    Ok(text)
+    let mut sections = || -> io::Result<()> {
+        page.render_title(&mut text)?;
+        page.render_name_section(&mut text)?;
+        let usage = shown.clone().render_usage().to_string();
+        text.extend(synopsis(&usage).into_bytes());
+        page.render_description_section(&mut text)?;
+        if shown.get_arguments().any(|option| !option.is_hide_set()) {
+            page.render_options_section(&mut text)?;
+        }
+        if shown.has_subcommands() {
+            page.render_subcommands_section(&mut text)?;
+        }
+        let notes = shown.get_after_help().map(ToString::to_string);
+        text.extend(verbatim(&notes.unwrap_or_default()).into_bytes());
+        text.extend(see_also(&name).into_bytes());
+        Ok(())
+    };
+    sections().map_err(|error| Failure::new(Code::Internal, error))?;
+    // An empty line breaks the line by itself.
+    let text = String::from_utf8_lossy(&text).replace("\n.br\n\n.br\n", "\n.br\n");
+    Ok(text.into_bytes())
+}
+
+/// How the verb is written, as `--help` says it.
+fn synopsis(usage: &str) -> String {
+    let usage = usage.trim_start_matches("Usage:").lines().map(str::trim);
+    let lines: Vec<String> = usage.filter(|line| !line.is_empty()).map(escaped).collect();
+    format!(".SH SYNOPSIS\n.nf\n{}\n.fi\n", lines.join("\n"))
+}
+
+/// Examples and what stands below them, line by line as `--help` has them.
+fn verbatim(notes: &str) -> String {
+    let Some(examples) = notes.strip_prefix("Examples:\n") else {
+        return String::new();
+    };
+    let (examples, notes) = examples.split_once("\n\n").unwrap_or((examples, ""));
+    let mut page = format!(".SH EXAMPLES\n.nf\n{}\n.fi\n", escaped(examples));
+    if !notes.is_empty() {
+        page += &format!(".SH NOTES\n{}\n", escaped(notes));
+    }
+    page
+}
+
+/// Where the rest is said.
+fn see_also(name: &str) -> String {
+    match name {
+        ROOT => String::new(),
+        _ => ".SH SEE ALSO\n.BR gyrase (1):\nthe options of every verb\n".into(),
+    }
+}
+
+/// Text that roff takes for nothing but text.
+fn escaped(text: &str) -> String {
+    let line = |line: &str| {
+        let line = line.replace('\\', "\\e").replace('-', "\\-");
+        match line.starts_with(['.', '\'']) {
+            true => format!("\\&{line}"),
+            false => line,
+        }
+    };
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_no_request_of_roff() {
+        assert_eq!(escaped(".SH\n'x a\\n-o"), "\\&.SH\n\\&'x a\\en\\-o");
+    }
 }

@@ -8,12 +8,14 @@ mod counts;
 mod db;
 mod demo;
 mod doctor;
+mod folders;
 mod kmers;
 mod man;
 mod mpi_setup;
 mod plan;
 mod profile;
 mod references;
+mod rows;
 mod simulate;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -29,7 +31,7 @@ const ABOUT: &str =
 
 const EXAMPLES: &str = "\
 Examples:
-  gyrase demo                                  the main job on a small sample
+  gyrase demo                                  both main jobs on small samples
   gyrase count r_1.fq.gz r_2.fq.gz -o s.gyk    count the 31-mers of two files
   gyrase kmers histo s.gyk --plot s.svg        their spectrum as a picture
   gyrase plan count r.fq.gz -k 55              memory, disk, time: beforehand
@@ -40,7 +42,9 @@ Examples:
 
 /// Count the k-mers of sequencing data and classify reads, fast, and within the memory you give.
 #[derive(Debug, Parser)]
-#[command(name = "gyrase", version, about = ABOUT, after_help = EXAMPLES, max_term_width = 100)]
+#[command(name = "gyrase", about = ABOUT, after_help = EXAMPLES, max_term_width = 100)]
+// What a file tells of its maker is the version alone: equal for all commits of it.
+#[command(version = env!("CARGO_PKG_VERSION"), long_version = env!("GYRASE_VERSION"))]
 #[command(
     subcommand_required = true,
     arg_required_else_help = true,
@@ -74,7 +78,7 @@ pub enum Command {
     Simulate(Box<simulate::Simulate>),
     /// Say whether Gyrase can work well here: MPI, shared memory, limits, cores, disks.
     Doctor(doctor::Doctor),
-    /// Show the main job on a small simulated sample, and check the result.
+    /// Show both main jobs on small simulated samples, and check the results.
     Demo(demo::Demo),
     /// Let `count` run under mpirun and srun: compile a small library for the MPI here.
     MpiSetup(mpi_setup::MpiSetup),

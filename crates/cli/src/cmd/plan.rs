@@ -1,24 +1,29 @@
 //! `gyrase plan`.
 
-use std::fmt::Write;
-use std::time::Duration;
-
 use clap::{Arg, Args, Subcommand};
 use gyrase_count::{Config, Estimate, Plan as Prediction};
-use gyrase_picture::words::{self, bytes, grouped};
-use serde_json::{Value, json};
+use gyrase_picture::words::{bytes, grouped};
+use serde_json::json;
 
 use super::classify::Classify;
 use super::count::Count;
+use super::db::PlanDb;
+use super::kmers::PlanKmers;
+use super::rows::{Table, bounds, shown};
 use crate::failure::Result;
 use crate::session::Session;
-use crate::sink;
 
 const EXAMPLES: &str = "\
 Examples:
   gyrase plan count reads_1.fq.gz reads_2.fq.gz -k 31
   gyrase plan count big.fq.gz -k 55 --memory 8G
-  gyrase plan classify --db refs.gydb reads.fq.gz --memory 8G";
+  gyrase plan classify --db refs.gydb reads.fq.gz --memory 8G
+  gyrase plan db build refs/ --taxonomy taxdump/ --map map.tsv --memory 16G
+  gyrase plan kmers union a.gyk b.gyk
+
+The arguments are those of the run itself, an output may be left out. Memory is
+what the run is expected to take: not less than it will, and seldom a quarter
+more. Two figures are for reads that repeat, and for reads that all differ.";
 
 /// Say what a run will take, before its first byte.
 #[derive(Debug, Args)]
@@ -37,6 +42,12 @@ enum Verb {
     /// Say what `gyrase classify` with these arguments will take
     #[command(after_help = EXAMPLES)]
     Classify(Box<Classify>),
+    /// Say what `gyrase db build` or `add` with these arguments will take
+    #[command(subcommand)]
+    Db(PlanDb),
+    /// Say what `gyrase kmers union`, `filter` and the like will take
+    #[command(subcommand)]
+    Kmers(PlanKmers),
 }
 
 /// What the prediction does not depend on is taken, so that the command line of a run can be given
@@ -53,6 +64,8 @@ impl Plan {
         match self.verb {
             Verb::Count(verb) => count(&verb, session),
             Verb::Classify(verb) => verb.plan(session),
+            Verb::Db(verb) => verb.plan(session),
+            Verb::Kmers(verb) => verb.plan(session),
         }
     }
 }
@@ -68,80 +81,47 @@ fn count(verb: &Count, session: &Session) -> Result<()> {
     session.note(
         "bytes",
         json!({
-            "memory": plan.memory, "least_memory": plan.least_memory, "temporary": bounds(plan.tmp),
+            "memory": plan.memory, "memory_of_repeats": plan.memory_of_repeats,
+            "least_memory": plan.least_memory, "temporary": bounds(plan.tmp),
+            "output": bounds(plan.output),
         }),
     );
     session.note("predicted_seconds", plan.seconds);
-    sink::write_all(None, table(&plan, &config).as_bytes())?;
+    table(&plan, &config).print()?;
     Ok(plan.admit(&config)?)
 }
 
-/// Both bounds; an upper one that nobody knows is null.
-fn bounds(estimate: Estimate) -> Value {
-    json!({"least": estimate.least, "most": estimate.most})
-}
-
-fn table(plan: &Prediction, config: &Config) -> String {
-    let mut text = String::new();
-    let mut row = |name: &str, value: String| {
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "{name:<16}{value}");
+fn table(plan: &Prediction, config: &Config) -> Table {
+    let mut table = Table::default();
+    table.row("bases", shown(plan.bases, grouped));
+    let memory = Estimate {
+        least: plan.memory_of_repeats,
+        most: Some(plan.memory),
     };
-    row("bases", shown(plan.bases, grouped));
-    let up_to = if plan.bases.most.is_some() {
-        ""
-    } else {
-        "up to "
-    };
-    row(
-        "memory",
-        format!(
-            "{up_to}{} of the {} allowed",
-            bytes(plan.memory),
-            bytes(config.memory)
-        ),
-    );
-    row("least memory", bytes(plan.least_memory));
-    row("temporary disk", temporary(plan, config));
-    let time = |seconds: f64| {
-        format!(
-            "about {}",
-            words::time(Duration::from_secs_f64(seconds.max(0.01)))
-        )
-    };
-    row("time", plan.seconds.map_or(UNKNOWN.into(), time));
-    text
-}
-
-const UNKNOWN: &str = "unknown: an input is a pipe";
-
-fn shown(Estimate { least, most }: Estimate, word: impl Fn(u64) -> String) -> String {
-    match most {
-        Some(most) if most == least => word(most),
-        Some(most) => format!("{} to {}", word(least), word(most)),
-        None if least == 0 => UNKNOWN.into(),
-        None => format!("at least {}; an input is a pipe", word(least)),
-    }
-}
-
-fn temporary(plan: &Prediction, config: &Config) -> String {
-    let folder = config.tmp.display();
+    table.memory(memory, config.memory, plan.bases.most.is_none());
+    table.row("least memory", bytes(plan.least_memory));
     match plan.tmp.most {
-        Some(0) => "none".into(),
-        Some(_) => format!("{} in {folder}", shown(plan.tmp, bytes)),
-        None => {
-            let room = gyrase_count::room_for_tmp(config).map_or("what is free".into(), |room| {
-                format!(
-                    "up to {}, all that {}",
-                    bytes(room),
-                    if config.max_tmp == Some(room) {
-                        "--max-tmp allows"
-                    } else {
-                        "is free"
-                    }
-                )
-            });
-            format!("{}, {room} in {folder}", shown(plan.tmp, bytes))
-        }
+        Some(_) => table.temporary(plan.tmp, &config.tmp),
+        None => table.row("temporary disk", of_a_pipe(plan, config)),
     }
+    table.output(plan.output);
+    table.time(plan.seconds, "");
+    table
+}
+
+/// The temporary disk where nobody knows what comes.
+fn of_a_pipe(plan: &Prediction, config: &Config) -> String {
+    let room = gyrase_count::room_for_tmp(config).map_or("what is free".into(), |room| {
+        let given = if config.max_tmp == Some(room) {
+            "--max-tmp allows"
+        } else {
+            "is free"
+        };
+        format!("up to {}, all that {given}", bytes(room))
+    });
+    format!(
+        "{}, {room} in {}",
+        shown(plan.tmp, bytes),
+        config.tmp.display()
+    )
 }

@@ -5,7 +5,10 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use gyrase_classify::edit::{self, Changed, EditError};
-use gyrase_classify::{BuildConfig, BuildError, BuildSummary, Index, Parameters, build, build_in};
+use gyrase_classify::{
+    BuildConfig, BuildError, BuildPlan, BuildSummary, Index, Parameters, build, build_in,
+    plan_build,
+};
 use gyrase_fabric::World;
 use gyrase_fastx::{Options, Reader};
 use gyrase_picture::words::{bytes, grouped, things};
@@ -14,12 +17,9 @@ use gyrase_table::gydb::Database;
 use gyrase_taxonomy::{Assigned, TaxonMap, Taxonomy};
 use gyrase_work::machine;
 
+use crate::errors::GIVE_TAXIDS;
 use crate::failure::{Code, Failure, Result};
 use crate::session::Session;
-
-/// Endings that a file in a folder of references has, and those of compressed files behind them.
-const ENDINGS: [&str; 6] = ["fna", "fasta", "fa", "fas", "ffn", "fsa"];
-const COMPRESSIONS: [&str; 5] = ["gz", "bgz", "zst", "bz2", "xz"];
 
 /// Tables of taxids up to this size, in bytes, are kept whole in memory.
 const SMALL: u64 = 16 << 20;
@@ -30,55 +30,6 @@ pub const SHARES: u64 = 2;
 
 /// References that a warning names.
 pub const NAMED: usize = 3;
-
-/// The files that are meant, none where none is named: lists are read, folders are searched, their
-/// files in the order of their names.
-pub fn files(named: &[PathBuf]) -> Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    if named.is_empty() {
-        return Ok(files);
-    }
-    for path in gyrase_fastx::expand_lists(named)? {
-        if path.is_dir() {
-            files.extend(files_in(&path)?)
-        } else {
-            files.push(path)
-        }
-    }
-    Ok(files)
-}
-
-fn files_in(folder: &Path) -> Result<Vec<PathBuf>> {
-    let unreadable = |error| {
-        Failure::usage(format!(
-            "cannot read the folder {}: {error}",
-            folder.display()
-        ))
-    };
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(unreadable)? {
-        let path = entry.map_err(unreadable)?.path();
-        files.extend((path.is_file() && is_reference(&path)).then_some(path));
-    }
-    if files.is_empty() {
-        let (path, endings) = (folder.display(), ENDINGS.join(", ."));
-        return Err(Failure::usage(format!(
-            "the folder {path} has no references: no file whose name ends in .{endings}, \
-             compressed or not"
-        )));
-    }
-    files.sort();
-    Ok(files)
-}
-
-fn is_reference(path: &Path) -> bool {
-    let has = |path: &Path, endings: &[&str]| {
-        path.extension()
-            .and_then(|ending| ending.to_str())
-            .is_some_and(|ending| endings.contains(&ending))
-    };
-    has(path, &ENDINGS) || has(path, &COMPRESSIONS) && has(&path.with_extension(""), &ENDINGS)
-}
 
 /// A taxonomy, and what says which taxid a reference has.
 pub struct Taxa {
@@ -98,6 +49,14 @@ impl Taxa {
             table: source.map,
             maps: Taxa::tables(maps, references)?,
         })
+    }
+
+    /// Reads a taxonomy and of the tables `maps` the small ones, which are kept whole: what takes
+    /// memory before a build begins.
+    pub fn read_small(taxonomy: &Path, maps: &[PathBuf]) -> Result<Taxa> {
+        let small = |path: &&PathBuf| path.metadata().is_ok_and(|there| there.len() <= SMALL);
+        let maps: Vec<PathBuf> = maps.iter().filter(small).cloned().collect();
+        Taxa::read(taxonomy, &maps, &[])
     }
 
     /// Takes the taxonomy of a database, and of the tables `maps` what they say of the references.
@@ -175,6 +134,22 @@ impl Taxa {
             without.warn(built.0.without_taxon, built.0.targets);
         }
         Ok(built)
+    }
+
+    /// Predicts a build, or what is added to a database of `before` bytes; with the bytes that this
+    /// process has taken so far, and those without which it is refused.
+    pub fn plan(
+        &self,
+        references: Vec<PathBuf>,
+        parameters: Parameters,
+        before: Option<u64>,
+        session: &Session,
+    ) -> Result<(BuildPlan, u64, u64)> {
+        let taken = admit(session)?;
+        let config = config(references, None, parameters, session, taken);
+        let plan = plan_build(&config, before).map_err(|error| of_whole(error, taken))?;
+        let least = taken + BuildConfig::least_memory(session.threads);
+        Ok((plan, taken, least))
     }
 
     /// Adds references to a database; names some of those without a taxon. `closed`: a taxid that
@@ -261,12 +236,9 @@ impl Without {
         if assigned.taxon().is_some() {
             return;
         }
-        // Only here it is known how a taxid is given.
         let help = match assigned {
-            Assigned::Unmapped => {
-                "; name a file that says it with --map, or write kraken:taxid|N into its header"
-            }
-            _ => "",
+            Assigned::Unmapped => format!("; {GIVE_TAXIDS}"),
+            _ => String::new(),
         };
         let number = self.files.get(file).copied().unwrap_or(usize::MAX);
         let behind = self.named.partition_point(|&(other, _)| other <= number);
@@ -373,19 +345,4 @@ fn want(map: &mut TaxonMap, file: &Path) -> Result<()> {
         }
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn references_are_known_by_their_names() {
-        for name in ["a.fna", "a.b.fa.gz", "GCF_1.2_genomic.fna.zst", "x.fasta"] {
-            assert!(is_reference(Path::new(name)), "{name}");
-        }
-        for name in ["a.fq", "fna", "a.gz", "a.tsv.gz", "nodes.dmp"] {
-            assert!(!is_reference(Path::new(name)), "{name}");
-        }
-    }
 }

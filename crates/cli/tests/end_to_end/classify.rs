@@ -4,7 +4,7 @@ use crate::place::Place;
 
 /// A genus of two species and a species of another domain; the genomes `a.fa`, `b.fa`, `c.fa` are
 /// of 562, 564 and 9606.
-const NODES: &str = "\
+pub const NODES: &str = "\
 1\t|\t1\t|\tno rank\t|
 2\t|\t1\t|\tsuperkingdom\t|
 561\t|\t2\t|\tgenus\t|
@@ -14,7 +14,7 @@ const NODES: &str = "\
 9606\t|\t2759\t|\tspecies\t|
 ";
 
-const NAMES: &str = "\
+pub const NAMES: &str = "\
 1\t|\troot\t|\t\t|\tscientific name\t|
 2\t|\tBacteria\t|\t\t|\tscientific name\t|
 561\t|\tEscherichia\t|\t\t|\tscientific name\t|
@@ -198,7 +198,14 @@ fn reads_get_their_taxa() {
         let mates = letters.each_ref().map(|lines| lines[4 * i + 1].to_string());
         assert_eq!(line.split('\t').nth(3).unwrap(), mates.join("|"), "{line}");
     }
-    let counts = &place.json("run.json")["counts"];
+    let (report, info) = (
+        place.json("run.json"),
+        place.ok(&["db", "info", "r.gydb", "--json"]),
+    );
+    let info: serde_json::Value = serde_json::from_str(&info).unwrap();
+    assert_eq!(report["databases"][0]["checksum"], info["checksum"]);
+    assert_eq!(info["checksum"].as_str().map(str::len), Some(16));
+    let counts = &report["counts"];
     let classified = text.lines().filter(|line| line.starts_with("C\t")).count();
     assert_eq!(
         (&counts["reads"], &counts["classified"]),
@@ -273,6 +280,23 @@ const REPORTS: [&str; 14] = [
     "-o",
     "o.tsv",
 ];
+
+#[test]
+fn a_page_has_the_date_that_it_is_given() {
+    let place = place();
+    place.ok(&BUILD);
+    let dated = |date: &str| {
+        let args = [&PAIRS[..], &["-o", "o.tsv", "--html", "h"]].concat();
+        let mut command = place.command(&args);
+        command.env("SOURCE_DATE_EPOCH", date).output().unwrap()
+    };
+    let text = || String::from_utf8(place.read("h")).unwrap();
+    assert!(dated("1700000000").status.success());
+    assert!(text().contains("<dt>Date</dt><dd>2023-11-14</dd>"));
+    assert!(dated("").status.success() && text().contains("<dt>Date</dt><dd>none"));
+    let wrong = dated("today");
+    assert_eq!(wrong.status.code(), Some(1), "{wrong:?}");
+}
 
 #[test]
 fn reports_tell_what_the_answers_tell() {
@@ -367,6 +391,59 @@ fn the_same_bytes_for_any_threads_and_on_the_fly() {
     ];
     assert_eq!(place.ok(&fly), one);
     assert_eq!(place.files(), files);
+}
+
+#[test]
+fn answers_are_made_again_with_other_thresholds() {
+    let place = place();
+    place.ok(&BUILD);
+    let with = ["--with-confidence", "-o"];
+    place.ok(&[&PAIRS[..], &with, &["all.tsv.gz"]].concat());
+    let stricter = ["--confidence", "0.9", "--kreport", "k"];
+    place.ok(&[&PAIRS[..], &stricter, &with, &["o.tsv"]].concat());
+    let (strict, kreport) = (place.read("o.tsv"), place.read("k"));
+    let again = ["classify", "--db", "r.gydb", "--answers"];
+    let lines = place.ok(&[&again[..], &["all.tsv.gz"], &stricter].concat());
+    assert_eq!((lines.as_bytes(), place.read("k")), (&strict[..], kreport));
+    let unclassified = lines.lines().filter(|line| line.starts_with('U'));
+    assert!(unclassified.count() > 10, "{lines}");
+    place.ok(&[
+        &PAIRS[..],
+        &["--lowest-rank", "genus", "--kreport", "k", "-o", "o"],
+    ]
+    .concat());
+    let kreport = place.read("k");
+    let genus = ["--lowest-rank", "genus", "--kreport", "k", "-o", "o"];
+    place.ok(&[&again[..], &["all.tsv.gz"], &genus].concat());
+    assert_eq!(place.read("k"), kreport);
+    // Nothing has three thousand hits.
+    let none = place.ok(&[&PAIRS[..], &["--min-hits", "3000"]].concat());
+    assert!(none.lines().all(|line| line.starts_with("U\t")));
+    place.write("plain.tsv", "C\tone\t1\t100\t1:7\n");
+    place.write("other.tsv", "C\tone\t77777\t100\t1:7\n");
+    place.write("not.tsv", "one\ttwo\n");
+    for (file, code, words) in [
+        ("plain.tsv", 1, &["plain.tsv", "--with-confidence"][..]),
+        ("not.tsv", 7, &["not.tsv", "line 1"]),
+        ("nowhere.tsv", 1, &["nowhere.tsv"]),
+    ] {
+        place.fails(&[&again[..], &[file], &stricter].concat(), code, words);
+    }
+    place.fails(
+        &[&again[..], &["other.tsv"]].concat(),
+        2,
+        &["77777", "line 1"],
+    );
+    place.fails(
+        &[&again[..], &["all.tsv.gz", "--evidence", "e"]].concat(),
+        1,
+        &["--evidence"],
+    );
+    place.fails(
+        &[&PAIRS[..], &["--confidence", "5"]].concat(),
+        1,
+        &["from 0 to 1"],
+    );
 }
 
 #[test]

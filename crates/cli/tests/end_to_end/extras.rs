@@ -451,7 +451,7 @@ fn samples_of_a_sheet_have_the_same() {
     for (of_sample, alone) in [
         ("out/one.tsv", "o"),
         ("out/one.evidence", "e"),
-        ("out/one.kreport-evidence", "m"),
+        ("out/one.kraken2.kreport-evidence", "m"),
     ] {
         assert!(place.read(of_sample) == place.read(alone), "{of_sample}");
     }
@@ -467,6 +467,8 @@ fn stored_candidates_tell_the_same() {
     let place = place();
     place.ok(&BUILD);
     place.ok(&[&PAIRS[..], &["--candidates", "r.gyc"]].concat());
+    let streamed = [&PAIRS[..], &["--candidates", "-"]].concat();
+    place.fails(&streamed, 1, &["standard output", "--candidates x.gyc"]);
     let more = ["--locations", "--drop-least-covered", "0.3", "--evidence"];
     place.ok(&[
         &PAIRS[..],

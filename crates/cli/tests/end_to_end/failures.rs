@@ -48,7 +48,7 @@ fn arguments_that_make_no_sense_are_usage() {
     place.fails(
         &["count", "folder", "-o", "o.gyk"],
         1,
-        &["folder", "directory"],
+        &["folder", "the folder folder has no sequences"],
     );
     place.fails(&["count", "@nolist", "-o", "o.gyk"], 1, &["nolist"]);
     place.write("list", "# none\n");
@@ -545,7 +545,7 @@ fn inputs_that_may_be_cut_off_are_named_in_a_warning_and_in_the_report() {
 }
 
 #[test]
-fn texts_are_compressed_as_their_names_say_and_pictures_are_svg() {
+fn names_of_outputs_say_how_texts_are_compressed_and_pictures_drawn() {
     let place = Place::new();
     place.write("r.fq", READS);
     place.ok(&["-q", "count", "r.fq", "-o", "r.gyk", "--histo", "h.gz"]);
@@ -569,14 +569,46 @@ fn texts_are_compressed_as_their_names_say_and_pictures_are_svg() {
     }
     assert!(place.read("h.gz").starts_with(&[0x1f, 0x8b]));
     let histo = ["kmers", "histo", "r.gyk", "--plot"];
-    for name in ["p.png", "p.pdf", "p", "p.png.gz"] {
-        let words = ["would be a picture in SVG", "name it p"];
-        place.fails(&[&histo[..], &[name]].concat(), 1, &words);
+    for (name, words) in [
+        ("p.pdf", "name it p.svg or p.png"),
+        ("p", "name it p.svg or p.png"),
+        ("p.txt.gz", "name it p.svg or p.png"),
+        ("p.png.gz", "name it p.png"),
+    ] {
+        place.fails(&[&histo[..], &[name]].concat(), 1, &[name, words]);
     }
+    place.ok(&["-q", "count", "r.fq", "-o", "t.gyk", "--trace", "t.json.gz"]);
+    assert!(unpacked("t.json.gz").starts_with(b"{"));
+    place.ok(&["profile", "t.json.gz"]);
+    let trace = place.ok(&["-q", "count", "r.fq", "-o", "t.gyk", "--trace", "-"]);
+    assert!(trace.starts_with('{') && !place.path("-").exists());
+    for two in [
+        &["kmers", "histo", "r.gyk", "-o", "-", "--plot", "-"][..],
+        &[
+            "count", "r.fq", "-o", "t.gyk", "--histo", "-", "--report", "-",
+        ],
+        &["simulate", "genome", "-o", "-", "--truth", "-"],
+    ] {
+        place.fails(two, 1, &["two outputs go to standard output"]);
+    }
+    place.ok(&[&histo[..], &["p.png"]].concat());
+    assert!(place.read("p.png").starts_with(b"\x89PNG\r\n\x1a\n"));
     for name in ["p.svg", "p.svg.gz"] {
         place.ok(&[&histo[..], &[name]].concat());
         assert!(unpacked(name).starts_with(b"<svg"), "{name}");
     }
+    let count = ["-q", "count", "r.fq", "-o", "t.gyk", "--multiqc"];
+    place.ok(&[&count[..], &["t_mqc.json"]].concat());
+    let row = &place.json("t_mqc.json")["data"]["t"];
+    assert_eq!(
+        row["distinct"],
+        plain.split(|&byte| byte == b'\n').count() - 1
+    );
+    place.fails(
+        &[&count[..], &["t.json"]].concat(),
+        1,
+        &["name it t_mqc.json"],
+    );
 }
 
 #[test]

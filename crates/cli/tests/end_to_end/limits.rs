@@ -128,6 +128,74 @@ fn memory_stays_within_its_limit() {
     );
 }
 
+/// What `plan` promises for a run, and what it takes; `more` names the output.
+fn promised_and_taken(place: &Place, run: &[&str], more: &[&str]) -> (u64, u64) {
+    let report = |args: &[&str], key: &str, name: &str| {
+        place.ok(&[&["-q"], args, &["--report", "r.json"]].concat());
+        let report = place.json("r.json");
+        let found = if key.is_empty() {
+            &report[name]
+        } else {
+            &report[key][name]
+        };
+        found.as_u64().unwrap()
+    };
+    (
+        report(&[&["plan"], run].concat(), "bytes", "memory"),
+        report(&[run, more].concat(), "", "peak_memory_bytes"),
+    )
+}
+
+/// The program of the tests is not optimised, and larger.
+#[test]
+fn the_plan_promises_what_a_run_takes() {
+    let place = Place::new();
+    place.simulate_much();
+    place.write("tax.tsv", "id\tgenus\tspecies\ng.fa\tA\tA a\n");
+    let build = ["db", "build", "g.fa", "--taxonomy", "tax.tsv"];
+    for (run, more) in [
+        (&["count", "r_1.fq", "r_2.fq"][..], &["-o", "r.gyk"][..]),
+        (
+            &["count", "r_1.fq", "r_2.fq", "-k", "55", "-m", "240M"],
+            &["-o", "s.gyk"],
+        ),
+        (&["count", "g.fa"], &["-o", "g.gyk"]),
+        (&["kmers", "union", "r.gyk", "g.gyk"], &["-o", "u.gyk"]),
+        (&["kmers", "filter", "r.gyk", "r_1.fq"], &["-o", "f.fq"]),
+        (&build, &["-o", "g.gydb"]),
+        (
+            &["db", "add", "g.gydb", "g.fa", "--taxonomy", "tax.tsv"],
+            &["-o", "h.gydb"],
+        ),
+        (
+            &["classify", "--db", "g.gydb", "r_1.fq", "r_2.fq"],
+            &["-o", "a.tsv"],
+        ),
+    ] {
+        let (promised, taken) = promised_and_taken(&place, run, more);
+        let larger = 16 << 20;
+        assert!(
+            taken < promised + larger && promised < taken + taken / 4 + larger,
+            "{run:?}: promised {promised}, taken {taken}"
+        );
+    }
+    let plan = place.ok(&[&["plan"], &build[..]].concat());
+    for row in [
+        "letters",
+        "least memory",
+        "temporary disk  none",
+        "output",
+        "time",
+    ] {
+        assert!(plan.contains(row), "{row}: {plan}");
+    }
+    place.fails(
+        &[&["plan"], &build[..], &["-m", "20M"]].concat(),
+        4,
+        &["a build with"],
+    );
+}
+
 /// A genome `g.fa` with more features than the buffers of a build of the least memory hold, and a
 /// taxonomy `tax.tsv` of it.
 fn references(place: &Place) {

@@ -29,23 +29,6 @@ fn naive(sequences: &[&str], k: usize) -> String {
 }
 
 #[test]
-fn version_and_help() {
-    let place = Place::new();
-    assert_eq!(
-        place.ok(&["--version"]),
-        format!("gyrase {}\n", env!("CARGO_PKG_VERSION"))
-    );
-    for verb in [
-        &["--help"][..],
-        &["count", "--help"],
-        &["kmers", "histo", "--help"],
-        &["simulate", "reads", "-h"],
-    ] {
-        assert!(place.ok(verb).contains("Examples:"), "{verb:?}");
-    }
-}
-
-#[test]
 fn counts_odd_text_as_defined() {
     let place = Place::new();
     place.write(
@@ -116,6 +99,34 @@ fn reads_pipes_and_lists() {
 }
 
 #[test]
+fn a_folder_stands_for_its_sequences() {
+    let place = Place::new();
+    place.simulate("5000", "5");
+    std::fs::create_dir(place.path("in")).unwrap();
+    place.write("in/b.fq.gz", gzip(&place.read("r_2.fq")));
+    place.write("in/a.fastq", place.read("r_1.fq"));
+    place.write("in/g.fna", place.read("g.fa"));
+    place.write("in/notes.txt", "no sequences");
+    let said = place.run(&["count", "in", "-o", "in.gyk", "--report", "r.json"]);
+    assert!(
+        said.stderr.contains("in: 3 files of sequences"),
+        "{}",
+        said.stderr
+    );
+    let names = ["in/a.fastq", "in/b.fq.gz", "in/g.fna"];
+    assert_eq!(place.json("r.json")["inputs"], serde_json::json!(names));
+    place.ok(&["count", names[0], names[1], names[2], "-o", "files.gyk"]);
+    assert_eq!(place.read("in.gyk"), place.read("files.gyk"));
+    assert!(place.ok(&["plan", "count", "in"]).contains("bases"));
+    std::fs::create_dir(place.path("empty")).unwrap();
+    place.fails(
+        &["count", "empty", "-o", "o.gyk"],
+        1,
+        &["the folder empty has no sequences"],
+    );
+}
+
+#[test]
 fn the_report_says_what_was_done() {
     let place = Place::new();
     place.simulate("5000", "10");
@@ -152,11 +163,17 @@ fn the_report_says_what_was_done() {
     let lines = place
         .run(&["--log", "json", "count", "r_1.fq", "-o", "o.gyk"])
         .stderr;
-    assert!(
-        lines.lines().all(
-            |line| serde_json::from_str::<serde_json::Value>(line).unwrap()["level"] == "INFO"
-        )
-    );
+    let lines: Vec<serde_json::Value> = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert!(lines.iter().all(|line| line["level"] == "INFO"));
+    assert!(lines.iter().any(|line| line["fields"]["reads"] == 167));
+    let failed = place
+        .run(&["--log", "json", "count", "none.fq", "-o", "o.gyk"])
+        .stderr;
+    let failed: serde_json::Value = serde_json::from_str(&failed).unwrap();
+    assert_eq!(failed["fields"]["exit_code"], 1);
 }
 
 #[test]
@@ -664,6 +681,17 @@ fn the_demonstration_checks_itself() {
         said.contains("$ gyrase count") && said.contains("counts: yes"),
         "{said}"
     );
+    assert!(
+        said.contains("$ gyrase classify --db refs.gydb")
+            && said.contains("R\t1\troot\n")
+            && said.contains("got the species that they were simulated from"),
+        "{said}"
+    );
+    assert!(
+        place
+            .read("kept/sample.kreport")
+            .starts_with(b"100.00\t4800\t")
+    );
     place.ok(&["kmers", "verify", "kept/sample.gyk"]);
     place.ok(&["demo"]);
     assert_eq!(place.files(), ["kept"]);
@@ -681,7 +709,7 @@ fn shells_manuals_and_citations() {
     assert!(
         place
             .ok(&["man", "kmers", "histo"])
-            .contains(".TH gyrase-kmers-histo 1")
+            .contains(".TH GYRASE-KMERS-HISTO 1")
     );
     std::fs::create_dir(place.path("man")).unwrap();
     place.ok(&["man", "--all", "man"]);

@@ -2,9 +2,8 @@
 
 use std::fs;
 use std::process::Command;
-use std::time::Duration;
 
-use crate::launch::{Job, Mpi};
+use crate::launch::{Job, Mpi, SOON};
 use crate::place::Place;
 
 const COUNT: [&str; 6] = ["-q", "count", "r_1.fq", "r_2.fq", "-o", "o.gyk"];
@@ -130,8 +129,7 @@ fn what_only_one_rank_can_read_is_refused() {
             // Nobody writes into the pipe: to wait for somebody would be to wait for ever.
             let job =
                 Job::new(&place, mpi, 2).start(&["-q", "count", "r_1.fq", input, "-o", "o.gyk"]);
-            job.end_within(Duration::from_secs(10))
-                .check(1, &[word, "one process"]);
+            job.end_within(SOON).check(1, &[word, "one process"]);
             assert_eq!(place.files(), before);
         }
     }

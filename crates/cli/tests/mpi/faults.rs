@@ -1,17 +1,14 @@
 //! Faults of one rank end the job of all, soon, with one message, and leave nothing.
 
 use std::process::Command;
-use std::time::Duration;
 
-use crate::launch::{Ended, Job, Mpi};
+use crate::launch::{Ended, Job, Mpi, SOON};
 use crate::matrix::least_memory;
 use crate::network_files::{HEAVY, heavy};
 use crate::place::Place;
 use crate::stealing::hindered;
 
 const COUNT: [&str; 5] = ["-q", "count", "r_1.fq", "r_2.fq", "-o"];
-/// How long the end of a job with a fault may take, its work before the fault included.
-const SOON: Duration = Duration::from_secs(10);
 
 /// Runs a job with a fault on each library: it must end soon, with this code, with one message that
 /// has all of `words`, and leave no file.

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::launch::{Ended, Job, Mpi, Running};
+use crate::launch::{Ended, Job, Mpi, Running, SOON};
 use crate::matrix::least_memory;
 use crate::place::Place;
 use crate::stealing::hindered;
@@ -20,7 +20,6 @@ const COUNT: [&str; 8] = [
     "--threads",
     "1",
 ];
-const SOON: Duration = Duration::from_secs(10);
 
 /// Files of a name below a folder.
 fn found(folder: &Path, name: &str) -> Vec<std::path::PathBuf> {
@@ -110,7 +109,7 @@ fn a_silent_rank_is_named_and_ends_all() {
     for (mpi, rank) in Mpi::with_each(&[1, 0]) {
         let job = start_patient(&place, mpi, "4");
         job.signal_rank(rank, "STOP");
-        let ended = job.end_within(Duration::from_secs(60));
+        let ended = job.end_within(SOON);
         // MPICH's launcher may tell of the signal that it ended the silent process with.
         let told = ended.code == 8 || mpi == Mpi::Mpich && ended.code == 9;
         assert!(told, "{mpi:?}: {} {}", ended.code, ended.stderr);

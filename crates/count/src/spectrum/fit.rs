@@ -1,19 +1,26 @@
-//! Negative binomials under the peaks of a histogram, fitted by expectation maximisation.
+//! Negative binomials under the peaks of a histogram: those of a genome with its repeats and the
+//! places that differ between its haplotypes.
 
 use std::f64::consts::TAU;
 
+use super::newton::{self, Optimum};
+
 /// More bins than this are joined, so that deep coverage costs no more time.
 const BINS: usize = 1024;
-const ROUNDS: usize = 80;
-const STEPS: usize = 16;
 /// Bounds of the overdispersion: variance / mean - 1.
-const DISPERSIONS: (f64, f64) = (0.005, 20.0);
+const DISPERSIONS: (f64, f64) = (0.002, 20.0);
 /// The coverage may leave the peak that was seen by this factor.
 const DRIFT: f64 = 1.35;
-/// A shoulder at half the coverage: least share of what lies there, and least height over the main
-/// peak.
-const SHOULDER_SHARE: f64 = 0.6;
-const SHOULDER_HEIGHT: f64 = 0.03;
+/// Bounds of the logits of shares.
+const SHARES: (f64, f64) = (-12.0, 3.0);
+/// The most of the places that a fit may take for repeats, as a logit.
+const REPEATED: f64 = 1.0;
+/// Means of the peaks, over the coverage.
+const MEANS: [f64; 5] = [0.5, 1.0, 1.5, 2.0, 3.0];
+/// Where the parameters of a fit have the share of k-mers that differ, of a diploid genome.
+const DIFFERING: usize = 5;
+/// Bounds of how fast errors become rare from one multiplicity to the next.
+const FALLS: (f64, f64) = (0.005, 0.8);
 
 /// A fitted mixture: distinct k-mers expected at each multiplicity.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,23 +29,33 @@ pub struct Fit {
     pub coverage: f64,
     /// Variance over mean, less 1, of every peak: 0 would be Poisson.
     pub dispersion: f64,
-    peaks: Vec<Peak>,
+    /// Share of the k-mers in the fitted stretch that lie where the curve has them, 0 to 1.
+    pub explained: f64,
+    genome: Genome,
     errors: Tail,
+    optimum: Optimum,
 }
 
+/// What the peaks are made of, as GenomeScope has it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Peak {
-    /// Its mean over the coverage.
-    factor: f64,
-    /// Distinct k-mers in it.
-    kmers: f64,
+struct Genome {
+    /// Different places of a haplotype.
+    places: f64,
+    /// Share of them that there are twice, of those and what there is once.
+    twice: f64,
+    /// Of places that there are three times, so many for each that there is twice.
+    thrice: f64,
+    /// Share of the k-mers that differ between the haplotypes; nothing for a haploid genome.
+    differing: Option<f64>,
 }
 
 /// What the error peak leaves beyond the valley: a geometric fall from `start` on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Tail {
     start: f64,
+    /// Distinct k-mers at the start.
     kmers: f64,
+    /// Those of a multiplicity over those of the one before.
     ratio: f64,
 }
 
@@ -64,191 +81,189 @@ struct Bin {
 }
 
 impl Fit {
-    /// Fits peaks at the given multiples of the coverage, which is near `coverage`.
-    pub(super) fn of(window: Window, coverage: f64, factors: &[f64]) -> Fit {
+    /// Fits the peaks of a genome whose coverage is near `coverage`: a diploid one, with this share
+    /// of differing k-mers to begin with, or a haploid one.
+    pub(super) fn of(window: Window, coverage: f64, differing: Option<f64>) -> Fit {
         let bins = bins(window);
-        let start = Fit::start(window, &bins, coverage, factors);
-        let at = |exponent: f64| start.clone().maximised(&bins, exponent.exp(), coverage);
-        let (mut low, mut high) = (DISPERSIONS.0.ln(), DISPERSIONS.1.ln());
-        // The likelihood has one maximum along the dispersion: golden sections close in on it.
-        let golden = (5f64.sqrt() - 1.0) / 2.0;
-        let (mut left, mut right) = (high - golden * (high - low), low + golden * (high - low));
-        let (mut best_left, mut best_right) = (at(left), at(right));
-        for _ in 0..STEPS {
-            if best_left.1 > best_right.1 {
-                (high, right, best_right) = (right, left, best_left);
-                left = high - golden * (high - low);
-                best_left = at(left);
-            } else {
-                (low, left, best_left) = (left, right, best_right);
-                right = low + golden * (high - low);
-                best_right = at(right);
-            }
+        let counts: Vec<f64> = bins.iter().map(|bin| bin.kmers).collect();
+        let tail = Tail::of(window);
+        let kmers: f64 = counts.iter().sum();
+        let mut start = vec![coverage.ln(), 0.1f64.ln(), kmers.max(1.0).ln(), -3.0, -1.0];
+        let near = (coverage / DRIFT).ln()..(coverage * DRIFT).ln();
+        let mut bounds = vec![
+            (near.start, near.end),
+            (DISPERSIONS.0.ln(), DISPERSIONS.1.ln()),
+            (0.0, 50.0),
+            (SHARES.0, REPEATED),
+            (SHARES.0, REPEATED),
+        ];
+        if let Some(share) = differing {
+            start.push((share / (1.0 - share)).ln());
+            bounds.push(SHARES);
         }
-        if best_left.1 > best_right.1 {
-            best_left.0
-        } else {
-            best_right.0
+        if tail.kmers > 0.0 {
+            start.push((tail.kmers / 2.0).ln());
+            bounds.push((-10.0, tail.kmers.ln()));
         }
-    }
-
-    fn start(window: Window, bins: &[Bin], coverage: f64, factors: &[f64]) -> Fit {
-        let kmers: f64 = bins.iter().map(|bin| bin.kmers).sum();
-        let peaks = factors
+        let read = |at: &[f64]| parameters(at, differing.is_some(), tail);
+        let curve = |at: &[f64]| {
+            let (coverage, dispersion, genome, errors) = read(at);
+            let peaks = peaks(coverage, dispersion, &genome);
+            let expected = |bin: &Bin| {
+                bin.width * (sum(&peaks, bin.center, bin.factorial) + errors.at(bin.center))
+            };
+            bins.iter().map(expected).collect::<Vec<f64>>()
+        };
+        let optimum = newton::maximise(curve, &counts, start, &bounds);
+        let missed = counts
             .iter()
-            .map(|&factor| Peak {
-                factor,
-                kmers: kmers / factors.len() as f64,
-            })
-            .collect();
-        let at_start = if window.errors {
-            bins[0].kmers / bins[0].width
-        } else {
-            0.0
-        };
-        let errors = Tail {
-            start: window.first as f64,
-            kmers: at_start,
-            ratio: 0.5,
-        };
+            .zip(curve(&optimum.at))
+            .map(|(kmers, fit)| (kmers - fit).abs());
+        let explained = 1.0 - missed.sum::<f64>() / kmers.max(1.0);
+        let (coverage, dispersion, genome, errors) = read(&optimum.at);
         Fit {
             coverage,
-            dispersion: 1.0,
-            peaks,
+            dispersion,
+            explained: explained.max(0.0),
+            genome,
             errors,
+            optimum,
         }
     }
 
-    /// The best fit of a dispersion, and its log likelihood.
-    fn maximised(mut self, bins: &[Bin], dispersion: f64, seen: f64) -> (Fit, f64) {
-        self.dispersion = dispersion;
-        let mut likelihood = f64::NEG_INFINITY;
-        for _ in 0..ROUNDS {
-            likelihood = self.improve(bins);
-            self.coverage = self.coverage.clamp(seen / DRIFT, seen * DRIFT);
-        }
-        (self, likelihood)
+    /// True for the curves of a diploid genome.
+    pub fn is_diploid(&self) -> bool {
+        self.genome.differing.is_some()
     }
 
-    /// One round: shares every bin among the peaks and takes their new sizes and their mean from
-    /// the shares. What a peak has outside of the window is taken as the fit before has it. Gives
-    /// the log likelihood before.
-    fn improve(&mut self, bins: &[Bin]) -> f64 {
-        let mut sums = vec![Sums::default(); self.peaks.len()];
-        let (mut tail, mut likelihood) = (Sums::default(), 0.0);
-        let mut parts = vec![0.0; self.peaks.len()];
-        let binomials: Vec<Binomial> = self.peaks.iter().map(|peak| self.binomial(peak)).collect();
-        for bin in bins {
-            for (part, binomial) in parts.iter_mut().zip(&binomials) {
-                *part = bin.width * binomial.at(bin.center, bin.factorial);
-            }
-            let error = bin.width * self.errors.at(bin.center);
-            let weighed = parts
-                .iter()
-                .zip(&self.peaks)
-                .map(|(part, peak)| part * peak.kmers);
-            let expected = weighed.sum::<f64>() + error + f64::MIN_POSITIVE;
-            likelihood += bin.kmers * expected.ln() - expected;
-            for ((sum, part), peak) in sums.iter_mut().zip(&parts).zip(&self.peaks) {
-                sum.add(bin, *part, bin.kmers * part * peak.kmers / expected);
-            }
-            tail.add(bin, 0.0, bin.kmers * error / expected);
-        }
-        self.take(&sums);
-        self.errors.take(&tail);
-        likelihood
+    /// Share of the k-mers that differ between the haplotypes, 0 where there is but one.
+    pub(super) fn differing(&self) -> f64 {
+        self.genome.differing.unwrap_or(0.0)
     }
 
-    fn take(&mut self, sums: &[Sums]) {
-        let (mut occurrences, mut expected) = (0.0, 0.0);
-        for (peak, sum) in self.peaks.iter_mut().zip(sums) {
-            let mean = peak.factor * self.coverage;
-            occurrences += sum.occurrences + peak.kmers * (mean - sum.mean_inside).max(0.0);
-            peak.kmers = sum.kmers + peak.kmers * (1.0 - sum.inside).max(0.0);
-            expected += peak.kmers * peak.factor;
-        }
-        if expected > 0.0 {
-            self.coverage = occurrences / expected;
-        }
+    /// The range that the share of differing k-mers is in, of two standard errors to either side.
+    pub(super) fn differing_range(&self) -> Option<(f64, f64)> {
+        self.genome.differing?;
+        let share = |at: &[f64]| at[DIFFERING];
+        let (at, error) = (share(&self.optimum.at), 2.0 * self.optimum.error(share)?);
+        Some((logistic(at - error), logistic(at + error)))
     }
 
-    fn binomial(&self, peak: &Peak) -> Binomial {
-        Binomial::new(peak.factor * self.coverage, self.dispersion)
+    /// Two standard errors of the coverage, over it.
+    pub(super) fn doubt(&self) -> Option<f64> {
+        Some(2.0 * self.optimum.error(|at| at[0])?)
     }
 
-    /// Distinct k-mers in the peak at `factor` times the coverage.
-    pub(super) fn kmers(&self, factor: f64) -> f64 {
-        self.peaks
-            .iter()
-            .filter(|peak| peak.factor == factor)
-            .map(|peak| peak.kmers)
-            .sum()
+    /// Occurrences, over the coverage, of k-mers that there are once in a haplotype; and two
+    /// standard errors of that.
+    pub(super) fn unique(&self) -> (f64, Option<f64>) {
+        let unique = |at: &[f64]| at[2].exp() * (1.0 - logistic(at[3]));
+        let error = self.optimum.error(unique);
+        (unique(&self.optimum.at), error.map(|error| 2.0 * error))
     }
 
-    /// True when the k-mers at half the coverage are mostly those of a peak there, and no trifle.
-    pub(super) fn has_shoulder(&self) -> bool {
-        let half = self.coverage / 2.0;
-        let own: f64 = self
-            .peaks
-            .iter()
-            .filter(|peak| peak.factor == 0.5)
-            .map(|peak| self.part(peak, half))
-            .sum();
-        let here = self.at(half) + self.errors.at(half);
-        own > SHOULDER_SHARE * here && own > SHOULDER_HEIGHT * self.at(self.coverage)
+    /// Share of the k-mers that are there twice or more often, of those in the main peaks.
+    pub(super) fn repeated(&self) -> f64 {
+        self.genome.twice
     }
 
-    fn part(&self, peak: &Peak, multiplicity: f64) -> f64 {
-        peak.kmers
-            * self
-                .binomial(peak)
-                .at(multiplicity, ln_gamma(multiplicity + 1.0))
+    /// How much less likely the fit is than one through all counts.
+    pub(super) fn misfit(&self) -> f64 {
+        self.optimum.deviance
     }
 
     /// Distinct k-mers of the genome expected at a multiplicity (0 or more; between whole numbers
     /// the curve goes on).
     pub fn at(&self, multiplicity: f64) -> f64 {
-        self.peaks
-            .iter()
-            .map(|peak| self.part(peak, multiplicity))
-            .sum()
+        let peaks = peaks(self.coverage, self.dispersion, &self.genome);
+        sum(&peaks, multiplicity, ln_gamma(multiplicity + 1.0))
     }
 
     /// Distinct k-mers with errors expected at a multiplicity beyond the valley.
-    pub(super) fn errors_at(&self, multiplicity: u64) -> f64 {
-        self.errors.at(multiplicity as f64)
+    pub fn errors_at(&self, multiplicity: f64) -> f64 {
+        self.errors.at(multiplicity)
     }
+}
+
+/// Coverage, dispersion, genome and errors of the parameters of a fit.
+fn parameters(at: &[f64], diploid: bool, tail: Tail) -> (f64, f64, Genome, Tail) {
+    let genome = Genome {
+        places: at[2].exp(),
+        twice: logistic(at[3]),
+        thrice: logistic(at[4]),
+        differing: diploid.then(|| logistic(at[DIFFERING])),
+    };
+    let errors = at
+        .get(DIFFERING + usize::from(diploid))
+        .map_or(0.0, |kmers| kmers.exp());
+    let errors = Tail {
+        kmers: errors,
+        ..tail
+    };
+    (at[0].exp(), at[1].exp(), genome, errors)
+}
+
+/// The peaks and the distinct k-mers of each (Ranallo-Benavidez et al. 2020,
+/// doi:10.1038/s41467-020-14998-3): of places that there are once the two haplotypes make one k-mer
+/// or two, of those that there are twice four copies make one to four. What there is three times
+/// reaches into the stretch too.
+fn peaks(coverage: f64, dispersion: f64, genome: &Genome) -> Vec<(f64, Binomial)> {
+    let Genome {
+        places,
+        twice,
+        thrice,
+        differing,
+    } = *genome;
+    let (once, other) = (1.0 - twice, differing.unwrap_or(0.0));
+    let same = 1.0 - other;
+    let kmers = [
+        2.0 * once * other + 2.0 * twice * other * other + 2.0 * twice * other * same,
+        once * same + twice * other * other,
+        2.0 * twice * other * same,
+        twice * same * same,
+        twice * thrice,
+    ];
+    let peak = |(copies, kmers): (f64, f64)| {
+        let binomial = Binomial::new(copies * coverage, dispersion);
+        (places * kmers, binomial)
+    };
+    let peaks = MEANS
+        .into_iter()
+        .zip(kmers)
+        .filter(|(_, kmers)| *kmers > 0.0);
+    peaks.map(peak).collect()
+}
+
+/// Distinct k-mers of all peaks at `x`, whose factorial has the logarithm `factorial`.
+fn sum(peaks: &[(f64, Binomial)], x: f64, factorial: f64) -> f64 {
+    peaks
+        .iter()
+        .map(|(kmers, binomial)| kmers * binomial.at(x, factorial))
+        .sum()
+}
+
+fn logistic(x: f64) -> f64 {
+    1.0 / (1.0 + (-x).exp())
 }
 
 impl Tail {
-    fn at(&self, x: f64) -> f64 {
-        self.kmers * (1.0 - self.ratio) * self.ratio.powf(x - self.start)
-    }
-
-    fn take(&mut self, sum: &Sums) {
-        self.kmers = sum.kmers;
-        if sum.kmers > 0.0 {
-            let mean = sum.occurrences / sum.kmers - self.start;
-            self.ratio = (mean / (1.0 + mean)).clamp(0.05, 0.8);
+    /// The errors at the start of the window as those below it fall: all k-mers there at most.
+    fn of(window: Window) -> Tail {
+        let Window { dense, first, .. } = window;
+        let below = if first >= 3 { first - 1 } else { first };
+        let ratio = match below.checked_sub(1).map(|before| dense[before]) {
+            Some(before) if before > 0.0 => dense[below] / before,
+            _ => 0.0,
+        };
+        Tail {
+            start: first as f64,
+            kmers: if window.errors { dense[first] } else { 0.0 },
+            ratio: ratio.clamp(FALLS.0, FALLS.1),
         }
     }
-}
 
-#[derive(Clone, Copy, Default)]
-struct Sums {
-    kmers: f64,
-    occurrences: f64,
-    /// Share of the peak, and its part of the mean, that lie inside of the window.
-    inside: f64,
-    mean_inside: f64,
-}
-
-impl Sums {
-    fn add(&mut self, bin: &Bin, part: f64, kmers: f64) {
-        self.kmers += kmers;
-        self.occurrences += kmers * bin.center;
-        self.inside += part;
-        self.mean_inside += part * bin.center;
+    fn at(&self, x: f64) -> f64 {
+        self.kmers * self.ratio.powf(x - self.start)
     }
 }
 

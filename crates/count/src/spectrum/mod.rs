@@ -8,17 +8,21 @@
 //! deep and form the **heterozygous peak**.
 //!
 //! [`Spectrum::estimate`] finds them and fits negative binomials at 1/2, 1, 3/2 and 2 times the
-//! coverage, as GenomeScope does (Vurture et al. 2017, doi:10.1093/bioinformatics/btx153); [`plot`]
-//! draws them. The data are taken to be of one genome: peaks of a metagenome are read as if they
-//! were. What cannot be told from the data is `None`: without a peak there is no size, with one
-//! peak and no shoulder no heterozygosity. Two limits are in the nature of the matter: a genome so
+//! coverage, whose sizes follow from the share of k-mers that differ between the haplotypes and of
+//! those that are repeated, as in GenomeScope 2 (Ranallo-Benavidez et al. 2020,
+//! doi:10.1038/s41467-020-14998-3); [`plot`] draws them. The data are taken to be of one genome:
+//! peaks of a metagenome are read as if they were. What cannot be told from the data is `None`:
+//! without a peak there is no size. Whether there are two haplotypes is told by their two peaks or,
+//! where these are one, by how much better two fit than one; who knows it says it
+//! ([`Spectrum::estimate_with`]). Two limits are in the nature of the matter: a genome so
 //! heterozygous (above some 5 %) that no homozygous peak is left looks haploid and twice as large,
 //! and of a polyploid one the two main peaks are taken.
 
 mod fit;
 mod model;
+mod newton;
 mod plot;
 
 pub use fit::Fit;
-pub use model::Spectrum;
+pub use model::{Ranges, Spectrum};
 pub use plot::plot;

@@ -13,13 +13,16 @@ const GENOMIC: f64 = 0.2;
 /// A second peak at twice the tallest is homozygous from this share of its height on, and repeats
 /// below.
 const HOMOZYGOUS: f64 = 0.12;
-/// A bump at half the coverage that holds fewer k-mers than this share of the homozygous ones is
-/// noise.
-const VISIBLE: f64 = 0.005;
-/// The same without a peak of its own, by distinct k-mers.
-const SHOULDER: f64 = 0.3;
-/// Means of the peaks of a diploid genome, over the coverage.
-const DIPLOID: [f64; 4] = [0.5, 1.0, 1.5, 2.0];
+/// A larger share than this of the places is not there twice, but homozygous: the peak that was
+/// seen is that of the others.
+const REPEATED: f64 = 0.23;
+/// A fit with two haplotypes is believed where one without leaves so many times as many k-mers
+/// unexplained.
+const BETTER: f64 = 3.0;
+/// Shares of differing k-mers from which a fit begins.
+const DIFFERING: [f64; 2] = [0.03, 0.4];
+/// What the coverage may be over the peak that was seen, where it is two peaks that look like one.
+const MERGED: [f64; 2] = [1.0, 1.22];
 
 /// What a histogram of k-mers says. Estimates that it does not carry are `None`, never NaN.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,14 +46,39 @@ pub struct Spectrum {
     /// Substitutions per base read, where the valley is visible and no low multiplicity was
     /// filtered out.
     pub error_rate: Option<f64>,
+    /// Haplotypes that the k-mers tell of: 1 or 2.
+    pub ploidy: Option<u32>,
+    /// Bases of one haplotype whose k-mers it has once.
+    pub unique_size: Option<u64>,
+    /// Two standard errors to either side of the estimates.
+    pub ranges: Ranges,
     /// The curves under the peaks.
     pub fit: Option<Fit>,
+}
+
+/// The ranges that estimates are in, as far as the counts and the misfit of the curves tell: two
+/// standard errors to either side.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Ranges {
+    /// Of the k-mer coverage.
+    pub coverage: Option<(f64, f64)>,
+    /// Of the bases of one haplotype.
+    pub genome_size: Option<(f64, f64)>,
+    /// Of those whose k-mers it has once.
+    pub unique_size: Option<(f64, f64)>,
+    /// Of the share of the bases that differ between the haplotypes.
+    pub heterozygosity: Option<(f64, f64)>,
 }
 
 impl Spectrum {
     /// Estimates from pairs (multiplicity, distinct k-mers), in any order and with or without
     /// zeros.
     pub fn estimate(histogram: &[(u64, u64)], k: usize) -> Spectrum {
+        Spectrum::estimate_with(histogram, k, None)
+    }
+
+    /// The same of a genome of so many haplotypes, 1 or 2, where it is known.
+    pub fn estimate_with(histogram: &[(u64, u64)], k: usize, ploidy: Option<u32>) -> Spectrum {
         let distinct = histogram
             .iter()
             .fold(0, |sum: u64, &(_, kmers)| sum.saturating_add(kmers));
@@ -67,73 +95,133 @@ impl Spectrum {
             genome_size: None,
             heterozygosity: None,
             error_rate: None,
+            ploidy: None,
+            unique_size: None,
+            ranges: Ranges::default(),
             fit: None,
         };
         let dense = dense(histogram);
         if let Some(landmarks) = Landmarks::find(&dense, total) {
-            spectrum.fill(histogram, &dense, &landmarks);
+            spectrum.fill(histogram, &dense, &landmarks, ploidy);
         }
         spectrum
     }
 
-    fn fill(&mut self, histogram: &[(u64, u64)], dense: &[f64], landmarks: &Landmarks) {
-        let Landmarks {
-            start,
-            has_errors,
-            het,
-            hom,
-        } = *landmarks;
-        let window = Window {
-            dense,
-            first: start,
-            last: dense.len() - 1,
-            errors: has_errors,
-        };
-        let (fit, het) = fit(window, hom as f64, het.is_some());
+    /// Share of a haplotype in k-mers that it has more than once.
+    pub fn repeats(&self) -> Option<f64> {
+        let (all, unique) = (self.genome_size?, self.unique_size?);
+        (all > 0).then(|| 1.0 - unique as f64 / all as f64)
+    }
+
+    fn fill(
+        &mut self,
+        histogram: &[(u64, u64)],
+        dense: &[f64],
+        landmarks: &Landmarks,
+        ploidy: Option<u32>,
+    ) {
+        let (start, has_errors) = (landmarks.start, landmarks.has_errors);
+        let fit = Stretch { dense, landmarks }.fit(ploidy);
         let genomic = genomic(histogram, start as u64, &fit);
-        self.valley = has_errors.then_some(start as u64);
-        self.hom_peak = Some(fit.coverage);
-        self.het_peak = het.then_some(fit.coverage / 2.0);
-        self.genome_size = Some((genomic / fit.coverage).round() as u64);
-        self.heterozygosity = het.then(|| heterozygosity(&fit, self.k));
+        let size = genomic / fit.coverage;
         let unfiltered = dense.get(1).is_some_and(|&kmers| kmers > 0.0);
         let errors = (1.0 - genomic / self.total as f64).clamp(0.0, 1.0);
+        self.valley = has_errors.then_some(start as u64);
+        self.hom_peak = Some(fit.coverage);
+        self.genome_size = Some(size.round() as u64);
         self.error_rate = (has_errors && unfiltered).then(|| per_base(errors, self.k));
+        let unique = fit.unique();
+        self.unique_size = Some(unique.0.min(size).round() as u64);
+        let around = |value: f64, doubt: f64| (value - doubt, value + doubt);
+        let doubt = fit.doubt();
+        self.ranges = Ranges {
+            coverage: doubt.map(|doubt| around(fit.coverage, fit.coverage * doubt)),
+            genome_size: doubt.map(|doubt| around(size, size * doubt)),
+            unique_size: unique.1.map(|doubt| around(unique.0, doubt)),
+            heterozygosity: fit
+                .differing_range()
+                .map(|(low, high)| (per_base(low, self.k), per_base(high, self.k))),
+        };
+        let diploid = fit.is_diploid();
+        self.ploidy = Some(1 + u32::from(diploid));
+        self.het_peak = diploid.then_some(fit.coverage / 2.0);
+        self.heterozygosity = diploid.then(|| per_base(fit.differing(), self.k));
         self.fit = Some(fit);
     }
 }
 
-/// The curves, and whether they are those of a diploid genome. Where one of its two peaks is but a
-/// shoulder of the other: a homozygous one shows as more k-mers at twice the coverage than repeats
-/// give, a heterozygous one makes up most of what lies at half the coverage.
-fn fit(window: Window, hom: f64, diploid: bool) -> (Fit, bool) {
-    let fit = |hom: f64, factors: &[f64]| {
-        let last = ((2.5 * hom) as usize).clamp(window.first, window.last);
-        Fit::of(Window { last, ..window }, hom, factors)
-    };
-    if diploid {
-        let both = fit(hom, &DIPLOID);
-        if both.kmers(0.5) >= VISIBLE * both.kmers(1.0) {
-            return (both, true);
+/// What is fitted.
+struct Stretch<'a> {
+    dense: &'a [f64],
+    landmarks: &'a Landmarks,
+}
+
+impl Stretch<'_> {
+    /// The curves of a genome of this ploidy; where that is not known, of a diploid one if they fit
+    /// far better.
+    fn fit(&self, ploidy: Option<u32>) -> Fit {
+        let (het, hom) = (self.landmarks.het, self.landmarks.hom as f64);
+        if ploidy == Some(1) {
+            return self.haploid(het.map_or(hom, |het| het as f64));
+        }
+        if het.is_some() {
+            return self.diploid(&[hom]);
+        }
+        let haploid = self.haploid(hom);
+        if haploid.repeated() >= REPEATED {
+            return self.diploid(&[2.0 * hom]);
+        }
+        let diploid = self.diploid(&MERGED.map(|times| times * hom));
+        if ploidy == Some(2) || is_far_better(&diploid, &haploid) {
+            diploid
+        } else {
+            haploid
         }
     }
-    let haploid = fit(hom, &[1.0, 2.0]);
-    if haploid.kmers(2.0) >= SHOULDER * haploid.kmers(1.0) {
-        return (fit(2.0 * hom, &DIPLOID), true);
+
+    fn haploid(&self, coverage: f64) -> Fit {
+        Fit::of(self.window(coverage), coverage, None)
     }
-    let other = fit(hom, &DIPLOID);
-    if other.has_shoulder() {
-        (other, true)
-    } else {
-        (haploid, false)
+
+    /// The best of the fits that begin with these coverages.
+    fn diploid(&self, coverages: &[f64]) -> Fit {
+        let most = coverages.iter().fold(0.0, |most: f64, &one| most.max(one));
+        let window = self.window(most);
+        let starts = coverages
+            .iter()
+            .flat_map(|&one| DIFFERING.map(|share| (one, share)));
+        let fits = starts.map(|(one, share)| Fit::of(window, one, Some(share)));
+        let best = fits.min_by(|a, b| a.misfit().total_cmp(&b.misfit()));
+        best.expect("there is a coverage to begin with")
     }
+
+    /// From the valley to beyond the repeats of two copies.
+    fn window(&self, coverage: f64) -> Window<'_> {
+        let (first, end) = (self.landmarks.start, self.dense.len() - 1);
+        Window {
+            dense: self.dense,
+            first,
+            last: ((2.5 * coverage) as usize).clamp(first, end),
+            errors: self.landmarks.has_errors,
+        }
+    }
+}
+
+/// True where two haplotypes explain most of what one leaves unexplained, and the share of k-mers
+/// in which they differ is surely above nothing.
+fn is_far_better(diploid: &Fit, haploid: &Fit) -> bool {
+    let missed = |fit: &Fit| 1.0 - fit.explained;
+    let surely = diploid
+        .differing_range()
+        .is_some_and(|(low, _)| low > 0.5 * diploid.differing());
+    missed(haploid) >= BETTER * missed(diploid) && surely
 }
 
 /// Occurrences of k-mers of the genome: beyond the valley those seen less the errors that reach
 /// there, below it what the fit has there.
 fn genomic(histogram: &[(u64, u64)], start: u64, fit: &Fit) -> f64 {
     let seen = |&(count, kmers): &(u64, u64)| {
-        count as f64 * (kmers as f64 - fit.errors_at(count)).max(0.0)
+        count as f64 * (kmers as f64 - fit.errors_at(count as f64)).max(0.0)
     };
     let beyond: f64 = histogram
         .iter()
@@ -144,12 +232,6 @@ fn genomic(histogram: &[(u64, u64)], start: u64, fit: &Fit) -> f64 {
         .map(|count| count as f64 * fit.at(count as f64))
         .sum();
     beyond + below
-}
-
-/// Each heterozygous place gives two k-mers of half the coverage, each homozygous one k-mer.
-fn heterozygosity(fit: &Fit, k: usize) -> f64 {
-    let (het, hom) = (fit.kmers(0.5) / 2.0, fit.kmers(1.0));
-    per_base(het / (het + hom), k)
 }
 
 /// The chance per base of what hits this share of the words of `k` bases.
@@ -429,6 +511,60 @@ mod tests {
                 near(spectrum.het_peak, coverage / 2.0, 0.02);
                 near(spectrum.error_rate, sample.error_rate, 0.1);
             }
+        }
+    }
+
+    #[test]
+    fn two_haplotypes_are_told_where_their_peaks_are_one() {
+        for heterozygosity in [0.001, 0.002, 0.005, 0.01] {
+            let sample = Sample {
+                size: 3e7,
+                coverage: 11.0,
+                dispersion: 0.1,
+                heterozygosity,
+                repeats: 0.1,
+                ..BACTERIUM
+            };
+            let histogram = histogram(&sample);
+            for ploidy in [None, Some(2)] {
+                let spectrum = Spectrum::estimate_with(&histogram, K, ploidy);
+                assert_eq!(spectrum.ploidy, Some(2), "{heterozygosity}");
+                near(spectrum.heterozygosity, heterozygosity, 0.1);
+                near(spectrum.hom_peak, 11.0, 0.01);
+                near(spectrum.genome_size.map(|size| size as f64), 3e7, 0.01);
+                near(spectrum.repeats(), 0.1, 0.2);
+                let (low, high) = spectrum.ranges.heterozygosity.expect("they differ");
+                let estimate = spectrum.heterozygosity.expect("they differ");
+                assert!(low < estimate && estimate < high && high < 1.5 * low);
+            }
+            let one = Spectrum::estimate_with(&histogram, K, Some(1));
+            assert_eq!((one.ploidy, one.heterozygosity), (Some(1), None));
+            let explained = |spectrum: &Spectrum| spectrum.fit.as_ref().unwrap().explained;
+            assert!(explained(&one) < explained(&Spectrum::estimate(&histogram, K)));
+        }
+        let one = Spectrum::estimate_with(&histogram(&BACTERIUM), K, Some(2));
+        assert!(one.heterozygosity.expect("it was asked for") < 1e-4);
+    }
+
+    #[test]
+    fn a_growing_bacterium_has_one_haplotype() {
+        // Of cells that divide there is more of what is copied first than of what is copied last.
+        for (coverage, ratio) in [(13.0, 1.3f64), (13.0, 2.0), (30.0, 2.0), (60.0, 1.5)] {
+            let mut dense = vec![0.0; 400];
+            for part in 0..50 {
+                let here = coverage * ratio.powf(0.5 - f64::from(part) / 50.0);
+                add(&mut dense, 4.5e6 / 50.0, here, 0.2);
+            }
+            for (slot, errors) in dense[1..].iter_mut().zip([3e6, 9e4, 1.2e4, 4e3, 1e3, 4e2]) {
+                *slot += errors;
+            }
+            let rounded = (0u64..).zip(&dense).skip(1);
+            let histogram: Vec<_> = rounded
+                .map(|(count, kmers)| (count, kmers.round() as u64))
+                .collect();
+            let spectrum = Spectrum::estimate(&histogram, K);
+            assert_eq!(spectrum.ploidy, Some(1), "{coverage}, {ratio}");
+            near(spectrum.genome_size.map(|size| size as f64), 4.5e6, 0.02);
         }
     }
 

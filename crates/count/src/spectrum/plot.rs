@@ -1,18 +1,22 @@
-//! A spectrum as a picture: one self-contained SVG, without scripts or fonts of its own.
+//! A spectrum as a picture, without scripts or fonts from elsewhere.
 
-use gyrase_picture::words::grouped;
-use gyrase_picture::{Anchor, Axes, GREY, INK, Svg, bold, plain};
+use gyrase_picture::words::{self, grouped};
+use gyrase_picture::{Anchor, Axes, GREY, INK, LOWEST, Scale, Svg, bold, plain};
 
 use super::Spectrum;
 
 const WIDTH: f64 = 960.0;
 const HEIGHT: f64 = 616.0;
+/// Room for a row of estimates below the plot.
+const ROW: f64 = 44.0;
 const LEFT: f64 = 116.0;
 const RIGHT: f64 = 928.0;
 const TOP: f64 = 122.0;
 const BOTTOM: f64 = 528.0;
 /// More steps than this are thinner than a pixel.
 const STEPS: u64 = 800;
+/// Multiplicities beyond this are left out.
+const DEEPEST: u64 = 1 << 32;
 /// Points of the fitted line.
 const CURVE_POINTS: u32 = 400;
 /// Mean width of a bold letter at the size of the labels.
@@ -29,44 +33,51 @@ const HOM: &str = "#1b6e3c";
 /// Draws a histogram of pairs (multiplicity, distinct k-mers) with what [`Spectrum::estimate`]
 /// found in it.
 ///
-/// The axes are linear and end beyond the homozygous peak and just above the higher of the peaks,
-/// so that errors and repeats do not flatten them. `sample` is the title; any text is safe.
-pub fn plot(histogram: &[(u64, u64)], spectrum: &Spectrum, sample: &str) -> String {
-    let frame = Frame::new(histogram, spectrum);
-    let mut svg = Svg::new(WIDTH, HEIGHT, &format!("k-mer spectrum of {sample}"));
+/// Linear axes end beyond the homozygous peak and just above the higher of the peaks, so that
+/// errors and repeats do not flatten them; logarithmic ones show all. `sample` is the title; any
+/// text is safe.
+pub fn plot(histogram: &[(u64, u64)], spectrum: &Spectrum, sample: &str, scale: Scale) -> Svg {
+    let frame = match scale {
+        Scale::Linear => Frame::linear(histogram, spectrum),
+        Scale::Log => Frame::log(histogram),
+    };
+    let height = match scale {
+        Scale::Linear => HEIGHT,
+        Scale::Log => HEIGHT + ROW,
+    };
+    let mut svg = Svg::new(WIDTH, height, &format!("k-mer spectrum of {sample}"));
     head(&mut svg, spectrum, sample);
     frame.axes.grid(&mut svg);
     area(&mut svg, &frame, spectrum);
     frame.axes.outline(&mut svg);
     curve(&mut svg, &frame.axes, spectrum);
     markers(&mut svg, &frame.axes, spectrum);
-    facts(&mut svg, spectrum);
+    match scale {
+        Scale::Linear => boxed(&mut svg, spectrum),
+        Scale::Log => below(&mut svg, spectrum),
+    }
     note(&mut svg, &frame, spectrum);
-    svg.finish()
+    svg
 }
 
 /// What is drawn where.
 struct Frame {
     axes: Axes<'static>,
-    /// Multiplicities to a step.
-    step: u64,
-    /// Mean distinct k-mers of the multiplicities of each step, from multiplicity 0.
+    /// Where steps begin, and the last ends; multiplicity m covers m - 1/2 to m + 1/2.
+    edges: Vec<f64>,
+    /// Mean distinct k-mers of the multiplicities of each step.
     steps: Vec<f64>,
 }
 
 impl Frame {
-    fn new(histogram: &[(u64, u64)], spectrum: &Spectrum) -> Frame {
+    fn linear(histogram: &[(u64, u64)], spectrum: &Spectrum) -> Frame {
         let last = match spectrum.hom_peak {
             Some(peak) => (2.75 * peak).max(8.0),
             None => reach(histogram).max(8.0),
         };
         let step = (last as u64).div_ceil(STEPS).max(1);
-        let mut steps = vec![0.0; (last as u64 / step) as usize + 2];
-        for &(count, kmers) in histogram {
-            if let Some(slot) = steps.get_mut((count / step) as usize) {
-                *slot += kmers as f64 / step as f64;
-            }
-        }
+        let steps = last as u64 / step + 2;
+        let (edges, steps) = means(histogram, (0..=steps).map(|i| i * step).collect());
         // The step of the valley itself still holds errors where steps are wide.
         let from = spectrum
             .valley
@@ -77,19 +88,46 @@ impl Frame {
             .fold(0.0, |most: f64, &kmers| most.max(kmers));
         let most = if tallest > 0.0 { 1.12 * tallest } else { 1.0 };
         Frame {
-            axes: axes(last, most),
-            step,
+            axes: axes(last, most, Scale::Linear),
+            edges,
             steps,
         }
     }
 
-    /// Left edge of a step; multiplicity m covers m - 1/2 to m + 1/2.
-    fn edge(&self, step: usize) -> f64 {
-        self.axes.x((step as u64 * self.step) as f64 - 0.5)
+    /// Steps that are equally wide where multiplicities are too dense to have one each.
+    fn log(histogram: &[(u64, u64)]) -> Frame {
+        let there = histogram.iter().filter(|row| row.1 > 0);
+        let last = there.map(|row| row.0).max().unwrap_or(0).clamp(8, DEEPEST);
+        let widened = |&from: &u64| Some(from + 1 + from / 64).filter(|_| from <= last);
+        let (edges, steps) = means(histogram, std::iter::successors(Some(1), widened).collect());
+        let tallest = steps.iter().fold(0.0, |most: f64, &kmers| most.max(kmers));
+        Frame {
+            axes: axes(1.1 * last as f64, (1.6 * tallest).max(10.0), Scale::Log),
+            edges,
+            steps,
+        }
     }
 }
 
-fn axes(last: f64, most: f64) -> Axes<'static> {
+/// Edges of steps that begin with these multiplicities, and the mean of what is in each.
+fn means(histogram: &[(u64, u64)], firsts: Vec<u64>) -> (Vec<f64>, Vec<f64>) {
+    let mut steps = vec![0.0; firsts.len() - 1];
+    for &(count, kmers) in histogram {
+        let behind = firsts.partition_point(|&first| first <= count);
+        if let Some(slot) = behind.checked_sub(1).and_then(|step| steps.get_mut(step)) {
+            *slot += kmers as f64;
+        }
+    }
+    for (slot, ends) in steps.iter_mut().zip(firsts.windows(2)) {
+        *slot /= (ends[1] - ends[0]) as f64;
+    }
+    (
+        firsts.iter().map(|&first| first as f64 - 0.5).collect(),
+        steps,
+    )
+}
+
+fn axes(last: f64, most: f64, scale: Scale) -> Axes<'static> {
     Axes {
         left: LEFT,
         right: RIGHT,
@@ -97,6 +135,7 @@ fn axes(last: f64, most: f64) -> Axes<'static> {
         bottom: BOTTOM,
         x_end: last,
         y_end: most,
+        scale,
         x_title: "Multiplicity (occurrences of a k-mer)",
         y_title: "Distinct k-mers",
     }
@@ -135,13 +174,9 @@ fn head(svg: &mut Svg, spectrum: &Spectrum, sample: &str) {
 
 /// The steps below the valley in one colour, the others in another.
 fn area(svg: &mut Svg, frame: &Frame, spectrum: &Spectrum) {
-    let split = spectrum
-        .valley
-        .map_or(0, |valley| (valley / frame.step) as usize)
-        .min(frame.steps.len());
-    let edges: Vec<f64> = (0..=frame.steps.len())
-        .map(|step| frame.edge(step))
-        .collect();
+    let valley = spectrum.valley.map_or(0.0, |valley| valley as f64);
+    let split = frame.edges[1..].partition_point(|&edge| edge < valley);
+    let edges: Vec<f64> = frame.edges.iter().map(|&edge| frame.axes.x(edge)).collect();
     let colour = if spectrum.hom_peak.is_some() {
         GENOME
     } else {
@@ -155,10 +190,12 @@ fn area(svg: &mut Svg, frame: &Frame, spectrum: &Spectrum) {
 /// The fitted peaks, as one line.
 fn curve(svg: &mut Svg, axes: &Axes, spectrum: &Spectrum) {
     let Some(fit) = &spectrum.fit else { return };
-    let points = (0..=CURVE_POINTS).map(|i| {
-        let multiplicity = axes.x_end * f64::from(i) / f64::from(CURVE_POINTS);
+    let points = (0..=CURVE_POINTS).filter_map(|i| {
+        let multiplicity = axes.x_at(f64::from(i) / f64::from(CURVE_POINTS));
         let kmers = fit.at(multiplicity);
-        format!("{:.1},{:.1}", axes.x(multiplicity), axes.y(kmers))
+        // Along its foot a logarithmic axis would draw what is far below.
+        let shown = axes.scale == Scale::Linear || kmers > LOWEST;
+        shown.then(|| format!("{:.1},{:.1}", axes.x(multiplicity), axes.y(kmers)))
     });
     let points = points.collect::<Vec<_>>().join(" ");
     svg.put(format_args!(
@@ -210,13 +247,15 @@ fn markers(svg: &mut Svg, axes: &Axes, spectrum: &Spectrum) {
 }
 
 /// The estimates, in a box at the right where the curve is low.
-fn facts(svg: &mut Svg, spectrum: &Spectrum) {
-    let (left, top, width) = (RIGHT - 286.0, TOP + 14.0, 274.0);
+fn boxed(svg: &mut Svg, spectrum: &Spectrum) {
+    let estimates = estimates(spectrum);
+    let (left, top, width) = (RIGHT - 316.0, TOP + 14.0, 304.0);
+    let height = 16.0 + 24.0 * estimates.len() as f64;
     svg.put(format_args!(
-        "<rect x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"112\" rx=\"5\" \
+        "<rect x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\" rx=\"5\" \
          fill=\"#ffffff\" fill-opacity=\"0.93\" stroke=\"#cbd2d9\"/>"
     ));
-    for (i, (name, value)) in estimates(spectrum).iter().enumerate() {
+    for (i, (name, value)) in estimates.iter().enumerate() {
         let y = top + 26.0 + 24.0 * i as f64;
         svg.text(left + 14.0, y, Anchor::Start, &plain(14, GREY), name);
         let right = left + width - 14.0;
@@ -224,26 +263,50 @@ fn facts(svg: &mut Svg, spectrum: &Spectrum) {
     }
 }
 
+/// The estimates, in a row below the plot: logarithmic axes leave no room in it.
+fn below(svg: &mut Svg, spectrum: &Spectrum) {
+    let estimates = estimates(spectrum);
+    let width = (RIGHT - LEFT + 60.0) / estimates.len() as f64;
+    for (i, (name, value)) in estimates.iter().enumerate() {
+        let left = LEFT - 60.0 + width * i as f64;
+        svg.text(left, HEIGHT + 6.0, Anchor::Start, &plain(12, GREY), name);
+        svg.text(left, HEIGHT + 25.0, Anchor::Start, &bold(13, INK), value);
+    }
+}
+
 /// The name and the value of each estimate.
-fn estimates(spectrum: &Spectrum) -> [(&'static str, String); 4] {
-    let percent = |share: f64, decimals| format!("{:.decimals$} %", 100.0 * share);
-    let unknown = "not visible";
-    let alone = if spectrum.hom_peak.is_some() {
-        "one peak only"
-    } else {
-        unknown
+fn estimates(spectrum: &Spectrum) -> [(&'static str, String); 6] {
+    let percent = |share: f64, decimals: usize| format!("{:.decimals$} %", 100.0 * share);
+    let unknown = || "not visible".to_owned();
+    let ranges = &spectrum.ranges;
+    let bases = |size: Option<u64>, range: Option<(f64, f64)>| {
+        size.map(|size| words::bases(size as f64, range.map_or(0.0, half)))
     };
-    let size = spectrum.genome_size;
-    let size = size.map(|size| format!("{} bp", grouped(size)));
+    let repeats = spectrum.repeats().map(|share| percent(share, 1));
+    let alone = spectrum.ploidy.map(|_| "one haplotype".to_owned());
+    let heterozygosity = spectrum
+        .heterozygosity
+        .map(|share| words::percents(ranges.heterozygosity.unwrap_or((share, share))));
+    let explained = spectrum.fit.as_ref().map(|fit| percent(fit.explained, 1));
+    let size = bases(spectrum.genome_size, ranges.genome_size);
     let coverage = spectrum.hom_peak.map(|peak| times(peak, 1));
     let errors = spectrum.error_rate.map(|share| percent(share, 3));
-    let heterozygosity = spectrum.heterozygosity.map(|share| percent(share, 2));
     [
-        ("Genome size", size.unwrap_or(unknown.into())),
-        ("k-mer coverage", coverage.unwrap_or(unknown.into())),
-        ("Heterozygosity", heterozygosity.unwrap_or(alone.into())),
-        ("Error rate", errors.unwrap_or(unknown.into())),
+        ("Genome size", size.unwrap_or_else(unknown)),
+        ("Repeats", repeats.unwrap_or_else(unknown)),
+        ("k-mer coverage", coverage.unwrap_or_else(unknown)),
+        (
+            "Heterozygosity",
+            heterozygosity.or(alone).unwrap_or_else(unknown),
+        ),
+        ("Error rate", errors.unwrap_or_else(unknown)),
+        ("k-mers on the curve", explained.unwrap_or_else(unknown)),
     ]
+}
+
+/// Half of a range.
+fn half((low, high): (f64, f64)) -> f64 {
+    (high - low) / 2.0
 }
 
 /// What a reader must know to read the picture right.
@@ -293,7 +356,13 @@ mod tests {
     }
 
     fn draw(histogram: &[(u64, u64)], sample: &str) -> String {
-        plot(histogram, &Spectrum::estimate(histogram, 31), sample)
+        plot(
+            histogram,
+            &Spectrum::estimate(histogram, 31),
+            sample,
+            Scale::Linear,
+        )
+        .finish()
     }
 
     /// Every element is closed and nothing is not a number.
@@ -313,7 +382,8 @@ mod tests {
             "k = 31",
             "error valley",
             "k-mer coverage 50.0×",
-            "4,59",
+            "4.60 Mbp",
+            "one haplotype",
             "rises to 50,000,000",
         ] {
             assert!(svg.contains(words), "{words}: {svg}");
@@ -334,6 +404,21 @@ mod tests {
             check(&svg);
             assert!(svg.contains("No coverage peak"), "{histogram:?}");
             assert!(svg.len() < 100_000);
+        }
+    }
+
+    #[test]
+    fn logarithmic_axes_show_everything() {
+        let mut histogram = poisson(50.0, 4_600_000.0);
+        histogram.push((100_000, 7));
+        let spectrum = Spectrum::estimate(&histogram, 31);
+        let svg = plot(&histogram, &spectrum, "log", Scale::Log).finish();
+        check(&svg);
+        assert!(svg.contains(">100,000</text>") && svg.contains(">10,000,000</text>"));
+        assert!(!svg.contains("cut off") && svg.len() < 100_000, "{svg}");
+        for histogram in [vec![], vec![(1, 1)], vec![(u64::MAX, u64::MAX)]] {
+            let spectrum = Spectrum::estimate(&histogram, 31);
+            check(&plot(&histogram, &spectrum, "", Scale::Log).finish());
         }
     }
 

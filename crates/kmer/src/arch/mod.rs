@@ -54,6 +54,10 @@ impl Kernels {
 
     /// Every set that this processor runs, slowest first.
     pub fn available() -> Vec<Kernels> {
+        #[cfg_attr(
+            not(target_arch = "x86_64"),
+            expect(unused_mut, reason = "there is one set")
+        )]
         let mut sets = vec![Kernels::Scalar];
         #[cfg(target_arch = "x86_64")]
         {

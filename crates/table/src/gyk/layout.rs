@@ -23,6 +23,14 @@ const FLAG_STRANDED: u32 = 1;
 const FLAG_SATURATED: u32 = 2;
 const CHECKSUM_AT: usize = HEADER_BYTES - 4;
 
+/// Bytes of a database of so many k-mers, about, from above, of which none has a count of 255 or
+/// more.
+pub fn bytes_for(shape: Shape, kmers: u64) -> u64 {
+    // What aligns the bins, and the metadata.
+    let beside = HEADER_BYTES + DIRECTORY_BYTES + 8 * BINS + 4096;
+    beside as u64 + kmers * (8 * shape.words() as u64 + 1)
+}
+
 /// The counts that a database keeps: from `min` to `max`, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cutoffs {

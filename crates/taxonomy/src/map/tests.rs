@@ -126,9 +126,50 @@ fn files_say_it_for_their_sequences() {
     map.insert("b/x.fa", 2);
     assert_eq!(map.taxid_of("chr1", Path::new("/data/b/x.fa")), Some(2));
     assert_eq!(map.taxid_of("chr1", Path::new("x.fa")), None);
-    assert_eq!(assembly("x_GCA_12.fa"), Some("GCA_12"));
-    assert_eq!(assembly("GCA_12.3.fa"), Some("GCA_12.3"));
     assert_eq!(stem("a.b.fasta.zst"), "a.b");
+}
+
+#[test]
+fn accessions_are_found_anywhere_in_the_name_of_a_file() {
+    let found = |name| accessions_in(name).collect::<Vec<_>>();
+    for (name, accessions) in [
+        ("x_GCA_12.fa", &["GCA_12"][..]),
+        ("GCA_12.3.fa", &["GCA_12.3"]),
+        (
+            "Escherichia_coli_str._K-12_GCF_000005845.2.fna.gz",
+            &["GCF_000005845.2"],
+        ),
+        (
+            "GCF_000005845.2_ASM584v2_genomic.fna.gz",
+            &["GCF_000005845.2"],
+        ),
+        (
+            "Escherichia_coli_IAI39_NC_011750.1.fna.gz",
+            &["NC_011750.1"],
+        ),
+        ("a-NZ_CP007592.1-b.fa", &["NZ_CP007592.1", "CP007592.1"]),
+        ("Erwinia_phage_MT939486.1.fna", &["MT939486.1"]),
+        ("U00096.3.fasta", &["U00096.3"]),
+        ("AAAA02000001_x.fa", &["AAAA02000001"]),
+        (
+            "GCA_000027305_and_GCF_000027305.1.fna",
+            &["GCA_000027305", "GCF_000027305.1"],
+        ),
+        ("Klebsiella_MGH_78578.fna", &[]),
+        ("run_20260101.fa", &[]),
+        ("NC_0117x.fa", &[]),
+        ("aNC_011750.fa", &[]),
+        ("GCF_.fa", &[]),
+        ("", &[]),
+    ] {
+        assert_eq!(found(name), accessions, "{name}");
+    }
+    let mut map = TaxonMap::default();
+    map.insert("NC_011750.1", 585057);
+    let file = Path::new("refs/Escherichia_coli_IAI39_NC_011750.1.fna.gz");
+    assert_eq!(map.taxid_of("contig_1", file), Some(585057));
+    let other = Path::new("refs/x_NC_011750.2.fna.gz");
+    assert_eq!(map.taxid_of("contig_1", other), Some(585057));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
+use std::io::{self, Read};
 use std::path::Path;
 
 use serde::Deserialize;
@@ -19,7 +20,7 @@ pub enum TraceError {
         /// The file.
         path: String,
         /// Why.
-        source: std::io::Error,
+        source: io::Error,
     },
     /// There is nothing in it.
     #[error("{path} is empty")]
@@ -458,17 +459,16 @@ fn used(args: &Args) -> Used {
     }
 }
 
-/// Reads the trace at `path`.
+/// Reads the trace that was opened at `path`.
 ///
 /// # Errors
 /// There is none; it is empty, cut off, no trace of Gyrase, of another form, or makes no sense.
-pub fn read(path: &Path) -> Result<Trace, TraceError> {
-    let name = path.display().to_string();
-    let text = match std::fs::read(path) {
-        Ok(text) => text,
-        Err(source) => return Err(TraceError::Unreadable { path: name, source }),
-    };
-    parse(name, &text)
+pub fn read(path: &Path, opened: io::Result<impl Read>) -> Result<Trace, TraceError> {
+    let (name, mut text) = (path.display().to_string(), Vec::new());
+    match opened.and_then(|mut file| file.read_to_end(&mut text)) {
+        Ok(_) => parse(name, &text),
+        Err(source) => Err(TraceError::Unreadable { path: name, source }),
+    }
 }
 
 /// Reads the trace in the file `path`, which holds `text`.

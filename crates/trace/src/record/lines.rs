@@ -1,10 +1,7 @@
 //! The spans of a process as lines, and the file that takes in the lines of all processes.
 
-use std::io::Write;
-use std::path::Path;
+use std::io::{self, Write};
 use std::sync::Arc;
-
-use gyrase_files::{OutputError, OutputFile};
 
 use super::clock::Alignment;
 use super::json::{self, Process, STAGES};
@@ -16,15 +13,15 @@ use super::tracer::Tracer;
 pub const START: &str = "start";
 
 /// A trace under construction, in the process that writes it.
-pub struct TraceFile(OutputFile);
+pub struct TraceFile<W>(W);
 
-impl TraceFile {
-    /// Begins the file of a run of so many ranks that this command line started.
+impl<W: Write> TraceFile<W> {
+    /// Begins the trace of a run of so many ranks that this command line started.
     ///
     /// # Errors
-    /// The file cannot be made or written.
-    pub fn create(path: &Path, ranks: usize, command: &str) -> Result<TraceFile, OutputError> {
-        let mut file = TraceFile(OutputFile::create(path)?);
+    /// `out` fails.
+    pub fn begin(out: W, ranks: usize, command: &str) -> io::Result<TraceFile<W>> {
+        let mut file = TraceFile(out);
         file.add(json::head(ranks, command).as_bytes())?;
         Ok(file)
     }
@@ -32,21 +29,18 @@ impl TraceFile {
     /// Adds lines of any process, as [`TraceLines::next`] gave them.
     ///
     /// # Errors
-    /// The file cannot be written.
-    pub fn add(&mut self, lines: &[u8]) -> Result<(), OutputError> {
-        self.0
-            .write_all(lines)
-            .map_err(|source| self.0.error(source))
+    /// The writer fails.
+    pub fn add(&mut self, lines: &[u8]) -> io::Result<()> {
+        self.0.write_all(lines)
     }
 
-    /// Ends the file, which takes its name. It is not synced: a run is easily traced again, and
-    /// need not wait for the disk.
+    /// Ends the trace, and gives the writer back.
     ///
     /// # Errors
-    /// The file cannot be written or renamed.
-    pub fn finish(mut self) -> Result<(), OutputError> {
+    /// The writer fails.
+    pub fn finish(mut self) -> io::Result<W> {
         self.add(json::TAIL.as_bytes())?;
-        self.0.commit_unsynced()
+        Ok(self.0)
     }
 }
 
@@ -219,9 +213,7 @@ mod tests {
 
     #[test]
     fn the_lines_of_all_processes_make_one_file() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("t.json");
-        let mut file = TraceFile::create(&path, 3, "gyrase count").unwrap();
+        let mut file = TraceFile::begin(Vec::new(), 3, "gyrase count").unwrap();
         for rank in 0..3 {
             // Each began a millisecond after the one before.
             let mut lines =
@@ -231,8 +223,7 @@ mod tests {
             }
             assert_eq!(lines.spans(), (3, 0));
         }
-        file.finish().unwrap();
-        let trace: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+        let trace: Value = serde_json::from_slice(&file.finish().unwrap()).unwrap();
         assert_eq!(trace["otherData"]["ranks"], 3);
         let events = trace["traceEvents"].as_array().unwrap();
         for rank in 0..3 {

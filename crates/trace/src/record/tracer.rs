@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Instant;
 
+use gyrase_work::machine::core_numbers;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event as Message, Subscriber};
@@ -87,7 +88,7 @@ impl Tracer {
     /// A tracer whose times begin now, when the machine's monotonic clock shows `clock`
     /// nanoseconds: by that clock the processes of a job are compared.
     pub fn new(clock: i64) -> Tracer {
-        let (cores, throttling) = (machine::cores(), Throttling::of_this_process());
+        let (cores, throttling) = (core_numbers(), Throttling::of_this_process());
         Tracer(Arc::new(Shared {
             before: Usage::now(&cores, &throttling),
             cores,

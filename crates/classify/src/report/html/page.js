@@ -12,12 +12,14 @@
   const count = names.length;
   // Thinner arcs than this, in radians, are drawn as one.
   const THINNEST = 0.006;
-  // Mean width of a letter of a label.
-  const LETTER = 5.9;
+  // Size of labels, and mean width of their letters, where the picture is as wide as its drawing.
+  const LABEL = 11, LETTER = 5.9;
 
   const byId = (id) => document.getElementById(id);
   const state = { sample: 0, focus: ALL, found: new Set() };
   let clade = [], direct = [], children = [], evidence = new Map();
+  // Arcs and middle in the order of the arrow keys, the one that the tabulator reaches, and how much larger labels are.
+  let stops = [], stop = 0, larger = 1;
 
   const whole = (number) => number.toString().replace(/\B(?=(\d{3})+$)/g, ",");
   const percent = (part, all) => {
@@ -116,10 +118,8 @@
   }
 
   function colour(arc) {
-    if (arc.node === UNCLASSIFIED) return "#c9ced4";
     if (arc.rest) return "#e4e7eb";
-    const hue = (((arc.from + arc.to) / 2 / (2 * Math.PI)) * 330 + 205) % 360;
-    return `hsl(${hue.toFixed(1)} 62% ${Math.min(66 + 4 * arc.ring, 88)}%)`;
+    return arc.node === UNCLASSIFIED ? "#c9ced4" : data.colours[arc.node - FIRST];
   }
 
   const fitted = (text, letters) => (text.length <= letters ? text : letters < 4 ? "" : text.slice(0, letters - 1) + "…");
@@ -127,20 +127,21 @@
   /** The name of an arc, along it where there is room, else outwards. */
   function label(arc, inner, outer) {
     const name = names[arc.node], middle = (arc.from + arc.to) / 2, radius = (inner + outer) / 2;
-    const along = name.length * LETTER + 10, length = (arc.to - arc.from) * radius;
+    const letter = LETTER * larger;
+    const along = name.length * letter + 10, length = (arc.to - arc.from) * radius;
     const degrees = (middle * 180) / Math.PI;
     let turn, words;
-    if (length > along && along < 1.1 * radius && outer - inner > 14) {
+    if (length > along && along < 1.1 * radius && outer - inner > 14 * larger) {
       turn = degrees > 90 && degrees < 270 ? degrees + 180 : degrees;
       words = name;
-    } else if (length > 12) {
+    } else if (length > 12 * larger) {
       turn = degrees < 180 ? degrees - 90 : degrees + 90;
-      words = fitted(name, Math.floor((outer - inner - 6) / LETTER));
+      words = fitted(name, Math.floor((outer - inner - 6) / letter));
     }
     if (!words) return null;
     const [x, y] = point(middle, radius).split(" ");
     const place = `translate(${x} ${y}) rotate(${turn.toFixed(2)})`;
-    return draw("text", { transform: place, "text-anchor": "middle", dy: "0.35em", "font-size": 11 }, words);
+    return draw("text", { transform: place, "text-anchor": "middle", dy: "0.35em", "font-size": LABEL * larger }, words);
   }
 
   function describe(node) {
@@ -165,12 +166,33 @@
 
   function hover(element, words) {
     const tip = byId("tip");
-    element.addEventListener("mousemove", (event) => {
+    const show = (x, y) => {
       tip.textContent = words();
-      tip.style.left = Math.min(event.clientX + 14, window.innerWidth - tip.offsetWidth - 8) + "px";
-      tip.style.top = Math.min(event.clientY + 14, window.innerHeight - tip.offsetHeight - 8) + "px";
+      tip.style.left = Math.max(8, Math.min(x + 14, window.innerWidth - tip.offsetWidth - 8)) + "px";
+      tip.style.top = Math.max(8, Math.min(y + 14, window.innerHeight - tip.offsetHeight - 8)) + "px";
+    };
+    const hide = () => { tip.textContent = ""; };
+    element.addEventListener("mousemove", (event) => show(event.clientX, event.clientY));
+    element.addEventListener("mouseleave", hide);
+    // A shape that listens to the focus can have it.
+    if (!element.hasAttribute("tabindex")) return;
+    element.addEventListener("blur", hide);
+    element.addEventListener("focus", () => {
+      if (!element.matches(":focus-visible")) return;
+      const place = element.getBoundingClientRect();
+      show((place.left + place.right) / 2, (place.top + place.bottom) / 2);
     });
-    element.addEventListener("mouseleave", () => { tip.textContent = ""; });
+  }
+
+  /** Makes a shape of the chart lead to a node, by a click or by Enter. */
+  function lead(element, node, words) {
+    for (const [name, value] of [["tabindex", -1], ["role", "button"], ["aria-label", words]]) element.setAttribute(name, value);
+    element.addEventListener("click", () => zoom(node()));
+    element.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" && event.key !== " ") return;
+      event.preventDefault();
+      zoom(node());
+    });
   }
 
   function arcElement(arc, inner, outer) {
@@ -182,35 +204,57 @@
     }
     if (state.found.has(arc.node)) path.setAttribute("class", "found");
     path.setAttribute("data-taxid", taxids[arc.node]);
-    path.addEventListener("click", () => zoom(arc.node));
+    lead(path, () => arc.node, `${names[arc.node]}, ${percent(clade[arc.node], clade[ALL])} of all reads`);
     hover(path, () => describe(arc.node));
     return path;
   }
 
   function hub() {
-    const group = draw("g", {});
-    const disc = draw("circle", { r: HUB - 3, fill: "#f4f6f8", stroke: "#d9dee4", style: "cursor: pointer" });
-    disc.addEventListener("click", () => zoom(upper()));
+    const group = draw("g", { class: "hub" });
+    const disc = draw("circle", { r: HUB - 3 });
+    if (state.focus !== ALL) lead(disc, upper, `Up from ${names[state.focus]}`);
     hover(disc, () => describe(state.focus) + (state.focus === ALL ? "" : "\n(click to go up)"));
-    const line = (y, size, words) => draw("text", { y, "text-anchor": "middle", "font-size": size }, words);
-    group.append(disc, line(-4, 13, fitted(names[state.focus], 17)), line(16, 12, whole(clade[state.focus]) + " reads"));
+    const size = Math.min(larger, 1.5);
+    const line = (y, font, words) => draw("text", { y: y * size, "text-anchor": "middle", "font-size": font * size }, words);
+    group.append(disc, line(-4, 13, fitted(names[state.focus], Math.floor(17 / size))), line(16, 12, whole(clade[state.focus]) + " reads"));
     return group;
   }
 
   function chart() {
+    const svg = byId("chart"), focused = svg.contains(document.activeElement);
+    larger = Math.min(Math.max(SIZE / (svg.clientWidth || SIZE), 1), 2.2);
     const arcs = layout();
     const rings = arcs.reduce((most, arc) => Math.max(most, arc.ring + 1), 1);
     const width = Math.min((RIM - HUB) / rings, 110);
-    const shapes = draw("g", {}), labels = draw("g", {});
+    const shapes = draw("g", {}), labels = draw("g", {}), middle = hub();
+    const reached = [];
     // Marked arcs come last, so that no neighbour covers their edge.
     arcs.sort((a, b) => state.found.has(a.node) - state.found.has(b.node));
     for (const arc of arcs) {
       const inner = HUB + arc.ring * width;
-      shapes.append(arcElement(arc, inner, inner + width));
+      const shape = arcElement(arc, inner, inner + width);
+      shapes.append(shape);
+      if (!arc.rest) reached.push([arc, shape]);
       const text = arc.rest ? null : label(arc, inner, inner + width);
       if (text) labels.append(text);
     }
-    byId("chart").replaceChildren(shapes, labels, hub());
+    svg.replaceChildren(shapes, labels, middle);
+    stops = reached.sort(([a], [b]) => a.ring - b.ring || a.from - b.from).map(([, shape]) => shape);
+    if (state.focus !== ALL) stops.push(middle.firstChild);
+    stop = 0;
+    if (stops.length > 0) stops[0].setAttribute("tabindex", 0);
+    if (focused && stops.length > 0) stops[0].focus({ preventScroll: true });
+  }
+
+  /** The arrow keys go through the arcs, ring by ring; the tabulator leaves them at once. */
+  function step(event) {
+    const steps = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    if (!steps || stops.length === 0) return;
+    event.preventDefault();
+    stops[stop].setAttribute("tabindex", -1);
+    stop = (stop + steps + stops.length) % stops.length;
+    stops[stop].setAttribute("tabindex", 0);
+    stops[stop].focus({ preventScroll: true });
   }
 
   function lineage(node) {
@@ -219,10 +263,17 @@
     return path;
   }
 
+  /** The address of a view. */
+  const address = (node) => `#sample=${state.sample}` + (node === ALL ? "" : "&taxid=" + taxids[node]);
+
   function link(node) {
-    const button = make("button", names[node], { type: "button" });
-    button.addEventListener("click", () => zoom(node));
-    return button;
+    const anchor = make("a", names[node], { href: address(node) });
+    anchor.addEventListener("click", (event) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      zoom(node);
+    });
+    return anchor;
   }
 
   function breadcrumb() {
@@ -235,12 +286,19 @@
     byId("path").replaceChildren(...steps);
   }
 
+  function key(colour) {
+    const key = make("span", "", { class: "key" });
+    key.style.background = colour;
+    return key;
+  }
+
   function row(node, most) {
     const line = document.createElement("tr");
     const name = make("td", "");
     const bar = make("span", "", { class: "bar" });
     bar.style.width = (100 * clade[node]) / most + "%";
     name.append(link(node), bar);
+    if (node >= FIRST) name.prepend(key(data.colours[shown(node) - FIRST]));
     line.append(name, make("td", ranks[node]), make("td", whole(clade[node]), { class: "number" }));
     line.append(make("td", percent(clade[node], clade[ALL]), { class: "number" }));
     return line;
@@ -251,7 +309,11 @@
     byId("name").textContent = names[node];
     byId("facts").textContent = describe(node).split("\n").slice(1).join(" · ");
     const rows = below.slice(0, 500).map((child) => row(child, clade[below[0]]));
-    if (below.length > 500) rows.push(make("tr", `and ${whole(below.length - 500)} more with fewer reads`));
+    if (below.length > 500) {
+      const more = document.createElement("tr");
+      more.append(make("td", `and ${whole(below.length - 500)} more with fewer reads`, { colspan: 4 }));
+      rows.push(more);
+    }
     byId("rows").replaceChildren(...rows);
     byId("below").hidden = below.length === 0;
     byId("none").hidden = clade[ALL] > 0;
@@ -279,28 +341,31 @@
     chart();
   }
 
-  function show() {
+  /** Shows the view, as one to come back to where it is a new one. */
+  function show(isNew) {
     byId("tip").textContent = "";
     chart();
     breadcrumb();
     list();
-    const taxon = state.focus === ALL ? "" : "&taxid=" + taxids[state.focus];
+    if (!isNew || address(state.focus) === location.hash) return;
     // A page inside another may not change its address; it works without.
-    try { history.replaceState(null, "", `#sample=${state.sample}${taxon}`); } catch { return; }
+    try { history.pushState(null, "", address(state.focus)); } catch { return; }
   }
 
   function zoom(node) {
     state.focus = node;
     byId("found").replaceChildren();
-    show();
+    show(true);
+    // What was chosen may be gone.
+    if (document.activeElement === document.body) byId("name").focus({ preventScroll: true });
   }
 
   /** After another sample was chosen: the focus stays if the sample has it, else the closest above. */
-  function reload() {
+  function reload(isNew) {
     load();
     while (state.focus !== ALL && clade[state.focus] === 0) state.focus = parents[state.focus];
     state.found = new Set(matches().map(shown));
-    show();
+    show(isNew);
   }
 
   function save() {
@@ -310,32 +375,53 @@
     copy.setAttribute("width", SIZE);
     copy.setAttribute("height", SIZE);
     copy.querySelectorAll("path").forEach((path) => path.setAttribute("stroke", "#fff"));
+    copy.querySelectorAll("circle").forEach((disc) => { disc.setAttribute("fill", "#f4f6f8"); disc.setAttribute("stroke", "#d9dee4"); });
+    copy.querySelectorAll("[role]").forEach((shape) => ["role", "tabindex"].forEach((name) => shape.removeAttribute(name)));
     const blob = new Blob([new XMLSerializer().serializeToString(copy)], { type: "image/svg+xml" });
     const target = make("a", "", { href: URL.createObjectURL(blob), download: "taxa.svg" });
     target.click();
     setTimeout(() => URL.revokeObjectURL(target.href), 1000);
   }
 
-  /** Sample and taxon from the address, so that a view can be kept as a bookmark. */
+  /** Sample and taxon from the address, so that a view can be kept, and come back to. */
   function restore() {
     const wanted = new URLSearchParams(location.hash.slice(1));
     const sample = Number(wanted.get("sample"));
-    state.sample = Number.isInteger(sample) && sample >= 0 && sample < data.samples.length ? sample : 0;
     const node = wanted.has("taxid") ? taxids.indexOf(Number(wanted.get("taxid"))) : ALL;
     state.focus = Math.max(node, ALL);
+    if (wanted.has("sample")) {
+      state.sample = Number.isInteger(sample) && sample >= 0 && sample < data.samples.length ? sample : 0;
+    } else if (state.focus !== ALL) {
+      seek();
+    }
     byId("sample").value = state.sample;
   }
 
+  /** Goes from a table to the rings: to the chosen sample if it has the taxon, else to the first that has. */
+  function seek() {
+    const places = [state.sample, ...data.samples.keys()];
+    state.sample = places.find((place) => { state.sample = place; load(); return clade[state.focus] > 0; }) ?? 0;
+    byId("taxa").scrollIntoView();
+  }
+
+  byId("explore").hidden = false;
   data.samples.forEach((sample, place) => byId("sample").append(make("option", sample.name, { value: place })));
   byId("samples").hidden = data.samples.length < 2;
-  byId("sample").addEventListener("change", (event) => { state.sample = Number(event.target.value); reload(); });
-  for (const id of ["unclassified", "collapse", "levels"]) byId(id).addEventListener("change", reload);
+  byId("sample").addEventListener("change", (event) => { state.sample = Number(event.target.value); reload(true); });
+  for (const id of ["unclassified", "collapse", "levels"]) byId(id).addEventListener("change", () => reload(false));
   byId("query").addEventListener("input", search);
+  byId("query").addEventListener("keydown", (event) => {
+    const [first] = matches();
+    if (event.key === "Enter" && first !== undefined) zoom(first);
+  });
+  byId("chart").addEventListener("keydown", step);
   byId("save").addEventListener("click", save);
   document.addEventListener("keydown", (event) => {
     if (event.key !== "Escape") return;
-    if (byId("query").value) { byId("query").value = ""; search(); } else zoom(upper());
+    if (byId("query").value) { byId("query").value = ""; search(); } else if (state.focus !== ALL) zoom(upper());
   });
+  window.addEventListener("hashchange", () => { restore(); reload(false); });
+  window.addEventListener("resize", () => requestAnimationFrame(chart));
   restore();
-  reload();
+  reload(false);
 })();

@@ -3,10 +3,14 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use gyrase_classify::report::Origin;
 use gyrase_classify::{Collection, Index, Parameters};
 use gyrase_picture::words::{self, bytes, things};
+use serde_json::{Value, json};
 
-use crate::cmd::references::{self, Taxa};
+use super::origin;
+use crate::cmd::folders::{self, Wanted};
+use crate::cmd::references::Taxa;
 use crate::failure::{Code, Failure, Result};
 use crate::places;
 use crate::session::Session;
@@ -54,8 +58,8 @@ impl Against {
     }
 
     /// The files of references, those of folders and lists.
-    pub fn references(&self) -> Result<Vec<PathBuf>> {
-        references::files(&self.refs)
+    pub fn references(&self, session: &Session) -> Result<Vec<PathBuf>> {
+        folders::files(&self.refs, Wanted::References, session)
     }
 
     /// True where a database is built in memory.
@@ -68,6 +72,18 @@ impl Against {
         !self.db.is_empty()
     }
 
+    /// What pages say of it.
+    pub fn origin(&self, collection: &Collection) -> Result<Origin> {
+        let sums = collection.checksums();
+        let databases = self.db.iter().zip(sums).map(|(path, sum)| {
+            let name = format!("{}, checksum {sum:016x}", origin::name(path));
+            ("Database", name)
+        });
+        let references = self.refs.iter();
+        let references = references.map(|path| ("References", origin::name(path)));
+        origin::of(databases.chain(references).collect())
+    }
+
     /// Opens the database, or builds it in memory of `references`.
     pub fn index(&self, references: Vec<PathBuf>, session: &Session) -> Result<Collection> {
         match &self.taxonomy {
@@ -77,7 +93,8 @@ impl Against {
                     .db
                     .iter()
                     .map(|path| Index::open(path))
-                    .collect::<std::result::Result<_, _>>()?;
+                    .collect::<std::result::Result<Vec<Index>, _>>()?;
+                session.note("databases", databases(&indexes));
                 Ok(Collection::new(indexes)?)
             }
             Some(taxonomy) => {
@@ -101,4 +118,15 @@ impl Against {
             )),
         }
     }
+}
+
+/// The databases of a run, for its report: by what is in them, wherever they lie.
+fn databases(indexes: &[Index]) -> Value {
+    let database = |index: &Index| {
+        json!({
+            "path": index.features.path().display().to_string(),
+            "checksum": format!("{:016x}", index.features.checksum()),
+        })
+    };
+    indexes.iter().map(database).collect()
 }

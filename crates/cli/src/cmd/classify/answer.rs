@@ -22,21 +22,22 @@ const NAMED: usize = 5;
 pub fn of_lanes<'a>(
     collection: &'a Collection,
     lanes: &'a [Lane],
+    rule: Rule,
     session: &'a Session,
 ) -> Config<'a> {
-    config(Reads::Lanes { collection, lanes }, session)
+    config(Reads::Lanes { collection, lanes }, rule, session)
 }
 
 /// The reads of stored candidates.
-pub fn of_stored<'a>(candidates: &'a Candidates, session: &'a Session) -> Config<'a> {
-    config(Reads::Stored(candidates), session)
+pub fn of_stored<'a>(candidates: &'a Candidates, rule: Rule, session: &'a Session) -> Config<'a> {
+    config(Reads::Stored(candidates), rule, session)
 }
 
-fn config<'a>(reads: Reads<'a>, session: &'a Session) -> Config<'a> {
+fn config<'a>(reads: Reads<'a>, rule: Rule, session: &'a Session) -> Config<'a> {
     Config {
         reads,
         answer: AnswerConfig {
-            rule: Rule::default(),
+            rule,
             insert: INSERT,
             threads: session.threads,
             wanted: Wanted::default(),

@@ -1,11 +1,12 @@
 //! Which arguments of `gyrase classify` exclude each other.
 
 /// The arguments that name the reads and outputs of one sample.
-pub const ONE_SAMPLE: [&str; 18] = [
+pub const ONE_SAMPLE: [&str; 19] = [
     "reads",
     "mates",
     "candidates",
     "merge",
+    "answers",
     "output",
     "extract",
     "classified_out",
@@ -23,7 +24,7 @@ pub const ONE_SAMPLE: [&str; 18] = [
 ];
 
 /// Those of them that are made of answers.
-pub const OF_ANSWERS: &[&str] = ONE_SAMPLE.split_at(4).1;
+pub const OF_ANSWERS: &[&str] = ONE_SAMPLE.split_at(5).1;
 
 /// The arguments that name reads and what they are compared with, or take records.
 pub const OF_READS: [&str; 11] = [
@@ -38,4 +39,25 @@ pub const OF_READS: [&str; 11] = [
     "extract",
     "classified_out",
     "unclassified_out",
+];
+
+/// The arguments that need the reads or what was found of them, more than their answers.
+pub const OF_READS_ALONE: [&str; 17] = [
+    "reads",
+    "mates",
+    "interleaved",
+    "refs",
+    "candidates",
+    "merge",
+    "min_hits",
+    "with_confidence",
+    "locations",
+    "extract",
+    "classified_out",
+    "unclassified_out",
+    "coverage_plots",
+    "drop_least_covered",
+    "evidence",
+    "kreport_evidence",
+    "samples",
 ];

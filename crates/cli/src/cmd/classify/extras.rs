@@ -18,8 +18,8 @@ pub const DROP_READS_TWICE: &str = "--drop-least-covered needs them twice";
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Reads and where they lie")]
 pub struct Extras {
-    /// Answers tell where each read lies: target, first and last letter there, hits, features of
-    /// the read, share of windows hit
+    /// Answers tell where each read lies: reference, first and last letter there, hits, k-mers of
+    /// the read that were looked up, share of that stretch (in windows) that was hit
     #[arg(long)]
     pub locations: bool,
 

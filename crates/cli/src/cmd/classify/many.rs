@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
+use gyrase_classify::report::Origin;
 use gyrase_classify::samples::{self, Done, SampleReads, Series};
-use gyrase_classify::{Collection, Lane, Summary};
+use gyrase_classify::{Collection, Columns, Lane, Rule, Summary};
 use gyrase_fabric::Alone;
 use gyrase_picture::words::{grouped, percent, things};
 use gyrase_taxonomy::Rank;
@@ -20,6 +21,7 @@ use super::extras::{self, Extras};
 use super::outputs::Places;
 use super::reports::Form;
 use super::tell;
+use super::thresholds::Thresholds;
 use super::together::{self, Together};
 use crate::failure::{Code, Failure, Result};
 use crate::session::Session;
@@ -36,8 +38,8 @@ pub struct Many {
     #[arg(long, value_name = "SHEET", requires = "out_dir", conflicts_with_all = ONE_SAMPLE)]
     samples: Option<PathBuf>,
 
-    /// Folder for <sample>.tsv and the reports of each sample, taxa.tsv, taxa.biom, taxa.html and
-    /// summary.tsv of all
+    /// Folder for <sample>.tsv and the reports of each sample, taxa.tsv, taxa.biom, taxa.html,
+    /// summary.tsv and summary_mqc.json of all
     #[arg(long, value_name = "DIR", requires = "samples")]
     out_dir: Option<PathBuf>,
 
@@ -69,6 +71,8 @@ pub struct With<'a> {
     pub interleaved: bool,
     /// The rank of estimates.
     pub rank: Rank,
+    /// When a read is classified.
+    pub thresholds: &'a Thresholds,
     /// What is wanted beside answers and reports.
     pub extras: &'a Extras,
 }
@@ -77,6 +81,9 @@ pub struct With<'a> {
 struct Run<'a> {
     collection: &'a Collection,
     series: Series<'a>,
+    rule: Rule,
+    /// What pages say of where they come from.
+    origin: Origin,
     /// How much of the coverage of genomes is dropped.
     drop: Option<f64>,
     session: &'a Session,
@@ -95,7 +102,7 @@ impl Many {
         with: &With,
         session: &Session,
     ) -> Result<()> {
-        let references = with.against.references()?;
+        let references = with.against.references(session)?;
         let samples = samples::read(sheet, with.interleaved)?;
         let places: Vec<Places> = samples
             .iter()
@@ -124,6 +131,8 @@ impl Many {
                 resume: self.resume,
                 taxonomy: &collection.catalogue.taxonomy,
             },
+            rule: with.thresholds.rule(),
+            origin: with.against.origin(&collection)?,
             drop: with.extras.drop_least_covered,
             session,
         };
@@ -142,7 +151,7 @@ impl Many {
             let what = some_failed(&failed, samples.len());
             return Err(Failure::new(first.code, what));
         }
-        together.finish(&collection.catalogue.taxonomy, &done)
+        together.finish(&collection.catalogue.taxonomy, &run.origin, &done)
     }
 
     fn places(&self, sample: &SampleReads, folder: &Path, with: &With) -> Places {
@@ -153,12 +162,14 @@ impl Many {
             .map(|form| (form, place(form.ending())))
             .collect();
         let answers = (!self.no_answers).then(|| place("tsv"));
-        let locations = with.extras.locations;
         Places {
             answers,
             reports,
             rank: with.rank,
-            locations,
+            columns: Columns {
+                locations: with.extras.locations,
+                confidence: with.thresholds.with_confidence,
+            },
             extracts: Vec::new(),
             plots: None,
         }
@@ -186,6 +197,8 @@ fn what(collection: &Collection, with: &With) -> Value {
         "abundance": with.rank.name(),
         "locations": with.extras.locations,
         "drop": with.extras.drop_least_covered,
+        "thresholds": with.thresholds.noted(),
+        "with_confidence": with.thresholds.with_confidence,
     })
 }
 
@@ -201,7 +214,9 @@ impl Run<'_> {
         places: &[Places],
     ) -> Result<(Vec<Done>, Vec<Failed<'a>>)> {
         let (mut done, mut failed) = (Vec::new(), Vec::new());
-        for (sample, places) in samples.iter().zip(places) {
+        for (number, (sample, places)) in samples.iter().zip(places).enumerate() {
+            let progress = &self.session.progress;
+            progress.begin_sample(&sample.name, number + 1, samples.len());
             match self.one(sample, places) {
                 Ok(one) => done.push(one),
                 Err(failure) if is_of_reads(&failure) => {
@@ -238,11 +253,11 @@ impl Run<'_> {
     fn make(&self, sample: &SampleReads, places: &Places) -> Result<Summary> {
         let catalogue = &self.collection.catalogue;
         let mut outputs = places.open_in(self.session, &catalogue.taxonomy)?;
-        let mut config = of_lanes(self.collection, &sample.lanes, self.session);
+        let mut config = of_lanes(self.collection, &sample.lanes, self.rule, self.session);
         config.drop_least_covered = self.drop;
         let summary = answer(config, &mut outputs, self.session)?;
         if self.session.is_first() {
-            outputs.finish(catalogue, &summary, &sample.name)?;
+            outputs.finish((catalogue, &self.origin), &summary, &sample.name)?;
         }
         Ok(summary)
     }

@@ -1,23 +1,27 @@
 //! `gyrase classify`.
 
+mod again;
 mod against;
 mod answer;
 mod conflicts;
 mod extras;
 mod many;
+mod origin;
 mod outputs;
 mod plan;
 mod plots;
 mod reports;
 mod stored;
 mod tell;
+mod thresholds;
 mod together;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
-use gyrase_classify::{Candidates, Config, Lane, Summary, sample_of};
+use gyrase_classify::report::Origin;
+use gyrase_classify::{Candidates, Columns, Config, Lane, Summary, sample_of};
 use serde_json::json;
 
 use self::against::Against;
@@ -28,6 +32,7 @@ use self::outputs::{Outputs, Places};
 use self::reports::Reports;
 use self::stored::Stored;
 use self::tell::{counts, say};
+use self::thresholds::Thresholds;
 use crate::failure::{Failure, Result};
 use crate::places;
 use crate::session::Session;
@@ -49,6 +54,11 @@ Examples:
   gyrase classify --db refs.gydb --samples sheet.csv --out-dir out/
       many samples, the database opened once; goes on with --resume
 
+  gyrase classify --db refs.gydb reads.fq --with-confidence -o reads.tsv
+  gyrase classify --db refs.gydb --answers reads.tsv --confidence 0.2 \\
+      -o sure.tsv --kreport sure.kreport
+      stricter, without the reads
+
 A line a read or pair, in the order of the reads, in Kraken's columns: C or U,
 name, taxid (0: none), letters (mates as 150|148), and taxid:hits of the best
 references. --kreport is the report of taxa that Kraken 2 calls --report;
@@ -59,7 +69,7 @@ references. --kreport is the report of taxa that Kraken 2 calls --report;
 #[command(after_help = EXAMPLES)]
 pub struct Classify {
     /// Reads, or first mates; FASTA or FASTQ, plain or compressed, known by content; `-` for a pipe
-    #[arg(value_name = "READS", required_unless_present_any = ["samples", "merge"])]
+    #[arg(value_name = "READS", required_unless_present_any = ["samples", "merge", "answers"])]
     reads: Option<PathBuf>,
 
     /// Second mates
@@ -80,6 +90,9 @@ pub struct Classify {
     /// File for the answers, a line a read or pair; `-` for standard output [default: -]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
+
+    #[command(flatten)]
+    thresholds: Thresholds,
 
     #[command(flatten)]
     extras: Extras,
@@ -104,17 +117,20 @@ impl Classify {
         session.keep_report_json()?;
         self.note_parameters(session);
         if let Some(wanted) = self.many.wanted() {
-            let (interleaved, rank, extras) = (self.interleaved, self.reports.rank(), &self.extras);
             let with = With {
                 against: &self.against,
-                interleaved,
-                rank,
-                extras,
+                interleaved: self.interleaved,
+                rank: self.reports.rank(),
+                thresholds: &self.thresholds,
+                extras: &self.extras,
             };
             return self.many.run(wanted, &with, session);
         }
         if !self.stored.merge.is_empty() {
             return self.run_merge(&self.stored.merge, session);
+        }
+        if let Some(path) = &self.stored.answers {
+            return self.run_again(path, session);
         }
         let lane = self
             .lane()
@@ -133,7 +149,10 @@ impl Classify {
 
     fn run_one(&self, lane: Lane, session: &Session) -> Result<()> {
         keep_shareable([&lane].into_iter(), session)?;
-        let (places, references) = (self.places(lane.is_paired())?, self.against.references()?);
+        let (places, references) = (
+            self.places(lane.is_paired())?,
+            self.against.references(session)?,
+        );
         let inputs: Vec<&PathBuf> = lane.files().chain(self.against.inputs()).collect();
         check_places(
             inputs.iter().copied().chain(&references),
@@ -155,8 +174,14 @@ impl Classify {
         let start = Instant::now();
         let outputs = places.open_in(session, &collection.catalogue.taxonomy)?;
         self.answer(
-            of_lanes(&collection, std::slice::from_ref(&lane), session),
+            of_lanes(
+                &collection,
+                std::slice::from_ref(&lane),
+                self.thresholds.rule(),
+                session,
+            ),
             (&places, outputs),
+            &self.against.origin(&collection)?,
             &sample_of(&lane.reads, lane.mates.as_deref()),
             start,
             session,
@@ -171,18 +196,40 @@ impl Classify {
         let (start, candidates) = (Instant::now(), Candidates::open(paths)?);
         let outputs = places.open_in(session, &candidates.catalogue().taxonomy)?;
         self.answer(
-            of_stored(&candidates, session),
+            of_stored(&candidates, self.thresholds.rule(), session),
             (&places, outputs),
+            &origin::of_stored(paths)?,
             &sample_of(&paths[0], None),
             start,
             session,
         )
     }
 
+    /// Makes answers again, with other thresholds: the first process does it alone.
+    fn run_again(&self, path: &PathBuf, session: &Session) -> Result<()> {
+        if !session.is_first() {
+            return Ok(());
+        }
+        let places = self.places(false)?;
+        let inputs: Vec<&PathBuf> = [path].into_iter().chain(self.against.inputs()).collect();
+        check_places(inputs.iter().copied(), &places, &self.stored, session)?;
+        note_inputs(&inputs, session);
+        let collection = self.against.index(Vec::new(), session)?;
+        let (start, catalogue) = (Instant::now(), &collection.catalogue);
+        let origin = self.against.origin(&collection)?;
+        let mut outputs = places.open_in(session, &catalogue.taxonomy)?;
+        let summary = again::answer(path, &self.thresholds, catalogue, &mut outputs.answers)?;
+        outputs.finish((catalogue, &origin), &summary, &sample_of(path, None))?;
+        note(session, &places, &summary);
+        say(&summary, start.elapsed());
+        Ok(())
+    }
+
     fn answer(
         &self,
         mut config: Config,
         (places, mut outputs): (&Places, Outputs),
+        origin: &Origin,
         sample: &str,
         start: Instant,
         session: &Session,
@@ -192,7 +239,7 @@ impl Classify {
         if !session.is_first() {
             return Ok(());
         }
-        outputs.finish(config.catalogue(), &summary, sample)?;
+        outputs.finish((config.catalogue(), origin), &summary, sample)?;
         let time = start.elapsed();
         note(session, places, &summary);
         say(&summary, time);
@@ -205,7 +252,10 @@ impl Classify {
             answers: self.stored.candidates.is_none().then_some(answers),
             reports: self.reports.places(),
             rank: self.reports.rank(),
-            locations: self.extras.locations,
+            columns: Columns {
+                locations: self.extras.locations,
+                confidence: self.thresholds.with_confidence,
+            },
             extracts: self.extras.places(paired)?,
             plots: self.extras.coverage_plots.clone(),
         })
@@ -219,6 +269,7 @@ impl Classify {
                 "on_the_fly": self.against.is_on_the_fly(),
                 "abundance": self.reports.rank().name(),
                 "drop_least_covered": self.extras.drop_least_covered,
+                "thresholds": self.thresholds.noted(),
                 "threads": session.threads,
                 "memory_bytes": session.memory,
             }),
@@ -232,11 +283,6 @@ fn check_places<'a>(
     stored: &'a Stored,
     session: &'a Session,
 ) -> Result<()> {
-    if places.to_stdout() > 1 {
-        return Err(Failure::usage(
-            "two outputs go to standard output; give the answers a file with -o",
-        ));
-    }
     session.keep_apart(inputs, places.files().chain(&stored.candidates))
 }
 

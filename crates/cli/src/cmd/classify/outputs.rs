@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use gyrase_classify::abundance::{self, Abundance};
-use gyrase_classify::report::{self, CamiProfile, Kreport, NamedTally};
+use gyrase_classify::report::{self, CamiProfile, Kreport, NamedTally, Origin};
 use gyrase_classify::{Catalogue, Columns, Extract, Genomes, Summary, Wanted};
 use gyrase_fastx::{Complete, PairsWritten};
 use gyrase_taxonomy::{Rank, Taxonomy};
@@ -23,8 +23,8 @@ pub struct Places {
     pub reports: Vec<(Form, PathBuf)>,
     /// The rank of their estimates.
     pub rank: Rank,
-    /// True where the answers tell where reads lie.
-    pub locations: bool,
+    /// What the lines of reads tell.
+    pub columns: Columns,
     /// Files for some of the reads.
     pub extracts: Vec<extras::ReadsOutput>,
     /// Folder of plots of coverage.
@@ -41,25 +41,11 @@ impl Places {
             .chain(self.extracts.iter().flat_map(extras::ReadsOutput::files))
     }
 
-    /// How many outputs go to standard output.
-    pub fn to_stdout(&self) -> usize {
-        self.files().filter(|path| path.as_os_str() == "-").count()
-    }
-
     /// What these outputs take beside reads per taxon.
     fn wanted(&self) -> Wanted {
         Wanted {
             evidence: self.reports.iter().any(|(form, _)| form.needs_evidence()),
             depth: self.plots.is_some(),
-        }
-    }
-
-    /// What the lines of reads tell.
-    fn columns(&self) -> Columns {
-        if self.locations {
-            Columns::Locations
-        } else {
-            Columns::Hits
         }
     }
 
@@ -104,7 +90,7 @@ impl Places {
             plots: None,
             extracted: !self.extracts.is_empty(),
             wanted: self.wanted(),
-            columns: self.columns(),
+            columns: self.columns,
         }
     }
 }
@@ -128,13 +114,18 @@ pub struct Outputs {
 
 impl Outputs {
     /// Writes the reports of a sample whose reads are all answered, and publishes everything.
-    pub fn finish(mut self, catalogue: &Catalogue, summary: &Summary, name: &str) -> Result<()> {
+    pub fn finish(
+        mut self,
+        (catalogue, origin): (&Catalogue, &Origin),
+        summary: &Summary,
+        name: &str,
+    ) -> Result<()> {
         let sample = NamedTally {
             name,
             tally: &summary.tally,
         };
         for (form, sink) in &mut self.reports {
-            let written = write(*form, self.rank, catalogue, &sample, sink);
+            let written = write(*form, self.rank, (catalogue, origin), &sample, sink);
             written.map_err(|source| sink.error(source))?;
         }
         let draw = |folder| plots::draw(folder, catalogue, &summary.depth);
@@ -167,7 +158,7 @@ impl Outputs {
 fn write(
     form: Form,
     rank: Rank,
-    catalogue: &Catalogue,
+    (catalogue, origin): (&Catalogue, &Origin),
     sample: &NamedTally,
     out: &mut Sink,
 ) -> std::io::Result<()> {
@@ -188,7 +179,10 @@ fn write(
         Form::Mpa => report::mpa(taxonomy, tally, out),
         Form::Cami => report::cami(taxonomy, name, &CamiProfile::of_reads(tally), out),
         Form::Taxpasta => report::taxpasta(taxonomy, tally, out),
-        Form::Html => report::html(taxonomy, &format!("Taxa of {name}"), &[*sample], out),
+        Form::Html => {
+            let title = format!("Taxa of {name}");
+            report::html(taxonomy, &title, &[*sample], origin, out)
+        }
         Form::Bracken => report::bracken(taxonomy, &estimates(), out),
         Form::Abundance => {
             let mut estimates = estimates();

@@ -1,20 +1,18 @@
 //! `gyrase plan classify`.
 
-use std::fmt::Write;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use gyrase_classify::{Lane, Prediction, predict, samples};
 use gyrase_fastx::Inputs;
-use gyrase_picture::words::{self, bytes, grouped};
-use gyrase_tabulate::Source;
+use gyrase_picture::words::{bytes, grouped};
+use gyrase_tabulate::{Estimate, Source};
 use serde_json::json;
 
 use super::Classify;
 use super::answer::passes;
+use crate::cmd::rows::{Table, bounds, shown};
 use crate::failure::{Failure, Result};
 use crate::session::Session;
-use crate::sink;
 
 impl Classify {
     /// Prints the prediction; a run that would be refused is refused here too.
@@ -32,28 +30,28 @@ impl Classify {
         let prediction = predict(
             &collection,
             inputs.inputs(),
+            lanes.iter().any(Lane::is_paired),
             session.memory,
             session.threads,
         );
         session.note(
             "counts",
             json!({
-                "letters": prediction.letters, "passes": prediction.plan.map(|plan| plan.passes),
+                "letters": bounds(prediction.letters),
+                "passes": prediction.plan.map(|plan| plan.passes),
             }),
         );
         session.note(
             "bytes",
             json!({
                 "databases": collection.bytes(),
-                "memory": prediction.plan.map(|plan| plan.memory),
+                "memory": prediction.memory,
                 "least_memory": prediction.least_memory,
+                "output": bounds(prediction.answers),
             }),
         );
         session.note("predicted_seconds", prediction.seconds);
-        sink::write_all(
-            None,
-            table(&prediction, collection.bytes(), session).as_bytes(),
-        )?;
+        table(&prediction, collection.bytes(), session).print()?;
         passes(&collection, &lanes, session).map(|_| ())
     }
 
@@ -69,57 +67,29 @@ impl Classify {
     }
 }
 
-fn table(prediction: &Prediction, databases: u64, session: &Session) -> String {
-    let &Prediction {
-        letters,
-        plan,
-        least_memory,
-        seconds,
-    } = prediction;
-    let mut text = String::new();
-    let mut row = |name: &str, value: String| {
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "{name:<16}{value}");
-    };
-    row(
-        "letters",
-        letters.map_or(UNKNOWN.into(), |letters| {
-            format!("about {}", grouped(letters))
-        }),
-    );
-    row("databases", format!("{} of features", bytes(databases)));
-    if let Some(plan) = plan {
-        row(
-            "memory",
-            format!(
-                "up to {} of the {} allowed",
-                bytes(plan.memory),
-                bytes(session.memory)
-            ),
-        );
+fn table(prediction: &Prediction, databases: u64, session: &Session) -> Table {
+    let mut table = Table::default();
+    let unknown = prediction.letters.most.is_none();
+    table.row("letters", shown(prediction.letters, grouped));
+    table.row("databases", format!("{} of features", bytes(databases)));
+    if let Some(memory) = prediction.memory {
+        table.memory(Estimate::exactly(memory), session.memory, unknown);
     }
-    row("least memory", bytes(least_memory));
-    if let Some(plan) = plan {
-        let hits = || format!("the hits of the reads, in {}", session.tmp.display());
-        row("passes", format!("{} over the reads", plan.passes));
-        row(
+    table.row("least memory", bytes(prediction.least_memory));
+    if let Some(plan) = prediction.plan {
+        table.row("passes", format!("{} over the reads", plan.passes));
+        table.row(
             "temporary disk",
-            if plan.passes == 1 {
-                "none".into()
-            } else {
-                hits()
+            match plan.passes {
+                1 => "none".into(),
+                _ => format!("the hits of the reads, in {}", session.tmp.display()),
             },
         );
-        let time = |seconds: f64| words::time(Duration::from_secs_f64(seconds.max(0.01)));
-        let known = |seconds| {
-            format!(
-                "about {}, and that of reading the databases from disk",
-                time(seconds)
-            )
-        };
-        row("time", seconds.map_or(UNKNOWN.into(), known));
     }
-    text
+    table.row("answers", shown(prediction.answers, bytes));
+    if prediction.plan.is_some() {
+        let more = ", and that of reading the databases from disk";
+        table.time(prediction.seconds, more);
+    }
+    table
 }
-
-const UNKNOWN: &str = "unknown: an input is a pipe, or its first record is long";

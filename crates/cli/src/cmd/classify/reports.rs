@@ -9,17 +9,18 @@ use gyrase_taxonomy::Rank;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Reports", group = ArgGroup::new("estimates").multiple(true).args(["bracken", "abundance_out", "reports"]))]
 pub struct Reports {
-    /// Reads of every taxon, as Kraken 2's --report lists them, for MultiQC, Bracken and Pavian
+    /// Reads of every taxon, as Kraken 2's --report lists them, for Bracken, Pavian and MultiQC,
+    /// which calls x.kraken2.kreport x
     #[arg(long, value_name = "FILE")]
     kreport: Option<PathBuf>,
 
-    /// The same with two columns more, as --report-minimizer-data of Kraken 2: feature hits and
-    /// distinct features
+    /// The same with two columns more, as --report-minimizer-data of Kraken 2: hits of k-mers and
+    /// distinct k-mers hit
     #[arg(long, value_name = "FILE")]
     kreport_evidence: Option<PathBuf>,
 
-    /// What speaks for every taxon: distinct features hit, and expected of so many hits; windows
-    /// covered
+    /// What speaks for every taxon: distinct k-mers hit, and expected of so many hits; stretches
+    /// of its genomes (windows) that reads were found in
     #[arg(long, value_name = "FILE")]
     evidence: Option<PathBuf>,
 
@@ -116,8 +117,9 @@ impl Form {
     /// The ending of its file in a folder of samples.
     pub fn ending(self) -> &'static str {
         match self {
-            Form::Kreport => "kreport",
-            Form::KreportEvidence => "kreport-evidence",
+            // MultiQC names the sample by what is before `.kraken2`.
+            Form::Kreport => "kraken2.kreport",
+            Form::KreportEvidence => "kraken2.kreport-evidence",
             Form::Evidence => "evidence",
             Form::Mpa => "mpa",
             Form::Cami => "cami",

@@ -27,6 +27,9 @@ pub fn say(summary: &Summary, time: Duration) {
     );
     let per_minute = 60.0 / seconds.max(0.001);
     tracing::info!(
+        reads = total,
+        bases = summary.letters,
+        seconds,
         "{total} sequences ({million:.2} Mbp) processed in {seconds:.3}s ({:.1} Kseq/m, {:.2} \
          Mbp/m).",
         total as f64 / 1e3 * per_minute,
@@ -34,8 +37,13 @@ pub fn say(summary: &Summary, time: Duration) {
     );
     let percent = |reads: u64| reads as f64 * 100.0 / total.max(1) as f64;
     let (found, others) = (tally.classified(), tally.unclassified());
-    tracing::info!("  {found} sequences classified ({:.2}%)", percent(found));
     tracing::info!(
+        classified = found,
+        "  {found} sequences classified ({:.2}%)",
+        percent(found)
+    );
+    tracing::info!(
+        unclassified = others,
         "  {others} sequences unclassified ({:.2}%)",
         percent(others)
     );

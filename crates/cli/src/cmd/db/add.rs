@@ -10,6 +10,7 @@ use serde_json::json;
 
 use super::build::{merged, sketching};
 use super::merge::{admit, keep_apart, say, warn_of_repeated};
+use crate::cmd::folders::{self, Wanted};
 use crate::cmd::references::{self, Taxa};
 use crate::failure::Result;
 use crate::session::Session;
@@ -31,21 +32,21 @@ contradicts it in the lineage of a new reference, nothing is changed.";
 pub struct Add {
     /// The database
     #[arg(value_name = "DATABASE.gydb")]
-    database: PathBuf,
+    pub(super) database: PathBuf,
 
     /// FASTA or FASTQ, plain or compressed, known by content; a folder of such (.fna, .fa, .fasta
     /// and so on); `@list` for a list of files
     #[arg(value_name = "REFS", required = true)]
-    references: Vec<PathBuf>,
+    pub(super) references: Vec<PathBuf>,
 
     /// Folder or archive of an NCBI dump, or a table of lineages [default: the taxa that the
     /// database has]
     #[arg(long, value_name = "PATH")]
-    taxonomy: Option<PathBuf>,
+    pub(super) taxonomy: Option<PathBuf>,
 
     /// Table of taxids by accession or file, as `db build` takes it; may be given again
     #[arg(long, value_name = "FILE")]
-    map: Vec<PathBuf>,
+    pub(super) map: Vec<PathBuf>,
 
     /// Database to make [default: the database is replaced]
     #[arg(long, short, value_name = "FILE.gydb")]
@@ -56,7 +57,7 @@ impl Add {
     /// Adds, and says what came of it.
     pub fn run(self, session: &Session) -> Result<()> {
         let output = self.output.as_ref().unwrap_or(&self.database);
-        let files = references::files(&self.references)?;
+        let files = folders::files(&self.references, Wanted::References, session)?;
         let read: Vec<PathBuf> = files
             .iter()
             .chain(&self.map)

@@ -1,6 +1,6 @@
 //! `gyrase db build`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use gyrase_classify::{BuildSummary, Earlier, Parameters};
@@ -9,7 +9,8 @@ use gyrase_picture::words::{self, bytes, grouped, things};
 use gyrase_work::machine;
 use serde_json::{Value, json};
 
-use crate::cmd::references::{self, Taxa};
+use crate::cmd::folders::{self, Wanted};
+use crate::cmd::references::Taxa;
 use crate::failure::{Failure, Result};
 use crate::places;
 use crate::session::Session;
@@ -23,6 +24,9 @@ Examples:
   gyrase db build @genomes.txt --taxonomy gtdb_taxonomy.tsv -o gtdb.gydb
       a list of files; a table of lineages
 
+References are cut into windows, overlapping stretches; the database keeps some
+k-mers of each, and a hit of a read is located to a window.
+
 The taxid of a reference comes from its header (kraken:taxid|N), else from the
 table of lineages or --map: by accession, with or without version, or by the
 name of its file. References without a taxon stay in the database, are counted
@@ -35,20 +39,20 @@ pub struct Build {
     /// FASTA or FASTQ, plain or compressed, known by content; a folder of such (.fna, .fa, .fasta
     /// and so on); `@list` for a list of files
     #[arg(value_name = "REFS", required = true)]
-    references: Vec<PathBuf>,
+    pub(super) references: Vec<PathBuf>,
 
     /// Folder or archive of an NCBI dump, or a table of lineages (GTDB's, or one whose first line
     /// names its ranks)
     #[arg(long, value_name = "PATH")]
-    taxonomy: PathBuf,
+    pub(super) taxonomy: PathBuf,
 
     /// Table of taxids by accession or file: NCBI's accession2taxid, assembly_summary.txt, or two
     /// columns; may be given again
     #[arg(long, value_name = "FILE")]
-    map: Vec<PathBuf>,
+    pub(super) map: Vec<PathBuf>,
 
     #[command(flatten)]
-    sketching: Sketching,
+    pub(super) sketching: Sketching,
 
     /// Go on where an earlier run for the same database was stopped after it had read everything,
     /// and keep what is needed for that
@@ -56,41 +60,45 @@ pub struct Build {
     resume: bool,
 
     /// Database to make
-    #[arg(long, short, value_name = "FILE.gydb")]
-    output: PathBuf,
+    // `gyrase plan db build` does without.
+    #[arg(long, short, value_name = "FILE.gydb", required = true)]
+    output: Option<PathBuf>,
 }
 
 /// How references are sketched. Reads are sketched in the same way, since the database says how.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Sketches")]
-struct Sketching {
+pub struct Sketching {
     /// Length of the k-mers, 1 to 32 [default: 22]
     #[arg(short, value_name = "K")]
     k: Option<usize>,
 
-    /// Letters of a window, up to 4096 [default: 111 + K]
+    /// Letters of a window (below), up to 4096 [default: 111 + K]
     #[arg(long, value_name = "LETTERS")]
     window: Option<usize>,
 
-    /// Letters from window to window [default: as many as make every k-mer part of one window]
+    /// Letters from one window's start to the next [default: as many as make every k-mer part of
+    /// one window]
     #[arg(long, value_name = "LETTERS")]
     stride: Option<usize>,
 
-    /// Choose one k-mer in so many, by itself alone, 1 to 1000 [default: 5]
+    /// Keep one k-mer in so many, by itself alone, 1 to 1000 [default: 5]
     #[arg(long, value_name = "N", conflicts_with = "smallest")]
     one_in: Option<usize>,
 
-    /// Choose the so many smallest hashes of a window instead, 1 to 64; K is 16 at most
+    /// Keep the k-mers with the so many smallest hashes of each window instead, 1 to 64; K is 16 at
+    /// most
     #[arg(long, value_name = "N")]
     smallest: Option<usize>,
 
-    /// The most windows to keep of a feature, 1 to 254 [default: 254]
+    /// The most windows to keep of a k-mer, 1 to 254 [default: 254]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=254))]
     locations: Option<u8>,
 }
 
 impl Sketching {
-    fn parameters(&self) -> Result<Parameters> {
+    /// As the library takes them.
+    pub fn parameters(&self) -> Result<Parameters> {
         let default = Parameters::default();
         let k = self.k.unwrap_or(default.sketch.k());
         let window = self
@@ -125,25 +133,26 @@ impl Build {
     /// Builds, and says what was built.
     pub fn run(self, session: &Session) -> Result<()> {
         let parameters = self.sketching.parameters()?;
-        places::keep_databases_only(&self.output, places::Kind::Gydb)?;
-        let files = references::files(&self.references)?;
+        let output = self.output.clone().unwrap_or_default();
+        places::keep_databases_only(&output, places::Kind::Gydb)?;
+        let files = folders::files(&self.references, Wanted::References, session)?;
         session.keep_apart(
             files.iter().chain(&self.map).chain([&self.taxonomy]),
-            [&self.output],
+            [&output],
         )?;
         let taxonomy = gyrase_taxonomy::files(&self.taxonomy);
         session.same_files(taxonomy.into_iter().chain(self.map.iter().cloned()))?;
         let taxa = Taxa::read(&self.taxonomy, &self.map, &files)?;
         let (summary, _) = taxa.build(
             files.clone(),
-            Some(self.output.clone()),
+            Some(output.clone()),
             parameters,
             self.resumable(),
             session,
         )?;
         if session.is_first() {
-            self.note(session, &files, &parameters, &summary);
-            self.say(session, &summary);
+            self.note(session, &files, &output, &parameters, &summary);
+            self.say(session, &output, &summary);
         }
         Ok(())
     }
@@ -165,7 +174,7 @@ impl Build {
         self.resume.then(|| files.join(" "))
     }
 
-    fn say(&self, session: &Session, summary: &BuildSummary) {
+    fn say(&self, session: &Session, output: &Path, summary: &BuildSummary) {
         let (targets, table) = (summary.targets as u64, &summary.table);
         match summary.earlier {
             Earlier::Nothing => {}
@@ -176,6 +185,8 @@ impl Build {
             ),
         }
         tracing::info!(
+            references = targets,
+            letters = summary.letters,
             "{}, {}",
             things(targets, "reference"),
             things(summary.letters, "letter")
@@ -184,7 +195,7 @@ impl Build {
             "{} at {} in {}, {}",
             things(table.features, "feature"),
             things(table.locations, "location"),
-            self.output.display(),
+            output.display(),
             bytes(table.bytes)
         );
         if summary.targets == 0 {
@@ -201,6 +212,8 @@ impl Build {
             );
         }
         tracing::info!(
+            seconds = session.elapsed().as_secs_f64(),
+            peak_memory_bytes = machine::peak_memory(),
             "{}, peak memory {}",
             words::time(session.elapsed()),
             bytes(machine::peak_memory())
@@ -211,6 +224,7 @@ impl Build {
         &self,
         session: &Session,
         files: &[PathBuf],
+        output: &Path,
         parameters: &Parameters,
         summary: &BuildSummary,
     ) {
@@ -219,7 +233,7 @@ impl Build {
             .map(|path| path.display().to_string().into())
             .collect();
         session.note("inputs", paths);
-        session.note("output", self.output.display().to_string());
+        session.note("output", output.display().to_string());
         let maps: Vec<String> = self
             .map
             .iter()

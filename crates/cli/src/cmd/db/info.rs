@@ -96,6 +96,7 @@ struct Facts {
     species: u64,
     parameters: Parameters,
     table: gyrase_table::gydb::Summary,
+    checksum: u64,
     /// Features with as many locations as a feature may have.
     full: u64,
 }
@@ -120,6 +121,7 @@ impl Facts {
             species: species.count() as u64,
             parameters: index.parameters,
             table: index.features.summary(),
+            checksum: index.features.checksum(),
             full: index.full_features(),
         }
     }
@@ -138,8 +140,17 @@ impl Facts {
             "locations": self.table.locations,
             "features_at_cap": self.full,
             "file_bytes": self.table.bytes,
+            "checksum": format!("{:016x}", self.checksum),
         });
         merged(facts, &sketching(&self.parameters))
+    }
+
+    /// How many features may have had more locations.
+    fn at_cap(&self) -> String {
+        match self.full {
+            0 => "none has so many".to_owned(),
+            full => format!("{} with so many, perhaps of more", things(full, "feature")),
+        }
     }
 
     fn table(&self, path: &Path) -> String {
@@ -148,10 +159,6 @@ impl Facts {
         let chosen = match sketch.choice() {
             Choice::OneIn(one_in) => format!("one {k}-mer in {one_in}"),
             Choice::Smallest(smallest) => format!("the {smallest} smallest {k}-mers of a window"),
-        };
-        let most = match self.full {
-            0 => "none has so many".to_owned(),
-            full => format!("{} with so many, perhaps of more", things(full, "feature")),
         };
         let rows = [
             ("database", path.display().to_string()),
@@ -191,12 +198,14 @@ impl Facts {
             (
                 "locations",
                 format!(
-                    "{}, up to {} a feature: {most}",
+                    "{}, up to {} a feature: {}",
                     grouped(self.table.locations),
-                    self.table.cap
+                    self.table.cap,
+                    self.at_cap()
                 ),
             ),
             ("size", bytes(self.table.bytes)),
+            ("checksum", format!("{:016x}", self.checksum)),
         ];
         rows.iter()
             .map(|(name, value)| format!("{name:<14}{value}\n"))

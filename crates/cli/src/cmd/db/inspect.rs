@@ -22,10 +22,10 @@ Examples:
 
 Lines that begin with # say how the database was made. The others have, between
 tabs: percent of all features, features of the clade, features of this very
-taxon, letter of the rank, taxid, name. A feature counts for the lowest taxon
-that all references with it have in common.";
+taxon, letter of the rank, taxid, name. A feature is a k-mer that the database
+keeps. It counts for the lowest taxon that all references with it share.";
 
-/// Print the features of every taxon, as `kraken2-inspect` prints minimizers.
+/// Print the features (k-mers kept) of every taxon, as `kraken2-inspect` prints minimizers.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Inspect {
@@ -37,11 +37,11 @@ pub struct Inspect {
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Print how many features have how many locations instead; tab-separated
+    /// Print how many k-mers were kept with how many locations instead; tab-separated
     #[arg(long)]
     histogram: bool,
 
-    /// Also taxa without a feature
+    /// Also taxa of which no k-mer was kept
     #[arg(long, conflicts_with = "histogram")]
     zeros: bool,
 }

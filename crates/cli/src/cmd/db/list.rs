@@ -10,8 +10,8 @@ use crate::failure::Result;
 use crate::session::Session;
 use crate::sink::Sink;
 
-/// List the references: name, taxid (0 for none), letters, windows, number of its file;
-/// tab-separated, in the order of the database.
+/// List the references: name, taxid (0 for none), letters, windows (stretches that hits are located
+/// to), number of its file; tab-separated, in the order of the database.
 #[derive(Debug, Args)]
 pub struct Targets {
     /// The database

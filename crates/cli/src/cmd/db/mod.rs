@@ -2,19 +2,24 @@
 
 mod add;
 mod build;
+mod fetch;
 mod info;
 mod inspect;
 mod list;
 mod merge;
+mod plan;
 mod remove;
 
 use clap::{Args, Subcommand};
+
+pub use plan::PlanDb;
 
 use crate::failure::Result;
 use crate::session::Session;
 
 const EXAMPLES: &str = "\
 Examples:
+  gyrase db fetch assembly_summary.txt --category reference -o files.txt
   gyrase db build refs/ --taxonomy taxdump/ --map acc2taxid.gz -o refs.gydb
   gyrase db info refs.gydb
   gyrase db taxa refs.gydb | grep Escherichia
@@ -34,6 +39,8 @@ pub struct Db {
 enum What {
     /// Build a database of references
     Build(build::Build),
+    /// List the files to download of NCBI's assemblies, and check what arrived
+    Fetch(Box<fetch::Fetch>),
     /// Add references to a database
     Add(add::Add),
     /// Remove references from a database
@@ -42,11 +49,11 @@ enum What {
     Merge(merge::Merge),
     /// Say what a database holds
     Info(info::Info),
-    /// List the references: name, taxid, letters, windows, file
+    /// List the references: name, taxid, letters, windows (stretches), file
     Targets(list::Targets),
     /// List the taxa: taxid, rank, name, and the references at and below each
     Taxa(list::Taxa),
-    /// Print the features of every taxon, as `kraken2-inspect` prints minimizers
+    /// Print the features (k-mers kept) of every taxon, as `kraken2-inspect` prints minimizers
     Inspect(inspect::Inspect),
     /// Read all of a database and check it
     Verify(info::Verify),
@@ -65,6 +72,7 @@ impl Db {
     pub fn run(self, session: &Session) -> Result<()> {
         match self.what {
             What::Build(verb) => verb.run(session),
+            What::Fetch(verb) => verb.run(session),
             What::Add(verb) => verb.run(session),
             What::Remove(verb) => verb.run(session),
             What::Merge(verb) => verb.run(session),

@@ -2,6 +2,8 @@
 
 mod chart;
 mod naive;
+mod said;
+mod taxa;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -17,16 +19,17 @@ use gyrase_table::gyk::Database;
 
 use crate::failure::{Code, Failure, Result};
 use crate::session::Session;
-use crate::sink;
+use said::print;
 
 const K: usize = naive::K;
 const LENGTH: u64 = 100_000;
 const COVERAGE: f64 = 40.0;
 
-/// Show the main job on a small simulated sample, in seconds, and check the result.
+/// Show both main jobs, counting and classifying, on small simulated samples, in seconds, and check
+/// the results.
 #[derive(Debug, Args)]
 pub struct Demo {
-    /// Leave the sample and the database in this folder
+    /// Leave the samples, the databases and the report in this folder
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
 }
@@ -47,7 +50,7 @@ impl Drop for Folder {
 }
 
 impl Demo {
-    /// Simulates, counts, shows and checks.
+    /// Simulates, counts, classifies, shows and checks.
     pub fn run(self, session: &Session) -> Result<()> {
         let folder = self.folder(session)?;
         let file = |name: &str| folder.path.join(name);
@@ -64,6 +67,7 @@ impl Demo {
         let histogram = histogram::run(&config.output, session.threads, &session.progress)?;
         print_spectrum(&histogram)?;
         check(&config, &file("genome.fa"), &summary)?;
+        taxa::show(&folder.path, session)?;
         print_end(self.keep.as_deref())
     }
 
@@ -86,10 +90,6 @@ impl Demo {
         })?;
         Ok(folder)
     }
-}
-
-fn print(text: &str) -> Result<()> {
-    sink::write_all(None, format!("{text}\n").as_bytes())
 }
 
 fn simulate(session: &Session, genome: &Path, first: &Path, second: &Path) -> Result<()> {
@@ -234,6 +234,9 @@ fn check(config: &Config, genome: &Path, summary: &Summary) -> Result<()> {
 fn print_end(keep: Option<&Path>) -> Result<()> {
     match keep {
         Some(folder) => print(&format!("\nThe files are in {}.", folder.display())),
-        None => print("\nNow your own data: gyrase count --help"),
+        None => print(
+            "\nNow your own data: gyrase count --help, gyrase classify --help; docs/howto/ has a page \
+             a job.",
+        ),
     }
 }

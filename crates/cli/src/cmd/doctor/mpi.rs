@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use gyrase_fabric::{FabricError, World};
-use gyrase_fabric_mpi::{Ended, Family, Job, Launch, installed, start};
+use gyrase_fabric_mpi::{Ended, Family, Job, Launch, installed, loads_libraries, start};
 use gyrase_picture::words::things;
 
 use super::finding::{Finding, State};
@@ -23,11 +23,21 @@ pub fn libraries() -> Vec<Finding> {
         .iter()
         .map(|(family, path)| behind(*family, path))
         .collect();
-    if found.is_empty() {
+    if !loads_libraries() {
+        vec![cannot_load()]
+    } else if found.is_empty() {
         vec![none(on_path("mpicc"))]
     } else {
         found
     }
+}
+
+fn cannot_load() -> Finding {
+    Finding::fine(
+        TOPIC,
+        "this is the static build, which runs on any Linux and loads no MPI; one machine needs \
+         none; to count on several, take the build for glibc (its archive is named linux-gnu)",
+    )
 }
 
 fn none(compiler: bool) -> Finding {

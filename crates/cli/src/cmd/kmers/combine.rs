@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use gyrase_count::ops::{self, Combine, Config, Operation, Summary};
+use gyrase_count::ops::{self, Combine, Config, DatabasesPlan, Operation, Summary};
 use gyrase_picture::words::{self, things};
+use gyrase_tabulate::Estimate;
 use serde_json::json;
 
 use crate::cmd::counts::{Counts, totals, warn_if_saturated};
@@ -73,8 +74,9 @@ struct Files {
     databases: Vec<PathBuf>,
 
     /// Database to make
-    #[arg(long, short, value_name = "FILE.gyk")]
-    output: PathBuf,
+    // `gyrase plan kmers` does without.
+    #[arg(long, short, value_name = "FILE.gyk", required = true)]
+    output: Option<PathBuf>,
 
     #[command(flatten)]
     cutoffs: Counts,
@@ -105,6 +107,12 @@ impl Union {
         self.files
             .run(session, Operation::Union, self.counts.combine())
     }
+
+    /// What making it will take, and the size of what comes of it.
+    pub fn plan(self, session: &Session) -> Result<(DatabasesPlan, Estimate)> {
+        self.files
+            .plan(session, Operation::Union, self.counts.combine())
+    }
 }
 
 impl Intersect {
@@ -113,32 +121,61 @@ impl Intersect {
         self.files
             .run(session, Operation::Intersect, self.counts.combine())
     }
+
+    /// What making it will take, and the size of what comes of it.
+    pub fn plan(self, session: &Session) -> Result<(DatabasesPlan, Estimate)> {
+        self.files
+            .plan(session, Operation::Intersect, self.counts.combine())
+    }
 }
 
 impl Subtract {
     /// Makes the difference.
     pub fn run(self, session: &Session) -> Result<()> {
-        let operation = if self.counts {
+        let operation = self.operation();
+        self.files
+            .run(session, operation, operation.usual_combine())
+    }
+
+    /// What making it will take, and the size of what comes of it.
+    pub fn plan(self, session: &Session) -> Result<(DatabasesPlan, Estimate)> {
+        let operation = self.operation();
+        self.files
+            .plan(session, operation, operation.usual_combine())
+    }
+
+    fn operation(&self) -> Operation {
+        if self.counts {
             Operation::SubtractCounts
         } else {
             Operation::Subtract
-        };
-        self.files
-            .run(session, operation, operation.usual_combine())
+        }
     }
 }
 
 impl Files {
-    fn run(self, session: &Session, operation: Operation, combine: Combine) -> Result<()> {
-        let cutoffs = self.cutoffs.cutoffs()?;
-        let config = Config {
+    fn config(self, session: &Session, operation: Operation, combine: Combine) -> Result<Config> {
+        Ok(Config {
             operation,
             combine,
             inputs: self.databases,
-            output: self.output,
-            cutoffs,
+            output: self.output.unwrap_or_default(),
+            cutoffs: self.cutoffs.cutoffs()?,
             threads: session.threads,
-        };
+        })
+    }
+
+    fn plan(
+        self,
+        session: &Session,
+        operation: Operation,
+        combine: Combine,
+    ) -> Result<(DatabasesPlan, Estimate)> {
+        Ok(ops::plan(&self.config(session, operation, combine)?)?)
+    }
+
+    fn run(self, session: &Session, operation: Operation, combine: Combine) -> Result<()> {
+        let config = self.config(session, operation, combine)?;
         places::keep_databases_only(&config.output, places::Kind::Gyk)?;
         // A database may take the place of one that it is made of.
         session.keep_apart(&config.inputs, [])?;

@@ -29,7 +29,7 @@ is written as it came, in its order.";
 pub struct Filter {
     /// The database
     #[arg(value_name = "DATABASE.gyk")]
-    database: PathBuf,
+    pub(super) database: PathBuf,
 
     /// Reads, or first mates; FASTA or FASTQ, plain or compressed; `-` for a pipe
     #[arg(value_name = "READS")]
@@ -61,8 +61,9 @@ pub struct Filter {
     min_share: Option<f64>,
 
     /// File for what is kept, compressed if its name ends so; `-` for standard output
-    #[arg(long, short, value_name = "FILE")]
-    output: PathBuf,
+    // `gyrase plan kmers filter` does without.
+    #[arg(long, short, value_name = "FILE", required = true)]
+    output: Option<PathBuf>,
 
     /// File for the second mates [default: mates follow each other in one file]
     #[arg(long, value_name = "FILE")]
@@ -81,6 +82,15 @@ fn share(text: &str) -> std::result::Result<f64, String> {
 }
 
 impl Filter {
+    /// The files of reads.
+    pub fn inputs(&self) -> Vec<PathBuf> {
+        [&self.reads]
+            .into_iter()
+            .chain(&self.mates)
+            .cloned()
+            .collect()
+    }
+
     /// Writes the reads that are kept.
     pub fn run(self, session: &Session) -> Result<()> {
         if self.out2.is_some() && self.mates.is_none() && !self.interleaved {
@@ -89,10 +99,11 @@ impl Filter {
             ));
         }
         let inputs = [&self.database, &self.reads].into_iter().chain(&self.mates);
-        session.keep_apart(inputs, [&self.output].into_iter().chain(&self.out2))?;
+        let output = self.output.clone().unwrap_or_default();
+        session.keep_apart(inputs, [&output].into_iter().chain(&self.out2))?;
         let config = self.config(session)?;
         let second = self.out2.as_deref().map(sink::records).transpose()?;
-        let kept = PairWriter::new(sink::records(&self.output)?, second);
+        let kept = PairWriter::new(sink::records(&output)?, second);
         let summary = session.shown(|progress| filter::run(&config, kept, progress))?;
         note(session, &config, &summary);
         tracing::info!(

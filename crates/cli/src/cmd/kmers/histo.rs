@@ -1,23 +1,25 @@
 //! `gyrase kmers histo`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{ArgGroup, Args, ValueEnum};
 use gyrase_count::histogram::{self, Histogram, Style};
 use gyrase_count::spectrum::{self, Spectrum};
-use gyrase_picture::words::grouped;
+use gyrase_picture::Scale;
 use gyrase_table::gyk::{Cutoffs, Database};
-use serde_json::{Value, json};
+use serde_json::json;
 
+use super::summary;
 use crate::failure::{Failure, Result};
-use crate::places::keep_pictures_svg;
+use crate::places::{Picture, without_compression};
 use crate::session::Session;
 use crate::sink::{self, Sink};
 
 const EXAMPLES: &str = "\
 Examples:
   gyrase kmers histo s.gyk > s.hist            for GenomeScope and Smudgeplot
-  gyrase kmers histo s.gyk --plot s.svg        the spectrum as a picture
+  gyrase kmers histo s.gyk --plot s.png        the spectrum as a picture
+  gyrase kmers histo s.gyk --summary s.json    what it tells of the genome
   gyrase kmers histo s.gyk --style kmc         as `kmc_tools .. histogram`
   gyrase kmers histo s.gyk --style jellyfish -o s_jf.hist     also for MultiQC
 
@@ -25,17 +27,36 @@ Nothing is cut off by default: genome sizes need the high counts.";
 
 /// Print how many k-mers have which count.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(
+    after_help = EXAMPLES,
+    group = ArgGroup::new("spectrum").multiple(true).args(["plot", "summary"]),
+)]
 pub struct Histo {
     /// The database
     #[arg(value_name = "DATABASE.gyk")]
-    database: PathBuf,
+    pub(super) database: PathBuf,
 
-    /// Draw the spectrum: errors, peaks, estimated genome size
-    #[arg(long, value_name = "FILE.svg")]
+    /// Draw the spectrum: errors, peaks, estimated genome size; FILE.svg or FILE.png
+    #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
 
-    /// File to write [default: standard output; with --plot none]
+    /// Axes of the plot: log shows the errors and all repeats too
+    #[arg(long, value_enum, value_name = "SCALE", default_value_t = Scales::Linear, requires = "plot")]
+    axes: Scales,
+
+    /// Write what the spectrum tells of the genome, with ranges: JSON if the name ends with .json,
+    /// else a table
+    #[arg(long, value_name = "FILE")]
+    summary: Option<PathBuf>,
+
+    /// Haplotypes of the genome, for --plot and --summary: 1 or 2 [default: 2 where they are seen]
+    #[arg(
+        long, value_name = "N", requires = "spectrum",
+        value_parser = clap::value_parser!(u32).range(1..=2),
+    )]
+    ploidy: Option<u32>,
+
+    /// File to write [default: standard output; with --plot or --summary none]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
@@ -58,6 +79,12 @@ pub struct Histo {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Scales {
+    Linear,
+    Log,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Form {
     Genomescope,
     Kmc,
@@ -68,14 +95,15 @@ impl Histo {
     /// Prints the histogram.
     pub fn run(self, session: &Session) -> Result<()> {
         let style = self.style()?;
-        self.plot.as_deref().map_or(Ok(()), keep_pictures_svg)?;
-        session.keep_apart([&self.database], self.plot.iter().chain(&self.output))?;
+        let picture = self.plot.as_deref().map(Picture::of).transpose()?;
+        session.keep_apart([&self.database], self.outputs())?;
         let histogram =
             session.shown(|progress| histogram::run(&self.database, session.threads, progress))?;
-        if let Some(plot) = &self.plot {
-            self.draw(session, &histogram, plot)?;
+        let tells = self.plot.is_some() || self.summary.is_some();
+        if tells {
+            self.tell(session, &histogram, picture)?;
         }
-        if self.plot.is_none() || self.output.is_some() {
+        if !tells || self.output.is_some() {
             let mut sink = Sink::open(self.output.as_deref())?;
             histogram
                 .write(style, &mut sink)
@@ -90,24 +118,41 @@ impl Histo {
         Ok(())
     }
 
-    fn draw(&self, session: &Session, histogram: &Histogram, plot: &Path) -> Result<()> {
+    fn outputs(&self) -> impl Iterator<Item = &PathBuf> {
+        self.plot.iter().chain(&self.summary).chain(&self.output)
+    }
+
+    /// What the histogram says of the genome, as a picture, a summary, and words.
+    fn tell(
+        &self,
+        session: &Session,
+        histogram: &Histogram,
+        picture: Option<Picture>,
+    ) -> Result<()> {
         let k = Database::open(&self.database)?.shape().k();
         let rows: Vec<(u64, u64)> = histogram
             .rows()
             .map(|(count, kmers)| (u64::from(count), kmers))
             .collect();
-        let spectrum = Spectrum::estimate(&rows, k);
-        let sample = self
-            .database
-            .file_stem()
-            .unwrap_or_default()
-            .to_string_lossy();
-        sink::write_all(
-            Some(plot),
-            spectrum::plot(&rows, &spectrum, &sample).as_bytes(),
-        )?;
-        say(&spectrum);
-        session.note("spectrum", facts(&spectrum));
+        let spectrum = Spectrum::estimate_with(&rows, k, self.ploidy);
+        if let Some((path, picture)) = self.plot.as_deref().zip(picture) {
+            let sample = self.database.file_stem().unwrap_or_default();
+            let scale = match self.axes {
+                Scales::Linear => Scale::Linear,
+                Scales::Log => Scale::Log,
+            };
+            let svg = spectrum::plot(&rows, &spectrum, &sample.to_string_lossy(), scale);
+            sink::write_all(Some(path), &picture.finish(svg))?;
+        }
+        if let Some(path) = &self.summary {
+            let text = match without_compression(path).extension() {
+                Some(ending) if ending == "json" => format!("{:#}\n", summary::json(&spectrum)),
+                _ => summary::table(&spectrum),
+            };
+            sink::write_all(Some(path), text.as_bytes())?;
+        }
+        summary::say(&spectrum);
+        session.note("spectrum", summary::json(&spectrum));
         Ok(())
     }
 
@@ -139,34 +184,4 @@ impl Histo {
             Form::Jellyfish => Style::Jellyfish { low, high, full },
         })
     }
-}
-
-fn say(spectrum: &Spectrum) {
-    let Some(size) = spectrum.genome_size else {
-        tracing::info!(
-            "the spectrum has no peak beside the errors: nothing can be said about the genome"
-        );
-        return;
-    };
-    tracing::info!("genome size about {} bases", grouped(size));
-    if let Some(depth) = spectrum.hom_peak {
-        tracing::info!("each k-mer of the genome about {depth:.1} times");
-    }
-    if let Some(share) = spectrum.heterozygosity {
-        tracing::info!("heterozygosity about {:.2} %", share * 100.0);
-    }
-    if let Some(rate) = spectrum.error_rate {
-        tracing::info!("sequencing errors about {:.2} % of the bases", rate * 100.0);
-    }
-}
-
-fn facts(spectrum: &Spectrum) -> Value {
-    json!({
-        "genome_size": spectrum.genome_size,
-        "valley": spectrum.valley,
-        "heterozygous_peak": spectrum.het_peak,
-        "homozygous_peak": spectrum.hom_peak,
-        "heterozygosity": spectrum.heterozygosity,
-        "error_rate": spectrum.error_rate,
-    })
 }

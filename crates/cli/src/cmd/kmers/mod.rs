@@ -6,9 +6,13 @@ mod exchange;
 mod filter;
 mod histo;
 mod info;
+mod plan;
 mod query;
+mod summary;
 
 use clap::{Args, Subcommand};
+
+pub use plan::PlanKmers;
 
 use crate::failure::Result;
 use crate::session::Session;

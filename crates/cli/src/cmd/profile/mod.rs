@@ -5,6 +5,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+use std::fs::File;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -42,7 +43,8 @@ impl Profile {
     pub fn run(self, session: &Session) -> Result<()> {
         session.keep_apart([&self.trace_file], [])?;
         session.note("inputs", self.trace_file.display().to_string());
-        let trace = profile::read(&self.trace_file)?;
+        let opened = File::open(&self.trace_file).and_then(gyrase_fastx::decompress);
+        let trace = profile::read(&self.trace_file, opened)?;
         let profile = profile::sum(&trace);
         let facts = table::facts(&trace, &profile);
         session.note("counts", facts.clone());

@@ -131,7 +131,10 @@ impl Made {
 fn read(text: &str) -> crate::failure::Result<Trace> {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), text).unwrap();
-    Ok(profile::read(file.path())?)
+    Ok(profile::read(
+        file.path(),
+        std::fs::File::open(file.path()),
+    )?)
 }
 
 fn close(times: f64, expected: f64) -> bool {
@@ -475,10 +478,13 @@ fn what_is_no_trace_is_refused() {
         "a time in it",
     );
     assert!(
-        profile::read(std::path::Path::new("nowhere.json"))
-            .unwrap_err()
-            .to_string()
-            .contains("cannot be read")
+        profile::read(
+            std::path::Path::new("nowhere.json"),
+            std::fs::File::open("nowhere.json")
+        )
+        .unwrap_err()
+        .to_string()
+        .contains("cannot be read")
     );
 }
 

@@ -1,4 +1,4 @@
-//! How much sequence the inputs hold, before they are read.
+//! How much sequence inputs hold, before they are read.
 
 use gyrase_fastx::{Compression, Format, Input, MeasuredStart};
 
@@ -12,7 +12,16 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    fn sum(self, other: Estimate) -> Estimate {
+    /// A figure that is known.
+    pub fn exactly(figure: u64) -> Estimate {
+        Estimate {
+            least: figure,
+            most: Some(figure),
+        }
+    }
+
+    /// Both bounds of both.
+    pub fn sum(self, other: Estimate) -> Estimate {
         let most = self.most.zip(other.most).map(|(a, b)| a.saturating_add(b));
         Estimate {
             least: self.least.saturating_add(other.least),
@@ -21,7 +30,7 @@ impl Estimate {
     }
 
     /// Both bounds times `factor`.
-    pub(crate) fn times(self, factor: f64) -> Estimate {
+    pub fn times(self, factor: f64) -> Estimate {
         let scaled = |bound: u64| (bound as f64 * factor) as u64;
         Estimate {
             least: scaled(self.least),
@@ -30,10 +39,17 @@ impl Estimate {
     }
 }
 
-/// What the inputs hold.
+/// What inputs hold.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Contents {
+pub struct InputContents {
+    /// Bases; letters, in truth.
     pub bases: Estimate,
+    /// Records, reads for example.
+    pub records: Estimate,
+    /// Letters of the names of the records, a middling estimate.
+    pub names: f64,
+    /// Bytes of text, a middling estimate.
+    pub text: f64,
     /// Bytes of text behind compressed files, a middling estimate.
     pub inflated: f64,
 }
@@ -46,15 +62,17 @@ const TEXT: usize = 16 << 20;
 const TEXT_OF_ONE: usize = 4 << 20;
 
 /// How far the rest of a file may be from its start, as a factor either way.
-const WITHIN_A_FILE: f64 = 1.25;
+const WITHIN_A_FILE: f64 = 1.1;
 
-/// How far a file may be from others that were sampled.
+/// How far a file may be from others, of which one was sampled.
 const BETWEEN_FILES: f64 = 2.0;
 
-/// Bytes of text and letters for a byte of a compressed file of which nothing could be sampled.
+/// What a byte of a compressed file stands for of which nothing could be sampled.
 const GUESS: Rates = Rates {
     text: 4.0,
     letters: 2.0,
+    records: 0.0,
+    names: 0.0,
 };
 
 /// What a stored byte stands for.
@@ -62,10 +80,12 @@ const GUESS: Rates = Rates {
 struct Rates {
     text: f64,
     letters: f64,
+    records: f64,
+    names: f64,
 }
 
 /// Looks at the inputs.
-pub(crate) fn contents(inputs: &[Input]) -> Contents {
+pub fn input_contents(inputs: &[Input]) -> InputContents {
     let step = inputs.len().div_ceil(SAMPLES).max(1);
     let text = (TEXT / inputs.len().clamp(1, SAMPLES)).min(TEXT_OF_ONE);
     let samples: Vec<Option<MeasuredStart>> = inputs
@@ -73,22 +93,26 @@ pub(crate) fn contents(inputs: &[Input]) -> Contents {
         .enumerate()
         .map(|(i, input)| (i % step == 0).then(|| input.sample(text))?)
         .collect();
-    let mut all = Contents {
-        bases: Estimate {
-            least: 0,
-            most: Some(0),
-        },
+    let mut all = InputContents {
+        bases: Estimate::exactly(0),
+        records: Estimate::exactly(0),
+        names: 0.0,
+        text: 0.0,
         inflated: 0.0,
     };
     for (input, sample) in inputs.iter().zip(&samples) {
         let (rates, spread) = match sample {
             Some(sample) if sample.whole => (rates_of([sample].into_iter()), 1.0),
             Some(sample) => (rates_of([sample].into_iter()), WITHIN_A_FILE),
-            None => (others(input, inputs, &samples), BETWEEN_FILES),
+            None => others(input, inputs, &samples),
         };
+        let size = input.size.unwrap_or(0) as f64;
         all.bases = all.bases.sum(bases(input, rates, spread));
+        all.records = all.records.sum(records(input, rates, spread));
+        all.names += size * rates.names;
+        all.text += size * rates.text;
         if input.compression != Compression::Plain {
-            all.inflated += input.size.unwrap_or(0) as f64 * rates.text;
+            all.inflated += size * rates.text;
         }
     }
     all
@@ -111,8 +135,19 @@ fn bases(input: &Input, rates: Rates, spread: f64) -> Estimate {
     }
 }
 
-/// The rates of the sampled inputs that are stored as this one is.
-fn others(input: &Input, inputs: &[Input], samples: &[Option<MeasuredStart>]) -> Rates {
+fn records(input: &Input, rates: Rates, spread: f64) -> Estimate {
+    let Some(size) = input.size else {
+        return Estimate::default();
+    };
+    let records = size as f64 * rates.records;
+    Estimate {
+        least: (records / spread).round() as u64,
+        most: Some((records * spread).round() as u64),
+    }
+}
+
+/// The rates of the sampled inputs that are stored as this one is, and how far it may be from them.
+fn others(input: &Input, inputs: &[Input], samples: &[Option<MeasuredStart>]) -> (Rates, f64) {
     let alike =
         |other: &Input| (other.compression, other.format) == (input.compression, input.format);
     let sampled = inputs
@@ -120,27 +155,50 @@ fn others(input: &Input, inputs: &[Input], samples: &[Option<MeasuredStart>]) ->
         .zip(samples)
         .filter(|(other, _)| alike(other))
         .filter_map(|(_, sample)| sample.as_ref());
+    let plain = Rates {
+        text: 1.0,
+        letters: 0.5,
+        ..GUESS
+    };
     match sampled.clone().any(|sample| sample.text > 0) {
-        true => rates_of(sampled),
-        false if input.compression == Compression::Plain => Rates {
-            text: 1.0,
-            letters: 0.5,
-        },
-        false => GUESS,
+        true => (rates_of(sampled.clone()), spread_of(sampled)),
+        false if input.compression == Compression::Plain => (plain, BETWEEN_FILES),
+        false => (GUESS, BETWEEN_FILES),
     }
 }
 
+/// How far all files together may be from so many samples: the closer, the more there are and the
+/// more alike they are.
+fn spread_of<'a>(samples: impl Iterator<Item = &'a MeasuredStart>) -> f64 {
+    let rates: Vec<f64> = samples
+        .filter(|sample| sample.stored > 0)
+        .map(|sample| sample.letters as f64 / sample.stored as f64)
+        .collect();
+    let count = rates.len() as f64;
+    let mean = rates.iter().sum::<f64>() / count;
+    let variance = rates.iter().map(|rate| (rate - mean).powi(2)).sum::<f64>() / (count - 1.0);
+    if rates.len() < 2 || mean == 0.0 {
+        return BETWEEN_FILES;
+    }
+    let error = (variance / count).sqrt() / mean;
+    (WITHIN_A_FILE + 3.0 * error).min(BETWEEN_FILES)
+}
+
 fn rates_of<'a>(samples: impl Iterator<Item = &'a MeasuredStart>) -> Rates {
-    let (mut stored, mut text, mut letters) = (0, 0, 0);
+    let (mut stored, mut text, mut letters, mut records, mut names) = (0, 0, 0, 0, 0);
     for sample in samples {
         stored += sample.stored;
         text += sample.text;
         letters += sample.letters;
+        records += sample.records;
+        names += sample.names;
     }
     let rate = |amount: u64| amount as f64 / stored.max(1) as f64;
     Rates {
         text: rate(text),
         letters: rate(letters),
+        records: rate(records),
+        names: rate(names),
     }
 }
 
@@ -159,7 +217,7 @@ mod tests {
         encoder.finish().unwrap()
     }
 
-    fn contents_of(files: &[Vec<u8>]) -> Contents {
+    fn contents_of(files: &[Vec<u8>]) -> InputContents {
         let folder = tempfile::tempdir().unwrap();
         let path = |(i, bytes): (usize, &Vec<u8>)| {
             let path = folder.path().join(i.to_string());
@@ -167,7 +225,7 @@ mod tests {
             path
         };
         let paths: Vec<PathBuf> = files.iter().enumerate().map(path).collect();
-        contents(Inputs::open(&paths, Options::default()).unwrap().inputs())
+        input_contents(Inputs::open(&paths, Options::default()).unwrap().inputs())
     }
 
     /// What five bytes of text for a byte of gzip got wrong by a factor of 200.
@@ -193,26 +251,17 @@ mod tests {
     #[test]
     fn small_files_are_known_exactly_and_others_by_their_like() {
         let text = b">a\nACGTACGTAC\n".to_vec();
-        let exact = contents_of(&vec![text.clone(); 3]).bases;
-        assert_eq!(
-            exact,
-            Estimate {
-                least: 30,
-                most: Some(30)
-            }
-        );
+        let exact = contents_of(&vec![text.clone(); 3]);
+        assert_eq!(exact.bases, Estimate::exactly(30));
+        assert_eq!(exact.records, Estimate::exactly(3));
+        assert_eq!((exact.names, exact.text), (3.0, 42.0));
         let many = contents_of(&vec![text; 40]).bases;
         assert!(many.least < 400 && many.least >= 200, "{many:?}");
         assert!(
             many.most.unwrap() >= 400 && many.most.unwrap() <= 800,
             "{many:?}"
         );
-        assert_eq!(
-            contents_of(&[Vec::new(), gzip(b"")]).bases,
-            Estimate {
-                least: 0,
-                most: Some(0)
-            }
-        );
+        let empty = contents_of(&[Vec::new(), gzip(b"")]).bases;
+        assert_eq!(empty, Estimate::exactly(0));
     }
 }

@@ -1,30 +1,59 @@
-//! `smoke --seconds N [--libfuzzer]`: every target for its share of N seconds, with libFuzzer or by
-//! our own mutations.
+//! Every target on its seeds and on mutations of them, for `GYRASE_FUZZ_SECONDS` seconds, all
+//! targets together; by libFuzzer where `GYRASE_FUZZ_WITH` is `libfuzzer`, else by our own loop.
 
 use std::panic::catch_unwind;
-use std::process::{Command, ExitCode};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use gyrase_fuzz::{TARGETS, Target, seeds};
 
-fn main() -> ExitCode {
-    let args: Vec<String> = std::env::args().collect();
-    let seconds = args
-        .iter()
-        .skip_while(|arg| *arg != "--seconds")
-        .nth(1)
-        .and_then(|text| text.parse().ok());
-    let share = seconds.unwrap_or(60u64) / TARGETS.len() as u64;
-    let libfuzzer = args.iter().any(|arg| arg == "--libfuzzer");
-    let held = TARGETS.iter().all(|&(name, target)| match libfuzzer {
-        true => search(name, share),
-        false => mutate(name, target, Duration::from_secs(share)),
-    });
-    if held {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    }
+#[test]
+fn fastx() {
+    holds("fastx");
+}
+
+#[test]
+fn ranges() {
+    holds("ranges");
+}
+
+#[test]
+fn gyk() {
+    holds("gyk");
+}
+
+#[test]
+fn kmc() {
+    holds("kmc");
+}
+
+#[test]
+fn gydb() {
+    holds("gydb");
+}
+
+#[test]
+fn candidates() {
+    holds("candidates");
+}
+
+#[test]
+fn taxonomy() {
+    holds("taxonomy");
+}
+
+/// The invariant of that target, for its share of the time.
+fn holds(name: &str) {
+    let found = TARGETS.iter().find(|target| target.0 == name);
+    let target = found.expect("a target of that name").1;
+    let seconds = std::env::var("GYRASE_FUZZ_SECONDS").ok();
+    let seconds: u64 = seconds.and_then(|text| text.parse().ok()).unwrap_or(0);
+    let share = seconds / TARGETS.len() as u64;
+    let held = match std::env::var("GYRASE_FUZZ_WITH").as_deref() {
+        Ok("libfuzzer") => search(name, share),
+        _ => mutate(name, target, Duration::from_secs(share)),
+    };
+    assert!(held, "the invariant of {name} broke");
 }
 
 /// Lets libFuzzer search.
@@ -51,7 +80,7 @@ fn mutate(name: &str, target: Target, time: Duration) -> bool {
     // The same inputs every time, as far as the time goes: what fails once fails again.
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let (start, mut tried) = (Instant::now(), 0u64);
-    while start.elapsed() < time {
+    while tried < seeds.len() as u64 || start.elapsed() < time {
         let mut input = seeds[random.below(seeds.len())].clone();
         if tried >= seeds.len() as u64 {
             (0..=random.below(6)).for_each(|_| change(&mut input, &seeds, &mut random));

@@ -1,0 +1,136 @@
+//! What a build will take, before its first byte.
+
+use gyrase_fabric::LocalFabric;
+use gyrase_fastx::{Compression, Input, Inputs};
+use gyrase_kmer::{Choice, SketchShape};
+use gyrase_table::gydb::PARTITIONS;
+use gyrase_tabulate::{Estimate, input_contents};
+
+use super::budget::Budget;
+use super::config::Config;
+use super::error::BuildError;
+use crate::plan::middle;
+use crate::references::{self, RECORD};
+
+/// Letters that a thread sketches and sorts in a second, as measured, and bytes that it
+/// decompresses.
+const LETTERS_PER_SECOND: f64 = 60e6;
+const INFLATED_PER_SECOND: f64 = 600e6;
+
+/// Bytes that a thread takes to read and sketch, to spill, and to decompress anything but gzip, as
+/// measured.
+const READING: u64 = 4 << 20;
+/// Bytes that a build takes beside its threads, as measured.
+const BESIDE: u64 = 6 << 20;
+const SPILLING: u64 = 32 << 20;
+const DECOMPRESSED: u64 = 9 << 20;
+/// Bytes of finished partitions that wait for an earlier one where several threads sort: up to this
+/// part of the database, and no more than so many.
+const WAITING_PART: u64 = 4;
+const WAITING: u64 = 24 << 20;
+/// Bytes that a database which is added to takes beside its references, as measured.
+const ADDED_TO: u64 = 6 << 20;
+
+/// Bytes of a database without references, and of a location of it: in a list of many, and alone
+/// with its feature.
+const EMPTY: u64 = 4 << 20;
+const LOCATION: [u64; 2] = [4, 9];
+
+/// What a build will take.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BuildPlan {
+    /// Letters of the references; no upper bound where one is a pipe.
+    pub letters: Estimate,
+    /// Bytes of memory that the build is expected to take, beside what the process has taken
+    /// before.
+    pub memory: u64,
+    /// Bytes of spill files; 0 where all fits in memory.
+    pub tmp: Estimate,
+    /// Bytes of the database.
+    pub output: Estimate,
+    /// Seconds, about; nothing where an input is a pipe.
+    pub seconds: Option<f64>,
+}
+
+/// Predicts what the build will take in one process; `before` is what a database has that it is
+/// added to, in bytes.
+///
+/// # Errors
+/// When an input cannot be opened, or the memory is too little for so many threads.
+pub fn plan_build(config: &Config, before: Option<u64>) -> Result<BuildPlan, BuildError> {
+    let budget = Budget::of(config.memory, config.threads, 1)?;
+    let options = references::options(config.parameters.sketch);
+    let inputs = Inputs::open(&config.references, options)
+        .map_err(|error| BuildError::Tabulate(error.into()))?;
+    let contents = input_contents(inputs.inputs());
+    let sent = contents.bases.times(density(config.parameters.sketch));
+    let threads = config.threads as u64;
+    let records = sent.times(RECORD as f64);
+    let senders = senders(inputs.inputs().len(), contents.text, config.threads);
+    let held = sent.most.zip(records.most).map(|(sent, bytes)| {
+        // Features are chosen by chance.
+        let [sent, bytes] = [sent, bytes].map(|most| most + most / 32);
+        LocalFabric::expected_memory(PARTITIONS, senders, sent, bytes)
+    });
+    let (held, tmp) = match held {
+        Some(held) if held <= budget.fabric => (held, Estimate::exactly(0)),
+        // Compressed, they take half or more.
+        known => (
+            budget.fabric + threads * SPILLING,
+            Estimate {
+                least: known.map_or(0, |_| records.least / 2),
+                ..records
+            },
+        ),
+    };
+    let output = Estimate {
+        least: before.unwrap_or(EMPTY) + LOCATION[0] * sent.least,
+        most: sent
+            .most
+            .map(|most| before.unwrap_or(EMPTY) + LOCATION[1] * most),
+    };
+    let added_to = before.map_or(0, |_| ADDED_TO);
+    let beside = BESIDE + threads * READING + waiting(output, threads) + added_to;
+    let work = |letters: u64| {
+        letters as f64 / LETTERS_PER_SECOND + contents.inflated / INFLATED_PER_SECOND
+    };
+    Ok(BuildPlan {
+        letters: contents.bases,
+        memory: (held + beside + decompressing(inputs.inputs(), threads)).min(config.memory),
+        tmp,
+        output,
+        seconds: middle(contents.bases).map(|letters| work(letters) / threads as f64),
+    })
+}
+
+/// Threads that find anything to read: a file, or a batch of one.
+fn senders(files: usize, text: f64, threads: usize) -> usize {
+    let batches = text as usize / (1 << 20) + 1;
+    threads.min(files.max(batches))
+}
+
+/// Bytes of finished partitions that wait for their turn.
+fn waiting(output: Estimate, threads: u64) -> u64 {
+    let part = |most: u64| (most / WAITING_PART).min(WAITING);
+    match threads {
+        1 => 0,
+        _ => output.most.map_or(WAITING, part),
+    }
+}
+
+/// Bytes that threads take to decompress what is not gzip.
+fn decompressing(inputs: &[Input], threads: u64) -> u64 {
+    use Compression::{Bgzf, Gzip, Plain};
+    let others = inputs
+        .iter()
+        .filter(|input| !matches!(input.compression, Plain | Gzip | Bgzf));
+    threads.min(others.count() as u64) * DECOMPRESSED
+}
+
+/// Features of a letter.
+fn density(sketch: SketchShape) -> f64 {
+    match sketch.choice() {
+        Choice::OneIn(one_in) => 1.0 / one_in as f64,
+        Choice::Smallest(smallest) => smallest as f64 / sketch.stride() as f64,
+    }
+}

@@ -1,0 +1,45 @@
+//! The reads of a lane, and how far they are read.
+
+use gyrase_seq::Batch;
+use gyrase_tabulate::{Source, TabulateError};
+use gyrase_work::{Feed, Progress};
+
+use crate::lane::Lane;
+
+/// The reads of a lane; the progress is told how many bytes of its files are read.
+pub(crate) struct Followed<'p> {
+    source: Source,
+    told: u64,
+    progress: &'p Progress,
+}
+
+impl<'p> Followed<'p> {
+    /// Opens the lane, to be read in batches of so many bytes.
+    ///
+    /// # Errors
+    /// A file cannot be opened or is of no known format.
+    pub(crate) fn open(
+        lane: &Lane,
+        batch: usize,
+        progress: &'p Progress,
+    ) -> Result<Followed<'p>, gyrase_fastx::Error> {
+        Ok(Followed {
+            source: lane.open(batch)?,
+            told: 0,
+            progress,
+        })
+    }
+}
+
+impl Feed for Followed<'_> {
+    type Task = [Batch; 2];
+    type Error = TabulateError;
+
+    fn next(&mut self, task: &mut [Batch; 2]) -> Result<bool, TabulateError> {
+        let more = self.source.next(task)?;
+        let read = self.source.read_bytes();
+        self.progress.advance(read - self.told);
+        self.told = read;
+        Ok(more)
+    }
+}

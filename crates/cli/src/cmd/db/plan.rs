@@ -1,0 +1,104 @@
+//! `gyrase plan db`.
+
+use std::path::PathBuf;
+
+use clap::Subcommand;
+use gyrase_classify::{BuildPlan, Index, Parameters};
+use gyrase_picture::words::{bytes, grouped};
+use gyrase_tabulate::Estimate;
+use serde_json::json;
+
+use super::add::Add;
+use super::build::Build;
+use super::merge::admit;
+use crate::cmd::folders::{self, Wanted};
+use crate::cmd::references::{self, Taxa};
+use crate::cmd::rows::{Table, bounds, shown};
+use crate::failure::Result;
+use crate::session::Session;
+
+const EXAMPLES: &str = "\
+Examples:
+  gyrase plan db build refs/ --taxonomy taxdump/ --map acc2taxid.gz
+  gyrase plan db build @files.txt --taxonomy gtdb_taxonomy.tsv --memory 16G
+  gyrase plan db add refs.gydb new.fna.gz --taxonomy taxdump/
+
+The taxonomy is read, since it takes memory too; the references are looked at.";
+
+/// The verbs of `gyrase db` that can be planned.
+#[derive(Debug, Subcommand)]
+pub enum PlanDb {
+    /// Say what `gyrase db build` with these arguments will take
+    #[command(after_help = EXAMPLES)]
+    #[command(mut_arg("output", |output| output.required(false).hide(true)))]
+    #[command(mut_arg("resume", |resume| resume.hide(true)))]
+    Build(Build),
+    /// Say what `gyrase db add` with these arguments will take
+    #[command(after_help = EXAMPLES)]
+    #[command(mut_arg("output", |output| output.hide(true)))]
+    Add(Add),
+}
+
+impl PlanDb {
+    /// Prints the prediction; a run that would be refused is refused here too.
+    pub fn plan(self, session: &Session) -> Result<()> {
+        match self {
+            PlanDb::Build(verb) => {
+                let files = folders::files(&verb.references, Wanted::References, session)?;
+                let taxa = Taxa::read_small(&verb.taxonomy, &verb.map)?;
+                tell(files, verb.sketching.parameters()?, None, &taxa, session)
+            }
+            PlanDb::Add(verb) => {
+                let files = folders::files(&verb.references, Wanted::References, session)?;
+                let base = Index::open(&verb.database)?;
+                admit(session, std::slice::from_ref(&base), references::SHARES)?;
+                let taxa = match &verb.taxonomy {
+                    Some(taxonomy) => Taxa::read_small(taxonomy, &verb.map)?,
+                    None => Taxa::of_database(&base, &[], &[])?,
+                };
+                let before = base.features.summary().bytes;
+                tell(files, base.parameters, Some(before), &taxa, session)
+            }
+        }
+    }
+}
+
+fn tell(
+    files: Vec<PathBuf>,
+    parameters: Parameters,
+    before: Option<u64>,
+    // What it takes is counted while it is there.
+    taxa: &Taxa,
+    session: &Session,
+) -> Result<()> {
+    let (plan, taken, least) = taxa.plan(files, parameters, before, session)?;
+    let BuildPlan {
+        letters,
+        memory,
+        tmp,
+        output,
+        seconds,
+    } = plan;
+    let memory = taken + memory;
+    session.note("counts", json!({"letters": bounds(letters)}));
+    session.note(
+        "bytes",
+        json!({
+            "memory": memory, "least_memory": least, "temporary": bounds(tmp),
+            "output": bounds(output),
+        }),
+    );
+    session.note("predicted_seconds", seconds);
+    let mut table = Table::default();
+    table.row("letters", shown(letters, grouped));
+    table.memory(
+        Estimate::exactly(memory),
+        session.memory,
+        letters.most.is_none(),
+    );
+    table.row("least memory", bytes(least));
+    table.temporary(tmp, &session.tmp);
+    table.output(output);
+    table.time(seconds, "");
+    table.print()
+}

@@ -1,0 +1,92 @@
+//! `gyrase plan kmers`.
+
+use std::path::PathBuf;
+use std::slice;
+
+use clap::Subcommand;
+use gyrase_count::ops::{DatabasesPlan, plan_reading};
+use gyrase_fastx::{Inputs, Options};
+use gyrase_picture::words::grouped;
+use gyrase_tabulate::{Estimate, input_contents};
+use serde_json::json;
+
+use super::combine::{Intersect, Subtract, Union};
+use super::filter::Filter;
+use super::histo::Histo;
+use crate::cmd::rows::{Table, bounds};
+use crate::failure::Result;
+use crate::session::Session;
+
+const EXAMPLES: &str = "\
+Examples:
+  gyrase plan kmers union a.gyk b.gyk
+  gyrase plan kmers filter host.gyk reads.fq
+
+Most of the memory is that of the databases, which are mapped: where the system
+is short of it, it takes back what was read.";
+
+/// The verbs of `gyrase kmers` that can be planned.
+#[derive(Debug, Subcommand)]
+pub enum PlanKmers {
+    /// Say what `gyrase kmers union` with these arguments will take
+    #[command(after_help = EXAMPLES)]
+    #[command(mut_arg("output", |output| output.required(false).hide(true)))]
+    Union(Union),
+    /// Say what `gyrase kmers intersect` with these arguments will take
+    #[command(after_help = EXAMPLES)]
+    #[command(mut_arg("output", |output| output.required(false).hide(true)))]
+    Intersect(Intersect),
+    /// Say what `gyrase kmers subtract` with these arguments will take
+    #[command(after_help = EXAMPLES)]
+    #[command(mut_arg("output", |output| output.required(false).hide(true)))]
+    Subtract(Subtract),
+    /// Say what `gyrase kmers filter` with these arguments will take
+    #[command(after_help = EXAMPLES)]
+    #[command(mut_arg("output", |output| output.required(false).hide(true)))]
+    Filter(Box<Filter>),
+    /// Say what `gyrase kmers histo` with these arguments will take
+    #[command(after_help = EXAMPLES)]
+    Histo(Histo),
+}
+
+impl PlanKmers {
+    /// Prints the prediction.
+    pub fn plan(self, session: &Session) -> Result<()> {
+        let (plan, output) = match self {
+            PlanKmers::Union(verb) => verb.plan(session)?,
+            PlanKmers::Intersect(verb) => verb.plan(session)?,
+            PlanKmers::Subtract(verb) => verb.plan(session)?,
+            PlanKmers::Filter(verb) => {
+                let plan = plan_reading(slice::from_ref(&verb.database), session.threads)?;
+                (plan, kept_at_most(&verb.inputs())?)
+            }
+            // Lines of counts: however large the database, a small text.
+            PlanKmers::Histo(verb) => {
+                let plan = plan_reading(slice::from_ref(&verb.database), 0)?;
+                return tell(plan, None, session);
+            }
+        };
+        tell(plan, Some(output), session)
+    }
+}
+
+/// The text of all reads: as many bytes are written where all are kept.
+fn kept_at_most(reads: &[PathBuf]) -> Result<Estimate> {
+    let inputs = Inputs::open(reads, Options::default())?;
+    let contents = input_contents(inputs.inputs());
+    let most = contents.bases.most.map(|_| contents.text as u64);
+    Ok(Estimate { least: 0, most })
+}
+
+fn tell(plan: DatabasesPlan, output: Option<Estimate>, session: &Session) -> Result<()> {
+    session.note("counts", json!({"kmers": plan.kmers}));
+    session.note(
+        "bytes",
+        json!({"memory": plan.memory, "output": output.map(bounds)}),
+    );
+    let mut table = Table::default();
+    table.row("k-mers", grouped(plan.kmers));
+    table.memory(Estimate::exactly(plan.memory), session.memory, false);
+    output.into_iter().for_each(|output| table.output(output));
+    table.print()
+}

@@ -1,0 +1,229 @@
+//! The examples of `--help`: each is run as it stands, on small data of the names that it has.
+
+use std::sync::Mutex;
+
+use crate::classify;
+use crate::howto::{script, shell};
+use crate::place::{Place, gzip};
+
+/// Programs that examples call beside `gyrase`, and what stands in for them.
+const OTHERS: [(&str, &str); 10] = [
+    // What it would download: genomes, and NCBI's sums of them.
+    (
+        "aria2c",
+        "cd refs
+        for name in $(sed -n 's/^  out=//p' ../files.txt); do
+            case $name in
+                *.gz) cp ../new.fna.gz $name ;;
+                *) md5sum ${name%_md5checksums.txt}_genomic.fna.gz > $name ;;
+            esac
+        done",
+    ),
+    ("jellyfish", "cat counts.txt"),
+    ("curl", "exit 0"),
+    ("wget", "exit 0"),
+    ("jq", "cat > /dev/null"),
+    ("man", "cat > /dev/null"),
+    ("samtools", "cat r_1.fq"),
+    ("mpicc.mpich", "exit 1"),
+    ("mpirun", "shift 2; exec \"$@\""),
+    ("Bandage", "exit 0"),
+];
+
+/// What examples name that is large, or somewhere else.
+const SMALLER: [(&str, &str); 6] = [
+    ("--length 20000000", "--length 200000"),
+    ("--length 5000000", "--length 50000"),
+    ("--tmp /scratch", "--tmp tmp"),
+    ("/shared/", ""),
+    ("--memory 8G", "--memory 300M"),
+    ("--memory 16G", "--memory 300M"),
+];
+
+/// Verbs whose examples need what not every machine has: a compiler for MPI.
+const ELSEWHERE: [&str; 1] = ["mpi-setup"];
+
+/// Every verb, with what its help says.
+fn verbs(place: &Place, verb: &[&str], found: &mut Vec<(String, String)>) {
+    let help = place.ok(&[verb, &["--help"]].concat());
+    let commands = help.split("\nCommands:\n").nth(1).unwrap_or_default();
+    for line in commands.lines().take_while(|line| !line.is_empty()) {
+        let name = line.split_whitespace().next().unwrap();
+        // Lines that go on begin further to the right.
+        if line.starts_with("  ") && !line.starts_with("   ") {
+            verbs(place, &[verb, &[name]].concat(), found);
+        }
+    }
+    found.push((verb.join(" "), help));
+}
+
+/// The commands below `Examples:`: two spaces before, two or more behind; `\` goes on.
+fn examples(help: &str) -> Vec<String> {
+    let Some((_, text)) = help.split_once("\nExamples:\n") else {
+        return Vec::new();
+    };
+    let (mut found, mut goes_on) = (Vec::<String>::new(), false);
+    for line in text.lines().take_while(|line| !line.is_empty()) {
+        let begins = line.starts_with("  ") && !line.starts_with("   ");
+        if !begins && !goes_on {
+            continue;
+        }
+        let words = line.trim();
+        let command = words.split("  ").next().unwrap();
+        let (command, more) = match words.ends_with('\\') {
+            true => (words.trim_end_matches('\\'), true),
+            false => (command, false),
+        };
+        match goes_on {
+            true => found.last_mut().unwrap().push_str(command),
+            false => found.push(command.to_owned()),
+        }
+        goes_on = more;
+    }
+    found
+}
+
+/// Files of the names that examples have, in the folder `stage`.
+fn stage() -> Place {
+    let place = classify::place();
+    for (name, text) in OTHERS {
+        script(
+            &place,
+            name,
+            &format!("#!/usr/bin/env bash\n# Stands in for another program.\n{text}\n"),
+        );
+    }
+    place.ok(&["-q", "simulate", "genome", "-o", "g.fa", "--length", "3000"]);
+    for name in ["reads.fq", "long.fq", "big.fq"] {
+        std::fs::copy(place.path("r_1.fq"), place.path(name)).unwrap();
+    }
+    for name in [
+        "r_1.fq",
+        "r_2.fq",
+        "reads.fq",
+        "big.fq",
+        "r.fq",
+        "reads_1.fq",
+        "reads_2.fq",
+    ] {
+        let from = if name.contains("_2") {
+            "r_2.fq"
+        } else {
+            "r_1.fq"
+        };
+        place.write(&format!("{name}.gz"), gzip(&place.read(from)));
+    }
+    place.write(
+        "tax.tsv",
+        "id\tgenus\tspecies\na\tA\tA a\nb\tA\tA b\nc\tC\tC c\n",
+    );
+    place.write("assembly_summary.txt", crate::fetch::summary());
+    place.write("urls.txt", "https://example.org/a.fna.gz\n");
+    place.write("sheet.csv", "sample,fastq_1,fastq_2\ns1,r_1.fq,r_2.fq\n");
+    let (made, said) = shell(&place, "", MAKE);
+    assert!(made, "{said}");
+    place
+}
+
+/// Names of databases and tables are those of the examples.
+const MAKE: &str = "
+mkdir stage
+gyrase -q count r_1.fq -o s.gyk
+for name in sample a b c host target solid reads genome after before monday tuesday x; do
+    cp s.gyk $name.gyk
+done
+gyrase -q kmers export s.gyk --to kmc -o sample
+gyrase -q kmers export s.gyk --to kmc -o s
+gyrase -q kmers export s.gyk --to kff -o s.kff
+gyrase -q kmers dump s.gyk -o counts.txt
+gzip -c counts.txt > dump.txt.gz
+gyrase -q count reads.fq.gz -o run.gyk --trace run.json
+mkdir genomes parts strains
+for name in a b c; do
+    sed \"s/>.*/>$name|kraken:taxid|562/\" refs/$name.fa | gzip > refs/$name.fna.gz
+    cp refs/$name.fa genomes/
+    printf '%s.fna.gz\\t%s\\n' $name 562
+done >> map
+rm refs/*.fa
+cp refs/a.fna.gz new.fna.gz
+sed 's/>/>new_/' genomes/b.fa > strains/b.fa
+ls -d genomes/*.fa > genomes.txt
+printf 'r_1.fq\\nr_2.fq\\n' > files.txt
+cp map map.tsv
+printf 'b.fa\\t564\\nnew.fna.gz\\t562\\n' | tee strains.tsv >> map.tsv
+gzip -c map.tsv > acc2taxid.gz
+cp acc2taxid.gz nucl_gb.accession2taxid.gz
+cp tax.tsv gtdb_taxonomy.tsv
+mv tax taxdump
+tar czf taxdump.tar.gz -C taxdump nodes.dmp names.dmp
+for name in a b c; do
+    gyrase -q db build genomes/$name.fa --taxonomy taxdump --map map.tsv -o parts/$name.gydb
+done
+letters=$(sed 1d g.fa | tr -d '\\n')
+printf '>%s\\n%s\\n' NC_000913.3 $letters NC_002695.2 $letters no_taxon $letters short ${letters:0:500} > more.fa
+printf 'NC_000913.3\\t564\\nNC_002695.2\\t564\\nshort\\t564\\n' >> map.tsv
+gyrase -q db build genomes more.fa --taxonomy taxdump --map map.tsv -o refs.gydb
+cp parts/a.gydb one.gydb
+cp parts/b.gydb two.gydb
+gyrase -q classify --db two.gydb reads.fq --candidates reads.two.gyc
+cp one.gydb bacteria.gydb
+cp two.gydb viruses.gydb
+cp g.fa genome.fa
+cp g.fa contigs.fa
+mv *.fq *.fa *.gyk *.gydb *.tsv *.txt *.gz *.json *.kmc_* *.kff *.gyc *.csv stage/
+mv refs genomes parts strains taxdump stage/
+";
+
+#[test]
+fn examples_run_as_they_stand() {
+    let place = stage();
+    let mut found = Vec::new();
+    verbs(&place, &[], &mut found);
+    let jobs: Vec<(String, Vec<String>)> = found
+        .into_iter()
+        .filter(|(verb, _)| !ELSEWHERE.contains(&verb.as_str()))
+        .map(|(verb, help)| (verb, examples(&help)))
+        .filter(|(_, examples)| !examples.is_empty())
+        .collect();
+    let all: usize = jobs.iter().map(|(_, examples)| examples.len()).sum();
+    assert!(
+        jobs.len() > 30 && all > 100,
+        "{} verbs, {all} examples",
+        jobs.len()
+    );
+    let (next, wrong) = (
+        Mutex::new(jobs.into_iter().enumerate()),
+        Mutex::new(Vec::new()),
+    );
+    let work = || {
+        while let Some((number, (verb, examples))) = { next.lock().unwrap().next() } {
+            let folder = format!("example-{number}");
+            let (copied, said) = shell(&place, "", &format!("cp -r stage {folder}"));
+            assert!(copied, "{said}");
+            for example in examples {
+                let command = SMALLER
+                    .iter()
+                    .fold(example.clone(), |text, (large, small)| {
+                        text.replace(large, small)
+                    });
+                let folders = "mkdir -p tmp refs out .zfunc .config/fish/completions \
+                               .local/share/bash-completion/completions .local/share/man/man1";
+                let (done, said) = shell(&place, &folder, &format!("{folders}\n{command}"));
+                if !done {
+                    wrong
+                        .lock()
+                        .unwrap()
+                        .push(format!("{verb}: {example}\n{said}"));
+                }
+            }
+            std::fs::remove_dir_all(place.path(&folder)).unwrap();
+        }
+    };
+    std::thread::scope(|scope| {
+        (0..4).for_each(|_| {
+            scope.spawn(work);
+        });
+    });
+    let wrong = wrong.into_inner().unwrap();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
