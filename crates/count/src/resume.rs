@@ -183,7 +183,7 @@ impl Log {
     fn error(&self, source: io::Error) -> Error {
         FabricError::Spill {
             path: self.path(),
-            source,
+            source: source.into(),
         }
         .into()
     }

@@ -17,7 +17,7 @@ use crate::heartbeat::{Beat, Failed, Heartbeat, Rounds};
 use crate::messages::Messages;
 use crate::mpi::Mpi;
 use crate::shim::Channel;
-use crate::tasks::{Own, Shared, Task, Why};
+use crate::tasks::{Own, Shared, Task};
 use crate::watchdog::Watchdog;
 
 /// Turns without any movement that only let other threads run, before the first sleep.
@@ -102,13 +102,13 @@ impl Engine {
     /// Works until the job is over.
     pub(crate) fn run(mut self) -> Outcome {
         let outcome = self.work().unwrap_or_else(|error| {
-            self.shared.over(Why::of(&error));
+            self.shared.over(error);
             // Whoever waits for it waits no more.
             self.exchange = None;
             self.await_own_end();
             Outcome::Lost
         });
-        self.shared.over(Why::Elsewhere);
+        self.shared.over(FabricError::Elsewhere);
         match outcome {
             Outcome::Well => self.finish(),
             Outcome::Failed(_) | Outcome::Lost => {
@@ -243,6 +243,10 @@ impl Engine {
             return Ok(false);
         };
         let moved = exchange.step(&mut self.mpi, self.told.rounds.of(self.exchanges))?;
+        if let Some(why) = exchange.failure() {
+            // Workers that wait for anything but a buffer hear of it here.
+            self.shared.over(why);
+        }
         if exchange.is_over() {
             self.exchange = None;
         }
@@ -340,7 +344,7 @@ impl Engine {
             // Workers that wait for others wait no more.
             self.exchange = None;
             self.collectives.forget();
-            self.shared.over(Why::Elsewhere);
+            self.shared.over(FabricError::Elsewhere);
         }
         let since = *self.cancelled.get_or_insert_with(Instant::now);
         let code = self.codes.stopped;

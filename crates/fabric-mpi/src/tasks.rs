@@ -96,42 +96,12 @@ struct State {
     own: Own,
     since: Instant,
     /// Why nothing is answered any more.
-    over: Option<Why>,
+    over: Option<FabricError>,
     /// Who failed, as all know.
     known: Option<Failed>,
     /// This process found a rank silent.
     found_silent: bool,
     heed: Heed,
-}
-
-/// Why a job cannot go on.
-#[derive(Clone, Debug)]
-pub(crate) enum Why {
-    /// Another process failed, or this one is to end.
-    Elsewhere,
-    /// The library failed here.
-    Mpi(&'static str, String),
-}
-
-impl Why {
-    /// The error that callers get.
-    pub(crate) fn error(&self) -> FabricError {
-        match self {
-            Why::Elsewhere => FabricError::Elsewhere,
-            Why::Mpi(call, what) => FabricError::Mpi {
-                call,
-                what: what.clone(),
-            },
-        }
-    }
-
-    /// Why, by the error of a call.
-    pub(crate) fn of(error: &FabricError) -> Why {
-        match error {
-            FabricError::Mpi { call, what } => Why::Mpi(call, what.clone()),
-            _ => Why::Elsewhere,
-        }
-    }
 }
 
 impl Shared {
@@ -165,7 +135,7 @@ impl Shared {
     pub(crate) fn give(&self, task: Task) -> Result<(), FabricError> {
         let mut state = self.state();
         if let Some(why) = &state.over {
-            return Err(why.error());
+            return Err(why.clone());
         }
         state.tasks.push(task);
         drop(state);
@@ -192,10 +162,7 @@ impl Shared {
 
     /// What callers get when there will be no answer.
     pub(crate) fn error(&self) -> FabricError {
-        self.state()
-            .over
-            .as_ref()
-            .map_or(FabricError::Elsewhere, Why::error)
+        self.state().over.clone().unwrap_or(FabricError::Elsewhere)
     }
 
     /// Refuses when there will be no answers any more, or nobody is to wait for them.
@@ -203,10 +170,7 @@ impl Shared {
         if self.is_cancelled() {
             return Err(FabricError::Elsewhere);
         }
-        self.state()
-            .over
-            .as_ref()
-            .map_or(Ok(()), |why| Err(why.error()))
+        self.state().over.clone().map_or(Ok(()), Err)
     }
 
     /// Lets the thread that calls MPI look again at once.
@@ -230,7 +194,7 @@ impl Shared {
     }
 
     /// Nothing is answered any more, for the first reason given.
-    pub(crate) fn over(&self, why: Why) {
+    pub(crate) fn over(&self, why: FabricError) {
         let mut state = self.state();
         state.over.get_or_insert(why);
         state.tasks.clear();
@@ -247,7 +211,7 @@ impl Shared {
             .iter()
             .for_each(|progress| progress.cancel());
         drop(state);
-        self.over(Why::Elsewhere);
+        self.over(FabricError::Elsewhere);
     }
 
     /// A rank is silent, as `failed` found, which may be this process.

@@ -9,7 +9,7 @@ use gyrase_fabric::{
 
 use crate::Job;
 use crate::shim::Reduce;
-use crate::tasks::{Task, Why};
+use crate::tasks::Task;
 
 /// What makes numbers signed ones in the same order, and back.
 const SIGN: u64 = 1 << 63;
@@ -113,7 +113,7 @@ impl World for Job {
     }
 
     fn give_up(&self) {
-        self.shared.over(Why::Elsewhere);
+        self.shared.over(FabricError::Elsewhere);
     }
 }
 

@@ -2,9 +2,10 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// A fabric that cannot go on.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum FabricError {
     /// A spill file could not be made, written or read.
     #[error("cannot spill to {}: {source}", path.display())]
@@ -12,7 +13,7 @@ pub enum FabricError {
         /// The file or folder.
         path: PathBuf,
         /// What the system said.
-        source: io::Error,
+        source: Arc<io::Error>,
     },
     /// The spill files reached the limit that the user set.
     #[error("the temporary files would exceed the {limit} bytes that they may take")]

@@ -191,13 +191,14 @@ impl Exchange {
     /// spills some of what came. `busiest` is how many rounds the process that started the most has
     /// started, as far as is known. True when anything moved.
     ///
-    /// What goes wrong with the spill files, or for want of memory, is told to this process's
-    /// workers, as if they had spilled or kept it.
+    /// What goes wrong with the spill files, or for want of memory, is told to workers that send,
+    /// as if they had spilled or kept it. Others may wait for something else: whoever drives the
+    /// exchange asks for the [`failure`](Exchange::failure) and tells them.
     ///
     /// # Errors
     /// Those of `wire`. [`Exchange::fail`] is to be called then.
     pub fn step(&mut self, wire: &mut impl Wire, busiest: u64) -> Result<bool, FabricError> {
-        if self.inbox.is_none() || self.handover.has_failed() {
+        if self.inbox.is_none() || self.handover.failure().is_some() {
             return Ok(false);
         }
         let started = self.start_round(wire, busiest)?;
@@ -205,7 +206,7 @@ impl Exchange {
         let moving = self.start_bytes(wire)?;
         let moved = self.receive_bytes(wire)?;
         let kept = self.keep().unwrap_or_else(|why| {
-            self.handover.fail(Some(why));
+            self.handover.fail(why);
             true
         });
         self.end();
@@ -235,7 +236,12 @@ impl Exchange {
 
     /// Ends the wait of all workers of this process with [`FabricError::Elsewhere`].
     pub fn fail(&self) {
-        self.handover.fail(None);
+        self.handover.fail(FabricError::Elsewhere);
+    }
+
+    /// Why this process takes part no more, once it does not.
+    pub fn failure(&self) -> Option<FabricError> {
+        self.handover.failure()
     }
 
     /// What was moved so far.
@@ -326,7 +332,7 @@ impl Exchange {
         let came = match Pages::new(round.bytes as usize) {
             Ok(came) => came,
             Err(why) => {
-                self.handover.fail(Some(why));
+                self.handover.fail(why);
                 return Ok(true);
             }
         };

@@ -81,8 +81,8 @@ enum End {
     Open,
     /// Everything came.
     Over(Box<(Inbox, Traffic)>),
-    /// Why this process failed, until somebody was told.
-    Failed(Option<FabricError>),
+    /// Why this process cannot go on.
+    Failed(FabricError),
 }
 
 /// What there is to send.
@@ -231,9 +231,9 @@ impl Handover {
         self.lock().closed
     }
 
-    /// True when this process or another failed.
-    pub(crate) fn has_failed(&self) -> bool {
-        matches!(self.lock().end, End::Failed(_))
+    /// Why this process cannot go on, if it cannot.
+    pub(crate) fn failure(&self) -> Option<FabricError> {
+        self.lock().go_on().err()
     }
 
     /// Send buffers that there are.
@@ -259,9 +259,8 @@ impl Handover {
         self.changed.notify_all();
     }
 
-    /// Lets nobody wait any more. The first who is told gets `why`, the others hear that it failed
-    /// elsewhere.
-    pub(crate) fn fail(&self, why: Option<FabricError>) {
+    /// Lets nobody wait any more, for the first reason given.
+    pub(crate) fn fail(&self, why: FabricError) {
         let mut state = self.lock();
         if !matches!(state.end, End::Failed(_)) {
             state.end = End::Failed(why);
@@ -271,9 +270,9 @@ impl Handover {
 }
 
 impl State {
-    fn go_on(&mut self) -> Result<(), FabricError> {
-        match &mut self.end {
-            End::Failed(why) => Err(why.take().unwrap_or(FabricError::Elsewhere)),
+    fn go_on(&self) -> Result<(), FabricError> {
+        match &self.end {
+            End::Failed(why) => Err(why.clone()),
             _ => Ok(()),
         }
     }

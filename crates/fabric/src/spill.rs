@@ -147,7 +147,7 @@ impl SpillFolder {
     pub fn error(&self, source: io::Error) -> FabricError {
         FabricError::Spill {
             path: self.path.clone(),
-            source,
+            source: source.into(),
         }
     }
 
@@ -177,7 +177,10 @@ impl SpillFolder {
         let path = self.path.join(name);
         self.make()?;
         let file = options.open(&path);
-        file.map_err(|source| FabricError::Spill { path, source })
+        file.map_err(|source| FabricError::Spill {
+            path,
+            source: source.into(),
+        })
     }
 
     /// A file without a name there: it is gone when it is dropped, or with the process.
@@ -555,7 +558,7 @@ impl SpillFile {
                 io::ErrorKind::UnexpectedEof => self.damaged(),
                 _ => FabricError::Spill {
                     path: self.path.clone(),
-                    source,
+                    source: source.into(),
                 },
             })
     }

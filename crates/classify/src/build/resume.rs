@@ -65,7 +65,10 @@ pub(super) fn note(
     put_section(&mut bytes, &targets.to_bytes());
     bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
     let path = folder.path().join(READ);
-    fs::write(&path, bytes).map_err(|source| FabricError::Spill { path, source })?;
+    fs::write(&path, bytes).map_err(|source| FabricError::Spill {
+        path,
+        source: source.into(),
+    })?;
     Ok(partitions.note(job)?)
 }
 

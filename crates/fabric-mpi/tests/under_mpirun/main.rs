@@ -27,6 +27,7 @@ fn main() {
         a_failure_ends_the_exchange(site);
         a_stopped_rank_waits_no_more(site);
         a_failed_rank_waits_no_more(site);
+        a_rank_without_room_ends_all(site);
         one_of_two_failures_is_told(site);
         a_stuck_rank_ends_too(site);
         a_rank_without_memory_ends_all(site);
@@ -89,6 +90,11 @@ fn a_stopped_rank_waits_no_more(site: &Site) {
 fn a_failed_rank_waits_no_more(site: &Site) {
     let run = site.run("one gives up beside a collective", 3);
     ended_by(&run, 6, "says: rank 1: no space is left");
+}
+
+fn a_rank_without_room_ends_all(site: &Site) {
+    let run = site.run("one has no room for what comes", 3);
+    ended_by(&run, 6, "says: rank 1: no room for what came");
 }
 
 /// The rank says so by itself, with the last of its breath.

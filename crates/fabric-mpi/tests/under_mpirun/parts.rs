@@ -55,6 +55,7 @@ pub fn play(part: &str) {
         "one fails while records move" => fail_while_records_move(&job),
         "one is stopped" => stop(&job, &progress),
         "one gives up beside a collective" => give_up(&job, &progress),
+        "one has no room for what comes" => have_no_room(&job),
         other => unreachable!("no part {other}"),
     };
     end(job, result);
@@ -190,6 +191,42 @@ fn give_up(job: &Job, progress: &Progress) -> Result<(), Failed> {
         }),
         other => panic!("{other:?} although nobody else took part"),
     }
+}
+
+/// Rank 1 cannot keep what the others send, while its only worker waits for something else.
+fn have_no_room(job: &Job) -> Result<(), Failed> {
+    let folder = SpillFolder::new("nowhere".into(), Some(0), false);
+    let options = FabricOptions {
+        memory: ExchangeFabric::least_memory(3, 3, 1),
+        spill: Some(Arc::new(folder)),
+        ..FabricOptions::default()
+    };
+    let fabric = job.fabric(3, options).expect("nothing failed yet");
+    let done = match job.rank() {
+        1 => job.sum(&[1]).map(drop),
+        _ => send_to(1, fabric),
+    };
+    match done {
+        Err(FabricError::TooMuchSpill { limit: 0 }) if job.rank() == 1 => Err(Failed {
+            code: 6,
+            stopped: false,
+            message: "no room for what came".into(),
+        }),
+        Err(FabricError::Elsewhere) => Err(Failed {
+            code: 8,
+            stopped: false,
+            message: "an echo".into(),
+        }),
+        other => panic!("{other:?} although a rank has no room"),
+    }
+}
+
+fn send_to(partition: usize, fabric: ExchangeFabric) -> Result<(), FabricError> {
+    let mut sender = fabric.sender();
+    for number in 0..1_000_000_u64 {
+        sender.send(partition, &number.to_le_bytes(), 8)?;
+    }
+    fabric.close(vec![sender]).map(drop)
 }
 
 fn stuck(job: &Job) -> Result<(), Failed> {
