@@ -8,6 +8,7 @@ use serde_json::json;
 
 use crate::cmd::counts::Counts;
 use crate::failure::Result;
+use crate::places::or_standard_output;
 use crate::session::Session;
 use crate::sink::Sink;
 
@@ -65,7 +66,7 @@ impl Dump {
             sorted_within: self.sorted.then_some(session.memory),
             threads: session.threads,
         };
-        session.keep_apart([&config.database], self.output.as_ref())?;
+        session.keep_apart([&config.database], [or_standard_output(&self.output)])?;
         let mut sink = Sink::open(self.output.as_deref())?;
         let summary = session.shown(|progress| dump::run(&config, &mut sink, progress));
         let summary = summary.map_err(|error| sink.failure(error))?;

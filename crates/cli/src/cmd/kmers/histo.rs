@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::summary;
 use crate::failure::{Failure, Result};
-use crate::places::{Picture, without_compression};
+use crate::places::{self, Picture, without_compression};
 use crate::session::Session;
 use crate::sink::{self, Sink};
 
@@ -99,11 +99,10 @@ impl Histo {
         session.keep_apart([&self.database], self.outputs())?;
         let histogram =
             session.shown(|progress| histogram::run(&self.database, session.threads, progress))?;
-        let tells = self.plot.is_some() || self.summary.is_some();
-        if tells {
+        if self.tells() {
             self.tell(session, &histogram, picture)?;
         }
-        if !tells || self.output.is_some() {
+        if !self.tells() || self.output.is_some() {
             let mut sink = Sink::open(self.output.as_deref())?;
             histogram
                 .write(style, &mut sink)
@@ -118,8 +117,14 @@ impl Histo {
         Ok(())
     }
 
+    /// True where the histogram becomes something else, and is printed only if it is to be.
+    fn tells(&self) -> bool {
+        self.plot.is_some() || self.summary.is_some()
+    }
+
     fn outputs(&self) -> impl Iterator<Item = &PathBuf> {
-        self.plot.iter().chain(&self.summary).chain(&self.output)
+        let named = self.plot.iter().chain(&self.summary).chain(&self.output);
+        named.chain((!self.tells() && self.output.is_none()).then(places::standard_output))
     }
 
     /// What the histogram says of the genome, as a picture, a summary, and words.

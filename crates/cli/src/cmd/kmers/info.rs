@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::cmd::counts::totals;
 use crate::failure::Result;
+use crate::places;
 use crate::session::Session;
 use crate::sink;
 
@@ -41,7 +42,7 @@ pub struct Verify {
 impl Info {
     /// Prints the facts.
     pub fn run(self, session: &Session) -> Result<()> {
-        session.keep_apart([&self.database], [])?;
+        session.keep_apart([&self.database], [places::standard_output()])?;
         let info = info::run(&self.database, false)?;
         let facts = facts(&info);
         session.note("inputs", self.database.display().to_string());

@@ -9,6 +9,7 @@ use gyrase_table::gyk::Database;
 use serde_json::json;
 
 use crate::failure::{Failure, Result};
+use crate::places::or_standard_output;
 use crate::session::Session;
 use crate::sink::{self, Sink};
 
@@ -52,7 +53,7 @@ impl Query {
         session.note("inputs", self.database.display().to_string());
         session.keep_apart(
             self.reads.iter().chain([&self.database]),
-            self.output.as_ref(),
+            [or_standard_output(&self.output)],
         )?;
         if self.reads.is_empty() {
             self.look_up()
