@@ -33,3 +33,44 @@ fn usage_errors_are_objects_where_messages_are() {
     let help = place.run(&["--log", "json", "count", "--help"]);
     assert!(help.code == 0 && help.stdout.contains("Usage"));
 }
+
+/// What a run read is named by what is in it: another name changes nothing, another byte does.
+#[test]
+fn reports_name_databases_by_their_checksums() {
+    let place = Place::new();
+    place.write("a.fa", ">a\nACGTTGCATTAG\n");
+    place.write("b.fa", ">b\nACGTTGCAGGCC\n");
+    for (name, database) in [("a", "a"), ("a", "same"), ("b", "b")] {
+        let (reads, database) = (format!("{name}.fa"), format!("{database}.gyk"));
+        place.ok(&["count", &reads, "-k", "5", "-o", &database]);
+    }
+    let sums = |verb: &str| {
+        let words: Vec<&str> = verb.split(' ').collect();
+        place.ok(&[&words[..], &["--report", "r.json"]].concat());
+        let databases = place.json("r.json")["databases"].take();
+        let sum = |one: &serde_json::Value| one["checksum"].as_str().unwrap().to_owned();
+        databases
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(sum)
+            .collect::<Vec<_>>()
+    };
+    let union = sums("kmers union a.gyk same.gyk b.gyk -o u.gyk");
+    assert!(union[0] == union[1] && union[1] != union[2] && union[0].len() == 16);
+    for verb in [
+        "kmers histo same.gyk",
+        "kmers dump same.gyk",
+        "kmers info same.gyk",
+        "kmers query same.gyk ACGTT",
+        "kmers query same.gyk --reads a.fa",
+        "kmers verify same.gyk",
+        "kmers filter same.gyk a.fa -o f.fa",
+        "kmers export same.gyk --to text -o x.txt",
+    ] {
+        assert_eq!(sums(verb), union[..1], "{verb}");
+    }
+    let info: serde_json::Value =
+        serde_json::from_str(&place.ok(&["kmers", "info", "b.gyk", "--json"])).unwrap();
+    assert_eq!(info["checksum"], union[2]);
+}

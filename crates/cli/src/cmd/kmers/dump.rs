@@ -1,12 +1,13 @@
 //! `gyrase kmers dump`.
 
 use std::path::PathBuf;
+use std::slice;
 
 use clap::{Args, ValueEnum};
 use gyrase_count::dump::{self, Config, Style};
 use serde_json::json;
 
-use crate::cmd::counts::Counts;
+use crate::cmd::counts::{Counts, note_databases};
 use crate::failure::Result;
 use crate::places::or_standard_output;
 use crate::session::Session;
@@ -67,6 +68,7 @@ impl Dump {
             threads: session.threads,
         };
         session.keep_apart([&config.database], [or_standard_output(&self.output)])?;
+        note_databases(slice::from_ref(&config.database), session)?;
         let mut sink = Sink::open(self.output.as_deref())?;
         let summary = session.shown(|progress| dump::run(&config, &mut sink, progress));
         let summary = summary.map_err(|error| sink.failure(error))?;

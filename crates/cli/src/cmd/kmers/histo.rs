@@ -1,6 +1,7 @@
 //! `gyrase kmers histo`.
 
 use std::path::PathBuf;
+use std::slice;
 
 use clap::{ArgGroup, Args, ValueEnum};
 use gyrase_count::histogram::{self, Histogram, Style};
@@ -10,6 +11,7 @@ use gyrase_table::gyk::{Cutoffs, Database};
 use serde_json::json;
 
 use super::summary;
+use crate::cmd::counts::note_databases;
 use crate::failure::{Failure, Result};
 use crate::places::{self, Picture, without_compression};
 use crate::session::Session;
@@ -97,6 +99,7 @@ impl Histo {
         let style = self.style()?;
         let picture = self.plot.as_deref().map(Picture::of).transpose()?;
         session.keep_apart([&self.database], self.outputs())?;
+        note_databases(slice::from_ref(&self.database), session)?;
         let histogram =
             session.shown(|progress| histogram::run(&self.database, session.threads, progress))?;
         if self.tells() {

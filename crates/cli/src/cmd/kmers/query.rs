@@ -2,12 +2,14 @@
 
 use std::fmt::Write;
 use std::path::PathBuf;
+use std::slice;
 
 use clap::Args;
 use gyrase_count::query::{self, Config};
 use gyrase_table::gyk::Database;
 use serde_json::json;
 
+use crate::cmd::counts::note_databases;
 use crate::failure::{Failure, Result};
 use crate::places::or_standard_output;
 use crate::session::Session;
@@ -55,6 +57,7 @@ impl Query {
             self.reads.iter().chain([&self.database]),
             [or_standard_output(&self.output)],
         )?;
+        note_databases(slice::from_ref(&self.database), session)?;
         if self.reads.is_empty() {
             self.look_up()
         } else {
