@@ -88,7 +88,8 @@ pub fn plan_build(config: &Config, before: Option<u64>) -> Result<BuildPlan, Bui
     let (held, tmp) = match held {
         Some(held) if held <= budget.fabric => {
             let waiting = waiting(output, threads);
-            (held + held / LISTS_PART + waiting, Estimate::exactly(0))
+            let lists = records.least / LISTS_PART;
+            (held + lists + waiting, Estimate::exactly(0))
         }
         // Compressed, they take half or more.
         known => (

@@ -621,7 +621,7 @@ fn names_of_outputs_say_how_texts_are_compressed_and_pictures_drawn() {
 fn nothing_else_goes_where_a_verb_prints() {
     let place = Place::new();
     place.write("r.fq", READS);
-    place.write("refs.fa", &format!(">r\n{}\n", "GATTACA".repeat(40)));
+    place.write("refs.fa", format!(">r\n{}\n", "GATTACA".repeat(40)));
     place.write("lineages.tsv", "file\tgenus\nrefs.fa\tG\n");
     place.ok(&[
         "count", "r.fq", "-k", "5", "-o", "r.gyk", "--trace", "t.json",
