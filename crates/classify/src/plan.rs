@@ -1,7 +1,7 @@
 //! What classifying will take, before its first read.
 
 use gyrase_fastx::Input;
-use gyrase_tabulate::{Estimate, InputContents, input_contents};
+use gyrase_tabulate::{Estimate, InputContents, decompressing, input_contents};
 
 use crate::collection::{Collection, Plan};
 
@@ -10,11 +10,16 @@ const LETTERS_PER_SECOND: f64 = 50e6;
 /// Bytes that a thread decompresses in a second.
 const INFLATED_PER_SECOND: f64 = 600e6;
 
-/// Bytes of memory that a process takes that has classified next to nothing, as measured; what a
-/// thread takes for its batches of reads, and of pairs.
-const STARTED: u64 = 13 << 20;
-const BATCHES: u64 = 4 << 20;
-const BATCHES_OF_PAIRS: u64 = 9 << 20;
+/// Bytes of memory that a process takes that has classified next to nothing, as measured.
+const STARTED: u64 = 12 << 20;
+/// Bytes that a thread takes for the batches of reads, or of pairs, that it has in hand; and for
+/// those that wait for their turn, of which a longer run once has more.
+const BATCHES: [u64; 2] = [5 << 19, 3 << 19];
+const BATCHES_OF_PAIRS: [u64; 2] = [11 << 19, 7 << 19];
+/// Bytes that the second file of pairs takes.
+const SECOND: u64 = 2 << 20;
+/// Of so much text as much waits as a byte.
+const WAITING_PART: u64 = 32;
 
 /// Letters of a line of answers beside the name: for a read that nothing is found of, and with
 /// four taxa of eight digits.
@@ -57,7 +62,11 @@ pub fn predict(
         plan: asked,
         memory: asked.map(|plan| {
             let reserved = plan.memory - collection.reserved(threads);
-            (reserved + taken(&contents, paired, threads)).min(plan.memory)
+            let streams = threads.max(if paired { 2 } else { 1 });
+            let inflating = decompressing(inputs, &contents, streams, u64::MAX);
+            let beside = taken(&contents, paired, threads) + inflating;
+            // Of what is reserved, no part is for decompressors.
+            (reserved + beside).min(plan.memory + inflating)
         }),
         least_memory: collection.least_memory(threads),
         answers: answers(&contents, paired),
@@ -70,13 +79,16 @@ pub fn predict(
 /// Bytes of memory beside the databases and what is known of their references.
 fn taken(contents: &InputContents, paired: bool, threads: usize) -> u64 {
     let each = if paired { BATCHES_OF_PAIRS } else { BATCHES };
-    let all = threads as u64 * each;
+    let [in_hand, waiting] = each.map(|each| threads as u64 * each);
     // Who reads little holds little of it.
-    let text = match contents.bases.most {
-        Some(_) => 3 * contents.text as u64 / 2,
-        None => all,
+    let held = match contents.bases.most {
+        Some(_) => {
+            let text = contents.text as u64;
+            in_hand.min(3 * text / 2) + waiting.min(text / WAITING_PART)
+        }
+        None => in_hand + waiting,
     };
-    STARTED + text.min(all)
+    STARTED + held + if paired { SECOND } else { 0 }
 }
 
 /// Bytes of a line for each read or pair.

@@ -113,8 +113,17 @@ fn sentence(error: &(dyn Error + 'static)) -> String {
 }
 
 /// Prints what the argument parser says (help included), or what is to be typed `instead`, and
-/// gives the exit code for it.
-pub fn usage(error: &clap::Error, instead: Option<String>) -> ExitCode {
+/// gives the exit code for it. Where a `logger` is there, it is told errors in one line.
+pub fn usage(error: &clap::Error, instead: Option<String>, logger: bool) -> ExitCode {
+    if logger && error.use_stderr() {
+        let code = Code::Usage as u8;
+        tracing::error!(
+            exit_code = code,
+            "{}",
+            instead.unwrap_or_else(|| in_short(error))
+        );
+        return ExitCode::from(code);
+    }
     if let Some(instead) = instead {
         eprintln!("gyrase: error: {instead}");
         return ExitCode::from(Code::Usage as u8);
@@ -132,6 +141,25 @@ pub fn usage(error: &clap::Error, instead: Option<String>) -> ExitCode {
     } else {
         Code::Done
     } as u8)
+}
+
+/// What the argument parser says, in one line: without the usage, and without help that nobody
+/// asked for.
+fn in_short(error: &clap::Error) -> String {
+    if error.kind() == ErrorKindOfUsage::DisplayHelpOnMissingArgumentOrSubcommand {
+        return "arguments are missing; add --help to see which there are".into();
+    }
+    let text = error.to_string();
+    let of_all = ["Usage:", "For more information"];
+    let told = text
+        .split("\n\n")
+        .map(str::trim)
+        .filter(|part| !part.is_empty() && !of_all.iter().any(|start| part.starts_with(start)));
+    let lines: Vec<String> = told
+        .map(|part| part.split_whitespace().collect::<Vec<_>>().join(" "))
+        .collect();
+    let line = lines.join("; ");
+    line.strip_prefix("error: ").unwrap_or(&line).into()
 }
 
 #[cfg(test)]

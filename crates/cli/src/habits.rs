@@ -108,6 +108,13 @@ pub fn understood(args: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     args
 }
 
+/// True where the arguments, which may not make sense, ask for messages as JSON.
+pub fn ask_for_json(args: &[OsString]) -> bool {
+    let options = args.split(|word| word == "--").next().unwrap_or_default();
+    let in_two = |words: &[OsString]| words[0] == "--log" && words[1] == "json";
+    options.iter().any(|word| word == "--log=json") || options.windows(2).any(in_two)
+}
+
 fn names(args: &[OsString], verb: &str) -> bool {
     args.iter().any(|word| word == verb)
 }
@@ -147,6 +154,19 @@ mod tests {
 
     fn words(text: &str) -> Vec<OsString> {
         text.split(' ').map(OsString::from).collect()
+    }
+
+    #[test]
+    fn json_is_asked_for_before_the_files() {
+        for (typed, asked) in [
+            ("gyrase --log json count", true),
+            ("gyrase count --no --log=json", true),
+            ("gyrase count --log plain json", false),
+            ("gyrase count -- --log json", false),
+            ("gyrase --log", false),
+        ] {
+            assert_eq!(ask_for_json(&words(typed)), asked, "{typed}");
+        }
     }
 
     #[test]

@@ -57,7 +57,13 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let args = habits::understood(args);
     let cli = match cmd::Cli::try_parse_from(&args) {
         Ok(cli) => cli,
-        Err(error) => return failure::usage(&error, habits::instead(&error, &args)),
+        Err(error) => {
+            let json = habits::ask_for_json(&args);
+            if json {
+                logs::install_objects(ranks::rank());
+            }
+            return failure::usage(&error, habits::instead(&error, &args), json);
+        }
     };
     let (rank, tracer) = (
         ranks::rank(),

@@ -59,6 +59,15 @@ pub fn install(common: &Common, tracer: Option<&Tracer>, rank: Option<usize>) ->
     warnings
 }
 
+/// Installs a logger of JSON lines alone, for arguments that cannot be understood.
+pub fn install_objects(rank: Option<usize>) {
+    let lines = fmt::layer().with_writer(std::io::stderr);
+    let layer = lines.event_format(Objects { rank });
+    tracing_subscriber::registry()
+        .with(layer.with_filter(LevelFilter::ERROR))
+        .init();
+}
+
 /// The warnings of a run, for its report. What was said is not said again: inputs may be read
 /// several times.
 #[derive(Clone, Default)]

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use gyrase_fastx::Compression;
 use gyrase_picture::Svg;
@@ -40,6 +41,17 @@ impl Kind {
             Kind::Gydb => ".gydb",
         }
     }
+}
+
+/// The name of standard output, where a verb prints what it is asked for.
+pub fn standard_output() -> &'static PathBuf {
+    static NAME: LazyLock<PathBuf> = LazyLock::new(|| "-".into());
+    &NAME
+}
+
+/// Where an output goes that need not be named.
+pub fn or_standard_output(named: &Option<PathBuf>) -> &PathBuf {
+    named.as_ref().unwrap_or(standard_output())
 }
 
 /// The name of an output without the ending that says how it is compressed.
@@ -111,7 +123,8 @@ pub fn keep_apart<'a>(
         if output.as_os_str() == "-" {
             if std::mem::replace(&mut streamed, true) {
                 return Err(Failure::usage(
-                    "two outputs go to standard output; give one of them a file, as -o FILE does",
+                    "two outputs go to standard output; give one of them a file, as -o FILE and \
+                     --report FILE do",
                 ));
             }
             continue;

@@ -31,6 +31,15 @@ pub fn write(path: &Path, facts: &Facts, progress: &Progress, elapsed: Duration)
     )
 }
 
+/// Files by what is in them, wherever they lie: each with its checksum.
+pub fn identified<'p>(files: impl IntoIterator<Item = (&'p Path, u64)>) -> Value {
+    let identified = |(path, checksum): (&Path, u64)| {
+        let (path, checksum) = (path.display().to_string(), format!("{checksum:016x}"));
+        json!({"path": path, "checksum": checksum})
+    };
+    files.into_iter().map(identified).collect()
+}
+
 /// The stages so far and what they took.
 pub fn stages(progress: &Progress) -> Value {
     let stage = |stage: &Stage| {

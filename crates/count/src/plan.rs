@@ -6,10 +6,10 @@ use gyrase_fabric::{ExchangeFabric, LocalFabric, Partitioning};
 use gyrase_fastx::{Compression, Input, Inputs};
 use gyrase_kmer::{BINS, Shape};
 use gyrase_table::gyk;
-use gyrase_tabulate::{Estimate, InputContents, input_contents};
+use gyrase_tabulate::{Estimate, InputContents, decompressing, input_contents};
 
 use crate::config::whole;
-use crate::reading::{BATCH, options, windows};
+use crate::reading::{BATCH, WINDOW, options, windows};
 use crate::{Config, Error};
 
 /// What a count is predicted to take. The bytes come from samples of the inputs; the time is a
@@ -56,15 +56,16 @@ const BASES_PER_SECOND: f64 = 100e6;
 const INFLATED_PER_SECOND: f64 = 600e6;
 
 /// Bytes of memory that a process takes that has read next to nothing, as measured.
-const STARTED: u64 = 14 << 20;
-/// Bytes of batches of a thread, and what it takes to decompress: gzip, and anything else.
+const STARTED: u64 = 11 << 20;
+/// Bytes of batches of a thread, and what each thread beside the first takes for a heap of its own.
 const BATCHES: u64 = 2 << 20;
-const GUNZIPPED: u64 = 3 << 20;
-const DECOMPRESSED: u64 = 8 << 20;
+const HEAP: u64 = 4 << 20;
+/// Bytes that stay with the process of the sample of an xz file, as far as there is text.
+const SAMPLED: u64 = 4 << 20;
 /// Letters of a record from which on it counts as long, and batches take twice as much.
 const LONG: u64 = 1000;
 /// Bytes that a thread takes to spill: what it gathers, compresses and combines, as measured.
-const SPILLING: u64 = 32 << 20;
+const SPILLING: u64 = 24 << 20;
 /// Bytes of tables for a byte of the expanded k-mers of a bin, as measured.
 const TABLES: u64 = 5;
 
@@ -236,8 +237,10 @@ pub fn plan(config: &Config) -> Result<Plan, Error> {
     };
     let budget = Budget::shared_out(enough, config.threads, 1, windows);
     let plan = predict(config, expected, budget);
-    let reading =
-        batches(&contents, config.threads) + decompressing(inputs.inputs(), config.threads);
+    let inputs = inputs.inputs();
+    let reading = batches(&contents, config.threads)
+        + sampled(inputs, &contents)
+        + decompressing(inputs, &contents, config.threads, WINDOW);
     let with_reading = |memory: u64| (memory + reading).min(enough);
     Ok(Plan {
         memory: with_reading(plan.memory),
@@ -250,25 +253,23 @@ pub fn plan(config: &Config) -> Result<Plan, Error> {
 fn batches(contents: &InputContents, threads: usize) -> u64 {
     let long = contents.bases.least > LONG * contents.records.least;
     let each = if long { 2 * BATCHES } else { BATCHES };
+    let all = threads as u64 * each + (threads as u64 - 1) * HEAP;
     match contents.bases.most {
-        Some(_) => (4 * contents.text as u64).min(threads as u64 * each),
-        None => threads as u64 * each,
+        Some(_) => (4 * contents.text as u64).min(all),
+        None => all,
     }
 }
 
-/// Bytes that threads take to decompress the inputs, beside the windows that are told apart.
-fn decompressing(inputs: &[Input], threads: usize) -> u64 {
-    let mut each: Vec<u64> = inputs
+/// Bytes that the sample of an input leaves behind, where its window is large.
+fn sampled(inputs: &[Input], contents: &InputContents) -> u64 {
+    let any = inputs
         .iter()
-        .map(|input| match input.compression {
-            Compression::Plain => 0,
-            Compression::Gzip | Compression::Bgzf => GUNZIPPED,
-            Compression::Xz => GUNZIPPED + input.window.min(DECOMPRESSED),
-            _ => DECOMPRESSED,
-        })
-        .collect();
-    each.sort_unstable_by(|a, b| b.cmp(a));
-    each.iter().take(threads).sum()
+        .any(|input| input.compression == Compression::Xz);
+    if any {
+        SAMPLED.min(contents.inflated as u64)
+    } else {
+        0
+    }
 }
 
 /// What one of the processes that the budget is for will take: as much as any other.
@@ -321,11 +322,14 @@ fn memory(config: &Config, most: Option<Sent>, budget: Budget) -> [u64; 2] {
     let batches = sent.bytes.div_ceil(BATCH as u64);
     let senders = config.threads.min(batches.max(1) as usize);
     let threads = config.threads as u64;
-    let held = LocalFabric::expected_memory(BINS, senders, sent.super_kmers, sent.bytes);
+    let held_of = |different| LocalFabric::expected_memory(BINS, senders, different, sent.bytes);
+    let held = held_of(sent.super_kmers);
     let expanded = sent.kmers / BINS as u64 * (8 * config.shape.words() as u64 + 4);
     let tables = (TABLES * expanded).min(budget.tables);
     let beside = STARTED + budget.windows + budget.finished + threads * tables;
-    let repeated = held.min(LocalFabric::AMPLE.max((held as f64 / REPEATS) as u64));
+    // Where few are different, some bins stay empty.
+    let repeated = held_of((sent.super_kmers as f64 / REPEATS) as u64)
+        .min(LocalFabric::AMPLE.max((held as f64 / REPEATS) as u64));
     [held, repeated].map(|held| match held <= budget.fabric {
         true => beside + held,
         // Where it does not fit, all threads spill.

@@ -9,7 +9,7 @@ use crate::Config;
 pub(crate) const BATCH: usize = 256 << 10;
 
 /// What the overhead of a thread has room for of a decompressor's window.
-const WINDOW: u64 = 8 << 20;
+pub(crate) const WINDOW: u64 = 8 << 20;
 
 /// Bytes of text of a record: on the way from the file to a batch a few copies of it are there at
 /// once.

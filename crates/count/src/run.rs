@@ -169,6 +169,12 @@ struct Work {
     resumed_bins: usize,
 }
 
+/// Bytes of finished bins that may wait while a thread with an earlier one is kept from its work,
+/// by bytes of records: what little there is to count is not to take much more.
+fn room_to_wait(records: u64) -> usize {
+    (records / 32).clamp(2 << 20, 64 << 20) as usize
+}
+
 impl Work {
     /// What an earlier run left to do.
     fn resumed(earlier: Earlier, folder: Arc<SpillFolder>, writer: &Writer) -> Work {
@@ -334,6 +340,10 @@ impl<J: World> Run<'_, J> {
             resumable,
             resumed_bins,
         } = work;
+        if self.place.ranks == 1 {
+            let bytes = partitions.kept() + written(&folder, &folders);
+            writer = writer.waiting(room_to_wait(bytes));
+        }
         let log = Log::new(folder.path().to_path_buf());
         if resumable {
             writer.keep_partial();

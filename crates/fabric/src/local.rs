@@ -120,8 +120,10 @@ impl LocalFabric {
         let mean = bytes as f64 / senders / each / ROOM as f64;
         let blocks = (each / -(-1.0 / mean.max(f64::MIN_POSITIVE)).exp_m1()).ceil();
         let slabs = |blocks: f64| (blocks / USED_PER_SLAB as f64).ceil();
+        // Few records leave some partitions empty.
         let few = records.div_ceil(senders as u64) as f64 + 1.0;
-        (senders * slabs(blocks.min(few.max(mean * each)))) as u64 * SLAB as u64
+        let begun = each * -(-few / each).exp_m1();
+        (senders * slabs(blocks.min(begun + mean * each))) as u64 * SLAB as u64
     }
 
     /// The partitions of this process, with what came from others.

@@ -18,7 +18,7 @@ use crate::{FabricError, Place, SLACK};
 const MANIFEST: &str = "manifest";
 
 /// Bytes gathered before a spill is written.
-const SPILL_WRITE: usize = 8 << 20;
+const SPILL_WRITE: usize = 4 << 20;
 
 const LEVEL: i32 = 1;
 /// Partitions of a write by which compression is judged: it must save a fifth, or it costs more

@@ -84,6 +84,7 @@ fn the_memory_that_records_take_is_known_before() {
     for (senders, records) in [
         (1, 0),
         (1, 10),
+        (1, 4000),
         (1, 100_000),
         (2, 100_000),
         (1, 3_000_000),

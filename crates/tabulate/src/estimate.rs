@@ -67,6 +67,12 @@ const WITHIN_A_FILE: f64 = 1.1;
 /// How far a file may be from others, of which one was sampled.
 const BETWEEN_FILES: f64 = 2.0;
 
+/// Bytes that decompressors take, as measured: that of gzip, any other, and bzip2 beside them for a
+/// block and its order.
+const GUNZIPPING: u64 = 7 << 19;
+const INFLATING: u64 = 5 << 19;
+const BZIP2: u64 = 15 << 19;
+
 /// What a byte of a compressed file stands for of which nothing could be sampled.
 const GUESS: Rates = Rates {
     text: 4.0,
@@ -116,6 +122,39 @@ pub fn input_contents(inputs: &[Input]) -> InputContents {
         }
     }
     all
+}
+
+/// Bytes that `at_once` streams take to decompress the inputs, at most: the tables of a
+/// decompressor, and its window, of which `most_window` bytes are counted, as far as there is text
+/// to fill it.
+pub fn decompressing(
+    inputs: &[Input],
+    contents: &InputContents,
+    at_once: usize,
+    most_window: u64,
+) -> u64 {
+    let compressed = |input: &&Input| input.compression != Compression::Plain;
+    let stored: u64 = inputs
+        .iter()
+        .filter(compressed)
+        .filter_map(|input| input.size)
+        .sum();
+    let rate = contents.inflated / stored.max(1) as f64;
+    let of = |input: &Input| {
+        let window = match input.compression {
+            Compression::Plain => return 0,
+            Compression::Gzip | Compression::Bgzf => return GUNZIPPING,
+            Compression::Bzip2 => BZIP2,
+            Compression::Zstd | Compression::Xz => input.window.min(most_window),
+        };
+        let text = input
+            .size
+            .map_or(u64::MAX, |size| (size as f64 * rate) as u64);
+        INFLATING + window.min(text)
+    };
+    let mut each: Vec<u64> = inputs.iter().map(of).collect();
+    each.sort_unstable_by(|a, b| b.cmp(a));
+    each.iter().take(at_once).sum()
 }
 
 fn bases(input: &Input, rates: Rates, spread: f64) -> Estimate {
@@ -263,5 +302,40 @@ mod tests {
         );
         let empty = contents_of(&[Vec::new(), gzip(b"")]).bases;
         assert_eq!(empty, Estimate::exactly(0));
+    }
+
+    /// What is read at once counts, the largest first; a window as far as there is text for it.
+    #[test]
+    fn decompressors_take_what_there_is_text_for() {
+        let text = [b">a\n".to_vec(), b"GATTACA".repeat(100_000), b"\n".to_vec()].concat();
+        let bzip2 = |text: &[u8]| {
+            let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+            encoder.write_all(text).unwrap();
+            encoder.finish().unwrap()
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let taken = |files: &[Vec<u8>], at_once| {
+            let path = |(i, bytes): (usize, &Vec<u8>)| {
+                let path = folder.path().join(i.to_string());
+                std::fs::write(&path, bytes).unwrap();
+                path
+            };
+            let paths: Vec<PathBuf> = files.iter().enumerate().map(path).collect();
+            let inputs = Inputs::open(&paths, Options::default()).unwrap();
+            let contents = input_contents(inputs.inputs());
+            decompressing(inputs.inputs(), &contents, at_once, u64::MAX)
+        };
+        assert_eq!(taken(std::slice::from_ref(&text), 1), 0);
+        let [small, large] = [
+            taken(&[bzip2(b">a\nGATTACA\n")], 1),
+            taken(&[bzip2(&text)], 1),
+        ];
+        assert!((INFLATING..INFLATING + 100).contains(&small), "{small}");
+        let filled = large - INFLATING;
+        assert!(filled.abs_diff(text.len() as u64) < 100, "{filled}");
+        let files = [bzip2(&text), text.clone(), gzip(&text)];
+        let all = taken(&files, 2);
+        assert!(all > GUNZIPPING + INFLATING && taken(&files, 3) == all);
+        assert!(taken(&files, 1) < all);
     }
 }

@@ -100,7 +100,7 @@ use gyrase_work::{Cancelled, Progress, in_parallel};
 use tracing::info_span;
 
 pub use census::census;
-pub use estimate::{Estimate, InputContents, input_contents};
+pub use estimate::{Estimate, InputContents, decompressing, input_contents};
 pub use layout::Layout;
 pub use partition::{Part, Partition};
 pub use reading::Reading;

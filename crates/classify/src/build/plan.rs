@@ -1,10 +1,10 @@
 //! What a build will take, before its first byte.
 
 use gyrase_fabric::LocalFabric;
-use gyrase_fastx::{Compression, Input, Inputs};
+use gyrase_fastx::Inputs;
 use gyrase_kmer::{Choice, SketchShape};
 use gyrase_table::gydb::PARTITIONS;
-use gyrase_tabulate::{Estimate, input_contents};
+use gyrase_tabulate::{Estimate, decompressing, input_contents};
 
 use super::budget::Budget;
 use super::config::Config;
@@ -17,19 +17,26 @@ use crate::references::{self, RECORD};
 const LETTERS_PER_SECOND: f64 = 60e6;
 const INFLATED_PER_SECOND: f64 = 600e6;
 
-/// Bytes that a thread takes to read and sketch, to spill, and to decompress anything but gzip, as
-/// measured.
+/// Bytes that a thread takes to read and sketch, as measured.
 const READING: u64 = 4 << 20;
-/// Bytes that a build takes beside its threads, as measured.
+/// Bytes that spilling takes, and each thread that spills.
+const SPILLED: u64 = 4 << 20;
+const SPILLING: u64 = 10 << 20;
+/// Bytes that a build takes beside its threads, as measured. The lists come after the reading: what
+/// they take, decompressors may have had.
 const BESIDE: u64 = 6 << 20;
-const SPILLING: u64 = 32 << 20;
-const DECOMPRESSED: u64 = 9 << 20;
+const LISTS: u64 = 4 << 20;
+/// The part of the records that making lists of them takes beside.
+const LISTS_PART: u64 = 32;
 /// Bytes of finished partitions that wait for an earlier one where several threads sort: up to this
 /// part of the database, and no more than so many.
-const WAITING_PART: u64 = 4;
-const WAITING: u64 = 24 << 20;
+const WAITING_PART: u64 = 2;
+const WAITING: u64 = 20 << 20;
 /// Bytes that a database which is added to takes beside its references, as measured.
-const ADDED_TO: u64 = 6 << 20;
+const ADDED_TO: u64 = 5 << 20;
+
+/// The part of a small database that is there while it is added to.
+const ADDED_TO_PART: u64 = 2;
 
 /// Bytes of a database without references, and of a location of it: in a list of many, and alone
 /// with its feature.
@@ -72,31 +79,36 @@ pub fn plan_build(config: &Config, before: Option<u64>) -> Result<BuildPlan, Bui
         let [sent, bytes] = [sent, bytes].map(|most| most + most / 32);
         LocalFabric::expected_memory(PARTITIONS, senders, sent, bytes)
     });
-    let (held, tmp) = match held {
-        Some(held) if held <= budget.fabric => (held, Estimate::exactly(0)),
-        // Compressed, they take half or more.
-        known => (
-            budget.fabric + threads * SPILLING,
-            Estimate {
-                least: known.map_or(0, |_| records.least / 2),
-                ..records
-            },
-        ),
-    };
     let output = Estimate {
         least: before.unwrap_or(EMPTY) + LOCATION[0] * sent.least,
         most: sent
             .most
             .map(|most| before.unwrap_or(EMPTY) + LOCATION[1] * most),
     };
-    let added_to = before.map_or(0, |_| ADDED_TO);
-    let beside = BESIDE + threads * READING + waiting(output, threads) + added_to;
+    let (held, tmp) = match held {
+        Some(held) if held <= budget.fabric => {
+            let waiting = waiting(output, threads);
+            let lists = records.least / LISTS_PART;
+            (held + lists + waiting, Estimate::exactly(0))
+        }
+        // Compressed, they take half or more.
+        known => (
+            budget.fabric + SPILLED + threads * SPILLING,
+            Estimate {
+                least: known.map_or(0, |_| records.least / 2),
+                ..records
+            },
+        ),
+    };
+    let added_to = before.map_or(0, |bytes| ADDED_TO.min(bytes / ADDED_TO_PART));
+    let beside = BESIDE + senders as u64 * READING + added_to;
+    let inflating = decompressing(inputs.inputs(), &contents, config.threads, u64::MAX);
     let work = |letters: u64| {
         letters as f64 / LETTERS_PER_SECOND + contents.inflated / INFLATED_PER_SECOND
     };
     Ok(BuildPlan {
         letters: contents.bases,
-        memory: (held + beside + decompressing(inputs.inputs(), threads)).min(config.memory),
+        memory: (held + beside + inflating.saturating_sub(LISTS)).min(config.memory),
         tmp,
         output,
         seconds: middle(contents.bases).map(|letters| work(letters) / threads as f64),
@@ -116,15 +128,6 @@ fn waiting(output: Estimate, threads: u64) -> u64 {
         1 => 0,
         _ => output.most.map_or(WAITING, part),
     }
-}
-
-/// Bytes that threads take to decompress what is not gzip.
-fn decompressing(inputs: &[Input], threads: u64) -> u64 {
-    use Compression::{Bgzf, Gzip, Plain};
-    let others = inputs
-        .iter()
-        .filter(|input| !matches!(input.compression, Plain | Gzip | Bgzf));
-    threads.min(others.count() as u64) * DECOMPRESSED
 }
 
 /// Features of a letter.

@@ -84,6 +84,12 @@ impl Candidates {
         self.files[0].0.rows()
     }
 
+    /// The files, each with a checksum of all of it: what tells it from others of its name.
+    pub fn checksums(&self) -> impl Iterator<Item = (&Path, u64)> {
+        let files = self.files.iter();
+        files.map(|(stored, _)| (stored.path(), stored.checksum()))
+    }
+
     /// The error that a file has another read than the first.
     pub(super) fn other_reads(&self, file: usize, read: u64) -> StoredError {
         let [first, second] = [0, file].map(|file| self.files[file].0.path().to_path_buf());

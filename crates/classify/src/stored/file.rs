@@ -276,6 +276,8 @@ pub(crate) struct Stored {
     places: Vec<Place>,
     /// The number of the first row of each block, and of all rows.
     first_rows: Vec<u64>,
+    /// Of all of a file that has a name.
+    checksum: u64,
 }
 
 impl Stored {
@@ -292,6 +294,7 @@ impl Stored {
             kind,
             places,
             first_rows,
+            checksum: 0,
         }
     }
 
@@ -350,10 +353,15 @@ impl Stored {
         if !places.iter().all(inside) {
             return Err(corrupt("a block is longer than the file"));
         }
-        Ok((
-            Stored::new(file, path.to_path_buf(), Kind::Reads, places),
-            catalogue,
-        ))
+        let stored = Stored::new(file, path.to_path_buf(), Kind::Reads, places);
+        let checksum = u64::from(u32_at(header, 12)) << 32 | u64::from(u32_at(&trailer, 16));
+        Ok((Stored { checksum, ..stored }, catalogue))
+    }
+
+    /// A checksum of all of the file, by those that it has of what it says of the references and of
+    /// its blocks.
+    pub(crate) fn checksum(&self) -> u64 {
+        self.checksum
     }
 
     /// For messages: the file, or the folder that it is in.

@@ -1,12 +1,16 @@
 //! What the verbs on k-mers have in common: their length, the counts to keep, the totals.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use gyrase_kmer::Shape;
 use gyrase_picture::words::grouped;
-use gyrase_table::gyk::{Cutoffs, Summary};
+use gyrase_table::gyk::{Cutoffs, Database, Summary};
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, Result};
+use crate::report;
+use crate::session::Session;
 
 /// A length that k-mers may have.
 pub fn length(text: &str) -> std::result::Result<usize, String> {
@@ -16,6 +20,16 @@ pub fn length(text: &str) -> std::result::Result<usize, String> {
     Shape::new(k, false)
         .map(|_| k)
         .map_err(|error| error.to_string())
+}
+
+/// Notes for the report which databases are read, by what is in them.
+pub fn note_databases(paths: &[PathBuf], session: &Session) -> Result<()> {
+    let mut sums = Vec::new();
+    for path in paths {
+        sums.push((path.as_path(), Database::open(path)?.header().checksum()));
+    }
+    session.note("databases", report::identified(sums));
+    Ok(())
 }
 
 /// The counts to keep.

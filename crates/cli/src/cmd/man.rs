@@ -34,6 +34,11 @@ pub struct Man {
 }
 
 impl Man {
+    /// True where a page is printed, and none is written.
+    pub fn prints(&self) -> bool {
+        self.all.is_none()
+    }
+
     /// Prints the page, or writes them all.
     pub fn run(&self, mut root: Command) -> Result<()> {
         root.build();

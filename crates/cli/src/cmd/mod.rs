@@ -23,6 +23,7 @@ use gyrase_fabric::Steal;
 
 use crate::args::Common;
 use crate::failure::Result;
+use crate::places;
 use crate::ranks::Processes;
 use crate::session::Session;
 
@@ -101,10 +102,22 @@ impl Command {
             _ => Processes::One,
         }
     }
+
+    /// True where nothing but standard output is for what the verb says.
+    fn prints(&self) -> bool {
+        match self {
+            Command::Plan(_) | Command::Profile(_) | Command::Doctor(_) | Command::Demo(_) => true,
+            Command::MpiSetup(_) | Command::Completions(_) | Command::Cite(_) => true,
+            Command::Man(verb) => verb.prints(),
+            _ => false,
+        }
+    }
 }
 
 /// Runs a verb.
 pub fn run(command: Command, session: &Session) -> Result<()> {
+    let printed = command.prints().then(places::standard_output);
+    session.keep_apart([], printed)?;
     match command {
         Command::Count(verb) => verb.run(session),
         Command::Kmers(verb) => verb.run(session),

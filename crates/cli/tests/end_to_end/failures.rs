@@ -591,6 +591,11 @@ fn names_of_outputs_say_how_texts_are_compressed_and_pictures_drawn() {
     ] {
         place.fails(two, 1, &["two outputs go to standard output"]);
     }
+    place.fails(
+        &["kmers", "histo", "r.gyk", "--plot", "-", "--report", "-"],
+        1,
+        &["two outputs go to standard output"],
+    );
     place.ok(&[&histo[..], &["p.png"]].concat());
     assert!(place.read("p.png").starts_with(b"\x89PNG\r\n\x1a\n"));
     for name in ["p.svg", "p.svg.gz"] {
@@ -609,6 +614,63 @@ fn names_of_outputs_say_how_texts_are_compressed_and_pictures_drawn() {
         1,
         &["name it t_mqc.json"],
     );
+}
+
+/// What a verb prints without being told to is an output as any other.
+#[test]
+fn nothing_else_goes_where_a_verb_prints() {
+    let place = Place::new();
+    place.write("r.fq", READS);
+    place.write("refs.fa", format!(">r\n{}\n", "GATTACA".repeat(40)));
+    place.write("lineages.tsv", "file\tgenus\nrefs.fa\tG\n");
+    place.ok(&[
+        "count", "r.fq", "-k", "5", "-o", "r.gyk", "--trace", "t.json",
+    ]);
+    place.ok(&[
+        "db",
+        "build",
+        "refs.fa",
+        "--taxonomy",
+        "lineages.tsv",
+        "-o",
+        "d.gydb",
+    ]);
+    for verb in [
+        "kmers histo r.gyk",
+        "kmers dump r.gyk",
+        "kmers info r.gyk",
+        "kmers query r.gyk GATTA",
+        "db info d.gydb",
+        "db inspect d.gydb",
+        "db targets d.gydb",
+        "db taxa d.gydb",
+        "classify --db d.gydb r.fq",
+        "plan count r.fq",
+        "plan classify --db d.gydb r.fq",
+        "plan db build refs.fa --taxonomy lineages.tsv",
+        "plan kmers histo r.gyk",
+        "profile t.json",
+        "doctor",
+        "demo",
+        "cite",
+        "man",
+        "completions bash",
+    ] {
+        for other in ["--report", "--trace"] {
+            let words: Vec<&str> = verb.split(' ').chain([other, "-"]).collect();
+            place.fails(&words, 1, &["two outputs go to standard output"]);
+        }
+    }
+    for verb in [
+        "kmers histo r.gyk -o h",
+        "kmers dump r.gyk -o d",
+        "db inspect d.gydb -o i",
+    ] {
+        let words: Vec<&str> = verb.split(' ').chain(["--report", "-"]).collect();
+        let report: serde_json::Value = serde_json::from_str(&place.ok(&words)).unwrap();
+        assert_eq!(report["command"][1], words[0], "{verb}");
+    }
+    place.ok(&["man", "--all", ".", "--report", "-"]);
 }
 
 #[test]

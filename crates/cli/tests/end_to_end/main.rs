@@ -21,5 +21,6 @@ mod samples;
 mod skewed;
 mod spectrum;
 mod stops;
+mod told;
 mod trace;
 mod verbs;

@@ -98,6 +98,23 @@ fn candidates_have_the_same_bytes_whatever_the_memory() {
     place.ok(&[&keep[..], &["a.gyc", "-t", "2"]].concat());
     place.ok(&[&keep[..], &["b.gyc", "-t", "1", "--memory", &memory]].concat());
     assert!(place.read("a.gyc") == place.read("b.gyc"));
+    place.ok(&[
+        "classify",
+        "--db",
+        "r.gydb",
+        "r_1.fq",
+        "--candidates",
+        "c.gyc",
+    ]);
+    let [a, b, c] = ["a.gyc", "b.gyc", "c.gyc"].map(|file| {
+        place.ok(&[
+            "classify", "--merge", file, "-o", "o.tsv", "--report", "r.json",
+        ]);
+        place.json("r.json")["candidates"][0].take()
+    });
+    assert_eq!((&a["path"], &c["path"]), (&"a.gyc".into(), &"c.gyc".into()));
+    assert!(a["checksum"] == b["checksum"] && a["checksum"] != c["checksum"]);
+    assert_eq!(a["checksum"].as_str().map(str::len), Some(16));
 }
 
 #[test]

@@ -189,6 +189,12 @@ impl Header {
         }
     }
 
+    /// A checksum of all of the database, by those that the header has of the directory, which has
+    /// those of the bins, and of the metadata; equal for equal databases.
+    pub fn checksum(&self) -> u64 {
+        u64::from(self.directory_crc) << 32 | u64::from(self.metadata_crc)
+    }
+
     pub(super) fn encode(&self) -> Vec<u8> {
         let flags = if self.shape.stranded() {
             FLAG_STRANDED

@@ -6,13 +6,13 @@ use clap::Args;
 use gyrase_classify::report::Origin;
 use gyrase_classify::{Collection, Index, Parameters};
 use gyrase_picture::words::{self, bytes, things};
-use serde_json::{Value, json};
 
 use super::origin;
 use crate::cmd::folders::{self, Wanted};
 use crate::cmd::references::Taxa;
 use crate::failure::{Code, Failure, Result};
 use crate::places;
+use crate::report;
 use crate::session::Session;
 
 /// A database, or references.
@@ -94,7 +94,9 @@ impl Against {
                     .iter()
                     .map(|path| Index::open(path))
                     .collect::<std::result::Result<Vec<Index>, _>>()?;
-                session.note("databases", databases(&indexes));
+                let opened = indexes.iter().map(|index| &index.features);
+                let sums = opened.map(|features| (features.path(), features.checksum()));
+                session.note("databases", report::identified(sums));
                 Ok(Collection::new(indexes)?)
             }
             Some(taxonomy) => {
@@ -118,15 +120,4 @@ impl Against {
             )),
         }
     }
-}
-
-/// The databases of a run, for its report: by what is in them, wherever they lie.
-fn databases(indexes: &[Index]) -> Value {
-    let database = |index: &Index| {
-        json!({
-            "path": index.features.path().display().to_string(),
-            "checksum": format!("{:016x}", index.features.checksum()),
-        })
-    };
-    indexes.iter().map(database).collect()
 }

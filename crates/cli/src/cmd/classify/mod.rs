@@ -35,6 +35,7 @@ use self::tell::{counts, say};
 use self::thresholds::Thresholds;
 use crate::failure::{Failure, Result};
 use crate::places;
+use crate::report;
 use crate::session::Session;
 
 const EXAMPLES: &str = "\
@@ -194,6 +195,7 @@ impl Classify {
         note_inputs(&paths.iter().collect::<Vec<_>>(), session);
         places::keep_different(paths)?;
         let (start, candidates) = (Instant::now(), Candidates::open(paths)?);
+        session.note("candidates", report::identified(candidates.checksums()));
         let outputs = places.open_in(session, &candidates.catalogue().taxonomy)?;
         self.answer(
             of_stored(&candidates, self.thresholds.rule(), session),

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::build::{merged, sketching};
 use crate::failure::Result;
+use crate::places;
 use crate::session::Session;
 use crate::sink;
 
@@ -43,7 +44,7 @@ pub struct Verify {
 impl Info {
     /// Prints the facts.
     pub fn run(self, session: &Session) -> Result<()> {
-        session.keep_apart([&self.database], [])?;
+        session.keep_apart([&self.database], [places::standard_output()])?;
         let facts = Facts::of(&Index::open(&self.database)?);
         session.note("inputs", self.database.display().to_string());
         session.note("counts", facts.json());

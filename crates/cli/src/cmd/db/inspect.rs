@@ -11,6 +11,7 @@ use gyrase_picture::words::{grouped, things};
 use serde_json::json;
 
 use crate::failure::Result;
+use crate::places::or_standard_output;
 use crate::session::Session;
 use crate::sink::Sink;
 
@@ -49,7 +50,7 @@ pub struct Inspect {
 impl Inspect {
     /// Counts and prints.
     pub fn run(self, session: &Session) -> Result<()> {
-        session.keep_apart([&self.database], &self.output)?;
+        session.keep_apart([&self.database], [or_standard_output(&self.output)])?;
         let index = Index::open(&self.database)?;
         let contents = session.shown(|progress| inspect(&index, session.threads, progress))?;
         session.note("inputs", self.database.display().to_string());

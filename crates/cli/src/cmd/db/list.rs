@@ -7,6 +7,7 @@ use clap::Args;
 use gyrase_classify::Index;
 
 use crate::failure::Result;
+use crate::places;
 use crate::session::Session;
 use crate::sink::Sink;
 
@@ -69,7 +70,7 @@ fn print(
     write: impl FnOnce(&Index, &mut Sink) -> io::Result<()>,
 ) -> Result<()> {
     let path = database.to_path_buf();
-    session.keep_apart([&path], [])?;
+    session.keep_apart([&path], [places::standard_output()])?;
     session.note("inputs", database.display().to_string());
     let index = Index::open(database)?;
     let mut sink = Sink::open(None)?;

@@ -8,7 +8,7 @@ use gyrase_picture::words::{self, things};
 use gyrase_tabulate::Estimate;
 use serde_json::json;
 
-use crate::cmd::counts::{Counts, totals, warn_if_saturated};
+use crate::cmd::counts::{Counts, note_databases, totals, warn_if_saturated};
 use crate::failure::Result;
 use crate::places;
 use crate::session::Session;
@@ -180,6 +180,7 @@ impl Files {
         // A database may take the place of one that it is made of.
         session.keep_apart(&config.inputs, [])?;
         session.keep_apart([], [&config.output])?;
+        note_databases(&config.inputs, session)?;
         let summary = session.shown(|progress| ops::run(&config, progress))?;
         note(session, &config, &summary);
         say(session, &config, &summary);

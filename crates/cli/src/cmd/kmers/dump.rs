@@ -1,13 +1,15 @@
 //! `gyrase kmers dump`.
 
 use std::path::PathBuf;
+use std::slice;
 
 use clap::{Args, ValueEnum};
 use gyrase_count::dump::{self, Config, Style};
 use serde_json::json;
 
-use crate::cmd::counts::Counts;
+use crate::cmd::counts::{Counts, note_databases};
 use crate::failure::Result;
+use crate::places::or_standard_output;
 use crate::session::Session;
 use crate::sink::Sink;
 
@@ -65,7 +67,8 @@ impl Dump {
             sorted_within: self.sorted.then_some(session.memory),
             threads: session.threads,
         };
-        session.keep_apart([&config.database], self.output.as_ref())?;
+        session.keep_apart([&config.database], [or_standard_output(&self.output)])?;
+        note_databases(slice::from_ref(&config.database), session)?;
         let mut sink = Sink::open(self.output.as_deref())?;
         let summary = session.shown(|progress| dump::run(&config, &mut sink, progress));
         let summary = summary.map_err(|error| sink.failure(error))?;

@@ -1,13 +1,14 @@
 //! `gyrase kmers import` and `gyrase kmers export`.
 
 use std::path::{Path, PathBuf};
+use std::slice;
 
 use clap::{Args, ValueEnum};
 use gyrase_count::exchange::{self, ExportConfig, Format, ImportConfig, TextStyle};
 use gyrase_picture::words::{self, things};
 use serde_json::json;
 
-use crate::cmd::counts::{Counts, length, totals, warn_if_saturated};
+use crate::cmd::counts::{Counts, length, note_databases, totals, warn_if_saturated};
 use crate::failure::{Failure, Result};
 use crate::places;
 use crate::session::Session;
@@ -146,6 +147,7 @@ impl Export {
             ));
         }
         session.keep_apart([&config.input], &outputs(&config))?;
+        note_databases(slice::from_ref(&config.input), session)?;
         let made = session.shown(|progress| exchange::export(&config, progress))?;
         session.note("inputs", config.input.display().to_string());
         session.note("output", config.output.display().to_string());

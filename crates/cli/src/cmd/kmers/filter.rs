@@ -1,6 +1,7 @@
 //! `gyrase kmers filter`.
 
 use std::path::PathBuf;
+use std::slice;
 
 use clap::Args;
 use gyrase_count::filter::{self, Config, Mates, Need, Summary};
@@ -8,7 +9,7 @@ use gyrase_fastx::PairWriter;
 use gyrase_picture::words::{self, grouped, percent};
 use serde_json::json;
 
-use crate::cmd::counts::Counts;
+use crate::cmd::counts::{Counts, note_databases};
 use crate::failure::{Failure, Result};
 use crate::session::Session;
 use crate::sink;
@@ -101,6 +102,7 @@ impl Filter {
         let inputs = [&self.database, &self.reads].into_iter().chain(&self.mates);
         let output = self.output.clone().unwrap_or_default();
         session.keep_apart(inputs, [&output].into_iter().chain(&self.out2))?;
+        note_databases(slice::from_ref(&self.database), session)?;
         let config = self.config(session)?;
         let second = self.out2.as_deref().map(sink::records).transpose()?;
         let kept = PairWriter::new(sink::records(&output)?, second);

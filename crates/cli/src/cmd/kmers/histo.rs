@@ -1,6 +1,7 @@
 //! `gyrase kmers histo`.
 
 use std::path::PathBuf;
+use std::slice;
 
 use clap::{ArgGroup, Args, ValueEnum};
 use gyrase_count::histogram::{self, Histogram, Style};
@@ -10,8 +11,9 @@ use gyrase_table::gyk::{Cutoffs, Database};
 use serde_json::json;
 
 use super::summary;
+use crate::cmd::counts::note_databases;
 use crate::failure::{Failure, Result};
-use crate::places::{Picture, without_compression};
+use crate::places::{self, Picture, without_compression};
 use crate::session::Session;
 use crate::sink::{self, Sink};
 
@@ -97,13 +99,13 @@ impl Histo {
         let style = self.style()?;
         let picture = self.plot.as_deref().map(Picture::of).transpose()?;
         session.keep_apart([&self.database], self.outputs())?;
+        note_databases(slice::from_ref(&self.database), session)?;
         let histogram =
             session.shown(|progress| histogram::run(&self.database, session.threads, progress))?;
-        let tells = self.plot.is_some() || self.summary.is_some();
-        if tells {
+        if self.tells() {
             self.tell(session, &histogram, picture)?;
         }
-        if !tells || self.output.is_some() {
+        if !self.tells() || self.output.is_some() {
             let mut sink = Sink::open(self.output.as_deref())?;
             histogram
                 .write(style, &mut sink)
@@ -118,8 +120,14 @@ impl Histo {
         Ok(())
     }
 
+    /// True where the histogram becomes something else, and is printed only if it is to be.
+    fn tells(&self) -> bool {
+        self.plot.is_some() || self.summary.is_some()
+    }
+
     fn outputs(&self) -> impl Iterator<Item = &PathBuf> {
-        self.plot.iter().chain(&self.summary).chain(&self.output)
+        let named = self.plot.iter().chain(&self.summary).chain(&self.output);
+        named.chain((!self.tells() && self.output.is_none()).then(places::standard_output))
     }
 
     /// What the histogram says of the genome, as a picture, a summary, and words.

@@ -1,14 +1,16 @@
 //! `gyrase kmers info` and `gyrase kmers verify`.
 
 use std::path::{Path, PathBuf};
+use std::slice;
 
 use clap::Args;
 use gyrase_count::info;
 use gyrase_picture::words::{bytes, grouped, percent, things};
 use serde_json::json;
 
-use crate::cmd::counts::totals;
+use crate::cmd::counts::{note_databases, totals};
 use crate::failure::Result;
+use crate::places;
 use crate::session::Session;
 use crate::sink;
 
@@ -41,7 +43,8 @@ pub struct Verify {
 impl Info {
     /// Prints the facts.
     pub fn run(self, session: &Session) -> Result<()> {
-        session.keep_apart([&self.database], [])?;
+        session.keep_apart([&self.database], [places::standard_output()])?;
+        note_databases(slice::from_ref(&self.database), session)?;
         let info = info::run(&self.database, false)?;
         let facts = facts(&info);
         session.note("inputs", self.database.display().to_string());
@@ -59,6 +62,7 @@ impl Verify {
     /// Checks; an error names the first thing that is wrong.
     pub fn run(self, session: &Session) -> Result<()> {
         session.keep_apart(&self.databases, [])?;
+        note_databases(&self.databases, session)?;
         let names: Vec<_> = self
             .databases
             .iter()
@@ -83,6 +87,7 @@ fn facts(info: &info::Info) -> serde_json::Value {
     let more = json!({
         "k": header.shape.k(),
         "stranded": header.shape.stranded(),
+        "checksum": format!("{:016x}", header.checksum()),
         "min_count": header.cutoffs.min,
         "max_count": header.cutoffs.max,
         "made_by": info.metadata.operation,

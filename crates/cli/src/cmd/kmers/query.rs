@@ -2,13 +2,16 @@
 
 use std::fmt::Write;
 use std::path::PathBuf;
+use std::slice;
 
 use clap::Args;
 use gyrase_count::query::{self, Config};
 use gyrase_table::gyk::Database;
 use serde_json::json;
 
+use crate::cmd::counts::note_databases;
 use crate::failure::{Failure, Result};
+use crate::places::or_standard_output;
 use crate::session::Session;
 use crate::sink::{self, Sink};
 
@@ -52,8 +55,9 @@ impl Query {
         session.note("inputs", self.database.display().to_string());
         session.keep_apart(
             self.reads.iter().chain([&self.database]),
-            self.output.as_ref(),
+            [or_standard_output(&self.output)],
         )?;
+        note_databases(slice::from_ref(&self.database), session)?;
         if self.reads.is_empty() {
             self.look_up()
         } else {

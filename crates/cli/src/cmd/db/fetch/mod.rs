@@ -12,6 +12,7 @@ use gyrase_picture::words::{grouped, things};
 use serde_json::json;
 
 use crate::failure::{Failure, Result};
+use crate::places::{self, or_standard_output};
 use crate::session::Session;
 use crate::sink;
 use list::{List, Taker};
@@ -69,7 +70,13 @@ pub struct Fetch {
 impl Fetch {
     /// Writes the list, or checks it.
     pub fn run(self, session: &Session) -> Result<()> {
-        let outputs = self.output.iter().chain(&self.map_out);
+        // What a check says is printed, wherever the list goes.
+        let said = self.check.as_ref().map(|_| places::standard_output());
+        let list = match said {
+            Some(_) => self.output.as_ref(),
+            None => Some(or_standard_output(&self.output)),
+        };
+        let outputs = said.into_iter().chain(list).chain(&self.map_out);
         session.keep_apart(self.sources.iter().chain(self.filters.inputs()), outputs)?;
         match &self.check {
             Some(folder) => check::run(&self.sources, folder, self.output.as_deref(), session),
