@@ -1,9 +1,8 @@
 //! How a run can fail: the exit code and the sentence.
 
 use std::error::Error;
-use std::fmt::Display;
+use std::fmt::{self, Display, Formatter};
 use std::io::{self, ErrorKind};
-use std::process::ExitCode;
 
 use clap::error::ErrorKind as ErrorKindOfUsage;
 use gyrase_files::OutputError;
@@ -83,6 +82,14 @@ impl Failure {
     }
 }
 
+impl Display for Failure {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.message)
+    }
+}
+
+impl Error for Failure {}
+
 impl From<OutputError> for Failure {
     fn from(error: OutputError) -> Failure {
         Failure::from_error(Code::Output, &error)
@@ -112,12 +119,19 @@ fn sentence(error: &(dyn Error + 'static)) -> String {
     text
 }
 
+/// What the argument parser says, or what is to be typed `instead`, without its hints at `--help`.
+pub fn misuse(error: &clap::Error, instead: Option<String>) -> Failure {
+    let said = instead.unwrap_or_else(|| error.to_string());
+    let first = said.split("\n\n").next().unwrap_or_default();
+    Failure::usage(first.strip_prefix("error: ").unwrap_or(first))
+}
+
 /// Prints what the argument parser says (help included), or what is to be typed `instead`, and
 /// gives the exit code for it.
-pub fn usage(error: &clap::Error, instead: Option<String>) -> ExitCode {
+pub fn usage(error: &clap::Error, instead: Option<String>) -> u8 {
     if let Some(instead) = instead {
         eprintln!("gyrase: error: {instead}");
-        return ExitCode::from(Code::Usage as u8);
+        return Code::Usage as u8;
     }
     // The same prefix as every error has; help that nobody asked for by name is none.
     if error.use_stderr()
@@ -127,11 +141,11 @@ pub fn usage(error: &clap::Error, instead: Option<String>) -> ExitCode {
     }
     // Whoever closed the pipe has seen enough of the help.
     let _ = error.print();
-    ExitCode::from(if error.use_stderr() {
+    (if error.use_stderr() {
         Code::Usage
     } else {
         Code::Done
-    } as u8)
+    }) as u8
 }
 
 #[cfg(test)]
