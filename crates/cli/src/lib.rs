@@ -2,8 +2,9 @@
 //! is printed.
 //!
 //! [`run_within`] is a run of a verb inside another program, such as a Python interpreter: nothing
-//! is printed, no signal is caught, and failures are values. [`run`] is a whole run of the program. What a verb does is in the libraries: whoever wants the
-//! counts, and not the words about them, calls `gyrase_count::run`.
+//! is printed, no signal is caught, and failures are values. [`run`] is a whole run of the program.
+//! What a verb does is in the libraries: whoever wants the counts, and not the words about them,
+//! calls `gyrase_count::run`.
 //!
 //! ```
 //! use std::ffi::OsString;
