@@ -9,15 +9,9 @@ use crate::{Result, steps};
 /// What frames of results are made with; their tests are skipped where one cannot be installed.
 const FRAMES: [&str; 3] = ["pyarrow", "pandas", "polars"];
 
-/// Why there is nothing to test with.
-pub const MISSING: &str = "python3 with venv is missing: install python3 and python3-venv";
-
 /// Builds and tests the wheel.
 pub fn run() -> Result<()> {
-    if !is_there() {
-        return Err(MISSING.into());
-    }
-    let (passed, failed) = test()?;
+    let (passed, failed) = test(&builder()?)?;
     if failed > 0 {
         return Err(format!("{passed} tests of Python passed, {failed} failed"));
     }
@@ -25,16 +19,26 @@ pub fn run() -> Result<()> {
     Ok(())
 }
 
-/// True where environments can be made: Debian has `venv` without what it needs.
-pub fn is_there() -> bool {
-    steps::works(steps::command("python3", &["-c", "import venv, ensurepip"]))
+/// The interpreter that builds the wheel; the error says what is missing here.
+pub fn builder() -> Result<PathBuf> {
+    // Debian has `venv` without what it needs.
+    let venv = steps::command("python3", &["-c", "import venv, ensurepip"]);
+    if !steps::works(venv) {
+        return Err("python3 with venv is missing: install python3 and python3-venv".into());
+    }
+    let python = environment(&folder().join("build"), false)?;
+    install(&python, &["maturin>=1.9.4,<2"])?;
+    Ok(python)
+}
+
+fn folder() -> PathBuf {
+    steps::target().join("python")
 }
 
 /// Builds the wheel and tests it; gives how many tests passed and failed.
-pub fn test() -> Result<(u64, u64)> {
-    let folder = steps::target().join("python");
-    let wheel = build(&folder)?;
-    let python = environment(&folder.join("fresh"), true)?;
+pub fn test(builder: &Path) -> Result<(u64, u64)> {
+    let wheel = build(builder)?;
+    let python = environment(&folder().join("fresh"), true)?;
     let with_tests = format!("{}[test]", wheel.display());
     install(&python, &[with_tests.as_str()])?;
     for package in FRAMES {
@@ -46,13 +50,11 @@ pub fn test() -> Result<(u64, u64)> {
 }
 
 /// The wheel, of the profile of tests: what cargo has built for those is not built again.
-fn build(folder: &Path) -> Result<PathBuf> {
-    let python = environment(&folder.join("build"), false)?;
-    install(&python, &["maturin>=1.9.4,<2"])?;
-    let wheels = folder.join("wheels");
+fn build(python: &Path) -> Result<PathBuf> {
+    let wheels = folder().join("wheels");
     // Of an older version there may be one.
     let _ = std::fs::remove_dir_all(&wheels);
-    let mut maturin = Command::new(&python);
+    let mut maturin = Command::new(python);
     maturin.args(["-m", "maturin", "build", "--locked", "--profile", "dev"]);
     maturin
         .arg("--manifest-path")
@@ -61,7 +63,7 @@ fn build(folder: &Path) -> Result<PathBuf> {
         .arg("--out")
         .arg(&wheels)
         .arg("--interpreter")
-        .arg(&python);
+        .arg(python);
     maturin.env("CARGO_TARGET_DIR", steps::target());
     steps::succeed(maturin, "the wheel")?;
     let listed = std::fs::read_dir(&wheels).map_err(|error| error.to_string())?;
