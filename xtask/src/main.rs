@@ -1,5 +1,5 @@
 //! What CI and CONTRIBUTING call: `cargo xtask rules | tidy | test | mpi-matrix | mpi-hosts |
-//! mpi-nfs | dist | bench`.
+//! mpi-nfs | python | dist | bench`.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -18,6 +18,7 @@ mod names;
 mod nfs;
 mod packages;
 mod paths;
+mod python;
 mod scripts;
 mod sources;
 mod steps;
@@ -40,6 +41,7 @@ cargo xtask mpi-matrix    ranks, threads, MPI libraries, inputs, and the next tw
 cargo xtask mpi-hosts     MPIs of PyPI, and two hosts of namespaces
 cargo xtask mpi-nfs       two hosts that write one output on NFS, in a user-mode kernel:
                           half an hour
+cargo xtask python        the wheel: built, installed in a fresh environment, tested there
 cargo xtask dist [TARGET]  archives for releases, checked: see docs/installing.md
 cargo xtask bench [ARGS]  compare with rivals (see bench/README.md)";
 
@@ -61,6 +63,7 @@ fn main() -> ExitCode {
         Some("mpi-matrix") => mpi::matrix(),
         Some("mpi-hosts") => hosts::run(),
         Some("mpi-nfs") => nfs::run(&mpi::wanted().1),
+        Some("python") => python::run(),
         Some("dist") => dist::run(&args[1..]),
         Some("bench") => steps::bench(&args[1..]),
         _ => Err(HELP.to_string()),

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
-use crate::{Result, mpi, steps, tidy};
+use crate::{Result, mpi, python, steps, tidy};
 
 /// Seconds for which the fuzz targets' invariants are held against mutated input, all together.
 const FUZZ_SECONDS: u32 = 60;
@@ -42,8 +42,12 @@ pub fn run(lane: &Lane) -> Result<()> {
         Lane::Whole => vec![tidy::run(), contract()],
         Lane::Quick => vec![tidy::rules()],
     };
-    let (passed, failed, ended_well) = tests(command(lane))?;
+    let (mut passed, mut failed, ended_well) = tests(command(lane))?;
     let mut complaints: Vec<String> = checks.into_iter().filter_map(|check| check.err()).collect();
+    match of_python(lane) {
+        Ok(sums) => (passed, failed) = (passed + sums.0, failed + sums.1),
+        Err(complaint) => complaints.push(complaint),
+    }
     if failed > 0 || !ended_well {
         complaints.push("not every test passed".into());
     }
@@ -84,6 +88,20 @@ fn command(lane: &Lane) -> Command {
             command.env("PROPTEST_CASES", QUICK_CASES);
             command.env(mpi::WANTED, mpi::NONE);
             command
+        }
+    }
+}
+
+/// The tests of the package for Python, behind those of cargo: they take what those have built.
+fn of_python(lane: &Lane) -> Result<(u64, u64)> {
+    if matches!(lane, Lane::Quick) {
+        return Ok((0, 0));
+    }
+    match python::builder() {
+        Ok(builder) => python::test(&builder),
+        Err(missing) => {
+            println!("{missing}; the tests of Python are skipped");
+            Ok((0, 0))
         }
     }
 }

@@ -420,7 +420,8 @@ fn operation(error: &OperationError) -> Meaning {
         OperationError::Reads(error) => input(error),
         OperationError::Mismatch { .. }
         | OperationError::NoInput
-        | OperationError::NotAKmer { .. } => Code::Usage.into(),
+        | OperationError::NotAKmer { .. }
+        | OperationError::NotPacked { .. } => Code::Usage.into(),
         OperationError::Cutoffs { .. } => {
             Meaning::helped(Code::Usage, "swap --min-count and --max-count")
         }

@@ -1,9 +1,8 @@
 //! How a run can fail: the exit code and the sentence.
 
 use std::error::Error;
-use std::fmt::Display;
+use std::fmt::{self, Display, Formatter};
 use std::io::{self, ErrorKind};
-use std::process::ExitCode;
 
 use clap::error::ErrorKind as ErrorKindOfUsage;
 use gyrase_files::OutputError;
@@ -83,6 +82,14 @@ impl Failure {
     }
 }
 
+impl Display for Failure {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.message)
+    }
+}
+
+impl Error for Failure {}
+
 impl From<OutputError> for Failure {
     fn from(error: OutputError) -> Failure {
         Failure::from_error(Code::Output, &error)
@@ -112,21 +119,23 @@ fn sentence(error: &(dyn Error + 'static)) -> String {
     text
 }
 
+/// What the argument parser says, or what is to be typed `instead`, in one line.
+pub fn misuse(error: &clap::Error, instead: Option<String>) -> Failure {
+    Failure::usage(instead.unwrap_or_else(|| in_short(error)))
+}
+
 /// Prints what the argument parser says (help included), or what is to be typed `instead`, and
 /// gives the exit code for it. Where a `logger` is there, it is told errors in one line.
-pub fn usage(error: &clap::Error, instead: Option<String>, logger: bool) -> ExitCode {
+pub fn usage(error: &clap::Error, instead: Option<String>, logger: bool) -> u8 {
     if logger && error.use_stderr() {
         let code = Code::Usage as u8;
-        tracing::error!(
-            exit_code = code,
-            "{}",
-            instead.unwrap_or_else(|| in_short(error))
-        );
-        return ExitCode::from(code);
+        let said = misuse(error, instead).message;
+        tracing::error!(exit_code = code, "{said}");
+        return code;
     }
     if let Some(instead) = instead {
         eprintln!("gyrase: error: {instead}");
-        return ExitCode::from(Code::Usage as u8);
+        return Code::Usage as u8;
     }
     // The same prefix as every error has; help that nobody asked for by name is none.
     if error.use_stderr()
@@ -136,11 +145,11 @@ pub fn usage(error: &clap::Error, instead: Option<String>, logger: bool) -> Exit
     }
     // Whoever closed the pipe has seen enough of the help.
     let _ = error.print();
-    ExitCode::from(if error.use_stderr() {
+    (if error.use_stderr() {
         Code::Usage
     } else {
         Code::Done
-    } as u8)
+    }) as u8
 }
 
 /// What the argument parser says, in one line: without the usage, and without help that nobody

@@ -1,7 +1,6 @@
 //! How a run ends: its exit code, and what is said of a failure or a panic.
 
 use std::panic::{self, AssertUnwindSafe};
-use std::process::ExitCode;
 use std::sync::Arc;
 
 use gyrase_fabric_mpi::Job;
@@ -11,21 +10,21 @@ use crate::ranks;
 
 /// Runs everything, says what went wrong, gives the exit code; a panic becomes an internal error. A
 /// job ends in all its processes.
-pub fn guard(job: Option<Arc<Job>>, run: impl FnOnce() -> Result<()>) -> ExitCode {
+pub fn guard(job: Option<Arc<Job>>, run: impl FnOnce() -> Result<()>) -> u8 {
     panic::set_hook(Box::new(say_panic));
     let done = panic::catch_unwind(AssertUnwindSafe(run));
     if let Some(job) = job {
         return ranks::end(job, done);
     }
     let failure = match done {
-        Ok(Ok(())) => return ExitCode::SUCCESS,
+        Ok(Ok(())) => return Code::Done as u8,
         Ok(Err(failure)) => failure,
-        Err(_) => return ExitCode::from(Code::Internal as u8),
+        Err(_) => return Code::Internal as u8,
     };
     if failure.code != Code::Done {
         tracing::error!(exit_code = failure.code as u8, "{}", failure.message);
     }
-    ExitCode::from(failure.code as u8)
+    failure.code as u8
 }
 
 fn say_panic(info: &panic::PanicHookInfo<'_>) {

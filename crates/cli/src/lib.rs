@@ -1,8 +1,10 @@
 //! The command line of Gyrase: arguments become a library's `Config`, the library runs, the result
 //! is printed.
 //!
-//! [`run`] is a whole run of the program. What a verb does is in the libraries: whoever wants the
-//! counts, and not the words about them, calls `gyrase_count::run`.
+//! [`run_within`] is a run of a verb inside another program, such as a Python interpreter: nothing
+//! is printed, no signal is caught, and failures are values. [`run`] is a whole run of the program.
+//! What a verb does is in the libraries: whoever wants the counts, and not the words about them,
+//! calls `gyrase_count::run`.
 //!
 //! ```
 //! use std::ffi::OsString;
@@ -41,19 +43,37 @@ mod signals;
 mod sink;
 mod size;
 mod trace;
+mod within;
 
 use std::ffi::OsString;
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
 use gyrase_fabric_mpi::clock;
 use gyrase_trace::Tracer;
 
+pub use failure::{Code, Failure};
+pub use within::run_within;
+
 /// Runs the program once with `args`, whose first is its name.
 ///
 /// It installs the logger of the process and listens to its signals, so a process runs it once.
 /// What went wrong is said on standard error; `docs/errors.md` lists the exit codes.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    exit_code(args).into()
+}
+
+/// [`run`], for a process that is not ours: it gives the exit code as a number, and leaves nothing
+/// unsaid on standard output.
+pub fn exit_code(args: impl IntoIterator<Item = OsString>) -> u8 {
+    let code = end_of_run(args);
+    // Whoever closed the pipe has seen enough.
+    let _ = std::io::stdout().flush();
+    code
+}
+
+fn end_of_run(args: impl IntoIterator<Item = OsString>) -> u8 {
     let args = habits::understood(args);
     let cli = match cmd::Cli::try_parse_from(&args) {
         Ok(cli) => cli,

@@ -2,7 +2,7 @@
 
 use std::fmt::{Debug, Result};
 use std::io::IsTerminal;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use gyrase_trace::{TARGET, Tracer};
 use serde_json::{Map, Value, json};
@@ -68,12 +68,34 @@ pub fn install_objects(rank: Option<usize>) {
         .init();
 }
 
+/// Keeps warnings and says nothing: for runs within a program that has its own ways to say them.
+/// They are those of all runs of the process; see [`Warnings::forget`].
+pub fn keep() -> Warnings {
+    static KEPT: OnceLock<Warnings> = OnceLock::new();
+    let install = || {
+        let warnings = Warnings::default();
+        let layer = warnings.clone().with_filter(LevelFilter::WARN);
+        // Who has a logger of his own hears the warnings there.
+        let _ = tracing_subscriber::registry().with(layer).try_init();
+        warnings
+    };
+    KEPT.get_or_init(install).clone()
+}
+
 /// The warnings of a run, for its report. What was said is not said again: inputs may be read
 /// several times.
 #[derive(Clone, Default)]
 pub struct Warnings(Arc<Mutex<Vec<String>>>);
 
 impl Warnings {
+    /// Begins a new run.
+    pub fn forget(&self) {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clear();
+    }
+
     /// All so far, in the order in which they came.
     pub fn so_far(&self) -> Vec<String> {
         self.0

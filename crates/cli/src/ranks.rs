@@ -2,7 +2,6 @@
 
 use std::any::Any;
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -78,7 +77,7 @@ fn refusal(ranks: usize) -> String {
 
 /// Says why this process cannot take part. What is wrong in one is mostly wrong in all, and the
 /// launcher ends the others once the first has said it.
-pub fn refuse(rank: Option<usize>, failure: &Failure) -> ExitCode {
+pub fn refuse(rank: Option<usize>, failure: &Failure) -> u8 {
     match rank {
         None | Some(0) => {
             tracing::error!(exit_code = failure.code as u8, "{}", failure.message)
@@ -89,7 +88,7 @@ pub fn refuse(rank: Option<usize>, failure: &Failure) -> ExitCode {
             tracing::error!(exit_code, "rank {rank}: {}", failure.message);
         }
     }
-    ExitCode::from(failure.code as u8)
+    failure.code as u8
 }
 
 /// Files and folders that go when this process has to end and cannot come to its end.
@@ -134,7 +133,7 @@ pub fn heed(job: &Job, progress: &Arc<Progress>, left: &Left) {
 
 /// Ends the job in all its processes: with the exit code and the one message of the first that
 /// failed, if one did.
-pub fn end(job: Arc<Job>, done: std::result::Result<Result<()>, Box<dyn Any + Send>>) -> ExitCode {
+pub fn end(job: Arc<Job>, done: std::result::Result<Result<()>, Box<dyn Any + Send>>) -> u8 {
     let job = Arc::into_inner(job).expect("the session is over, and nobody else had the job");
     let result = match done {
         Ok(Err(failure)) if failure.code != Code::Done => Err(Failed {
@@ -150,7 +149,7 @@ pub fn end(job: Arc<Job>, done: std::result::Result<Result<()>, Box<dyn Any + Se
         }),
     };
     match job.end(result, |message| tracing::error!("{message}")) {
-        Ended::Well => ExitCode::SUCCESS,
+        Ended::Well => Code::Done as u8,
         // What the library does when a process ends as usual would wait for processes that are
         // gone.
         Ended::Failed { code } => low_level::exit(code.into()),

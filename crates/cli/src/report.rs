@@ -15,6 +15,12 @@ pub type Facts = Map<String, Value>;
 
 /// Writes the report to `path`.
 pub fn write(path: &Path, facts: &Facts, progress: &Progress, elapsed: Duration) -> Result<()> {
+    let report = whole(facts, progress, elapsed);
+    sink::write_all(Some(path), format!("{report:#}\n").as_bytes())
+}
+
+/// The report: what every run says, and its own facts.
+pub fn whole(facts: &Facts, progress: &Progress, elapsed: Duration) -> Value {
     let mut report = Map::new();
     report.insert("gyrase".into(), env!("CARGO_PKG_VERSION").into());
     report.insert(
@@ -25,10 +31,7 @@ pub fn write(path: &Path, facts: &Facts, progress: &Progress, elapsed: Duration)
     report.insert("stages".into(), stages(progress));
     report.insert("seconds".into(), seconds(elapsed).into());
     report.insert("peak_memory_bytes".into(), machine::peak_memory().into());
-    sink::write_all(
-        Some(path),
-        format!("{:#}\n", Value::from(report)).as_bytes(),
-    )
+    report.into()
 }
 
 /// Files by what is in them, wherever they lie: each with its checksum.

@@ -59,7 +59,6 @@ impl Session {
         warnings: Warnings,
         job: Option<Arc<Job>>,
     ) -> Result<Session> {
-        machine::raise_open_files();
         let (progress, left) = (Arc::new(Progress::default()), Left::default());
         if let Some(job) = &job {
             ranks::heed(job, &progress, &left);
@@ -72,9 +71,37 @@ impl Session {
         let asked = signals::listen(Arc::clone(&progress), exit).map_err(|error| {
             Failure::new(Code::Internal, format!("cannot listen to signals: {error}"))
         })?;
+        let session = Session {
+            left,
+            asked,
+            ..Session::settle(common, progress, warnings, job)?
+        };
+        session.say_limits();
+        let trace = tracer.zip(common.trace.clone());
+        let session = Session { trace, ..session };
+        session.try_trace()?;
+        Ok(session)
+    }
+
+    /// Settles the limits of a run within another program, which shows and cancels `progress`.
+    pub fn within(common: &Common, progress: Arc<Progress>, warnings: Warnings) -> Result<Session> {
+        let session = Session::settle(common, progress, warnings, None)?;
+        Ok(Session {
+            quiet: true,
+            ..session
+        })
+    }
+
+    fn settle(
+        common: &Common,
+        progress: Arc<Progress>,
+        warnings: Warnings,
+        job: Option<Arc<Job>>,
+    ) -> Result<Session> {
+        machine::raise_open_files();
         let neighbours = if job.is_some() { neighbours() } else { 1 };
         let first = job.as_ref().is_none_or(|job| job.rank() == 0);
-        let session = Session {
+        Ok(Session {
             threads: threads(common.threads, neighbours, first),
             memory: memory(common.memory, neighbours, first),
             tmp: tmp(common.tmp.as_deref())?,
@@ -82,17 +109,14 @@ impl Session {
             progress,
             quiet: common.quiet,
             job,
-            left,
+            left: Left::default(),
             report: common.report.clone(),
-            trace: tracer.zip(common.trace.clone()),
+            trace: None,
             facts: RefCell::default(),
             warnings,
-            asked,
+            asked: Asked::default(),
             start: Instant::now(),
-        };
-        session.say_limits();
-        session.try_trace()?;
-        Ok(session)
+        })
     }
 
     fn say_limits(&self) {
@@ -259,6 +283,13 @@ impl Session {
         } else {
             Ok(())
         }
+    }
+
+    /// What `--report` would write of a run that is done.
+    pub fn report(&self) -> Result<Value> {
+        self.note("warnings", self.all_warnings()?);
+        let facts = self.facts.borrow();
+        Ok(report::whole(&facts, &self.progress, self.elapsed()))
     }
 
     /// Collective. The warnings of all processes, in the order of ranks, in the first.

@@ -1,5 +1,7 @@
 //! The counts of given k-mers, and of the k-mers of given sequences.
 
+mod packed;
+
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -13,6 +15,8 @@ use gyrase_work::in_order;
 
 use crate::lookup::Lookup;
 use crate::ops::OperationError;
+
+pub use packed::look_up_packed;
 
 /// The count of one k-mer in letters, either strand unless the database is stranded; 0 where the
 /// database has it not.

@@ -100,6 +100,62 @@ fn profiles_agree_with_maps_at_every_word_edge() {
     }
 }
 
+/// More than one thread takes, of k-mers that the database has, of either strand, and of others.
+const PACKED: usize = 70_000;
+
+fn check_packed<const W: usize>(path: &Path, shape: Shape) {
+    let known = letters(3000, 3);
+    write(path, shape, &counted::<W>(shape, &known));
+    let database = Database::open(path).unwrap();
+    let of_known: Vec<Kmer<W>> = known
+        .windows(shape.k())
+        .filter_map(Kmer::from_letters)
+        .collect();
+    let kmers: Vec<Kmer<W>> = (0..PACKED as u64)
+        .map(|i| match mix(i) % 3 {
+            0 => Kmer([(); W].map(|()| mix(i ^ 7))).masked(shape.k()),
+            1 => of_known[i as usize % of_known.len()],
+            _ => of_known[i as usize % of_known.len()].reverse_complement(shape.k()),
+        })
+        .collect();
+    let words: Vec<u64> = kmers.iter().flat_map(|kmer| kmer.0).collect();
+    let alone = |kmer: &Kmer<W>| database.get(kmer.form(shape)).unwrap().unwrap_or(0);
+    let expected: Vec<u32> = kmers.iter().map(alone).collect();
+    for (threads, some) in [
+        (1, PACKED),
+        (2, PACKED),
+        (5, PACKED),
+        (2, 0),
+        (1, 63),
+        (9, 65),
+    ] {
+        let mut found = vec![u32::MAX; some];
+        query::look_up_packed(&database, &words[..some * W], &mut found, threads).unwrap();
+        assert!(found == expected[..some], "{shape:?}, {threads}, {some}");
+    }
+    if shape.k() < 32 * W {
+        let mut words = words;
+        words[60_001 * W] |= 1 << 63;
+        let found = query::look_up_packed(&database, &words, &mut vec![0; PACKED], 2);
+        let number = 60_001;
+        assert!(
+            matches!(found, Err(OperationError::NotPacked { number: n, .. }) if n == number),
+            "{found:?}"
+        );
+    }
+}
+
+#[test]
+fn many_packed_kmers_count_as_each_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    for k in EDGES {
+        for stranded in [false, true] {
+            let shape = Shape::new(k, stranded).unwrap();
+            with_words!(shape, W => check_packed::<W>(&folder.path().join("x.gyk"), shape));
+        }
+    }
+}
+
 #[test]
 fn means_and_medians_count_what_is_absent() {
     let profile = CountProfile::new(vec![Some(4), None, Some(0), Some(1), Some(7)]);

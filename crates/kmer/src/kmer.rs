@@ -67,8 +67,30 @@ impl<const W: usize> Kmer<W> {
     }
 
     /// The reverse complement of a k-mer of `k` bases.
+    #[inline]
     pub fn reverse_complement(self, k: usize) -> Kmer<W> {
-        (0..k).fold(Kmer::ZERO, |kmer, i| kmer.push(3 - self.base(i)))
+        let mut words = self.0.map(|word| reverse_pairs(!word));
+        words.reverse();
+        Kmer(words).shifted_right(64 * W - 2 * k)
+    }
+
+    /// Drops `bits` bits at the end, fewer than there are.
+    #[inline(always)]
+    fn shifted_right(self, bits: usize) -> Kmer<W> {
+        let (skip, bits) = (bits / 64, bits % 64);
+        Kmer(std::array::from_fn(|i| {
+            let word = |back: usize| i.checked_sub(back).map_or(0, |at| self.0[at]);
+            word(skip) >> bits | (word(skip + 1) << 1) << (63 - bits)
+        }))
+    }
+
+    /// The `bases` bases, at most 16, that end `i` places before the end.
+    #[inline(always)]
+    pub(crate) fn stretch(self, i: usize, bases: usize) -> u32 {
+        let (skip, bits) = (i / 32, 2 * (i % 32));
+        let word = |back: usize| (W - 1).checked_sub(back).map_or(0, |at| self.0[at]);
+        let found = word(skip) >> bits | (word(skip + 1) << 1) << (63 - bits);
+        found as u32 & (u32::MAX >> (32 - 2 * bases))
     }
 
     /// The smaller of the k-mer and its reverse complement.
@@ -104,6 +126,16 @@ impl<const W: usize> Kmer<W> {
         self.write_letters(&mut letters);
         letters
     }
+}
+
+/// Reverses the 32 groups of two bits.
+#[inline(always)]
+fn reverse_pairs(word: u64) -> u64 {
+    const NIBBLES: u64 = u64::MAX / 0xff * 0x0f;
+    const PAIRS: u64 = u64::MAX / 0xf * 0x3;
+    let word = word.swap_bytes();
+    let word = word >> 4 & NIBBLES | (word & NIBBLES) << 4;
+    word >> 2 & PAIRS | (word & PAIRS) << 2
 }
 
 #[cfg(test)]

@@ -50,6 +50,18 @@ pub enum OperationError {
         /// The length of its k-mers.
         k: usize,
     },
+    /// A packed k-mer has more bases than the database's.
+    #[error(
+        "number {number} of the packed k-mers (from 0) is none: it has bits above the {} of k = {k}; \
+         pack k-mers of this k",
+        2 * k
+    )]
+    NotPacked {
+        /// Which one it is, from 0.
+        number: usize,
+        /// The length of the database's k-mers.
+        k: usize,
+    },
     /// The cut-offs exclude each other.
     #[error("the smallest count to keep ({min}) is above the largest ({max}): no k-mer could pass")]
     Cutoffs {
