@@ -1,0 +1,3 @@
+//! Alignment of proteins and nucleotides: scores, statistics, masks, extensions.
+
+pub mod residue;
