@@ -1,3 +1,6 @@
 //! Alignment of proteins and nucleotides: scores, statistics, masks, extensions.
 
+pub mod arch;
+pub mod gapped;
 pub mod residue;
+pub mod ungapped;
