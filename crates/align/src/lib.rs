@@ -1,3 +1,4 @@
 //! Alignment of proteins and nucleotides: scores, statistics, masks, extensions.
 
+pub mod composition;
 pub mod residue;
