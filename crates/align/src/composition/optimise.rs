@@ -1,0 +1,225 @@
+//! Target frequencies that fit the compositions of two sequences.
+//!
+//! Of all frequencies with the given sums of rows and columns and the given relative entropy,
+//! those are sought that differ least from the standard ones. At the optimum, the gradient of the
+//! Lagrangian is zero; Newton's method finds it from the standard frequencies.
+//!
+//! Yu and Altschul, Bioinformatics 21:902 (2005); Altschul et al., FEBS Journal 272:5101 (2005).
+
+use super::grid::{Grid, Row, sum};
+use super::ln::ln;
+use super::newton::{Multipliers, System};
+use crate::residue::STANDARD;
+
+/// Norm of the residuals at which the search ends.
+const TOLERANCE: f64 = 1e-8;
+/// Steps after which it is given up.
+const STEPS: usize = 2000;
+/// The part of the way to a frequency of zero that a step may go.
+const BORDER: f64 = 0.95;
+
+/// The frequencies of a standard matrix and their logarithms.
+#[derive(Clone, Debug)]
+pub(super) struct Standard {
+    pub(super) frequencies: Grid,
+    pub(super) logarithms: Grid,
+}
+
+/// What the target frequencies must satisfy.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Target<'a> {
+    pub(super) standard: &'a Standard,
+    /// Composition of the query: the sums of rows. All above zero.
+    pub(super) rows: &'a Row,
+    /// Composition of the subject: the sums of columns. All above zero.
+    pub(super) columns: &'a Row,
+    /// Relative entropy in nats a pair.
+    pub(super) entropy: f64,
+}
+
+/// The target frequencies, and what a look at them says.
+#[derive(Clone, Debug)]
+pub(super) struct Optimum {
+    pub(super) frequencies: Grid,
+    /// Logarithm of each frequency over what chance would give.
+    pub(super) log_odds: Grid,
+    /// Derivative of the Lagrangian by each frequency, negative.
+    residuals: Grid,
+    /// Score of each pair in the standard frequencies, in the sequences' compositions; nats.
+    scores: Grid,
+    multipliers: Multipliers,
+    row_sums: Row,
+    column_sums: Row,
+    entropy: f64,
+    /// Norm of all residuals.
+    norm: f64,
+}
+
+impl Optimum {
+    /// The optimum of `target`; none when Newton's method does not get there.
+    #[inline(always)]
+    pub(super) fn find(target: &Target) -> Option<Optimum> {
+        let mut now = Optimum::begin(target);
+        for _ in 0..=STEPS {
+            now.look(target);
+            if now.norm.is_nan() {
+                return None;
+            }
+            if now.norm <= TOLERANCE {
+                return (now.multipliers.entropy < 1.0).then_some(now);
+            }
+            now.step(target)?;
+        }
+        None
+    }
+
+    #[inline(always)]
+    fn begin(target: &Target) -> Optimum {
+        let empty = [[0.0; STANDARD]; STANDARD];
+        let columns = target.columns.map(ln);
+        let mut scores = empty;
+        for i in 0..STANDARD {
+            let row = ln(target.rows[i]);
+            for j in 0..STANDARD {
+                scores[i][j] = target.standard.logarithms[i][j] - (row + columns[j]);
+            }
+        }
+        Optimum {
+            frequencies: target.standard.frequencies,
+            log_odds: empty,
+            residuals: empty,
+            scores,
+            multipliers: Multipliers {
+                rows: [0.0; STANDARD],
+                columns: [0.0; STANDARD],
+                entropy: 0.0,
+            },
+            row_sums: [0.0; STANDARD],
+            column_sums: [0.0; STANDARD],
+            entropy: 0.0,
+            norm: 0.0,
+        }
+    }
+
+    /// Evaluates sums, entropy and residuals at these frequencies and multipliers.
+    #[inline(always)]
+    fn look(&mut self, target: &Target) {
+        self.column_sums = [0.0; STANDARD];
+        let (mut entropies, mut squares) = ([0.0; STANDARD], [0.0; STANDARD]);
+        for i in 0..STANDARD {
+            let of_row = self.multipliers.rows[i];
+            for j in 0..STANDARD {
+                let frequency = self.frequencies[i][j];
+                let change = ln(frequency) - target.standard.logarithms[i][j];
+                let odds = change + self.scores[i][j];
+                let residual = self.multipliers.entropy * (odds + 1.0) - (change + 1.0)
+                    + self.multipliers.columns[j]
+                    + of_row;
+                self.log_odds[i][j] = odds;
+                self.residuals[i][j] = residual;
+                self.column_sums[j] += frequency;
+                entropies[j] += frequency * odds;
+                squares[j] += residual * residual;
+            }
+            self.row_sums[i] = sum(&self.frequencies[i]);
+        }
+        self.entropy = sum(&entropies);
+        let off = target.entropy - self.entropy;
+        self.norm = (sum(&squares) + off * off + self.constraints_off(target)).sqrt();
+    }
+
+    /// The sum of the squares by which sums of rows and columns are off; the first row's follows
+    /// from the others.
+    #[inline(always)]
+    fn constraints_off(&self, target: &Target) -> f64 {
+        let mut squares = [0.0; STANDARD];
+        for j in 0..STANDARD {
+            let (row, column) = (
+                target.rows[j] - self.row_sums[j],
+                target.columns[j] - self.column_sums[j],
+            );
+            squares[j] = column * column + if j == 0 { 0.0 } else { row * row };
+        }
+        sum(&squares)
+    }
+
+    /// A step of Newton's method, shortened where a frequency would not stay positive.
+    #[inline(always)]
+    fn step(&mut self, target: &Target) -> Option<()> {
+        let scale = 1.0 / (1.0 - self.multipliers.entropy);
+        let steps = self.system(target, scale).solve()?;
+        let mut least = [0.0f64; STANDARD];
+        for i in 0..STANDARD {
+            for j in 0..STANDARD {
+                let along = (self.log_odds[i][j] + 1.0) * steps.entropy;
+                let change = self.residuals[i][j] + along + (steps.columns[j] + steps.rows[i]);
+                // In the place of the residual: the step relative to the frequency.
+                self.residuals[i][j] = change * scale;
+                least[j] = lesser(self.residuals[i][j], least[j]);
+            }
+        }
+        let least = least.into_iter().fold(0.0, lesser);
+        let length = if least < -BORDER { BORDER / -least } else { 1.0 };
+        self.go(length, &steps);
+        Some(())
+    }
+
+    #[inline(always)]
+    fn go(&mut self, length: f64, steps: &Multipliers) {
+        for i in 0..STANDARD {
+            for j in 0..STANDARD {
+                let frequency = self.frequencies[i][j];
+                self.frequencies[i][j] += length * (frequency * self.residuals[i][j]);
+            }
+            self.multipliers.rows[i] += length * steps.rows[i];
+            self.multipliers.columns[i] += length * steps.columns[i];
+        }
+        self.multipliers.entropy += length * steps.entropy;
+    }
+
+    /// The linear system of the step from here; `scale` makes frequencies weights.
+    #[inline(always)]
+    fn system(&self, target: &Target, scale: f64) -> System {
+        const LAST: usize = STANDARD - 1;
+        let empty = [0.0; STANDARD];
+        let mut system = System {
+            weights: [empty; STANDARD],
+            rows: self.row_sums.map(|sum| sum * scale),
+            columns: self.column_sums.map(|sum| sum * scale),
+            gradients: empty,
+            row_residuals: empty,
+            column_residuals: empty,
+        };
+        let (mut squares, mut along) = (empty, empty);
+        for i in 0..STANDARD {
+            let (mut weighted_row, mut residuals_row) = (empty, empty);
+            for j in 0..STANDARD {
+                let weight = self.frequencies[i][j] * scale;
+                let gradient = self.log_odds[i][j] + 1.0;
+                let weighted = weight * gradient;
+                let residual = weight * self.residuals[i][j];
+                system.weights[i][j] = weight;
+                system.gradients[j] += weighted;
+                system.column_residuals[j] -= residual;
+                weighted_row[j] = weighted;
+                residuals_row[j] = residual;
+                squares[j] += weighted * gradient;
+                along[j] += gradient * residual;
+            }
+            system.weights[i][LAST] = sum(&weighted_row);
+            system.row_residuals[i] = target.rows[i] - self.row_sums[i] - sum(&residuals_row);
+        }
+        for j in 0..STANDARD {
+            system.column_residuals[j] += target.columns[j] - self.column_sums[j];
+        }
+        system.gradients[LAST] = sum(&squares);
+        system.column_residuals[LAST] = target.entropy - self.entropy - sum(&along);
+        system
+    }
+}
+
+/// The lesser of two numbers, as vectors compare them.
+#[inline(always)]
+fn lesser(one: f64, other: f64) -> f64 {
+    if one < other { one } else { other }
+}
