@@ -294,7 +294,11 @@ const PROTEINS: [f64; STANDARD] = [
 /// composition: nats a unit of score, with BLAST's digits. None when its scores have no lambda.
 pub fn ideal_lambda(matrix: &[[i8; CODES]; CODES]) -> Option<f64> {
     let rows = &matrix[..STANDARD];
-    let all = || rows.iter().flat_map(|row| &row[..STANDARD]).map(|&score| i32::from(score));
+    let all = || {
+        rows.iter()
+            .flat_map(|row| &row[..STANDARD])
+            .map(|&score| i32::from(score))
+    };
     let low = all().min().unwrap_or(0).min(0);
     let high = all().max().unwrap_or(0).max(0);
     let mut chances = Chances::new(low, high);

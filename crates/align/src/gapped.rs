@@ -2,18 +2,10 @@
 //! the best (the *X-drop*; Altschul et al. 1997, "Gapped BLAST and PSI-BLAST", p. 3391).
 
 use crate::residue::CODES;
+use crate::statistics::Costs;
 
 /// Scores by the codes of two residues, of any scale: a row for each residue of the query.
 pub type Scores = [[i32; CODES]; CODES];
-
-/// What a gap costs, in units of the scores: `open + n * extend` for n residues.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GapCosts {
-    /// For a gap.
-    pub open: i32,
-    /// For each residue in it.
-    pub extend: i32,
-}
 
 /// Far below any score, far above the lowest number.
 const NEVER: i32 = i32::MIN / 2;
@@ -72,7 +64,7 @@ impl Extension {
     pub fn extend(
         &mut self,
         scores: &Scores,
-        gaps: GapCosts,
+        gaps: Costs,
         x_drop: i32,
         query: (usize, impl Fn(usize) -> u8),
         subject: (usize, impl Fn(usize) -> u8),
@@ -84,7 +76,7 @@ impl Extension {
     pub fn trace(
         &mut self,
         scores: &Scores,
-        gaps: GapCosts,
+        gaps: Costs,
         x_drop: i32,
         query: (usize, impl Fn(usize) -> u8),
         subject: (usize, impl Fn(usize) -> u8),
@@ -98,7 +90,7 @@ impl Extension {
     fn run<const TRACE: bool>(
         &mut self,
         scores: &Scores,
-        gaps: GapCosts,
+        gaps: Costs,
         x_drop: i32,
         (query_length, query): (usize, impl Fn(usize) -> u8),
         (subject_length, subject): (usize, impl Fn(usize) -> u8),
@@ -191,7 +183,7 @@ impl Extension {
     /// Gaps from the start on; how many cells there are.
     fn first_row<const TRACE: bool>(
         &mut self,
-        gaps: GapCosts,
+        gaps: Costs,
         x_drop: i32,
         subject_length: usize,
     ) -> usize {
@@ -250,7 +242,7 @@ mod tests {
 
     use super::*;
 
-    const GAPS: GapCosts = GapCosts { open: 5, extend: 2 };
+    const GAPS: Costs = Costs { open: 5, extend: 2 };
 
     fn scores() -> Scores {
         std::array::from_fn(|q| std::array::from_fn(|s| if q == s { 4 } else { -3 }))

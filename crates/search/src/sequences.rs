@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use gyrase_align::arch::COLUMNS;
 use gyrase_align::residue::{BORDER, code};
+use gyrase_align::statistics::UnknownCosts;
 use gyrase_fastx::{Alphabet, Inputs, Options};
 use gyrase_seq::Batch;
 
@@ -23,6 +24,12 @@ pub enum SearchError {
         /// Residues that fit.
         most: usize,
     },
+    /// There are no statistics for these scores.
+    #[error(transparent)]
+    Costs(#[from] UnknownCosts),
+    /// Somebody called [`Progress::cancel`](gyrase_work::Progress::cancel).
+    #[error("the search was cancelled")]
+    Cancelled,
 }
 
 /// Sequences of proteins, one behind the other, with a border between any two. Before the first and

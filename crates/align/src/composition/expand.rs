@@ -59,7 +59,8 @@ pub(super) fn real_scores(optimum: &Optimum, target: &Target, lambda: f64) -> Re
             real[k][STANDARD + a] = (ln(across) - rows[k] - column) * unit;
         }
         for (b, [third, fourth]) in AMBIGUOUS.into_iter().enumerate() {
-            let corner = frequencies[first][third] + frequencies[first][fourth]
+            let corner = frequencies[first][third]
+                + frequencies[first][fourth]
                 + (frequencies[second][third] + frequencies[second][fourth]);
             let column = ln(target.columns[third] + target.columns[fourth]);
             real[STANDARD + a][STANDARD + b] = (ln(corner) - row - column) * unit;

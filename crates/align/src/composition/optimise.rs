@@ -159,7 +159,11 @@ impl Optimum {
             }
         }
         let least = least.into_iter().fold(0.0, lesser);
-        let length = if least < -BORDER { BORDER / -least } else { 1.0 };
+        let length = if least < -BORDER {
+            BORDER / -least
+        } else {
+            1.0
+        };
         self.go(length, &steps);
         Some(())
     }

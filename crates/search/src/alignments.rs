@@ -1,0 +1,360 @@
+//! From segments without gaps to the alignments of a query: gapped, scored for the composition of
+//! both sequences, ranked.
+
+use std::cmp::{Ordering, Reverse};
+use std::ops::Range;
+
+use gyrase_align::composition::{Adjuster, Adjustment, Composition};
+use gyrase_align::gapped::{Extension, Prefixes, Scores, Step};
+use gyrase_align::mask::{self, seg::Seg};
+use gyrase_align::residue::ANY;
+use gyrase_align::ungapped::{Segment, gapped_start};
+
+use crate::{Match, Scoring, Sequences};
+
+/// Units of a score of BLOSUM62 that an adjusted one is made of.
+const SCALE: i32 = 32;
+/// What an extension may lose at first, and in the end, in bits (BLAST's `xdrop_gap` and
+/// `xdrop_gap_final`).
+const X_DROP: [f64; 2] = [15.0, 25.0];
+/// An extension with unadjusted scores is looked at again when its E-value is this much larger than
+/// what is asked for.
+const PROMISING: f64 = 10.0;
+/// Sequences with so many bits for each residue, and so large a part of equal residues, are taken
+/// for the same: what is of low complexity in both is not masked.
+const SAME: [f64; 2] = [1.74, 0.95];
+
+/// An alignment of a query and a subject.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Alignment {
+    /// Residues of the query.
+    pub query: Range<usize>,
+    /// Residues of the subject.
+    pub subject: Range<usize>,
+    /// Score in units of the matrix, rounded.
+    pub score: i32,
+    /// Expected number of alignments by chance that score as much.
+    pub evalue: f64,
+    /// The score in bits.
+    pub bits: f64,
+    /// From the first residues to the last.
+    pub steps: Vec<Step>,
+}
+
+/// A subject that is similar to a query.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hit {
+    /// Number of the subject.
+    pub subject: usize,
+    /// Its alignments, the best first.
+    pub alignments: Vec<Alignment>,
+}
+
+/// A gapped alignment without its steps.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Extended {
+    /// Where it was begun.
+    start: (usize, usize),
+    left: Prefixes,
+    right: Prefixes,
+    score: i32,
+    evalue: f64,
+}
+
+impl Extended {
+    fn query(&self) -> Range<usize> {
+        self.start.0 - self.left.query..self.start.0 + self.right.query
+    }
+
+    fn subject(&self) -> Range<usize> {
+        self.start.1 - self.left.subject..self.start.1 + self.right.subject
+    }
+
+    /// The better of two alignments of one subject is less.
+    fn order(&self, other: &Extended) -> Ordering {
+        let key = |one: &Extended| {
+            let (query, subject) = (one.query(), one.subject());
+            (
+                Reverse(one.score),
+                subject.start,
+                Reverse(subject.end),
+                query.start,
+                Reverse(query.end),
+            )
+        };
+        self.evalue
+            .total_cmp(&other.evalue)
+            .then_with(|| key(self).cmp(&key(other)))
+    }
+
+    /// Whether it is inside of another that scores as much.
+    fn is_within(&self, other: &Extended) -> bool {
+        let inside = |one: Range<usize>, other: Range<usize>| {
+            one.start >= other.start && one.end <= other.end
+        };
+        self.score <= other.score
+            && inside(self.query(), other.query())
+            && inside(self.subject(), other.subject())
+    }
+
+    /// Whether both begin or both end with the same residues.
+    fn shares_an_end(&self, other: &Extended) -> bool {
+        let ends = |one: &Extended| {
+            let (query, subject) = (one.query(), one.subject());
+            [(query.start, subject.start), (query.end, subject.end)]
+        };
+        std::iter::zip(ends(self), ends(other)).any(|(one, other)| one == other)
+    }
+}
+
+/// A subject with alignments that are good enough.
+struct Found {
+    subject: usize,
+    /// Query and subject are taken for the same.
+    same: bool,
+    /// The best first.
+    extended: Vec<Extended>,
+}
+
+impl Found {
+    /// The better of two subjects is less; of equal ones the later in the database, as BLAST has
+    /// it.
+    fn order(&self, other: &Found) -> Ordering {
+        let (one, another) = (&self.extended[0], &other.extended[0]);
+        one.evalue
+            .total_cmp(&another.evalue)
+            .then(another.score.cmp(&one.score))
+            .then(other.subject.cmp(&self.subject))
+    }
+}
+
+/// Aligns one query after the other.
+pub(crate) struct Aligner<'s> {
+    subjects: &'s Sequences,
+    scoring: &'s Scoring,
+    adjuster: Adjuster,
+    seg: Seg,
+    extension: Extension,
+    adjusted: Box<Scores>,
+    masked: Vec<u8>,
+}
+
+impl<'s> Aligner<'s> {
+    pub(crate) fn new(subjects: &'s Sequences, scoring: &'s Scoring) -> Aligner<'s> {
+        Aligner {
+            subjects,
+            scoring,
+            adjuster: scoring.adjuster(),
+            seg: Seg::of_subjects(),
+            extension: Extension::default(),
+            adjusted: Box::default(),
+            masked: Vec::new(),
+        }
+    }
+
+    /// The best subjects of a query, by its matches in the order of their subjects.
+    pub(crate) fn hits(&mut self, query: &[u8], matches: &[Match]) -> Vec<Hit> {
+        let composition = Composition::of(query);
+        let mut found: Vec<Found> = Vec::new();
+        for of_subject in matches.chunk_by(|one, next| one.subject == next.subject) {
+            let subject = of_subject[0].subject as usize;
+            found.extend(self.align(query, &composition, subject, of_subject));
+        }
+        found.sort_by(Found::order);
+        found.truncate(self.scoring.top);
+        let hits = found.iter();
+        hits.map(|found| self.trace(query, &composition, found))
+            .collect()
+    }
+
+    /// The alignments with a subject, if one is good enough.
+    fn align(
+        &mut self,
+        query: &[u8],
+        composition: &Composition,
+        number: usize,
+        matches: &[Match],
+    ) -> Option<Found> {
+        let subject = self.subjects.residues(number);
+        let promising = self.extend_segments(query, subject, matches);
+        let same = self.are_the_same(query, subject, promising.first()?);
+        self.adjust(composition, subject, same)?;
+        let mut extended: Vec<Extended> = Vec::new();
+        for one in &promising {
+            let again = self.extend(query, subject, one.start, true);
+            let known = |before: &Extended| again.is_within(before) || again.shares_an_end(before);
+            if again.evalue <= self.scoring.evalue && !extended.iter().any(known) {
+                extended.push(again);
+            }
+        }
+        extended.sort_by(Extended::order);
+        (!extended.is_empty()).then_some(Found {
+            subject: number,
+            same,
+            extended,
+        })
+    }
+
+    /// Extends segments with the scores of the matrix, the best first; those that are in no better
+    /// alignment and promise enough.
+    fn extend_segments(
+        &mut self,
+        query: &[u8],
+        subject: &[u8],
+        matches: &[Match],
+    ) -> Vec<Extended> {
+        let mut segments: Vec<Segment> = matches.iter().map(|found| found.segment).collect();
+        segments.sort_by_key(|segment| (Reverse(segment.score), segment.query, segment.subject));
+        let mut extended: Vec<Extended> = Vec::new();
+        for segment in segments {
+            let in_query = segment.in_query();
+            let in_subject = segment.subject as usize..(segment.subject + segment.length) as usize;
+            let is_in = |one: &Extended| {
+                let (q, s) = (one.query(), one.subject());
+                q.start <= in_query.start
+                    && in_query.end <= q.end
+                    && s.start <= in_subject.start
+                    && in_subject.end <= s.end
+            };
+            if extended.iter().any(is_in) {
+                continue;
+            }
+            let ahead = gapped_start(
+                self.scoring.rows(),
+                &query[in_query.clone()],
+                &subject[in_subject.clone()],
+            );
+            let start = (in_query.start + ahead, in_subject.start + ahead);
+            extended.push(self.extend(query, subject, start, false));
+        }
+        extended.retain(|one| one.evalue <= PROMISING * self.scoring.evalue);
+        extended.sort_by(Extended::order);
+        extended
+    }
+
+    /// Extends to both sides, with the scores of the matrix or the adjusted ones.
+    fn extend(
+        &mut self,
+        query: &[u8],
+        subject: &[u8],
+        start: (usize, usize),
+        adjusted: bool,
+    ) -> Extended {
+        let scoring = self.scoring;
+        let length = subject.len();
+        let (scores, subject, costs, x_drop) = if adjusted {
+            (
+                &*self.adjusted,
+                &self.masked[..],
+                scoring.costs(SCALE),
+                scoring.x_drop(X_DROP[1], SCALE),
+            )
+        } else {
+            (
+                scoring.scores(),
+                subject,
+                scoring.costs(1),
+                scoring.x_drop(X_DROP[0], 1),
+            )
+        };
+        let (left, right) = sides(query, subject, start);
+        let left = self.extension.extend(scores, costs, x_drop, left.0, left.1);
+        let right = self
+            .extension
+            .extend(scores, costs, x_drop, right.0, right.1);
+        let score = left.score + right.score;
+        let unscaled = f64::from(score) / f64::from(if adjusted { SCALE } else { 1 });
+        Extended {
+            start,
+            left,
+            right,
+            score,
+            evalue: scoring.evalue_of(unscaled, query.len(), length),
+        }
+    }
+
+    /// Masks what is of low complexity in the subject, where the two are not the same, and makes
+    /// scores that fit the composition of both; none where one has no residue that counts.
+    fn adjust(
+        &mut self,
+        composition: &Composition,
+        subject: &[u8],
+        same: bool,
+    ) -> Option<Adjustment> {
+        self.masked.clear();
+        self.masked.extend_from_slice(subject);
+        if !same {
+            mask::cover(&mut self.masked, self.seg.mask(subject), ANY);
+        }
+        let of_subject = Composition::of(&self.masked);
+        self.adjuster
+            .adjust(composition, &of_subject, &mut self.adjusted)
+    }
+
+    fn are_the_same(&self, query: &[u8], subject: &[u8], best: &Extended) -> bool {
+        let (in_query, in_subject) = (best.query(), best.subject());
+        let shorter = in_query.len().min(in_subject.len()).max(1) as f64;
+        let [bits, equal] = SAME;
+        if self.scoring.bits(best.score) / shorter < bits {
+            return false;
+        }
+        let pairs = query[in_query].iter().zip(&subject[in_subject]);
+        pairs.filter(|(q, s)| q == s).count() as f64 >= equal * shorter
+    }
+
+    /// Finds the steps of the alignments with a subject.
+    fn trace(&mut self, query: &[u8], composition: &Composition, found: &Found) -> Hit {
+        let subject = self.subjects.residues(found.subject);
+        self.adjust(composition, subject, found.same);
+        let scoring = self.scoring;
+        let (costs, x_drop) = (scoring.costs(SCALE), scoring.x_drop(X_DROP[1], SCALE));
+        let mut alignment = |one: &Extended| {
+            let (left, right) = sides(query, &self.masked, one.start);
+            let (mut steps, mut back) = (Vec::new(), Vec::new());
+            self.extension
+                .trace(&self.adjusted, costs, x_drop, left.0, left.1, &mut steps);
+            self.extension
+                .trace(&self.adjusted, costs, x_drop, right.0, right.1, &mut back);
+            steps.extend(back.into_iter().rev());
+            let score = (one.score + SCALE / 2).div_euclid(SCALE);
+            Alignment {
+                query: one.query(),
+                subject: one.subject(),
+                score,
+                evalue: one.evalue,
+                bits: scoring.bits(score),
+                steps,
+            }
+        };
+        Hit {
+            subject: found.subject,
+            alignments: found.extended.iter().map(&mut alignment).collect(),
+        }
+    }
+}
+
+type Side<'q, A, B> = ((usize, A), (usize, B));
+
+/// What is left of a start, from it to the first residues, and what is from it on.
+#[expect(clippy::type_complexity, reason = "two sides of two sequences")]
+fn sides<'q>(
+    query: &'q [u8],
+    subject: &'q [u8],
+    (in_query, in_subject): (usize, usize),
+) -> (
+    Side<'q, impl Fn(usize) -> u8 + 'q, impl Fn(usize) -> u8 + 'q>,
+    Side<'q, impl Fn(usize) -> u8 + 'q, impl Fn(usize) -> u8 + 'q>,
+) {
+    (
+        (
+            (in_query, move |at| query[in_query - 1 - at]),
+            (in_subject, move |at| subject[in_subject - 1 - at]),
+        ),
+        (
+            (query.len() - in_query, move |at| query[in_query + at]),
+            (subject.len() - in_subject, move |at| {
+                subject[in_subject + at]
+            }),
+        ),
+    )
+}
