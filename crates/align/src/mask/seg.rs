@@ -1,0 +1,317 @@
+//! SEG: stretches of a protein whose windows hold few kinds of residues.
+//!
+//! A window is *low* when its entropy, in bits a residue, is at most `low`. A low window grows over
+//! neighbours of at most `high`; the stretch is then trimmed to its least probable part. After
+//! Wootton and Federhen, Comput. Chem. 17 (1993) 149, and Methods Enzymol. 266 (1996) 554.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use crate::residue::STANDARD;
+
+/// Residues without a frequency that a window may have; with more it is not looked at.
+const MOST_OTHERS: usize = 2;
+
+/// How much a stretch is trimmed at most, in residues.
+const MOST_TRIMMED: usize = 50;
+
+/// Entropies are sums of whole numbers, so that no order of additions matters: units a bit.
+const UNIT: f64 = (1u64 << 40) as f64;
+
+/// Rounding of an entropy at the most, in those units.
+const SLACK: i64 = 64;
+
+/// Logarithms of factorials are whole millionths, as in BLAST+: ties are ties there too.
+const MILLION: f64 = 1e6;
+
+const OTHER: u8 = 0;
+const GROWS: u8 = 1;
+const TRIGGERS: u8 = 2;
+
+/// Finds masks of proteins. Keeps room for the next one.
+#[derive(Clone, Debug)]
+pub struct Seg {
+    window: usize,
+    /// What the sum of `n log2 n` must reach, by the number of other residues in a window.
+    low: [i64; MOST_OTHERS + 1],
+    high: [i64; MOST_OTHERS + 1],
+    /// What the sum of `n log2 n` gains when n becomes n + 1.
+    gains: Vec<i64>,
+    kinds: Vec<u8>,
+    found: Vec<Range<usize>>,
+}
+
+impl Seg {
+    /// For windows of `window` residues; `low` and `high` in bits a residue, from 0 to 4.33.
+    ///
+    /// A window of 0 is taken as 1, and `high` is at least `low`.
+    pub fn new(window: usize, low: f64, high: f64) -> Seg {
+        let window = window.max(1);
+        let low = low.max(0.0);
+        let reach = |cut: f64| std::array::from_fn(|others| least_sum(window, others, cut));
+        Seg {
+            window,
+            low: reach(low),
+            high: reach(high.max(low)),
+            gains: (0..=window)
+                .map(|n| in_units(n_log_n(n + 1)) - in_units(n_log_n(n)))
+                .collect(),
+            kinds: Vec::new(),
+            found: Vec::new(),
+        }
+    }
+
+    /// As blastp masks the subjects whose composition it adjusts for: 10, 1.8, 2.1.
+    pub fn of_subjects() -> Seg {
+        Seg::new(10, 1.8, 2.1)
+    }
+
+    /// As segmasker does, and blastx and tblastn with their queries: 12, 2.2, 2.5.
+    pub fn of_queries() -> Seg {
+        Seg::new(12, 2.2, 2.5)
+    }
+
+    /// The mask of a protein, given as codes of [`crate::residue`].
+    ///
+    /// ```
+    /// use gyrase_align::{mask::seg::Seg, residue};
+    ///
+    /// let protein: Vec<u8> = b"MKVLAQWERTYHHHHHHHHHHHHHHHHNDCFGIKLPWST".map(residue::code).to_vec();
+    /// assert_eq!(Seg::of_queries().mask(&protein), [11..27]);
+    /// ```
+    pub fn mask(&mut self, residues: &[u8]) -> &[Range<usize>] {
+        self.found.clear();
+        if self.judge(residues) {
+            let last = residues.len() - self.window;
+            self.scan(residues, 0, last);
+            merge(&mut self.found);
+        }
+        &self.found
+    }
+
+    /// Judges every window, at its first position; false when none triggers.
+    fn judge(&mut self, residues: &[u8]) -> bool {
+        self.kinds.clear();
+        if residues.len() < self.window {
+            return false;
+        }
+        let mut counts = [0u32; STANDARD];
+        let (mut sum, mut others, mut triggered) = (0i64, 0usize, false);
+        let mut add = |residue: u8, sum: &mut i64, others: &mut usize, on: bool| match counts
+            .get_mut(residue as usize)
+        {
+            Some(count) if on => {
+                *sum += self.gains[*count as usize];
+                *count += 1;
+            }
+            Some(count) => {
+                *count -= 1;
+                *sum -= self.gains[*count as usize];
+            }
+            None if on => *others += 1,
+            None => *others -= 1,
+        };
+        for &residue in &residues[..self.window] {
+            add(residue, &mut sum, &mut others, true);
+        }
+        let leaving = residues.iter();
+        let entering = residues[self.window..].iter().map(Some).chain([None]);
+        self.kinds.reserve(residues.len() + 1 - self.window);
+        for (&leaves, enters) in leaving.zip(entering) {
+            let kind = match self.high.get(others) {
+                Some(&high) if sum >= high => GROWS + u8::from(sum >= self.low[others]),
+                _ => OTHER,
+            };
+            triggered |= kind == TRIGGERS;
+            self.kinds.push(kind);
+            if let Some(&enters) = enters {
+                add(leaves, &mut sum, &mut others, false);
+                add(enters, &mut sum, &mut others, true);
+            }
+        }
+        triggered
+    }
+
+    /// Finds stretches among the windows that begin at `first` to `last`.
+    fn scan(&mut self, residues: &[u8], first: usize, last: usize) {
+        let (mut limit, mut at) = (first, first);
+        while at <= last {
+            if self.kinds[at] != TRIGGERS {
+                at += 1;
+                continue;
+            }
+            let before = self.kinds[limit..at].iter().rev();
+            let low = at - before.take_while(|&&kind| kind != OTHER).count();
+            let behind = self.kinds[at + 1..=last].iter();
+            let high = at + behind.take_while(|&&kind| kind != OTHER).count();
+            let stretch = low..high + self.window;
+            let trimmed = trim(&residues[stretch.clone()]);
+            let (left, right) = (low + trimmed.start, low + trimmed.end);
+            if at + self.window <= left {
+                self.scan(residues, low, left - self.window);
+            }
+            self.found.push(left..right);
+            at = high.min(right - 1) + 1;
+            limit = at;
+        }
+    }
+}
+
+/// Sorts ranges, and makes one of those that overlap.
+fn merge(ranges: &mut Vec<Range<usize>>) {
+    ranges.sort_unstable_by_key(|range| (range.start, range.end));
+    ranges.dedup_by(|next, kept| {
+        let overlaps = next.start < kept.end;
+        if overlaps {
+            kept.end = kept.end.max(next.end);
+        }
+        overlaps
+    });
+}
+
+fn n_log_n(n: usize) -> f64 {
+    if n == 0 {
+        0.0
+    } else {
+        n as f64 * (n as f64).log2()
+    }
+}
+
+fn in_units(bits: f64) -> i64 {
+    (bits * UNIT).round() as i64
+}
+
+/// The sum of `n log2 n` from which on a window's entropy is at most `cut`.
+fn least_sum(window: usize, others: usize, cut: f64) -> i64 {
+    let total = window.saturating_sub(others);
+    in_units(n_log_n(total) - total as f64 * cut) - SLACK
+}
+
+/// The least probable part of a stretch, the longest of equals, then the first.
+fn trim(stretch: &[u8]) -> Range<usize> {
+    let shortest = stretch.len().saturating_sub(MOST_TRIMMED).max(1);
+    let (mut best, mut part) = (1.0, 0..stretch.len());
+    let mut prefix = Composition::of(stretch);
+    for length in (shortest + 1..=stretch.len()).rev() {
+        prefix.resize(stretch, length);
+        let (least, at) = prefix.clone().least(stretch, length);
+        let constant = least.saturating_add(ln_factorial(STANDARD) + ln_factorial(length));
+        let probability = constant as f64 / MILLION - length as f64 * (STANDARD as f64).ln();
+        if probability < best {
+            best = probability;
+            part = at..at + length;
+        }
+    }
+    part
+}
+
+/// How many residues of each kind a window has, and how many kinds have each count.
+///
+/// The logarithm of the probability of such a composition is, but for terms of the length, minus
+/// the logarithms of the factorials of both.
+#[derive(Clone)]
+struct Composition {
+    counts: [u32; STANDARD],
+    kinds: Vec<u8>,
+    length: usize,
+    value: i64,
+    standard: usize,
+}
+
+impl Composition {
+    fn of(residues: &[u8]) -> Composition {
+        let mut composition = Composition {
+            counts: [0; STANDARD],
+            kinds: vec![0; residues.len() + 2],
+            length: residues.len(),
+            value: -ln_factorial(STANDARD),
+            standard: 0,
+        };
+        composition.kinds[0] = STANDARD as u8;
+        residues
+            .iter()
+            .for_each(|&residue| composition.add(residue));
+        composition
+    }
+
+    fn add(&mut self, residue: u8) {
+        let Some(count) = self.counts.get_mut(residue as usize) else {
+            return;
+        };
+        let now = *count as usize;
+        *count += 1;
+        self.standard += 1;
+        self.value += step(self.kinds[now] as usize) - step(now + 1);
+        self.kinds[now] -= 1;
+        self.kinds[now + 1] += 1;
+        self.value -= step(self.kinds[now + 1] as usize);
+    }
+
+    fn remove(&mut self, residue: u8) {
+        let Some(count) = self.counts.get_mut(residue as usize) else {
+            return;
+        };
+        let now = *count as usize;
+        *count -= 1;
+        self.standard -= 1;
+        self.value += step(self.kinds[now] as usize) + step(now);
+        self.kinds[now] -= 1;
+        self.kinds[now - 1] += 1;
+        self.value -= step(self.kinds[now - 1] as usize);
+    }
+
+    /// Shortens the window from behind to `length`.
+    fn resize(&mut self, residues: &[u8], length: usize) {
+        for &residue in &residues[length..self.length] {
+            self.remove(residue);
+        }
+        self.length = length;
+    }
+
+    /// The least value of a window of `length`, and where the first such window begins.
+    fn least(mut self, residues: &[u8], length: usize) -> (i64, usize) {
+        let mut least = (self.judged(), 0);
+        for (at, (&leaves, &enters)) in residues.iter().zip(&residues[length..]).enumerate() {
+            if leaves != enters {
+                self.remove(leaves);
+                self.add(enters);
+                least = least.min((self.judged(), at + 1));
+            }
+        }
+        least
+    }
+
+    /// A window without any standard residue is no simple one.
+    fn judged(&self) -> i64 {
+        if self.standard == 0 {
+            i64::MAX / 2
+        } else {
+            self.value
+        }
+    }
+}
+
+/// The logarithm of n! in millionths.
+fn ln_factorial(n: usize) -> i64 {
+    let exact = if n < 20 {
+        (1..=n).map(|factor| factor as f64).product::<f64>().ln()
+    } else {
+        let n = n as f64;
+        let series = 1.0 / (12.0 * n) - 1.0 / (360.0 * n.powi(3)) + 1.0 / (1260.0 * n.powi(5));
+        n * n.ln() - n + 0.5 * (std::f64::consts::TAU * n).ln() + series
+    };
+    (exact * MILLION).round() as i64
+}
+
+/// What the logarithm of the factorial gains from n - 1 to n, n at least 1.
+fn step(n: usize) -> i64 {
+    static STEPS: LazyLock<Vec<i64>> = LazyLock::new(|| (0..4096).map(exact_step).collect());
+    STEPS.get(n).copied().unwrap_or_else(|| exact_step(n))
+}
+
+fn exact_step(n: usize) -> i64 {
+    ln_factorial(n) - ln_factorial(n.saturating_sub(1))
+}
+
+#[cfg(test)]
+mod tests;
