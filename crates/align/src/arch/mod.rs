@@ -1,5 +1,5 @@
 //! Kernels that are chosen at run time: the best ungapped alignment of a query's window with the
-//! windows of many subjects.
+//! windows of many subjects, and the best gapped one in a band around a diagonal.
 //!
 //! [`scalar`] is the definition that the others are tested against. [`Kernels::detect`] chooses
 //! once; the choice never changes a result.
@@ -11,6 +11,7 @@ mod avx512;
 mod scalar;
 
 use crate::residue::{BORDER, CODES};
+use crate::statistics::Costs;
 
 /// Scores by the codes of two residues: a row for each residue of the query.
 pub type Rows = [[i8; CODES]; CODES];
@@ -56,6 +57,50 @@ impl Windows {
         u64::MAX
             .checked_shr((LANES - self.lanes) as u32)
             .unwrap_or_default()
+    }
+}
+
+/// Diagonals on both sides of the middle one that a banded alignment may use, which is the last
+/// before the middle of [`COLUMNS`].
+const HALF_BAND: i64 = COLUMNS as i64 / 2;
+
+/// Subjects along a band of [`COLUMNS`] diagonals of each, column by column: column c holds what
+/// residue r of a query meets on the diagonal number c - r of the band.
+#[derive(Default)]
+pub struct Bands {
+    columns: Vec<[u8; LANES]>,
+    lanes: usize,
+}
+
+impl Bands {
+    /// Loads subjects for a query of so many residues, each with the middle diagonal of its band:
+    /// how far the query is ahead of the subject.
+    ///
+    /// # Panics
+    /// When there are more than [`LANES`].
+    pub fn load(&mut self, query: usize, subjects: &[(&[u8], i64)]) {
+        self.lanes = subjects.len();
+        assert!(self.lanes <= LANES, "more subjects than lanes");
+        let blocks = (query + COLUMNS).div_ceil(COLUMNS);
+        self.columns.resize(blocks * COLUMNS, [BORDER; LANES]);
+        for (block, columns) in self
+            .columns
+            .as_chunks_mut::<COLUMNS>()
+            .0
+            .iter_mut()
+            .enumerate()
+        {
+            let mut rows = [[BORDER; COLUMNS]; LANES];
+            for (row, &(subject, diagonal)) in rows.iter_mut().zip(subjects) {
+                let first = (block * COLUMNS) as i64 - diagonal - HALF_BAND;
+                let within = |at: i64| at.clamp(0, subject.len() as i64);
+                let (from, end) = (within(first), within(first + COLUMNS as i64));
+                let at = (from - first).clamp(0, COLUMNS as i64) as usize;
+                let residues = &subject[from as usize..end as usize];
+                row[at..at + residues.len()].copy_from_slice(residues);
+            }
+            transpose(&rows, columns);
+        }
     }
 }
 
@@ -159,6 +204,49 @@ impl Kernels {
         };
         found & windows.filled()
     }
+
+    /// The best score of a local alignment of the query with each lane's subject inside of its
+    /// band; 255 where it is 255 or more, 0 for lanes without a subject.
+    pub fn band_scores(
+        self,
+        rows: &Rows,
+        costs: Costs,
+        query: &[u8],
+        bands: &Bands,
+    ) -> [u8; LANES] {
+        let byte = |cost: i32| cost.clamp(0, 127) as i8;
+        let [first, more] = [byte(costs.open + costs.extend), byte(costs.extend)];
+        let gaps = Gaps { first, more };
+        let columns = &bands.columns[..query.len() + COLUMNS];
+        let mut scores = match self {
+            Kernels::Scalar => scalar::band_scores(rows, gaps, query, columns),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `available` found the features.
+            #[allow(unsafe_code, reason = "kernels need the features that were found")]
+            Kernels::Avx2 => unsafe { avx2::band_scores(rows, gaps, query, columns) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `available` found the features.
+            #[allow(unsafe_code, reason = "kernels need the features that were found")]
+            Kernels::Avx512 => unsafe { avx512::band_scores(rows, gaps, query, columns) },
+        };
+        scores[bands.lanes..].fill(0);
+        scores
+    }
+}
+
+/// What a gap costs with its first residue, and for each more.
+#[derive(Clone, Copy)]
+struct Gaps {
+    first: i8,
+    more: i8,
+}
+
+/// The number that a score of 0 has in vectors of bytes: sums end there by themselves.
+const ZERO: i8 = i8::MIN;
+
+/// A score of vectors of bytes as it is.
+fn unbiased(score: i8) -> u8 {
+    (i16::from(score) - i16::from(ZERO)) as u8
 }
 
 #[cfg(test)]
@@ -198,5 +286,55 @@ mod tests {
                 prop_assert_eq!(kernels.windows_scoring(&rows, &query, &windows, least), expected);
             }
         }
+        #[test]
+        fn all_kernels_align_in_a_band(
+            mut rows in rows(),
+            query in proptest::collection::vec(0..23_u8, 1..150),
+            subjects in proptest::collection::vec(
+                (proptest::collection::vec(0..23_u8, 0..150), -160..160_i64), 0..5),
+            open in 0..15, extend in 1..4,
+        ) {
+            rows.iter_mut().for_each(|row| row[usize::from(BORDER)] = -60);
+            let costs = Costs::new(open, extend);
+            let mut bands = Bands::default();
+            let lanes: Vec<_> = subjects.iter().map(|(one, diagonal)| (&one[..], *diagonal)).collect();
+            bands.load(query.len(), &lanes);
+            let mut expected = [0; LANES];
+            for (score, &(subject, diagonal)) in expected.iter_mut().zip(&lanes) {
+                *score = in_band(&rows, costs, &query, subject, diagonal).min(255) as u8;
+            }
+            for kernels in Kernels::available() {
+                prop_assert_eq!(kernels.band_scores(&rows, costs, &query, &bands), expected);
+            }
+        }
+    }
+
+    /// The best local alignment in a band, by the textbook.
+    fn in_band(rows: &Rows, costs: Costs, query: &[u8], subject: &[u8], diagonal: i64) -> i32 {
+        const NEVER: i32 = i32::MIN / 2;
+        let width = subject.len() + 1;
+        let (mut best, mut in_query) = (vec![0; width], vec![NEVER; width]);
+        let mut highest = 0;
+        for (i, &q) in query.iter().enumerate() {
+            let before = best.clone();
+            let mut in_subject = NEVER;
+            for j in 1..width {
+                let ahead = i as i64 - (j as i64 - 1) - diagonal;
+                let place = HALF_BAND - ahead;
+                if !(0..COLUMNS as i64).contains(&place) {
+                    (best[j], in_query[j], in_subject) = (0, NEVER, NEVER);
+                    continue;
+                }
+                in_query[j] =
+                    (in_query[j] - costs.extend).max(before[j] - costs.open - costs.extend);
+                in_subject =
+                    (in_subject - costs.extend).max(best[j - 1] - costs.open - costs.extend);
+                let both =
+                    before[j - 1] + i32::from(rows[usize::from(q)][usize::from(subject[j - 1])]);
+                best[j] = both.max(in_query[j]).max(in_subject).max(0);
+                highest = highest.max(best[j]);
+            }
+        }
+        highest
     }
 }
