@@ -4,6 +4,7 @@
 use std::cmp::{Ordering, Reverse};
 use std::ops::Range;
 
+use gyrase_align::arch::{Bands, COLUMNS, Kernels, LANES};
 use gyrase_align::composition::{Adjuster, Adjustment, Composition};
 use gyrase_align::gapped::{Extension, Prefixes, Scores, Step};
 use gyrase_align::mask::{self, seg::Seg};
@@ -23,6 +24,9 @@ const PROMISING: f64 = 10.0;
 /// Sequences with so many bits for each residue, and so large a part of equal residues, are taken
 /// for the same: what is of low complexity in both is not masked.
 const SAME: [f64; 2] = [1.74, 0.95];
+
+/// A segment so many diagonals from the middle of a band is in it.
+const NEAR: u64 = COLUMNS as u64 * 3 / 8;
 
 /// An alignment of a query and a subject.
 #[derive(Clone, Debug, PartialEq)]
@@ -128,12 +132,30 @@ impl Found {
     }
 }
 
+/// Diagonals in the middle of bands that have all segments in them, from the best segment on.
+fn middles(matches: &[Match]) -> Vec<i64> {
+    let mut segments: Vec<&Segment> = matches.iter().map(|found| &found.segment).collect();
+    segments.sort_by_key(|segment| (Reverse(segment.score), segment.query, segment.subject));
+    let mut middles: Vec<i64> = Vec::new();
+    for diagonal in segments.into_iter().map(Segment::diagonal) {
+        if middles
+            .iter()
+            .all(|middle| middle.abs_diff(diagonal) > NEAR)
+        {
+            middles.push(diagonal);
+        }
+    }
+    middles
+}
+
 /// Aligns one query after the other.
 pub(crate) struct Aligner<'s> {
     subjects: &'s Sequences,
     scoring: &'s Scoring,
     adjuster: Adjuster,
     seg: Seg,
+    kernels: Kernels,
+    bands: Bands,
     extension: Extension,
     adjusted: Box<Scores>,
     masked: Vec<u8>,
@@ -146,6 +168,8 @@ impl<'s> Aligner<'s> {
             scoring,
             adjuster: scoring.adjuster(),
             seg: Seg::of_subjects(),
+            kernels: Kernels::detect(),
+            bands: Bands::default(),
             extension: Extension::default(),
             adjusted: Box::default(),
             masked: Vec::new(),
@@ -156,7 +180,8 @@ impl<'s> Aligner<'s> {
     pub(crate) fn hits(&mut self, query: &[u8], matches: &[Match]) -> Vec<Hit> {
         let composition = Composition::of(query);
         let mut found: Vec<Found> = Vec::new();
-        for of_subject in matches.chunk_by(|one, next| one.subject == next.subject) {
+        let by_subject = matches.chunk_by(|one, next| one.subject == next.subject);
+        for of_subject in self.promising(query, by_subject.collect()) {
             let subject = of_subject[0].subject as usize;
             found.extend(self.align(query, &composition, subject, of_subject));
         }
@@ -165,6 +190,42 @@ impl<'s> Aligner<'s> {
         let hits = found.iter();
         hits.map(|found| self.trace(query, &composition, found))
             .collect()
+    }
+
+    /// The subjects that have a good enough alignment in a band around one of their segments.
+    fn promising<'m>(&mut self, query: &[u8], by_subject: Vec<&'m [Match]>) -> Vec<&'m [Match]> {
+        let lanes: Vec<(usize, i64)> = (by_subject.iter().enumerate())
+            .flat_map(|(number, matches)| {
+                middles(matches)
+                    .into_iter()
+                    .map(move |middle| (number, middle))
+            })
+            .collect();
+        let mut promising = vec![false; by_subject.len()];
+        for lanes in lanes.chunks(LANES) {
+            let subjects = self.subjects;
+            let band = |&(number, middle): &(usize, i64)| {
+                let subject: &[Match] = by_subject[number];
+                (subjects.residues(subject[0].subject as usize), middle)
+            };
+            let loaded: Vec<(&[u8], i64)> = lanes.iter().map(band).collect();
+            self.bands.load(query.len(), &loaded);
+            let rows = self.scoring.rows();
+            let costs = self.scoring.costs(1);
+            let scores = self.kernels.band_scores(rows, costs, query, &self.bands);
+            for ((&(number, _), (subject, _)), score) in lanes.iter().zip(&loaded).zip(scores) {
+                promising[number] |=
+                    score == u8::MAX || self.promises(score.into(), query.len(), subject.len());
+            }
+        }
+        let kept = by_subject.into_iter().zip(promising);
+        kept.filter_map(|(matches, kept)| kept.then_some(matches))
+            .collect()
+    }
+
+    /// Whether a score of the matrix may become good enough.
+    fn promises(&self, score: f64, query: usize, subject: usize) -> bool {
+        self.scoring.evalue_of(score, query, subject) <= PROMISING * self.scoring.evalue
     }
 
     /// The alignments with a subject, if one is good enough.
@@ -227,7 +288,8 @@ impl<'s> Aligner<'s> {
             let start = (in_query.start + ahead, in_subject.start + ahead);
             extended.push(self.extend(query, subject, start, false));
         }
-        extended.retain(|one| one.evalue <= PROMISING * self.scoring.evalue);
+        let good = PROMISING * self.scoring.evalue;
+        extended.retain(|one| one.evalue <= good);
         extended.sort_by(Extended::order);
         extended
     }

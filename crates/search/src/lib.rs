@@ -27,7 +27,7 @@ mod sequences;
 mod tabular;
 
 pub use alignments::{Alignment, Hit};
-pub use matches::{Match, matches};
+pub use matches::Match;
 pub use run::{Config, Summary, run};
 pub use scoring::Scoring;
 pub use sequences::{SearchError, Sequences};

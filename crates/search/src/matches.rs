@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use gyrase_align::arch::{COLUMNS, Kernels, LANES, Rows, Windows};
 use gyrase_align::ungapped::{self, Segment};
-use gyrase_work::in_parallel;
+use gyrase_work::{Progress, in_parallel};
 
 use crate::Sequences;
 use crate::seeds::{Index, KEYS, SHAPES, Shape};
@@ -30,63 +30,74 @@ pub struct Match {
     pub segment: Segment,
 }
 
-/// All segments that score `least` or more, by query, subject and place, each once.
-pub fn matches(
-    queries: &Sequences,
-    subjects: &Sequences,
-    rows: &Rows,
-    least: i32,
-    threads: usize,
-) -> Vec<Match> {
-    let mut found = Vec::new();
-    for shape in SHAPES {
-        found.extend(of_shape(queries, subjects, rows, least, threads, shape));
-        found.sort_unstable();
-        found.dedup();
-    }
-    found
+/// What is searched for matches, and how.
+pub(crate) struct Search<'s> {
+    pub queries: &'s Sequences,
+    pub subjects: &'s Sequences,
+    pub rows: &'s Rows,
+    /// What a segment scores at least.
+    pub least: i32,
+    /// Matches that there may be.
+    pub most: usize,
+    pub threads: usize,
 }
 
-fn of_shape(
-    queries: &Sequences,
-    subjects: &Sequences,
-    rows: &Rows,
-    least: i32,
-    threads: usize,
-    shape: Shape,
-) -> Vec<Match> {
-    let indexes = [queries, subjects].map(|sequences| Index::new(sequences.text(), shape, threads));
-    let next = AtomicUsize::new(0);
-    let join = |()| {
-        let mut join = Join {
-            sequences: [queries, subjects],
-            rows,
-            least,
-            kernels: Kernels::detect(),
-            windows: Windows::default(),
-            found: Vec::new(),
-        };
-        loop {
-            let from = next.fetch_add(KEYS_AT_ONCE, Relaxed);
-            if from >= KEYS {
-                join.found.sort_unstable();
-                join.found.dedup();
-                return Ok::<_, std::convert::Infallible>(join.found);
-            }
-            for key in from..(from + KEYS_AT_ONCE).min(KEYS) {
-                join.key(&indexes, key);
+/// Why there are no matches.
+pub(crate) enum Ended {
+    /// There are more than there may be.
+    TooMany,
+    Cancelled,
+}
+
+impl Search<'_> {
+    /// All matches, by query, subject and place, each once. The progress is in keys.
+    pub(crate) fn matches(&self, progress: &Progress) -> Result<Vec<Match>, Ended> {
+        progress.start("match", (SHAPES.len() * KEYS) as u64);
+        let mut found = Vec::new();
+        for shape in SHAPES {
+            found.append(&mut self.of_shape(shape, progress)?);
+            found.sort_unstable();
+            found.dedup();
+            if found.len() > self.most {
+                return Err(Ended::TooMany);
             }
         }
-    };
-    let Ok(found) = in_parallel(vec![(); threads], join);
-    found.concat()
+        Ok(found)
+    }
+
+    fn of_shape(&self, shape: Shape, progress: &Progress) -> Result<Vec<Match>, Ended> {
+        let sequences = [self.queries, self.subjects];
+        let index = |sequences: &Sequences| Index::new(sequences.text(), shape, self.threads);
+        let indexes = sequences.map(index);
+        let next = AtomicUsize::new(0);
+        let join = |()| {
+            let mut join = Join {
+                search: self,
+                kernels: Kernels::detect(),
+                windows: Windows::default(),
+                found: Vec::new(),
+            };
+            loop {
+                let from = next.fetch_add(KEYS_AT_ONCE, Relaxed);
+                if from >= KEYS {
+                    join.merge();
+                    return Ok(join.found);
+                }
+                for key in from..(from + KEYS_AT_ONCE).min(KEYS) {
+                    join.key(&indexes, key);
+                }
+                progress.go_on().map_err(|_| Ended::Cancelled)?;
+                progress.advance(KEYS_AT_ONCE.min(KEYS - from) as u64);
+                join.stay_below(self.most / self.threads)?;
+            }
+        };
+        Ok(in_parallel(vec![(); self.threads], join)?.concat())
+    }
 }
 
 /// Compares all queries and subjects that have a seed in common.
 struct Join<'s> {
-    sequences: [&'s Sequences; 2],
-    rows: &'s Rows,
-    least: i32,
+    search: &'s Search<'s>,
     kernels: Kernels,
     windows: Windows,
     found: Vec<Match>,
@@ -98,7 +109,13 @@ impl Join<'_> {
         if of_queries.len() == 0 {
             return;
         }
-        let [queries, subjects] = self.sequences.map(Sequences::text);
+        let Search {
+            queries,
+            subjects,
+            rows,
+            ..
+        } = self.search;
+        let [queries, subjects] = [queries, subjects].map(|sequences| sequences.text());
         let mut taken = [0; LANES];
         while of_subjects.len() > 0 {
             let count = of_subjects.len().min(LANES);
@@ -109,9 +126,9 @@ impl Join<'_> {
             for position in of_queries.clone() {
                 let from = position - BEFORE;
                 let window = queries[from..from + COLUMNS].try_into().expect("a window");
-                let mut passed =
-                    self.kernels
-                        .windows_scoring(self.rows, window, &self.windows, WINDOW);
+                let mut passed = self
+                    .kernels
+                    .windows_scoring(rows, window, &self.windows, WINDOW);
                 while passed != 0 {
                     let lane = passed.trailing_zeros() as usize;
                     passed &= passed - 1;
@@ -123,7 +140,9 @@ impl Join<'_> {
 
     /// Extends the match of two positions.
     fn extend(&mut self, of_query: usize, of_subject: usize) {
-        let [queries, subjects] = self.sequences;
+        let Search {
+            queries, subjects, ..
+        } = self.search;
         let around = |sequences: &Sequences, position| {
             let number = sequences.at(position);
             (number, position - sequences.range(number).start)
@@ -131,18 +150,35 @@ impl Join<'_> {
         let (query, in_query) = around(queries, of_query);
         let (subject, in_subject) = around(subjects, of_subject);
         let segment = ungapped::extend(
-            self.rows,
+            self.search.rows,
             queries.residues(query),
             subjects.residues(subject),
             (in_query, in_subject),
             X_DROP,
         );
-        if segment.score >= self.least {
+        if segment.score >= self.search.least {
             self.found.push(Match {
                 query: query as u32,
                 subject: subject as u32,
                 segment,
             });
         }
+    }
+
+    /// Leaves each match once.
+    fn merge(&mut self) {
+        self.found.sort_unstable();
+        self.found.dedup();
+    }
+
+    /// Ends when this thread has more matches than its share.
+    fn stay_below(&mut self, share: usize) -> Result<(), Ended> {
+        if self.found.len() > share {
+            self.merge();
+        }
+        if self.found.len() > share / 4 * 3 {
+            return Err(Ended::TooMany);
+        }
+        Ok(())
     }
 }

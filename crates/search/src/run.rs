@@ -1,14 +1,23 @@
 //! A search from its files to its answers.
 
+use std::ops::Range;
 use std::path::PathBuf;
 
-use gyrase_work::{Cancelled, Feed, Progress, in_order};
+use gyrase_work::{Feed, Progress, in_order};
 
 use crate::alignments::Aligner;
-use crate::{Hit, Match, Scoring, SearchError, Sequences, matches};
+use crate::matches::{Ended, Search};
+use crate::{Hit, Match, Scoring, SearchError, Sequences};
 
 /// What an ungapped segment scores at least that is extended with gaps.
 const SEGMENT: i32 = 46;
+
+/// Bytes that a residue takes: itself, its class, its place in an index, and a part of a name.
+const RESIDUE: u64 = 7;
+/// Bytes that a match takes while matches of threads and shapes are joined.
+const MATCH: u64 = 3 * size_of::<Match>() as u64;
+/// Bytes that a search takes beside.
+const BESIDE: u64 = 16 << 20;
 
 /// What is searched for, where, and how.
 #[derive(Clone, Debug)]
@@ -21,6 +30,8 @@ pub struct Config {
     pub evalue: f64,
     /// Subjects of a query that are reported at most.
     pub top: usize,
+    /// Bytes of memory to stay within.
+    pub memory: u64,
     /// Threads.
     pub threads: usize,
 }
@@ -50,34 +61,110 @@ pub fn run<E: From<SearchError>>(
     progress: &Progress,
     mut each: impl FnMut(&Sequences, usize, &Sequences, &[Hit]) -> Result<(), E>,
 ) -> Result<Summary, E> {
-    let subjects = Sequences::read(&config.subjects)?;
-    let queries = Sequences::read(&config.queries)?;
+    // Half is for the database, with its index; the rest for the queries and what they match.
+    let subjects = Sequences::read(&config.subjects, residues(config.memory / 2), progress)?;
+    let left = config.memory - subjects.total() * RESIDUE;
+    let queries = Sequences::read(&config.queries, residues(left / 2), progress)?;
     let scoring = Scoring::new(subjects.total(), config.evalue, config.top)?;
-    let found = matches(&queries, &subjects, scoring.rows(), SEGMENT, config.threads);
-    let mut summary = Summary {
-        queries: queries.len() as u64,
-        subjects: subjects.len() as u64,
-        letters: subjects.total(),
-        ..Summary::default()
-    };
-    progress.go_on().map_err(SearchError::from)?;
-    in_order(
-        config.threads,
-        Queries {
-            matches: &found,
-            next: 0,
-            end: queries.len(),
-        },
+    let mut batches = Batches {
+        config,
+        queries: &queries,
+        subjects: &subjects,
+        scoring: &scoring,
+        most: ((left - queries.total() * RESIDUE) / MATCH) as usize,
         progress,
-        || Aligner::new(&subjects, &scoring),
-        |aligner, task: &Query| aligner.hits(queries.residues(task.number), task.matches),
-        |task, hits| {
-            summary.with_hits += u64::from(!hits.is_empty());
-            summary.hits += hits.len() as u64;
-            each(&queries, task.number, &subjects, &hits)
+        each: &mut each,
+        summary: Summary {
+            queries: queries.len() as u64,
+            subjects: subjects.len() as u64,
+            letters: subjects.total(),
+            ..Summary::default()
         },
-    )?;
-    Ok(summary)
+    };
+    batches.search(0..queries.len())?;
+    Ok(batches.summary)
+}
+
+/// Residues that so many bytes take.
+fn residues(bytes: u64) -> u64 {
+    bytes.saturating_sub(BESIDE) / RESIDUE
+}
+
+type Each<'e, E> = &'e mut dyn FnMut(&Sequences, usize, &Sequences, &[Hit]) -> Result<(), E>;
+
+/// Searches for some queries after the other.
+struct Batches<'r, E> {
+    config: &'r Config,
+    queries: &'r Sequences,
+    subjects: &'r Sequences,
+    scoring: &'r Scoring,
+    /// Matches that the memory takes.
+    most: usize,
+    progress: &'r Progress,
+    each: Each<'r, E>,
+    summary: Summary,
+}
+
+impl<E: From<SearchError>> Batches<'_, E> {
+    /// Searches for the queries of a range; where they have too many matches, for one half after
+    /// the other.
+    fn search(&mut self, range: Range<usize>) -> Result<(), E> {
+        let part = self.queries.part(range.clone());
+        let search = Search {
+            queries: &part,
+            subjects: self.subjects,
+            rows: self.scoring.rows(),
+            least: SEGMENT,
+            most: self.most,
+            threads: self.config.threads,
+        };
+        match search.matches(self.progress) {
+            Ok(matches) => self.align(&part, range.start, &matches),
+            Err(Ended::Cancelled) => Err(SearchError::Cancelled.into()),
+            Err(Ended::TooMany) if range.len() > 1 => {
+                drop(part);
+                let middle = range.start + range.len() / 2;
+                self.search(range.start..middle)?;
+                self.search(middle..range.end)
+            }
+            Err(Ended::TooMany) => Err(SearchError::Matches {
+                query: String::from_utf8_lossy(part.name(0)).into_owned(),
+            }
+            .into()),
+        }
+    }
+
+    /// Aligns the queries of a part, of which the first has the number `first` of all.
+    fn align(&mut self, part: &Sequences, first: usize, matches: &[Match]) -> Result<(), E> {
+        self.progress.start("align", part.len() as u64);
+        let Batches {
+            queries,
+            subjects,
+            scoring,
+            each,
+            summary,
+            progress,
+            ..
+        } = self;
+        let feed = Queries {
+            matches,
+            next: 0,
+            end: part.len(),
+        };
+        in_order(
+            self.config.threads,
+            feed,
+            progress,
+            || Aligner::new(subjects, scoring),
+            |aligner, task: &Query| aligner.hits(part.residues(task.number), task.matches),
+            |task, hits| {
+                progress.advance(1);
+                summary.with_hits += u64::from(!hits.is_empty());
+                summary.hits += hits.len() as u64;
+                each(queries, first + task.number, subjects, &hits)
+            },
+        )
+    }
 }
 
 /// A query and its matches.
@@ -111,11 +198,5 @@ impl<'m> Feed for Queries<'m> {
         };
         (self.matches, self.next) = (rest, self.next + 1);
         Ok(true)
-    }
-}
-
-impl From<Cancelled> for SearchError {
-    fn from(_: Cancelled) -> SearchError {
-        SearchError::Cancelled
     }
 }

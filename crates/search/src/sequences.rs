@@ -8,9 +8,13 @@ use gyrase_align::residue::{BORDER, code};
 use gyrase_align::statistics::UnknownCosts;
 use gyrase_fastx::{Alphabet, Inputs, Options};
 use gyrase_seq::Batch;
+use gyrase_work::{Cancelled, Progress};
 
 /// Residues that fit: positions are numbers of 32 bits.
 const MOST_RESIDUES: usize = u32::MAX as usize - 2 * COLUMNS;
+
+/// Residues that may by chance look like nucleotides.
+const FEW: u64 = 50;
 
 /// What ends a search.
 #[derive(Debug, thiserror::Error)]
@@ -24,12 +28,38 @@ pub enum SearchError {
         /// Residues that fit.
         most: usize,
     },
+    /// There are more residues than the memory takes.
+    #[error("the sequences have {residues} residues, of which the memory takes {most}")]
+    Memory {
+        /// Residues that there are.
+        residues: u64,
+        /// Residues that fit.
+        most: u64,
+    },
+    /// An input holds nucleotides.
+    #[error("{input}: these are nucleotides, not proteins")]
+    Nucleotides {
+        /// Its name.
+        input: String,
+    },
+    /// One query has more matches than the memory takes.
+    #[error("{query}: the memory does not take the matches of this query")]
+    Matches {
+        /// The name of the query.
+        query: String,
+    },
     /// There are no statistics for these scores.
     #[error(transparent)]
     Costs(#[from] UnknownCosts),
     /// Somebody called [`Progress::cancel`](gyrase_work::Progress::cancel).
     #[error("the search was cancelled")]
     Cancelled,
+}
+
+impl From<Cancelled> for SearchError {
+    fn from(_: Cancelled) -> SearchError {
+        SearchError::Cancelled
+    }
 }
 
 /// Sequences of proteins, one behind the other, with a border between any two. Before the first and
@@ -55,11 +85,16 @@ impl Default for Sequences {
 }
 
 impl Sequences {
-    /// Reads the sequences of files, in their order.
+    /// Reads the sequences of files, in their order, up to so many residues.
     ///
     /// # Errors
-    /// A file cannot be read, or there are too many residues.
-    pub fn read(paths: &[PathBuf]) -> Result<Sequences, SearchError> {
+    /// A file cannot be read, holds nucleotides, or there are more residues: then
+    /// [`SearchError::Memory`] says how many.
+    pub fn read(
+        paths: &[PathBuf],
+        most: u64,
+        progress: &Progress,
+    ) -> Result<Sequences, SearchError> {
         let options = Options {
             alphabet: Alphabet::Any,
             whole_records: true,
@@ -67,15 +102,46 @@ impl Sequences {
             ..Options::default()
         };
         let inputs = Inputs::open(paths, options)?;
+        progress.start("read", inputs.total_bytes().unwrap_or_default());
         let (mut sequences, mut batch) = (Sequences::default(), Batch::default());
+        let (mut residues, mut shown) = (0, 0);
         while inputs.next_batch(&mut batch)? {
+            progress.go_on()?;
             for record in &batch.records {
                 let [name, letters] =
                     [record.name, record.letters].map(|span| &batch.text[span.range()]);
-                sequences.push(name, letters)?;
+                residues += letters.len() as u64;
+                if residues <= most {
+                    sequences.push(name, letters)?;
+                }
             }
+            let read = inputs.read_bytes();
+            progress.advance(read - shown);
+            shown = read;
+        }
+        if residues > most {
+            return Err(SearchError::Memory { residues, most });
+        }
+        if sequences.are_nucleotides() {
+            let names: Vec<&str> = inputs.names().collect();
+            return Err(SearchError::Nucleotides {
+                input: names.join(", "),
+            });
         }
         Ok(sequences)
+    }
+
+    /// True where nearly all residues are A, C, G, T or X, of so many that chance cannot have it.
+    fn are_nucleotides(&self) -> bool {
+        let mut counts = [0_u64; 256];
+        self.text
+            .iter()
+            .for_each(|&code| counts[usize::from(code)] += 1);
+        let bases: u64 = b"ACGTN"
+            .iter()
+            .map(|&base| counts[usize::from(code(base))])
+            .sum();
+        self.total() >= FEW && bases * 10 >= self.total() * 9
     }
 
     /// Adds a sequence by its letters. Of its name the first word is kept.
@@ -131,6 +197,21 @@ impl Sequences {
             .checked_sub(1)
             .map_or(0, |before| self.name_ends[before]);
         &self.names[from..self.name_ends[number]]
+    }
+
+    /// Those of a range of numbers.
+    pub(crate) fn part(&self, range: Range<usize>) -> Sequences {
+        let mut part = Sequences::default();
+        part.text.truncate(COLUMNS);
+        for number in range {
+            part.text.extend_from_slice(self.residues(number));
+            part.text.push(BORDER);
+            part.starts.push(part.text.len());
+            part.names.extend_from_slice(self.name(number));
+            part.name_ends.push(part.names.len());
+        }
+        part.text.resize(part.text.len() + COLUMNS, BORDER);
+        part
     }
 
     /// All codes and borders.
