@@ -61,10 +61,11 @@ pub fn run<E: From<SearchError>>(
     progress: &Progress,
     mut each: impl FnMut(&Sequences, usize, &Sequences, &[Hit]) -> Result<(), E>,
 ) -> Result<Summary, E> {
-    // Half is for the database, with its index; the rest for the queries and what they match.
-    let subjects = Sequences::read(&config.subjects, residues(config.memory / 2), progress)?;
-    let left = config.memory - subjects.total() * RESIDUE;
-    let queries = Sequences::read(&config.queries, residues(left / 2), progress)?;
+    // Half is for the database with its index, half of the rest for the queries with theirs.
+    let memory = config.memory.saturating_sub(BESIDE);
+    let subjects = Sequences::read(&config.subjects, memory / 2 / RESIDUE, progress)?;
+    let left = memory - subjects.total() * RESIDUE;
+    let queries = Sequences::read(&config.queries, left / 2 / RESIDUE, progress)?;
     let scoring = Scoring::new(subjects.total(), config.evalue, config.top)?;
     let mut batches = Batches {
         config,
@@ -83,11 +84,6 @@ pub fn run<E: From<SearchError>>(
     };
     batches.search(0..queries.len())?;
     Ok(batches.summary)
-}
-
-/// Residues that so many bytes take.
-fn residues(bytes: u64) -> u64 {
-    bytes.saturating_sub(BESIDE) / RESIDUE
 }
 
 type Each<'e, E> = &'e mut dyn FnMut(&Sequences, usize, &Sequences, &[Hit]) -> Result<(), E>;
