@@ -1,7 +1,7 @@
 //! Gapped extension with affine gaps: dynamic programming that leaves out what falls too far below
 //! the best (the *X-drop*; Altschul et al. 1997, "Gapped BLAST and PSI-BLAST", p. 3391).
 
-use crate::residue::CODES;
+use crate::residue::{BORDER, CODES};
 use crate::statistics::Costs;
 
 /// Scores by the codes of two residues, of any scale: a row for each residue of the query.
@@ -50,6 +50,8 @@ const SUBJECT_GOES_ON: u8 = 8;
 /// The memory of extensions, used again and again.
 #[derive(Default)]
 pub struct Extension {
+    /// The residues of the subject, and a border.
+    subject: Vec<u8>,
     cells: Vec<Cell>,
     /// How the cells of all rows were reached.
     reached: Vec<u8>,
@@ -57,98 +59,101 @@ pub struct Extension {
     rows: Vec<(usize, usize)>,
 }
 
+/// What an extension costs and may lose.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Of gaps.
+    pub costs: Costs,
+    /// What the score may fall below the best.
+    pub x_drop: i32,
+}
+
 impl Extension {
-    /// The best alignment that begins with the first residues of both, or none of them.
-    ///
-    /// `query` and `subject` give the codes of residues by number, and how many there are.
-    pub fn extend(
+    /// The best alignment that begins with the first residues of both, or none of them. Both are
+    /// given from there on: in reverse for an extension to the left.
+    pub fn extend<'r>(
         &mut self,
         scores: &Scores,
-        gaps: Costs,
-        x_drop: i32,
-        query: (usize, impl Fn(usize) -> u8),
-        subject: (usize, impl Fn(usize) -> u8),
+        limits: Limits,
+        query: impl Iterator<Item = &'r u8>,
+        subject: impl Iterator<Item = &'r u8>,
     ) -> Prefixes {
-        self.run::<false>(scores, gaps, x_drop, query, subject)
+        self.run::<false>(scores, limits, query, subject)
     }
 
     /// The same with its steps, which are pushed to `steps` from the last to the first.
-    pub fn trace(
+    pub fn trace<'r>(
         &mut self,
         scores: &Scores,
-        gaps: Costs,
-        x_drop: i32,
-        query: (usize, impl Fn(usize) -> u8),
-        subject: (usize, impl Fn(usize) -> u8),
+        limits: Limits,
+        query: impl Iterator<Item = &'r u8>,
+        subject: impl Iterator<Item = &'r u8>,
         steps: &mut Vec<Step>,
     ) -> Prefixes {
-        let best = self.run::<true>(scores, gaps, x_drop, query, subject);
+        let best = self.run::<true>(scores, limits, query, subject);
         self.steps_back(best, steps);
         best
     }
 
-    fn run<const TRACE: bool>(
+    fn run<'r, const TRACE: bool>(
         &mut self,
         scores: &Scores,
-        gaps: Costs,
-        x_drop: i32,
-        (query_length, query): (usize, impl Fn(usize) -> u8),
-        (subject_length, subject): (usize, impl Fn(usize) -> u8),
+        limits: Limits,
+        query: impl Iterator<Item = &'r u8>,
+        subject: impl Iterator<Item = &'r u8>,
     ) -> Prefixes {
-        let first_of_gap = gaps.open + gaps.extend;
-        let (mut first, mut end) = (0, self.first_row::<TRACE>(gaps, x_drop, subject_length));
+        self.subject.clear();
+        self.subject.extend(subject);
+        let length = self.subject.len();
+        self.subject.push(BORDER);
+        let Limits { costs, x_drop } = limits;
+        let opens = costs.open + costs.extend;
+        let (mut first, mut end) = (0, self.first_row::<TRACE>(limits));
         let mut best = Prefixes::default();
-        for row in 1..=query_length {
-            let of_query = &scores[usize::from(query(row - 1))];
-            let at = self.reached.len();
+        for (number, &residue) in query.enumerate() {
+            let row = &scores[usize::from(residue) % CODES];
             if TRACE {
-                self.rows.push((first, at));
+                self.rows.push((first, self.reached.len()));
             }
-            let (mut diagonal, mut in_subject, mut last) = (NEVER, NEVER, first);
-            let mut from = first;
-            while from < end {
-                let column = from;
-                from += 1;
-                let Cell { best: before, gap } = self.cells[column];
-                let next = if column < subject_length {
-                    before + of_query[usize::from(subject(column))]
-                } else {
-                    NEVER
-                };
+            let (mut diagonal, mut in_subject) = (NEVER, NEVER);
+            // Cells from the first on that are too low, and the last that is not.
+            let (mut low, mut last) = (0, 0);
+            let cells = self.cells[first..end]
+                .iter_mut()
+                .zip(&self.subject[first..end]);
+            for (place, (cell, &residue)) in cells.enumerate() {
+                let next = cell.best + row[usize::from(residue) % CODES];
                 let (mut score, mut reached) = (diagonal, 0);
                 diagonal = next;
-                if gap > score {
-                    (score, reached) = (gap, BY_QUERY);
+                if cell.gap > score {
+                    (score, reached) = (cell.gap, BY_QUERY);
                 }
                 if in_subject > score {
                     (score, reached) = (in_subject, BY_SUBJECT);
                 }
                 if best.score - score > x_drop {
-                    if column == first {
-                        first += 1;
-                    } else {
-                        self.cells[column].best = NEVER;
-                    }
+                    cell.best = NEVER;
+                    low += usize::from(low == place);
                 } else {
-                    last = column;
+                    last = place;
                     if score > best.score {
                         best = Prefixes {
                             score,
-                            query: row,
-                            subject: column,
+                            query: number + 1,
+                            subject: first + place,
                         };
                     }
-                    let opened = score - first_of_gap;
-                    let longer = gap - gaps.extend;
-                    if longer > opened {
+                    let opened = score - opens;
+                    let [longer, longer_in_subject] =
+                        [cell.gap, in_subject].map(|gap| gap - costs.extend);
+                    if TRACE && longer > opened {
                         reached |= QUERY_GOES_ON;
                     }
-                    let longer_in_subject = in_subject - gaps.extend;
-                    if longer_in_subject > opened {
+                    if TRACE && longer_in_subject > opened {
                         reached |= SUBJECT_GOES_ON;
                     }
                     in_subject = longer_in_subject.max(opened);
-                    self.cells[column] = Cell {
+                    *cell = Cell {
                         best: score,
                         gap: longer.max(opened),
                     };
@@ -157,45 +162,42 @@ impl Extension {
                     self.reached.push(reached);
                 }
             }
-            if first == end {
+            if first + low == end {
                 break;
             }
-            if last + 1 < end {
-                end = last + 1;
+            if first + last + 1 < end {
+                end = first + last + 1;
             } else {
-                while in_subject >= best.score - x_drop && end <= subject_length {
-                    self.set(end, in_subject, in_subject - first_of_gap);
+                while in_subject >= best.score - x_drop && end <= length {
+                    self.set(end, in_subject, in_subject - opens);
                     if TRACE {
                         self.reached.push(BY_SUBJECT | SUBJECT_GOES_ON);
                     }
-                    in_subject -= gaps.extend;
+                    in_subject -= costs.extend;
                     end += 1;
                 }
             }
-            if end <= subject_length {
+            if end <= length {
                 self.set(end, NEVER, NEVER);
                 end += 1;
             }
+            first += low;
         }
         best
     }
 
     /// Gaps from the start on; how many cells there are.
-    fn first_row<const TRACE: bool>(
-        &mut self,
-        gaps: Costs,
-        x_drop: i32,
-        subject_length: usize,
-    ) -> usize {
-        let first_of_gap = gaps.open + gaps.extend;
+    fn first_row<const TRACE: bool>(&mut self, limits: Limits) -> usize {
+        let Limits { costs, x_drop } = limits;
+        let opens = costs.open + costs.extend;
         self.cells.clear();
         self.reached.clear();
         self.rows.clear();
-        self.set(0, 0, -first_of_gap);
-        let (mut score, mut end) = (-first_of_gap, 1);
-        while end <= subject_length && score >= -x_drop {
-            self.set(end, score, score - first_of_gap);
-            score -= gaps.extend;
+        self.set(0, 0, -opens);
+        let (mut score, mut end) = (-opens, 1);
+        while end < self.subject.len() && score >= -x_drop {
+            self.set(end, score, score - opens);
+            score -= costs.extend;
             end += 1;
         }
         if TRACE {
@@ -298,12 +300,11 @@ mod tests {
             x_drop in prop_oneof![Just(1_000_000), 0..30],
         ) {
             let (mut extension, mut steps) = (Extension::default(), Vec::new());
-            let ends = (
-                (query.len(), |at: usize| query[at]),
-                (subject.len(), |at: usize| subject[at]),
-            );
-            let best = extension.trace(&scores(), GAPS, x_drop, ends.0, ends.1, &mut steps);
-            prop_assert_eq!(best, extension.extend(&scores(), GAPS, x_drop, ends.0, ends.1));
+            let limits = Limits { costs: GAPS, x_drop };
+            let best =
+                extension.trace(&scores(), limits, query.iter(), subject.iter(), &mut steps);
+            let untraced = extension.extend(&scores(), limits, query.iter(), subject.iter());
+            prop_assert_eq!(best, untraced);
             steps.reverse();
             let (score, q, s) = score_of(&query, &subject, &steps);
             prop_assert_eq!((score, q, s), (best.score, best.query, best.subject));

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use gyrase_align::arch::{Bands, COLUMNS, Kernels, LANES};
 use gyrase_align::composition::{Adjuster, Adjustment, Composition};
-use gyrase_align::gapped::{Extension, Prefixes, Scores, Step};
+use gyrase_align::gapped::{Extension, Limits, Prefixes, Scores, Step};
 use gyrase_align::mask::{self, seg::Seg};
 use gyrase_align::residue::ANY;
 use gyrase_align::ungapped::{Segment, gapped_start};
@@ -302,28 +302,19 @@ impl<'s> Aligner<'s> {
         start: (usize, usize),
         adjusted: bool,
     ) -> Extended {
-        let scoring = self.scoring;
-        let length = subject.len();
-        let (scores, subject, costs, x_drop) = if adjusted {
+        let (scores, residues, limits) = if adjusted {
             (
                 &*self.adjusted,
                 &self.masked[..],
-                scoring.costs(SCALE),
-                scoring.x_drop(X_DROP[1], SCALE),
+                self.limits(SCALE, X_DROP[1]),
             )
         } else {
-            (
-                scoring.scores(),
-                subject,
-                scoring.costs(1),
-                scoring.x_drop(X_DROP[0], 1),
-            )
+            (self.scoring.scores(), subject, self.limits(1, X_DROP[0]))
         };
-        let (left, right) = sides(query, subject, start);
-        let left = self.extension.extend(scores, costs, x_drop, left.0, left.1);
-        let right = self
-            .extension
-            .extend(scores, costs, x_drop, right.0, right.1);
+        let (q, s) = (query.split_at(start.0), residues.split_at(start.1));
+        let extension = &mut self.extension;
+        let left = extension.extend(scores, limits, q.0.iter().rev(), s.0.iter().rev());
+        let right = extension.extend(scores, limits, q.1.iter(), s.1.iter());
         let score = left.score + right.score;
         let unscaled = f64::from(score) / f64::from(if adjusted { SCALE } else { 1 });
         Extended {
@@ -331,7 +322,14 @@ impl<'s> Aligner<'s> {
             left,
             right,
             score,
-            evalue: scoring.evalue_of(unscaled, query.len(), length),
+            evalue: self.scoring.evalue_of(unscaled, query.len(), subject.len()),
+        }
+    }
+
+    fn limits(&self, scale: i32, x_drop: f64) -> Limits {
+        Limits {
+            costs: self.scoring.costs(scale),
+            x_drop: self.scoring.x_drop(x_drop, scale),
         }
     }
 
@@ -369,14 +367,22 @@ impl<'s> Aligner<'s> {
         let subject = self.subjects.residues(found.subject);
         self.adjust(composition, subject, found.same);
         let scoring = self.scoring;
-        let (costs, x_drop) = (scoring.costs(SCALE), scoring.x_drop(X_DROP[1], SCALE));
+        let limits = self.limits(SCALE, X_DROP[1]);
         let mut alignment = |one: &Extended| {
-            let (left, right) = sides(query, &self.masked, one.start);
             let (mut steps, mut back) = (Vec::new(), Vec::new());
-            self.extension
-                .trace(&self.adjusted, costs, x_drop, left.0, left.1, &mut steps);
-            self.extension
-                .trace(&self.adjusted, costs, x_drop, right.0, right.1, &mut back);
+            let (extension, scores) = (&mut self.extension, &self.adjusted);
+            let (q, s) = (
+                query.split_at(one.start.0),
+                self.masked.split_at(one.start.1),
+            );
+            extension.trace(
+                scores,
+                limits,
+                q.0.iter().rev(),
+                s.0.iter().rev(),
+                &mut steps,
+            );
+            extension.trace(scores, limits, q.1.iter(), s.1.iter(), &mut back);
             steps.extend(back.into_iter().rev());
             let score = (one.score + SCALE / 2).div_euclid(SCALE);
             Alignment {
@@ -393,30 +399,4 @@ impl<'s> Aligner<'s> {
             alignments: found.extended.iter().map(&mut alignment).collect(),
         }
     }
-}
-
-type Side<'q, A, B> = ((usize, A), (usize, B));
-
-/// What is left of a start, from it to the first residues, and what is from it on.
-#[expect(clippy::type_complexity, reason = "two sides of two sequences")]
-fn sides<'q>(
-    query: &'q [u8],
-    subject: &'q [u8],
-    (in_query, in_subject): (usize, usize),
-) -> (
-    Side<'q, impl Fn(usize) -> u8 + 'q, impl Fn(usize) -> u8 + 'q>,
-    Side<'q, impl Fn(usize) -> u8 + 'q, impl Fn(usize) -> u8 + 'q>,
-) {
-    (
-        (
-            (in_query, move |at| query[in_query - 1 - at]),
-            (in_subject, move |at| subject[in_subject - 1 - at]),
-        ),
-        (
-            (query.len() - in_query, move |at| query[in_query + at]),
-            (subject.len() - in_subject, move |at| {
-                subject[in_subject + at]
-            }),
-        ),
-    )
 }
