@@ -6,9 +6,9 @@
 //!
 //! Yu and Altschul, Bioinformatics 21:902 (2005); Altschul et al., FEBS Journal 272:5101 (2005).
 
-use super::grid::{Grid, Row, sum};
+use super::grid::{Grid, LANES, Row, sum};
 use super::ln::ln;
-use super::newton::{Multipliers, System};
+use super::newton::{ENTROPY, Multipliers, System, WIDTH, set};
 use crate::residue::STANDARD;
 
 /// Norm of the residuals at which the search ends.
@@ -180,40 +180,42 @@ impl Optimum {
     /// The linear system of the step from here; `scale` makes frequencies weights.
     #[inline(always)]
     fn system(&self, target: &Target, scale: f64) -> System {
-        const LAST: usize = STANDARD - 1;
         let empty = [0.0; STANDARD];
         let mut system = System {
-            weights: [empty; STANDARD],
+            weights: [[[0.0; LANES]; WIDTH / LANES]; STANDARD],
             rows: self.row_sums.map(|sum| sum * scale),
-            columns: self.column_sums.map(|sum| sum * scale),
-            gradients: empty,
-            row_residuals: empty,
-            column_residuals: empty,
+            equations: [[[0.0; LANES]; WIDTH / LANES]; STANDARD],
         };
+        let (mut gradients, mut residuals) = (empty, empty);
         let (mut squares, mut along) = (empty, empty);
         for i in 0..STANDARD {
-            let (mut weighted_row, mut residuals_row) = (empty, empty);
+            let (mut gradients_row, mut residuals_row) = (empty, empty);
             for j in 0..STANDARD {
                 let weight = self.frequencies[i][j] * scale;
                 let gradient = self.log_odds[i][j] + 1.0;
                 let weighted = weight * gradient;
                 let residual = weight * self.residuals[i][j];
-                system.weights[i][j] = weight;
-                system.gradients[j] += weighted;
-                system.column_residuals[j] -= residual;
-                weighted_row[j] = weighted;
+                system.weights[i][j / LANES][j % LANES] = weight;
+                gradients_row[j] = weighted;
                 residuals_row[j] = residual;
+                gradients[j] += weighted;
+                residuals[j] += residual;
                 squares[j] += weighted * gradient;
                 along[j] += gradient * residual;
             }
-            system.weights[i][LAST] = sum(&weighted_row);
-            system.row_residuals[i] = target.rows[i] - self.row_sums[i] - sum(&residuals_row);
+            let off = target.rows[i] - self.row_sums[i];
+            set(&mut system.weights[i], ENTROPY, sum(&gradients_row));
+            set(&mut system.weights[i], STANDARD, off - sum(&residuals_row));
         }
+        gradients[ENTROPY] = sum(&squares);
         for j in 0..STANDARD {
-            system.column_residuals[j] += target.columns[j] - self.column_sums[j];
+            let off = target.columns[j] - self.column_sums[j];
+            set(&mut system.equations[j], j, self.column_sums[j] * scale);
+            set(&mut system.equations[j], ENTROPY, gradients[j]);
+            set(&mut system.equations[j], STANDARD, off - residuals[j]);
         }
-        system.gradients[LAST] = sum(&squares);
-        system.column_residuals[LAST] = target.entropy - self.entropy - sum(&along);
+        let off = target.entropy - self.entropy;
+        set(&mut system.equations[ENTROPY], STANDARD, off - sum(&along));
         system
     }
 }
