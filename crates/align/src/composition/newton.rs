@@ -12,28 +12,32 @@ use crate::residue::STANDARD;
 /// Where the equation of the relative entropy stands, in place of the last column's.
 pub(super) const ENTROPY: usize = STANDARD - 1;
 /// Coefficients of an equation, its right side, and padding to whole vectors.
-pub(super) const WIDTH: usize = STANDARD + LANES;
-
-/// Chunks of an equation that have coefficients.
-const CHUNKS: usize = STANDARD / LANES;
+const WIDTH: usize = STANDARD + LANES;
 
 /// An equation: coefficients, the right side, and zeros.
-pub(super) type Equation = [[f64; LANES]; WIDTH / LANES];
+pub(super) type Equation = [f64; WIDTH];
 
-/// A system before elimination.
+/// A system and its elimination.
+#[derive(Default)]
 pub(super) struct System {
     /// For each row, the weights of the columns, then the sum of weights times gradient in the
     /// place of the last column; the right side.
     pub(super) weights: [Equation; STANDARD],
     /// Sum of the weights of each row.
     pub(super) rows: Row,
-    /// The equations of the columns, then of the relative entropy: what is on or right of the
-    /// diagonal.
-    pub(super) equations: [Equation; STANDARD],
+    /// Sum of the weights of each column.
+    pub(super) columns: Row,
+    /// For each column, the sum of weights times gradient; at `ENTROPY`, that of weights times its
+    /// square.
+    pub(super) gradients: Row,
+    /// Right sides of the columns' equations; at `ENTROPY`, of the relative entropy's.
+    pub(super) right: Row,
+    /// The equations of columns and entropy after elimination: what is right of the diagonal.
+    equations: [Equation; STANDARD],
 }
 
 /// Steps of the multipliers; that of the last column is 0.
-#[derive(Clone, Debug)]
+#[derive(Default)]
 pub(super) struct Multipliers {
     pub(super) rows: Row,
     pub(super) columns: Row,
@@ -58,8 +62,9 @@ impl System {
         let mut columns = self.substitute_back(&pivots);
         let mut rows = [0.0; STANDARD];
         for i in 0..STANDARD {
-            let known = dot(coefficients(&self.weights[i]), &columns);
-            rows[i] = (get(&self.weights[i], STANDARD) - known) * inverses[i];
+            let equation = &self.weights[i];
+            let coefficients = equation.first_chunk().expect("an equation has them all");
+            rows[i] = (equation[STANDARD] - dot(coefficients, &columns)) * inverses[i];
         }
         let entropy = columns[ENTROPY];
         columns[ENTROPY] = 0.0;
@@ -75,17 +80,20 @@ impl System {
     #[inline(always)]
     fn eliminate<const CHUNK: usize>(&mut self, inverses: &Row, pivots: &mut Row) {
         for j in CHUNK * LANES..(CHUNK + 1) * LANES {
-            let mut equation = self.equations[j];
+            let mut equation = [0.0; WIDTH];
+            equation[j] = self.columns[j];
+            equation[ENTROPY] = self.gradients[j];
+            equation[STANDARD] = self.right[j];
             for (known, inverse) in self.weights.iter().zip(inverses) {
-                let factor = get(known, j) * inverse;
+                let factor = known[j] * inverse;
                 subtract::<CHUNK>(&mut equation, known, factor);
             }
             for k in 0..j {
                 let known = &self.equations[k];
-                let factor = get(known, j) * pivots[k];
+                let factor = known[j] * pivots[k];
                 subtract::<CHUNK>(&mut equation, known, factor);
             }
-            pivots[j] = 1.0 / get(&equation, j);
+            pivots[j] = 1.0 / equation[j];
             self.equations[j] = equation;
         }
     }
@@ -94,42 +102,23 @@ impl System {
     fn substitute_back(&self, pivots: &Row) -> Row {
         let mut right = [0.0; STANDARD];
         for k in 0..STANDARD {
-            right[k] = get(&self.equations[k], STANDARD);
+            right[k] = self.equations[k][STANDARD];
         }
         let mut solution = [0.0; STANDARD];
         for k in (0..STANDARD).rev() {
             solution[k] = right[k] * pivots[k];
             for above in 0..k {
-                right[above] -= get(&self.equations[above], k) * solution[k];
+                right[above] -= self.equations[above][k] * solution[k];
             }
         }
         solution
     }
 }
 
-/// The coefficients of an equation.
-#[inline(always)]
-fn coefficients(equation: &Equation) -> &Row {
-    let all: &[f64; WIDTH] = equation.as_flattened().try_into().expect("the size is the same");
-    all.first_chunk().expect("an equation is wider than its coefficients")
-}
-
-#[inline(always)]
-pub(super) fn set(equation: &mut Equation, at: usize, value: f64) {
-    equation[at / LANES][at % LANES] = value;
-}
-
-#[inline(always)]
-fn get(equation: &Equation, at: usize) -> f64 {
-    equation[at / LANES][at % LANES]
-}
-
 /// Takes `factor` times `other` from an equation, from a chunk onwards.
 #[inline(always)]
 fn subtract<const CHUNK: usize>(equation: &mut Equation, other: &Equation, factor: f64) {
-    for chunk in CHUNK..=CHUNKS {
-        for lane in 0..LANES {
-            equation[chunk][lane] -= factor * other[chunk][lane];
-        }
+    for at in CHUNK * LANES..WIDTH {
+        equation[at] -= factor * other[at];
     }
 }
