@@ -258,9 +258,10 @@ impl Adjuster {
             columns: &columns,
             entropy: ENTROPY,
         };
-        let Some(optimum) = Optimum::find(&target) else {
+        let mut optimum = Optimum::begin(&target);
+        if !optimum.reach(&target) {
             return false;
-        };
+        }
         let mut real = real_scores(&optimum, &target, self.lambda);
         set_any(&mut real, &rows, &columns);
         round(&real, self.stops, scores);

@@ -14,6 +14,17 @@ const BIAS: f64 = COUNTER + 1023.0;
 const LN_2_HIGH: f64 = f64::from_bits(std::f64::consts::LN_2.to_bits() & !0xffff_ffff);
 const LN_2_LOW: f64 = std::f64::consts::LN_2 - LN_2_HIGH;
 
+/// Coefficients, last first, of the polynomial in s² nearest to (ln m - 2s)/s³ for m in [√½, √2):
+/// a relative error of 2e-16 in ln m. They are near those of the series, 2/3, 2/5, 2/7, ...
+const SERIES: [f64; 6] = [
+    0.168_198_277_394_789_54,
+    0.181_236_420_792_640_7,
+    0.222_233_716_983_975_6,
+    0.285_714_171_295_800_9,
+    0.400_000_000_522_749_75,
+    0.666_666_666_665_872,
+];
+
 /// The natural logarithm of a positive, normal number, within two units of the last place;
 /// nonsense for others.
 ///
@@ -25,17 +36,10 @@ pub(super) fn ln(x: f64) -> f64 {
     let m = f64::from_bits((shifted & ((1 << 52) - 1)).wrapping_add(BORDER));
     let s = (m - 1.0) / (m + 1.0);
     let z = s * s;
-    let mut series = 2.0 / 23.0;
-    series = series * z + 2.0 / 21.0;
-    series = series * z + 2.0 / 19.0;
-    series = series * z + 2.0 / 17.0;
-    series = series * z + 2.0 / 15.0;
-    series = series * z + 2.0 / 13.0;
-    series = series * z + 2.0 / 11.0;
-    series = series * z + 2.0 / 9.0;
-    series = series * z + 2.0 / 7.0;
-    series = series * z + 2.0 / 5.0;
-    series = series * z + 2.0 / 3.0;
+    let mut series = SERIES[0];
+    for coefficient in &SERIES[1..] {
+        series = series * z + coefficient;
+    }
     let small = exponent * LN_2_LOW + s * z * series;
     exponent * LN_2_HIGH + (2.0 * s + small)
 }

@@ -6,36 +6,38 @@
 //! last column follows from the others', so that column has no equation. What is left has 19
 //! columns and the entropy: 20 equations.
 
-use super::grid::{Grid, LANES, Row, dot};
+use super::grid::{LANES, Row, dot};
 use crate::residue::STANDARD;
 
 /// Where the equation of the relative entropy stands, in place of the last column's.
-const ENTROPY: usize = STANDARD - 1;
+pub(super) const ENTROPY: usize = STANDARD - 1;
 /// Coefficients of an equation, its right side, and padding to whole vectors.
 const WIDTH: usize = STANDARD + LANES;
 
-/// An equation in chunks of a vector.
-type Equation = [[f64; LANES]; WIDTH / LANES];
+/// An equation: coefficients, the right side, and zeros.
+pub(super) type Equation = [f64; WIDTH];
 
-/// A system before elimination. The entries of `ENTROPY` in `columns` and `column_residuals` are
-/// those of the relative entropy.
+/// A system and its elimination.
+#[derive(Default)]
 pub(super) struct System {
-    /// For each row: weights of the columns, then the sum of weights times gradient.
-    pub(super) weights: Grid,
+    /// For each row, the weights of the columns, then the sum of weights times gradient in the
+    /// place of the last column; the right side.
+    pub(super) weights: [Equation; STANDARD],
     /// Sum of the weights of each row.
     pub(super) rows: Row,
     /// Sum of the weights of each column.
     pub(super) columns: Row,
-    /// For each column, the sum of weights times gradient; then that of weights times its square.
+    /// For each column, the sum of weights times gradient; at `ENTROPY`, that of weights times its
+    /// square.
     pub(super) gradients: Row,
-    /// Right sides of the rows.
-    pub(super) row_residuals: Row,
-    /// Right sides of the columns, then of the relative entropy.
-    pub(super) column_residuals: Row,
+    /// Right sides of the columns' equations; at `ENTROPY`, of the relative entropy's.
+    pub(super) right: Row,
+    /// The equations of columns and entropy after elimination: what is right of the diagonal.
+    equations: [Equation; STANDARD],
 }
 
 /// Steps of the multipliers; that of the last column is 0.
-#[derive(Clone, Debug)]
+#[derive(Default)]
 pub(super) struct Multipliers {
     pub(super) rows: Row,
     pub(super) columns: Row,
@@ -45,107 +47,78 @@ pub(super) struct Multipliers {
 impl System {
     /// The solution; none when the matrix is not positive definite.
     #[inline(always)]
-    pub(super) fn solve(&self) -> Option<Multipliers> {
-        let mut equations = self.without_rows();
-        let mut steps = solve_symmetric(&mut equations)?;
+    pub(super) fn solve(&mut self) -> Option<Multipliers> {
+        let inverses = self.rows.map(|sum| 1.0 / sum);
+        let mut pivots = [0.0; STANDARD];
+        self.eliminate::<0>(&inverses, &mut pivots);
+        self.eliminate::<1>(&inverses, &mut pivots);
+        self.eliminate::<2>(&inverses, &mut pivots);
+        self.eliminate::<3>(&inverses, &mut pivots);
+        self.eliminate::<4>(&inverses, &mut pivots);
+        // What is not positive is infinite or no number, too.
+        if !pivots.iter().all(|&pivot| pivot > 0.0) {
+            return None;
+        }
+        let mut columns = self.substitute_back(&pivots);
         let mut rows = [0.0; STANDARD];
         for i in 0..STANDARD {
-            rows[i] = (self.row_residuals[i] - dot(&self.weights[i], &steps)) / self.rows[i];
+            let equation = &self.weights[i];
+            let coefficients = equation.first_chunk().expect("an equation has them all");
+            rows[i] = (equation[STANDARD] - dot(coefficients, &columns)) * inverses[i];
         }
-        let entropy = steps[ENTROPY];
-        steps[ENTROPY] = 0.0;
+        let entropy = columns[ENTROPY];
+        columns[ENTROPY] = 0.0;
         Some(Multipliers {
             rows,
-            columns: steps,
+            columns,
             entropy,
         })
     }
 
-    /// The equations of the columns and the entropy after those of the rows are put into them.
+    /// Takes the rows' equations and those of columns before them from the equations whose
+    /// diagonal is in `CHUNK`. Leaves the inverse of each pivot.
     #[inline(always)]
-    fn without_rows(&self) -> [Equation; STANDARD] {
-        let mut equations = [[[0.0; LANES]; WIDTH / LANES]; STANDARD];
-        for j in 0..STANDARD {
-            set(&mut equations[j], STANDARD, self.column_residuals[j]);
-            set(&mut equations[j], ENTROPY, self.gradients[j]);
-            if j != ENTROPY {
-                set(&mut equations[j], j, self.columns[j]);
+    fn eliminate<const CHUNK: usize>(&mut self, inverses: &Row, pivots: &mut Row) {
+        for j in CHUNK * LANES..(CHUNK + 1) * LANES {
+            let mut equation = [0.0; WIDTH];
+            equation[j] = self.columns[j];
+            equation[ENTROPY] = self.gradients[j];
+            equation[STANDARD] = self.right[j];
+            for (known, inverse) in self.weights.iter().zip(inverses) {
+                let factor = known[j] * inverse;
+                subtract::<CHUNK>(&mut equation, known, factor);
+            }
+            for k in 0..j {
+                let known = &self.equations[k];
+                let factor = known[j] * pivots[k];
+                subtract::<CHUNK>(&mut equation, known, factor);
+            }
+            pivots[j] = 1.0 / equation[j];
+            self.equations[j] = equation;
+        }
+    }
+
+    #[inline(always)]
+    fn substitute_back(&self, pivots: &Row) -> Row {
+        let mut right = [0.0; STANDARD];
+        for k in 0..STANDARD {
+            right[k] = self.equations[k][STANDARD];
+        }
+        let mut solution = [0.0; STANDARD];
+        for k in (0..STANDARD).rev() {
+            solution[k] = right[k] * pivots[k];
+            for above in 0..k {
+                right[above] -= self.equations[above][k] * solution[k];
             }
         }
-        for i in 0..STANDARD {
-            let known = augmented(&self.weights[i], self.row_residuals[i]);
-            let inverse = 1.0 / self.rows[i];
-            for j in 0..STANDARD {
-                subtract(&mut equations[j], &known, self.weights[i][j] * inverse, j);
-            }
-        }
-        equations
+        solution
     }
 }
 
-/// A row of coefficients with its right side.
+/// Takes `factor` times `other` from an equation, from a chunk onwards.
 #[inline(always)]
-fn augmented(coefficients: &Row, right: f64) -> Equation {
-    let mut equation = [[0.0; LANES]; WIDTH / LANES];
-    for j in 0..STANDARD {
-        equation[j / LANES][j % LANES] = coefficients[j];
+fn subtract<const CHUNK: usize>(equation: &mut Equation, other: &Equation, factor: f64) {
+    for at in CHUNK * LANES..WIDTH {
+        equation[at] -= factor * other[at];
     }
-    set(&mut equation, STANDARD, right);
-    equation
-}
-
-#[inline(always)]
-fn set(equation: &mut Equation, at: usize, value: f64) {
-    equation[at / LANES][at % LANES] = value;
-}
-
-#[inline(always)]
-fn get(equation: &Equation, at: usize) -> f64 {
-    equation[at / LANES][at % LANES]
-}
-
-/// Takes `factor` times `other` from an equation, from the chunk of coefficient `from` onwards.
-#[inline(always)]
-fn subtract(equation: &mut Equation, other: &Equation, factor: f64, from: usize) {
-    for chunk in from / LANES..WIDTH / LANES {
-        for lane in 0..LANES {
-            equation[chunk][lane] -= factor * other[chunk][lane];
-        }
-    }
-}
-
-/// Solves a symmetric, positive definite system of which the upper triangle is given, by
-/// elimination without a choice of pivots; none when a pivot is not positive.
-#[inline(always)]
-fn solve_symmetric(equations: &mut [Equation; STANDARD]) -> Option<Row> {
-    let mut inverses = [0.0; STANDARD];
-    for k in 0..STANDARD {
-        let pivot = equations[k];
-        let head = get(&pivot, k);
-        if head.is_nan() || head <= 0.0 {
-            return None;
-        }
-        inverses[k] = 1.0 / head;
-        for j in k + 1..STANDARD {
-            let factor = get(&pivot, j) * inverses[k];
-            subtract(&mut equations[j], &pivot, factor, j);
-        }
-    }
-    Some(substitute_back(equations, &inverses))
-}
-
-#[inline(always)]
-fn substitute_back(equations: &[Equation; STANDARD], inverses: &Row) -> Row {
-    let mut right = [0.0; STANDARD];
-    for k in 0..STANDARD {
-        right[k] = get(&equations[k], STANDARD);
-    }
-    let mut solution = [0.0; STANDARD];
-    for k in (0..STANDARD).rev() {
-        solution[k] = right[k] * inverses[k];
-        for above in 0..k {
-            right[above] -= get(&equations[above], k) * solution[k];
-        }
-    }
-    solution
 }

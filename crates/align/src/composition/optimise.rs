@@ -8,7 +8,7 @@
 
 use super::grid::{Grid, Row, sum};
 use super::ln::ln;
-use super::newton::{Multipliers, System};
+use super::newton::{ENTROPY, Multipliers, System};
 use crate::residue::STANDARD;
 
 /// Norm of the residuals at which the search ends.
@@ -38,9 +38,10 @@ pub(super) struct Target<'a> {
 }
 
 /// The target frequencies, and what a look at them says.
-#[derive(Clone, Debug)]
 pub(super) struct Optimum {
     pub(super) frequencies: Grid,
+    /// Logarithm of each frequency over the standard one.
+    changes: Grid,
     /// Logarithm of each frequency over what chance would give.
     pub(super) log_odds: Grid,
     /// Derivative of the Lagrangian by each frequency, negative.
@@ -48,6 +49,8 @@ pub(super) struct Optimum {
     /// Score of each pair in the standard frequencies, in the sequences' compositions; nats.
     scores: Grid,
     multipliers: Multipliers,
+    /// The linear system of the last step.
+    system: System,
     row_sums: Row,
     column_sums: Row,
     entropy: f64,
@@ -56,25 +59,31 @@ pub(super) struct Optimum {
 }
 
 impl Optimum {
-    /// The optimum of `target`; none when Newton's method does not get there.
+    /// Goes to the optimum of the `target` that this began with; false when Newton's method does
+    /// not get there.
     #[inline(always)]
-    pub(super) fn find(target: &Target) -> Option<Optimum> {
-        let mut now = Optimum::begin(target);
-        for _ in 0..=STEPS {
-            now.look(target);
-            if now.norm.is_nan() {
-                return None;
+    pub(super) fn reach(&mut self, target: &Target) -> bool {
+        for step in 0..=STEPS {
+            if step > 0 {
+                self.take_logarithms(target);
             }
-            if now.norm <= TOLERANCE {
-                return (now.multipliers.entropy < 1.0).then_some(now);
+            self.look(target);
+            if self.norm.is_nan() {
+                return false;
             }
-            now.step(target)?;
+            if self.norm <= TOLERANCE {
+                return self.multipliers.entropy < 1.0;
+            }
+            if !self.step(target) {
+                return false;
+            }
         }
-        None
+        false
     }
 
+    /// The standard frequencies.
     #[inline(always)]
-    fn begin(target: &Target) -> Optimum {
+    pub(super) fn begin(target: &Target) -> Optimum {
         let empty = [[0.0; STANDARD]; STANDARD];
         let columns = target.columns.map(ln);
         let mut scores = empty;
@@ -86,18 +95,26 @@ impl Optimum {
         }
         Optimum {
             frequencies: target.standard.frequencies,
+            changes: empty,
             log_odds: empty,
             residuals: empty,
             scores,
-            multipliers: Multipliers {
-                rows: [0.0; STANDARD],
-                columns: [0.0; STANDARD],
-                entropy: 0.0,
-            },
+            multipliers: Multipliers::default(),
+            system: System::default(),
             row_sums: [0.0; STANDARD],
             column_sums: [0.0; STANDARD],
             entropy: 0.0,
             norm: 0.0,
+        }
+    }
+
+    #[inline(always)]
+    fn take_logarithms(&mut self, target: &Target) {
+        for i in 0..STANDARD {
+            for j in 0..STANDARD {
+                let logarithm = ln(self.frequencies[i][j]);
+                self.changes[i][j] = logarithm - target.standard.logarithms[i][j];
+            }
         }
     }
 
@@ -110,7 +127,7 @@ impl Optimum {
             let of_row = self.multipliers.rows[i];
             for j in 0..STANDARD {
                 let frequency = self.frequencies[i][j];
-                let change = ln(frequency) - target.standard.logarithms[i][j];
+                let change = self.changes[i][j];
                 let odds = change + self.scores[i][j];
                 let residual = self.multipliers.entropy * (odds + 1.0) - (change + 1.0)
                     + self.multipliers.columns[j]
@@ -143,11 +160,15 @@ impl Optimum {
         sum(&squares)
     }
 
-    /// A step of Newton's method, shortened where a frequency would not stay positive.
+    /// A step of Newton's method, shortened where a frequency would not stay positive; false when
+    /// there is none.
     #[inline(always)]
-    fn step(&mut self, target: &Target) -> Option<()> {
+    fn step(&mut self, target: &Target) -> bool {
         let scale = 1.0 / (1.0 - self.multipliers.entropy);
-        let steps = self.system(target, scale).solve()?;
+        self.set_system(target, scale);
+        let Some(steps) = self.system.solve() else {
+            return false;
+        };
         let mut least = [0.0f64; STANDARD];
         for i in 0..STANDARD {
             for j in 0..STANDARD {
@@ -165,7 +186,7 @@ impl Optimum {
             1.0
         };
         self.go(length, &steps);
-        Some(())
+        true
     }
 
     #[inline(always)]
@@ -181,44 +202,40 @@ impl Optimum {
         self.multipliers.entropy += length * steps.entropy;
     }
 
-    /// The linear system of the step from here; `scale` makes frequencies weights.
+    /// Sets the linear system of the step from here; `scale` makes frequencies weights.
     #[inline(always)]
-    fn system(&self, target: &Target, scale: f64) -> System {
-        const LAST: usize = STANDARD - 1;
+    fn set_system(&mut self, target: &Target, scale: f64) {
         let empty = [0.0; STANDARD];
-        let mut system = System {
-            weights: [empty; STANDARD],
-            rows: self.row_sums.map(|sum| sum * scale),
-            columns: self.column_sums.map(|sum| sum * scale),
-            gradients: empty,
-            row_residuals: empty,
-            column_residuals: empty,
-        };
+        let system = &mut self.system;
+        let (mut gradients, mut residuals) = (empty, empty);
         let (mut squares, mut along) = (empty, empty);
         for i in 0..STANDARD {
-            let (mut weighted_row, mut residuals_row) = (empty, empty);
+            let (mut gradients_row, mut residuals_row) = (empty, empty);
             for j in 0..STANDARD {
                 let weight = self.frequencies[i][j] * scale;
                 let gradient = self.log_odds[i][j] + 1.0;
                 let weighted = weight * gradient;
                 let residual = weight * self.residuals[i][j];
                 system.weights[i][j] = weight;
-                system.gradients[j] += weighted;
-                system.column_residuals[j] -= residual;
-                weighted_row[j] = weighted;
+                gradients_row[j] = weighted;
                 residuals_row[j] = residual;
+                gradients[j] += weighted;
+                residuals[j] += residual;
                 squares[j] += weighted * gradient;
                 along[j] += gradient * residual;
             }
-            system.weights[i][LAST] = sum(&weighted_row);
-            system.row_residuals[i] = target.rows[i] - self.row_sums[i] - sum(&residuals_row);
+            let off = target.rows[i] - self.row_sums[i];
+            system.weights[i][ENTROPY] = sum(&gradients_row);
+            system.weights[i][STANDARD] = off - sum(&residuals_row);
         }
         for j in 0..STANDARD {
-            system.column_residuals[j] += target.columns[j] - self.column_sums[j];
+            system.rows[j] = self.row_sums[j] * scale;
+            system.columns[j] = self.column_sums[j] * scale;
+            system.right[j] = target.columns[j] - self.column_sums[j] - residuals[j];
         }
-        system.gradients[LAST] = sum(&squares);
-        system.column_residuals[LAST] = target.entropy - self.entropy - sum(&along);
-        system
+        system.gradients = gradients;
+        system.gradients[ENTROPY] = sum(&squares);
+        system.right[ENTROPY] = target.entropy - self.entropy - sum(&along);
     }
 }
 
