@@ -270,15 +270,21 @@ impl Composition {
 
     /// The least value of a window of `length`, and where the first such window begins.
     fn least(mut self, residues: &[u8], length: usize) -> (i64, usize) {
-        let mut least = (self.judged(), 0);
+        let (mut least, mut at_least) = (self.judged(), 0);
+        let mut counts = self.counts;
         for (at, (&leaves, &enters)) in residues.iter().zip(&residues[length..]).enumerate() {
-            if leaves != enters {
-                self.remove(leaves);
-                self.add(enters);
-                least = least.min((self.judged(), at + 1));
+            if leaves == enters {
+                continue;
+            }
+            self.remove(leaves);
+            self.add(enters);
+            let value = self.judged();
+            let tie = value == least && counts != self.counts;
+            if value < least || tie && last_bits(self.counts, length) < last_bits(counts, length) {
+                (least, at_least, counts) = (value, at + 1, self.counts);
             }
         }
-        least
+        (least, at_least)
     }
 
     /// A window without any standard residue is no simple one.
@@ -289,6 +295,22 @@ impl Composition {
             self.value
         }
     }
+}
+
+/// What decides between compositions of one value: the sum in the order of BLAST+, by falling
+/// counts, whose last bits depend on it.
+fn last_bits(mut counts: [u32; STANDARD], length: usize) -> f64 {
+    let ln_factorial = |n: usize| ln_factorial(n) as f64 / MILLION;
+    counts.sort_unstable_by(|a, b| b.cmp(a));
+    let kinds = counts.chunk_by(|a, b| a == b);
+    let of_kinds = kinds.fold(ln_factorial(STANDARD), |sum, kind| {
+        sum - ln_factorial(kind.len())
+    });
+    let present = counts.iter().take_while(|&&count| count > 0);
+    let of_counts = present.fold(ln_factorial(length), |sum, &count| {
+        sum - ln_factorial(count as usize)
+    });
+    of_kinds + of_counts - length as f64 * (STANDARD as f64).ln()
 }
 
 /// The logarithm of n! in millionths.

@@ -106,6 +106,12 @@ impl Protein {
         told(of_pair * (letters as f64 / subject as f64))
     }
 
+    /// The E-value of a score in a search space that somebody gave, in pairs of positions: as
+    /// BLAST+ does with `-searchsp`, whatever the lengths.
+    pub fn evalue_in(&self, score: f64, pairs: f64) -> f64 {
+        self.gapped.evalue(score, pairs)
+    }
+
     /// The least whole score, 1 or more, whose E-value is at most `evalue`.
     pub fn cutoff(&self, evalue: f64, query: usize, subject: usize, letters: u64) -> i32 {
         least_score(evalue, |score| {
