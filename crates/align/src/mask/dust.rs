@@ -1,8 +1,8 @@
 //! Symmetric DUST: stretches of DNA that repeat few triplets.
 //!
-//! The score of a stretch of n triplets is the number of pairs of equal ones, over n. A stretch is
-//! masked when ten times its score exceeds the level and no part of it scores more. After Morgulis
-//! and others, J. Comput. Biol. 13 (2006) 1028; the masks are those of dustmasker.
+//! The score of a stretch of n triplets is the number of pairs of equal ones, over n - 1. A stretch
+//! is masked when ten times its score exceeds the level and no part of it scores more. After
+//! Morgulis and others, J. Comput. Biol. 13 (2006) 1028; the masks are those of dustmasker.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -28,8 +28,8 @@ impl Default for Dust {
 
 impl Dust {
     /// Masks above `level`, ten times a score, 2 to 64, in windows of 8 to 64 bases. Ranges with
-    /// fewer than `linker` bases between them, 1 to 32, become one. What is outside of these bounds
-    /// becomes 20, 64, 1.
+    /// fewer than `linker` bases between them, 1 to 32, become one. What is outside its bounds
+    /// becomes 20, 64 or 1.
     pub fn new(level: u32, window: usize, linker: usize) -> Dust {
         Dust {
             level: if (2..=64).contains(&level) { level } else { 20 },

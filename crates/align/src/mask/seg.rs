@@ -15,6 +15,9 @@ const MOST_OTHERS: usize = 2;
 /// How much a stretch is trimmed at most, in residues.
 const MOST_TRIMMED: usize = 50;
 
+/// More than any entropy of 20 kinds, in bits.
+const MOST_BITS: f64 = 5.0;
+
 /// Entropies are sums of whole numbers, so that no order of additions matters: units a bit.
 const UNIT: f64 = (1u64 << 40) as f64;
 
@@ -47,12 +50,13 @@ impl Seg {
     /// A window of 0 is taken as 1, and `high` is at least `low`.
     pub fn new(window: usize, low: f64, high: f64) -> Seg {
         let window = window.max(1);
-        let low = low.max(0.0);
+        let [low, high] = [low, high].map(|cut| if cut.is_nan() { 0.0 } else { cut });
+        let low = low.clamp(0.0, MOST_BITS);
         let reach = |cut: f64| std::array::from_fn(|others| least_sum(window, others, cut));
         Seg {
             window,
             low: reach(low),
-            high: reach(high.max(low)),
+            high: reach(high.clamp(low, MOST_BITS)),
             gains: (0..=window)
                 .map(|n| in_units(n_log_n(n + 1)) - in_units(n_log_n(n)))
                 .collect(),
@@ -76,7 +80,7 @@ impl Seg {
     /// ```
     /// use gyrase_align::{mask::seg::Seg, residue};
     ///
-    /// let protein: Vec<u8> = b"MKVLAQWERTYHHHHHHHHHHHHHHHHNDCFGIKLPWST".map(residue::code).to_vec();
+    /// let protein = b"MKVLAQWERTYHHHHHHHHHHHHHHHHNDCFGIKLPWST".map(residue::code);
     /// assert_eq!(Seg::of_queries().mask(&protein), [11..27]);
     /// ```
     pub fn mask(&mut self, residues: &[u8]) -> &[Range<usize>] {

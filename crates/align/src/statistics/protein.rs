@@ -23,7 +23,7 @@ use tables::{Row, TABLES, Table};
 /// let statistics = Protein::new(matrix, Costs::new(11, 1))?;
 /// assert_eq!(text::bits(statistics.bits(100.0)), "43.1");
 /// let evalue = statistics.evalue(100.0, 300, 250, 1_000_000);
-/// assert_eq!(text::evalue(evalue), "6.20e-06");
+/// assert_eq!(text::evalue(evalue), "6.35e-06");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
