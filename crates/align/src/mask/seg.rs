@@ -275,7 +275,7 @@ impl Composition {
     /// The least value of a window of `length`, and where the first such window begins.
     fn least(mut self, residues: &[u8], length: usize) -> (i64, usize) {
         let (mut least, mut at_least) = (self.judged(), 0);
-        let mut counts = self.counts;
+        let (mut counts, mut kinds) = (self.counts, self.kinds.clone());
         for (at, (&leaves, &enters)) in residues.iter().zip(&residues[length..]).enumerate() {
             if leaves == enters {
                 continue;
@@ -283,9 +283,10 @@ impl Composition {
             self.remove(leaves);
             self.add(enters);
             let value = self.judged();
-            let tie = value == least && counts != self.counts;
+            let tie = value == least && kinds != self.kinds;
             if value < least || tie && last_bits(self.counts, length) < last_bits(counts, length) {
                 (least, at_least, counts) = (value, at + 1, self.counts);
+                kinds.clone_from(&self.kinds);
             }
         }
         (least, at_least)
