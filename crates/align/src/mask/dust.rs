@@ -1,8 +1,8 @@
 //! Symmetric DUST: stretches of DNA that repeat few triplets.
 //!
-//! The score of a stretch of n triplets is the number of pairs of equal ones, over n. A stretch is
-//! masked when ten times its score exceeds the level and no part of it scores more. After Morgulis
-//! and others, J. Comput. Biol. 13 (2006) 1028; the masks are those of dustmasker.
+//! The score of a stretch of n triplets is the number of pairs of equal ones, over n - 1. A stretch
+//! is masked when ten times its score exceeds the level and no part of it scores more. After
+//! Morgulis and others, J. Comput. Biol. 13 (2006) 1028; the masks are those of dustmasker.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -28,8 +28,8 @@ impl Default for Dust {
 
 impl Dust {
     /// Masks above `level`, ten times a score, 2 to 64, in windows of 8 to 64 bases. Ranges with
-    /// fewer than `linker` bases between them, 1 to 32, become one. What is outside of these bounds
-    /// becomes 20, 64, 1.
+    /// fewer than `linker` bases between them, 1 to 32, become one. What is outside its bounds
+    /// becomes 20, 64 or 1.
     pub fn new(level: u32, window: usize, linker: usize) -> Dust {
         Dust {
             level: if (2..=64).contains(&level) { level } else { 20 },
@@ -47,8 +47,10 @@ impl Dust {
         }
     }
 
-    /// The mask of a sequence of bases by their codes, 0 to 3. Any other code counts as an A, as in
-    /// BLAST+: a run of N is masked.
+    /// The mask of a sequence of bases by their codes, 0 to 3; any other is an N.
+    ///
+    /// As in dustmasker, N at the ends and more of them than a window are masked. Other N repeat
+    /// nothing: dustmasker takes random bases there, so that ranges may differ around them.
     ///
     /// ```
     /// use gyrase_align::mask::dust::Dust;
@@ -58,7 +60,33 @@ impl Dust {
     /// ```
     pub fn mask(&mut self, bases: &[u8]) -> &[Range<usize>] {
         self.found.clear();
-        let mut start = 0;
+        let mut from = 0;
+        while let Some(run) = self.unknown(bases, from) {
+            self.mask_part(bases, from..run.start);
+            from = run.end;
+            self.join(run);
+        }
+        self.mask_part(bases, from..bases.len());
+        &self.found
+    }
+
+    /// The next run of N that is masked as a whole.
+    fn unknown(&self, bases: &[u8], from: usize) -> Option<Range<usize>> {
+        let mut at = from;
+        loop {
+            let start = at + bases[at..].iter().position(|&base| base > 3)?;
+            let known = bases[start..].iter().position(|&base| base <= 3);
+            at = known.map_or(bases.len(), |known| start + known);
+            let ends = start == 0 || at == bases.len();
+            if ends || at - start > self.window + 2 {
+                return Some(start..at);
+            }
+        }
+    }
+
+    fn mask_part(&mut self, bases: &[u8], part: Range<usize>) {
+        let bases = &bases[..part.end];
+        let mut start = part.start;
         while bases.len() > start + 3 {
             let mut window = Window::new(self.level, self.window);
             self.walk(&mut window, bases, start);
@@ -72,17 +100,18 @@ impl Dust {
             }
             start += window.start;
         }
-        &self.found
     }
 
     /// Walks to the end, or to the end of a run of one triplet that fills a window.
     fn walk(&mut self, window: &mut Window, bases: &[u8], start: usize) {
-        let mut triplet = (base(bases[start]) << 2) | base(bases[start + 1]);
+        let mut triplet = Triplet::default();
+        triplet.add(bases[start]);
+        triplet.add(bases[start + 1]);
         let mut in_run = false;
         for &next in &bases[start + 2..] {
             self.keep(&mut window.perfect, window.start, start);
-            triplet = ((triplet << 2) | base(next)) & (TRIPLETS as u8 - 1);
-            match (window.shift(triplet), in_run) {
+            triplet.add(next);
+            match (window.shift(triplet.code()), in_run) {
                 (Shift::Run, _) => in_run = true,
                 (Shift::Mixed, true) => return,
                 (Shift::Mixed, false) => window.find_perfect(),
@@ -95,21 +124,43 @@ impl Dust {
         let Some(widest) = perfect.last().filter(|one| one.first < until) else {
             return;
         };
-        let range = start + widest.first..start + widest.last + 1;
+        self.join(start + widest.first..start + widest.last + 1);
+        while perfect.last().is_some_and(|one| one.first < until) {
+            perfect.pop();
+        }
+    }
+
+    fn join(&mut self, range: Range<usize>) {
         match self.found.last_mut() {
             Some(last) if last.end + self.linker > range.start => {
                 last.end = last.end.max(range.end);
             }
             _ => self.found.push(range),
         }
-        while perfect.last().is_some_and(|one| one.first < until) {
-            perfect.pop();
-        }
     }
 }
 
-fn base(code: u8) -> u8 {
-    if code < 4 { code } else { 0 }
+/// The last three bases.
+#[derive(Default)]
+struct Triplet {
+    bases: u8,
+    known: usize,
+}
+
+impl Triplet {
+    fn add(&mut self, base: u8) {
+        self.bases = ((self.bases << 2) | (base & 3)) & (TRIPLETS as u8 - 1);
+        self.known = if base > 3 { 0 } else { self.known + 1 };
+    }
+
+    /// What it counts as: `TRIPLETS` with an N in it.
+    fn code(&self) -> u8 {
+        if self.known < 3 {
+            TRIPLETS as u8
+        } else {
+            self.bases
+        }
+    }
 }
 
 /// A stretch that no part of it beats: its bases from first to last, pairs and triplets.
@@ -148,18 +199,29 @@ impl Counts {
         kinds: 0,
     };
 
+    /// One with an N is of a kind of its own.
     fn add(&mut self, triplet: u8) {
-        let count = &mut self.of[triplet as usize];
+        let Some(count) = self.of.get_mut(triplet as usize) else {
+            self.kinds += 1;
+            return;
+        };
         self.pairs += u32::from(*count);
         self.kinds += u32::from(*count == 0);
         *count += 1;
     }
 
     fn remove(&mut self, triplet: u8) {
-        let count = &mut self.of[triplet as usize];
+        let Some(count) = self.of.get_mut(triplet as usize) else {
+            self.kinds -= 1;
+            return;
+        };
         *count -= 1;
         self.pairs -= u32::from(*count);
         self.kinds -= u32::from(*count == 0);
+    }
+
+    fn count(&self, triplet: u8) -> u8 {
+        self.of.get(triplet as usize).copied().unwrap_or(0)
     }
 }
 
@@ -241,7 +303,7 @@ impl Window {
     }
 
     fn shrink_core(&mut self, triplet: u8) {
-        if u32::from(self.in_core.of[triplet as usize]) <= self.level / 5 {
+        if u32::from(self.in_core.count(triplet)) <= self.level / 5 {
             return;
         }
         loop {
@@ -265,7 +327,7 @@ impl Window {
         for first in (self.start..self.core).rev() {
             let triplet = self.triplets[first - self.start];
             let length = (self.stop - first - 1) as u32;
-            let repeated = counts.of[triplet as usize] > 0;
+            let repeated = counts.count(triplet) > 0;
             counts.add(triplet);
             if !repeated || 10 * counts.pairs <= self.least(length) {
                 continue;

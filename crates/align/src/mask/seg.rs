@@ -15,6 +15,9 @@ const MOST_OTHERS: usize = 2;
 /// How much a stretch is trimmed at most, in residues.
 const MOST_TRIMMED: usize = 50;
 
+/// More than any entropy of 20 kinds, in bits.
+const MOST_BITS: f64 = 5.0;
+
 /// Entropies are sums of whole numbers, so that no order of additions matters: units a bit.
 const UNIT: f64 = (1u64 << 40) as f64;
 
@@ -47,12 +50,13 @@ impl Seg {
     /// A window of 0 is taken as 1, and `high` is at least `low`.
     pub fn new(window: usize, low: f64, high: f64) -> Seg {
         let window = window.max(1);
-        let low = low.max(0.0);
+        let [low, high] = [low, high].map(|cut| if cut.is_nan() { 0.0 } else { cut });
+        let low = low.clamp(0.0, MOST_BITS);
         let reach = |cut: f64| std::array::from_fn(|others| least_sum(window, others, cut));
         Seg {
             window,
             low: reach(low),
-            high: reach(high.max(low)),
+            high: reach(high.clamp(low, MOST_BITS)),
             gains: (0..=window)
                 .map(|n| in_units(n_log_n(n + 1)) - in_units(n_log_n(n)))
                 .collect(),
@@ -76,7 +80,7 @@ impl Seg {
     /// ```
     /// use gyrase_align::{mask::seg::Seg, residue};
     ///
-    /// let protein: Vec<u8> = b"MKVLAQWERTYHHHHHHHHHHHHHHHHNDCFGIKLPWST".map(residue::code).to_vec();
+    /// let protein = b"MKVLAQWERTYHHHHHHHHHHHHHHHHNDCFGIKLPWST".map(residue::code);
     /// assert_eq!(Seg::of_queries().mask(&protein), [11..27]);
     /// ```
     pub fn mask(&mut self, residues: &[u8]) -> &[Range<usize>] {
@@ -270,15 +274,22 @@ impl Composition {
 
     /// The least value of a window of `length`, and where the first such window begins.
     fn least(mut self, residues: &[u8], length: usize) -> (i64, usize) {
-        let mut least = (self.judged(), 0);
+        let (mut least, mut at_least) = (self.judged(), 0);
+        let (mut counts, mut kinds) = (self.counts, self.kinds.clone());
         for (at, (&leaves, &enters)) in residues.iter().zip(&residues[length..]).enumerate() {
-            if leaves != enters {
-                self.remove(leaves);
-                self.add(enters);
-                least = least.min((self.judged(), at + 1));
+            if leaves == enters {
+                continue;
+            }
+            self.remove(leaves);
+            self.add(enters);
+            let value = self.judged();
+            let tie = value == least && kinds != self.kinds;
+            if value < least || tie && last_bits(self.counts, length) < last_bits(counts, length) {
+                (least, at_least, counts) = (value, at + 1, self.counts);
+                kinds.clone_from(&self.kinds);
             }
         }
-        least
+        (least, at_least)
     }
 
     /// A window without any standard residue is no simple one.
@@ -289,6 +300,22 @@ impl Composition {
             self.value
         }
     }
+}
+
+/// What decides between compositions of one value: the sum in the order of BLAST+, by falling
+/// counts, whose last bits depend on it.
+fn last_bits(mut counts: [u32; STANDARD], length: usize) -> f64 {
+    let ln_factorial = |n: usize| ln_factorial(n) as f64 / MILLION;
+    counts.sort_unstable_by(|a, b| b.cmp(a));
+    let kinds = counts.chunk_by(|a, b| a == b);
+    let of_kinds = kinds.fold(ln_factorial(STANDARD), |sum, kind| {
+        sum - ln_factorial(kind.len())
+    });
+    let present = counts.iter().take_while(|&&count| count > 0);
+    let of_counts = present.fold(ln_factorial(length), |sum, &count| {
+        sum - ln_factorial(count as usize)
+    });
+    of_kinds + of_counts - length as f64 * (STANDARD as f64).ln()
 }
 
 /// The logarithm of n! in millionths.

@@ -20,7 +20,7 @@ use tables::{Row, TABLES, Table};
 /// assert_eq!(text::bits(statistics.bits(100.0)), "91.5");
 /// let space = SearchSpace { query: 1000, letters: 5_000_000, sequences: 3 };
 /// let effective = statistics.effective(&space);
-/// assert_eq!(text::evalue(statistics.evalue(100.0, effective)), "1.42e-18");
+/// assert_eq!(text::evalue(statistics.evalue(100.0, effective)), "1.44e-18");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]

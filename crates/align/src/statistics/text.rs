@@ -4,9 +4,18 @@ use std::io::Write as _;
 
 /// Appends an E-value: `0.0`, `3.21e-45`, `0.012`, `0.12`, `1.2` or `12`.
 pub fn write_evalue(text: &mut Vec<u8>, evalue: f64) {
+    write_rounded(text, evalue, 2);
+}
+
+/// Appends an E-value as above an alignment (`-outfmt 0`): `3e-45` where tables have `3.21e-45`.
+pub fn write_short_evalue(text: &mut Vec<u8>, evalue: f64) {
+    write_rounded(text, evalue, 0);
+}
+
+fn write_rounded(text: &mut Vec<u8>, evalue: f64, digits: usize) {
     match evalue {
         _ if evalue < super::LEAST_EVALUE => text.extend_from_slice(b"0.0"),
-        _ if evalue < 0.0009 => write_power(text, evalue, 2),
+        _ if evalue < 0.0009 => write_power(text, evalue, digits),
         _ if evalue < 0.1 => write_fixed(text, evalue, 3),
         _ if evalue < 1.0 => write_fixed(text, evalue, 2),
         _ if evalue < 10.0 => write_fixed(text, evalue, 1),
@@ -23,7 +32,7 @@ pub fn write_bits(text: &mut Vec<u8>, bits: f64) {
     }
 }
 
-/// Appends an E-value as a text.
+/// An E-value as a text.
 pub fn evalue(evalue: f64) -> String {
     let mut text = Vec::new();
     write_evalue(&mut text, evalue);
@@ -95,6 +104,11 @@ mod tests {
             (-1.26, "-1.3"),
         ] {
             assert_eq!(bits(number), expected);
+        }
+        for (number, expected) in [(3.5001e-32, "4e-32"), (9.6e-5, "1e-04"), (0.12, "0.12")] {
+            let mut text = b"Expect = ".to_vec();
+            write_short_evalue(&mut text, number);
+            assert_eq!(text, format!("Expect = {expected}").into_bytes());
         }
     }
 }
