@@ -75,9 +75,11 @@ impl From<SearchError> for Failure {
         let meaning = match &error {
             SearchError::Input(error) => input(error),
             SearchError::TooLong { .. } => Code::Usage.into(),
-            SearchError::Memory { .. } | SearchError::Matches { .. } => {
-                Meaning::helped(Code::Memory, "give more --memory")
+            SearchError::Memory { least } => {
+                let enough = least.div_ceil(1 << 20);
+                Meaning::helped(Code::Memory, format!("give --memory {enough}M or more"))
             }
+            SearchError::Matches { .. } => Meaning::helped(Code::Memory, "give more --memory"),
             SearchError::Nucleotides { .. } => {
                 Meaning::helped(Code::Usage, "`gyrase search` compares proteins only so far")
             }

@@ -63,9 +63,14 @@ pub fn run<E: From<SearchError>>(
 ) -> Result<Summary, E> {
     // Half is for the database with its index, half of the rest for the queries with theirs.
     let memory = config.memory.saturating_sub(BESIDE);
-    let subjects = Sequences::read(&config.subjects, memory / 2 / RESIDUE, progress)?;
+    let needs = |residues: u64| SearchError::Memory {
+        least: BESIDE + residues * RESIDUE,
+    };
+    let subjects = Sequences::read(&config.subjects, memory / 2 / RESIDUE, progress)?
+        .map_err(|residues| needs(2 * residues))?;
     let left = memory - subjects.total() * RESIDUE;
-    let queries = Sequences::read(&config.queries, left / 2 / RESIDUE, progress)?;
+    let queries = Sequences::read(&config.queries, left / 2 / RESIDUE, progress)?
+        .map_err(|residues| needs(subjects.total() + 2 * residues))?;
     let scoring = Scoring::new(subjects.total(), config.evalue, config.top)?;
     let mut batches = Batches {
         config,

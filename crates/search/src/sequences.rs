@@ -28,13 +28,11 @@ pub enum SearchError {
         /// Residues that fit.
         most: usize,
     },
-    /// There are more residues than the memory takes.
-    #[error("the sequences have {residues} residues, of which the memory takes {most}")]
+    /// The memory does not take the sequences.
+    #[error("the database and the queries need at least {least} bytes of memory")]
     Memory {
-        /// Residues that there are.
-        residues: u64,
-        /// Residues that fit.
-        most: u64,
+        /// Bytes that they need.
+        least: u64,
     },
     /// An input holds nucleotides.
     #[error("{input}: these are nucleotides, not proteins")]
@@ -85,16 +83,16 @@ impl Default for Sequences {
 }
 
 impl Sequences {
-    /// Reads the sequences of files, in their order, up to so many residues.
+    /// Reads the sequences of files, in their order. Where there are more than so many residues
+    /// there are none of them, and their number.
     ///
     /// # Errors
-    /// A file cannot be read, holds nucleotides, or there are more residues: then
-    /// [`SearchError::Memory`] says how many.
+    /// A file cannot be read or holds nucleotides.
     pub fn read(
         paths: &[PathBuf],
         most: u64,
         progress: &Progress,
-    ) -> Result<Sequences, SearchError> {
+    ) -> Result<Result<Sequences, u64>, SearchError> {
         let options = Options {
             alphabet: Alphabet::Any,
             whole_records: true,
@@ -120,7 +118,7 @@ impl Sequences {
             shown = read;
         }
         if residues > most {
-            return Err(SearchError::Memory { residues, most });
+            return Ok(Err(residues));
         }
         if sequences.are_nucleotides() {
             let names: Vec<&str> = inputs.names().collect();
@@ -128,7 +126,7 @@ impl Sequences {
                 input: names.join(", "),
             });
         }
-        Ok(sequences)
+        Ok(Ok(sequences))
     }
 
     /// True where nearly all residues are A, C, G, T or X, of so many that chance cannot have it.

@@ -144,6 +144,15 @@ fn relatives_are_found_from_the_nearest_on() {
     assert_eq!(row.len(), 12, "{row:?}");
 }
 
+/// `blastp -query proteins.faa -subject proteins.faa -evalue 1e-3 -outfmt 6`, BLAST+ 2.12.
+#[test]
+fn the_table_is_that_of_blastp() {
+    let place = Place::new();
+    let proteins = include_str!("golden/proteins.faa");
+    let found = table(&place.config(proteins, &[proteins.into()])).unwrap();
+    assert_eq!(found, include_str!("golden/blastp.tsv"));
+}
+
 #[test]
 fn nothing_changes_the_answer() {
     let mut random = Random::new();
@@ -252,17 +261,10 @@ fn what_cannot_be_searched_is_refused() {
         memory: 17 << 20,
         ..place.config(protein, &[protein.repeat(20_000)])
     };
-    let refused = table(&little).unwrap_err();
-    assert!(
-        matches!(
-            refused,
-            SearchError::Memory {
-                residues: 640_000,
-                ..
-            }
-        ),
-        "{refused}"
-    );
+    let SearchError::Memory { least } = table(&little).unwrap_err() else {
+        panic!("the memory is too little");
+    };
+    assert_eq!(least, (16 << 20) + 2 * 7 * 32 * 20_000);
     let stopped = Progress::default();
     stopped.cancel();
     let config = place.config(protein, &[protein.into()]);

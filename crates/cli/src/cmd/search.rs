@@ -81,7 +81,7 @@ impl Search {
         self.note(session, &summary);
         tracing::info!(
             "{} in {} ({} residues): {} with {}, {}",
-            things(summary.queries, "query"),
+            things(summary.queries, "protein"),
             things(summary.subjects, "sequence"),
             grouped(summary.letters),
             grouped(summary.with_hits),
