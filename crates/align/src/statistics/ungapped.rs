@@ -91,8 +91,8 @@ impl ScoreFrequencies {
         }))
     }
 
-    /// Of a reward for equal bases and a penalty for others, where the bases of subjects are equally
-    /// frequent: those of the query do not matter then.
+    /// Of a reward for equal bases and a penalty for others. The bases of subjects are equally
+    /// frequent: then those of the query do not matter.
     ///
     /// # Errors
     /// [`NotLocal`] if the reward is 0 or less, or more than thrice the penalty.
