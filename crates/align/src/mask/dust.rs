@@ -50,7 +50,8 @@ impl Dust {
     /// The mask of a sequence of bases by their codes, 0 to 3; any other is an N.
     ///
     /// As in dustmasker, N at the ends and more of them than a window are masked. Other N repeat
-    /// nothing: dustmasker takes random bases there, so that ranges may differ around them.
+    /// nothing: dustmasker takes random bases there, so that ranges may differ around them. Letters
+    /// for some of the bases, such as R, are an A for it: code 0.
     ///
     /// ```
     /// use gyrase_align::mask::dust::Dust;

@@ -15,6 +15,9 @@ const MOST_OTHERS: usize = 2;
 /// How much a stretch is trimmed at most, in residues.
 const MOST_TRIMMED: usize = 50;
 
+/// A window of more has sums that are too large.
+const MOST_WINDOW: usize = 1 << 16;
+
 /// More than any entropy of 20 kinds, in bits.
 const MOST_BITS: f64 = 5.0;
 
@@ -31,25 +34,28 @@ const OTHER: u8 = 0;
 const GROWS: u8 = 1;
 const TRIGGERS: u8 = 2;
 
+/// What the sum of `n log2 n` of a window must reach, by how many others it has.
+type Reach = [i64; MOST_OTHERS + 1];
+
 /// Finds masks of proteins. Keeps room for the next one.
 #[derive(Clone, Debug)]
 pub struct Seg {
     window: usize,
-    /// What the sum of `n log2 n` must reach, by the number of other residues in a window.
-    low: [i64; MOST_OTHERS + 1],
-    high: [i64; MOST_OTHERS + 1],
+    low: Reach,
+    high: Reach,
     /// What the sum of `n log2 n` gains when n becomes n + 1.
     gains: Vec<i64>,
-    kinds: Vec<u8>,
+    judged: Vec<u8>,
     found: Vec<Range<usize>>,
 }
 
 impl Seg {
     /// For windows of `window` residues; `low` and `high` in bits a residue, from 0 to 4.33.
     ///
-    /// A window of 0 is taken as 1, and `high` is at least `low`.
+    /// `high` is at least `low`, and a window has 1 to 65,536 residues: what is outside becomes the
+    /// nearest. From 4 residues on masks are those of segmasker, with ranges that overlap made one.
     pub fn new(window: usize, low: f64, high: f64) -> Seg {
-        let window = window.max(1);
+        let window = window.clamp(1, MOST_WINDOW);
         let [low, high] = [low, high].map(|cut| if cut.is_nan() { 0.0 } else { cut });
         let low = low.clamp(0.0, MOST_BITS);
         let reach = |cut: f64| std::array::from_fn(|others| least_sum(window, others, cut));
@@ -60,7 +66,7 @@ impl Seg {
             gains: (0..=window)
                 .map(|n| in_units(n_log_n(n + 1)) - in_units(n_log_n(n)))
                 .collect(),
-            kinds: Vec::new(),
+            judged: Vec::new(),
             found: Vec::new(),
         }
     }
@@ -95,59 +101,34 @@ impl Seg {
 
     /// Judges every window, at its first position; false when none triggers.
     fn judge(&mut self, residues: &[u8]) -> bool {
-        self.kinds.clear();
-        if residues.len() < self.window {
+        self.judged.clear();
+        let Some((first, rest)) = residues.split_at_checked(self.window) else {
             return false;
-        }
-        let mut counts = [0u32; STANDARD];
-        let (mut sum, mut others, mut triggered) = (0i64, 0usize, false);
-        let mut add = |residue: u8, sum: &mut i64, others: &mut usize, on: bool| match counts
-            .get_mut(residue as usize)
-        {
-            Some(count) if on => {
-                *sum += self.gains[*count as usize];
-                *count += 1;
-            }
-            Some(count) => {
-                *count -= 1;
-                *sum -= self.gains[*count as usize];
-            }
-            None if on => *others += 1,
-            None => *others -= 1,
         };
-        for &residue in &residues[..self.window] {
-            add(residue, &mut sum, &mut others, true);
+        let mut sums = Sums::new(&self.gains);
+        first.iter().for_each(|&residue| sums.add(residue));
+        self.judged.reserve(rest.len() + 1);
+        self.judged.push(sums.judged(&self.low, &self.high));
+        for (&leaves, &enters) in residues.iter().zip(rest) {
+            sums.remove(leaves);
+            sums.add(enters);
+            self.judged.push(sums.judged(&self.low, &self.high));
         }
-        let leaving = residues.iter();
-        let entering = residues[self.window..].iter().map(Some).chain([None]);
-        self.kinds.reserve(residues.len() + 1 - self.window);
-        for (&leaves, enters) in leaving.zip(entering) {
-            let kind = match self.high.get(others) {
-                Some(&high) if sum >= high => GROWS + u8::from(sum >= self.low[others]),
-                _ => OTHER,
-            };
-            triggered |= kind == TRIGGERS;
-            self.kinds.push(kind);
-            if let Some(&enters) = enters {
-                add(leaves, &mut sum, &mut others, false);
-                add(enters, &mut sum, &mut others, true);
-            }
-        }
-        triggered
+        self.judged.contains(&TRIGGERS)
     }
 
     /// Finds stretches among the windows that begin at `first` to `last`.
     fn scan(&mut self, residues: &[u8], first: usize, last: usize) {
         let (mut limit, mut at) = (first, first);
         while at <= last {
-            if self.kinds[at] != TRIGGERS {
+            if self.judged[at] != TRIGGERS {
                 at += 1;
                 continue;
             }
-            let before = self.kinds[limit..at].iter().rev();
-            let low = at - before.take_while(|&&kind| kind != OTHER).count();
-            let behind = self.kinds[at + 1..=last].iter();
-            let high = at + behind.take_while(|&&kind| kind != OTHER).count();
+            let before = self.judged[limit..at].iter().rev();
+            let low = at - before.take_while(|&&judged| judged != OTHER).count();
+            let behind = self.judged[at + 1..=last].iter();
+            let high = at + behind.take_while(|&&judged| judged != OTHER).count();
             let stretch = low..high + self.window;
             let trimmed = trim(&residues[stretch.clone()]);
             let (left, right) = (low + trimmed.start, low + trimmed.end);
@@ -157,6 +138,53 @@ impl Seg {
             self.found.push(left..right);
             at = high.min(right - 1) + 1;
             limit = at;
+        }
+    }
+}
+
+/// How many residues of each kind a window has, and the sum of `n log2 n` of these numbers.
+struct Sums<'a> {
+    gains: &'a [i64],
+    counts: [u32; STANDARD],
+    sum: i64,
+    others: usize,
+}
+
+impl Sums<'_> {
+    fn new(gains: &[i64]) -> Sums<'_> {
+        Sums {
+            gains,
+            counts: [0; STANDARD],
+            sum: 0,
+            others: 0,
+        }
+    }
+
+    fn add(&mut self, residue: u8) {
+        match self.counts.get_mut(residue as usize) {
+            Some(count) => {
+                self.sum += self.gains[*count as usize];
+                *count += 1;
+            }
+            None => self.others += 1,
+        }
+    }
+
+    fn remove(&mut self, residue: u8) {
+        match self.counts.get_mut(residue as usize) {
+            Some(count) => {
+                *count -= 1;
+                self.sum -= self.gains[*count as usize];
+            }
+            None => self.others -= 1,
+        }
+    }
+
+    /// What such a window does, by the sums for low windows and for those that stretches grow over.
+    fn judged(&self, low: &Reach, high: &Reach) -> u8 {
+        match high.get(self.others) {
+            Some(&high) if self.sum >= high => GROWS + u8::from(self.sum >= low[self.others]),
+            _ => OTHER,
         }
     }
 }

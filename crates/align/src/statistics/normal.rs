@@ -21,7 +21,7 @@ pub(super) struct Normal {
 }
 
 impl Normal {
-    /// At a value, in standard deviations: to 13 digits, far below the mean too.
+    /// At a value, in standard deviations: to 12 digits, far below the mean too.
     pub fn at(value: f64) -> Normal {
         if value > FAR {
             return Normal {
@@ -69,7 +69,7 @@ fn grid_point(value: f64) -> Normal {
         }
         0.5 - density * sum
     } else {
-        let terms = if x < FAR { 200 } else { 30 };
+        let terms = if x < FAR { 200 } else { 10 };
         let fraction = (1..terms)
             .rev()
             .fold(x, |below, n| x + f64::from(n) / below);

@@ -2,8 +2,7 @@
 //!
 //! With the parameters of gaps in a table the E-value is `K exp(-lambda S)` times the effective
 //! [`SearchSpace`]; both strands of a query are one search. With gap costs beyond the table it is
-//! that of alignments without gaps, computed for equally frequent bases: BLAST+ takes those of the
-//! query there.
+//! that of alignments without gaps.
 
 mod tables;
 

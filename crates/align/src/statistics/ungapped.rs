@@ -16,11 +16,11 @@ pub const BACKGROUND: [f64; STANDARD] = [
     38.56, 52.03, 71.20, 58.41, 13.30, 32.16, 64.41,
 ];
 
-/// Sums of so many scores are looked at for K.
-const SUMS: usize = 400;
+/// Sums of so many scores are looked at for K, as in BLAST+.
+const SUMS: usize = 100;
 
-/// The term of the series for K that is small enough.
-const SMALL: f64 = 1e-9;
+/// The term of the series for K that is the last, as in BLAST+: E-values show the difference.
+const SMALL: f64 = 1e-4;
 
 /// Scores have no such parameters: none is positive, or their mean is not negative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +91,8 @@ impl ScoreFrequencies {
         }))
     }
 
-    /// Of a reward for equal bases and a penalty for others, all bases being equally frequent.
+    /// Of a reward for equal bases and a penalty for others. The bases of subjects are equally
+    /// frequent: then those of the query do not matter.
     ///
     /// # Errors
     /// [`NotLocal`] if the reward is 0 or less, or more than thrice the penalty.
@@ -99,7 +100,8 @@ impl ScoreFrequencies {
         ScoreFrequencies::new([(reward, 1.0), (penalty, 3.0)])
     }
 
-    /// The parameters: to 9 digits; alpha is `lambda / h`, beta 0.
+    /// The parameters. Lambda and H have 9 digits; K has those of BLAST+, about 3. Alpha is
+    /// `lambda / h`, beta 0.
     pub fn karlin(&self) -> Karlin {
         let lambda = self.lambda();
         let h = self.entropy(lambda);
@@ -188,7 +190,7 @@ fn ladder(lattice: &[f64], least: i32, lambda: f64) -> f64 {
         let terms = scores.zip(&sums);
         let term: f64 = terms.map(|(s, p)| p * (lambda * s.min(0.0)).exp()).sum();
         total += term / n as f64;
-        if term / (n as f64) < SMALL {
+        if term / n as f64 <= SMALL {
             break;
         }
     }
