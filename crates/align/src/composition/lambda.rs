@@ -72,7 +72,11 @@ impl Chances {
     /// The root of the polynomial in x to the power of `step`.
     fn root(&self, step: usize, guess: f64) -> f64 {
         let guess = (-guess).exp();
-        let mut x = if guess > 0.0 && guess < 1.0 { guess } else { 0.5 };
+        let mut x = if guess > 0.0 && guess < 1.0 {
+            guess
+        } else {
+            0.5
+        };
         let (mut left, mut right) = (0.0, 1.0);
         let (mut value, mut was_newton) = (4.0f64, false);
         for k in 0..STEPS {
@@ -91,8 +95,7 @@ impl Chances {
             }
             let stuck = was_newton && value.abs() > 0.9 * before.abs();
             let next = x - value / slope;
-            was_newton =
-                k < NEWTON && !stuck && slope < 0.0 && next > left && next < right;
+            was_newton = k < NEWTON && !stuck && slope < 0.0 && next > left && next < right;
             if !was_newton {
                 x = (left + right) / 2.0;
                 continue;
@@ -118,7 +121,11 @@ impl Chances {
 }
 
 fn greatest_common_divisor(a: usize, b: usize) -> usize {
-    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
+    if b == 0 {
+        a
+    } else {
+        greatest_common_divisor(b, a % b)
+    }
 }
 
 #[cfg(test)]
