@@ -5,7 +5,7 @@
 //! related. BLAST therefore makes a matrix for each pair of sequences (its mode 2, the default):
 //!
 //! 1. Count the standard residues of query and subject ([`Composition`]).
-//! 2. Choose between two adjustments (the rule; [`Rule`]).
+//! 2. Choose between two adjustments (the rule; [`AdjustmentRule`]).
 //! 3. Optimised: mix 20 pseudocounts into each composition. Find the target frequencies that have
 //!    these compositions and a relative entropy of 0.44 nats, and are nearest to those of the
 //!    matrix. Their logarithms of odds are the scores.
@@ -20,6 +20,7 @@
 //! The numbers are BLAST's to the last integer. They depend on the pair alone: no sum, logarithm
 //! or vector is another on another processor.
 
+mod counts;
 mod expand;
 mod frequencies;
 mod grid;
@@ -34,13 +35,15 @@ mod rule;
 #[path = "arch/composition.rs"]
 mod kernels;
 
+pub use counts::Composition;
+pub use expand::{FORBIDDEN, Scores};
 pub use frequencies::MatrixFrequencies;
-pub use rule::Rule;
+pub use rule::AdjustmentRule;
 
-use crate::residue::{CODES, STANDARD, code};
+use crate::residue::{CODES, STANDARD};
 use expand::{Real, SCORED, Stops, nearest, real_scores, round, set_any};
 use grid::{Row, sum, symmetric};
-use kernels::Kernels;
+use kernels::{Kernel, Kernels};
 use lambda::Chances;
 use ln::ln;
 use optimise::{Optimum, Standard, Target};
@@ -49,16 +52,6 @@ use optimise::{Optimum, Standard, Target};
 /// by it, and sums of scores divided.
 pub const SCALE: i32 = 32;
 
-/// The score of codes that no letter has, and of borders between sequences. Seven of them can be
-/// added without overflow.
-pub const FORBIDDEN: i32 = -(1 << 28);
-
-/// Scores by code of a residue: a row for each of the query, a column for each of the subject.
-/// Not symmetric.
-pub type Scores = [[i32; CODES]; CODES];
-
-/// Residues of the standard composition that are mixed into a sequence's.
-const PSEUDOCOUNTS: f64 = 20.0;
 /// Relative entropy of the target frequencies, in nats a pair.
 const ENTROPY: f64 = 0.44;
 /// The least ratio of lambdas that a matrix is scaled by.
@@ -66,68 +59,11 @@ const LEAST_RATIO: f64 = 0.5;
 /// The ratio of X against any letter in every matrix.
 const ANY_RATIO: f64 = 0.75;
 
-/// How often each standard residue occurs in a sequence.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Composition {
-    /// Parts of one by code of a residue; all zero where there are no residues.
-    frequencies: Row,
-    /// Residues that were counted.
-    standard: usize,
-    /// Residues of the sequence, X among them.
-    length: usize,
-}
-
-impl Composition {
-    /// The composition of a whole sequence of codes. U counts as C; B, Z, J, X, O, stops and what
-    /// is masked as X are left out.
-    pub fn of(residues: &[u8]) -> Composition {
-        const U: usize = code(b'U') as usize;
-        const C: usize = code(b'C') as usize;
-        let mut counts = [0u32; CODES];
-        for &residue in residues {
-            counts[residue as usize % CODES] += 1;
-        }
-        counts[C] += counts[U];
-        let standard: u32 = counts[..STANDARD].iter().sum();
-        let mut frequencies = [0.0; STANDARD];
-        for (frequency, &count) in frequencies.iter_mut().zip(&counts) {
-            *frequency = f64::from(count) / f64::from(standard.max(1));
-        }
-        Composition {
-            frequencies,
-            standard: standard as usize,
-            length: residues.len(),
-        }
-    }
-
-    /// Residues that were counted.
-    pub fn standard(&self) -> usize {
-        self.standard
-    }
-
-    /// How often each standard residue occurs, by code: parts of one, or all zero.
-    pub fn frequencies(&self) -> &[f64; STANDARD] {
-        &self.frequencies
-    }
-
-    /// The frequencies with pseudocounts of `background`.
-    #[inline(always)]
-    fn with_pseudocounts(&self, background: &Row) -> Row {
-        let weight = PSEUDOCOUNTS / (self.standard as f64 + PSEUDOCOUNTS);
-        let total = sum(&self.frequencies);
-        let mut mixed = [0.0; STANDARD];
-        for k in 0..STANDARD {
-            mixed[k] = (1.0 - weight) * self.frequencies[k] / total + weight * background[k];
-        }
-        mixed
-    }
-}
-
 /// What was done to a pair's scores.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Adjustment {
     /// How the scores were made.
-    pub rule: Rule,
+    pub rule: AdjustmentRule,
     /// Lambda of the matrix in the pair's compositions, over its standard lambda: 0.5 to 1; 1 for
     /// optimised scores, which need no scaling.
     pub lambda_ratio: f64,
@@ -203,12 +139,20 @@ impl Adjuster {
         if query.standard == 0 || subject.standard == 0 {
             return None;
         }
-        let rule = Rule::choose(query, subject, &self.background);
-        if rule == Rule::Optimised && self.kernels.optimise(self, query, subject, scores) {
-            return Some(Adjustment {
-                rule,
-                lambda_ratio: 1.0,
-            });
+        let rule = AdjustmentRule::choose(query, subject, &self.background);
+        if rule == AdjustmentRule::Optimised {
+            let work = Optimisation {
+                adjuster: self,
+                query,
+                subject,
+                scores,
+            };
+            if self.kernels.run(work) {
+                return Some(Adjustment {
+                    rule,
+                    lambda_ratio: 1.0,
+                });
+            }
         }
         self.scale(query, subject, scores)
     }
@@ -231,7 +175,7 @@ impl Adjuster {
         set_any(&mut real, &query.frequencies, &subject.frequencies);
         round(&real, self.stops, scores);
         Some(Adjustment {
-            rule: Rule::Scaled,
+            rule: AdjustmentRule::Scaled,
             lambda_ratio,
         })
     }
@@ -246,14 +190,25 @@ impl Adjuster {
         }
         chances.lambda(self.lambda)
     }
+}
 
-    /// Fills `scores` from optimised target frequencies; false when there are none.
+/// The work of making optimised scores.
+struct Optimisation<'a> {
+    adjuster: &'a Adjuster,
+    query: &'a Composition,
+    subject: &'a Composition,
+    scores: &'a mut Scores,
+}
+
+impl Kernel for Optimisation<'_> {
+    /// Fills the scores from optimised target frequencies; false when there are none.
     #[inline(always)]
-    fn optimise(&self, query: &Composition, subject: &Composition, scores: &mut Scores) -> bool {
-        let rows = query.with_pseudocounts(&self.background);
-        let columns = subject.with_pseudocounts(&self.background);
+    fn run(self) -> bool {
+        let adjuster = self.adjuster;
+        let rows = self.query.with_pseudocounts(&adjuster.background);
+        let columns = self.subject.with_pseudocounts(&adjuster.background);
         let target = Target {
-            standard: &self.standard,
+            standard: &adjuster.standard,
             rows: &rows,
             columns: &columns,
             entropy: ENTROPY,
@@ -262,9 +217,9 @@ impl Adjuster {
         if !optimum.reach(&target) {
             return false;
         }
-        let mut real = real_scores(&optimum, &target, self.lambda);
+        let mut real = real_scores(&optimum, &target, adjuster.lambda);
         set_any(&mut real, &rows, &columns);
-        round(&real, self.stops, scores);
+        round(&real, adjuster.stops, self.scores);
         true
     }
 }

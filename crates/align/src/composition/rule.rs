@@ -1,6 +1,6 @@
 //! Which of two adjustments a pair of sequences gets.
 
-use super::Composition;
+use super::counts::Composition;
 use super::grid::Row;
 use super::ln::ln;
 
@@ -17,37 +17,41 @@ const LONG: usize = 50;
 
 /// How the scores of a pair were made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rule {
+pub enum AdjustmentRule {
     /// From target frequencies that fit both compositions.
     Optimised,
     /// From the standard matrix, by one factor.
     Scaled,
 }
 
-impl Rule {
+impl AdjustmentRule {
     /// BLAST's choice: scaling when the sequences differ much in composition and length, and their
     /// compositions depart from the matrix's `background` in directions more than 70 degrees apart.
     ///
     /// Altschul et al., FEBS Journal 272:5101 (2005), "Conditional score matrix adjustment".
-    pub(super) fn choose(query: &Composition, subject: &Composition, background: &Row) -> Rule {
+    pub(super) fn choose(
+        query: &Composition,
+        subject: &Composition,
+        background: &Row,
+    ) -> AdjustmentRule {
         let (short, long) = (
             query.length.min(subject.length) as f64,
             query.length.max(subject.length) as f64,
         );
         if long / short <= LENGTHS || is_biased(query) || is_biased(subject) {
-            return Rule::Optimised;
+            return AdjustmentRule::Optimised;
         }
         let apart = divergence(&subject.frequencies, &query.frequencies);
         if apart.sqrt() <= UNLIKE {
-            return Rule::Optimised;
+            return AdjustmentRule::Optimised;
         }
         let of_query = divergence(&query.frequencies, background);
         let of_subject = divergence(&subject.frequencies, background);
         let cosine = (of_subject + of_query - apart) / 2.0 / (of_subject * of_query).sqrt();
         if (-1.0..COSINE).contains(&cosine) {
-            Rule::Scaled
+            AdjustmentRule::Scaled
         } else {
-            Rule::Optimised
+            AdjustmentRule::Optimised
         }
     }
 }
