@@ -17,6 +17,7 @@ use gyrase_fabric_mpi::{ExitCodes, SetupError, StartError};
 use gyrase_fastx::Problem;
 use gyrase_kmer::Choice;
 use gyrase_picture::words::bytes;
+use gyrase_search::SearchError;
 use gyrase_simulate::SimulateError;
 use gyrase_table::gydb::GydbError;
 use gyrase_table::gyk::GykError;
@@ -68,6 +69,26 @@ pub const EXIT_CODES: ExitCodes = ExitCodes {
     mpi: Code::Mpi as u8,
     stopped: Code::Interrupted as u8,
 };
+
+impl From<SearchError> for Failure {
+    fn from(error: SearchError) -> Failure {
+        let meaning = match &error {
+            SearchError::Input(error) => input(error),
+            SearchError::TooLong { .. } => Code::Usage.into(),
+            SearchError::Memory { least } => {
+                let enough = least.div_ceil(1 << 20);
+                Meaning::helped(Code::Memory, format!("give --memory {enough}M or more"))
+            }
+            SearchError::Matches { .. } => Meaning::helped(Code::Memory, "give more --memory"),
+            SearchError::Nucleotides { .. } => {
+                Meaning::helped(Code::Usage, "`gyrase search` compares proteins only so far")
+            }
+            SearchError::Costs(_) => Code::Internal.into(),
+            SearchError::Cancelled => Code::Interrupted.into(),
+        };
+        meaning.failure(&error)
+    }
+}
 
 impl From<SimulateError> for Failure {
     fn from(error: SimulateError) -> Failure {

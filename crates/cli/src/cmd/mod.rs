@@ -16,6 +16,7 @@ mod plan;
 mod profile;
 mod references;
 mod rows;
+mod search;
 mod simulate;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -71,6 +72,8 @@ pub enum Command {
     Db(db::Db),
     /// Say which taxon each read comes from, and what a sample holds.
     Classify(Box<classify::Classify>),
+    /// Search a database of proteins for the relatives of proteins.
+    Search(search::Search),
     /// Say what a run will take, before its first byte.
     Plan(plan::Plan),
     /// Say where the time of a run with --trace went.
@@ -123,6 +126,7 @@ pub fn run(command: Command, session: &Session) -> Result<()> {
         Command::Kmers(verb) => verb.run(session),
         Command::Db(verb) => verb.run(session),
         Command::Classify(verb) => verb.run(session),
+        Command::Search(verb) => verb.run(session),
         Command::Plan(verb) => verb.run(session),
         Command::Profile(verb) => verb.run(session),
         Command::Simulate(verb) => verb.run(session),

@@ -118,6 +118,9 @@ fn stage() -> Place {
         "id\tgenus\tspecies\na\tA\tA a\nb\tA\tA b\nc\tC\tC c\n",
     );
     place.write("assembly_summary.txt", crate::fetch::summary());
+    for name in ["proteins.faa", "refs.faa"] {
+        place.write(name, crate::search::PROTEINS);
+    }
     place.write("urls.txt", "https://example.org/a.fna.gz\n");
     place.write("sheet.csv", "sample,fastq_1,fastq_2\ns1,r_1.fq,r_2.fq\n");
     let (made, said) = shell(&place, "", MAKE);
@@ -170,7 +173,7 @@ cp one.gydb bacteria.gydb
 cp two.gydb viruses.gydb
 cp g.fa genome.fa
 cp g.fa contigs.fa
-mv *.fq *.fa *.gyk *.gydb *.tsv *.txt *.gz *.json *.kmc_* *.kff *.gyc *.csv stage/
+mv *.fq *.fa *.gyk *.gydb *.tsv *.txt *.gz *.json *.kmc_* *.kff *.gyc *.csv *.faa stage/
 mv refs genomes parts strains taxdump stage/
 ";
 

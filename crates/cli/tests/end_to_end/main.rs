@@ -18,6 +18,7 @@ mod place;
 mod recipes;
 mod sameness;
 mod samples;
+mod search;
 mod skewed;
 mod spectrum;
 mod stops;

@@ -1,0 +1,124 @@
+//! The kernels on 256-bit vectors.
+#![allow(unsafe_code)]
+
+use std::arch::x86_64::*;
+
+use super::{COLUMNS, Gaps, LANES, Rows, ZERO, unbiased};
+
+/// Lanes of a vector.
+const HALF: usize = LANES / 2;
+
+/// # Safety
+/// The processor has AVX2.
+#[target_feature(enable = "avx2")]
+pub(super) unsafe fn windows_scoring(
+    rows: &Rows,
+    query: &[u8; COLUMNS],
+    columns: &[[u8; LANES]; COLUMNS],
+    least: i8,
+) -> u64 {
+    // SAFETY: forwarded from the caller.
+    let half = |from| unsafe { half(rows, query, columns, from, least) };
+    u64::from(half(0)) | u64::from(half(HALF)) << HALF
+}
+
+/// Of the lanes from number `from` on.
+#[target_feature(enable = "avx2")]
+unsafe fn half(
+    rows: &Rows,
+    query: &[u8; COLUMNS],
+    columns: &[[u8; LANES]; COLUMNS],
+    from: usize,
+    least: i8,
+) -> u32 {
+    let zero = _mm256_setzero_si256();
+    let (mut score, mut best) = (zero, zero);
+    for (&residue, column) in query.iter().zip(columns) {
+        // SAFETY: forwarded from the caller.
+        let scores = unsafe { look_up(halves(rows, residue), column, from) };
+        score = _mm256_max_epi8(_mm256_adds_epi8(score, scores), zero);
+        best = _mm256_max_epi8(best, score);
+    }
+    let below = _mm256_cmpgt_epi8(_mm256_set1_epi8(least), best);
+    !_mm256_movemask_epi8(below) as u32
+}
+
+/// The first and the second half of a row, both twice.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn halves(rows: &Rows, residue: u8) -> [__m256i; 2] {
+    let row = &rows[usize::from(residue)];
+    // SAFETY: each half of a row has 16 bytes.
+    let half = |at: usize| unsafe { _mm_loadu_si128(row[at..at + 16].as_ptr().cast()) };
+    [half(0), half(16)].map(|half| _mm256_broadcastsi128_si256(half))
+}
+
+/// The scores of the lanes of a column from number `from` on.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn look_up([low, high]: [__m256i; 2], column: &[u8; LANES], from: usize) -> __m256i {
+    // SAFETY: so many lanes are left.
+    let codes = unsafe { _mm256_loadu_si256(column[from..from + HALF].as_ptr().cast()) };
+    let low = _mm256_shuffle_epi8(low, codes);
+    let high = _mm256_shuffle_epi8(high, codes);
+    // The highest bit of a byte chooses: it is the fifth of the code.
+    _mm256_blendv_epi8(low, high, _mm256_slli_epi16(codes, 3))
+}
+
+/// # Safety
+/// The processor has AVX2.
+#[target_feature(enable = "avx2")]
+pub(super) unsafe fn band_scores(
+    rows: &Rows,
+    gaps: Gaps,
+    query: &[u8],
+    columns: &[[u8; LANES]],
+) -> [u8; LANES] {
+    let mut scores = [0; LANES];
+    for from in [0, HALF] {
+        // SAFETY: forwarded from the caller.
+        let half = unsafe { half_of_bands(rows, gaps, query, columns, from) };
+        scores[from..from + HALF].copy_from_slice(&half);
+    }
+    scores
+}
+
+/// Of the lanes from number `from` on.
+#[target_feature(enable = "avx2")]
+unsafe fn half_of_bands(
+    rows: &Rows,
+    gaps: Gaps,
+    query: &[u8],
+    columns: &[[u8; LANES]],
+    from: usize,
+) -> [u8; HALF] {
+    let none = _mm256_set1_epi8(ZERO);
+    let (first, more) = (_mm256_set1_epi8(gaps.first), _mm256_set1_epi8(gaps.more));
+    let (mut best, mut in_query) = ([none; COLUMNS + 1], [none; COLUMNS + 1]);
+    let mut highest = none;
+    for (number, &residue) in query.iter().enumerate() {
+        // SAFETY: forwarded from the caller.
+        let row = unsafe { halves(rows, residue) };
+        let (mut in_subject, mut beside) = (none, none);
+        for place in 0..COLUMNS {
+            // SAFETY: forwarded from the caller.
+            let scores = unsafe { look_up(row, &columns[number + place], from) };
+            let above = _mm256_max_epi8(
+                _mm256_subs_epi8(in_query[place + 1], more),
+                _mm256_subs_epi8(best[place + 1], first),
+            );
+            in_subject = _mm256_max_epi8(
+                _mm256_subs_epi8(in_subject, more),
+                _mm256_subs_epi8(beside, first),
+            );
+            let both = _mm256_adds_epi8(best[place], scores);
+            let score = _mm256_max_epi8(_mm256_max_epi8(both, above), in_subject);
+            (best[place], in_query[place], beside) = (score, above, score);
+            highest = _mm256_max_epi8(highest, score);
+        }
+    }
+    let mut scores = [0_i8; HALF];
+    // SAFETY: there is room for 32 bytes.
+    unsafe { _mm256_storeu_si256(scores.as_mut_ptr().cast(), highest) };
+    scores.map(unbiased)
+}

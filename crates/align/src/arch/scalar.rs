@@ -1,0 +1,57 @@
+//! The kernels in portable code: what the others must find.
+
+use super::{COLUMNS, Gaps, LANES, Rows, ZERO, unbiased};
+
+pub(super) fn windows_scoring(
+    rows: &Rows,
+    query: &[u8; COLUMNS],
+    columns: &[[u8; LANES]; COLUMNS],
+    least: i8,
+) -> u64 {
+    let (mut scores, mut best) = ([0_i8; LANES], [0_i8; LANES]);
+    for (&residue, column) in query.iter().zip(columns) {
+        let row = &rows[usize::from(residue)];
+        for lane in 0..LANES {
+            let score = scores[lane].saturating_add(row[usize::from(column[lane])]);
+            scores[lane] = score.max(0);
+            best[lane] = best[lane].max(score);
+        }
+    }
+    let found = best.iter().enumerate();
+    found.fold(0, |lanes, (lane, &best)| {
+        lanes | u64::from(best >= least) << lane
+    })
+}
+
+/// Row by row of the query: a cell meets its neighbour before on the same diagonal of the band, the
+/// one above on the next diagonal, the one beside on the diagonal before.
+pub(super) fn band_scores(
+    rows: &Rows,
+    gaps: Gaps,
+    query: &[u8],
+    columns: &[[u8; LANES]],
+) -> [u8; LANES] {
+    const NONE: [i8; LANES] = [ZERO; LANES];
+    // One more than the band: nothing comes from beyond.
+    let (mut best, mut in_query) = ([NONE; COLUMNS + 1], [NONE; COLUMNS + 1]);
+    let mut highest = NONE;
+    for (number, &residue) in query.iter().enumerate() {
+        let row = &rows[usize::from(residue)];
+        let (mut in_subject, mut beside) = (NONE, NONE);
+        for place in 0..COLUMNS {
+            let column = &columns[number + place];
+            for lane in 0..LANES {
+                let longer = in_query[place + 1][lane].saturating_sub(gaps.more);
+                let above = longer.max(best[place + 1][lane].saturating_sub(gaps.first));
+                let longer = in_subject[lane].saturating_sub(gaps.more);
+                in_subject[lane] = longer.max(beside[lane].saturating_sub(gaps.first));
+                let both = best[place][lane].saturating_add(row[usize::from(column[lane])]);
+                let score = both.max(above).max(in_subject[lane]);
+                (best[place][lane], in_query[place][lane]) = (score, above);
+                beside[lane] = score;
+                highest[lane] = highest[lane].max(score);
+            }
+        }
+    }
+    highest.map(unbiased)
+}

@@ -1,0 +1,91 @@
+//! Ungapped extension of a match.
+
+use std::ops::Range;
+
+use crate::arch::Rows;
+
+/// An ungapped alignment: the same number of residues of both sequences.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Segment {
+    /// The first residue of the query.
+    pub query: u32,
+    /// The first residue of the subject.
+    pub subject: u32,
+    /// Residues.
+    pub length: u32,
+    /// The sum of their scores.
+    pub score: i32,
+}
+
+impl Segment {
+    /// Its residues of the query.
+    pub fn in_query(&self) -> Range<usize> {
+        self.query as usize..(self.query + self.length) as usize
+    }
+
+    /// How far the query is ahead of the subject.
+    pub fn diagonal(&self) -> i64 {
+        i64::from(self.query) - i64::from(self.subject)
+    }
+}
+
+/// The best ungapped alignment through the residues `query[at.0]` and `subject[at.1]`, extended to
+/// both sides until the score falls `x_drop` below the best so far.
+///
+/// # Panics
+/// When `at` is not in the sequences.
+pub fn extend(
+    rows: &Rows,
+    query: &[u8],
+    subject: &[u8],
+    at: (usize, usize),
+    x_drop: i32,
+) -> Segment {
+    let score = |(&q, &s): (&u8, &u8)| i32::from(rows[usize::from(q)][usize::from(s)]);
+    let right = std::iter::zip(&query[at.0..], &subject[at.1..]);
+    let (right, right_score) = best_prefix(right.map(score), x_drop);
+    let left = std::iter::zip(query[..at.0].iter().rev(), subject[..at.1].iter().rev());
+    let (left, left_score) = best_prefix(left.map(score), x_drop);
+    Segment {
+        query: (at.0 - left) as u32,
+        subject: (at.1 - left) as u32,
+        length: (left + right) as u32,
+        score: left_score + right_score,
+    }
+}
+
+/// How many of the first scores have the largest sum, and that sum.
+fn best_prefix(scores: impl Iterator<Item = i32>, x_drop: i32) -> (usize, i32) {
+    let (mut length, mut best, mut sum) = (0, 0, 0);
+    for (number, score) in scores.enumerate() {
+        sum += score;
+        if sum > best {
+            (length, best) = (number + 1, sum);
+        } else if best - sum >= x_drop {
+            break;
+        }
+    }
+    (length, best)
+}
+
+/// Residues of the stretch in which a gapped extension begins.
+const STRETCH: usize = 11;
+
+/// Where a gapped extension of a segment begins: in the middle of its best stretch of eleven
+/// residues, counted from its first.
+pub fn gapped_start(rows: &Rows, query: &[u8], subject: &[u8]) -> usize {
+    let length = query.len().min(subject.len());
+    if length <= STRETCH {
+        return length / 2;
+    }
+    let score = |at: usize| i32::from(rows[usize::from(query[at])][usize::from(subject[at])]);
+    let mut sum: i32 = (0..STRETCH).map(score).sum();
+    let (mut best, mut end) = (sum, STRETCH);
+    for at in STRETCH..length {
+        sum += score(at) - score(at - STRETCH);
+        if sum > best {
+            (best, end) = (sum, at + 1);
+        }
+    }
+    end - STRETCH / 2 - 1
+}

@@ -1,0 +1,402 @@
+//! From segments without gaps to the alignments of a query: gapped, scored for the composition of
+//! both sequences, ranked.
+
+use std::cmp::{Ordering, Reverse};
+use std::ops::Range;
+
+use gyrase_align::arch::{Bands, COLUMNS, Kernels, LANES};
+use gyrase_align::composition::{Adjuster, Adjustment, Composition};
+use gyrase_align::gapped::{Extension, Limits, Prefixes, Scores, Step};
+use gyrase_align::mask::{self, seg::Seg};
+use gyrase_align::residue::ANY;
+use gyrase_align::ungapped::{Segment, gapped_start};
+
+use crate::{Match, Scoring, Sequences};
+
+/// Units of a score of BLOSUM62 that an adjusted one is made of.
+const SCALE: i32 = 32;
+/// What an extension may lose at first, and in the end, in bits (BLAST's `xdrop_gap` and
+/// `xdrop_gap_final`).
+const X_DROP: [f64; 2] = [15.0, 25.0];
+/// An extension with unadjusted scores is looked at again when its E-value is this much larger than
+/// what is asked for.
+const PROMISING: f64 = 10.0;
+/// Sequences with so many bits for each residue, and so large a part of equal residues, are taken
+/// for the same: what is of low complexity in both is not masked.
+const SAME: [f64; 2] = [1.74, 0.95];
+
+/// A segment so many diagonals from the middle of a band is in it.
+const NEAR: u64 = COLUMNS as u64 * 3 / 8;
+
+/// An alignment of a query and a subject.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Alignment {
+    /// Residues of the query.
+    pub query: Range<usize>,
+    /// Residues of the subject.
+    pub subject: Range<usize>,
+    /// Score in units of the matrix, rounded.
+    pub score: i32,
+    /// Expected number of alignments by chance that score as much.
+    pub evalue: f64,
+    /// The score in bits.
+    pub bits: f64,
+    /// From the first residues to the last.
+    pub steps: Vec<Step>,
+}
+
+/// A subject that is similar to a query.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hit {
+    /// Number of the subject.
+    pub subject: usize,
+    /// Its alignments, the best first.
+    pub alignments: Vec<Alignment>,
+}
+
+/// A gapped alignment without its steps.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Extended {
+    /// Where it was begun.
+    start: (usize, usize),
+    left: Prefixes,
+    right: Prefixes,
+    score: i32,
+    evalue: f64,
+}
+
+impl Extended {
+    fn query(&self) -> Range<usize> {
+        self.start.0 - self.left.query..self.start.0 + self.right.query
+    }
+
+    fn subject(&self) -> Range<usize> {
+        self.start.1 - self.left.subject..self.start.1 + self.right.subject
+    }
+
+    /// The better of two alignments of one subject is less.
+    fn order(&self, other: &Extended) -> Ordering {
+        let key = |one: &Extended| {
+            let (query, subject) = (one.query(), one.subject());
+            (
+                Reverse(one.score),
+                subject.start,
+                Reverse(subject.end),
+                query.start,
+                Reverse(query.end),
+            )
+        };
+        self.evalue
+            .total_cmp(&other.evalue)
+            .then_with(|| key(self).cmp(&key(other)))
+    }
+
+    /// Whether it is inside of another that scores as much.
+    fn is_within(&self, other: &Extended) -> bool {
+        let inside = |one: Range<usize>, other: Range<usize>| {
+            one.start >= other.start && one.end <= other.end
+        };
+        self.score <= other.score
+            && inside(self.query(), other.query())
+            && inside(self.subject(), other.subject())
+    }
+
+    /// Whether both begin or both end with the same residues.
+    fn shares_an_end(&self, other: &Extended) -> bool {
+        let ends = |one: &Extended| {
+            let (query, subject) = (one.query(), one.subject());
+            [(query.start, subject.start), (query.end, subject.end)]
+        };
+        std::iter::zip(ends(self), ends(other)).any(|(one, other)| one == other)
+    }
+}
+
+/// A subject with alignments that are good enough.
+struct Found {
+    subject: usize,
+    /// Query and subject are taken for the same.
+    same: bool,
+    /// The best first.
+    extended: Vec<Extended>,
+}
+
+impl Found {
+    /// The better of two subjects is less; of equal ones the later in the database, as BLAST has
+    /// it.
+    fn order(&self, other: &Found) -> Ordering {
+        let (one, another) = (&self.extended[0], &other.extended[0]);
+        one.evalue
+            .total_cmp(&another.evalue)
+            .then(another.score.cmp(&one.score))
+            .then(other.subject.cmp(&self.subject))
+    }
+}
+
+/// Diagonals in the middle of bands that have all segments in them, from the best segment on.
+fn middles(matches: &[Match]) -> Vec<i64> {
+    let mut segments: Vec<&Segment> = matches.iter().map(|found| &found.segment).collect();
+    segments.sort_by_key(|segment| (Reverse(segment.score), segment.query, segment.subject));
+    let mut middles: Vec<i64> = Vec::new();
+    for diagonal in segments.into_iter().map(Segment::diagonal) {
+        if middles
+            .iter()
+            .all(|middle| middle.abs_diff(diagonal) > NEAR)
+        {
+            middles.push(diagonal);
+        }
+    }
+    middles
+}
+
+/// Aligns one query after the other.
+pub(crate) struct Aligner<'s> {
+    subjects: &'s Sequences,
+    scoring: &'s Scoring,
+    adjuster: Adjuster,
+    seg: Seg,
+    kernels: Kernels,
+    bands: Bands,
+    extension: Extension,
+    adjusted: Box<Scores>,
+    masked: Vec<u8>,
+}
+
+impl<'s> Aligner<'s> {
+    pub(crate) fn new(subjects: &'s Sequences, scoring: &'s Scoring) -> Aligner<'s> {
+        Aligner {
+            subjects,
+            scoring,
+            adjuster: scoring.adjuster(),
+            seg: Seg::of_subjects(),
+            kernels: Kernels::detect(),
+            bands: Bands::default(),
+            extension: Extension::default(),
+            adjusted: Box::default(),
+            masked: Vec::new(),
+        }
+    }
+
+    /// The best subjects of a query, by its matches in the order of their subjects.
+    pub(crate) fn hits(&mut self, query: &[u8], matches: &[Match]) -> Vec<Hit> {
+        let composition = Composition::of(query);
+        let mut found: Vec<Found> = Vec::new();
+        let by_subject = matches.chunk_by(|one, next| one.subject == next.subject);
+        for of_subject in self.promising(query, by_subject.collect()) {
+            let subject = of_subject[0].subject as usize;
+            found.extend(self.align(query, &composition, subject, of_subject));
+        }
+        found.sort_by(Found::order);
+        found.truncate(self.scoring.top);
+        let hits = found.iter();
+        hits.map(|found| self.trace(query, &composition, found))
+            .collect()
+    }
+
+    /// The subjects that have a good enough alignment in a band around one of their segments.
+    fn promising<'m>(&mut self, query: &[u8], by_subject: Vec<&'m [Match]>) -> Vec<&'m [Match]> {
+        let lanes: Vec<(usize, i64)> = (by_subject.iter().enumerate())
+            .flat_map(|(number, matches)| {
+                middles(matches)
+                    .into_iter()
+                    .map(move |middle| (number, middle))
+            })
+            .collect();
+        let mut promising = vec![false; by_subject.len()];
+        for lanes in lanes.chunks(LANES) {
+            let subjects = self.subjects;
+            let band = |&(number, middle): &(usize, i64)| {
+                let subject: &[Match] = by_subject[number];
+                (subjects.residues(subject[0].subject as usize), middle)
+            };
+            let loaded: Vec<(&[u8], i64)> = lanes.iter().map(band).collect();
+            self.bands.load(query.len(), &loaded);
+            let rows = self.scoring.rows();
+            let costs = self.scoring.costs(1);
+            let scores = self.kernels.band_scores(rows, costs, query, &self.bands);
+            for ((&(number, _), (subject, _)), score) in lanes.iter().zip(&loaded).zip(scores) {
+                promising[number] |=
+                    score == u8::MAX || self.promises(score.into(), query.len(), subject.len());
+            }
+        }
+        let kept = by_subject.into_iter().zip(promising);
+        kept.filter_map(|(matches, kept)| kept.then_some(matches))
+            .collect()
+    }
+
+    /// Whether a score of the matrix may become good enough.
+    fn promises(&self, score: f64, query: usize, subject: usize) -> bool {
+        self.scoring.evalue_of(score, query, subject) <= PROMISING * self.scoring.evalue
+    }
+
+    /// The alignments with a subject, if one is good enough.
+    fn align(
+        &mut self,
+        query: &[u8],
+        composition: &Composition,
+        number: usize,
+        matches: &[Match],
+    ) -> Option<Found> {
+        let subject = self.subjects.residues(number);
+        let promising = self.extend_segments(query, subject, matches);
+        let same = self.are_the_same(query, subject, promising.first()?);
+        self.adjust(composition, subject, same)?;
+        let mut extended: Vec<Extended> = Vec::new();
+        for one in &promising {
+            let again = self.extend(query, subject, one.start, true);
+            let known = |before: &Extended| again.is_within(before) || again.shares_an_end(before);
+            if again.evalue <= self.scoring.evalue && !extended.iter().any(known) {
+                extended.push(again);
+            }
+        }
+        extended.sort_by(Extended::order);
+        (!extended.is_empty()).then_some(Found {
+            subject: number,
+            same,
+            extended,
+        })
+    }
+
+    /// Extends segments with the scores of the matrix, the best first; those that are in no better
+    /// alignment and promise enough.
+    fn extend_segments(
+        &mut self,
+        query: &[u8],
+        subject: &[u8],
+        matches: &[Match],
+    ) -> Vec<Extended> {
+        let mut segments: Vec<Segment> = matches.iter().map(|found| found.segment).collect();
+        segments.sort_by_key(|segment| (Reverse(segment.score), segment.query, segment.subject));
+        let mut extended: Vec<Extended> = Vec::new();
+        for segment in segments {
+            let in_query = segment.in_query();
+            let in_subject = segment.subject as usize..(segment.subject + segment.length) as usize;
+            let is_in = |one: &Extended| {
+                let (q, s) = (one.query(), one.subject());
+                q.start <= in_query.start
+                    && in_query.end <= q.end
+                    && s.start <= in_subject.start
+                    && in_subject.end <= s.end
+            };
+            if extended.iter().any(is_in) {
+                continue;
+            }
+            let ahead = gapped_start(
+                self.scoring.rows(),
+                &query[in_query.clone()],
+                &subject[in_subject.clone()],
+            );
+            let start = (in_query.start + ahead, in_subject.start + ahead);
+            extended.push(self.extend(query, subject, start, false));
+        }
+        let good = PROMISING * self.scoring.evalue;
+        extended.retain(|one| one.evalue <= good);
+        extended.sort_by(Extended::order);
+        extended
+    }
+
+    /// Extends to both sides, with the scores of the matrix or the adjusted ones.
+    fn extend(
+        &mut self,
+        query: &[u8],
+        subject: &[u8],
+        start: (usize, usize),
+        adjusted: bool,
+    ) -> Extended {
+        let (scores, residues, limits) = if adjusted {
+            (
+                &*self.adjusted,
+                &self.masked[..],
+                self.limits(SCALE, X_DROP[1]),
+            )
+        } else {
+            (self.scoring.scores(), subject, self.limits(1, X_DROP[0]))
+        };
+        let (q, s) = (query.split_at(start.0), residues.split_at(start.1));
+        let extension = &mut self.extension;
+        let left = extension.extend(scores, limits, q.0.iter().rev(), s.0.iter().rev());
+        let right = extension.extend(scores, limits, q.1.iter(), s.1.iter());
+        let score = left.score + right.score;
+        let unscaled = f64::from(score) / f64::from(if adjusted { SCALE } else { 1 });
+        Extended {
+            start,
+            left,
+            right,
+            score,
+            evalue: self.scoring.evalue_of(unscaled, query.len(), subject.len()),
+        }
+    }
+
+    fn limits(&self, scale: i32, x_drop: f64) -> Limits {
+        Limits {
+            costs: self.scoring.costs(scale),
+            x_drop: self.scoring.x_drop(x_drop, scale),
+        }
+    }
+
+    /// Masks what is of low complexity in the subject, where the two are not the same, and makes
+    /// scores that fit the composition of both; none where one has no residue that counts.
+    fn adjust(
+        &mut self,
+        composition: &Composition,
+        subject: &[u8],
+        same: bool,
+    ) -> Option<Adjustment> {
+        self.masked.clear();
+        self.masked.extend_from_slice(subject);
+        if !same {
+            mask::cover(&mut self.masked, self.seg.mask(subject), ANY);
+        }
+        let of_subject = Composition::of(&self.masked);
+        self.adjuster
+            .adjust(composition, &of_subject, &mut self.adjusted)
+    }
+
+    fn are_the_same(&self, query: &[u8], subject: &[u8], best: &Extended) -> bool {
+        let (in_query, in_subject) = (best.query(), best.subject());
+        let shorter = in_query.len().min(in_subject.len()).max(1) as f64;
+        let [bits, equal] = SAME;
+        if self.scoring.bits(best.score) / shorter < bits {
+            return false;
+        }
+        let pairs = query[in_query].iter().zip(&subject[in_subject]);
+        pairs.filter(|(q, s)| q == s).count() as f64 >= equal * shorter
+    }
+
+    /// Finds the steps of the alignments with a subject.
+    fn trace(&mut self, query: &[u8], composition: &Composition, found: &Found) -> Hit {
+        let subject = self.subjects.residues(found.subject);
+        self.adjust(composition, subject, found.same);
+        let scoring = self.scoring;
+        let limits = self.limits(SCALE, X_DROP[1]);
+        let mut alignment = |one: &Extended| {
+            let (mut steps, mut back) = (Vec::new(), Vec::new());
+            let (extension, scores) = (&mut self.extension, &self.adjusted);
+            let (q, s) = (
+                query.split_at(one.start.0),
+                self.masked.split_at(one.start.1),
+            );
+            extension.trace(
+                scores,
+                limits,
+                q.0.iter().rev(),
+                s.0.iter().rev(),
+                &mut steps,
+            );
+            extension.trace(scores, limits, q.1.iter(), s.1.iter(), &mut back);
+            steps.extend(back.into_iter().rev());
+            let score = (one.score + SCALE / 2).div_euclid(SCALE);
+            Alignment {
+                query: one.query(),
+                subject: one.subject(),
+                score,
+                evalue: one.evalue,
+                bits: scoring.bits(score),
+                steps,
+            }
+        };
+        Hit {
+            subject: found.subject,
+            alignments: found.extended.iter().map(&mut alignment).collect(),
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Search of sequence databases: which subjects are similar to a query, how, and how surely.
+//!
+//! ```text
+//!  queries ─┐ seeds by key          one subject after the other          by query
+//!           ├──────────▶ matches ──▶ ungapped ──▶ gapped ──▶ adjusted ──▶ the best N ──▶ report
+//!  subjects ┘            of keys     segments     scores     alignments   of all
+//! ```
+//!
+//! 1. Every residue of queries and subjects begins a *seed*: four of the next residues, at the
+//!    places of a shape, in an alphabet of fifteen classes ([`seeds`]).
+//! 2. Where a seed of a query and one of a subject have the same key, the 64 residues around them
+//!    are compared, many subjects at a time; what scores enough is extended without gaps to a
+//!    segment ([`matches`]).
+//! 3. The segments of a query and a subject are extended with gaps; if that promises enough, once
+//!    more with the scores that fit the composition of both ([`alignments`]).
+//! 4. The best subjects of the whole database, by E-value, score and place, are the answer.
+//!
+//! Thresholds use numbers of the whole database only, never of a part of it: the answer does not
+//! depend on threads or on how the work is divided.
+
+mod alignments;
+mod matches;
+mod run;
+mod scoring;
+mod seeds;
+mod sequences;
+mod tabular;
+
+pub use alignments::{Alignment, Hit};
+pub use matches::Match;
+pub use run::{Config, Summary, run};
+pub use scoring::Scoring;
+pub use sequences::{SearchError, Sequences};
+pub use tabular::write_tabular;

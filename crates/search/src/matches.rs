@@ -1,0 +1,184 @@
+//! Where a query and a subject have a seed in common and more around it: segments without gaps.
+
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use gyrase_align::arch::{COLUMNS, Kernels, LANES, Rows, Windows};
+use gyrase_align::ungapped::{self, Segment};
+use gyrase_work::{Progress, in_parallel};
+
+use crate::Sequences;
+use crate::seeds::{Index, KEYS, SHAPES, Shape};
+
+/// Residues of a window before the seed.
+const BEFORE: usize = 28;
+/// What a window scores at least that is looked at: it loses nothing of what scores enough without
+/// it.
+const WINDOW: i8 = 36;
+/// What an ungapped extension may lose, as BLAST has it: 7 bits.
+const X_DROP: i32 = 16;
+/// Keys that a thread takes at a time.
+const KEYS_AT_ONCE: usize = 16;
+
+/// A segment of a query and a subject.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Match {
+    /// Number of the query.
+    pub query: u32,
+    /// Number of the subject.
+    pub subject: u32,
+    /// Where, in both.
+    pub segment: Segment,
+}
+
+/// What is searched for matches, and how.
+pub(crate) struct Search<'s> {
+    pub queries: &'s Sequences,
+    pub subjects: &'s Sequences,
+    pub rows: &'s Rows,
+    /// What a segment scores at least.
+    pub least: i32,
+    /// Matches that there may be.
+    pub most: usize,
+    pub threads: usize,
+}
+
+/// Why there are no matches.
+pub(crate) enum Ended {
+    /// There are more than there may be.
+    TooMany,
+    Cancelled,
+}
+
+impl Search<'_> {
+    /// All matches, by query, subject and place, each once. The progress is in keys.
+    pub(crate) fn matches(&self, progress: &Progress) -> Result<Vec<Match>, Ended> {
+        progress.start("match", (SHAPES.len() * KEYS) as u64);
+        let mut found = Vec::new();
+        for shape in SHAPES {
+            found.append(&mut self.of_shape(shape, progress)?);
+            found.sort_unstable();
+            found.dedup();
+            if found.len() > self.most {
+                return Err(Ended::TooMany);
+            }
+        }
+        Ok(found)
+    }
+
+    fn of_shape(&self, shape: Shape, progress: &Progress) -> Result<Vec<Match>, Ended> {
+        let sequences = [self.queries, self.subjects];
+        let index = |sequences: &Sequences| Index::new(sequences.text(), shape, self.threads);
+        let indexes = sequences.map(index);
+        let next = AtomicUsize::new(0);
+        let join = |()| {
+            let mut join = Join {
+                search: self,
+                kernels: Kernels::detect(),
+                windows: Windows::default(),
+                found: Vec::new(),
+            };
+            loop {
+                let from = next.fetch_add(KEYS_AT_ONCE, Relaxed);
+                if from >= KEYS {
+                    join.merge();
+                    return Ok(join.found);
+                }
+                for key in from..(from + KEYS_AT_ONCE).min(KEYS) {
+                    join.key(&indexes, key);
+                }
+                progress.go_on().map_err(|_| Ended::Cancelled)?;
+                progress.advance(KEYS_AT_ONCE.min(KEYS - from) as u64);
+                join.stay_below(self.most / self.threads)?;
+            }
+        };
+        Ok(in_parallel(vec![(); self.threads], join)?.concat())
+    }
+}
+
+/// Compares all queries and subjects that have a seed in common.
+struct Join<'s> {
+    search: &'s Search<'s>,
+    kernels: Kernels,
+    windows: Windows,
+    found: Vec<Match>,
+}
+
+impl Join<'_> {
+    fn key(&mut self, [queries, subjects]: &[Index; 2], key: usize) {
+        let (of_queries, mut of_subjects) = (queries.positions(key), subjects.positions(key));
+        if of_queries.len() == 0 {
+            return;
+        }
+        let Search {
+            queries,
+            subjects,
+            rows,
+            ..
+        } = self.search;
+        let [queries, subjects] = [queries, subjects].map(|sequences| sequences.text());
+        let mut taken = [0; LANES];
+        while of_subjects.len() > 0 {
+            let count = of_subjects.len().min(LANES);
+            let lanes = &mut taken[..count];
+            lanes.fill_with(|| of_subjects.next().expect("there are so many"));
+            self.windows
+                .load(subjects, lanes.iter().map(|position| position - BEFORE));
+            for position in of_queries.clone() {
+                let from = position - BEFORE;
+                let window = queries[from..from + COLUMNS].try_into().expect("a window");
+                let mut passed = self
+                    .kernels
+                    .windows_scoring(rows, window, &self.windows, WINDOW);
+                while passed != 0 {
+                    let lane = passed.trailing_zeros() as usize;
+                    passed &= passed - 1;
+                    self.extend(position, taken[lane]);
+                }
+            }
+        }
+    }
+
+    /// Extends the match of two positions.
+    fn extend(&mut self, of_query: usize, of_subject: usize) {
+        let Search {
+            queries, subjects, ..
+        } = self.search;
+        let around = |sequences: &Sequences, position| {
+            let number = sequences.at(position);
+            (number, position - sequences.range(number).start)
+        };
+        let (query, in_query) = around(queries, of_query);
+        let (subject, in_subject) = around(subjects, of_subject);
+        let segment = ungapped::extend(
+            self.search.rows,
+            queries.residues(query),
+            subjects.residues(subject),
+            (in_query, in_subject),
+            X_DROP,
+        );
+        if segment.score >= self.search.least {
+            self.found.push(Match {
+                query: query as u32,
+                subject: subject as u32,
+                segment,
+            });
+        }
+    }
+
+    /// Leaves each match once.
+    fn merge(&mut self) {
+        self.found.sort_unstable();
+        self.found.dedup();
+    }
+
+    /// Ends when this thread has more matches than its share.
+    fn stay_below(&mut self, share: usize) -> Result<(), Ended> {
+        if self.found.len() > share {
+            self.merge();
+        }
+        if self.found.len() > share / 4 * 3 {
+            return Err(Ended::TooMany);
+        }
+        Ok(())
+    }
+}

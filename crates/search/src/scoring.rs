@@ -1,0 +1,80 @@
+//! How a search scores: the matrix, gaps, E-values of the whole database.
+
+use gyrase_align::arch::Rows;
+use gyrase_align::composition::{Adjuster, MatrixFrequencies, ideal_lambda};
+use gyrase_align::gapped::Scores;
+use gyrase_align::matrix::Matrix;
+use gyrase_align::statistics::Costs;
+use gyrase_align::statistics::protein::Protein;
+
+use crate::SearchError;
+
+/// How a search scores and what it asks for.
+pub struct Scoring {
+    matrix: &'static Matrix,
+    scores: Box<Scores>,
+    statistics: Protein,
+    /// Residues of the whole database.
+    letters: u64,
+    /// The largest E-value that is reported.
+    pub(crate) evalue: f64,
+    /// Subjects of a query that are reported at most.
+    pub(crate) top: usize,
+}
+
+impl Scoring {
+    /// The scoring of BLOSUM62 with 11 for a gap and 1 for each residue of it, for a database of so
+    /// many residues.
+    ///
+    /// # Errors
+    /// There are no statistics for these scores.
+    pub fn new(letters: u64, evalue: f64, top: usize) -> Result<Scoring, SearchError> {
+        let matrix = Matrix::named("BLOSUM62").expect("the matrix is there");
+        let statistics = Protein::new(matrix, Costs::new(11, 1))?;
+        let rows = matrix.rows();
+        let scores = std::array::from_fn(|q| std::array::from_fn(|s| rows[q][s].into()));
+        Ok(Scoring {
+            matrix,
+            scores: Box::new(scores),
+            statistics,
+            letters,
+            evalue,
+            top,
+        })
+    }
+
+    pub(crate) fn rows(&self) -> &Rows {
+        self.matrix.rows()
+    }
+
+    pub(crate) fn scores(&self) -> &Scores {
+        &self.scores
+    }
+
+    /// What gaps cost where a unit of the matrix is `scale`.
+    pub(crate) fn costs(&self, scale: i32) -> Costs {
+        let Costs { open, extend } = self.statistics.costs();
+        Costs::new(open * scale, extend * scale)
+    }
+
+    /// What an extension may lose, of bits.
+    pub(crate) fn x_drop(&self, bits: f64, scale: i32) -> i32 {
+        let units = bits * std::f64::consts::LN_2 / self.statistics.gapped().lambda;
+        (units * f64::from(scale)) as i32
+    }
+
+    pub(crate) fn bits(&self, score: i32) -> f64 {
+        self.statistics.bits(score.into())
+    }
+
+    /// The E-value of an alignment of sequences of such lengths.
+    pub(crate) fn evalue_of(&self, score: f64, query: usize, subject: usize) -> f64 {
+        self.statistics.evalue(score, query, subject, self.letters)
+    }
+
+    pub(crate) fn adjuster(&self) -> Adjuster {
+        let known = "the matrix has frequencies";
+        let frequencies = MatrixFrequencies::named(self.matrix.name()).expect(known);
+        Adjuster::new(frequencies, ideal_lambda(self.matrix.rows()).expect(known))
+    }
+}

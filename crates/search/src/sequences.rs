@@ -1,0 +1,272 @@
+//! Sequences in memory, as codes of residues.
+
+use std::ops::Range;
+use std::path::PathBuf;
+
+use gyrase_align::arch::COLUMNS;
+use gyrase_align::residue::{BORDER, code};
+use gyrase_align::statistics::UnknownCosts;
+use gyrase_fastx::{Alphabet, Inputs, Options};
+use gyrase_seq::Batch;
+use gyrase_work::{Cancelled, Progress};
+
+/// Residues that fit: positions are numbers of 32 bits.
+const MOST_RESIDUES: usize = u32::MAX as usize - 2 * COLUMNS;
+
+/// Residues that may by chance look like nucleotides.
+const FEW: u64 = 50;
+
+/// What ends a search.
+#[derive(Debug, thiserror::Error)]
+pub enum SearchError {
+    /// An input cannot be read.
+    #[error(transparent)]
+    Input(#[from] gyrase_fastx::Error),
+    /// There are more residues than can be told apart.
+    #[error("there are more than {most} residues: divide the database")]
+    TooLong {
+        /// Residues that fit.
+        most: usize,
+    },
+    /// The memory does not take the sequences.
+    #[error("the database and the queries need at least {least} bytes of memory")]
+    Memory {
+        /// Bytes that they need.
+        least: u64,
+    },
+    /// An input holds nucleotides.
+    #[error("{input}: these are nucleotides, not proteins")]
+    Nucleotides {
+        /// Its name.
+        input: String,
+    },
+    /// One query has more matches than the memory takes.
+    #[error("{query}: the memory does not take the matches of this query")]
+    Matches {
+        /// The name of the query.
+        query: String,
+    },
+    /// There are no statistics for these scores.
+    #[error(transparent)]
+    Costs(#[from] UnknownCosts),
+    /// Somebody called [`Progress::cancel`](gyrase_work::Progress::cancel).
+    #[error("the search was cancelled")]
+    Cancelled,
+}
+
+impl From<Cancelled> for SearchError {
+    fn from(_: Cancelled) -> SearchError {
+        SearchError::Cancelled
+    }
+}
+
+/// Sequences of proteins, one behind the other, with a border between any two. Before the first and
+/// behind the last is a whole window of borders.
+pub struct Sequences {
+    text: Vec<u8>,
+    /// Where each begins in the text, and where one more would.
+    starts: Vec<usize>,
+    names: Vec<u8>,
+    /// Where each name ends.
+    name_ends: Vec<usize>,
+}
+
+impl Default for Sequences {
+    fn default() -> Sequences {
+        Sequences {
+            text: vec![BORDER; 2 * COLUMNS],
+            starts: vec![COLUMNS],
+            names: Vec::new(),
+            name_ends: Vec::new(),
+        }
+    }
+}
+
+impl Sequences {
+    /// Reads the sequences of files, in their order. Where there are more than so many residues
+    /// there are none of them, and their number.
+    ///
+    /// # Errors
+    /// A file cannot be read or holds nucleotides.
+    pub fn read(
+        paths: &[PathBuf],
+        most: u64,
+        progress: &Progress,
+    ) -> Result<Result<Sequences, u64>, SearchError> {
+        let options = Options {
+            alphabet: Alphabet::Any,
+            whole_records: true,
+            serial: true,
+            ..Options::default()
+        };
+        let inputs = Inputs::open(paths, options)?;
+        progress.start("read", inputs.total_bytes().unwrap_or_default());
+        let (mut sequences, mut batch) = (Sequences::default(), Batch::default());
+        let (mut residues, mut shown) = (0, 0);
+        while inputs.next_batch(&mut batch)? {
+            progress.go_on()?;
+            for record in &batch.records {
+                let [name, letters] =
+                    [record.name, record.letters].map(|span| &batch.text[span.range()]);
+                residues += letters.len() as u64;
+                if residues <= most {
+                    sequences.push(name, letters)?;
+                }
+            }
+            let read = inputs.read_bytes();
+            progress.advance(read - shown);
+            shown = read;
+        }
+        if residues > most {
+            return Ok(Err(residues));
+        }
+        if sequences.are_nucleotides() {
+            let names: Vec<&str> = inputs.names().collect();
+            return Err(SearchError::Nucleotides {
+                input: names.join(", "),
+            });
+        }
+        Ok(Ok(sequences))
+    }
+
+    /// True where nearly all residues are A, C, G, T or X, of so many that chance cannot have it.
+    fn are_nucleotides(&self) -> bool {
+        let mut counts = [0_u64; 256];
+        self.text
+            .iter()
+            .for_each(|&code| counts[usize::from(code)] += 1);
+        let bases: u64 = b"ACGTN"
+            .iter()
+            .map(|&base| counts[usize::from(code(base))])
+            .sum();
+        self.total() >= FEW && bases * 10 >= self.total() * 9
+    }
+
+    /// Adds a sequence by its letters. Of its name the first word is kept.
+    ///
+    /// # Errors
+    /// There are too many residues.
+    pub fn push(&mut self, name: &[u8], letters: &[u8]) -> Result<(), SearchError> {
+        let start = self.text.len() - COLUMNS;
+        self.text.truncate(start);
+        let is_residue = |letter: &&u8| !matches!(letter, b'-' | b'.');
+        self.text.extend(
+            letters
+                .iter()
+                .filter(is_residue)
+                .map(|&letter| code(letter)),
+        );
+        if self.text.len() > MOST_RESIDUES {
+            return Err(SearchError::TooLong {
+                most: MOST_RESIDUES,
+            });
+        }
+        self.text.resize(self.text.len() + 1 + COLUMNS, BORDER);
+        self.starts.push(self.text.len() - COLUMNS);
+        let word = name.split(u8::is_ascii_whitespace).next();
+        self.names.extend_from_slice(word.unwrap_or_default());
+        self.name_ends.push(self.names.len());
+        Ok(())
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.name_ends.len()
+    }
+
+    /// True when there is none.
+    pub fn is_empty(&self) -> bool {
+        self.name_ends.is_empty()
+    }
+
+    /// Residues of all.
+    pub fn total(&self) -> u64 {
+        (self.text.len() - 2 * COLUMNS - self.len()) as u64
+    }
+
+    /// The codes of one.
+    pub fn residues(&self, number: usize) -> &[u8] {
+        &self.text[self.range(number)]
+    }
+
+    /// Its name, up to the first space.
+    pub fn name(&self, number: usize) -> &[u8] {
+        let from = number
+            .checked_sub(1)
+            .map_or(0, |before| self.name_ends[before]);
+        &self.names[from..self.name_ends[number]]
+    }
+
+    /// Those of a range of numbers.
+    pub(crate) fn part(&self, range: Range<usize>) -> Sequences {
+        let mut part = Sequences::default();
+        part.text.truncate(COLUMNS);
+        for number in range {
+            part.text.extend_from_slice(self.residues(number));
+            part.text.push(BORDER);
+            part.starts.push(part.text.len());
+            part.names.extend_from_slice(self.name(number));
+            part.name_ends.push(part.names.len());
+        }
+        part.text.resize(part.text.len() + COLUMNS, BORDER);
+        part
+    }
+
+    /// All codes and borders.
+    pub(crate) fn text(&self) -> &[u8] {
+        &self.text
+    }
+
+    /// Where one is in the text.
+    pub(crate) fn range(&self, number: usize) -> Range<usize> {
+        self.starts[number]..self.starts[number + 1] - 1
+    }
+
+    /// Which one has that position of the text.
+    pub(crate) fn at(&self, position: usize) -> usize {
+        self.starts.partition_point(|&start| start <= position) - 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gyrase_align::residue::letter;
+
+    #[test]
+    fn sequences_come_back() {
+        let mut sequences = Sequences::default();
+        let all: [(&[u8], &[u8]); 4] = [
+            (b"a x", b"MKV"),
+            (b"b", b""),
+            (b"", b"W-*."),
+            (b"d\te", b"xyz"),
+        ];
+        for (name, letters) in all {
+            sequences.push(name, letters).unwrap();
+        }
+        let letters = |number| {
+            sequences
+                .residues(number)
+                .iter()
+                .map(|&code| letter(code) as char)
+                .collect::<String>()
+        };
+        let found: Vec<String> = (0..sequences.len()).map(letters).collect();
+        assert_eq!(found, ["MKV", "", "W*", "XYZ"]);
+        assert_eq!(
+            (0..4)
+                .map(|number| sequences.name(number))
+                .collect::<Vec<_>>(),
+            [&b"a"[..], b"b", b"", b"d"]
+        );
+        assert_eq!((sequences.len(), sequences.total()), (4, 8));
+        for number in [0, 2, 3] {
+            assert!(
+                sequences
+                    .range(number)
+                    .all(|position| sequences.at(position) == number)
+            );
+        }
+    }
+}
