@@ -71,7 +71,7 @@ impl Chances {
 
     /// The root of the polynomial in x to the power of `step`.
     fn root(&self, step: usize, guess: f64) -> f64 {
-        let guess = (-guess).exp();
+        let guess = exp(-guess);
         let mut x = if guess > 0.0 && guess < 1.0 {
             guess
         } else {
@@ -120,6 +120,14 @@ impl Chances {
     }
 }
 
+/// The exponential of a number near zero, to 12 digits, in plain arithmetic: the 1024th power of
+/// a short series.
+fn exp(x: f64) -> f64 {
+    let small = x / 1024.0;
+    let series = 1.0 + small * (1.0 + small / 2.0 * (1.0 + small / 3.0 * (1.0 + small / 4.0)));
+    (0..10).fold(series, |power, _| power * power)
+}
+
 fn greatest_common_divisor(a: usize, b: usize) -> usize {
     if b == 0 {
         a
@@ -141,6 +149,13 @@ mod tests {
         let lambda = chances.lambda(0.5).unwrap();
         assert!((lambda - 4f64.ln() / 2.0).abs() < 1e-5);
         assert_eq!(chances.divisor(), 2);
+    }
+
+    #[test]
+    fn exponentials_are_those_of_the_library() {
+        for x in [-2.0, -0.5, -0.01, 0.0, 1.0] {
+            assert!((exp(x) / x.exp() - 1.0).abs() < 1e-12, "{x}");
+        }
     }
 
     #[test]
