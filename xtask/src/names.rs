@@ -5,10 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::{masked, paths};
 
 /// Names that several crates use for the same thing of theirs; each with its reason.
-const SHARED: [(&str, &str); 8] = [
+const SHARED: [(&str, &str); 9] = [
     ("Config", "what a run is asked for"),
     ("Error", "what went wrong in a crate"),
     ("Format", "which formats of files a crate knows"),
+    (
+        "Kernels",
+        "kernels that are chosen at run time; its crate says which",
+    ),
     ("Matrix", "numbers in rows; its module says of what"),
     ("Plan", "what a run will take"),
     (

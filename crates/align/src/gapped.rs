@@ -1,6 +1,8 @@
 //! Gapped extension with affine gaps: dynamic programming that leaves out what falls too far below
 //! the best (the *X-drop*; Altschul et al. 1997, "Gapped BLAST and PSI-BLAST", p. 3391).
 
+use std::ops::Range;
+
 use crate::residue::{BORDER, CODES};
 use crate::statistics::Costs;
 
@@ -40,6 +42,16 @@ struct Cell {
     gap: i32,
 }
 
+/// What a row leaves.
+struct RowEnd {
+    /// Cells from its first on that are too low.
+    low: usize,
+    /// The last cell that is not, counted from its first.
+    last: usize,
+    /// The best that ends with a gap behind the last cell.
+    gap: i32,
+}
+
 /// How a cell was reached, and whether gaps that leave it came through it.
 const BY_QUERY: u8 = 1;
 const BY_SUBJECT: u8 = 2;
@@ -61,7 +73,7 @@ pub struct Extension {
 
 /// What an extension costs and may lose.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct ExtensionLimits {
     /// Of gaps.
     pub costs: Costs,
     /// What the score may fall below the best.
@@ -74,7 +86,7 @@ impl Extension {
     pub fn extend<'r>(
         &mut self,
         scores: &Scores,
-        limits: Limits,
+        limits: ExtensionLimits,
         query: impl Iterator<Item = &'r u8>,
         subject: impl Iterator<Item = &'r u8>,
     ) -> Prefixes {
@@ -85,7 +97,7 @@ impl Extension {
     pub fn trace<'r>(
         &mut self,
         scores: &Scores,
-        limits: Limits,
+        limits: ExtensionLimits,
         query: impl Iterator<Item = &'r u8>,
         subject: impl Iterator<Item = &'r u8>,
         steps: &mut Vec<Step>,
@@ -98,7 +110,7 @@ impl Extension {
     fn run<'r, const TRACE: bool>(
         &mut self,
         scores: &Scores,
-        limits: Limits,
+        limits: ExtensionLimits,
         query: impl Iterator<Item = &'r u8>,
         subject: impl Iterator<Item = &'r u8>,
     ) -> Prefixes {
@@ -106,89 +118,117 @@ impl Extension {
         self.subject.extend(subject);
         let length = self.subject.len();
         self.subject.push(BORDER);
-        let Limits { costs, x_drop } = limits;
-        let opens = costs.open + costs.extend;
-        let (mut first, mut end) = (0, self.first_row::<TRACE>(limits));
+        let mut cells = 0..self.first_row::<TRACE>(limits);
         let mut best = Prefixes::default();
         for (number, &residue) in query.enumerate() {
-            let row = &scores[usize::from(residue) % CODES];
             if TRACE {
-                self.rows.push((first, self.reached.len()));
+                self.rows.push((cells.start, self.reached.len()));
             }
-            let (mut diagonal, mut in_subject) = (NEVER, NEVER);
-            // Cells from the first on that are too low, and the last that is not.
-            let (mut low, mut last) = (0, 0);
-            let cells = self.cells[first..end]
-                .iter_mut()
-                .zip(&self.subject[first..end]);
-            for (place, (cell, &residue)) in cells.enumerate() {
-                let next = cell.best + row[usize::from(residue) % CODES];
-                let (mut score, mut reached) = (diagonal, 0);
-                diagonal = next;
-                if cell.gap > score {
-                    (score, reached) = (cell.gap, BY_QUERY);
-                }
-                if in_subject > score {
-                    (score, reached) = (in_subject, BY_SUBJECT);
-                }
-                if best.score - score > x_drop {
-                    cell.best = NEVER;
-                    low += usize::from(low == place);
-                } else {
-                    last = place;
-                    if score > best.score {
-                        best = Prefixes {
-                            score,
-                            query: number + 1,
-                            subject: first + place,
-                        };
-                    }
-                    let opened = score - opens;
-                    let [longer, longer_in_subject] =
-                        [cell.gap, in_subject].map(|gap| gap - costs.extend);
-                    if TRACE && longer > opened {
-                        reached |= QUERY_GOES_ON;
-                    }
-                    if TRACE && longer_in_subject > opened {
-                        reached |= SUBJECT_GOES_ON;
-                    }
-                    in_subject = longer_in_subject.max(opened);
-                    *cell = Cell {
-                        best: score,
-                        gap: longer.max(opened),
-                    };
-                }
-                if TRACE {
-                    self.reached.push(reached);
-                }
-            }
-            if first + low == end {
+            let row = &scores[usize::from(residue) % CODES];
+            let done = self.row::<TRACE>(row, number + 1, limits, cells.clone(), &mut best);
+            if cells.start + done.low == cells.end {
                 break;
             }
-            if first + last + 1 < end {
-                end = first + last + 1;
+            if cells.start + done.last + 1 < cells.end {
+                cells.end = cells.start + done.last + 1;
             } else {
-                while in_subject >= best.score - x_drop && end <= length {
-                    self.set(end, in_subject, in_subject - opens);
-                    if TRACE {
-                        self.reached.push(BY_SUBJECT | SUBJECT_GOES_ON);
-                    }
-                    in_subject -= costs.extend;
-                    end += 1;
-                }
+                let least = best.score - limits.x_drop;
+                cells.end = self.go_on_in_subject::<TRACE>(limits, cells.end, done.gap, least);
             }
-            if end <= length {
-                self.set(end, NEVER, NEVER);
-                end += 1;
+            if cells.end <= length {
+                self.set(cells.end, NEVER, NEVER);
+                cells.end += 1;
             }
-            first += low;
+            cells.start += done.low;
         }
         best
     }
 
+    /// Computes the cells of a row, which is that of so many residues of the query.
+    fn row<const TRACE: bool>(
+        &mut self,
+        scores: &[i32; CODES],
+        number: usize,
+        ExtensionLimits { costs, x_drop }: ExtensionLimits,
+        range: Range<usize>,
+        best: &mut Prefixes,
+    ) -> RowEnd {
+        let opens = costs.open + costs.extend;
+        let (mut diagonal, mut in_subject) = (NEVER, NEVER);
+        let (mut low, mut last) = (0, 0);
+        let cells = self.cells[range.clone()].iter_mut();
+        for (place, (cell, &residue)) in cells.zip(&self.subject[range.clone()]).enumerate() {
+            let next = cell.best + scores[usize::from(residue) % CODES];
+            let (mut score, mut reached) = (diagonal, 0);
+            diagonal = next;
+            if cell.gap > score {
+                (score, reached) = (cell.gap, BY_QUERY);
+            }
+            if in_subject > score {
+                (score, reached) = (in_subject, BY_SUBJECT);
+            }
+            if best.score - score > x_drop {
+                cell.best = NEVER;
+                low += usize::from(low == place);
+            } else {
+                last = place;
+                if score > best.score {
+                    *best = Prefixes {
+                        score,
+                        query: number,
+                        subject: range.start + place,
+                    };
+                }
+                let opened = score - opens;
+                let [longer, longer_in_subject] =
+                    [cell.gap, in_subject].map(|gap| gap - costs.extend);
+                if TRACE && longer > opened {
+                    reached |= QUERY_GOES_ON;
+                }
+                if TRACE && longer_in_subject > opened {
+                    reached |= SUBJECT_GOES_ON;
+                }
+                in_subject = longer_in_subject.max(opened);
+                *cell = Cell {
+                    best: score,
+                    gap: longer.max(opened),
+                };
+            }
+            if TRACE {
+                self.reached.push(reached);
+            }
+        }
+        RowEnd {
+            low,
+            last,
+            gap: in_subject,
+        }
+    }
+
+    /// Makes cells of a gap beside the subject behind the last one, down to the least score; where
+    /// they end.
+    fn go_on_in_subject<const TRACE: bool>(
+        &mut self,
+        limits: ExtensionLimits,
+        mut end: usize,
+        mut gap: i32,
+        least: i32,
+    ) -> usize {
+        let Costs { open, extend } = limits.costs;
+        while gap >= least && end < self.subject.len() {
+            self.set(end, gap, gap - open - extend);
+            if TRACE {
+                self.reached.push(BY_SUBJECT | SUBJECT_GOES_ON);
+            }
+            gap -= extend;
+            end += 1;
+        }
+        end
+    }
+
     /// Gaps from the start on; how many cells there are.
-    fn first_row<const TRACE: bool>(&mut self, limits: Limits) -> usize {
-        let Limits { costs, x_drop } = limits;
+    fn first_row<const TRACE: bool>(&mut self, limits: ExtensionLimits) -> usize {
+        let ExtensionLimits { costs, x_drop } = limits;
         let opens = costs.open + costs.extend;
         self.cells.clear();
         self.reached.clear();
@@ -300,7 +340,7 @@ mod tests {
             x_drop in prop_oneof![Just(1_000_000), 0..30],
         ) {
             let (mut extension, mut steps) = (Extension::default(), Vec::new());
-            let limits = Limits { costs: GAPS, x_drop };
+            let limits = ExtensionLimits { costs: GAPS, x_drop };
             let best =
                 extension.trace(&scores(), limits, query.iter(), subject.iter(), &mut steps);
             let untraced = extension.extend(&scores(), limits, query.iter(), subject.iter());

@@ -6,7 +6,7 @@ use crate::arch::Rows;
 
 /// An ungapped alignment: the same number of residues of both sequences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Segment {
+pub struct UngappedSegment {
     /// The first residue of the query.
     pub query: u32,
     /// The first residue of the subject.
@@ -17,7 +17,7 @@ pub struct Segment {
     pub score: i32,
 }
 
-impl Segment {
+impl UngappedSegment {
     /// Its residues of the query.
     pub fn in_query(&self) -> Range<usize> {
         self.query as usize..(self.query + self.length) as usize
@@ -40,13 +40,13 @@ pub fn extend(
     subject: &[u8],
     at: (usize, usize),
     x_drop: i32,
-) -> Segment {
+) -> UngappedSegment {
     let score = |(&q, &s): (&u8, &u8)| i32::from(rows[usize::from(q)][usize::from(s)]);
     let right = std::iter::zip(&query[at.0..], &subject[at.1..]);
     let (right, right_score) = best_prefix(right.map(score), x_drop);
     let left = std::iter::zip(query[..at.0].iter().rev(), subject[..at.1].iter().rev());
     let (left, left_score) = best_prefix(left.map(score), x_drop);
-    Segment {
+    UngappedSegment {
         query: (at.0 - left) as u32,
         subject: (at.1 - left) as u32,
         length: (left + right) as u32,

@@ -6,10 +6,10 @@ use std::ops::Range;
 
 use gyrase_align::arch::{Bands, COLUMNS, Kernels, LANES};
 use gyrase_align::composition::{Adjuster, Adjustment, Composition};
-use gyrase_align::gapped::{Extension, Limits, Prefixes, Scores, Step};
+use gyrase_align::gapped::{Extension, ExtensionLimits, Prefixes, Scores, Step};
 use gyrase_align::mask::{self, seg::Seg};
 use gyrase_align::residue::ANY;
-use gyrase_align::ungapped::{Segment, gapped_start};
+use gyrase_align::ungapped::{UngappedSegment, gapped_start};
 
 use crate::{Match, Scoring, Sequences};
 
@@ -28,9 +28,9 @@ const SAME: [f64; 2] = [1.74, 0.95];
 /// A segment so many diagonals from the middle of a band is in it.
 const NEAR: u64 = COLUMNS as u64 * 3 / 8;
 
-/// An alignment of a query and a subject.
+/// An alignment of a query and a subject: a *high-scoring segment pair*, as BLAST calls it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Alignment {
+pub struct Hsp {
     /// Residues of the query.
     pub query: Range<usize>,
     /// Residues of the subject.
@@ -51,7 +51,7 @@ pub struct Hit {
     /// Number of the subject.
     pub subject: usize,
     /// Its alignments, the best first.
-    pub alignments: Vec<Alignment>,
+    pub hsps: Vec<Hsp>,
 }
 
 /// A gapped alignment without its steps.
@@ -134,10 +134,10 @@ impl Found {
 
 /// Diagonals in the middle of bands that have all segments in them, from the best segment on.
 fn middles(matches: &[Match]) -> Vec<i64> {
-    let mut segments: Vec<&Segment> = matches.iter().map(|found| &found.segment).collect();
+    let mut segments: Vec<&UngappedSegment> = matches.iter().map(|found| &found.segment).collect();
     segments.sort_by_key(|segment| (Reverse(segment.score), segment.query, segment.subject));
     let mut middles: Vec<i64> = Vec::new();
-    for diagonal in segments.into_iter().map(Segment::diagonal) {
+    for diagonal in segments.into_iter().map(UngappedSegment::diagonal) {
         if middles
             .iter()
             .all(|middle| middle.abs_diff(diagonal) > NEAR)
@@ -264,7 +264,8 @@ impl<'s> Aligner<'s> {
         subject: &[u8],
         matches: &[Match],
     ) -> Vec<Extended> {
-        let mut segments: Vec<Segment> = matches.iter().map(|found| found.segment).collect();
+        let mut segments: Vec<UngappedSegment> =
+            matches.iter().map(|found| found.segment).collect();
         segments.sort_by_key(|segment| (Reverse(segment.score), segment.query, segment.subject));
         let mut extended: Vec<Extended> = Vec::new();
         for segment in segments {
@@ -326,8 +327,8 @@ impl<'s> Aligner<'s> {
         }
     }
 
-    fn limits(&self, scale: i32, x_drop: f64) -> Limits {
-        Limits {
+    fn limits(&self, scale: i32, x_drop: f64) -> ExtensionLimits {
+        ExtensionLimits {
             costs: self.scoring.costs(scale),
             x_drop: self.scoring.x_drop(x_drop, scale),
         }
@@ -385,7 +386,7 @@ impl<'s> Aligner<'s> {
             extension.trace(scores, limits, q.1.iter(), s.1.iter(), &mut back);
             steps.extend(back.into_iter().rev());
             let score = (one.score + SCALE / 2).div_euclid(SCALE);
-            Alignment {
+            Hsp {
                 query: one.query(),
                 subject: one.subject(),
                 score,
@@ -396,7 +397,7 @@ impl<'s> Aligner<'s> {
         };
         Hit {
             subject: found.subject,
-            alignments: found.extended.iter().map(&mut alignment).collect(),
+            hsps: found.extended.iter().map(&mut alignment).collect(),
         }
     }
 }

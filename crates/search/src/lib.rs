@@ -26,7 +26,7 @@ mod seeds;
 mod sequences;
 mod tabular;
 
-pub use alignments::{Alignment, Hit};
+pub use alignments::{Hit, Hsp};
 pub use matches::Match;
 pub use run::{Config, Summary, run};
 pub use scoring::Scoring;

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use gyrase_align::arch::{COLUMNS, Kernels, LANES, Rows, Windows};
-use gyrase_align::ungapped::{self, Segment};
+use gyrase_align::arch::{COLUMNS, Kernels, LANES, Rows, SubjectWindows};
+use gyrase_align::ungapped::{self, UngappedSegment};
 use gyrase_work::{Progress, in_parallel};
 
 use crate::Sequences;
@@ -27,7 +27,7 @@ pub struct Match {
     /// Number of the subject.
     pub subject: u32,
     /// Where, in both.
-    pub segment: Segment,
+    pub segment: UngappedSegment,
 }
 
 /// What is searched for matches, and how.
@@ -74,7 +74,7 @@ impl Search<'_> {
             let mut join = Join {
                 search: self,
                 kernels: Kernels::detect(),
-                windows: Windows::default(),
+                windows: SubjectWindows::default(),
                 found: Vec::new(),
             };
             loop {
@@ -99,7 +99,7 @@ impl Search<'_> {
 struct Join<'s> {
     search: &'s Search<'s>,
     kernels: Kernels,
-    windows: Windows,
+    windows: SubjectWindows,
     found: Vec<Match>,
 }
 

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use gyrase_align::gapped::Step;
 use gyrase_align::statistics::text::{write_bits, write_evalue};
 
-use crate::{Alignment, Hit, Sequences};
+use crate::{Hit, Hsp, Sequences};
 
 /// What the columns of an alignment count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub fn write_tabular(
     let mut line = Vec::new();
     for hit in hits {
         let [of_query, of_subject] = [queries.residues(query), subjects.residues(hit.subject)];
-        for alignment in &hit.alignments {
+        for alignment in &hit.hsps {
             line.clear();
             line.extend_from_slice(queries.name(query));
             line.push(b'\t');
@@ -60,7 +60,7 @@ pub fn write_tabular(
     Ok(())
 }
 
-fn count(query: &[u8], subject: &[u8], alignment: &Alignment) -> Counts {
+fn count(query: &[u8], subject: &[u8], alignment: &Hsp) -> Counts {
     let (mut q, mut s) = (alignment.query.start, alignment.subject.start);
     let (mut counts, mut before) = (Counts::default(), Step::Both);
     for &step in &alignment.steps {

@@ -1,5 +1,7 @@
 //! Searches of made proteins: the relatives are found, and nothing changes the answer.
 
+#![allow(clippy::unwrap_used, reason = "a helper of a test is a test")]
+
 use std::fmt::Write as _;
 use std::path::PathBuf;
 

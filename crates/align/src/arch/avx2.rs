@@ -3,7 +3,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{COLUMNS, Gaps, LANES, Rows, ZERO, unbiased};
+use super::lanes::{COLUMNS, Gaps, LANES, Rows, ZERO, unbiased};
 
 /// Lanes of a vector.
 const HALF: usize = LANES / 2;

@@ -1,6 +1,6 @@
 //! The kernels in portable code: what the others must find.
 
-use super::{COLUMNS, Gaps, LANES, Rows, ZERO, unbiased};
+use super::lanes::{COLUMNS, Gaps, LANES, Rows, ZERO, unbiased};
 
 pub(super) fn windows_scoring(
     rows: &Rows,

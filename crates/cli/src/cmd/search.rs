@@ -44,7 +44,10 @@ pub struct Search {
     evalue: f64,
 
     /// Report so many subjects of a query at most, the best of the whole database
-    #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(
+        long, value_name = "N", default_value_t = 500,
+        value_parser = clap::value_parser!(u32).range(1..),
+    )]
     top: u32,
 }
 

@@ -15,7 +15,10 @@ GQNDWSCTPRHHYEEAFVLKMNSGQIPPTDWRCYKKVFALHHEDSNQMTGIWRPVYCEAL
 ";
 
 fn first(table: &str) -> Vec<&str> {
-    table.lines().map(|line| line.split('\t').nth(1).unwrap()).collect()
+    table
+        .lines()
+        .map(|line| line.split('\t').nth(1).unwrap())
+        .collect()
 }
 
 #[test]
@@ -25,12 +28,24 @@ fn hits_are_written_as_a_table() {
     place.write("q.faa.gz", gzip(&PROTEINS.as_bytes()[..78]));
     let table = place.ok(&["-q", "search", "q.faa.gz", "--db", "refs.faa"]);
     assert_eq!(first(&table), ["p1", "p2", "p3"], "{table}");
-    place.ok(&["-q", "search", "q.faa.gz", "--db", "refs.faa", "-o", "hits.tsv.gz", "--report", "r.json"]);
+    place.ok(&[
+        "-q",
+        "search",
+        "q.faa.gz",
+        "--db",
+        "refs.faa",
+        "-o",
+        "hits.tsv.gz",
+        "--report",
+        "r.json",
+    ]);
     let (report, packed) = (place.json("r.json"), place.read("hits.tsv.gz"));
     assert!(packed.starts_with(&[0x1f, 0x8b]));
     assert_eq!(report["counts"]["hits"], 3);
     assert_eq!(report["counts"]["subjects"], 4);
-    let best = place.ok(&["-q", "search", "q.faa.gz", "--db", "refs.faa", "refs.faa", "--top", "1"]);
+    let best = place.ok(&[
+        "-q", "search", "q.faa.gz", "--db", "refs.faa", "refs.faa", "--top", "1",
+    ]);
     // Of equal subjects the last of the database comes first.
     assert_eq!(first(&best), ["p1"]);
     let args = ["-q", "search", "-", "--db", "refs.faa", "--evalue", "1e-9"];
@@ -47,10 +62,18 @@ fn what_is_no_search_is_refused() {
     let with = |more: &[&'static str]| [&search[..], more].concat();
     place.fails(&with(&["bases.fa"]), 1, &["bases.fa", "nucleotides"]);
     place.fails(&with(&["none.faa"]), 1, &["none.faa"]);
-    place.fails(&with(&["refs.faa", "-o", "refs.faa"]), 1, &["refs.faa is an input"]);
+    place.fails(
+        &with(&["refs.faa", "-o", "refs.faa"]),
+        1,
+        &["refs.faa is an input"],
+    );
     place.fails(&with(&["refs.faa", "--evalue", "0"]), 1, &["above 0"]);
     place.fails(&with(&["refs.faa", "--top", "0"]), 1, &["--top"]);
     place.fails(&with(&["refs.faa", "-m", "1M"]), 4, &["--memory 17M"]);
     place.write("cut.faa.gz", &gzip(PROTEINS.as_bytes())[..60]);
-    place.fails(&["search", "cut.faa.gz", "--db", "refs.faa", "-o", "o.tsv"], 7, &["cut.faa.gz"]);
+    place.fails(
+        &["search", "cut.faa.gz", "--db", "refs.faa", "-o", "o.tsv"],
+        7,
+        &["cut.faa.gz"],
+    );
 }
