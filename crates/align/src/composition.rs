@@ -35,8 +35,9 @@ mod rule;
 #[path = "arch/composition.rs"]
 mod kernels;
 
+pub use crate::gapped::Scores;
 pub use counts::Composition;
-pub use expand::{FORBIDDEN, Scores};
+pub use expand::FORBIDDEN;
 pub use frequencies::MatrixFrequencies;
 pub use rule::AdjustmentRule;
 

@@ -154,20 +154,20 @@ impl Extension {
         best: &mut Prefixes,
     ) -> RowEnd {
         let opens = costs.open + costs.extend;
+        let mut least = best.score - x_drop;
         let (mut diagonal, mut in_subject) = (NEVER, NEVER);
         let (mut low, mut last) = (0, 0);
         let cells = self.cells[range.clone()].iter_mut();
         for (place, (cell, &residue)) in cells.zip(&self.subject[range.clone()]).enumerate() {
-            let next = cell.best + scores[usize::from(residue) % CODES];
             let (mut score, mut reached) = (diagonal, 0);
-            diagonal = next;
+            diagonal = cell.best + scores[usize::from(residue) % CODES];
             if cell.gap > score {
                 (score, reached) = (cell.gap, BY_QUERY);
             }
             if in_subject > score {
                 (score, reached) = (in_subject, BY_SUBJECT);
             }
-            if best.score - score > x_drop {
+            if score < least {
                 cell.best = NEVER;
                 low += usize::from(low == place);
             } else {
@@ -178,6 +178,7 @@ impl Extension {
                         query: number,
                         subject: range.start + place,
                     };
+                    least = score - x_drop;
                 }
                 let opened = score - opens;
                 let [longer, longer_in_subject] =

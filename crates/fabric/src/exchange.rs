@@ -198,7 +198,7 @@ impl Exchange {
     /// # Errors
     /// Those of `wire`. [`Exchange::fail`] is to be called then.
     pub fn step(&mut self, wire: &mut impl Wire, busiest: u64) -> Result<bool, FabricError> {
-        if self.inbox.is_none() || self.handover.failure().is_some() {
+        if self.inbox.is_none() || self.handover.has_failed() {
             return Ok(false);
         }
         let started = self.start_round(wire, busiest)?;
@@ -241,7 +241,9 @@ impl Exchange {
 
     /// Why this process takes part no more, once it does not.
     pub fn failure(&self) -> Option<FabricError> {
-        self.handover.failure()
+        self.handover
+            .has_failed()
+            .then(|| self.handover.failure())?
     }
 
     /// What was moved so far.

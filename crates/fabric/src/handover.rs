@@ -231,6 +231,11 @@ impl Handover {
         self.lock().closed
     }
 
+    /// True when this process cannot go on.
+    pub(crate) fn has_failed(&self) -> bool {
+        matches!(self.lock().end, End::Failed(_))
+    }
+
     /// Why this process cannot go on, if it cannot.
     pub(crate) fn failure(&self) -> Option<FabricError> {
         self.lock().go_on().err()

@@ -5,7 +5,7 @@ use std::cmp::{Ordering, Reverse};
 use std::ops::Range;
 
 use gyrase_align::arch::{Bands, COLUMNS, Kernels, LANES};
-use gyrase_align::composition::{Adjuster, Adjustment, Composition};
+use gyrase_align::composition::{Adjuster, Adjustment, Composition, SCALE};
 use gyrase_align::gapped::{Extension, ExtensionLimits, Prefixes, Scores, Step};
 use gyrase_align::mask::{self, seg::Seg};
 use gyrase_align::residue::ANY;
@@ -13,8 +13,6 @@ use gyrase_align::ungapped::{UngappedSegment, gapped_start};
 
 use crate::{Match, Scoring, Sequences};
 
-/// Units of a score of BLOSUM62 that an adjusted one is made of.
-const SCALE: i32 = 32;
 /// What an extension may lose at first, and in the end, in bits (BLAST's `xdrop_gap` and
 /// `xdrop_gap_final`).
 const X_DROP: [f64; 2] = [15.0, 25.0];
@@ -24,6 +22,10 @@ const PROMISING: f64 = 10.0;
 /// Sequences with so many bits for each residue, and so large a part of equal residues, are taken
 /// for the same: what is of low complexity in both is not masked.
 const SAME: [f64; 2] = [1.74, 0.95];
+/// An extension within another that scores so many bits more is not made again.
+const BETTER: f64 = 2.0;
+/// Residues of the subject that such an alignment has at least, if the query has as many.
+const LONG: usize = 50;
 
 /// A segment so many diagonals from the middle of a band is in it.
 const NEAR: u64 = COLUMNS as u64 * 3 / 8;
@@ -241,10 +243,24 @@ impl<'s> Aligner<'s> {
         let same = self.are_the_same(query, subject, promising.first()?);
         self.adjust(composition, subject, same)?;
         let mut extended: Vec<Extended> = Vec::new();
+        let better = self.scoring.x_drop(BETTER, SCALE);
         for one in &promising {
+            let scaled = Extended {
+                score: one.score * SCALE + better,
+                ..*one
+            };
+            if extended.iter().any(|before| scaled.is_within(before)) {
+                continue;
+            }
             let again = self.extend(query, subject, one.start, true);
-            let known = |before: &Extended| again.is_within(before) || again.shares_an_end(before);
-            if again.evalue <= self.scoring.evalue && !extended.iter().any(known) {
+            let known = |before: &Extended| {
+                again.is_within(before)
+                    || again.shares_an_end(before) && again.score <= before.score
+            };
+            // What is masked at its start may score nothing.
+            let good = again.score >= SCALE / 2 && again.evalue <= self.scoring.evalue;
+            if good && !extended.iter().any(known) {
+                extended.retain(|before| !again.shares_an_end(before));
                 extended.push(again);
             }
         }
@@ -352,15 +368,34 @@ impl<'s> Aligner<'s> {
             .adjust(composition, &of_subject, &mut self.adjusted)
     }
 
-    fn are_the_same(&self, query: &[u8], subject: &[u8], best: &Extended) -> bool {
+    /// Whether the best alignment says that both are nearly equal: then what is of low complexity
+    /// in both is no chance.
+    fn are_the_same(&mut self, query: &[u8], subject: &[u8], best: &Extended) -> bool {
         let (in_query, in_subject) = (best.query(), best.subject());
-        let shorter = in_query.len().min(in_subject.len()).max(1) as f64;
+        let shorter = in_query.len().min(in_subject.len());
         let [bits, equal] = SAME;
-        if self.scoring.bits(best.score) / shorter < bits {
+        if in_subject.len() + 1 < query.len().min(LONG)
+            || self.scoring.bits_per_residue(best.score, shorter) < bits
+        {
             return false;
         }
-        let pairs = query[in_query].iter().zip(&subject[in_subject]);
-        pairs.filter(|(q, s)| q == s).count() as f64 >= equal * shorter
+        let mut steps = Vec::new();
+        let (limits, scores) = (self.limits(1, X_DROP[0]), self.scoring.scores());
+        let (q, s) = (query.split_at(best.start.0), subject.split_at(best.start.1));
+        let extension = &mut self.extension;
+        let (left, right) = (q.0.iter().rev(), s.0.iter().rev());
+        extension.trace(scores, limits, left, right, &mut steps);
+        let mut back = Vec::new();
+        extension.trace(scores, limits, q.1.iter(), s.1.iter(), &mut back);
+        steps.extend(back.into_iter().rev());
+        let (mut q, mut s) = (in_query.start, in_subject.start);
+        let mut identical = 0;
+        for step in steps {
+            identical += usize::from(step == Step::Both && query[q] == subject[s]);
+            q += usize::from(step != Step::Subject);
+            s += usize::from(step != Step::Query);
+        }
+        identical as f64 > equal * shorter as f64
     }
 
     /// Finds the steps of the alignments with a subject.

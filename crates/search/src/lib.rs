@@ -7,12 +7,12 @@
 //! ```
 //!
 //! 1. Every residue of queries and subjects begins a *seed*: four of the next residues, at the
-//!    places of a shape, in an alphabet of fifteen classes ([`seeds`]).
+//!    places of a shape, in an alphabet of fifteen classes (`seeds`).
 //! 2. Where a seed of a query and one of a subject have the same key, the 64 residues around them
 //!    are compared, many subjects at a time; what scores enough is extended without gaps to a
-//!    segment ([`matches`]).
+//!    segment (`matches`).
 //! 3. The segments of a query and a subject are extended with gaps; if that promises enough, once
-//!    more with the scores that fit the composition of both ([`alignments`]).
+//!    more with the scores that fit the composition of both (`alignments`).
 //! 4. The best subjects of the whole database, by E-value, score and place, are the answer.
 //!
 //! Thresholds use numbers of the whole database only, never of a part of it: the answer does not

@@ -11,9 +11,6 @@ use crate::seeds::{Index, KEYS, SHAPES, Shape};
 
 /// Residues of a window before the seed.
 const BEFORE: usize = 28;
-/// What a window scores at least that is looked at: it loses nothing of what scores enough without
-/// it.
-const WINDOW: i8 = 36;
 /// What an ungapped extension may lose, as BLAST has it: 7 bits.
 const X_DROP: i32 = 16;
 /// Keys that a thread takes at a time.
@@ -35,11 +32,24 @@ pub(crate) struct Search<'s> {
     pub queries: &'s Sequences,
     pub subjects: &'s Sequences,
     pub rows: &'s Rows,
-    /// What a segment scores at least.
-    pub least: i32,
+    /// What a segment of each query scores at least.
+    pub least: &'s [i32],
     /// Matches that there may be.
     pub most: usize,
     pub threads: usize,
+}
+
+/// What a segment scores at least that is worth a gapped alignment, where chance gives so many.
+const SEGMENT: i32 = 46;
+/// The least score of a segment in a search so small that chance gives few.
+const SHORTEST: i32 = 20;
+/// What a window scores less than the segment around it, at most, to be looked at: most of a
+/// segment is in its best window.
+const MARGIN: i32 = 10;
+
+/// What a segment scores at least, where an alignment scores `cutoff` to be reported.
+pub(crate) fn least_segment(cutoff: i32) -> i32 {
+    cutoff.clamp(SHORTEST, SEGMENT)
 }
 
 /// Why there are no matches.
@@ -69,10 +79,14 @@ impl Search<'_> {
         let sequences = [self.queries, self.subjects];
         let index = |sequences: &Sequences| Index::new(sequences.text(), shape, self.threads);
         let indexes = sequences.map(index);
-        let next = AtomicUsize::new(0);
+        let (next, held) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let least = self.windows();
         let join = |()| {
             let mut join = Join {
                 search: self,
+                least: &least,
+                held: &held,
+                counted: 0,
                 kernels: Kernels::detect(),
                 windows: SubjectWindows::default(),
                 found: Vec::new(),
@@ -84,30 +98,44 @@ impl Search<'_> {
                     return Ok(join.found);
                 }
                 for key in from..(from + KEYS_AT_ONCE).min(KEYS) {
-                    join.key(&indexes, key);
+                    join.key(&indexes, key)?;
                 }
                 progress.go_on().map_err(|_| Ended::Cancelled)?;
                 progress.advance(KEYS_AT_ONCE.min(KEYS - from) as u64);
-                join.stay_below(self.most / self.threads)?;
             }
         };
         Ok(in_parallel(vec![(); self.threads], join)?.concat())
+    }
+
+    /// What a window around each position of the queries scores at least.
+    fn windows(&self) -> Vec<i8> {
+        let mut windows = vec![i8::MAX; self.queries.text().len()];
+        for (number, least) in self.least.iter().enumerate() {
+            windows[self.queries.range(number)].fill((least - MARGIN) as i8);
+        }
+        windows
     }
 }
 
 /// Compares all queries and subjects that have a seed in common.
 struct Join<'s> {
     search: &'s Search<'s>,
+    /// What a window around each position of the queries scores at least.
+    least: &'s [i8],
+    /// Matches of all threads, as last counted.
+    held: &'s AtomicUsize,
+    /// Of these, of this thread.
+    counted: usize,
     kernels: Kernels,
     windows: SubjectWindows,
     found: Vec<Match>,
 }
 
 impl Join<'_> {
-    fn key(&mut self, [queries, subjects]: &[Index; 2], key: usize) {
+    fn key(&mut self, [queries, subjects]: &[Index; 2], key: usize) -> Result<(), Ended> {
         let (of_queries, mut of_subjects) = (queries.positions(key), subjects.positions(key));
         if of_queries.len() == 0 {
-            return;
+            return Ok(());
         }
         let Search {
             queries,
@@ -126,16 +154,18 @@ impl Join<'_> {
             for position in of_queries.clone() {
                 let from = position - BEFORE;
                 let window = queries[from..from + COLUMNS].try_into().expect("a window");
-                let mut passed = self
-                    .kernels
-                    .windows_scoring(rows, window, &self.windows, WINDOW);
+                let mut passed =
+                    self.kernels
+                        .windows_scoring(rows, window, &self.windows, self.least[position]);
                 while passed != 0 {
                     let lane = passed.trailing_zeros() as usize;
                     passed &= passed - 1;
                     self.extend(position, taken[lane]);
                 }
             }
+            self.stay_within()?;
         }
+        Ok(())
     }
 
     /// Extends the match of two positions.
@@ -156,7 +186,7 @@ impl Join<'_> {
             (in_query, in_subject),
             X_DROP,
         );
-        if segment.score >= self.search.least {
+        if segment.score >= self.search.least[query] {
             self.found.push(Match {
                 query: query as u32,
                 subject: subject as u32,
@@ -171,12 +201,17 @@ impl Join<'_> {
         self.found.dedup();
     }
 
-    /// Ends when this thread has more matches than its share.
-    fn stay_below(&mut self, share: usize) -> Result<(), Ended> {
-        if self.found.len() > share {
+    /// Leaves each match once when there are twice as many as before; ends when all threads
+    /// together have more than there may be.
+    fn stay_within(&mut self) -> Result<(), Ended> {
+        let few = self.search.most / (4 * self.search.threads);
+        if self.found.len() > (2 * self.counted).max(few) {
             self.merge();
+            let before = std::mem::replace(&mut self.counted, self.found.len());
+            self.held
+                .fetch_add(self.counted.wrapping_sub(before), Relaxed);
         }
-        if self.found.len() > share / 4 * 3 {
+        if self.held.load(Relaxed) > self.search.most {
             return Err(Ended::TooMany);
         }
         Ok(())

@@ -6,16 +6,15 @@ use std::path::PathBuf;
 use gyrase_work::{Feed, Progress, in_order};
 
 use crate::alignments::Aligner;
-use crate::matches::{Ended, Search};
+use crate::matches::{Ended, Search, least_segment};
 use crate::{Hit, Match, Scoring, SearchError, Sequences};
-
-/// What an ungapped segment scores at least that is extended with gaps.
-const SEGMENT: i32 = 46;
 
 /// Bytes that a residue takes: itself, its class, its place in an index, and a part of a name.
 const RESIDUE: u64 = 7;
 /// Bytes that a match takes while matches of threads and shapes are joined.
 const MATCH: u64 = 3 * size_of::<Match>() as u64;
+/// Bytes that a thread takes for each residue of the longest query: bands, and steps of alignments.
+const ALIGNED: u64 = 320;
 /// Bytes that a search takes beside.
 const BESIDE: u64 = 16 << 20;
 
@@ -63,21 +62,25 @@ pub fn run<E: From<SearchError>>(
 ) -> Result<Summary, E> {
     // Half is for the database with its index, half of the rest for the queries with theirs.
     let memory = config.memory.saturating_sub(BESIDE);
-    let needs = |residues: u64| SearchError::Memory {
-        least: BESIDE + residues * RESIDUE,
-    };
+    let needs_bytes = |least: u64| SearchError::Memory { least };
+    let needs = |residues: u64| needs_bytes(BESIDE + residues * RESIDUE);
     let subjects = Sequences::read(&config.subjects, memory / 2 / RESIDUE, progress)?
         .map_err(|residues| needs(2 * residues))?;
     let left = memory - subjects.total() * RESIDUE;
     let queries = Sequences::read(&config.queries, left / 2 / RESIDUE, progress)?
         .map_err(|residues| needs(subjects.total() + 2 * residues))?;
+    let left = left - queries.total() * RESIDUE;
+    let longest = queries.longest() * ALIGNED * config.threads as u64;
+    let left = left
+        .checked_sub(longest)
+        .ok_or_else(|| needs_bytes(config.memory - left + longest))?;
     let scoring = Scoring::new(subjects.total(), config.evalue, config.top)?;
     let mut batches = Batches {
         config,
         queries: &queries,
         subjects: &subjects,
         scoring: &scoring,
-        most: ((left - queries.total() * RESIDUE) / MATCH) as usize,
+        most: (left / MATCH) as usize,
         progress,
         each: &mut each,
         summary: Summary {
@@ -111,11 +114,20 @@ impl<E: From<SearchError>> Batches<'_, E> {
     /// the other.
     fn search(&mut self, range: Range<usize>) -> Result<(), E> {
         let part = self.queries.part(range.clone());
+        let subjects = self.subjects;
+        let mean = subjects.total() / (subjects.len() as u64).max(1);
+        let cutoff = |query: usize| {
+            self.scoring
+                .cutoff(part.residues(query).len(), mean as usize)
+        };
+        let least: Vec<i32> = (0..part.len())
+            .map(|query| least_segment(cutoff(query)))
+            .collect();
         let search = Search {
             queries: &part,
             subjects: self.subjects,
             rows: self.scoring.rows(),
-            least: SEGMENT,
+            least: &least,
             most: self.most,
             threads: self.config.threads,
         };

@@ -72,6 +72,18 @@ impl Scoring {
         self.statistics.evalue(score, query, subject, self.letters)
     }
 
+    /// The least score that is reported of a query and a subject of such lengths.
+    pub(crate) fn cutoff(&self, query: usize, subject: usize) -> i32 {
+        self.statistics
+            .cutoff(self.evalue, query, subject, self.letters)
+    }
+
+    /// Bits of a score of the matrix for each of so many residues, whatever the search.
+    pub(crate) fn bits_per_residue(&self, score: i32, residues: usize) -> f64 {
+        let bits = f64::from(score) * self.statistics.gapped().lambda / std::f64::consts::LN_2;
+        bits / residues.max(1) as f64
+    }
+
     pub(crate) fn adjuster(&self) -> Adjuster {
         let known = "the matrix has frequencies";
         let frequencies = MatrixFrequencies::named(self.matrix.name()).expect(known);

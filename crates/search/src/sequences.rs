@@ -14,7 +14,7 @@ use gyrase_work::{Cancelled, Progress};
 const MOST_RESIDUES: usize = u32::MAX as usize - 2 * COLUMNS;
 
 /// Residues that may by chance look like nucleotides.
-const FEW: u64 = 50;
+const FEW: u64 = 100;
 
 /// What ends a search.
 #[derive(Debug, thiserror::Error)]
@@ -129,17 +129,24 @@ impl Sequences {
         Ok(Ok(sequences))
     }
 
-    /// True where nearly all residues are A, C, G, T or X, of so many that chance cannot have it.
+    /// True where nearly all residues are A, C, G, T or N, each base is one of twenty at least, and
+    /// chance cannot have it.
     fn are_nucleotides(&self) -> bool {
         let mut counts = [0_u64; 256];
         self.text
             .iter()
             .for_each(|&code| counts[usize::from(code)] += 1);
-        let bases: u64 = b"ACGTN"
-            .iter()
-            .map(|&base| counts[usize::from(code(base))])
-            .sum();
-        self.total() >= FEW && bases * 10 >= self.total() * 9
+        let count = |base: u8| counts[usize::from(code(base))];
+        let total = self.total();
+        let bases: u64 = b"ACGTN".iter().map(|&base| count(base)).sum();
+        let all = b"ACGT".iter().all(|&base| count(base) * 20 >= total);
+        total >= FEW && all && bases * 20 >= total * 19
+    }
+
+    /// Residues of the longest.
+    pub(crate) fn longest(&self) -> u64 {
+        let lengths = self.starts.windows(2).map(|both| both[1] - both[0] - 1);
+        lengths.max().unwrap_or_default() as u64
     }
 
     /// Adds a sequence by its letters. Of its name the first word is kept.

@@ -8,10 +8,10 @@ pub type Rows = [[i8; CODES]; CODES];
 /// Residues of a window: so many are compared at a time.
 pub const COLUMNS: usize = 64;
 
-/// SubjectWindows of subjects that are compared at a time.
+/// Windows of subjects that are compared at a time.
 pub const LANES: usize = 64;
 
-/// SubjectWindows of up to [`LANES`] subjects, column by column.
+/// Windows of up to [`LANES`] subjects, column by column.
 pub struct SubjectWindows {
     pub(super) columns: Box<[[u8; LANES]; COLUMNS]>,
     pub(super) lanes: usize,

@@ -7,15 +7,12 @@
 use super::grid::{Row, dot, sum};
 use super::ln::ln;
 use super::optimise::{Optimum, Target};
-use crate::residue::{ANY, CODES, LETTERS, STANDARD, STOP, code};
+use crate::gapped::Scores;
+use crate::residue::{ANY, LETTERS, STANDARD, STOP, code};
 
 /// The score of codes that no letter has, and of borders between sequences. Seven of them can be
 /// added without overflow.
 pub const FORBIDDEN: i32 = -(1 << 28);
-
-/// Scores by code of a residue: a row for each of the query, a column for each of the subject.
-/// Not symmetric.
-pub type Scores = [[i32; CODES]; CODES];
 
 /// Letters with real scores: every code to that of X.
 pub(super) const SCORED: usize = ANY as usize + 1;

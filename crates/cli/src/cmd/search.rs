@@ -63,7 +63,12 @@ impl Search {
     /// Writes the hits.
     pub fn run(self, session: &Session) -> Result<()> {
         let inputs = self.queries.iter().chain(&self.db);
-        session.keep_apart(inputs, &self.output)?;
+        session.keep_apart(inputs.clone(), &self.output)?;
+        if inputs.filter(|path| path.as_os_str() == "-").count() > 1 {
+            return Err(Failure::usage(
+                "standard input can be read once: name a file for the queries or for --db",
+            ));
+        }
         let config = Config {
             queries: self.queries.clone(),
             subjects: self.db.clone(),

@@ -61,6 +61,7 @@ fn what_is_no_search_is_refused() {
     let search = ["search", "refs.faa", "--db"];
     let with = |more: &[&'static str]| [&search[..], more].concat();
     place.fails(&with(&["bases.fa"]), 1, &["bases.fa", "nucleotides"]);
+    place.fails(&["search", "-", "--db", "-"], 1, &["standard input"]);
     place.fails(&with(&["none.faa"]), 1, &["none.faa"]);
     place.fails(
         &with(&["refs.faa", "-o", "refs.faa"]),

@@ -195,7 +195,8 @@ fn give_up(job: &Job, progress: &Progress) -> Result<(), Failed> {
 
 /// Rank 1 cannot keep what the others send, while its only worker waits for something else.
 fn have_no_room(job: &Job) -> Result<(), Failed> {
-    let folder = SpillFolder::new("nowhere".into(), Some(0), false);
+    let tmp = tempfile::tempdir().expect("a folder");
+    let folder = SpillFolder::new(tmp.path().join("spill"), Some(0), false);
     let options = FabricOptions {
         memory: ExchangeFabric::least_memory(3, 3, 1),
         spill: Some(Arc::new(folder)),
