@@ -186,7 +186,7 @@ impl<'s> Aligner<'s> {
             found.extend(self.align(query, &composition, subject, of_subject));
         }
         found.sort_by(Found::order);
-        found.truncate(self.scoring.top);
+        found.truncate(self.scoring.limits.top);
         let hits = found.iter();
         hits.map(|found| self.trace(query, &composition, found))
             .collect()
@@ -225,7 +225,7 @@ impl<'s> Aligner<'s> {
 
     /// Whether a score of the matrix may become good enough.
     fn promises(&self, score: f64, query: usize, subject: usize) -> bool {
-        self.scoring.evalue_of(score, query, subject) <= PROMISING * self.scoring.evalue
+        self.scoring.evalue_of(score, query, subject) <= PROMISING * self.scoring.limits.evalue
     }
 
     /// The alignments with a subject, if one is good enough.
@@ -244,11 +244,13 @@ impl<'s> Aligner<'s> {
         for one in &promising {
             let again = self.extend(query, subject, one.start, true);
             let known = |before: &Extended| again.is_within(before) || again.shares_an_end(before);
-            if again.evalue <= self.scoring.evalue && !extended.iter().any(known) {
+            if again.evalue <= self.scoring.limits.evalue && !extended.iter().any(known) {
                 extended.push(again);
             }
         }
+        extended.retain(|one| self.scoring.covers(one.query().len(), query.len()));
         extended.sort_by(Extended::order);
+        extended.truncate(self.scoring.limits.max_hsps);
         (!extended.is_empty()).then_some(Found {
             subject: number,
             same,
@@ -289,7 +291,7 @@ impl<'s> Aligner<'s> {
             let start = (in_query.start + ahead, in_subject.start + ahead);
             extended.push(self.extend(query, subject, start, false));
         }
-        let good = PROMISING * self.scoring.evalue;
+        let good = PROMISING * self.scoring.limits.evalue;
         extended.retain(|one| one.evalue <= good);
         extended.sort_by(Extended::order);
         extended

@@ -7,13 +7,11 @@ use gyrase_work::{Feed, Progress, in_order};
 
 use crate::alignments::Aligner;
 use crate::matches::{Ended, Search};
-use crate::{Hit, Match, Scoring, SearchError, Sequences};
+use crate::{HitLimits, Match, QueryHits, Scoring, SearchError, Sequences};
 
 /// What an ungapped segment scores at least that is extended with gaps.
 const SEGMENT: i32 = 46;
 
-/// Bytes that a residue takes: itself, its class, its place in an index, and a part of a name.
-const RESIDUE: u64 = 7;
 /// Bytes that a match takes while matches of threads and shapes are joined.
 const MATCH: u64 = 3 * size_of::<Match>() as u64;
 /// Bytes that a search takes beside.
@@ -26,10 +24,8 @@ pub struct Config {
     pub queries: Vec<PathBuf>,
     /// Files of subjects, in the order of the database.
     pub subjects: Vec<PathBuf>,
-    /// The largest E-value that is reported.
-    pub evalue: f64,
-    /// Subjects of a query that are reported at most.
-    pub top: usize,
+    /// What is reported.
+    pub limits: HitLimits,
     /// Bytes of memory to stay within.
     pub memory: u64,
     /// Threads.
@@ -51,33 +47,32 @@ pub struct Summary {
     pub letters: u64,
 }
 
-/// Searches, and gives the hits of each query in the order of the queries to `each`, with the
-/// queries, its number among them, and the subjects.
+/// Searches, and gives the answer of each query in the order of the queries to `each`.
 ///
 /// # Errors
 /// See [`SearchError`]; the first error of `each`.
 pub fn run<E: From<SearchError>>(
     config: &Config,
     progress: &Progress,
-    mut each: impl FnMut(&Sequences, usize, &Sequences, &[Hit]) -> Result<(), E>,
+    mut each: impl FnMut(&QueryHits) -> Result<(), E>,
 ) -> Result<Summary, E> {
     // Half is for the database with its index, half of the rest for the queries with theirs.
     let memory = config.memory.saturating_sub(BESIDE);
-    let needs = |residues: u64| SearchError::Memory {
-        least: BESIDE + residues * RESIDUE,
+    let needs = |bytes: u64| SearchError::Memory {
+        least: BESIDE + bytes,
     };
-    let subjects = Sequences::read(&config.subjects, memory / 2 / RESIDUE, progress)?
-        .map_err(|residues| needs(2 * residues))?;
-    let left = memory - subjects.total() * RESIDUE;
-    let queries = Sequences::read(&config.queries, left / 2 / RESIDUE, progress)?
-        .map_err(|residues| needs(subjects.total() + 2 * residues))?;
-    let scoring = Scoring::new(subjects.total(), config.evalue, config.top)?;
+    let subjects = Sequences::read(&config.subjects, memory / 2, progress)?
+        .map_err(|bytes| needs(2 * bytes))?;
+    let left = memory - subjects.bytes();
+    let queries = Sequences::read(&config.queries, left / 2, progress)?
+        .map_err(|bytes| needs(subjects.bytes() + 2 * bytes))?;
+    let scoring = Scoring::new(subjects.total(), config.limits)?;
     let mut batches = Batches {
         config,
         queries: &queries,
         subjects: &subjects,
         scoring: &scoring,
-        most: ((left - queries.total() * RESIDUE) / MATCH) as usize,
+        most: ((left - queries.bytes()) / MATCH) as usize,
         progress,
         each: &mut each,
         summary: Summary {
@@ -91,7 +86,7 @@ pub fn run<E: From<SearchError>>(
     Ok(batches.summary)
 }
 
-type Each<'e, E> = &'e mut dyn FnMut(&Sequences, usize, &Sequences, &[Hit]) -> Result<(), E>;
+type Each<'e, E> = &'e mut dyn FnMut(&QueryHits) -> Result<(), E>;
 
 /// Searches for some queries after the other.
 struct Batches<'r, E> {
@@ -129,7 +124,7 @@ impl<E: From<SearchError>> Batches<'_, E> {
                 self.search(middle..range.end)
             }
             Err(Ended::TooMany) => Err(SearchError::Matches {
-                query: String::from_utf8_lossy(part.name(0)).into_owned(),
+                query: String::from_utf8_lossy(self.queries.name(range.start)).into_owned(),
             }
             .into()),
         }
@@ -162,7 +157,13 @@ impl<E: From<SearchError>> Batches<'_, E> {
                 progress.advance(1);
                 summary.with_hits += u64::from(!hits.is_empty());
                 summary.hits += hits.len() as u64;
-                each(queries, first + task.number, subjects, &hits)
+                each(&QueryHits {
+                    queries,
+                    query: first + task.number,
+                    subjects,
+                    scoring,
+                    hits: &hits,
+                })
             },
         )
     }
