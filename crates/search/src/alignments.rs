@@ -188,7 +188,7 @@ impl<'s> Aligner<'s> {
             found.extend(self.align(query, &composition, subject, of_subject));
         }
         found.sort_by(Found::order);
-        found.truncate(self.scoring.top);
+        found.truncate(self.scoring.limits.top);
         let hits = found.iter();
         hits.map(|found| self.trace(query, &composition, found))
             .collect()
@@ -227,7 +227,7 @@ impl<'s> Aligner<'s> {
 
     /// Whether a score of the matrix may become good enough.
     fn promises(&self, score: f64, query: usize, subject: usize) -> bool {
-        self.scoring.evalue_of(score, query, subject) <= PROMISING * self.scoring.evalue
+        self.scoring.evalue_of(score, query, subject) <= PROMISING * self.scoring.limits.evalue
     }
 
     /// The alignments with a subject, if one is good enough.
@@ -258,13 +258,15 @@ impl<'s> Aligner<'s> {
                     || again.shares_an_end(before) && again.score <= before.score
             };
             // What is masked at its start may score nothing.
-            let good = again.score >= SCALE / 2 && again.evalue <= self.scoring.evalue;
+            let good = again.score >= SCALE / 2 && again.evalue <= self.scoring.limits.evalue;
             if good && !extended.iter().any(known) {
                 extended.retain(|before| !again.shares_an_end(before));
                 extended.push(again);
             }
         }
+        extended.retain(|one| self.scoring.covers(one.query().len(), query.len()));
         extended.sort_by(Extended::order);
+        extended.truncate(self.scoring.limits.max_hsps);
         (!extended.is_empty()).then_some(Found {
             subject: number,
             same,
@@ -305,7 +307,7 @@ impl<'s> Aligner<'s> {
             let start = (in_query.start + ahead, in_subject.start + ahead);
             extended.push(self.extend(query, subject, start, false));
         }
-        let good = PROMISING * self.scoring.evalue;
+        let good = PROMISING * self.scoring.limits.evalue;
         extended.retain(|one| one.evalue <= good);
         extended.sort_by(Extended::order);
         extended

@@ -20,15 +20,15 @@
 
 mod alignments;
 mod matches;
+mod report;
 mod run;
 mod scoring;
 mod seeds;
 mod sequences;
-mod tabular;
 
 pub use alignments::{Hit, Hsp};
 pub use matches::Match;
+pub use report::{About, FormatError, QueryHits, Report, ReportFormat};
 pub use run::{Config, Summary, run};
-pub use scoring::Scoring;
+pub use scoring::{HitLimits, Scoring};
 pub use sequences::{SearchError, Sequences};
-pub use tabular::write_tabular;

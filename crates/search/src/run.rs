@@ -7,10 +7,8 @@ use gyrase_work::{Feed, Progress, in_order};
 
 use crate::alignments::Aligner;
 use crate::matches::{Ended, Search, least_segment};
-use crate::{Hit, Match, Scoring, SearchError, Sequences};
+use crate::{HitLimits, Match, QueryHits, Scoring, SearchError, Sequences};
 
-/// Bytes that a residue takes: itself, its class, its place in an index, and a part of a name.
-const RESIDUE: u64 = 7;
 /// Bytes that a match takes while matches of threads and shapes are joined.
 const MATCH: u64 = 3 * size_of::<Match>() as u64;
 /// Bytes that a thread takes for each residue of the longest query: bands, and steps of alignments.
@@ -25,10 +23,8 @@ pub struct Config {
     pub queries: Vec<PathBuf>,
     /// Files of subjects, in the order of the database.
     pub subjects: Vec<PathBuf>,
-    /// The largest E-value that is reported.
-    pub evalue: f64,
-    /// Subjects of a query that are reported at most.
-    pub top: usize,
+    /// What is reported.
+    pub limits: HitLimits,
     /// Bytes of memory to stay within.
     pub memory: u64,
     /// Threads.
@@ -50,31 +46,31 @@ pub struct Summary {
     pub letters: u64,
 }
 
-/// Searches, and gives the hits of each query in the order of the queries to `each`, with the
-/// queries, its number among them, and the subjects.
+/// Searches, and gives the answer of each query in the order of the queries to `each`.
 ///
 /// # Errors
 /// See [`SearchError`]; the first error of `each`.
 pub fn run<E: From<SearchError>>(
     config: &Config,
     progress: &Progress,
-    mut each: impl FnMut(&Sequences, usize, &Sequences, &[Hit]) -> Result<(), E>,
+    mut each: impl FnMut(&QueryHits) -> Result<(), E>,
 ) -> Result<Summary, E> {
     // Half is for the database with its index, half of the rest for the queries with theirs.
     let memory = config.memory.saturating_sub(BESIDE);
-    let needs_bytes = |least: u64| SearchError::Memory { least };
-    let needs = |residues: u64| needs_bytes(BESIDE + residues * RESIDUE);
-    let subjects = Sequences::read(&config.subjects, memory / 2 / RESIDUE, progress)?
-        .map_err(|residues| needs(2 * residues))?;
-    let left = memory - subjects.total() * RESIDUE;
-    let queries = Sequences::read(&config.queries, left / 2 / RESIDUE, progress)?
-        .map_err(|residues| needs(subjects.total() + 2 * residues))?;
-    let left = left - queries.total() * RESIDUE;
+    let needs = |bytes: u64| SearchError::Memory {
+        least: BESIDE + bytes,
+    };
+    let subjects = Sequences::read(&config.subjects, memory / 2, progress)?
+        .map_err(|bytes| needs(2 * bytes))?;
+    let left = memory - subjects.bytes();
+    let queries = Sequences::read(&config.queries, left / 2, progress)?
+        .map_err(|bytes| needs(subjects.bytes() + 2 * bytes))?;
+    let sequences = subjects.bytes() + queries.bytes();
     let longest = queries.longest() * ALIGNED * config.threads as u64;
-    let left = left
+    let left = (memory - sequences)
         .checked_sub(longest)
-        .ok_or_else(|| needs_bytes(config.memory - left + longest))?;
-    let scoring = Scoring::new(subjects.total(), config.evalue, config.top)?;
+        .ok_or_else(|| needs(sequences + longest))?;
+    let scoring = Scoring::new(subjects.total(), config.limits)?;
     let mut batches = Batches {
         config,
         queries: &queries,
@@ -94,7 +90,7 @@ pub fn run<E: From<SearchError>>(
     Ok(batches.summary)
 }
 
-type Each<'e, E> = &'e mut dyn FnMut(&Sequences, usize, &Sequences, &[Hit]) -> Result<(), E>;
+type Each<'e, E> = &'e mut dyn FnMut(&QueryHits) -> Result<(), E>;
 
 /// Searches for some queries after the other.
 struct Batches<'r, E> {
@@ -141,7 +137,7 @@ impl<E: From<SearchError>> Batches<'_, E> {
                 self.search(middle..range.end)
             }
             Err(Ended::TooMany) => Err(SearchError::Matches {
-                query: String::from_utf8_lossy(part.name(0)).into_owned(),
+                query: String::from_utf8_lossy(self.queries.name(range.start)).into_owned(),
             }
             .into()),
         }
@@ -174,7 +170,13 @@ impl<E: From<SearchError>> Batches<'_, E> {
                 progress.advance(1);
                 summary.with_hits += u64::from(!hits.is_empty());
                 summary.hits += hits.len() as u64;
-                each(queries, first + task.number, subjects, &hits)
+                each(&QueryHits {
+                    queries,
+                    query: first + task.number,
+                    subjects,
+                    scoring,
+                    hits: &hits,
+                })
             },
         )
     }

@@ -4,10 +4,23 @@ use gyrase_align::arch::Rows;
 use gyrase_align::composition::{Adjuster, MatrixFrequencies, ideal_lambda};
 use gyrase_align::gapped::Scores;
 use gyrase_align::matrix::Matrix;
-use gyrase_align::statistics::Costs;
 use gyrase_align::statistics::protein::Protein;
+use gyrase_align::statistics::{Costs, Karlin, SearchSpace};
 
 use crate::SearchError;
+
+/// What is reported of what is found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HitLimits {
+    /// The largest E-value.
+    pub evalue: f64,
+    /// Subjects of a query at most: the best of those that the other limits leave.
+    pub top: usize,
+    /// Alignments of a query and a subject at most.
+    pub max_hsps: usize,
+    /// The least part of the query that an alignment has, in percent.
+    pub query_cover: f64,
+}
 
 /// How a search scores and what it asks for.
 pub struct Scoring {
@@ -16,10 +29,7 @@ pub struct Scoring {
     statistics: Protein,
     /// Residues of the whole database.
     letters: u64,
-    /// The largest E-value that is reported.
-    pub(crate) evalue: f64,
-    /// Subjects of a query that are reported at most.
-    pub(crate) top: usize,
+    pub(crate) limits: HitLimits,
 }
 
 impl Scoring {
@@ -28,7 +38,7 @@ impl Scoring {
     ///
     /// # Errors
     /// There are no statistics for these scores.
-    pub fn new(letters: u64, evalue: f64, top: usize) -> Result<Scoring, SearchError> {
+    pub fn new(letters: u64, limits: HitLimits) -> Result<Scoring, SearchError> {
         let matrix = Matrix::named("BLOSUM62").expect("the matrix is there");
         let statistics = Protein::new(matrix, Costs::new(11, 1))?;
         let rows = matrix.rows();
@@ -38,8 +48,7 @@ impl Scoring {
             scores: Box::new(scores),
             statistics,
             letters,
-            evalue,
-            top,
+            limits,
         })
     }
 
@@ -63,6 +72,25 @@ impl Scoring {
         (units * f64::from(scale)) as i32
     }
 
+    /// Parameters of alignments with gaps.
+    pub(crate) fn karlin(&self) -> &Karlin {
+        self.statistics.gapped()
+    }
+
+    /// What is searched for a query of a length, in so many sequences.
+    pub(crate) fn space(&self, query: usize, sequences: usize) -> SearchSpace {
+        SearchSpace {
+            query: query as u64,
+            letters: self.letters,
+            sequences: sequences as u64,
+        }
+    }
+
+    /// Whether an alignment of so many residues of the query has enough of it.
+    pub(crate) fn covers(&self, part: usize, query: usize) -> bool {
+        coverage(part, query) >= self.limits.query_cover
+    }
+
     pub(crate) fn bits(&self, score: i32) -> f64 {
         self.statistics.bits(score.into())
     }
@@ -75,7 +103,7 @@ impl Scoring {
     /// The least score that is reported of a query and a subject of such lengths.
     pub(crate) fn cutoff(&self, query: usize, subject: usize) -> i32 {
         self.statistics
-            .cutoff(self.evalue, query, subject, self.letters)
+            .cutoff(self.limits.evalue, query, subject, self.letters)
     }
 
     /// Bits of a score of the matrix for each of so many residues, whatever the search.
@@ -88,5 +116,16 @@ impl Scoring {
         let known = "the matrix has frequencies";
         let frequencies = MatrixFrequencies::named(self.matrix.name()).expect(known);
         Adjuster::new(frequencies, ideal_lambda(self.matrix.rows()).expect(known))
+    }
+}
+
+/// A part of a whole in percent. BLAST cuts it to show it: half a percent more makes that rounding,
+/// except near the whole, where only the whole is 100.
+pub(crate) fn coverage(part: usize, whole: usize) -> f64 {
+    let percent = 100.0 * part as f64 / whole.max(1) as f64;
+    if percent < 99.0 {
+        percent + 0.5
+    } else {
+        percent
     }
 }

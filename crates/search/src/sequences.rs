@@ -16,6 +16,11 @@ const MOST_RESIDUES: usize = u32::MAX as usize - 2 * COLUMNS;
 /// Residues that may by chance look like nucleotides.
 const FEW: u64 = 100;
 
+/// Bytes that a residue takes: itself, its class, and its place in an index.
+const RESIDUE: u64 = 6;
+/// Bytes that a sequence takes beside its residues and its title: where both are, and a border.
+const SEQUENCE: u64 = 2 * size_of::<usize>() as u64 + RESIDUE;
+
 /// What ends a search.
 #[derive(Debug, thiserror::Error)]
 pub enum SearchError {
@@ -66,9 +71,9 @@ pub struct Sequences {
     text: Vec<u8>,
     /// Where each begins in the text, and where one more would.
     starts: Vec<usize>,
-    names: Vec<u8>,
-    /// Where each name ends.
-    name_ends: Vec<usize>,
+    titles: Vec<u8>,
+    /// Where each title ends.
+    title_ends: Vec<usize>,
 }
 
 impl Default for Sequences {
@@ -76,15 +81,15 @@ impl Default for Sequences {
         Sequences {
             text: vec![BORDER; 2 * COLUMNS],
             starts: vec![COLUMNS],
-            names: Vec::new(),
-            name_ends: Vec::new(),
+            titles: Vec::new(),
+            title_ends: Vec::new(),
         }
     }
 }
 
 impl Sequences {
-    /// Reads the sequences of files, in their order. Where there are more than so many residues
-    /// there are none of them, and their number.
+    /// Reads the sequences of files, in their order. Where they and an index of them need more
+    /// than so many bytes there are none of them, and what they need.
     ///
     /// # Errors
     /// A file cannot be read or holds nucleotides.
@@ -102,14 +107,14 @@ impl Sequences {
         let inputs = Inputs::open(paths, options)?;
         progress.start("read", inputs.total_bytes().unwrap_or_default());
         let (mut sequences, mut batch) = (Sequences::default(), Batch::default());
-        let (mut residues, mut shown) = (0, 0);
+        let (mut bytes, mut shown) = (0, 0);
         while inputs.next_batch(&mut batch)? {
             progress.go_on()?;
             for record in &batch.records {
                 let [name, letters] =
                     [record.name, record.letters].map(|span| &batch.text[span.range()]);
-                residues += letters.len() as u64;
-                if residues <= most {
+                bytes += SEQUENCE + name.len() as u64 + RESIDUE * letters.len() as u64;
+                if bytes <= most {
                     sequences.push(name, letters)?;
                 }
             }
@@ -117,9 +122,11 @@ impl Sequences {
             progress.advance(read - shown);
             shown = read;
         }
-        if residues > most {
-            return Ok(Err(residues));
+        if bytes > most {
+            return Ok(Err(bytes));
         }
+        sequences.text.shrink_to_fit();
+        sequences.titles.shrink_to_fit();
         if sequences.are_nucleotides() {
             let names: Vec<&str> = inputs.names().collect();
             return Err(SearchError::Nucleotides {
@@ -149,11 +156,11 @@ impl Sequences {
         lengths.max().unwrap_or_default() as u64
     }
 
-    /// Adds a sequence by its letters. Of its name the first word is kept.
+    /// Adds a sequence by its letters.
     ///
     /// # Errors
     /// There are too many residues.
-    pub fn push(&mut self, name: &[u8], letters: &[u8]) -> Result<(), SearchError> {
+    pub fn push(&mut self, title: &[u8], letters: &[u8]) -> Result<(), SearchError> {
         let start = self.text.len() - COLUMNS;
         self.text.truncate(start);
         let is_residue = |letter: &&u8| !matches!(letter, b'-' | b'.');
@@ -170,20 +177,19 @@ impl Sequences {
         }
         self.text.resize(self.text.len() + 1 + COLUMNS, BORDER);
         self.starts.push(self.text.len() - COLUMNS);
-        let word = name.split(u8::is_ascii_whitespace).next();
-        self.names.extend_from_slice(word.unwrap_or_default());
-        self.name_ends.push(self.names.len());
+        self.titles.extend_from_slice(title);
+        self.title_ends.push(self.titles.len());
         Ok(())
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.name_ends.len()
+        self.starts.len() - 1
     }
 
     /// True when there is none.
     pub fn is_empty(&self) -> bool {
-        self.name_ends.is_empty()
+        self.len() == 0
     }
 
     /// Residues of all.
@@ -196,15 +202,26 @@ impl Sequences {
         &self.text[self.range(number)]
     }
 
-    /// Its name, up to the first space.
-    pub fn name(&self, number: usize) -> &[u8] {
-        let from = number
-            .checked_sub(1)
-            .map_or(0, |before| self.name_ends[before]);
-        &self.names[from..self.name_ends[number]]
+    /// Bytes that they take with an index of them.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.titles.len() as u64 + SEQUENCE * self.len() as u64 + RESIDUE * self.total()
     }
 
-    /// Those of a range of numbers.
+    /// The whole line that names it.
+    pub fn title(&self, number: usize) -> &[u8] {
+        let from = number
+            .checked_sub(1)
+            .map_or(0, |before| self.title_ends[before]);
+        &self.titles[from..self.title_ends[number]]
+    }
+
+    /// Its name: its title up to the first space.
+    pub fn name(&self, number: usize) -> &[u8] {
+        let mut words = self.title(number).split(u8::is_ascii_whitespace);
+        words.next().unwrap_or_default()
+    }
+
+    /// Those of a range of numbers, without their titles.
     pub(crate) fn part(&self, range: Range<usize>) -> Sequences {
         let mut part = Sequences::default();
         part.text.truncate(COLUMNS);
@@ -212,8 +229,6 @@ impl Sequences {
             part.text.extend_from_slice(self.residues(number));
             part.text.push(BORDER);
             part.starts.push(part.text.len());
-            part.names.extend_from_slice(self.name(number));
-            part.name_ends.push(part.names.len());
         }
         part.text.resize(part.text.len() + COLUMNS, BORDER);
         part
@@ -267,6 +282,7 @@ mod tests {
                 .collect::<Vec<_>>(),
             [&b"a"[..], b"b", b"", b"d"]
         );
+        assert_eq!(sequences.title(3), b"d\te");
         assert_eq!((sequences.len(), sequences.total()), (4, 8));
         for number in [0, 2, 3] {
             assert!(

@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use gyrase_search::{Config, SearchError, run, write_tabular};
+use gyrase_search::{About, Config, HitLimits, Report, ReportFormat, SearchError, run};
 use gyrase_work::Progress;
 use proptest::prelude::Rng;
 use proptest::test_runner::{RngAlgorithm, TestRng};
@@ -95,8 +95,12 @@ impl Place {
         Config {
             queries: vec![self.write("q.faa", queries)],
             subjects: vec![self.write("s.faa", &subjects.concat())],
-            evalue: 1e-3,
-            top: 500,
+            limits: HitLimits {
+                evalue: 1e-3,
+                top: 500,
+                max_hsps: usize::MAX,
+                query_cover: 0.0,
+            },
             memory: 1 << 30,
             threads: 2,
         }
@@ -104,15 +108,22 @@ impl Place {
 }
 
 fn table(config: &Config) -> Result<String, SearchError> {
+    report(config, "6")
+}
+
+fn report(config: &Config, format: &str) -> Result<String, SearchError> {
+    let about = About {
+        program: "2.12.0+".into(),
+        database: "proteins.faa".into(),
+        evalue: config.limits.evalue,
+    };
+    let mut report = Report::new(format.parse().unwrap(), about);
     let mut out = Vec::new();
-    run::<SearchError>(
-        config,
-        &Progress::default(),
-        |queries, query, subjects, hits| {
-            write_tabular(&mut out, queries, query, subjects, hits).unwrap();
-            Ok(())
-        },
-    )?;
+    run::<SearchError>(config, &Progress::default(), |answer| {
+        report.answer(&mut out, answer).unwrap();
+        Ok(())
+    })?;
+    report.finish(&mut out).unwrap();
     Ok(String::from_utf8(out).unwrap())
 }
 
@@ -153,6 +164,182 @@ fn the_table_is_that_of_blastp() {
     let proteins = include_str!("golden/proteins.faa");
     let found = table(&place.config(proteins, &[proteins.into()])).unwrap();
     assert_eq!(found, include_str!("golden/blastp.tsv"));
+}
+
+/// Every column that BLAST has without a taxonomy, but titles: it has none of `-subject`.
+const EVERY_COLUMN: &str = "6 qseqid qacc qaccver qlen sseqid sallseqid sacc saccver sallacc slen \
+     qstart qend sstart send qseq sseq evalue bitscore score length pident nident mismatch \
+     positive gapopen gaps ppos frames qframe sframe btop qcovs qcovhsp";
+
+fn assert_lines(found: &str, expected: &str, what: &str) {
+    for (number, (found, expected)) in found.lines().zip(expected.lines()).enumerate() {
+        assert_eq!(found, expected, "{what}, line {}", number + 1);
+    }
+    assert_eq!(found.lines().count(), expected.lines().count(), "{what}");
+}
+
+/// The formats of `blastp`, on the same files: `-evalue 1e-3 -outfmt FORMAT`, BLAST+ 2.12.
+#[test]
+fn tables_are_those_of_blastp() {
+    let place = Place::new();
+    let proteins = include_str!("golden/proteins.faa");
+    let config = place.config(proteins, &[proteins.into()]);
+    let place = Place::new();
+    let odd_subjects = include_str!("golden/odd-subjects.faa");
+    let odd = place.config(
+        include_str!("golden/odd-queries.faa"),
+        &[odd_subjects.into()],
+    );
+    let every_odd = include_str!("golden/odd-every-column.tsv");
+    let some = include_str!("golden/some-columns.csv");
+    for (config, format, expected) in [
+        (&config, "7", include_str!("golden/blastp.7.txt")),
+        (&config, "10", include_str!("golden/blastp.csv")),
+        (
+            &config,
+            EVERY_COLUMN,
+            include_str!("golden/every-column.tsv"),
+        ),
+        (&config, "10 delim=; bitscore std qseqid", some),
+        (&odd, "7", include_str!("golden/odd.7.txt")),
+        (&odd, EVERY_COLUMN, every_odd),
+    ] {
+        let found = report(config, format).unwrap();
+        let found = found.replace(
+            ": proteins.faa",
+            ": User specified sequence set (Input: proteins.faa)",
+        );
+        let expected = expected.replace("odd-subjects.faa", "proteins.faa");
+        assert_lines(&found, &expected, format);
+    }
+    let titles = report(&odd, "6 delim=| saccver stitle salltitles").unwrap();
+    let title = "a first subject <1> & \"x\", y";
+    assert_eq!(titles.lines().next().unwrap(), format!("a|{title}|{title}"));
+}
+
+/// BLAST leaves the name and the size of a database away where it is a file of `-subject`, and
+/// names its paper at length.
+#[test]
+fn xml_is_that_of_blastp() {
+    let proteins = include_str!("golden/proteins.faa");
+    let odd = [
+        include_str!("golden/odd-queries.faa"),
+        include_str!("golden/odd-subjects.faa"),
+    ];
+    for ([queries, subjects], expected) in [
+        ([proteins; 2], include_str!("golden/blastp.xml")),
+        (odd, include_str!("golden/odd.xml")),
+    ] {
+        let place = Place::new();
+        let found = report(&place.config(queries, &[subjects.into()]), "5").unwrap();
+        let kept = |text: &str| {
+            let ours = [
+                "<BlastOutput_reference>",
+                "<BlastOutput_db>",
+                "<Statistics_db-",
+            ];
+            let is_ours = |line: &&str| ours.iter().any(|element| line.contains(element));
+            let lines = text.lines().filter(|line| !is_ours(line));
+            lines.collect::<Vec<_>>().join("\n")
+        };
+        assert_lines(&kept(&found), &kept(expected), "XML");
+        assert_eq!(found.lines().count(), expected.lines().count());
+    }
+}
+
+#[test]
+fn a_report_without_queries_is_whole() {
+    let place = Place::new();
+    let config = place.config("", &[">p\nMKVLAW\n".into()]);
+    assert_eq!(report(&config, "10").unwrap(), "");
+    assert_eq!(
+        report(&config, "7").unwrap(),
+        "# BLAST processed 0 queries\n"
+    );
+    let xml = report(&config, "5").unwrap();
+    assert!(xml.contains("<BlastOutput_query-len>0<"), "{xml}");
+    assert!(xml.ends_with("</BlastOutput>\n\n"), "{xml}");
+}
+
+#[test]
+fn what_is_no_format_is_refused() {
+    for (format, told) in [
+        ("", "there is no format"),
+        ("17", "choose 5 (XML), 6, 7 or 10"),
+        (
+            "6 std staxids",
+            "there is no column staxids: choose std, qseqid, ",
+        ),
+        ("5 std", "format 5 has no columns"),
+        ("10 delim=", "delim="),
+    ] {
+        let refused = format.parse::<ReportFormat>().unwrap_err().to_string();
+        assert!(refused.contains(told), "{format}: {refused}");
+    }
+}
+
+/// As many lines as `blastp -evalue 1e-3 -qcov_hsp_perc P` writes, BLAST+ 2.12.
+#[test]
+fn the_cover_of_a_query_is_that_of_blastp() {
+    let place = Place::new();
+    let proteins = include_str!("golden/proteins.faa");
+    let mut config = place.config(proteins, &[proteins.into()]);
+    for (percent, expected) in [(90.0, 39), (92.5, 37), (95.0, 37), (99.0, 31), (99.5, 25)] {
+        config.limits.query_cover = percent;
+        let lines = table(&config).unwrap().lines().count();
+        assert_eq!(lines, expected, "{percent}");
+    }
+}
+
+#[test]
+fn limits_keep_what_they_say() {
+    let place = Place::new();
+    let proteins = include_str!("golden/proteins.faa");
+    let mut records = proteins
+        .split('>')
+        .skip(1)
+        .map(|record| record.split_once('\n').unwrap().1);
+    let (one, other) = (records.next().unwrap(), records.nth(3).unwrap());
+    // Two proteins, one behind the other, have two alignments with both the other way round.
+    let queries = format!("{proteins}>both\n{one}{other}");
+    let subjects = format!("{proteins}>turned\n{other}{one}");
+    let config = place.config(&queries, &[subjects]);
+    let lines = |limits: HitLimits| {
+        let config = Config {
+            limits,
+            ..config.clone()
+        };
+        let rows = report(&config, "6 std qcovhsp").unwrap();
+        rows.lines().map(str::to_owned).collect::<Vec<String>>()
+    };
+    let few = config.limits;
+    let all = HitLimits { evalue: 1e3, ..few };
+    let whole = lines(all);
+    let pair = |line: &String| line.split('\t').take(2).collect::<Vec<_>>().join(" ");
+    let mut firsts = whole.clone();
+    firsts.dedup_by_key(|line| pair(line));
+    assert!(firsts.len() < whole.len(), "a pair has two alignments");
+    assert_eq!(lines(HitLimits { max_hsps: 1, ..all }), firsts);
+    let covered = |line: &&String| line.rsplit('\t').next().unwrap().parse::<u32>().unwrap() >= 60;
+    let expected: Vec<String> = whole.iter().filter(covered).cloned().collect();
+    let limits = HitLimits {
+        query_cover: 60.0,
+        ..all
+    };
+    assert_eq!(lines(limits), expected);
+    // What does not cover enough takes no place among the best.
+    let best = lines(HitLimits {
+        top: 2,
+        max_hsps: 1,
+        ..limits
+    });
+    let mut firsts = expected;
+    firsts.dedup_by_key(|line| pair(line));
+    let of_query = |line: &String| line.split('\t').next().unwrap().to_owned();
+    let best_of_all: Vec<String> = (firsts.chunk_by(|one, next| of_query(one) == of_query(next)))
+        .flat_map(|rows| rows.iter().take(2).cloned())
+        .collect();
+    assert_eq!(best, best_of_all);
 }
 
 #[test]
@@ -205,13 +392,19 @@ fn fewer_subjects_are_the_first_of_more() {
     let (queries, subjects) = families(&mut Random::new());
     let place = Place::new();
     let config = Config {
-        evalue: 1e4,
+        limits: HitLimits {
+            evalue: 1e4,
+            ..place.config("", &[]).limits
+        },
         ..place.config(&queries, &subjects)
     };
     let all = table(&config).unwrap();
     for top in [1, 2, 3, 5, 25] {
         let some = table(&Config {
-            top,
+            limits: HitLimits {
+                top,
+                ..config.limits
+            },
             ..config.clone()
         })
         .unwrap();
@@ -266,10 +459,11 @@ fn what_cannot_be_searched_is_refused() {
     let SearchError::Memory { least } = table(&little).unwrap_err() else {
         panic!("the memory is too little");
     };
-    assert_eq!(least, (16 << 20) + 2 * 7 * 32 * 20_000);
+    // 6 bytes for each of 32 residues, 22 for the record, 1 for its title.
+    assert_eq!(least, (16 << 20) + 2 * (6 * 32 + 22 + 1) * 20_000);
     let stopped = Progress::default();
     stopped.cancel();
     let config = place.config(protein, &[protein.into()]);
-    let ended = run::<SearchError>(&config, &stopped, |_, _, _, _| Ok(())).unwrap_err();
+    let ended = run::<SearchError>(&config, &stopped, |_| Ok(())).unwrap_err();
     assert!(matches!(ended, SearchError::Cancelled), "{ended}");
 }

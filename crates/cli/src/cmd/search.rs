@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use gyrase_picture::words::{self, grouped, things};
-use gyrase_search::{Config, Summary, run, write_tabular};
+use gyrase_search::{About, Config, HitLimits, Report, ReportFormat, Summary, run};
 use serde_json::json;
 
 use crate::failure::{Failure, Result};
@@ -16,7 +16,9 @@ const EXAMPLES: &str = "\
 Examples:
   gyrase search proteins.faa --db refs.faa -o hits.tsv
   gyrase search proteins.faa --db refs.faa -o hits.tsv.gz --evalue 1e-5 --top 25
-  gyrase search proteins.faa --db refs.faa | cut -f 1,2,11 | head
+  gyrase search proteins.faa --db refs.faa --max-hsps 1 --query-cover 80
+  gyrase search proteins.faa --db refs.faa --format '6 std qlen slen qcovs stitle'
+  gyrase search proteins.faa --db refs.faa --format 5 -o hits.xml.gz
 
 Each line of the table is an alignment, in the columns of BLAST's format 6:
 query, subject, percent of identical residues, length, residues that differ,
@@ -35,7 +37,7 @@ pub struct Search {
     #[arg(long, value_name = "FILE", required = true, num_args = 1..)]
     db: Vec<PathBuf>,
 
-    /// Table to write, compressed if its name ends so [default: standard output]
+    /// File to write, compressed if its name ends so [default: standard output]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
@@ -49,6 +51,25 @@ pub struct Search {
         value_parser = clap::value_parser!(u32).range(1..),
     )]
     top: u32,
+
+    /// Report so many alignments with a subject at most, the best
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    max_hsps: Option<u32>,
+
+    /// Report alignments that have at least so many percent of the query; the --top are of them
+    #[arg(long, value_name = "P", default_value_t = 0.0, value_parser = percent)]
+    query_cover: f64,
+
+    /// Format, as BLAST numbers them: 6 is a table, 7 one with comments, 10 has commas, 5 is XML;
+    /// behind a table's number may stand columns and what divides them: "6 delim=; std qseq sseq"
+    #[arg(long, value_name = "FORMAT", default_value = "6")]
+    format: ReportFormat,
+}
+
+fn percent(text: &str) -> std::result::Result<f64, String> {
+    let percent = text.parse().ok();
+    let percent = percent.filter(|percent: &f64| (0.0..=100.0).contains(percent));
+    percent.ok_or_else(|| "write a number from 0 to 100".into())
 }
 
 fn evalue(text: &str) -> std::result::Result<f64, String> {
@@ -72,18 +93,25 @@ impl Search {
         let config = Config {
             queries: self.queries.clone(),
             subjects: self.db.clone(),
-            evalue: self.evalue,
-            top: self.top as usize,
+            limits: HitLimits {
+                evalue: self.evalue,
+                top: self.top as usize,
+                max_hsps: self.max_hsps.map_or(usize::MAX, |most| most as usize),
+                query_cover: self.query_cover,
+            },
             memory: session.memory,
             threads: session.threads,
         };
+        let mut report = Report::new(self.format.clone(), self.about());
         let mut sink = Sink::open(self.output.as_deref())?;
         let summary = session.shown(|progress| {
-            run::<Failure>(&config, progress, |queries, query, subjects, hits| {
-                let written = write_tabular(&mut sink, queries, query, subjects, hits);
+            run::<Failure>(&config, progress, |answer| {
+                let written = report.answer(&mut sink, answer);
                 Ok(written.map_err(|source| sink.error(source))?)
             })
         })?;
+        let written = report.finish(&mut sink);
+        written.map_err(|source| sink.error(source))?;
         sink.flush().map_err(|source| sink.error(source))?;
         sink.finish()?;
         self.note(session, &summary);
@@ -99,11 +127,15 @@ impl Search {
         Ok(())
     }
 
+    fn about(&self) -> About {
+        About {
+            program: concat!("gyrase ", env!("CARGO_PKG_VERSION")).into(),
+            database: names(&self.db).join(" "),
+            evalue: self.evalue,
+        }
+    }
+
     fn note(&self, session: &Session, summary: &Summary) {
-        let names = |paths: &[PathBuf]| {
-            let names = paths.iter().map(|path| path.display().to_string());
-            names.collect::<Vec<_>>()
-        };
         session.note("inputs", names(&self.queries));
         session.note("database", names(&self.db));
         let counts = json!({
@@ -112,4 +144,9 @@ impl Search {
         });
         session.note("counts", counts);
     }
+}
+
+fn names(paths: &[PathBuf]) -> Vec<String> {
+    let names = paths.iter().map(|path| path.display().to_string());
+    names.collect()
 }

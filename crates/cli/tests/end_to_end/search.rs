@@ -54,6 +54,42 @@ fn hits_are_written_as_a_table() {
 }
 
 #[test]
+fn formats_and_limits_are_those_of_blast() {
+    let place = Place::new();
+    place.write("refs.faa", PROTEINS);
+    place.write("q.faa", format!(">none\nMKVW\n{}", &PROTEINS[..74]));
+    let search = ["-q", "search", "q.faa", "--db", "refs.faa"];
+    let with = |more: &[&str]| place.ok(&[&search[..], more].concat());
+    let version = env!("CARGO_PKG_VERSION");
+    let comments = with(&["--format", "7 delim=; qacc stitle qcovs", "--top", "1"]);
+    let head = format!("# BLASTP gyrase {version}\n# Query: ");
+    let expected = format!(
+        "{head}none\n# Database: refs.faa\n# 0 hits found\n{head}p1 the first\n\
+         # Database: refs.faa\n\
+         # Fields: query acc., subject title, % query coverage per subject\n# 1 hits found\n\
+         p1;p1 the first;100\n# BLAST processed 2 queries\n"
+    );
+    assert_eq!(comments, expected);
+    let xml = with(&["--format", "5"]);
+    assert!(xml.contains("<Iteration_message>No hits found<"), "{xml}");
+    assert!(xml.contains("<Hit_def>p1 the first</Hit_def>"), "{xml}");
+    let best = with(&["--max-hsps", "1", "--query-cover", "100"]);
+    assert_eq!(first(&best), ["p1", "p2", "p3"]);
+    for (option, value, told) in [
+        (
+            "--format",
+            "6 std staxid",
+            "no column staxid: choose std, qseqid",
+        ),
+        ("--format", "17", "choose 5 (XML), 6, 7 or 10 (tables)"),
+        ("--query-cover", "101", "from 0 to 100"),
+        ("--max-hsps", "0", "--max-hsps"),
+    ] {
+        place.fails(&[&search[..], &[option, value]].concat(), 1, &[told]);
+    }
+}
+
+#[test]
 fn what_is_no_search_is_refused() {
     let place = Place::new();
     place.write("refs.faa", PROTEINS);

@@ -1,0 +1,239 @@
+//! The columns of tables: what each is called, and what stands in it.
+
+use std::io::Write;
+
+use gyrase_align::residue::letter;
+use gyrase_align::statistics::text::{write_bits, write_evalue};
+
+use super::aligned::Aligned;
+use crate::Hit;
+
+/// What is no format.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FormatError {
+    /// No such number.
+    #[error("there is no format {0:?}: choose 5 (XML), 6, 7 or 10 (tables)")]
+    Number(String),
+    /// No such column.
+    #[error("there is no column {name}: choose std, {}", names())]
+    Column {
+        /// What was asked for.
+        name: String,
+    },
+    /// Only tables have columns.
+    #[error("format {0} has no columns")]
+    NoTable(String),
+    /// Nothing divides the columns.
+    #[error("write what divides the columns behind delim=")]
+    Delimiter,
+}
+
+/// A column of a table.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Column {
+    /// Its name in the command.
+    name: &'static str,
+    /// What comments call it.
+    pub heading: &'static str,
+    /// Appends its text.
+    pub write: fn(&mut Vec<u8>, &Aligned),
+}
+
+impl PartialEq for Column {
+    fn eq(&self, other: &Column) -> bool {
+        self.name == other.name
+    }
+}
+
+const STANDARD: [&str; 12] = [
+    "qaccver", "saccver", "pident", "length", "mismatch", "gapopen", "qstart", "qend", "sstart",
+    "send", "evalue", "bitscore",
+];
+
+const COLUMNS: &[Column] = &[
+    column("qseqid", "query id", query_name),
+    column("qacc", "query acc.", query_name),
+    column("qaccver", "query acc.ver", query_name),
+    column("qlen", "query length", |text, row| {
+        number(text, row.query_length())
+    }),
+    column("sseqid", "subject id", subject_name),
+    column("sallseqid", "subject ids", subject_name),
+    column("sacc", "subject acc.", subject_name),
+    column("saccver", "subject acc.ver", subject_name),
+    column("sallacc", "subject accs.", subject_name),
+    column("slen", "subject length", |text, row| {
+        number(text, row.subject_length())
+    }),
+    column("qstart", "q. start", |text, row| {
+        number(text, row.hsp.query.start + 1)
+    }),
+    column("qend", "q. end", |text, row| {
+        number(text, row.hsp.query.end)
+    }),
+    column("sstart", "s. start", |text, row| {
+        number(text, row.hsp.subject.start + 1)
+    }),
+    column("send", "s. end", |text, row| {
+        number(text, row.hsp.subject.end)
+    }),
+    column("qseq", "query seq", |text, row| {
+        text.extend(row.query_letters())
+    }),
+    column("sseq", "subject seq", |text, row| {
+        text.extend(row.subject_letters())
+    }),
+    column("evalue", "evalue", |text, row| {
+        write_evalue(text, row.hsp.evalue)
+    }),
+    column("bitscore", "bit score", |text, row| {
+        write_bits(text, row.hsp.bits)
+    }),
+    column("score", "score", |text, row| show(text, &row.hsp.score)),
+    column("length", "alignment length", |text, row| {
+        number(text, row.length)
+    }),
+    column("pident", "% identity", |text, row| {
+        percent(text, row.identical, row.length, 3)
+    }),
+    column("nident", "identical", |text, row| {
+        number(text, row.identical)
+    }),
+    column("mismatch", "mismatches", |text, row| {
+        number(text, row.length - row.identical - row.gaps)
+    }),
+    column("positive", "positives", |text, row| {
+        number(text, row.positive)
+    }),
+    column("gapopen", "gap opens", |text, row| {
+        number(text, row.gap_openings)
+    }),
+    column("gaps", "gaps", |text, row| number(text, row.gaps)),
+    column("ppos", "% positives", |text, row| {
+        percent(text, row.positive, row.length, 2)
+    }),
+    // Proteins have no frames: BLAST writes 1 for them.
+    column("frames", "query/sbjct frames", |text, _| {
+        text.extend(b"1/1")
+    }),
+    column("qframe", "query frame", |text, _| number(text, 1)),
+    column("sframe", "sbjct frame", |text, _| number(text, 1)),
+    column("btop", "BTOP", operations),
+    column("stitle", "subject title", subject_title),
+    column("salltitles", "subject titles", subject_title),
+    column("qcovs", "% query coverage per subject", |text, row| {
+        number(text, coverage(covered(row.hit), row.query_length()))
+    }),
+    column("qcovhsp", "% query coverage per hsp", |text, row| {
+        number(text, coverage(row.hsp.query.len(), row.query_length()))
+    }),
+];
+
+const fn column(
+    name: &'static str,
+    heading: &'static str,
+    write: fn(&mut Vec<u8>, &Aligned),
+) -> Column {
+    Column {
+        name,
+        heading,
+        write,
+    }
+}
+
+impl Column {
+    /// The columns of a name: several where it is `std`.
+    pub(super) fn named(name: &str) -> Result<Vec<Column>, FormatError> {
+        if name == "std" {
+            return Ok(standard());
+        }
+        find(name).map_or_else(
+            || Err(FormatError::Column { name: name.into() }),
+            |found| Ok(vec![found]),
+        )
+    }
+}
+
+fn find(name: &str) -> Option<Column> {
+    COLUMNS.iter().copied().find(|column| column.name == name)
+}
+
+/// The columns of a table where none are named.
+pub(super) fn standard() -> Vec<Column> {
+    STANDARD.into_iter().filter_map(find).collect()
+}
+
+/// The names of all.
+pub(super) fn names() -> String {
+    let names: Vec<&str> = COLUMNS.iter().map(|column| column.name).collect();
+    names.join(", ")
+}
+
+fn query_name(text: &mut Vec<u8>, row: &Aligned) {
+    text.extend_from_slice(row.answer.queries.name(row.answer.query));
+}
+
+fn subject_name(text: &mut Vec<u8>, row: &Aligned) {
+    text.extend_from_slice(row.answer.subjects.name(row.hit.subject));
+}
+
+fn subject_title(text: &mut Vec<u8>, row: &Aligned) {
+    let title = row.answer.subjects.title(row.hit.subject);
+    // A tab would be the end of the column.
+    text.extend(title.iter().map(|&byte| match byte {
+        b'\t' => b' ',
+        other => other,
+    }));
+}
+
+fn number(text: &mut Vec<u8>, number: usize) {
+    show(text, &number);
+}
+
+fn show(text: &mut Vec<u8>, value: &dyn std::fmt::Display) {
+    // Writing to memory cannot fail.
+    let _ = write!(text, "{value}");
+}
+
+fn percent(text: &mut Vec<u8>, part: usize, whole: usize, digits: usize) {
+    let percent = 100.0 * part as f64 / whole as f64;
+    let _ = write!(text, "{percent:.digits$}");
+}
+
+/// BLAST's traceback operations: how many residues are the same, then the two that are not.
+fn operations(text: &mut Vec<u8>, row: &Aligned) {
+    let mut same = 0;
+    for (query, subject) in row.pairs() {
+        if query == subject {
+            same += 1;
+            continue;
+        }
+        if same > 0 {
+            number(text, same);
+        }
+        same = 0;
+        text.extend([query, subject].map(|code| code.map_or(b'-', letter)));
+    }
+    if same > 0 {
+        number(text, same);
+    }
+}
+
+/// A part of the query in percent, rounded; below 100 where it is not the whole.
+fn coverage(part: usize, whole: usize) -> usize {
+    crate::scoring::coverage(part, whole) as usize
+}
+
+/// Residues of the query that are in an alignment with the subject.
+fn covered(hit: &Hit) -> usize {
+    let mut ranges: Vec<(usize, usize)> = (hit.hsps.iter())
+        .map(|hsp| (hsp.query.start, hsp.query.end))
+        .collect();
+    ranges.sort_unstable();
+    let (mut covered, mut reached) = (0, 0);
+    for (start, end) in ranges {
+        covered += end.saturating_sub(start.max(reached));
+        reached = reached.max(end);
+    }
+    covered
+}
