@@ -2,17 +2,20 @@
 
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use gyrase_work::{Feed, Progress, in_order};
+use gyrase_work::{Progress, in_parallel};
 
 use crate::alignments::Aligner;
 use crate::matches::{Ended, Search, least_segment};
-use crate::{HitLimits, Match, QueryHits, Scoring, SearchError, Sequences};
+use crate::{Hit, HitLimits, Match, QueryHits, Scoring, SearchError, Sequences};
 
 /// Bytes that a match takes while matches of threads and shapes are joined.
 const MATCH: u64 = 3 * size_of::<Match>() as u64;
 /// Bytes that a thread takes for each residue of the longest query: bands, and steps of alignments.
 const ALIGNED: u64 = 320;
+/// Queries of a thread that are aligned before the first of them is written.
+const AT_ONCE: usize = 32;
 /// Bytes that a search takes beside.
 const BESIDE: u64 = 16 << 20;
 
@@ -155,63 +158,61 @@ impl<E: From<SearchError>> Batches<'_, E> {
             progress,
             ..
         } = self;
-        let feed = Queries {
-            matches,
-            next: 0,
-            end: part.len(),
-        };
-        in_order(
-            self.config.threads,
-            feed,
-            progress,
-            || Aligner::new(subjects, scoring),
-            |aligner, task: &Query| aligner.hits(part.residues(task.number), task.matches),
-            |task, hits| {
-                progress.advance(1);
+        let mut aligners: Vec<Aligner> = (0..self.config.threads)
+            .map(|_| Aligner::new(subjects, scoring))
+            .collect();
+        let mut rest = matches;
+        let numbers: Vec<usize> = (0..part.len()).collect();
+        for numbers in numbers.chunks(AT_ONCE * self.config.threads) {
+            let own: Vec<(usize, &[Match])> = numbers
+                .iter()
+                .map(|&number| (number, split_own(&mut rest, number)))
+                .collect();
+            let aligned = align_all(&mut aligners, part, &own, progress)?;
+            for (&query, hits) in numbers.iter().zip(aligned) {
                 summary.with_hits += u64::from(!hits.is_empty());
                 summary.hits += hits.len() as u64;
                 each(&QueryHits {
                     queries,
-                    query: first + task.number,
+                    query: first + query,
                     subjects,
                     scoring,
                     hits: &hits,
-                })
-            },
-        )
-    }
-}
-
-/// A query and its matches.
-#[derive(Default)]
-struct Query<'m> {
-    number: usize,
-    matches: &'m [Match],
-}
-
-/// Queries in their order.
-struct Queries<'m> {
-    /// Those of the next query and all behind it.
-    matches: &'m [Match],
-    next: usize,
-    end: usize,
-}
-
-impl<'m> Feed for Queries<'m> {
-    type Task = Query<'m>;
-    type Error = SearchError;
-
-    fn next(&mut self, task: &mut Query<'m>) -> Result<bool, SearchError> {
-        if self.next == self.end {
-            return Ok(false);
+                })?;
+            }
         }
-        let own = |found: &Match| found.query as usize == self.next;
-        let (matches, rest) = self.matches.split_at(self.matches.partition_point(own));
-        *task = Query {
-            number: self.next,
-            matches,
-        };
-        (self.matches, self.next) = (rest, self.next + 1);
-        Ok(true)
+        Ok(())
     }
+}
+
+/// Splits off the matches of a query, which are the first.
+fn split_own<'m>(matches: &mut &'m [Match], query: usize) -> &'m [Match] {
+    let end = matches.partition_point(|found| found.query as usize == query);
+    let (own, rest) = matches.split_at(end);
+    *matches = rest;
+    own
+}
+
+/// The hits of some queries with their matches, in their order. A thread takes the next query as
+/// soon as it is done with one: some take a hundred times as long as others.
+fn align_all(
+    aligners: &mut [Aligner],
+    part: &Sequences,
+    queries: &[(usize, &[Match])],
+    progress: &Progress,
+) -> Result<Vec<Vec<Hit>>, SearchError> {
+    let next = AtomicUsize::new(0);
+    let align = |aligner: &mut Aligner| {
+        let mut aligned = Vec::new();
+        while let Some(&(query, matches)) = queries.get(next.fetch_add(1, Relaxed)) {
+            progress.go_on()?;
+            aligned.push((query, aligner.hits(part.residues(query), matches)));
+            progress.advance(1);
+        }
+        Ok::<_, SearchError>(aligned)
+    };
+    let aligned = in_parallel(aligners.iter_mut().collect(), align)?;
+    let mut aligned: Vec<(usize, Vec<Hit>)> = aligned.into_iter().flatten().collect();
+    aligned.sort_by_key(|(query, _)| *query);
+    Ok(aligned.into_iter().map(|(_, hits)| hits).collect())
 }
