@@ -17,6 +17,37 @@
 //!
 //! Thresholds use numbers of the whole database only, never of a part of it: the answer does not
 //! depend on threads or on how the work is divided.
+//!
+//! ```
+//! use gyrase_search::{Config, HitLimits, SearchError, run};
+//! use gyrase_work::Progress;
+//!
+//! let folder = tempfile::tempdir()?;
+//! let (queries, subjects) = (folder.path().join("q.faa"), folder.path().join("s.faa"));
+//! std::fs::write(&queries, ">q\nMKVLAWYGDERTIPLMNVCQHSAAKLEDGIVW\n")?;
+//! std::fs::write(&subjects, ">a\nGQNDWSCTPRHHYEEAFVLKMNSG\n>b\nMKVLSWYGEERTIPLMNICQHSAAK\n")?;
+//! let config = Config {
+//!     queries: vec![queries],
+//!     subjects: vec![subjects],
+//!     limits: HitLimits {
+//!         evalue: 1e-3,
+//!         top: 25,
+//!         max_hsps: usize::MAX,
+//!         query_cover: 0.0,
+//!     },
+//!     memory: 1 << 30,
+//!     threads: 2,
+//! };
+//! let mut found = Vec::new();
+//! run::<SearchError>(&config, &Progress::default(), |answer| {
+//!     for hit in answer.hits {
+//!         found.push((hit.subject, hit.hsps[0].score));
+//!     }
+//!     Ok(())
+//! })?;
+//! assert_eq!(found, [(1, 128)]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod alignments;
 mod matches;
