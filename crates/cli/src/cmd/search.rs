@@ -17,7 +17,7 @@ Examples:
   gyrase search proteins.faa --db refs.faa -o hits.tsv
   gyrase search proteins.faa --db refs.faa -o hits.tsv.gz --evalue 1e-5 --top 25
   gyrase search proteins.faa --db refs.faa --max-hsps 1 --query-cover 80
-  gyrase search proteins.faa --db refs.faa --format '6 std qlen slen qcovs stitle'
+  gyrase search proteins.faa --db refs.faa --format '6 std qcovs stitle'
   gyrase search proteins.faa --db refs.faa --format 5 -o hits.xml.gz
 
 Each line of the table is an alignment, in the columns of BLAST's format 6:
