@@ -23,6 +23,11 @@ impl UngappedSegment {
         self.query as usize..(self.query + self.length) as usize
     }
 
+    /// Its residues of the subject.
+    pub fn in_subject(&self) -> Range<usize> {
+        self.subject as usize..(self.subject + self.length) as usize
+    }
+
     /// How far the query is ahead of the subject.
     pub fn diagonal(&self) -> i64 {
         i64::from(self.query) - i64::from(self.subject)

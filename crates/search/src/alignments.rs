@@ -13,9 +13,6 @@ use gyrase_align::ungapped::{UngappedSegment, gapped_start};
 
 use crate::{Match, Scoring, Sequences};
 
-/// What an extension may lose at first, and in the end, in bits (BLAST's `xdrop_gap` and
-/// `xdrop_gap_final`).
-const X_DROP: [f64; 2] = [15.0, 25.0];
 /// An extension with unadjusted scores is looked at again when its E-value is this much larger than
 /// what is asked for.
 const PROMISING: f64 = 10.0;
@@ -56,6 +53,23 @@ pub struct Hit {
     pub hsps: Vec<Hsp>,
 }
 
+/// A column of an alignment: codes of residues, one of which may be missing.
+pub(crate) type Pair = (Option<u8>, Option<u8>);
+
+/// The columns of an alignment of all these residues.
+pub(crate) fn pairs<'a>(
+    query: &'a [u8],
+    subject: &'a [u8],
+    steps: &'a [Step],
+) -> impl Iterator<Item = Pair> + 'a {
+    let (mut query, mut subject) = (query.iter().copied(), subject.iter().copied());
+    steps.iter().map(move |step| match step {
+        Step::Both => (query.next(), subject.next()),
+        Step::Query => (query.next(), None),
+        Step::Subject => (None, subject.next()),
+    })
+}
+
 /// A gapped alignment without its steps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Extended {
@@ -93,14 +107,16 @@ impl Extended {
             .then_with(|| key(self).cmp(&key(other)))
     }
 
+    /// Whether it has all these residues of both.
+    fn contains(&self, query: &Range<usize>, subject: &Range<usize>) -> bool {
+        let has =
+            |all: Range<usize>, part: &Range<usize>| part.start >= all.start && part.end <= all.end;
+        has(self.query(), query) && has(self.subject(), subject)
+    }
+
     /// Whether it is inside of another that scores as much.
     fn is_within(&self, other: &Extended) -> bool {
-        let inside = |one: Range<usize>, other: Range<usize>| {
-            one.start >= other.start && one.end <= other.end
-        };
-        self.score <= other.score
-            && inside(self.query(), other.query())
-            && inside(self.subject(), other.subject())
+        self.score <= other.score && other.contains(&self.query(), &self.subject())
     }
 
     /// Whether both begin or both end with the same residues.
@@ -110,6 +126,33 @@ impl Extended {
             [(query.start, subject.start), (query.end, subject.end)]
         };
         std::iter::zip(ends(self), ends(other)).any(|(one, other)| one == other)
+    }
+}
+
+/// Which scores an extension uses.
+#[derive(Clone, Copy)]
+enum Pass {
+    /// Those of the matrix.
+    Matrix,
+    /// Those that were adjusted to the pair, of the masked subject.
+    Adjusted,
+}
+
+impl Pass {
+    /// Units of a score in one of the matrix.
+    fn scale(self) -> i32 {
+        match self {
+            Pass::Matrix => 1,
+            Pass::Adjusted => SCALE,
+        }
+    }
+
+    /// What an extension may lose, in bits (BLAST's `xdrop_gap` and `xdrop_gap_final`).
+    fn x_drop(self) -> f64 {
+        match self {
+            Pass::Matrix => 15.0,
+            Pass::Adjusted => 25.0,
+        }
     }
 }
 
@@ -134,12 +177,17 @@ impl Found {
     }
 }
 
+/// The segments of matches, the best first.
+fn best_first(matches: &[Match]) -> Vec<UngappedSegment> {
+    let mut segments: Vec<UngappedSegment> = matches.iter().map(|found| found.segment).collect();
+    segments.sort_by_key(|segment| (Reverse(segment.score), segment.query, segment.subject));
+    segments
+}
+
 /// Diagonals in the middle of bands that have all segments in them, from the best segment on.
 fn middles(matches: &[Match]) -> Vec<i64> {
-    let mut segments: Vec<&UngappedSegment> = matches.iter().map(|found| &found.segment).collect();
-    segments.sort_by_key(|segment| (Reverse(segment.score), segment.query, segment.subject));
     let mut middles: Vec<i64> = Vec::new();
-    for diagonal in segments.into_iter().map(UngappedSegment::diagonal) {
+    for diagonal in best_first(matches).iter().map(UngappedSegment::diagonal) {
         if middles
             .iter()
             .all(|middle| middle.abs_diff(diagonal) > NEAR)
@@ -252,7 +300,7 @@ impl<'s> Aligner<'s> {
             if extended.iter().any(|before| scaled.is_within(before)) {
                 continue;
             }
-            let again = self.extend(query, subject, one.start, true);
+            let again = self.extend(Pass::Adjusted, query, subject, one.start);
             let known = |before: &Extended| {
                 again.is_within(before)
                     || again.shares_an_end(before) && again.score <= before.score
@@ -282,21 +330,13 @@ impl<'s> Aligner<'s> {
         subject: &[u8],
         matches: &[Match],
     ) -> Vec<Extended> {
-        let mut segments: Vec<UngappedSegment> =
-            matches.iter().map(|found| found.segment).collect();
-        segments.sort_by_key(|segment| (Reverse(segment.score), segment.query, segment.subject));
         let mut extended: Vec<Extended> = Vec::new();
-        for segment in segments {
-            let in_query = segment.in_query();
-            let in_subject = segment.subject as usize..(segment.subject + segment.length) as usize;
-            let is_in = |one: &Extended| {
-                let (q, s) = (one.query(), one.subject());
-                q.start <= in_query.start
-                    && in_query.end <= q.end
-                    && s.start <= in_subject.start
-                    && in_subject.end <= s.end
-            };
-            if extended.iter().any(is_in) {
+        for segment in best_first(matches) {
+            let (in_query, in_subject) = (segment.in_query(), segment.in_subject());
+            if extended
+                .iter()
+                .any(|one| one.contains(&in_query, &in_subject))
+            {
                 continue;
             }
             let ahead = gapped_start(
@@ -305,7 +345,7 @@ impl<'s> Aligner<'s> {
                 &subject[in_subject.clone()],
             );
             let start = (in_query.start + ahead, in_subject.start + ahead);
-            extended.push(self.extend(query, subject, start, false));
+            extended.push(self.extend(Pass::Matrix, query, subject, start));
         }
         let good = PROMISING * self.scoring.limits.evalue;
         extended.retain(|one| one.evalue <= good);
@@ -313,29 +353,20 @@ impl<'s> Aligner<'s> {
         extended
     }
 
-    /// Extends to both sides, with the scores of the matrix or the adjusted ones.
+    /// Extends to both sides of a start.
     fn extend(
         &mut self,
+        pass: Pass,
         query: &[u8],
         subject: &[u8],
         start: (usize, usize),
-        adjusted: bool,
     ) -> Extended {
-        let (scores, residues, limits) = if adjusted {
-            (
-                &*self.adjusted,
-                &self.masked[..],
-                self.limits(SCALE, X_DROP[1]),
-            )
-        } else {
-            (self.scoring.scores(), subject, self.limits(1, X_DROP[0]))
-        };
+        let (extension, scores, residues, limits) = self.of_pass(pass, subject);
         let (q, s) = (query.split_at(start.0), residues.split_at(start.1));
-        let extension = &mut self.extension;
         let left = extension.extend(scores, limits, q.0.iter().rev(), s.0.iter().rev());
         let right = extension.extend(scores, limits, q.1.iter(), s.1.iter());
         let score = left.score + right.score;
-        let unscaled = f64::from(score) / f64::from(if adjusted { SCALE } else { 1 });
+        let unscaled = f64::from(score) / f64::from(pass.scale());
         Extended {
             start,
             left,
@@ -345,11 +376,39 @@ impl<'s> Aligner<'s> {
         }
     }
 
-    fn limits(&self, scale: i32, x_drop: f64) -> ExtensionLimits {
-        ExtensionLimits {
-            costs: self.scoring.costs(scale),
-            x_drop: self.scoring.x_drop(x_drop, scale),
-        }
+    /// The steps of an extension, made again.
+    fn steps(
+        &mut self,
+        pass: Pass,
+        query: &[u8],
+        subject: &[u8],
+        start: (usize, usize),
+    ) -> Vec<Step> {
+        let (extension, scores, residues, limits) = self.of_pass(pass, subject);
+        let (q, s) = (query.split_at(start.0), residues.split_at(start.1));
+        let (mut steps, mut back) = (Vec::new(), Vec::new());
+        let (left, right) = (q.0.iter().rev(), s.0.iter().rev());
+        extension.trace(scores, limits, left, right, &mut steps);
+        extension.trace(scores, limits, q.1.iter(), s.1.iter(), &mut back);
+        steps.extend(back.into_iter().rev());
+        steps
+    }
+
+    /// What extends, by which scores, in which residues of the subject, and how far.
+    fn of_pass<'a>(
+        &'a mut self,
+        pass: Pass,
+        subject: &'a [u8],
+    ) -> (&'a mut Extension, &'a Scores, &'a [u8], ExtensionLimits) {
+        let limits = ExtensionLimits {
+            costs: self.scoring.costs(pass.scale()),
+            x_drop: self.scoring.x_drop(pass.x_drop(), pass.scale()),
+        };
+        let (scores, residues) = match pass {
+            Pass::Matrix => (self.scoring.scores(), subject),
+            Pass::Adjusted => (&*self.adjusted, &self.masked[..]),
+        };
+        (&mut self.extension, scores, residues, limits)
     }
 
     /// Masks what is of low complexity in the subject, where the two are not the same, and makes
@@ -381,22 +440,9 @@ impl<'s> Aligner<'s> {
         {
             return false;
         }
-        let mut steps = Vec::new();
-        let (limits, scores) = (self.limits(1, X_DROP[0]), self.scoring.scores());
-        let (q, s) = (query.split_at(best.start.0), subject.split_at(best.start.1));
-        let extension = &mut self.extension;
-        let (left, right) = (q.0.iter().rev(), s.0.iter().rev());
-        extension.trace(scores, limits, left, right, &mut steps);
-        let mut back = Vec::new();
-        extension.trace(scores, limits, q.1.iter(), s.1.iter(), &mut back);
-        steps.extend(back.into_iter().rev());
-        let (mut q, mut s) = (in_query.start, in_subject.start);
-        let mut identical = 0;
-        for step in steps {
-            identical += usize::from(step == Step::Both && query[q] == subject[s]);
-            q += usize::from(step != Step::Subject);
-            s += usize::from(step != Step::Query);
-        }
+        let steps = self.steps(Pass::Matrix, query, subject, best.start);
+        let pairs = pairs(&query[in_query], &subject[in_subject], &steps);
+        let identical = pairs.filter(|(one, other)| one == other).count();
         identical as f64 > equal * shorter as f64
     }
 
@@ -404,37 +450,20 @@ impl<'s> Aligner<'s> {
     fn trace(&mut self, query: &[u8], composition: &Composition, found: &Found) -> Hit {
         let subject = self.subjects.residues(found.subject);
         self.adjust(composition, subject, found.same);
-        let scoring = self.scoring;
-        let limits = self.limits(SCALE, X_DROP[1]);
-        let mut alignment = |one: &Extended| {
-            let (mut steps, mut back) = (Vec::new(), Vec::new());
-            let (extension, scores) = (&mut self.extension, &self.adjusted);
-            let (q, s) = (
-                query.split_at(one.start.0),
-                self.masked.split_at(one.start.1),
-            );
-            extension.trace(
-                scores,
-                limits,
-                q.0.iter().rev(),
-                s.0.iter().rev(),
-                &mut steps,
-            );
-            extension.trace(scores, limits, q.1.iter(), s.1.iter(), &mut back);
-            steps.extend(back.into_iter().rev());
+        let mut hsp = |one: &Extended| {
             let score = (one.score + SCALE / 2).div_euclid(SCALE);
             Hsp {
                 query: one.query(),
                 subject: one.subject(),
                 score,
                 evalue: one.evalue,
-                bits: scoring.bits(score),
-                steps,
+                bits: self.scoring.bits(score),
+                steps: self.steps(Pass::Adjusted, query, subject, one.start),
             }
         };
         Hit {
             subject: found.subject,
-            hsps: found.extended.iter().map(&mut alignment).collect(),
+            hsps: found.extended.iter().map(&mut hsp).collect(),
         }
     }
 }

@@ -162,14 +162,11 @@ impl<E: From<SearchError>> Batches<'_, E> {
             .map(|_| Aligner::new(subjects, scoring))
             .collect();
         let mut rest = matches;
-        let numbers: Vec<usize> = (0..part.len()).collect();
-        for numbers in numbers.chunks(AT_ONCE * self.config.threads) {
-            let own: Vec<(usize, &[Match])> = numbers
-                .iter()
-                .map(|&number| (number, split_own(&mut rest, number)))
-                .collect();
-            let aligned = align_all(&mut aligners, part, &own, progress)?;
-            for (&query, hits) in numbers.iter().zip(aligned) {
+        let own = |number| (number, split_own(&mut rest, number));
+        let all: Vec<(usize, &[Match])> = (0..part.len()).map(own).collect();
+        for some in all.chunks(AT_ONCE * self.config.threads) {
+            let aligned = align_all(&mut aligners, part, some, progress)?;
+            for (&(query, _), hits) in some.iter().zip(aligned) {
                 summary.with_hits += u64::from(!hits.is_empty());
                 summary.hits += hits.len() as u64;
                 each(&QueryHits {

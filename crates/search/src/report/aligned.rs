@@ -4,6 +4,7 @@ use gyrase_align::gapped::Step;
 use gyrase_align::residue::letter;
 
 use super::layout::QueryHits;
+use crate::alignments::{Pair, pairs};
 use crate::{Hit, Hsp};
 
 /// An alignment with what its columns have.
@@ -22,9 +23,6 @@ pub(super) struct Aligned<'a> {
     /// Gaps of any length.
     pub gap_openings: usize,
 }
-
-/// A column of an alignment: codes of residues, one of which may be missing.
-pub(super) type Pair = (Option<u8>, Option<u8>);
 
 impl<'a> Aligned<'a> {
     pub(super) fn new(answer: &'a QueryHits<'a>, hit: &'a Hit, hsp: &'a Hsp) -> Aligned<'a> {
@@ -87,14 +85,10 @@ impl<'a> Aligned<'a> {
 }
 
 impl QueryHits<'_> {
-    fn pairs(&self, hit: &Hit, hsp: &Hsp) -> impl Iterator<Item = Pair> {
-        let mut query = self.queries.residues(self.query)[hsp.query.clone()].iter();
-        let mut subject = self.subjects.residues(hit.subject)[hsp.subject.clone()].iter();
-        hsp.steps.iter().map(move |step| match step {
-            Step::Both => (query.next().copied(), subject.next().copied()),
-            Step::Query => (query.next().copied(), None),
-            Step::Subject => (None, subject.next().copied()),
-        })
+    fn pairs<'a>(&'a self, hit: &Hit, hsp: &'a Hsp) -> impl Iterator<Item = Pair> + 'a {
+        let query = &self.queries.residues(self.query)[hsp.query.clone()];
+        let subject = &self.subjects.residues(hit.subject)[hsp.subject.clone()];
+        pairs(query, subject, &hsp.steps)
     }
 
     fn is_positive(&self, pair: Pair) -> bool {
