@@ -33,6 +33,7 @@ pub mod composition;
 pub mod gapped;
 pub mod mask;
 pub mod matrix;
+pub mod nucleotide;
 pub mod residue;
 pub mod statistics;
 pub mod ungapped;

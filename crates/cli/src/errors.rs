@@ -80,7 +80,7 @@ impl From<SearchError> for Failure {
                 Meaning::helped(Code::Memory, format!("give --memory {enough}M or more"))
             }
             SearchError::Matches { .. } => Meaning::helped(Code::Memory, "give more --memory"),
-            SearchError::Nucleotides { .. } => {
+            SearchError::Molecule { .. } | SearchError::NoProgram { .. } => {
                 Meaning::helped(Code::Usage, "`gyrase search` compares proteins only so far")
             }
             SearchError::Costs(_) => Code::Internal.into(),

@@ -11,7 +11,9 @@ use gyrase_align::mask::{self, seg::Seg};
 use gyrase_align::residue::ANY;
 use gyrase_align::ungapped::{UngappedSegment, gapped_start};
 
-use crate::{Match, Scoring, Sequences};
+use crate::engine::{Align, Query};
+use crate::hits::{Hit, Hsp, Match, pairs};
+use crate::{Scoring, Sequences};
 
 /// An extension with unadjusted scores is looked at again when its E-value is this much larger than
 /// what is asked for.
@@ -26,49 +28,6 @@ const LONG: usize = 50;
 
 /// A segment so many diagonals from the middle of a band is in it.
 const NEAR: u64 = COLUMNS as u64 * 3 / 8;
-
-/// An alignment of a query and a subject: a *high-scoring segment pair*, as BLAST calls it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Hsp {
-    /// Residues of the query.
-    pub query: Range<usize>,
-    /// Residues of the subject.
-    pub subject: Range<usize>,
-    /// Score in units of the matrix, rounded.
-    pub score: i32,
-    /// Expected number of alignments by chance that score as much.
-    pub evalue: f64,
-    /// The score in bits.
-    pub bits: f64,
-    /// From the first residues to the last.
-    pub steps: Vec<Step>,
-}
-
-/// A subject that is similar to a query.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Hit {
-    /// Number of the subject.
-    pub subject: usize,
-    /// Its alignments, the best first.
-    pub hsps: Vec<Hsp>,
-}
-
-/// A column of an alignment: codes of residues, one of which may be missing.
-pub(crate) type Pair = (Option<u8>, Option<u8>);
-
-/// The columns of an alignment of all these residues.
-pub(crate) fn pairs<'a>(
-    query: &'a [u8],
-    subject: &'a [u8],
-    steps: &'a [Step],
-) -> impl Iterator<Item = Pair> + 'a {
-    let (mut query, mut subject) = (query.iter().copied(), subject.iter().copied());
-    steps.iter().map(move |step| match step {
-        Step::Both => (query.next(), subject.next()),
-        Step::Query => (query.next(), None),
-        Step::Subject => (None, subject.next()),
-    })
-}
 
 /// A gapped alignment without its steps.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -211,6 +170,24 @@ pub(crate) struct Aligner<'s> {
     masked: Vec<u8>,
 }
 
+impl Align for Aligner<'_> {
+    fn hits(&mut self, query: Query, matches: &[Match]) -> Vec<Hit> {
+        let query = query.residues();
+        let composition = Composition::of(query);
+        let mut found: Vec<Found> = Vec::new();
+        let by_subject = matches.chunk_by(|one, next| one.subject == next.subject);
+        for of_subject in self.promising(query, by_subject.collect()) {
+            let subject = of_subject[0].subject as usize;
+            found.extend(self.align(query, &composition, subject, of_subject));
+        }
+        found.sort_by(Found::order);
+        found.truncate(self.scoring.limits.top);
+        let hits = found.iter();
+        hits.map(|found| self.trace(query, &composition, found))
+            .collect()
+    }
+}
+
 impl<'s> Aligner<'s> {
     pub(crate) fn new(subjects: &'s Sequences, scoring: &'s Scoring) -> Aligner<'s> {
         Aligner {
@@ -224,22 +201,6 @@ impl<'s> Aligner<'s> {
             adjusted: Box::default(),
             masked: Vec::new(),
         }
-    }
-
-    /// The best subjects of a query, by its matches in the order of their subjects.
-    pub(crate) fn hits(&mut self, query: &[u8], matches: &[Match]) -> Vec<Hit> {
-        let composition = Composition::of(query);
-        let mut found: Vec<Found> = Vec::new();
-        let by_subject = matches.chunk_by(|one, next| one.subject == next.subject);
-        for of_subject in self.promising(query, by_subject.collect()) {
-            let subject = of_subject[0].subject as usize;
-            found.extend(self.align(query, &composition, subject, of_subject));
-        }
-        found.sort_by(Found::order);
-        found.truncate(self.scoring.limits.top);
-        let hits = found.iter();
-        hits.map(|found| self.trace(query, &composition, found))
-            .collect()
     }
 
     /// The subjects that have a good enough alignment in a band around one of their segments.
@@ -441,7 +402,7 @@ impl<'s> Aligner<'s> {
             return false;
         }
         let steps = self.steps(Pass::Matrix, query, subject, best.start);
-        let pairs = pairs(&query[in_query], &subject[in_subject], &steps);
+        let pairs = pairs(query[in_query].into(), subject[in_subject].into(), &steps);
         let identical = pairs.filter(|(one, other)| one == other).count();
         identical as f64 > equal * shorter as f64
     }
@@ -455,6 +416,7 @@ impl<'s> Aligner<'s> {
             Hsp {
                 query: one.query(),
                 subject: one.subject(),
+                frames: [0; 2],
                 score,
                 evalue: one.evalue,
                 bits: self.scoring.bits(score),

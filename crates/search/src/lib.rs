@@ -27,6 +27,7 @@
 //! std::fs::write(&queries, ">q\nMKVLAWYGDERTIPLMNVCQHSAAKLEDGIVW\n")?;
 //! std::fs::write(&subjects, ">a\nGQNDWSCTPRHHYEEAFVLKMNSG\n>b\nMKVLSWYGEERTIPLMNICQHSAAK\n")?;
 //! let config = Config {
+//!     program: None,
 //!     queries: vec![queries],
 //!     subjects: vec![subjects],
 //!     limits: HitLimits {
@@ -50,15 +51,20 @@
 //! ```
 
 mod alignments;
+mod engine;
+mod frames;
+mod hits;
 mod matches;
+mod program;
+mod protein;
 mod report;
 mod run;
 mod scoring;
 mod seeds;
 mod sequences;
 
-pub use alignments::{Hit, Hsp};
-pub use matches::Match;
+pub use hits::{Hit, Hsp, Match};
+pub use program::{Molecule, Program, UnknownProgram};
 pub use report::{About, FormatError, QueryHits, Report, ReportFormat};
 pub use run::{Config, Summary, run};
 pub use scoring::{HitLimits, Scoring};

@@ -3,10 +3,12 @@
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use gyrase_align::arch::{COLUMNS, Kernels, LANES, Rows, SubjectWindows};
-use gyrase_align::ungapped::{self, UngappedSegment};
+use gyrase_align::ungapped;
 use gyrase_work::{Progress, in_parallel};
 
 use crate::Sequences;
+use crate::engine::Ended;
+use crate::hits::Match;
 use crate::seeds::{Index, KEYS, SHAPES, Shape};
 
 /// Residues of a window before the seed.
@@ -15,17 +17,6 @@ const BEFORE: usize = 28;
 const X_DROP: i32 = 16;
 /// Keys that a thread takes at a time.
 const KEYS_AT_ONCE: usize = 16;
-
-/// A segment of a query and a subject.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Match {
-    /// Number of the query.
-    pub query: u32,
-    /// Number of the subject.
-    pub subject: u32,
-    /// Where, in both.
-    pub segment: UngappedSegment,
-}
 
 /// What is searched for matches, and how.
 pub(crate) struct Search<'s> {
@@ -50,13 +41,6 @@ const MARGIN: i32 = 10;
 /// What a segment scores at least, where an alignment scores `cutoff` to be reported.
 pub(crate) fn least_segment(cutoff: i32) -> i32 {
     cutoff.clamp(SHORTEST, SEGMENT)
-}
-
-/// Why there are no matches.
-pub(crate) enum Ended {
-    /// There are more than there may be.
-    TooMany,
-    Cancelled,
 }
 
 impl Search<'_> {

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use gyrase_work::{Progress, in_parallel};
 
-use crate::alignments::Aligner;
-use crate::matches::{Ended, Search, least_segment};
-use crate::{Hit, HitLimits, Match, QueryHits, Scoring, SearchError, Sequences};
+use crate::engine::{Align, Ended, Engine, Query};
+use crate::protein::Proteins;
+use crate::{Hit, HitLimits, Match, Program, QueryHits, Scoring, SearchError, Sequences};
 
 /// Bytes that a match takes while matches of threads and shapes are joined.
 const MATCH: u64 = 3 * size_of::<Match>() as u64;
@@ -22,6 +22,8 @@ const BESIDE: u64 = 16 << 20;
 /// What is searched for, where, and how.
 #[derive(Clone, Debug)]
 pub struct Config {
+    /// What is compared with what; none where the letters of the files decide.
+    pub program: Option<Program>,
     /// Files of queries.
     pub queries: Vec<PathBuf>,
     /// Files of subjects, in the order of the database.
@@ -45,8 +47,10 @@ pub struct Summary {
     pub hits: u64,
     /// Sequences of the database.
     pub subjects: u64,
-    /// Residues of the database.
+    /// Residues or nucleotides of the database.
     pub letters: u64,
+    /// What was compared with what; none where there was nothing.
+    pub program: Option<Program>,
 }
 
 /// Searches, and gives the answer of each query in the order of the queries to `each`.
@@ -63,22 +67,32 @@ pub fn run<E: From<SearchError>>(
     let needs = |bytes: u64| SearchError::Memory {
         least: BESIDE + bytes,
     };
-    let subjects = Sequences::read(&config.subjects, memory / 2, progress)?
+    let mut subjects = Sequences::read(&config.subjects, memory / 2, progress)?
         .map_err(|bytes| needs(2 * bytes))?;
     let left = memory - subjects.bytes();
-    let queries = Sequences::read(&config.queries, left / 2, progress)?
+    let mut queries = Sequences::read(&config.queries, left / 2, progress)?
         .map_err(|bytes| needs(subjects.bytes() + 2 * bytes))?;
-    let sequences = subjects.bytes() + queries.bytes();
+    let program = program_of(config, &mut queries, &mut subjects)?;
+    let [of_query, of_subject] = program.frames();
+    let [of_query, of_subject] = [of_query, of_subject].map(|frames| frames.numbers().len() as u64);
+    let sequences = subjects.bytes() * of_subject + queries.bytes() * of_query;
     let longest = queries.longest() * ALIGNED * config.threads as u64;
-    let left = (memory - sequences)
-        .checked_sub(longest)
+    let left = memory
+        .checked_sub(sequences + longest)
         .ok_or_else(|| needs(sequences + longest))?;
     let scoring = Scoring::new(subjects.total(), config.limits)?;
+    let engine = Proteins {
+        subjects: &subjects,
+        scoring: &scoring,
+        threads: config.threads,
+    };
     let mut batches = Batches {
         config,
+        program,
         queries: &queries,
         subjects: &subjects,
         scoring: &scoring,
+        engine: &engine,
         most: (left / MATCH) as usize,
         progress,
         each: &mut each,
@@ -86,6 +100,7 @@ pub fn run<E: From<SearchError>>(
             queries: queries.len() as u64,
             subjects: subjects.len() as u64,
             letters: subjects.total(),
+            program: Some(program),
             ..Summary::default()
         },
     };
@@ -93,14 +108,34 @@ pub fn run<E: From<SearchError>>(
     Ok(batches.summary)
 }
 
+/// The program that was asked for, or else that of these molecules; both are taken for its own.
+fn program_of(
+    config: &Config,
+    queries: &mut Sequences,
+    subjects: &mut Sequences,
+) -> Result<Program, SearchError> {
+    let molecules = [queries.molecule(), subjects.molecule()];
+    let program = config.program.or_else(|| Program::of(molecules));
+    let program = program.ok_or(SearchError::NoProgram {
+        queries: molecules[0],
+        subjects: molecules[1],
+    })?;
+    let [of_query, of_subject] = program.molecules();
+    queries.become_those_of(program, of_query, &config.queries)?;
+    subjects.become_those_of(program, of_subject, &config.subjects)?;
+    Ok(program)
+}
+
 type Each<'e, E> = &'e mut dyn FnMut(&QueryHits) -> Result<(), E>;
 
 /// Searches for some queries after the other.
 struct Batches<'r, E> {
     config: &'r Config,
+    program: Program,
     queries: &'r Sequences,
     subjects: &'r Sequences,
     scoring: &'r Scoring,
+    engine: &'r dyn Engine,
     /// Matches that the memory takes.
     most: usize,
     progress: &'r Progress,
@@ -112,26 +147,10 @@ impl<E: From<SearchError>> Batches<'_, E> {
     /// Searches for the queries of a range; where they have too many matches, for one half after
     /// the other.
     fn search(&mut self, range: Range<usize>) -> Result<(), E> {
-        let part = self.queries.part(range.clone());
-        let subjects = self.subjects;
-        let mean = subjects.total() / (subjects.len() as u64).max(1);
-        let cutoff = |query: usize| {
-            self.scoring
-                .cutoff(part.residues(query).len(), mean as usize)
-        };
-        let least: Vec<i32> = (0..part.len())
-            .map(|query| least_segment(cutoff(query)))
-            .collect();
-        let search = Search {
-            queries: &part,
-            subjects: self.subjects,
-            rows: self.scoring.rows(),
-            least: &least,
-            most: self.most,
-            threads: self.config.threads,
-        };
-        match search.matches(self.progress) {
-            Ok(matches) => self.align(&part, range.start, &matches),
+        let [frames, _] = self.program.frames();
+        let part = self.queries.frames(range.clone(), frames);
+        match self.engine.matches(&part, self.most, self.progress) {
+            Ok(matches) => self.align(&part, range, &matches),
             Err(Ended::Cancelled) => Err(SearchError::Cancelled.into()),
             Err(Ended::TooMany) if range.len() > 1 => {
                 drop(part);
@@ -146,45 +165,54 @@ impl<E: From<SearchError>> Batches<'_, E> {
         }
     }
 
-    /// Aligns the queries of a part, of which the first has the number `first` of all.
-    fn align(&mut self, part: &Sequences, first: usize, matches: &[Match]) -> Result<(), E> {
-        self.progress.start("align", part.len() as u64);
+    /// Aligns the queries of a range by the matches of their frames.
+    fn align(&mut self, part: &Sequences, range: Range<usize>, matches: &[Match]) -> Result<(), E> {
+        self.progress.start("align", range.len() as u64);
         let Batches {
+            program,
             queries,
             subjects,
             scoring,
+            engine,
             each,
             summary,
             progress,
             ..
         } = self;
-        let mut aligners: Vec<Aligner> = (0..self.config.threads)
-            .map(|_| Aligner::new(subjects, scoring))
-            .collect();
+        let mut aligners: Vec<_> = (0..self.config.threads).map(|_| engine.aligner()).collect();
+        let frames = program.frames()[0].numbers().len();
         let mut rest = matches;
-        let own = |number| (number, split_own(&mut rest, number));
-        let all: Vec<(usize, &[Match])> = (0..part.len()).map(own).collect();
-        for some in all.chunks(AT_ONCE * self.config.threads) {
-            let aligned = align_all(&mut aligners, part, some, progress)?;
-            for (&(query, _), hits) in some.iter().zip(aligned) {
+        let own = |number: usize| {
+            let query = Query {
+                frames: part,
+                first: number * frames,
+            };
+            (query, split_own(&mut rest, query.first + frames))
+        };
+        let all: Vec<(Query, &[Match])> = (0..range.len()).map(own).collect();
+        let (mut next, at_once) = (range.start, AT_ONCE * self.config.threads);
+        for some in all.chunks(at_once) {
+            for hits in align_all(&mut aligners, some, progress)? {
                 summary.with_hits += u64::from(!hits.is_empty());
                 summary.hits += hits.len() as u64;
                 each(&QueryHits {
+                    program: *program,
                     queries,
-                    query: first + query,
+                    query: next,
                     subjects,
                     scoring,
                     hits: &hits,
                 })?;
+                next += 1;
             }
         }
         Ok(())
     }
 }
 
-/// Splits off the matches of a query, which are the first.
-fn split_own<'m>(matches: &mut &'m [Match], query: usize) -> &'m [Match] {
-    let end = matches.partition_point(|found| found.query as usize == query);
+/// Splits off the matches of frames below a number, which are the first.
+fn split_own<'m>(matches: &mut &'m [Match], below: usize) -> &'m [Match] {
+    let end = matches.partition_point(|found| (found.query as usize) < below);
     let (own, rest) = matches.split_at(end);
     *matches = rest;
     own
@@ -193,23 +221,25 @@ fn split_own<'m>(matches: &mut &'m [Match], query: usize) -> &'m [Match] {
 /// The hits of some queries with their matches, in their order. A thread takes the next query as
 /// soon as it is done with one: some take a hundred times as long as others.
 fn align_all(
-    aligners: &mut [Aligner],
-    part: &Sequences,
-    queries: &[(usize, &[Match])],
+    aligners: &mut [Box<dyn Align + Send + '_>],
+    queries: &[(Query, &[Match])],
     progress: &Progress,
 ) -> Result<Vec<Vec<Hit>>, SearchError> {
     let next = AtomicUsize::new(0);
-    let align = |aligner: &mut Aligner| {
+    let align = |aligner: &mut Box<dyn Align + Send + '_>| {
         let mut aligned = Vec::new();
-        while let Some(&(query, matches)) = queries.get(next.fetch_add(1, Relaxed)) {
+        loop {
+            let number = next.fetch_add(1, Relaxed);
+            let Some(&(query, matches)) = queries.get(number) else {
+                return Ok::<_, SearchError>(aligned);
+            };
             progress.go_on()?;
-            aligned.push((query, aligner.hits(part.residues(query), matches)));
+            aligned.push((number, aligner.hits(query, matches)));
             progress.advance(1);
         }
-        Ok::<_, SearchError>(aligned)
     };
     let aligned = in_parallel(aligners.iter_mut().collect(), align)?;
     let mut aligned: Vec<(usize, Vec<Hit>)> = aligned.into_iter().flatten().collect();
-    aligned.sort_by_key(|(query, _)| *query);
+    aligned.sort_by_key(|(number, _)| *number);
     Ok(aligned.into_iter().map(|(_, hits)| hits).collect())
 }

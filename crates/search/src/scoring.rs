@@ -56,6 +56,11 @@ impl Scoring {
         self.matrix.rows()
     }
 
+    /// What two residues score.
+    pub(crate) fn score(&self, query: u8, subject: u8) -> i8 {
+        self.rows()[usize::from(query)][usize::from(subject)]
+    }
+
     pub(crate) fn scores(&self) -> &Scores {
         &self.scores
     }

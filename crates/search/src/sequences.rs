@@ -4,17 +4,23 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use gyrase_align::arch::COLUMNS;
-use gyrase_align::residue::{BORDER, code};
+use gyrase_align::nucleotide;
+use gyrase_align::residue::{BORDER, LETTERS, code};
 use gyrase_align::statistics::UnknownCosts;
 use gyrase_fastx::{Alphabet, Inputs, Options};
 use gyrase_seq::Batch;
 use gyrase_work::{Cancelled, Progress};
 
+use crate::frames::Frames;
+use crate::program::{Molecule, Program};
+
 /// Residues that fit: positions are numbers of 32 bits.
 const MOST_RESIDUES: usize = u32::MAX as usize - 2 * COLUMNS;
 
-/// Residues that may by chance look like nucleotides.
-const FEW: u64 = 100;
+/// Residues of a database that are enough to tell proteins from nucleotides by chance alone.
+const MANY: u64 = 100;
+/// Residues that are too few to tell.
+const FEW: u64 = 12;
 
 /// Bytes that a residue takes: itself, its class, and its place in an index.
 const RESIDUE: u64 = 6;
@@ -39,11 +45,25 @@ pub enum SearchError {
         /// Bytes that they need.
         least: u64,
     },
-    /// An input holds nucleotides.
-    #[error("{input}: these are nucleotides, not proteins")]
-    Nucleotides {
-        /// Its name.
+    /// A program compares other molecules.
+    #[error("{input}: these are {found}, {program} wants {wanted}")]
+    Molecule {
+        /// Names of the inputs.
         input: String,
+        /// What they hold.
+        found: Molecule,
+        /// The program.
+        program: &'static str,
+        /// What it compares.
+        wanted: Molecule,
+    },
+    /// No program compares such molecules.
+    #[error("no program searches {subjects} with {queries}")]
+    NoProgram {
+        /// What queries are.
+        queries: Molecule,
+        /// What subjects are.
+        subjects: Molecule,
     },
     /// One query has more matches than the memory takes.
     #[error("{query}: the memory does not take the matches of this query")]
@@ -65,9 +85,10 @@ impl From<Cancelled> for SearchError {
     }
 }
 
-/// Sequences of proteins, one behind the other, with a border between any two. Before the first and
-/// behind the last is a whole window of borders.
+/// Sequences of one kind of molecule, one behind the other, with a border between any two. Before
+/// the first and behind the last is a whole window of borders.
 pub struct Sequences {
+    molecule: Molecule,
     text: Vec<u8>,
     /// Where each begins in the text, and where one more would.
     starts: Vec<usize>,
@@ -79,6 +100,7 @@ pub struct Sequences {
 impl Default for Sequences {
     fn default() -> Sequences {
         Sequences {
+            molecule: Molecule::Protein,
             text: vec![BORDER; 2 * COLUMNS],
             starts: vec![COLUMNS],
             titles: Vec::new(),
@@ -91,8 +113,10 @@ impl Sequences {
     /// Reads the sequences of files, in their order. Where they and an index of them need more
     /// than so many bytes there are none of them, and what they need.
     ///
+    /// Their letters decide whether they are proteins or nucleotides.
+    ///
     /// # Errors
-    /// A file cannot be read or holds nucleotides.
+    /// A file cannot be read.
     pub fn read(
         paths: &[PathBuf],
         most: u64,
@@ -128,16 +152,13 @@ impl Sequences {
         sequences.text.shrink_to_fit();
         sequences.titles.shrink_to_fit();
         if sequences.are_nucleotides() {
-            let names: Vec<&str> = inputs.names().collect();
-            return Err(SearchError::Nucleotides {
-                input: names.join(", "),
-            });
+            sequences.become_nucleotides();
         }
         Ok(Ok(sequences))
     }
 
-    /// True where nearly all residues are A, C, G, T or N, each base is one of twenty at least, and
-    /// chance cannot have it.
+    /// True where nearly all residues are bases or N, each base is one of twenty at least, and
+    /// chance cannot have it. Few residues have to be bases altogether.
     fn are_nucleotides(&self) -> bool {
         let mut counts = [0_u64; 256];
         self.text
@@ -145,9 +166,56 @@ impl Sequences {
             .for_each(|&code| counts[usize::from(code)] += 1);
         let count = |base: u8| counts[usize::from(code(base))];
         let total = self.total();
-        let bases: u64 = b"ACGTN".iter().map(|&base| count(base)).sum();
-        let all = b"ACGT".iter().all(|&base| count(base) * 20 >= total);
-        total >= FEW && all && bases * 20 >= total * 19
+        let bases: u64 = b"ACGTUN".iter().map(|&base| count(base)).sum();
+        let [t, u] = [b'T', b'U'].map(count);
+        let all = b"ACG".iter().map(|&base| count(base)).chain([t + u]);
+        match total {
+            ..FEW => false,
+            FEW..MANY => bases == total,
+            _ => bases * 20 >= total * 19 && all.into_iter().all(|base| base * 20 >= total),
+        }
+    }
+
+    /// Takes the letters for those of nucleotides.
+    fn become_nucleotides(&mut self) {
+        let letters = LETTERS.map(nucleotide::code);
+        for code in &mut self.text {
+            *code = letters.get(usize::from(*code)).copied().unwrap_or(*code);
+        }
+        self.molecule = Molecule::Nucleotide;
+    }
+
+    /// What they are.
+    pub fn molecule(&self) -> Molecule {
+        self.molecule
+    }
+
+    /// Takes them for what a program compares.
+    ///
+    /// # Errors
+    /// They are clearly something else.
+    pub(crate) fn become_those_of(
+        &mut self,
+        program: Program,
+        wanted: Molecule,
+        paths: &[PathBuf],
+    ) -> Result<(), SearchError> {
+        match (self.molecule, wanted) {
+            (Molecule::Protein, Molecule::Nucleotide) if self.total() < MANY => {
+                self.become_nucleotides();
+                Ok(())
+            }
+            (found, wanted) if found != wanted => {
+                let names = paths.iter().map(|path| path.display().to_string());
+                Err(SearchError::Molecule {
+                    input: names.collect::<Vec<_>>().join(", "),
+                    found,
+                    program: program.name(),
+                    wanted,
+                })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Residues of the longest.
@@ -221,14 +289,20 @@ impl Sequences {
         words.next().unwrap_or_default()
     }
 
-    /// Those of a range of numbers, without their titles.
-    pub(crate) fn part(&self, range: Range<usize>) -> Sequences {
-        let mut part = Sequences::default();
+    /// The frames of those of a range of numbers, one behind the other, without titles.
+    pub(crate) fn frames(&self, range: Range<usize>, frames: Frames) -> Sequences {
+        let mut part = Sequences {
+            molecule: self.molecule,
+            ..Sequences::default()
+        };
         part.text.truncate(COLUMNS);
         for number in range {
-            part.text.extend_from_slice(self.residues(number));
-            part.text.push(BORDER);
-            part.starts.push(part.text.len());
+            for &frame in frames.numbers() {
+                let read = frames.read(self.residues(number), frame);
+                part.text.extend_from_slice(&read);
+                part.text.push(BORDER);
+                part.starts.push(part.text.len());
+            }
         }
         part.text.resize(part.text.len() + COLUMNS, BORDER);
         part

@@ -93,6 +93,7 @@ impl Place {
 
     fn config(&self, queries: &str, subjects: &[String]) -> Config {
         Config {
+            program: None,
             queries: vec![self.write("q.faa", queries)],
             subjects: vec![self.write("s.faa", &subjects.concat())],
             limits: HitLimits {
@@ -449,7 +450,7 @@ fn what_cannot_be_searched_is_refused() {
     let nucleotides = place.config(protein, &[bases]);
     let refused = table(&nucleotides).unwrap_err();
     assert!(
-        matches!(refused, SearchError::Nucleotides { .. }),
+        matches!(refused, SearchError::NoProgram { .. }),
         "{refused}"
     );
     let little = Config {

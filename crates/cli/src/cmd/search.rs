@@ -91,6 +91,7 @@ impl Search {
             ));
         }
         let config = Config {
+            program: None,
             queries: self.queries.clone(),
             subjects: self.db.clone(),
             limits: HitLimits {

@@ -1,11 +1,12 @@
 //! An alignment, column by column.
 
+use std::ops::Range;
+
 use gyrase_align::gapped::Step;
-use gyrase_align::residue::letter;
 
 use super::layout::QueryHits;
-use crate::alignments::{Pair, pairs};
-use crate::{Hit, Hsp};
+use crate::hits::{Pair, pairs};
+use crate::{Hit, Hsp, Molecule};
 
 /// An alignment with what its columns have.
 pub(super) struct Aligned<'a> {
@@ -63,21 +64,57 @@ impl<'a> Aligned<'a> {
         self.answer.subjects.residues(self.hit.subject).len()
     }
 
+    /// Where it is in the query.
+    pub(super) fn in_query(&self) -> Range<usize> {
+        self.answer.in_query(self.hsp)
+    }
+
+    /// Where it is in the subject.
+    pub(super) fn in_subject(&self) -> Range<usize> {
+        let [_, frames] = self.answer.program.frames();
+        let hsp = self.hsp;
+        frames.place(&hsp.subject, hsp.frames[1], self.subject_length())
+    }
+
+    /// Its first and its last residue of the query, from 1 on.
+    pub(super) fn query_ends(&self) -> [usize; 2] {
+        ends(self.in_query(), self.hsp.frames[0])
+    }
+
+    /// Its first and its last residue of the subject, from 1 on.
+    pub(super) fn subject_ends(&self) -> [usize; 2] {
+        ends(self.in_subject(), self.hsp.frames[1])
+    }
+
+    /// The letter of a column.
+    pub(super) fn letter(&self, code: Option<u8>) -> u8 {
+        let molecule = self.answer.program.compares();
+        code.map_or(b'-', |code| molecule.letter(code))
+    }
+
+    /// What stands between two equal residues.
+    fn middle_of(&self, code: u8) -> u8 {
+        match self.answer.program.compares() {
+            Molecule::Protein => Molecule::Protein.letter(code),
+            Molecule::Nucleotide => b'|',
+        }
+    }
+
     /// The columns of the query.
     pub(super) fn query_letters(&self) -> impl Iterator<Item = u8> {
-        self.pairs().map(|(code, _)| code.map_or(b'-', letter))
+        self.pairs().map(|(code, _)| self.letter(code))
     }
 
     /// The columns of the subject.
     pub(super) fn subject_letters(&self) -> impl Iterator<Item = u8> {
-        self.pairs().map(|(_, code)| code.map_or(b'-', letter))
+        self.pairs().map(|(_, code)| self.letter(code))
     }
 
-    /// What stands between both: the residue where they are the same, `+` where their score is
-    /// above 0.
+    /// What stands between both: the residue where they are the same (`|` for nucleotides), `+`
+    /// where their score is above 0.
     pub(super) fn middle(&self) -> impl Iterator<Item = u8> {
         self.pairs().map(|pair| match pair {
-            (Some(one), Some(other)) if one == other => letter(one),
+            (Some(one), Some(other)) if one == other => self.middle_of(one),
             _ if self.answer.is_positive(pair) => b'+',
             _ => b' ',
         })
@@ -86,15 +123,33 @@ impl<'a> Aligned<'a> {
 
 impl QueryHits<'_> {
     fn pairs<'a>(&'a self, hit: &Hit, hsp: &'a Hsp) -> impl Iterator<Item = Pair> + 'a {
-        let query = &self.queries.residues(self.query)[hsp.query.clone()];
-        let subject = &self.subjects.residues(hit.subject)[hsp.subject.clone()];
+        let [of_query, of_subject] = self.program.frames();
+        let query = self.queries.residues(self.query);
+        let subject = self.subjects.residues(hit.subject);
+        let in_subject = of_subject.place(&hsp.subject, hsp.frames[1], subject.len());
+        let query = of_query.read(&query[self.in_query(hsp)], hsp.frames[0]);
+        let subject = of_subject.read(&subject[in_subject], hsp.frames[1]);
         pairs(query, subject, &hsp.steps)
     }
 
+    /// Where an alignment is in the query.
+    pub(super) fn in_query(&self, hsp: &Hsp) -> Range<usize> {
+        let [frames, _] = self.program.frames();
+        let length = self.queries.residues(self.query).len();
+        frames.place(&hsp.query, hsp.frames[0], length)
+    }
+
     fn is_positive(&self, pair: Pair) -> bool {
-        let score = |(query, subject): (u8, u8)| {
-            self.scoring.rows()[usize::from(query)][usize::from(subject)]
-        };
+        let score = |(query, subject)| self.scoring.score(query, subject);
         pair.0 == pair.1 || pair.0.zip(pair.1).is_some_and(|pair| score(pair) > 0)
+    }
+}
+
+/// The first and the last of a range, from 1 on, as a frame reads it.
+fn ends(range: Range<usize>, frame: i8) -> [usize; 2] {
+    if frame < 0 {
+        [range.end, range.start + 1]
+    } else {
+        [range.start + 1, range.end]
     }
 }

@@ -2,11 +2,9 @@
 
 use std::io::Write;
 
-use gyrase_align::residue::letter;
 use gyrase_align::statistics::text::{write_bits, write_evalue};
 
 use super::aligned::Aligned;
-use crate::Hit;
 
 /// What is no format.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -66,16 +64,16 @@ const COLUMNS: &[Column] = &[
         number(text, row.subject_length())
     }),
     column("qstart", "q. start", |text, row| {
-        number(text, row.hsp.query.start + 1)
+        number(text, row.query_ends()[0])
     }),
     column("qend", "q. end", |text, row| {
-        number(text, row.hsp.query.end)
+        number(text, row.query_ends()[1])
     }),
     column("sstart", "s. start", |text, row| {
-        number(text, row.hsp.subject.start + 1)
+        number(text, row.subject_ends()[0])
     }),
     column("send", "s. end", |text, row| {
-        number(text, row.hsp.subject.end)
+        number(text, row.subject_ends()[1])
     }),
     column("qseq", "query seq", |text, row| {
         text.extend(row.query_letters())
@@ -112,20 +110,24 @@ const COLUMNS: &[Column] = &[
     column("ppos", "% positives", |text, row| {
         percent(text, row.positive, row.length, 2)
     }),
-    // Proteins have no frames: BLAST writes 1 for them.
-    column("frames", "query/sbjct frames", |text, _| {
-        text.extend(b"1/1")
+    column("frames", "query/sbjct frames", |text, row| {
+        let [query, subject] = told_frames(row);
+        let _ = write!(text, "{query}/{subject}");
     }),
-    column("qframe", "query frame", |text, _| number(text, 1)),
-    column("sframe", "sbjct frame", |text, _| number(text, 1)),
+    column("qframe", "query frame", |text, row| {
+        show(text, &told_frames(row)[0])
+    }),
+    column("sframe", "sbjct frame", |text, row| {
+        show(text, &told_frames(row)[1])
+    }),
     column("btop", "BTOP", operations),
     column("stitle", "subject title", subject_title),
     column("salltitles", "subject titles", subject_title),
     column("qcovs", "% query coverage per subject", |text, row| {
-        number(text, coverage(covered(row.hit), row.query_length()))
+        number(text, coverage(covered(row), row.query_length()))
     }),
     column("qcovhsp", "% query coverage per hsp", |text, row| {
-        number(text, coverage(row.hsp.query.len(), row.query_length()))
+        number(text, coverage(row.in_query().len(), row.query_length()))
     }),
 ];
 
@@ -200,6 +202,13 @@ fn percent(text: &mut Vec<u8>, part: usize, whole: usize, digits: usize) {
     let _ = write!(text, "{percent:.digits$}");
 }
 
+/// The frames of query and subject; BLAST writes 1 for proteins, which have none.
+fn told_frames(row: &Aligned) -> [i8; 2] {
+    row.hsp
+        .frames
+        .map(|frame| if frame == 0 { 1 } else { frame })
+}
+
 /// BLAST's traceback operations: how many residues are the same, then the two that are not.
 fn operations(text: &mut Vec<u8>, row: &Aligned) {
     let mut same = 0;
@@ -212,7 +221,7 @@ fn operations(text: &mut Vec<u8>, row: &Aligned) {
             number(text, same);
         }
         same = 0;
-        text.extend([query, subject].map(|code| code.map_or(b'-', letter)));
+        text.extend([query, subject].map(|code| row.letter(code)));
     }
     if same > 0 {
         number(text, same);
@@ -225,10 +234,9 @@ fn coverage(part: usize, whole: usize) -> usize {
 }
 
 /// Residues of the query that are in an alignment with the subject.
-fn covered(hit: &Hit) -> usize {
-    let mut ranges: Vec<(usize, usize)> = (hit.hsps.iter())
-        .map(|hsp| (hsp.query.start, hsp.query.end))
-        .collect();
+fn covered(row: &Aligned) -> usize {
+    let places = row.hit.hsps.iter().map(|hsp| row.answer.in_query(hsp));
+    let mut ranges: Vec<(usize, usize)> = places.map(|range| (range.start, range.end)).collect();
     ranges.sort_unstable();
     let (mut covered, mut reached) = (0, 0);
     for (start, end) in ranges {

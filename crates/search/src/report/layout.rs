@@ -2,10 +2,12 @@
 
 use std::io::{self, Write};
 
-use crate::{Hit, Scoring, Sequences};
+use crate::{Hit, Program, Scoring, Sequences};
 
 /// What a search found for one query.
 pub struct QueryHits<'a> {
+    /// What is compared with what.
+    pub program: Program,
     /// All queries.
     pub queries: &'a Sequences,
     /// The number of this one among them.

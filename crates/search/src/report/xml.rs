@@ -95,12 +95,12 @@ fn write_hsp(out: &mut dyn Write, number: usize, row: &Aligned) -> io::Result<()
     value(out, 6, "Hsp_bit-score", general(row.hsp.bits))?;
     value(out, 6, "Hsp_score", row.hsp.score)?;
     value(out, 6, "Hsp_evalue", general(row.hsp.evalue))?;
-    value(out, 6, "Hsp_query-from", row.hsp.query.start + 1)?;
-    value(out, 6, "Hsp_query-to", row.hsp.query.end)?;
-    value(out, 6, "Hsp_hit-from", row.hsp.subject.start + 1)?;
-    value(out, 6, "Hsp_hit-to", row.hsp.subject.end)?;
-    value(out, 6, "Hsp_query-frame", 0)?;
-    value(out, 6, "Hsp_hit-frame", 0)?;
+    value(out, 6, "Hsp_query-from", row.query_ends()[0])?;
+    value(out, 6, "Hsp_query-to", row.query_ends()[1])?;
+    value(out, 6, "Hsp_hit-from", row.subject_ends()[0])?;
+    value(out, 6, "Hsp_hit-to", row.subject_ends()[1])?;
+    value(out, 6, "Hsp_query-frame", row.hsp.frames[0])?;
+    value(out, 6, "Hsp_hit-frame", row.hsp.frames[1])?;
     value(out, 6, "Hsp_identity", row.identical)?;
     value(out, 6, "Hsp_positive", row.positive)?;
     value(out, 6, "Hsp_gaps", row.gaps)?;

@@ -1,0 +1,68 @@
+//! Nucleotides as small numbers.
+
+/// The letters of nucleotides, each at the place of its code: the four bases first, then those that
+/// stand for several, as BLAST orders them (`BLASTNA`).
+pub const LETTERS: &[u8; 15] = b"ACGTRYMKWSBDHVN";
+
+/// Codes below this are of one base.
+pub const BASES: usize = 4;
+
+/// The code of N, which any letter that is no nucleotide becomes.
+pub const ANY: u8 = 14;
+
+/// The code of a letter, of either case; U is a T.
+pub const fn code(letter: u8) -> u8 {
+    CODE_OF[letter as usize]
+}
+
+/// The letter of a code; N where there is none.
+pub const fn letter(code: u8) -> u8 {
+    let at = code as usize;
+    LETTERS[if at < LETTERS.len() { at } else { ANY as usize }]
+}
+
+/// The code of the other strand; a code that is no nucleotide stays.
+pub const fn complement(code: u8) -> u8 {
+    const OF: [u8; 15] = [3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 13, 12, 11, 10, 14];
+    if (code as usize) < OF.len() {
+        OF[code as usize]
+    } else {
+        code
+    }
+}
+
+const CODE_OF: [u8; 256] = {
+    let mut codes = [ANY; 256];
+    let mut at = 0;
+    while at < LETTERS.len() {
+        codes[LETTERS[at] as usize] = at as u8;
+        codes[LETTERS[at].to_ascii_lowercase() as usize] = at as u8;
+        at += 1;
+    }
+    codes[b'U' as usize] = 3;
+    codes[b'u' as usize] = 3;
+    codes
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_come_back_from_both_strands() {
+        for &one in LETTERS {
+            assert_eq!(letter(code(one)), one);
+            assert_eq!(code(one.to_ascii_lowercase()), code(one));
+            assert_eq!(complement(complement(code(one))), code(one));
+        }
+        let strand: Vec<u8> = LETTERS
+            .iter()
+            .map(|&one| letter(complement(code(one))))
+            .collect();
+        assert_eq!(strand, b"TGCAYRKMWSVHDBN");
+        assert_eq!(
+            [code(b'u'), code(b'-'), letter(31), complement(31)],
+            [3, ANY, b'N', 31]
+        );
+    }
+}

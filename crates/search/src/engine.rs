@@ -1,0 +1,50 @@
+//! What a program has of its own: how it finds matches and aligns them.
+
+use gyrase_work::Progress;
+
+use crate::Sequences;
+use crate::hits::{Hit, Match};
+
+/// Finds matches for a program, and gives what aligns them.
+pub(crate) trait Engine: Sync {
+    /// All matches of frames of queries with frames of subjects, by query, subject and place, each
+    /// once, if there are at most so many.
+    fn matches(
+        &self,
+        queries: &Sequences,
+        most: usize,
+        progress: &Progress,
+    ) -> Result<Vec<Match>, Ended>;
+
+    /// What aligns one query after the other; each thread has its own.
+    fn aligner(&self) -> Box<dyn Align + Send + '_>;
+}
+
+/// Aligns one query after the other.
+pub(crate) trait Align {
+    /// The best subjects of a query, by the matches of its frames.
+    fn hits(&mut self, query: Query, matches: &[Match]) -> Vec<Hit>;
+}
+
+/// A query, as its frames read it.
+#[derive(Clone, Copy)]
+pub(crate) struct Query<'q> {
+    /// The frames of some queries.
+    pub frames: &'q Sequences,
+    /// The number of its first.
+    pub first: usize,
+}
+
+impl<'q> Query<'q> {
+    /// What its first frame reads.
+    pub(crate) fn residues(self) -> &'q [u8] {
+        self.frames.residues(self.first)
+    }
+}
+
+/// Why there are no matches.
+pub(crate) enum Ended {
+    /// There are more than there may be.
+    TooMany,
+    Cancelled,
+}

@@ -1,0 +1,68 @@
+//! What a search finds: matches, then alignments, then subjects.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use gyrase_align::gapped::Step;
+use gyrase_align::ungapped::UngappedSegment;
+
+/// A segment of a query and a subject.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Match {
+    /// Number of the frame of the query.
+    pub query: u32,
+    /// Number of the frame of the subject.
+    pub subject: u32,
+    /// Where, in both.
+    pub segment: UngappedSegment,
+}
+
+/// An alignment of a query and a subject: a *high-scoring segment pair*, as BLAST calls it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hsp {
+    /// Residues of the query, as its frame reads it.
+    pub query: Range<usize>,
+    /// Residues of the subject, as its frame reads it.
+    pub subject: Range<usize>,
+    /// Frames of query and subject: 0 for proteins, 1 for nucleotides as they are, -1 for their
+    /// other strand.
+    pub frames: [i8; 2],
+    /// Score in units of the matrix, rounded.
+    pub score: i32,
+    /// Expected number of alignments by chance that score as much.
+    pub evalue: f64,
+    /// The score in bits.
+    pub bits: f64,
+    /// From the first residues to the last.
+    pub steps: Vec<Step>,
+}
+
+/// A subject that is similar to a query.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hit {
+    /// Number of the subject.
+    pub subject: usize,
+    /// Its alignments, the best first.
+    pub hsps: Vec<Hsp>,
+}
+
+/// A column of an alignment: codes of residues, one of which may be missing.
+pub(crate) type Pair = (Option<u8>, Option<u8>);
+
+/// The columns of an alignment of all these residues.
+pub(crate) fn pairs<'a>(
+    query: Cow<'a, [u8]>,
+    subject: Cow<'a, [u8]>,
+    steps: &'a [Step],
+) -> impl Iterator<Item = Pair> + 'a {
+    let (mut in_query, mut in_subject) = (0..query.len(), 0..subject.len());
+    steps.iter().map(move |step| {
+        let mut of_query = || in_query.next().map(|at| query[at]);
+        let mut of_subject = || in_subject.next().map(|at| subject[at]);
+        match step {
+            Step::Both => (of_query(), of_subject()),
+            Step::Query => (of_query(), None),
+            Step::Subject => (None, of_subject()),
+        }
+    })
+}

@@ -1,0 +1,113 @@
+//! What is compared with what.
+
+use std::fmt;
+use std::str::FromStr;
+
+use gyrase_align::{nucleotide, residue};
+
+use crate::frames::Frames;
+
+/// What the letters of sequences stand for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Molecule {
+    /// Residues of proteins, by [`residue::code`].
+    Protein,
+    /// Nucleotides, by [`nucleotide::code`].
+    Nucleotide,
+}
+
+impl Molecule {
+    /// The letter of a code.
+    pub fn letter(self, code: u8) -> u8 {
+        match self {
+            Molecule::Protein => residue::letter(code),
+            Molecule::Nucleotide => nucleotide::letter(code),
+        }
+    }
+}
+
+impl fmt::Display for Molecule {
+    fn fmt(&self, text: &mut fmt::Formatter) -> fmt::Result {
+        text.write_str(match self {
+            Molecule::Protein => "proteins",
+            Molecule::Nucleotide => "nucleotides",
+        })
+    }
+}
+
+/// What is compared with what, by the names of BLAST.
+///
+/// ```
+/// use gyrase_search::{Molecule, Program};
+///
+/// assert_eq!("blastp".parse(), Ok(Program::Blastp));
+/// assert_eq!(Program::Blastp.molecules(), [Molecule::Protein; 2]);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Program {
+    /// Proteins with proteins.
+    Blastp,
+}
+
+/// A name that no program has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no program {name}: choose {}", names())]
+pub struct UnknownProgram {
+    /// What was asked for.
+    name: String,
+}
+
+fn names() -> String {
+    let names: Vec<&str> = Program::ALL.iter().map(|program| program.name()).collect();
+    names.join(", ")
+}
+
+impl Program {
+    /// All programs.
+    pub const ALL: [Program; 1] = [Program::Blastp];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Program::Blastp => "blastp",
+        }
+    }
+
+    /// What queries and subjects are.
+    pub fn molecules(self) -> [Molecule; 2] {
+        match self {
+            Program::Blastp => [Molecule::Protein; 2],
+        }
+    }
+
+    /// The first program for such queries and subjects, if there is one.
+    pub(crate) fn of(molecules: [Molecule; 2]) -> Option<Program> {
+        Program::ALL
+            .into_iter()
+            .find(|program| program.molecules() == molecules)
+    }
+
+    /// What is compared, letter by letter.
+    pub(crate) fn compares(self) -> Molecule {
+        match self {
+            Program::Blastp => Molecule::Protein,
+        }
+    }
+
+    /// The frames of queries and of subjects that are compared.
+    pub(crate) fn frames(self) -> [Frames; 2] {
+        match self {
+            Program::Blastp => [Frames::Protein; 2],
+        }
+    }
+}
+
+impl FromStr for Program {
+    type Err = UnknownProgram;
+
+    fn from_str(name: &str) -> Result<Program, UnknownProgram> {
+        let named = |program: &Program| program.name() == name;
+        let unknown = || UnknownProgram { name: name.into() };
+        Program::ALL.into_iter().find(named).ok_or_else(unknown)
+    }
+}
