@@ -3,9 +3,9 @@ process GYRASE_CLASSIFY {
     label 'process_high'
 
     conda "${moduleDir}/environment.yml"
-    container "${ workflow.containerEngine == 'singularity' && !task.ext.singularity_pull_docker_container ?
+    container "${ workflow.containerEngine in ['singularity', 'apptainer'] && !task.ext.singularity_pull_docker_container ?
         'https://depot.galaxyproject.org/singularity/gyrase:0.1.0--0':
-        'biocontainers/gyrase:0.1.0--0' }"
+        'quay.io/biocontainers/gyrase:0.1.0--0' }"
 
     input:
     tuple val(meta), path(reads)
@@ -16,7 +16,7 @@ process GYRASE_CLASSIFY {
     tuple val(meta), path("*.kreport"), emit: kreport
     tuple val(meta), path("*.html"),    emit: html
     tuple val(meta), path("*.json"),    emit: report
-    path "versions.yml", emit: versions
+    tuple val("${task.process}"), val('gyrase'), eval("gyrase --version | cut -d ' ' -f 2"), topic: versions, emit: versions_gyrase
 
     when:
     task.ext.when == null || task.ext.when
@@ -24,7 +24,7 @@ process GYRASE_CLASSIFY {
     script:
     def args = task.ext.args ?: ''
     def prefix = task.ext.prefix ?: "${meta.id}"
-    def memory = task.memory ? "--memory ${task.memory.toGiga()}G" : ''
+    def memory = task.memory ? "--memory ${task.memory.toMega()}M" : ''
     """
     gyrase classify \\
         $args \\
@@ -37,22 +37,12 @@ process GYRASE_CLASSIFY {
         --tmp . \\
         --report ${prefix}.json \\
         $reads
-
-    cat <<-END_VERSIONS > versions.yml
-    "${task.process}":
-        gyrase: \$(gyrase --version | cut -d ' ' -f 2)
-    END_VERSIONS
     """
 
     stub:
     def prefix = task.ext.prefix ?: "${meta.id}"
     """
-    echo | gzip > ${prefix}.tsv.gz
+    echo "" | gzip > ${prefix}.tsv.gz
     touch ${prefix}.kreport ${prefix}.html ${prefix}.json
-
-    cat <<-END_VERSIONS > versions.yml
-    "${task.process}":
-        gyrase: \$(gyrase --version | cut -d ' ' -f 2)
-    END_VERSIONS
     """
 }

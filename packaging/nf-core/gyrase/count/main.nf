@@ -3,9 +3,9 @@ process GYRASE_COUNT {
     label 'process_medium'
 
     conda "${moduleDir}/environment.yml"
-    container "${ workflow.containerEngine == 'singularity' && !task.ext.singularity_pull_docker_container ?
+    container "${ workflow.containerEngine in ['singularity', 'apptainer'] && !task.ext.singularity_pull_docker_container ?
         'https://depot.galaxyproject.org/singularity/gyrase:0.1.0--0':
-        'biocontainers/gyrase:0.1.0--0' }"
+        'quay.io/biocontainers/gyrase:0.1.0--0' }"
 
     input:
     tuple val(meta), path(reads)
@@ -14,7 +14,7 @@ process GYRASE_COUNT {
     tuple val(meta), path("*.gyk"),   emit: database
     tuple val(meta), path("*.histo"), emit: histogram
     tuple val(meta), path("*.json"),  emit: report
-    path "versions.yml", emit: versions
+    tuple val("${task.process}"), val('gyrase'), eval("gyrase --version | cut -d ' ' -f 2"), topic: versions, emit: versions_gyrase
 
     when:
     task.ext.when == null || task.ext.when
@@ -22,7 +22,7 @@ process GYRASE_COUNT {
     script:
     def args = task.ext.args ?: ''
     def prefix = task.ext.prefix ?: "${meta.id}"
-    def memory = task.memory ? "--memory ${task.memory.toGiga()}G" : ''
+    def memory = task.memory ? "--memory ${task.memory.toMega()}M" : ''
     """
     gyrase count \\
         $args \\
@@ -33,21 +33,11 @@ process GYRASE_COUNT {
         --tmp . \\
         --report ${prefix}.json \\
         $reads
-
-    cat <<-END_VERSIONS > versions.yml
-    "${task.process}":
-        gyrase: \$(gyrase --version | cut -d ' ' -f 2)
-    END_VERSIONS
     """
 
     stub:
     def prefix = task.ext.prefix ?: "${meta.id}"
     """
     touch ${prefix}.gyk ${prefix}.histo ${prefix}.json
-
-    cat <<-END_VERSIONS > versions.yml
-    "${task.process}":
-        gyrase: \$(gyrase --version | cut -d ' ' -f 2)
-    END_VERSIONS
     """
 }

@@ -3,9 +3,9 @@ process GYRASE_DBBUILD {
     label 'process_high'
 
     conda "${moduleDir}/environment.yml"
-    container "${ workflow.containerEngine == 'singularity' && !task.ext.singularity_pull_docker_container ?
+    container "${ workflow.containerEngine in ['singularity', 'apptainer'] && !task.ext.singularity_pull_docker_container ?
         'https://depot.galaxyproject.org/singularity/gyrase:0.1.0--0':
-        'biocontainers/gyrase:0.1.0--0' }"
+        'quay.io/biocontainers/gyrase:0.1.0--0' }"
 
     input:
     tuple val(meta), path(references)
@@ -15,7 +15,7 @@ process GYRASE_DBBUILD {
     output:
     tuple val(meta), path("*.gydb"), emit: database
     tuple val(meta), path("*.json"), emit: report
-    path "versions.yml", emit: versions
+    tuple val("${task.process}"), val('gyrase'), eval("gyrase --version | cut -d ' ' -f 2"), topic: versions, emit: versions_gyrase
 
     when:
     task.ext.when == null || task.ext.when
@@ -23,7 +23,7 @@ process GYRASE_DBBUILD {
     script:
     def args = task.ext.args ?: ''
     def prefix = task.ext.prefix ?: "${meta.id}"
-    def memory = task.memory ? "--memory ${task.memory.toGiga()}G" : ''
+    def memory = task.memory ? "--memory ${task.memory.toMega()}M" : ''
     def tables = map ? map.collect { table -> "--map $table" }.join(' ') : ''
     """
     gyrase db build \\
@@ -36,21 +36,11 @@ process GYRASE_DBBUILD {
         --tmp . \\
         --report ${prefix}.json \\
         $references
-
-    cat <<-END_VERSIONS > versions.yml
-    "${task.process}":
-        gyrase: \$(gyrase --version | cut -d ' ' -f 2)
-    END_VERSIONS
     """
 
     stub:
     def prefix = task.ext.prefix ?: "${meta.id}"
     """
     touch ${prefix}.gydb ${prefix}.json
-
-    cat <<-END_VERSIONS > versions.yml
-    "${task.process}":
-        gyrase: \$(gyrase --version | cut -d ' ' -f 2)
-    END_VERSIONS
     """
 }
