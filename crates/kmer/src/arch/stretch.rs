@@ -58,6 +58,7 @@ pub struct MinimizerScheme {
     pub w: usize,
 }
 
+#[cfg(target_arch = "x86_64")]
 impl MinimizerScheme {
     /// What a kernel xors to the complement of a canonical m-mer before it multiplies: see
     /// [`crate::minimizer_hash`].

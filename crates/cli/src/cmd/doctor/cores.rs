@@ -10,22 +10,21 @@ use super::finding::Finding;
 
 /// Which kernels run.
 pub fn kernels() -> Finding {
-    let used = format!("{:?}", Kernels::detect());
-    let topic = "instructions";
-    match Kernels::detect() {
-        Kernels::Scalar if cfg!(target_arch = "x86_64") => Finding::warning(
+    let (used, topic) = (Kernels::detect(), "instructions");
+    if used != Kernels::Scalar {
+        let name = format!("{used:?}").to_uppercase();
+        Finding::fine(topic, format!("the {name} kernels are used"))
+    } else if cfg!(target_arch = "x86_64") {
+        Finding::warning(
             topic,
             "this processor has no AVX2, or a virtual machine hides it; portable code runs, a few \
              times slower",
-        ),
-        Kernels::Scalar => Finding::fine(
+        )
+    } else {
+        Finding::fine(
             topic,
             "portable code runs; there are faster kernels for x86-64 only",
-        ),
-        _ => Finding::fine(
-            topic,
-            format!("the {} kernels are used", used.to_uppercase()),
-        ),
+        )
     }
 }
 
