@@ -391,6 +391,17 @@ fn the_same_bytes_for_any_threads_and_on_the_fly() {
     ];
     assert_eq!(place.ok(&fly), one);
     assert_eq!(place.files(), files);
+    // It is the same database, and so it has the same checksum.
+    place.ok(&[&PAIRS[..], &["--report", "r.json"]].concat());
+    place.ok(&[&fly[..], &["--html", "fly.html", "--report", "fly.json"]].concat());
+    let checksum = |report: &str| place.json(report)["databases"][0]["checksum"].take();
+    assert_eq!(checksum("fly.json"), checksum("r.json"));
+    let page = String::from_utf8(place.read("fly.html")).unwrap();
+    let told = format!(
+        "<dt>Database</dt><dd>in memory, checksum {}</dd>",
+        checksum("r.json").as_str().unwrap()
+    );
+    assert!(page.contains(&told), "{told}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What the reads of `gyrase classify` are compared with.
 
 use std::path::PathBuf;
+use std::slice;
 
 use clap::Args;
 use gyrase_classify::report::Origin;
@@ -74,14 +75,15 @@ impl Against {
 
     /// What pages say of it.
     pub fn origin(&self, collection: &Collection) -> Result<Origin> {
-        let sums = collection.checksums();
-        let databases = self.db.iter().zip(sums).map(|(path, sum)| {
-            let name = format!("{}, checksum {sum:016x}", origin::name(path));
-            ("Database", name)
-        });
+        let mut sources: Vec<(&str, String)> = Vec::new();
         let references = self.refs.iter();
-        let references = references.map(|path| ("References", origin::name(path)));
-        origin::of(databases.chain(references).collect())
+        sources.extend(references.map(|path| ("References", origin::name(path))));
+        let names = self.db.iter().map(|path| origin::name(path));
+        let names = names.chain(self.is_on_the_fly().then(|| "in memory".to_string()));
+        for (name, sum) in names.zip(collection.checksums()) {
+            sources.push(("Database", format!("{name}, checksum {sum:016x}")));
+        }
+        origin::of(sources)
     }
 
     /// Opens the database, or builds it in memory of `references`.
@@ -94,9 +96,7 @@ impl Against {
                     .iter()
                     .map(|path| Index::open(path))
                     .collect::<std::result::Result<Vec<Index>, _>>()?;
-                let opened = indexes.iter().map(|index| &index.features);
-                let sums = opened.map(|features| (features.path(), features.checksum()));
-                session.note("databases", report::identified(sums));
+                note(&indexes, session);
                 Ok(Collection::new(indexes)?)
             }
             Some(taxonomy) => {
@@ -113,11 +113,20 @@ impl Against {
                 );
                 let database = database
                     .ok_or_else(|| Failure::new(Code::Internal, "the database was not kept"))?;
-                Ok(Index::of(database)?.into())
+                let index = Index::of(database)?;
+                note(slice::from_ref(&index), session);
+                Ok(index.into())
             }
             None => Err(Failure::usage(
                 "name a database with --db, or references with --refs and --taxonomy",
             )),
         }
     }
+}
+
+/// Notes for the report which databases are read, by what is in them.
+fn note(indexes: &[Index], session: &Session) {
+    let features = indexes.iter().map(|index| &index.features);
+    let sums = features.map(|features| (features.path(), features.checksum()));
+    session.note("databases", report::identified(sums));
 }
