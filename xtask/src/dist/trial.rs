@@ -9,9 +9,13 @@ use crate::{Result, steps};
 /// A program that runs those of another processor, where it is installed.
 const EMULATOR: &str = "/usr/bin/qemu-aarch64-static";
 
+/// Where Debian has the glibc of that processor (`libc6-arm64-cross`).
+const LIBRARIES: &str = "/usr/aarch64-linux-gnu";
+
 /// What is run, and what standard output must have.
-const RUNS: [(&str, &str); 5] = [
+const RUNS: [(&str, &str); 6] = [
     ("--version", env!("CARGO_PKG_VERSION")),
+    ("doctor", "Gyrase can be used here"),
     ("demo", "Checks"),
     ("count genome.fa -k 21 -o sample.gyk --histo - -q", "1 "),
     (
@@ -34,7 +38,8 @@ const NO_MPI: i32 = 8;
 pub fn run(program: &Path, target: &str) -> Result<()> {
     let is_own = target.starts_with(std::env::consts::ARCH);
     let is_static = target.ends_with("-musl");
-    if !(is_own || is_static && Path::new(EMULATOR).is_file()) {
+    let has_libraries = is_static || Path::new(LIBRARIES).is_dir();
+    if !(is_own || has_libraries && Path::new(EMULATOR).is_file()) {
         println!("not tried: nothing here runs programs for {target}");
         return Ok(());
     }
@@ -42,7 +47,7 @@ pub fn run(program: &Path, target: &str) -> Result<()> {
     place.fill(program, is_own)?;
     let start = |words: &[&str]| match is_static {
         true => place.in_root(is_own, words),
-        false => place.in_folder(words),
+        false => place.in_folder(is_own, words),
     };
     for (words, expected) in RUNS {
         let words: Vec<&str> = words.split(' ').collect();
@@ -102,8 +107,15 @@ impl Place {
     }
 
     /// The program in this system.
-    fn in_folder(&self, words: &[&str]) -> Command {
-        let mut command = Command::new(self.0.join("gyrase"));
+    fn in_folder(&self, is_own: bool, words: &[&str]) -> Command {
+        let program = self.0.join("gyrase");
+        let mut command = if is_own {
+            Command::new(program)
+        } else {
+            let mut emulator = Command::new(EMULATOR);
+            emulator.args(["-L", LIBRARIES]).arg(program);
+            emulator
+        };
         command.args(words).current_dir(&self.0);
         command
     }
