@@ -29,6 +29,14 @@ impl Page<'_> {
         out: &mut dyn Write,
         data: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> io::Result<()> {
+        self.begin(out)?;
+        data(out)?;
+        self.end(out)
+    }
+
+    /// Writes what stands before the data, where they come one after the other. Fails as `out`
+    /// does.
+    pub fn begin(&self, out: &mut dyn Write) -> io::Result<()> {
         let (title, style) = (escape(self.title), self.style);
         out.write_all(b"<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n")?;
         writeln!(
@@ -38,12 +46,16 @@ impl Page<'_> {
              <title>{title}</title>\n<style>\n{style}</style>\n</head>\n<body>\n\
              <header>\n<h1>{title}</h1>"
         )?;
-        let (body, script) = (self.body, self.script);
-        writeln!(out, "{body}<script type=\"application/json\" id=\"data\">")?;
-        data(out)?;
+        let body = self.body;
+        writeln!(out, "{body}<script type=\"application/json\" id=\"data\">")
+    }
+
+    /// Writes what stands behind the data. Fails as `out` does.
+    pub fn end(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(
             out,
-            "</script>\n<script>\n{script}</script>\n</body>\n</html>"
+            "</script>\n<script>\n{}</script>\n</body>\n</html>",
+            self.script
         )
     }
 }
