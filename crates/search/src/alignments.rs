@@ -410,7 +410,7 @@ impl<'s> Aligner<'s> {
     /// Finds the steps of the alignments with a subject.
     fn trace(&mut self, query: &[u8], composition: &Composition, found: &Found) -> Hit {
         let subject = self.subjects.residues(found.subject);
-        self.adjust(composition, subject, found.same);
+        let adjusted = self.adjust(composition, subject, found.same);
         let mut hsp = |one: &Extended| {
             let score = (one.score + SCALE / 2).div_euclid(SCALE);
             Hsp {
@@ -420,6 +420,7 @@ impl<'s> Aligner<'s> {
                 score,
                 evalue: one.evalue,
                 bits: self.scoring.bits(score),
+                adjusted: adjusted.map(|adjustment| adjustment.rule),
                 steps: self.steps(Pass::Adjusted, query, subject, one.start),
             }
         };

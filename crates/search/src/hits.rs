@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use gyrase_align::composition::AdjustmentRule;
 use gyrase_align::gapped::Step;
 use gyrase_align::ungapped::UngappedSegment;
 
@@ -33,6 +34,8 @@ pub struct Hsp {
     pub evalue: f64,
     /// The score in bits.
     pub bits: f64,
+    /// How the scores were fitted to the composition of both sequences, where they were.
+    pub adjusted: Option<AdjustmentRule>,
     /// From the first residues to the last.
     pub steps: Vec<Step>,
 }

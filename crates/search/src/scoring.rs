@@ -52,6 +52,16 @@ impl Scoring {
         })
     }
 
+    /// The matrix.
+    pub(crate) fn matrix(&self) -> &'static Matrix {
+        self.matrix
+    }
+
+    /// What E-values and bits are made of.
+    pub(crate) fn statistics(&self) -> &Protein {
+        &self.statistics
+    }
+
     pub(crate) fn rows(&self) -> &Rows {
         self.matrix.rows()
     }

@@ -32,6 +32,7 @@ pub struct Protein {
     ungapped: Karlin,
     gapped: Karlin,
     ends: Gumbel,
+    ungapped_spread: f64,
 }
 
 impl Protein {
@@ -72,6 +73,7 @@ impl Protein {
             ungapped: karlin_of(ungapped),
             gapped: karlin_of(gapped),
             ends: Gumbel::of(ungapped, gapped),
+            ungapped_spread: ungapped.7,
         }
     }
 
@@ -88,6 +90,18 @@ impl Protein {
     /// Parameters of alignments without gaps, for proteins of common composition.
     pub fn ungapped(&self) -> &Karlin {
         &self.ungapped
+    }
+
+    /// How fast the variance of an alignment's length grows with its score, without gaps and with
+    /// them, and how fast the covariance of its lengths on both sequences: residues squared a unit
+    /// of score. BLAST+ calls them alpha, alpha and sigma.
+    pub fn spread(&self) -> [f64; 3] {
+        let Gumbel {
+            variance,
+            covariance,
+            ..
+        } = self.ends;
+        [self.ungapped_spread, variance.0, covariance.0]
     }
 
     /// The bit score of a score.
