@@ -172,6 +172,10 @@ const EVERY_COLUMN: &str = "6 qseqid qacc qaccver qlen sseqid sallseqid sacc sac
      qstart qend sstart send qseq sseq evalue bitscore score length pident nident mismatch \
      positive gapopen gaps ppos frames qframe sframe btop qcovs qcovhsp";
 
+/// Columns that BLAST has nothing in for a file of `-subject`.
+const TAXA: &str = "7 saccver qgi sgi sallgi staxid ssciname scomname sblastname sskingdom staxids \
+     sscinames scomnames sblastnames sskingdoms sstrand qcovus";
+
 fn assert_lines(found: &str, expected: &str, what: &str) {
     for (number, (found, expected)) in found.lines().zip(expected.lines()).enumerate() {
         assert_eq!(found, expected, "{what}, line {}", number + 1);
@@ -203,6 +207,7 @@ fn tables_are_those_of_blastp() {
         ),
         (&config, "10 delim=; bitscore std qseqid", some),
         (&odd, "7", include_str!("golden/odd.7.txt")),
+        (&odd, TAXA, include_str!("golden/odd-taxa.7.txt")),
         (&odd, EVERY_COLUMN, every_odd),
     ] {
         let found = report(config, format).unwrap();
@@ -218,8 +223,7 @@ fn tables_are_those_of_blastp() {
     assert_eq!(titles.lines().next().unwrap(), format!("a|{title}|{title}"));
 }
 
-/// BLAST leaves the name and the size of a database away where it is a file of `-subject`, and
-/// names its paper at length.
+/// BLAST leaves the name and the size of a database away where it is a file of `-subject`.
 #[test]
 fn xml_is_that_of_blastp() {
     let proteins = include_str!("golden/proteins.faa");
@@ -234,11 +238,7 @@ fn xml_is_that_of_blastp() {
         let place = Place::new();
         let found = report(&place.config(queries, &[subjects.into()]), "5").unwrap();
         let kept = |text: &str| {
-            let ours = [
-                "<BlastOutput_reference>",
-                "<BlastOutput_db>",
-                "<Statistics_db-",
-            ];
+            let ours = ["<BlastOutput_db>", "<Statistics_db-"];
             let is_ours = |line: &&str| ours.iter().any(|element| line.contains(element));
             let lines = text.lines().filter(|line| !is_ours(line));
             lines.collect::<Vec<_>>().join("\n")
@@ -248,10 +248,229 @@ fn xml_is_that_of_blastp() {
     }
 }
 
+/// `makeblastdb -in SUBJECTS -dbtype prot -title proteins.faa`, then `blastp -query QUERIES
+/// -evalue 1e-3`, BLAST+ 2.12. Its database has a date, and its search two numbers more.
+#[test]
+fn text_is_that_of_blastp() {
+    let proteins = include_str!("golden/proteins.faa");
+    let titles = include_str!("golden/titles.faa");
+    let odd = [
+        include_str!("golden/odd-queries.faa"),
+        include_str!("golden/odd-subjects.faa"),
+    ];
+    for ([queries, subjects], expected) in [
+        ([proteins; 2], include_str!("golden/blastp.0.txt")),
+        (odd, include_str!("golden/odd.0.txt")),
+        ([titles; 2], include_str!("golden/titles.0.txt")),
+    ] {
+        let place = Place::new();
+        let found = report(&place.config(queries, &[subjects.into()]), "0").unwrap();
+        let theirs = ["    Posted date:", "Neighboring words", "Window for"];
+        let kept = |text: &str| {
+            let is_theirs = |line: &&str| theirs.iter().any(|start| line.starts_with(start));
+            let lines = text.lines().filter(|line| !is_theirs(line));
+            lines.collect::<Vec<_>>().join("\n")
+        };
+        assert_lines(&kept(&found), &kept(expected), "text");
+    }
+}
+
+/// The lines of a document but those that have one of these words.
+fn without(text: &str, words: &[&str]) -> String {
+    let has = |line: &&str| words.iter().any(|word| line.trim_start().starts_with(word));
+    let lines = text.lines().filter(|line| !has(line));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// The database of [`text_is_that_of_blastp`], `-outfmt 15` and 16. What BLAST gives a number for a
+/// name has its name here.
+#[test]
+fn documents_are_those_of_blastp() {
+    let place = Place::new();
+    let [queries, subjects] = [
+        include_str!("golden/odd-queries.faa"),
+        include_str!("golden/odd-subjects.faa"),
+    ];
+    let config = place.config(queries, &[subjects.into()]);
+    let json = include_str!("golden/odd.json");
+    let xml = include_str!("golden/odd.2.xml");
+    for (format, expected, names) in [
+        ("15", json, ["\"id\"", "\"accession\"", "\"db\""]),
+        ("16", xml, ["<id>", "<accession>", "<db>"]),
+    ] {
+        let found = report(&config, format).unwrap();
+        assert_lines(&without(&found, &names), &without(expected, &names), format);
+        assert_eq!(found.lines().count(), expected.lines().count());
+    }
+}
+
+/// A line is what the document of all has of the query in `search`, without spaces.
+#[test]
+fn lines_of_json_are_parts_of_the_document() {
+    let place = Place::new();
+    let config = place.config(
+        include_str!("golden/odd-queries.faa"),
+        &[include_str!("golden/odd-subjects.faa").into()],
+    );
+    let lines = report(&config, "jsonl").unwrap();
+    let document = report(&config, "15").unwrap();
+    let narrow: Vec<String> = document
+        .lines()
+        .map(|line| line.trim().replacen("\": ", "\":", 1))
+        .collect();
+    let narrow = narrow.concat();
+    let searches: Vec<&str> = narrow.split("\"search\":").skip(1).collect();
+    assert_eq!(searches.len(), 4);
+    assert_eq!(lines.lines().count(), 4);
+    for (line, search) in lines.lines().zip(searches) {
+        assert!(search.starts_with(line), "{line}");
+    }
+}
+
+/// The columns of PAF against those of a table.
+#[test]
+fn paf_has_the_alignments_of_tables() {
+    let place = Place::new();
+    let proteins = include_str!("golden/proteins.faa");
+    let config = place.config(proteins, &[proteins.into()]);
+    let paf = report(&config, "paf").unwrap();
+    let columns = "6 qaccver qlen qstart qend saccver slen sstart send nident length score btop";
+    let table = report(&config, columns).unwrap();
+    assert_eq!(paf.lines().count(), table.lines().count());
+    for (line, row) in paf.lines().zip(table.lines()) {
+        let line: Vec<&str> = line.split('\t').collect();
+        let row: Vec<&str> = row.split('\t').collect();
+        let number = |text: &str| text.parse::<usize>().unwrap();
+        let before = |text: &str| (number(text) - 1).to_string();
+        let (query, subject) = (before(row[2]), before(row[6]));
+        let expected = [
+            row[0], row[1], &query, row[3], "+", row[4], row[5], &subject, row[7], row[8], row[9],
+            "255",
+        ];
+        assert_eq!(line[..12], expected);
+        assert_eq!(line[13], format!("AS:i:{}", row[10]));
+        let runs = line[17].strip_prefix("cg:Z:").unwrap();
+        let sum = |kinds: &str| -> usize {
+            let runs = runs.split_inclusive(char::is_alphabetic);
+            let of_kind = runs.filter(|run| kinds.contains(&run[run.len() - 1..]));
+            of_kind.map(|run| number(&run[..run.len() - 1])).sum()
+        };
+        assert_eq!(sum("MI"), number(row[3]) - number(&query), "{runs}");
+        assert_eq!(sum("MD"), number(row[7]) - number(&subject), "{runs}");
+        // A gap in the query is D: pairs of `-` and a residue in BTOP.
+        let [in_query, in_subject] = gaps(row[11]);
+        assert_eq!([sum("D"), sum("I")], [in_query, in_subject], "{runs}");
+    }
+}
+
+/// SAM is for nucleotides; places, runs and letters are made alike for proteins.
+#[test]
+fn sam_has_the_alignments_of_paf() {
+    let place = Place::new();
+    let proteins = include_str!("golden/proteins.faa");
+    let config = place.config(proteins, &[proteins.into()]);
+    let paf = report(&config, "paf").unwrap();
+    let on_subjects = report(&config, "17 SQ SR").unwrap();
+    let on_queries = report(&config, "17").unwrap();
+    let rows = |text: &str| -> Vec<Vec<String>> {
+        let rows = text.lines().filter(|line| !line.starts_with('@'));
+        rows.map(|row| row.split('\t').map(str::to_owned).collect())
+            .collect()
+    };
+    assert!(on_subjects.starts_with("@HD\tVN:1.2\tGO:query\n@SQ\tSN:f0_0\tLN:120\n"));
+    assert!(
+        on_subjects.contains("\n@PG\tID:0\tVN:2.12.0+\tPN:blastp\nf0_0\t0\tf0_0\t1\t255\t120M\t")
+    );
+    assert_eq!(on_subjects.matches("@SQ").count(), 13);
+    let letters = report(&config, "6 qseq").unwrap();
+    let [paf, sam] = [rows(&paf), rows(&on_subjects)];
+    assert_eq!(paf.len(), sam.len());
+    for ((row, line), letters) in paf.iter().zip(&sam).zip(letters.lines()) {
+        let clip = |letters: usize| match letters {
+            0 => String::new(),
+            some => format!("{some}H"),
+        };
+        let number = |at: usize| row[at].parse::<usize>().unwrap();
+        let runs = row[17].strip_prefix("cg:Z:").unwrap();
+        let (before, behind) = (clip(number(2)), clip(number(1) - number(3)));
+        let start = (number(7) + 1).to_string();
+        let cigar = format!("{before}{runs}{behind}");
+        let letters = letters.replace('-', "");
+        let expected = [
+            &row[0], "0", &row[5], &start, "255", &cigar, "*", "0", "0", &letters, "*",
+        ];
+        assert_eq!(line[..11], expected);
+        assert_eq!(line[13], row[12], "NM");
+    }
+    // The other way round: the same alignments, by the query's places.
+    let mut other: Vec<[String; 3]> = paf
+        .iter()
+        .map(|row| {
+            [
+                row[5].clone(),
+                row[0].clone(),
+                (row[2].parse::<usize>().unwrap() + 1).to_string(),
+            ]
+        })
+        .collect();
+    let mut found: Vec<[String; 3]> = rows(&on_queries)
+        .into_iter()
+        .map(|row| [row[0].clone(), row[2].clone(), row[3].clone()])
+        .collect();
+    let places = |of: &str| -> Vec<usize> {
+        let own = found.iter().filter(|row| row[1] == of);
+        own.map(|row| row[2].parse().unwrap()).collect()
+    };
+    assert!(places("f0_0").is_sorted());
+    other.sort();
+    found.sort();
+    assert_eq!(found, other);
+}
+
+/// Columns of BTOP with a gap in the query, and in the subject.
+fn gaps(btop: &str) -> [usize; 2] {
+    let pairs: Vec<u8> = btop.bytes().filter(|byte| !byte.is_ascii_digit()).collect();
+    let pairs = pairs.chunks(2);
+    pairs.fold([0, 0], |[query, subject], pair| {
+        [
+            query + usize::from(pair[0] == b'-'),
+            subject + usize::from(pair[1] == b'-'),
+        ]
+    })
+}
+
+#[test]
+fn the_page_holds_the_answers_and_no_markup_of_names() {
+    let place = Place::new();
+    let config = place.config(
+        include_str!("golden/odd-queries.faa"),
+        &[include_str!("golden/odd-subjects.faa").into()],
+    );
+    let page = report(&config, "html").unwrap();
+    let (_, data) = page.split_once("id=\"data\">\n").unwrap();
+    let (data, _) = data.split_once("</script>").unwrap();
+    assert!(!data.contains('<'), "{data}");
+    assert!(
+        data.contains("\"title\":\"a first title with \\u003cangles>"),
+        "{data}"
+    );
+    assert_eq!(data.matches("\"hits\":[").count(), 4);
+    assert_eq!(data.matches("\"letters\":[").count(), 4);
+    for address in ["http:", "https:", "src="] {
+        let page = page.replace("http://www.w3.org/2000/svg", "");
+        assert!(!page.contains(address), "{address}");
+    }
+}
+
 #[test]
 fn a_report_without_queries_is_whole() {
     let place = Place::new();
     let config = place.config("", &[">p\nMKVLAW\n".into()]);
+    assert_eq!(report(&config, "0").unwrap(), "");
+    assert_eq!(
+        report(&config, "15").unwrap(),
+        "{\n\"BlastOutput2\": [\n]\n}\n"
+    );
     assert_eq!(report(&config, "10").unwrap(), "");
     assert_eq!(
         report(&config, "7").unwrap(),
@@ -266,10 +485,13 @@ fn a_report_without_queries_is_whole() {
 fn what_is_no_format_is_refused() {
     for (format, told) in [
         ("", "there is no format"),
-        ("17", "choose 5 (XML), 6, 7 or 10"),
+        ("18", "choose 0 (text), 5 or 16 (XML), 6, 7 or 10"),
+        ("13", "a file for each query: choose 15"),
+        ("14", "choose 16"),
+        ("17 SQ SX", "format 17 has no SX: choose SQ"),
         (
-            "6 std staxids",
-            "there is no column staxids: choose std, qseqid, ",
+            "6 std stax",
+            "there is no column stax: choose std, qseqid, ",
         ),
         ("5 std", "format 5 has no columns"),
         ("10 delim=", "delim="),

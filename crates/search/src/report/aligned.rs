@@ -4,9 +4,13 @@ use std::ops::Range;
 
 use gyrase_align::gapped::Step;
 
-use super::layout::QueryHits;
+use super::answer::QueryHits;
 use crate::hits::{Pair, pairs};
 use crate::{Hit, Hsp, Molecule};
+
+/// The sides of an alignment.
+pub(super) const QUERY: usize = 0;
+pub(super) const SUBJECT: usize = 1;
 
 /// An alignment with what its columns have.
 pub(super) struct Aligned<'a> {
@@ -17,7 +21,7 @@ pub(super) struct Aligned<'a> {
     pub length: usize,
     /// Columns with the same residue twice.
     pub identical: usize,
-    /// Columns with the same residue twice, or a score above 0.
+    /// Columns with the same residue twice, or residues of a protein that score above 0.
     pub positive: usize,
     /// Columns with a gap.
     pub gaps: usize,
@@ -54,6 +58,51 @@ impl<'a> Aligned<'a> {
         self.answer.pairs(self.hit, self.hsp)
     }
 
+    /// The name of a side.
+    pub(super) fn name(&self, side: usize) -> &'a [u8] {
+        match side {
+            QUERY => self.answer.queries.name(self.answer.query),
+            _ => self.answer.subjects.name(self.hit.subject),
+        }
+    }
+
+    /// The length of a side.
+    pub(super) fn whole(&self, side: usize) -> usize {
+        [self.query_length(), self.subject_length()][side]
+    }
+
+    /// Where it is in a side.
+    pub(super) fn place(&self, side: usize) -> Range<usize> {
+        match side {
+            QUERY => self.in_query(),
+            _ => self.in_subject(),
+        }
+    }
+
+    /// Whether one side is read backwards and the other is not.
+    pub(super) fn strands_differ(&self) -> bool {
+        let [query, subject] = self.hsp.frames;
+        (query < 0) != (subject < 0)
+    }
+
+    /// How many columns of each kind stand behind each other as a side ascends: `M` for residues
+    /// of both, `D` where only that side has one, `I` where only the other.
+    pub(super) fn cigar(&self, reference: usize) -> String {
+        let letter = |step: Step| match (step, reference) {
+            (Step::Both, _) => 'M',
+            (Step::Query, QUERY) | (Step::Subject, SUBJECT) => 'D',
+            _ => 'I',
+        };
+        let runs = self.hsp.steps.chunk_by(|one, next| one == next);
+        let mut runs: Vec<String> = runs
+            .map(|run| format!("{}{}", run.len(), letter(run[0])))
+            .collect();
+        if self.hsp.frames[reference] < 0 {
+            runs.reverse();
+        }
+        runs.concat()
+    }
+
     /// Length of the query.
     pub(super) fn query_length(&self) -> usize {
         self.answer.queries.residues(self.answer.query).len()
@@ -84,6 +133,25 @@ impl<'a> Aligned<'a> {
     /// Its first and its last residue of the subject, from 1 on.
     pub(super) fn subject_ends(&self) -> [usize; 2] {
         ends(self.in_subject(), self.hsp.frames[1])
+    }
+
+    /// Both ends in query and subject, as documents tell them: ascending where a frame is told.
+    pub(super) fn told_ends(&self) -> [[usize; 2]; 2] {
+        let mut ends = [self.query_ends(), self.subject_ends()];
+        if self.answer.program.compares() == Molecule::Protein {
+            ends.iter_mut().for_each(|ends| ends.sort_unstable());
+        }
+        ends
+    }
+
+    /// How far apart the numbers of neighbours in the query are, in the order of the columns.
+    pub(super) fn query_step(&self) -> i64 {
+        step(self.answer.program.translates()[0], self.hsp.frames[0])
+    }
+
+    /// How far apart the numbers of neighbours in the subject are.
+    pub(super) fn subject_step(&self) -> i64 {
+        step(self.answer.program.translates()[1], self.hsp.frames[1])
     }
 
     /// The letter of a column.
@@ -141,8 +209,14 @@ impl QueryHits<'_> {
 
     fn is_positive(&self, pair: Pair) -> bool {
         let score = |(query, subject)| self.scoring.score(query, subject);
-        pair.0 == pair.1 || pair.0.zip(pair.1).is_some_and(|pair| score(pair) > 0)
+        let proteins = self.program.compares() == Molecule::Protein;
+        pair.0 == pair.1 || proteins && pair.0.zip(pair.1).is_some_and(|pair| score(pair) > 0)
     }
+}
+
+fn step(translated: bool, frame: i8) -> i64 {
+    let bases = if translated { 3 } else { 1 };
+    if frame < 0 { -bases } else { bases }
 }
 
 /// The first and the last of a range, from 1 on, as a frame reads it.

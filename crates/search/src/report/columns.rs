@@ -4,27 +4,8 @@ use std::io::Write;
 
 use gyrase_align::statistics::text::{write_bits, write_evalue};
 
-use super::aligned::Aligned;
-
-/// What is no format.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum FormatError {
-    /// No such number.
-    #[error("there is no format {0:?}: choose 5 (XML), 6, 7 or 10 (tables)")]
-    Number(String),
-    /// No such column.
-    #[error("there is no column {name}: choose std, {}", names())]
-    Column {
-        /// What was asked for.
-        name: String,
-    },
-    /// Only tables have columns.
-    #[error("format {0} has no columns")]
-    NoTable(String),
-    /// Nothing divides the columns.
-    #[error("write what divides the columns behind delim=")]
-    Delimiter,
-}
+use super::aligned::{Aligned, SUBJECT};
+use crate::Molecule;
 
 /// A column of a table.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +31,7 @@ const STANDARD: [&str; 12] = [
 
 const COLUMNS: &[Column] = &[
     column("qseqid", "query id", query_name),
+    column("qgi", "query gi", no_gi),
     column("qacc", "query acc.", query_name),
     column("qaccver", "query acc.ver", query_name),
     column("qlen", "query length", |text, row| {
@@ -57,6 +39,8 @@ const COLUMNS: &[Column] = &[
     }),
     column("sseqid", "subject id", subject_name),
     column("sallseqid", "subject ids", subject_name),
+    column("sgi", "subject gi", no_gi),
+    column("sallgi", "subject gis", no_gi),
     column("sacc", "subject acc.", subject_name),
     column("saccver", "subject acc.ver", subject_name),
     column("sallacc", "subject accs.", subject_name),
@@ -121,14 +105,33 @@ const COLUMNS: &[Column] = &[
         show(text, &told_frames(row)[1])
     }),
     column("btop", "BTOP", operations),
+    column("staxid", "subject tax id", not_known),
+    column("ssciname", "subject sci name", not_known),
+    column("scomname", "subject com names", not_known),
+    column("sblastname", "subject blast name", not_known),
+    column("sskingdom", "subject super kingdom", not_known),
+    column("staxids", "subject tax ids", not_known),
+    column("sscinames", "subject sci names", not_known),
+    column("scomnames", "subject com names", not_known),
+    column("sblastnames", "subject blast names", not_known),
+    column("sskingdoms", "subject super kingdoms", not_known),
     column("stitle", "subject title", subject_title),
     column("salltitles", "subject titles", subject_title),
+    column("sstrand", "subject strand", strand),
     column("qcovs", "% query coverage per subject", |text, row| {
         number(text, coverage(covered(row), row.query_length()))
     }),
     column("qcovhsp", "% query coverage per hsp", |text, row| {
         number(text, coverage(row.in_query().len(), row.query_length()))
     }),
+    column(
+        "qcovus",
+        "% query coverage per uniq subject",
+        |text, row| match row.answer.program.compares() {
+            Molecule::Nucleotide => number(text, coverage(covered(row), row.query_length())),
+            Molecule::Protein => not_known(text, row),
+        },
+    ),
 ];
 
 const fn column(
@@ -144,15 +147,12 @@ const fn column(
 }
 
 impl Column {
-    /// The columns of a name: several where it is `std`.
-    pub(super) fn named(name: &str) -> Result<Vec<Column>, FormatError> {
-        if name == "std" {
-            return Ok(standard());
+    /// The columns of a name, if there are any: several where it is `std`.
+    pub(super) fn named(name: &str) -> Option<Vec<Column>> {
+        match name {
+            "std" => Some(standard()),
+            name => find(name).map(|column| vec![column]),
         }
-        find(name).map_or_else(
-            || Err(FormatError::Column { name: name.into() }),
-            |found| Ok(vec![found]),
-        )
     }
 }
 
@@ -188,6 +188,24 @@ fn subject_title(text: &mut Vec<u8>, row: &Aligned) {
     }));
 }
 
+/// Sequences have no GI numbers: BLAST writes 0.
+fn no_gi(text: &mut Vec<u8>, _: &Aligned) {
+    text.push(b'0');
+}
+
+fn not_known(text: &mut Vec<u8>, _: &Aligned) {
+    text.extend_from_slice(b"N/A");
+}
+
+/// BLAST has strands of nucleotides that are compared as they are.
+fn strand(text: &mut Vec<u8>, row: &Aligned) {
+    text.extend_from_slice(match row.answer.program.compares() {
+        Molecule::Nucleotide if row.hsp.frames[SUBJECT] < 0 => b"minus",
+        Molecule::Nucleotide => b"plus",
+        Molecule::Protein => b"N/A",
+    });
+}
+
 fn number(text: &mut Vec<u8>, number: usize) {
     show(text, &number);
 }
@@ -202,11 +220,13 @@ fn percent(text: &mut Vec<u8>, part: usize, whole: usize, digits: usize) {
     let _ = write!(text, "{percent:.digits$}");
 }
 
-/// The frames of query and subject; BLAST writes 1 for proteins, which have none.
+/// The frames of query and subject. Proteins have none: BLAST writes 1 for two of them, 0 for one
+/// beside what is translated.
 fn told_frames(row: &Aligned) -> [i8; 2] {
-    row.hsp
-        .frames
-        .map(|frame| if frame == 0 { 1 } else { frame })
+    match row.hsp.frames {
+        [0, 0] => [1, 1],
+        frames => frames,
+    }
 }
 
 /// BLAST's traceback operations: how many residues are the same, then the two that are not.
@@ -229,12 +249,12 @@ fn operations(text: &mut Vec<u8>, row: &Aligned) {
 }
 
 /// A part of the query in percent, rounded; below 100 where it is not the whole.
-fn coverage(part: usize, whole: usize) -> usize {
+pub(super) fn coverage(part: usize, whole: usize) -> usize {
     crate::scoring::coverage(part, whole) as usize
 }
 
 /// Residues of the query that are in an alignment with the subject.
-fn covered(row: &Aligned) -> usize {
+pub(super) fn covered(row: &Aligned) -> usize {
     let places = row.hit.hsps.iter().map(|hsp| row.answer.in_query(hsp));
     let mut ranges: Vec<(usize, usize)> = places.map(|range| (range.start, range.end)).collect();
     ranges.sort_unstable();

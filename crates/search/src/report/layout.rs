@@ -2,34 +2,8 @@
 
 use std::io::{self, Write};
 
-use crate::{Hit, Program, Scoring, Sequences};
-
-/// What a search found for one query.
-pub struct QueryHits<'a> {
-    /// What is compared with what.
-    pub program: Program,
-    /// All queries.
-    pub queries: &'a Sequences,
-    /// The number of this one among them.
-    pub query: usize,
-    /// The database.
-    pub subjects: &'a Sequences,
-    /// How alignments were scored.
-    pub scoring: &'a Scoring,
-    /// The subjects, the best first.
-    pub hits: &'a [Hit],
-}
-
-/// What a report says of the search as a whole.
-#[derive(Clone, Debug, PartialEq)]
-pub struct About {
-    /// Name and version of the program.
-    pub program: String,
-    /// Names of the files of the database.
-    pub database: String,
-    /// The largest E-value that was asked for.
-    pub evalue: f64,
-}
+pub use super::answer::{About, QueryHits};
+use super::setting::Setting;
 
 /// How one format is written. What fails is the output.
 pub(super) trait Layout {
@@ -38,6 +12,14 @@ pub(super) trait Layout {
     -> io::Result<()>;
     /// What a query has.
     fn query(&self, out: &mut dyn Write, about: &About, answer: &QueryHits) -> io::Result<()>;
-    /// What stands behind so many queries.
-    fn tail(&self, out: &mut dyn Write, queries: usize) -> io::Result<()>;
+    /// What stands behind the last query.
+    fn tail(&self, out: &mut dyn Write, about: &About, end: &End) -> io::Result<()>;
+}
+
+/// What is known behind the last query.
+pub(super) struct End {
+    /// How many queries there were.
+    pub queries: usize,
+    /// How they were searched for, if there were any.
+    pub setting: Option<Setting>,
 }

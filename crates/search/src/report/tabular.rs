@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::aligned::Aligned;
 use super::columns::Column;
-use super::layout::{About, Layout, QueryHits};
+use super::layout::{About, End, Layout, QueryHits};
 
 /// A line for each alignment, in some columns.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,7 +27,8 @@ impl Table {
     }
 
     fn comment(&self, out: &mut dyn Write, about: &About, answer: &QueryHits) -> io::Result<()> {
-        writeln!(out, "# BLASTP {}", about.program)?;
+        let program = answer.program.told().to_uppercase();
+        writeln!(out, "# {program} {}", about.program)?;
         out.write_all(b"# Query: ")?;
         out.write_all(answer.queries.title(answer.query))?;
         writeln!(out, "\n# Database: {}", about.database)?;
@@ -67,9 +68,9 @@ impl Layout for Table {
         Ok(())
     }
 
-    fn tail(&self, out: &mut dyn Write, queries: usize) -> io::Result<()> {
+    fn tail(&self, out: &mut dyn Write, _: &About, end: &End) -> io::Result<()> {
         if self.comments {
-            writeln!(out, "# BLAST processed {queries} queries")?;
+            writeln!(out, "# BLAST processed {} queries", end.queries)?;
         }
         Ok(())
     }

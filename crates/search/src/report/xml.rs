@@ -2,16 +2,17 @@
 
 use std::io::{self, Write};
 
+use gyrase_align::statistics::Costs;
+
 use super::aligned::Aligned;
-use super::layout::{About, Layout, QueryHits};
+use super::layout::{About, End, Layout, QueryHits};
+use super::numbers::general;
+use super::setting::{Scores, Setting};
 
 const HEAD: &str = r#"<?xml version="1.0"?>
 <!DOCTYPE BlastOutput PUBLIC "-//NCBI//NCBI BlastOutput/EN" "http://www.ncbi.nlm.nih.gov/dtd/NCBI_BlastOutput.dtd">
 <BlastOutput>
-  <BlastOutput_program>blastp</BlastOutput_program>
 "#;
-
-const REFERENCE: &[u8] = b"Altschul et al. (1997), Nucleic Acids Res. 25:3389-3402";
 
 const TAIL: &str = "</BlastOutput_iterations>\n</BlastOutput>\n\n";
 
@@ -26,9 +27,13 @@ impl Layout for Xml {
         first: Option<&QueryHits>,
     ) -> io::Result<()> {
         out.write_all(HEAD.as_bytes())?;
-        let version = format!("BLASTP {}", about.program);
+        let setting = first.map(Setting::of);
+        let program = setting.map_or("blast", |setting| setting.program.told());
+        text(out, 2, "BlastOutput_program", program.as_bytes())?;
+        let version = format!("{} {}", program.to_uppercase(), about.program);
         text(out, 2, "BlastOutput_version", version.as_bytes())?;
-        text(out, 2, "BlastOutput_reference", REFERENCE)?;
+        let reference = setting.map_or("", |setting| setting.program.reference());
+        text(out, 2, "BlastOutput_reference", reference.as_bytes())?;
         text(out, 2, "BlastOutput_db", about.database.as_bytes())?;
         let title = first.map_or(&b""[..], |answer| answer.queries.title(answer.query));
         let length = first.map_or(0, |answer| answer.queries.residues(answer.query).len());
@@ -37,11 +42,7 @@ impl Layout for Xml {
         text(out, 2, "BlastOutput_query-def", title)?;
         value(out, 2, "BlastOutput_query-len", length)?;
         writeln!(out, "  <BlastOutput_param>\n    <Parameters>")?;
-        text(out, 6, "Parameters_matrix", b"BLOSUM62")?;
-        value(out, 6, "Parameters_expect", general(about.evalue))?;
-        value(out, 6, "Parameters_gap-open", 11)?;
-        value(out, 6, "Parameters_gap-extend", 1)?;
-        text(out, 6, "Parameters_filter", b"F")?;
+        write_parameters(out, about, setting)?;
         writeln!(out, "    </Parameters>\n  </BlastOutput_param>")?;
         writeln!(out, "<BlastOutput_iterations>")
     }
@@ -67,9 +68,34 @@ impl Layout for Xml {
         writeln!(out, "</Iteration>")
     }
 
-    fn tail(&self, out: &mut dyn Write, _: usize) -> io::Result<()> {
+    fn tail(&self, out: &mut dyn Write, _: &About, _: &End) -> io::Result<()> {
         out.write_all(TAIL.as_bytes())
     }
+}
+
+fn write_parameters(
+    out: &mut dyn Write,
+    about: &About,
+    setting: Option<Setting>,
+) -> io::Result<()> {
+    let scores = setting.map(|setting| setting.scores);
+    if let Some(Scores::Matrix(name)) = scores {
+        text(out, 6, "Parameters_matrix", name.as_bytes())?;
+    }
+    value(out, 6, "Parameters_expect", general(about.evalue))?;
+    if let Some(Scores::Bases { reward, penalty }) = scores {
+        value(out, 6, "Parameters_sc-match", reward)?;
+        value(out, 6, "Parameters_sc-mismatch", penalty)?;
+    }
+    if let Some(setting) = setting {
+        // The document type wants costs, and BLAST writes those of its matrix where there are
+        // no gaps.
+        let costs = setting.costs.unwrap_or(Costs::new(11, 1));
+        value(out, 6, "Parameters_gap-open", costs.open)?;
+        value(out, 6, "Parameters_gap-extend", costs.extend)?;
+        text(out, 6, "Parameters_filter", setting.filter().as_bytes())?;
+    }
+    Ok(())
 }
 
 fn write_hit(out: &mut dyn Write, answer: &QueryHits, rank: usize) -> io::Result<()> {
@@ -95,10 +121,11 @@ fn write_hsp(out: &mut dyn Write, number: usize, row: &Aligned) -> io::Result<()
     value(out, 6, "Hsp_bit-score", general(row.hsp.bits))?;
     value(out, 6, "Hsp_score", row.hsp.score)?;
     value(out, 6, "Hsp_evalue", general(row.hsp.evalue))?;
-    value(out, 6, "Hsp_query-from", row.query_ends()[0])?;
-    value(out, 6, "Hsp_query-to", row.query_ends()[1])?;
-    value(out, 6, "Hsp_hit-from", row.subject_ends()[0])?;
-    value(out, 6, "Hsp_hit-to", row.subject_ends()[1])?;
+    let [query, subject] = row.told_ends();
+    value(out, 6, "Hsp_query-from", query[0])?;
+    value(out, 6, "Hsp_query-to", query[1])?;
+    value(out, 6, "Hsp_hit-from", subject[0])?;
+    value(out, 6, "Hsp_hit-to", subject[1])?;
     value(out, 6, "Hsp_query-frame", row.hsp.frames[0])?;
     value(out, 6, "Hsp_hit-frame", row.hsp.frames[1])?;
     value(out, 6, "Hsp_identity", row.identical)?;
@@ -145,9 +172,15 @@ fn value(
     writeln!(out, "{:indent$}<{name}>{value}</{name}>", "")
 }
 
-/// An element of a text. What XML cannot hold becomes `?`.
+/// An element of a text.
 fn text(out: &mut dyn Write, indent: usize, name: &str, text: &[u8]) -> io::Result<()> {
     write!(out, "{:indent$}<{name}>", "")?;
+    escape(out, text)?;
+    writeln!(out, "</{name}>")
+}
+
+/// A text without what means something in XML; what XML cannot hold becomes `?`.
+pub(super) fn escape(out: &mut dyn Write, text: &[u8]) -> io::Result<()> {
     for symbol in String::from_utf8_lossy(text).chars() {
         match symbol {
             '<' => out.write_all(b"&lt;")?,
@@ -160,51 +193,5 @@ fn text(out: &mut dyn Write, indent: usize, name: &str, text: &[u8]) -> io::Resu
             symbol => write!(out, "{symbol}")?,
         }
     }
-    writeln!(out, "</{name}>")
-}
-
-/// Six digits at most, as C's `%g` writes them.
-fn general(number: f64) -> String {
-    if number == 0.0 {
-        return "0".into();
-    }
-    let rounded = format!("{number:.5e}");
-    let (digits, power) = rounded.split_once('e').unwrap_or((&rounded, "0"));
-    let power: i32 = power.parse().unwrap_or_default();
-    let trimmed = |text: &str| {
-        if text.contains('.') {
-            text.trim_end_matches('0').trim_end_matches('.').to_owned()
-        } else {
-            text.to_owned()
-        }
-    };
-    if (-4..6).contains(&power) {
-        let after = (5 - power) as usize;
-        return trimmed(&format!("{number:.after$}"));
-    }
-    let sign = if power < 0 { '-' } else { '+' };
-    format!("{}e{sign}{:02}", trimmed(digits), power.abs())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::general;
-
-    #[test]
-    fn numbers_are_those_of_c() {
-        let numbers = [
-            (0.0, "0"),
-            (10.0, "10"),
-            (1e-3, "0.001"),
-            (9.999_996e-5, "0.0001"),
-            (1.5e-5, "1.5e-05"),
-            (243.816_9, "243.817"),
-            (5.655_171e-89, "5.65517e-89"),
-            (1.234_567e7, "1.23457e+07"),
-            (1e-179, "1e-179"),
-        ];
-        for (number, text) in numbers {
-            assert_eq!(general(number), text);
-        }
-    }
+    Ok(())
 }

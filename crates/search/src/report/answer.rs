@@ -1,0 +1,30 @@
+//! What a report is made of.
+
+use crate::{Hit, Program, Scoring, Sequences};
+
+/// What a search found for one query.
+pub struct QueryHits<'a> {
+    /// What is compared with what.
+    pub program: Program,
+    /// All queries.
+    pub queries: &'a Sequences,
+    /// The number of this one among them.
+    pub query: usize,
+    /// The database.
+    pub subjects: &'a Sequences,
+    /// How alignments were scored.
+    pub scoring: &'a Scoring,
+    /// The subjects, the best first.
+    pub hits: &'a [Hit],
+}
+
+/// What a report says of the search as a whole.
+#[derive(Clone, Debug, PartialEq)]
+pub struct About {
+    /// Name and version of the program.
+    pub program: String,
+    /// Names of the files of the database.
+    pub database: String,
+    /// The largest E-value that was asked for.
+    pub evalue: f64,
+}

@@ -1,0 +1,200 @@
+//! Which format a report has, and what is none.
+
+use std::str::FromStr;
+
+use super::columns::{Column, names, standard};
+use super::json::{Json, Lines};
+use super::layout::Layout;
+use super::paf::Paf;
+use super::page::Html;
+use super::pairwise::Pairwise;
+use super::sam::Sam;
+use super::tabular::Table;
+use super::xml::Xml;
+use super::xml2::Xml2;
+use crate::{Molecule, Program};
+
+/// A format of reports, by the number that BLAST has for it: `0` is text, `6`, `7` and `10` are
+/// tables, `5` and `16` XML, `15` is JSON, `17` SAM; or by name: `jsonl` is a line of JSON for each
+/// query, `paf` is that of minimap2, `html` a page. Behind the number of a table may stand names of
+/// columns and `delim=` with what divides them, behind that of SAM `SQ` and `SR`.
+///
+/// ```
+/// use gyrase_search::ReportFormat;
+///
+/// assert!("7 delim=, std qcovs stitle".parse::<ReportFormat>().is_ok());
+/// let refused = "6 stax".parse::<ReportFormat>().unwrap_err();
+/// assert!(refused.to_string().starts_with("there is no column stax: choose std, qseqid, "));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReportFormat(Kind);
+
+#[derive(Clone, Debug, PartialEq)]
+enum Kind {
+    Table(Table),
+    Pairwise,
+    Xml,
+    Xml2,
+    Json,
+    Lines,
+    Sam(Sam),
+    Paf,
+    Html,
+}
+
+impl FromStr for ReportFormat {
+    type Err = FormatError;
+
+    fn from_str(text: &str) -> Result<ReportFormat, FormatError> {
+        let mut words = text.split_ascii_whitespace();
+        let name = words.next().unwrap_or_default();
+        let several = |several, whole| Err(FormatError::Files { several, whole });
+        let kind = match name {
+            "0" => Kind::Pairwise,
+            "5" => Kind::Xml,
+            "6" => Kind::Table(table(false, "\t", &mut words)?),
+            "7" => Kind::Table(table(true, "\t", &mut words)?),
+            "10" => Kind::Table(table(false, ",", &mut words)?),
+            "13" => return several("13", "15"),
+            "14" => return several("14", "16"),
+            "15" => Kind::Json,
+            "16" => Kind::Xml2,
+            "17" => Kind::Sam(flagged(&mut words)?),
+            "jsonl" => Kind::Lines,
+            "paf" => Kind::Paf,
+            "html" => Kind::Html,
+            _ => return Err(FormatError::Number(name.into())),
+        };
+        match words.next() {
+            None => Ok(ReportFormat(kind)),
+            Some(_) => Err(FormatError::NoTable(name.into())),
+        }
+    }
+}
+
+/// A table of the columns that words name.
+fn table<'w>(
+    comments: bool,
+    delimiter: &str,
+    words: impl Iterator<Item = &'w str>,
+) -> Result<Table, FormatError> {
+    let mut table = Table {
+        comments,
+        delimiter: delimiter.into(),
+        columns: Vec::new(),
+    };
+    for word in words {
+        match word.strip_prefix("delim=") {
+            Some("") => return Err(FormatError::Delimiter),
+            Some(delimiter) => table.delimiter = delimiter.into(),
+            None => table
+                .add(Column::named(word).ok_or_else(|| FormatError::Column { name: word.into() })?),
+        }
+    }
+    if table.columns.is_empty() {
+        table.add(standard());
+    }
+    Ok(table)
+}
+
+impl ReportFormat {
+    /// How it is written.
+    pub(super) fn layout(self) -> Box<dyn Layout> {
+        match self.0 {
+            Kind::Table(table) => Box::new(table),
+            Kind::Pairwise => Box::new(Pairwise),
+            Kind::Xml => Box::new(Xml),
+            Kind::Xml2 => Box::new(Xml2),
+            Kind::Json => Box::new(Json),
+            Kind::Lines => Box::new(Lines),
+            Kind::Sam(sam) => Box::new(sam),
+            Kind::Paf => Box::new(Paf),
+            Kind::Html => Box::new(Html),
+        }
+    }
+
+    /// Whether it can tell the answers of a program.
+    ///
+    /// # Errors
+    /// It is for nucleotides, and the program compares proteins.
+    pub fn suits(&self, program: Program) -> Result<(), FormatError> {
+        match (&self.0, program.compares()) {
+            (Kind::Sam(_), Molecule::Protein) => Err(FormatError::Nucleotides {
+                format: "17",
+                program,
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// SAM with the flags of BLAST.
+fn flagged<'w>(words: impl Iterator<Item = &'w str>) -> Result<Sam, FormatError> {
+    let mut sam = Sam {
+        letters: false,
+        on_subjects: false,
+    };
+    for word in words {
+        match word {
+            "SQ" => sam.letters = true,
+            "SR" => sam.on_subjects = true,
+            word => {
+                return Err(FormatError::Word {
+                    format: "17",
+                    word: word.into(),
+                    words: "SQ (letters) and SR (subjects are the reference)",
+                });
+            }
+        }
+    }
+    Ok(sam)
+}
+
+/// What is no format.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FormatError {
+    /// No such number.
+    #[error(
+        "there is no format {0:?}: choose 0 (text), 5 or 16 (XML), 6, 7 or 10 (tables), 15 or \
+         jsonl (JSON), 17 (SAM), paf or html (a page)"
+    )]
+    Number(String),
+    /// BLAST writes a file for each query.
+    #[error("format {several} is a file for each query: choose {whole}, the same in one file")]
+    Files {
+        /// What was asked for.
+        several: &'static str,
+        /// The same in one file.
+        whole: &'static str,
+    },
+    /// The format has no such flag.
+    #[error("format {format} has no {word}: choose {words}")]
+    Word {
+        /// The format.
+        format: &'static str,
+        /// What was asked for.
+        word: String,
+        /// What there is.
+        words: &'static str,
+    },
+    /// The format is made for nucleotides.
+    #[error("format {format} is for nucleotides, this is {}: choose paf", .program.name())]
+    Nucleotides {
+        /// The format.
+        format: &'static str,
+        /// What was searched with.
+        program: Program,
+    },
+    /// No such column.
+    #[error("there is no column {name}: choose std, {}", names())]
+    Column {
+        /// What was asked for.
+        name: String,
+    },
+    /// Only tables have columns.
+    #[error("format {0} has no columns")]
+    NoTable(String),
+    /// Nothing divides the columns.
+    #[error("write what divides the columns behind delim=")]
+    Delimiter,
+}

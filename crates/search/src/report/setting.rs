@@ -1,0 +1,118 @@
+//! What a report says of how a search scores.
+
+use gyrase_align::composition::Composition;
+use gyrase_align::residue::STANDARD;
+use gyrase_align::statistics::ungapped::{BACKGROUND, ScoreFrequencies};
+use gyrase_align::statistics::{Costs, Karlin};
+
+use super::answer::QueryHits;
+use crate::{Molecule, Program};
+
+const ALTSCHUL: &str = "Stephen F. Altschul, Thomas L. Madden, Alejandro A. Sch&auml;ffer, Jinghui \
+    Zhang, Zheng Zhang, Webb Miller, and David J. Lipman (1997), \"Gapped BLAST and PSI-BLAST: a \
+    new generation of protein database search programs\", Nucleic Acids Res. 25:3389-3402.";
+const ZHANG: &str = "Zheng Zhang, Scott Schwartz, Lukas Wagner, and Webb Miller (2000), \"A greedy \
+    algorithm for aligning DNA sequences\", J Comput Biol 2000; 7(1-2):203-14.";
+
+impl Program {
+    /// The program of BLAST that compares the same.
+    pub(super) fn told(self) -> &'static str {
+        let [queries, subjects] = self.molecules();
+        match (queries, subjects, self.compares()) {
+            (_, _, Molecule::Nucleotide) => "blastn",
+            (Molecule::Protein, Molecule::Protein, _) => "blastp",
+            (Molecule::Nucleotide, Molecule::Protein, _) => "blastx",
+            (Molecule::Protein, Molecule::Nucleotide, _) => "tblastn",
+            (Molecule::Nucleotide, Molecule::Nucleotide, _) => "tblastx",
+        }
+    }
+
+    /// Whether queries and subjects are translated.
+    pub(super) fn translates(self) -> [bool; 2] {
+        let compares = self.compares();
+        self.molecules().map(|molecule| molecule != compares)
+    }
+
+    /// The paper that BLAST cites, in its words.
+    pub(super) fn reference(self) -> &'static str {
+        match self.compares() {
+            Molecule::Nucleotide if self.name().contains("mega") => ZHANG,
+            _ => ALTSCHUL,
+        }
+    }
+}
+
+/// What a search scores with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Setting {
+    pub program: Program,
+    pub scores: Scores,
+    /// What gaps cost, where there are any.
+    pub costs: Option<Costs>,
+    /// Letters and sequences of the database.
+    pub letters: u64,
+    pub sequences: usize,
+}
+
+/// What pairs of letters score.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Scores {
+    /// By a matrix of that name.
+    Matrix(&'static str),
+    /// A reward for the same base twice, and a penalty for others, which is negative.
+    #[expect(dead_code, reason = "programs of nucleotides are next")]
+    Bases { reward: i32, penalty: i32 },
+}
+
+impl Setting {
+    pub(super) fn of(answer: &QueryHits) -> Setting {
+        let space = answer.scoring.space(0, answer.subjects.len());
+        Setting {
+            program: answer.program,
+            scores: Scores::Matrix(answer.scoring.matrix().name()),
+            costs: Some(answer.scoring.costs(1)),
+            letters: space.letters,
+            sequences: answer.subjects.len(),
+        }
+    }
+
+    /// What BLAST calls the filter of queries.
+    pub(super) fn filter(&self) -> &'static str {
+        match self.program.told() {
+            "blastp" => "F",
+            "blastn" => "L;m;",
+            _ => "L;",
+        }
+    }
+
+    /// Whether scores are fitted to the composition of both sequences, as BLAST's mode 2 does.
+    pub(super) fn adjusts(&self) -> bool {
+        matches!(self.program.told(), "blastp" | "blastx" | "tblastn")
+    }
+}
+
+/// Parameters of alignments of a query, without gaps and with them, in the order in which BLAST
+/// tells them: lambda, K, H, a, alpha, sigma.
+pub(super) fn parameters(answer: &QueryHits) -> [Vec<f64>; 2] {
+    let statistics = answer.scoring.statistics();
+    let [without, with, covariance] = statistics.spread();
+    let three = |karlin: &Karlin| vec![karlin.lambda, karlin.k, karlin.h];
+    let mut ungapped = three(&ungapped_of(answer));
+    ungapped.extend([statistics.ungapped().alpha, without]);
+    let mut gapped = three(statistics.gapped());
+    gapped.extend([statistics.gapped().alpha, with, covariance]);
+    [ungapped, gapped]
+}
+
+/// The parameters for the composition of the query; those of common proteins where it has none or
+/// is translated.
+fn ungapped_of(answer: &QueryHits) -> Karlin {
+    let common = *answer.scoring.statistics().ungapped();
+    if answer.program.translates()[0] {
+        return common;
+    }
+    let composition = Composition::of(answer.queries.residues(answer.query));
+    let query: &[f64; STANDARD] = composition.frequencies();
+    let frequencies = ScoreFrequencies::of_proteins(answer.scoring.matrix(), query, &BACKGROUND);
+    frequencies.map_or(common, |frequencies| frequencies.karlin())
+}
