@@ -19,6 +19,7 @@ Examples:
   gyrase search proteins.faa --db refs.faa --max-hsps 1 --query-cover 80
   gyrase search proteins.faa --db refs.faa --format '6 std qcovs stitle'
   gyrase search proteins.faa --db refs.faa --format 5 -o hits.xml.gz
+  gyrase search proteins.faa --db refs.faa --format html -o hits.html
 
 Each line of the table is an alignment, in the columns of BLAST's format 6:
 query, subject, percent of identical residues, length, residues that differ,
@@ -60,8 +61,9 @@ pub struct Search {
     #[arg(long, value_name = "P", default_value_t = 0.0, value_parser = percent)]
     query_cover: f64,
 
-    /// Format, as BLAST numbers them: 6 is a table, 7 one with comments, 10 has commas, 5 is XML;
-    /// behind a table's number may stand columns and what divides them: "6 delim=; std qseq sseq"
+    /// Format, as BLAST numbers them: 0 is text, 6 a table, 7 one with comments, 10 has commas, 5 and
+    /// 16 are XML, 15 is JSON, 17 SAM; or jsonl, paf, html (a page). Behind a table's number may
+    /// stand columns and what divides them: "6 delim=; std qseq sseq"
     #[arg(long, value_name = "FORMAT", default_value = "6")]
     format: ReportFormat,
 }
@@ -107,6 +109,7 @@ impl Search {
         let mut sink = Sink::open(self.output.as_deref())?;
         let summary = session.shown(|progress| {
             run::<Failure>(&config, progress, |answer| {
+                self.format.suits(answer.program).map_err(Failure::usage)?;
                 let written = report.answer(&mut sink, answer);
                 Ok(written.map_err(|source| sink.error(source))?)
             })
@@ -115,6 +118,12 @@ impl Search {
         written.map_err(|source| sink.error(source))?;
         sink.flush().map_err(|source| sink.error(source))?;
         sink.finish()?;
+        if summary.queries == 0 {
+            tracing::warn!(
+                "there are no queries in {}",
+                names(&self.queries).join(", ")
+            );
+        }
         self.note(session, &summary);
         tracing::info!(
             "{} in {} ({} residues): {} with {}, {}",

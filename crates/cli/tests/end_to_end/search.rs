@@ -78,10 +78,12 @@ fn formats_and_limits_are_those_of_blast() {
     for (option, value, told) in [
         (
             "--format",
-            "6 std staxid",
-            "no column staxid: choose std, qseqid",
+            "6 std stax",
+            "no column stax: choose std, qseqid",
         ),
-        ("--format", "17", "choose 5 (XML), 6, 7 or 10 (tables)"),
+        ("--format", "18", "choose 0 (text), 5 or 16 (XML), 6, 7"),
+        ("--format", "13", "a file for each query: choose 15"),
+        ("--format", "17", "17 is for nucleotides, this is blastp"),
         ("--query-cover", "101", "from 0 to 100"),
         ("--max-hsps", "0", "--max-hsps"),
     ] {
@@ -107,6 +109,14 @@ fn what_is_no_search_is_refused() {
     place.fails(&with(&["refs.faa", "--evalue", "0"]), 1, &["above 0"]);
     place.fails(&with(&["refs.faa", "--top", "0"]), 1, &["--top"]);
     place.fails(&with(&["refs.faa", "-m", "1M"]), 4, &["--memory 17M"]);
+    place.write("nothing.faa", "");
+    let nothing = ["search", "nothing.faa", "--db", "refs.faa", "--format", "7"];
+    let empty = place.run(&nothing);
+    assert_eq!(empty.stdout, "# BLAST processed 0 queries\n", "{empty:?}");
+    assert!(
+        empty.stderr.contains("warning: there are no queries"),
+        "{empty:?}"
+    );
     place.write("cut.faa.gz", &gzip(PROTEINS.as_bytes())[..60]);
     place.fails(
         &["search", "cut.faa.gz", "--db", "refs.faa", "-o", "o.tsv"],
