@@ -109,12 +109,14 @@ fn write_summary(out: &mut dyn Write, answer: &QueryHits) -> io::Result<()> {
     let all: Vec<(String, String)> = answer.hits.iter().map(best).collect();
     let longest = all.iter().map(|(bits, _)| bits.len()).max();
     let width = longest.unwrap_or_default().max("(Bits)".len()) + 2;
+    let longest = all.iter().map(|(_, evalue)| evalue.len()).max();
+    let last = longest.unwrap_or_default().max("Value".len());
     writeln!(out, "{:70}{:width$}  E", "", "Score")?;
     let what = "Sequences producing significant alignments:";
     writeln!(out, "{what:69}{:width$}Value\n", "(Bits)")?;
     for (hit, (bits, evalue)) in answer.hits.iter().zip(all) {
         let title = shortened(answer.subjects.title(hit.subject));
-        writeln!(out, "{title:LINE$}  {bits:width$}{evalue}")?;
+        writeln!(out, "{title:LINE$}  {bits:width$}{evalue:last$}")?;
     }
     writeln!(out, "\n")
 }
