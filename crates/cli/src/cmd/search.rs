@@ -61,9 +61,9 @@ pub struct Search {
     #[arg(long, value_name = "P", default_value_t = 0.0, value_parser = percent)]
     query_cover: f64,
 
-    /// Format, as BLAST numbers them: 0 is text, 6 a table, 7 one with comments, 10 has commas, 5 and
-    /// 16 are XML, 15 is JSON, 17 SAM; or jsonl, paf, html (a page). Behind a table's number may
-    /// stand columns and what divides them: "6 delim=; std qseq sseq"
+    /// Format, as BLAST numbers them: 0 is text, 6 a table, 7 one with comments, 10 has commas, 5
+    /// and 16 are XML, 15 is JSON, 17 SAM; or jsonl, paf, html (a page); behind a table's number
+    /// may stand columns and what divides them: "6 delim=; std qseq sseq"
     #[arg(long, value_name = "FORMAT", default_value = "6")]
     format: ReportFormat,
 }
