@@ -1,7 +1,6 @@
 //! What a report says of how a search scores.
 
-use gyrase_align::composition::Composition;
-use gyrase_align::residue::STANDARD;
+use gyrase_align::residue::{self, CODES};
 use gyrase_align::statistics::ungapped::{BACKGROUND, ScoreFrequencies};
 use gyrase_align::statistics::{Costs, Karlin};
 
@@ -105,14 +104,27 @@ pub(super) fn parameters(answer: &QueryHits) -> [Vec<f64>; 2] {
 }
 
 /// The parameters for the composition of the query; those of common proteins where it has none or
-/// is translated.
+/// is translated. BLAST counts B, Z and stops too, and U as C.
 fn ungapped_of(answer: &QueryHits) -> Karlin {
     let common = *answer.scoring.statistics().ungapped();
     if answer.program.translates()[0] {
         return common;
     }
-    let composition = Composition::of(answer.queries.residues(answer.query));
-    let query: &[f64; STANDARD] = composition.frequencies();
-    let frequencies = ScoreFrequencies::of_proteins(answer.scoring.matrix(), query, &BACKGROUND);
-    frequencies.map_or(common, |frequencies| frequencies.karlin())
+    let matrix = answer.scoring.matrix();
+    let residues = answer.queries.residues(answer.query).iter();
+    let counted = residues.filter_map(|&residue| match residue::letter(residue) {
+        b'X' | b'J' | b'O' => None,
+        b'U' => Some(residue::code(b'C')),
+        _ => Some(residue),
+    });
+    let mut counts = [0.0; CODES];
+    counted.for_each(|residue| counts[usize::from(residue)] += 1.0);
+    let pairs = counts.iter().enumerate().flat_map(|(query, count)| {
+        let subjects = BACKGROUND.iter().enumerate();
+        subjects.map(move |(subject, weight)| {
+            let score = matrix.score(query as u8, subject as u8);
+            (i32::from(score), count * weight)
+        })
+    });
+    ScoreFrequencies::new(pairs).map_or(common, |frequencies| frequencies.karlin())
 }
