@@ -31,6 +31,7 @@
 pub mod arch;
 pub mod composition;
 pub mod gapped;
+pub mod local;
 pub mod mask;
 pub mod matrix;
 pub mod nucleotide;

@@ -13,11 +13,9 @@ use gyrase_align::ungapped::{UngappedSegment, gapped_start};
 
 use crate::engine::{Align, Query};
 use crate::hits::{Hit, Hsp, Match, pairs};
+use crate::scoring::PROMISING;
 use crate::{Scoring, Sequences};
 
-/// An extension with unadjusted scores is looked at again when its E-value is this much larger than
-/// what is asked for.
-const PROMISING: f64 = 10.0;
 /// Sequences with so many bits for each residue, and so large a part of equal residues, are taken
 /// for the same: what is of low complexity in both is not masked.
 const SAME: [f64; 2] = [1.74, 0.95];
@@ -25,6 +23,10 @@ const SAME: [f64; 2] = [1.74, 0.95];
 const BETTER: f64 = 2.0;
 /// Residues of the subject that such an alignment has at least, if the query has as many.
 const LONG: usize = 50;
+
+/// What an extension may lose where local alignment is asked for, in bits: both sides of a valley
+/// so deep are sure by themselves.
+const THOROUGH: f64 = 100.0;
 
 /// A segment so many diagonals from the middle of a band is in it.
 const NEAR: u64 = COLUMNS as u64 * 3 / 8;
@@ -168,6 +170,7 @@ pub(crate) struct Aligner<'s> {
     extension: Extension,
     adjusted: Box<Scores>,
     masked: Vec<u8>,
+    thorough: bool,
 }
 
 impl Align for Aligner<'_> {
@@ -176,7 +179,11 @@ impl Align for Aligner<'_> {
         let composition = Composition::of(query);
         let mut found: Vec<Found> = Vec::new();
         let by_subject = matches.chunk_by(|one, next| one.subject == next.subject);
-        for of_subject in self.promising(query, by_subject.collect()) {
+        let mut by_subject: Vec<&[Match]> = by_subject.collect();
+        if !self.thorough {
+            by_subject = self.promising(query, by_subject);
+        }
+        for of_subject in by_subject {
             let subject = of_subject[0].subject as usize;
             found.extend(self.align(query, &composition, subject, of_subject));
         }
@@ -200,6 +207,16 @@ impl<'s> Aligner<'s> {
             extension: Extension::default(),
             adjusted: Box::default(),
             masked: Vec::new(),
+            thorough: false,
+        }
+    }
+
+    /// One that takes all subjects for promising, and lets extensions lose more: their scores are
+    /// those of local alignment.
+    pub(crate) fn thorough(subjects: &'s Sequences, scoring: &'s Scoring) -> Aligner<'s> {
+        Aligner {
+            thorough: true,
+            ..Aligner::new(subjects, scoring)
         }
     }
 
@@ -225,18 +242,15 @@ impl<'s> Aligner<'s> {
             let costs = self.scoring.costs(1);
             let scores = self.kernels.band_scores(rows, costs, query, &self.bands);
             for ((&(number, _), (subject, _)), score) in lanes.iter().zip(&loaded).zip(scores) {
-                promising[number] |=
-                    score == u8::MAX || self.promises(score.into(), query.len(), subject.len());
+                promising[number] |= score == u8::MAX
+                    || self
+                        .scoring
+                        .promises(score.into(), query.len(), subject.len());
             }
         }
         let kept = by_subject.into_iter().zip(promising);
         kept.filter_map(|(matches, kept)| kept.then_some(matches))
             .collect()
-    }
-
-    /// Whether a score of the matrix may become good enough.
-    fn promises(&self, score: f64, query: usize, subject: usize) -> bool {
-        self.scoring.evalue_of(score, query, subject) <= PROMISING * self.scoring.limits.evalue
     }
 
     /// The alignments with a subject, if one is good enough.
@@ -361,9 +375,14 @@ impl<'s> Aligner<'s> {
         pass: Pass,
         subject: &'a [u8],
     ) -> (&'a mut Extension, &'a Scores, &'a [u8], ExtensionLimits) {
+        let bits = if self.thorough {
+            THOROUGH
+        } else {
+            pass.x_drop()
+        };
         let limits = ExtensionLimits {
             costs: self.scoring.costs(pass.scale()),
-            x_drop: self.scoring.x_drop(pass.x_drop(), pass.scale()),
+            x_drop: self.scoring.x_drop(bits, pass.scale()),
         };
         let (scores, residues) = match pass {
             Pass::Matrix => (self.scoring.scores(), subject),

@@ -19,7 +19,7 @@
 //! depend on threads or on how the work is divided.
 //!
 //! ```
-//! use gyrase_search::{Config, HitLimits, SearchError, run};
+//! use gyrase_search::{Config, HitLimits, SearchError, Sensitivity, run};
 //! use gyrase_work::Progress;
 //!
 //! let folder = tempfile::tempdir()?;
@@ -28,6 +28,7 @@
 //! std::fs::write(&subjects, ">a\nGQNDWSCTPRHHYEEAFVLKMNSG\n>b\nMKVLSWYGEERTIPLMNICQHSAAK\n")?;
 //! let config = Config {
 //!     program: None,
+//!     sensitivity: Sensitivity::Blast,
 //!     queries: vec![queries],
 //!     subjects: vec![subjects],
 //!     limits: HitLimits {
@@ -52,6 +53,7 @@
 
 mod alignments;
 mod engine;
+mod exhaustive;
 mod frames;
 mod hits;
 mod matches;
@@ -65,6 +67,7 @@ mod sequences;
 
 pub use hits::{Hit, Hsp, Match};
 pub use program::{Molecule, Program, UnknownProgram};
+pub use protein::Sensitivity;
 pub use report::{About, FormatError, QueryHits, Report, ReportFormat};
 pub use run::{Config, Summary, run};
 pub use scoring::{HitLimits, Scoring};

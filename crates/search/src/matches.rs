@@ -9,12 +9,12 @@ use gyrase_work::{Progress, in_parallel};
 use crate::Sequences;
 use crate::engine::Ended;
 use crate::hits::Match;
-use crate::seeds::{Index, KEYS, SHAPES, Shape};
+use crate::seeds::{Index, KEYS, Shape};
 
 /// Residues of a window before the seed.
 const BEFORE: usize = 28;
 /// What an ungapped extension may lose, as BLAST has it: 7 bits.
-const X_DROP: i32 = 16;
+pub(crate) const X_DROP: i32 = 16;
 /// Keys that a thread takes at a time.
 const KEYS_AT_ONCE: usize = 16;
 
@@ -28,27 +28,28 @@ pub(crate) struct Search<'s> {
     /// Matches that there may be.
     pub most: usize,
     pub threads: usize,
+    /// Which seeds are looked at.
+    pub shapes: &'s [Shape],
 }
 
-/// What a segment scores at least that is worth a gapped alignment, where chance gives so many.
-const SEGMENT: i32 = 46;
 /// The least score of a segment in a search so small that chance gives few.
 const SHORTEST: i32 = 20;
 /// What a window scores less than the segment around it, at most, to be looked at: most of a
 /// segment is in its best window.
 const MARGIN: i32 = 10;
 
-/// What a segment scores at least, where an alignment scores `cutoff` to be reported.
-pub(crate) fn least_segment(cutoff: i32) -> i32 {
-    cutoff.clamp(SHORTEST, SEGMENT)
+/// What a segment scores at least, where an alignment scores `cutoff` to be reported and a segment
+/// of `enough` is worth a gapped alignment in any search.
+pub(crate) fn least_segment(cutoff: i32, enough: i32) -> i32 {
+    cutoff.clamp(SHORTEST, enough)
 }
 
 impl Search<'_> {
     /// All matches, by query, subject and place, each once. The progress is in keys.
     pub(crate) fn matches(&self, progress: &Progress) -> Result<Vec<Match>, Ended> {
-        progress.start("match", (SHAPES.len() * KEYS) as u64);
+        progress.start("match", (self.shapes.len() * KEYS) as u64);
         let mut found = Vec::new();
-        for shape in SHAPES {
+        for &shape in self.shapes {
             found.append(&mut self.of_shape(shape, progress)?);
             found.sort_unstable();
             found.dedup();

@@ -1,17 +1,48 @@
-//! Proteins with proteins: `blastp`.
+//! Proteins with proteins by seeds: `blastp`.
 
 use gyrase_work::Progress;
 
 use crate::alignments::Aligner;
 use crate::engine::{Align, Ended, Engine};
 use crate::matches::{Search, least_segment};
+use crate::seeds::{SHAPES, Shape};
 use crate::{Match, Scoring, Sequences};
 
-/// A search of proteins.
+/// How surely a search of proteins finds what is there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sensitivity {
+    /// Pairs that have a seed of one shape and a strong segment without gaps.
+    Fast,
+    /// Pairs that have a seed of one of four shapes: nearly all of `blastp`.
+    #[default]
+    Blast,
+    /// Every pair that local alignment finds (Smith and Waterman), in the time that it takes.
+    Exhaustive,
+}
+
+impl Sensitivity {
+    fn shapes(self) -> &'static [Shape] {
+        match self {
+            Sensitivity::Fast => &SHAPES[..1],
+            _ => &SHAPES,
+        }
+    }
+
+    /// What a segment scores at least that is worth a gapped alignment, where chance gives so many.
+    fn segment(self) -> i32 {
+        match self {
+            Sensitivity::Fast => 50,
+            _ => 46,
+        }
+    }
+}
+
+/// A search of proteins by their seeds.
 pub(crate) struct Proteins<'s> {
     pub subjects: &'s Sequences,
     pub scoring: &'s Scoring,
     pub threads: usize,
+    pub sensitivity: Sensitivity,
 }
 
 impl Engine for Proteins<'_> {
@@ -27,7 +58,7 @@ impl Engine for Proteins<'_> {
                 .cutoff(queries.residues(query).len(), mean as usize)
         };
         let least: Vec<i32> = (0..queries.len())
-            .map(|query| least_segment(cutoff(query)))
+            .map(|query| least_segment(cutoff(query), self.sensitivity.segment()))
             .collect();
         let search = Search {
             queries,
@@ -36,6 +67,7 @@ impl Engine for Proteins<'_> {
             least: &least,
             most,
             threads: self.threads,
+            shapes: self.sensitivity.shapes(),
         };
         search.matches(progress)
     }

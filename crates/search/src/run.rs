@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use gyrase_work::{Progress, in_parallel};
 
 use crate::engine::{Align, Ended, Engine, Query};
-use crate::protein::Proteins;
+use crate::exhaustive::Exhaustive;
+use crate::protein::{Proteins, Sensitivity};
 use crate::{Hit, HitLimits, Match, Program, QueryHits, Scoring, SearchError, Sequences};
 
 /// Bytes that a match takes while matches of threads and shapes are joined.
@@ -28,6 +29,8 @@ pub struct Config {
     pub queries: Vec<PathBuf>,
     /// Files of subjects, in the order of the database.
     pub subjects: Vec<PathBuf>,
+    /// How surely proteins are found.
+    pub sensitivity: Sensitivity,
     /// What is reported.
     pub limits: HitLimits,
     /// Bytes of memory to stay within.
@@ -81,18 +84,14 @@ pub fn run<E: From<SearchError>>(
         .checked_sub(sequences + longest)
         .ok_or_else(|| needs(sequences + longest))?;
     let scoring = Scoring::new(subjects.total(), config.limits)?;
-    let engine = Proteins {
-        subjects: &subjects,
-        scoring: &scoring,
-        threads: config.threads,
-    };
+    let engine = engine(config, &subjects, &scoring);
     let mut batches = Batches {
         config,
         program,
         queries: &queries,
         subjects: &subjects,
         scoring: &scoring,
-        engine: &engine,
+        engine: &*engine,
         most: (left / MATCH) as usize,
         progress,
         each: &mut each,
@@ -106,6 +105,28 @@ pub fn run<E: From<SearchError>>(
     };
     batches.search(0..queries.len())?;
     Ok(batches.summary)
+}
+
+/// What searches in some subjects.
+fn engine<'s>(
+    config: &Config,
+    subjects: &'s Sequences,
+    scoring: &'s Scoring,
+) -> Box<dyn Engine + 's> {
+    let (threads, sensitivity) = (config.threads, config.sensitivity);
+    match sensitivity {
+        Sensitivity::Exhaustive => Box::new(Exhaustive {
+            subjects,
+            scoring,
+            threads,
+        }),
+        _ => Box::new(Proteins {
+            subjects,
+            scoring,
+            threads,
+            sensitivity,
+        }),
+    }
 }
 
 /// The program that was asked for, or else that of these molecules; both are taken for its own.

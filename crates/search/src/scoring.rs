@@ -9,6 +9,10 @@ use gyrase_align::statistics::{Costs, Karlin, SearchSpace};
 
 use crate::SearchError;
 
+/// What is not yet fitted to both sequences is looked at again when its E-value is this much larger
+/// than what is asked for.
+pub(crate) const PROMISING: f64 = 10.0;
+
 /// What is reported of what is found.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HitLimits {
@@ -113,6 +117,11 @@ impl Scoring {
     /// The E-value of an alignment of sequences of such lengths.
     pub(crate) fn evalue_of(&self, score: f64, query: usize, subject: usize) -> f64 {
         self.statistics.evalue(score, query, subject, self.letters)
+    }
+
+    /// Whether a score of the matrix may become good enough when it is fitted to both sequences.
+    pub(crate) fn promises(&self, score: f64, query: usize, subject: usize) -> bool {
+        self.evalue_of(score, query, subject) <= PROMISING * self.limits.evalue
     }
 
     /// The least score that is reported of a query and a subject of such lengths.

@@ -5,7 +5,9 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use gyrase_search::{About, Config, HitLimits, Report, ReportFormat, SearchError, run};
+use gyrase_search::{
+    About, Config, HitLimits, Report, ReportFormat, SearchError, Sensitivity, run,
+};
 use gyrase_work::Progress;
 use proptest::prelude::Rng;
 use proptest::test_runner::{RngAlgorithm, TestRng};
@@ -94,6 +96,7 @@ impl Place {
     fn config(&self, queries: &str, subjects: &[String]) -> Config {
         Config {
             program: None,
+            sensitivity: Sensitivity::Blast,
             queries: vec![self.write("q.faa", queries)],
             subjects: vec![self.write("s.faa", &subjects.concat())],
             limits: HitLimits {

@@ -122,3 +122,60 @@ unsafe fn half_of_bands(
     unsafe { _mm256_storeu_si256(scores.as_mut_ptr().cast(), highest) };
     scores.map(unbiased)
 }
+
+/// # Safety
+/// The processor has AVX2.
+#[target_feature(enable = "avx2")]
+pub(super) unsafe fn local_scores(
+    rows: &Rows,
+    gaps: Gaps,
+    query: &[u8],
+    columns: &[[u8; LANES]],
+) -> [u8; LANES] {
+    let mut scores = [0; LANES];
+    for from in [0, HALF] {
+        // SAFETY: forwarded from the caller.
+        let half = unsafe { half_of_local(rows, gaps, query, columns, from) };
+        scores[from..from + HALF].copy_from_slice(&half);
+    }
+    scores
+}
+
+/// Of the lanes from number `from` on.
+#[target_feature(enable = "avx2")]
+unsafe fn half_of_local(
+    rows: &Rows,
+    gaps: Gaps,
+    query: &[u8],
+    columns: &[[u8; LANES]],
+    from: usize,
+) -> [u8; HALF] {
+    let none = _mm256_set1_epi8(ZERO);
+    let (first, more) = (_mm256_set1_epi8(gaps.first), _mm256_set1_epi8(gaps.more));
+    let mut cells = vec![(none, none); query.len()];
+    let mut highest = none;
+    for column in columns {
+        let (mut diagonal, mut above, mut in_query) = (none, none, none);
+        for ((best, in_subject), &residue) in cells.iter_mut().zip(query) {
+            // SAFETY: forwarded from the caller.
+            let scores = unsafe { look_up(halves(rows, residue), column, from) };
+            *in_subject = _mm256_max_epi8(
+                _mm256_subs_epi8(*in_subject, more),
+                _mm256_subs_epi8(*best, first),
+            );
+            in_query = _mm256_max_epi8(
+                _mm256_subs_epi8(in_query, more),
+                _mm256_subs_epi8(above, first),
+            );
+            let both = _mm256_adds_epi8(diagonal, scores);
+            diagonal = *best;
+            above = _mm256_max_epi8(_mm256_max_epi8(both, *in_subject), in_query);
+            *best = above;
+            highest = _mm256_max_epi8(highest, above);
+        }
+    }
+    let mut scores = [0_i8; HALF];
+    // SAFETY: there is room for 32 bytes.
+    unsafe { _mm256_storeu_si256(scores.as_mut_ptr().cast(), highest) };
+    scores.map(unbiased)
+}

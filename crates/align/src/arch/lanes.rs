@@ -1,6 +1,7 @@
 //! Many sequences side by side: what the kernels read, column by column.
 
 use crate::residue::{BORDER, CODES};
+use crate::statistics::Costs;
 
 /// Scores by the codes of two residues: a row for each residue of the query.
 pub type Rows = [[i8; CODES]; CODES];
@@ -93,6 +94,18 @@ impl Bands {
     }
 }
 
+impl Bands {
+    /// Loads whole subjects: column c holds residue c of each.
+    ///
+    /// # Panics
+    /// When there are more than [`LANES`].
+    pub fn load_whole(&mut self, subjects: &[&[u8]]) {
+        let longest = subjects.iter().map(|subject| subject.len()).max();
+        let whole: Vec<(&[u8], i64)> = subjects.iter().map(|&one| (one, -HALF_BAND)).collect();
+        self.load(longest.unwrap_or_default(), &whole);
+    }
+}
+
 /// Turns rows into columns, eight by eight.
 fn transpose(rows: &[[u8; COLUMNS]; LANES], columns: &mut [[u8; LANES]; COLUMNS]) {
     for lane in (0..LANES).step_by(8) {
@@ -134,6 +147,14 @@ fn transpose_block(mut words: [u64; 8]) -> [u64; 8] {
 pub(super) struct Gaps {
     pub first: i8,
     pub more: i8,
+}
+
+impl Gaps {
+    pub(super) fn of(costs: Costs) -> Gaps {
+        let byte = |cost: i32| cost.clamp(0, 127) as i8;
+        let [first, more] = [byte(costs.open + costs.extend), byte(costs.extend)];
+        Gaps { first, more }
+    }
 }
 
 /// The number that a score of 0 has in vectors of bytes: sums end there by themselves.

@@ -1,5 +1,5 @@
 //! Kernels that are chosen at run time: the best ungapped alignment of a query's window with the
-//! windows of many subjects, and the best gapped one in a band around a diagonal.
+//! windows of many subjects, the best gapped one in a band around a diagonal, and the best of all.
 //!
 //! [`scalar`] is the definition that the others are tested against. [`Kernels::detect`] chooses
 //! once; the choice never changes a result.
@@ -90,9 +90,7 @@ impl Kernels {
         query: &[u8],
         bands: &Bands,
     ) -> [u8; LANES] {
-        let byte = |cost: i32| cost.clamp(0, 127) as i8;
-        let [first, more] = [byte(costs.open + costs.extend), byte(costs.extend)];
-        let gaps = Gaps { first, more };
+        let gaps = Gaps::of(costs);
         let columns = &bands.columns[..query.len() + COLUMNS];
         let mut scores = match self {
             Kernels::Scalar => scalar::band_scores(rows, gaps, query, columns),
@@ -106,6 +104,31 @@ impl Kernels {
             Kernels::Avx512 => unsafe { avx512::band_scores(rows, gaps, query, columns) },
         };
         scores[bands.lanes..].fill(0);
+        scores
+    }
+
+    /// The best score of a local alignment of the query with each lane's whole subject
+    /// ([`Bands::load_whole`]); 255 where it is 255 or more, 0 for lanes without a subject.
+    pub fn local_scores(
+        self,
+        rows: &Rows,
+        costs: Costs,
+        query: &[u8],
+        subjects: &Bands,
+    ) -> [u8; LANES] {
+        let (gaps, columns) = (Gaps::of(costs), &subjects.columns);
+        let mut scores = match self {
+            Kernels::Scalar => scalar::local_scores(rows, gaps, query, columns),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `available` found the features.
+            #[allow(unsafe_code, reason = "kernels need the features that were found")]
+            Kernels::Avx2 => unsafe { avx2::local_scores(rows, gaps, query, columns) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `available` found the features.
+            #[allow(unsafe_code, reason = "kernels need the features that were found")]
+            Kernels::Avx512 => unsafe { avx512::local_scores(rows, gaps, query, columns) },
+        };
+        scores[subjects.lanes..].fill(0);
         scores
     }
 }
@@ -165,16 +188,30 @@ mod tests {
             bands.load(query.len(), &lanes);
             let mut expected = [0; LANES];
             for (score, &(subject, diagonal)) in expected.iter_mut().zip(&lanes) {
-                *score = in_band(&rows, costs, &query, subject, diagonal).min(255) as u8;
+                *score = local(&rows, costs, &query, subject, Some(diagonal)).min(255) as u8;
             }
             for kernels in Kernels::available() {
                 prop_assert_eq!(kernels.band_scores(&rows, costs, &query, &bands), expected);
             }
+            let whole: Vec<&[u8]> = lanes.iter().map(|&(subject, _)| subject).collect();
+            bands.load_whole(&whole);
+            for (score, subject) in expected.iter_mut().zip(whole) {
+                *score = local(&rows, costs, &query, subject, None).min(255) as u8;
+            }
+            for kernels in Kernels::available() {
+                prop_assert_eq!(kernels.local_scores(&rows, costs, &query, &bands), expected);
+            }
         }
     }
 
-    /// The best local alignment in a band, by the textbook.
-    fn in_band(rows: &Rows, costs: Costs, query: &[u8], subject: &[u8], diagonal: i64) -> i32 {
+    /// The best local alignment, in a band around a diagonal if there is one, by the textbook.
+    fn local(
+        rows: &Rows,
+        costs: Costs,
+        query: &[u8],
+        subject: &[u8],
+        diagonal: Option<i64>,
+    ) -> i32 {
         const NEVER: i32 = i32::MIN / 2;
         let width = subject.len() + 1;
         let (mut best, mut in_query) = (vec![0; width], vec![NEVER; width]);
@@ -183,8 +220,8 @@ mod tests {
             let before = best.clone();
             let mut in_subject = NEVER;
             for j in 1..width {
-                let ahead = i as i64 - (j as i64 - 1) - diagonal;
-                let place = HALF_BAND - ahead;
+                let ahead = |diagonal| i as i64 - (j as i64 - 1) - diagonal;
+                let place = diagonal.map_or(0, |diagonal| HALF_BAND - ahead(diagonal));
                 if !(0..COLUMNS as i64).contains(&place) {
                     (best[j], in_query[j], in_subject) = (0, NEVER, NEVER);
                     continue;

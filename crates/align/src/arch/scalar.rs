@@ -55,3 +55,34 @@ pub(super) fn band_scores(
     }
     highest.map(unbiased)
 }
+
+/// Column by column of the subjects: a cell meets its neighbour before on its diagonal, the one
+/// above in the same column, the one beside in the column before.
+pub(super) fn local_scores(
+    rows: &Rows,
+    gaps: Gaps,
+    query: &[u8],
+    columns: &[[u8; LANES]],
+) -> [u8; LANES] {
+    const NONE: [i8; LANES] = [ZERO; LANES];
+    let mut cells = vec![(NONE, NONE); query.len()];
+    let mut highest = NONE;
+    for column in columns {
+        let (mut diagonal, mut above, mut in_query) = (NONE, NONE, NONE);
+        for ((best, in_subject), &residue) in cells.iter_mut().zip(query) {
+            let row = &rows[usize::from(residue)];
+            for lane in 0..LANES {
+                let longer = in_subject[lane].saturating_sub(gaps.more);
+                in_subject[lane] = longer.max(best[lane].saturating_sub(gaps.first));
+                let longer = in_query[lane].saturating_sub(gaps.more);
+                in_query[lane] = longer.max(above[lane].saturating_sub(gaps.first));
+                let both = diagonal[lane].saturating_add(row[usize::from(column[lane])]);
+                diagonal[lane] = best[lane];
+                let score = both.max(in_subject[lane]).max(in_query[lane]);
+                (best[lane], above[lane]) = (score, score);
+                highest[lane] = highest[lane].max(score);
+            }
+        }
+    }
+    highest.map(unbiased)
+}

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use gyrase_picture::words::{self, grouped, things};
-use gyrase_search::{About, Config, HitLimits, Report, ReportFormat, Summary, run};
+use gyrase_search::{About, Config, HitLimits, Report, ReportFormat, Sensitivity, Summary, run};
 use serde_json::json;
 
 use crate::failure::{Failure, Result};
@@ -61,6 +61,14 @@ pub struct Search {
     #[arg(long, value_name = "P", default_value_t = 0.0, value_parser = percent)]
     query_cover: f64,
 
+    /// Find most of what is there, several times sooner: seeds of one shape instead of four
+    #[arg(long, conflicts_with = "exhaustive")]
+    fast: bool,
+
+    /// Align every query with every subject: all that local alignment finds (Smith-Waterman)
+    #[arg(long)]
+    exhaustive: bool,
+
     /// Format, as BLAST numbers them: 0 is text, 6 a table, 7 one with comments, 10 has commas, 5
     /// and 16 are XML, 15 is JSON, 17 SAM; or jsonl, paf, html (a page); behind a table's number
     /// may stand columns and what divides them: "6 delim=; std qseq sseq"
@@ -94,6 +102,7 @@ impl Search {
         }
         let config = Config {
             program: None,
+            sensitivity: self.sensitivity(),
             queries: self.queries.clone(),
             subjects: self.db.clone(),
             limits: HitLimits {
@@ -135,6 +144,14 @@ impl Search {
             words::time(session.elapsed())
         );
         Ok(())
+    }
+
+    fn sensitivity(&self) -> Sensitivity {
+        match (self.fast, self.exhaustive) {
+            (true, _) => Sensitivity::Fast,
+            (_, true) => Sensitivity::Exhaustive,
+            _ => Sensitivity::Blast,
+        }
     }
 
     fn about(&self) -> About {
