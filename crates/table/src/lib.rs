@@ -58,5 +58,6 @@ mod share;
 
 pub use bloom::Bloom;
 pub use cardinality::Cardinality;
+pub use map::map;
 pub use memory::{CountTable, TableKey};
 pub use share::WriterShare;

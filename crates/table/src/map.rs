@@ -10,9 +10,13 @@ use memmap2::{Mmap, MmapMut, UncheckedAdvice};
 
 use crate::location::Location;
 
-/// Maps `file` for reading; the map begins at a page, so its words are aligned.
+/// Maps a file that nobody writes to, for reading; the map begins at a page, so its words are
+/// aligned.
+///
+/// # Errors
+/// What the system says.
 #[allow(unsafe_code)]
-pub(crate) fn map(file: &File) -> io::Result<Mmap> {
+pub fn map(file: &File) -> io::Result<Mmap> {
     // SAFETY: a database is renamed into place when it is whole and never written again, so the
     // bytes under the map do not change. Who truncates the file in place meanwhile gets SIGBUS, as
     // with any map.

@@ -1,0 +1,197 @@
+//! A volume of a database: an index, headers and sequences.
+
+use std::fs::File;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use gyrase_table::map;
+use memmap2::Mmap;
+
+use super::deflines::Titles;
+use super::{bases, with_ending};
+use crate::{Molecule, SeqDbError};
+
+/// The letters of residues by code (NCBIstdaa).
+const RESIDUES: &[u8; 28] = b"-ABCDEFGHIKLMNPQRSTVWXYZU*OJ";
+
+/// Versions of the format that are read.
+const VERSIONS: [u32; 2] = [4, 5];
+
+/// A file of the volume.
+#[derive(Debug)]
+struct Mapped {
+    path: PathBuf,
+    bytes: Mmap,
+}
+
+impl Mapped {
+    fn open(prefix: &Path, letter: char, ending: &str) -> Result<Mapped, SeqDbError> {
+        let path = with_ending(prefix, letter, ending);
+        let bytes = File::open(&path).and_then(|file| map(&file));
+        match bytes {
+            Ok(bytes) => Ok(Mapped { path, bytes }),
+            Err(source) => Err(SeqDbError::Open { path, source }),
+        }
+    }
+
+    fn get(&self, range: Range<usize>) -> Result<&[u8], SeqDbError> {
+        self.bytes.get(range.clone()).ok_or_else(|| {
+            let has = self.bytes.len();
+            self.corrupt(format!(
+                "it is truncated: bytes {} to {} are wanted, it has {has}",
+                range.start, range.end
+            ))
+        })
+    }
+
+    fn corrupt(&self, what: String) -> SeqDbError {
+        SeqDbError::Corrupt {
+            path: self.path.clone(),
+            what,
+        }
+    }
+}
+
+/// An opened volume.
+#[derive(Debug)]
+pub(super) struct Volume {
+    molecule: Molecule,
+    index: Mapped,
+    headers: Mapped,
+    letters: Mapped,
+    len: usize,
+    /// Where the lists of the index begin: of headers, of sequences, of ambiguities.
+    lists: [usize; 3],
+}
+
+impl Volume {
+    pub fn open(prefix: &Path, molecule: Molecule, letter: char) -> Result<Volume, SeqDbError> {
+        let open = |ending| Mapped::open(prefix, letter, ending);
+        let (index, headers, letters) = (open("in")?, open("hr")?, open("sq")?);
+        let mut fields = Fields {
+            index: &index,
+            at: 0,
+        };
+        let version = fields.number()?;
+        if !VERSIONS.contains(&version) {
+            let what = format!("it has version {version} of the format, 4 and 5 are read");
+            return Err(index.corrupt(what));
+        }
+        let kind = fields.number()?;
+        if kind != molecule as u32 {
+            return Err(index.corrupt(format!("it says that its kind is {kind}")));
+        }
+        // Title and date; version 5 has the number of the volume and the name of a file besides.
+        let texts = if version == 5 { 3 } else { 2 };
+        fields.skip(if version == 5 { 4 } else { 0 })?;
+        for _ in 0..texts {
+            let length = fields.number()?;
+            fields.skip(length as usize)?;
+        }
+        let len = fields.number()? as usize;
+        // Letters of all, in the other order of bytes, and of the longest.
+        fields.skip(12)?;
+        let list = 4 * (len + 1);
+        let first = fields.at;
+        let lists = [first, first + list, first + 2 * list];
+        let count = if molecule == Molecule::Protein { 2 } else { 3 };
+        fields.skip(count * list)?;
+        Ok(Volume {
+            molecule,
+            headers,
+            letters,
+            len,
+            lists,
+            index,
+        })
+    }
+
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    pub fn bytes(&self) -> u64 {
+        (self.headers.bytes.len() + self.letters.bytes.len()) as u64
+    }
+
+    /// Bytes of a sequence and its header.
+    pub fn bytes_of(&self, number: usize) -> u64 {
+        let length = |list| {
+            let end = self.offset(list, number + 1);
+            end.saturating_sub(self.offset(list, number)) as u64
+        };
+        length(0) + length(1)
+    }
+
+    /// Appends the letters of a sequence.
+    pub fn letters(&self, number: usize, letters: &mut Vec<u8>) -> Result<(), SeqDbError> {
+        let (start, end) = (self.offset(1, number), self.offset(1, number + 1));
+        match self.molecule {
+            Molecule::Protein => {
+                // A zero stands behind each.
+                let codes = self.letters.get(start..end.saturating_sub(1))?;
+                for &code in codes {
+                    let letter = RESIDUES.get(usize::from(code));
+                    let letter = letter.ok_or_else(|| self.unknown(number, code))?;
+                    letters.push(*letter);
+                }
+                Ok(())
+            }
+            Molecule::Nucleotide => {
+                let middle = self.offset(2, number);
+                let packed = self.letters.get(start..middle)?;
+                let list = self.letters.get(middle..end)?;
+                let read = bases::read(packed, list, letters);
+                read.map_err(|what| self.letters.corrupt(format!("sequence {number}: {what}")))
+            }
+        }
+    }
+
+    fn unknown(&self, number: usize, code: u8) -> SeqDbError {
+        let what = format!("sequence {number} has {code}, the code of no residue");
+        self.letters.corrupt(what)
+    }
+
+    /// Reads the titles of a sequence, which has the number `in_all` in the database.
+    pub fn titles(
+        &self,
+        number: usize,
+        in_all: usize,
+        titles: &mut Titles,
+    ) -> Result<(), SeqDbError> {
+        let range = self.offset(0, number)..self.offset(0, number + 1);
+        let read = titles.read(self.headers.get(range)?, in_all);
+        read.map_err(|what| self.headers.corrupt(format!("sequence {number}: {what}")))
+    }
+
+    /// An offset of a list.
+    fn offset(&self, list: usize, number: usize) -> usize {
+        let at = self.lists[list] + 4 * number;
+        big_endian(&self.index.bytes[at..at + 4]) as usize
+    }
+}
+
+/// Reads the fields of an index.
+struct Fields<'i> {
+    index: &'i Mapped,
+    at: usize,
+}
+
+impl Fields<'_> {
+    fn number(&mut self) -> Result<u32, SeqDbError> {
+        let bytes = self.index.get(self.at..self.at + 4)?;
+        self.at += 4;
+        Ok(big_endian(bytes))
+    }
+
+    /// Passes over bytes that are there.
+    fn skip(&mut self, bytes: usize) -> Result<(), SeqDbError> {
+        self.index.get(self.at..self.at + bytes)?;
+        self.at += bytes;
+        Ok(())
+    }
+}
+
+fn big_endian(bytes: &[u8]) -> u32 {
+    u32::from_be_bytes(bytes.try_into().expect("four bytes"))
+}

@@ -1,0 +1,148 @@
+//! What can be wrong with a database.
+
+use std::io;
+use std::path::PathBuf;
+
+use gyrase_files::OutputError;
+use gyrase_taxonomy::{Disunity, TaxonomyError};
+use gyrase_work::Cancelled;
+
+use crate::Molecule;
+use crate::gysd::VERSION;
+
+/// A database of sequences that cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum SeqDbError {
+    /// A file cannot be opened or mapped.
+    #[error("cannot open the database {}: {source}", path.display())]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The file is something else.
+    #[error("{} {found}", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// What it is and what helps, as a predicate.
+        found: String,
+    },
+    /// The file is a database of another version of the format.
+    #[error(
+        "{} is a .gysd database of version {found}, this program reads version {VERSION}; build \
+         it again or use the program that made it",
+        path.display()
+    )]
+    Version {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: u32,
+    },
+    /// The file is shorter or longer than its header says.
+    #[error(
+        "the database {} is truncated or was changed: its header says {expected} bytes, the file \
+         has {found}; copy or build it again",
+        path.display()
+    )]
+    Length {
+        /// The file.
+        path: PathBuf,
+        /// Bytes that the header promises.
+        expected: u64,
+        /// Bytes of the file.
+        found: u64,
+    },
+    /// A checksum or a value contradicts the rest.
+    #[error("the database {} is corrupt: {what}; copy or build it again", path.display())]
+    Corrupt {
+        /// The file.
+        path: PathBuf,
+        /// What was expected and what was found.
+        what: String,
+    },
+    /// A BLAST database needs something that is not read.
+    #[error(
+        "the BLAST database {} {what}; write its sequences with `blastdbcmd -db {} -entry all \
+         -out refs.fa` and name refs.fa",
+        path.display(),
+        path.with_extension("").display()
+    )]
+    Unsupported {
+        /// The file that says so.
+        path: PathBuf,
+        /// What it needs, as a predicate.
+        what: String,
+    },
+    /// Sequences of both kinds were named.
+    #[error("{first} has {of_first}, {second} has {of_second}: a database has one kind")]
+    Mixed {
+        /// Name of one.
+        first: String,
+        /// Its kind.
+        of_first: Molecule,
+        /// Name of another.
+        second: String,
+        /// Its kind.
+        of_second: Molecule,
+    },
+    /// A sequence of a database of nucleotides has a letter of proteins alone.
+    #[error("{title} of {input}: {letter:?} stands for no nucleotide")]
+    Letter {
+        /// The file or database.
+        input: String,
+        /// The name of the sequence.
+        title: String,
+        /// The letter.
+        letter: char,
+    },
+    /// There are more sequences than a database has numbers for.
+    #[error("there are more than {most} sequences: make several databases")]
+    TooMany {
+        /// Sequences that fit.
+        most: u64,
+    },
+    /// There is no sequence of that name.
+    #[error("{} has no sequence {name}", path.display())]
+    NoName {
+        /// The database.
+        path: PathBuf,
+        /// The name that was asked for.
+        name: String,
+    },
+    /// The sequence does not have the positions.
+    #[error("{name} has {length} letters, not {from} to {to}")]
+    NoRange {
+        /// Its name.
+        name: String,
+        /// Its letters.
+        length: u64,
+        /// The first position that was asked for, from 1.
+        from: u64,
+        /// The last.
+        to: u64,
+    },
+    /// An input cannot be read.
+    #[error(transparent)]
+    Input(#[from] gyrase_fastx::Error),
+    /// A taxonomy cannot be read.
+    #[error(transparent)]
+    Taxonomy(#[from] TaxonomyError),
+    /// The databases have taxonomies of different makers.
+    #[error("the taxonomies of the databases do not fit each other: {0}")]
+    Disunity(#[from] Disunity),
+    /// The file cannot be written.
+    #[error(transparent)]
+    Write(#[from] OutputError),
+    /// Somebody called [`Progress::cancel`](gyrase_work::Progress::cancel).
+    #[error("the work was cancelled")]
+    Cancelled,
+}
+
+impl From<Cancelled> for SeqDbError {
+    fn from(_: Cancelled) -> SeqDbError {
+        SeqDbError::Cancelled
+    }
+}

@@ -1,0 +1,398 @@
+//! Reads a database.
+
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use gyrase_align::residue;
+use gyrase_files::container::{Unfit, checked_part, u32_at, u64_at};
+use gyrase_table::map;
+use gyrase_taxonomy::Taxonomy;
+use memmap2::Mmap;
+
+use super::layout::{ENTRY_BYTES, Entry, FORMAT, HEADER_BYTES, Header, MARGIN, Part, Summary};
+use super::names::{self, names_of};
+use super::packed::{Exception, unpack};
+use super::section::Section;
+use crate::molecule::complement;
+use crate::{Molecule, SeqDbError};
+
+/// Which strand of nucleotides.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Strand {
+    /// The one that is stored.
+    #[default]
+    Plus,
+    /// The complement, backwards.
+    Minus,
+}
+
+/// An opened database. Threads share it.
+///
+/// Opening reads the header, the table of sections and the lists of checksums: nothing that grows
+/// as the letters do but four bytes in 65,536. A block of 64 KiB is checked against its checksum
+/// when something of it is first read; [`Database::verify`] checks all.
+#[derive(Debug)]
+pub struct Database {
+    path: PathBuf,
+    bytes: Mmap,
+    header: Header,
+    /// By [`Part`].
+    sections: Vec<Section>,
+}
+
+impl Database {
+    /// Opens a database.
+    ///
+    /// # Errors
+    /// The file cannot be opened; it is no database, of another version, truncated or damaged.
+    pub fn open(path: &Path) -> Result<Database, SeqDbError> {
+        let fail = |source| SeqDbError::Open {
+            path: path.to_path_buf(),
+            source,
+        };
+        let file = File::open(path).map_err(fail)?;
+        if file.metadata().map_err(fail)?.is_dir() {
+            return Err(fail(io::Error::other("it is a directory")));
+        }
+        let bytes = map(&file).map_err(fail)?;
+        let header = header(path, &bytes)?;
+        let sections = sections(&header, &bytes).map_err(|what| SeqDbError::Corrupt {
+            path: path.to_path_buf(),
+            what,
+        })?;
+        Ok(Database {
+            path: path.to_path_buf(),
+            bytes,
+            header,
+            sections,
+        })
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What the database holds.
+    pub fn summary(&self) -> Summary {
+        self.header.summary
+    }
+
+    /// How many sequences there are.
+    pub fn len(&self) -> usize {
+        self.header.summary.sequences as usize
+    }
+
+    /// True when there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Taxids of all sequences together.
+    pub fn taxids_of_all(&self) -> u64 {
+        self.section(Part::Taxids).len() as u64 / 4
+    }
+
+    /// The line that names a sequence.
+    ///
+    /// # Errors
+    /// Here and below, bytes that do not fit their checksums, or contradict others; and there is
+    /// no such sequence.
+    pub fn title(&self, number: usize) -> Result<&[u8], SeqDbError> {
+        let title = || {
+            let range = self.range(Part::TitleEnds, number)?;
+            self.section(Part::Titles).read(&self.bytes, range)
+        };
+        title().map_err(|what| self.corrupt(what))
+    }
+
+    /// Its taxids; none where they are not known.
+    pub fn taxids(&self, number: usize) -> Result<Vec<u32>, SeqDbError> {
+        let taxids = || {
+            let Range { start, end } = self.range(Part::TaxidEnds, number)?;
+            let bytes = start.saturating_mul(4)..end.saturating_mul(4);
+            let bytes = self.section(Part::Taxids).read(&self.bytes, bytes)?;
+            Ok(bytes.chunks_exact(4).map(|one| u32_at(one, 0)).collect())
+        };
+        taxids().map_err(|what| self.corrupt(what))
+    }
+
+    /// How many letters it has.
+    pub fn letters(&self, number: usize) -> Result<u64, SeqDbError> {
+        let range = self.range(Part::Ends, number);
+        range
+            .map(|range| range.end - range.start)
+            .map_err(|what| self.corrupt(what))
+    }
+
+    /// Appends letters at some of its positions, from 0.
+    pub fn read(
+        &self,
+        number: usize,
+        positions: Range<u64>,
+        strand: Strand,
+        letters: &mut Vec<u8>,
+    ) -> Result<(), SeqDbError> {
+        let before = letters.len();
+        let read = self.range(Part::Ends, number).and_then(|own| {
+            let from = own.start.saturating_add(positions.start);
+            let to = own.start.saturating_add(positions.end);
+            if from > to || to > own.end {
+                return Err(format!("positions {positions:?} of sequence {number}"));
+            }
+            match self.header.summary.molecule {
+                Molecule::Protein => self.read_residues(number, from..to, letters),
+                Molecule::Nucleotide => self.read_bases(from..to, letters),
+            }
+        });
+        read.map_err(|what| self.corrupt(what))?;
+        if strand == Strand::Minus {
+            letters[before..].reverse();
+            letters[before..]
+                .iter_mut()
+                .for_each(|letter| *letter = complement(*letter));
+        }
+        Ok(())
+    }
+
+    /// `positions` are counted through all sequences; there is a border behind each.
+    fn read_residues(
+        &self,
+        number: usize,
+        positions: Range<u64>,
+        letters: &mut Vec<u8>,
+    ) -> Result<(), String> {
+        let before = (MARGIN + number) as u64;
+        let place = |position: u64| position.saturating_add(before);
+        let bytes = place(positions.start)..place(positions.end);
+        let codes = self.section(Part::Letters).read(&self.bytes, bytes)?;
+        letters.extend(codes.iter().map(|&code| residue::letter(code)));
+        Ok(())
+    }
+
+    fn read_bases(&self, positions: Range<u64>, letters: &mut Vec<u8>) -> Result<(), String> {
+        let before = letters.len();
+        let first = positions.start / 4;
+        let bytes = first..positions.end.div_ceil(4).max(first);
+        let packed = self.section(Part::Letters).read(&self.bytes, bytes)?;
+        let own = |position: u64| (position - 4 * first) as usize;
+        unpack(packed, own(positions.start)..own(positions.end), letters);
+        let exceptions = self.section(Part::Exceptions);
+        let mut place = self.first_exception(positions.start)?;
+        while place < self.exceptions() {
+            let exception = self.exception(exceptions, place)?;
+            if exception.position >= positions.end {
+                break;
+            }
+            let clip = |position: u64| {
+                (position.clamp(positions.start, positions.end) - positions.start) as usize
+            };
+            let range = clip(exception.position)..clip(exception.end());
+            letters[before..][range].fill(exception.letter);
+            place += 1;
+        }
+        Ok(())
+    }
+
+    fn exceptions(&self) -> u64 {
+        (self.section(Part::Exceptions).len() / Exception::BYTES) as u64
+    }
+
+    fn exception(&self, section: &Section, place: u64) -> Result<Exception, String> {
+        let bytes = Exception::BYTES as u64;
+        let own = section.read(&self.bytes, place * bytes..(place + 1) * bytes)?;
+        Ok(Exception::decode(own))
+    }
+
+    /// The place of the first exception that ends behind a position.
+    fn first_exception(&self, position: u64) -> Result<u64, String> {
+        let section = self.section(Part::Exceptions);
+        let before = |place| Ok(self.exception(section, place)?.end() <= position);
+        partition_point(self.exceptions(), before)
+    }
+
+    /// The sequences of a name: the first word of a title, or of what follows a byte 1 in it.
+    pub fn find(&self, name: &[u8]) -> Result<Vec<usize>, SeqDbError> {
+        let section = self.section(Part::Names);
+        let candidates = || {
+            let least = names::word(name, 0);
+            let count = section.len() as u64 / 8;
+            let word = |place| section.word(&self.bytes, place);
+            let first = partition_point(count, |place| Ok(word(place)? < least))?;
+            let mut found = Vec::new();
+            for place in first..count {
+                let word = word(place)?;
+                if word >> 32 != least >> 32 {
+                    break;
+                }
+                found.push((word & u64::from(u32::MAX)) as usize);
+            }
+            found.dedup();
+            Ok(found)
+        };
+        let mut found = candidates().map_err(|what| self.corrupt(what))?;
+        let mut failed = None;
+        found.retain(|&number| match self.title(number) {
+            Ok(title) => names_of(title).any(|one| one == name),
+            Err(error) => {
+                failed.get_or_insert(error);
+                false
+            }
+        });
+        failed.map_or(Ok(found), Err)
+    }
+
+    /// The taxa that lead to its taxids, where it was built with a taxonomy.
+    pub fn taxonomy(&self) -> Result<Option<Taxonomy>, SeqDbError> {
+        let section = self.section(Part::Taxonomy);
+        let bytes = section
+            .read_all(&self.bytes)
+            .map_err(|what| self.corrupt(what))?;
+        if bytes.is_empty() {
+            return Ok(None);
+        }
+        let taxonomy = Taxonomy::from_bytes(bytes);
+        taxonomy
+            .map(Some)
+            .map_err(|error| self.corrupt(error.to_string()))
+    }
+
+    pub(super) fn section(&self, part: Part) -> &Section {
+        &self.sections[part as usize]
+    }
+
+    pub(super) fn all(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    pub(super) fn corrupt(&self, what: String) -> SeqDbError {
+        SeqDbError::Corrupt {
+            path: self.path.clone(),
+            what,
+        }
+    }
+
+    /// What lies between the end of the sequence before and its own, in a list of ends.
+    fn range(&self, part: Part, number: usize) -> Result<Range<u64>, String> {
+        if number >= self.len() {
+            return Err(format!("there is no sequence of number {number}"));
+        }
+        let end = |place: u64| self.section(part).word(&self.bytes, place);
+        let place = number as u64;
+        let start = match place.checked_sub(1) {
+            Some(before) => end(before)?,
+            None => 0,
+        };
+        let end = end(place)?;
+        if start > end {
+            let name = part.name();
+            return Err(format!("section {name}: {end} follows {start}"));
+        }
+        Ok(start..end)
+    }
+}
+
+/// The first place below `count` of which something is not true, where it is true of all before.
+fn partition_point(
+    count: u64,
+    mut is_before: impl FnMut(u64) -> Result<bool, String>,
+) -> Result<u64, String> {
+    let (mut from, mut to) = (0, count);
+    while from < to {
+        let middle = from + (to - from) / 2;
+        if is_before(middle)? {
+            from = middle + 1;
+        } else {
+            to = middle;
+        }
+    }
+    Ok(from)
+}
+
+fn header(path: &Path, bytes: &[u8]) -> Result<Header, SeqDbError> {
+    let found = bytes.len() as u64;
+    let path = || path.to_path_buf();
+    let corrupt = |what| SeqDbError::Corrupt { path: path(), what };
+    let header = FORMAT.header(bytes).map_err(|unfit| match unfit {
+        Unfit::Foreign => SeqDbError::Foreign {
+            path: path(),
+            found: "is no .gysd database; `gyrase index` makes one".into(),
+        },
+        Unfit::Short => SeqDbError::Length {
+            path: path(),
+            expected: HEADER_BYTES as u64,
+            found,
+        },
+        Unfit::Version(found) => SeqDbError::Version {
+            path: path(),
+            found,
+        },
+        Unfit::Corrupt(what) => corrupt(what),
+    })?;
+    let header = Header::decode(header).map_err(corrupt)?;
+    let expected = header.summary.bytes;
+    if expected != found {
+        return Err(SeqDbError::Length {
+            path: path(),
+            expected,
+            found,
+        });
+    }
+    Ok(header)
+}
+
+/// The sections that this program knows; others are passed over.
+fn sections(header: &Header, all: &[u8]) -> Result<Vec<Section>, String> {
+    let length = u64::from(header.sections) * ENTRY_BYTES as u64;
+    let table = checked_part(
+        all,
+        header.table,
+        length,
+        header.table_crc,
+        "table of sections",
+    )?;
+    let mut entries = Vec::new();
+    for (number, entry) in table.chunks_exact(ENTRY_BYTES).enumerate() {
+        let entry = Entry::decode(entry);
+        entries.push(entry.ok_or_else(|| format!("entry {number} of the table of sections"))?);
+    }
+    let own = |part: Part| {
+        let mut named = entries.iter().filter(|entry| entry.name == part.name());
+        let entry = named.next();
+        let entry = entry.ok_or_else(|| format!("there is no section {}", part.name()))?;
+        expect_once(part, named.next().is_none())?;
+        expect_length(part, entry.bytes, &header.summary)?;
+        Section::new(all, entry.clone())
+    };
+    Part::ALL.into_iter().map(own).collect()
+}
+
+fn expect_once(part: Part, once: bool) -> Result<(), String> {
+    match once {
+        true => Ok(()),
+        false => Err(format!("there are two sections {}", part.name())),
+    }
+}
+
+/// A section has as many bytes as its sequences ask for, or a multiple of what its rows have.
+fn expect_length(part: Part, bytes: u64, summary: &Summary) -> Result<(), String> {
+    let (sequences, letters) = (summary.sequences, summary.letters);
+    let expected = match (part, summary.molecule) {
+        (Part::Letters, Molecule::Protein) => letters.saturating_add(sequences + 2 * MARGIN as u64),
+        (Part::Letters, Molecule::Nucleotide) => letters.div_ceil(4),
+        (Part::Ends | Part::TitleEnds | Part::TaxidEnds, _) => 8 * sequences,
+        (Part::Exceptions, _) => bytes - bytes % Exception::BYTES as u64,
+        (Part::Names, _) => bytes - bytes % 8,
+        (Part::Taxids, _) => bytes - bytes % 4,
+        (Part::Titles | Part::Taxonomy, _) => bytes,
+    };
+    let name = part.name();
+    gyrase_files::container::expect(format_args!("bytes of section {name}"), bytes, expected)
+}
+
+/// A number of eight bytes in a list of such.
+pub(super) fn words(bytes: &[u8]) -> impl Iterator<Item = u64> + '_ {
+    bytes.chunks_exact(8).map(|word| u64_at(word, 0))
+}

@@ -1,0 +1,269 @@
+//! Where sequences come from: files of any format that is read.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use gyrase_fastx::{Alphabet, Inputs, Options};
+use gyrase_seq::Batch;
+use gyrase_taxonomy::taxid_in;
+
+use crate::blast::BlastDatabase;
+use crate::entry::Entry;
+use crate::gysd::{self, Database, Strand};
+use crate::{Molecule, SeqDbError};
+
+/// What files of other programs and of other verbs begin with.
+const FOREIGN: [(&[u8], &str); 3] = [
+    (
+        &0x24a_f8a4_15ee_186d_u64.to_le_bytes(),
+        "is a database of DIAMOND, whose format is its own; write its sequences with `diamond \
+         getseq --db FILE > refs.fa` and name refs.fa",
+    ),
+    (
+        b"GYRASED\n",
+        "is a database of references for `gyrase classify`, without their sequences; name the \
+         FASTA files that it was built of",
+    ),
+    (
+        b"GYRASEK\n",
+        "is a database of counted k-mers, without sequences; name FASTA files",
+    ),
+];
+
+/// A file or a database of sequences.
+#[derive(Debug)]
+pub enum Source {
+    /// FASTA or FASTQ, compressed or not; `-` is standard input.
+    Fasta(PathBuf),
+    /// A database of ours.
+    Gysd(Database),
+    /// A database of BLAST.
+    Blast(BlastDatabase),
+}
+
+/// The sources that paths name, in their order; `@list` stands for the paths in a file.
+///
+/// # Errors
+/// As [`Source::open`]; and a list that cannot be read.
+pub fn open_all(paths: &[PathBuf]) -> Result<Vec<Source>, SeqDbError> {
+    let paths = gyrase_fastx::expand_lists(paths)?;
+    paths.iter().map(|path| Source::open(path)).collect()
+}
+
+impl Source {
+    /// Opens what a path names: a file, by its content, or a BLAST database, by the name that its
+    /// files have in common or by one of them.
+    ///
+    /// # Errors
+    /// A database cannot be opened, is damaged, or is of a kind that is not read. A FASTA file is
+    /// opened when it is read.
+    pub fn open(path: &Path) -> Result<Source, SeqDbError> {
+        let fasta = || Ok(Source::Fasta(path.to_path_buf()));
+        if path.as_os_str() == "-" {
+            return fasta();
+        }
+        let Ok(there) = path.metadata() else {
+            return match BlastDatabase::open(path)? {
+                Some(database) => Ok(Source::Blast(database)),
+                None => fasta(),
+            };
+        };
+        // A pipe would be empty afterwards.
+        if !there.is_file() {
+            return fasta();
+        }
+        let start = start(path)?;
+        if start == gysd::MAGIC {
+            return Ok(Source::Gysd(Database::open(path)?));
+        }
+        let foreign = FOREIGN.iter().find(|(magic, _)| start == *magic);
+        if let Some((_, found)) = foreign {
+            return Err(SeqDbError::Foreign {
+                path: path.to_path_buf(),
+                found: (*found).into(),
+            });
+        }
+        if let Some(found) = of_mmseqs(path) {
+            return Err(found);
+        }
+        // A FASTA file may have files of a database of its name beside it, and be called so.
+        let is_fasta = matches!(start.first(), Some(b'>' | b'@' | b';'));
+        match BlastDatabase::open(path) {
+            Ok(Some(database)) if !is_fasta && database.path() != path => {
+                Ok(Source::Blast(database))
+            }
+            Err(error) if !is_fasta && is_of_blast(path) => Err(error),
+            _ => fasta(),
+        }
+    }
+
+    /// Its name in messages.
+    pub fn name(&self) -> String {
+        match self {
+            Source::Fasta(path) => path.display().to_string(),
+            Source::Gysd(database) => database.path().display().to_string(),
+            Source::Blast(database) => database.path().display().to_string(),
+        }
+    }
+
+    /// What its sequences are made of, where that is known without reading them.
+    pub fn molecule(&self) -> Option<Molecule> {
+        match self {
+            Source::Fasta(_) => None,
+            Source::Gysd(database) => Some(database.summary().molecule),
+            Source::Blast(database) => Some(database.molecule()),
+        }
+    }
+
+    /// Bytes that will be read; 0 for a pipe.
+    pub fn bytes(&self) -> u64 {
+        match self {
+            Source::Fasta(path) => path.metadata().map_or(0, |there| there.len()),
+            Source::Gysd(database) => database.summary().bytes,
+            Source::Blast(database) => database.bytes(),
+        }
+    }
+
+    /// Hands the sequences to `each`, in their order, with how many bytes were read since the last.
+    ///
+    /// # Errors
+    /// The source cannot be read or is damaged; the first error of `each`.
+    pub fn each<E: From<SeqDbError>>(
+        &self,
+        each: impl FnMut(&Entry, u64) -> Result<(), E>,
+    ) -> Result<(), E> {
+        match self {
+            Source::Fasta(path) => each_of_fasta(path, each),
+            Source::Gysd(database) => each_of_gysd(database, each),
+            Source::Blast(database) => database.each(each),
+        }
+    }
+}
+
+/// The first eight bytes of a file, or what it has.
+fn start(path: &Path) -> Result<Vec<u8>, SeqDbError> {
+    let mut start = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(8).read_to_end(&mut start));
+    match read {
+        Ok(_) => Ok(start),
+        Err(source) if source.kind() == ErrorKind::PermissionDenied => Err(SeqDbError::Open {
+            path: path.to_path_buf(),
+            source,
+        }),
+        // Whoever reads it says what is wrong.
+        Err(_) => Ok(Vec::new()),
+    }
+}
+
+/// The refusal of a database of MMseqs2, which is known by the files beside it.
+fn of_mmseqs(path: &Path) -> Option<SeqDbError> {
+    let beside = |ending: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(ending);
+        Path::new(&name).is_file()
+    };
+    let found = beside(".index") && beside(".dbtype");
+    found.then(|| SeqDbError::Foreign {
+        path: path.to_path_buf(),
+        found: "is a database of MMseqs2, whose format is its own; write its sequences with \
+                `mmseqs convert2fasta DB refs.fa` and name refs.fa"
+            .into(),
+    })
+}
+
+fn is_of_blast(path: &Path) -> bool {
+    let endings = ["pal", "pin", "phr", "psq", "nal", "nin", "nhr", "nsq"];
+    path.extension()
+        .is_some_and(|ending| endings.iter().any(|one| ending == *one))
+}
+
+fn each_of_fasta<E: From<SeqDbError>>(
+    path: &Path,
+    mut each: impl FnMut(&Entry, u64) -> Result<(), E>,
+) -> Result<(), E> {
+    let options = Options {
+        alphabet: Alphabet::Any,
+        whole_records: true,
+        serial: true,
+        ..Options::default()
+    };
+    let inputs = Inputs::open(&[path.to_path_buf()], options).map_err(SeqDbError::from)?;
+    let (mut batch, mut shown) = (Batch::default(), 0);
+    while inputs.next_batch(&mut batch).map_err(SeqDbError::from)? {
+        for record in &batch.records {
+            let [title, letters] =
+                [record.name, record.letters].map(|span| &batch.text[span.range()]);
+            let read = inputs.read_bytes();
+            let taxids = header_taxids(title);
+            let entry = Entry {
+                title,
+                letters,
+                taxids: &taxids,
+            };
+            each(&entry, read - shown)?;
+            shown = read;
+        }
+    }
+    Ok(())
+}
+
+fn each_of_gysd<E: From<SeqDbError>>(
+    database: &Database,
+    mut each: impl FnMut(&Entry, u64) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut letters = Vec::new();
+    let summary = database.summary();
+    let bytes = summary.bytes / summary.sequences.max(1);
+    for number in 0..database.len() {
+        letters.clear();
+        let length = database.letters(number)?;
+        database.read(number, 0..length, Strand::Plus, &mut letters)?;
+        let entry = Entry {
+            title: database.title(number)?,
+            letters: &letters,
+            taxids: &database.taxids(number)?,
+        };
+        each(&entry, bytes)?;
+    }
+    Ok(())
+}
+
+/// The taxids that a title tells: of each of its parts, which a byte 1 divides, `kraken:taxid|N` in
+/// its first word or UniProt's `OX=N`.
+pub fn header_taxids(title: &[u8]) -> Vec<u32> {
+    let mut taxids = Vec::new();
+    for part in title.split(|&byte| byte == 1) {
+        let name = String::from_utf8_lossy(gysd::name_of(part));
+        let taxid = taxid_in(&name).or_else(|| organism(part));
+        taxids.extend(taxid.filter(|taxid| !taxids.contains(taxid)));
+    }
+    taxids
+}
+
+/// The number behind UniProt's `OX=`.
+fn organism(title: &[u8]) -> Option<u32> {
+    let mut words = title.split(u8::is_ascii_whitespace);
+    let number = words.find_map(|word| word.strip_prefix(b"OX="))?;
+    let number = str::from_utf8(number).ok()?.parse().ok();
+    number.filter(|&number| number > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn titles_tell_taxids() {
+        let of = |title: &[u8]| header_taxids(title);
+        assert_eq!(
+            of(b"sp|P1|X_HUMAN Some OS=Homo sapiens OX=9606 GN=x"),
+            [9606]
+        );
+        assert_eq!(of(b"a|kraken:taxid|562 x OX=1"), [562]);
+        assert_eq!(of(b"a OX=5\x01b OX=7\x01c\x01d OX=5"), [5, 7]);
+        for title in [&b"plain"[..], b"x OX=0", b"x OX=many", b"OX", b""] {
+            assert!(of(title).is_empty(), "{title:?}");
+        }
+    }
+}

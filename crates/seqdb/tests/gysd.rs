@@ -1,0 +1,257 @@
+//! `.gysd` databases: what is written comes back; golden files; damaged ones.
+
+use std::path::{Path, PathBuf};
+
+use gyrase_seqdb::gysd::{Database, Strand, Writer};
+use gyrase_seqdb::{Molecule, SeqDbError, Source, name_of};
+use gyrase_taxonomy::{Node, Taxonomy};
+use proptest::prelude::*;
+
+type Sequence = (Vec<u8>, Vec<u8>, Vec<u32>);
+
+fn owned(title: &[u8], letters: &[u8], taxids: &[u32]) -> Sequence {
+    (title.to_vec(), letters.to_vec(), taxids.to_vec())
+}
+
+fn proteins() -> Vec<Sequence> {
+    vec![
+        owned(b"p1 the first", b"MKVLAWYGDERTIPLMNVCQHSAAKL", &[562]),
+        owned(b"empty", b"", &[]),
+        owned(b"", b"W*XBZJUO", &[561, 1224]),
+        owned(b"a one\x01b two", b"MKVMKV", &[9606]),
+        owned(b"p1 again", b"G", &[]),
+    ]
+}
+
+fn bases() -> Vec<Sequence> {
+    vec![
+        owned(b"n1 x y", b"ACGTNNNNACGRYKMSWBDHVNACGTNNACG", &[]),
+        owned(b"n2", b"NN", &[]),
+        owned(b"n3", b"NAC", &[]),
+        owned(b"n4", b"", &[]),
+        owned(b"n5\ttab", b"ACGTT", &[]),
+    ]
+}
+
+fn taxonomy() -> Taxonomy {
+    let node = |taxid, parent, rank, name| Node {
+        taxid,
+        parent,
+        rank,
+        name,
+    };
+    let nodes = [
+        node(1, 1, "no rank", "root"),
+        node(1224, 1, "phylum", "Proteobacteria"),
+        node(561, 1224, "genus", "Escherichia"),
+        node(562, 561, "species", "Escherichia coli"),
+    ];
+    Taxonomy::new(nodes).unwrap()
+}
+
+fn write(path: &Path, molecule: Molecule, sequences: &[Sequence], taxonomy: Option<&Taxonomy>) {
+    let mut writer = Writer::create(path, molecule).unwrap();
+    for (title, letters, taxids) in sequences {
+        writer.push(title, letters, taxids).unwrap();
+    }
+    writer.finish(taxonomy).unwrap();
+}
+
+fn read(path: &Path) -> Result<Vec<Sequence>, SeqDbError> {
+    let mut found = Vec::new();
+    Source::open(path)?.each(|entry, _| {
+        found.push(owned(entry.title, entry.letters, entry.taxids));
+        Ok::<_, SeqDbError>(())
+    })?;
+    Ok(found)
+}
+
+fn golden(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/v1");
+    folder.join(name)
+}
+
+/// These files were written once, and are never written again.
+#[test]
+fn golden_files_are_read_and_written_to_the_byte() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.gysd");
+    let tree = taxonomy();
+    for (name, molecule, sequences, taxonomy) in [
+        ("proteins.gysd", Molecule::Protein, proteins(), Some(&tree)),
+        ("bases.gysd", Molecule::Nucleotide, bases(), None),
+        ("empty.gysd", Molecule::Protein, Vec::new(), None),
+    ] {
+        assert_eq!(read(&golden(name)).unwrap(), sequences, "{name}");
+        let database = Database::open(&golden(name)).unwrap();
+        database.verify().unwrap();
+        assert_eq!(database.taxonomy().unwrap().as_ref(), taxonomy);
+        write(&path, molecule, &sequences, taxonomy);
+        let (found, expected) = (std::fs::read(&path), std::fs::read(golden(name)));
+        assert!(found.unwrap() == expected.unwrap(), "{name}");
+    }
+}
+
+#[test]
+fn sequences_are_found_by_name_and_range() {
+    let database = Database::open(&golden("proteins.gysd")).unwrap();
+    for (name, numbers) in [
+        ("p1", &[0, 4][..]),
+        ("empty", &[1]),
+        ("", &[2]),
+        ("a", &[3]),
+        ("b", &[3]),
+        ("c", &[]),
+        ("p1 again", &[]),
+    ] {
+        assert_eq!(database.find(name.as_bytes()).unwrap(), numbers, "{name}");
+    }
+    let database = Database::open(&golden("bases.gysd")).unwrap();
+    let all = &bases()[0].1;
+    for from in 0..all.len() {
+        for to in from..=all.len() {
+            let mut found = Vec::new();
+            let range = from as u64..to as u64;
+            database.read(0, range, Strand::Plus, &mut found).unwrap();
+            assert_eq!(found, all[from..to]);
+        }
+    }
+    let mut minus = Vec::new();
+    database.read(0, 0..13, Strand::Minus, &mut minus).unwrap();
+    assert_eq!(minus, b"RYCGTNNNNACGT");
+    assert!(database.read(0, 0..32, Strand::Plus, &mut minus).is_err());
+    assert!(database.title(5).is_err() && database.letters(9).is_err());
+}
+
+#[test]
+fn letters_of_files_become_those_of_databases() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.gysd");
+    let given = [owned(b"a", b"mk-v.u1", &[]), owned(b"b", b"acgun", &[])];
+    write(&path, Molecule::Protein, &given[..1], None);
+    assert_eq!(read(&path).unwrap(), [owned(b"a", b"MKVUX", &[])]);
+    write(&path, Molecule::Nucleotide, &given[1..], None);
+    assert_eq!(read(&path).unwrap(), [owned(b"b", b"ACGTN", &[])]);
+    let summary = Database::open(&path).unwrap().summary();
+    assert_eq!(
+        (summary.sequences, summary.letters, summary.longest),
+        (1, 5, 5)
+    );
+}
+
+/// Looks at all of a database; whatever is wrong with it is an error.
+fn look(path: &Path) -> Result<(), SeqDbError> {
+    let database = Database::open(path)?;
+    for name in ["p1", "n1", "nobody"] {
+        database.find(name.as_bytes())?;
+    }
+    database.taxonomy()?;
+    read(path).map(drop)
+}
+
+#[test]
+fn every_damage_is_found_and_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.gysd");
+    for name in ["proteins.gysd", "bases.gysd"] {
+        let whole = std::fs::read(golden(name)).unwrap();
+        for at in (0..whole.len()).filter(|at| *at < 80 || *at > 4000) {
+            let mut bytes = whole.clone();
+            bytes[at] ^= 1 << (at % 8);
+            std::fs::write(&path, &bytes).unwrap();
+            let looked = look(&path).and_then(|()| Database::open(&path)?.verify());
+            if let Err(error) = looked {
+                let told = error.to_string();
+                assert!(told.contains("x.gysd"), "{name} {at}: {told}");
+            } else {
+                // What stands between sections means nothing.
+                assert_eq!(whole[at], 0, "{name} {at}");
+            }
+        }
+        for length in (0..whole.len()).step_by(61) {
+            std::fs::write(&path, &whole[..length]).unwrap();
+            let found = Database::open(&path).unwrap_err();
+            let expected = match length {
+                0..8 => matches!(found, SeqDbError::Foreign { .. }),
+                _ => matches!(found, SeqDbError::Length { .. }),
+            };
+            assert!(expected, "{name} {length}: {found}");
+        }
+    }
+}
+
+/// Writes checksums that fit, so that what contradicts itself is found by its values.
+fn seal(bytes: &mut [u8]) {
+    let u64_at = |bytes: &[u8], at: usize| {
+        u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()) as usize
+    };
+    let table = u64_at(bytes, 48);
+    for entry in (table..bytes.len()).step_by(64) {
+        let (offset, length) = (u64_at(bytes, entry + 40), u64_at(bytes, entry + 48));
+        let list = (offset + length).next_multiple_of(64);
+        if length > 0 {
+            let crc = crc32fast::hash(&bytes[offset..offset + length]).to_le_bytes();
+            bytes[list..list + 4].copy_from_slice(&crc);
+            let crc = crc32fast::hash(&crc).to_le_bytes();
+            bytes[entry + 56..entry + 60].copy_from_slice(&crc);
+        }
+    }
+    let crc = crc32fast::hash(&bytes[table..]).to_le_bytes();
+    bytes[64..68].copy_from_slice(&crc);
+    let crc = crc32fast::hash(&bytes[..4092]).to_le_bytes();
+    bytes[4092..4096].copy_from_slice(&crc);
+}
+
+proptest! {
+    #[test]
+    fn values_that_contradict_each_other_never_panic(
+        name in prop::sample::select(vec!["proteins.gysd", "bases.gysd"]),
+        edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.gysd");
+        let mut bytes = std::fs::read(golden(name)).unwrap();
+        let (header, end) = (80, bytes.len() - 9 * 64);
+        for (place, byte) in edits {
+            let place = place.index(header + end - 4096);
+            bytes[if place < header { place } else { place - header + 4096 }] = byte;
+        }
+        if bytes[48..56] == std::fs::read(golden(name)).unwrap()[48..56] {
+            seal(&mut bytes);
+        }
+        std::fs::write(&path, &bytes).unwrap();
+        let _ = look(&path);
+        let _ = Database::open(&path).and_then(|database| database.verify());
+    }
+
+    #[test]
+    fn what_is_written_comes_back(
+        nucleotides in any::<bool>(),
+        sequences in prop::collection::vec(
+            ("[ -~\x01]{0,9}", prop::collection::vec(0_usize..27, 0..99), prop::collection::vec(1..9_u32, 0..3)),
+            0..9,
+        ),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.gysd");
+        let (molecule, alphabet): (_, &[u8]) = match nucleotides {
+            true => (Molecule::Nucleotide, b"ACGTACGTACGTACGTNNNNRYKMSWB"),
+            false => (Molecule::Protein, b"ARNDCQEGHILKMFPSTWYVBZJX*UO"),
+        };
+        let sequences: Vec<Sequence> = sequences
+            .into_iter()
+            .map(|(title, letters, taxids)| {
+                let letters = letters.into_iter().map(|at| alphabet[at]).collect();
+                (title.into_bytes(), letters, taxids)
+            })
+            .collect();
+        write(&path, molecule, &sequences, None);
+        prop_assert_eq!(&read(&path).unwrap(), &sequences);
+        let database = Database::open(&path).unwrap();
+        database.verify().unwrap();
+        for (number, (title, _, _)) in sequences.iter().enumerate() {
+            let found = database.find(name_of(title)).unwrap();
+            prop_assert!(found.contains(&number) && found.is_sorted());
+        }
+    }
+}
