@@ -18,6 +18,7 @@ use gyrase_fastx::Problem;
 use gyrase_kmer::Choice;
 use gyrase_picture::words::bytes;
 use gyrase_search::SearchError;
+use gyrase_seqdb::SeqDbError;
 use gyrase_simulate::SimulateError;
 use gyrase_table::gydb::GydbError;
 use gyrase_table::gyk::GykError;
@@ -73,7 +74,7 @@ pub const EXIT_CODES: ExitCodes = ExitCodes {
 impl From<SearchError> for Failure {
     fn from(error: SearchError) -> Failure {
         let meaning = match &error {
-            SearchError::Input(error) => input(error),
+            SearchError::Database(error) => sequences(error),
             SearchError::TooLong { .. } => Code::Usage.into(),
             SearchError::Memory { least } => {
                 let enough = least.div_ceil(1 << 20);
@@ -87,6 +88,12 @@ impl From<SearchError> for Failure {
             SearchError::Cancelled => Code::Interrupted.into(),
         };
         meaning.failure(&error)
+    }
+}
+
+impl From<SeqDbError> for Failure {
+    fn from(error: SeqDbError) -> Failure {
+        sequences(&error).failure(&error)
     }
 }
 
@@ -163,12 +170,7 @@ impl From<ExchangeError> for Failure {
 
 impl From<TaxonomyError> for Failure {
     fn from(error: TaxonomyError) -> Failure {
-        let code = match &error {
-            TaxonomyError::NotFound { .. } => Code::Usage,
-            TaxonomyError::Version { .. } | TaxonomyError::Corrupt { .. } => Code::Database,
-            _ => Code::Input,
-        };
-        Failure::from_error(code, &error)
+        Failure::from_error(taxonomy(&error), &error)
     }
 }
 
@@ -432,6 +434,41 @@ fn input(error: &gyrase_fastx::Error) -> Meaning {
             ..
         } => Meaning::helped(Code::Memory, "give more --memory"),
         _ => Code::Input.into(),
+    }
+}
+
+fn taxonomy(error: &TaxonomyError) -> Code {
+    match error {
+        TaxonomyError::NotFound { .. } => Code::Usage,
+        TaxonomyError::Version { .. } | TaxonomyError::Corrupt { .. } => Code::Database,
+        _ => Code::Input,
+    }
+}
+
+fn sequences(error: &SeqDbError) -> Meaning {
+    match error {
+        SeqDbError::Input(error) => input(error),
+        SeqDbError::Write(_) => Code::Output.into(),
+        SeqDbError::Taxonomy(error) => taxonomy(error).into(),
+        SeqDbError::Mixed { .. } => Meaning::helped(
+            Code::Usage,
+            "name files of one kind, or say with --molecule what the letters stand for",
+        ),
+        SeqDbError::TooMany { .. }
+        | SeqDbError::UnknownTaxid { .. }
+        | SeqDbError::NoName { .. }
+        | SeqDbError::NoRange { .. } => Code::Usage.into(),
+        SeqDbError::Disunity(_) => Meaning::helped(
+            Code::Usage,
+            "build them again with one taxonomy, or name one with --taxonomy",
+        ),
+        SeqDbError::Open { .. }
+        | SeqDbError::Foreign { .. }
+        | SeqDbError::Version { .. }
+        | SeqDbError::Length { .. }
+        | SeqDbError::Corrupt { .. }
+        | SeqDbError::Unsupported { .. } => Code::Database.into(),
+        SeqDbError::Cancelled => Code::Interrupted.into(),
     }
 }
 

@@ -16,7 +16,7 @@ const HARMLESS: [(&str, &str); 5] = [
 ];
 
 /// What the argument parser does not know, by verb (or any), and what to do instead.
-const INSTEAD: [(&str, &str, &str); 31] = [
+const INSTEAD: [(&str, &str, &str); 35] = [
     ("", "hist", HISTO),
     ("", "histo", HISTO),
     ("", "histogram", HISTO),
@@ -33,6 +33,10 @@ const INSTEAD: [(&str, &str, &str); 31] = [
     ("", "build", BUILD),
     ("", "add", "`gyrase db add --db refs.gydb GENOMES`"),
     ("", "inspect", "`gyrase db inspect --db refs.gydb`"),
+    ("", "makeblastdb", INDEX),
+    ("", "makedb", INDEX),
+    ("", "createdb", INDEX),
+    ("", "blastdbcmd", "`gyrase index get refs.gysd NAME`"),
     (
         "count",
         "-s",
@@ -85,6 +89,7 @@ const INSTEAD: [(&str, &str, &str); 31] = [
 const HISTO: &str = "`gyrase kmers histo s.gyk`";
 const INFO: &str = "`gyrase kmers info s.gyk` or `gyrase db info refs.gydb`";
 const KMERS: &str = "`gyrase kmers` with the same word behind it";
+const INDEX: &str = "`gyrase index refs.fa -o refs.gysd`";
 const BUILD: &str = "`gyrase db build GENOMES --taxonomy taxdump/ -o refs.gydb`";
 
 /// The arguments without what changes nothing; `gyrase help VERB` is `gyrase VERB --help`.

@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 
 use gyrase_fastx::Compression;
 use gyrase_picture::Svg;
+use gyrase_seqdb::gysd;
 use gyrase_table::{gydb, gyk};
 
 use crate::failure::{Code, Failure, Result};
@@ -20,6 +21,8 @@ pub enum Kind {
     Gyk,
     /// Features of references.
     Gydb,
+    /// Sequences.
+    Gysd,
 }
 
 impl Kind {
@@ -28,6 +31,7 @@ impl Kind {
         let magic = match self {
             Kind::Gyk => gyk::MAGIC,
             Kind::Gydb => gydb::MAGIC,
+            Kind::Gysd => gysd::MAGIC,
         };
         let [start @ .., b'\n'] = magic else {
             unreachable!("magics end a line")
@@ -39,6 +43,7 @@ impl Kind {
         match self {
             Kind::Gyk => ".gyk",
             Kind::Gydb => ".gydb",
+            Kind::Gysd => ".gysd",
         }
     }
 }

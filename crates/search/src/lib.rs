@@ -19,7 +19,7 @@
 //! depend on threads or on how the work is divided.
 //!
 //! ```
-//! use gyrase_search::{Config, HitLimits, SearchError, Sensitivity, run};
+//! use gyrase_search::{Config, HitLimits, SearchError, Sensitivity, TaxidFilter, run};
 //! use gyrase_work::Progress;
 //!
 //! let folder = tempfile::tempdir()?;
@@ -31,6 +31,7 @@
 //!     sensitivity: Sensitivity::Blast,
 //!     queries: vec![queries],
 //!     subjects: vec![subjects],
+//!     taxids: TaxidFilter::default(),
 //!     limits: HitLimits {
 //!         evalue: 1e-3,
 //!         top: 25,
@@ -65,8 +66,9 @@ mod scoring;
 mod seeds;
 mod sequences;
 
+pub use gyrase_seqdb::{Molecule, TaxidFilter};
 pub use hits::{Hit, Hsp, Match};
-pub use program::{Molecule, Program, UnknownProgram};
+pub use program::{Program, UnknownProgram};
 pub use protein::Sensitivity;
 pub use report::{About, FormatError, QueryHits, Report, ReportFormat};
 pub use run::{Config, Summary, run};

@@ -1,39 +1,10 @@
 //! What is compared with what.
 
-use std::fmt;
 use std::str::FromStr;
 
-use gyrase_align::{nucleotide, residue};
+use gyrase_seqdb::Molecule;
 
 use crate::frames::Frames;
-
-/// What the letters of sequences stand for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Molecule {
-    /// Residues of proteins, by [`residue::code`].
-    Protein,
-    /// Nucleotides, by [`nucleotide::code`].
-    Nucleotide,
-}
-
-impl Molecule {
-    /// The letter of a code.
-    pub fn letter(self, code: u8) -> u8 {
-        match self {
-            Molecule::Protein => residue::letter(code),
-            Molecule::Nucleotide => nucleotide::letter(code),
-        }
-    }
-}
-
-impl fmt::Display for Molecule {
-    fn fmt(&self, text: &mut fmt::Formatter) -> fmt::Result {
-        text.write_str(match self {
-            Molecule::Protein => "proteins",
-            Molecule::Nucleotide => "nucleotides",
-        })
-    }
-}
 
 /// What is compared with what, by the names of BLAST.
 ///

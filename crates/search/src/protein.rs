@@ -52,7 +52,7 @@ impl Engine for Proteins<'_> {
         most: usize,
         progress: &Progress,
     ) -> Result<Vec<Match>, Ended> {
-        let mean = self.subjects.total() / (self.subjects.len() as u64).max(1);
+        let mean = self.subjects.letters_of_all() / self.subjects.sequences_of_all().max(1);
         let cutoff = |query: usize| {
             self.scoring
                 .cutoff(queries.residues(query).len(), mean as usize)

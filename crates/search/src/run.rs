@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+use gyrase_seqdb::TaxidFilter;
 use gyrase_work::{Progress, in_parallel};
 
 use crate::engine::{Align, Ended, Engine, Query};
@@ -25,12 +26,14 @@ const BESIDE: u64 = 16 << 20;
 pub struct Config {
     /// What is compared with what; none where the letters of the files decide.
     pub program: Option<Program>,
-    /// Files of queries.
+    /// Files and databases of queries.
     pub queries: Vec<PathBuf>,
-    /// Files of subjects, in the order of the database.
+    /// Files and databases of subjects, in the order of the database.
     pub subjects: Vec<PathBuf>,
     /// How surely proteins are found.
     pub sensitivity: Sensitivity,
+    /// Which subjects are meant; E-values are those of the whole database all the same.
+    pub taxids: TaxidFilter,
     /// What is reported.
     pub limits: HitLimits,
     /// Bytes of memory to stay within.
@@ -50,6 +53,10 @@ pub struct Summary {
     pub hits: u64,
     /// Sequences of the database.
     pub subjects: u64,
+    /// Of them, those that were meant by their taxids.
+    pub searched: u64,
+    /// Taxids stood for themselves alone: nothing said what is below them.
+    pub literal_taxids: bool,
     /// Residues or nucleotides of the database.
     pub letters: u64,
     /// What was compared with what; none where there was nothing.
@@ -70,11 +77,12 @@ pub fn run<E: From<SearchError>>(
     let needs = |bytes: u64| SearchError::Memory {
         least: BESIDE + bytes,
     };
-    let mut subjects = Sequences::read(&config.subjects, memory / 2, progress)?
+    let mut subjects = Sequences::read(&config.subjects, &config.taxids, memory / 2, progress)?
         .map_err(|bytes| needs(2 * bytes))?;
     let left = memory - subjects.bytes();
-    let mut queries = Sequences::read(&config.queries, left / 2, progress)?
-        .map_err(|bytes| needs(subjects.bytes() + 2 * bytes))?;
+    let mut queries =
+        Sequences::read(&config.queries, &TaxidFilter::default(), left / 2, progress)?
+            .map_err(|bytes| needs(subjects.bytes() + 2 * bytes))?;
     let program = program_of(config, &mut queries, &mut subjects)?;
     let [of_query, of_subject] = program.frames();
     let [of_query, of_subject] = [of_query, of_subject].map(|frames| frames.numbers().len() as u64);
@@ -83,7 +91,7 @@ pub fn run<E: From<SearchError>>(
     let left = memory
         .checked_sub(sequences + longest)
         .ok_or_else(|| needs(sequences + longest))?;
-    let scoring = Scoring::new(subjects.total(), config.limits)?;
+    let scoring = Scoring::new(subjects.letters_of_all(), config.limits)?;
     let engine = engine(config, &subjects, &scoring);
     let mut batches = Batches {
         config,
@@ -97,8 +105,10 @@ pub fn run<E: From<SearchError>>(
         each: &mut each,
         summary: Summary {
             queries: queries.len() as u64,
-            subjects: subjects.len() as u64,
-            letters: subjects.total(),
+            subjects: subjects.sequences_of_all(),
+            searched: subjects.len() as u64,
+            literal_taxids: subjects.are_literal(),
+            letters: subjects.letters_of_all(),
             program: Some(program),
             ..Summary::default()
         },

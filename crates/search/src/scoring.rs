@@ -97,11 +97,11 @@ impl Scoring {
     }
 
     /// What is searched for a query of a length, in so many sequences.
-    pub(crate) fn space(&self, query: usize, sequences: usize) -> SearchSpace {
+    pub(crate) fn space(&self, query: usize, sequences: u64) -> SearchSpace {
         SearchSpace {
             query: query as u64,
             letters: self.letters,
-            sequences: sequences as u64,
+            sequences,
         }
     }
 

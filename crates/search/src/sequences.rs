@@ -5,34 +5,35 @@ use std::path::PathBuf;
 
 use gyrase_align::arch::COLUMNS;
 use gyrase_align::nucleotide;
-use gyrase_align::residue::{BORDER, LETTERS, code};
+use gyrase_align::residue::{BORDER, LETTERS, code, letter};
 use gyrase_align::statistics::UnknownCosts;
-use gyrase_fastx::{Alphabet, Inputs, Options};
-use gyrase_seq::Batch;
+use gyrase_seqdb::{
+    Entry, Molecule, SeqDbError, SequenceSource, TaxidFilter, open_all, shared_molecule,
+};
 use gyrase_work::{Cancelled, Progress};
 
 use crate::frames::Frames;
-use crate::program::{Molecule, Program};
+use crate::program::Program;
 
 /// Residues that fit: positions are numbers of 32 bits.
 const MOST_RESIDUES: usize = u32::MAX as usize - 2 * COLUMNS;
 
 /// Residues of a database that are enough to tell proteins from nucleotides by chance alone.
 const MANY: u64 = 100;
-/// Residues that are too few to tell.
-const FEW: u64 = 12;
 
 /// Bytes that a residue takes: itself, its class, and its place in an index.
 const RESIDUE: u64 = 6;
 /// Bytes that a sequence takes beside its residues and its title: where both are, and a border.
 const SEQUENCE: u64 = 2 * size_of::<usize>() as u64 + RESIDUE;
+/// Bytes that a taxid takes.
+const TAXID: u64 = size_of::<(u32, u32)>() as u64;
 
 /// What ends a search.
 #[derive(Debug, thiserror::Error)]
 pub enum SearchError {
-    /// An input cannot be read.
+    /// A file or a database cannot be read.
     #[error(transparent)]
-    Input(#[from] gyrase_fastx::Error),
+    Database(#[from] SeqDbError),
     /// There are more residues than can be told apart.
     #[error("there are more than {most} residues: divide the database")]
     TooLong {
@@ -95,6 +96,38 @@ pub struct Sequences {
     titles: Vec<u8>,
     /// Where each title ends.
     title_ends: Vec<usize>,
+    /// Numbers of sequences and their taxids.
+    taxids: Vec<(u32, u32)>,
+    left_out: LeftOut,
+    /// Nothing said what is below the taxids of the filter.
+    are_literal: bool,
+}
+
+/// Sequences that a filter left out, which are of the database all the same.
+#[derive(Clone, Copy, Default)]
+struct LeftOut {
+    sequences: u64,
+    letters: u64,
+}
+
+impl LeftOut {
+    fn count(&mut self, entry: &Entry) {
+        self.sequences += 1;
+        self.letters += residues_of(entry.letters).count() as u64;
+    }
+}
+
+/// Bytes that a sequence will take, with an index of it.
+fn bytes_of(entry: &Entry) -> u64 {
+    let [title, letters, taxids] =
+        [entry.title.len(), entry.letters.len(), entry.taxids.len()].map(|length| length as u64);
+    SEQUENCE + title + RESIDUE * letters + TAXID * taxids
+}
+
+/// Letters without gaps.
+fn residues_of(letters: &[u8]) -> impl Iterator<Item = u8> + '_ {
+    let is_residue = |letter: &u8| !matches!(letter, b'-' | b'.');
+    letters.iter().copied().filter(is_residue)
 }
 
 impl Default for Sequences {
@@ -105,75 +138,101 @@ impl Default for Sequences {
             starts: vec![COLUMNS],
             titles: Vec::new(),
             title_ends: Vec::new(),
+            taxids: Vec::new(),
+            left_out: LeftOut::default(),
+            are_literal: false,
         }
     }
 }
 
 impl Sequences {
-    /// Reads the sequences of files, in their order. Where they and an index of them need more
-    /// than so many bytes there are none of them, and what they need.
+    /// Reads the sequences of files and databases, in their order, but those that a filter leaves
+    /// out. Where they and an index of them need more than so many bytes there are none of them,
+    /// and what they need.
     ///
-    /// Their letters decide whether they are proteins or nucleotides.
+    /// A database knows what its letters stand for; where there are files alone, the letters
+    /// decide.
     ///
     /// # Errors
-    /// A file cannot be read.
+    /// A file cannot be read; there are proteins and nucleotides.
     pub fn read(
         paths: &[PathBuf],
+        filter: &TaxidFilter,
         most: u64,
         progress: &Progress,
     ) -> Result<Result<Sequences, u64>, SearchError> {
-        let options = Options {
-            alphabet: Alphabet::Any,
-            whole_records: true,
-            serial: true,
-            ..Options::default()
-        };
-        let inputs = Inputs::open(paths, options)?;
-        progress.start("read", inputs.total_bytes().unwrap_or_default());
-        let (mut sequences, mut batch) = (Sequences::default(), Batch::default());
-        let (mut bytes, mut shown) = (0, 0);
-        while inputs.next_batch(&mut batch)? {
-            progress.go_on()?;
-            for record in &batch.records {
-                let [name, letters] =
-                    [record.name, record.letters].map(|span| &batch.text[span.range()]);
-                bytes += SEQUENCE + name.len() as u64 + RESIDUE * letters.len() as u64;
-                if bytes <= most {
-                    sequences.push(name, letters)?;
+        let sources = open_all(paths)?;
+        let (known, kept) = (shared_molecule(&sources)?, filter.among(&sources)?);
+        progress.start("read", sources.iter().map(SequenceSource::bytes).sum());
+        let (mut sequences, mut bytes) = (Sequences::default(), 0);
+        sequences.are_literal = !filter.is_empty() && kept.is_literal();
+        for source in &sources {
+            let before = sequences.text.len();
+            source.each(|entry, read| {
+                progress.go_on()?;
+                progress.advance(read);
+                if !kept.has(entry.taxids) {
+                    sequences.left_out.count(entry);
+                    return Ok(());
                 }
-            }
-            let read = inputs.read_bytes();
-            progress.advance(read - shown);
-            shown = read;
+                bytes += bytes_of(entry);
+                match bytes <= most {
+                    true => sequences.add(entry),
+                    false => Ok(()),
+                }
+            })?;
+            sequences.check_kind(source, known, before)?;
         }
         if bytes > most {
             return Ok(Err(bytes));
         }
         sequences.text.shrink_to_fit();
         sequences.titles.shrink_to_fit();
-        if sequences.are_nucleotides() {
+        let own = || Molecule::of_counts(&sequences.counts(0));
+        if known.unwrap_or_else(own) == Molecule::Nucleotide {
             sequences.become_nucleotides();
         }
         Ok(Ok(sequences))
     }
 
-    /// True where nearly all residues are bases or N, each base is one of twenty at least, and
-    /// chance cannot have it. Few residues have to be bases altogether.
-    fn are_nucleotides(&self) -> bool {
-        let mut counts = [0_u64; 256];
-        self.text
-            .iter()
-            .for_each(|&code| counts[usize::from(code)] += 1);
-        let count = |base: u8| counts[usize::from(code(base))];
-        let total = self.total();
-        let bases: u64 = b"ACGTUN".iter().map(|&base| count(base)).sum();
-        let [t, u] = [b'T', b'U'].map(count);
-        let all = b"ACG".iter().map(|&base| count(base)).chain([t + u]);
-        match total {
-            ..FEW => false,
-            FEW..MANY => bases == total,
-            _ => bases * 20 >= total * 19 && all.into_iter().all(|base| base * 20 >= total),
+    fn add(&mut self, entry: &Entry) -> Result<(), SearchError> {
+        let number = self.len() as u32;
+        self.push(entry.title, entry.letters)?;
+        let taxids = entry.taxids.iter().map(|&taxid| (number, taxid));
+        self.taxids.extend(taxids);
+        Ok(())
+    }
+
+    /// Refuses a file whose letters, behind a place of the text, are clearly not what a database
+    /// beside it has.
+    fn check_kind(
+        &self,
+        source: &SequenceSource,
+        known: Option<Molecule>,
+        from: usize,
+    ) -> Result<(), SearchError> {
+        let (Some(known), None) = (known, source.molecule()) else {
+            return Ok(());
+        };
+        let counts = self.counts(from);
+        let found = Molecule::of_counts(&counts);
+        if !Molecule::are_enough(&counts) || found == known {
+            return Ok(());
         }
+        Err(SearchError::Database(SeqDbError::Mixed {
+            first: "the database".into(),
+            of_first: known,
+            second: source.name(),
+            of_second: found,
+        }))
+    }
+
+    /// How many there are of each letter behind a place of the text.
+    fn counts(&self, from: usize) -> [u64; 256] {
+        let mut counts = [0_u64; 256];
+        let codes = self.text[from..].iter().filter(|&&code| code != BORDER);
+        codes.for_each(|&code| counts[usize::from(letter(code))] += 1);
+        counts
     }
 
     /// Takes the letters for those of nucleotides.
@@ -231,13 +290,7 @@ impl Sequences {
     pub fn push(&mut self, title: &[u8], letters: &[u8]) -> Result<(), SearchError> {
         let start = self.text.len() - COLUMNS;
         self.text.truncate(start);
-        let is_residue = |letter: &&u8| !matches!(letter, b'-' | b'.');
-        self.text.extend(
-            letters
-                .iter()
-                .filter(is_residue)
-                .map(|&letter| code(letter)),
-        );
+        self.text.extend(residues_of(letters).map(code));
         if self.text.len() > MOST_RESIDUES {
             return Err(SearchError::TooLong {
                 most: MOST_RESIDUES,
@@ -270,9 +323,32 @@ impl Sequences {
         &self.text[self.range(number)]
     }
 
+    /// Sequences of the whole database, with those that a filter left out.
+    pub(crate) fn sequences_of_all(&self) -> u64 {
+        self.len() as u64 + self.left_out.sequences
+    }
+
+    /// Residues of the whole database, with those of sequences that a filter left out.
+    pub(crate) fn letters_of_all(&self) -> u64 {
+        self.total() + self.left_out.letters
+    }
+
+    /// True where they were filtered by taxids that stood for themselves alone.
+    pub(crate) fn are_literal(&self) -> bool {
+        self.are_literal
+    }
+
     /// Bytes that they take with an index of them.
     pub(crate) fn bytes(&self) -> u64 {
-        self.titles.len() as u64 + SEQUENCE * self.len() as u64 + RESIDUE * self.total()
+        let taxids = TAXID * self.taxids.len() as u64;
+        self.titles.len() as u64 + SEQUENCE * self.len() as u64 + RESIDUE * self.total() + taxids
+    }
+
+    /// The taxids of one; none where they are not known.
+    pub fn taxids(&self, number: usize) -> impl Iterator<Item = u32> + '_ {
+        let first = |number: u32| self.taxids.partition_point(|(own, _)| *own < number);
+        let own = first(number as u32)..first(number as u32 + 1);
+        self.taxids[own].iter().map(|(_, taxid)| *taxid)
     }
 
     /// The whole line that names it.

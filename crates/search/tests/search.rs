@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use gyrase_search::{
-    About, Config, HitLimits, Report, ReportFormat, SearchError, Sensitivity, run,
+    About, Config, HitLimits, Report, ReportFormat, SearchError, Sensitivity, TaxidFilter, run,
 };
 use gyrase_work::Progress;
 use proptest::prelude::Rng;
@@ -99,6 +99,7 @@ impl Place {
             sensitivity: Sensitivity::Blast,
             queries: vec![self.write("q.faa", queries)],
             subjects: vec![self.write("s.faa", &subjects.concat())],
+            taxids: TaxidFilter::default(),
             limits: HitLimits {
                 evalue: 1e-3,
                 top: 500,

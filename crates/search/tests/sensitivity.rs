@@ -7,7 +7,7 @@ use gyrase_align::local;
 use gyrase_align::matrix::Matrix;
 use gyrase_align::residue::code;
 use gyrase_align::statistics::{Costs, protein::Protein};
-use gyrase_search::{Config, HitLimits, SearchError, Sensitivity, run};
+use gyrase_search::{Config, HitLimits, SearchError, Sensitivity, TaxidFilter, run};
 use gyrase_work::Progress;
 
 const PROTEINS: &str = include_str!("golden/proteins.faa");
@@ -25,6 +25,7 @@ fn found(sensitivity: Sensitivity, threads: usize) -> Result<BTreeMap<Pair, i32>
         sensitivity,
         queries: vec![proteins.clone()],
         subjects: vec![proteins],
+        taxids: TaxidFilter::default(),
         limits: HitLimits {
             evalue: 1e-3,
             top: 500,

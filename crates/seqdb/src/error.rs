@@ -88,21 +88,17 @@ pub enum SeqDbError {
         /// Its kind.
         of_second: Molecule,
     },
-    /// A sequence of a database of nucleotides has a letter of proteins alone.
-    #[error("{title} of {input}: {letter:?} stands for no nucleotide")]
-    Letter {
-        /// The file or database.
-        input: String,
-        /// The name of the sequence.
-        title: String,
-        /// The letter.
-        letter: char,
-    },
     /// There are more sequences than a database has numbers for.
     #[error("there are more than {most} sequences: make several databases")]
     TooMany {
         /// Sequences that fit.
         most: u64,
+    },
+    /// The taxonomy does not have a taxid that was asked for.
+    #[error("the taxonomy of the database does not have taxid {taxid}")]
+    UnknownTaxid {
+        /// The taxid.
+        taxid: u32,
     },
     /// There is no sequence of that name.
     #[error("{} has no sequence {name}", path.display())]

@@ -2,17 +2,19 @@
 
 use std::fmt;
 
-use gyrase_align::residue;
+use gyrase_align::{nucleotide, residue};
 
-/// Letters that may by chance look like nucleotides.
-const FEW: u64 = 100;
+/// Letters that are enough to tell proteins from nucleotides.
+const MANY: u64 = 100;
+/// Letters that are too few to tell.
+const FEW: u64 = 12;
 
-/// What the sequences of a database are made of; the numbers are those of BLAST's databases.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// What the letters of sequences stand for; the numbers are those of BLAST's databases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Molecule {
-    /// DNA or RNA: bases, and letters that stand for several of them.
+    /// Nucleotides, by [`nucleotide::code`].
     Nucleotide = 0,
-    /// Residues.
+    /// Residues of proteins, by [`residue::code`].
     Protein = 1,
 }
 
@@ -24,39 +26,47 @@ impl Molecule {
             .find(|&one| one as u32 == number)
     }
 
-    /// What sequences with these letters are made of. Nucleotides are 100 letters and more, of
-    /// which nearly all are A, C, G, T, U or N and each base is one of twenty at least: chance
-    /// cannot have that in a protein.
-    pub fn of_letters<'a>(sequences: impl IntoIterator<Item = &'a [u8]>) -> Molecule {
-        let mut counts = [0_u64; 256];
-        for letters in sequences {
-            letters
-                .iter()
-                .for_each(|&letter| counts[usize::from(letter.to_ascii_uppercase())] += 1);
-        }
-        counts[usize::from(b'T')] += std::mem::take(&mut counts[usize::from(b'U')]);
-        let gaps = counts[usize::from(b'-')] + counts[usize::from(b'.')];
-        let total = counts.iter().sum::<u64>() - gaps;
+    /// What letters stand for, by how many there are of each, in upper case: nucleotides where
+    /// nearly all are bases or N, each base is one of twenty at least, and chance cannot have it.
+    /// Few letters have to be bases altogether. Gaps do not count.
+    pub fn of_counts(counts: &[u64; 256]) -> Molecule {
         let count = |letter: u8| counts[usize::from(letter)];
-        let bases: u64 = b"ACGTN".iter().map(|&base| count(base)).sum();
-        let all = b"ACGT".iter().all(|&base| count(base) * 20 >= total);
-        if total >= FEW && all && bases * 20 >= total * 19 {
-            Molecule::Nucleotide
-        } else {
-            Molecule::Protein
+        let total = counts.iter().sum::<u64>() - count(b'-') - count(b'.');
+        let bases: u64 = b"ACGTUN".iter().map(|&base| count(base)).sum();
+        let each = b"ACG".iter().map(|&base| count(base));
+        let mut each = each.chain([count(b'T') + count(b'U')]);
+        let are_nucleotides = match total {
+            ..FEW => false,
+            FEW..MANY => bases == total,
+            _ => bases * 20 >= total * 19 && each.all(|base| base * 20 >= total),
+        };
+        match are_nucleotides {
+            true => Molecule::Nucleotide,
+            false => Molecule::Protein,
+        }
+    }
+
+    /// Whether there are so many letters that [`Molecule::of_counts`] is sure.
+    pub fn are_enough(counts: &[u64; 256]) -> bool {
+        counts.iter().sum::<u64>() >= MANY
+    }
+
+    /// The letter of a code.
+    pub fn letter(self, code: u8) -> u8 {
+        match self {
+            Molecule::Protein => residue::letter(code),
+            Molecule::Nucleotide => nucleotide::letter(code),
         }
     }
 
     /// The letter that a letter of a file becomes in a database: upper case, T for U in
     /// nucleotides, X or N for what is none; nothing for a gap.
-    pub(crate) fn letter(self, letter: u8) -> Option<u8> {
-        match (self, letter.to_ascii_uppercase()) {
-            (_, b'-' | b'.') => None,
-            (Molecule::Protein, letter) => Some(residue::letter(residue::code(letter))),
-            (Molecule::Nucleotide, b'U') => Some(b'T'),
-            (Molecule::Nucleotide, letter) if b"ACGTRYKMSWBDHV".contains(&letter) => Some(letter),
-            (Molecule::Nucleotide, _) => Some(b'N'),
-        }
+    pub(crate) fn stored(self, letter: u8) -> Option<u8> {
+        let is_gap = matches!(letter, b'-' | b'.');
+        (!is_gap).then(|| match self {
+            Molecule::Protein => residue::letter(residue::code(letter)),
+            Molecule::Nucleotide => nucleotide::letter(nucleotide::code(letter)),
+        })
     }
 }
 
@@ -69,43 +79,36 @@ impl fmt::Display for Molecule {
     }
 }
 
-/// The complement of a letter of nucleotides; a letter that stands for several becomes the one that
-/// stands for their complements.
-pub fn complement(letter: u8) -> u8 {
-    const PAIRS: [&[u8; 2]; 6] = [b"AT", b"CG", b"RY", b"KM", b"BV", b"DH"];
-    let other = PAIRS.iter().find_map(|pair| match letter {
-        one if one == pair[0] => Some(pair[1]),
-        one if one == pair[1] => Some(pair[0]),
-        _ => None,
-    });
-    other.unwrap_or(letter)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn letters_tell_the_molecule() {
-        let of = |letters: &[u8]| Molecule::of_letters([letters]);
+        let of = |letters: &[u8]| {
+            let mut counts = [0; 256];
+            letters
+                .iter()
+                .for_each(|letter| counts[usize::from(letter.to_ascii_uppercase())] += 1);
+            Molecule::of_counts(&counts)
+        };
         assert_eq!(of(&b"GATTACANNC".repeat(10)), Molecule::Nucleotide);
         assert_eq!(of(&b"gauuacannc".repeat(10)), Molecule::Nucleotide);
         assert_eq!(of(b"GATTACA"), Molecule::Protein);
+        assert_eq!(of(b"GATTACAGATTA---"), Molecule::Nucleotide);
+        assert_eq!(of(b"GATTACAGATTAK"), Molecule::Protein);
         assert_eq!(of(&b"GAGAGACAGA".repeat(10)), Molecule::Protein);
         assert_eq!(of(&b"MKVLAWYGDE".repeat(10)), Molecule::Protein);
-        assert_eq!(Molecule::of_letters([]), Molecule::Protein);
+        assert_eq!(of(b""), Molecule::Protein);
     }
 
     #[test]
     fn letters_become_those_of_databases() {
         let all = |molecule: Molecule, letters: &[u8]| {
-            let kept = letters.iter().filter_map(|&one| molecule.letter(one));
+            let kept = letters.iter().filter_map(|&one| molecule.stored(one));
             String::from_utf8(kept.collect()).unwrap()
         };
         assert_eq!(all(Molecule::Protein, b"mk-V.u1*j"), "MKVUX*J");
         assert_eq!(all(Molecule::Nucleotide, b"ac-guRX"), "ACGTRN");
-        let letters = b"ACGTRYKMSWBDHVN";
-        let complements: Vec<u8> = letters.iter().map(|&one| complement(one)).collect();
-        assert_eq!(complements, b"TGCAYRMKSWVHDBN");
     }
 }

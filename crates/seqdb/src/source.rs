@@ -10,7 +10,7 @@ use gyrase_taxonomy::taxid_in;
 
 use crate::blast::BlastDatabase;
 use crate::entry::Entry;
-use crate::gysd::{self, Database, Strand};
+use crate::gysd::{self, SeqDb, Strand};
 use crate::{Molecule, SeqDbError};
 
 /// What files of other programs and of other verbs begin with.
@@ -33,11 +33,11 @@ const FOREIGN: [(&[u8], &str); 3] = [
 
 /// A file or a database of sequences.
 #[derive(Debug)]
-pub enum Source {
+pub enum SequenceSource {
     /// FASTA or FASTQ, compressed or not; `-` is standard input.
     Fasta(PathBuf),
     /// A database of ours.
-    Gysd(Database),
+    Gysd(SeqDb),
     /// A database of BLAST.
     Blast(BlastDatabase),
 }
@@ -45,27 +45,30 @@ pub enum Source {
 /// The sources that paths name, in their order; `@list` stands for the paths in a file.
 ///
 /// # Errors
-/// As [`Source::open`]; and a list that cannot be read.
-pub fn open_all(paths: &[PathBuf]) -> Result<Vec<Source>, SeqDbError> {
+/// As [`SequenceSource::open`]; and a list that cannot be read.
+pub fn open_all(paths: &[PathBuf]) -> Result<Vec<SequenceSource>, SeqDbError> {
     let paths = gyrase_fastx::expand_lists(paths)?;
-    paths.iter().map(|path| Source::open(path)).collect()
+    paths
+        .iter()
+        .map(|path| SequenceSource::open(path))
+        .collect()
 }
 
-impl Source {
+impl SequenceSource {
     /// Opens what a path names: a file, by its content, or a BLAST database, by the name that its
     /// files have in common or by one of them.
     ///
     /// # Errors
     /// A database cannot be opened, is damaged, or is of a kind that is not read. A FASTA file is
     /// opened when it is read.
-    pub fn open(path: &Path) -> Result<Source, SeqDbError> {
-        let fasta = || Ok(Source::Fasta(path.to_path_buf()));
+    pub fn open(path: &Path) -> Result<SequenceSource, SeqDbError> {
+        let fasta = || Ok(SequenceSource::Fasta(path.to_path_buf()));
         if path.as_os_str() == "-" {
             return fasta();
         }
         let Ok(there) = path.metadata() else {
             return match BlastDatabase::open(path)? {
-                Some(database) => Ok(Source::Blast(database)),
+                Some(database) => Ok(SequenceSource::Blast(database)),
                 None => fasta(),
             };
         };
@@ -75,7 +78,7 @@ impl Source {
         }
         let start = start(path)?;
         if start == gysd::MAGIC {
-            return Ok(Source::Gysd(Database::open(path)?));
+            return Ok(SequenceSource::Gysd(SeqDb::open(path)?));
         }
         let foreign = FOREIGN.iter().find(|(magic, _)| start == *magic);
         if let Some((_, found)) = foreign {
@@ -91,7 +94,7 @@ impl Source {
         let is_fasta = matches!(start.first(), Some(b'>' | b'@' | b';'));
         match BlastDatabase::open(path) {
             Ok(Some(database)) if !is_fasta && database.path() != path => {
-                Ok(Source::Blast(database))
+                Ok(SequenceSource::Blast(database))
             }
             Err(error) if !is_fasta && is_of_blast(path) => Err(error),
             _ => fasta(),
@@ -101,27 +104,35 @@ impl Source {
     /// Its name in messages.
     pub fn name(&self) -> String {
         match self {
-            Source::Fasta(path) => path.display().to_string(),
-            Source::Gysd(database) => database.path().display().to_string(),
-            Source::Blast(database) => database.path().display().to_string(),
+            SequenceSource::Fasta(path) => path.display().to_string(),
+            SequenceSource::Gysd(database) => database.path().display().to_string(),
+            SequenceSource::Blast(database) => database.path().display().to_string(),
         }
     }
 
     /// What its sequences are made of, where that is known without reading them.
     pub fn molecule(&self) -> Option<Molecule> {
         match self {
-            Source::Fasta(_) => None,
-            Source::Gysd(database) => Some(database.summary().molecule),
-            Source::Blast(database) => Some(database.molecule()),
+            SequenceSource::Fasta(_) => None,
+            SequenceSource::Gysd(database) => Some(database.summary().molecule),
+            SequenceSource::Blast(database) => Some(database.molecule()),
         }
+    }
+
+    /// True for what can be read only once.
+    pub fn is_pipe(&self) -> bool {
+        let SequenceSource::Fasta(path) = self else {
+            return false;
+        };
+        path.as_os_str() == "-" || path.metadata().is_ok_and(|there| !there.is_file())
     }
 
     /// Bytes that will be read; 0 for a pipe.
     pub fn bytes(&self) -> u64 {
         match self {
-            Source::Fasta(path) => path.metadata().map_or(0, |there| there.len()),
-            Source::Gysd(database) => database.summary().bytes,
-            Source::Blast(database) => database.bytes(),
+            SequenceSource::Fasta(path) => path.metadata().map_or(0, |there| there.len()),
+            SequenceSource::Gysd(database) => database.summary().bytes,
+            SequenceSource::Blast(database) => database.bytes(),
         }
     }
 
@@ -134,11 +145,34 @@ impl Source {
         each: impl FnMut(&Entry, u64) -> Result<(), E>,
     ) -> Result<(), E> {
         match self {
-            Source::Fasta(path) => each_of_fasta(path, each),
-            Source::Gysd(database) => each_of_gysd(database, each),
-            Source::Blast(database) => database.each(each),
+            SequenceSource::Fasta(path) => each_of_fasta(path, each),
+            SequenceSource::Gysd(database) => each_of_gysd(database, each),
+            SequenceSource::Blast(database) => database.each(each),
         }
     }
+}
+
+/// What the sequences of all sources are made of, as far as it is known without reading them.
+///
+/// # Errors
+/// They are of both kinds.
+pub fn shared_molecule(sources: &[SequenceSource]) -> Result<Option<Molecule>, SeqDbError> {
+    let mut known: Option<(&SequenceSource, Molecule)> = None;
+    for source in sources {
+        match (known, source.molecule()) {
+            (Some((first, of_first)), Some(of_second)) if of_first != of_second => {
+                return Err(SeqDbError::Mixed {
+                    first: first.name(),
+                    of_first,
+                    second: source.name(),
+                    of_second,
+                });
+            }
+            (None, Some(molecule)) => known = Some((source, molecule)),
+            _ => {}
+        }
+    }
+    Ok(known.map(|(_, molecule)| molecule))
 }
 
 /// The first eight bytes of a file, or what it has.
@@ -209,7 +243,7 @@ fn each_of_fasta<E: From<SeqDbError>>(
 }
 
 fn each_of_gysd<E: From<SeqDbError>>(
-    database: &Database,
+    database: &SeqDb,
     mut each: impl FnMut(&Entry, u64) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut letters = Vec::new();

@@ -1,8 +1,10 @@
 //! BLAST's databases against what BLAST+ says of them; and damaged ones.
 
+#![allow(clippy::unwrap_used, reason = "a helper of a test is a test")]
+
 use std::path::{Path, PathBuf};
 
-use gyrase_seqdb::{Molecule, SeqDbError, Source};
+use gyrase_seqdb::{Molecule, SeqDbError, SequenceSource};
 
 fn golden(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/blast");
@@ -12,7 +14,7 @@ fn golden(name: &str) -> PathBuf {
 /// Titles and letters as FASTA of one line each, and the taxids of each.
 fn read(path: &Path) -> Result<(String, Vec<Vec<u32>>), SeqDbError> {
     let (mut fasta, mut taxids) = (Vec::new(), Vec::new());
-    Source::open(path)?.each(|entry, _| {
+    SequenceSource::open(path)?.each(|entry, _| {
         fasta.extend([b">", entry.title, b"\n", entry.letters, b"\n"].concat());
         taxids.push(entry.taxids.to_vec());
         Ok::<_, SeqDbError>(())
@@ -49,7 +51,7 @@ fn databases_say_what_blastdbcmd_says() {
     let fasta = text("proteins.faa").replace('\u{1}', " ");
     let expected: Vec<String> = fasta.lines().map(upper).collect();
     assert_eq!(found.lines().collect::<Vec<_>>(), expected);
-    let molecule = |name| Source::open(&golden(name)).unwrap().molecule();
+    let molecule = |name| SequenceSource::open(&golden(name)).unwrap().molecule();
     assert_eq!(molecule("both"), Some(Molecule::Protein));
     assert_eq!(molecule("bases"), Some(Molecule::Nucleotide));
     // Without BLAST's ending it is the FASTA file beside.
@@ -142,7 +144,7 @@ fn databases_of_others_are_refused_with_what_helps() {
     let folder = tempfile::tempdir().unwrap();
     let place = |name: &str| folder.path().join(name);
     let refused = |path: &Path, told: &str| {
-        let error = Source::open(path).unwrap_err().to_string();
+        let error = SequenceSource::open(path).unwrap_err().to_string();
         assert!(error.contains(told), "{error}");
     };
     let diamond = b"\x6d\x18\xee\x15\xa4\xf8\x4a\x02\x8a\x00\x00\x00";

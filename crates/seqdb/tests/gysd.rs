@@ -1,9 +1,11 @@
 //! `.gysd` databases: what is written comes back; golden files; damaged ones.
 
+#![allow(clippy::unwrap_used, reason = "a helper of a test is a test")]
+
 use std::path::{Path, PathBuf};
 
-use gyrase_seqdb::gysd::{Database, Strand, Writer};
-use gyrase_seqdb::{Molecule, SeqDbError, Source, name_of};
+use gyrase_seqdb::gysd::{SeqDb, Strand, Writer};
+use gyrase_seqdb::{Molecule, SeqDbError, SequenceSource, name_of};
 use gyrase_taxonomy::{Node, Taxonomy};
 use proptest::prelude::*;
 
@@ -18,7 +20,7 @@ fn proteins() -> Vec<Sequence> {
         owned(b"p1 the first", b"MKVLAWYGDERTIPLMNVCQHSAAKL", &[562]),
         owned(b"empty", b"", &[]),
         owned(b"", b"W*XBZJUO", &[561, 1224]),
-        owned(b"a one\x01b two", b"MKVMKV", &[9606]),
+        owned(b"a one\x01sp|P12345|B_X two", b"MKVMKV", &[9606]),
         owned(b"p1 again", b"G", &[]),
     ]
 }
@@ -59,7 +61,7 @@ fn write(path: &Path, molecule: Molecule, sequences: &[Sequence], taxonomy: Opti
 
 fn read(path: &Path) -> Result<Vec<Sequence>, SeqDbError> {
     let mut found = Vec::new();
-    Source::open(path)?.each(|entry, _| {
+    SequenceSource::open(path)?.each(|entry, _| {
         found.push(owned(entry.title, entry.letters, entry.taxids));
         Ok::<_, SeqDbError>(())
     })?;
@@ -83,7 +85,7 @@ fn golden_files_are_read_and_written_to_the_byte() {
         ("empty.gysd", Molecule::Protein, Vec::new(), None),
     ] {
         assert_eq!(read(&golden(name)).unwrap(), sequences, "{name}");
-        let database = Database::open(&golden(name)).unwrap();
+        let database = SeqDb::open(&golden(name)).unwrap();
         database.verify().unwrap();
         assert_eq!(database.taxonomy().unwrap().as_ref(), taxonomy);
         write(&path, molecule, &sequences, taxonomy);
@@ -94,19 +96,21 @@ fn golden_files_are_read_and_written_to_the_byte() {
 
 #[test]
 fn sequences_are_found_by_name_and_range() {
-    let database = Database::open(&golden("proteins.gysd")).unwrap();
+    let database = SeqDb::open(&golden("proteins.gysd")).unwrap();
     for (name, numbers) in [
         ("p1", &[0, 4][..]),
         ("empty", &[1]),
         ("", &[2]),
         ("a", &[3]),
-        ("b", &[3]),
-        ("c", &[]),
+        ("sp|P12345|B_X", &[3]),
+        ("P12345", &[3]),
+        ("sp", &[]),
+        ("one", &[]),
         ("p1 again", &[]),
     ] {
         assert_eq!(database.find(name.as_bytes()).unwrap(), numbers, "{name}");
     }
-    let database = Database::open(&golden("bases.gysd")).unwrap();
+    let database = SeqDb::open(&golden("bases.gysd")).unwrap();
     let all = &bases()[0].1;
     for from in 0..all.len() {
         for to in from..=all.len() {
@@ -132,7 +136,7 @@ fn letters_of_files_become_those_of_databases() {
     assert_eq!(read(&path).unwrap(), [owned(b"a", b"MKVUX", &[])]);
     write(&path, Molecule::Nucleotide, &given[1..], None);
     assert_eq!(read(&path).unwrap(), [owned(b"b", b"ACGTN", &[])]);
-    let summary = Database::open(&path).unwrap().summary();
+    let summary = SeqDb::open(&path).unwrap().summary();
     assert_eq!(
         (summary.sequences, summary.letters, summary.longest),
         (1, 5, 5)
@@ -141,7 +145,7 @@ fn letters_of_files_become_those_of_databases() {
 
 /// Looks at all of a database; whatever is wrong with it is an error.
 fn look(path: &Path) -> Result<(), SeqDbError> {
-    let database = Database::open(path)?;
+    let database = SeqDb::open(path)?;
     for name in ["p1", "n1", "nobody"] {
         database.find(name.as_bytes())?;
     }
@@ -155,11 +159,11 @@ fn every_damage_is_found_and_named() {
     let path = folder.path().join("x.gysd");
     for name in ["proteins.gysd", "bases.gysd"] {
         let whole = std::fs::read(golden(name)).unwrap();
-        for at in (0..whole.len()).filter(|at| *at < 80 || *at > 4000) {
+        for at in (0..whole.len()).filter(|at| *at < 80 || *at > 4080 && at % 3 == 0) {
             let mut bytes = whole.clone();
             bytes[at] ^= 1 << (at % 8);
             std::fs::write(&path, &bytes).unwrap();
-            let looked = look(&path).and_then(|()| Database::open(&path)?.verify());
+            let looked = look(&path).and_then(|()| SeqDb::open(&path)?.verify());
             if let Err(error) = looked {
                 let told = error.to_string();
                 assert!(told.contains("x.gysd"), "{name} {at}: {told}");
@@ -170,7 +174,7 @@ fn every_damage_is_found_and_named() {
         }
         for length in (0..whole.len()).step_by(61) {
             std::fs::write(&path, &whole[..length]).unwrap();
-            let found = Database::open(&path).unwrap_err();
+            let found = SeqDb::open(&path).unwrap_err();
             let expected = match length {
                 0..8 => matches!(found, SeqDbError::Foreign { .. }),
                 _ => matches!(found, SeqDbError::Length { .. }),
@@ -221,14 +225,18 @@ proptest! {
         }
         std::fs::write(&path, &bytes).unwrap();
         let _ = look(&path);
-        let _ = Database::open(&path).and_then(|database| database.verify());
+        let _ = SeqDb::open(&path).and_then(|database| database.verify());
     }
 
     #[test]
     fn what_is_written_comes_back(
         nucleotides in any::<bool>(),
         sequences in prop::collection::vec(
-            ("[ -~\x01]{0,9}", prop::collection::vec(0_usize..27, 0..99), prop::collection::vec(1..9_u32, 0..3)),
+            (
+                "[ -~\x01]{0,9}",
+                prop::collection::vec(0_usize..27, 0..99),
+                prop::collection::vec(1..9_u32, 0..3),
+            ),
             0..9,
         ),
     ) {
@@ -247,7 +255,7 @@ proptest! {
             .collect();
         write(&path, molecule, &sequences, None);
         prop_assert_eq!(&read(&path).unwrap(), &sequences);
-        let database = Database::open(&path).unwrap();
+        let database = SeqDb::open(&path).unwrap();
         database.verify().unwrap();
         for (number, (title, _, _)) in sequences.iter().enumerate() {
             let found = database.find(name_of(title)).unwrap();

@@ -9,6 +9,7 @@ mod db;
 mod demo;
 mod doctor;
 mod folders;
+mod index;
 mod kmers;
 mod man;
 mod mpi_setup;
@@ -74,6 +75,8 @@ pub enum Command {
     Classify(Box<classify::Classify>),
     /// Search a database of proteins for the relatives of proteins.
     Search(search::Search),
+    /// Build databases of sequences for `search`, look into them, and take sequences out.
+    Index(Box<index::Index>),
     /// Say what a run will take, before its first byte.
     Plan(plan::Plan),
     /// Say where the time of a run with --trace went.
@@ -127,6 +130,7 @@ pub fn run(command: Command, session: &Session) -> Result<()> {
         Command::Db(verb) => verb.run(session),
         Command::Classify(verb) => verb.run(session),
         Command::Search(verb) => verb.run(session),
+        Command::Index(verb) => verb.run(session),
         Command::Plan(verb) => verb.run(session),
         Command::Profile(verb) => verb.run(session),
         Command::Simulate(verb) => verb.run(session),

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use gyrase_picture::words::{self, grouped, things};
-use gyrase_search::{About, Config, HitLimits, Report, ReportFormat, Sensitivity, Summary, run};
+use gyrase_search::{
+    About, Config, HitLimits, Report, ReportFormat, Sensitivity, Summary, TaxidFilter, run,
+};
 use serde_json::json;
 
 use crate::failure::{Failure, Result};
@@ -20,6 +22,7 @@ Examples:
   gyrase search proteins.faa --db refs.faa --format '6 std qcovs stitle'
   gyrase search proteins.faa --db refs.faa --format 5 -o hits.xml.gz
   gyrase search proteins.faa --db refs.faa --format html -o hits.html
+  gyrase search proteins.faa --db refs.gysd nr more.faa --taxid 1239,1224
 
 Each line of the table is an alignment, in the columns of BLAST's format 6:
 query, subject, percent of identical residues, length, residues that differ,
@@ -34,9 +37,13 @@ pub struct Search {
     #[arg(value_name = "QUERIES", required = true)]
     queries: Vec<PathBuf>,
 
-    /// Proteins to search in: FASTA files, which together are the database
-    #[arg(long, value_name = "FILE", required = true, num_args = 1..)]
+    /// What to search in, together the database: FASTA files, `.gysd` of `gyrase index`, BLAST
+    /// databases by their name without endings
+    #[arg(long, value_name = "DB", required = true, num_args = 1..)]
     db: Vec<PathBuf>,
+
+    #[command(flatten)]
+    taxa: Taxa,
 
     /// File to write, compressed if its name ends so [default: standard output]
     #[arg(long, short, value_name = "FILE")]
@@ -76,6 +83,62 @@ pub struct Search {
     format: ReportFormat,
 }
 
+/// Which subjects are meant.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Taxa")]
+struct Taxa {
+    /// Search only sequences of these taxids and of all below them
+    #[arg(
+        long, value_name = "TAXID", num_args = 1.., value_delimiter = ',',
+        value_parser = clap::value_parser!(u32).range(1..),
+    )]
+    taxid: Vec<u32>,
+
+    /// Leave out sequences that are of these taxids, or below, alone
+    #[arg(
+        long, value_name = "TAXID", num_args = 1.., value_delimiter = ',',
+        value_parser = clap::value_parser!(u32).range(1..),
+    )]
+    not_taxid: Vec<u32>,
+
+    /// NCBI dump or table of lineages that says what is below a taxid [default: the taxa that the
+    /// `.gysd` databases have]
+    #[arg(long, value_name = "PATH")]
+    taxonomy: Option<PathBuf>,
+}
+
+impl Taxa {
+    /// Says how many sequences were searched.
+    fn say(&self, summary: &Summary) {
+        if self.taxid.is_empty() && self.not_taxid.is_empty() {
+            return;
+        }
+        let (some, all) = (
+            grouped(summary.searched),
+            things(summary.subjects, "sequence"),
+        );
+        tracing::info!("searched {some} of {all}, by their taxids");
+        if summary.literal_taxids {
+            tracing::warn!(
+                "nothing says what is below a taxid, so each stood for itself alone; name a dump \
+                 with --taxonomy, or build a .gysd with one"
+            );
+        }
+    }
+
+    fn filter(&self) -> Result<TaxidFilter> {
+        let taxonomy = self.taxonomy.as_ref();
+        let taxonomy = taxonomy
+            .map(|path| gyrase_taxonomy::read(path))
+            .transpose()?;
+        Ok(TaxidFilter {
+            only: self.taxid.clone(),
+            without: self.not_taxid.clone(),
+            taxonomy: taxonomy.map(|source| source.taxonomy),
+        })
+    }
+}
+
 fn percent(text: &str) -> std::result::Result<f64, String> {
     let percent = text.parse().ok();
     let percent = percent.filter(|percent: &f64| (0.0..=100.0).contains(percent));
@@ -93,7 +156,11 @@ fn evalue(text: &str) -> std::result::Result<f64, String> {
 impl Search {
     /// Writes the hits.
     pub fn run(self, session: &Session) -> Result<()> {
-        let inputs = self.queries.iter().chain(&self.db);
+        let inputs = self
+            .queries
+            .iter()
+            .chain(&self.db)
+            .chain(&self.taxa.taxonomy);
         session.keep_apart(inputs.clone(), &self.output)?;
         if inputs.filter(|path| path.as_os_str() == "-").count() > 1 {
             return Err(Failure::usage(
@@ -105,6 +172,7 @@ impl Search {
             sensitivity: self.sensitivity(),
             queries: self.queries.clone(),
             subjects: self.db.clone(),
+            taxids: self.taxa.filter()?,
             limits: HitLimits {
                 evalue: self.evalue,
                 top: self.top as usize,
@@ -134,6 +202,7 @@ impl Search {
             );
         }
         self.note(session, &summary);
+        self.taxa.say(&summary);
         tracing::info!(
             "{} in {} ({} residues): {} with {}, {}",
             things(summary.queries, "protein"),
@@ -167,7 +236,7 @@ impl Search {
         session.note("database", names(&self.db));
         let counts = json!({
             "queries": summary.queries, "with_hits": summary.with_hits, "hits": summary.hits,
-            "subjects": summary.subjects, "residues": summary.letters,
+            "subjects": summary.subjects, "searched": summary.searched, "residues": summary.letters,
         });
         session.note("counts", counts);
     }

@@ -12,6 +12,7 @@ mod fetch;
 mod group;
 mod help;
 mod howto;
+mod index;
 mod limits;
 mod parts;
 mod place;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::with_ending;
+use super::files::with_ending;
 use crate::SeqDbError;
 
 /// Aliases within aliases.

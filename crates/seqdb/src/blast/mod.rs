@@ -11,12 +11,14 @@ mod alias;
 mod bases;
 mod ber;
 mod deflines;
+mod files;
 mod volume;
 
 use std::path::{Path, PathBuf};
 
 use crate::entry::Entry;
 use crate::{Molecule, SeqDbError};
+use files::with_ending;
 use volume::Volume;
 
 /// Kinds of databases and the letter that the endings of their files begin with.
@@ -139,11 +141,4 @@ fn of_file(path: &Path) -> Option<(PathBuf, (Molecule, char))> {
     };
     let kind = KINDS.iter().find(of_kind)?;
     Some((path.with_extension(""), *kind))
-}
-
-/// The name of a file of a database. A name may have dots, so none of it is replaced.
-fn with_ending(prefix: &Path, letter: char, ending: &str) -> PathBuf {
-    let mut name = prefix.as_os_str().to_owned();
-    name.push(format!(".{letter}{ending}"));
-    PathBuf::from(name)
 }

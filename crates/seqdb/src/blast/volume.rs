@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use gyrase_table::map;
 use memmap2::Mmap;
 
+use super::bases;
 use super::deflines::Titles;
-use super::{bases, with_ending};
+use super::files::with_ending;
 use crate::{Molecule, SeqDbError};
 
 /// The letters of residues by code (NCBIstdaa).

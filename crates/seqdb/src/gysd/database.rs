@@ -5,7 +5,7 @@ use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use gyrase_align::residue;
+use gyrase_align::{nucleotide, residue};
 use gyrase_files::container::{Unfit, checked_part, u32_at, u64_at};
 use gyrase_table::map;
 use gyrase_taxonomy::Taxonomy;
@@ -15,7 +15,6 @@ use super::layout::{ENTRY_BYTES, Entry, FORMAT, HEADER_BYTES, Header, MARGIN, Pa
 use super::names::{self, names_of};
 use super::packed::{Exception, unpack};
 use super::section::Section;
-use crate::molecule::complement;
 use crate::{Molecule, SeqDbError};
 
 /// Which strand of nucleotides.
@@ -32,9 +31,9 @@ pub enum Strand {
 ///
 /// Opening reads the header, the table of sections and the lists of checksums: nothing that grows
 /// as the letters do but four bytes in 65,536. A block of 64 KiB is checked against its checksum
-/// when something of it is first read; [`Database::verify`] checks all.
+/// when something of it is first read; [`SeqDb::verify`] checks all.
 #[derive(Debug)]
-pub struct Database {
+pub struct SeqDb {
     path: PathBuf,
     bytes: Mmap,
     header: Header,
@@ -42,12 +41,12 @@ pub struct Database {
     sections: Vec<Section>,
 }
 
-impl Database {
+impl SeqDb {
     /// Opens a database.
     ///
     /// # Errors
     /// The file cannot be opened; it is no database, of another version, truncated or damaged.
-    pub fn open(path: &Path) -> Result<Database, SeqDbError> {
+    pub fn open(path: &Path) -> Result<SeqDb, SeqDbError> {
         let fail = |source| SeqDbError::Open {
             path: path.to_path_buf(),
             source,
@@ -62,7 +61,7 @@ impl Database {
             path: path.to_path_buf(),
             what,
         })?;
-        Ok(Database {
+        Ok(SeqDb {
             path: path.to_path_buf(),
             bytes,
             header,
@@ -395,4 +394,9 @@ fn expect_length(part: Part, bytes: u64, summary: &Summary) -> Result<(), String
 /// A number of eight bytes in a list of such.
 pub(super) fn words(bytes: &[u8]) -> impl Iterator<Item = u64> + '_ {
     bytes.chunks_exact(8).map(|word| u64_at(word, 0))
+}
+
+/// The letter of the other strand.
+fn complement(letter: u8) -> u8 {
+    nucleotide::letter(nucleotide::complement(nucleotide::code(letter)))
 }

@@ -8,11 +8,20 @@ use super::spool::Spool;
 /// Words that are sorted at a time.
 const AT_ONCE: u64 = 32 << 20;
 
-/// What sequences of a title are looked up by: its first word, and in titles of several sequences
-/// that are one, the first word of each.
+/// Letters of a part of a name that sequences are looked up by: shorter ones say what database a
+/// name is of.
+const PART: usize = 4;
+
+/// What a sequence is looked up by: the first word of its title, and of each title where it has
+/// several; and the longer parts of a word that has bars, as in `sp|P12345|AATM_RABIT`.
 pub(super) fn names_of(title: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let parts = title.split(|&byte| byte == 1);
-    parts.map(name_of)
+    let titles = title.split(|&byte| byte == 1);
+    titles.map(name_of).flat_map(|name| {
+        let parts = name.split(|&byte| byte == b'|');
+        let is_whole = |part: &&[u8]| part.len() == name.len();
+        let parts = parts.filter(move |part| part.len() >= PART && !is_whole(part));
+        std::iter::once(name).chain(parts)
+    })
 }
 
 /// The first word of a title.

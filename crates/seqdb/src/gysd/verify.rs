@@ -3,13 +3,13 @@
 use gyrase_align::residue::{BORDER, LETTERS};
 use gyrase_files::container::expect;
 
-use super::database::{Database, words};
+use super::database::{SeqDb, words};
 use super::layout::{MARGIN, Part};
 use super::names::{names_of, word};
 use super::packed::{Exception, code};
 use crate::{Molecule, SeqDbError};
 
-impl Database {
+impl SeqDb {
     /// Reads all of the database: every block fits its checksum, and every value the others.
     ///
     /// # Errors
@@ -101,7 +101,7 @@ fn verify_exceptions(exceptions: &[u8], letters: u64) -> Result<(), String> {
             length,
             letter,
         } = exception;
-        let known = Molecule::Nucleotide.letter(letter) == Some(letter) && code(letter).is_none();
+        let known = Molecule::Nucleotide.stored(letter) == Some(letter) && code(letter).is_none();
         let placed = position >= before && length > 0 && exception.end() <= letters;
         if !(zeros && known && placed) {
             return Err(format!(

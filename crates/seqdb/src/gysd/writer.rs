@@ -110,7 +110,7 @@ impl Writer {
 
     /// Packs letters; how many there are.
     fn add_letters(&mut self, letters: &[u8]) -> u64 {
-        let kept = letters.iter().filter_map(|&one| self.molecule.letter(one));
+        let kept = letters.iter().filter_map(|&one| self.molecule.stored(one));
         let mut count = 0;
         if self.molecule == Molecule::Protein {
             let before = self.buffer.len();
