@@ -452,7 +452,7 @@ fn sequences(error: &SeqDbError) -> Meaning {
         SeqDbError::Taxonomy(error) => taxonomy(error).into(),
         SeqDbError::Mixed { .. } => Meaning::helped(
             Code::Usage,
-            "name files of one kind, or say with --molecule what the letters stand for",
+            "name files of one kind, or say with `gyrase index --molecule` what one has",
         ),
         SeqDbError::TooMany { .. }
         | SeqDbError::UnknownTaxid { .. }

@@ -442,4 +442,35 @@ mod tests {
             );
         }
     }
+
+    #[test]
+    fn taxids_stay_with_their_sequences_and_choose_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.faa");
+        std::fs::write(&path, ">a OX=7\nMKV\n>b\nWW\n>c OX=8\x01d OX=7\nPP-P\n").unwrap();
+        let read = |only: &[u32]| {
+            let filter = TaxidFilter {
+                only: only.to_vec(),
+                ..TaxidFilter::default()
+            };
+            let progress = Progress::default();
+            let read = Sequences::read(&[path.clone()], &filter, u64::MAX, &progress);
+            read.unwrap()
+                .unwrap_or_else(|_| panic!("memory has no end"))
+        };
+        let taxids = |sequences: &Sequences| -> Vec<Vec<u32>> {
+            let numbers = 0..sequences.len();
+            numbers
+                .map(|number| sequences.taxids(number).collect())
+                .collect()
+        };
+        let all = read(&[]);
+        assert_eq!(taxids(&all), [vec![7], vec![], vec![8, 7]]);
+        assert!(!all.are_literal());
+        let some = read(&[8]);
+        assert_eq!(taxids(&some), [[8, 7]]);
+        assert!(some.are_literal());
+        assert_eq!((some.len(), some.sequences_of_all()), (1, 3));
+        assert_eq!((some.total(), some.letters_of_all()), (3, 8));
+    }
 }
