@@ -151,9 +151,11 @@ impl Aligned<'_> {
 fn statistics(answer: &QueryHits) -> Value {
     let karlin = answer.scoring.karlin();
     let query = answer.queries.residues(answer.query).len();
-    let space = answer.scoring.space(query, answer.subjects.len());
+    let space = answer
+        .scoring
+        .space(query, answer.subjects.sequences_of_all());
     let members = vec![
-        ("db-num", number(answer.subjects.len())),
+        ("db-num", number(answer.subjects.sequences_of_all())),
         ("db-len", number(space.letters)),
         ("hsp-len", number(space.adjustment(karlin))),
         (

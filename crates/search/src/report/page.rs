@@ -55,7 +55,7 @@ impl Layout for Html {
             setting.program.told(),
             about.program,
             about.database,
-            grouped(setting.sequences as u64),
+            grouped(setting.sequences),
             grouped(setting.letters),
             about.evalue
         );

@@ -52,7 +52,7 @@ impl Layout for Pairwise {
         writeln!(
             out,
             "           {} sequences; {} total letters\n\n",
-            grouped(setting.sequences as u64),
+            grouped(setting.sequences),
             grouped(setting.letters)
         )
     }
@@ -80,7 +80,7 @@ impl Layout for Pairwise {
         writeln!(out)?;
         wrapped(out, format!("  Database: {}", about.database).as_bytes())?;
         writeln!(out, "    Posted date:  Unknown")?;
-        let [letters, sequences] = [setting.letters, setting.sequences as u64].map(grouped);
+        let [letters, sequences] = [setting.letters, setting.sequences].map(grouped);
         writeln!(out, "  Number of letters in database: {letters}")?;
         writeln!(out, "  Number of sequences in database:  {sequences}\n\n\n")?;
         match setting.scores {
@@ -266,7 +266,9 @@ fn write_parameters(out: &mut dyn Write, answer: &QueryHits) -> io::Result<()> {
     const WIDTHS: [usize; 6] = [12, 9, 9, 10, 9, 5];
     let query = answer.queries.residues(answer.query).len();
     let karlin = answer.scoring.karlin();
-    let space = answer.scoring.space(query, answer.subjects.len());
+    let space = answer
+        .scoring
+        .space(query, answer.subjects.sequences_of_all());
     for (what, parameters) in ["\n", "Gapped\n"].iter().zip(parameters(answer)) {
         write!(out, "{what}")?;
         let names = NAMES.iter().zip(WIDTHS).take(parameters.len());

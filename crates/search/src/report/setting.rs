@@ -50,7 +50,7 @@ pub(super) struct Setting {
     pub costs: Option<Costs>,
     /// Letters and sequences of the database.
     pub letters: u64,
-    pub sequences: usize,
+    pub sequences: u64,
 }
 
 /// What pairs of letters score.
@@ -65,13 +65,13 @@ pub(super) enum Scores {
 
 impl Setting {
     pub(super) fn of(answer: &QueryHits) -> Setting {
-        let space = answer.scoring.space(0, answer.subjects.len());
+        let space = answer.scoring.space(0, answer.subjects.sequences_of_all());
         Setting {
             program: answer.program,
             scores: Scores::Matrix(answer.scoring.matrix().name()),
             costs: Some(answer.scoring.costs(1)),
             letters: space.letters,
-            sequences: answer.subjects.len(),
+            sequences: answer.subjects.sequences_of_all(),
         }
     }
 
