@@ -161,6 +161,8 @@ fn subjects_are_chosen_by_taxon() {
         ["p3"]
     );
     assert_eq!(with(&["r.gysd", "--taxid", "9606"]), "");
+    let told = with(&["r.gysd", "--format", "6 saccver staxid staxids"]);
+    assert_eq!(told, "p1\t562\t562\np2\tN/A\tN/A\np3\t561\t561\n");
     place.fails(
         &["search", "q.faa", "--db", "r.gysd", "--taxid", "77"],
         1,

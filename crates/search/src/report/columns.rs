@@ -105,12 +105,14 @@ const COLUMNS: &[Column] = &[
         show(text, &told_frames(row)[1])
     }),
     column("btop", "BTOP", operations),
-    column("staxid", "subject tax id", not_known),
+    column("staxid", "subject tax id", |text, row| taxids(text, row, 1)),
     column("ssciname", "subject sci name", not_known),
     column("scomname", "subject com names", not_known),
     column("sblastname", "subject blast name", not_known),
     column("sskingdom", "subject super kingdom", not_known),
-    column("staxids", "subject tax ids", not_known),
+    column("staxids", "subject tax ids", |text, row| {
+        taxids(text, row, usize::MAX)
+    }),
     column("sscinames", "subject sci names", not_known),
     column("scomnames", "subject com names", not_known),
     column("sblastnames", "subject blast names", not_known),
@@ -191,6 +193,16 @@ fn subject_title(text: &mut Vec<u8>, row: &Aligned) {
 /// Sequences have no GI numbers: BLAST writes 0.
 fn no_gi(text: &mut Vec<u8>, _: &Aligned) {
     text.push(b'0');
+}
+
+/// So many taxids of the subject at most.
+fn taxids(text: &mut Vec<u8>, row: &Aligned, most: usize) {
+    let taxids = row.answer.subjects.taxids(row.hit.subject).take(most);
+    let told: Vec<String> = taxids.map(|taxid| taxid.to_string()).collect();
+    match told.is_empty() {
+        true => not_known(text, row),
+        false => text.extend(told.join(";").bytes()),
+    }
 }
 
 fn not_known(text: &mut Vec<u8>, _: &Aligned) {
