@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::arch::Rows;
+use crate::residue::CODES;
 
 /// An ungapped alignment: the same number of residues of both sequences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,7 +36,7 @@ impl UngappedSegment {
 }
 
 /// The best ungapped alignment through the residues `query[at.0]` and `subject[at.1]`, extended to
-/// both sides until the score falls `x_drop` below the best so far.
+/// both sides until the score falls `x_drop`, at least 1, below the best so far.
 ///
 /// # Panics
 /// When `at` is not in the sequences.
@@ -46,7 +47,8 @@ pub fn extend(
     at: (usize, usize),
     x_drop: i32,
 ) -> UngappedSegment {
-    let score = |(&q, &s): (&u8, &u8)| i32::from(rows[usize::from(q)][usize::from(s)]);
+    let score =
+        |(&q, &s): (&u8, &u8)| i32::from(rows[usize::from(q) % CODES][usize::from(s) % CODES]);
     let right = std::iter::zip(&query[at.0..], &subject[at.1..]);
     let (right, right_score) = best_prefix(right.map(score), x_drop);
     let left = std::iter::zip(query[..at.0].iter().rev(), subject[..at.1].iter().rev());
@@ -60,17 +62,20 @@ pub fn extend(
 }
 
 /// How many of the first scores have the largest sum, and that sum.
+#[inline(always)]
 fn best_prefix(scores: impl Iterator<Item = i32>, x_drop: i32) -> (usize, i32) {
-    let (mut length, mut best, mut sum) = (0, 0, 0);
+    // The sum above how many scores are left out: a maximum is cheaper than a branch that nobody
+    // can foresee.
+    let key = |sum: i32, length: usize| i64::from(sum) << 32 | i64::from(u32::MAX - length as u32);
+    let (mut best, mut sum) = (key(0, 0), 0);
     for (number, score) in scores.enumerate() {
         sum += score;
-        if sum > best {
-            (length, best) = (number + 1, sum);
-        } else if best - sum >= x_drop {
+        best = best.max(key(sum, number + 1));
+        if (best >> 32) as i32 - sum >= x_drop {
             break;
         }
     }
-    (length, best)
+    ((u32::MAX - best as u32) as usize, (best >> 32) as i32)
 }
 
 /// Residues of the stretch in which a gapped extension begins.

@@ -48,10 +48,12 @@ impl Search<'_> {
     /// All matches, by query, subject and place, each once. The progress is in keys.
     pub(crate) fn matches(&self, progress: &Progress) -> Result<Vec<Match>, Ended> {
         progress.start("match", (self.shapes.len() * KEYS) as u64);
+        let least = self.windows();
         let mut found = Vec::new();
         for &shape in self.shapes {
-            found.append(&mut self.of_shape(shape, progress)?);
-            found.sort_unstable();
+            found.append(&mut self.of_shape(shape, &least, progress)?);
+            // Those of each thread and those of the shapes before are sorted: this merges them.
+            found.sort();
             found.dedup();
             if found.len() > self.most {
                 return Err(Ended::TooMany);
@@ -60,16 +62,20 @@ impl Search<'_> {
         Ok(found)
     }
 
-    fn of_shape(&self, shape: Shape, progress: &Progress) -> Result<Vec<Match>, Ended> {
+    fn of_shape(
+        &self,
+        shape: Shape,
+        least: &[i8],
+        progress: &Progress,
+    ) -> Result<Vec<Match>, Ended> {
         let sequences = [self.queries, self.subjects];
         let index = |sequences: &Sequences| Index::new(sequences.text(), shape, self.threads);
         let indexes = sequences.map(index);
         let (next, held) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let least = self.windows();
         let join = |()| {
             let mut join = Join {
                 search: self,
-                least: &least,
+                least,
                 held: &held,
                 counted: 0,
                 kernels: Kernels::detect(),
@@ -153,31 +159,30 @@ impl Join<'_> {
         Ok(())
     }
 
-    /// Extends the match of two positions.
+    /// Extends the match of two positions. No extension leaves its sequences: a border costs more
+    /// than it may lose.
     fn extend(&mut self, of_query: usize, of_subject: usize) {
         let Search {
             queries, subjects, ..
         } = self.search;
-        let around = |sequences: &Sequences, position| {
-            let number = sequences.at(position);
-            (number, position - sequences.range(number).start)
-        };
-        let (query, in_query) = around(queries, of_query);
-        let (subject, in_subject) = around(subjects, of_subject);
-        let segment = ungapped::extend(
+        let mut segment = ungapped::extend(
             self.search.rows,
-            queries.residues(query),
-            subjects.residues(subject),
-            (in_query, in_subject),
+            queries.text(),
+            subjects.text(),
+            (of_query, of_subject),
             X_DROP,
         );
-        if segment.score >= self.search.least[query] {
-            self.found.push(Match {
-                query: query as u32,
-                subject: subject as u32,
-                segment,
-            });
+        if segment.score < i32::from(self.least[of_query]) + MARGIN {
+            return;
         }
+        let (query, subject) = (queries.at(of_query), subjects.at(of_subject));
+        segment.query -= queries.range(query).start as u32;
+        segment.subject -= subjects.range(subject).start as u32;
+        self.found.push(Match {
+            query: query as u32,
+            subject: subject as u32,
+            segment,
+        });
     }
 
     /// Leaves each match once.
