@@ -32,19 +32,17 @@ mod optimise;
 mod ratios;
 mod rule;
 
-#[path = "arch/composition.rs"]
-mod kernels;
-
 pub use crate::gapped::Scores;
 pub use counts::Composition;
 pub use expand::FORBIDDEN;
 pub use frequencies::MatrixFrequencies;
 pub use rule::AdjustmentRule;
 
+use crate::arch::Kernels;
+use crate::arch::composition::Kernel;
 use crate::residue::{CODES, STANDARD};
 use expand::{Real, SCORED, Stops, nearest, real_scores, round, set_any};
 use grid::{Row, sum, symmetric};
-use kernels::{Kernel, Kernels};
 use lambda::Chances;
 use ln::ln;
 use optimise::{Optimum, Standard, Target};

@@ -3,14 +3,15 @@
 
 use std::ops::Range;
 
+use crate::arch::Kernels;
+use crate::arch::cells::{
+    BY_QUERY, BY_SUBJECT, CELLS, Cells, ExtensionRow, FROM, QUERY_GOES_ON, SUBJECT_GOES_ON,
+};
 use crate::residue::{BORDER, CODES};
 use crate::statistics::Costs;
 
 /// Scores by the codes of two residues, of any scale: a row for each residue of the query.
 pub type Scores = [[i32; CODES]; CODES];
-
-/// Far below any score, far above the lowest number.
-const NEVER: i32 = i32::MIN / 2;
 
 /// Steps of an alignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,40 +35,15 @@ pub struct Prefixes {
     pub subject: usize,
 }
 
-/// What the best alignment of two prefixes scores, and the best that ends with a gap beside the
-/// query's next residue.
-#[derive(Clone, Copy, Debug)]
-struct Cell {
-    best: i32,
-    gap: i32,
-}
-
-/// What a row leaves.
-struct RowEnd {
-    /// Cells from its first on that are too low.
-    low: usize,
-    /// The last cell that is not, counted from its first.
-    last: usize,
-    /// The best that ends with a gap behind the last cell.
-    gap: i32,
-}
-
-/// How a cell was reached, and whether gaps that leave it came through it.
-const BY_QUERY: u8 = 1;
-const BY_SUBJECT: u8 = 2;
-const FROM: u8 = 3;
-const QUERY_GOES_ON: u8 = 4;
-const SUBJECT_GOES_ON: u8 = 8;
-
-/// The memory of extensions, used again and again.
-#[derive(Default)]
+/// Extends alignments; the memory of one is used again for the next.
 pub struct Extension {
-    /// The residues of the subject, and a border.
+    kernels: Kernels,
+    /// The residue of the subject before each cell, in whole blocks.
     subject: Vec<u8>,
-    cells: Vec<Cell>,
+    cells: Vec<Cells>,
     /// How the cells of all rows were reached.
-    reached: Vec<u8>,
-    /// Per row: its first cell, and where it is in `reached`.
+    reached: Vec<[u8; CELLS]>,
+    /// Per row: its first block of cells, and where it is in `reached`.
     rows: Vec<(usize, usize)>,
 }
 
@@ -81,6 +57,17 @@ pub struct ExtensionLimits {
 }
 
 impl Extension {
+    /// An extension by these kernels.
+    pub fn new(kernels: Kernels) -> Extension {
+        Extension {
+            kernels,
+            subject: Vec::new(),
+            cells: Vec::new(),
+            reached: Vec::new(),
+            rows: Vec::new(),
+        }
+    }
+
     /// The best alignment that begins with the first residues of both, or none of them. Both are
     /// given from there on: in reverse for an extension to the left.
     pub fn extend<'r>(
@@ -115,146 +102,80 @@ impl Extension {
         subject: impl Iterator<Item = &'r u8>,
     ) -> Prefixes {
         self.subject.clear();
-        self.subject.extend(subject);
-        let length = self.subject.len();
         self.subject.push(BORDER);
-        let mut cells = 0..self.first_row::<TRACE>(limits);
+        self.subject.extend(subject);
+        let columns = self.subject.len();
+        self.subject.resize(columns.next_multiple_of(CELLS), BORDER);
+        let mut kept = self.first_row::<TRACE>(limits, columns);
         let mut best = Prefixes::default();
         for (number, &residue) in query.enumerate() {
+            self.make_room(kept.end, limits);
             if TRACE {
-                self.rows.push((cells.start, self.reached.len()));
+                self.rows.push((kept.start / CELLS, self.reached.len()));
             }
-            let row = &scores[usize::from(residue) % CODES];
-            let done = self.row::<TRACE>(row, number + 1, limits, cells.clone(), &mut best);
-            if cells.start + done.low == cells.end {
+            let row = ExtensionRow {
+                scores: &scores[usize::from(residue) % CODES],
+                subject: &self.subject,
+                columns,
+                costs: limits.costs,
+                x_drop: limits.x_drop,
+                kept,
+                best: best.score,
+            };
+            let (cells, reached) = (&mut self.cells, &mut self.reached);
+            let end = self.kernels.extension_row::<TRACE>(&row, cells, reached);
+            if let Some(column) = end.at {
+                best = Prefixes {
+                    score: end.best,
+                    query: number + 1,
+                    subject: column,
+                };
+            }
+            if end.kept.is_empty() {
                 break;
             }
-            if cells.start + done.last + 1 < cells.end {
-                cells.end = cells.start + done.last + 1;
-            } else {
-                let least = best.score - limits.x_drop;
-                cells.end = self.go_on_in_subject::<TRACE>(limits, cells.end, done.gap, least);
-            }
-            if cells.end <= length {
-                self.set(cells.end, NEVER, NEVER);
-                cells.end += 1;
-            }
-            cells.start += done.low;
+            kept = end.kept;
         }
         best
     }
 
-    /// Computes the cells of a row, which is that of so many residues of the query.
-    fn row<const TRACE: bool>(
-        &mut self,
-        scores: &[i32; CODES],
-        number: usize,
-        ExtensionLimits { costs, x_drop }: ExtensionLimits,
-        range: Range<usize>,
-        best: &mut Prefixes,
-    ) -> RowEnd {
-        let opens = costs.open + costs.extend;
-        let mut least = best.score - x_drop;
-        let (mut diagonal, mut in_subject) = (NEVER, NEVER);
-        let (mut low, mut last) = (0, 0);
-        let cells = self.cells[range.clone()].iter_mut();
-        for (place, (cell, &residue)) in cells.zip(&self.subject[range.clone()]).enumerate() {
-            let (mut score, mut reached) = (diagonal, 0);
-            diagonal = cell.best + scores[usize::from(residue) % CODES];
-            if cell.gap > score {
-                (score, reached) = (cell.gap, BY_QUERY);
-            }
-            if in_subject > score {
-                (score, reached) = (in_subject, BY_SUBJECT);
-            }
-            if score < least {
-                cell.best = NEVER;
-                low += usize::from(low == place);
-            } else {
-                last = place;
-                if score > best.score {
-                    *best = Prefixes {
-                        score,
-                        query: number,
-                        subject: range.start + place,
-                    };
-                    least = score - x_drop;
-                }
-                let opened = score - opens;
-                let [longer, longer_in_subject] =
-                    [cell.gap, in_subject].map(|gap| gap - costs.extend);
-                if TRACE && longer > opened {
-                    reached |= QUERY_GOES_ON;
-                }
-                if TRACE && longer_in_subject > opened {
-                    reached |= SUBJECT_GOES_ON;
-                }
-                in_subject = longer_in_subject.max(opened);
-                *cell = Cell {
-                    best: score,
-                    gap: longer.max(opened),
-                };
-            }
-            if TRACE {
-                self.reached.push(reached);
-            }
-        }
-        RowEnd {
-            low,
-            last,
-            gap: in_subject,
+    /// Makes cells as far as gaps of the next row may reach, where a row ends at `end`.
+    fn make_room(&mut self, end: usize, ExtensionLimits { costs, x_drop }: ExtensionLimits) {
+        let longest = x_drop.max(0).checked_div(costs.extend);
+        let last = longest.map_or(usize::MAX, |longest| (end + longest as usize) / CELLS);
+        let blocks = (self.subject.len() / CELLS).min(last.saturating_add(1));
+        if self.cells.len() < blocks {
+            self.cells.resize(blocks, Cells::DROPPED);
         }
     }
 
-    /// Makes cells of a gap beside the subject behind the last one, down to the least score; where
-    /// they end.
-    fn go_on_in_subject<const TRACE: bool>(
+    /// Gaps from the start on; which cells are kept.
+    fn first_row<const TRACE: bool>(
         &mut self,
         limits: ExtensionLimits,
-        mut end: usize,
-        mut gap: i32,
-        least: i32,
-    ) -> usize {
-        let Costs { open, extend } = limits.costs;
-        while gap >= least && end < self.subject.len() {
-            self.set(end, gap, gap - open - extend);
-            if TRACE {
-                self.reached.push(BY_SUBJECT | SUBJECT_GOES_ON);
-            }
-            gap -= extend;
-            end += 1;
-        }
-        end
-    }
-
-    /// Gaps from the start on; how many cells there are.
-    fn first_row<const TRACE: bool>(&mut self, limits: ExtensionLimits) -> usize {
+        columns: usize,
+    ) -> Range<usize> {
         let ExtensionLimits { costs, x_drop } = limits;
         let opens = costs.open + costs.extend;
         self.cells.clear();
         self.reached.clear();
         self.rows.clear();
-        self.set(0, 0, -opens);
-        let (mut score, mut end) = (-opens, 1);
-        while end < self.subject.len() && score >= -x_drop {
-            self.set(end, score, score - opens);
-            score -= costs.extend;
+        self.make_room(0, limits);
+        let (mut score, mut end) = (0, 0);
+        while end < columns && (end == 0 || score >= -x_drop) {
+            let block = &mut self.cells[end / CELLS];
+            block.best[end % CELLS] = score;
+            block.gap[end % CELLS] = score - opens;
+            score -= if end == 0 { opens } else { costs.extend };
             end += 1;
         }
         if TRACE {
             self.rows.push((0, 0));
-            self.reached.push(0);
-            self.reached.resize(end, BY_SUBJECT | SUBJECT_GOES_ON);
+            let gaps = [BY_SUBJECT | SUBJECT_GOES_ON; CELLS];
+            self.reached.resize(end.div_ceil(CELLS), gaps);
+            self.reached[0][0] = 0;
         }
-        end
-    }
-
-    fn set(&mut self, column: usize, best: i32, gap: i32) {
-        let cell = Cell { best, gap };
-        match self.cells.get_mut(column) {
-            Some(place) => *place = cell,
-            None => self.cells.push(cell),
-        }
+        0..end
     }
 
     fn steps_back(&self, end: Prefixes, steps: &mut Vec<Step>) {
@@ -262,7 +183,7 @@ impl Extension {
         let mut by = 0;
         while row > 0 || column > 0 {
             let (first, at) = self.rows[row];
-            let reached = self.reached[at + column - first];
+            let reached = self.reached[at + column / CELLS - first][column % CELLS];
             by = match by {
                 BY_QUERY if reached & QUERY_GOES_ON != 0 => BY_QUERY,
                 BY_SUBJECT if reached & SUBJECT_GOES_ON != 0 => BY_SUBJECT,
@@ -284,6 +205,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::arch::cells::NEVER;
 
     const GAPS: Costs = Costs { open: 5, extend: 2 };
 
@@ -333,6 +255,67 @@ mod tests {
         highest
     }
 
+    /// The best of prefixes where all cells are dropped that fall below the best of those before,
+    /// row by row; gaps through a dropped cell end there.
+    fn best_with_drops(query: &[u8], subject: &[u8], x_drop: i32) -> Prefixes {
+        let opens = GAPS.open + GAPS.extend;
+        let longer = |gap: Option<i32>| gap.map(|gap| gap - GAPS.extend);
+        let columns = subject.len() + 1;
+        let mut best = Prefixes::default();
+        let (mut before, mut in_query) = (vec![None; columns], vec![None; columns]);
+        for row in 0..=query.len() {
+            let (mut now, mut in_subject) = (vec![None; columns], None);
+            for column in 0..columns {
+                let both = row
+                    .checked_sub(1)
+                    .zip(column.checked_sub(1))
+                    .and_then(|(q, s)| {
+                        let pair = scores()[usize::from(query[q])][usize::from(subject[s])];
+                        before[s].map(|score: i32| score + pair)
+                    });
+                let start = (row + column == 0).then_some(0);
+                let score = [both, in_query[column], in_subject, start]
+                    .into_iter()
+                    .flatten()
+                    .max();
+                let kept = score.filter(|&score| score >= best.score - x_drop);
+                now[column] = kept;
+                let opened = kept.map(|score| score - opens);
+                in_query[column] = opened.max(longer(in_query[column].filter(|_| kept.is_some())));
+                in_subject = opened.max(longer(in_subject.filter(|_| kept.is_some())));
+                if let Some(score) = kept.filter(|&score| score > best.score) {
+                    best = Prefixes {
+                        score,
+                        query: row,
+                        subject: column,
+                    };
+                }
+            }
+            before = now;
+        }
+        best
+    }
+
+    /// Sequences that have much in common.
+    fn related() -> impl Strategy<Value = (Vec<u8>, Vec<u8>)> {
+        let query = proptest::collection::vec(0..6_u8, 0..150);
+        let changes =
+            proptest::collection::vec((0..150_usize, 0..6_u8, 0..3_u8, 1..20_usize), 0..12);
+        (query, changes).prop_map(|(query, changes)| {
+            let mut subject = query.clone();
+            for (at, residue, kind, length) in changes {
+                let at = at.min(subject.len());
+                let end = (at + length).min(subject.len());
+                match kind {
+                    0 => drop(subject.drain(at..end)),
+                    1 => drop(subject.splice(at..at, vec![residue; length])),
+                    _ => subject[at..end].fill(residue),
+                }
+            }
+            (query, subject)
+        })
+    }
+
     proptest! {
         #[test]
         fn without_a_limit_it_is_the_best_alignment(
@@ -340,12 +323,10 @@ mod tests {
             subject in proptest::collection::vec(0..3_u8, 0..40),
             x_drop in prop_oneof![Just(1_000_000), 0..30],
         ) {
-            let (mut extension, mut steps) = (Extension::default(), Vec::new());
+            let (mut extension, mut steps) = (Extension::new(Kernels::detect()), Vec::new());
             let limits = ExtensionLimits { costs: GAPS, x_drop };
             let best =
                 extension.trace(&scores(), limits, query.iter(), subject.iter(), &mut steps);
-            let untraced = extension.extend(&scores(), limits, query.iter(), subject.iter());
-            prop_assert_eq!(best, untraced);
             steps.reverse();
             let (score, q, s) = score_of(&query, &subject, &steps);
             prop_assert_eq!((score, q, s), (best.score, best.query, best.subject));
@@ -353,6 +334,37 @@ mod tests {
             prop_assert!(best.score <= highest);
             if x_drop == 1_000_000 {
                 prop_assert_eq!(best.score, highest);
+            }
+        }
+
+        #[test]
+        fn all_kernels_drop_the_same((query, subject) in related(), x_drop in 0..60) {
+            let limits = ExtensionLimits { costs: GAPS, x_drop };
+            let expected = best_with_drops(&query, &subject, x_drop);
+            for kernels in Kernels::available() {
+                let (mut extension, mut steps) = (Extension::new(kernels), Vec::new());
+                let (scores, q, s) = (scores(), query.iter(), subject.iter());
+                let best = extension.extend(&scores, limits, q.clone(), s.clone());
+                prop_assert_eq!(best, expected, "{:?}", kernels);
+                prop_assert_eq!(extension.trace(&scores, limits, q, s, &mut steps), expected);
+                steps.reverse();
+                let (score, q, s) = score_of(&query, &subject, &steps);
+                prop_assert_eq!((score, q, s), (best.score, best.query, best.subject));
+            }
+        }
+
+        #[test]
+        fn all_kernels_take_the_same_steps((query, subject) in related(), x_drop in 0..60) {
+            let limits = ExtensionLimits { costs: GAPS, x_drop };
+            let steps_of = |kernels| {
+                let mut steps = Vec::new();
+                let (q, s) = (query.iter(), subject.iter());
+                Extension::new(kernels).trace(&scores(), limits, q, s, &mut steps);
+                steps
+            };
+            let expected = steps_of(Kernels::Scalar);
+            for kernels in Kernels::available() {
+                prop_assert_eq!(steps_of(kernels), &expected[..], "{:?}", kernels);
             }
         }
     }

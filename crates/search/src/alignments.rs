@@ -197,14 +197,15 @@ impl Align for Aligner<'_> {
 
 impl<'s> Aligner<'s> {
     pub(crate) fn new(subjects: &'s Sequences, scoring: &'s Scoring) -> Aligner<'s> {
+        let kernels = Kernels::detect();
         Aligner {
             subjects,
             scoring,
             adjuster: scoring.adjuster(),
             seg: Seg::of_subjects(),
-            kernels: Kernels::detect(),
-            bands: Bands::default(),
-            extension: Extension::default(),
+            kernels,
+            bands: Bands::new(kernels),
+            extension: Extension::new(kernels),
             adjusted: Box::default(),
             masked: Vec::new(),
             thorough: false,

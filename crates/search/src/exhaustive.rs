@@ -36,7 +36,7 @@ impl Engine for Exhaustive<'_> {
         progress.start("match", groups.len() as u64);
         let (next, held) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let scan = |()| {
-            let (mut bands, mut found) = (Bands::default(), Vec::new());
+            let (mut bands, mut found) = (Bands::new(Kernels::detect()), Vec::new());
             while let Some(group) = groups.get(next.fetch_add(1, Relaxed)) {
                 progress.go_on().map_err(|_| Ended::Cancelled)?;
                 let before = found.len();

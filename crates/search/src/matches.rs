@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use gyrase_align::arch::{COLUMNS, Kernels, LANES, Rows, SubjectWindows};
+use gyrase_align::arch::{COLUMNS, Kernels, LANES, Rows, SubjectWindows, prefetch};
 use gyrase_align::ungapped;
 use gyrase_work::{Progress, in_parallel};
 
@@ -72,14 +72,15 @@ impl Search<'_> {
         let index = |sequences: &Sequences| Index::new(sequences.text(), shape, self.threads);
         let indexes = sequences.map(index);
         let (next, held) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let kernels = Kernels::detect();
         let join = |()| {
             let mut join = Join {
                 search: self,
                 least,
                 held: &held,
                 counted: 0,
-                kernels: Kernels::detect(),
-                windows: SubjectWindows::default(),
+                kernels,
+                windows: SubjectWindows::new(kernels),
                 found: Vec::new(),
             };
             loop {
@@ -142,6 +143,11 @@ impl Join<'_> {
             lanes.fill_with(|| of_subjects.next().expect("there are so many"));
             self.windows
                 .load(subjects, lanes.iter().map(|position| position - BEFORE));
+            for position in of_subjects.clone().take(LANES) {
+                let from = position - BEFORE;
+                prefetch(subjects, from);
+                prefetch(subjects, from + COLUMNS - 1);
+            }
             for position in of_queries.clone() {
                 let from = position - BEFORE;
                 let window = queries[from..from + COLUMNS].try_into().expect("a window");

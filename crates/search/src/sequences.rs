@@ -454,7 +454,7 @@ mod tests {
                 ..TaxidFilter::default()
             };
             let progress = Progress::default();
-            let read = Sequences::read(&[path.clone()], &filter, u64::MAX, &progress);
+            let read = Sequences::read(std::slice::from_ref(&path), &filter, u64::MAX, &progress);
             read.unwrap()
                 .unwrap_or_else(|_| panic!("memory has no end"))
         };

@@ -31,15 +31,15 @@ unsafe fn half(
     from: usize,
     least: i8,
 ) -> u32 {
-    let zero = _mm256_setzero_si256();
+    let zero = _mm256_set1_epi8(ZERO);
     let (mut score, mut best) = (zero, zero);
     for (&residue, column) in query.iter().zip(columns) {
         // SAFETY: forwarded from the caller.
         let scores = unsafe { look_up(halves(rows, residue), column, from) };
-        score = _mm256_max_epi8(_mm256_adds_epi8(score, scores), zero);
+        score = _mm256_adds_epi8(score, scores);
         best = _mm256_max_epi8(best, score);
     }
-    let below = _mm256_cmpgt_epi8(_mm256_set1_epi8(least), best);
+    let below = _mm256_cmpgt_epi8(_mm256_set1_epi8(least.saturating_add(ZERO)), best);
     !_mm256_movemask_epi8(below) as u32
 }
 

@@ -3,7 +3,8 @@
 
 use std::arch::x86_64::*;
 
-use super::lanes::{COLUMNS, Gaps, LANES, Rows, ZERO, unbiased};
+use super::lanes::{COLUMNS, Gaps, LANES, LaneColumns, LaneRows, Rows, ZERO, unbiased};
+use crate::residue::CODES;
 
 /// # Safety
 /// The processor has AVX-512 F, BW and VBMI.
@@ -14,10 +15,10 @@ pub(super) unsafe fn windows_scoring(
     columns: &[[u8; LANES]; COLUMNS],
     least: i8,
 ) -> u64 {
-    let zero = _mm512_setzero_si512();
+    let zero = _mm512_set1_epi8(ZERO);
     let (mut score, mut best) = (zero, zero);
     for (&residue, column) in query.iter().zip(columns) {
-        let row = &rows[usize::from(residue)];
+        let row = &rows[usize::from(residue) % CODES];
         // SAFETY: a row has 32 bytes and a column 64.
         let (row, column) = unsafe {
             (
@@ -27,10 +28,75 @@ pub(super) unsafe fn windows_scoring(
         };
         let row = _mm512_broadcast_i64x4(row);
         score = _mm512_adds_epi8(score, _mm512_permutexvar_epi8(column, row));
-        score = _mm512_max_epi8(score, zero);
         best = _mm512_max_epi8(best, score);
     }
-    _mm512_cmpge_epi8_mask(best, _mm512_set1_epi8(least))
+    _mm512_cmpge_epi8_mask(best, _mm512_set1_epi8(least.saturating_add(ZERO)))
+}
+
+/// Turns rows into columns: eight rows by words, within each word by bytes, and all by words again.
+///
+/// # Safety
+/// The processor has AVX-512 F and VBMI.
+#[target_feature(enable = "avx512f,avx512vbmi")]
+pub(super) unsafe fn transpose(rows: &LaneRows, columns: &mut LaneColumns) {
+    const BYTES: [u8; 64] = {
+        let mut bytes = [0; 64];
+        let mut at = 0;
+        while at < 64 {
+            bytes[at] = (at % 8 * 8 + at / 8) as u8;
+            at += 1;
+        }
+        bytes
+    };
+    // SAFETY: there are 64 bytes.
+    let bytes = unsafe { _mm512_loadu_si512(BYTES.as_ptr().cast()) };
+    for (group, rows) in rows.as_chunks::<8>().0.iter().enumerate() {
+        // SAFETY: a row has 64 bytes.
+        let rows = rows.map(|row| unsafe { _mm512_loadu_si512(row.as_ptr().cast()) });
+        for (chunk, words) in transpose_words(rows).into_iter().enumerate() {
+            let words = _mm512_permutexvar_epi8(bytes, words);
+            let column = &mut columns[chunk * 8 + group];
+            // SAFETY: a column has 64 bytes.
+            unsafe { _mm512_storeu_si512(column.as_mut_ptr().cast(), words) };
+        }
+    }
+    for columns in columns.as_chunks_mut::<8>().0 {
+        // SAFETY: a column has 64 bytes.
+        let words = columns.map(|column| unsafe { _mm512_loadu_si512(column.as_ptr().cast()) });
+        for (column, words) in columns.iter_mut().zip(transpose_words(words)) {
+            // SAFETY: a column has 64 bytes.
+            unsafe { _mm512_storeu_si512(column.as_mut_ptr().cast(), words) };
+        }
+    }
+}
+
+/// Transposes 8 x 8 words.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn transpose_words(rows: [__m512i; 8]) -> [__m512i; 8] {
+    const EVEN: i32 = 0b10_00_10_00;
+    const ODD: i32 = 0b11_01_11_01;
+    let [a, b, c, d, e, f, g, h] = rows;
+    let low = [(a, b), (c, d), (e, f), (g, h)].map(|(x, y)| _mm512_unpacklo_epi64(x, y));
+    let high = [(a, b), (c, d), (e, f), (g, h)].map(|(x, y)| _mm512_unpackhi_epi64(x, y));
+    let quarters = |[a, b, c, d]: [__m512i; 4]| {
+        let (one, other) = (
+            _mm512_shuffle_i64x2::<EVEN>(a, b),
+            _mm512_shuffle_i64x2::<EVEN>(c, d),
+        );
+        let (odd, other_odd) = (
+            _mm512_shuffle_i64x2::<ODD>(a, b),
+            _mm512_shuffle_i64x2::<ODD>(c, d),
+        );
+        [
+            _mm512_shuffle_i64x2::<EVEN>(one, other),
+            _mm512_shuffle_i64x2::<EVEN>(odd, other_odd),
+            _mm512_shuffle_i64x2::<ODD>(one, other),
+            _mm512_shuffle_i64x2::<ODD>(odd, other_odd),
+        ]
+    };
+    let ([a, c, e, g], [b, d, f, h]) = (quarters(low), quarters(high));
+    [a, b, c, d, e, f, g, h]
 }
 
 /// # Safety

@@ -1,62 +1,28 @@
 //! Kernels that are chosen at run time: the best ungapped alignment of a query's window with the
-//! windows of many subjects, the best gapped one in a band around a diagonal, and the best of all.
+//! windows of many subjects, the best gapped one in a band around a diagonal, the best of all, and the
+//! rows of gapped extensions.
 //!
-//! [`scalar`] is the definition that the others are tested against. [`Kernels::detect`] chooses
+//! Portable code is the definition that the others are tested against. [`Kernels::detect`] chooses
 //! once; the choice never changes a result.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+pub(crate) mod cells;
+pub(crate) mod composition;
+mod kernels;
 mod lanes;
+mod load;
 mod scalar;
 
+pub use kernels::Kernels;
 pub use lanes::{Bands, COLUMNS, LANES, Rows, SubjectWindows};
 
 use crate::statistics::Costs;
 use lanes::Gaps;
 
-/// A set of kernels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kernels {
-    /// Portable code.
-    Scalar,
-    /// 256-bit x86 vectors.
-    #[cfg(target_arch = "x86_64")]
-    Avx2,
-    /// 512-bit x86 vectors.
-    #[cfg(target_arch = "x86_64")]
-    Avx512,
-}
-
 impl Kernels {
-    /// The fastest set that this processor runs.
-    pub fn detect() -> Kernels {
-        Kernels::available()
-            .pop()
-            .expect("portable code is always there")
-    }
-
-    /// Every set that this processor runs, slowest first.
-    pub fn available() -> Vec<Kernels> {
-        #[cfg_attr(
-            not(target_arch = "x86_64"),
-            expect(unused_mut, reason = "there is one set")
-        )]
-        let mut kernels = vec![Kernels::Scalar];
-        #[cfg(target_arch = "x86_64")]
-        {
-            if is_x86_feature_detected!("avx2") {
-                kernels.push(Kernels::Avx2);
-            }
-            let newer = is_x86_feature_detected!("avx512bw");
-            if newer && is_x86_feature_detected!("avx512vbmi") {
-                kernels.push(Kernels::Avx512);
-            }
-        }
-        kernels
-    }
-
     /// The lanes whose window has an ungapped alignment with the query's window, column on column,
     /// that scores `least` or more; scores end at 127.
     pub fn windows_scoring(
@@ -133,6 +99,19 @@ impl Kernels {
     }
 }
 
+/// Asks the processor for the bytes of a text from a position on, which will be read soon.
+pub fn prefetch(text: &[u8], position: usize) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: no address does any harm, and every x86-64 processor has SSE.
+    #[allow(unsafe_code, reason = "it takes an address")]
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(text.as_ptr().wrapping_add(position).cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (text, position);
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -157,8 +136,6 @@ mod tests {
             least in 1..=127_i8,
         ) {
             let query: [u8; COLUMNS] = query.try_into().expect("a window");
-            let mut windows = SubjectWindows::default();
-            windows.load(&text, starts.iter().copied());
             let expected = starts.iter().enumerate().fold(0, |lanes, (lane, &start)| {
                 let (mut best, mut score) = (0, 0);
                 for (&q, &s) in query.iter().zip(&text[start..]) {
@@ -169,6 +146,8 @@ mod tests {
                 lanes | u64::from(best >= i32::from(least)) << lane
             });
             for kernels in Kernels::available() {
+                let mut windows = SubjectWindows::new(kernels);
+                windows.load(&text, starts.iter().copied());
                 prop_assert_eq!(kernels.windows_scoring(&rows, &query, &windows, least), expected);
             }
         }
@@ -182,15 +161,15 @@ mod tests {
         ) {
             rows.iter_mut().for_each(|row| row[usize::from(BORDER)] = -60);
             let costs = Costs::new(open, extend);
-            let mut bands = Bands::default();
             let lanes = subjects.iter().map(|(one, middle)| (&one[..], *middle));
             let lanes: Vec<_> = lanes.collect();
-            bands.load(query.len(), &lanes);
             let mut expected = [0; LANES];
             for (score, &(subject, diagonal)) in expected.iter_mut().zip(&lanes) {
                 *score = local(&rows, costs, &query, subject, Some(diagonal)).min(255) as u8;
             }
             for kernels in Kernels::available() {
+                let mut bands = Bands::new(kernels);
+                bands.load(query.len(), &lanes);
                 prop_assert_eq!(kernels.band_scores(&rows, costs, &query, &bands), expected);
             }
             let whole: Vec<&[u8]> = lanes.iter().map(|&(subject, _)| subject).collect();

@@ -1,7 +1,42 @@
 //! The kernels in portable code: what the others must find.
 
-use super::lanes::{COLUMNS, Gaps, LANES, Rows, ZERO, unbiased};
+use super::lanes::{COLUMNS, Gaps, LANES, LaneColumns, LaneRows, Rows, ZERO, unbiased};
 
+/// Turns rows into columns, eight by eight.
+pub(super) fn transpose(rows: &LaneRows, columns: &mut LaneColumns) {
+    for lane in (0..LANES).step_by(8) {
+        for column in (0..COLUMNS).step_by(8) {
+            let word = |number: usize| {
+                let bytes = rows[lane + number][column..column + 8].try_into();
+                u64::from_le_bytes(bytes.expect("eight bytes"))
+            };
+            let block = transpose_block(std::array::from_fn(word));
+            for (number, word) in block.into_iter().enumerate() {
+                columns[column + number][lane..lane + 8].copy_from_slice(&word.to_le_bytes());
+            }
+        }
+    }
+}
+
+/// Transposes 8 x 8 bytes, by halves, quarters and eighths.
+#[inline(always)]
+fn transpose_block(mut words: [u64; 8]) -> [u64; 8] {
+    const STEPS: [(usize, u64); 3] = [
+        (4, 0x0000_0000_ffff_ffff),
+        (2, 0x0000_ffff_0000_ffff),
+        (1, 0x00ff_00ff_00ff_00ff),
+    ];
+    for (step, low) in STEPS {
+        for first in (0..8).filter(|first| first & step == 0) {
+            let second = first + step;
+            let bits = 8 * step;
+            let changed = (words[first] >> bits ^ words[second]) & low;
+            words[second] ^= changed;
+            words[first] ^= changed << bits;
+        }
+    }
+    words
+}
 pub(super) fn windows_scoring(
     rows: &Rows,
     query: &[u8; COLUMNS],
