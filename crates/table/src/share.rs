@@ -1,11 +1,9 @@
 //! What one of several processes writes of a database.
 
-use std::fs::File;
-use std::io;
 use std::sync::Arc;
 
-use gyrase_fabric::{FabricError, Place, SpillFolder};
-use gyrase_files::{OwnSegments, Spill};
+use gyrase_fabric::{Finished, Place, SpillFolder};
+use gyrase_files::OwnSegments;
 
 /// What one of several processes writes, and where that waits until its place in the file is known.
 #[derive(Debug)]
@@ -19,42 +17,13 @@ pub struct WriterShare {
     pub folder: Arc<SpillFolder>,
 }
 
-/// The folder for spills, where finished partitions wait.
-#[derive(Debug)]
-pub(crate) struct Folder(Arc<SpillFolder>);
-
-/// The file in it.
-const NAME: &str = "finished";
-
-impl Spill for Folder {
-    type Error = FabricError;
-
-    fn file(&self) -> Result<File, FabricError> {
-        let file = self.0.open(NAME)?;
-        file.set_len(0).map_err(|source| self.0.error(source))?;
-        Ok(file)
-    }
-
-    fn nameless(&self) -> Result<File, FabricError> {
-        self.0.nameless()
-    }
-
-    fn allow(&self, bytes: u64) -> Result<(), FabricError> {
-        self.0.allow(bytes)
-    }
-
-    fn error(&self, source: io::Error) -> FabricError {
-        self.0.error(source)
-    }
-}
-
-impl From<WriterShare> for OwnSegments<Folder> {
-    fn from(share: WriterShare) -> OwnSegments<Folder> {
+impl From<WriterShare> for OwnSegments<Finished> {
+    fn from(share: WriterShare) -> OwnSegments<Finished> {
         OwnSegments {
             all: share.partitions.partitions,
             own: share.partitions.owned().collect(),
             memory: share.memory,
-            spill: Folder(share.folder),
+            spill: Finished(share.folder),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
 use super::check::check_own;
 use super::destination::{Aside, Destination, Spill};
@@ -37,7 +37,7 @@ pub struct OrderedFile<T, S> {
     /// Segments of all processes.
     pub(super) all: usize,
     /// Those of this one, ascending.
-    pub(super) own: Vec<usize>,
+    own: RwLock<Vec<usize>>,
     pub(super) order: Ordered<(Segment, T), Layout<T>>,
     pub(super) laid_out: Mutex<LaidOut>,
     spare: Mutex<Vec<Vec<u8>>>,
@@ -48,7 +48,8 @@ pub struct OrderedFile<T, S> {
 pub struct OwnSegments<S> {
     /// How many segments there are, in all processes together.
     pub all: usize,
-    /// Those of this process, ascending.
+    /// Those of this process, ascending; or none, where it takes them as it goes
+    /// ([`OrderedFile::take`]).
     pub own: Vec<usize>,
     /// Bytes of finished segments in memory.
     pub memory: usize,
@@ -135,7 +136,7 @@ impl<T, S: Spill> OrderedFile<T, S> {
             to,
             start,
             all,
-            own,
+            own: RwLock::new(own),
             order: Ordered::new(0, WAITING_BYTES, layout),
             laid_out: Mutex::new(LaidOut::from(start)),
             spare: Mutex::default(),
@@ -195,14 +196,27 @@ impl<T, S: Spill> OrderedFile<T, S> {
         Ok(())
     }
 
+    /// Makes a segment one of this process, behind those that are. Where processes take segments
+    /// as they are free to finish one, each is taken by one of them, and all are before
+    /// [`OrderedFile::lay_out`].
+    ///
+    /// # Panics
+    /// When it is not behind the last of this process.
+    pub fn take(&self, number: usize) {
+        let mut own = self.own.write().unwrap_or_else(PoisonError::into_inner);
+        let last = own.last().copied();
+        assert!(last < Some(number), "segments are taken in ascending order");
+        own.push(number);
+    }
+
     /// The segments of this process, ascending.
-    pub fn own(&self) -> &[usize] {
-        &self.own
+    pub fn own(&self) -> RwLockReadGuard<'_, Vec<usize>> {
+        self.own.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Which of the segments of this process one is.
     pub(super) fn position(&self, number: usize) -> usize {
-        self.own
+        self.own()
             .binary_search(&number)
             .expect("the segment is one of this process")
     }
@@ -263,7 +277,7 @@ impl<T, S: Spill> OrderedFile<T, S> {
     /// last one it is how many there are.
     pub fn next_segment(&self) -> usize {
         let at = self.order.next();
-        self.own.get(at).copied().unwrap_or(self.all)
+        self.own().get(at).copied().unwrap_or(self.all)
     }
 
     /// The segments from the one at `from` on up to the first that is not yet in the file. None
@@ -316,7 +330,7 @@ impl<T, S: Spill> OrderedFile<T, S> {
     {
         self.to.sync()?;
         self.order.look(|layout| {
-            let all = self.own.len();
+            let all = self.own().len();
             assert_eq!(
                 layout.prefix, all,
                 "every segment is written before the end"

@@ -60,7 +60,7 @@ impl<T, S: Spill> OrderedFile<T, S> {
 
     /// Which of its own segments are in a wave.
     fn own_in(&self, wave: &Range<usize>) -> Range<usize> {
-        let before = |end: usize| self.own.partition_point(|&number| number < end);
+        let before = |end: usize| self.own().partition_point(|&number| number < end);
         before(wave.start)..before(wave.end)
     }
 
@@ -70,7 +70,7 @@ impl<T, S: Spill> OrderedFile<T, S> {
         let own = self.own_in(wave);
         let numbers = |placed: &[Placed<T>]| {
             let mut numbers = vec![0; 2 * wave.len()];
-            for (number, placed) in self.own[own.clone()].iter().zip(&placed[own.clone()]) {
+            for (number, placed) in self.own()[own.clone()].iter().zip(&placed[own.clone()]) {
                 numbers[number - wave.start] = placed.length;
                 numbers[wave.len() + number - wave.start] = u64::from(placed.crc);
             }
@@ -89,9 +89,9 @@ impl<T, S: Spill> OrderedFile<T, S> {
     ) -> Result<Vec<u8>, OrderedError<S::Error>> {
         let (lengths, crcs) = known.split_at(wave.len());
         let offsets = self.laid_out().add(lengths, crcs);
-        let own = self.own_in(wave);
+        let own = self.own()[self.own_in(wave)].to_vec();
         let mut ends = Ends::default();
-        for run in self.own[own].chunk_by(|a, b| a + 1 == *b) {
+        for run in own.chunk_by(|a, b| a + 1 == *b) {
             let at = run[0] - wave.start;
             let blocks = whole_blocks(&(offsets[at]..offsets[at + run.len()]));
             for &number in run {

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use gyrase_fabric::{FabricError, Place};
+use gyrase_fabric::{FabricError, Finished, Place};
 use gyrase_files::{OrderedError, OrderedFile, OutputFile};
 
 use super::error::GydbError;
 use super::layout::{ENTRY_BYTES, Entry, HEADER_BYTES, PARTITIONS, Summary};
 use super::writer::{Target, Writer};
-use crate::share::{Folder, WriterShare};
+use crate::share::WriterShare;
 
 /// Why partitions were not laid out: something of this process, or what the caller says.
 enum Failed<E> {
@@ -48,7 +48,7 @@ impl Writer {
         Writer::start(Target::Shared(Box::new(file)), cap)
     }
 
-    fn shared(&self) -> &OrderedFile<(Entry, u64), Folder> {
+    fn shared(&self) -> &OrderedFile<(Entry, u64), Finished> {
         match &self.target {
             Target::Shared(file) => file,
             _ => panic!("several processes write this database"),

@@ -6,6 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use gyrase_fabric::Finished;
 use gyrase_files::{Ordered, OrderedFile, OutputFile, Segment, WriteBack};
 use memmap2::Mmap;
 
@@ -18,7 +19,6 @@ use super::layout::{
 use super::piece::Piece;
 use crate::location::Location;
 use crate::map::anonymous;
-use crate::share::Folder;
 
 /// Bytes of finished partitions that may wait for an earlier one before their threads wait too, if
 /// nothing else is asked for.
@@ -58,7 +58,7 @@ pub(super) enum Target {
     Memory(Mutex<BTreeMap<u64, Box<[u32]>>>),
     /// A file that several processes write; what is kept with a partition is its entry, and one
     /// more than its largest location.
-    Shared(Box<OrderedFile<(Entry, u64), Folder>>),
+    Shared(Box<OrderedFile<(Entry, u64), Finished>>),
 }
 
 #[derive(Debug)]

@@ -5,12 +5,13 @@ use std::io;
 use std::ops::Range;
 use std::path::Path;
 
+use gyrase_fabric::Finished;
 use gyrase_files::{OrderedFile, OutputError, OutputFile, Placed, Segment, read_through};
 use gyrase_kmer::{BINS, Shape};
 
 use super::error::GykError;
 use super::layout::{BinEntry, Cutoffs, HEADER_BYTES, OVERFLOW};
-use crate::share::{Folder, WriterShare};
+use crate::share::WriterShare;
 
 /// A database under construction.
 ///
@@ -22,7 +23,7 @@ use crate::share::{Folder, WriterShare};
 /// Several processes write one database, each its own bins: [`Writer::first`] says how.
 #[derive(Debug)]
 pub struct Writer {
-    pub(super) file: OrderedFile<Bin, Folder>,
+    pub(super) file: OrderedFile<Bin, Finished>,
     pub(super) shape: Shape,
     pub(super) cutoffs: Cutoffs,
 }
