@@ -70,8 +70,8 @@ fn draw_bar(progress: &Progress, stopped: &Receiver<()>) {
         } else {
             bar.set_style(style("{spinner} {msg} {elapsed}{prefix}"));
         }
-        let pace = pace(progress);
-        bar.set_prefix(format!("{pace}{}", rest.of(stage, done, total)));
+        let (pace, counted) = (pace(progress), counted(progress));
+        bar.set_prefix(format!("{counted}{pace}{}", rest.of(stage, done, total)));
         bar.set_message(named(progress, stage));
         bar.tick();
     }
@@ -90,6 +90,7 @@ fn say_lines(progress: &Progress, stopped: &Receiver<()>) {
         let (stage, done, total) = progress.now();
         let (time, rest) = (words::time(start.elapsed()), rest.of(stage, done, total));
         let (name, pace) = (named(progress, stage), pace(progress));
+        let counted = counted(progress);
         match total {
             _ if stage.is_empty() => {}
             0 => tracing::info!(stage, "{name}, {time} so far{pace}"),
@@ -97,7 +98,7 @@ fn say_lines(progress: &Progress, stopped: &Receiver<()>) {
                 stage,
                 done,
                 total,
-                "{name} {} % done, {time} so far{pace}{rest}",
+                "{name} {} % done{counted}, {time} so far{pace}{rest}",
                 done.min(total) * 100 / total
             ),
         }
@@ -109,6 +110,18 @@ fn named(progress: &Progress, stage: &str) -> String {
     match progress.sample() {
         sample if sample.is_empty() => stage.to_string(),
         sample => format!("{sample}: {stage}"),
+    }
+}
+
+/// `, 120 of 3,000 queries` where the stage counts what people know.
+fn counted(progress: &Progress) -> String {
+    let (_, done, total) = progress.now();
+    match progress.things() {
+        "" => String::new(),
+        things => {
+            let [done, total] = [done.min(total), total].map(words::grouped);
+            format!(", {done} of {total} {things}")
+        }
     }
 }
 
@@ -177,12 +190,23 @@ mod tests {
         );
         progress.begin_sample("gut", 3, 7);
         progress.add_reads(1000);
+        assert_eq!(counted(&progress), "");
         assert_eq!(named(&progress, "classify"), "gut (3 of 7): classify");
         let pace = pace(&progress);
         assert!(
             pace.starts_with(", ") && pace.ends_with(" reads a minute"),
             "{pace}"
         );
+    }
+
+    #[test]
+    fn queries_are_counted() {
+        let progress = Progress::default();
+        progress.start_counting("search", 3000, "queries");
+        progress.advance(120);
+        assert_eq!(counted(&progress), ", 120 of 3,000 queries");
+        progress.start("write", 10);
+        assert_eq!(counted(&progress), "");
     }
 
     #[test]

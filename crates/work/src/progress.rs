@@ -1,7 +1,7 @@
 //! How far a run is, and whether it should stop.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use crate::machine::peak_memory;
@@ -14,7 +14,8 @@ pub struct Progress {
     done: AtomicU64,
     reads: AtomicU64,
     sample: Mutex<String>,
-    cancelled: AtomicBool,
+    things: Mutex<&'static str>,
+    cancelled: Arc<AtomicBool>,
 }
 
 /// Somebody called [`Progress::cancel`].
@@ -50,8 +51,22 @@ impl Mark {
 }
 
 impl Progress {
+    /// For a part of a stage: what it has of stages is nobody's business. Whoever cancels one
+    /// cancels both.
+    pub fn of_part(&self) -> Progress {
+        Progress {
+            cancelled: Arc::clone(&self.cancelled),
+            ..Progress::default()
+        }
+    }
+
     /// Begins a stage of `total` units (bytes or partitions; 0 when unknown).
     pub fn start(&self, stage: &'static str, total: u64) {
+        self.start_counting(stage, total, "");
+    }
+
+    /// Begins a stage of `total` units that tell people something: `things`, such as "queries".
+    pub fn start_counting(&self, stage: &'static str, total: u64, things: &'static str) {
         tracing::info!(target: "gyrase::trace", stage);
         let mut stages = self
             .stages
@@ -62,6 +77,18 @@ impl Progress {
         self.done.store(0, Relaxed);
         self.reads.store(0, Relaxed);
         self.total.store(total, Relaxed);
+        *self.locked_things() = things;
+    }
+
+    /// What the units of the stage are; empty where that tells people nothing.
+    pub fn things(&self) -> &'static str {
+        *self.locked_things()
+    }
+
+    fn locked_things(&self) -> MutexGuard<'_, &'static str> {
+        self.things
+            .lock()
+            .expect("no thread panics while it holds the name of units")
     }
 
     /// Adds finished units to the stage.
@@ -150,6 +177,19 @@ impl Progress {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_part_has_stages_of_its_own_and_ends_with_the_whole() {
+        let progress = Progress::default();
+        progress.start("search", 10);
+        let part = progress.of_part();
+        part.start("match", 5);
+        part.advance(3);
+        assert_eq!(progress.now(), ("search", 0, 10));
+        assert!(part.go_on().is_ok());
+        progress.cancel();
+        assert!(part.is_cancelled());
+    }
 
     #[test]
     fn no_stage_has_a_higher_peak_than_one_after_it() {
