@@ -75,7 +75,10 @@ impl From<SearchError> for Failure {
     fn from(error: SearchError) -> Failure {
         let meaning = match &error {
             SearchError::Database(error) => sequences(error),
-            SearchError::TooLong { .. } => Code::Usage.into(),
+            SearchError::Input(error) => input(error),
+            SearchError::TooLong { .. } | SearchError::Name { .. } | SearchError::Format(_) => {
+                Code::Usage.into()
+            }
             SearchError::Memory { least } => {
                 let enough = least.div_ceil(1 << 20);
                 Meaning::helped(Code::Memory, format!("give --memory {enough}M or more"))
@@ -85,10 +88,21 @@ impl From<SearchError> for Failure {
                 Meaning::helped(Code::Usage, "`gyrase search` compares proteins only so far")
             }
             SearchError::Costs(_) => Code::Internal.into(),
+            SearchError::DifferentQuestions => Meaning::helped(
+                Code::Usage,
+                "start all of them with the same files and options",
+            ),
+            SearchError::Together(error) => tabulate(error),
+            SearchError::Output(_) | SearchError::Garbled(_) => Code::Output.into(),
             SearchError::Cancelled => Code::Interrupted.into(),
         };
         meaning.failure(&error)
     }
+}
+
+/// Refuses a search whose inputs need so many bytes.
+pub fn too_little_memory(least: u64) -> Failure {
+    SearchError::Memory { least }.into()
 }
 
 impl From<SeqDbError> for Failure {

@@ -71,7 +71,7 @@ pub fn start(processes: Processes) -> Result<Option<Arc<Job>>> {
 
 fn refusal(ranks: usize) -> String {
     format!(
-        "{ranks} processes were started, and this verb works in one: they would all do the same and write the same files; start it without mpirun or srun (`gyrase count`, `gyrase classify` and `gyrase db build|add|merge|remove` share their work), or set GYRASE_MPI=off if each process is meant to run by itself"
+        "{ranks} processes were started, and this verb works in one: they would all do the same and write the same files; start it without mpirun or srun (`gyrase count`, `gyrase classify`, `gyrase search` and `gyrase db build|add|merge|remove` share their work), or set GYRASE_MPI=off if each process is meant to run by itself"
     )
 }
 

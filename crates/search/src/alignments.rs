@@ -1,6 +1,8 @@
 //! From segments without gaps to the alignments of a query: gapped, scored for the composition of
 //! both sequences, ranked.
 
+mod why;
+
 use std::cmp::{Ordering, Reverse};
 use std::ops::Range;
 
@@ -11,6 +13,7 @@ use gyrase_align::mask::{self, seg::Seg};
 use gyrase_align::residue::ANY;
 use gyrase_align::ungapped::{UngappedSegment, gapped_start};
 
+pub use self::why::{PairAlignment, PairSteps};
 use crate::engine::{Align, Query};
 use crate::hits::{Hit, Hsp, Match, pairs};
 use crate::scoring::PROMISING;

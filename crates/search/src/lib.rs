@@ -38,6 +38,8 @@
 //!         max_hsps: usize::MAX,
 //!         query_cover: 0.0,
 //!     },
+//!     db_length: None,
+//!     db_sequences: None,
 //!     memory: 1 << 30,
 //!     threads: 2,
 //! };
@@ -57,7 +59,9 @@ mod engine;
 mod exhaustive;
 mod frames;
 mod hits;
+mod kept;
 mod matches;
+mod plan;
 mod program;
 mod protein;
 mod report;
@@ -65,12 +69,18 @@ mod run;
 mod scoring;
 mod seeds;
 mod sequences;
+mod share;
+mod why;
 
+pub use alignments::{PairAlignment, PairSteps};
 pub use gyrase_seqdb::{Molecule, TaxidFilter};
 pub use hits::{Hit, Hsp, Match};
+pub use plan::{Plan, plan};
 pub use program::{Program, UnknownProgram};
 pub use protein::Sensitivity;
 pub use report::{About, FormatError, QueryHits, Report, ReportFormat};
 pub use run::{Config, Summary, run};
-pub use scoring::{HitLimits, Scoring};
+pub use scoring::{DatabaseSize, HitLimits, Scoring};
 pub use sequences::{SearchError, Sequences};
+pub use share::{ReportTarget, WaitingText, run_in};
+pub use why::{Explanation, LeftOut, explain};

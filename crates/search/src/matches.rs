@@ -1,5 +1,6 @@
 //! Where a query and a subject have a seed in common and more around it: segments without gaps.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use gyrase_align::arch::{COLUMNS, Kernels, LANES, Rows, SubjectWindows, prefetch};
@@ -9,7 +10,7 @@ use gyrase_work::{Progress, in_parallel};
 use crate::Sequences;
 use crate::engine::Ended;
 use crate::hits::Match;
-use crate::seeds::{Index, KEYS, Shape};
+use crate::seeds::{Index, Indexes, KEYS, Shape};
 
 /// Residues of a window before the seed.
 const BEFORE: usize = 28;
@@ -22,6 +23,8 @@ const KEYS_AT_ONCE: usize = 16;
 pub(crate) struct Search<'s> {
     pub queries: &'s Sequences,
     pub subjects: &'s Sequences,
+    /// Indexes of the subjects, where they are kept.
+    pub indexes: Option<&'s Indexes>,
     pub rows: &'s Rows,
     /// What a segment of each query scores at least.
     pub least: &'s [i32],
@@ -33,7 +36,7 @@ pub(crate) struct Search<'s> {
 }
 
 /// The least score of a segment in a search so small that chance gives few.
-const SHORTEST: i32 = 20;
+pub(crate) const SHORTEST: i32 = 20;
 /// What a window scores less than the segment around it, at most, to be looked at: most of a
 /// segment is in its best window.
 const MARGIN: i32 = 10;
@@ -50,8 +53,8 @@ impl Search<'_> {
         progress.start("match", (self.shapes.len() * KEYS) as u64);
         let least = self.windows();
         let mut found = Vec::new();
-        for &shape in self.shapes {
-            found.append(&mut self.of_shape(shape, &least, progress)?);
+        for (number, &shape) in self.shapes.iter().enumerate() {
+            found.append(&mut self.of_shape((number, shape), &least, progress)?);
             // Those of each thread and those of the shapes before are sorted: this merges them.
             found.sort();
             found.dedup();
@@ -64,13 +67,15 @@ impl Search<'_> {
 
     fn of_shape(
         &self,
-        shape: Shape,
+        (number, shape): (usize, Shape),
         least: &[i8],
         progress: &Progress,
     ) -> Result<Vec<Match>, Ended> {
-        let sequences = [self.queries, self.subjects];
-        let index = |sequences: &Sequences| Index::new(sequences.text(), shape, self.threads);
-        let indexes = sequences.map(index);
+        let of = |text| Index::new(text, shape, self.threads);
+        let of_subjects = || of(self.subjects.text());
+        let (of_queries, made) = (of(self.queries.text()), OnceLock::new());
+        let place = self.indexes.map_or(&made, |kept| &kept[number]);
+        let indexes = [&of_queries, place.get_or_init(of_subjects)];
         let (next, held) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let kernels = Kernels::detect();
         let join = |()| {
@@ -90,7 +95,7 @@ impl Search<'_> {
                     return Ok(join.found);
                 }
                 for key in from..(from + KEYS_AT_ONCE).min(KEYS) {
-                    join.key(&indexes, key)?;
+                    join.key(indexes, key)?;
                 }
                 progress.go_on().map_err(|_| Ended::Cancelled)?;
                 progress.advance(KEYS_AT_ONCE.min(KEYS - from) as u64);
@@ -124,7 +129,7 @@ struct Join<'s> {
 }
 
 impl Join<'_> {
-    fn key(&mut self, [queries, subjects]: &[Index; 2], key: usize) -> Result<(), Ended> {
+    fn key(&mut self, [queries, subjects]: [&Index; 2], key: usize) -> Result<(), Ended> {
         let (of_queries, mut of_subjects) = (queries.positions(key), subjects.positions(key));
         if of_queries.len() == 0 {
             return Ok(());

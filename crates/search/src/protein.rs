@@ -5,7 +5,7 @@ use gyrase_work::Progress;
 use crate::alignments::Aligner;
 use crate::engine::{Align, Ended, Engine};
 use crate::matches::{Search, least_segment};
-use crate::seeds::{SHAPES, Shape};
+use crate::seeds::{Indexes, SHAPES, Shape};
 use crate::{Match, Scoring, Sequences};
 
 /// How surely a search of proteins finds what is there.
@@ -21,7 +21,7 @@ pub enum Sensitivity {
 }
 
 impl Sensitivity {
-    fn shapes(self) -> &'static [Shape] {
+    pub(crate) fn shapes(self) -> &'static [Shape] {
         match self {
             Sensitivity::Fast => &SHAPES[..1],
             _ => &SHAPES,
@@ -29,7 +29,7 @@ impl Sensitivity {
     }
 
     /// What a segment scores at least that is worth a gapped alignment, where chance gives so many.
-    fn segment(self) -> i32 {
+    pub(crate) fn segment(self) -> i32 {
         match self {
             Sensitivity::Fast => 50,
             _ => 46,
@@ -43,6 +43,8 @@ pub(crate) struct Proteins<'s> {
     pub scoring: &'s Scoring,
     pub threads: usize,
     pub sensitivity: Sensitivity,
+    /// Of the subjects, where they are kept from one batch of queries to the next.
+    pub indexes: Option<Indexes>,
 }
 
 impl Engine for Proteins<'_> {
@@ -52,10 +54,9 @@ impl Engine for Proteins<'_> {
         most: usize,
         progress: &Progress,
     ) -> Result<Vec<Match>, Ended> {
-        let mean = self.subjects.letters_of_all() / self.subjects.sequences_of_all().max(1);
         let cutoff = |query: usize| {
             self.scoring
-                .cutoff(queries.residues(query).len(), mean as usize)
+                .cutoff(queries.residues(query).len(), self.scoring.size.mean())
         };
         let least: Vec<i32> = (0..queries.len())
             .map(|query| least_segment(cutoff(query), self.sensitivity.segment()))
@@ -63,6 +64,7 @@ impl Engine for Proteins<'_> {
         let search = Search {
             queries,
             subjects: self.subjects,
+            indexes: self.indexes.as_ref(),
             rows: self.scoring.rows(),
             least: &least,
             most,

@@ -18,54 +18,74 @@ mod xml;
 mod xml2;
 
 use std::io::{self, Write};
+use std::sync::OnceLock;
 
 use layout::{End, Layout};
 use setting::Setting;
 
+use crate::Program;
+
 pub use answer::{About, QueryHits};
 pub use format::{FormatError, ReportFormat};
 
-/// A report under construction.
+/// How the answers of a search are written. What it writes of a query depends on no other query:
+/// pieces that are written anywhere make the report when they stand in order.
 pub struct Report {
-    layout: Box<dyn Layout>,
+    format: ReportFormat,
+    layout: Box<dyn Layout + Send + Sync>,
     about: About,
-    end: End,
+    /// How queries were searched for, once that is known.
+    setting: OnceLock<Setting>,
 }
 
 impl Report {
     /// A report in a format.
     pub fn new(format: ReportFormat, about: About) -> Report {
         Report {
-            layout: format.layout(),
+            layout: format.clone().layout(),
+            format,
             about,
-            end: End {
-                queries: 0,
-                setting: None,
-            },
+            setting: OnceLock::new(),
         }
     }
 
-    /// Writes the answer of the next query.
+    /// What the report depends on beside the search, in a line.
+    pub(crate) fn question(&self) -> String {
+        format!("{:?} {:?}", self.format, self.about)
+    }
+
+    /// Whether it can tell the answers of a program.
+    pub(crate) fn suits(&self, program: Program) -> Result<(), FormatError> {
+        self.format.suits(program)
+    }
+
+    /// Notes how queries are searched for, by the answer of any of them.
+    pub(crate) fn settle(&self, answer: &QueryHits) {
+        self.setting.get_or_init(|| Setting::of(answer));
+    }
+
+    /// Writes the answer of a query, the first one behind what stands before it.
     ///
     /// # Errors
     /// Those of `out`.
-    pub fn answer(&mut self, out: &mut dyn Write, answer: &QueryHits) -> io::Result<()> {
-        if self.end.queries == 0 {
+    pub fn answer(&self, out: &mut dyn Write, answer: &QueryHits) -> io::Result<()> {
+        self.settle(answer);
+        if answer.query == 0 {
             self.layout.head(out, &self.about, Some(answer))?;
-            self.end.setting = Some(Setting::of(answer));
         }
-        self.end.queries += 1;
         self.layout.query(out, &self.about, answer)
     }
 
-    /// Writes what stands behind the last query.
+    /// Writes what stands behind the last of so many queries.
     ///
     /// # Errors
     /// Those of `out`.
-    pub fn finish(self, out: &mut dyn Write) -> io::Result<()> {
-        if self.end.queries == 0 {
+    pub fn finish(&self, out: &mut dyn Write, queries: usize) -> io::Result<()> {
+        if queries == 0 {
             self.layout.head(out, &self.about, None)?;
         }
-        self.layout.tail(out, &self.about, &self.end)
+        let setting = self.setting.get().copied();
+        self.layout
+            .tail(out, &self.about, &End { queries, setting })
     }
 }

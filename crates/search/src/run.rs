@@ -10,16 +10,19 @@ use gyrase_work::{Progress, in_parallel};
 use crate::engine::{Align, Ended, Engine, Query};
 use crate::exhaustive::Exhaustive;
 use crate::protein::{Proteins, Sensitivity};
-use crate::{Hit, HitLimits, Match, Program, QueryHits, Scoring, SearchError, Sequences};
+use crate::seeds;
+use crate::{
+    DatabaseSize, Hit, HitLimits, Match, Program, QueryHits, Scoring, SearchError, Sequences,
+};
 
 /// Bytes that a match takes while matches of threads and shapes are joined.
-const MATCH: u64 = 3 * size_of::<Match>() as u64;
+pub(crate) const MATCH: u64 = 3 * size_of::<Match>() as u64;
 /// Bytes that a thread takes for each residue of the longest query: bands, and steps of alignments.
 const ALIGNED: u64 = 320;
 /// Queries of a thread that are aligned before the first of them is written.
 const AT_ONCE: usize = 32;
 /// Bytes that a search takes beside.
-const BESIDE: u64 = 16 << 20;
+pub(crate) const BESIDE: u64 = 16 << 20;
 
 /// What is searched for, where, and how.
 #[derive(Clone, Debug)]
@@ -36,6 +39,10 @@ pub struct Config {
     pub taxids: TaxidFilter,
     /// What is reported.
     pub limits: HitLimits,
+    /// Letters of the database that E-values are of, where this is a part of a larger one.
+    pub db_length: Option<u64>,
+    /// Sequences of that database.
+    pub db_sequences: Option<u64>,
     /// Bytes of memory to stay within.
     pub memory: u64,
     /// Threads.
@@ -72,70 +79,146 @@ pub fn run<E: From<SearchError>>(
     progress: &Progress,
     mut each: impl FnMut(&QueryHits) -> Result<(), E>,
 ) -> Result<Summary, E> {
-    // Half is for the database with its index, half of the rest for the queries with theirs.
-    let memory = config.memory.saturating_sub(BESIDE);
-    let needs = |bytes: u64| SearchError::Memory {
-        least: BESIDE + bytes,
-    };
-    let mut subjects = Sequences::read(&config.subjects, &config.taxids, memory / 2, progress)?
-        .map_err(|bytes| needs(2 * bytes))?;
-    let left = memory - subjects.bytes();
-    let mut queries =
-        Sequences::read(&config.queries, &TaxidFilter::default(), left / 2, progress)?
-            .map_err(|bytes| needs(subjects.bytes() + 2 * bytes))?;
-    let program = program_of(config, &mut queries, &mut subjects)?;
-    let [of_query, of_subject] = program.frames();
-    let [of_query, of_subject] = [of_query, of_subject].map(|frames| frames.numbers().len() as u64);
-    let sequences = subjects.bytes() * of_subject + queries.bytes() * of_query;
-    let longest = queries.longest() * ALIGNED * config.threads as u64;
-    let left = memory
-        .checked_sub(sequences + longest)
-        .ok_or_else(|| needs(sequences + longest))?;
-    let scoring = Scoring::new(subjects.letters_of_all(), config.limits)?;
-    let engine = engine(config, &subjects, &scoring);
-    let mut batches = Batches {
-        config,
-        program,
-        queries: &queries,
-        subjects: &subjects,
-        scoring: &scoring,
-        engine: &*engine,
-        most: (left / MATCH) as usize,
-        progress,
-        each: &mut each,
-        summary: Summary {
-            queries: queries.len() as u64,
+    let prepared = Prepared::new(config, Indexes::Passing, progress)?;
+    let engine = prepared.engine();
+    prepared.search(&*engine, 0..prepared.queries.len(), progress, &mut each)
+}
+
+/// What becomes of an index of the subjects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Indexes {
+    /// It is made for each batch of queries anew.
+    Passing,
+    /// It is kept for the next batch of queries, if there is room.
+    Kept,
+}
+
+/// A search whose inputs are in memory.
+pub(crate) struct Prepared {
+    pub program: Program,
+    pub queries: Sequences,
+    pub subjects: Sequences,
+    pub scoring: Scoring,
+    pub sensitivity: Sensitivity,
+    threads: usize,
+    /// Matches that the memory takes.
+    most: usize,
+    /// Indexes of the subjects are kept from one batch of queries to the next.
+    keeps_indexes: bool,
+}
+
+impl Prepared {
+    /// Reads the inputs.
+    pub(crate) fn new(
+        config: &Config,
+        kept: Indexes,
+        progress: &Progress,
+    ) -> Result<Prepared, SearchError> {
+        // Half is for the database with its index, half of the rest for the queries with theirs.
+        let memory = config.memory.saturating_sub(BESIDE);
+        let needs = |bytes: u64| SearchError::Memory {
+            least: BESIDE + bytes,
+        };
+        let mut subjects = Sequences::read(&config.subjects, &config.taxids, memory / 2, progress)?
+            .map_err(|bytes| needs(2 * bytes))?;
+        let left = memory - subjects.bytes();
+        let mut queries =
+            Sequences::read(&config.queries, &TaxidFilter::default(), left / 2, progress)?
+                .map_err(|bytes| needs(subjects.bytes() + 2 * bytes))?;
+        let program = program_of(config, &mut queries, &mut subjects)?;
+        let frames = program.frames().map(|frames| frames.numbers().len() as u64);
+        let sequences = queries.bytes() * frames[0] + subjects.bytes() * frames[1];
+        let longest = queries.longest() * ALIGNED * config.threads as u64;
+        let left = memory
+            .checked_sub(sequences + longest)
+            .ok_or_else(|| needs(sequences + longest))?;
+        let indexes = seeds::bytes_of_indexes(subjects.total() * frames[1]);
+        let keeps_indexes = kept == Indexes::Kept && indexes <= left / 2;
+        let left = left - if keeps_indexes { indexes } else { 0 };
+        let size = DatabaseSize {
+            letters: config.db_length.unwrap_or(subjects.letters_of_all()),
+            sequences: config.db_sequences.unwrap_or(subjects.sequences_of_all()),
+        };
+        Ok(Prepared {
+            program,
+            scoring: Scoring::new(size, config.limits)?,
+            sensitivity: config.sensitivity,
+            queries,
+            subjects,
+            threads: config.threads,
+            most: (left / MATCH) as usize,
+            keeps_indexes,
+        })
+    }
+
+    /// The summary of so many queries, before the first is answered.
+    pub(crate) fn summary(&self, queries: usize) -> Summary {
+        let subjects = &self.subjects;
+        Summary {
+            queries: queries as u64,
             subjects: subjects.sequences_of_all(),
             searched: subjects.len() as u64,
             literal_taxids: subjects.are_literal(),
             letters: subjects.letters_of_all(),
-            program: Some(program),
+            program: Some(self.program),
             ..Summary::default()
-        },
-    };
-    batches.search(0..queries.len())?;
-    Ok(batches.summary)
-}
+        }
+    }
 
-/// What searches in some subjects.
-fn engine<'s>(
-    config: &Config,
-    subjects: &'s Sequences,
-    scoring: &'s Scoring,
-) -> Box<dyn Engine + 's> {
-    let (threads, sensitivity) = (config.threads, config.sensitivity);
-    match sensitivity {
-        Sensitivity::Exhaustive => Box::new(Exhaustive {
-            subjects,
-            scoring,
-            threads,
-        }),
-        _ => Box::new(Proteins {
+    /// An answer without hits.
+    pub(crate) fn nothing(&self) -> QueryHits<'_> {
+        QueryHits {
+            program: self.program,
+            queries: &self.queries,
+            query: 0,
+            subjects: &self.subjects,
+            scoring: &self.scoring,
+            hits: &[],
+        }
+    }
+
+    /// What finds matches and aligns them.
+    pub(crate) fn engine(&self) -> Box<dyn Engine + '_> {
+        let Prepared {
             subjects,
             scoring,
             threads,
             sensitivity,
-        }),
+            ..
+        } = self;
+        match sensitivity {
+            Sensitivity::Exhaustive => Box::new(Exhaustive {
+                subjects,
+                scoring,
+                threads: *threads,
+            }),
+            _ => Box::new(Proteins {
+                subjects,
+                scoring,
+                threads: *threads,
+                sensitivity: *sensitivity,
+                indexes: self.keeps_indexes.then(Default::default),
+            }),
+        }
+    }
+
+    /// Searches for the queries of a range, and gives the answer of each to `each`.
+    pub(crate) fn search<E: From<SearchError>>(
+        &self,
+        engine: &dyn Engine,
+        range: Range<usize>,
+        progress: &Progress,
+        each: Each<E>,
+    ) -> Result<Summary, E> {
+        let mut batches = Batches {
+            prepared: self,
+            engine,
+            progress,
+            each,
+            summary: self.summary(range.len()),
+        };
+        batches.search(range)?;
+        Ok(batches.summary)
     }
 }
 
@@ -157,18 +240,12 @@ fn program_of(
     Ok(program)
 }
 
-type Each<'e, E> = &'e mut dyn FnMut(&QueryHits) -> Result<(), E>;
+pub(crate) type Each<'e, E> = &'e mut dyn FnMut(&QueryHits) -> Result<(), E>;
 
 /// Searches for some queries after the other.
 struct Batches<'r, E> {
-    config: &'r Config,
-    program: Program,
-    queries: &'r Sequences,
-    subjects: &'r Sequences,
-    scoring: &'r Scoring,
+    prepared: &'r Prepared,
     engine: &'r dyn Engine,
-    /// Matches that the memory takes.
-    most: usize,
     progress: &'r Progress,
     each: Each<'r, E>,
     summary: Summary,
@@ -178,9 +255,15 @@ impl<E: From<SearchError>> Batches<'_, E> {
     /// Searches for the queries of a range; where they have too many matches, for one half after
     /// the other.
     fn search(&mut self, range: Range<usize>) -> Result<(), E> {
-        let [frames, _] = self.program.frames();
-        let part = self.queries.frames(range.clone(), frames);
-        match self.engine.matches(&part, self.most, self.progress) {
+        let Prepared {
+            program, queries, ..
+        } = self.prepared;
+        let [frames, _] = program.frames();
+        let part = queries.frames(range.clone(), frames);
+        match self
+            .engine
+            .matches(&part, self.prepared.most, self.progress)
+        {
             Ok(matches) => self.align(&part, range, &matches),
             Err(Ended::Cancelled) => Err(SearchError::Cancelled.into()),
             Err(Ended::TooMany) if range.len() > 1 => {
@@ -190,7 +273,7 @@ impl<E: From<SearchError>> Batches<'_, E> {
                 self.search(middle..range.end)
             }
             Err(Ended::TooMany) => Err(SearchError::Matches {
-                query: String::from_utf8_lossy(self.queries.name(range.start)).into_owned(),
+                query: String::from_utf8_lossy(queries.name(range.start)).into_owned(),
             }
             .into()),
         }
@@ -198,20 +281,18 @@ impl<E: From<SearchError>> Batches<'_, E> {
 
     /// Aligns the queries of a range by the matches of their frames.
     fn align(&mut self, part: &Sequences, range: Range<usize>, matches: &[Match]) -> Result<(), E> {
-        self.progress.start("align", range.len() as u64);
+        self.progress
+            .start_counting("align", range.len() as u64, "queries");
         let Batches {
-            program,
-            queries,
-            subjects,
-            scoring,
+            prepared,
             engine,
+            progress,
             each,
             summary,
-            progress,
-            ..
         } = self;
-        let mut aligners: Vec<_> = (0..self.config.threads).map(|_| engine.aligner()).collect();
-        let frames = program.frames()[0].numbers().len();
+        let threads = prepared.threads;
+        let mut aligners: Vec<_> = (0..threads).map(|_| engine.aligner()).collect();
+        let frames = prepared.program.frames()[0].numbers().len();
         let mut rest = matches;
         let own = |number: usize| {
             let query = Query {
@@ -221,17 +302,17 @@ impl<E: From<SearchError>> Batches<'_, E> {
             (query, split_own(&mut rest, query.first + frames))
         };
         let all: Vec<(Query, &[Match])> = (0..range.len()).map(own).collect();
-        let (mut next, at_once) = (range.start, AT_ONCE * self.config.threads);
+        let (mut next, at_once) = (range.start, AT_ONCE * threads);
         for some in all.chunks(at_once) {
             for hits in align_all(&mut aligners, some, progress)? {
                 summary.with_hits += u64::from(!hits.is_empty());
                 summary.hits += hits.len() as u64;
                 each(&QueryHits {
-                    program: *program,
-                    queries,
+                    program: prepared.program,
+                    queries: &prepared.queries,
                     query: next,
-                    subjects,
-                    scoring,
+                    subjects: &prepared.subjects,
+                    scoring: &prepared.scoring,
                     hits: &hits,
                 })?;
                 next += 1;

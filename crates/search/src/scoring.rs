@@ -26,23 +26,39 @@ pub struct HitLimits {
     pub query_cover: f64,
 }
 
+/// How large the database is that E-values are of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DatabaseSize {
+    /// Residues or nucleotides.
+    pub letters: u64,
+    /// Sequences.
+    pub sequences: u64,
+}
+
+impl DatabaseSize {
+    /// Letters of a sequence, in the mean.
+    pub(crate) fn mean(self) -> usize {
+        (self.letters / self.sequences.max(1)) as usize
+    }
+}
+
 /// How a search scores and what it asks for.
 pub struct Scoring {
     matrix: &'static Matrix,
     scores: Box<Scores>,
     statistics: Protein,
-    /// Residues of the whole database.
-    letters: u64,
+    /// The whole database.
+    pub(crate) size: DatabaseSize,
     pub(crate) limits: HitLimits,
 }
 
 impl Scoring {
-    /// The scoring of BLOSUM62 with 11 for a gap and 1 for each residue of it, for a database of so
-    /// many residues.
+    /// The scoring of BLOSUM62 with 11 for a gap and 1 for each residue of it, for a database of
+    /// that size.
     ///
     /// # Errors
     /// There are no statistics for these scores.
-    pub fn new(letters: u64, limits: HitLimits) -> Result<Scoring, SearchError> {
+    pub fn new(size: DatabaseSize, limits: HitLimits) -> Result<Scoring, SearchError> {
         let matrix = Matrix::named("BLOSUM62").expect("the matrix is there");
         let statistics = Protein::new(matrix, Costs::new(11, 1))?;
         let rows = matrix.rows();
@@ -51,7 +67,7 @@ impl Scoring {
             matrix,
             scores: Box::new(scores),
             statistics,
-            letters,
+            size,
             limits,
         })
     }
@@ -96,12 +112,12 @@ impl Scoring {
         self.statistics.gapped()
     }
 
-    /// What is searched for a query of a length, in so many sequences.
-    pub(crate) fn space(&self, query: usize, sequences: u64) -> SearchSpace {
+    /// What is searched for a query of a length.
+    pub(crate) fn space(&self, query: usize) -> SearchSpace {
         SearchSpace {
             query: query as u64,
-            letters: self.letters,
-            sequences,
+            letters: self.size.letters,
+            sequences: self.size.sequences,
         }
     }
 
@@ -116,7 +132,8 @@ impl Scoring {
 
     /// The E-value of an alignment of sequences of such lengths.
     pub(crate) fn evalue_of(&self, score: f64, query: usize, subject: usize) -> f64 {
-        self.statistics.evalue(score, query, subject, self.letters)
+        self.statistics
+            .evalue(score, query, subject, self.size.letters)
     }
 
     /// Whether a score of the matrix may become good enough when it is fitted to both sequences.
@@ -127,7 +144,7 @@ impl Scoring {
     /// The least score that is reported of a query and a subject of such lengths.
     pub(crate) fn cutoff(&self, query: usize, subject: usize) -> i32 {
         self.statistics
-            .cutoff(self.limits.evalue, query, subject, self.letters)
+            .cutoff(self.limits.evalue, query, subject, self.size.letters)
     }
 
     /// Bits of a score of the matrix for each of so many residues, whatever the search.

@@ -3,6 +3,7 @@
 //! Short seeds over a fine alphabet find more than long ones over a coarse one, with fewer matches
 //! by chance; frequent seeds are never left out.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use gyrase_align::residue::CODES;
@@ -46,6 +47,14 @@ pub(crate) const SHAPES: [Shape; 4] = [
     Shape([0, 1, 5, 7]),
     Shape([0, 3, 7, 8]),
 ];
+
+/// An index of the subjects for each shape, made when it is first wanted.
+pub(crate) type Indexes = [OnceLock<Index>; SHAPES.len()];
+
+/// Bytes of indexes for all shapes but one, of so many residues.
+pub(crate) fn bytes_of_indexes(residues: u64) -> u64 {
+    (SHAPES.len() as u64 - 1) * (size_of::<u32>() as u64) * (residues + KEYS as u64)
+}
 
 impl Shape {
     /// Residues from its first to its last.

@@ -7,11 +7,14 @@ use gyrase_align::arch::COLUMNS;
 use gyrase_align::nucleotide;
 use gyrase_align::residue::{BORDER, LETTERS, code, letter};
 use gyrase_align::statistics::UnknownCosts;
+use gyrase_files::{Garbled, OutputError};
 use gyrase_seqdb::{
     Entry, Molecule, SeqDbError, SequenceSource, TaxidFilter, open_all, shared_molecule,
 };
+use gyrase_tabulate::TabulateError;
 use gyrase_work::{Cancelled, Progress};
 
+use crate::FormatError;
 use crate::frames::Frames;
 use crate::program::Program;
 
@@ -22,9 +25,9 @@ const MOST_RESIDUES: usize = u32::MAX as usize - 2 * COLUMNS;
 const MANY: u64 = 100;
 
 /// Bytes that a residue takes: itself, its class, and its place in an index.
-const RESIDUE: u64 = 6;
+pub(crate) const RESIDUE: u64 = 6;
 /// Bytes that a sequence takes beside its residues and its title: where both are, and a border.
-const SEQUENCE: u64 = 2 * size_of::<usize>() as u64 + RESIDUE;
+pub(crate) const SEQUENCE: u64 = 2 * size_of::<usize>() as u64 + RESIDUE;
 /// Bytes that a taxid takes.
 const TAXID: u64 = size_of::<(u32, u32)>() as u64;
 
@@ -34,6 +37,9 @@ pub enum SearchError {
     /// A file or a database cannot be read.
     #[error(transparent)]
     Database(#[from] SeqDbError),
+    /// An input cannot be looked at.
+    #[error(transparent)]
+    Input(#[from] gyrase_fastx::Error),
     /// There are more residues than can be told apart.
     #[error("there are more than {most} residues: divide the database")]
     TooLong {
@@ -75,6 +81,29 @@ pub enum SearchError {
     /// There are no statistics for these scores.
     #[error(transparent)]
     Costs(#[from] UnknownCosts),
+    /// There is no sequence of a name.
+    #[error("there is no {what} of the name {name}")]
+    Name {
+        /// What was looked for.
+        what: &'static str,
+        /// Its name.
+        name: String,
+    },
+    /// The processes of a job search for different things.
+    #[error("the processes of the job were started with different options or inputs")]
+    DifferentQuestions,
+    /// The processes of a job cannot work together.
+    #[error(transparent)]
+    Together(#[from] TabulateError),
+    /// The report is not for such a program.
+    #[error(transparent)]
+    Format(#[from] FormatError),
+    /// The report cannot be written.
+    #[error(transparent)]
+    Output(#[from] OutputError),
+    /// The file system lost what processes wrote.
+    #[error(transparent)]
+    Garbled(#[from] Garbled),
     /// Somebody called [`Progress::cancel`](gyrase_work::Progress::cancel).
     #[error("the search was cancelled")]
     Cancelled,
@@ -349,6 +378,23 @@ impl Sequences {
         let first = |number: u32| self.taxids.partition_point(|(own, _)| *own < number);
         let own = first(number as u32)..first(number as u32 + 1);
         self.taxids[own].iter().map(|(_, taxid)| *taxid)
+    }
+
+    /// What they are known by: how many there are, their residues, CRC-32 of all residues and of all
+    /// titles with taxids.
+    pub(crate) fn digest(&self) -> [u64; 4] {
+        let mut titles = crc32fast::Hasher::new();
+        titles.update(&self.titles);
+        for end in &self.title_ends {
+            titles.update(&end.to_le_bytes());
+        }
+        for (number, taxid) in &self.taxids {
+            titles.update(&number.to_le_bytes());
+            titles.update(&taxid.to_le_bytes());
+        }
+        let residues = crc32fast::hash(&self.text);
+        let [residues, titles] = [residues, titles.finalize()].map(u64::from);
+        [self.len() as u64, self.total(), residues, titles]
     }
 
     /// The whole line that names it.

@@ -74,7 +74,7 @@ pub enum Command {
     /// Say which taxon each read comes from, and what a sample holds.
     Classify(Box<classify::Classify>),
     /// Search a database of proteins for the relatives of proteins.
-    Search(search::Search),
+    Search(Box<search::Search>),
     /// Build databases of sequences for `search`, look into them, and take sequences out.
     Index(Box<index::Index>),
     /// Say what a run will take, before its first byte.
@@ -102,7 +102,7 @@ impl Command {
     pub fn processes(&self) -> Processes {
         match self {
             Command::Count(verb) => Processes::Share(verb.steal()),
-            Command::Classify(_) => Processes::Share(Steal::On),
+            Command::Classify(_) | Command::Search(_) => Processes::Share(Steal::On),
             Command::Db(verb) if verb.is_shared() => Processes::Share(Steal::On),
             Command::Doctor(_) | Command::MpiSetup(_) => Processes::Each,
             _ => Processes::One,

@@ -10,6 +10,7 @@ use super::count::Count;
 use super::db::PlanDb;
 use super::kmers::PlanKmers;
 use super::rows::{Table, bounds, shown};
+use super::search::Search;
 use crate::failure::Result;
 use crate::session::Session;
 
@@ -20,6 +21,7 @@ Examples:
   gyrase plan classify --db refs.gydb reads.fq.gz --memory 8G
   gyrase plan db build refs/ --taxonomy taxdump/ --map map.tsv --memory 16G
   gyrase plan kmers union a.gyk b.gyk
+  gyrase plan search proteins.faa --db refs.faa
 
 The arguments are those of the run itself, an output may be left out. Memory is
 what the run is expected to take: not less than it will, and seldom a quarter
@@ -42,6 +44,9 @@ enum Verb {
     /// Say what `gyrase classify` with these arguments will take
     #[command(after_help = EXAMPLES)]
     Classify(Box<Classify>),
+    /// Say what `gyrase search` with these arguments will take
+    #[command(after_help = EXAMPLES)]
+    Search(Box<Search>),
     /// Say what `gyrase db build` or `add` with these arguments will take
     #[command(subcommand)]
     Db(PlanDb),
@@ -64,6 +69,7 @@ impl Plan {
         match self.verb {
             Verb::Count(verb) => count(&verb, session),
             Verb::Classify(verb) => verb.plan(session),
+            Verb::Search(verb) => verb.plan(session),
             Verb::Db(verb) => verb.plan(session),
             Verb::Kmers(verb) => verb.plan(session),
         }

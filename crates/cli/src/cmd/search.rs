@@ -1,16 +1,26 @@
 //! `gyrase search`.
 
+mod plan;
+mod why;
+
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
+use gyrase_fabric::{Alone, World};
+use gyrase_fastx::Compression;
 use gyrase_picture::words::{self, grouped, things};
 use gyrase_search::{
-    About, Config, HitLimits, Report, ReportFormat, Sensitivity, Summary, TaxidFilter, run,
+    About, Config, HitLimits, Report, ReportFormat, ReportTarget, Sensitivity, Summary,
+    TaxidFilter, WaitingText, explain, run, run_in,
 };
-use serde_json::json;
+use gyrase_tabulate::spill_path;
+use gyrase_work::machine;
+use serde_json::{Value, json};
 
 use crate::failure::{Failure, Result};
+use crate::places;
+use crate::report;
 use crate::session::Session;
 use crate::sink::Sink;
 
@@ -23,6 +33,9 @@ Examples:
   gyrase search proteins.faa --db refs.faa --format 5 -o hits.xml.gz
   gyrase search proteins.faa --db refs.faa --format html -o hits.html
   gyrase search proteins.faa --db refs.gysd nr more.faa --taxid 1239,1224
+  gyrase search proteins.faa --db refs.faa -o hits.tsv --resume
+  gyrase search proteins.faa --db refs.faa --why protein7 ref12
+  mpirun -n 8 gyrase search proteins.faa --db refs.faa -o hits.tsv
 
 Each line of the table is an alignment, in the columns of BLAST's format 6:
 query, subject, percent of identical residues, length, residues that differ,
@@ -81,6 +94,24 @@ pub struct Search {
     /// may stand columns and what divides them: "6 delim=; std qseq sseq"
     #[arg(long, value_name = "FORMAT", default_value = "6")]
     format: ReportFormat,
+
+    /// Letters of the whole database, of which --db is a part: E-values are those of the whole
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    db_length: Option<u64>,
+
+    /// Sequences of the whole database, of which --db is a part
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    db_sequences: Option<u64>,
+
+    /// Say what becomes of this query and this subject, step by step, and search no more
+    #[arg(
+        long, num_args = 2, value_names = ["QUERY", "SUBJECT"], conflicts_with = "exhaustive",
+    )]
+    why: Vec<String>,
+
+    /// Keep what is finished in --tmp, and go on from what an earlier run of this search kept
+    #[arg(long, requires = "output")]
+    resume: bool,
 }
 
 /// Which subjects are meant.
@@ -156,50 +187,32 @@ fn evalue(text: &str) -> std::result::Result<f64, String> {
 impl Search {
     /// Writes the hits.
     pub fn run(self, session: &Session) -> Result<()> {
-        let inputs = self
-            .queries
-            .iter()
-            .chain(&self.db)
-            .chain(&self.taxa.taxonomy);
-        session.keep_apart(inputs.clone(), &self.output)?;
-        if inputs.filter(|path| path.as_os_str() == "-").count() > 1 {
-            return Err(Failure::usage(
-                "standard input can be read once: name a file for the queries or for --db",
-            ));
+        self.check_inputs(session)?;
+        let config = self.config(session)?;
+        if let [query, subject] = &self.why[..] {
+            let names = [query.as_str(), subject.as_str()];
+            let found = session.shown(|progress| explain(&config, names, progress))?;
+            return match session.is_first() {
+                true => why::print(names, &found),
+                false => Ok(()),
+            };
         }
-        let config = Config {
-            program: None,
-            sensitivity: self.sensitivity(),
-            queries: self.queries.clone(),
-            subjects: self.db.clone(),
-            taxids: self.taxa.filter()?,
-            limits: HitLimits {
-                evalue: self.evalue,
-                top: self.top as usize,
-                max_hsps: self.max_hsps.map_or(usize::MAX, |most| most as usize),
-                query_cover: self.query_cover,
-            },
-            memory: session.memory,
-            threads: session.threads,
+        let report = Report::new(self.format.clone(), self.about());
+        let found = match session.job() {
+            Some(job) => self.share(job, &config, &report, session)?,
+            None if self.resume => self.share(&Alone, &config, &report, session)?,
+            None => Some(self.search(&config, &report, session)?),
         };
-        let mut report = Report::new(self.format.clone(), self.about());
-        let mut sink = Sink::open(self.output.as_deref())?;
-        let summary = session.shown(|progress| {
-            run::<Failure>(&config, progress, |answer| {
-                self.format.suits(answer.program).map_err(Failure::usage)?;
-                let written = report.answer(&mut sink, answer);
-                Ok(written.map_err(|source| sink.error(source))?)
-            })
-        })?;
-        let written = report.finish(&mut sink);
-        written.map_err(|source| sink.error(source))?;
-        sink.flush().map_err(|source| sink.error(source))?;
-        sink.finish()?;
+        let ranks = session.gather(&rank(session))?;
+        let Some(summary) = found else {
+            return Ok(());
+        };
+        if !ranks.is_empty() {
+            session.note("ranks", ranks);
+        }
         if summary.queries == 0 {
-            tracing::warn!(
-                "there are no queries in {}",
-                names(&self.queries).join(", ")
-            );
+            let queries = names(&self.queries).join(", ");
+            tracing::warn!("there are no queries in {queries}");
         }
         self.note(session, &summary);
         self.taxa.say(&summary);
@@ -213,6 +226,113 @@ impl Search {
             words::time(session.elapsed())
         );
         Ok(())
+    }
+
+    fn check_inputs(&self, session: &Session) -> Result<()> {
+        let inputs = self
+            .queries
+            .iter()
+            .chain(&self.db)
+            .chain(&self.taxa.taxonomy);
+        session.keep_apart(inputs.clone(), &self.output)?;
+        if inputs.filter(|path| path.as_os_str() == "-").count() > 1 {
+            return Err(Failure::usage(
+                "standard input can be read once: name a file for the queries or for --db",
+            ));
+        }
+        Ok(())
+    }
+
+    fn config(&self, session: &Session) -> Result<Config> {
+        Ok(Config {
+            program: None,
+            sensitivity: self.sensitivity(),
+            queries: self.queries.clone(),
+            subjects: self.db.clone(),
+            taxids: self.taxa.filter()?,
+            limits: HitLimits {
+                evalue: self.evalue,
+                top: self.top as usize,
+                max_hsps: self.max_hsps.map_or(usize::MAX, |most| most as usize),
+                query_cover: self.query_cover,
+            },
+            db_length: self.db_length,
+            db_sequences: self.db_sequences,
+            memory: session.memory,
+            threads: session.threads,
+        })
+    }
+
+    /// Searches in this process alone.
+    fn search(&self, config: &Config, report: &Report, session: &Session) -> Result<Summary> {
+        let mut sink = Sink::open(self.output.as_deref())?;
+        let summary = session.shown(|progress| {
+            run::<Failure>(config, progress, |answer| {
+                self.format.suits(answer.program).map_err(Failure::usage)?;
+                let written = report.answer(&mut sink, answer);
+                Ok(written.map_err(|source| sink.error(source))?)
+            })
+        })?;
+        let written = report.finish(&mut sink, summary.queries as usize);
+        written.map_err(|source| sink.error(source))?;
+        sink.flush().map_err(|source| sink.error(source))?;
+        sink.finish()?;
+        Ok(summary)
+    }
+
+    /// Searches in all processes of a job, or so that a later run can go on.
+    fn share(
+        &self,
+        world: &impl World,
+        config: &Config,
+        report: &Report,
+        session: &Session,
+    ) -> Result<Option<Summary>> {
+        let several = world.ranks() > 1;
+        let mut inputs = self.queries.iter().chain(&self.db);
+        if several && inputs.any(|path| path.as_os_str() == "-") {
+            return Err(Failure::usage(
+                "several processes cannot share standard input: give files that all can open",
+            ));
+        }
+        let output = places::or_standard_output(&self.output);
+        if self.resume && !is_file(output) {
+            return Err(Failure::usage(
+                "--resume goes on with a file: name one with -o",
+            ));
+        }
+        let tmp = match self.resume {
+            true => session.tmp_folder()?,
+            false => session.tmp.as_path(),
+        };
+        let waiting = WaitingText {
+            folder: spill_path(tmp, "gyrase-search", output),
+            limit: session.max_tmp,
+            resume: self.resume,
+        };
+        let target = is_plain(output).then_some(output.as_path());
+        if several && !self.resume {
+            session.leaves(waiting.leftovers(world.rank(), target));
+        }
+        let run = |target| {
+            session.shown(|progress| run_in(config, report, world, target, &waiting, progress))
+        };
+        if let Some(path) = target {
+            return Ok(run(ReportTarget::File(path))?);
+        }
+        let mut sink = match session.is_first() {
+            true => Sink::open(Some(output))?,
+            false => Sink::NOWHERE,
+        };
+        let found = run(ReportTarget::Stream(&mut |text| {
+            let written = sink.write_all(text);
+            written.map_err(|source| sink.error(source))
+        }))?;
+        if found.is_some() {
+            sink.flush().map_err(|source| sink.error(source))?;
+            sink.finish()?;
+        }
+        Ok(found)
     }
 
     fn sensitivity(&self) -> Sensitivity {
@@ -240,6 +360,27 @@ impl Search {
         });
         session.note("counts", counts);
     }
+}
+
+/// True where a file will be, not a stream or a device.
+fn is_file(path: &Path) -> bool {
+    path.as_os_str() != "-" && path.metadata().map_or(true, |there| there.is_file())
+}
+
+/// True where a file will be that holds the text as it is.
+fn is_plain(path: &Path) -> bool {
+    is_file(path) && Compression::for_output(path) == Compression::Plain
+}
+
+/// What this process of a job did.
+fn rank(session: &Session) -> Value {
+    json!({
+        "rank": session.job().map(World::rank),
+        "threads": session.threads,
+        "memory_bytes": session.memory,
+        "stages": report::stages(&session.progress),
+        "peak_memory_bytes": machine::peak_memory(),
+    })
 }
 
 fn names(paths: &[PathBuf]) -> Vec<String> {

@@ -124,3 +124,124 @@ fn what_is_no_search_is_refused() {
         &["cut.faa.gz"],
     );
 }
+
+#[test]
+fn a_search_that_is_kept_writes_the_same_and_goes_on() {
+    let place = Place::new();
+    place.write("refs.faa", PROTEINS);
+    place.write("q.faa", PROTEINS.repeat(100));
+    let search = ["-q", "search", "q.faa", "--db", "refs.faa", "-o"];
+    let with = |more: &[&'static str]| [&search[..], more].concat();
+    for (format, name) in [("7", "x.txt"), ("5", "x.xml"), ("6", "x.tsv.gz")] {
+        place.ok(&with(&["one", "--format", format]));
+        place.ok(&with(&[name, "--format", format, "--resume"]));
+        if !name.ends_with(".gz") {
+            assert!(place.read("one") == place.read(name), "{name}");
+        }
+    }
+    let before = place.files();
+    // What is finished of a search that ends with a full disk is not searched again.
+    let full = place.limited("ulimit -f 40", &with(&["o.tsv", "--resume"]));
+    assert_eq!(full.code, 6, "{}", full.stderr);
+    let kept: Vec<String> = place
+        .files()
+        .into_iter()
+        .filter(|name| !before.contains(name))
+        .collect();
+    assert!(
+        matches!(&kept[..], [one] if one.starts_with("gyrase-search-")),
+        "{kept:?}"
+    );
+    place.ok(&with(&["o.tsv", "--resume"]));
+    place.ok(&with(&["one", "--format", "6"]));
+    assert!(place.read("o.tsv") == place.read("one"));
+    place.fails(&with(&["-", "--resume"]), 1, &["name one with -o"]);
+    place.fails(&[&search[..5], &["--resume"]].concat(), 1, &["--output"]);
+}
+
+#[test]
+fn a_missing_hit_is_explained() {
+    let place = Place::new();
+    let far = PROTEINS.replace(
+        "MRVLSWYGDERSIPLMNVCQHTAAKLEEGIVW",
+        "GQNDWSCTPRHHYEEAFVLKMNSGQIPPTDWR",
+    );
+    place.write("refs.faa", far);
+    place.write("q.faa", &PROTEINS[..74]);
+    let why = |subject: &str, more: &[&str]| {
+        let args = [
+            "-q", "search", "q.faa", "--db", "refs.faa", "--why", "p1", subject,
+        ];
+        place.ok(&[&args[..], more].concat())
+    };
+    let first = why("p1", &["--top", "1"]);
+    for told in [
+        "p1, 60 residues",
+        "rank            1 of ",
+        "answer          reported",
+    ] {
+        assert!(first.contains(told), "{first}");
+    }
+    for (subject, more, told) in [
+        ("p2", ["--top", "1"], "left out: enough others are better"),
+        (
+            "p3",
+            ["--query-cover", "90"],
+            "left out: no alignment has enough of the query",
+        ),
+        ("p4", ["--top", "9"], "left out: no se"),
+        (
+            "p2",
+            ["--evalue", "1e-60"],
+            "left out: the gapped score is too small",
+        ),
+    ] {
+        let found = why(subject, &more);
+        assert!(found.contains(told), "{subject}, {more:?}: {found}");
+    }
+    let args = ["search", "q.faa", "--db", "refs.faa", "--why", "p1", "p9"];
+    place.fails(&args, 1, &["no subject of the name p9"]);
+}
+
+#[test]
+fn a_plan_of_a_search_holds() {
+    let place = Place::new();
+    place.write("refs.faa", PROTEINS.repeat(500));
+    place.write("q.faa", PROTEINS);
+    let search = [
+        "search",
+        "q.faa",
+        "--db",
+        "refs.faa",
+        "--threads",
+        "1",
+        "-m",
+        "200M",
+    ];
+    let report = ["--report", "r.json"];
+    let said = place.ok(&[&["-q", "plan"], &search[..], &report].concat());
+    for row in [
+        "queries",
+        "database",
+        "memory",
+        "least memory",
+        "output",
+        "time",
+    ] {
+        assert!(
+            said.lines().any(|line| line.starts_with(row)),
+            "{row}: {said}"
+        );
+    }
+    let plan = place.json("r.json");
+    place.ok(&[&["-q"], &search[..], &["-o", "o.tsv"], &report].concat());
+    let stages = place.json("r.json")["stages"].clone();
+    let peak = stages.as_array().unwrap().last().unwrap()["peak_memory_bytes"].as_u64();
+    let most = plan["bytes"]["memory"]["most"].as_u64().unwrap();
+    assert!(peak.unwrap() <= most, "{peak:?} {most}");
+    let output = plan["bytes"]["output"]["most"].as_u64().unwrap();
+    assert!(place.read("o.tsv").len() as u64 <= output);
+    let mut little = search;
+    little[7] = "17M";
+    place.fails(&[&["plan"], &little[..]].concat(), 4, &["--memory"]);
+}

@@ -22,5 +22,6 @@ mod network_files;
 #[allow(dead_code, reason = "shared with the tests of one process")]
 #[path = "../end_to_end/place.rs"]
 mod place;
+mod search;
 mod stealing;
 mod stops;

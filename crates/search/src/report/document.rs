@@ -151,11 +151,9 @@ impl Aligned<'_> {
 fn statistics(answer: &QueryHits) -> Value {
     let karlin = answer.scoring.karlin();
     let query = answer.queries.residues(answer.query).len();
-    let space = answer
-        .scoring
-        .space(query, answer.subjects.sequences_of_all());
+    let space = answer.scoring.space(query);
     let members = vec![
-        ("db-num", number(answer.subjects.sequences_of_all())),
+        ("db-num", number(space.sequences)),
         ("db-len", number(space.letters)),
         ("hsp-len", number(space.adjustment(karlin))),
         (

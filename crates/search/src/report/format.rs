@@ -99,7 +99,7 @@ fn table<'w>(
 
 impl ReportFormat {
     /// How it is written.
-    pub(super) fn layout(self) -> Box<dyn Layout> {
+    pub(super) fn layout(self) -> Box<dyn Layout + Send + Sync> {
         match self.0 {
             Kind::Table(table) => Box::new(table),
             Kind::Pairwise => Box::new(Pairwise),

@@ -266,9 +266,7 @@ fn write_parameters(out: &mut dyn Write, answer: &QueryHits) -> io::Result<()> {
     const WIDTHS: [usize; 6] = [12, 9, 9, 10, 9, 5];
     let query = answer.queries.residues(answer.query).len();
     let karlin = answer.scoring.karlin();
-    let space = answer
-        .scoring
-        .space(query, answer.subjects.sequences_of_all());
+    let space = answer.scoring.space(query);
     for (what, parameters) in ["\n", "Gapped\n"].iter().zip(parameters(answer)) {
         write!(out, "{what}")?;
         let names = NAMES.iter().zip(WIDTHS).take(parameters.len());

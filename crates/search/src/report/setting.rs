@@ -65,13 +65,13 @@ pub(super) enum Scores {
 
 impl Setting {
     pub(super) fn of(answer: &QueryHits) -> Setting {
-        let space = answer.scoring.space(0, answer.subjects.sequences_of_all());
+        let space = answer.scoring.space(0);
         Setting {
             program: answer.program,
             scores: Scores::Matrix(answer.scoring.matrix().name()),
             costs: Some(answer.scoring.costs(1)),
             letters: space.letters,
-            sequences: answer.subjects.sequences_of_all(),
+            sequences: space.sequences,
         }
     }
 

@@ -146,16 +146,9 @@ fn write_hsp(out: &mut dyn Write, number: usize, row: &Aligned) -> io::Result<()
 fn write_statistics(out: &mut dyn Write, answer: &QueryHits) -> io::Result<()> {
     let karlin = answer.scoring.karlin();
     let query = answer.queries.residues(answer.query).len();
-    let space = answer
-        .scoring
-        .space(query, answer.subjects.sequences_of_all());
+    let space = answer.scoring.space(query);
     writeln!(out, "  <Iteration_stat>\n    <Statistics>")?;
-    value(
-        out,
-        6,
-        "Statistics_db-num",
-        answer.subjects.sequences_of_all(),
-    )?;
+    value(out, 6, "Statistics_db-num", space.sequences)?;
     value(out, 6, "Statistics_db-len", space.letters)?;
     value(out, 6, "Statistics_hsp-len", space.adjustment(karlin))?;
     value(

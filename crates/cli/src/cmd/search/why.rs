@@ -1,0 +1,128 @@
+//! `gyrase search --why`: what becomes of one query and one subject.
+
+use std::ops::Range;
+
+use gyrase_picture::words::{grouped, things};
+use gyrase_search::{Explanation, LeftOut, PairAlignment, PairSteps};
+
+use crate::cmd::rows::Table;
+use crate::failure::Result;
+
+/// Prints what becomes of the query and the subject of these names.
+pub fn print([query, subject]: [&str; 2], found: &Explanation) -> Result<()> {
+    let mut table = Table::default();
+    let residues = |name, length| format!("{name}, {}", things(length as u64, "residue"));
+    table.row("query", residues(query, found.query));
+    table.row("subject", residues(subject, found.subject));
+    let seeds: u64 = found.seeds.iter().sum();
+    let of_shapes: Vec<String> = found.seeds.iter().map(u64::to_string).collect();
+    table.row(
+        "seeds",
+        format!(
+            "{} in common ({} by shape)",
+            grouped(seeds),
+            of_shapes.join(", ")
+        ),
+    );
+    table.row("segment", segment(found));
+    if let Some(steps) = &found.steps {
+        rows_of_steps(&mut table, steps, found);
+    }
+    table.row("answer", answer(found));
+    table.print()
+}
+
+fn segment(found: &Explanation) -> String {
+    let least = found.least_segment;
+    match found.segment {
+        None => format!("none without gaps that scores 20; {least} is enough"),
+        Some(best) => format!(
+            "best without gaps scores {}, {}; {least} is enough",
+            best.score,
+            places(&best.in_query(), &best.in_subject())
+        ),
+    }
+}
+
+fn rows_of_steps(table: &mut Table, steps: &PairSteps, found: &Explanation) {
+    let band = match steps.passes_band {
+        true => "with gaps near the segment scores enough to go on",
+        false => "with gaps near the segment scores too little to go on",
+    };
+    table.row("band", band);
+    let promising = format!("up to {:.2e} goes on", steps.promising);
+    table.row(
+        "gapped",
+        format!("{}; {promising}", alignment(&steps.by_matrix)),
+    );
+    let low: usize = steps.low_complexity.iter().map(Range::len).sum();
+    table.row(
+        "masked",
+        match (low, steps.same) {
+            (0, _) => "nothing: no residue of the subject is of low complexity".into(),
+            (low, true) => format!(
+                "nothing: {} of the subject are of low complexity, and both are nearly equal",
+                things(low as u64, "residue")
+            ),
+            (low, false) => format!(
+                "{} of the subject, of low complexity: {}",
+                things(low as u64, "residue"),
+                ranges(&steps.low_complexity)
+            ),
+        },
+    );
+    let fitted = steps.adjustment.map(|adjustment| {
+        let (rule, lambda) = (adjustment.rule, adjustment.lambda_ratio);
+        format!("{rule:?}, lambda {lambda:.4} of that of the matrix").to_lowercase()
+    });
+    table.row(
+        "composition",
+        fitted.unwrap_or("a sequence has no residue that counts".into()),
+    );
+    if let Some(fitted) = &steps.by_fitted {
+        let evalue = format!("up to {:.2e} is reported", found.limits.evalue);
+        table.row("fitted", format!("{}; {evalue}", alignment(fitted)));
+    }
+    let all = grouped(found.subjects as u64);
+    table.row(
+        "rank",
+        match found.rank {
+            Some(rank) => format!("{} of {all}; {} are reported", rank, found.limits.top),
+            None => format!("not among the {all} subjects that the limits leave"),
+        },
+    );
+}
+
+fn alignment(found: &PairAlignment) -> String {
+    let places = places(&found.query, &found.subject);
+    format!(
+        "score {:.2}, E-value {:.2e}, {places}",
+        found.score, found.evalue
+    )
+}
+
+/// Residues from 1 on.
+fn places(query: &Range<usize>, subject: &Range<usize>) -> String {
+    let [query, subject] = [query, subject].map(|range| ranges(std::slice::from_ref(range)));
+    format!("{query} of the query, {subject} of the subject")
+}
+
+fn ranges(ranges: &[Range<usize>]) -> String {
+    let range = |range: &Range<usize>| format!("{}-{}", range.start + 1, range.end);
+    ranges.iter().map(range).collect::<Vec<_>>().join(", ")
+}
+
+fn answer(found: &Explanation) -> String {
+    let Some(left_out) = found.left_out() else {
+        return "reported".into();
+    };
+    let why = match left_out {
+        LeftOut::NoSeed => "no seed is in both",
+        LeftOut::Segment => "no segment around a seed scores enough",
+        LeftOut::Gapped => "the gapped score is too small to go on; raise --evalue",
+        LeftOut::Evalue => "the E-value is too large; raise --evalue",
+        LeftOut::Cover => "no alignment has enough of the query; lower --query-cover",
+        LeftOut::Top => "enough others are better; raise --top",
+    };
+    format!("left out: {why}")
+}

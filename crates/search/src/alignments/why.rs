@@ -1,0 +1,102 @@
+//! What becomes of one subject, step by step.
+
+use std::ops::Range;
+
+use gyrase_align::composition::{Adjustment, Composition};
+use gyrase_align::ungapped::gapped_start;
+
+use super::{Aligner, Extended, PROMISING, Pass, best_first};
+use crate::hits::Match;
+
+/// A gapped alignment of a pair, by the scores of one step.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PairAlignment {
+    /// Its score, in units of the matrix.
+    pub score: f64,
+    /// Its E-value.
+    pub evalue: f64,
+    /// Its residues of the query.
+    pub query: Range<usize>,
+    /// Its residues of the subject.
+    pub subject: Range<usize>,
+}
+
+impl PairAlignment {
+    fn of(one: &Extended, pass: Pass) -> PairAlignment {
+        PairAlignment {
+            score: f64::from(one.score) / f64::from(pass.scale()),
+            evalue: one.evalue,
+            query: one.query(),
+            subject: one.subject(),
+        }
+    }
+}
+
+/// How the alignments of a pair come out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PairSteps {
+    /// A band around a segment scores enough to go on.
+    pub passes_band: bool,
+    /// The best alignment by the scores of the matrix.
+    pub by_matrix: PairAlignment,
+    /// The largest E-value of such an alignment that is looked at again.
+    pub promising: f64,
+    /// Both sequences are taken for the same, so that nothing is masked.
+    pub same: bool,
+    /// Residues of the subject that are of low complexity.
+    pub low_complexity: Vec<Range<usize>>,
+    /// How scores were fitted to the composition of both; none where one has no residue that
+    /// counts.
+    pub adjustment: Option<Adjustment>,
+    /// The best alignment by the fitted scores.
+    pub by_fitted: Option<PairAlignment>,
+    /// It is reported, but for subjects that are better.
+    pub is_good: bool,
+}
+
+impl Aligner<'_> {
+    /// Goes the way of a pair to its end, also where it is given up before; by its segments, one
+    /// at least.
+    pub(crate) fn steps_of_pair(
+        &mut self,
+        query: &[u8],
+        number: usize,
+        matches: &[Match],
+    ) -> PairSteps {
+        let composition = Composition::of(query);
+        let subject = self.subjects.residues(number);
+        let passes_band = !self.promising(query, vec![matches]).is_empty();
+        let mut extended: Vec<Extended> = (best_first(matches).iter())
+            .map(|segment| {
+                let (in_query, in_subject) = (segment.in_query(), segment.in_subject());
+                let parts = (&query[in_query.clone()], &subject[in_subject.clone()]);
+                let ahead = gapped_start(self.scoring.rows(), parts.0, parts.1);
+                let start = (in_query.start + ahead, in_subject.start + ahead);
+                self.extend(Pass::Matrix, query, subject, start)
+            })
+            .collect();
+        extended.sort_by(Extended::order);
+        let best = extended[0];
+        let same = self.are_the_same(query, subject, &best);
+        let low_complexity = self.seg.mask(subject).to_vec();
+        let adjustment = self.adjust(&composition, subject, same);
+        let by_fitted = adjustment.map(|_| {
+            let again = extended.iter();
+            let again = again.map(|one| self.extend(Pass::Adjusted, query, subject, one.start));
+            again
+                .min_by(Extended::order)
+                .expect("there is one at least")
+        });
+        let is_good = passes_band && self.align(query, &composition, number, matches).is_some();
+        PairSteps {
+            passes_band,
+            by_matrix: PairAlignment::of(&best, Pass::Matrix),
+            promising: PROMISING * self.scoring.limits.evalue,
+            same,
+            low_complexity,
+            adjustment,
+            by_fitted: by_fitted.map(|one| PairAlignment::of(&one, Pass::Adjusted)),
+            is_good,
+        }
+    }
+}
