@@ -380,8 +380,8 @@ impl Sequences {
         self.taxids[own].iter().map(|(_, taxid)| *taxid)
     }
 
-    /// What they are known by: how many there are, their residues, CRC-32 of all residues and of all
-    /// titles with taxids.
+    /// What they are known by: how many there are, their residues, CRC-32 of all residues and of
+    /// all titles with taxids.
     pub(crate) fn digest(&self) -> [u64; 4] {
         let mut titles = crc32fast::Hasher::new();
         titles.update(&self.titles);

@@ -170,9 +170,8 @@ fn question(config: &Config, report: &Report, prepared: &Prepared) -> String {
     let version = env!("CARGO_PKG_VERSION");
     let digests = [queries, subjects].map(Sequences::digest);
     let written = report.question();
-    format!(
-        "gyrase search {version} {program:?} {sensitivity:?} {limits:?} {size:?} {digests:?} {written}"
-    )
+    let asked = format!("{program:?} {sensitivity:?} {limits:?} {size:?}");
+    format!("gyrase search {version} {asked} {digests:?} {written}")
 }
 
 /// Ranges of queries that are searched together.
