@@ -32,6 +32,8 @@ fn found(sensitivity: Sensitivity, threads: usize) -> Result<BTreeMap<Pair, i32>
             max_hsps: usize::MAX,
             query_cover: 0.0,
         },
+        db_length: None,
+        db_sequences: None,
         memory: 1 << 30,
         threads,
     };
