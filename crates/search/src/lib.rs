@@ -56,6 +56,7 @@
 
 mod alignments;
 mod engine;
+mod error;
 mod exhaustive;
 mod frames;
 mod hits;
@@ -73,14 +74,15 @@ mod share;
 mod why;
 
 pub use alignments::{PairAlignment, PairSteps};
+pub use error::{FormatError, SearchError};
 pub use gyrase_seqdb::{Molecule, TaxidFilter};
 pub use hits::{Hit, Hsp, Match};
 pub use plan::{Plan, plan};
 pub use program::{Program, UnknownProgram};
 pub use protein::Sensitivity;
-pub use report::{About, FormatError, QueryHits, Report, ReportFormat};
+pub use report::{About, QueryHits, Report, ReportFormat};
 pub use run::{Config, Summary, run};
 pub use scoring::{DatabaseSize, HitLimits, Scoring};
-pub use sequences::{SearchError, Sequences};
+pub use sequences::Sequences;
 pub use share::{ReportTarget, WaitingText, run_in};
 pub use why::{Explanation, LeftOut, explain};

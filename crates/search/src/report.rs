@@ -24,9 +24,10 @@ use layout::{End, Layout};
 use setting::Setting;
 
 use crate::Program;
+use crate::error::FormatError;
 
 pub use answer::{About, QueryHits};
-pub use format::{FormatError, ReportFormat};
+pub use format::ReportFormat;
 
 /// How the answers of a search are written. What it writes of a query depends on no other query:
 /// pieces that are written anywhere make the report when they stand in order.

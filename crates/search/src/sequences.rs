@@ -6,15 +6,12 @@ use std::path::PathBuf;
 use gyrase_align::arch::COLUMNS;
 use gyrase_align::nucleotide;
 use gyrase_align::residue::{BORDER, LETTERS, code, letter};
-use gyrase_align::statistics::UnknownCosts;
-use gyrase_files::{Garbled, OutputError};
 use gyrase_seqdb::{
     Entry, Molecule, SeqDbError, SequenceSource, TaxidFilter, open_all, shared_molecule,
 };
-use gyrase_tabulate::TabulateError;
-use gyrase_work::{Cancelled, Progress};
+use gyrase_work::Progress;
 
-use crate::FormatError;
+use crate::error::SearchError;
 use crate::frames::Frames;
 use crate::program::Program;
 
@@ -30,90 +27,6 @@ pub(crate) const RESIDUE: u64 = 6;
 pub(crate) const SEQUENCE: u64 = 2 * size_of::<usize>() as u64 + RESIDUE;
 /// Bytes that a taxid takes.
 const TAXID: u64 = size_of::<(u32, u32)>() as u64;
-
-/// What ends a search.
-#[derive(Debug, thiserror::Error)]
-pub enum SearchError {
-    /// A file or a database cannot be read.
-    #[error(transparent)]
-    Database(#[from] SeqDbError),
-    /// An input cannot be looked at.
-    #[error(transparent)]
-    Input(#[from] gyrase_fastx::Error),
-    /// There are more residues than can be told apart.
-    #[error("there are more than {most} residues: divide the database")]
-    TooLong {
-        /// Residues that fit.
-        most: usize,
-    },
-    /// The memory does not take the sequences.
-    #[error("the database and the queries need at least {least} bytes of memory")]
-    Memory {
-        /// Bytes that they need.
-        least: u64,
-    },
-    /// A program compares other molecules.
-    #[error("{input}: these are {found}, {program} wants {wanted}")]
-    Molecule {
-        /// Names of the inputs.
-        input: String,
-        /// What they hold.
-        found: Molecule,
-        /// The program.
-        program: &'static str,
-        /// What it compares.
-        wanted: Molecule,
-    },
-    /// No program compares such molecules.
-    #[error("no program searches {subjects} with {queries}")]
-    NoProgram {
-        /// What queries are.
-        queries: Molecule,
-        /// What subjects are.
-        subjects: Molecule,
-    },
-    /// One query has more matches than the memory takes.
-    #[error("{query}: the memory does not take the matches of this query")]
-    Matches {
-        /// The name of the query.
-        query: String,
-    },
-    /// There are no statistics for these scores.
-    #[error(transparent)]
-    Costs(#[from] UnknownCosts),
-    /// There is no sequence of a name.
-    #[error("there is no {what} of the name {name}")]
-    Name {
-        /// What was looked for.
-        what: &'static str,
-        /// Its name.
-        name: String,
-    },
-    /// The processes of a job search for different things.
-    #[error("the processes of the job were started with different options or inputs")]
-    DifferentQuestions,
-    /// The processes of a job cannot work together.
-    #[error(transparent)]
-    Together(#[from] TabulateError),
-    /// The report is not for such a program.
-    #[error(transparent)]
-    Format(#[from] FormatError),
-    /// The report cannot be written.
-    #[error(transparent)]
-    Output(#[from] OutputError),
-    /// The file system lost what processes wrote.
-    #[error(transparent)]
-    Garbled(#[from] Garbled),
-    /// Somebody called [`Progress::cancel`](gyrase_work::Progress::cancel).
-    #[error("the search was cancelled")]
-    Cancelled,
-}
-
-impl From<Cancelled> for SearchError {
-    fn from(_: Cancelled) -> SearchError {
-        SearchError::Cancelled
-    }
-}
 
 /// Sequences of one kind of molecule, one behind the other, with a border between any two. Before
 /// the first and behind the last is a whole window of borders.

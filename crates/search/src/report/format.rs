@@ -12,6 +12,7 @@ use super::sam::Sam;
 use super::tabular::Table;
 use super::xml::Xml;
 use super::xml2::Xml2;
+use crate::error::FormatError;
 use crate::{Molecule, Program};
 
 /// A format of reports, by the number that BLAST has for it: `0` is text, `6`, `7` and `10` are
@@ -87,8 +88,10 @@ fn table<'w>(
         match word.strip_prefix("delim=") {
             Some("") => return Err(FormatError::Delimiter),
             Some(delimiter) => table.delimiter = delimiter.into(),
-            None => table
-                .add(Column::named(word).ok_or_else(|| FormatError::Column { name: word.into() })?),
+            None => table.add(Column::named(word).ok_or_else(|| FormatError::Column {
+                name: word.into(),
+                columns: names(),
+            })?),
         }
     }
     if table.columns.is_empty() {
@@ -148,53 +151,4 @@ fn flagged<'w>(words: impl Iterator<Item = &'w str>) -> Result<Sam, FormatError>
         }
     }
     Ok(sam)
-}
-
-/// What is no format.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum FormatError {
-    /// No such number.
-    #[error(
-        "there is no format {0:?}: choose 0 (text), 5 or 16 (XML), 6, 7 or 10 (tables), 15 or \
-         jsonl (JSON), 17 (SAM), paf or html (a page)"
-    )]
-    Number(String),
-    /// BLAST writes a file for each query.
-    #[error("format {several} is a file for each query: choose {whole}, the same in one file")]
-    Files {
-        /// What was asked for.
-        several: &'static str,
-        /// The same in one file.
-        whole: &'static str,
-    },
-    /// The format has no such flag.
-    #[error("format {format} has no {word}: choose {words}")]
-    Word {
-        /// The format.
-        format: &'static str,
-        /// What was asked for.
-        word: String,
-        /// What there is.
-        words: &'static str,
-    },
-    /// The format is made for nucleotides.
-    #[error("format {format} is for nucleotides, this is {}: choose paf", .program.name())]
-    Nucleotides {
-        /// The format.
-        format: &'static str,
-        /// What was searched with.
-        program: Program,
-    },
-    /// No such column.
-    #[error("there is no column {name}: choose std, {}", names())]
-    Column {
-        /// What was asked for.
-        name: String,
-    },
-    /// Only tables have columns.
-    #[error("format {0} has no columns")]
-    NoTable(String),
-    /// Nothing divides the columns.
-    #[error("write what divides the columns behind delim=")]
-    Delimiter,
 }

@@ -1,0 +1,144 @@
+//! What ends a search, and what is no format.
+
+use gyrase_align::statistics::UnknownCosts;
+use gyrase_files::{Garbled, OutputError};
+use gyrase_seqdb::{Molecule, SeqDbError};
+use gyrase_tabulate::TabulateError;
+use gyrase_work::Cancelled;
+
+use crate::program::Program;
+
+/// What ends a search.
+#[derive(Debug, thiserror::Error)]
+pub enum SearchError {
+    /// A file or a database cannot be read.
+    #[error(transparent)]
+    Database(#[from] SeqDbError),
+    /// An input cannot be looked at.
+    #[error(transparent)]
+    Input(#[from] gyrase_fastx::Error),
+    /// There are more residues than can be told apart.
+    #[error("there are more than {most} residues: divide the database")]
+    TooLong {
+        /// Residues that fit.
+        most: usize,
+    },
+    /// The memory does not take the sequences.
+    #[error("the database and the queries need at least {least} bytes of memory")]
+    Memory {
+        /// Bytes that they need.
+        least: u64,
+    },
+    /// A program compares other molecules.
+    #[error("{input}: these are {found}, {program} wants {wanted}")]
+    Molecule {
+        /// Names of the inputs.
+        input: String,
+        /// What they hold.
+        found: Molecule,
+        /// The program.
+        program: &'static str,
+        /// What it compares.
+        wanted: Molecule,
+    },
+    /// No program compares such molecules.
+    #[error("no program searches {subjects} with {queries}")]
+    NoProgram {
+        /// What queries are.
+        queries: Molecule,
+        /// What subjects are.
+        subjects: Molecule,
+    },
+    /// One query has more matches than the memory takes.
+    #[error("{query}: the memory does not take the matches of this query")]
+    Matches {
+        /// The name of the query.
+        query: String,
+    },
+    /// There are no statistics for these scores.
+    #[error(transparent)]
+    Costs(#[from] UnknownCosts),
+    /// There is no sequence of a name.
+    #[error("there is no {what} of the name {name}")]
+    Name {
+        /// What was looked for.
+        what: &'static str,
+        /// Its name.
+        name: String,
+    },
+    /// The processes of a job search for different things.
+    #[error("the processes of the job were started with different options or inputs")]
+    DifferentQuestions,
+    /// The processes of a job cannot work together.
+    #[error(transparent)]
+    Together(#[from] TabulateError),
+    /// The report is not for such a program.
+    #[error(transparent)]
+    Format(#[from] FormatError),
+    /// The report cannot be written.
+    #[error(transparent)]
+    Output(#[from] OutputError),
+    /// The file system lost what processes wrote.
+    #[error(transparent)]
+    Garbled(#[from] Garbled),
+    /// Somebody called [`Progress::cancel`](gyrase_work::Progress::cancel).
+    #[error("the search was cancelled")]
+    Cancelled,
+}
+
+impl From<Cancelled> for SearchError {
+    fn from(_: Cancelled) -> SearchError {
+        SearchError::Cancelled
+    }
+}
+
+/// What is no format.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FormatError {
+    /// No such number.
+    #[error(
+        "there is no format {0:?}: choose 0 (text), 5 or 16 (XML), 6, 7 or 10 (tables), 15 or \
+         jsonl (JSON), 17 (SAM), paf or html (a page)"
+    )]
+    Number(String),
+    /// BLAST writes a file for each query.
+    #[error("format {several} is a file for each query: choose {whole}, the same in one file")]
+    Files {
+        /// What was asked for.
+        several: &'static str,
+        /// The same in one file.
+        whole: &'static str,
+    },
+    /// The format has no such flag.
+    #[error("format {format} has no {word}: choose {words}")]
+    Word {
+        /// The format.
+        format: &'static str,
+        /// What was asked for.
+        word: String,
+        /// What there is.
+        words: &'static str,
+    },
+    /// The format is made for nucleotides.
+    #[error("format {format} is for nucleotides, this is {}: choose paf", .program.name())]
+    Nucleotides {
+        /// The format.
+        format: &'static str,
+        /// What was searched with.
+        program: Program,
+    },
+    /// No such column.
+    #[error("there is no column {name}: choose std, {columns}")]
+    Column {
+        /// What was asked for.
+        name: String,
+        /// Those that there are.
+        columns: String,
+    },
+    /// Only tables have columns.
+    #[error("format {0} has no columns")]
+    NoTable(String),
+    /// Nothing divides the columns.
+    #[error("write what divides the columns behind delim=")]
+    Delimiter,
+}
