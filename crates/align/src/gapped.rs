@@ -38,8 +38,12 @@ pub struct Prefixes {
 /// Extends alignments; the memory of one is used again for the next.
 pub struct Extension {
     kernels: Kernels,
-    /// The residue of the subject before each cell, in whole blocks.
+    /// The residue of the subject before each cell, in whole blocks, as far as they were needed.
     subject: Vec<u8>,
+    /// Columns of these that there are.
+    columns: usize,
+    /// The subject has no more.
+    whole: bool,
     cells: Vec<Cells>,
     /// How the cells of all rows were reached.
     reached: Vec<[u8; CELLS]>,
@@ -62,6 +66,8 @@ impl Extension {
         Extension {
             kernels,
             subject: Vec::new(),
+            columns: 0,
+            whole: false,
             cells: Vec::new(),
             reached: Vec::new(),
             rows: Vec::new(),
@@ -101,22 +107,18 @@ impl Extension {
         query: impl Iterator<Item = &'r u8>,
         subject: impl Iterator<Item = &'r u8>,
     ) -> Prefixes {
-        self.subject.clear();
-        self.subject.push(BORDER);
-        self.subject.extend(subject);
-        let columns = self.subject.len();
-        self.subject.resize(columns.next_multiple_of(CELLS), BORDER);
-        let mut kept = self.first_row::<TRACE>(limits, columns);
+        let mut rest = std::iter::once(&BORDER).chain(subject);
+        let mut kept = self.first_row::<TRACE>(limits, &mut rest);
         let mut best = Prefixes::default();
         for (number, &residue) in query.enumerate() {
-            self.make_room(kept.end, limits);
+            self.make_room(kept.end, limits, &mut rest);
             if TRACE {
                 self.rows.push((kept.start / CELLS, self.reached.len()));
             }
             let row = ExtensionRow {
                 scores: &scores[usize::from(residue) % CODES],
                 subject: &self.subject,
-                columns,
+                columns: self.columns,
                 costs: limits.costs,
                 x_drop: limits.x_drop,
                 kept,
@@ -139,30 +141,50 @@ impl Extension {
         best
     }
 
-    /// Makes cells as far as gaps of the next row may reach, where a row ends at `end`.
-    fn make_room(&mut self, end: usize, ExtensionLimits { costs, x_drop }: ExtensionLimits) {
+    /// Makes cells as far as gaps of the next row may reach, where a row ends at `end`, and reads
+    /// the subject so far: it may be a thousand times as long as the query.
+    fn make_room<'r>(
+        &mut self,
+        end: usize,
+        ExtensionLimits { costs, x_drop }: ExtensionLimits,
+        rest: &mut impl Iterator<Item = &'r u8>,
+    ) {
         let longest = x_drop.max(0).checked_div(costs.extend);
         let last = longest.map_or(usize::MAX, |longest| (end + longest as usize) / CELLS);
-        let blocks = (self.subject.len() / CELLS).min(last.saturating_add(1));
+        let blocks = last.saturating_add(1);
+        let more = blocks
+            .saturating_mul(CELLS)
+            .saturating_sub(self.subject.len());
+        if more > 0 && !self.whole {
+            let before = self.subject.len();
+            self.subject.extend(rest.take(more));
+            self.whole = self.subject.len() - before < more;
+            self.columns = self.subject.len();
+            let padded = self.columns.next_multiple_of(CELLS);
+            self.subject.resize(padded, BORDER);
+        }
+        let blocks = blocks.min(self.subject.len() / CELLS);
         if self.cells.len() < blocks {
             self.cells.resize(blocks, Cells::DROPPED);
         }
     }
 
     /// Gaps from the start on; which cells are kept.
-    fn first_row<const TRACE: bool>(
+    fn first_row<'r, const TRACE: bool>(
         &mut self,
         limits: ExtensionLimits,
-        columns: usize,
+        rest: &mut impl Iterator<Item = &'r u8>,
     ) -> Range<usize> {
         let ExtensionLimits { costs, x_drop } = limits;
         let opens = costs.open + costs.extend;
         self.cells.clear();
         self.reached.clear();
         self.rows.clear();
-        self.make_room(0, limits);
+        self.subject.clear();
+        (self.columns, self.whole) = (0, false);
+        self.make_room(0, limits, rest);
         let (mut score, mut end) = (0, 0);
-        while end < columns && (end == 0 || score >= -x_drop) {
+        while end < self.columns && (end == 0 || score >= -x_drop) {
             let block = &mut self.cells[end / CELLS];
             block.best[end % CELLS] = score;
             block.gap[end % CELLS] = score - opens;

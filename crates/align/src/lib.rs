@@ -31,10 +31,12 @@
 pub mod arch;
 pub mod composition;
 pub mod gapped;
+pub mod greedy;
 pub mod local;
 pub mod mask;
 pub mod matrix;
 pub mod nucleotide;
+pub mod packed;
 pub mod residue;
 pub mod statistics;
 pub mod ungapped;

@@ -84,10 +84,11 @@ impl From<SearchError> for Failure {
                 Meaning::helped(Code::Memory, format!("give --memory {enough}M or more"))
             }
             SearchError::Matches { .. } => Meaning::helped(Code::Memory, "give more --memory"),
-            SearchError::Molecule { .. } | SearchError::NoProgram { .. } => {
-                Meaning::helped(Code::Usage, "`gyrase search` compares proteins only so far")
-            }
-            SearchError::Costs(_) => Code::Internal.into(),
+            SearchError::Molecule { .. } | SearchError::NoProgram { .. } => Meaning::helped(
+                Code::Usage,
+                "`gyrase search` compares proteins with proteins, nucleotides with nucleotides",
+            ),
+            SearchError::Costs(_) | SearchError::NotExplained { .. } => Code::Usage.into(),
             SearchError::DifferentQuestions => Meaning::helped(
                 Code::Usage,
                 "start all of them with the same files and options",

@@ -66,6 +66,12 @@ pub enum SearchError {
         /// Its name.
         name: String,
     },
+    /// What becomes of a pair is only known for some programs.
+    #[error("what becomes of a pair can be said of proteins only, not for {program}")]
+    NotExplained {
+        /// The program.
+        program: &'static str,
+    },
     /// The processes of a job search for different things.
     #[error("the processes of the job were started with different options or inputs")]
     DifferentQuestions,

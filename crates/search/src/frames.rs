@@ -12,16 +12,8 @@ pub(crate) enum Frames {
     /// A protein, as it is.
     Protein,
     /// Nucleotides, as they are.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "programs of nucleotides are next")
-    )]
     Plus,
     /// Both strands of nucleotides.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "programs of nucleotides are next")
-    )]
     Strands,
 }
 

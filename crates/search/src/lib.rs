@@ -19,7 +19,8 @@
 //! depend on threads or on how the work is divided.
 //!
 //! ```
-//! use gyrase_search::{Config, HitLimits, SearchError, Sensitivity, TaxidFilter, run};
+//! use gyrase_search::{Config, HitLimits, NucleotideOptions, SearchError, Sensitivity, run};
+//! use gyrase_search::TaxidFilter;
 //! use gyrase_work::Progress;
 //!
 //! let folder = tempfile::tempdir()?;
@@ -40,6 +41,7 @@
 //!     },
 //!     db_length: None,
 //!     db_sequences: None,
+//!     nucleotide: NucleotideOptions::default(),
 //!     memory: 1 << 30,
 //!     threads: 2,
 //! };
@@ -62,6 +64,7 @@ mod frames;
 mod hits;
 mod kept;
 mod matches;
+mod nucleotide;
 mod plan;
 mod program;
 mod protein;
@@ -77,12 +80,13 @@ pub use alignments::{PairAlignment, PairSteps};
 pub use error::{FormatError, SearchError};
 pub use gyrase_seqdb::{Molecule, TaxidFilter};
 pub use hits::{Hit, Hsp, Match};
+pub use nucleotide::{NucleotideOptions, Strands};
 pub use plan::{Plan, plan};
 pub use program::{Program, UnknownProgram};
 pub use protein::Sensitivity;
 pub use report::{About, QueryHits, Report, ReportFormat};
 pub use run::{Config, Summary, run};
-pub use scoring::{DatabaseSize, HitLimits, Scoring};
+pub use scoring::{DatabaseSize, HitLimits, Scoring, ScoringSystem};
 pub use sequences::Sequences;
 pub use share::{ReportTarget, WaitingText, run_in};
 pub use why::{Explanation, LeftOut, explain};

@@ -18,6 +18,12 @@ use crate::frames::Frames;
 pub enum Program {
     /// Proteins with proteins.
     Blastp,
+    /// Nucleotides with nucleotides, by words of 11.
+    Blastn,
+    /// Nucleotides that are nearly equal, by words of 28.
+    Megablast,
+    /// Short nucleotides, by words of 7.
+    BlastnShort,
 }
 
 /// A name that no program has.
@@ -35,12 +41,20 @@ fn names() -> String {
 
 impl Program {
     /// All programs.
-    pub const ALL: [Program; 1] = [Program::Blastp];
+    pub const ALL: [Program; 4] = [
+        Program::Blastp,
+        Program::Blastn,
+        Program::Megablast,
+        Program::BlastnShort,
+    ];
 
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Program::Blastp => "blastp",
+            Program::Blastn => "blastn",
+            Program::Megablast => "megablast",
+            Program::BlastnShort => "blastn-short",
         }
     }
 
@@ -48,6 +62,9 @@ impl Program {
     pub fn molecules(self) -> [Molecule; 2] {
         match self {
             Program::Blastp => [Molecule::Protein; 2],
+            Program::Blastn | Program::Megablast | Program::BlastnShort => {
+                [Molecule::Nucleotide; 2]
+            }
         }
     }
 
@@ -62,6 +79,7 @@ impl Program {
     pub(crate) fn compares(self) -> Molecule {
         match self {
             Program::Blastp => Molecule::Protein,
+            Program::Blastn | Program::Megablast | Program::BlastnShort => Molecule::Nucleotide,
         }
     }
 
@@ -69,6 +87,9 @@ impl Program {
     pub(crate) fn frames(self) -> [Frames; 2] {
         match self {
             Program::Blastp => [Frames::Protein; 2],
+            Program::Blastn | Program::Megablast | Program::BlastnShort => {
+                [Frames::Strands, Frames::Plus]
+            }
         }
     }
 }

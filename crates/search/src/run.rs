@@ -9,16 +9,21 @@ use gyrase_work::{Progress, in_parallel};
 
 use crate::engine::{Align, Ended, Engine, Query};
 use crate::exhaustive::Exhaustive;
+use crate::nucleotide::{NucleotideScoring, Nucleotides, scoring_of};
 use crate::protein::{Proteins, Sensitivity};
+use crate::scoring::ScoringSystem;
 use crate::seeds;
 use crate::{
-    DatabaseSize, Hit, HitLimits, Match, Program, QueryHits, Scoring, SearchError, Sequences,
+    DatabaseSize, Hit, HitLimits, Match, Molecule, NucleotideOptions, Program, QueryHits, Scoring,
+    SearchError, Sequences,
 };
 
 /// Bytes that a match takes while matches of threads and shapes are joined.
 pub(crate) const MATCH: u64 = 3 * size_of::<Match>() as u64;
 /// Bytes that a thread takes for each residue of the longest query: bands, and steps of alignments.
 const ALIGNED: u64 = 320;
+/// The same for each nucleotide: both strands and steps of alignments.
+const ALIGNED_BASES: u64 = 16;
 /// Queries of a thread that are aligned before the first of them is written.
 const AT_ONCE: usize = 32;
 /// Bytes that a search takes beside.
@@ -43,6 +48,8 @@ pub struct Config {
     pub db_length: Option<u64>,
     /// Sequences of that database.
     pub db_sequences: Option<u64>,
+    /// How nucleotides are compared.
+    pub nucleotide: NucleotideOptions,
     /// Bytes of memory to stay within.
     pub memory: u64,
     /// Threads.
@@ -93,12 +100,28 @@ pub(crate) enum Indexes {
     Kept,
 }
 
+/// How a search scores, by what it compares.
+pub(crate) enum AnyScoring {
+    Protein(Scoring),
+    Nucleotide(NucleotideScoring),
+}
+
+impl AnyScoring {
+    /// What reports tell of it.
+    pub(crate) fn system(&self) -> &dyn ScoringSystem {
+        match self {
+            AnyScoring::Protein(scoring) => scoring,
+            AnyScoring::Nucleotide(scoring) => scoring,
+        }
+    }
+}
+
 /// A search whose inputs are in memory.
 pub(crate) struct Prepared {
     pub program: Program,
     pub queries: Sequences,
     pub subjects: Sequences,
-    pub scoring: Scoring,
+    pub scoring: AnyScoring,
     pub sensitivity: Sensitivity,
     threads: usize,
     /// Matches that the memory takes.
@@ -128,20 +151,32 @@ impl Prepared {
         let program = program_of(config, &mut queries, &mut subjects)?;
         let frames = program.frames().map(|frames| frames.numbers().len() as u64);
         let sequences = queries.bytes() * frames[0] + subjects.bytes() * frames[1];
-        let longest = queries.longest() * ALIGNED * config.threads as u64;
+        let aligned = match program.compares() {
+            Molecule::Protein => ALIGNED,
+            Molecule::Nucleotide => ALIGNED_BASES,
+        };
+        let longest = queries.longest() * aligned * config.threads as u64;
         let left = memory
             .checked_sub(sequences + longest)
             .ok_or_else(|| needs(sequences + longest))?;
         let indexes = seeds::bytes_of_indexes(subjects.total() * frames[1]);
-        let keeps_indexes = kept == Indexes::Kept && indexes <= left / 2;
+        let seeded = program.compares() == Molecule::Protein;
+        let keeps_indexes = seeded && kept == Indexes::Kept && indexes <= left / 2;
         let left = left - if keeps_indexes { indexes } else { 0 };
         let size = DatabaseSize {
             letters: config.db_length.unwrap_or(subjects.letters_of_all()),
             sequences: config.db_sequences.unwrap_or(subjects.sequences_of_all()),
         };
+        let scoring = match program.compares() {
+            Molecule::Protein => AnyScoring::Protein(Scoring::new(size, config.limits)?),
+            Molecule::Nucleotide => {
+                let options = &config.nucleotide;
+                AnyScoring::Nucleotide(scoring_of(program, options, size, config.limits)?)
+            }
+        };
         Ok(Prepared {
             program,
-            scoring: Scoring::new(size, config.limits)?,
+            scoring,
             sensitivity: config.sensitivity,
             queries,
             subjects,
@@ -172,7 +207,7 @@ impl Prepared {
             queries: &self.queries,
             query: 0,
             subjects: &self.subjects,
-            scoring: &self.scoring,
+            scoring: self.scoring.system(),
             hits: &[],
         }
     }
@@ -186,16 +221,22 @@ impl Prepared {
             sensitivity,
             ..
         } = self;
-        match sensitivity {
-            Sensitivity::Exhaustive => Box::new(Exhaustive {
+        let threads = *threads;
+        match (scoring, sensitivity) {
+            (AnyScoring::Nucleotide(scoring), _) => Box::new(Nucleotides {
                 subjects,
                 scoring,
-                threads: *threads,
+                threads,
             }),
-            _ => Box::new(Proteins {
+            (AnyScoring::Protein(scoring), Sensitivity::Exhaustive) => Box::new(Exhaustive {
                 subjects,
                 scoring,
-                threads: *threads,
+                threads,
+            }),
+            (AnyScoring::Protein(scoring), sensitivity) => Box::new(Proteins {
+                subjects,
+                scoring,
+                threads,
                 sensitivity: *sensitivity,
                 indexes: self.keeps_indexes.then(Default::default),
             }),
@@ -312,7 +353,7 @@ impl<E: From<SearchError>> Batches<'_, E> {
                     queries: &prepared.queries,
                     query: next,
                     subjects: &prepared.subjects,
-                    scoring: &prepared.scoring,
+                    scoring: prepared.scoring.system(),
                     hits: &hits,
                 })?;
                 next += 1;

@@ -42,7 +42,47 @@ impl DatabaseSize {
     }
 }
 
-/// How a search scores and what it asks for.
+/// What reports tell of how a search scores.
+pub trait ScoringSystem: Sync {
+    /// What two letters score.
+    fn score(&self, query: u8, subject: u8) -> i8;
+    /// What pairs of letters score, in a word.
+    fn pairs(&self) -> PairScores;
+    /// What gaps cost.
+    fn gap_costs(&self) -> Costs;
+    /// Parameters of alignments without gaps, and with them.
+    fn karlin(&self) -> [&Karlin; 2];
+    /// The size of the database.
+    fn size(&self) -> DatabaseSize;
+    /// The statistics of proteins; none of nucleotides.
+    fn protein(&self) -> Option<&Protein>;
+
+    /// What is searched for a query of a length.
+    fn space(&self, query: usize) -> SearchSpace {
+        let DatabaseSize { letters, sequences } = self.size();
+        SearchSpace {
+            query: query as u64,
+            letters,
+            sequences,
+        }
+    }
+}
+
+/// What pairs of letters score.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum PairScores {
+    /// By a matrix.
+    Matrix(&'static Matrix),
+    /// A reward for the same base twice, and a penalty for others, which is negative.
+    Bases {
+        /// Above 0.
+        reward: i32,
+        /// Below 0.
+        penalty: i32,
+    },
+}
+
+/// How a search of proteins scores and what it asks for.
 pub struct Scoring {
     matrix: &'static Matrix,
     scores: Box<Scores>,
@@ -72,23 +112,8 @@ impl Scoring {
         })
     }
 
-    /// The matrix.
-    pub(crate) fn matrix(&self) -> &'static Matrix {
-        self.matrix
-    }
-
-    /// What E-values and bits are made of.
-    pub(crate) fn statistics(&self) -> &Protein {
-        &self.statistics
-    }
-
     pub(crate) fn rows(&self) -> &Rows {
         self.matrix.rows()
-    }
-
-    /// What two residues score.
-    pub(crate) fn score(&self, query: u8, subject: u8) -> i8 {
-        self.rows()[usize::from(query)][usize::from(subject)]
     }
 
     pub(crate) fn scores(&self) -> &Scores {
@@ -105,20 +130,6 @@ impl Scoring {
     pub(crate) fn x_drop(&self, bits: f64, scale: i32) -> i32 {
         let units = bits * std::f64::consts::LN_2 / self.statistics.gapped().lambda;
         (units * f64::from(scale)) as i32
-    }
-
-    /// Parameters of alignments with gaps.
-    pub(crate) fn karlin(&self) -> &Karlin {
-        self.statistics.gapped()
-    }
-
-    /// What is searched for a query of a length.
-    pub(crate) fn space(&self, query: usize) -> SearchSpace {
-        SearchSpace {
-            query: query as u64,
-            letters: self.size.letters,
-            sequences: self.size.sequences,
-        }
     }
 
     /// Whether an alignment of so many residues of the query has enough of it.
@@ -157,6 +168,32 @@ impl Scoring {
         let known = "the matrix has frequencies";
         let frequencies = MatrixFrequencies::named(self.matrix.name()).expect(known);
         Adjuster::new(frequencies, ideal_lambda(self.matrix.rows()).expect(known))
+    }
+}
+
+impl ScoringSystem for Scoring {
+    fn score(&self, query: u8, subject: u8) -> i8 {
+        self.rows()[usize::from(query)][usize::from(subject)]
+    }
+
+    fn pairs(&self) -> PairScores {
+        PairScores::Matrix(self.matrix)
+    }
+
+    fn gap_costs(&self) -> Costs {
+        self.statistics.costs()
+    }
+
+    fn karlin(&self) -> [&Karlin; 2] {
+        [self.statistics.ungapped(), self.statistics.gapped()]
+    }
+
+    fn size(&self) -> DatabaseSize {
+        self.size
+    }
+
+    fn protein(&self) -> Option<&Protein> {
+        Some(&self.statistics)
     }
 }
 

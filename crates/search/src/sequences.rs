@@ -23,6 +23,8 @@ const MANY: u64 = 100;
 
 /// Bytes that a residue takes: itself, its class, and its place in an index.
 pub(crate) const RESIDUE: u64 = 6;
+/// Bytes that a nucleotide takes, which has no index.
+const BASE: u64 = 1;
 /// Bytes that a sequence takes beside its residues and its title: where both are, and a border.
 pub(crate) const SEQUENCE: u64 = 2 * size_of::<usize>() as u64 + RESIDUE;
 /// Bytes that a taxid takes.
@@ -59,11 +61,19 @@ impl LeftOut {
     }
 }
 
-/// Bytes that a sequence will take, with an index of it.
+/// Bytes that a sequence will take at least.
 fn bytes_of(entry: &Entry) -> u64 {
     let [title, letters, taxids] =
         [entry.title.len(), entry.letters.len(), entry.taxids.len()].map(|length| length as u64);
-    SEQUENCE + title + RESIDUE * letters + TAXID * taxids
+    SEQUENCE + title + BASE * letters + TAXID * taxids
+}
+
+/// Bytes that a letter takes.
+fn letter_bytes(molecule: Molecule) -> u64 {
+    match molecule {
+        Molecule::Protein => RESIDUE,
+        Molecule::Nucleotide => BASE,
+    }
 }
 
 /// Letters without gaps.
@@ -106,7 +116,7 @@ impl Sequences {
         let sources = open_all(paths)?;
         let (known, kept) = (shared_molecule(&sources)?, filter.among(&sources)?);
         progress.start("read", sources.iter().map(SequenceSource::bytes).sum());
-        let (mut sequences, mut bytes) = (Sequences::default(), 0);
+        let (mut sequences, mut bytes, mut letters) = (Sequences::default(), 0, 0);
         sequences.are_literal = !filter.is_empty() && kept.is_literal();
         for source in &sources {
             let before = sequences.text.len();
@@ -118,6 +128,7 @@ impl Sequences {
                     return Ok(());
                 }
                 bytes += bytes_of(entry);
+                letters += entry.letters.len() as u64;
                 match bytes <= most {
                     true => sequences.add(entry),
                     false => Ok(()),
@@ -125,13 +136,15 @@ impl Sequences {
             })?;
             sequences.check_kind(source, known, before)?;
         }
+        let own = || Molecule::of_counts(&sequences.counts(0));
+        let molecule = known.unwrap_or_else(own);
+        bytes += (letter_bytes(molecule) - BASE) * letters;
         if bytes > most {
             return Ok(Err(bytes));
         }
         sequences.text.shrink_to_fit();
         sequences.titles.shrink_to_fit();
-        let own = || Molecule::of_counts(&sequences.counts(0));
-        if known.unwrap_or_else(own) == Molecule::Nucleotide {
+        if molecule == Molecule::Nucleotide {
             sequences.become_nucleotides();
         }
         Ok(Ok(sequences))
@@ -283,7 +296,8 @@ impl Sequences {
     /// Bytes that they take with an index of them.
     pub(crate) fn bytes(&self) -> u64 {
         let taxids = TAXID * self.taxids.len() as u64;
-        self.titles.len() as u64 + SEQUENCE * self.len() as u64 + RESIDUE * self.total() + taxids
+        let letters = letter_bytes(self.molecule) * self.total();
+        self.titles.len() as u64 + SEQUENCE * self.len() as u64 + letters + taxids
     }
 
     /// The taxids of one; none where they are not known.

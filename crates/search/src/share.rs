@@ -166,11 +166,12 @@ fn question(config: &Config, report: &Report, prepared: &Prepared) -> String {
         scoring,
         ..
     } = prepared;
-    let (limits, size, sensitivity) = (&config.limits, scoring.size, config.sensitivity);
+    let (limits, size) = (&config.limits, scoring.system().size());
+    let (sensitivity, nucleotide) = (config.sensitivity, &config.nucleotide);
     let version = env!("CARGO_PKG_VERSION");
     let digests = [queries, subjects].map(Sequences::digest);
     let written = report.question();
-    let asked = format!("{program:?} {sensitivity:?} {limits:?} {size:?}");
+    let asked = format!("{program:?} {sensitivity:?} {nucleotide:?} {limits:?} {size:?}");
     format!("gyrase search {version} {asked} {digests:?} {written}")
 }
 

@@ -6,9 +6,9 @@ use gyrase_work::Progress;
 use crate::alignments::{Aligner, PairSteps};
 use crate::engine::Ended;
 use crate::matches::{SHORTEST, Search, least_segment};
-use crate::run::{Indexes, Prepared};
+use crate::run::{AnyScoring, Indexes, Prepared};
 use crate::seeds::{Index, KEYS};
-use crate::{Config, HitLimits, SearchError, Sequences};
+use crate::{Config, HitLimits, Scoring, SearchError, Sequences};
 
 /// What a search does with a query and a subject.
 #[derive(Clone, Debug, PartialEq)]
@@ -101,6 +101,11 @@ pub fn explain(
         ..config.clone()
     };
     let prepared = Prepared::new(&config, Indexes::Passing, progress)?;
+    let AnyScoring::Protein(scoring) = &prepared.scoring else {
+        return Err(SearchError::NotExplained {
+            program: prepared.program.name(),
+        });
+    };
     let query = named(&prepared.queries, query, "query")?;
     let subject = named(&prepared.subjects, subject, "subject")?;
     progress.start("explain", 1);
@@ -111,7 +116,7 @@ pub fn explain(
         Ok(())
     })?;
     let rank = found.iter().position(|&hit| hit == subject);
-    let pair = Pair::new(&prepared, query, subject);
+    let pair = Pair::new(&prepared, scoring, query, subject);
     let (segment, steps) = pair.steps(&part)?;
     Ok(Explanation {
         query: prepared.queries.residues(query).len(),
@@ -138,6 +143,7 @@ fn named(sequences: &Sequences, name: &str, what: &'static str) -> Result<usize,
 /// A query and a subject by themselves.
 struct Pair<'p> {
     prepared: &'p Prepared,
+    scoring: &'p Scoring,
     /// The number of the subject in the database.
     number: usize,
     query: Sequences,
@@ -147,12 +153,17 @@ struct Pair<'p> {
 }
 
 impl Pair<'_> {
-    fn new(prepared: &Prepared, query: usize, number: usize) -> Pair<'_> {
+    fn new<'p>(
+        prepared: &'p Prepared,
+        scoring: &'p Scoring,
+        query: usize,
+        number: usize,
+    ) -> Pair<'p> {
         let [of_query, of_subject] = prepared.program.frames();
-        let scoring = &prepared.scoring;
         let length = prepared.queries.residues(query).len();
         Pair {
             prepared,
+            scoring,
             number,
             query: prepared.queries.frames(query..query + 1, of_query),
             subject: prepared.subjects.frames(number..number + 1, of_subject),
@@ -181,7 +192,7 @@ impl Pair<'_> {
         &self,
         progress: &Progress,
     ) -> Result<(Option<UngappedSegment>, Option<PairSteps>), SearchError> {
-        let scoring = &self.prepared.scoring;
+        let scoring = self.scoring;
         let search = Search {
             queries: &self.query,
             subjects: &self.subject,

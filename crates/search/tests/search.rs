@@ -6,7 +6,8 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use gyrase_search::{
-    About, Config, HitLimits, Report, ReportFormat, SearchError, Sensitivity, TaxidFilter, run,
+    About, Config, HitLimits, NucleotideOptions, Report, ReportFormat, SearchError, Sensitivity,
+    TaxidFilter, run,
 };
 use gyrase_work::Progress;
 use proptest::prelude::Rng;
@@ -108,6 +109,7 @@ impl Place {
             },
             db_length: None,
             db_sequences: None,
+            nucleotide: NucleotideOptions::default(),
             memory: 1 << 30,
             threads: 2,
         }

@@ -7,7 +7,9 @@ use gyrase_align::local;
 use gyrase_align::matrix::Matrix;
 use gyrase_align::residue::code;
 use gyrase_align::statistics::{Costs, protein::Protein};
-use gyrase_search::{Config, HitLimits, SearchError, Sensitivity, TaxidFilter, run};
+use gyrase_search::{
+    Config, HitLimits, NucleotideOptions, SearchError, Sensitivity, TaxidFilter, run,
+};
 use gyrase_work::Progress;
 
 const PROTEINS: &str = include_str!("golden/proteins.faa");
@@ -32,6 +34,7 @@ fn found(sensitivity: Sensitivity, threads: usize) -> Result<BTreeMap<Pair, i32>
             max_hsps: usize::MAX,
             query_cover: 0.0,
         },
+        nucleotide: NucleotideOptions::default(),
         db_length: None,
         db_sequences: None,
         memory: 1 << 30,

@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use gyrase_fabric::{Alone, Steal, World, testing};
 use gyrase_files::OutputError;
 use gyrase_search::{
-    About, Config, HitLimits, Report, ReportTarget, SearchError, Sensitivity, TaxidFilter,
-    WaitingText, run, run_in,
+    About, Config, HitLimits, NucleotideOptions, Report, ReportTarget, SearchError, Sensitivity,
+    TaxidFilter, WaitingText, run, run_in,
 };
 use gyrase_work::Progress;
 use proptest::prelude::Rng;
@@ -109,6 +109,7 @@ impl Place {
                 max_hsps: usize::MAX,
                 query_cover: 0.0,
             },
+            nucleotide: NucleotideOptions::default(),
             db_length: None,
             db_sequences: None,
             memory: 1 << 30,

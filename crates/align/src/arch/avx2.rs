@@ -3,6 +3,7 @@
 
 use std::arch::x86_64::*;
 
+use super::gains::{BaseCosts, BaseLanes};
 use super::lanes::{COLUMNS, Gaps, LANES, Rows, ZERO, unbiased};
 
 /// Lanes of a vector.
@@ -178,4 +179,11 @@ unsafe fn half_of_local(
     // SAFETY: there is room for 32 bytes.
     unsafe { _mm256_storeu_si256(scores.as_mut_ptr().cast(), highest) };
     scores.map(unbiased)
+}
+
+/// # Safety
+/// The processor has AVX2.
+#[target_feature(enable = "avx2")]
+pub(super) unsafe fn gains(costs: BaseCosts, lanes: &BaseLanes) -> [[i8; LANES]; 2] {
+    super::gains::gains(costs, lanes)
 }

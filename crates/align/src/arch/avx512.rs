@@ -3,6 +3,7 @@
 
 use std::arch::x86_64::*;
 
+use super::gains::{BaseCosts, BaseLanes};
 use super::lanes::{COLUMNS, Gaps, LANES, LaneColumns, LaneRows, Rows, ZERO, unbiased};
 use crate::residue::CODES;
 
@@ -183,4 +184,11 @@ pub(super) unsafe fn local_scores(
     // SAFETY: there is room for 64 bytes.
     unsafe { _mm512_storeu_si512(scores.as_mut_ptr().cast(), highest) };
     scores.map(unbiased)
+}
+
+/// # Safety
+/// The processor has AVX-512 F, BW and VBMI.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+pub(super) unsafe fn gains(costs: BaseCosts, lanes: &BaseLanes) -> [[i8; LANES]; 2] {
+    super::gains::gains(costs, lanes)
 }

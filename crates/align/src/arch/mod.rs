@@ -11,11 +11,13 @@ mod avx2;
 mod avx512;
 pub(crate) mod cells;
 pub(crate) mod composition;
+mod gains;
 mod kernels;
 mod lanes;
 mod load;
 mod scalar;
 
+pub use gains::{BaseCosts, BaseLanes, REACH};
 pub use kernels::Kernels;
 pub use lanes::{Bands, COLUMNS, LANES, Rows, SubjectWindows};
 
@@ -97,6 +99,23 @@ impl Kernels {
         scores[subjects.lanes..].fill(0);
         scores
     }
+
+    /// What the best gapped alignment gains that begins with the first bases of a lane, in a band
+    /// around its diagonal: 0 at least, 127 at most; and the best at the last base of the query
+    /// that a lane has.
+    pub fn gains(self, costs: BaseCosts, lanes: &BaseLanes) -> [[i8; LANES]; 2] {
+        match self {
+            Kernels::Scalar => gains::gains(costs, lanes),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `available` found the features.
+            #[allow(unsafe_code, reason = "kernels need the features that were found")]
+            Kernels::Avx2 => unsafe { avx2::gains(costs, lanes) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `available` found the features.
+            #[allow(unsafe_code, reason = "kernels need the features that were found")]
+            Kernels::Avx512 => unsafe { avx512::gains(costs, lanes) },
+        }
+    }
 }
 
 /// Asks the processor for the bytes of a text from a position on, which will be read soon.
@@ -152,6 +171,24 @@ mod tests {
             }
         }
         #[test]
+        fn all_kernels_gain_the_same(
+            lanes in proptest::collection::vec(proptest::collection::vec(0..4_u8, 130), 0..=LANES),
+            penalty in -4..0_i8, first in 1..9_i8, more in 1..4_i8,
+        ) {
+            let costs = BaseCosts { reward: 2, penalty, first, more };
+            let mut loaded = BaseLanes::default();
+            loaded.load(lanes.iter().map(|lane| (lane[..40].iter(), lane[40..].iter())));
+            let expected = Kernels::Scalar.gains(costs, &loaded);
+            for kernels in Kernels::available() {
+                prop_assert_eq!(kernels.gains(costs, &loaded), expected);
+            }
+            for (lane, &gain) in lanes.iter().zip(&expected[0]) {
+                let exact = gain_of(costs, &lane[..40], &lane[40..90]);
+                prop_assert!(i32::from(gain) <= exact.0.min(127));
+                prop_assert!(i32::from(gain) >= exact.1.min(127));
+            }
+        }
+        #[test]
         fn all_kernels_align_in_a_band(
             mut rows in rows(),
             query in proptest::collection::vec(0..23_u8, 1..150),
@@ -182,6 +219,32 @@ mod tests {
                 prop_assert_eq!(kernels.local_scores(&rows, costs, &query, &bands), expected);
             }
         }
+    }
+
+    /// The best of all alignments of prefixes, and the best of those without gaps.
+    fn gain_of(costs: BaseCosts, query: &[u8], subject: &[u8]) -> (i32, i32) {
+        use crate::gapped::{Extension, ExtensionLimits, Scores};
+        let [reward, penalty] = [costs.reward, costs.penalty].map(i32::from);
+        let scores: Box<Scores> = Box::new(std::array::from_fn(|q| {
+            std::array::from_fn(|s| match q == s {
+                _ if q.max(s) == usize::from(BORDER) => -10_000,
+                true => reward,
+                false => penalty,
+            })
+        }));
+        let (first, more) = (i32::from(costs.first), i32::from(costs.more));
+        let limits = ExtensionLimits {
+            costs: Costs::new(first - more, more),
+            x_drop: 1 << 20,
+        };
+        let best =
+            Extension::new(Kernels::Scalar).extend(&scores, limits, query.iter(), subject.iter());
+        let (mut sum, mut highest) = (0, 0);
+        for (one, other) in query.iter().zip(subject) {
+            sum += if one == other { reward } else { penalty };
+            highest = highest.max(sum);
+        }
+        (best.score, highest)
     }
 
     /// The best local alignment, in a band around a diagonal if there is one, by the textbook.

@@ -1,5 +1,7 @@
 //! `gyrase search`.
 
+mod nucleotide;
+mod numbers;
 mod plan;
 mod why;
 
@@ -11,12 +13,15 @@ use gyrase_fabric::{Alone, World};
 use gyrase_fastx::Compression;
 use gyrase_picture::words::{self, grouped, things};
 use gyrase_search::{
-    About, Config, HitLimits, Report, ReportFormat, ReportTarget, Sensitivity, Summary,
+    About, Config, HitLimits, Program, Report, ReportFormat, ReportTarget, Sensitivity, Summary,
     TaxidFilter, WaitingText, explain, run, run_in,
 };
 use gyrase_tabulate::spill_path;
 use gyrase_work::machine;
 use serde_json::{Value, json};
+
+use nucleotide::Nucleotide;
+use numbers::{evalue, percent};
 
 use crate::failure::{Failure, Result};
 use crate::places;
@@ -36,17 +41,20 @@ Examples:
   gyrase search proteins.faa --db refs.faa -o hits.tsv --resume
   gyrase search proteins.faa --db refs.faa --why protein7 ref12
   mpirun -n 8 gyrase search proteins.faa --db refs.faa -o hits.tsv
+  gyrase search genes.fna --db genomes.fna -o hits.tsv
+  gyrase search contigs.fna --db genomes.fna --program megablast
 
 Each line of the table is an alignment, in the columns of BLAST's format 6:
 query, subject, percent of identical residues, length, residues that differ,
 gaps, first and last residue of the query, of the subject, E-value, bit score.
-Scores, E-values and their order are those of blastp with its defaults.";
+Scores, E-values and their order are those of blastp, or blastn with the task
+of the same name, with their defaults.";
 
-/// Search a database of proteins for the relatives of proteins.
+/// Search a database of proteins or nucleotides for the relatives of others.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Search {
-    /// Proteins to search for; FASTA, plain or compressed; `-` for a pipe
+    /// Sequences to search for; FASTA, plain or compressed; `-` for a pipe
     #[arg(value_name = "QUERIES", required = true)]
     queries: Vec<PathBuf>,
 
@@ -57,6 +65,10 @@ pub struct Search {
 
     #[command(flatten)]
     taxa: Taxa,
+
+    /// What is compared with what, as BLAST calls it [default: blastp or blastn, by the letters]
+    #[arg(long, value_name = "NAME")]
+    program: Option<Program>,
 
     /// File to write, compressed if its name ends so [default: standard output]
     #[arg(long, short, value_name = "FILE")]
@@ -112,6 +124,9 @@ pub struct Search {
     /// Keep what is finished in --tmp, and go on from what an earlier run of this search kept
     #[arg(long, requires = "output")]
     resume: bool,
+
+    #[command(flatten)]
+    nucleotide: Nucleotide,
 }
 
 /// Which subjects are meant.
@@ -168,20 +183,6 @@ impl Taxa {
             taxonomy: taxonomy.map(|source| source.taxonomy),
         })
     }
-}
-
-fn percent(text: &str) -> std::result::Result<f64, String> {
-    let percent = text.parse().ok();
-    let percent = percent.filter(|percent: &f64| (0.0..=100.0).contains(percent));
-    percent.ok_or_else(|| "write a number from 0 to 100".into())
-}
-
-fn evalue(text: &str) -> std::result::Result<f64, String> {
-    let evalue = text
-        .parse()
-        .ok()
-        .filter(|&evalue: &f64| evalue > 0.0 && evalue.is_finite());
-    evalue.ok_or_else(|| "write a number above 0, such as 1e-3".into())
 }
 
 impl Search {
@@ -245,7 +246,7 @@ impl Search {
 
     fn config(&self, session: &Session) -> Result<Config> {
         Ok(Config {
-            program: None,
+            program: self.program,
             sensitivity: self.sensitivity(),
             queries: self.queries.clone(),
             subjects: self.db.clone(),
@@ -258,6 +259,7 @@ impl Search {
             },
             db_length: self.db_length,
             db_sequences: self.db_sequences,
+            nucleotide: self.nucleotide.options(),
             memory: session.memory,
             threads: session.threads,
         })

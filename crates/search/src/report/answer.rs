@@ -1,6 +1,7 @@
 //! What a report is made of.
 
-use crate::{Hit, Program, Scoring, Sequences};
+use crate::scoring::ScoringSystem;
+use crate::{Hit, Program, Sequences};
 
 /// What a search found for one query.
 pub struct QueryHits<'a> {
@@ -13,7 +14,7 @@ pub struct QueryHits<'a> {
     /// The database.
     pub subjects: &'a Sequences,
     /// How alignments were scored.
-    pub scoring: &'a Scoring,
+    pub scoring: &'a dyn ScoringSystem,
     /// The subjects, the best first.
     pub hits: &'a [Hit],
 }

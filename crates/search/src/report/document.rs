@@ -5,7 +5,8 @@
 use super::aligned::Aligned;
 use super::layout::{About, QueryHits};
 use super::numbers::general;
-use super::setting::{Scores, Setting};
+use super::setting::Setting;
+use crate::scoring::PairScores;
 use crate::{Hit, Molecule};
 
 /// A part of a tree.
@@ -48,11 +49,11 @@ pub(super) fn report(about: &About, answer: &QueryHits) -> Value {
 
 fn parameters(about: &About, setting: &Setting) -> Value {
     let mut members = Vec::new();
-    if let Scores::Matrix(name) = setting.scores {
-        members.push(("matrix", text(name)));
+    if let PairScores::Matrix(matrix) = setting.scores {
+        members.push(("matrix", text(matrix.name())));
     }
     members.push(("expect", number(general(about.evalue))));
-    if let Scores::Bases { reward, penalty } = setting.scores {
+    if let PairScores::Bases { reward, penalty } = setting.scores {
         members.push(("sc-match", number(reward)));
         members.push(("sc-mismatch", number(penalty)));
     }
@@ -149,7 +150,7 @@ impl Aligned<'_> {
 }
 
 fn statistics(answer: &QueryHits) -> Value {
-    let karlin = answer.scoring.karlin();
+    let [_, karlin] = answer.scoring.karlin();
     let query = answer.queries.residues(answer.query).len();
     let space = answer.scoring.space(query);
     let members = vec![

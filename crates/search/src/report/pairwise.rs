@@ -10,7 +10,8 @@ use gyrase_align::statistics::text::{write_bits, write_short_evalue};
 
 use super::aligned::Aligned;
 use super::layout::{About, End, Layout, QueryHits};
-use super::setting::{Scores, Setting, parameters};
+use super::setting::{Setting, parameters};
+use crate::scoring::PairScores;
 use crate::{Hit, Molecule};
 
 /// Columns of an alignment in a line.
@@ -84,8 +85,8 @@ impl Layout for Pairwise {
         writeln!(out, "  Number of letters in database: {letters}")?;
         writeln!(out, "  Number of sequences in database:  {sequences}\n\n\n")?;
         match setting.scores {
-            Scores::Matrix(name) => writeln!(out, "Matrix: {name}")?,
-            Scores::Bases { reward, penalty } => {
+            PairScores::Matrix(matrix) => writeln!(out, "Matrix: {}", matrix.name())?,
+            PairScores::Bases { reward, penalty } => {
                 writeln!(out, "Matrix: blastn matrix {reward} {penalty}")?;
             }
         }
@@ -265,7 +266,7 @@ fn write_parameters(out: &mut dyn Write, answer: &QueryHits) -> io::Result<()> {
     const NAMES: [&str; 6] = ["Lambda", "K", "H", "a", "alpha", "sigma"];
     const WIDTHS: [usize; 6] = [12, 9, 9, 10, 9, 5];
     let query = answer.queries.residues(answer.query).len();
-    let karlin = answer.scoring.karlin();
+    let [_, karlin] = answer.scoring.karlin();
     let space = answer.scoring.space(query);
     for (what, parameters) in ["\n", "Gapped\n"].iter().zip(parameters(answer)) {
         write!(out, "{what}")?;

@@ -1,10 +1,12 @@
 //! What a report says of how a search scores.
 
+use gyrase_align::matrix::Matrix;
 use gyrase_align::residue::{self, CODES};
 use gyrase_align::statistics::ungapped::{BACKGROUND, ScoreFrequencies};
 use gyrase_align::statistics::{Costs, Karlin};
 
 use super::answer::QueryHits;
+use crate::scoring::PairScores;
 use crate::{Molecule, Program};
 
 const ALTSCHUL: &str = "Stephen F. Altschul, Thomas L. Madden, Alejandro A. Sch&auml;ffer, Jinghui \
@@ -45,7 +47,7 @@ impl Program {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Setting {
     pub program: Program,
-    pub scores: Scores,
+    pub scores: PairScores,
     /// What gaps cost, where there are any.
     pub costs: Option<Costs>,
     /// Letters and sequences of the database.
@@ -53,23 +55,13 @@ pub(super) struct Setting {
     pub sequences: u64,
 }
 
-/// What pairs of letters score.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Scores {
-    /// By a matrix of that name.
-    Matrix(&'static str),
-    /// A reward for the same base twice, and a penalty for others, which is negative.
-    #[expect(dead_code, reason = "programs of nucleotides are next")]
-    Bases { reward: i32, penalty: i32 },
-}
-
 impl Setting {
     pub(super) fn of(answer: &QueryHits) -> Setting {
         let space = answer.scoring.space(0);
         Setting {
             program: answer.program,
-            scores: Scores::Matrix(answer.scoring.matrix().name()),
-            costs: Some(answer.scoring.costs(1)),
+            scores: answer.scoring.pairs(),
+            costs: Some(answer.scoring.gap_costs()),
             letters: space.letters,
             sequences: space.sequences,
         }
@@ -91,12 +83,16 @@ impl Setting {
 }
 
 /// Parameters of alignments of a query, without gaps and with them, in the order in which BLAST
-/// tells them: lambda, K, H, a, alpha, sigma.
+/// tells them: lambda, K, H, a, alpha, sigma; nucleotides have the first three.
 pub(super) fn parameters(answer: &QueryHits) -> [Vec<f64>; 2] {
-    let statistics = answer.scoring.statistics();
-    let [without, with, covariance] = statistics.spread();
     let three = |karlin: &Karlin| vec![karlin.lambda, karlin.k, karlin.h];
-    let mut ungapped = three(&ungapped_of(answer));
+    let (PairScores::Matrix(matrix), Some(statistics)) =
+        (answer.scoring.pairs(), answer.scoring.protein())
+    else {
+        return answer.scoring.karlin().map(three);
+    };
+    let [without, with, covariance] = statistics.spread();
+    let mut ungapped = three(&ungapped_of(answer, matrix));
     ungapped.extend([statistics.ungapped().alpha, without]);
     let mut gapped = three(statistics.gapped());
     gapped.extend([statistics.gapped().alpha, with, covariance]);
@@ -105,12 +101,11 @@ pub(super) fn parameters(answer: &QueryHits) -> [Vec<f64>; 2] {
 
 /// The parameters for the composition of the query; those of common proteins where it has none or
 /// is translated. BLAST counts B, Z and stops too, and U as C.
-fn ungapped_of(answer: &QueryHits) -> Karlin {
-    let common = *answer.scoring.statistics().ungapped();
+fn ungapped_of(answer: &QueryHits, matrix: &Matrix) -> Karlin {
+    let common = *answer.scoring.karlin()[0];
     if answer.program.translates()[0] {
         return common;
     }
-    let matrix = answer.scoring.matrix();
     let residues = answer.queries.residues(answer.query).iter();
     let counted = residues.filter_map(|&residue| match residue::letter(residue) {
         b'X' | b'J' | b'O' => None,

@@ -7,7 +7,8 @@ use gyrase_align::statistics::Costs;
 use super::aligned::Aligned;
 use super::layout::{About, End, Layout, QueryHits};
 use super::numbers::general;
-use super::setting::{Scores, Setting};
+use super::setting::Setting;
+use crate::scoring::PairScores;
 
 const HEAD: &str = r#"<?xml version="1.0"?>
 <!DOCTYPE BlastOutput PUBLIC "-//NCBI//NCBI BlastOutput/EN" "http://www.ncbi.nlm.nih.gov/dtd/NCBI_BlastOutput.dtd">
@@ -79,11 +80,11 @@ fn write_parameters(
     setting: Option<Setting>,
 ) -> io::Result<()> {
     let scores = setting.map(|setting| setting.scores);
-    if let Some(Scores::Matrix(name)) = scores {
-        text(out, 6, "Parameters_matrix", name.as_bytes())?;
+    if let Some(PairScores::Matrix(matrix)) = scores {
+        text(out, 6, "Parameters_matrix", matrix.name().as_bytes())?;
     }
     value(out, 6, "Parameters_expect", general(about.evalue))?;
-    if let Some(Scores::Bases { reward, penalty }) = scores {
+    if let Some(PairScores::Bases { reward, penalty }) = scores {
         value(out, 6, "Parameters_sc-match", reward)?;
         value(out, 6, "Parameters_sc-mismatch", penalty)?;
     }
@@ -144,7 +145,7 @@ fn write_hsp(out: &mut dyn Write, number: usize, row: &Aligned) -> io::Result<()
 }
 
 fn write_statistics(out: &mut dyn Write, answer: &QueryHits) -> io::Result<()> {
-    let karlin = answer.scoring.karlin();
+    let [_, karlin] = answer.scoring.karlin();
     let query = answer.queries.residues(answer.query).len();
     let space = answer.scoring.space(query);
     writeln!(out, "  <Iteration_stat>\n    <Statistics>")?;

@@ -1,0 +1,331 @@
+//! Greedy gapped extension of nucleotides with a cost for each gap and none for opening it, as
+//! megablast makes it: by the number of differences, along diagonals (Zhang and others, J. Comput.
+//! Biol. 7 (2000) 203, section 3; NCBI's `greedy_align.c`: `BLAST_GreedyAlign`).
+
+use crate::gapped::{Prefixes, Step};
+use crate::nucleotide::BASES;
+
+/// Differences of one extension at most (NCBI's `GREEDY_MAX_COST`).
+const MOST_DIFFERENCES: usize = 1000;
+/// No base of the subject.
+const NOWHERE: i32 = -2;
+
+/// What an extension scores and may lose. A base beside a gap costs half a match and a mismatch.
+#[derive(Clone, Copy, Debug)]
+pub struct GreedyLimits {
+    /// Of a match; above 0.
+    pub reward: i32,
+    /// Of a mismatch; below 0.
+    pub penalty: i32,
+    /// What the score may fall below the best.
+    pub x_drop: i32,
+}
+
+/// The best extension, and the longest run of matches in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GreedyExtension {
+    /// Bases of both, and differences instead of a score.
+    pub ends: Prefixes,
+    /// Where the longest run begins, in query and subject.
+    pub run: (usize, usize),
+    /// Its length.
+    pub run_length: usize,
+}
+
+/// The furthest bases of the subject by diagonals, for one number of differences.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    /// The first diagonal: how far the query is ahead of the subject.
+    first: i32,
+    /// Where it is among all.
+    at: usize,
+}
+
+/// The memory of extensions, used again and again.
+#[derive(Default)]
+pub struct Greedy {
+    rows: Vec<Row>,
+    furthest: Vec<i32>,
+    best_scores: Vec<i32>,
+}
+
+/// The best extension that is known.
+#[derive(Clone, Copy)]
+struct Best {
+    differences: usize,
+    diagonal: i32,
+    ends: (i32, i32),
+}
+
+/// The diagonals that are still followed, and the longest run of matches so far.
+struct Front {
+    lower: i32,
+    upper: i32,
+    query_ended: bool,
+    subject_ended: bool,
+    /// Where the run begins, in both.
+    run: (usize, usize),
+    run_length: usize,
+}
+
+impl Front {
+    fn new(matches: usize) -> Front {
+        Front {
+            lower: -1,
+            upper: 1,
+            query_ended: false,
+            subject_ended: false,
+            run: (0, 0),
+            run_length: matches,
+        }
+    }
+}
+
+impl Greedy {
+    /// The best alignment that begins with the first bases of both, or none of them. Both are read
+    /// by position from there on: in reverse for an extension to the left.
+    pub fn extend(
+        &mut self,
+        limits: GreedyLimits,
+        query: impl Direction,
+        subject: impl Direction,
+    ) -> GreedyExtension {
+        let (best, run, run_length) = self.run(limits, &query, &subject);
+        GreedyExtension {
+            ends: Prefixes {
+                score: best.differences as i32,
+                query: best.ends.0 as usize,
+                subject: best.ends.1 as usize,
+            },
+            run,
+            run_length,
+        }
+    }
+
+    /// The same with its steps, which are pushed to `steps` from the last to the first.
+    pub fn trace(
+        &mut self,
+        limits: GreedyLimits,
+        query: impl Direction,
+        subject: impl Direction,
+        steps: &mut Vec<Step>,
+    ) -> GreedyExtension {
+        let (best, run, run_length) = self.run(limits, &query, &subject);
+        self.steps_back(best, steps);
+        GreedyExtension {
+            ends: Prefixes {
+                score: best.differences as i32,
+                query: best.ends.0 as usize,
+                subject: best.ends.1 as usize,
+            },
+            run,
+            run_length,
+        }
+    }
+
+    fn run(
+        &mut self,
+        limits: GreedyLimits,
+        query: &impl Direction,
+        subject: &impl Direction,
+    ) -> (Best, (usize, usize), usize) {
+        // Doubled where a half of the reward is needed.
+        let factor = 1 + limits.reward % 2;
+        let half = limits.reward * factor / 2;
+        let difference = (limits.reward - limits.penalty) * factor;
+        let x_drop = limits.x_drop * factor;
+        let back = ((x_drop + half) / difference + 1) as usize;
+        let most = MOST_DIFFERENCES.min(subject.length() / 2 + 1);
+        let matches = matching(query, subject, 0, 0);
+        let start = matches as i32;
+        let mut best = Best {
+            differences: 0,
+            diagonal: 0,
+            ends: (start, start),
+        };
+        let mut front = Front::new(matches);
+        self.begin(start, start * 2 * half);
+        if matches == query.length() || matches == subject.length() {
+            return (best, front.run, front.run_length);
+        }
+        for differences in 1..=most {
+            let before = differences
+                .checked_sub(back)
+                .map_or(0, |at| self.best_scores[at]);
+            let least = before + difference * differences as i32 - x_drop;
+            let least = least.div_euclid(half) + i32::from(least.rem_euclid(half) != 0);
+            let (extent, (at, diagonal)) =
+                self.advance(&mut front, differences, least, query, subject);
+            let score = extent * half - differences as i32 * difference;
+            let highest = self.best_scores[differences - 1];
+            self.best_scores.push(score.max(highest));
+            if score > highest {
+                best = Best {
+                    differences,
+                    diagonal,
+                    ends: (at + diagonal, at),
+                };
+            }
+            if front.lower > front.upper {
+                break;
+            }
+            front.lower -= i32::from(!front.subject_ended);
+            front.upper += i32::from(!front.query_ended);
+        }
+        (best, front.run, front.run_length)
+    }
+
+    /// Makes the row of so many differences; the furthest sum of both positions, and where.
+    fn advance(
+        &mut self,
+        front: &mut Front,
+        differences: usize,
+        least: i32,
+        query: &impl Direction,
+        subject: &impl Direction,
+    ) -> (i32, (i32, i32)) {
+        self.rows.push(Row {
+            first: front.lower,
+            at: self.furthest.len(),
+        });
+        let (mut extent, mut of_extent) = (0, (0, 0));
+        for diagonal in front.lower..=front.upper {
+            let at = self.reached(differences, diagonal);
+            let in_query = at + diagonal;
+            if at < 0 || in_query + at < least {
+                self.furthest.push(NOWHERE);
+                front.lower += i32::from(diagonal == front.lower);
+                continue;
+            }
+            front.upper = diagonal;
+            let length = matching(query, subject, in_query as usize, at as usize);
+            if length > front.run_length {
+                (front.run, front.run_length) = ((in_query as usize, at as usize), length);
+            }
+            let (at, in_query) = (at + length as i32, in_query + length as i32);
+            self.furthest.push(at);
+            if at + in_query > extent {
+                (extent, of_extent) = (at + in_query, (at, diagonal));
+            }
+            if at as usize == subject.length() {
+                (front.lower, front.subject_ended) = (diagonal + 1, true);
+            }
+            if in_query as usize == query.length() {
+                (front.upper, front.query_ended) = (diagonal - 1, true);
+            }
+        }
+        (extent, of_extent)
+    }
+
+    fn begin(&mut self, furthest: i32, score: i32) {
+        self.rows.clear();
+        self.furthest.clear();
+        self.best_scores.clear();
+        self.rows.push(Row { first: 0, at: 0 });
+        self.furthest.push(furthest);
+        self.best_scores.push(score);
+    }
+
+    /// The furthest base of the subject on a diagonal by one difference more than a row has.
+    fn reached(&self, differences: usize, diagonal: i32) -> i32 {
+        let row = differences - 1;
+        let both = self
+            .furthest(row, diagonal + 1)
+            .max(self.furthest(row, diagonal))
+            + 1;
+        both.max(self.furthest(row, diagonal - 1))
+    }
+
+    fn furthest(&self, row: usize, diagonal: i32) -> i32 {
+        let Row { first, at } = self.rows[row];
+        let end = self
+            .rows
+            .get(row + 1)
+            .map_or(self.furthest.len(), |next| next.at);
+        let place = i64::from(diagonal) - i64::from(first);
+        if place < 0 || at + place as usize >= end {
+            return NOWHERE;
+        }
+        self.furthest[at + place as usize]
+    }
+
+    fn steps_back(&self, best: Best, steps: &mut Vec<Step>) {
+        let Best {
+            mut diagonal,
+            ends: (_, mut at),
+            ..
+        } = best;
+        for row in (0..best.differences).rev() {
+            let [less, same, more] = [-1, 0, 1].map(|by| self.furthest(row, diagonal + by));
+            let (next, step) = if less > same.max(more) {
+                (less, Step::Query)
+            } else if same > more {
+                (same, Step::Both)
+            } else {
+                (more, Step::Subject)
+            };
+            let matches = at - next - i32::from(step == Step::Subject);
+            steps.extend(std::iter::repeat_n(Step::Both, matches.max(0) as usize));
+            match step {
+                Step::Both => {}
+                Step::Query => diagonal -= 1,
+                Step::Subject => diagonal += 1,
+            }
+            if step != Step::Both {
+                steps.push(step);
+            }
+            at = next;
+        }
+        steps.extend(std::iter::repeat_n(Step::Both, at as usize));
+    }
+}
+
+/// Bases that are read from a place on, in one direction.
+pub trait Direction {
+    /// How many there are.
+    fn length(&self) -> usize;
+    /// One by its number.
+    fn base(&self, number: usize) -> u8;
+}
+
+/// Bases from the first on.
+pub struct Forward<'b>(pub &'b [u8]);
+
+/// Bases from the last on.
+pub struct Backward<'b>(pub &'b [u8]);
+
+impl Direction for Forward<'_> {
+    fn length(&self) -> usize {
+        self.0.len()
+    }
+
+    fn base(&self, number: usize) -> u8 {
+        self.0[number]
+    }
+}
+
+impl Direction for Backward<'_> {
+    fn length(&self) -> usize {
+        self.0.len()
+    }
+
+    fn base(&self, number: usize) -> u8 {
+        self.0[self.0.len() - 1 - number]
+    }
+}
+
+/// How many bases match from two places on. Letters for several bases match nothing.
+fn matching(
+    query: &impl Direction,
+    subject: &impl Direction,
+    in_query: usize,
+    in_subject: usize,
+) -> usize {
+    let most =
+        (query.length().saturating_sub(in_query)).min(subject.length().saturating_sub(in_subject));
+    let differs = |&number: &usize| {
+        let base = query.base(in_query + number);
+        usize::from(base) >= BASES || base != subject.base(in_subject + number)
+    };
+    (0..most).find(differs).unwrap_or(most)
+}

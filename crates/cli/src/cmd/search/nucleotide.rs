@@ -1,0 +1,84 @@
+//! What may be chosen for nucleotides.
+
+use clap::Args;
+use gyrase_search::{NucleotideOptions, Strands};
+
+use super::numbers::percent;
+
+/// Options of nucleotides.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Nucleotides")]
+pub(super) struct Nucleotide {
+    /// Bases in a row that are equal in each alignment [default: 11; megablast: 28;
+    /// blastn-short: 7]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(4..=64))]
+    word_size: Option<u32>,
+
+    /// Score of a match [default: 2; megablast, blastn-short: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..=1000))]
+    reward: Option<i32>,
+
+    /// Score of a mismatch [default: -3; megablast: -2]
+    #[arg(
+        long, value_name = "N", allow_negative_numbers = true,
+        value_parser = clap::value_parser!(i32).range(-1000..=-1),
+    )]
+    penalty: Option<i32>,
+
+    /// Cost of a gap beside its bases [default: 5; megablast: 0]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(0..=1000))]
+    gap_open: Option<i32>,
+
+    /// Cost of each base beside a gap [default: 2; megablast: 0, which means half a match and a
+    /// mismatch]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(0..=1000))]
+    gap_extend: Option<i32>,
+
+    /// Strands of the queries to search for
+    #[arg(long, value_enum, default_value_t = Strand::Both)]
+    strand: Strand,
+
+    /// Whether no word is searched for where the query is of low complexity
+    /// [default: yes; blastn-short: no]
+    #[arg(long, value_enum, value_name = "YES|NO")]
+    dust: Option<Dust>,
+
+    /// Report alignments of which at least so many percent of the columns are equal
+    #[arg(long, value_name = "P", default_value_t = 0.0, value_parser = percent)]
+    perc_identity: f64,
+}
+
+/// Strands of queries.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Strand {
+    Both,
+    Plus,
+    Minus,
+}
+
+/// Whether queries are masked.
+#[derive(Clone, Copy, Debug, PartialEq, clap::ValueEnum)]
+enum Dust {
+    Yes,
+    No,
+}
+
+impl Nucleotide {
+    /// What was chosen.
+    pub(super) fn options(&self) -> NucleotideOptions {
+        NucleotideOptions {
+            word: self.word_size.map(|bases| bases as usize),
+            reward: self.reward,
+            penalty: self.penalty,
+            gap_open: self.gap_open,
+            gap_extend: self.gap_extend,
+            strands: match self.strand {
+                Strand::Both => Strands::Both,
+                Strand::Plus => Strands::Plus,
+                Strand::Minus => Strands::Minus,
+            },
+            dust: self.dust.map(|choice| choice == Dust::Yes),
+            identity: self.perc_identity,
+        }
+    }
+}

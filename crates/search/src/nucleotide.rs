@@ -1,0 +1,212 @@
+//! Nucleotides with nucleotides: `blastn` and what differs from it by its words and scores.
+//!
+//! Words of both strands of the queries are looked up in the database, what is around them grows
+//! without gaps and then with gaps; the answer is on the plus strand of the query.
+
+mod aligned;
+mod alignments;
+mod evaluate;
+mod join;
+mod options;
+mod scoring;
+mod words;
+
+use std::cmp::Ordering;
+
+use gyrase_work::Progress;
+
+use crate::engine::{Align, Ended, Engine, Query};
+use crate::hits::{Hit, Hsp, Match};
+use crate::{DatabaseSize, HitLimits, Program, SearchError, Sequences};
+use aligned::Aligned;
+use alignments::PairAligner;
+use join::{STRETCH, Search};
+use options::Setting;
+use words::Words;
+
+pub use options::{NucleotideOptions, Strands};
+pub(crate) use scoring::NucleotideScoring;
+
+/// Subjects more than are reported that are kept until a query is done.
+const SPARE: usize = 64;
+
+/// A search of nucleotides.
+pub(crate) struct Nucleotides<'s> {
+    pub subjects: &'s Sequences,
+    pub scoring: &'s NucleotideScoring,
+    pub threads: usize,
+}
+
+/// How a program of nucleotides scores.
+///
+/// # Errors
+/// There are no statistics for these scores.
+pub(crate) fn scoring_of(
+    program: Program,
+    options: &NucleotideOptions,
+    size: DatabaseSize,
+    limits: HitLimits,
+) -> Result<NucleotideScoring, SearchError> {
+    NucleotideScoring::new(Setting::new(program, options), size, limits)
+}
+
+impl Engine for Nucleotides<'_> {
+    fn matches(
+        &self,
+        queries: &Sequences,
+        most: usize,
+        progress: &Progress,
+    ) -> Result<Vec<Match>, Ended> {
+        let setting = &self.scoring.setting;
+        let stretches = (self.threads * STRETCH * 2 * size_of::<u32>()) as u64;
+        let words = Words::bytes(queries.text().len(), setting) + stretches;
+        let matches = words.div_ceil(3 * size_of::<Match>() as u64) as usize;
+        if queries.total() == 0 || self.subjects.total() == 0 {
+            return Ok(Vec::new());
+        }
+        let most = most.checked_sub(matches).ok_or(Ended::TooMany)?;
+        let words = Words::new(queries, setting);
+        let cutoffs: Vec<i32> = (0..queries.len())
+            .map(|frame| self.scoring.cutoff(queries.residues(frame).len()))
+            .collect();
+        let triggers = cutoffs.iter().map(|&cutoff| self.scoring.trigger(cutoff));
+        let least: Vec<i32> = triggers.collect();
+        let search = Search {
+            queries,
+            subjects: self.subjects,
+            scoring: self.scoring,
+            words: &words,
+            least: &least,
+            cutoffs: &cutoffs,
+            most,
+            threads: self.threads,
+        };
+        search.matches(progress)
+    }
+
+    fn aligner(&self) -> Box<dyn Align + Send + '_> {
+        Box::new(Aligner {
+            subjects: self.subjects,
+            scoring: self.scoring,
+            pairs: PairAligner::new(self.scoring),
+        })
+    }
+}
+
+/// Aligns one query after the other.
+struct Aligner<'s> {
+    subjects: &'s Sequences,
+    scoring: &'s NucleotideScoring,
+    pairs: PairAligner<'s>,
+}
+
+impl Align for Aligner<'_> {
+    fn hits(&mut self, query: Query, matches: &[Match]) -> Vec<Hit> {
+        let mut matches: Vec<&Match> = matches.iter().collect();
+        // By subject, then by frame: the order of both is there already.
+        matches.sort_by_key(|found| found.subject);
+        let top = self.scoring.limits.top;
+        let mut hits = Vec::new();
+        for of_subject in matches.chunk_by(|one, next| one.subject == next.subject) {
+            hits.extend(self.align(query, of_subject));
+            if hits.len() >= top.saturating_add(SPARE).saturating_mul(2) {
+                leave_best(&mut hits, top);
+            }
+        }
+        leave_best(&mut hits, top);
+        hits
+    }
+}
+
+impl Aligner<'_> {
+    /// The alignments of a query with a subject, if there is one.
+    fn align(&mut self, query: Query, matches: &[&Match]) -> Option<Hit> {
+        let number = matches[0].subject as usize;
+        let subject = self.subjects.residues(number);
+        let length = query.residues().len();
+        let effective = self.scoring.effective(length);
+        let cutoff = self.scoring.cutoff(length);
+        let mut all: Vec<(usize, Aligned)> = Vec::new();
+        for of_frame in matches.chunk_by(|one, next| one.query == next.query) {
+            let frame = of_frame[0].query as usize;
+            let bases = query.frames.residues(frame);
+            let segments = of_frame.iter().map(|found| found.segment);
+            let aligned = self.pairs.align(bases, subject, segments, cutoff);
+            let good = aligned.into_iter().filter(|one| {
+                self.scoring.covers(one.query.len(), length) && self.is_similar(bases, subject, one)
+            });
+            all.extend(good.map(|one| (frame - query.first, one)));
+        }
+        all.sort_by_cached_key(|(_, one)| one.rank());
+        let limits = self.scoring.limits;
+        let hsps = all.into_iter().map(|(frame, one)| {
+            let evalue = self.scoring.evalue(one.score, effective);
+            let bits = self.scoring.bits(one.score);
+            hsp(frame, one, [length, subject.len()], evalue, bits)
+        });
+        let hsps = hsps.filter(|hsp| hsp.evalue <= limits.evalue);
+        let hsps: Vec<Hsp> = hsps.take(limits.max_hsps).collect();
+        (!hsps.is_empty()).then_some(Hit {
+            subject: number,
+            hsps,
+        })
+    }
+
+    /// Whether enough columns are equal.
+    fn is_similar(&self, query: &[u8], subject: &[u8], aligned: &Aligned) -> bool {
+        let least = self.scoring.setting.identity;
+        if least <= 0.0 {
+            return true;
+        }
+        let (of_query, of_subject) = (
+            &query[aligned.query.clone()],
+            &subject[aligned.subject.clone()],
+        );
+        let pairs = crate::hits::pairs(of_query.into(), of_subject.into(), &aligned.steps);
+        let equal = pairs.filter(|(one, other)| one == other).count();
+        100.0 * equal as f64 / aligned.steps.len() as f64 >= least
+    }
+}
+
+/// An alignment on the plus strand of the query.
+fn hsp(frame: usize, one: Aligned, lengths: [usize; 2], evalue: f64, bits: f64) -> Hsp {
+    let Aligned {
+        mut query,
+        mut subject,
+        score,
+        mut steps,
+        ..
+    } = one;
+    let mut frames = [1, 1];
+    if frame > 0 {
+        frames[1] = -1;
+        query = lengths[0] - query.end..lengths[0] - query.start;
+        subject = lengths[1] - subject.end..lengths[1] - subject.start;
+        steps.reverse();
+    }
+    Hsp {
+        query,
+        subject,
+        frames,
+        score,
+        evalue,
+        bits,
+        adjusted: None,
+        steps,
+    }
+}
+
+/// Leaves so many of the best subjects, the best first; of equal ones the later in the database, as
+/// BLAST has it.
+fn leave_best(hits: &mut Vec<Hit>, top: usize) {
+    let order = |one: &Hit, other: &Hit| -> Ordering {
+        let (first, second) = (&one.hsps[0], &other.hsps[0]);
+        first
+            .evalue
+            .total_cmp(&second.evalue)
+            .then(second.score.cmp(&first.score))
+            .then(other.subject.cmp(&one.subject))
+    };
+    hits.sort_by(order);
+    hits.truncate(top);
+}

@@ -1,0 +1,90 @@
+//! How nucleotides are compared: what a program decides, and what one may choose instead.
+
+use gyrase_align::statistics::Costs;
+
+use crate::Program;
+
+/// Which strands of the queries are compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Strands {
+    /// Both.
+    #[default]
+    Both,
+    /// The queries as they are.
+    Plus,
+    /// Their other strands.
+    Minus,
+}
+
+impl Strands {
+    /// Whether a frame is one of them.
+    pub(crate) fn have(self, frame: i8) -> bool {
+        match self {
+            Strands::Both => true,
+            Strands::Plus => frame > 0,
+            Strands::Minus => frame < 0,
+        }
+    }
+}
+
+/// What may be chosen for nucleotides. What is none is as the program has it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct NucleotideOptions {
+    /// Bases of a word: so many in a row are equal in each alignment; 4 to 64.
+    pub word: Option<usize>,
+    /// What a match scores, above 0.
+    pub reward: Option<i32>,
+    /// What a mismatch scores, below 0.
+    pub penalty: Option<i32>,
+    /// What a gap costs beside its bases.
+    pub gap_open: Option<i32>,
+    /// What each base beside a gap costs.
+    pub gap_extend: Option<i32>,
+    /// Strands of the queries.
+    pub strands: Strands,
+    /// Whether no word begins an alignment where the query is of low complexity.
+    pub dust: Option<bool>,
+    /// The least part of the columns of an alignment that are equal, in percent.
+    pub identity: f64,
+}
+
+/// What holds for a search.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Setting {
+    pub word: usize,
+    pub reward: i32,
+    pub penalty: i32,
+    pub costs: Costs,
+    pub strands: Strands,
+    pub dust: bool,
+    pub identity: f64,
+}
+
+impl Setting {
+    /// What holds for a program (BLAST+'s `blast_options_handle`: `blastn_options.cpp`,
+    /// `disc_nucl_options.cpp`).
+    pub(crate) fn new(program: Program, options: &NucleotideOptions) -> Setting {
+        let (word, reward, penalty, costs) = match program {
+            Program::Megablast => (28, 1, -2, (0, 0)),
+            Program::BlastnShort => (7, 1, -3, (5, 2)),
+            _ => (11, 2, -3, (5, 2)),
+        };
+        Setting {
+            word: options.word.unwrap_or(word),
+            reward: options.reward.unwrap_or(reward),
+            penalty: options.penalty.unwrap_or(penalty),
+            costs: Costs::new(
+                options.gap_open.unwrap_or(costs.0),
+                options.gap_extend.unwrap_or(costs.1),
+            ),
+            strands: options.strands,
+            dust: options.dust.unwrap_or(program != Program::BlastnShort),
+            identity: options.identity,
+        }
+    }
+
+    /// Whether gaps cost the same for each base and nothing beside.
+    pub(crate) fn is_greedy(&self) -> bool {
+        self.costs == Costs::new(0, 0)
+    }
+}

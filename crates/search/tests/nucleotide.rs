@@ -1,0 +1,152 @@
+//! Searches of nucleotides: the tables of blastn 2.12, and nothing changes the answer.
+//!
+//! The tables of `golden/` were made with
+//! `makeblastdb -in nucleotide-subjects.fna -dbtype nucl -out db` and
+//! `blastn -task PROGRAM -query nucleotide-queries.fna -db db -evalue 10 -outfmt '6 std score'`.
+
+#![allow(clippy::unwrap_used, reason = "a helper of a test is a test")]
+
+use std::path::{Path, PathBuf};
+
+use gyrase_search::{
+    About, Config, HitLimits, NucleotideOptions, Program, Report, SearchError, Sensitivity,
+    Strands, TaxidFilter, run,
+};
+use gyrase_work::Progress;
+
+fn golden(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    folder.join(name)
+}
+
+fn config(program: &str) -> Config {
+    Config {
+        program: Some(program.parse::<Program>().unwrap()),
+        sensitivity: Sensitivity::Blast,
+        queries: vec![golden("nucleotide-queries.fna")],
+        subjects: vec![golden("nucleotide-subjects.fna")],
+        taxids: TaxidFilter::default(),
+        db_length: None,
+        db_sequences: None,
+        limits: HitLimits {
+            evalue: 10.0,
+            top: 500,
+            max_hsps: usize::MAX,
+            query_cover: 0.0,
+        },
+        nucleotide: NucleotideOptions::default(),
+        memory: 1 << 30,
+        threads: 2,
+    }
+}
+
+fn table(config: &Config) -> Result<String, SearchError> {
+    let about = About {
+        program: String::new(),
+        database: String::new(),
+        evalue: config.limits.evalue,
+    };
+    let report = Report::new("6 std score".parse().unwrap(), about);
+    let mut out = Vec::new();
+    let summary = run::<SearchError>(config, &Progress::default(), |answer| {
+        report.answer(&mut out, answer).unwrap();
+        Ok(())
+    })?;
+    report.finish(&mut out, summary.queries as usize).unwrap();
+    Ok(String::from_utf8(out).unwrap())
+}
+
+#[test]
+fn the_table_is_that_of_blastn() {
+    let expected = std::fs::read_to_string(golden("blastn.tsv")).unwrap();
+    assert_eq!(table(&config("blastn")).unwrap(), expected);
+}
+
+#[test]
+fn pairs_and_scores_are_those_of_megablast() {
+    // One of its greedy alignments is longer by a part that scores 0.
+    let scores = |table: &str| -> Vec<String> {
+        let row = |line: &str| {
+            let columns: Vec<&str> = line.split('\t').collect();
+            [&columns[..2], &columns[10..]].concat().join("\t")
+        };
+        table.lines().map(row).collect()
+    };
+    let expected = std::fs::read_to_string(golden("megablast.tsv")).unwrap();
+    let found = table(&config("megablast")).unwrap();
+    assert_eq!(scores(&found), scores(&expected));
+}
+
+#[test]
+fn neither_threads_nor_memory_change_the_answer() {
+    for program in ["blastn", "megablast", "blastn-short"] {
+        let expected = table(&config(program)).unwrap();
+        for (threads, memory) in [(1, 1 << 30), (7, 1 << 30), (2, 230 << 20)] {
+            let other = Config {
+                threads,
+                memory,
+                ..config(program)
+            };
+            assert_eq!(table(&other).unwrap(), expected, "{program} {threads}");
+        }
+    }
+}
+
+#[test]
+fn the_best_come_first_whatever_their_number() {
+    let all = table(&config("blastn-short")).unwrap();
+    for top in [1, 2, 3] {
+        let mut some = config("blastn-short");
+        some.limits.top = top;
+        let some = table(&some).unwrap();
+        let queries = |table: &str| -> Vec<String> {
+            let names = table.lines().filter_map(|line| line.split('\t').next());
+            let mut names: Vec<String> = names.map(String::from).collect();
+            names.dedup();
+            names
+        };
+        assert_eq!(queries(&some), queries(&all));
+        for query in queries(&all) {
+            let of = |table: &str| -> Vec<String> {
+                let own = |line: &&str| line.split('\t').next() == Some(&query);
+                table.lines().filter(own).map(String::from).collect()
+            };
+            assert!(of(&all).starts_with(&of(&some)), "{query} {top}");
+        }
+    }
+}
+
+#[test]
+fn a_strand_alone_has_its_part_of_both() {
+    let both = table(&config("blastn")).unwrap();
+    for (strands, plus) in [(Strands::Plus, true), (Strands::Minus, false)] {
+        let mut one = config("blastn");
+        one.nucleotide.strands = strands;
+        let of_strand = |line: &&str| {
+            let columns: Vec<usize> = line
+                .split('\t')
+                .skip(8)
+                .take(2)
+                .flat_map(str::parse)
+                .collect();
+            (columns[0] <= columns[1]) == plus
+        };
+        let found = table(&one).unwrap();
+        let mut found: Vec<&str> = found.lines().collect();
+        let mut expected: Vec<&str> = both.lines().filter(of_strand).collect();
+        found.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(found, expected);
+    }
+}
+
+#[test]
+fn other_costs_need_statistics() {
+    let mut odd = config("blastn");
+    odd.nucleotide.gap_open = Some(1);
+    let refused = table(&odd).unwrap_err().to_string();
+    assert!(refused.contains("2/-3"), "{refused}");
+    odd.nucleotide.gap_open = Some(4);
+    odd.nucleotide.gap_extend = Some(4);
+    assert!(!table(&odd).unwrap().is_empty());
+}
