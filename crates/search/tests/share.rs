@@ -293,3 +293,31 @@ fn what_was_kept_is_not_searched_again() {
     assert!(found == expected.as_bytes());
     assert!(!waiting.folder.exists());
 }
+
+#[test]
+fn processes_without_queries_write_what_one_does() {
+    let place = Place::new();
+    let (config, ..) = many_queries(&place, "6");
+    std::fs::write(&config.queries[0], "").unwrap();
+    let (path, waiting) = (place.0.path().join("o.txt"), waiting(&place, false));
+    for format in ["6", "7"] {
+        let expected = report(&config, format).unwrap();
+        let about = About {
+            program: "2.12.0+".into(),
+            database: "proteins.faa".into(),
+            evalue: config.limits.evalue,
+        };
+        let report = Report::new(format.parse().unwrap(), about);
+        let search = |world: &testing::Process| {
+            let (target, progress) = (ReportTarget::File(&path), Progress::default());
+            run_in(&config, &report, world, target, &waiting, &progress)
+        };
+        let done = testing::run(3, Steal::Off, search);
+        assert!(done.iter().all(Result::is_ok), "{done:?}");
+        assert_eq!(
+            std::fs::read_to_string(&path).unwrap(),
+            expected,
+            "{format}"
+        );
+    }
+}

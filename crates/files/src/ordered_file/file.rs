@@ -357,6 +357,8 @@ impl<T, S: Spill> OrderedFile<T, S> {
         let file = output.file();
         let written = file
             .write_all_at(tail, end)
+            // A short file would keep some of the token by which processes know it.
+            .and_then(|()| file.set_len(end + tail.len() as u64))
             .and_then(|()| write_back.join())
             .and_then(|()| file.write_all_at(head, 0));
         written.map_err(|source| output.error(source))?;
