@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use gyrase_seq::Batch;
 
 use crate::decoder::{ANY_WINDOW, Bytes, decompressed};
-use crate::options::{Format, Input, Options};
+use crate::options::{Alphabet, Format, Input, Options};
 use crate::reader::Reader;
 
 /// Bytes that are read from the file at a time, so that what the text came from is known to so
@@ -90,6 +90,8 @@ impl MeasuredStart {
         // Small batches: the one in which the text breaks off is lost.
         let options = Options {
             batch_bytes: PIECE as usize,
+            // What the letters stand for is told when the file is read in earnest.
+            alphabet: Alphabet::Any,
             ..Options::default()
         };
         let mut reader = Reader::from_read("sample", Cursor::new(text), &options).ok()?;

@@ -42,8 +42,10 @@ pub enum SearchError {
         wanted: Molecule,
     },
     /// No program compares such molecules.
-    #[error("no program searches {subjects} with {queries}")]
+    #[error("{input}: no program searches {subjects} with {queries}")]
     NoProgram {
+        /// Names of the inputs of subjects.
+        input: String,
         /// What queries are.
         queries: Molecule,
         /// What subjects are.

@@ -7,8 +7,8 @@ use crate::run::{BESIDE, MATCH};
 use crate::sequences::{RESIDUE, SEQUENCE};
 use crate::{Config, SearchError};
 
-/// Bytes of memory that a process takes that has searched next to nothing, as measured.
-const STARTED: f64 = 9.0 * (1 << 20) as f64;
+/// Bytes of memory that a process takes that has searched little, as measured.
+const STARTED: f64 = 13.0 * (1 << 20) as f64;
 /// Bytes that a thread takes for what it aligns, with queries and subjects of usual lengths.
 const THREAD: f64 = 3.0 * (1 << 20) as f64;
 /// Matches for each residue of the queries and each of the subjects: where most are by chance, and

@@ -13,6 +13,7 @@ use crate::nucleotide::{NucleotideScoring, Nucleotides, scoring_of};
 use crate::protein::{Proteins, Sensitivity};
 use crate::scoring::ScoringSystem;
 use crate::seeds;
+use crate::sequences::names;
 use crate::{
     DatabaseSize, Hit, HitLimits, Match, Molecule, NucleotideOptions, Program, QueryHits, Scoring,
     SearchError, Sequences,
@@ -271,7 +272,8 @@ fn program_of(
 ) -> Result<Program, SearchError> {
     let molecules = [queries.molecule(), subjects.molecule()];
     let program = config.program.or_else(|| Program::of(molecules));
-    let program = program.ok_or(SearchError::NoProgram {
+    let program = program.ok_or_else(|| SearchError::NoProgram {
+        input: names(&config.subjects),
         queries: molecules[0],
         subjects: molecules[1],
     })?;

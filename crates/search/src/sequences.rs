@@ -68,6 +68,12 @@ fn bytes_of(entry: &Entry) -> u64 {
     SEQUENCE + title + BASE * letters + TAXID * taxids
 }
 
+/// Names of files, in a line.
+pub(crate) fn names(paths: &[PathBuf]) -> String {
+    let names = paths.iter().map(|path| path.display().to_string());
+    names.collect::<Vec<_>>().join(", ")
+}
+
 /// Bytes that a letter takes.
 fn letter_bytes(molecule: Molecule) -> u64 {
     match molecule {
@@ -219,15 +225,12 @@ impl Sequences {
                 self.become_nucleotides();
                 Ok(())
             }
-            (found, wanted) if found != wanted => {
-                let names = paths.iter().map(|path| path.display().to_string());
-                Err(SearchError::Molecule {
-                    input: names.collect::<Vec<_>>().join(", "),
-                    found,
-                    program: program.name(),
-                    wanted,
-                })
-            }
+            (found, wanted) if found != wanted => Err(SearchError::Molecule {
+                input: names(paths),
+                found,
+                program: program.name(),
+                wanted,
+            }),
             _ => Ok(()),
         }
     }
