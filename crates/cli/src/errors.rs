@@ -88,7 +88,9 @@ impl From<SearchError> for Failure {
                 Code::Usage,
                 "`gyrase search` compares proteins with proteins, nucleotides with nucleotides",
             ),
-            SearchError::Costs(_) | SearchError::NotExplained { .. } => Code::Usage.into(),
+            SearchError::Costs(_)
+            | SearchError::Sensitivity { .. }
+            | SearchError::NotExplained { .. } => Code::Usage.into(),
             SearchError::DifferentQuestions => Meaning::helped(
                 Code::Usage,
                 "start all of them with the same files and options",

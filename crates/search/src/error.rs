@@ -68,6 +68,12 @@ pub enum SearchError {
         /// Its name.
         name: String,
     },
+    /// Only proteins are searched fast or exhaustively.
+    #[error("{program} is neither fast nor exhaustive: only searches of proteins may be")]
+    Sensitivity {
+        /// The program.
+        program: &'static str,
+    },
     /// What becomes of a pair is only known for some programs.
     #[error("what becomes of a pair can be said of proteins only, not for {program}")]
     NotExplained {

@@ -150,6 +150,11 @@ impl Prepared {
             Sequences::read(&config.queries, &TaxidFilter::default(), left / 2, progress)?
                 .map_err(|bytes| needs(subjects.bytes() + 2 * bytes))?;
         let program = program_of(config, &mut queries, &mut subjects)?;
+        let of_proteins = program.compares() == Molecule::Protein;
+        if !of_proteins && config.sensitivity != Sensitivity::Blast {
+            let program = program.name();
+            return Err(SearchError::Sensitivity { program });
+        }
         let frames = program.frames().map(|frames| frames.numbers().len() as u64);
         let sequences = queries.bytes() * frames[0] + subjects.bytes() * frames[1];
         let aligned = match program.compares() {
@@ -161,8 +166,7 @@ impl Prepared {
             .checked_sub(sequences + longest)
             .ok_or_else(|| needs(sequences + longest))?;
         let indexes = seeds::bytes_of_indexes(subjects.total() * frames[1]);
-        let seeded = program.compares() == Molecule::Protein;
-        let keeps_indexes = seeded && kept == Indexes::Kept && indexes <= left / 2;
+        let keeps_indexes = of_proteins && kept == Indexes::Kept && indexes <= left / 2;
         let left = left - if keeps_indexes { indexes } else { 0 };
         let size = DatabaseSize {
             letters: config.db_length.unwrap_or(subjects.letters_of_all()),

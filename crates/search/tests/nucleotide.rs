@@ -57,6 +57,19 @@ fn table(config: &Config) -> Result<String, SearchError> {
 }
 
 #[test]
+fn nothing_but_proteins_is_searched_exhaustively() {
+    let config = Config {
+        sensitivity: Sensitivity::Exhaustive,
+        ..config("blastn")
+    };
+    let refused = table(&config).unwrap_err();
+    assert!(
+        matches!(refused, SearchError::Sensitivity { .. }),
+        "{refused}"
+    );
+}
+
+#[test]
 fn the_table_is_that_of_blastn() {
     let expected = std::fs::read_to_string(golden("blastn.tsv")).unwrap();
     assert_eq!(table(&config("blastn")).unwrap(), expected);
