@@ -118,8 +118,11 @@ fn stage() -> Place {
         "id\tgenus\tspecies\na\tA\tA a\nb\tA\tA b\nc\tC\tC c\n",
     );
     place.write("assembly_summary.txt", crate::fetch::summary());
-    for name in ["proteins.faa", "refs.faa"] {
+    for name in ["proteins.faa", "refs.faa", "q.faa", "new.faa", "more.faa"] {
         place.write(name, crate::search::PROTEINS);
+    }
+    for (ending, bytes) in BLAST_DATABASE {
+        place.write(&format!("nr.{ending}"), bytes);
     }
     place.write("urls.txt", "https://example.org/a.fna.gz\n");
     place.write("sheet.csv", "sample,fastq_1,fastq_2\ns1,r_1.fq,r_2.fq\n");
@@ -127,6 +130,22 @@ fn stage() -> Place {
     assert!(made, "{said}");
     place
 }
+
+/// A database of BLAST.
+const BLAST_DATABASE: [(&str, &[u8]); 3] = [
+    (
+        "pin",
+        include_bytes!("../../../seqdb/tests/golden/blast/plain.pin"),
+    ),
+    (
+        "phr",
+        include_bytes!("../../../seqdb/tests/golden/blast/plain.phr"),
+    ),
+    (
+        "psq",
+        include_bytes!("../../../seqdb/tests/golden/blast/plain.psq"),
+    ),
+];
 
 /// Names of databases and tables are those of the examples.
 const MAKE: &str = "
@@ -173,7 +192,23 @@ cp one.gydb bacteria.gydb
 cp two.gydb viruses.gydb
 cp g.fa genome.fa
 cp g.fa contigs.fa
-mv *.fq *.fa *.gyk *.gydb *.tsv *.txt *.gz *.json *.kmc_* *.kff *.gyc *.csv *.faa stage/
+gzip -c g.fa > refs.fa.gz
+for name in genes genomes contigs; do
+    cp g.fa $name.fna
+done
+printf '>%s\\n%s\\n' chr1 $letters chr2 $letters > chromosomes.fa
+gyrase -q index chromosomes.fa -o genomes.gysd
+protein=$(sed -n 2p proteins.faa)
+printf '>protein7\\n%s\\n' $protein >> proteins.faa
+printf '>%s\\n%s\\n' ref12 $protein P12345 $protein WP_000000001.1 $protein$protein >> refs.faa
+for name in refs a b; do
+    gyrase -q index refs.faa -o $name.gysd
+done
+echo P12345 > hits.txt
+printf 'r1\\t562\\n' > table.tsv
+printf 'accession\\taccession.version\\ttaxid\\tgi\\nP12345\\tP12345.1\\t562\\t0\\n' |
+    gzip > prot.accession2taxid.gz
+mv *.fq *.fa *.gyk *.gydb *.tsv *.txt *.gz *.json *.kmc_* *.kff *.gyc *.csv *.faa *.fna *.gysd nr.* stage/
 mv refs genomes parts strains taxdump stage/
 ";
 

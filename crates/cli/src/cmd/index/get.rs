@@ -19,7 +19,7 @@ const WIDTH: usize = 80;
 const EXAMPLES: &str = "\
 Examples:
   gyrase index get refs.gysd P12345
-  gyrase index get refs.gysd chr1:1001-2000 chr2:5- --strand minus
+  gyrase index get genomes.gysd chr1:1001-2000 chr2:5- --strand minus
   gyrase index get refs.gysd --names hits.txt -o hits.faa.gz
   gyrase index get refs.gysd --all | head
 
