@@ -218,8 +218,8 @@ impl Search {
         self.note(session, &summary);
         self.taxa.say(&summary);
         tracing::info!(
-            "{} in {} ({} residues): {} with {}, {}",
-            things(summary.queries, "protein"),
+            "{} in {} ({} letters): {} with {}, {}",
+            things(summary.queries, "query sequence"),
             things(summary.subjects, "sequence"),
             grouped(summary.letters),
             grouped(summary.with_hits),
