@@ -6,13 +6,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test is a test")]
 
+mod families;
+
 use std::path::{Path, PathBuf};
 
 use gyrase_search::{
-    About, Config, HitLimits, NucleotideOptions, Program, Report, SearchError, Sensitivity,
-    Strands, TaxidFilter, run,
+    Config, HitLimits, NucleotideOptions, Program, SearchError, Sensitivity, Strands, TaxidFilter,
 };
-use gyrase_work::Progress;
+
+use families::report;
 
 fn golden(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
@@ -41,19 +43,7 @@ fn config(program: &str) -> Config {
 }
 
 fn table(config: &Config) -> Result<String, SearchError> {
-    let about = About {
-        program: String::new(),
-        database: String::new(),
-        evalue: config.limits.evalue,
-    };
-    let report = Report::new("6 std score".parse().unwrap(), about);
-    let mut out = Vec::new();
-    let summary = run::<SearchError>(config, &Progress::default(), |answer| {
-        report.answer(&mut out, answer).unwrap();
-        Ok(())
-    })?;
-    report.finish(&mut out, summary.queries as usize).unwrap();
-    Ok(String::from_utf8(out).unwrap())
+    report(config, "6 std score")
 }
 
 #[test]

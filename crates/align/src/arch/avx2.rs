@@ -66,6 +66,21 @@ unsafe fn look_up([low, high]: [__m256i; 2], column: &[u8; LANES], from: usize) 
     _mm256_blendv_epi8(low, high, _mm256_slli_epi16(codes, 3))
 }
 
+/// The lanes of a vector of scores.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn scores_of(highest: __m256i) -> [u8; HALF] {
+    let mut scores = [0_i8; HALF];
+    // SAFETY: there is room for 32 bytes.
+    unsafe { _mm256_storeu_si256(scores.as_mut_ptr().cast(), highest) };
+    scores.map(unbiased)
+}
+
+/// All lanes of both halves.
+fn whole(halves: [[u8; HALF]; 2]) -> [u8; LANES] {
+    std::array::from_fn(|lane| halves[lane / HALF][lane % HALF])
+}
+
 /// # Safety
 /// The processor has AVX2.
 #[target_feature(enable = "avx2")]
@@ -75,13 +90,9 @@ pub(super) unsafe fn band_scores(
     query: &[u8],
     columns: &[[u8; LANES]],
 ) -> [u8; LANES] {
-    let mut scores = [0; LANES];
-    for from in [0, HALF] {
-        // SAFETY: forwarded from the caller.
-        let half = unsafe { half_of_bands(rows, gaps, query, columns, from) };
-        scores[from..from + HALF].copy_from_slice(&half);
-    }
-    scores
+    // SAFETY: forwarded from the caller.
+    let half = |from| unsafe { half_of_bands(rows, gaps, query, columns, from) };
+    whole([half(0), half(HALF)])
 }
 
 /// Of the lanes from number `from` on.
@@ -118,10 +129,7 @@ unsafe fn half_of_bands(
             highest = _mm256_max_epi8(highest, score);
         }
     }
-    let mut scores = [0_i8; HALF];
-    // SAFETY: there is room for 32 bytes.
-    unsafe { _mm256_storeu_si256(scores.as_mut_ptr().cast(), highest) };
-    scores.map(unbiased)
+    scores_of(highest)
 }
 
 /// # Safety
@@ -133,13 +141,9 @@ pub(super) unsafe fn local_scores(
     query: &[u8],
     columns: &[[u8; LANES]],
 ) -> [u8; LANES] {
-    let mut scores = [0; LANES];
-    for from in [0, HALF] {
-        // SAFETY: forwarded from the caller.
-        let half = unsafe { half_of_local(rows, gaps, query, columns, from) };
-        scores[from..from + HALF].copy_from_slice(&half);
-    }
-    scores
+    // SAFETY: forwarded from the caller.
+    let half = |from| unsafe { half_of_local(rows, gaps, query, columns, from) };
+    whole([half(0), half(HALF)])
 }
 
 /// Of the lanes from number `from` on.
@@ -175,10 +179,7 @@ unsafe fn half_of_local(
             highest = _mm256_max_epi8(highest, above);
         }
     }
-    let mut scores = [0_i8; HALF];
-    // SAFETY: there is room for 32 bytes.
-    unsafe { _mm256_storeu_si256(scores.as_mut_ptr().cast(), highest) };
-    scores.map(unbiased)
+    scores_of(highest)
 }
 
 /// # Safety

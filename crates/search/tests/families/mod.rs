@@ -1,0 +1,140 @@
+//! Made families of proteins, and searches of them.
+// Each test file takes what it needs, and a helper of a test is a test.
+#![allow(dead_code, clippy::unwrap_used)]
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use gyrase_search::{
+    About, Config, HitLimits, NucleotideOptions, Report, SearchError, Sensitivity, TaxidFilter, run,
+};
+use gyrase_work::Progress;
+use proptest::prelude::Rng;
+use proptest::test_runner::{RngAlgorithm, TestRng};
+
+/// Residues about as often as proteins have them.
+const RESIDUES: &[u8] = b"AAAAAAAARRRRRNNNNDDDDDCQQQQEEEEEEGGGGGGGHHIIIIIILLLLLLLLLLKKKKKKMMFFFFPPPPPSSSSSSSTTTTTWYYYVVVVVVV";
+
+/// The same numbers in every run.
+pub struct Random(TestRng);
+
+impl Random {
+    pub fn new() -> Random {
+        Random(TestRng::deterministic_rng(RngAlgorithm::ChaCha))
+    }
+
+    pub fn below(&mut self, end: usize) -> usize {
+        (self.0.next_u32() as usize) % end
+    }
+
+    pub fn protein(&mut self, length: usize) -> Vec<u8> {
+        (0..length)
+            .map(|_| RESIDUES[self.below(RESIDUES.len())])
+            .collect()
+    }
+
+    /// Substitutes this percent of the residues, and loses or gains a few.
+    pub fn relative(&mut self, protein: &[u8], percent: usize) -> Vec<u8> {
+        let mut relative = Vec::new();
+        for &residue in protein {
+            match self.below(1000) {
+                0..5 => {}
+                5..10 => relative.extend([residue, RESIDUES[self.below(RESIDUES.len())]]),
+                other if other / 10 < percent => {
+                    relative.push(RESIDUES[self.below(RESIDUES.len())])
+                }
+                _ => relative.push(residue),
+            }
+        }
+        relative
+    }
+}
+
+/// Queries, and a database of relatives, copies and strangers.
+pub fn families(random: &mut Random) -> (String, Vec<String>) {
+    let (mut queries, mut subjects) = (String::new(), Vec::new());
+    let mut add = |name: String, protein: &[u8]| {
+        subjects.push(format!(">{name}\n{}\n", String::from_utf8_lossy(protein)));
+    };
+    for number in 0..12 {
+        let length = 60 + random.below(400);
+        let protein = random.protein(length);
+        writeln!(
+            queries,
+            ">q{number} a query\n{}",
+            String::from_utf8_lossy(&protein)
+        )
+        .unwrap();
+        for percent in [0, 20, 40, 55] {
+            let relative = random.relative(&protein, percent);
+            add(format!("s{number}-{percent}"), &relative);
+            if percent == 20 {
+                // The same twice: a tie.
+                add(format!("s{number}-{percent}-again"), &relative);
+            }
+        }
+        for stranger in 0..4 {
+            let length = 1 + random.below(600);
+            add(format!("x{number}-{stranger}"), &random.protein(length));
+        }
+    }
+    (queries, subjects)
+}
+
+/// A folder with the files of a search.
+pub struct Place(pub tempfile::TempDir);
+
+impl Place {
+    pub fn new() -> Place {
+        Place(tempfile::tempdir().unwrap())
+    }
+
+    pub fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.0.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    pub fn config(&self, queries: &str, subjects: &[String]) -> Config {
+        Config {
+            program: None,
+            sensitivity: Sensitivity::Blast,
+            queries: vec![self.write("q.faa", queries)],
+            subjects: vec![self.write("s.faa", &subjects.concat())],
+            taxids: TaxidFilter::default(),
+            limits: HitLimits {
+                evalue: 1e-3,
+                top: 500,
+                max_hsps: usize::MAX,
+                query_cover: 0.0,
+            },
+            db_length: None,
+            db_sequences: None,
+            nucleotide: NucleotideOptions::default(),
+            memory: 1 << 30,
+            threads: 2,
+        }
+    }
+}
+
+/// What a search writes in its first format.
+pub fn table(config: &Config) -> Result<String, SearchError> {
+    report(config, "6")
+}
+
+/// What a search writes in a format.
+pub fn report(config: &Config, format: &str) -> Result<String, SearchError> {
+    let about = About {
+        program: "2.12.0+".into(),
+        database: "proteins.faa".into(),
+        evalue: config.limits.evalue,
+    };
+    let report = Report::new(format.parse().unwrap(), about);
+    let mut out = Vec::new();
+    let found = run::<SearchError>(config, &Progress::default(), |answer| {
+        report.answer(&mut out, answer).unwrap();
+        Ok(())
+    })?;
+    report.finish(&mut out, found.queries as usize).unwrap();
+    Ok(String::from_utf8(out).unwrap())
+}
