@@ -81,6 +81,20 @@ impl Front {
     }
 }
 
+impl Best {
+    fn extension(&self, front: &Front) -> GreedyExtension {
+        GreedyExtension {
+            ends: Prefixes {
+                score: self.differences as i32,
+                query: self.ends.0 as usize,
+                subject: self.ends.1 as usize,
+            },
+            run: front.run,
+            run_length: front.run_length,
+        }
+    }
+}
+
 impl Greedy {
     /// The best alignment that begins with the first bases of both, or none of them. Both are read
     /// by position from there on: in reverse for an extension to the left.
@@ -90,16 +104,8 @@ impl Greedy {
         query: impl Direction,
         subject: impl Direction,
     ) -> GreedyExtension {
-        let (best, run, run_length) = self.run(limits, &query, &subject);
-        GreedyExtension {
-            ends: Prefixes {
-                score: best.differences as i32,
-                query: best.ends.0 as usize,
-                subject: best.ends.1 as usize,
-            },
-            run,
-            run_length,
-        }
+        let (best, front) = self.run(limits, &query, &subject);
+        best.extension(&front)
     }
 
     /// The same with its steps, which are pushed to `steps` from the last to the first.
@@ -110,17 +116,9 @@ impl Greedy {
         subject: impl Direction,
         steps: &mut Vec<Step>,
     ) -> GreedyExtension {
-        let (best, run, run_length) = self.run(limits, &query, &subject);
+        let (best, front) = self.run(limits, &query, &subject);
         self.steps_back(best, steps);
-        GreedyExtension {
-            ends: Prefixes {
-                score: best.differences as i32,
-                query: best.ends.0 as usize,
-                subject: best.ends.1 as usize,
-            },
-            run,
-            run_length,
-        }
+        best.extension(&front)
     }
 
     fn run(
@@ -128,7 +126,7 @@ impl Greedy {
         limits: GreedyLimits,
         query: &impl Direction,
         subject: &impl Direction,
-    ) -> (Best, (usize, usize), usize) {
+    ) -> (Best, Front) {
         // Doubled where a half of the reward is needed.
         let factor = 1 + limits.reward % 2;
         let half = limits.reward * factor / 2;
@@ -146,7 +144,7 @@ impl Greedy {
         let mut front = Front::new(matches);
         self.begin(start, start * 2 * half);
         if matches == query.length() || matches == subject.length() {
-            return (best, front.run, front.run_length);
+            return (best, front);
         }
         for differences in 1..=most {
             let before = differences
@@ -172,7 +170,7 @@ impl Greedy {
             front.lower -= i32::from(!front.subject_ended);
             front.upper += i32::from(!front.query_ended);
         }
-        (best, front.run, front.run_length)
+        (best, front)
     }
 
     /// Makes the row of so many differences; the furthest sum of both positions, and where.

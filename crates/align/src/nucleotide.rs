@@ -1,5 +1,7 @@
 //! Nucleotides as small numbers.
 
+use crate::residue::codes_of;
+
 /// The letters of nucleotides, each at the place of its code: the four bases first, then those that
 /// stand for several, as BLAST orders them (`BLASTNA`).
 pub const LETTERS: &[u8; 15] = b"ACGTRYMKWSBDHVN";
@@ -32,13 +34,7 @@ pub const fn complement(code: u8) -> u8 {
 }
 
 const CODE_OF: [u8; 256] = {
-    let mut codes = [ANY; 256];
-    let mut at = 0;
-    while at < LETTERS.len() {
-        codes[LETTERS[at] as usize] = at as u8;
-        codes[LETTERS[at].to_ascii_lowercase() as usize] = at as u8;
-        at += 1;
-    }
+    let mut codes = codes_of(LETTERS, ANY);
     codes[b'U' as usize] = 3;
     codes[b'u' as usize] = 3;
     codes

@@ -30,16 +30,19 @@ pub const fn letter(code: u8) -> u8 {
     LETTERS[if at < LETTERS.len() { at } else { ANY as usize }]
 }
 
-const CODE_OF: [u8; 256] = {
-    let mut codes = [ANY; 256];
+const CODE_OF: [u8; 256] = codes_of(LETTERS, ANY);
+
+/// The code of each byte: the place of a letter of either case, `any` for all others.
+pub(crate) const fn codes_of(letters: &[u8], any: u8) -> [u8; 256] {
+    let mut codes = [any; 256];
     let mut at = 0;
-    while at < LETTERS.len() {
-        codes[LETTERS[at] as usize] = at as u8;
-        codes[LETTERS[at].to_ascii_lowercase() as usize] = at as u8;
+    while at < letters.len() {
+        codes[letters[at] as usize] = at as u8;
+        codes[letters[at].to_ascii_lowercase() as usize] = at as u8;
         at += 1;
     }
     codes
-};
+}
 
 #[cfg(test)]
 mod tests {
