@@ -1,5 +1,7 @@
-//! What people type who come from KMC, Jellyfish, Kraken 2 and KAT: done where it changes nothing,
-//! else one sentence that says what to type instead.
+//! What people type who come from KMC, Jellyfish, Kraken 2, KAT and BLAST: done where it changes
+//! nothing, else one sentence that says what to type instead.
+
+mod blast;
 
 use std::ffi::OsString;
 
@@ -99,6 +101,7 @@ pub fn understood(args: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
         args.remove(1);
         args.push("--help".into());
     }
+    let mut args = blast::understood(args);
     let harmless = HARMLESS.iter().filter(|(verb, _)| names(&args, verb));
     let harmless: Vec<&str> = harmless.map(|&(_, option)| option).collect();
     let end = args
@@ -138,7 +141,13 @@ pub fn instead(error: &clap::Error, args: &[OsString]) -> Option<String> {
         "" => verb == Some(word),
         _ => option == Some(word) && names(args, of),
     };
-    let (_, unknown, words) = INSTEAD.iter().find(known)?;
+    let of_blast = || {
+        let mut all = blast::INSTEAD.iter();
+        all.find(|(word, _)| names(args, "search") && names(args, word))
+    };
+    let found = INSTEAD.iter().find(known);
+    let found = found.map(|&(_, unknown, words)| (unknown, words));
+    let (unknown, words) = found.or_else(|| of_blast().copied())?;
     Some(format!(
         "{unknown} is not understood here; {}",
         typed(words)

@@ -43,6 +43,7 @@ Examples:
   mpirun -n 8 gyrase search proteins.faa --db refs.faa -o hits.tsv
   gyrase search genes.fna --db genomes.fna -o hits.tsv
   gyrase search contigs.fna --db genomes.fna --program megablast
+  gyrase blastp -query proteins.faa -db refs.faa -evalue 1e-5 -outfmt 6
 
 Each line of the table is an alignment, in the columns of BLAST's format 6:
 query, subject, percent of identical residues, length, residues that differ,

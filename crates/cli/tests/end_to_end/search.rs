@@ -92,6 +92,36 @@ fn formats_and_limits_are_those_of_blast() {
 }
 
 #[test]
+fn command_lines_of_blast_are_understood() {
+    let place = Place::new();
+    place.write("refs.faa", PROTEINS);
+    place.write("q.faa", &PROTEINS[..74]);
+    let ours = [
+        "-q", "search", "q.faa", "--db", "refs.faa", "--top", "2", "-e", "1e-3",
+    ];
+    let theirs = [
+        "-query",
+        "q.faa",
+        "-subject",
+        "refs.faa",
+        "-evalue",
+        "1e-3",
+        "-num_threads",
+        "1",
+    ];
+    let theirs = [&["blastp"], &theirs[..], &["-max_target_seqs", "2"]].concat();
+    let table = place.ok(&ours);
+    assert!(!table.is_empty());
+    assert_eq!(place.ok(&[&theirs[..], &["-outfmt", "6"]].concat()), table);
+    let text = place.ok(&[&ours[..], &["--format", "0"]].concat());
+    assert_eq!(place.ok(&theirs), text);
+    for (option, told) in [("-remote", "--db"), ("-num_alignments", "type --top N")] {
+        let asked = ["search", "q.faa", "--db", "refs.faa", option];
+        place.fails(&asked, 1, &[option, "is not understood here", told]);
+    }
+}
+
+#[test]
 fn what_is_no_search_is_refused() {
     let place = Place::new();
     place.write("refs.faa", PROTEINS);

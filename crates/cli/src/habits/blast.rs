@@ -1,0 +1,206 @@
+//! BLAST's command lines, as `gyrase search` understands them:
+//! `gyrase blastp -query q.faa -db refs -evalue 1e-5` is
+//! `gyrase search q.faa --program blastp --format 0 --db refs --evalue 1e-5`.
+
+use std::ffi::OsString;
+use std::iter::Peekable;
+
+/// BLAST's programs, and what they do without `-task`.
+const PROGRAMS: [(&str, &str); 2] = [("blastp", "blastp"), ("blastn", "megablast")];
+
+/// Options that have a value, or none, in both.
+const OPTIONS: [(&str, &str); 20] = [
+    ("-dbsize", "--db-length"),
+    ("-dust", "--dust"),
+    ("-evalue", "--evalue"),
+    ("-gapextend", "--gap-extend"),
+    ("-gapopen", "--gap-open"),
+    ("-help", "--help"),
+    ("-max_hsps", "--max-hsps"),
+    ("-max_target_seqs", "--top"),
+    ("-negative_taxids", "--not-taxid"),
+    ("-num_threads", "--threads"),
+    ("-out", "--output"),
+    ("-outfmt", "--format"),
+    ("-penalty", "--penalty"),
+    ("-perc_identity", "--perc-identity"),
+    ("-qcov_hsp_perc", "--query-cover"),
+    ("-reward", "--reward"),
+    ("-strand", "--strand"),
+    ("-task", "--program"),
+    ("-taxids", "--taxid"),
+    ("-word_size", "--word-size"),
+];
+
+/// Options that change nothing here, and how many values they have: names are taken as BLAST
+/// writes them, and all threads work on all that there is.
+const HARMLESS: [(&str, usize); 4] = [
+    ("-mt_mode", 1),
+    ("-parse_deflines", 0),
+    ("-show_gis", 0),
+    ("-use_index", 1),
+];
+
+/// Options that are not understood, and what to do instead.
+pub(super) const INSTEAD: [(&str, &str); 10] = [
+    ("-entrez_query", "--taxid or --not-taxid"),
+    ("-html", "--format html"),
+    ("-num_alignments", "--top N"),
+    ("-num_descriptions", "--top N"),
+    (
+        "-query_loc",
+        "`gyrase index get` or `samtools faidx` to cut",
+    ),
+    ("-remote", "--db with a database of this machine"),
+    ("-searchsp", "--db-length N --db-sequences N"),
+    ("-subject_loc", "`gyrase index get` to cut"),
+    ("-taxidlist", "--taxid with the numbers, divided by commas"),
+    (
+        "-negative_taxidlist",
+        "--not-taxid with the numbers, divided by commas",
+    ),
+];
+
+/// The arguments of a search, without BLAST's words for them; others as they are.
+pub(super) fn understood(args: Vec<OsString>) -> Vec<OsString> {
+    let verb = args.get(1).and_then(|word| word.to_str());
+    let program = PROGRAMS.iter().find(|(name, _)| verb == Some(name));
+    if program.is_none() && verb != Some("search") {
+        return args;
+    }
+    let mut rest = args.into_iter().peekable();
+    let mut line = Line {
+        start: rest.by_ref().take(1).chain(["search".into()]).collect(),
+        ..Line::default()
+    };
+    rest.next();
+    line.take(&mut rest);
+    if let Some((_, task)) = program {
+        line.default_to("--program", task);
+        line.default_to("--format", "0");
+        if line.queries.is_empty() {
+            line.queries.push("-".into());
+        }
+    }
+    [line.start, line.queries, line.options].concat()
+}
+
+/// A command line, in the order in which databases, of which there may be many, end at an option.
+#[derive(Default)]
+struct Line {
+    start: Vec<OsString>,
+    queries: Vec<OsString>,
+    options: Vec<OsString>,
+}
+
+impl Line {
+    /// Takes all words, each option of BLAST as ours.
+    fn take(&mut self, words: &mut Peekable<impl Iterator<Item = OsString>>) {
+        while let Some(word) = words.next() {
+            let name = word.to_str().unwrap_or_default();
+            let ours = OPTIONS.iter().find(|(blast, _)| *blast == name);
+            let harmless = HARMLESS.iter().find(|(blast, _)| *blast == name);
+            match name {
+                "--" => {
+                    self.options.extend([word]);
+                    self.options.extend(words.by_ref());
+                }
+                "-query" => self.queries.extend(words.next()),
+                "-db" | "-subject" => {
+                    self.options.push("--db".into());
+                    let names = words.next().unwrap_or_default().into_string();
+                    self.options.extend(databases(names));
+                }
+                _ if ours.is_some() => self.options.extend(ours.map(|(_, ours)| ours.into())),
+                _ if harmless.is_some() => {
+                    let values = harmless.map_or(0, |(_, values)| *values);
+                    words.by_ref().take(values).for_each(drop);
+                }
+                _ => self.options.push(word),
+            }
+        }
+    }
+
+    fn default_to(&mut self, option: &str, value: &str) {
+        if !self.options.iter().any(|word| word == option) {
+            self.options.extend([option, value].map(OsString::from));
+        }
+    }
+}
+
+/// The databases of one word, which are divided by spaces as in `-db "nr swissprot"`.
+fn databases(names: Result<String, OsString>) -> Vec<OsString> {
+    match names {
+        Ok(names) => names.split_whitespace().map(OsString::from).collect(),
+        Err(name) => vec![name],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    fn line(words: &[&str]) -> Vec<String> {
+        let words = words.iter().map(OsString::from).collect();
+        let words = understood(words).into_iter();
+        words.map(|word| word.into_string().unwrap()).collect()
+    }
+
+    #[test]
+    fn blast_is_understood() {
+        let asked = [
+            "gyrase", "blastp", "-db", "nr swiss", "-query", "q.faa", "-mt_mode", "1",
+        ];
+        let asked = [&asked[..], &["-evalue", "1e-5", "--top", "5"]].concat();
+        let expected = "gyrase search q.faa --db nr swiss --evalue 1e-5 --top 5 --program blastp \
+                        --format 0";
+        assert_eq!(line(&asked).join(" "), expected);
+        let of_task = [
+            "gyrase",
+            "blastn",
+            "-task",
+            "blastn-short",
+            "-outfmt",
+            "6 std",
+            "-subject",
+        ];
+        let expected = [
+            "--program",
+            "blastn-short",
+            "--format",
+            "6 std",
+            "--db",
+            "s",
+        ];
+        let expected = [&["gyrase", "search", "-"], &expected[..]].concat();
+        assert_eq!(line(&[&of_task[..], &["s"]].concat()), expected);
+    }
+
+    #[test]
+    fn other_words_stay() {
+        for asked in [
+            &[
+                "gyrase", "search", "q.faa", "--db", "a b", "-e", "1", "--", "-db", "x",
+            ][..],
+            &["gyrase", "count", "-out", "x"],
+            &["gyrase"],
+        ] {
+            assert_eq!(line(asked), asked);
+        }
+    }
+
+    #[test]
+    fn the_parser_knows_what_options_become() {
+        let mut all = crate::cmd::Cli::command();
+        all.build();
+        let search = all.find_subcommand("search").unwrap();
+        let known: Vec<&str> = search
+            .get_arguments()
+            .filter_map(|one| one.get_long())
+            .collect();
+        for (blast, ours) in OPTIONS {
+            assert!(known.contains(&&ours[2..]), "{blast}: {ours} of {known:?}");
+        }
+    }
+}
