@@ -1,4 +1,4 @@
-//! Random genomes: GC content, contigs, repeat families, gaps, a second haplotype.
+//! Random genomes: GC content, contigs, repeat families, gaps, further haplotypes.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -20,6 +20,8 @@ const PLACES: u64 = 3;
 const GAPS: u64 = 4;
 const HAPLOTYPE: u64 = 5;
 const ATTEMPTS: u32 = 1000;
+/// Haplotypes of a genome at most: each has a letter in the names of its contigs.
+const HAPLOTYPES: u32 = 8;
 
 /// Repeat families: each is one random sequence that lies in the genome in several diverged copies,
 /// on either strand, none over another.
@@ -61,9 +63,11 @@ pub struct Blueprint {
     pub repeats: Repeats,
     /// Runs of N.
     pub gaps: Gaps,
-    /// Share of the bases that differ between the two haplotypes, 0 to 0.75; 0 for a haploid
-    /// genome.
+    /// Share of the bases in which each further haplotype differs from the first, 0 to 0.75; 0 for
+    /// a haploid genome.
     pub heterozygosity: f64,
+    /// Haplotypes where they differ, 2 to 8.
+    pub ploidy: u32,
 }
 
 impl Default for Blueprint {
@@ -78,6 +82,7 @@ impl Default for Blueprint {
             repeats: Repeats::default(),
             gaps: Gaps::default(),
             heterozygosity: 0.0,
+            ploidy: 2,
         }
     }
 }
@@ -96,15 +101,15 @@ pub struct Config {
 /// What was written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
-    /// Sequences, both haplotypes.
+    /// Sequences of all haplotypes.
     pub sequences: u64,
-    /// Letters, both haplotypes.
+    /// Letters of all haplotypes.
     pub letters: u64,
     /// Copies of repeats in the first haplotype.
     pub repeats: u64,
     /// Runs of N in the first haplotype.
     pub gaps: u64,
-    /// Bases that differ between the haplotypes.
+    /// Bases that are not the same in all haplotypes.
     pub variants: u64,
 }
 
@@ -120,12 +125,12 @@ pub enum Kind {
     },
     /// A run of N.
     Gap,
-    /// A base that differs between the haplotypes.
+    /// A base that is not the same in all haplotypes.
     Variant {
         /// Letter of the first haplotype.
         first: u8,
-        /// Letter of the second haplotype.
-        second: u8,
+        /// Letter of each further haplotype.
+        others: Vec<u8>,
     },
 }
 
@@ -143,7 +148,7 @@ pub struct Feature {
 /// A genome with its truth.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SimulatedGenome {
-    /// The contigs of the first haplotype, then those of the second if there is one.
+    /// The contigs of the first haplotype, then those of each further one.
     pub sequences: Vec<Sequence>,
     /// Repeats, gaps and variants, by contig and place.
     pub features: Vec<Feature>,
@@ -183,7 +188,7 @@ pub fn generate(blueprint: &Blueprint) -> Result<SimulatedGenome, SimulateError>
     let mut taken = vec![BTreeMap::new(); genome.sequences.len()];
     genome.place_repeats(blueprint, &mut taken)?;
     genome.place_gaps(blueprint, &mut taken)?;
-    genome.add_haplotype(blueprint);
+    genome.add_haplotypes(blueprint);
     genome
         .features
         .sort_by_key(|feature| (feature.contig, feature.bases.start));
@@ -227,6 +232,9 @@ impl Blueprint {
             self.heterozygosity,
             "between 0 and 0.75",
         )?;
+        let haplotypes = format!("between 2 and {HAPLOTYPES}");
+        let several = (2..=HAPLOTYPES).contains(&self.ploidy);
+        check(several, "ploidy", self.ploidy, haplotypes)?;
         let half = format!(
             "at most half of the length with all repeats and gaps together, here {filled} bases"
         );
@@ -347,23 +355,29 @@ impl SimulatedGenome {
         });
     }
 
-    fn add_haplotype(&mut self, blueprint: &Blueprint) {
+    fn add_haplotypes(&mut self, blueprint: &Blueprint) {
         if blueprint.heterozygosity == 0.0 {
             return;
         }
         let firsts = std::mem::take(&mut self.sequences);
-        let mut seconds = firsts.clone();
-        for (contig, second) in seconds.iter_mut().enumerate() {
-            mutate(
-                &mut second.letters,
-                blueprint.heterozygosity,
-                &mut blueprint.random(HAPLOTYPE, contig as u64),
-            );
+        let further = |haplotype: u64| {
+            let mut contigs = firsts.clone();
+            for (contig, number) in contigs.iter_mut().zip(0..) {
+                let mut random = blueprint.random(HAPLOTYPE, haplotype << 32 | number);
+                mutate(&mut contig.letters, blueprint.heterozygosity, &mut random);
+            }
+            contigs
+        };
+        let others: Vec<Vec<Sequence>> =
+            (0..u64::from(blueprint.ploidy) - 1).map(further).collect();
+        for (contig, first) in firsts.iter().enumerate() {
+            let alike: Vec<&[u8]> = others.iter().map(|one| &one[contig].letters[..]).collect();
             self.features
-                .extend(variants(contig, &firsts[contig].letters, &second.letters));
+                .extend(variants(contig, &first.letters, &alike));
         }
-        self.sequences = sequence::suffixed(firsts, "_a");
-        self.sequences.extend(sequence::suffixed(seconds, "_b"));
+        let all = std::iter::once(firsts).chain(others);
+        let named = |(letter, one)| sequence::suffixed(one, &format!("_{}", char::from(letter)));
+        self.sequences = (b'a'..).zip(all).flat_map(named).collect();
     }
 }
 
@@ -434,15 +448,15 @@ pub(crate) fn mutate(letters: &mut [u8], rate: f64, random: &mut Random) {
 fn variants<'a>(
     contig: usize,
     first: &'a [u8],
-    second: &'a [u8],
+    others: &'a [&'a [u8]],
 ) -> impl Iterator<Item = Feature> + 'a {
-    let differ = (0..first.len()).filter(|&i| first[i] != second[i]);
+    let differ = (0..first.len()).filter(|&i| others.iter().any(|other| first[i] != other[i]));
     differ.map(move |i| Feature {
         contig,
         bases: i as u64..i as u64 + 1,
         kind: Kind::Variant {
             first: first[i],
-            second: second[i],
+            others: others.iter().map(|other| other[i]).collect(),
         },
     })
 }
@@ -467,15 +481,15 @@ fn write_truth(path: &std::path::Path, genome: &SimulatedGenome) -> Result<Table
 impl Kind {
     /// The first and the last column of the truth table.
     fn words(&self) -> (&'static str, String) {
-        match *self {
+        match self {
             Kind::Repeat { family, reverse } => (
                 "repeat",
-                format!("family={family};strand={}", strand(reverse)),
+                format!("family={family};strand={}", strand(*reverse)),
             ),
             Kind::Gap => ("gap", String::from(".")),
-            Kind::Variant { first, second } => (
+            Kind::Variant { first, others } => (
                 "variant",
-                format!("{}>{}", char::from(first), char::from(second)),
+                format!("{}>{}", char::from(*first), String::from_utf8_lossy(others)),
             ),
         }
     }

@@ -27,6 +27,7 @@ fn rich() -> Blueprint {
             length: 90,
         },
         heterozygosity: 0.01,
+        ploidy: 2,
     }
 }
 
@@ -86,18 +87,56 @@ fn the_haplotypes_differ_exactly_at_the_variants() {
     let variants = kinds(&genome, |kind| matches!(kind, Kind::Variant { .. }));
     assert!((900..1100).contains(&variants.len()), "{}", variants.len());
     for variant in variants {
-        let Kind::Variant {
-            first,
-            second: other,
-        } = variant.kind
-        else {
+        let Kind::Variant { first, others } = &variant.kind else {
             unreachable!()
         };
         let letter = &mut second[variant.contig].letters[variant.bases.start as usize];
-        assert_eq!(*letter, first);
-        *letter = other;
+        assert_eq!((*letter, others.len()), (*first, 1));
+        *letter = others[0];
     }
     (0..3).for_each(|i| assert_eq!(second[i].letters, genome.sequences[3 + i].letters));
+}
+
+#[test]
+fn each_further_haplotype_has_variants_of_its_own() {
+    let two = generate(&rich()).unwrap();
+    let four = generate(&Blueprint {
+        ploidy: 4,
+        ..rich()
+    })
+    .unwrap();
+    assert_eq!(four.sequences.len(), 12);
+    assert_eq!(
+        four.sequences[..6],
+        two.sequences,
+        "the first two are the same"
+    );
+    assert_eq!(four.sequences[11].name, "chr_3_d");
+    let mut differing = [0; 3];
+    for variant in kinds(&four, |kind| matches!(kind, Kind::Variant { .. })) {
+        let Kind::Variant { first, others } = &variant.kind else {
+            unreachable!()
+        };
+        let place = variant.bases.start as usize;
+        assert_eq!(four.sequences[variant.contig].letters[place], *first);
+        for (haplotype, other) in others.iter().enumerate() {
+            let contig = &four.sequences[3 * (haplotype + 1) + variant.contig];
+            assert_eq!(contig.letters[place], *other);
+            differing[haplotype] += usize::from(other != first);
+        }
+    }
+    for (haplotype, known) in differing.into_iter().enumerate() {
+        let differ = |(first, other): (&u8, &u8)| first != other;
+        let contigs = four.sequences[3 * (haplotype + 1)..]
+            .iter()
+            .zip(&four.sequences[..3]);
+        let found = contigs.map(|(one, first)| {
+            let letters = first.letters.iter().zip(&one.letters);
+            letters.filter(|&pair| differ(pair)).count()
+        });
+        assert_eq!(found.sum::<usize>(), known, "every difference is a variant");
+        assert!((900..1100).contains(&known), "{known}");
+    }
 }
 
 #[test]

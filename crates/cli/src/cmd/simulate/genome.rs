@@ -16,9 +16,10 @@ Examples:
   gyrase simulate genome -o genome.fa             one million random bases
   gyrase simulate genome -o g.fa --length 20000000 --contigs 8 --gc 0.38
   gyrase simulate genome -o diploid.fa --heterozygosity 0.01 --truth truth.tsv
+  gyrase simulate genome -o tetraploid.fa --ploidy 4 --heterozygosity 0.01
   gyrase simulate genome -o g.fa --repeat-families 20 --repeat-length 800";
 
-/// Make a random genome: GC content, repeats, gaps, a second haplotype.
+/// Make a random genome: GC content, repeats, gaps, further haplotypes.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Genome {
@@ -41,9 +42,19 @@ pub struct Genome {
     #[command(flatten)]
     kind: Kind,
 
-    /// Share of bases that differ between two haplotypes; 0 for a haploid genome
+    /// Share of bases in which each further haplotype differs from the first; 0 for a haploid
+    /// genome
     #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
     heterozygosity: f64,
+
+    /// Haplotypes where they differ, 2 to 8
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 2,
+        requires = "heterozygosity"
+    )]
+    ploidy: u32,
 }
 
 /// What a random genome is like, beside its length.
@@ -112,6 +123,7 @@ impl Genome {
         let blueprint = self.kind.blueprint(self.seed, self.length);
         let blueprint = Blueprint {
             heterozygosity: self.heterozygosity,
+            ploidy: self.ploidy,
             ..blueprint
         };
         let config = Config {
