@@ -43,7 +43,7 @@ fn spectra_tell_size_and_heterozygosity_as_they_were_simulated() {
     for (args, words) in [
         ("--ploidy 2", "--plot"),
         ("--axes log", "--plot"),
-        ("--plot x.svg --ploidy 3", "3"),
+        ("--plot x.svg --ploidy 5", "5"),
     ] {
         let args: Vec<&str> = args.split(' ').collect();
         place.fails(
@@ -52,4 +52,38 @@ fn spectra_tell_size_and_heterozygosity_as_they_were_simulated() {
             &[words],
         );
     }
+}
+
+#[test]
+fn a_genome_of_three_haplotypes_has_its_size_where_that_is_said() {
+    let place = Place::new();
+    let run = |line: &str| place.ok(&line.split(' ').collect::<Vec<_>>());
+    run("simulate genome -o g.fa --length 100000 --heterozygosity 0.01 --ploidy 3");
+    run("simulate reads g.fa -o r.fq --layout single --coverage 20 --error-rate 0.003");
+    run("-q count r.fq -k 21 -o d.gyk");
+    run("-q kmers histo d.gyk --ploidy 3 --summary s.json --plot s.svg");
+    let summary = place.json("s.json");
+    let near = |name: &str, expected: f64, tolerance: f64| {
+        let found = summary[name].as_f64().unwrap();
+        let off = (found / expected - 1.0).abs();
+        assert!(off < tolerance, "{name}: {summary}");
+    };
+    near("genome_size", 100_000.0, 0.03);
+    // Of each of two haplotypes one base in a hundred is its own.
+    near("heterozygosity", 1.0 - 0.99f64.powi(2), 0.1);
+    near("one_differs", 1.0 - 0.99f64.powi(2), 0.1);
+    assert_eq!(summary["ploidy"], 3);
+    let picture = String::from_utf8(place.read("s.svg")).unwrap();
+    assert!(picture.contains("one haplotype"), "{picture}");
+    let said = place.run(&[
+        "kmers",
+        "histo",
+        "d.gyk",
+        "--ploidy",
+        "3",
+        "--summary",
+        "t.tsv",
+    ]);
+    let words = "of the bases one haplotype differs from all others";
+    assert!(said.stderr.contains(words), "{}", said.stderr);
 }

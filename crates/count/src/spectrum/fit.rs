@@ -3,6 +3,7 @@
 
 use std::f64::consts::TAU;
 
+use super::genome::{self, Genome};
 use super::newton::{self, Optimum};
 
 /// More bins than this are joined, so that deep coverage costs no more time.
@@ -15,10 +16,9 @@ const DRIFT: f64 = 1.35;
 const SHARES: (f64, f64) = (-12.0, 3.0);
 /// The most of the places that a fit may take for repeats, as a logit.
 const REPEATED: f64 = 1.0;
-/// Means of the peaks, over the coverage.
-const MEANS: [f64; 5] = [0.5, 1.0, 1.5, 2.0, 3.0];
-/// Where the parameters of a fit have the share of k-mers that differ, of a diploid genome.
-const DIFFERING: usize = 5;
+/// Where the parameters of a fit begin to have the shares of patterns of differing haplotypes: as
+/// logarithms, over the share of those that are the same.
+const PATTERNS: usize = 5;
 /// Bounds of how fast errors become rare from one multiplicity to the next.
 const FALLS: (f64, f64) = (0.005, 0.8);
 
@@ -34,19 +34,6 @@ pub struct Fit {
     genome: Genome,
     errors: Tail,
     optimum: Optimum,
-}
-
-/// What the peaks are made of, as GenomeScope has it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Genome {
-    /// Different places of a haplotype.
-    places: f64,
-    /// Share of them that there are twice, of those and what there is once.
-    twice: f64,
-    /// Of places that there are three times, so many for each that there is twice.
-    thrice: f64,
-    /// Share of the k-mers that differ between the haplotypes; nothing for a haploid genome.
-    differing: Option<f64>,
 }
 
 /// What the error peak leaves beyond the valley: a geometric fall from `start` on.
@@ -81,9 +68,9 @@ struct Bin {
 }
 
 impl Fit {
-    /// Fits the peaks of a genome whose coverage is near `coverage`: a diploid one, with this share
-    /// of differing k-mers to begin with, or a haploid one.
-    pub(super) fn of(window: Window, coverage: f64, differing: Option<f64>) -> Fit {
+    /// Fits the peaks of a genome of so many haplotypes whose coverage is near `coverage`, with
+    /// these shares of differing k-mers to begin with, one for each pattern.
+    pub(super) fn of(window: Window, coverage: f64, haplotypes: usize, differing: &[f64]) -> Fit {
         let bins = bins(window);
         let counts: Vec<f64> = bins.iter().map(|bin| bin.kmers).collect();
         let tail = Tail::of(window);
@@ -97,15 +84,14 @@ impl Fit {
             (SHARES.0, REPEATED),
             (SHARES.0, REPEATED),
         ];
-        if let Some(share) = differing {
-            start.push((share / (1.0 - share)).ln());
-            bounds.push(SHARES);
-        }
+        let same = 1.0 - differing.iter().sum::<f64>();
+        start.extend(differing.iter().map(|share| (share / same).ln()));
+        bounds.extend(differing.iter().map(|_| SHARES));
         if tail.kmers > 0.0 {
             start.push((tail.kmers / 2.0).ln());
             bounds.push((-10.0, tail.kmers.ln()));
         }
-        let read = |at: &[f64]| parameters(at, differing.is_some(), tail);
+        let read = |at: &[f64]| parameters(at, haplotypes, tail);
         let curve = |at: &[f64]| {
             let (coverage, dispersion, genome, errors) = read(at);
             let peaks = peaks(coverage, dispersion, &genome);
@@ -131,22 +117,43 @@ impl Fit {
         }
     }
 
-    /// True for the curves of a diploid genome.
-    pub fn is_diploid(&self) -> bool {
-        self.genome.differing.is_some()
+    /// Haplotypes of the genome that the curves are of.
+    pub fn haplotypes(&self) -> usize {
+        self.genome.haplotypes
     }
 
-    /// Share of the k-mers that differ between the haplotypes, 0 where there is but one.
+    /// Share of the k-mers that are not the same in all haplotypes, 0 where there is but one.
     pub(super) fn differing(&self) -> f64 {
-        self.genome.differing.unwrap_or(0.0)
+        self.genome.differing()
     }
 
     /// The range that the share of differing k-mers is in, of two standard errors to either side.
     pub(super) fn differing_range(&self) -> Option<(f64, f64)> {
-        self.genome.differing?;
-        let share = |at: &[f64]| at[DIFFERING];
-        let (at, error) = (share(&self.optimum.at), 2.0 * self.optimum.error(share)?);
+        let patterns = PATTERNS..PATTERNS + genome::patterns(self.genome.haplotypes);
+        if patterns.is_empty() {
+            return None;
+        }
+        // Over those that are the same, as a logarithm.
+        let odds = |at: &[f64]| {
+            at[patterns.clone()]
+                .iter()
+                .map(|at| at.exp())
+                .sum::<f64>()
+                .ln()
+        };
+        let (at, error) = (odds(&self.optimum.at), 2.0 * self.optimum.error(odds)?);
         Some((logistic(at - error), logistic(at + error)))
+    }
+
+    /// Share of the bases in which one of three or more haplotypes differs from all others, of
+    /// k-mers of `k` bases; and two standard errors of that.
+    pub(super) fn one_differs(&self, k: usize) -> Option<(f64, Option<f64>)> {
+        let haplotypes = self.genome.haplotypes;
+        let share = |at: &[f64]| parameters(at, haplotypes, self.errors).2.one_differs(k);
+        (haplotypes > 2).then(|| {
+            let error = self.optimum.error(share);
+            (share(&self.optimum.at), error.map(|error| 2.0 * error))
+        })
     }
 
     /// Two standard errors of the coverage, over it.
@@ -186,52 +193,33 @@ impl Fit {
 }
 
 /// Coverage, dispersion, genome and errors of the parameters of a fit.
-fn parameters(at: &[f64], diploid: bool, tail: Tail) -> (f64, f64, Genome, Tail) {
+fn parameters(at: &[f64], haplotypes: usize, tail: Tail) -> (f64, f64, Genome, Tail) {
+    let (known, errors) = at[PATTERNS..].split_at(genome::patterns(haplotypes));
+    let all = 1.0 + known.iter().map(|at| at.exp()).sum::<f64>();
+    let mut patterns = Genome::SAME;
+    let shares = patterns.iter_mut().zip(known);
+    shares.for_each(|(share, at)| *share = at.exp() / all);
     let genome = Genome {
+        haplotypes,
         places: at[2].exp(),
         twice: logistic(at[3]),
         thrice: logistic(at[4]),
-        differing: diploid.then(|| logistic(at[DIFFERING])),
+        patterns,
     };
-    let errors = at
-        .get(DIFFERING + usize::from(diploid))
-        .map_or(0.0, |kmers| kmers.exp());
     let errors = Tail {
-        kmers: errors,
+        kmers: errors.first().map_or(0.0, |kmers| kmers.exp()),
         ..tail
     };
     (at[0].exp(), at[1].exp(), genome, errors)
 }
 
-/// The peaks and the distinct k-mers of each (Ranallo-Benavidez et al. 2020,
-/// doi:10.1038/s41467-020-14998-3): of places that there are once the two haplotypes make one k-mer
-/// or two, of those that there are twice four copies make one to four. What there is three times
-/// reaches into the stretch too.
+/// The peaks and the distinct k-mers of each: of what a cell has once, twice, and so on.
 fn peaks(coverage: f64, dispersion: f64, genome: &Genome) -> Vec<(f64, Binomial)> {
-    let Genome {
-        places,
-        twice,
-        thrice,
-        differing,
-    } = *genome;
-    let (once, other) = (1.0 - twice, differing.unwrap_or(0.0));
-    let same = 1.0 - other;
-    let kmers = [
-        2.0 * once * other + 2.0 * twice * other * other + 2.0 * twice * other * same,
-        once * same + twice * other * other,
-        2.0 * twice * other * same,
-        twice * same * same,
-        twice * thrice,
-    ];
-    let peak = |(copies, kmers): (f64, f64)| {
-        let binomial = Binomial::new(copies * coverage, dispersion);
-        (places * kmers, binomial)
-    };
-    let peaks = MEANS
-        .into_iter()
-        .zip(kmers)
-        .filter(|(_, kmers)| *kmers > 0.0);
-    peaks.map(peak).collect()
+    let each = coverage / genome.haplotypes as f64;
+    let kmers = genome.kmers().into_iter().enumerate();
+    let some = kmers.filter(|&(_, kmers)| kmers > 0.0);
+    let peak = |(copies, kmers)| (kmers, Binomial::new(copies as f64 * each, dispersion));
+    some.map(peak).collect()
 }
 
 /// Distinct k-mers of all peaks at `x`, whose factorial has the logarithm `factorial`.

@@ -14,15 +14,18 @@
 //! peaks of a metagenome are read as if they were. What cannot be told from the data is `None`:
 //! without a peak there is no size. Whether there are two haplotypes is told by their two peaks or,
 //! where these are one, by how much better two fit than one; who knows it says it
-//! ([`Spectrum::estimate_with`]). Two limits are in the nature of the matter: a genome so
-//! heterozygous (above some 5 %) that no homozygous peak is left looks haploid and twice as large,
-//! and of a polyploid one the two main peaks are taken.
+//! ([`Spectrum::estimate_with`]), also of three and of four, whose k-mers make peaks at every third
+//! or fourth of the coverage. Two limits are in the nature of the matter: a genome so heterozygous
+//! (above some 5 %) that no homozygous peak is left looks haploid and twice as large, and of a
+//! polyploid one that is not said to be one the two main peaks are taken.
 
 mod fit;
+mod genome;
 mod model;
 mod newton;
 mod plot;
 
 pub use fit::Fit;
+pub use genome::MOST_HAPLOTYPES;
 pub use model::{Ranges, Spectrum};
 pub use plot::plot;

@@ -1,6 +1,7 @@
 //! From a histogram to peaks and estimates.
 
 use super::fit::{Fit, Window};
+use super::genome::{self, MOST_HAPLOTYPES};
 
 /// Multiplicities beyond this are no coverage of a genome.
 const DEEPEST: u64 = 1 << 20;
@@ -16,11 +17,18 @@ const HOMOZYGOUS: f64 = 0.12;
 /// A larger share than this of the places is not there twice, but homozygous: the peak that was
 /// seen is that of the others.
 const REPEATED: f64 = 0.23;
+/// The same of a polyploid genome, by the number of k-mers and not by the height of their peak.
+const DUPLICATED: f64 = 0.14;
 /// A fit with two haplotypes is believed where one without leaves so many times as many k-mers
 /// unexplained.
 const BETTER: f64 = 3.0;
 /// Shares of differing k-mers from which a fit begins.
 const DIFFERING: [f64; 2] = [0.03, 0.4];
+/// The part of them in the pattern that a fit of a polyploid genome begins with.
+const MAIN: f64 = 0.7;
+/// A fit is as good as another that leaves so many times fewer k-mers unexplained, or less than so
+/// large a share more.
+const ALIKE: (f64, f64) = (1.25, 0.005);
 /// What the coverage may be over the peak that was seen, where it is two peaks that look like one.
 const MERGED: [f64; 2] = [1.0, 1.22];
 
@@ -35,18 +43,21 @@ pub struct Spectrum {
     pub total: u64,
     /// Multiplicity at which k-mers with errors and k-mers of the genome are equally rare.
     pub valley: Option<u64>,
-    /// Mean multiplicity of heterozygous k-mers, where their peak is visible.
+    /// Mean multiplicity of k-mers that one of several haplotypes has, where they are visible.
     pub het_peak: Option<f64>,
     /// Mean multiplicity of homozygous k-mers: the k-mer coverage.
     pub hom_peak: Option<f64>,
     /// Bases of one haplotype.
     pub genome_size: Option<u64>,
-    /// Share of the bases that differ between the haplotypes, where both peaks are visible.
+    /// Share of the bases that are not the same in all haplotypes, where their peaks are visible.
     pub heterozygosity: Option<f64>,
+    /// Share of the bases in which one of three or more haplotypes differs from all others, which
+    /// agree.
+    pub one_differs: Option<f64>,
     /// Substitutions per base read, where the valley is visible and no low multiplicity was
     /// filtered out.
     pub error_rate: Option<f64>,
-    /// Haplotypes that the k-mers tell of: 1 or 2.
+    /// Haplotypes: as many as were said, or 1 or 2 by what the k-mers tell.
     pub ploidy: Option<u32>,
     /// Bases of one haplotype whose k-mers it has once.
     pub unique_size: Option<u64>,
@@ -66,8 +77,10 @@ pub struct Ranges {
     pub genome_size: Option<(f64, f64)>,
     /// Of those whose k-mers it has once.
     pub unique_size: Option<(f64, f64)>,
-    /// Of the share of the bases that differ between the haplotypes.
+    /// Of the share of the bases that are not the same in all haplotypes.
     pub heterozygosity: Option<(f64, f64)>,
+    /// Of the share of those in which one of three or more differs from all others.
+    pub one_differs: Option<(f64, f64)>,
 }
 
 impl Spectrum {
@@ -77,7 +90,10 @@ impl Spectrum {
         Spectrum::estimate_with(histogram, k, None)
     }
 
-    /// The same of a genome of so many haplotypes, 1 or 2, where it is known.
+    /// The same of a genome of so many haplotypes, 1 to [`MOST_HAPLOTYPES`], where it is known.
+    ///
+    /// # Panics
+    /// Where it is said to have none, or more.
     pub fn estimate_with(histogram: &[(u64, u64)], k: usize, ploidy: Option<u32>) -> Spectrum {
         let distinct = histogram
             .iter()
@@ -94,12 +110,14 @@ impl Spectrum {
             hom_peak: None,
             genome_size: None,
             heterozygosity: None,
+            one_differs: None,
             error_rate: None,
             ploidy: None,
             unique_size: None,
             ranges: Ranges::default(),
             fit: None,
         };
+        assert!(ploidy.is_none_or(|ploidy| (1..=MOST_HAPLOTYPES).contains(&(ploidy as usize))));
         let dense = dense(histogram);
         if let Some(landmarks) = Landmarks::find(&dense, total) {
             spectrum.fill(histogram, &dense, &landmarks, ploidy);
@@ -133,7 +151,7 @@ impl Spectrum {
         let unique = fit.unique();
         self.unique_size = Some(unique.0.min(size).round() as u64);
         let around = |value: f64, doubt: f64| (value - doubt, value + doubt);
-        let doubt = fit.doubt();
+        let (doubt, one_differs) = (fit.doubt(), fit.one_differs(self.k));
         self.ranges = Ranges {
             coverage: doubt.map(|doubt| around(fit.coverage, fit.coverage * doubt)),
             genome_size: doubt.map(|doubt| around(size, size * doubt)),
@@ -141,11 +159,14 @@ impl Spectrum {
             heterozygosity: fit
                 .differing_range()
                 .map(|(low, high)| (per_base(low, self.k), per_base(high, self.k))),
+            one_differs: one_differs
+                .and_then(|(share, doubt)| doubt.map(|doubt| around(share, doubt))),
         };
-        let diploid = fit.is_diploid();
-        self.ploidy = Some(1 + u32::from(diploid));
-        self.het_peak = diploid.then_some(fit.coverage / 2.0);
-        self.heterozygosity = diploid.then(|| per_base(fit.differing(), self.k));
+        let haplotypes = fit.haplotypes();
+        self.ploidy = Some(haplotypes as u32);
+        self.het_peak = (haplotypes > 1).then_some(fit.coverage / haplotypes as f64);
+        self.heterozygosity = (haplotypes > 1).then(|| per_base(fit.differing(), self.k));
+        self.one_differs = one_differs.map(|(share, _)| share);
         self.fit = Some(fit);
     }
 }
@@ -161,8 +182,10 @@ impl Stretch<'_> {
     /// far better.
     fn fit(&self, ploidy: Option<u32>) -> Fit {
         let (het, hom) = (self.landmarks.het, self.landmarks.hom as f64);
-        if ploidy == Some(1) {
-            return self.haploid(het.map_or(hom, |het| het as f64));
+        match ploidy {
+            Some(1) => return self.haploid(het.map_or(hom, |het| het as f64)),
+            Some(haplotypes @ 3..) => return self.polyploid(haplotypes as usize),
+            _ => {}
         }
         if het.is_some() {
             return self.diploid(&[hom]);
@@ -180,7 +203,7 @@ impl Stretch<'_> {
     }
 
     fn haploid(&self, coverage: f64) -> Fit {
-        Fit::of(self.window(coverage), coverage, None)
+        Fit::of(self.window(coverage), coverage, 1, &[])
     }
 
     /// The best of the fits that begin with these coverages.
@@ -190,9 +213,35 @@ impl Stretch<'_> {
         let starts = coverages
             .iter()
             .flat_map(|&one| DIFFERING.map(|share| (one, share)));
-        let fits = starts.map(|(one, share)| Fit::of(window, one, Some(share)));
-        let best = fits.min_by(|a, b| a.misfit().total_cmp(&b.misfit()));
-        best.expect("there is a coverage to begin with")
+        let fits = starts.map(|(one, share)| Fit::of(window, one, 2, &[share]));
+        best(fits).expect("there is a coverage to begin with")
+    }
+
+    /// The fit of so many haplotypes, three or more: the tallest peak may be of k-mers of any
+    /// number of them. Of those that are about as good, it is the one whose haplotypes differ least.
+    fn polyploid(&self, haplotypes: usize) -> Fit {
+        let tallest = self.landmarks.tallest as f64 * haplotypes as f64;
+        let window = self.window(tallest);
+        let starts = || {
+            DIFFERING
+                .iter()
+                .flat_map(|&all| shared_out(all, haplotypes))
+        };
+        let of = |copies: usize| {
+            let coverage = tallest / copies as f64;
+            best(starts().map(|shares| Fit::of(window, coverage, haplotypes, &shares)))
+        };
+        let mut fits: Vec<Fit> = (1..=haplotypes).filter_map(of).collect();
+        let is_likely = |fit: &Fit| fit.repeated() < DUPLICATED;
+        if fits.iter().any(is_likely) {
+            fits.retain(is_likely);
+        }
+        let missed = |fit: &Fit| 1.0 - fit.explained;
+        let least = fits.iter().map(missed).fold(1.0, f64::min);
+        let enough = (least * ALIKE.0).max(least + ALIKE.1);
+        let good = fits.into_iter().filter(|fit| missed(fit) <= enough);
+        good.min_by(|a, b| a.differing().total_cmp(&b.differing()))
+            .expect("one of them is the best")
     }
 
     /// From the valley to beyond the repeats of two copies.
@@ -205,6 +254,22 @@ impl Stretch<'_> {
             errors: self.landmarks.has_errors,
         }
     }
+}
+
+/// The fit that is the most likely.
+fn best(fits: impl Iterator<Item = Fit>) -> Option<Fit> {
+    fits.min_by(|a, b| a.misfit().total_cmp(&b.misfit()))
+}
+
+/// Shares of the patterns of so many haplotypes, where one of two alleles prevails in turn.
+fn shared_out(all: f64, haplotypes: usize) -> Vec<Vec<f64>> {
+    let patterns = genome::patterns(haplotypes);
+    let shares = |main: usize| {
+        let rest = all * (1.0 - MAIN) / (patterns - 1) as f64;
+        let share = |at| if at == main { all * MAIN } else { rest };
+        (0..patterns).map(share).collect()
+    };
+    (0..haplotypes / 2).map(shares).collect()
 }
 
 /// True where two haplotypes explain most of what one leaves unexplained, and the share of k-mers
@@ -261,6 +326,7 @@ struct Landmarks {
     has_errors: bool,
     het: Option<usize>,
     hom: usize,
+    tallest: usize,
 }
 
 impl Landmarks {
@@ -275,19 +341,21 @@ impl Landmarks {
         if below > (1.0 - GENOMIC) * total as f64 {
             return None;
         }
-        let (het, hom) = choose(&smooth.peaks(valley))?;
+        let peaks = smooth.peaks(valley);
+        let tallest = *peaks.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let (het, hom) = choose(&peaks, tallest);
         Some(Landmarks {
             start: valley,
             has_errors,
             het,
             hom,
+            tallest: tallest.0,
         })
     }
 }
 
 /// The heterozygous and the homozygous of some peaks.
-fn choose(peaks: &[(usize, f64)]) -> Option<(Option<usize>, usize)> {
-    let tallest = *peaks.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+fn choose(peaks: &[(usize, f64)], tallest: (usize, f64)) -> (Option<usize>, usize) {
     let near = |low: f64, high: f64| {
         let range = low * tallest.0 as f64..high * tallest.0 as f64;
         let inside = peaks
@@ -296,11 +364,11 @@ fn choose(peaks: &[(usize, f64)]) -> Option<(Option<usize>, usize)> {
         inside.copied().max_by(|a, b| a.1.total_cmp(&b.1))
     };
     if let Some(half) = near(0.38, 0.62) {
-        return Some((Some(half.0), tallest.0));
+        return (Some(half.0), tallest.0);
     }
     match near(1.65, 2.5) {
-        Some(twice) if twice.1 >= HOMOZYGOUS * tallest.1 => Some((Some(tallest.0), twice.0)),
-        _ => Some((None, tallest.0)),
+        Some(twice) if twice.1 >= HOMOZYGOUS * tallest.1 => (Some(tallest.0), twice.0),
+        _ => (None, tallest.0),
     }
 }
 

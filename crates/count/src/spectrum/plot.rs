@@ -211,10 +211,14 @@ fn markers(svg: &mut Svg, axes: &Axes, spectrum: &Spectrum) {
     } else {
         "k-mer coverage"
     };
+    let heterozygous = match spectrum.ploidy {
+        Some(3..) => "one haplotype",
+        _ => "heterozygous",
+    };
     let valley = spectrum.valley.map(|valley| valley as f64);
     let found = [
         (valley, "error valley", 0, VALLEY),
-        (spectrum.het_peak, "heterozygous", 1, HET),
+        (spectrum.het_peak, heterozygous, 1, HET),
         (spectrum.hom_peak, homozygous, 1, HOM),
     ];
     let mut labels = Vec::new();

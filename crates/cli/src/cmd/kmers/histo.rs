@@ -5,7 +5,7 @@ use std::slice;
 
 use clap::{ArgGroup, Args, ValueEnum};
 use gyrase_count::histogram::{self, Histogram, Style};
-use gyrase_count::spectrum::{self, Spectrum};
+use gyrase_count::spectrum::{self, MOST_HAPLOTYPES, Spectrum};
 use gyrase_picture::Scale;
 use gyrase_table::gyk::{Cutoffs, Database};
 use serde_json::json;
@@ -51,10 +51,11 @@ pub struct Histo {
     #[arg(long, value_name = "FILE")]
     summary: Option<PathBuf>,
 
-    /// Haplotypes of the genome, for --plot and --summary: 1 or 2 [default: 2 where they are seen]
+    /// Haplotypes of the genome, 1 to 4, for --plot and --summary [default: 2 where they are seen,
+    /// else 1]
     #[arg(
         long, value_name = "N", requires = "spectrum",
-        value_parser = clap::value_parser!(u32).range(1..=2),
+        value_parser = clap::value_parser!(u32).range(1..=MOST_HAPLOTYPES as i64),
     )]
     ploidy: Option<u32>,
 

@@ -12,7 +12,7 @@ const DIGITS: i32 = 6;
 /// An estimate: its name, its value, and the range of two standard errors to either side.
 type Estimate = (&'static str, Option<f64>, Option<(f64, f64)>);
 
-fn estimates(spectrum: &Spectrum) -> [Estimate; 13] {
+fn estimates(spectrum: &Spectrum) -> [Estimate; 14] {
     let (ranges, fit) = (&spectrum.ranges, spectrum.fit.as_ref());
     let whole = |number: Option<u64>| number.map(|number| number as f64);
     [
@@ -38,6 +38,7 @@ fn estimates(spectrum: &Spectrum) -> [Estimate; 13] {
             spectrum.heterozygosity,
             ranges.heterozygosity,
         ),
+        ("one_differs", spectrum.one_differs, ranges.one_differs),
         ("error_rate", spectrum.error_rate, None),
         ("dispersion", fit.map(|fit| fit.dispersion), None),
         ("explained", fit.map(|fit| fit.explained), None),
@@ -102,6 +103,13 @@ pub fn say(spectrum: &Spectrum) {
     if let Some(share) = spectrum.heterozygosity {
         let (low, high) = spectrum.ranges.heterozygosity.unwrap_or((share, share));
         tracing::info!("heterozygosity {}", percents((low, high)));
+    }
+    if let Some(share) = spectrum.one_differs {
+        let (low, high) = spectrum.ranges.one_differs.unwrap_or((share, share));
+        tracing::info!(
+            "in {} of the bases one haplotype differs from all others",
+            percents((low, high))
+        );
     }
     if let Some(rate) = spectrum.error_rate {
         tracing::info!("sequencing errors about {:.2} % of the bases", rate * 100.0);
