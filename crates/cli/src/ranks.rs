@@ -26,6 +26,17 @@ pub enum Processes {
     One,
 }
 
+/// How long MPI may take to start before that is said, and before it is said what may be wrong.
+const SOON: Duration = Duration::from_secs(5);
+const LONG: Duration = Duration::from_secs(30);
+
+/// What may keep MPI from starting.
+const CAUSES: &str = "\
+a process of the job is not there yet (a slow or full node, or a program that is read over a slow \
+network), or the processes do not reach each other (a firewall between nodes; where a node has \
+several networks, name one: `mpirun --mca btl_tcp_if_include NET` of Open MPI, `mpirun -iface NET` \
+of MPICH and Intel MPI)";
+
 /// How long the others let rank 0 say what is probably wrong in all of them.
 const FIRST: Duration = Duration::from_millis(500);
 
@@ -57,15 +68,44 @@ pub fn start(processes: Processes) -> Result<Option<Arc<Job>>> {
                 target: TARGET, "wait", at = "collective", call = "init", instance = 0u64
             );
             let _wait = span.entered();
-            Ok(gyrase_fabric_mpi::start(EXIT_CODES)?.map(|mut job| {
-                job.steal(steal);
-                Arc::new(job)
-            }))
+            Ok(
+                gyrase_fabric_mpi::start(EXIT_CODES, waiting())?.map(|mut job| {
+                    job.steal(steal);
+                    Arc::new(job)
+                }),
+            )
         }
         Processes::One => match Launch::of_this_process()?.and_then(|launch| launch.ranks) {
             Some(ranks) if ranks > 1 => Err(Failure::new(Code::Mpi, refusal(ranks))),
             _ => Ok(None),
         },
+    }
+}
+
+/// Says from time to time that MPI has not started. Rank 0 does; rank 1 does so too once it has
+/// taken long, since it may be rank 0 that is not there.
+pub fn waiting() -> impl FnMut(Duration) {
+    let (rank, mut next) = (rank().unwrap_or(0), SOON);
+    move |waited| {
+        let due = waited >= next && (rank == 0 || rank == 1 && waited >= LONG);
+        if !due {
+            return;
+        }
+        let seconds = waited.as_secs();
+        if waited < LONG {
+            tracing::info!("waiting for MPI to start, {seconds} s: not all processes are there");
+        } else {
+            tracing::warn!("MPI has not started for {seconds} s: {CAUSES}");
+        }
+        next = next_word(waited);
+    }
+}
+
+/// When it is said again: less and less often.
+fn next_word(waited: Duration) -> Duration {
+    match 2 * waited {
+        twice if waited < LONG => twice.min(LONG),
+        twice => twice,
     }
 }
 
@@ -159,6 +199,19 @@ pub fn end(job: Arc<Job>, done: std::result::Result<Result<()>, Box<dyn Any + Se
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_wait_is_told_less_and_less_often() {
+        let mut said = vec![SOON.as_secs()];
+        while let Some(next) = said
+            .last()
+            .map(|&last| next_word(Duration::from_secs(last)))
+            && next < Duration::from_secs(300)
+        {
+            said.push(next.as_secs());
+        }
+        assert_eq!(said, [5, 10, 20, 30, 60, 120, 240]);
+    }
 
     #[test]
     fn what_is_left_goes_and_a_folder_in_use_stays() {

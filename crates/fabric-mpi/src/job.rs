@@ -1,11 +1,11 @@
 //! A job of several processes.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use gyrase_fabric::{FabricError, Steal};
 use gyrase_work::Progress;
@@ -47,30 +47,29 @@ struct Started {
 }
 
 /// Starts the job that this process is part of; `None` when it is the only process, and MPI is not
-/// touched.
+/// touched. MPI starts once all processes have come to it: until then `waiting` is called many
+/// times a second, with the time so far.
 ///
 /// # Errors
 /// The launcher's MPI cannot be reached ([`StartError`]).
-pub fn start(codes: ExitCodes) -> Result<Option<Job>, StartError> {
+pub fn start(
+    codes: ExitCodes,
+    mut waiting: impl FnMut(Duration),
+) -> Result<Option<Job>, StartError> {
     match Launch::of_this_process()? {
-        Some(launch) => Job::start(&launch, codes),
+        Some(launch) => Job::start(&launch, codes, &mut waiting),
         None => Ok(None),
     }
 }
 
 impl Job {
-    fn start(launch: &Launch, codes: ExitCodes) -> Result<Option<Job>, StartError> {
+    fn start(
+        launch: &Launch,
+        codes: ExitCodes,
+        waiting: &mut dyn FnMut(Duration),
+    ) -> Result<Option<Job>, StartError> {
         let path = launch.shim()?;
-        let mismatch = |launched, found, library| {
-            let others = others(&path, &|name| std::env::var_os(name));
-            StartError::Mismatch {
-                launched,
-                found,
-                path: path.clone(),
-                library,
-                others,
-            }
-        };
+        let mismatch = |launched, found, library| mismatch(launched, found, library, &path);
         // Known before it is started: processes that meet no launcher of theirs each start one, and
         // may be in each other's way.
         if let (&[family], Some(launched)) = (launch.families, launch.ranks)
@@ -93,7 +92,7 @@ impl Job {
             rank,
             ranks,
             clock_offset,
-        } = met(&found, &shared).unwrap_or_else(|| Err(lost()))?;
+        } = met(&found, &shared, waiting).unwrap_or_else(|| Err(lost()))?;
         let library = shim::library(&path)?;
         if let Some(launched) = launch.ranks.filter(|&launched| launched != ranks) {
             return Err(mismatch(launched, ranks, library));
@@ -168,11 +167,24 @@ impl Job {
     }
 }
 
+/// The launcher and the library at `path` are of different MPIs.
+fn mismatch(launched: usize, found: usize, library: String, path: &Path) -> StartError {
+    StartError::Mismatch {
+        launched,
+        found,
+        path: path.to_path_buf(),
+        library,
+        others: others(path, &|name| std::env::var_os(name)),
+    }
+}
+
 /// What the thread that calls MPI found; `None` if it ended before.
 fn met(
     found: &Receiver<Result<Started, StartError>>,
     shared: &Shared,
+    waiting: &mut dyn FnMut(Duration),
 ) -> Option<Result<Started, StartError>> {
+    let since = Instant::now();
     loop {
         match found.recv_timeout(LOOK) {
             Ok(found) => return Some(found),
@@ -183,6 +195,7 @@ fn met(
             let what = "a rank of the job is silent".into();
             return Some(Err(StartError::Init { what }));
         }
+        waiting(since.elapsed());
     }
 }
 

@@ -25,7 +25,7 @@
 //! }
 //!
 //! let codes = ExitCodes { memory: 4, mpi: 8, stopped: 130 };
-//! match start(codes)? {
+//! match start(codes, |_waited| ())? {
 //!     None => assert_eq!(total(1000, &Alone)?, 1000), // no MPI is touched
 //!     Some(job) => {
 //!         let done = total(1000, &job).map(|all| println!("{all} reads"));

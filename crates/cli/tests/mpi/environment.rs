@@ -32,6 +32,20 @@ fn without_a_shim_several_ranks_are_refused_and_one_is_not() {
 }
 
 #[test]
+fn a_rank_that_comes_late_is_waited_for_in_words() {
+    let place = Place::new();
+    place.simulate("2000", "5");
+    for mpi in Mpi::all() {
+        let job = Job::new(&place, mpi, 3).on(2, "sleep 7");
+        let said = job.ok(&COUNT[1..]);
+        let words = "waiting for MPI to start, 5 s: not all processes are there";
+        assert_eq!(said.matches(words).count(), 1, "{said}");
+        let in_time = Job::new(&place, mpi, 3).ok(&COUNT[1..]);
+        assert!(!in_time.contains("waiting for MPI"), "{in_time}");
+    }
+}
+
+#[test]
 fn a_shim_of_another_library_is_refused() {
     let place = Place::new();
     place.simulate("2000", "5");

@@ -47,8 +47,8 @@ fn say(site: &Site, what: &str) {
 }
 
 fn no_launcher_is_no_job() {
-    let job =
-        gyrase_fabric_mpi::start(parts::CODES).expect("there is no launcher to be at odds with");
+    let job = gyrase_fabric_mpi::start(parts::CODES, |_| ())
+        .expect("there is no launcher to be at odds with");
     assert!(job.is_none(), "no launcher started this test");
 }
 

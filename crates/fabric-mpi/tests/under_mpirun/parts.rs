@@ -27,7 +27,7 @@ pub const CODES: ExitCodes = ExitCodes {
 
 /// Plays a part and ends this process.
 pub fn play(part: &str) {
-    let job = match start(CODES) {
+    let job = match start(CODES, |_| ()) {
         Ok(Some(job)) => job,
         Ok(None) => {
             println!("alone: all as it must be");

@@ -139,7 +139,7 @@ fn avoids_rdma(list: &str) -> bool {
 /// Adds who started this process. The processes of a job start MPI and tell the first one what they
 /// found: it gets the findings of all, the others get nothing.
 pub fn together(mut findings: Vec<Finding>, output: Option<&Path>) -> Option<Vec<Finding>> {
-    let job = match start(EXIT_CODES) {
+    let job = match start(EXIT_CODES, ranks::waiting()) {
         Ok(Some(job)) => job,
         Ok(None) => {
             findings.push(alone());
