@@ -64,8 +64,16 @@ pub struct Adjustment {
     /// How the scores were made.
     pub rule: AdjustmentRule,
     /// Lambda of the matrix in the pair's compositions, over its standard lambda: 0.5 to 1; 1 for
-    /// optimised scores, which need no scaling.
+    /// other scores, which need no scaling.
     pub lambda_ratio: f64,
+}
+
+impl Adjustment {
+    /// The scores of the matrix, at scale: BLAST's mode 0.
+    pub const NONE: Adjustment = Adjustment {
+        rule: AdjustmentRule::Unadjusted,
+        lambda_ratio: 1.0,
+    };
 }
 
 /// Makes scores for pairs of sequences. One serves any number of threads.
@@ -138,26 +146,40 @@ impl Adjuster {
         if query.standard == 0 || subject.standard == 0 {
             return None;
         }
-        let rule = AdjustmentRule::choose(query, subject, &self.background);
-        if rule == AdjustmentRule::Optimised {
-            let work = Optimisation {
-                adjuster: self,
-                query,
-                subject,
-                scores,
-            };
-            if self.kernels.run(work) {
-                return Some(Adjustment {
-                    rule,
-                    lambda_ratio: 1.0,
-                });
-            }
+        match AdjustmentRule::choose(query, subject, &self.background) {
+            AdjustmentRule::Optimised => self.optimise(query, subject, scores),
+            _ => self.scale(query, subject, scores),
         }
-        self.scale(query, subject, scores)
     }
 
-    /// Fills `scores` for a pair as BLAST's mode 1 does, which is also what mode 2 falls back to.
-    /// None as for [`adjust`](Adjuster::adjust).
+    /// Fills `scores` for a pair as BLAST's mode 3 does: optimised whatever the compositions, if
+    /// that can be. None as for [`adjust`](Adjuster::adjust).
+    pub fn optimise(
+        &self,
+        query: &Composition,
+        subject: &Composition,
+        scores: &mut Scores,
+    ) -> Option<Adjustment> {
+        if query.standard == 0 || subject.standard == 0 {
+            return None;
+        }
+        let work = Optimisation {
+            adjuster: self,
+            query,
+            subject,
+            scores,
+        };
+        if !self.kernels.run(work) {
+            return self.scale(query, subject, scores);
+        }
+        Some(Adjustment {
+            rule: AdjustmentRule::Optimised,
+            lambda_ratio: 1.0,
+        })
+    }
+
+    /// Fills `scores` for a pair as BLAST's mode 1 does, to which the others fall back. None as for
+    /// [`adjust`](Adjuster::adjust).
     pub fn scale(
         &self,
         query: &Composition,

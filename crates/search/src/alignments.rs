@@ -16,7 +16,8 @@ use gyrase_align::ungapped::{UngappedSegment, gapped_start};
 pub use self::why::{PairAlignment, PairSteps};
 use crate::engine::{Align, Query};
 use crate::hits::{Hit, Hsp, Match, pairs};
-use crate::scoring::PROMISING;
+use crate::protein_options::CompositionMode;
+use crate::scoring::ScoringSystem;
 use crate::{Scoring, Sequences};
 
 /// Sequences with so many bits for each residue, and so large a part of equal residues, are taken
@@ -209,7 +210,8 @@ impl<'s> Aligner<'s> {
             kernels,
             bands: Bands::new(kernels),
             extension: Extension::new(kernels),
-            adjusted: Box::default(),
+            // Where scores are not fitted they stay so.
+            adjusted: Box::new(scoring.scores().map(|row| row.map(|score| score * SCALE))),
             masked: Vec::new(),
             thorough: false,
         }
@@ -326,7 +328,7 @@ impl<'s> Aligner<'s> {
             let start = (in_query.start + ahead, in_subject.start + ahead);
             extended.push(self.extend(Pass::Matrix, query, subject, start));
         }
-        let good = PROMISING * self.scoring.limits.evalue;
+        let good = self.scoring.promising();
         extended.retain(|one| one.evalue <= good);
         extended.sort_by(Extended::order);
         extended
@@ -405,12 +407,19 @@ impl<'s> Aligner<'s> {
     ) -> Option<Adjustment> {
         self.masked.clear();
         self.masked.extend_from_slice(subject);
+        if self.scoring.composition() == CompositionMode::Off {
+            return Some(Adjustment::NONE);
+        }
         if !same {
             mask::cover(&mut self.masked, self.seg.mask(subject), ANY);
         }
         let of_subject = Composition::of(&self.masked);
-        self.adjuster
-            .adjust(composition, &of_subject, &mut self.adjusted)
+        let adjust = match self.scoring.composition() {
+            CompositionMode::Scaled => Adjuster::scale,
+            CompositionMode::Adjusted => Adjuster::optimise,
+            _ => Adjuster::adjust,
+        };
+        adjust(&self.adjuster, composition, &of_subject, &mut self.adjusted)
     }
 
     /// Whether the best alignment says that both are nearly equal: then what is of low complexity
@@ -418,8 +427,10 @@ impl<'s> Aligner<'s> {
     fn are_the_same(&mut self, query: &[u8], subject: &[u8], best: &Extended) -> bool {
         let (in_query, in_subject) = (best.query(), best.subject());
         let shorter = in_query.len().min(in_subject.len());
+        let unfitted = self.scoring.composition() == CompositionMode::Off;
         let [bits, equal] = SAME;
-        if in_subject.len() + 1 < query.len().min(LONG)
+        if unfitted
+            || in_subject.len() + 1 < query.len().min(LONG)
             || self.scoring.bits_per_residue(best.score, shorter) < bits
         {
             return false;

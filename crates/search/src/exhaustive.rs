@@ -10,7 +10,6 @@ use gyrase_work::{Progress, in_parallel};
 use crate::alignments::Aligner;
 use crate::engine::{Align, Ended, Engine};
 use crate::hits::Match;
-use crate::matches::X_DROP;
 use crate::{Scoring, Sequences};
 
 /// A search of proteins that aligns every query with every subject.
@@ -86,6 +85,12 @@ impl Exhaustive<'_> {
         let rows = self.scoring.rows();
         let end = local::end(rows, self.scoring.costs(1), query, subject);
         let last = (end.query.checked_sub(1)?, end.subject.checked_sub(1)?);
-        Some(ungapped::extend(rows, query, subject, last, X_DROP))
+        Some(ungapped::extend(
+            rows,
+            query,
+            subject,
+            last,
+            self.scoring.segments().x_drop,
+        ))
     }
 }

@@ -19,8 +19,8 @@
 //! depend on threads or on how the work is divided.
 //!
 //! ```
-//! use gyrase_search::{Config, HitLimits, NucleotideOptions, SearchError, Sensitivity, run};
-//! use gyrase_search::TaxidFilter;
+//! use gyrase_search::{Config, HitLimits, NucleotideOptions, ProteinOptions, SearchError};
+//! use gyrase_search::{Sensitivity, TaxidFilter, run};
 //! use gyrase_work::Progress;
 //!
 //! let folder = tempfile::tempdir()?;
@@ -41,6 +41,7 @@
 //!     },
 //!     db_length: None,
 //!     db_sequences: None,
+//!     protein: ProteinOptions::default(),
 //!     nucleotide: NucleotideOptions::default(),
 //!     memory: 1 << 30,
 //!     threads: 2,
@@ -68,6 +69,7 @@ mod nucleotide;
 mod plan;
 mod program;
 mod protein;
+mod protein_options;
 mod report;
 mod run;
 mod scoring;
@@ -78,12 +80,14 @@ mod why;
 
 pub use alignments::{PairAlignment, PairSteps};
 pub use error::{FormatError, SearchError};
+pub use gyrase_align::matrix::Matrix;
 pub use gyrase_seqdb::{Molecule, TaxidFilter};
 pub use hits::{Hit, Hsp, Match};
 pub use nucleotide::{NucleotideOptions, Strands};
 pub use plan::{Plan, plan};
 pub use program::{Program, UnknownProgram};
 pub use protein::Sensitivity;
+pub use protein_options::{CompositionMode, ProteinOptions};
 pub use report::{About, QueryHits, Report, ReportFormat};
 pub use run::{Config, Summary, run};
 pub use scoring::{DatabaseSize, HitLimits, Scoring, ScoringSystem};

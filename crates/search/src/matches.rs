@@ -1,9 +1,11 @@
 //! Where a query and a subject have a seed in common and more around it: segments without gaps.
 
+use std::f64::consts::LN_2;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use gyrase_align::arch::{COLUMNS, Kernels, LANES, Rows, SubjectWindows, prefetch};
+use gyrase_align::statistics::Karlin;
 use gyrase_align::ungapped;
 use gyrase_work::{Progress, in_parallel};
 
@@ -14,8 +16,6 @@ use crate::seeds::{Index, Indexes, KEYS, Shape};
 
 /// Residues of a window before the seed.
 const BEFORE: usize = 28;
-/// What an ungapped extension may lose, as BLAST has it: 7 bits.
-pub(crate) const X_DROP: i32 = 16;
 /// Keys that a thread takes at a time.
 const KEYS_AT_ONCE: usize = 16;
 
@@ -26,6 +26,7 @@ pub(crate) struct Search<'s> {
     /// Indexes of the subjects, where they are kept.
     pub indexes: Option<&'s Indexes>,
     pub rows: &'s Rows,
+    pub segments: SegmentScores,
     /// What a segment of each query scores at least.
     pub least: &'s [i32],
     /// Matches that there may be.
@@ -35,16 +36,34 @@ pub(crate) struct Search<'s> {
     pub shapes: &'s [Shape],
 }
 
-/// The least score of a segment in a search so small that chance gives few.
-pub(crate) const SHORTEST: i32 = 20;
-/// What a window scores less than the segment around it, at most, to be looked at: most of a
-/// segment is in its best window.
-const MARGIN: i32 = 10;
+/// Scores of segments without gaps, in units of a matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SegmentScores {
+    /// What an extension may lose, as BLAST has it: 7 bits.
+    pub x_drop: i32,
+    /// The least of a segment in a search so small that chance gives few: 12 bits.
+    pub shortest: i32,
+    /// What a window scores less than the segment around it, at most, to be looked at: most of a
+    /// segment is in its best window. 4.6 bits.
+    pub margin: i32,
+}
 
-/// What a segment scores at least, where an alignment scores `cutoff` to be reported and a segment
-/// of `enough` is worth a gapped alignment in any search.
-pub(crate) fn least_segment(cutoff: i32, enough: i32) -> i32 {
-    cutoff.clamp(SHORTEST, enough)
+impl SegmentScores {
+    /// Those of a matrix with such parameters of alignments without gaps.
+    pub(crate) fn new(ungapped: &Karlin) -> SegmentScores {
+        let units = |bits: f64| bits * LN_2 / ungapped.lambda;
+        SegmentScores {
+            x_drop: units(7.0).ceil() as i32,
+            shortest: ungapped.score(12.0).round() as i32,
+            margin: units(4.6).round() as i32,
+        }
+    }
+
+    /// What a segment scores at least, where an alignment scores `cutoff` to be reported and a
+    /// segment of `enough` is worth a gapped alignment in any search.
+    pub(crate) fn least(&self, cutoff: i32, enough: i32) -> i32 {
+        cutoff.clamp(self.shortest, enough)
+    }
 }
 
 impl Search<'_> {
@@ -107,8 +126,9 @@ impl Search<'_> {
     /// What a window around each position of the queries scores at least.
     fn windows(&self) -> Vec<i8> {
         let mut windows = vec![i8::MAX; self.queries.text().len()];
+        let margin = self.segments.margin;
         for (number, least) in self.least.iter().enumerate() {
-            windows[self.queries.range(number)].fill((least - MARGIN) as i8);
+            windows[self.queries.range(number)].fill((least - margin) as i8);
         }
         windows
     }
@@ -174,16 +194,19 @@ impl Join<'_> {
     /// than it may lose.
     fn extend(&mut self, of_query: usize, of_subject: usize) {
         let Search {
-            queries, subjects, ..
+            queries,
+            subjects,
+            segments,
+            ..
         } = self.search;
         let mut segment = ungapped::extend(
             self.search.rows,
             queries.text(),
             subjects.text(),
             (of_query, of_subject),
-            X_DROP,
+            segments.x_drop,
         );
-        if segment.score < i32::from(self.least[of_query]) + MARGIN {
+        if segment.score < i32::from(self.least[of_query]) + segments.margin {
             return;
         }
         let (query, subject) = (queries.at(of_query), subjects.at(of_subject));
@@ -216,5 +239,34 @@ impl Join<'_> {
             return Err(Ended::TooMany);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gyrase_align::matrix::Matrix;
+    use gyrase_align::statistics::Costs;
+    use gyrase_align::statistics::protein::Protein;
+
+    use super::*;
+
+    #[test]
+    fn scores_of_segments_are_as_many_bits_in_every_matrix() {
+        for matrix in Matrix::all() {
+            let statistics = Protein::new(matrix, Protein::usual(matrix)).expect("it is known");
+            let ungapped = statistics.ungapped();
+            let scores = SegmentScores::new(ungapped);
+            let bits = |score: i32| f64::from(score) * ungapped.lambda / LN_2;
+            assert!((7.0..7.6).contains(&bits(scores.x_drop)), "{scores:?}");
+            assert!((4.2..5.0).contains(&bits(scores.margin)), "{scores:?}");
+            let shortest = ungapped.bits(scores.shortest.into());
+            assert!((11.7..12.3).contains(&shortest), "{scores:?}");
+        }
+        let blosum62 = Protein::new(Matrix::named("BLOSUM62").expect("one"), Costs::new(11, 1));
+        let scores = SegmentScores::new(blosum62.expect("known").ungapped());
+        assert_eq!(
+            [scores.x_drop, scores.shortest, scores.margin],
+            [16, 20, 10]
+        );
     }
 }

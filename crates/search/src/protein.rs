@@ -4,7 +4,7 @@ use gyrase_work::Progress;
 
 use crate::alignments::Aligner;
 use crate::engine::{Align, Ended, Engine};
-use crate::matches::{Search, least_segment};
+use crate::matches::Search;
 use crate::seeds::{Indexes, SHAPES, Shape};
 use crate::{Match, Scoring, Sequences};
 
@@ -28,11 +28,12 @@ impl Sensitivity {
         }
     }
 
-    /// What a segment scores at least that is worth a gapped alignment, where chance gives so many.
-    pub(crate) fn segment(self) -> i32 {
+    /// Bits that a segment scores at least that is worth a gapped alignment, where chance gives so
+    /// many.
+    pub(crate) fn segment(self) -> f64 {
         match self {
-            Sensitivity::Fast => 50,
-            _ => 46,
+            Sensitivity::Fast => 25.8,
+            _ => 24.0,
         }
     }
 }
@@ -54,18 +55,19 @@ impl Engine for Proteins<'_> {
         most: usize,
         progress: &Progress,
     ) -> Result<Vec<Match>, Ended> {
-        let cutoff = |query: usize| {
-            self.scoring
-                .cutoff(queries.residues(query).len(), self.scoring.size.mean())
-        };
-        let least: Vec<i32> = (0..queries.len())
-            .map(|query| least_segment(cutoff(query), self.sensitivity.segment()))
+        let lengths = (0..queries.len()).map(|query| queries.residues(query).len());
+        let least: Vec<i32> = lengths
+            .map(|length| {
+                self.scoring
+                    .least_segment(length, self.sensitivity.segment())
+            })
             .collect();
         let search = Search {
             queries,
             subjects: self.subjects,
             indexes: self.indexes.as_ref(),
             rows: self.scoring.rows(),
+            segments: self.scoring.segments(),
             least: &least,
             most,
             threads: self.threads,

@@ -15,8 +15,8 @@ use crate::scoring::ScoringSystem;
 use crate::seeds;
 use crate::sequences::names;
 use crate::{
-    DatabaseSize, Hit, HitLimits, Match, Molecule, NucleotideOptions, Program, QueryHits, Scoring,
-    SearchError, Sequences,
+    DatabaseSize, Hit, HitLimits, Match, Molecule, NucleotideOptions, Program, ProteinOptions,
+    QueryHits, Scoring, SearchError, Sequences,
 };
 
 /// Bytes that a match takes while matches of threads and shapes are joined.
@@ -49,6 +49,8 @@ pub struct Config {
     pub db_length: Option<u64>,
     /// Sequences of that database.
     pub db_sequences: Option<u64>,
+    /// How proteins are compared.
+    pub protein: ProteinOptions,
     /// How nucleotides are compared.
     pub nucleotide: NucleotideOptions,
     /// Bytes of memory to stay within.
@@ -173,7 +175,9 @@ impl Prepared {
             sequences: config.db_sequences.unwrap_or(subjects.sequences_of_all()),
         };
         let scoring = match program.compares() {
-            Molecule::Protein => AnyScoring::Protein(Scoring::new(size, config.limits)?),
+            Molecule::Protein => {
+                AnyScoring::Protein(Scoring::new(&config.protein, size, config.limits)?)
+            }
             Molecule::Nucleotide => {
                 let options = &config.nucleotide;
                 AnyScoring::Nucleotide(scoring_of(program, options, size, config.limits)?)

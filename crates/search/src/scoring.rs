@@ -8,10 +8,12 @@ use gyrase_align::statistics::protein::Protein;
 use gyrase_align::statistics::{Costs, Karlin, SearchSpace};
 
 use crate::SearchError;
+use crate::matches::SegmentScores;
+use crate::protein_options::{CompositionMode, ProteinOptions, Setting};
 
 /// What is not yet fitted to both sequences is looked at again when its E-value is this much larger
 /// than what is asked for.
-pub(crate) const PROMISING: f64 = 10.0;
+const PROMISING: f64 = 10.0;
 
 /// What is reported of what is found.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,6 +58,8 @@ pub trait ScoringSystem: Sync {
     fn size(&self) -> DatabaseSize;
     /// The statistics of proteins; none of nucleotides.
     fn protein(&self) -> Option<&Protein>;
+    /// How scores fit the composition of both sequences.
+    fn composition(&self) -> CompositionMode;
 
     /// What is searched for a query of a length.
     fn space(&self, query: usize) -> SearchSpace {
@@ -87,26 +91,34 @@ pub struct Scoring {
     matrix: &'static Matrix,
     scores: Box<Scores>,
     statistics: Protein,
+    composition: CompositionMode,
     /// The whole database.
     pub(crate) size: DatabaseSize,
     pub(crate) limits: HitLimits,
 }
 
 impl Scoring {
-    /// The scoring of BLOSUM62 with 11 for a gap and 1 for each residue of it, for a database of
-    /// that size.
+    /// The scoring that was chosen, for a database of that size.
     ///
     /// # Errors
     /// There are no statistics for these scores.
-    pub fn new(size: DatabaseSize, limits: HitLimits) -> Result<Scoring, SearchError> {
-        let matrix = Matrix::named("BLOSUM62").expect("the matrix is there");
-        let statistics = Protein::new(matrix, Costs::new(11, 1))?;
+    pub fn new(
+        options: &ProteinOptions,
+        size: DatabaseSize,
+        limits: HitLimits,
+    ) -> Result<Scoring, SearchError> {
+        let Setting {
+            matrix,
+            statistics,
+            composition,
+        } = Setting::new(options)?;
         let rows = matrix.rows();
         let scores = std::array::from_fn(|q| std::array::from_fn(|s| rows[q][s].into()));
         Ok(Scoring {
             matrix,
             scores: Box::new(scores),
             statistics,
+            composition,
             size,
             limits,
         })
@@ -149,19 +161,34 @@ impl Scoring {
 
     /// Whether a score of the matrix may become good enough when it is fitted to both sequences.
     pub(crate) fn promises(&self, score: f64, query: usize, subject: usize) -> bool {
-        self.evalue_of(score, query, subject) <= PROMISING * self.limits.evalue
+        self.evalue_of(score, query, subject) <= self.promising()
     }
 
-    /// The least score that is reported of a query and a subject of such lengths.
-    pub(crate) fn cutoff(&self, query: usize, subject: usize) -> i32 {
-        self.statistics
-            .cutoff(self.limits.evalue, query, subject, self.size.letters)
+    pub(crate) fn segments(&self) -> SegmentScores {
+        SegmentScores::new(self.statistics.ungapped())
+    }
+
+    /// What a segment of a query of a length scores at least to be aligned, where one of so many
+    /// bits is worth it in any search.
+    pub(crate) fn least_segment(&self, query: usize, enough: f64) -> i32 {
+        let (evalue, mean) = (self.limits.evalue, self.size.mean());
+        let cutoff = (self.statistics).cutoff(evalue, query, mean, self.size.letters);
+        let enough = self.statistics.ungapped().score(enough);
+        self.segments().least(cutoff, enough.round() as i32)
     }
 
     /// Bits of a score of the matrix for each of so many residues, whatever the search.
     pub(crate) fn bits_per_residue(&self, score: i32, residues: usize) -> f64 {
         let bits = f64::from(score) * self.statistics.gapped().lambda / std::f64::consts::LN_2;
         bits / residues.max(1) as f64
+    }
+
+    /// The largest E-value of what is looked at again, where scores are fitted afterwards.
+    pub(crate) fn promising(&self) -> f64 {
+        match self.composition {
+            CompositionMode::Off => self.limits.evalue,
+            _ => PROMISING * self.limits.evalue,
+        }
     }
 
     pub(crate) fn adjuster(&self) -> Adjuster {
@@ -194,6 +221,10 @@ impl ScoringSystem for Scoring {
 
     fn protein(&self) -> Option<&Protein> {
         Some(&self.statistics)
+    }
+
+    fn composition(&self) -> CompositionMode {
+        self.composition
     }
 }
 

@@ -171,7 +171,8 @@ fn question(config: &Config, report: &Report, prepared: &Prepared) -> String {
     let version = env!("CARGO_PKG_VERSION");
     let digests = [queries, subjects].map(Sequences::digest);
     let written = report.question();
-    let asked = format!("{program:?} {sensitivity:?} {nucleotide:?} {limits:?} {size:?}");
+    let protein = config.protein.question();
+    let asked = format!("{program:?} {sensitivity:?} {protein} {nucleotide:?} {limits:?} {size:?}");
     format!("gyrase search {version} {asked} {digests:?} {written}")
 }
 

@@ -5,7 +5,7 @@ use gyrase_work::Progress;
 
 use crate::alignments::{Aligner, PairSteps};
 use crate::engine::Ended;
-use crate::matches::{SHORTEST, Search, least_segment};
+use crate::matches::Search;
 use crate::run::{AnyScoring, Indexes, Prepared};
 use crate::seeds::{Index, KEYS};
 use crate::{Config, HitLimits, Scoring, SearchError, Sequences};
@@ -167,10 +167,7 @@ impl Pair<'_> {
             number,
             query: prepared.queries.frames(query..query + 1, of_query),
             subject: prepared.subjects.frames(number..number + 1, of_subject),
-            least: least_segment(
-                scoring.cutoff(length, scoring.size.mean()),
-                prepared.sensitivity.segment(),
-            ),
+            least: scoring.least_segment(length, prepared.sensitivity.segment()),
         }
     }
 
@@ -193,12 +190,14 @@ impl Pair<'_> {
         progress: &Progress,
     ) -> Result<(Option<UngappedSegment>, Option<PairSteps>), SearchError> {
         let scoring = self.scoring;
+        let segments = scoring.segments();
         let search = Search {
             queries: &self.query,
             subjects: &self.subject,
             indexes: None,
             rows: scoring.rows(),
-            least: &[SHORTEST.min(self.least)],
+            segments,
+            least: &[segments.shortest.min(self.least)],
             most: usize::MAX,
             threads: 1,
             shapes: self.prepared.sensitivity.shapes(),

@@ -11,7 +11,8 @@ mod families;
 use std::path::{Path, PathBuf};
 
 use gyrase_search::{
-    Config, HitLimits, NucleotideOptions, Program, SearchError, Sensitivity, Strands, TaxidFilter,
+    Config, HitLimits, NucleotideOptions, Program, ProteinOptions, SearchError, Sensitivity,
+    Strands, TaxidFilter,
 };
 
 use families::report;
@@ -36,6 +37,7 @@ fn config(program: &str) -> Config {
             max_hsps: usize::MAX,
             query_cover: 0.0,
         },
+        protein: ProteinOptions::default(),
         nucleotide: NucleotideOptions::default(),
         memory: 1 << 30,
         threads: 2,

@@ -8,7 +8,8 @@ use gyrase_align::matrix::Matrix;
 use gyrase_align::residue::code;
 use gyrase_align::statistics::{Costs, protein::Protein};
 use gyrase_search::{
-    Config, HitLimits, NucleotideOptions, SearchError, Sensitivity, TaxidFilter, run,
+    Config, HitLimits, NucleotideOptions, ProteinOptions, SearchError, Sensitivity, TaxidFilter,
+    run,
 };
 use gyrase_work::Progress;
 
@@ -34,6 +35,7 @@ fn found(sensitivity: Sensitivity, threads: usize) -> Result<BTreeMap<Pair, i32>
             max_hsps: usize::MAX,
             query_cover: 0.0,
         },
+        protein: ProteinOptions::default(),
         nucleotide: NucleotideOptions::default(),
         db_length: None,
         db_sequences: None,

@@ -22,6 +22,8 @@ pub enum AdjustmentRule {
     Optimised,
     /// From the standard matrix, by one factor.
     Scaled,
+    /// They are those of the matrix.
+    Unadjusted,
 }
 
 impl AdjustmentRule {

@@ -309,7 +309,7 @@ proptest! {
         let done = adjuster.adjust(&query, &subject, &mut scores).expect("both have residues");
         let compositions = [&query, &subject].map(|one| match done.rule {
             AdjustmentRule::Optimised => one.with_pseudocounts(&adjuster.background),
-            AdjustmentRule::Scaled => one.frequencies,
+            _ => one.frequencies,
         });
         let mut expected = 0.0;
         for i in 0..STANDARD {

@@ -82,11 +82,11 @@ fn scores_without_local_alignments_are_refused() {
 fn unknown_costs_are_told_with_those_that_are_known() {
     let matrix = Matrix::named("PAM30").unwrap();
     let error = Protein::new(matrix, Costs::new(11, 1)).unwrap_err();
-    assert_eq!(error.known().len(), 6);
+    assert_eq!(error.known().len(), 10);
     assert_eq!(
         error.to_string(),
         "gaps of 11/1 (open/extend) have no statistics with PAM30; \
-         known are 7/2, 6/2, 5/2, 10/1, 9/1, 8/1"
+         known are 7/2, 6/2, 5/2, 10/1, 9/1, 8/1, 15/3, 14/2, 14/1, 13/3"
     );
     let error = Nucleotide::new(2, -4, Costs::new(3, 3)).unwrap_err();
     assert_eq!(

@@ -3,6 +3,7 @@
 mod nucleotide;
 mod numbers;
 mod plan;
+mod protein;
 mod why;
 
 use std::io::Write;
@@ -22,6 +23,7 @@ use serde_json::{Value, json};
 
 use nucleotide::Nucleotide;
 use numbers::{evalue, percent};
+use protein::{Gaps, Protein};
 
 use crate::failure::{Failure, Result};
 use crate::places;
@@ -125,6 +127,12 @@ pub struct Search {
     /// Keep what is finished in --tmp, and go on from what an earlier run of this search kept
     #[arg(long, requires = "output")]
     resume: bool,
+
+    #[command(flatten)]
+    gaps: Gaps,
+
+    #[command(flatten)]
+    protein: Protein,
 
     #[command(flatten)]
     nucleotide: Nucleotide,
@@ -260,7 +268,8 @@ impl Search {
             },
             db_length: self.db_length,
             db_sequences: self.db_sequences,
-            nucleotide: self.nucleotide.options(),
+            protein: self.protein.options(&self.gaps),
+            nucleotide: self.nucleotide.options(&self.gaps),
             memory: session.memory,
             threads: session.threads,
         })

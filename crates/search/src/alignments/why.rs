@@ -5,7 +5,7 @@ use std::ops::Range;
 use gyrase_align::composition::{Adjustment, Composition};
 use gyrase_align::ungapped::gapped_start;
 
-use super::{Aligner, Extended, PROMISING, Pass, best_first};
+use super::{Aligner, Extended, Pass, best_first};
 use crate::hits::Match;
 
 /// A gapped alignment of a pair, by the scores of one step.
@@ -91,7 +91,7 @@ impl Aligner<'_> {
         PairSteps {
             passes_band,
             by_matrix: PairAlignment::of(&best, Pass::Matrix),
-            promising: PROMISING * self.scoring.limits.evalue,
+            promising: self.scoring.promising(),
             same,
             low_complexity,
             adjustment,

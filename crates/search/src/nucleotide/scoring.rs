@@ -11,6 +11,7 @@ use gyrase_align::statistics::protein::Protein;
 use gyrase_align::statistics::{Costs, Karlin};
 
 use super::options::Setting;
+use crate::protein_options::CompositionMode;
 use crate::scoring::{PairScores, ScoringSystem, coverage};
 use crate::{DatabaseSize, HitLimits, SearchError};
 
@@ -165,6 +166,10 @@ impl ScoringSystem for NucleotideScoring {
 
     fn protein(&self) -> Option<&Protein> {
         None
+    }
+
+    fn composition(&self) -> CompositionMode {
+        CompositionMode::Off
     }
 }
 

@@ -6,6 +6,7 @@ use super::aligned::Aligned;
 use super::layout::{About, QueryHits};
 use super::numbers::general;
 use super::setting::Setting;
+use crate::protein_options::CompositionMode;
 use crate::scoring::PairScores;
 use crate::{Hit, Molecule};
 
@@ -62,8 +63,8 @@ fn parameters(about: &About, setting: &Setting) -> Value {
         members.push(("gap-extend", number(costs.extend)));
     }
     members.push(("filter", text(setting.filter())));
-    if setting.adjusts() {
-        members.push(("cbs", number(2)));
+    if setting.composition != CompositionMode::Off {
+        members.push(("cbs", number(setting.composition.number())));
     }
     Value::Object("Parameters", members)
 }

@@ -202,7 +202,7 @@ fn write_scores(out: &mut dyn Write, row: &Aligned) -> io::Result<()> {
         Some(AdjustmentRule::Scaled) => {
             text.extend_from_slice(b", Method: Composition-based stats.");
         }
-        None => {}
+        Some(AdjustmentRule::Unadjusted) | None => {}
     }
     let share = |part: usize| format!("{part}/{} ({}%)", row.length, percent(part, row.length));
     let compares = row.answer.program.compares();

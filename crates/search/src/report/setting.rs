@@ -6,6 +6,7 @@ use gyrase_align::statistics::ungapped::{BACKGROUND, ScoreFrequencies};
 use gyrase_align::statistics::{Costs, Karlin};
 
 use super::answer::QueryHits;
+use crate::protein_options::CompositionMode;
 use crate::scoring::PairScores;
 use crate::{Molecule, Program};
 
@@ -50,6 +51,7 @@ pub(super) struct Setting {
     pub scores: PairScores,
     /// What gaps cost, where there are any.
     pub costs: Option<Costs>,
+    pub composition: CompositionMode,
     /// Letters and sequences of the database.
     pub letters: u64,
     pub sequences: u64,
@@ -62,6 +64,7 @@ impl Setting {
             program: answer.program,
             scores: answer.scoring.pairs(),
             costs: Some(answer.scoring.gap_costs()),
+            composition: answer.scoring.composition(),
             letters: space.letters,
             sequences: space.sequences,
         }
@@ -74,11 +77,6 @@ impl Setting {
             "blastn" => "L;m;",
             _ => "L;",
         }
-    }
-
-    /// Whether scores are fitted to the composition of both sequences, as BLAST's mode 2 does.
-    pub(super) fn adjusts(&self) -> bool {
-        matches!(self.program.told(), "blastp" | "blastx" | "tblastn")
     }
 }
 

@@ -6,7 +6,8 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use gyrase_search::{
-    About, Config, HitLimits, NucleotideOptions, Report, SearchError, Sensitivity, TaxidFilter, run,
+    About, Config, HitLimits, NucleotideOptions, ProteinOptions, Report, SearchError, Sensitivity,
+    TaxidFilter, run,
 };
 use gyrase_work::Progress;
 use proptest::prelude::Rng;
@@ -110,6 +111,7 @@ impl Place {
             },
             db_length: None,
             db_sequences: None,
+            protein: ProteinOptions::default(),
             nucleotide: NucleotideOptions::default(),
             memory: 1 << 30,
             threads: 2,

@@ -4,6 +4,7 @@ use clap::Args;
 use gyrase_search::{NucleotideOptions, Strands};
 
 use super::numbers::percent;
+use super::protein::Gaps;
 
 /// Options of nucleotides.
 #[derive(Debug, Args)]
@@ -24,15 +25,6 @@ pub(super) struct Nucleotide {
         value_parser = clap::value_parser!(i32).range(-1000..=-1),
     )]
     penalty: Option<i32>,
-
-    /// Cost of a gap beside its bases [default: 5; megablast: 0]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(0..=1000))]
-    gap_open: Option<i32>,
-
-    /// Cost of each base beside a gap [default: 2; megablast: 0, which means half a match and a
-    /// mismatch]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(0..=1000))]
-    gap_extend: Option<i32>,
 
     /// Strands of the queries to search for
     #[arg(long, value_enum, default_value_t = Strand::Both)]
@@ -65,13 +57,13 @@ enum Dust {
 
 impl Nucleotide {
     /// What was chosen.
-    pub(super) fn options(&self) -> NucleotideOptions {
+    pub(super) fn options(&self, gaps: &Gaps) -> NucleotideOptions {
         NucleotideOptions {
             word: self.word_size.map(|bases| bases as usize),
             reward: self.reward,
             penalty: self.penalty,
-            gap_open: self.gap_open,
-            gap_extend: self.gap_extend,
+            gap_open: gaps.gap_open,
+            gap_extend: gaps.gap_extend,
             strands: match self.strand {
                 Strand::Both => Strands::Both,
                 Strand::Plus => Strands::Plus,
