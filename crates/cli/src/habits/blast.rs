@@ -9,13 +9,15 @@ use std::iter::Peekable;
 const PROGRAMS: [(&str, &str); 2] = [("blastp", "blastp"), ("blastn", "megablast")];
 
 /// Options that have a value, or none, in both.
-const OPTIONS: [(&str, &str); 20] = [
+const OPTIONS: [(&str, &str); 22] = [
+    ("-comp_based_stats", "--comp-based-stats"),
     ("-dbsize", "--db-length"),
     ("-dust", "--dust"),
     ("-evalue", "--evalue"),
     ("-gapextend", "--gap-extend"),
     ("-gapopen", "--gap-open"),
     ("-help", "--help"),
+    ("-matrix", "--matrix"),
     ("-max_hsps", "--max-hsps"),
     ("-max_target_seqs", "--top"),
     ("-negative_taxids", "--not-taxid"),
