@@ -64,27 +64,16 @@ pub(crate) fn on_means(
     read: bool,
 ) -> Result<(Budget, Option<Expected>), FabricError> {
     let look = || {
-        let InputContents {
-            bases,
-            records,
-            inflated,
-            ..
-        } = input_contents(inputs.inputs());
+        let InputContents { bases, records, .. } = input_contents(inputs.inputs());
         let most = |estimate: Estimate| estimate.most.unwrap_or(u64::MAX);
-        [
-            bases.least,
-            most(bases),
-            records.least,
-            most(records),
-            inflated as u64,
-        ]
+        [bases.least, most(bases), records.least, most(records)]
     };
     let seen = if read && world.rank() == 0 {
         look()
     } else {
-        [0; 5]
+        [0; 4]
     };
-    let [least, most, least_records, most_records, inflated] = world.broadcast_of(0, &seen)?;
+    let [least, most, least_records, most_records] = world.broadcast_of(0, &seen)?;
     let estimate = |least, most| Estimate {
         least,
         most: Some(most).filter(|&most| most < u64::MAX),
@@ -92,7 +81,6 @@ pub(crate) fn on_means(
     let contents = Expected {
         bases: estimate(least, most),
         records: estimate(least_records, most_records),
-        inflated: inflated as f64,
     };
     let fabric = world.min(&[budget.fabric])?[0];
     Ok((budget.with_fabric(fabric), read.then_some(contents)))

@@ -2,14 +2,15 @@
 
 use std::path::Path;
 
-use gyrase_fabric::{ExchangeFabric, LocalFabric, Partitioning};
+use gyrase_fabric::{Alone, ExchangeFabric, LocalFabric, Partitioning};
 use gyrase_fastx::{Compression, Input, Inputs};
-use gyrase_kmer::{BINS, Shape};
+use gyrase_kmer::{BINS, Shape, with_words};
 use gyrase_table::gyk;
-use gyrase_tabulate::{Estimate, InputContents, decompressing, input_contents};
+use gyrase_tabulate::{Estimate, InputContents, census, decompressing, input_contents};
 
 use crate::config::whole;
 use crate::reading::{BATCH, WINDOW, options, windows};
+use crate::super_kmers::SuperKmers;
 use crate::{Config, Error};
 
 /// What a count is predicted to take. The bytes come from samples of the inputs; the time is a
@@ -46,7 +47,7 @@ impl Plan {
     /// [`Error::Memory`], [`Error::MaxTmp`] or [`Error::TmpSpace`].
     pub fn admit(&self, config: &Config) -> Result<(), Error> {
         refuse_too_little(config, 1, self.windows)?;
-        check_tmp(config, self, true)
+        check_tmp(config, self.tmp, true)
     }
 }
 
@@ -56,7 +57,7 @@ const BASES_PER_SECOND: f64 = 100e6;
 const INFLATED_PER_SECOND: f64 = 600e6;
 
 /// Bytes of memory that a process takes that has read next to nothing, as measured.
-const STARTED: u64 = 11 << 20;
+const STARTED: u64 = 12 << 20;
 /// Bytes of batches of a thread, and what each thread beside the first takes for a heap of its own.
 const BATCHES: u64 = 2 << 20;
 const HEAP: u64 = 4 << 20;
@@ -65,9 +66,11 @@ const SAMPLED: u64 = 4 << 20;
 /// Letters of a record from which on it counts as long, and batches take twice as much.
 const LONG: u64 = 1000;
 /// Bytes that a thread takes to spill: what it gathers, compresses and combines, as measured.
-const SPILLING: u64 = 24 << 20;
-/// Bytes of tables for a byte of the expanded k-mers of a bin, as measured.
-const TABLES: u64 = 5;
+const SPILLING: u64 = 18 << 20;
+/// Bytes of tables for a byte of the expanded k-mers of the largest bin, as measured.
+const TABLES: u64 = 3;
+/// Bytes of the inputs, as they are stored, by which is told how unequal bins are.
+const LOOKED_AT: u64 = 4 << 20;
 
 /// How many times fewer the super-k-mers of deep, accurate reads become where repeats are made one,
 /// as measured.
@@ -190,8 +193,6 @@ fn refuse_too_little(config: &Config, ranks: usize, windows: u64) -> Result<(), 
 pub(crate) struct Expected {
     pub(crate) bases: Estimate,
     pub(crate) records: Estimate,
-    /// Bytes of text behind compressed files, a middling estimate.
-    pub(crate) inflated: f64,
 }
 
 /// k-mers, and the super-k-mers that they are sent as.
@@ -219,6 +220,38 @@ impl Sent {
             bytes: (super_kmers * each + kmers as f64 / 4.0) as u64,
         }
     }
+
+    /// Bytes of a super-k-mer.
+    fn record(self) -> f64 {
+        self.bytes as f64 / self.super_kmers.max(1) as f64
+    }
+}
+
+/// How unequal the bins are.
+struct Bins {
+    /// The share of the bytes that each has.
+    shares: Vec<f64>,
+}
+
+impl Bins {
+    /// By a sample of the inputs.
+    fn of(config: &Config, inputs: &Inputs, record: f64) -> Result<Bins, Error> {
+        let bins = Partitioning::of_bins(BINS);
+        let options = options(config, false);
+        let sizes = with_words!(config.shape, W => {
+            let cut = SuperKmers::<W>::new(config.shape, &bins);
+            census::<Error>(inputs, &options, &Alone, cut, BINS, LOOKED_AT)
+        })?;
+        // What the sample has not may still come.
+        let sizes: Vec<f64> = sizes.iter().map(|&bytes| bytes as f64 + record).collect();
+        let all: f64 = sizes.iter().sum();
+        let shares = sizes.into_iter().map(|bytes| bytes / all).collect();
+        Ok(Bins { shares })
+    }
+
+    fn largest(&self) -> f64 {
+        self.shares.iter().copied().fold(0.0, f64::max)
+    }
 }
 
 /// Predicts what the count will take in one process.
@@ -233,19 +266,40 @@ pub fn plan(config: &Config) -> Result<Plan, Error> {
     let expected = Expected {
         bases: contents.bases,
         records: contents.records,
-        inflated: contents.inflated,
     };
     let budget = Budget::shared_out(enough, config.threads, 1, windows);
-    let plan = predict(config, expected, budget);
-    let inputs = inputs.inputs();
+    let (least, most) = sent(config, expected, budget);
     let reading = batches(&contents, config.threads)
-        + sampled(inputs, &contents)
-        + decompressing(inputs, &contents, config.threads, WINDOW);
-    let with_reading = |memory: u64| (memory + reading).min(enough);
+        + sampled(inputs.inputs(), &contents)
+        + decompressing(inputs.inputs(), &contents, config.threads, WINDOW);
+    let memory = match most {
+        // All that is allowed where nobody knows what comes.
+        None => [config.memory; 2],
+        Some(sent) => {
+            let bins = Bins::of(config, &inputs, sent.record())?;
+            memory(config, sent, &bins, budget)
+        }
+    };
+    let [memory, memory_of_repeats] = memory.map(|memory| (memory + reading).min(enough));
+    let bases = contents.bases;
+    let work =
+        |bases: u64| bases as f64 / BASES_PER_SECOND + contents.inflated / INFLATED_PER_SECOND;
     Ok(Plan {
-        memory: with_reading(plan.memory),
-        memory_of_repeats: with_reading(plan.memory_of_repeats),
-        ..plan
+        memory,
+        memory_of_repeats,
+        output: Estimate {
+            least: gyk::bytes_for(config.shape, 0),
+            most: most.map(|sent| gyk::bytes_for(config.shape, sent.kmers)),
+        },
+        least_memory: least_memory(config.threads, 1, windows),
+        windows,
+        tmp: temporary(config, expected, budget),
+        super_kmers: Estimate {
+            least: least.bytes,
+            most: most.map(|sent| sent.bytes),
+        },
+        bases,
+        seconds: bases.most.map(|bases| work(bases) / config.threads as f64),
     })
 }
 
@@ -272,68 +326,52 @@ fn sampled(inputs: &[Input], contents: &InputContents) -> u64 {
     }
 }
 
-/// What one of the processes that the budget is for will take: as much as any other.
-pub(crate) fn predict(config: &Config, expected: Expected, budget: Budget) -> Plan {
+/// What one of the processes that the budget is for sends, as much as any other: at least, and at
+/// most where that can be known.
+fn sent(config: &Config, expected: Expected, budget: Budget) -> (Sent, Option<Sent>) {
     let shared = |estimate: Estimate| estimate.times(1.0 / budget.ranks as f64);
     let (bases, records) = (shared(expected.bases), shared(expected.records));
-    let least = Sent::of(bases.least, records.least, config.shape);
-    let most = bases
-        .most
-        .zip(records.most)
-        .map(|(bases, records)| Sent::of(bases, records, config.shape));
-    let super_kmers = Estimate {
-        least: least.bytes,
-        most: most.map(|sent| sent.bytes),
-    };
+    let of = |bases, records| Sent::of(bases, records, config.shape);
+    let most = bases.most.zip(records.most);
+    let least = of(bases.least, records.least);
+    (least, most.map(|(bases, records)| of(bases, records)))
+}
+
+/// Bytes of spill files of one of the processes that the budget is for.
+pub(crate) fn temporary(config: &Config, expected: Expected, budget: Budget) -> Estimate {
+    let (least, most) = sent(config, expected, budget);
     let room = budget.fabric - least_fabric(config.threads, budget.ranks);
     let spilled = |bytes: u64| if bytes <= room { 0 } else { bytes };
-    let tmp = Estimate {
-        least: spilled((super_kmers.least as f64 / REPEATS) as u64),
-        most: super_kmers
-            .most
-            .map(|most| spilled(most).saturating_add(waiting(config, bases, budget))),
-    };
-    let inflated = expected.inflated / budget.ranks as f64;
-    let work = |bases: u64| bases as f64 / BASES_PER_SECOND + inflated / INFLATED_PER_SECOND;
-    let [memory, memory_of_repeats] = memory(config, most, budget);
-    Plan {
-        memory,
-        memory_of_repeats,
-        output: Estimate {
-            least: gyk::bytes_for(config.shape, 0),
-            most: most.map(|sent| gyk::bytes_for(config.shape, sent.kmers)),
-        },
-        least_memory: least_memory(config.threads, budget.ranks, budget.windows),
-        windows: budget.windows,
-        tmp,
-        super_kmers,
-        bases,
-        seconds: bases.most.map(|bases| work(bases) / config.threads as f64),
+    let bases = expected.bases.times(1.0 / budget.ranks as f64);
+    Estimate {
+        least: spilled((least.bytes as f64 / REPEATS) as u64),
+        most: most.map(|sent| spilled(sent.bytes).saturating_add(waiting(config, bases, budget))),
     }
 }
 
 /// Bytes of memory that it takes to count what is sent, beside what reading it does: if nothing
-/// comes again, and if repeats do. All that is allowed where nobody knows what comes.
-fn memory(config: &Config, most: Option<Sent>, budget: Budget) -> [u64; 2] {
-    let Some(sent) = most else {
-        return [config.memory; 2];
-    };
+/// comes again, and if repeats do.
+fn memory(config: &Config, sent: Sent, bins: &Bins, budget: Budget) -> [u64; 2] {
     // Who has no whole batch to read sends nothing.
     let batches = sent.bytes.div_ceil(BATCH as u64);
     let senders = config.threads.min(batches.max(1) as usize);
     let threads = config.threads as u64;
-    let held_of = |different| LocalFabric::expected_memory(BINS, senders, different, sent.bytes);
-    let held = held_of(sent.super_kmers);
-    let expanded = sent.kmers / BINS as u64 * (8 * config.shape.words() as u64 + 4);
-    let tables = (TABLES * expanded).min(budget.tables);
-    let beside = STARTED + budget.windows + budget.finished + threads * tables;
+    let bytes = || bins.shares.iter().map(|share| share * sent.bytes as f64);
+    let held_of = |record| LocalFabric::expected_memory_of(bytes(), senders, record);
+    let held = held_of(sent.record());
+    let expanded = sent.kmers as f64 * (8 * config.shape.words() + 4) as f64;
+    let tables = TABLES * (expanded * bins.largest()) as u64;
+    let beside = STARTED + budget.windows + budget.finished;
     // Where few are different, some bins stay empty.
-    let repeated = held_of((sent.super_kmers as f64 / REPEATS) as u64)
+    let repeated = held_of(sent.record() * REPEATS)
         .min(LocalFabric::AMPLE.max((held as f64 / REPEATS) as u64));
     [held, repeated].map(|held| match held <= budget.fabric {
-        true => beside + held,
-        // Where it does not fit, all threads spill.
-        false => beside + budget.fabric + threads * SPILLING,
+        true => beside + held + threads * tables.min(budget.tables),
+        // Where it does not fit, all threads spill; before bins are counted the buffers are gone.
+        false => {
+            let tables = tables.min(budget.for_tables_only(config.threads).tables);
+            beside + (budget.fabric + threads * SPILLING).max(threads * tables)
+        }
     })
 }
 
@@ -352,10 +390,10 @@ fn waiting(config: &Config, bases: Estimate, budget: Budget) -> u64 {
 }
 
 /// Refuses a run whose spill files would not fit, and may warn of one whose might not.
-pub(crate) fn check_tmp(config: &Config, plan: &Plan, warn: bool) -> Result<(), Error> {
+pub(crate) fn check_tmp(config: &Config, tmp: Estimate, warn: bool) -> Result<(), Error> {
     let free = free_bytes(&config.tmp);
     let (limit, given) = (config.max_tmp.unwrap_or(u64::MAX), free.unwrap_or(u64::MAX));
-    let Estimate { least, most } = plan.tmp;
+    let Estimate { least, most } = tmp;
     if least > limit {
         return Err(Error::MaxTmp {
             needed: mebibytes(least),

@@ -20,7 +20,7 @@ use gyrase_work::Progress;
 use crate::agree;
 use crate::assembly::Assembly;
 use crate::partition::Counter;
-use crate::plan::{Budget, check_tmp, predict};
+use crate::plan::{Budget, check_tmp, temporary};
 use crate::reading::options;
 use crate::resume::{Earlier, Log, folder_of};
 use crate::super_kmers::{Repeats, SuperKmers};
@@ -89,7 +89,7 @@ fn count<const W: usize, J: World>(
         // One warning is enough where all processes are alike.
         check_tmp(
             config,
-            &predict(config, contents, budget),
+            temporary(config, contents, budget),
             world.rank() == 0,
         )?;
     }
@@ -133,7 +133,7 @@ fn partitioning<const W: usize, J: World>(
         return Ok(bins);
     }
     let cut = SuperKmers::<W>::new(config.shape, &bins);
-    let sizes = census::<Error>(inputs, &options(config, false), world, cut, BINS)?;
+    let sizes = census::<Error>(inputs, &options(config, false), world, cut, BINS, 0)?;
     Ok(Partitioning::balanced(&sizes, world.ranks()))
 }
 

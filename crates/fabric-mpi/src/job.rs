@@ -140,7 +140,7 @@ impl Job {
     }
 
     /// The shim that was loaded.
-    pub fn shim(&self) -> &std::path::Path {
+    pub fn shim(&self) -> &Path {
         &self.shim
     }
 

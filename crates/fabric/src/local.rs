@@ -126,6 +126,23 @@ impl LocalFabric {
         (senders * slabs(blocks.min(begun + mean * each))) as u64 * SLAB as u64
     }
 
+    /// The same where the bytes of each partition are about known, of records of about `record`
+    /// bytes.
+    pub fn expected_memory_of(
+        sizes: impl IntoIterator<Item = f64>,
+        senders: usize,
+        record: f64,
+    ) -> u64 {
+        let senders = senders as f64;
+        let blocks = |bytes: f64| {
+            let bytes = bytes / senders;
+            // Few records leave some partitions empty.
+            (bytes / record).min(1.0) * (bytes / ROOM as f64).ceil()
+        };
+        let slabs: f64 = sizes.into_iter().map(blocks).sum::<f64>() / USED_PER_SLAB as f64;
+        (senders * slabs.ceil()) as u64 * SLAB as u64
+    }
+
     /// The partitions of this process, with what came from others.
     pub(crate) fn close_with(
         self,

@@ -103,13 +103,32 @@ fn the_memory_that_records_take_is_known_before() {
         }
         let taken = fabric.close(all).unwrap().kept();
         let expected = LocalFabric::expected_memory(partitions, senders, sent, sent * bytes as u64);
+        let sizes = shares
+            .iter()
+            .map(|share| share * (sent * bytes as u64) as f64);
+        let known = LocalFabric::expected_memory_of(sizes, senders, bytes as f64);
         let slab = 2 << 20;
-        assert!(
-            taken <= expected + senders as u64 * slab
-                && expected <= taken + taken / 8 + senders as u64 * slab,
-            "{senders} senders, {sent} records: {taken} taken, {expected} expected"
-        );
+        for expected in [expected, known] {
+            assert!(
+                taken <= expected + senders as u64 * slab
+                    && expected <= taken + taken / 8 + senders as u64 * slab,
+                "{senders} senders, {sent} records: {taken} taken, {expected} expected"
+            );
+        }
     }
+}
+
+/// Where all partitions are alike, most blocks are about full; where one has all, few are begun.
+#[test]
+fn the_memory_depends_on_how_unequal_partitions_are() {
+    let slab = 2 << 20;
+    let of = |sizes: Vec<f64>| LocalFabric::expected_memory_of(sizes, 1, 11.0);
+    let alike = of(vec![0.75 * 4096.0; 4096]);
+    assert_eq!(alike, 9 * slab, "a block each");
+    assert!(alike < LocalFabric::expected_memory(4096, 1, 1_000_000, 3072 * 4096));
+    let mut one = vec![0.0; 4096];
+    one[7] = 3072.0 * 4096.0;
+    assert_eq!(of(one), 7 * slab, "as many bytes in full blocks");
 }
 
 #[test]

@@ -12,8 +12,9 @@ const PART: u64 = 100;
 const MOST: u64 = 64 << 20;
 
 /// Bytes of records that `cut` makes of a sample of the inputs for each of so many partitions, in
-/// all processes together; the same numbers everywhere. What is wrong with the inputs is found by
-/// those who read all of them.
+/// all processes together; the same numbers everywhere. Each looks at `least` bytes, as they are
+/// stored, where there are as many. What is wrong with the inputs is found by those who read all of
+/// them.
 ///
 /// Collective.
 ///
@@ -25,10 +26,11 @@ pub fn census<E>(
     world: &impl World,
     mut cut: impl Cut<Batch, E>,
     partitions: usize,
+    least: u64,
 ) -> Result<Vec<u64>, FabricError> {
     let mut tally = Tally(vec![0; partitions]);
     let all = inputs.total_bytes().unwrap_or(0);
-    let most = (all / PART / world.ranks() as u64).min(MOST);
+    let most = (all / PART / world.ranks() as u64).clamp(least.min(MOST), MOST);
     // Whatever was seen before an error is a sample too.
     let _ = Sample::of(inputs, world).look(options, most, &mut |batch| {
         cut.cut(batch, &mut tally).is_ok()

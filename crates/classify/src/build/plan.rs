@@ -17,8 +17,10 @@ use crate::references::{self, RECORD};
 const LETTERS_PER_SECOND: f64 = 60e6;
 const INFLATED_PER_SECOND: f64 = 600e6;
 
-/// Bytes that a thread takes to read and sketch, as measured.
+/// Bytes that a thread takes to read and sketch, as measured; less where there is little text: some
+/// bytes, and a few for each of it.
 const READING: u64 = 4 << 20;
+const READING_LITTLE: u64 = 3 << 19;
 /// Bytes that spilling takes, and each thread that spills.
 const SPILLED: u64 = 4 << 20;
 const SPILLING: u64 = 10 << 20;
@@ -101,7 +103,8 @@ pub fn plan_build(config: &Config, before: Option<u64>) -> Result<BuildPlan, Bui
         ),
     };
     let added_to = before.map_or(0, |bytes| ADDED_TO.min(bytes / ADDED_TO_PART));
-    let beside = BESIDE + senders as u64 * READING + added_to;
+    let reading = READING.min(READING_LITTLE + 4 * contents.text as u64);
+    let beside = BESIDE + senders as u64 * reading + added_to;
     let inflating = decompressing(inputs.inputs(), &contents, config.threads, u64::MAX);
     let work = |letters: u64| {
         letters as f64 / LETTERS_PER_SECOND + contents.inflated / INFLATED_PER_SECOND
