@@ -479,12 +479,9 @@ fn sequences(error: &SeqDbError) -> Meaning {
             Code::Usage,
             "build them again with one taxonomy, or name one with --taxonomy",
         ),
-        SeqDbError::Open { .. }
-        | SeqDbError::Foreign { .. }
-        | SeqDbError::Version { .. }
-        | SeqDbError::Length { .. }
-        | SeqDbError::Corrupt { .. }
-        | SeqDbError::Unsupported { .. } => Code::Database.into(),
+        SeqDbError::Container(_) | SeqDbError::Foreign { .. } | SeqDbError::Unsupported { .. } => {
+            Code::Database.into()
+        }
         SeqDbError::Cancelled => Code::Interrupted.into(),
     }
 }

@@ -8,7 +8,13 @@
 //! ```
 //! use gyrase_files::container::{Container, Unfit, part, u64_at};
 //!
-//! const FORMAT: Container = Container { magic: *b"EXAMPLE\n", version: 1, header_bytes: 64 };
+//! const FORMAT: Container = Container {
+//!     magic: *b"EXAMPLE\n",
+//!     version: 1,
+//!     header_bytes: 64,
+//!     ending: ".example",
+//!     verb: "write",
+//! };
 //! let names = b"reads";
 //! let mut header = FORMAT.begin();
 //! header.extend((names.len() as u64).to_le_bytes());
@@ -19,7 +25,13 @@
 //! assert_eq!(FORMAT.header(b"hello"), Err(Unfit::Foreign));
 //! ```
 
+mod error;
+mod section;
+
 use std::fmt::Display;
+
+pub use error::ContainerError;
+pub use section::{ALIGNMENT, MAX_SECTION_NAME, SECTION_BYTES, Section, aligned, is_section_name};
 
 /// A format: what its files begin with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +42,10 @@ pub struct Container {
     pub version: u32,
     /// Bytes of the header, its checksum included.
     pub header_bytes: usize,
+    /// What the names of its files end with: `.gyk`.
+    pub ending: &'static str,
+    /// What one does to make such a file: `count`, `build`.
+    pub verb: &'static str,
 }
 
 /// Why bytes are no file of a format.
@@ -182,7 +198,37 @@ mod tests {
         magic: *b"A TEST.\n",
         version: 7,
         header_bytes: 32,
+        ending: ".test",
+        verb: "write",
     };
+
+    #[test]
+    fn errors_name_the_file_and_what_mends_it() {
+        let path = std::path::Path::new("x.test");
+        let said = |unfit| FORMAT.unfit(path, 9, unfit).map(|error| error.to_string());
+        assert_eq!(said(Unfit::Foreign), None);
+        for (unfit, words) in [
+            (
+                Unfit::Short,
+                "x.test is truncated or was changed: its header says 32 bytes",
+            ),
+            (
+                Unfit::Version(3),
+                "x.test is a .test database of version 3, this program reads",
+            ),
+            (
+                Unfit::Corrupt("bad".into()),
+                "x.test is corrupt: bad; copy or write it again",
+            ),
+        ] {
+            let said = said(unfit).unwrap();
+            assert!(
+                said.contains(words) && said.contains("write it again"),
+                "{said}"
+            );
+        }
+        assert!(FORMAT.length(path, 9, 9).is_ok() && FORMAT.length(path, 8, 9).is_err());
+    }
 
     #[test]
     fn a_header_is_read_as_it_was_written_and_nothing_else_is() {

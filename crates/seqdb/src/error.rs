@@ -4,23 +4,18 @@ use std::io;
 use std::path::PathBuf;
 
 use gyrase_files::OutputError;
+use gyrase_files::container::ContainerError;
 use gyrase_taxonomy::{Disunity, TaxonomyError};
 use gyrase_work::Cancelled;
 
 use crate::Molecule;
-use crate::gysd::VERSION;
 
 /// A database of sequences that cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum SeqDbError {
-    /// A file cannot be opened or mapped.
-    #[error("cannot open the database {}: {source}", path.display())]
-    Open {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    /// A file cannot be opened, is of another version, truncated or corrupt.
+    #[error(transparent)]
+    Container(#[from] ContainerError),
     /// The file is something else.
     #[error("{} {found}", path.display())]
     Foreign {
@@ -28,40 +23,6 @@ pub enum SeqDbError {
         path: PathBuf,
         /// What it is and what helps, as a predicate.
         found: String,
-    },
-    /// The file is a database of another version of the format.
-    #[error(
-        "{} is a .gysd database of version {found}, this program reads version {VERSION}; build \
-         it again or use the program that made it",
-        path.display()
-    )]
-    Version {
-        /// The file.
-        path: PathBuf,
-        /// Its version.
-        found: u32,
-    },
-    /// The file is shorter or longer than its header says.
-    #[error(
-        "the database {} is truncated or was changed: its header says {expected} bytes, the file \
-         has {found}; copy or build it again",
-        path.display()
-    )]
-    Length {
-        /// The file.
-        path: PathBuf,
-        /// Bytes that the header promises.
-        expected: u64,
-        /// Bytes of the file.
-        found: u64,
-    },
-    /// A checksum or a value contradicts the rest.
-    #[error("the database {} is corrupt: {what}; copy or build it again", path.display())]
-    Corrupt {
-        /// The file.
-        path: PathBuf,
-        /// What was expected and what was found.
-        what: String,
     },
     /// A BLAST database needs something that is not read.
     #[error(
@@ -140,5 +101,18 @@ pub enum SeqDbError {
 impl From<Cancelled> for SeqDbError {
     fn from(_: Cancelled) -> SeqDbError {
         SeqDbError::Cancelled
+    }
+}
+
+impl SeqDbError {
+    /// A file that cannot be opened.
+    pub(crate) fn open(path: PathBuf, source: io::Error) -> SeqDbError {
+        ContainerError::Open { path, source }.into()
+    }
+
+    /// A file of another program whose values contradict each other.
+    pub(crate) fn corrupt(path: PathBuf, what: String) -> SeqDbError {
+        let verb = "build";
+        ContainerError::Corrupt { path, what, verb }.into()
     }
 }

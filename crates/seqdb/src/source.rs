@@ -181,10 +181,9 @@ fn start(path: &Path) -> Result<Vec<u8>, SeqDbError> {
     let read = File::open(path).and_then(|file| file.take(8).read_to_end(&mut start));
     match read {
         Ok(_) => Ok(start),
-        Err(source) if source.kind() == ErrorKind::PermissionDenied => Err(SeqDbError::Open {
-            path: path.to_path_buf(),
-            source,
-        }),
+        Err(source) if source.kind() == ErrorKind::PermissionDenied => {
+            Err(SeqDbError::open(path.to_path_buf(), source))
+        }
         // Whoever reads it says what is wrong.
         Err(_) => Ok(Vec::new()),
     }

@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
+use gyrase_files::container::ContainerError;
 use gyrase_seqdb::gysd::{SeqDb, Strand, Writer};
 use gyrase_seqdb::{Molecule, SeqDbError, SequenceSource, name_of};
 use gyrase_taxonomy::{Node, Taxonomy};
@@ -177,7 +178,7 @@ fn every_damage_is_found_and_named() {
             let found = SeqDb::open(&path).unwrap_err();
             let expected = match length {
                 0..8 => matches!(found, SeqDbError::Foreign { .. }),
-                _ => matches!(found, SeqDbError::Length { .. }),
+                _ => matches!(found, SeqDbError::Container(ContainerError::Length { .. })),
             };
             assert!(expected, "{name} {length}: {found}");
         }

@@ -30,7 +30,5 @@ mod writer;
 pub use crate::location::Location;
 pub use database::{Database, Features};
 pub use error::GydbError;
-pub use layout::{
-    MAGIC, MAX_COUNT, MAX_SECTION_NAME, PARTITIONS, Summary, feature_at, partition_of, place_of,
-};
+pub use layout::{MAGIC, MAX_COUNT, PARTITIONS, Summary, feature_at, partition_of, place_of};
 pub use writer::Writer;

@@ -4,8 +4,10 @@
 use std::fs::File;
 use std::io;
 use std::ops::Range;
+use std::path::Path;
 
 use bytemuck::TransparentWrapper;
+use gyrase_files::container::ContainerError;
 use memmap2::{Mmap, MmapMut, UncheckedAdvice};
 
 use crate::location::Location;
@@ -21,6 +23,23 @@ pub fn map(file: &File) -> io::Result<Mmap> {
     // bytes under the map do not change. Who truncates the file in place meanwhile gets SIGBUS, as
     // with any map.
     unsafe { Mmap::map(file) }
+}
+
+/// Opens and maps the file of a database.
+///
+/// # Errors
+/// [`ContainerError::Open`], also of a folder.
+pub fn open(path: &Path) -> Result<(File, Mmap), ContainerError> {
+    let fail = |source| ContainerError::Open {
+        path: path.to_path_buf(),
+        source,
+    };
+    let file = File::open(path).map_err(fail)?;
+    if file.metadata().map_err(fail)?.is_dir() {
+        return Err(fail(io::Error::other("it is a directory")));
+    }
+    let bytes = map(&file).map_err(fail)?;
+    Ok((file, bytes))
 }
 
 /// Gives memory back that bytes of a mapped file take in this process; who reads them again reads

@@ -11,6 +11,7 @@ use std::path::Path;
 use features::{
     Places, Random, add_sections, check, features, in_memory, odd_places, pieces, sections, write,
 };
+use gyrase_files::container::ContainerError;
 use gyrase_table::gydb::{
     Database, GydbError, Location, MAX_COUNT, PARTITIONS, Writer, feature_at, partition_of,
 };
@@ -320,7 +321,10 @@ fn no_look_up_gives_a_wrong_answer() {
             match damaged.locations(feature) {
                 Ok(found) => assert_eq!(found, sound.locations(feature).unwrap()),
                 Err(error) => {
-                    assert!(matches!(error, GydbError::Corrupt { .. }));
+                    assert!(matches!(
+                        error,
+                        GydbError::Container(ContainerError::Corrupt { .. })
+                    ));
                     errors += 1;
                 }
             }
@@ -378,13 +382,18 @@ fn every_truncation_is_refused() {
         let error = Database::from_bytes(Path::new("x.gydb"), &whole[..length]).unwrap_err();
         match error {
             GydbError::NotGydb { .. } => assert!(length < 8),
-            GydbError::Length { found, .. } => assert!(length >= 8 && found == length as u64),
+            GydbError::Container(ContainerError::Length { found, .. }) => {
+                assert!(length >= 8 && found == length as u64)
+            }
             other => panic!("{length} bytes: {other}"),
         }
     }
     let longer = [&whole[..], &[0; 64]].concat();
     let error = Database::from_bytes(Path::new("x.gydb"), &longer).unwrap_err();
-    assert!(matches!(error, GydbError::Length { .. }));
+    assert!(matches!(
+        error,
+        GydbError::Container(ContainerError::Length { .. })
+    ));
 }
 
 /// Whoever can compute a checksum can write any value into the header and the directory.
@@ -432,10 +441,13 @@ fn what_is_no_database_is_told_apart() {
         std::fs::write(&path, bytes).unwrap();
         Database::open(&path).unwrap_err()
     };
-    assert!(matches!(Database::open(&path), Err(GydbError::Open { .. })));
+    assert!(matches!(
+        Database::open(&path),
+        Err(GydbError::Container(ContainerError::Open { .. }))
+    ));
     assert!(matches!(
         Database::open(folder.path()),
-        Err(GydbError::Open { .. })
+        Err(GydbError::Container(ContainerError::Open { .. }))
     ));
     for bytes in [
         &b""[..],
@@ -449,11 +461,14 @@ fn what_is_no_database_is_told_apart() {
     }
     assert!(matches!(
         open(b"GYRASED\n\x02\0\0\0"),
-        GydbError::Length { .. }
+        GydbError::Container(ContainerError::Length { .. })
     ));
     let mut later = b"GYRASED\n\x02\0\0\0".to_vec();
     later.resize(5000, 0);
     let error = open(&later);
-    assert!(matches!(error, GydbError::Version { found: 2, .. }));
+    assert!(matches!(
+        error,
+        GydbError::Container(ContainerError::Version { found: 2, .. })
+    ));
     assert!(error.to_string().contains("version 2"), "{error}");
 }

@@ -9,6 +9,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use common::{EDGES, bins, kmers, metadata, write, write_bin};
+use gyrase_files::container::ContainerError;
 use gyrase_kmer::{BINS, Key, Kmer, Shape, with_words};
 use gyrase_table::gyk::{Cutoffs, Database, GykError, Writer};
 
@@ -100,7 +101,10 @@ fn finds_keys_that_are_not_uniform() {
         assert_eq!(view.find(&[row[0], row[1] + 1]), None);
         assert_eq!(view.find(&[row[0] + 1, row[1]]), None);
     }
-    assert!(matches!(database.verify(), Err(GykError::Corrupt { .. })));
+    assert!(matches!(
+        database.verify(),
+        Err(GykError::Container(ContainerError::Corrupt { .. }))
+    ));
 }
 
 #[test]
@@ -304,7 +308,7 @@ fn damage_gives_errors_that_name_the_file() {
     longer.push(0);
     assert!(matches!(
         examine(&damaged, &longer),
-        Err(GykError::Length { .. })
+        Err(GykError::Container(ContainerError::Length { .. }))
     ));
     let padding = whole.len() - 8..whole.len();
     for at in (0..132)
@@ -353,10 +357,13 @@ fn a_forged_header_gives_errors() {
 fn what_is_no_database_is_told_apart() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x");
-    assert!(matches!(Database::open(&path), Err(GykError::Open { .. })));
+    assert!(matches!(
+        Database::open(&path),
+        Err(GykError::Container(ContainerError::Open { .. }))
+    ));
     assert!(matches!(
         Database::open(folder.path()),
-        Err(GykError::Open { .. })
+        Err(GykError::Container(ContainerError::Open { .. }))
     ));
     assert!(matches!(examine(&path, b""), Err(GykError::NotGyk { .. })));
     assert!(matches!(
@@ -365,12 +372,15 @@ fn what_is_no_database_is_told_apart() {
     ));
     assert!(matches!(
         examine(&path, b"GYRASEK\n\x02\0\0\0"),
-        Err(GykError::Length { .. })
+        Err(GykError::Container(ContainerError::Length { .. }))
     ));
     let mut later = b"GYRASEK\n\x02\0\0\0".to_vec();
     later.resize(5000, 0);
     assert!(matches!(
         examine(&path, &later),
-        Err(GykError::Version { found: 2, .. })
+        Err(GykError::Container(ContainerError::Version {
+            found: 2,
+            ..
+        }))
     ));
 }

@@ -20,6 +20,8 @@ const FORMAT: Container = Container {
     magic: *b"GYRASEC\n",
     version: VERSION,
     header_bytes: HEADER,
+    ending: ".gyc",
+    verb: "classify",
 };
 const END: [u8; 8] = *b"GYRASEc\n";
 const VERSION: u32 = 1;

@@ -35,13 +35,13 @@ fn expand(
             names.push(prefix.to_path_buf());
             return Ok(());
         }
-        Err(source) => return Err(SeqDbError::Open { path, source }),
+        Err(source) => return Err(SeqDbError::open(path, source)),
     };
     if depth == DEEPEST {
-        return Err(SeqDbError::Corrupt {
+        return Err(SeqDbError::corrupt(
             path,
-            what: format!("aliases name each other, {DEEPEST} deep"),
-        });
+            format!("aliases name each other, {DEEPEST} deep"),
+        ));
     }
     let folder = prefix.parent().unwrap_or(Path::new(""));
     for name in members(&path, &String::from_utf8_lossy(&text))? {
@@ -75,9 +75,9 @@ fn members(path: &Path, text: &str) -> Result<Vec<String>, SeqDbError> {
     }
     members
         .filter(|members| !members.is_empty())
-        .ok_or_else(|| SeqDbError::Corrupt {
-            path: path.to_path_buf(),
-            what: "the alias file has no line DBLIST that names databases".into(),
+        .ok_or_else(|| {
+            let what = "the alias file has no line DBLIST that names databases";
+            SeqDbError::corrupt(path.to_path_buf(), what.into())
         })
 }
 

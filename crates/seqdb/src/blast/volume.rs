@@ -31,7 +31,7 @@ impl Mapped {
         let bytes = File::open(&path).and_then(|file| map(&file));
         match bytes {
             Ok(bytes) => Ok(Mapped { path, bytes }),
-            Err(source) => Err(SeqDbError::Open { path, source }),
+            Err(source) => Err(SeqDbError::open(path, source)),
         }
     }
 
@@ -46,10 +46,7 @@ impl Mapped {
     }
 
     fn corrupt(&self, what: String) -> SeqDbError {
-        SeqDbError::Corrupt {
-            path: self.path.clone(),
-            what,
-        }
+        SeqDbError::corrupt(self.path.clone(), what)
     }
 }
 

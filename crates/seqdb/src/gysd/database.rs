@@ -1,17 +1,15 @@
 //! Reads a database.
 
-use std::fs::File;
-use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use gyrase_align::{nucleotide, residue};
-use gyrase_files::container::{Unfit, checked_part, u32_at, u64_at};
-use gyrase_table::map;
+use gyrase_files::container::{self, expect, u32_at, u64_at};
+use gyrase_table::open;
 use gyrase_taxonomy::Taxonomy;
 use memmap2::Mmap;
 
-use super::layout::{ENTRY_BYTES, Entry, FORMAT, HEADER_BYTES, Header, MARGIN, Part, Summary};
+use super::layout::{FORMAT, Header, MARGIN, Part, Summary};
 use super::names::{self, names_of};
 use super::packed::{Exception, unpack};
 use super::section::Section;
@@ -47,20 +45,9 @@ impl SeqDb {
     /// # Errors
     /// The file cannot be opened; it is no database, of another version, truncated or damaged.
     pub fn open(path: &Path) -> Result<SeqDb, SeqDbError> {
-        let fail = |source| SeqDbError::Open {
-            path: path.to_path_buf(),
-            source,
-        };
-        let file = File::open(path).map_err(fail)?;
-        if file.metadata().map_err(fail)?.is_dir() {
-            return Err(fail(io::Error::other("it is a directory")));
-        }
-        let bytes = map(&file).map_err(fail)?;
+        let (_, bytes) = open(path)?;
         let header = header(path, &bytes)?;
-        let sections = sections(&header, &bytes).map_err(|what| SeqDbError::Corrupt {
-            path: path.to_path_buf(),
-            what,
-        })?;
+        let sections = sections(&header, &bytes).map_err(|what| FORMAT.corrupt(path, what))?;
         Ok(SeqDb {
             path: path.to_path_buf(),
             bytes,
@@ -267,10 +254,7 @@ impl SeqDb {
     }
 
     pub(super) fn corrupt(&self, what: String) -> SeqDbError {
-        SeqDbError::Corrupt {
-            path: self.path.clone(),
-            what,
-        }
+        FORMAT.corrupt(&self.path, what).into()
     }
 
     /// What lies between the end of the sequence before and its own, in a list of ends.
@@ -311,52 +295,24 @@ fn partition_point(
 }
 
 fn header(path: &Path, bytes: &[u8]) -> Result<Header, SeqDbError> {
-    let found = bytes.len() as u64;
-    let path = || path.to_path_buf();
-    let corrupt = |what| SeqDbError::Corrupt { path: path(), what };
-    let header = FORMAT.header(bytes).map_err(|unfit| match unfit {
-        Unfit::Foreign => SeqDbError::Foreign {
-            path: path(),
-            found: "is no .gysd database; `gyrase index` makes one".into(),
-        },
-        Unfit::Short => SeqDbError::Length {
-            path: path(),
-            expected: HEADER_BYTES as u64,
-            found,
-        },
-        Unfit::Version(found) => SeqDbError::Version {
-            path: path(),
-            found,
-        },
-        Unfit::Corrupt(what) => corrupt(what),
+    let header = FORMAT.header(bytes).map_err(|unfit| {
+        let error = FORMAT.unfit(path, bytes.len(), unfit);
+        error.map_or_else(
+            || SeqDbError::Foreign {
+                path: path.to_path_buf(),
+                found: "is no .gysd database; `gyrase index` makes one".into(),
+            },
+            SeqDbError::from,
+        )
     })?;
-    let header = Header::decode(header).map_err(corrupt)?;
-    let expected = header.summary.bytes;
-    if expected != found {
-        return Err(SeqDbError::Length {
-            path: path(),
-            expected,
-            found,
-        });
-    }
+    let header = Header::decode(header).map_err(|what| FORMAT.corrupt(path, what))?;
+    FORMAT.length(path, header.summary.bytes, bytes.len())?;
     Ok(header)
 }
 
 /// The sections that this program knows; others are passed over.
 fn sections(header: &Header, all: &[u8]) -> Result<Vec<Section>, String> {
-    let length = u64::from(header.sections) * ENTRY_BYTES as u64;
-    let table = checked_part(
-        all,
-        header.table,
-        length,
-        header.table_crc,
-        "table of sections",
-    )?;
-    let mut entries = Vec::new();
-    for (number, entry) in table.chunks_exact(ENTRY_BYTES).enumerate() {
-        let entry = Entry::decode(entry);
-        entries.push(entry.ok_or_else(|| format!("entry {number} of the table of sections"))?);
-    }
+    let entries = container::Section::table(all, header.table, header.sections, header.table_crc)?;
     let own = |part: Part| {
         let mut named = entries.iter().filter(|entry| entry.name == part.name());
         let entry = named.next();
@@ -388,7 +344,7 @@ fn expect_length(part: Part, bytes: u64, summary: &Summary) -> Result<(), String
         (Part::Titles | Part::Taxonomy, _) => bytes,
     };
     let name = part.name();
-    gyrase_files::container::expect(format_args!("bytes of section {name}"), bytes, expected)
+    expect(format_args!("bytes of section {name}"), bytes, expected)
 }
 
 /// A number of eight bytes in a list of such.

@@ -1,6 +1,6 @@
 //! The bytes of a `.gysd` file: header and table of sections.
 
-use gyrase_files::container::{Container, expect, reserved, u32_at, u64_at};
+use gyrase_files::container::{Container, Section, expect, reserved, u32_at, u64_at};
 
 use crate::Molecule;
 
@@ -13,10 +13,10 @@ pub(super) const FORMAT: Container = Container {
     magic: MAGIC,
     version: VERSION,
     header_bytes: HEADER_BYTES,
+    ending: ".gysd",
+    verb: "build",
 };
 pub(super) const HEADER_BYTES: usize = 4096;
-/// What every section is aligned to.
-pub(super) const ALIGNMENT: u64 = 64;
 /// Bytes of a section that share a checksum.
 pub(super) const BLOCK_BYTES: usize = 1 << 16;
 /// Borders before the first sequence of proteins and behind the last.
@@ -24,9 +24,6 @@ pub(super) const MARGIN: usize = 64;
 /// Sequences that have numbers.
 pub(super) const MOST_SEQUENCES: u64 = u32::MAX as u64;
 
-/// Bytes of a section's entry in the table, and of the name in it.
-pub(super) const ENTRY_BYTES: usize = 64;
-const NAME_BYTES: usize = 40;
 const CHECKSUM_AT: usize = HEADER_BYTES - 4;
 /// The first byte of the header that means nothing yet.
 const RESERVED_AT: usize = 68;
@@ -152,58 +149,7 @@ impl Header {
     }
 }
 
-/// Where a section is, as the table has it. Its list of checksums follows it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Entry {
-    pub name: String,
-    pub offset: u64,
-    pub bytes: u64,
-    /// CRC-32 of the list of checksums.
-    pub crc: u32,
-}
-
-impl Entry {
-    /// Blocks of the section, each with a checksum.
-    pub fn blocks(&self) -> u64 {
-        self.bytes.div_ceil(BLOCK_BYTES as u64)
-    }
-
-    /// First byte of the list of checksums.
-    pub fn checksums(&self) -> u64 {
-        aligned(self.offset.saturating_add(self.bytes))
-    }
-
-    pub fn encode(&self, bytes: &mut Vec<u8>) {
-        let end = bytes.len() + NAME_BYTES;
-        bytes.extend(self.name.as_bytes());
-        bytes.resize(end, 0);
-        bytes.extend(self.offset.to_le_bytes());
-        bytes.extend(self.bytes.to_le_bytes());
-        bytes.extend(self.crc.to_le_bytes());
-        bytes.extend([0; 4]);
-    }
-
-    /// Reads an entry of [`ENTRY_BYTES`] bytes; nothing when its name is none.
-    pub fn decode(bytes: &[u8]) -> Option<Entry> {
-        let name = &bytes[..NAME_BYTES];
-        let length = name.iter().position(|&byte| byte == 0)?;
-        let letter = |byte: &u8| byte.is_ascii_lowercase() || *byte == b'-';
-        let sound = length > 0
-            && name[..length].iter().all(letter)
-            && name[length..].iter().all(|&byte| byte == 0)
-            && bytes[60..].iter().all(|&byte| byte == 0);
-        sound.then(|| Entry {
-            name: String::from_utf8_lossy(&name[..length]).into_owned(),
-            offset: u64_at(bytes, 40),
-            bytes: u64_at(bytes, 48),
-            crc: u32_at(bytes, 56),
-        })
-    }
-}
-
-/// The next offset at which a section may begin; beyond 2^64 what no file has.
-pub(super) fn aligned(offset: u64) -> u64 {
-    offset
-        .checked_next_multiple_of(ALIGNMENT)
-        .unwrap_or(u64::MAX)
+/// Blocks of a section, each with a checksum.
+pub(super) fn blocks(section: &Section) -> u64 {
+    section.bytes.div_ceil(BLOCK_BYTES as u64)
 }

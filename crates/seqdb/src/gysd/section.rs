@@ -1,11 +1,12 @@
-//! A section of an opened database: bytes that are checked when they are first read.
+//! A section of an opened database: bytes that are checked when they are first read. The list of
+//! checksums of its blocks follows it.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use gyrase_files::container::{checked_part, checksum, part, u32_at, u64_at};
+use gyrase_files::container::{self, checked_part, checksum, part, u32_at, u64_at};
 
-use super::layout::{BLOCK_BYTES, Entry};
+use super::layout::{BLOCK_BYTES, blocks};
 
 /// Where a section is, and which of its blocks were found to fit their checksums.
 #[derive(Debug)]
@@ -21,16 +22,16 @@ pub(super) struct Section {
 
 impl Section {
     /// A section that lies in the file, with a list of checksums that is what was written.
-    pub fn new(all: &[u8], entry: Entry) -> Result<Section, String> {
+    pub fn new(all: &[u8], entry: container::Section) -> Result<Section, String> {
         let name = format_args!("section {}", entry.name);
         part(all, entry.offset, entry.bytes, name)?;
         let list = format_args!("checksums of section {}", entry.name);
-        let length = 4 * entry.blocks();
-        checked_part(all, entry.checksums(), length, entry.crc, list)?;
+        let length = 4 * blocks(&entry);
+        checked_part(all, entry.end(), length, entry.crc, list)?;
         let [offset, bytes, checksums, length] =
-            [entry.offset, entry.bytes, entry.checksums(), length].map(|number| number as usize);
+            [entry.offset, entry.bytes, entry.end(), length].map(|number| number as usize);
         Ok(Section {
-            sound: (0..entry.blocks().div_ceil(64))
+            sound: (0..blocks(&entry).div_ceil(64))
                 .map(|_| AtomicU64::new(0))
                 .collect(),
             name: entry.name,

@@ -6,11 +6,10 @@ use std::path::Path;
 
 use gyrase_align::residue::{BORDER, code};
 use gyrase_files::OutputFile;
+use gyrase_files::container::{ALIGNMENT, Section, aligned};
 use gyrase_taxonomy::Taxonomy;
 
-use super::layout::{
-    ALIGNMENT, Entry, HEADER_BYTES, Header, MARGIN, MOST_SEQUENCES, Part, Summary, aligned,
-};
+use super::layout::{HEADER_BYTES, Header, MARGIN, MOST_SEQUENCES, Part, Summary};
 use super::names::{self, names_of};
 use super::packed::Packer;
 use super::spool::{Checksums, Spool};
@@ -181,7 +180,7 @@ impl Writer {
             file: &mut self.file,
             at: HEADER_BYTES as u64,
         };
-        let mut entries = vec![place.end_section(Part::Letters, sums)?];
+        let mut sections = vec![place.end_section(Part::Letters, sums)?];
         let spools = [
             (Part::Ends, &mut self.ends),
             (Part::Exceptions, &mut self.exceptions),
@@ -191,14 +190,16 @@ impl Writer {
             (Part::TaxidEnds, &mut self.taxid_ends),
         ];
         for (part, spool) in spools {
-            entries.push(place.section(part, |each| spool.replay(each))?);
+            sections.push(place.section(part, |each| spool.replay(each))?);
         }
         let (names, count) = (&mut self.names, self.name_count);
-        entries.push(place.section(Part::Names, |each| names::sorted(names, count, each))?);
+        sections.push(place.section(Part::Names, |each| names::sorted(names, count, each))?);
         let taxonomy = taxonomy.map(Taxonomy::to_bytes).unwrap_or_default();
-        entries.push(place.section(Part::Taxonomy, |each| each(&taxonomy))?);
+        sections.push(place.section(Part::Taxonomy, |each| each(&taxonomy))?);
         let mut table = Vec::new();
-        entries.iter().for_each(|entry| entry.encode(&mut table));
+        sections
+            .iter()
+            .for_each(|section| section.encode(&mut table));
         let header = Header {
             summary: Summary {
                 molecule: self.molecule,
@@ -208,7 +209,7 @@ impl Writer {
                 bytes: place.at + table.len() as u64,
             },
             table: place.at,
-            sections: entries.len() as u32,
+            sections: sections.len() as u32,
             table_crc: crc32fast::hash(&table),
         };
         self.file.write_all(&table)?;
@@ -233,7 +234,7 @@ impl Place<'_> {
         &mut self,
         part: Part,
         replay: impl FnOnce(Each) -> io::Result<()>,
-    ) -> io::Result<Entry> {
+    ) -> io::Result<Section> {
         let mut sums = Checksums::default();
         replay(&mut |bytes| {
             sums.add(bytes);
@@ -243,9 +244,9 @@ impl Place<'_> {
     }
 
     /// Writes what stands behind a section: its checksums.
-    fn end_section(&mut self, part: Part, sums: Checksums) -> io::Result<Entry> {
+    fn end_section(&mut self, part: Part, sums: Checksums) -> io::Result<Section> {
         let (bytes, list) = sums.finish();
-        let entry = Entry {
+        let section = Section {
             name: part.name().into(),
             offset: self.at,
             bytes,
@@ -256,13 +257,12 @@ impl Place<'_> {
         self.file.write_all(&list)?;
         self.at += list.len() as u64;
         self.align()?;
-        Ok(entry)
+        Ok(section)
     }
 
     fn align(&mut self) -> io::Result<()> {
         let zeros = aligned(self.at) - self.at;
         self.at += zeros;
-        self.file
-            .write_all(&[0; ALIGNMENT as usize][..zeros as usize])
+        self.file.write_all(&[0; ALIGNMENT][..zeros as usize])
     }
 }

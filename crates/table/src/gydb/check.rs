@@ -4,12 +4,11 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
-use gyrase_files::container::{checked_part, checksum, expect};
+use gyrase_files::container::{SECTION_BYTES, Section, checked_part, checksum, expect};
 
 use super::bucket::{Buckets, LANES, LINE_WORDS, Line};
 use super::layout::{
     BLOCK_WORDS, DIRECTORY_BYTES, ENTRY_BYTES, Entry, HEADER_BYTES, Header, PLACE_BITS,
-    SECTION_BYTES, Section,
 };
 use super::partition::Partition;
 
@@ -185,24 +184,14 @@ pub(super) fn entry(header: &Header, bytes: &[u8], number: usize) -> Entry {
 
 /// The sections, once it is sure that they tile the rest of the file and that their names ascend.
 pub(super) fn sections(header: &Header, bytes: &[u8]) -> Result<Vec<Section>, String> {
-    let length = u64::from(header.sections) * SECTION_BYTES as u64;
-    let table = checked_part(
-        bytes,
-        header.section_table(),
-        length,
-        header.sections_crc,
-        "table of sections",
-    )?;
+    let (table, count) = (header.section_table(), header.sections);
+    let sections = Section::table(bytes, table, count, header.sections_crc)?;
+    let length = u64::from(count) * SECTION_BYTES as u64;
     expect(
         "end of the table of sections",
-        header.section_table().saturating_add(length),
+        table.saturating_add(length),
         bytes.len() as u64,
     )?;
-    let sections: Option<Vec<Section>> = table
-        .chunks_exact(SECTION_BYTES)
-        .map(Section::decode)
-        .collect();
-    let sections = sections.ok_or("an entry of the table of sections is none")?;
     let mut end = header.partitions_end;
     for (at, section) in sections.iter().enumerate() {
         if at > 0 && sections[at - 1].name >= section.name {

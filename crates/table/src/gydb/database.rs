@@ -1,24 +1,22 @@
 //! Reads a database.
 
-use std::fs::{File, Metadata};
+use std::fs::Metadata;
 use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use bytemuck::TransparentWrapper;
-use gyrase_files::container::{Unfit, checksum};
+use gyrase_files::container::{Section, checksum};
 use memmap2::Mmap;
 
 use super::bucket::{Buckets, LINE_WORDS, Line};
 use super::check::{self, Sound};
 use super::error::{GydbError, what_it_is};
-use super::layout::{
-    FORMAT, HEADER_BYTES, Header, PARTITIONS, PLACE_BITS, Section, Summary, feature_at, place_of,
-};
+use super::layout::{FORMAT, Header, PARTITIONS, PLACE_BITS, Summary, feature_at, place_of};
 use super::partition::Partition;
 use crate::location::Location;
-use crate::map::{anonymous, let_go, map};
+use crate::map::{anonymous, let_go, open};
 
 /// An opened database, in a file or in memory. Threads share it.
 ///
@@ -49,18 +47,9 @@ impl Database {
     /// Opens a database and checks all of it but the bytes of sections and features: magic,
     /// version, lengths, header, directory.
     pub fn open(path: &Path) -> Result<Database, GydbError> {
-        let fail = |source| GydbError::Open {
-            path: path.to_path_buf(),
-            source,
-        };
-        let file = File::open(path).map_err(fail)?;
-        let metadata = file.metadata().map_err(fail)?;
-        if metadata.is_dir() {
-            return Err(fail(std::io::Error::other("it is a directory")));
-        }
-        let map = map(&file).map_err(fail)?;
+        let (file, map) = open(path)?;
         Ok(Database {
-            file: Some(identity(&metadata)),
+            file: file.metadata().ok().as_ref().map(identity),
             ..Database::new(path.to_path_buf(), map, false)?
         })
     }
@@ -90,10 +79,7 @@ impl Database {
     fn new(path: PathBuf, bytes: Mmap, trusted: bool) -> Result<Database, GydbError> {
         let all: &[u8] = &bytes;
         let header = header(&path, all)?;
-        let corrupt = |what| GydbError::Corrupt {
-            path: path.clone(),
-            what,
-        };
+        let corrupt = |what| FORMAT.corrupt(&path, what);
         let entries = check::directory(&header, all).map_err(corrupt)?;
         let sections = check::sections(&header, all).map_err(corrupt)?;
         let sound = Sound::new(&entries, trusted);
@@ -144,7 +130,7 @@ impl Database {
     /// The bytes of a section.
     ///
     /// # Errors
-    /// [`GydbError::NoSection`] when there is none of this name, [`GydbError::Corrupt`] when its
+    /// [`GydbError::NoSection`] when there is none of this name, [`Corrupt`](gyrase_files::container::ContainerError::Corrupt) when its
     /// bytes do not fit their checksum.
     pub fn section(&self, name: &str) -> Result<&[u8], GydbError> {
         let found = self
@@ -180,7 +166,7 @@ impl Database {
     /// For more than a few features [`Database::locations_of`] is several times as fast.
     ///
     /// # Errors
-    /// [`GydbError::Corrupt`] when what had to be read does not fit its checksum.
+    /// [`Corrupt`](gyrase_files::container::ContainerError::Corrupt) when what had to be read does not fit its checksum.
     pub fn locations(&self, feature: u32) -> Result<&[Location], GydbError> {
         let (words, place) = (self.words(), place_of(feature));
         let found = self.find(words, place)?;
@@ -367,10 +353,7 @@ impl Database {
     }
 
     fn corrupt(&self, what: String) -> GydbError {
-        GydbError::Corrupt {
-            path: self.path.clone(),
-            what,
-        }
+        FORMAT.corrupt(&self.path, what).into()
     }
 }
 
@@ -386,30 +369,18 @@ fn identity(metadata: &Metadata) -> [u64; 2] {
 
 /// The header of a file that is a database of this version and has the length that it should have.
 fn header(path: &Path, bytes: &[u8]) -> Result<Header, GydbError> {
-    let path = || path.to_path_buf();
-    let found = bytes.len() as u64;
-    let length = |expected| GydbError::Length {
-        path: path(),
-        expected,
-        found,
-    };
-    let corrupt = |what| GydbError::Corrupt { path: path(), what };
-    let header = FORMAT.header(bytes).map_err(|unfit| match unfit {
-        Unfit::Foreign => GydbError::NotGydb {
-            path: path(),
-            found: what_it_is(bytes),
-        },
-        Unfit::Short => length(HEADER_BYTES as u64),
-        Unfit::Version(found) => GydbError::Version {
-            path: path(),
-            found,
-        },
-        Unfit::Corrupt(what) => corrupt(what),
+    let header = FORMAT.header(bytes).map_err(|unfit| {
+        let error = FORMAT.unfit(path, bytes.len(), unfit);
+        error.map_or_else(
+            || GydbError::NotGydb {
+                path: path.to_path_buf(),
+                found: what_it_is(bytes),
+            },
+            GydbError::from,
+        )
     })?;
-    let header = Header::decode(header).map_err(corrupt)?;
-    if header.summary.bytes != found {
-        return Err(length(header.summary.bytes));
-    }
+    let header = Header::decode(header).map_err(|what| FORMAT.corrupt(path, what))?;
+    FORMAT.length(path, header.summary.bytes, bytes.len())?;
     Ok(header)
 }
 

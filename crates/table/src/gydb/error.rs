@@ -4,22 +4,15 @@ use std::io;
 use std::path::PathBuf;
 
 use gyrase_fabric::FabricError;
-use gyrase_files::container::u64_at;
+use gyrase_files::container::{ContainerError, u64_at};
 use gyrase_files::{Garbled, OrderedError, OutputError};
-
-use super::layout::VERSION;
 
 /// A database that cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum GydbError {
-    /// The file cannot be opened or mapped.
-    #[error("cannot open the database {}: {source}", path.display())]
-    Open {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    /// The file cannot be opened, is of another version, truncated or corrupt.
+    #[error(transparent)]
+    Container(#[from] ContainerError),
     /// The file does not begin as a database does.
     #[error(
         "{} is not a .gydb database: it {found}; `gyrase db build` makes databases of references",
@@ -30,40 +23,6 @@ pub enum GydbError {
         path: PathBuf,
         /// What it is instead, as far as its first bytes tell: "is a FASTA file".
         found: &'static str,
-    },
-    /// The file is a database of another version of the format.
-    #[error(
-        "{} is a .gydb database of version {found}, this program reads version {VERSION}; build \
-         it again or use the program that made it",
-        path.display()
-    )]
-    Version {
-        /// The file.
-        path: PathBuf,
-        /// Its version.
-        found: u32,
-    },
-    /// The file is shorter or longer than its header says.
-    #[error(
-        "the database {} is truncated or was changed: its header says {expected} bytes, the file \
-         has {found}; copy or build it again",
-        path.display()
-    )]
-    Length {
-        /// The file.
-        path: PathBuf,
-        /// Bytes that the header promises.
-        expected: u64,
-        /// Bytes of the file.
-        found: u64,
-    },
-    /// A checksum or a value contradicts the rest.
-    #[error("the database {} is corrupt: {what}; copy or build it again", path.display())]
-    Corrupt {
-        /// The file.
-        path: PathBuf,
-        /// What was expected and what was found.
-        what: String,
     },
     /// The database has no section of this name.
     #[error(

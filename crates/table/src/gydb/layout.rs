@@ -1,15 +1,13 @@
 //! The bytes of a database: header, directory of partitions, table of sections; and the place of a
 //! feature.
 
-use gyrase_files::container::{Container, expect, reserved, u32_at, u64_at};
+use gyrase_files::container::{ALIGNMENT, Container, aligned, expect, reserved, u32_at, u64_at};
 
 /// Classes of features by the upper bits of their place: the unit in which a database is written
 /// and merged.
 pub const PARTITIONS: usize = 1 << PARTITION_BITS;
 /// The most locations of a feature that a database can hold.
 pub const MAX_COUNT: u8 = 254;
-/// The most bytes of a section's name.
-pub const MAX_SECTION_NAME: usize = 40;
 
 const PARTITION_BITS: u32 = 12;
 /// Bits of a place below those that name the partition.
@@ -22,18 +20,17 @@ pub(super) const FORMAT: Container = Container {
     magic: MAGIC,
     version: VERSION,
     header_bytes: HEADER_BYTES,
+    ending: ".gydb",
+    verb: "build",
 };
 pub(super) const VERSION: u32 = 1;
 pub(super) const HEADER_BYTES: usize = 4096;
-/// What every part of the file is aligned to.
-pub(super) const ALIGNMENT: usize = 64;
 /// Bytes of a partition that share a checksum.
 pub(super) const BLOCK_BYTES: usize = 4096;
 /// The same in words of four bytes.
 pub(super) const BLOCK_WORDS: usize = BLOCK_BYTES / 4;
 pub(super) const ENTRY_BYTES: usize = 24;
 pub(super) const DIRECTORY_BYTES: usize = PARTITIONS * ENTRY_BYTES;
-pub(super) const SECTION_BYTES: usize = 64;
 
 const CHECKSUM_AT: usize = HEADER_BYTES - 4;
 /// The first byte of the header that means nothing yet.
@@ -226,69 +223,6 @@ impl Entry {
             crc,
         }
     }
-}
-
-/// Where a section is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Section {
-    pub name: String,
-    pub offset: u64,
-    pub bytes: u64,
-    pub crc: u32,
-}
-
-impl Section {
-    /// First byte behind the section and the zeros behind it.
-    pub fn end(&self) -> u64 {
-        aligned(self.offset.saturating_add(self.bytes))
-    }
-
-    pub fn encode(&self, bytes: &mut Vec<u8>) {
-        let end = bytes.len() + MAX_SECTION_NAME;
-        bytes.extend(self.name.as_bytes());
-        bytes.resize(end, 0);
-        bytes.extend(self.offset.to_le_bytes());
-        bytes.extend(self.bytes.to_le_bytes());
-        bytes.extend(self.crc.to_le_bytes());
-        bytes.extend([0; 4]);
-    }
-
-    /// Reads an entry of [`SECTION_BYTES`] bytes; `None` when its name is none or its reserved
-    /// bytes are not zero.
-    pub fn decode(bytes: &[u8]) -> Option<Section> {
-        let length = bytes[..MAX_SECTION_NAME]
-            .iter()
-            .position(|&byte| byte == 0)
-            .unwrap_or(MAX_SECTION_NAME);
-        let name = str::from_utf8(&bytes[..length])
-            .ok()
-            .filter(|name| is_section_name(name))?;
-        let zeros = bytes[length..MAX_SECTION_NAME]
-            .iter()
-            .chain(&bytes[60..SECTION_BYTES])
-            .all(|&byte| byte == 0);
-        let (offset, length, crc) = (u64_at(bytes, 40), u64_at(bytes, 48), u32_at(bytes, 56));
-        zeros.then(|| Section {
-            name: name.to_string(),
-            offset,
-            bytes: length,
-            crc,
-        })
-    }
-}
-
-/// True for what may name a section: 1 to 40 lower-case letters, digits, `.`, `-` and `_`.
-pub(super) fn is_section_name(name: &str) -> bool {
-    let letter =
-        |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b".-_".contains(&byte);
-    (1..=MAX_SECTION_NAME).contains(&name.len()) && name.bytes().all(letter)
-}
-
-/// The next offset at which a part of the file may begin; beyond 2^64 what no file has.
-pub(super) fn aligned(offset: u64) -> u64 {
-    offset
-        .checked_next_multiple_of(ALIGNMENT as u64)
-        .unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

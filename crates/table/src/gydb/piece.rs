@@ -1,9 +1,10 @@
 //! One partition as it stands in the file: buckets, locations, checksums.
 
 use bytemuck::TransparentWrapper;
+use gyrase_files::container::ALIGNMENT;
 
 use super::bucket::{Buckets, LANES, LINE_WORDS, write_line};
-use super::layout::{ALIGNMENT, BLOCK_BYTES, Entry, PLACE_BITS};
+use super::layout::{BLOCK_BYTES, Entry, PLACE_BITS};
 use crate::location::Location;
 
 /// A partition that was laid out.

@@ -7,15 +7,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use gyrase_fabric::Finished;
+use gyrase_files::container::{Section, aligned, is_section_name};
 use gyrase_files::{Ordered, OrderedFile, OutputFile, Segment, WriteBack};
 use memmap2::Mmap;
 
 use super::database::{Database, in_memory_path};
 use super::error::GydbError;
-use super::layout::{
-    DIRECTORY_BYTES, Entry, HEADER_BYTES, Header, MAX_COUNT, PARTITIONS, Section, Summary, aligned,
-    is_section_name,
-};
+use super::layout::{DIRECTORY_BYTES, Entry, HEADER_BYTES, Header, MAX_COUNT, PARTITIONS, Summary};
 use super::piece::Piece;
 use crate::location::Location;
 use crate::map::anonymous;

@@ -1,10 +1,9 @@
 //! Reads a database.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use gyrase_files::container::{Unfit, checked_part, expect};
+use gyrase_files::container::{checked_part, expect};
 use gyrase_kmer::{BINS, Key, Kmer, Shape, bin_of, with_words};
 use memmap2::Mmap;
 
@@ -13,7 +12,7 @@ use super::error::GykError;
 use super::layout::{
     BinEntry, DIRECTORY_BYTES, ENTRY_BYTES, FORMAT, HEADER_BYTES, Header, Metadata,
 };
-use crate::map::map;
+use crate::map::open;
 
 /// An opened database. Its bins are read from the file when they are first used; threads share it.
 #[derive(Debug)]
@@ -31,20 +30,9 @@ impl Database {
     /// Opens a database and checks all of it but the bins: magic, version, lengths, header,
     /// directory, metadata.
     pub fn open(path: &Path) -> Result<Database, GykError> {
-        let fail = |source| GykError::Open {
-            path: path.to_path_buf(),
-            source,
-        };
-        let file = File::open(path).map_err(fail)?;
-        if file.metadata().map_err(fail)?.is_dir() {
-            return Err(fail(std::io::Error::other("it is a directory")));
-        }
-        let map = map(&file).map_err(fail)?;
+        let (_, map) = open(path)?;
         let header = header(path, &map)?;
-        let corrupt = |what| GykError::Corrupt {
-            path: path.to_path_buf(),
-            what,
-        };
+        let corrupt = |what| FORMAT.corrupt(path, what);
         let entries = directory(&header, &map).map_err(corrupt)?;
         let metadata = metadata(&header, &map).map_err(corrupt)?;
         let sound = (0..BINS).map(|_| AtomicBool::new(false)).collect();
@@ -106,7 +94,7 @@ impl Database {
     /// later it costs next to nothing.
     ///
     /// # Errors
-    /// [`GykError::Corrupt`] when they do not.
+    /// [`Corrupt`](gyrase_files::container::ContainerError::Corrupt) when they do not.
     ///
     /// # Panics
     /// When `bin` is not below [`BINS`].
@@ -150,7 +138,7 @@ impl Database {
     /// the database has it not.
     ///
     /// # Errors
-    /// [`GykError::Corrupt`] when its bin does not fit its checksum (see [`Database::sound_bin`]).
+    /// [`Corrupt`](gyrase_files::container::ContainerError::Corrupt) when its bin does not fit its checksum (see [`Database::sound_bin`]).
     ///
     /// # Panics
     /// When `W` is not the number of words of the shape.
@@ -227,36 +215,23 @@ impl Database {
 
     /// The error of a file whose values contradict each other, though its checksums are right.
     pub fn corrupt(&self, what: String) -> GykError {
-        GykError::Corrupt {
-            path: self.path.clone(),
-            what,
-        }
+        FORMAT.corrupt(&self.path, what).into()
     }
 }
 
 /// The header of a file that is a database of this version and has the length that it should have.
 fn header(path: &Path, bytes: &[u8]) -> Result<Header, GykError> {
-    let path = || path.to_path_buf();
-    let found = bytes.len() as u64;
-    let length = |expected| GykError::Length {
-        path: path(),
-        expected,
-        found,
-    };
-    let corrupt = |what| GykError::Corrupt { path: path(), what };
-    let header = FORMAT.header(bytes).map_err(|unfit| match unfit {
-        Unfit::Foreign => GykError::NotGyk { path: path() },
-        Unfit::Short => length(HEADER_BYTES as u64),
-        Unfit::Version(found) => GykError::Version {
-            path: path(),
-            found,
-        },
-        Unfit::Corrupt(what) => corrupt(what),
+    let header = FORMAT.header(bytes).map_err(|unfit| {
+        let error = FORMAT.unfit(path, bytes.len(), unfit);
+        error.map_or_else(
+            || GykError::NotGyk {
+                path: path.to_path_buf(),
+            },
+            GykError::from,
+        )
     })?;
-    let header = Header::decode(header).map_err(corrupt)?;
-    if header.file_bytes != found {
-        return Err(length(header.file_bytes));
-    }
+    let header = Header::decode(header).map_err(|what| FORMAT.corrupt(path, what))?;
+    FORMAT.length(path, header.file_bytes, bytes.len())?;
     Ok(header)
 }
 

@@ -11,6 +11,8 @@ pub(super) const FORMAT: Container = Container {
     magic: MAGIC,
     version: VERSION,
     header_bytes: HEADER_BYTES,
+    ending: ".gyk",
+    verb: "count",
 };
 pub(super) const VERSION: u32 = 1;
 pub(super) const HEADER_BYTES: usize = 4096;

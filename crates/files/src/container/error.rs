@@ -1,0 +1,102 @@
+//! What can be wrong with a file of a format.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::{Container, Unfit};
+
+/// A file of a format that cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ContainerError {
+    /// The file cannot be opened or mapped.
+    #[error("cannot open the database {}: {source}", path.display())]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The file is of another version of the format.
+    #[error(
+        "{} is a {} database of version {found}, this program reads version {}; {} it again or \
+         use the program that made it",
+        path.display(), format.ending, format.version, format.verb
+    )]
+    Version {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: u32,
+        /// The format.
+        format: Container,
+    },
+    /// The file is shorter or longer than its header says.
+    #[error(
+        "the database {} is truncated or was changed: its header says {expected} bytes, the file \
+         has {found}; copy or {} it again",
+        path.display(), format.verb
+    )]
+    Length {
+        /// The file.
+        path: PathBuf,
+        /// Bytes that the header promises.
+        expected: u64,
+        /// Bytes of the file.
+        found: u64,
+        /// The format.
+        format: Container,
+    },
+    /// A checksum or a value contradicts the rest.
+    #[error("the database {} is corrupt: {what}; copy or {verb} it again", path.display())]
+    Corrupt {
+        /// The file.
+        path: PathBuf,
+        /// What was expected and what was found.
+        what: String,
+        /// What makes such a file.
+        verb: &'static str,
+    },
+}
+
+impl Container {
+    /// The error of a file whose values contradict each other.
+    pub fn corrupt(&self, path: &Path, what: String) -> ContainerError {
+        ContainerError::Corrupt {
+            path: path.to_path_buf(),
+            what,
+            verb: self.verb,
+        }
+    }
+
+    /// The error of a file of so many bytes that does not fit; `None` where it is no file of this
+    /// format.
+    pub fn unfit(&self, path: &Path, bytes: usize, unfit: Unfit) -> Option<ContainerError> {
+        match unfit {
+            Unfit::Foreign => None,
+            Unfit::Short => self.length(path, self.header_bytes as u64, bytes).err(),
+            Unfit::Version(found) => Some(ContainerError::Version {
+                path: path.to_path_buf(),
+                found,
+                format: *self,
+            }),
+            Unfit::Corrupt(what) => Some(self.corrupt(path, what)),
+        }
+    }
+
+    /// Refuses a file of so many bytes whose header says `expected`.
+    ///
+    /// # Errors
+    /// [`ContainerError::Length`].
+    pub fn length(&self, path: &Path, expected: u64, bytes: usize) -> Result<(), ContainerError> {
+        let found = bytes as u64;
+        if found == expected {
+            return Ok(());
+        }
+        Err(ContainerError::Length {
+            path: path.to_path_buf(),
+            expected,
+            found,
+            format: *self,
+        })
+    }
+}
