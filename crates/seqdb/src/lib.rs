@@ -40,13 +40,15 @@ mod entry;
 mod error;
 pub mod gysd;
 mod molecule;
+mod reader;
 mod source;
 mod taxa;
 
 pub use build::{IndexConfig, Indexed, build, want};
-pub use entry::Entry;
+pub use entry::{Entry, EntrySize};
 pub use error::SeqDbError;
 pub use gysd::name_of;
 pub use molecule::Molecule;
-pub use source::{SequenceSource, header_taxids, open_all, shared_molecule};
+pub use reader::SequenceReader;
+pub use source::{SequenceSource, SourceSize, header_taxids, open_all, shared_molecule};
 pub use taxa::{KeptTaxa, TaxidFilter};

@@ -4,13 +4,10 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use gyrase_fastx::{Alphabet, Inputs, Options};
-use gyrase_seq::Batch;
 use gyrase_taxonomy::taxid_in;
 
 use crate::blast::BlastDatabase;
-use crate::entry::Entry;
-use crate::gysd::{self, SeqDb, Strand};
+use crate::gysd::{self, SeqDb};
 use crate::{Molecule, SeqDbError};
 
 /// What files of other programs and of other verbs begin with.
@@ -136,20 +133,29 @@ impl SequenceSource {
         }
     }
 
-    /// Hands the sequences to `each`, in their order, with how many bytes were read since the last.
-    ///
-    /// # Errors
-    /// The source cannot be read or is damaged; the first error of `each`.
-    pub fn each<E: From<SeqDbError>>(
-        &self,
-        each: impl FnMut(&Entry, u64) -> Result<(), E>,
-    ) -> Result<(), E> {
+    /// How many sequences and letters it has, where that is known without reading them.
+    pub fn size(&self) -> Option<SourceSize> {
         match self {
-            SequenceSource::Fasta(path) => each_of_fasta(path, each),
-            SequenceSource::Gysd(database) => each_of_gysd(database, each),
-            SequenceSource::Blast(database) => database.each(each),
+            SequenceSource::Fasta(_) => None,
+            SequenceSource::Gysd(database) => Some(SourceSize {
+                sequences: database.summary().sequences,
+                letters: database.summary().letters,
+            }),
+            SequenceSource::Blast(database) => Some(SourceSize {
+                sequences: database.len() as u64,
+                letters: database.letters(),
+            }),
         }
     }
+}
+
+/// How much a source holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SourceSize {
+    /// Sequences.
+    pub sequences: u64,
+    /// Letters of all of them.
+    pub letters: u64,
 }
 
 /// What the sequences of all sources are made of, as far as it is known without reading them.
@@ -209,57 +215,6 @@ fn is_of_blast(path: &Path) -> bool {
     let endings = ["pal", "pin", "phr", "psq", "nal", "nin", "nhr", "nsq"];
     path.extension()
         .is_some_and(|ending| endings.iter().any(|one| ending == *one))
-}
-
-fn each_of_fasta<E: From<SeqDbError>>(
-    path: &Path,
-    mut each: impl FnMut(&Entry, u64) -> Result<(), E>,
-) -> Result<(), E> {
-    let options = Options {
-        alphabet: Alphabet::Any,
-        whole_records: true,
-        serial: true,
-        ..Options::default()
-    };
-    let inputs = Inputs::open(&[path.to_path_buf()], options).map_err(SeqDbError::from)?;
-    let (mut batch, mut shown) = (Batch::default(), 0);
-    while inputs.next_batch(&mut batch).map_err(SeqDbError::from)? {
-        for record in &batch.records {
-            let [title, letters] =
-                [record.name, record.letters].map(|span| &batch.text[span.range()]);
-            let read = inputs.read_bytes();
-            let taxids = header_taxids(title);
-            let entry = Entry {
-                title,
-                letters,
-                taxids: &taxids,
-            };
-            each(&entry, read - shown)?;
-            shown = read;
-        }
-    }
-    Ok(())
-}
-
-fn each_of_gysd<E: From<SeqDbError>>(
-    database: &SeqDb,
-    mut each: impl FnMut(&Entry, u64) -> Result<(), E>,
-) -> Result<(), E> {
-    let mut letters = Vec::new();
-    let summary = database.summary();
-    let bytes = summary.bytes / summary.sequences.max(1);
-    for number in 0..database.len() {
-        letters.clear();
-        let length = database.letters(number)?;
-        database.read(number, 0..length, Strand::Plus, &mut letters)?;
-        let entry = Entry {
-            title: database.title(number)?,
-            letters: &letters,
-            taxids: &database.taxids(number)?,
-        };
-        each(&entry, bytes)?;
-    }
-    Ok(())
 }
 
 /// The taxids that a title tells: of each of its parts, which a byte 1 divides, `kraken:taxid|N` in

@@ -58,6 +58,6 @@ mod share;
 
 pub use bloom::Bloom;
 pub use cardinality::Cardinality;
-pub use map::{map, open};
+pub use map::{let_go, map, open};
 pub use memory::{CountTable, TableKey};
 pub use share::WriterShare;

@@ -42,10 +42,15 @@ pub fn open(path: &Path) -> Result<(File, Mmap), ContainerError> {
     Ok((file, bytes))
 }
 
-/// Gives memory back that bytes of a mapped file take in this process; who reads them again reads
-/// the file again. Only for what [`map`] made: other memory would come back as zeros.
+/// Gives memory back that a mapped file takes in this process; who reads it again reads the file
+/// again. Only for what [`map`] made: other memory would come back as zeros.
+pub fn let_go(map: &Mmap) {
+    let_go_of(map, 0..map.len());
+}
+
+/// The same of some of its bytes.
 #[allow(unsafe_code)]
-pub(crate) fn let_go(map: &Mmap, bytes: Range<usize>) {
+pub(crate) fn let_go_of(map: &Mmap, bytes: Range<usize>) {
     // SAFETY: the map is one of a file that nobody writes to, so its pages come back with the bytes
     // that they had. A system that refuses has only kept the memory.
     let _ =

@@ -23,7 +23,7 @@ const NUMBERS: &[u8] = b"BL_ORD_ID";
 
 /// The titles of a sequence, and their taxids.
 #[derive(Default)]
-pub(super) struct Titles {
+pub(crate) struct Titles {
     /// Name, a space and the description of each, with a byte 1 between two.
     pub text: Vec<u8>,
     /// Each once, in the order of the titles.

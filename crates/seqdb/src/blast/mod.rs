@@ -16,10 +16,11 @@ mod volume;
 
 use std::path::{Path, PathBuf};
 
-use crate::entry::Entry;
 use crate::{Molecule, SeqDbError};
 use files::with_ending;
 use volume::Volume;
+
+pub(crate) use deflines::Titles;
 
 /// Kinds of databases and the letter that the endings of their files begin with.
 const KINDS: [(Molecule, char); 2] = [(Molecule::Protein, 'p'), (Molecule::Nucleotide, 'n')];
@@ -102,32 +103,50 @@ impl BlastDatabase {
         self.volumes.iter().map(Volume::bytes).sum()
     }
 
-    /// Hands the sequences to `each`, in the order of their numbers, with the bytes that were read
-    /// for it.
-    ///
-    /// # Errors
-    /// A damaged database; the first error of `each`.
-    pub fn each<E: From<SeqDbError>>(
+    /// Letters of all volumes.
+    pub fn letters(&self) -> u64 {
+        self.volumes.iter().map(Volume::total).sum()
+    }
+
+    /// Appends the letters of the sequence of a number, and reads its titles; bytes of both.
+    pub(crate) fn read(
         &self,
-        mut each: impl FnMut(&Entry, u64) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let (mut letters, mut titles) = (Vec::new(), deflines::Titles::default());
-        let mut first = 0;
+        number: usize,
+        letters: &mut Vec<u8>,
+        titles: &mut Titles,
+    ) -> Result<u64, SeqDbError> {
+        let (volume, own) = self.volume_of(number);
+        volume.letters(own, letters)?;
+        volume.titles(own, number, titles)?;
+        Ok(volume.bytes_of(own))
+    }
+
+    /// Reads the titles of the sequence of a number; about how many letters it has.
+    pub(crate) fn read_titles(
+        &self,
+        number: usize,
+        titles: &mut Titles,
+    ) -> Result<u64, SeqDbError> {
+        let (volume, own) = self.volume_of(number);
+        volume.titles(own, number, titles)?;
+        Ok(volume.letters_at_most(own))
+    }
+
+    /// Gives back the memory that what was read takes in this process.
+    pub(crate) fn let_go(&self) {
+        self.volumes.iter().for_each(Volume::let_go);
+    }
+
+    /// The volume that has the sequence of a number, and its number there.
+    fn volume_of(&self, number: usize) -> (&Volume, usize) {
+        let mut own = number;
         for volume in &self.volumes {
-            for number in 0..volume.len() {
-                letters.clear();
-                volume.letters(number, &mut letters)?;
-                volume.titles(number, first + number, &mut titles)?;
-                let entry = Entry {
-                    title: &titles.text,
-                    letters: &letters,
-                    taxids: &titles.taxids,
-                };
-                each(&entry, volume.bytes_of(number))?;
+            if own < volume.len() {
+                return (volume, own);
             }
-            first += volume.len();
+            own -= volume.len();
         }
-        Ok(())
+        panic!("there is no sequence of number {number}");
     }
 }
 

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use gyrase_table::map;
+use gyrase_table::{let_go, map};
 use memmap2::Mmap;
 
 use super::bases;
@@ -58,6 +58,8 @@ pub(super) struct Volume {
     headers: Mapped,
     letters: Mapped,
     len: usize,
+    /// Letters of all.
+    total: u64,
     /// Where the lists of the index begin: of headers, of sequences, of ambiguities.
     lists: [usize; 3],
 }
@@ -87,8 +89,10 @@ impl Volume {
             fields.skip(length as usize)?;
         }
         let len = fields.number()? as usize;
-        // Letters of all, in the other order of bytes, and of the longest.
-        fields.skip(12)?;
+        // In the other order of bytes; then those of the longest.
+        let total = fields.bytes(8)?.try_into().expect("eight bytes");
+        let total = u64::from_le_bytes(total);
+        fields.skip(4)?;
         let list = 4 * (len + 1);
         let first = fields.at;
         let lists = [first, first + list, first + 2 * list];
@@ -99,6 +103,7 @@ impl Volume {
             headers,
             letters,
             len,
+            total,
             lists,
             index,
         })
@@ -110,6 +115,29 @@ impl Volume {
 
     pub fn bytes(&self) -> u64 {
         (self.headers.bytes.len() + self.letters.bytes.len()) as u64
+    }
+
+    /// Letters of all sequences.
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// Letters of a sequence, at most.
+    pub fn letters_at_most(&self, number: usize) -> u64 {
+        let start = self.offset(1, number);
+        let (end, letters) = match self.molecule {
+            Molecule::Protein => (self.offset(1, number + 1), 1),
+            Molecule::Nucleotide => (self.offset(2, number), 4),
+        };
+        // A zero, or the count of the last letters.
+        letters * (end.saturating_sub(start + 1) as u64) + letters - 1
+    }
+
+    /// Gives back the memory that what was read takes in this process.
+    pub fn let_go(&self) {
+        for file in [&self.index, &self.headers, &self.letters] {
+            let_go(&file.bytes);
+        }
     }
 
     /// Bytes of a sequence and its header.
@@ -177,16 +205,18 @@ struct Fields<'i> {
 
 impl Fields<'_> {
     fn number(&mut self) -> Result<u32, SeqDbError> {
-        let bytes = self.index.get(self.at..self.at + 4)?;
-        self.at += 4;
-        Ok(big_endian(bytes))
+        Ok(big_endian(self.bytes(4)?))
+    }
+
+    fn bytes(&mut self, count: usize) -> Result<&[u8], SeqDbError> {
+        let bytes = self.index.get(self.at..self.at + count)?;
+        self.at += count;
+        Ok(bytes)
     }
 
     /// Passes over bytes that are there.
     fn skip(&mut self, bytes: usize) -> Result<(), SeqDbError> {
-        self.index.get(self.at..self.at + bytes)?;
-        self.at += bytes;
-        Ok(())
+        self.bytes(bytes).map(drop)
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use gyrase_align::{nucleotide, residue};
 use gyrase_files::container::{self, expect, u32_at, u64_at};
-use gyrase_table::open;
+use gyrase_table::{let_go, open};
 use gyrase_taxonomy::Taxonomy;
 use memmap2::Mmap;
 
@@ -64,6 +64,11 @@ impl SeqDb {
     /// What the database holds.
     pub fn summary(&self) -> Summary {
         self.header.summary
+    }
+
+    /// A checksum of all that it has.
+    pub fn checksum(&self) -> u32 {
+        self.header.table_crc
     }
 
     /// How many sequences there are.
@@ -243,6 +248,11 @@ impl SeqDb {
         taxonomy
             .map(Some)
             .map_err(|error| self.corrupt(error.to_string()))
+    }
+
+    /// Gives back the memory that what was read takes in this process.
+    pub(crate) fn let_go(&self) {
+        let_go(&self.bytes);
     }
 
     pub(super) fn section(&self, part: Part) -> &Section {

@@ -16,7 +16,7 @@ use super::error::{GydbError, what_it_is};
 use super::layout::{FORMAT, Header, PARTITIONS, PLACE_BITS, Summary, feature_at, place_of};
 use super::partition::Partition;
 use crate::location::Location;
-use crate::map::{anonymous, let_go, open};
+use crate::map::{anonymous, let_go_of, open};
 
 /// An opened database, in a file or in memory. Threads share it.
 ///
@@ -302,7 +302,7 @@ impl Database {
         );
         let [start, end] = [partitions.start, partitions.end].map(|number| self.start_of(number));
         if self.file.is_some() && start < end {
-            let_go(&self.bytes, start.saturating_sub(BEHIND)..end);
+            let_go_of(&self.bytes, start.saturating_sub(BEHIND)..end);
         }
     }
 

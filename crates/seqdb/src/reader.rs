@@ -1,0 +1,271 @@
+//! Reads the sequences of a source, one after the other.
+
+use gyrase_fastx::{Alphabet, Inputs, Options};
+use gyrase_seq::Batch;
+
+use crate::blast::{BlastDatabase, Titles};
+use crate::entry::Entry;
+use crate::gysd::{SeqDb, Strand};
+use crate::source::{SequenceSource, header_taxids};
+use crate::{EntrySize, SeqDbError};
+
+/// Letters of a mapped file after which the memory that it takes is given back.
+const LET_GO: u64 = 16 << 20;
+
+/// Reads the sequences of a source in their order, or from one of them on.
+///
+/// It takes memory for one sequence, and for a batch of a FASTA file, whatever the source holds.
+pub struct SequenceReader<'s> {
+    reading: Reading<'s>,
+    /// The number of the next.
+    number: u64,
+    letters: Vec<u8>,
+    taxids: Vec<u32>,
+    titles: Titles,
+    /// Letters since memory was given back.
+    held: u64,
+}
+
+enum Reading<'s> {
+    Fasta(Box<Records>),
+    Gysd(&'s SeqDb),
+    Blast(&'s BlastDatabase),
+}
+
+/// The records of a FASTA file.
+struct Records {
+    inputs: Inputs,
+    batch: Batch,
+    /// The next of the batch.
+    next: usize,
+    /// Bytes of the file that were told.
+    shown: u64,
+}
+
+/// A record of a FASTA file.
+struct Record<'r> {
+    title: &'r [u8],
+    letters: &'r [u8],
+    /// Bytes that were read since the one before.
+    since: u64,
+}
+
+impl Records {
+    fn open(path: &std::path::Path) -> Result<Records, SeqDbError> {
+        let options = Options {
+            alphabet: Alphabet::Any,
+            whole_records: true,
+            serial: true,
+            ..Options::default()
+        };
+        Ok(Records {
+            inputs: Inputs::open(&[path.to_path_buf()], options)?,
+            batch: Batch::default(),
+            next: 0,
+            shown: 0,
+        })
+    }
+
+    /// The next one.
+    fn next(&mut self) -> Result<Option<Record<'_>>, SeqDbError> {
+        while self.next == self.batch.records.len() {
+            self.next = 0;
+            if !self.inputs.next_batch(&mut self.batch)? {
+                self.batch.records.clear();
+                return Ok(None);
+            }
+        }
+        let record = &self.batch.records[self.next];
+        self.next += 1;
+        let read = self.inputs.read_bytes();
+        let since = read - std::mem::replace(&mut self.shown, read);
+        let [title, letters] =
+            [record.name, record.letters].map(|span| &self.batch.text[span.range()]);
+        Ok(Some(Record {
+            title,
+            letters,
+            since,
+        }))
+    }
+}
+
+impl SequenceSource {
+    /// What reads its sequences, from the first on.
+    ///
+    /// # Errors
+    /// A FASTA file cannot be opened.
+    pub fn reader(&self) -> Result<SequenceReader<'_>, SeqDbError> {
+        SequenceReader::new(self)
+    }
+
+    /// Hands the sequences to `each`, in their order, with how many bytes were read since the last.
+    ///
+    /// # Errors
+    /// The source cannot be read or is damaged; the first error of `each`.
+    pub fn each<E: From<SeqDbError>>(
+        &self,
+        mut each: impl FnMut(&Entry, u64) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut reader = self.reader()?;
+        while let Some((entry, read)) = reader.next()? {
+            each(&entry, read)?;
+        }
+        Ok(())
+    }
+}
+
+impl<'s> SequenceReader<'s> {
+    fn new(source: &'s SequenceSource) -> Result<SequenceReader<'s>, SeqDbError> {
+        let reading = match source {
+            SequenceSource::Fasta(path) => Reading::Fasta(Box::new(Records::open(path)?)),
+            SequenceSource::Gysd(database) => Reading::Gysd(database),
+            SequenceSource::Blast(database) => Reading::Blast(database),
+        };
+        Ok(SequenceReader {
+            reading,
+            number: 0,
+            letters: Vec::new(),
+            taxids: Vec::new(),
+            titles: Titles::default(),
+            held: 0,
+        })
+    }
+
+    /// The number of the next, from 0.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Passes over all before the one of a number, which is none of those that were read: a FASTA
+    /// file is read up to there, a database goes on there.
+    ///
+    /// # Errors
+    /// A FASTA file cannot be read.
+    pub fn skip_to(&mut self, number: u64) -> Result<(), SeqDbError> {
+        if let Reading::Fasta(records) = &mut self.reading {
+            while self.number < number && records.next()?.is_some() {
+                self.number += 1;
+            }
+        }
+        self.number = self.number.max(number);
+        Ok(())
+    }
+
+    /// The next, and how many bytes were read since the last.
+    ///
+    /// # Errors
+    /// The source cannot be read or is damaged.
+    #[allow(
+        clippy::should_implement_trait,
+        reason = "an entry is lent until the next one is read"
+    )]
+    pub fn next(&mut self) -> Result<Option<(Entry<'_>, u64)>, SeqDbError> {
+        let (number, there) = (self.number, self.is_there());
+        match &mut self.reading {
+            Reading::Fasta(records) => {
+                let Some(record) = records.next()? else {
+                    return Ok(None);
+                };
+                self.number += 1;
+                self.taxids = header_taxids(record.title);
+                let entry = entry(record.title, record.letters, &self.taxids);
+                Ok(Some((entry, record.since)))
+            }
+            _ if !there => Ok(None),
+            Reading::Gysd(database) => {
+                let own = number as usize;
+                let length = database.letters(own)?;
+                self.held += length;
+                if self.held > LET_GO {
+                    self.held = length;
+                    database.let_go();
+                }
+                self.letters.clear();
+                database.read(own, 0..length, Strand::Plus, &mut self.letters)?;
+                self.number += 1;
+                self.taxids = database.taxids(own)?;
+                let bytes = database.summary().bytes / database.len() as u64;
+                let entry = entry(database.title(own)?, &self.letters, &self.taxids);
+                Ok(Some((entry, bytes)))
+            }
+            Reading::Blast(database) => {
+                self.letters.clear();
+                let (letters, titles) = (&mut self.letters, &mut self.titles);
+                let bytes = database.read(number as usize, letters, titles)?;
+                self.held += letters.len() as u64;
+                if self.held > LET_GO {
+                    self.held = 0;
+                    database.let_go();
+                }
+                self.number += 1;
+                Ok(Some((
+                    entry(&self.titles.text, &self.letters, &self.titles.taxids),
+                    bytes,
+                )))
+            }
+        }
+    }
+
+    /// How large the next is, without its letters where the source is a database.
+    ///
+    /// # Errors
+    /// The source cannot be read or is damaged.
+    pub fn next_size(&mut self) -> Result<Option<EntrySize<'_>>, SeqDbError> {
+        let number = self.number as usize;
+        let there = self.is_there();
+        match &mut self.reading {
+            Reading::Fasta(_) => {
+                let next = self.next()?;
+                Ok(next.map(|(entry, _)| EntrySize::of(&entry)))
+            }
+            _ if !there => Ok(None),
+            Reading::Gysd(database) => {
+                self.taxids = database.taxids(number)?;
+                self.number += 1;
+                let size = EntrySize {
+                    title: database.title(number)?.len() as u64,
+                    letters: database.letters(number)?,
+                    taxids: &self.taxids,
+                };
+                Ok(Some(size))
+            }
+            Reading::Blast(database) => {
+                let letters = database.read_titles(number, &mut self.titles)?;
+                self.number += 1;
+                let size = EntrySize {
+                    title: self.titles.text.len() as u64,
+                    letters,
+                    taxids: &self.titles.taxids,
+                };
+                Ok(Some(size))
+            }
+        }
+    }
+
+    /// Whether a database has a next one.
+    fn is_there(&self) -> bool {
+        match &self.reading {
+            Reading::Fasta(_) => true,
+            Reading::Gysd(database) => self.number < database.len() as u64,
+            Reading::Blast(database) => self.number < database.len() as u64,
+        }
+    }
+}
+
+impl Drop for SequenceReader<'_> {
+    fn drop(&mut self) {
+        match &self.reading {
+            Reading::Fasta(_) => {}
+            Reading::Gysd(database) => database.let_go(),
+            Reading::Blast(database) => database.let_go(),
+        }
+    }
+}
+
+fn entry<'e>(title: &'e [u8], letters: &'e [u8], taxids: &'e [u32]) -> Entry<'e> {
+    Entry {
+        title,
+        letters,
+        taxids,
+    }
+}
