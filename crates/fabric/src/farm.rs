@@ -1,6 +1,7 @@
 //! Tasks for the threads of all processes, whose results leave in the order of the tasks.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -17,6 +18,11 @@ pub struct Farm {
     /// Tasks that may be handed out before the first of them has left: so many results are kept in
     /// the first process at most. The same in all processes, 1 at least.
     pub ahead: usize,
+    /// Parts of something that tasks need, of which a process has one at a time: equally many tasks
+    /// that follow each other are of each. A process is given tasks of the part that it has as long
+    /// as there are any, then of the one with the most for each process that has it. The same in
+    /// all processes, 1 at least; above 1 all tasks may be `ahead`.
+    pub parts: usize,
 }
 
 /// With the number of a message: a result. The others are tasks.
@@ -153,6 +159,10 @@ struct First<'a, E> {
     turn: usize,
     /// Tasks handed out.
     given: usize,
+    /// Those that were not, by part.
+    rest: Vec<Range<usize>>,
+    /// The part that a process has, by rank.
+    had: Vec<Option<usize>>,
     /// Results that left.
     left: usize,
     /// Results that wait for others.
@@ -166,6 +176,8 @@ impl<'a, E: From<FabricError>> First<'a, E> {
         said: &'a dyn Mailbox,
         leave: &'a mut dyn FnMut(usize, Vec<u8>) -> Result<(), E>,
     ) -> First<'a, E> {
+        let each = farm.tasks / farm.parts;
+        let of_part = |part: usize| each * part..each * (part + 1);
         First {
             farm,
             said,
@@ -174,6 +186,8 @@ impl<'a, E: From<FabricError>> First<'a, E> {
             free: vec![0; ranks],
             turn: 0,
             given: 0,
+            rest: (0..farm.parts).map(of_part).collect(),
+            had: vec![None; ranks],
             left: 0,
             waiting: BTreeMap::new(),
         }
@@ -201,12 +215,39 @@ impl<'a, E: From<FabricError>> First<'a, E> {
             let Some(rank) = others.into_iter().find(|&rank| self.free[rank] > 0) else {
                 break;
             };
-            self.said.send(rank, self.given as u64, Vec::new())?;
+            let Some(task) = self.next_of(rank) else {
+                break;
+            };
+            self.said.send(rank, task as u64, Vec::new())?;
             self.free[rank] -= 1;
             self.given += 1;
             self.turn = (rank + 1) % self.ranks;
         }
         Ok(())
+    }
+
+    /// The next task for a process.
+    fn next_of(&mut self, rank: usize) -> Option<usize> {
+        let own = self.had[rank].filter(|&part| !self.rest[part].is_empty());
+        let part = own.or_else(|| {
+            self.had[rank] = None;
+            self.neediest()
+        })?;
+        self.had[rank] = Some(part);
+        self.rest[part].next()
+    }
+
+    /// The part with the most tasks for each process that would have it; of equal ones the first.
+    fn neediest(&self) -> Option<usize> {
+        let with = |part| 1 + self.had.iter().filter(|&&had| had == Some(part)).count();
+        let parts = (0..self.rest.len()).filter(|&part| !self.rest[part].is_empty());
+        let tasks = |part: usize| self.rest[part].len();
+        parts.reduce(
+            |best, part| match tasks(part) * with(best) > tasks(best) * with(part) {
+                true => part,
+                false => best,
+            },
+        )
     }
 
     fn hear(&mut self, number: u64, mut bytes: Vec<u8>) -> Result<(), E> {
@@ -239,6 +280,7 @@ mod tests {
             tasks: 200,
             workers: 3,
             ahead: 5,
+            parts: 1,
         };
         let mut results = Vec::new();
         let work = |task: usize| {
@@ -262,6 +304,7 @@ mod tests {
             tasks: 100,
             workers: 2,
             ahead: 10,
+            parts: 1,
         };
         let work = |task| match task {
             17 => Err(FabricError::Memory),
@@ -274,5 +317,42 @@ mod tests {
             _ => Ok(()),
         });
         assert!(matches!(done, Err(FabricError::Memory)), "{done:?}");
+    }
+
+    #[test]
+    fn processes_keep_to_a_part() {
+        use crate::testing;
+        let farm = Farm {
+            tasks: 60,
+            workers: 1,
+            ahead: 60,
+            parts: 3,
+        };
+        for ranks in [1, 2, 3, 5] {
+            let done = testing::run(ranks, crate::Steal::Off, |world| {
+                let parts = Mutex::new(Vec::new());
+                let work = |task: usize| {
+                    let mut parts = parts.lock().expect("no worker panics");
+                    parts.push(task / 20);
+                    Ok::<_, FabricError>(task.to_le_bytes().to_vec())
+                };
+                let mut next = 0_usize;
+                farm.run(world, work, &mut |task, result| {
+                    assert_eq!((task, &result[..]), (next, &next.to_le_bytes()[..]));
+                    next += 1;
+                    Ok(())
+                })?;
+                let mut parts = parts.into_inner().expect("no worker panicked");
+                parts.dedup();
+                Ok::<_, FabricError>(parts)
+            });
+            for parts in done {
+                let mut parts = parts.expect("no task fails");
+                let changes = parts.len();
+                parts.sort_unstable();
+                parts.dedup();
+                assert_eq!(parts.len(), changes, "none came back to a part");
+            }
+        }
     }
 }

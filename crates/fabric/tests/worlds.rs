@@ -178,6 +178,7 @@ fn farm(world: &impl World) -> Result<(), FabricError> {
                 workers
             },
             ahead,
+            parts: 1,
         };
         let result = |task: usize| vec![task as u8; task * 31 % 50];
         farm.run(
@@ -208,6 +209,7 @@ fn a_task_that_fails_ends_the_farm_everywhere() {
         tasks: 200,
         workers: 2,
         ahead: 20,
+        parts: 1,
     };
     for failing in [0, 1, 2] {
         let done = run(3, Steal::On, |process| {

@@ -322,6 +322,7 @@ fn agree(world: &impl World) -> Result<(), FabricError> {
         tasks: 60,
         workers: 2,
         ahead: 9,
+        parts: 1,
     };
     farm.run(
         world,
