@@ -460,6 +460,7 @@ impl<'s> Aligner<'s> {
         };
         Hit {
             subject: found.subject,
+            rank_score: found.extended[0].score,
             hsps: found.extended.iter().map(&mut hsp).collect(),
         }
     }

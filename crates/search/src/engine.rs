@@ -1,5 +1,7 @@
 //! What a program has of its own: how it finds matches and aligns them.
 
+use std::ops::RangeInclusive;
+
 use gyrase_work::Progress;
 
 use crate::Sequences;
@@ -15,6 +17,12 @@ pub(crate) trait Engine: Sync {
         most: usize,
         progress: &Progress,
     ) -> Result<Vec<Match>, Ended>;
+
+    /// Letters of queries that are best searched together, at least and at most: so many that what
+    /// is done once for all of them costs little, so few that processes have enough to share.
+    fn batch(&self) -> RangeInclusive<u64> {
+        10_000..=10_000
+    }
 
     /// What aligns one query after the other; each thread has its own.
     fn aligner(&self) -> Box<dyn Align + Send + '_>;

@@ -24,7 +24,7 @@ pub enum SearchError {
         most: usize,
     },
     /// The memory does not take the sequences.
-    #[error("the database and the queries need at least {least} bytes of memory")]
+    #[error("the queries and the largest sequence need at least {least} bytes of memory")]
     Memory {
         /// Bytes that they need.
         least: u64,
@@ -56,6 +56,12 @@ pub enum SearchError {
     Matches {
         /// The name of the query.
         query: String,
+    },
+    /// A file has fewer sequences than when it was first read.
+    #[error("{input} was changed while it was read")]
+    Changed {
+        /// Its name.
+        input: String,
     },
     /// There are no statistics for these scores.
     #[error(transparent)]

@@ -1,6 +1,7 @@
 //! What a search finds: matches, then alignments, then subjects.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::ops::Range;
 
 use gyrase_align::composition::AdjustmentRule;
@@ -45,8 +46,22 @@ pub struct Hsp {
 pub struct Hit {
     /// Number of the subject.
     pub subject: usize,
+    /// What its best alignment scores, as precisely as subjects of one E-value are told apart.
+    pub rank_score: i32,
     /// Its alignments, the best first.
     pub hsps: Vec<Hsp>,
+}
+
+impl Hit {
+    /// The better of two subjects of a query is less: by E-value, then by score; of equal ones the
+    /// later in the database, as BLAST has it.
+    pub(crate) fn order(&self, other: &Hit) -> Ordering {
+        let evalue = |hit: &Hit| hit.hsps.first().map_or(f64::INFINITY, |hsp| hsp.evalue);
+        evalue(self)
+            .total_cmp(&evalue(other))
+            .then(other.rank_score.cmp(&self.rank_score))
+            .then(other.subject.cmp(&self.subject))
+    }
 }
 
 /// A column of an alignment: codes of residues, one of which may be missing.

@@ -15,12 +15,15 @@
 //!    more with the scores that fit the composition of both (`alignments`).
 //! 4. The best subjects of the whole database, by E-value, score and place, are the answer.
 //!
+//! Where the memory does not take the database it is read in parts, all queries meet each part, and
+//! the best of all parts are merged (`parts`).
+//!
 //! Thresholds use numbers of the whole database only, never of a part of it: the answer does not
 //! depend on threads or on how the work is divided.
 //!
 //! ```
 //! use gyrase_search::{Config, HitLimits, NucleotideOptions, ProteinOptions, SearchError};
-//! use gyrase_search::{Sensitivity, TaxidFilter, run};
+//! use gyrase_search::{Sensitivity, TaxidFilter, WaitingText, run};
 //! use gyrase_work::Progress;
 //!
 //! let folder = tempfile::tempdir()?;
@@ -43,6 +46,7 @@
 //!     db_sequences: None,
 //!     protein: ProteinOptions::default(),
 //!     nucleotide: NucleotideOptions::default(),
+//!     waiting: WaitingText::new(folder.path().join("waiting")),
 //!     memory: 1 << 30,
 //!     threads: 2,
 //! };
@@ -58,6 +62,10 @@
 //! ```
 
 mod alignments;
+mod aside;
+mod batches;
+mod config;
+mod database;
 mod engine;
 mod error;
 mod exhaustive;
@@ -66,19 +74,25 @@ mod hits;
 mod kept;
 mod matches;
 mod nucleotide;
+mod parts;
 mod plan;
+mod prepared;
 mod program;
 mod protein;
 mod protein_options;
+mod record;
 mod report;
 mod run;
 mod scoring;
 mod seeds;
 mod sequences;
 mod share;
+mod subjects;
+mod waiting;
 mod why;
 
 pub use alignments::{PairAlignment, PairSteps};
+pub use config::{Config, Summary};
 pub use error::{FormatError, SearchError};
 pub use gyrase_align::matrix::Matrix;
 pub use gyrase_seqdb::{Molecule, TaxidFilter};
@@ -89,8 +103,10 @@ pub use program::{Program, UnknownProgram};
 pub use protein::Sensitivity;
 pub use protein_options::{CompositionMode, ProteinOptions};
 pub use report::{About, QueryHits, Report, ReportFormat};
-pub use run::{Config, Summary, run};
+pub use run::run;
 pub use scoring::{DatabaseSize, HitLimits, Scoring, ScoringSystem};
 pub use sequences::Sequences;
-pub use share::{ReportTarget, WaitingText, run_in};
+pub use share::{ReportTarget, run_in};
+pub use subjects::Subjects;
+pub use waiting::WaitingText;
 pub use why::{Explanation, LeftOut, explain};

@@ -11,7 +11,7 @@ mod options;
 mod scoring;
 mod words;
 
-use std::cmp::Ordering;
+use std::ops::RangeInclusive;
 
 use gyrase_work::Progress;
 
@@ -27,6 +27,8 @@ use words::Words;
 pub use options::{NucleotideOptions, Strands};
 pub(crate) use scoring::NucleotideScoring;
 
+/// Words so long are in few places of a database by chance.
+const LONG_WORD: usize = 15;
 /// Subjects more than are reported that are kept until a query is done.
 const SPARE: usize = 64;
 
@@ -50,6 +52,22 @@ pub(crate) fn scoring_of(
     NucleotideScoring::new(Setting::new(program, options), size, limits)
 }
 
+/// Bytes that a search takes beside sequences and matches, for queries of so many letters in all
+/// frames: their words, and what each thread reads of the database.
+pub(crate) fn bytes_beside(
+    program: Program,
+    options: &NucleotideOptions,
+    letters: u64,
+    threads: usize,
+) -> u64 {
+    let setting = Setting::new(program, options);
+    Words::bytes(letters as usize, &setting) + stretches(threads)
+}
+
+fn stretches(threads: usize) -> u64 {
+    (threads * STRETCH * 2 * size_of::<u32>()) as u64
+}
+
 impl Engine for Nucleotides<'_> {
     fn matches(
         &self,
@@ -58,8 +76,7 @@ impl Engine for Nucleotides<'_> {
         progress: &Progress,
     ) -> Result<Vec<Match>, Ended> {
         let setting = &self.scoring.setting;
-        let stretches = (self.threads * STRETCH * 2 * size_of::<u32>()) as u64;
-        let words = Words::bytes(queries.text().len(), setting) + stretches;
+        let words = Words::bytes(queries.text().len(), setting) + stretches(self.threads);
         let matches = words.div_ceil(3 * size_of::<Match>() as u64) as usize;
         if queries.total() == 0 || self.subjects.total() == 0 {
             return Ok(Vec::new());
@@ -82,6 +99,17 @@ impl Engine for Nucleotides<'_> {
             threads: self.threads,
         };
         search.matches(progress)
+    }
+
+    /// All of the database is looked through for each batch.
+    fn batch(&self) -> RangeInclusive<u64> {
+        let word = self.scoring.setting.word;
+        let most = if word > LONG_WORD {
+            5_000_000
+        } else {
+            1_000_000
+        };
+        most / 10..=most
     }
 
     fn aligner(&self) -> Box<dyn Align + Send + '_> {
@@ -146,8 +174,10 @@ impl Aligner<'_> {
         });
         let hsps = hsps.filter(|hsp| hsp.evalue <= limits.evalue);
         let hsps: Vec<Hsp> = hsps.take(limits.max_hsps).collect();
-        (!hsps.is_empty()).then_some(Hit {
+        let rank_score = hsps.first()?.score;
+        Some(Hit {
             subject: number,
+            rank_score,
             hsps,
         })
     }
@@ -196,17 +226,8 @@ fn hsp(frame: usize, one: Aligned, lengths: [usize; 2], evalue: f64, bits: f64) 
     }
 }
 
-/// Leaves so many of the best subjects, the best first; of equal ones the later in the database, as
-/// BLAST has it.
+/// Leaves so many of the best subjects, the best first.
 fn leave_best(hits: &mut Vec<Hit>, top: usize) {
-    let order = |one: &Hit, other: &Hit| -> Ordering {
-        let (first, second) = (&one.hsps[0], &other.hsps[0]);
-        first
-            .evalue
-            .total_cmp(&second.evalue)
-            .then(second.score.cmp(&first.score))
-            .then(other.subject.cmp(&one.subject))
-    };
-    hits.sort_by(order);
+    hits.sort_by(Hit::order);
     hits.truncate(top);
 }

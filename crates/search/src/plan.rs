@@ -3,7 +3,7 @@
 use gyrase_fastx::{Alphabet, Inputs, Options};
 use gyrase_tabulate::{Estimate, InputContents, decompressing, input_contents};
 
-use crate::run::{BESIDE, MATCH};
+use crate::prepared::{BESIDE, MATCH};
 use crate::sequences::{RESIDUE, SEQUENCE};
 use crate::{Config, SearchError};
 

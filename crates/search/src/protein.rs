@@ -45,7 +45,7 @@ pub(crate) struct Proteins<'s> {
     pub threads: usize,
     pub sensitivity: Sensitivity,
     /// Of the subjects, where they are kept from one batch of queries to the next.
-    pub indexes: Option<Indexes>,
+    pub indexes: Option<&'s Indexes>,
 }
 
 impl Engine for Proteins<'_> {
@@ -65,7 +65,7 @@ impl Engine for Proteins<'_> {
         let search = Search {
             queries,
             subjects: self.subjects,
-            indexes: self.indexes.as_ref(),
+            indexes: self.indexes,
             rows: self.scoring.rows(),
             segments: self.scoring.segments(),
             least: &least,

@@ -5,11 +5,8 @@ use std::path::PathBuf;
 
 use gyrase_align::arch::COLUMNS;
 use gyrase_align::nucleotide;
-use gyrase_align::residue::{BORDER, LETTERS, code, letter};
-use gyrase_seqdb::{
-    Entry, Molecule, SeqDbError, SequenceSource, TaxidFilter, open_all, shared_molecule,
-};
-use gyrase_work::Progress;
+use gyrase_align::residue::{BORDER, LETTERS, code};
+use gyrase_seqdb::{Entry, Molecule};
 
 use crate::error::SearchError;
 use crate::frames::Frames;
@@ -24,11 +21,11 @@ const MANY: u64 = 100;
 /// Bytes that a residue takes: itself, its class, and its place in an index.
 pub(crate) const RESIDUE: u64 = 6;
 /// Bytes that a nucleotide takes, which has no index.
-const BASE: u64 = 1;
+pub(crate) const BASE: u64 = 1;
 /// Bytes that a sequence takes beside its residues and its title: where both are, and a border.
 pub(crate) const SEQUENCE: u64 = 2 * size_of::<usize>() as u64 + RESIDUE;
 /// Bytes that a taxid takes.
-const TAXID: u64 = size_of::<(u32, u32)>() as u64;
+pub(crate) const TAXID: u64 = size_of::<(u32, u32)>() as u64;
 
 /// Sequences of one kind of molecule, one behind the other, with a border between any two. Before
 /// the first and behind the last is a whole window of borders.
@@ -42,30 +39,8 @@ pub struct Sequences {
     title_ends: Vec<usize>,
     /// Numbers of sequences and their taxids.
     taxids: Vec<(u32, u32)>,
-    left_out: LeftOut,
-    /// Nothing said what is below the taxids of the filter.
-    are_literal: bool,
-}
-
-/// Sequences that a filter left out, which are of the database all the same.
-#[derive(Clone, Copy, Default)]
-struct LeftOut {
-    sequences: u64,
-    letters: u64,
-}
-
-impl LeftOut {
-    fn count(&mut self, entry: &Entry) {
-        self.sequences += 1;
-        self.letters += residues_of(entry.letters).count() as u64;
-    }
-}
-
-/// Bytes that a sequence will take at least.
-fn bytes_of(entry: &Entry) -> u64 {
-    let [title, letters, taxids] =
-        [entry.title.len(), entry.letters.len(), entry.taxids.len()].map(|length| length as u64);
-    SEQUENCE + title + BASE * letters + TAXID * taxids
+    /// The number of the first in the database.
+    first: usize,
 }
 
 /// Names of files, in a line.
@@ -74,16 +49,8 @@ pub(crate) fn names(paths: &[PathBuf]) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// Bytes that a letter takes.
-fn letter_bytes(molecule: Molecule) -> u64 {
-    match molecule {
-        Molecule::Protein => RESIDUE,
-        Molecule::Nucleotide => BASE,
-    }
-}
-
 /// Letters without gaps.
-fn residues_of(letters: &[u8]) -> impl Iterator<Item = u8> + '_ {
+pub(crate) fn residues_of(letters: &[u8]) -> impl Iterator<Item = u8> + '_ {
     let is_residue = |letter: &u8| !matches!(letter, b'-' | b'.');
     letters.iter().copied().filter(is_residue)
 }
@@ -97,103 +64,40 @@ impl Default for Sequences {
             titles: Vec::new(),
             title_ends: Vec::new(),
             taxids: Vec::new(),
-            left_out: LeftOut::default(),
-            are_literal: false,
+            first: 0,
         }
     }
 }
 
 impl Sequences {
-    /// Reads the sequences of files and databases, in their order, but those that a filter leaves
-    /// out. Where they and an index of them need more than so many bytes there are none of them,
-    /// and what they need.
-    ///
-    /// A database knows what its letters stand for; where there are files alone, the letters
-    /// decide.
-    ///
-    /// # Errors
-    /// A file cannot be read; there are proteins and nucleotides.
-    pub fn read(
-        paths: &[PathBuf],
-        filter: &TaxidFilter,
-        most: u64,
-        progress: &Progress,
-    ) -> Result<Result<Sequences, u64>, SearchError> {
-        let sources = open_all(paths)?;
-        let (known, kept) = (shared_molecule(&sources)?, filter.among(&sources)?);
-        progress.start("read", sources.iter().map(SequenceSource::bytes).sum());
-        let (mut sequences, mut bytes, mut letters) = (Sequences::default(), 0, 0);
-        sequences.are_literal = !filter.is_empty() && kept.is_literal();
-        for source in &sources {
-            let before = sequences.text.len();
-            source.each(|entry, read| {
-                progress.go_on()?;
-                progress.advance(read);
-                if !kept.has(entry.taxids) {
-                    sequences.left_out.count(entry);
-                    return Ok(());
-                }
-                bytes += bytes_of(entry);
-                letters += entry.letters.len() as u64;
-                match bytes <= most {
-                    true => sequences.add(entry),
-                    false => Ok(()),
-                }
-            })?;
-            sequences.check_kind(source, known, before)?;
-        }
-        let own = || Molecule::of_counts(&sequences.counts(0));
-        let molecule = known.unwrap_or_else(own);
-        bytes += (letter_bytes(molecule) - BASE) * letters;
-        if bytes > most {
-            return Ok(Err(bytes));
-        }
-        sequences.text.shrink_to_fit();
-        sequences.titles.shrink_to_fit();
-        if molecule == Molecule::Nucleotide {
-            sequences.become_nucleotides();
-        }
-        Ok(Ok(sequences))
+    /// None yet of a part of a database whose first has a number, which will have so many letters
+    /// with borders.
+    pub(crate) fn part(first: usize, letters: u64) -> Sequences {
+        let mut part = Sequences {
+            first,
+            ..Sequences::default()
+        };
+        part.text.reserve_exact(letters as usize + COLUMNS);
+        part
     }
 
-    fn add(&mut self, entry: &Entry) -> Result<(), SearchError> {
+    /// They, as what their letters stand for.
+    pub(crate) fn of(mut self, molecule: Molecule) -> Sequences {
+        self.text.shrink_to_fit();
+        self.titles.shrink_to_fit();
+        if molecule == Molecule::Nucleotide {
+            self.become_nucleotides();
+        }
+        self
+    }
+
+    /// Adds a sequence with its title and its taxids.
+    pub(crate) fn add(&mut self, entry: &Entry) -> Result<(), SearchError> {
         let number = self.len() as u32;
         self.push(entry.title, entry.letters)?;
         let taxids = entry.taxids.iter().map(|&taxid| (number, taxid));
         self.taxids.extend(taxids);
         Ok(())
-    }
-
-    /// Refuses a file whose letters, behind a place of the text, are clearly not what a database
-    /// beside it has.
-    fn check_kind(
-        &self,
-        source: &SequenceSource,
-        known: Option<Molecule>,
-        from: usize,
-    ) -> Result<(), SearchError> {
-        let (Some(known), None) = (known, source.molecule()) else {
-            return Ok(());
-        };
-        let counts = self.counts(from);
-        let found = Molecule::of_counts(&counts);
-        if !Molecule::are_enough(&counts) || found == known {
-            return Ok(());
-        }
-        Err(SearchError::Database(SeqDbError::Mixed {
-            first: "the database".into(),
-            of_first: known,
-            second: source.name(),
-            of_second: found,
-        }))
-    }
-
-    /// How many there are of each letter behind a place of the text.
-    fn counts(&self, from: usize) -> [u64; 256] {
-        let mut counts = [0_u64; 256];
-        let codes = self.text[from..].iter().filter(|&&code| code != BORDER);
-        codes.for_each(|&code| counts[usize::from(letter(code))] += 1);
-        counts
     }
 
     /// Takes the letters for those of nucleotides.
@@ -281,26 +185,9 @@ impl Sequences {
         &self.text[self.range(number)]
     }
 
-    /// Sequences of the whole database, with those that a filter left out.
-    pub(crate) fn sequences_of_all(&self) -> u64 {
-        self.len() as u64 + self.left_out.sequences
-    }
-
-    /// Residues of the whole database, with those of sequences that a filter left out.
-    pub(crate) fn letters_of_all(&self) -> u64 {
-        self.total() + self.left_out.letters
-    }
-
-    /// True where they were filtered by taxids that stood for themselves alone.
-    pub(crate) fn are_literal(&self) -> bool {
-        self.are_literal
-    }
-
-    /// Bytes that they take with an index of them.
-    pub(crate) fn bytes(&self) -> u64 {
-        let taxids = TAXID * self.taxids.len() as u64;
-        let letters = letter_bytes(self.molecule) * self.total();
-        self.titles.len() as u64 + SEQUENCE * self.len() as u64 + letters + taxids
+    /// The number of the first in the database.
+    pub(crate) fn first(&self) -> usize {
+        self.first
     }
 
     /// The taxids of one; none where they are not known.
@@ -337,8 +224,7 @@ impl Sequences {
 
     /// Its name: its title up to the first space.
     pub fn name(&self, number: usize) -> &[u8] {
-        let mut words = self.title(number).split(u8::is_ascii_whitespace);
-        words.next().unwrap_or_default()
+        first_word(self.title(number))
     }
 
     /// The frames of those of a range of numbers, one behind the other, without titles.
@@ -360,6 +246,22 @@ impl Sequences {
         part
     }
 
+    /// A copy of those of a range of numbers, without titles.
+    pub(crate) fn slice(&self, range: Range<usize>) -> Sequences {
+        let (from, to) = (self.starts[range.start], self.starts[range.end]);
+        let mut slice = Sequences {
+            molecule: self.molecule,
+            first: self.first + range.start,
+            ..Sequences::default()
+        };
+        slice.text.truncate(COLUMNS);
+        slice.text.extend_from_slice(&self.text[from..to]);
+        slice.text.resize(slice.text.len() + COLUMNS, BORDER);
+        let starts = self.starts[range.start..=range.end].iter();
+        slice.starts = starts.map(|start| start - from + COLUMNS).collect();
+        slice
+    }
+
     /// All codes and borders.
     pub(crate) fn text(&self) -> &[u8] {
         &self.text
@@ -374,6 +276,12 @@ impl Sequences {
     pub(crate) fn at(&self, position: usize) -> usize {
         self.starts.partition_point(|&start| start <= position) - 1
     }
+}
+
+/// A title up to its first space.
+pub(crate) fn first_word(title: &[u8]) -> &[u8] {
+    let mut words = title.split(u8::is_ascii_whitespace);
+    words.next().unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -417,36 +325,5 @@ mod tests {
                     .all(|position| sequences.at(position) == number)
             );
         }
-    }
-
-    #[test]
-    fn taxids_stay_with_their_sequences_and_choose_them() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("x.faa");
-        std::fs::write(&path, ">a OX=7\nMKV\n>b\nWW\n>c OX=8\x01d OX=7\nPP-P\n").unwrap();
-        let read = |only: &[u32]| {
-            let filter = TaxidFilter {
-                only: only.to_vec(),
-                ..TaxidFilter::default()
-            };
-            let progress = Progress::default();
-            let read = Sequences::read(std::slice::from_ref(&path), &filter, u64::MAX, &progress);
-            read.unwrap()
-                .unwrap_or_else(|_| panic!("memory has no end"))
-        };
-        let taxids = |sequences: &Sequences| -> Vec<Vec<u32>> {
-            let numbers = 0..sequences.len();
-            numbers
-                .map(|number| sequences.taxids(number).collect())
-                .collect()
-        };
-        let all = read(&[]);
-        assert_eq!(taxids(&all), [vec![7], vec![], vec![8, 7]]);
-        assert!(!all.are_literal());
-        let some = read(&[8]);
-        assert_eq!(taxids(&some), [[8, 7]]);
-        assert!(some.are_literal());
-        assert_eq!((some.len(), some.sequences_of_all()), (1, 3));
-        assert_eq!((some.total(), some.letters_of_all()), (3, 8));
     }
 }

@@ -8,69 +8,36 @@
 //!  file                [0][1][2][3][4][5]...     each writes its own text at its offset
 //! ```
 //!
-//! Batches have about as many residues each, whatever the processes, their threads and memory. Only
-//! how many hits there are, and how long the text is, goes to the first process; the text goes
-//! there too where a compressed file or a stream takes the report.
+//! Only how many hits there are, and how long the text is, goes to the first process; the text goes
+//! there too where a compressed file or a stream takes the report. Where a process has no memory
+//! for the whole database, each has a part of it (`groups`).
+
+mod groups;
+mod shared;
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use gyrase_fabric::{FabricError, Farm, Finished, SpillFolder, World};
-use gyrase_files::{OrderedError, OrderedFile, OutputError, OutputFile, OwnSegments, Segment};
+use gyrase_fabric::{FabricError, Finished, SpillFolder, World};
+use gyrase_files::{OrderedError, OrderedFile, OutputFile, OwnSegments};
 use gyrase_tabulate::{TabulateError, same_files};
 use gyrase_work::Progress;
 
-use crate::engine::Engine;
-use crate::kept::{self, Found, Kept};
-use crate::run::{Indexes, Prepared};
+use crate::kept::{self, Kept};
+use crate::prepared::Prepared;
 use crate::{Config, Report, SearchError, Sequences, Summary};
+use shared::Shared;
 
-/// Residues of a batch of queries, about.
-const BATCH: usize = 10_000;
-/// Results for each process that may wait in the first one for an earlier one, where it takes the
-/// text.
-const AHEAD: usize = 4;
+pub use shared::ReportTarget;
+
+/// Batches of queries for each process, where they are not too small so.
+const BATCHES: u64 = 8;
+/// Processes for which queries are divided where a later run, of any number of processes, may go
+/// on.
+const OF_ANY: u64 = 8;
 /// The part of the memory, as one in so many, for text that waits for its offset.
 const ASIDE: u64 = 16;
-
-/// Where the report of a search by processes goes.
-pub enum ReportTarget<'a> {
-    /// To what takes its text in the first process, piece by piece.
-    Stream(&'a mut dyn FnMut(&[u8]) -> Result<(), OutputError>),
-    /// To a file, in which each process writes the text of its batches.
-    File(&'a Path),
-}
-
-/// Where text waits that is not in the report yet.
-#[derive(Clone, Debug)]
-pub struct WaitingText {
-    /// A folder of this search alone.
-    pub folder: PathBuf,
-    /// Bytes that this process may lay aside there.
-    pub limit: Option<u64>,
-    /// What is finished stays there until the report is whole, and what an earlier run of the same
-    /// search left is taken.
-    pub resume: bool,
-}
-
-impl WaitingText {
-    fn spill_folder(&self, rank: usize) -> Arc<SpillFolder> {
-        let folder = SpillFolder::new(self.of_rank(rank), self.limit, false);
-        Arc::new(folder.within(&self.folder))
-    }
-
-    fn of_rank(&self, rank: usize) -> PathBuf {
-        self.folder.join(format!("rank-{rank}"))
-    }
-
-    /// What this process leaves when it ends without an end, but for what is to be resumed.
-    pub fn leftovers(&self, rank: usize, target: Option<&Path>) -> Vec<PathBuf> {
-        let partial = target.and_then(OutputFile::partial);
-        let partial = partial.filter(|_| rank == 0);
-        [self.of_rank(rank)].into_iter().chain(partial).collect()
-    }
-}
 
 impl From<FabricError> for SearchError {
     fn from(error: FabricError) -> SearchError {
@@ -99,54 +66,79 @@ pub fn run_in(
     report: &Report,
     world: &impl World,
     mut target: ReportTarget,
-    waiting: &WaitingText,
     progress: &Progress,
 ) -> Result<Option<Summary>, SearchError> {
+    let waiting = &config.waiting;
     // First of all, since the file keeps other runs from the same folder.
     let begun = Begun::new(world, &target)?;
     let files: Vec<&PathBuf> = config.queries.iter().chain(&config.subjects).collect();
     same_files(world, &files)?;
-    let prepared = Prepared::new(&without_aside(config), Indexes::Kept, progress)?;
+    let agree = |bytes| Ok(world.min(&[bytes])?[0]);
+    let prepared = Prepared::new(&without_aside(config), true, &agree, progress)?;
     report.suits(prepared.program)?;
     let question = question(config, report, &prepared);
     if !world.all_equal(&[crc32fast::hash(question.as_bytes()).into()])? {
         return Err(SearchError::DifferentQuestions);
     }
-    let batches = batches(&prepared.queries);
+    let ranks = if waiting.resume {
+        OF_ANY
+    } else {
+        world.ranks() as u64
+    };
+    let batches = batches(&prepared, ranks);
     if world.rank() == 0 && !waiting.resume {
         kept::clear(&waiting.folder);
     }
     let folder = waiting.spill_folder(world.rank());
-    let engine = prepared.engine();
     let shared = Shared {
         file: begun.file(world, batches.len(), config.memory, &folder)?,
         kept: match waiting.resume {
-            true => Some(Kept::open(world, &waiting.folder, &question, folder)?),
+            true => Some(Kept::open(
+                world,
+                &waiting.folder,
+                &question,
+                Arc::clone(&folder),
+            )?),
             false => None,
         },
-        engine: &*engine,
         several: world.ranks() > 1,
         prepared: &prepared,
         batches,
         report,
         progress,
+        waiting,
+        folder,
     };
-    let summary = shared.search(world, &mut target)?;
-    let mut tail = Vec::new();
-    report.settle(&prepared.nothing());
-    // Writing to memory cannot fail.
-    let _ = report.finish(&mut tail, prepared.queries.len());
-    let first = world.rank() == 0;
-    match (shared.file, target) {
-        (Some(file), _) => publish(file, world, &tail)?,
-        (None, ReportTarget::Stream(take)) if first => take(&tail)?,
-        _ => {}
+    let summary = match &prepared.whole {
+        Some(subjects) => shared.search(world, subjects, &mut target)?,
+        None => groups::search(&shared, world, &mut target)?,
+    };
+    shared.finish(world, target)?;
+    Ok((world.rank() == 0).then_some(summary))
+}
+
+impl Shared<'_> {
+    /// Ends the report, and removes what was kept.
+    ///
+    /// Collective.
+    fn finish(mut self, world: &impl World, target: ReportTarget) -> Result<(), SearchError> {
+        let mut tail = Vec::new();
+        self.prepared
+            .with_nothing(|answer| self.report.settle(answer));
+        // Writing to memory cannot fail.
+        let _ = self.report.finish(&mut tail, self.prepared.queries.len());
+        let first = world.rank() == 0;
+        match (self.file.take(), target) {
+            (Some(file), _) => publish(file, world, &tail)?,
+            (None, ReportTarget::Stream(take)) if first => take(&tail)?,
+            _ => {}
+        }
+        // What is kept goes once the report is whole.
+        world.sum(&[0])?;
+        let kept = self.kept.as_ref().filter(|_| first);
+        kept.into_iter().for_each(Kept::remove);
+        Ok(())
     }
-    // What is kept goes once the report is whole.
-    world.sum(&[0])?;
-    let kept = shared.kept.as_ref().filter(|_| first);
-    kept.into_iter().for_each(Kept::remove);
-    Ok(first.then_some(summary))
 }
 
 /// The same with the memory that is left beside text.
@@ -162,28 +154,37 @@ fn question(config: &Config, report: &Report, prepared: &Prepared) -> String {
     let Prepared {
         program,
         queries,
-        subjects,
+        database,
         scoring,
         ..
     } = prepared;
     let (limits, size) = (&config.limits, scoring.system().size());
     let (sensitivity, nucleotide) = (config.sensitivity, &config.nucleotide);
     let version = env!("CARGO_PKG_VERSION");
-    let digests = [queries, subjects].map(Sequences::digest);
+    let of_subjects = prepared.whole.as_ref().map(Sequences::digest);
+    let digests = [
+        queries.digest(),
+        of_subjects.unwrap_or_else(|| database.digest()),
+    ];
     let written = report.question();
     let protein = config.protein.question();
     let asked = format!("{program:?} {sensitivity:?} {protein} {nucleotide:?} {limits:?} {size:?}");
     format!("gyrase search {version} {asked} {digests:?} {written}")
 }
 
-/// Ranges of queries that are searched together.
-fn batches(queries: &Sequences) -> Vec<Range<usize>> {
-    let (mut batches, mut start, mut residues) = (Vec::new(), 0, 0);
+/// Ranges of queries that are searched together: a few for each process, but not so small that
+/// most of the time would go into what is done for each.
+fn batches(prepared: &Prepared, ranks: u64) -> Vec<Range<usize>> {
+    let (queries, nothing) = (&prepared.queries, Sequences::default());
+    let sizes = prepared.engine(&nothing, None).batch();
+    let each = queries.total() / (BATCHES * ranks);
+    let letters = each.clamp(*sizes.start(), *sizes.end()) as usize;
+    let (mut batches, mut start, mut so_far) = (Vec::new(), 0, 0);
     for query in 0..queries.len() {
-        residues += queries.residues(query).len();
-        if residues >= BATCH || query + 1 == queries.len() {
+        so_far += queries.residues(query).len();
+        if so_far >= letters || query + 1 == queries.len() {
             batches.push(start..query + 1);
-            (start, residues) = (query + 1, 0);
+            (start, so_far) = (query + 1, 0);
         }
     }
     batches
@@ -269,89 +270,4 @@ fn publish(
         file.finish(&[], tail)?;
     }
     Ok(())
-}
-
-/// What a process has of a search that is shared.
-struct Shared<'s> {
-    prepared: &'s Prepared,
-    engine: &'s dyn Engine,
-    batches: Vec<Range<usize>>,
-    report: &'s Report,
-    /// The file that takes the text, unless it goes to the first process.
-    file: Option<OrderedFile<(), Finished>>,
-    /// There are other processes.
-    several: bool,
-    kept: Option<Kept>,
-    progress: &'s Progress,
-}
-
-impl Shared<'_> {
-    /// Searches for all queries; what is returned is true in the first process.
-    fn search(
-        &self,
-        world: &impl World,
-        target: &mut ReportTarget,
-    ) -> Result<Summary, SearchError> {
-        let mut summary = self.prepared.summary(self.prepared.queries.len());
-        self.progress
-            .start_counting("search", summary.queries, "queries");
-        let tasks = self.batches.len();
-        let ahead = match target {
-            ReportTarget::Stream(_) => AHEAD * world.ranks(),
-            ReportTarget::File(_) => tasks,
-        };
-        let farm = Farm {
-            tasks,
-            workers: 1,
-            ahead,
-        };
-        farm.run(world, |task| self.work(task), &mut |task, result| {
-            let found = Found::of_message(result);
-            summary.with_hits += found.with_hits;
-            summary.hits += found.hits;
-            if let ReportTarget::Stream(take) = target {
-                take(&found.text)?;
-            }
-            self.progress.advance(self.batches[task].len() as u64);
-            Ok::<_, SearchError>(())
-        })?;
-        Ok(summary)
-    }
-
-    /// Searches for a batch; what the first process is told.
-    fn work(&self, task: usize) -> Result<Vec<u8>, SearchError> {
-        let kept = self.kept.as_ref();
-        let mut found = match kept.and_then(|kept| kept.get(task)) {
-            Some(found) => found,
-            None => {
-                let found = self.find(task)?;
-                kept.map_or(Ok(()), |kept| kept.put(task, &found))?;
-                found
-            }
-        };
-        if let Some(file) = &self.file {
-            if self.several {
-                file.take(task);
-            }
-            let text = std::mem::take(&mut found.text);
-            file.put(task, Segment::new(text), ())?;
-        }
-        Ok(found.into_message())
-    }
-
-    fn find(&self, task: usize) -> Result<Found, SearchError> {
-        let mut text = Vec::new();
-        let (range, part) = (self.batches[task].clone(), self.progress.of_part());
-        let prepared = self.prepared;
-        let summary = prepared.search(self.engine, range, &part, &mut |answer| {
-            // Writing to memory cannot fail.
-            let _ = self.report.answer(&mut text, answer);
-            Ok::<_, SearchError>(())
-        })?;
-        Ok(Found {
-            with_hits: summary.with_hits,
-            hits: summary.hits,
-            text,
-        })
-    }
 }

@@ -4,9 +4,10 @@ use gyrase_align::ungapped::UngappedSegment;
 use gyrase_work::Progress;
 
 use crate::alignments::{Aligner, PairSteps};
+use crate::batches::Over;
 use crate::engine::Ended;
 use crate::matches::Search;
-use crate::run::{AnyScoring, Indexes, Prepared};
+use crate::prepared::{AnyScoring, Prepared};
 use crate::seeds::{Index, KEYS};
 use crate::{Config, HitLimits, Scoring, SearchError, Sequences};
 
@@ -100,27 +101,34 @@ pub fn explain(
         limits: every,
         ..config.clone()
     };
-    let prepared = Prepared::new(&config, Indexes::Passing, progress)?;
+    let prepared = Prepared::new(&config, false, &Ok, progress)?;
+    let subjects = prepared.whole()?;
     let AnyScoring::Protein(scoring) = &prepared.scoring else {
         return Err(SearchError::NotExplained {
             program: prepared.program.name(),
         });
     };
     let query = named(&prepared.queries, query, "query")?;
-    let subject = named(&prepared.subjects, subject, "subject")?;
+    let subject = named(subjects, subject, "subject")?;
     progress.start("explain", 1);
     let mut found = Vec::new();
-    let (engine, part) = (prepared.engine(), progress.of_part());
-    prepared.search::<SearchError>(&*engine, query..query + 1, &part, &mut |answer| {
+    let (engine, part) = (prepared.engine(subjects, None), progress.of_part());
+    let over = Over {
+        prepared: &prepared,
+        subjects,
+        engine: &*engine,
+        progress: &part,
+    };
+    over.search::<SearchError>(query..query + 1, &mut |answer| {
         found.extend(answer.hits.iter().map(|hit| hit.subject));
         Ok(())
     })?;
     let rank = found.iter().position(|&hit| hit == subject);
-    let pair = Pair::new(&prepared, scoring, query, subject);
+    let pair = Pair::new((&prepared, subjects), scoring, query, subject);
     let (segment, steps) = pair.steps(&part)?;
     Ok(Explanation {
         query: prepared.queries.residues(query).len(),
-        subject: prepared.subjects.residues(subject).len(),
+        subject: subjects.residues(subject).len(),
         seeds: pair.seeds(),
         least_segment: pair.least,
         segment,
@@ -143,6 +151,8 @@ fn named(sequences: &Sequences, name: &str, what: &'static str) -> Result<usize,
 /// A query and a subject by themselves.
 struct Pair<'p> {
     prepared: &'p Prepared,
+    /// The database.
+    subjects: &'p Sequences,
     scoring: &'p Scoring,
     /// The number of the subject in the database.
     number: usize,
@@ -154,7 +164,7 @@ struct Pair<'p> {
 
 impl Pair<'_> {
     fn new<'p>(
-        prepared: &'p Prepared,
+        (prepared, subjects): (&'p Prepared, &'p Sequences),
         scoring: &'p Scoring,
         query: usize,
         number: usize,
@@ -163,10 +173,11 @@ impl Pair<'_> {
         let length = prepared.queries.residues(query).len();
         Pair {
             prepared,
+            subjects,
             scoring,
             number,
             query: prepared.queries.frames(query..query + 1, of_query),
-            subject: prepared.subjects.frames(number..number + 1, of_subject),
+            subject: subjects.frames(number..number + 1, of_subject),
             least: scoring.least_segment(length, prepared.sensitivity.segment()),
         }
     }
@@ -218,7 +229,7 @@ impl Pair<'_> {
         matches
             .iter_mut()
             .for_each(|one| one.subject = self.number as u32);
-        let mut aligner = Aligner::new(&self.prepared.subjects, scoring);
+        let mut aligner = Aligner::new(self.subjects, scoring);
         let steps = aligner.steps_of_pair(self.query.residues(0), self.number, &matches);
         Ok((Some(best), Some(steps)))
     }

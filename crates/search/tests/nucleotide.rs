@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use gyrase_search::{
     Config, HitLimits, NucleotideOptions, Program, ProteinOptions, SearchError, Sensitivity,
-    Strands, TaxidFilter,
+    Strands, TaxidFilter, WaitingText,
 };
 
 use families::report;
@@ -39,6 +39,7 @@ fn config(program: &str) -> Config {
         },
         protein: ProteinOptions::default(),
         nucleotide: NucleotideOptions::default(),
+        waiting: WaitingText::new(std::env::temp_dir().join("gyrase-never-made")),
         memory: 1 << 30,
         threads: 2,
     }

@@ -558,15 +558,17 @@ fn what_cannot_be_searched_is_refused() {
         matches!(refused, SearchError::NoProgram { .. }),
         "{refused}"
     );
+    let long = format!(">p\n{}", protein.replace(">p\n", "").repeat(20_000));
     let little = Config {
         memory: 17 << 20,
-        ..place.config(protein, &[protein.repeat(20_000)])
+        ..place.config(protein, &[long])
     };
     let SearchError::Memory { least } = table(&little).unwrap_err() else {
         panic!("the memory is too little");
     };
-    // 6 bytes for each of 32 residues, 22 for the record, 1 for its title.
-    assert_eq!(least, (16 << 20) + 2 * (6 * 32 + 22 + 1) * 20_000);
+    // 6 bytes for each residue, 22 for the record, 1 for its title; two threads align the query.
+    let query = 6 * 32 + 22 + 1 + 2 * 320 * 32;
+    assert_eq!(least, (16 << 20) + query + 2 * (6 * 32 * 20_000 + 22 + 1));
     let stopped = Progress::default();
     stopped.cancel();
     let config = place.config(protein, &[protein.into()]);

@@ -77,11 +77,12 @@ fn processes_write_what_one_does() {
             let own = |rank: usize| Config {
                 threads: if rank == 0 { threads } else { 1 },
                 memory: config.memory >> (rank % 3),
+                waiting: waiting.clone(),
                 ..config.clone()
             };
             let search = |world: &testing::Process, target: ReportTarget| {
                 let (config, progress) = (own(world.rank()), Progress::default());
-                run_in(&config, &report, world, target, &waiting, &progress)
+                run_in(&config, &report, world, target, &progress)
             };
             let to_file = |world: &testing::Process| search(world, ReportTarget::File(&path));
             let summaries = testing::run(ranks, Steal::Off, to_file);
@@ -117,7 +118,11 @@ fn what_was_kept_is_not_searched_again() {
     let waiting = waiting(&place, true);
     let search = |config: &Config, take: &mut dyn FnMut(&[u8]) -> Result<(), OutputError>| {
         let (target, progress) = (ReportTarget::Stream(take), Progress::default());
-        run_in(config, &report, &Alone, target, &waiting, &progress)
+        let config = Config {
+            waiting: waiting.clone(),
+            ..config.clone()
+        };
+        run_in(&config, &report, &Alone, target, &progress)
     };
     let full = |_: &[u8]| {
         Err(OutputError {
@@ -172,7 +177,7 @@ fn processes_without_queries_write_what_one_does() {
     let place = Place::new();
     let (config, ..) = many_queries(&place, "6");
     std::fs::write(&config.queries[0], "").unwrap();
-    let (path, waiting) = (place.0.path().join("o.txt"), waiting(&place, false));
+    let path = place.0.path().join("o.txt");
     for format in ["6", "7"] {
         let expected = report(&config, format).unwrap();
         let about = About {
@@ -183,7 +188,7 @@ fn processes_without_queries_write_what_one_does() {
         let report = Report::new(format.parse().unwrap(), about);
         let search = |world: &testing::Process| {
             let (target, progress) = (ReportTarget::File(&path), Progress::default());
-            run_in(&config, &report, world, target, &waiting, &progress)
+            run_in(&config, &report, world, target, &progress)
         };
         let done = testing::run(3, Steal::Off, search);
         assert!(done.iter().all(Result::is_ok), "{done:?}");

@@ -270,6 +270,7 @@ impl Search {
             db_sequences: self.db_sequences,
             protein: self.protein.options(&self.gaps),
             nucleotide: self.nucleotide.options(&self.gaps),
+            waiting: self.waiting(session)?,
             memory: session.memory,
             threads: session.threads,
         })
@@ -277,6 +278,7 @@ impl Search {
 
     /// Searches in this process alone.
     fn search(&self, config: &Config, report: &Report, session: &Session) -> Result<Summary> {
+        session.leaves(config.waiting.leftovers(0, None));
         let mut sink = Sink::open(self.output.as_deref())?;
         let summary = session.shown(|progress| {
             run::<Failure>(config, progress, |answer| {
@@ -313,22 +315,12 @@ impl Search {
                 "--resume goes on with a file: name one with -o",
             ));
         }
-        let tmp = match self.resume {
-            true => session.tmp_folder()?,
-            false => session.tmp.as_path(),
-        };
-        let waiting = WaitingText {
-            folder: spill_path(tmp, "gyrase-search", output),
-            limit: session.max_tmp,
-            resume: self.resume,
-        };
         let target = is_plain(output).then_some(output.as_path());
         if several && !self.resume {
-            session.leaves(waiting.leftovers(world.rank(), target));
+            session.leaves(config.waiting.leftovers(world.rank(), target));
         }
-        let run = |target| {
-            session.shown(|progress| run_in(config, report, world, target, &waiting, progress))
-        };
+        let run =
+            |target| session.shown(|progress| run_in(config, report, world, target, progress));
         if let Some(path) = target {
             return Ok(run(ReportTarget::File(path))?);
         }
@@ -345,6 +337,20 @@ impl Search {
             sink.finish()?;
         }
         Ok(found)
+    }
+
+    /// Where text waits, and what is found in parts of the database.
+    fn waiting(&self, session: &Session) -> Result<WaitingText> {
+        let tmp = match self.resume {
+            true => session.tmp_folder()?,
+            false => session.tmp.as_path(),
+        };
+        let output = places::or_standard_output(&self.output);
+        Ok(WaitingText {
+            folder: spill_path(tmp, "gyrase-search", output),
+            limit: session.max_tmp,
+            resume: self.resume,
+        })
     }
 
     fn sensitivity(&self) -> Sensitivity {

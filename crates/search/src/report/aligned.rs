@@ -110,7 +110,7 @@ impl<'a> Aligned<'a> {
 
     /// Length of the subject.
     pub(super) fn subject_length(&self) -> usize {
-        self.answer.subjects.residues(self.hit.subject).len()
+        self.answer.subjects.length(self.hit.subject)
     }
 
     /// Where it is in the query.
@@ -193,10 +193,10 @@ impl QueryHits<'_> {
     fn pairs<'a>(&'a self, hit: &Hit, hsp: &'a Hsp) -> impl Iterator<Item = Pair> + 'a {
         let [of_query, of_subject] = self.program.frames();
         let query = self.queries.residues(self.query);
-        let subject = self.subjects.residues(hit.subject);
-        let in_subject = of_subject.place(&hsp.subject, hsp.frames[1], subject.len());
+        let length = self.subjects.length(hit.subject);
+        let in_subject = of_subject.place(&hsp.subject, hsp.frames[1], length);
         let query = of_query.read(&query[self.in_query(hsp)], hsp.frames[0]);
-        let subject = of_subject.read(&subject[in_subject], hsp.frames[1]);
+        let subject = of_subject.read(self.subjects.codes(hit.subject, in_subject), hsp.frames[1]);
         pairs(query, subject, &hsp.steps)
     }
 

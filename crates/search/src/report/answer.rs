@@ -1,7 +1,7 @@
 //! What a report is made of.
 
 use crate::scoring::ScoringSystem;
-use crate::{Hit, Program, Sequences};
+use crate::{Hit, Program, Sequences, Subjects};
 
 /// What a search found for one query.
 pub struct QueryHits<'a> {
@@ -11,8 +11,8 @@ pub struct QueryHits<'a> {
     pub queries: &'a Sequences,
     /// The number of this one among them.
     pub query: usize,
-    /// The database.
-    pub subjects: &'a Sequences,
+    /// The subjects of the hits, at least.
+    pub subjects: &'a dyn Subjects,
     /// How alignments were scored.
     pub scoring: &'a dyn ScoringSystem,
     /// The subjects, the best first.

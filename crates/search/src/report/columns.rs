@@ -205,7 +205,8 @@ fn no_gi(text: &mut Vec<u8>, _: &Aligned) {
 
 /// So many taxids of the subject at most.
 fn taxids(text: &mut Vec<u8>, row: &Aligned, most: usize) {
-    let taxids = row.answer.subjects.taxids(row.hit.subject).take(most);
+    let taxids = row.answer.subjects.taxids(row.hit.subject);
+    let taxids = taxids.into_iter().take(most);
     let told: Vec<String> = taxids.map(|taxid| taxid.to_string()).collect();
     match told.is_empty() {
         true => not_known(text, row),

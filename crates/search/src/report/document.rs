@@ -102,7 +102,7 @@ fn described(answer: &QueryHits, rank: usize, hit: &Hit) -> Value {
             "description",
             Value::List(vec![Value::Object("HitDescr", description)]),
         ),
-        ("len", number(subjects.residues(subject).len())),
+        ("len", number(subjects.length(subject))),
         ("hsps", Value::List(hsps.collect())),
     ];
     Value::Object("Hit", members)

@@ -122,7 +122,7 @@ fn write_positive(out: &mut dyn Write, answer: &QueryHits) -> io::Result<()> {
 fn write_hit(out: &mut dyn Write, answer: &QueryHits, hit: &Hit, spelt: bool) -> io::Result<()> {
     write!(out, "{{")?;
     member(out, "title", answer.subjects.title(hit.subject))?;
-    let length = answer.subjects.residues(hit.subject).len();
+    let length = answer.subjects.length(hit.subject);
     let first = Aligned::new(answer, hit, &hit.hsps[0]);
     let cover = coverage(covered(&first), first.query_length());
     let all = hit.hsps.len();

@@ -135,7 +135,7 @@ fn shortened(title: &[u8]) -> String {
 fn write_hit(out: &mut dyn Write, answer: &QueryHits, hit: &Hit) -> io::Result<()> {
     write!(out, ">")?;
     write_title(out, answer.subjects.title(hit.subject))?;
-    let length = answer.subjects.residues(hit.subject).len();
+    let length = answer.subjects.length(hit.subject);
     writeln!(out, "Length={length}\n")?;
     for hsp in &hit.hsps {
         write_alignment(out, &Aligned::new(answer, hit, hsp))?;

@@ -7,6 +7,7 @@ use gyrase_align::nucleotide::complement;
 use super::aligned::{Aligned, QUERY, SUBJECT};
 use super::layout::{About, End, Layout, QueryHits};
 use super::numbers::general;
+use crate::Subjects;
 
 /// The other strand of the reference.
 const REVERSED: u32 = 16;
@@ -102,12 +103,12 @@ impl Layout for Sam {
         };
         writeln!(out, "@HD\tVN:1.2\t{order}")?;
         let Some(first) = first else { return Ok(()) };
-        let sequences = [first.queries, first.subjects][self.sides()[0]];
-        for number in 0..sequences.len() {
+        let sequences: [&dyn Subjects; 2] = [first.queries, first.subjects];
+        sequences[self.sides()[0]].each(&mut |name, length| {
             out.write_all(b"@SQ\tSN:")?;
-            out.write_all(sequences.name(number))?;
-            writeln!(out, "\tLN:{}", sequences.residues(number).len())?;
-        }
+            out.write_all(name)?;
+            writeln!(out, "\tLN:{length}")
+        })?;
         let (version, program) = (&about.program, first.program.told());
         writeln!(out, "@PG\tID:0\tVN:{version}\tPN:{program}")
     }

@@ -107,7 +107,7 @@ fn write_hit(out: &mut dyn Write, answer: &QueryHits, rank: usize) -> io::Result
     text(out, 2, "Hit_def", answer.subjects.title(hit.subject))?;
     let accession = format!("Subject_{}", hit.subject + 1);
     value(out, 2, "Hit_accession", accession)?;
-    let length = answer.subjects.residues(hit.subject).len();
+    let length = answer.subjects.length(hit.subject);
     value(out, 2, "Hit_len", length)?;
     writeln!(out, "  <Hit_hsps>")?;
     for (number, hsp) in hit.hsps.iter().enumerate() {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use gyrase_search::{
     About, Config, HitLimits, NucleotideOptions, ProteinOptions, Report, SearchError, Sensitivity,
-    TaxidFilter, run,
+    TaxidFilter, WaitingText, run,
 };
 use gyrase_work::Progress;
 use proptest::prelude::Rng;
@@ -113,6 +113,7 @@ impl Place {
             db_sequences: None,
             protein: ProteinOptions::default(),
             nucleotide: NucleotideOptions::default(),
+            waiting: WaitingText::new(self.0.path().join("waiting")),
             memory: 1 << 30,
             threads: 2,
         }
@@ -126,6 +127,15 @@ pub fn table(config: &Config) -> Result<String, SearchError> {
 
 /// What a search writes in a format.
 pub fn report(config: &Config, format: &str) -> Result<String, SearchError> {
+    report_with(config, format, &Progress::default())
+}
+
+/// The same, with a look at how it goes.
+pub fn report_with(
+    config: &Config,
+    format: &str,
+    progress: &Progress,
+) -> Result<String, SearchError> {
     let about = About {
         program: "2.12.0+".into(),
         database: "proteins.faa".into(),
@@ -133,7 +143,7 @@ pub fn report(config: &Config, format: &str) -> Result<String, SearchError> {
     };
     let report = Report::new(format.parse().unwrap(), about);
     let mut out = Vec::new();
-    let found = run::<SearchError>(config, &Progress::default(), |answer| {
+    let found = run::<SearchError>(config, progress, |answer| {
         report.answer(&mut out, answer).unwrap();
         Ok(())
     })?;

@@ -1,0 +1,210 @@
+//! Queries that are searched together, in some of the subjects or in all: all at once if the memory
+//! takes their matches, else some after the other.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use gyrase_work::{Progress, in_parallel};
+
+use crate::engine::{Align, Ended, Engine, Query};
+use crate::prepared::{MATCH, Prepared};
+use crate::{Hit, Match, QueryHits, SearchError, Sequences, Summary};
+
+/// Queries of a thread that are aligned before the first of them is written.
+const AT_ONCE: usize = 32;
+
+pub(crate) type Each<'e, E> = &'e mut dyn FnMut(&QueryHits) -> Result<(), E>;
+
+/// A search in some of the subjects, or in all.
+#[derive(Clone, Copy)]
+pub(crate) struct Over<'p> {
+    pub prepared: &'p Prepared,
+    pub subjects: &'p Sequences,
+    pub engine: &'p dyn Engine,
+    pub progress: &'p Progress,
+}
+
+impl Over<'_> {
+    /// Searches for the queries of a range, and gives the answer of each to `each`.
+    pub(crate) fn search<E: From<SearchError>>(
+        self,
+        range: Range<usize>,
+        each: Each<E>,
+    ) -> Result<Summary, E> {
+        let mut batches = Batches {
+            over: self,
+            each,
+            summary: self.prepared.summary(range.len()),
+        };
+        batches.search(range)?;
+        Ok(batches.summary)
+    }
+}
+
+/// Searches for some queries after the other.
+struct Batches<'r, E> {
+    over: Over<'r>,
+    each: Each<'r, E>,
+    summary: Summary,
+}
+
+impl<E: From<SearchError>> Batches<'_, E> {
+    /// Searches for the queries of a range; where they have too many matches, for one half after
+    /// the other; where one query has, in one half of the subjects after the other.
+    fn search(&mut self, range: Range<usize>) -> Result<(), E> {
+        let Over {
+            prepared,
+            engine,
+            progress,
+            ..
+        } = self.over;
+        let [frames, _] = prepared.program.frames();
+        let part = prepared.queries.frames(range.clone(), frames);
+        match engine.matches(&part, prepared.most, progress) {
+            Ok(matches) => self.align(&part, range, &matches),
+            Err(Ended::Cancelled) => Err(SearchError::Cancelled.into()),
+            Err(Ended::TooMany) if range.len() > 1 => {
+                drop(part);
+                let middle = range.start + range.len() / 2;
+                self.search(range.start..middle)?;
+                self.search(middle..range.end)
+            }
+            Err(Ended::TooMany) => {
+                let query = range.start;
+                let hits = in_halves(self.over, &part, query, prepared.most)?;
+                self.give(query, &hits)
+            }
+        }
+    }
+
+    /// Aligns the queries of a range by the matches of their frames.
+    fn align(&mut self, part: &Sequences, range: Range<usize>, matches: &[Match]) -> Result<(), E> {
+        let Over {
+            prepared,
+            engine,
+            progress,
+            ..
+        } = self.over;
+        progress.start_counting("align", range.len() as u64, "queries");
+        let threads = prepared.threads;
+        let mut aligners: Vec<_> = (0..threads).map(|_| engine.aligner()).collect();
+        let frames = prepared.program.frames()[0].numbers().len();
+        let mut rest = matches;
+        let own = |number: usize| {
+            let query = Query {
+                frames: part,
+                first: number * frames,
+            };
+            (query, split_own(&mut rest, query.first + frames))
+        };
+        let all: Vec<(Query, &[Match])> = (0..range.len()).map(own).collect();
+        let mut next = range.start;
+        for some in all.chunks(AT_ONCE * threads) {
+            for hits in align_all(&mut aligners, some, progress)? {
+                self.give(next, &hits)?;
+                next += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn give(&mut self, query: usize, hits: &[Hit]) -> Result<(), E> {
+        let Over {
+            prepared, subjects, ..
+        } = self.over;
+        self.summary.with_hits += u64::from(!hits.is_empty());
+        self.summary.hits += hits.len() as u64;
+        (self.each)(&QueryHits {
+            program: prepared.program,
+            queries: &prepared.queries,
+            query,
+            subjects,
+            scoring: prepared.scoring.system(),
+            hits,
+        })
+    }
+}
+
+/// The hits of one query, by its frames, whose matches with all of the subjects are too many: those
+/// of one half of the subjects, and of the other.
+fn in_halves(
+    over: Over,
+    frames: &Sequences,
+    query: usize,
+    most: usize,
+) -> Result<Vec<Hit>, SearchError> {
+    let Over {
+        prepared,
+        subjects,
+        progress,
+        ..
+    } = over;
+    let too_many = || SearchError::Matches {
+        query: String::from_utf8_lossy(prepared.queries.name(query)).into_owned(),
+    };
+    if subjects.len() < 2 {
+        return Err(too_many());
+    }
+    let middle = subjects.len() / 2;
+    let mut all = Vec::new();
+    for range in [0..middle, middle..subjects.len()] {
+        let half = subjects.slice(range.clone());
+        let copied = (half.text().len() as u64).div_ceil(MATCH) as usize;
+        let most = most.checked_sub(copied).ok_or_else(too_many)?;
+        let engine = prepared.engine(&half, None);
+        let mut hits = match engine.matches(frames, most, progress) {
+            Ok(matches) => {
+                let query = Query { frames, first: 0 };
+                engine.aligner().hits(query, &matches)
+            }
+            Err(Ended::Cancelled) => return Err(SearchError::Cancelled),
+            Err(Ended::TooMany) => {
+                let half = Over {
+                    subjects: &half,
+                    engine: &*engine,
+                    ..over
+                };
+                in_halves(half, frames, query, most)?
+            }
+        };
+        hits.iter_mut().for_each(|hit| hit.subject += range.start);
+        all.append(&mut hits);
+    }
+    all.sort_by(Hit::order);
+    all.truncate(prepared.limits.top);
+    Ok(all)
+}
+
+/// Splits off the matches of frames below a number, which are the first.
+fn split_own<'m>(matches: &mut &'m [Match], below: usize) -> &'m [Match] {
+    let end = matches.partition_point(|found| (found.query as usize) < below);
+    let (own, rest) = matches.split_at(end);
+    *matches = rest;
+    own
+}
+
+/// The hits of some queries with their matches, in their order. A thread takes the next query as
+/// soon as it is done with one: some take a hundred times as long as others.
+fn align_all(
+    aligners: &mut [Box<dyn Align + Send + '_>],
+    queries: &[(Query, &[Match])],
+    progress: &Progress,
+) -> Result<Vec<Vec<Hit>>, SearchError> {
+    let next = AtomicUsize::new(0);
+    let align = |aligner: &mut Box<dyn Align + Send + '_>| {
+        let mut aligned = Vec::new();
+        loop {
+            let number = next.fetch_add(1, Relaxed);
+            let Some(&(query, matches)) = queries.get(number) else {
+                return Ok::<_, SearchError>(aligned);
+            };
+            progress.go_on()?;
+            aligned.push((number, aligner.hits(query, matches)));
+            progress.advance(1);
+        }
+    };
+    let aligned = in_parallel(aligners.iter_mut().collect(), align)?;
+    let mut aligned: Vec<(usize, Vec<Hit>)> = aligned.into_iter().flatten().collect();
+    aligned.sort_by_key(|(number, _)| *number);
+    Ok(aligned.into_iter().map(|(_, hits)| hits).collect())
+}

@@ -1,0 +1,61 @@
+//! What is asked of a search, and what it tells when it is done.
+
+use std::path::PathBuf;
+
+use gyrase_seqdb::TaxidFilter;
+
+use crate::protein::Sensitivity;
+use crate::waiting::WaitingText;
+use crate::{HitLimits, NucleotideOptions, Program, ProteinOptions};
+
+/// What is searched for, where, and how.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// What is compared with what; none where the letters of the files decide.
+    pub program: Option<Program>,
+    /// Files and databases of queries.
+    pub queries: Vec<PathBuf>,
+    /// Files and databases of subjects, in the order of the database.
+    pub subjects: Vec<PathBuf>,
+    /// How surely proteins are found.
+    pub sensitivity: Sensitivity,
+    /// Which subjects are meant; E-values are those of the whole database all the same.
+    pub taxids: TaxidFilter,
+    /// What is reported.
+    pub limits: HitLimits,
+    /// Letters of the database that E-values are of, where this is a part of a larger one.
+    pub db_length: Option<u64>,
+    /// Sequences of that database.
+    pub db_sequences: Option<u64>,
+    /// How proteins are compared.
+    pub protein: ProteinOptions,
+    /// How nucleotides are compared.
+    pub nucleotide: NucleotideOptions,
+    /// Where waits what is found before it can be written, and the memory does not take.
+    pub waiting: WaitingText,
+    /// Bytes of memory to stay within.
+    pub memory: u64,
+    /// Threads.
+    pub threads: usize,
+}
+
+/// What a search did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Queries.
+    pub queries: u64,
+    /// Of them, with a hit.
+    pub with_hits: u64,
+    /// Subjects of all queries.
+    pub hits: u64,
+    /// Sequences of the database.
+    pub subjects: u64,
+    /// Of them, those that were meant by their taxids.
+    pub searched: u64,
+    /// Taxids stood for themselves alone: nothing said what is below them.
+    pub literal_taxids: bool,
+    /// Residues or nucleotides of the database.
+    pub letters: u64,
+    /// What was compared with what; none where there was nothing.
+    pub program: Option<Program>,
+}

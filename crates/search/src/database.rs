@@ -1,0 +1,555 @@
+//! The database of a search: where its sequences come from, how many there are, and the parts in
+//! which they are read where the memory does not take all at once.
+//!
+//! Where parts begin depends on the sequences and on what a part may take, and on nothing else. So
+//! processes that agree on that have the same parts, whoever reads them.
+
+use std::ops::Range;
+use std::path::PathBuf;
+
+use gyrase_align::arch::COLUMNS;
+use gyrase_align::residue::{code, letter};
+use gyrase_seqdb::{
+    Entry, EntrySize, KeptTaxa, Molecule, SeqDbError, SequenceReader, SequenceSource, SourceSize,
+    TaxidFilter, open_all, shared_molecule,
+};
+use gyrase_work::Progress;
+
+use crate::sequences::{BASE, RESIDUE, SEQUENCE, TAXID, residues_of};
+use crate::{DatabaseSize, SearchError, Sequences};
+
+/// Residues of a part that fit: positions are numbers of 32 bits.
+const MOST_LETTERS: u64 = u32::MAX as u64 - 2 * COLUMNS as u64;
+
+/// Sequences that follow each other and are searched together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Part {
+    /// Their numbers among all entries of all sources.
+    entries: Range<u64>,
+    /// The number of the first among those that the filter keeps.
+    first: usize,
+    /// Bytes that they take with an index of them.
+    bytes: u64,
+    letters: u64,
+}
+
+/// Sequences of files and databases, in their order.
+pub(crate) struct Database {
+    sources: Vec<SequenceSource>,
+    /// Numbers of the first entries of the sources, and of one more.
+    starts: Vec<u64>,
+    kept: KeptTaxa,
+    molecule: Molecule,
+    size: DatabaseSize,
+    searched: u64,
+    is_literal: bool,
+    parts: Vec<Part>,
+    /// CRC-32 of what it was known by.
+    digest: u32,
+}
+
+impl Database {
+    /// Opens files and databases, without the sequences that a filter leaves out. If all of them,
+    /// with an index, take at most so many bytes there is one part and it is in memory. A database
+    /// knows what its letters stand for; where there are files alone, the letters decide.
+    ///
+    /// # Errors
+    /// A file cannot be read; there are proteins and nucleotides; there is a pipe, which can be
+    /// read only once, that has more.
+    pub(crate) fn open(
+        paths: &[PathBuf],
+        filter: &TaxidFilter,
+        most: u64,
+        progress: &Progress,
+    ) -> Result<(Database, Option<Sequences>), SearchError> {
+        let sources = open_all(paths)?;
+        let (known, kept) = (shared_molecule(&sources)?, filter.among(&sources)?);
+        let mut census = Census::new(&sources, known, &kept, most);
+        let whole = match filter.is_empty() && census.is_too_much() {
+            true => census.of_sizes().map(|()| None)?,
+            false => census.reading(progress)?,
+        };
+        let molecule = known.unwrap_or_else(|| Molecule::of_counts(&census.counts));
+        let Census {
+            starts,
+            size,
+            searched,
+            cutters,
+            digest,
+            ..
+        } = census;
+        let [of_residues, of_bases] = cutters;
+        let cutter = match molecule {
+            Molecule::Protein => of_residues,
+            Molecule::Nucleotide => of_bases,
+        };
+        let parts = cutter.finish(starts.last().copied().unwrap_or_default());
+        let database = Database {
+            starts,
+            is_literal: !filter.is_empty() && kept.is_literal(),
+            kept,
+            molecule,
+            size,
+            searched,
+            parts,
+            digest: digest.finalize(),
+            sources,
+        };
+        let whole = whole.filter(|_| database.parts() == 1 && database.part_bytes() <= most);
+        Ok((database, whole.map(|whole| whole.of(molecule))))
+    }
+
+    /// What its sequences are.
+    pub(crate) fn molecule(&self) -> Molecule {
+        self.molecule
+    }
+
+    /// How large it is, with the sequences that a filter leaves out.
+    pub(crate) fn size(&self) -> DatabaseSize {
+        self.size
+    }
+
+    /// Sequences that the filter keeps.
+    pub(crate) fn searched(&self) -> u64 {
+        self.searched
+    }
+
+    /// True where it was filtered by taxids that stood for themselves alone.
+    pub(crate) fn is_literal(&self) -> bool {
+        self.is_literal
+    }
+
+    /// Its parts, one at least.
+    pub(crate) fn parts(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// Bytes that the largest part takes.
+    pub(crate) fn part_bytes(&self) -> u64 {
+        let bytes = self.parts.iter().map(|part| part.bytes);
+        bytes.max().unwrap_or_default()
+    }
+
+    /// Letters of the largest part, about.
+    pub(crate) fn part_letters(&self) -> u64 {
+        let letters = self.parts.iter().map(|part| part.letters);
+        letters.max().unwrap_or_default()
+    }
+
+    /// Bytes that all parts take together.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.parts.iter().map(|part| part.bytes).sum()
+    }
+
+    /// True where something can be read only once.
+    pub(crate) fn has_pipe(&self) -> bool {
+        self.sources.iter().any(SequenceSource::is_pipe)
+    }
+
+    /// What it is known by where it is read in parts: its size, and what was read of it to divide
+    /// it (of a BLAST database all but the letters).
+    pub(crate) fn digest(&self) -> [u64; 4] {
+        let ends = self.parts.iter().map(|part| part.entries.end);
+        let parts = ends.flat_map(u64::to_le_bytes).collect::<Vec<u8>>();
+        let sums = [self.digest, crc32fast::hash(&parts)].map(u64::from);
+        [self.size.sequences, self.size.letters, sums[0], sums[1]]
+    }
+
+    /// Reads parts, from any of them on.
+    pub(crate) fn cursor(&self) -> Cursor<'_> {
+        Cursor {
+            database: self,
+            source: 0,
+            reader: None,
+            at: 0,
+        }
+    }
+
+    /// Gives the title of each sequence that the filter keeps, and how many letters it has.
+    pub(crate) fn each_title<E: From<SeqDbError>>(
+        &self,
+        mut each: impl FnMut(&[u8], usize) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for source in &self.sources {
+            source.each(|entry, _| match self.kept.has(entry.taxids) {
+                true => each(entry.title, residues_of(entry.letters).count()),
+                false => Ok(()),
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// Divides sequences that come one after the other into parts that take so many bytes at most, but
+/// for single sequences that take more.
+struct Cutter {
+    most: u64,
+    /// Bytes that a letter takes.
+    letter: u64,
+    parts: Vec<Part>,
+}
+
+impl Cutter {
+    fn new(most: u64, letter: u64) -> Cutter {
+        Cutter {
+            most,
+            letter,
+            parts: vec![Part {
+                entries: 0..0,
+                first: 0,
+                bytes: 0,
+                letters: 0,
+            }],
+        }
+    }
+
+    /// Adds a sequence, the entry of a number, behind `kept` ones.
+    fn add(&mut self, entry: u64, kept: u64, size: &EntrySize) {
+        let taxids = TAXID * size.taxids.len() as u64;
+        let bytes = SEQUENCE + size.title + self.letter * size.letters + taxids;
+        let last = self.parts.last_mut().expect("there is a part");
+        let letters = size.letters + 1;
+        let fits = last.bytes + bytes <= self.most && last.letters + letters <= MOST_LETTERS;
+        if fits || last.bytes == 0 {
+            last.bytes += bytes;
+            last.letters += letters;
+            return;
+        }
+        last.entries.end = entry;
+        self.parts.push(Part {
+            entries: entry..entry,
+            first: kept as usize,
+            bytes,
+            letters,
+        });
+    }
+
+    /// Whether all of them are one part that takes no more than it may.
+    fn fits(&self) -> bool {
+        matches!(&self.parts[..], [one] if one.bytes <= self.most)
+    }
+
+    /// The parts of so many entries.
+    fn finish(mut self, entries: u64) -> Vec<Part> {
+        if let Some(last) = self.parts.last_mut() {
+            last.entries.end = entries;
+        }
+        self.parts
+    }
+}
+
+/// Counts what a database holds, and divides it.
+struct Census<'s> {
+    sources: &'s [SequenceSource],
+    known: Option<Molecule>,
+    kept: &'s KeptTaxa,
+    most: u64,
+    starts: Vec<u64>,
+    size: DatabaseSize,
+    searched: u64,
+    /// As residues, and as nucleotides.
+    cutters: [Cutter; 2],
+    /// Letters of files, which decide what they stand for.
+    counts: [u64; 256],
+    digest: crc32fast::Hasher,
+}
+
+impl<'s> Census<'s> {
+    fn new(
+        sources: &'s [SequenceSource],
+        known: Option<Molecule>,
+        kept: &'s KeptTaxa,
+        most: u64,
+    ) -> Census<'s> {
+        Census {
+            sources,
+            known,
+            kept,
+            most,
+            starts: vec![0],
+            size: DatabaseSize {
+                letters: 0,
+                sequences: 0,
+            },
+            searched: 0,
+            cutters: [RESIDUE, BASE].map(|letter| Cutter::new(most, letter)),
+            counts: [0; 256],
+            digest: crc32fast::Hasher::new(),
+        }
+    }
+
+    /// True where the letters of databases alone take too much, and there are no files.
+    fn is_too_much(&self) -> bool {
+        let sizes = self.sources.iter().map(SequenceSource::size);
+        let sizes: Option<Vec<SourceSize>> = sizes.collect();
+        let letter = match self.known {
+            Some(Molecule::Nucleotide) => BASE,
+            _ => RESIDUE,
+        };
+        let letters = |sizes: &Vec<SourceSize>| sizes.iter().map(|size| size.letters).sum::<u64>();
+        sizes.is_some_and(|sizes| letter * letters(&sizes) > self.most)
+    }
+
+    /// Without the letters of databases.
+    fn of_sizes(&mut self) -> Result<(), SearchError> {
+        for source in self.sources {
+            let mut reader = source.reader()?;
+            let mut number = *self.starts.last().expect("the first begins at 0");
+            while let Some(size) = reader.next_size()? {
+                self.count(number, &size);
+                number += 1;
+            }
+            self.end_source(source, number, 0);
+        }
+        Ok(())
+    }
+
+    /// Reads all, and gives it as long as it may fit.
+    fn reading(&mut self, progress: &Progress) -> Result<Option<Sequences>, SearchError> {
+        let bytes = self.sources.iter().map(SequenceSource::bytes).sum();
+        progress.start("read", bytes);
+        let mut whole = Some(Sequences::default());
+        for source in self.sources {
+            let (mut counts, mut letters) = ([0; 256], 0);
+            let mut number = *self.starts.last().expect("the first begins at 0");
+            let mut reader = source.reader()?;
+            while let Some((entry, read)) = reader.next()? {
+                progress.go_on()?;
+                progress.advance(read);
+                let is_kept = self.count(number, &EntrySize::of(&entry));
+                number += 1;
+                if source.size().is_none() {
+                    letters += self.look_at(&entry, is_kept, &mut counts);
+                }
+                if is_kept {
+                    whole = whole.filter(|_| self.cutters[1].fits());
+                    whole.as_mut().map_or(Ok(()), |whole| whole.add(&entry))?;
+                }
+            }
+            self.check_kind(source, &counts)?;
+            self.end_source(source, number, letters);
+            (0..256).for_each(|letter| self.counts[letter] += counts[letter]);
+        }
+        Ok(whole)
+    }
+
+    /// Counts the entry of a number; whether it is kept.
+    fn count(&mut self, number: u64, size: &EntrySize) -> bool {
+        let is_kept = self.kept.has(size.taxids);
+        for number in [size.title, size.letters] {
+            self.digest.update(&number.to_le_bytes());
+        }
+        if is_kept {
+            let cutters = self.cutters.iter_mut();
+            cutters.for_each(|cutter| cutter.add(number, self.searched, size));
+            self.searched += 1;
+        }
+        is_kept
+    }
+
+    /// Counts the letters of an entry of a file; how many it has without gaps.
+    fn look_at(&mut self, entry: &Entry, is_kept: bool, counts: &mut [u64; 256]) -> u64 {
+        self.digest.update(entry.title);
+        self.digest.update(entry.letters);
+        let mut letters = 0;
+        for one in residues_of(entry.letters) {
+            letters += 1;
+            counts[usize::from(letter(code(one)))] += u64::from(is_kept);
+        }
+        letters
+    }
+
+    /// Notes the end of a source, with the letters of a file.
+    fn end_source(&mut self, source: &SequenceSource, end: u64, letters: u64) {
+        let before = self.starts.last().copied().unwrap_or_default();
+        let counted = SourceSize {
+            sequences: end - before,
+            letters,
+        };
+        let size = source.size().unwrap_or(counted);
+        self.size.sequences += counted.sequences;
+        self.size.letters += size.letters;
+        self.starts.push(end);
+        if let SequenceSource::Gysd(database) = source {
+            self.digest.update(&database.checksum().to_le_bytes());
+        }
+    }
+
+    /// Refuses a file whose letters are clearly not what a database beside it has.
+    fn check_kind(&self, source: &SequenceSource, counts: &[u64; 256]) -> Result<(), SearchError> {
+        let (Some(known), None) = (self.known, source.molecule()) else {
+            return Ok(());
+        };
+        let found = Molecule::of_counts(counts);
+        if !Molecule::are_enough(counts) || found == known {
+            return Ok(());
+        }
+        Err(SearchError::Database(SeqDbError::Mixed {
+            first: "the database".into(),
+            of_first: known,
+            second: source.name(),
+            of_second: found,
+        }))
+    }
+}
+
+/// Reads parts of a database; the one behind the last that was read without reading anything twice.
+pub(crate) struct Cursor<'d> {
+    database: &'d Database,
+    source: usize,
+    reader: Option<SequenceReader<'d>>,
+    /// The number of the next entry.
+    at: u64,
+}
+
+impl Cursor<'_> {
+    /// Reads a part. Its numbers begin at 0; the first has the number [`Sequences::first`].
+    pub(crate) fn read(
+        &mut self,
+        number: usize,
+        progress: &Progress,
+    ) -> Result<Sequences, SearchError> {
+        let Database {
+            sources,
+            starts,
+            kept,
+            molecule,
+            parts,
+            ..
+        } = self.database;
+        let part = &parts[number];
+        if self.at > part.entries.start {
+            *self = self.database.cursor();
+        }
+        self.at = part.entries.start;
+        let mut sequences = Sequences::part(part.first, part.letters);
+        while self.at < part.entries.end {
+            progress.go_on()?;
+            if self.at >= starts[self.source + 1] {
+                (self.reader, self.source) = (None, self.source + 1);
+                continue;
+            }
+            let reader = match &mut self.reader {
+                Some(reader) => reader,
+                none => none.insert(sources[self.source].reader()?),
+            };
+            reader.skip_to(self.at - starts[self.source])?;
+            let Some((entry, _)) = reader.next()? else {
+                return Err(SearchError::Changed {
+                    input: sources[self.source].name(),
+                });
+            };
+            if kept.has(entry.taxids) {
+                sequences.add(&entry)?;
+            }
+            self.at += 1;
+        }
+        Ok(sequences.of(*molecule))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gyrase_seqdb::gysd::Writer;
+
+    use super::*;
+
+    /// The number of a sequence, its title, its codes, its taxids.
+    type Row = (usize, Vec<u8>, Vec<u8>, Vec<u32>);
+
+    /// The sequences of parts, put together again.
+    fn together(database: &Database, order: &[usize]) -> Vec<Row> {
+        let (mut cursor, progress) = (database.cursor(), Progress::default());
+        let mut all = Vec::new();
+        for &part in order {
+            let part = cursor.read(part, &progress).unwrap();
+            all.extend((0..part.len()).map(|number| {
+                (
+                    part.first() + number,
+                    part.title(number).to_vec(),
+                    part.residues(number).to_vec(),
+                    part.taxids(number).collect(),
+                )
+            }));
+        }
+        all.sort();
+        all
+    }
+
+    #[test]
+    fn parts_are_the_whole_in_any_order() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let fasta = |from: usize| -> String {
+            let record = |number: usize| {
+                let letters = "MKVLAWYGDERTIPLMNVCQHS".repeat(1 + number * 7 % 5);
+                format!(">s{number} OX={}\n{letters}-\n", number % 3)
+            };
+            (from..from + 20).map(record).collect()
+        };
+        std::fs::write(path("a.faa"), fasta(0)).unwrap();
+        std::fs::write(path("b.faa"), fasta(40)).unwrap();
+        let mut writer = Writer::create(&path("c.gysd"), Molecule::Protein).unwrap();
+        for letters in ["WWKR", "", "MKVLAWY"] {
+            writer.push(b"x OX=1", letters.as_bytes(), &[1, 7]).unwrap();
+        }
+        writer.finish(None).unwrap();
+        let paths = ["a.faa", "c.gysd", "b.faa"].map(path);
+        for only in [vec![], vec![1]] {
+            let filter = TaxidFilter {
+                only,
+                ..TaxidFilter::default()
+            };
+            let open = |most| Database::open(&paths, &filter, most, &Progress::default()).unwrap();
+            let (whole, all) = open(u64::MAX);
+            assert_eq!(all.unwrap().len() as u64, whole.searched());
+            let expected = together(&whole, &[0]);
+            assert!(expected.iter().map(|one| one.0).eq(0..expected.len()));
+            for most in [1, 800, 3000] {
+                let (database, none) = open(most);
+                assert!(none.is_none());
+                assert_eq!(database.size(), whole.size());
+                assert_eq!(database.searched(), whole.searched());
+                assert!(database.parts() > 3 || most == 3000);
+                let fits = |part: &Part| most == 1 || part.bytes <= most;
+                assert!(database.parts.iter().all(fits));
+                let mut order: Vec<usize> = (0..database.parts()).collect();
+                assert_eq!(together(&database, &order), expected, "{most}");
+                order.reverse();
+                assert_eq!(together(&database, &order), expected, "{most}");
+            }
+        }
+    }
+
+    #[test]
+    fn taxids_stay_with_their_sequences_and_choose_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.faa");
+        std::fs::write(&path, ">a OX=7\nMKV\n>b\nWW\n>c OX=8\x01d OX=7\nPP-P\n").unwrap();
+        let read = |only: &[u32]| {
+            let filter = TaxidFilter {
+                only: only.to_vec(),
+                ..TaxidFilter::default()
+            };
+            let (paths, progress) = ([path.clone()], Progress::default());
+            let (database, whole) = Database::open(&paths, &filter, u64::MAX, &progress).unwrap();
+            (database, whole.expect("memory has no end"))
+        };
+        let taxids = |sequences: &Sequences| -> Vec<Vec<u32>> {
+            let numbers = 0..sequences.len();
+            numbers
+                .map(|number| sequences.taxids(number).collect())
+                .collect()
+        };
+        let (database, all) = read(&[]);
+        assert_eq!(taxids(&all), [vec![7], vec![], vec![8, 7]]);
+        assert!(!database.is_literal());
+        let (database, some) = read(&[8]);
+        assert_eq!(taxids(&some), [[8, 7]]);
+        assert!(database.is_literal());
+        assert_eq!((some.len(), some.total()), (1, 3));
+        let (letters, sequences) = (8, 3);
+        assert_eq!(database.size(), DatabaseSize { letters, sequences });
+        assert_eq!(database.searched(), 1);
+    }
+}

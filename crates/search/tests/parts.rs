@@ -1,0 +1,176 @@
+//! Searches in databases that the memory does not take: what comes out is that of the whole.
+
+#![allow(clippy::unwrap_used, reason = "a helper of a test is a test")]
+
+mod families;
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use gyrase_fabric::{Steal, World, testing};
+use gyrase_search::{
+    About, Config, Program, Report, ReportTarget, SearchError, WaitingText, run_in,
+};
+use gyrase_work::Progress;
+
+use families::{Place, Random, families, report, report_with};
+
+/// Memory that a search takes for itself.
+const BESIDE: u64 = 16 << 20;
+
+/// Proteins with ties, and strangers enough that a part has few of them.
+fn proteins(place: &Place) -> Config {
+    let mut random = Random::new();
+    let (queries, mut subjects) = families(&mut random);
+    // The same twice, far apart: ties across parts.
+    subjects.extend(subjects.clone());
+    for number in 0..80 {
+        let length = 1 + random.below(1500);
+        let protein = random.protein(length);
+        let text = String::from_utf8(protein).unwrap();
+        subjects.push(format!(">y{number} a stranger\n{text}\n"));
+    }
+    let mut config = place.config(&queries, &subjects);
+    config.limits.evalue = 10.0;
+    config.threads = 1;
+    config
+}
+
+/// Genes in genomes, on both strands, with repeats, and what stands for several bases.
+fn nucleotides(place: &Place) -> Config {
+    let mut random = Random::new();
+    let mut bases = |length: usize| -> String {
+        (0..length)
+            .map(|_| char::from(b"ACGT"[random.below(4)]))
+            .collect()
+    };
+    let genes: Vec<String> = (0..12).map(|number| bases(60 + 70 * number)).collect();
+    let (mut queries, mut subjects) = (String::new(), Vec::new());
+    for (number, gene) in genes.iter().enumerate() {
+        writeln!(queries, ">q{number}\n{gene}").unwrap();
+    }
+    for number in 0..40 {
+        let mut text = String::new();
+        for place in 0..6 {
+            let gene = &genes[(number * 7 + place * 5) % genes.len()];
+            let other = |base: char| match base {
+                'A' => 'T',
+                'C' => 'G',
+                'G' => 'C',
+                _ => 'A',
+            };
+            text += &bases(500 + 300 * (number % 5));
+            text += &match place % 3 {
+                0 => gene.clone(),
+                1 => gene.chars().rev().map(other).collect(),
+                _ => gene.replacen("GATT", "GRTT", 2).replacen("CCA", "CCTTA", 3),
+            };
+        }
+        subjects.push(format!(">g{number} of a genome\n{text}\n"));
+    }
+    let mut config = place.config(&queries, &subjects);
+    config.program = Some(Program::Blastn);
+    config.threads = 1;
+    config
+}
+
+/// Letters of a file.
+fn letters(path: &Path) -> u64 {
+    let text = std::fs::read_to_string(path).unwrap();
+    let lines = text.lines().filter(|line| !line.starts_with('>'));
+    lines.map(|line| line.len() as u64).sum()
+}
+
+/// Memory in which a part of the subjects is one of so many.
+fn memory(config: &Config, parts: u64) -> u64 {
+    let (queries, subjects) = (letters(&config.queries[0]), letters(&config.subjects[0]));
+    let threads = config.threads as u64;
+    match config.program {
+        // The table of words, and what a thread reads.
+        Some(_) => BESIDE + 34_078_720 + 33_554_432 * threads + 35 * queries + 2 * subjects / parts,
+        // The longest query.
+        None => BESIDE + (160 << 10) * threads + 8 * queries + 14 * subjects / parts,
+    }
+}
+
+#[test]
+fn any_memory_gives_the_same_bytes() {
+    for (nucleotide, formats) in [(false, ["6", "0", "5"]), (true, ["6", "0", "17 SR"])] {
+        let place = Place::new();
+        let whole = match nucleotide {
+            true => nucleotides(&place),
+            false => proteins(&place),
+        };
+        for (number, format) in formats.into_iter().enumerate() {
+            let expected = report(&whole, format).unwrap();
+            assert!(expected.len() > 5_000, "{}", expected.len());
+            for parts in [2, 5, 20] {
+                let mut own = whole.clone();
+                own.threads = 1 + number % 2;
+                own.memory = memory(&own, parts);
+                let progress = Progress::default();
+                let found = report_with(&own, format, &progress).unwrap();
+                let stages = progress.stages();
+                assert!(stages.iter().any(|stage| stage.name == "merge"), "{parts}");
+                assert!(found == expected, "{format} in {parts} parts");
+            }
+        }
+        assert!(!place.0.path().join("waiting").exists());
+    }
+}
+
+#[test]
+fn processes_that_have_parts_write_what_one_does() {
+    for (nucleotide, resume, format) in [(false, false, "5"), (true, true, "7")] {
+        let place = Place::new();
+        let mut whole = match nucleotide {
+            true => nucleotides(&place),
+            false => proteins(&place),
+        };
+        let text = std::fs::read_to_string(&whole.queries[0]).unwrap();
+        let again = |number: usize| text.replace(">q", &format!(">again{number}-"));
+        place.write("q.faa", &(0..5).map(again).collect::<String>());
+        let expected = report(&whole, format).unwrap();
+        let about = About {
+            program: "2.12.0+".into(),
+            database: "proteins.faa".into(),
+            evalue: whole.limits.evalue,
+        };
+        let report = Report::new(format.parse().unwrap(), about);
+        whole.waiting = WaitingText {
+            resume,
+            ..WaitingText::new(place.0.path().join("waiting"))
+        };
+        let path = place.0.path().join("o.txt");
+        for (ranks, parts) in [(1, 2), (2, 3), (3, 2), (4, 5)] {
+            let search = |world: &testing::Process, target: ReportTarget| {
+                let mut own = whole.clone();
+                // Who has more memory has the same parts as the others.
+                // A sixteenth is for text that waits.
+                own.memory = (memory(&own, parts) / 15 * 16) << (world.rank() % 2);
+                run_in(&own, &report, world, target, &Progress::default())
+            };
+            let done = testing::run(ranks, Steal::Off, |world| {
+                search(world, ReportTarget::File(&path))
+            });
+            let done: Vec<_> = done.into_iter().map(Result::unwrap).collect();
+            let summary = done[0].unwrap();
+            assert_eq!(summary.queries, 60);
+            assert!(summary.with_hits >= 55 && summary.hits > 250, "{summary:?}");
+            let found = std::fs::read_to_string(&path).unwrap();
+            assert!(found == expected, "{format}, {ranks} ranks, {parts} parts");
+            let streamed = testing::run(ranks, Steal::Off, |world| {
+                let mut text = Vec::new();
+                let mut take = |part: &[u8]| {
+                    text.extend_from_slice(part);
+                    Ok(())
+                };
+                search(world, ReportTarget::Stream(&mut take))?;
+                Ok::<_, SearchError>(text)
+            });
+            let streamed: Vec<_> = streamed.into_iter().map(Result::unwrap).collect();
+            assert!(streamed[0] == expected.as_bytes(), "{ranks} ranks");
+            assert!(!whole.waiting.folder.exists());
+        }
+    }
+}
