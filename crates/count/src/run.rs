@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use gyrase_fabric::{
-    Alone, Combining, Drain, FabricOptions, LocalPartitions, Partitioning, Place, SpillFolder,
-    World,
+    Alone, Combining, Drain, FabricOptions, LocalPartitions, Member, Partitioning, Place,
+    SpillFolder, World,
 };
 use gyrase_fastx::{Inputs, Options};
 use gyrase_files::OutputFile;
@@ -101,7 +101,7 @@ fn count<const W: usize, J: World>(
         config,
         inputs,
         world,
-        place: partitioning.place(world.rank(), world.ranks()),
+        place: partitioning.place(world.member()),
         partitioning,
         budget,
         progress,
@@ -230,9 +230,7 @@ impl<J: World> Run<'_, J> {
         let (workers, token) = agree::on_workers(self.world, threads, token)?;
         let folder = self.folder(earlier);
         let share = WriterShare {
-            partitions: self
-                .partitioning
-                .place_of_bins(self.place.rank, self.place.ranks),
+            partitions: self.partitioning.place_of_bins(self.world.member()),
             memory: self.budget.finished as usize,
             folder: Arc::clone(&folder),
         };
@@ -527,9 +525,9 @@ fn metadata(inputs: &Inputs, read: Scattered) -> Metadata {
     }
 }
 
-/// What process `rank` of `ranks` leaves when it is killed and its run cannot be resumed: its spill
+/// What a process leaves when it is killed and its run cannot be resumed: its spill
 /// files and, of rank 0, the file that was to be the database.
-pub fn leftovers(config: &Config, rank: usize, ranks: usize) -> Vec<PathBuf> {
+pub fn leftovers(config: &Config, Member { rank, ranks }: Member) -> Vec<PathBuf> {
     if config.resume {
         return Vec::new();
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gyrase_fabric::{
-    ExchangeFabric, FabricError, FabricOptions, Mailbox, Place, Schedule, Stealing, World,
+    ExchangeFabric, FabricError, FabricOptions, Mailbox, Member, Place, Schedule, Stealing, World,
     exchange, window_numbers,
 };
 
@@ -30,8 +30,8 @@ impl World for Job {
         partitions: usize,
         mut options: FabricOptions,
     ) -> Result<ExchangeFabric, FabricError> {
-        let place = Place::among(partitions, self.rank, self.ranks)
-            .owned_by(std::mem::take(&mut options.owners));
+        let place =
+            Place::among(partitions, self.member()).owned_by(std::mem::take(&mut options.owners));
         let shared = Arc::clone(&self.shared);
         let (fabric, exchange) = exchange(place, options, move || shared.ring());
         self.shared.give(Task::Exchange(Box::new(exchange)))?;
@@ -40,12 +40,20 @@ impl World for Job {
 
     fn schedule(&self, chunks: usize) -> Result<Box<dyn Schedule + '_>, FabricError> {
         let numbers = (0..self.ranks)
-            .map(|rank| window_numbers(rank, self.ranks, chunks))
+            .map(|rank| Member {
+                rank,
+                ..self.member()
+            })
+            .map(|member| window_numbers(member, chunks))
             .max()
             .unwrap_or_default();
         let (window, mailbox) = (self.window(numbers)?, self.new_mailbox());
         Ok(Box::new(Stealing::new(
-            window, mailbox, self.rank, self.ranks, chunks, self.steal,
+            window,
+            mailbox,
+            self.member(),
+            chunks,
+            self.steal,
         )))
     }
 

@@ -126,16 +126,15 @@ impl<W: World> World for Group<'_, W> {
         partitions: usize,
         mut options: FabricOptions,
     ) -> Result<ExchangeFabric, FabricError> {
-        let place = Place::among(partitions, self.rank, self.ranks)
-            .owned_by(std::mem::take(&mut options.owners));
+        let place =
+            Place::among(partitions, self.member()).owned_by(std::mem::take(&mut options.owners));
         Ok(carry(self.channel(), place, options))
     }
 
     fn schedule(&self, chunks: usize) -> Result<Box<dyn Schedule + '_>, FabricError> {
-        let window = OwnNumbers::new(self.rank, self.ranks, chunks);
+        let window = OwnNumbers::new(self.member(), chunks);
         let mailbox: Arc<dyn Mailbox> = self.channel();
-        let (rank, ranks) = (self.rank, self.ranks);
-        let schedule = Stealing::new(window, mailbox, rank, ranks, chunks, Steal::Off);
+        let schedule = Stealing::new(window, mailbox, self.member(), chunks, Steal::Off);
         Ok(Box::new(schedule))
     }
 

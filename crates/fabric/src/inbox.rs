@@ -11,7 +11,7 @@ use crate::contract::Each;
 use crate::memory::Pool;
 use crate::piece::{Head, records};
 use crate::spill::{Gathered, SpillFile};
-use crate::{FabricError, Pages, Place, SLACK, SpillFolder};
+use crate::{FabricError, Nth, Pages, Place, SLACK, SpillFolder};
 
 /// What the last of its pages is rounded to.
 const PAGE: usize = 4096;
@@ -68,7 +68,7 @@ impl Received {
             return Err(malformed());
         }
         let at = (self.buffers.len() as u32, at as u32);
-        let pieces = &mut self.pieces[self.place.number(head.partition)];
+        let pieces = &mut self.pieces[self.place.nth(head.partition).0];
         let Some(sender) = head.part_of else {
             pieces.push(at);
             return Ok(());
@@ -250,7 +250,7 @@ impl Inbox {
             if gathered.is_full(records.len()) {
                 break;
             }
-            gathered.add(self.received.place.partition(number), &records)?;
+            gathered.add(self.received.place.partition(Nth(number)), &records)?;
             next += parts.len();
         }
         gathered.write()?;

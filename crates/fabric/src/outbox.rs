@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::blocks::{BLOCK, Blocks};
 use crate::handover::{Buffer, Handover};
 use crate::piece::{HEAD, Head, PART_HEAD};
-use crate::{FabricError, Place};
+use crate::{FabricError, Nth, Place};
 
 /// Blocks of a piece at most: whoever drains it is given as much at a time.
 const PIECE: usize = 64;
@@ -85,7 +85,7 @@ impl Outbox {
         let (to, from) = (self.place.of(rank), self.next[rank] as usize);
         let full = buffer.bytes.len() + self.handover.sizes.share;
         for number in (from..to.count()).chain(0..from) {
-            let partition = to.partition(number);
+            let partition = to.partition(Nth(number));
             let last = blocks.close(ends[partition]);
             let chain = blocks.chain(last);
             let sent = self.pack_chain(partition, &chain, blocks, buffer, full);
@@ -192,6 +192,7 @@ impl Buffer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Member;
     use crate::handover::Sizes;
     use crate::memory::Pool;
 
@@ -205,8 +206,13 @@ mod tests {
                 Arc::new(Pool::new(0)),
                 Box::new(|| ()),
             ));
-            let outbox =
-                |rank| Outbox::new(Arc::clone(&handover), Place::among(ranks, rank, ranks), 0);
+            let outbox = |rank| {
+                Outbox::new(
+                    Arc::clone(&handover),
+                    Place::among(ranks, Member { rank, ranks }),
+                    0,
+                )
+            };
             let mut sent = vec![0; ranks * ranks];
             for class in 0..sizes.classes {
                 let mut received = vec![0; ranks];

@@ -96,6 +96,20 @@ impl OwnerTable {
     }
 }
 
+/// A process of a job: by name, since numbers of processes and of what they share are easily
+/// mixed up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// Which process it is, from 0.
+    pub rank: usize,
+    /// How many processes there are.
+    pub ranks: usize,
+}
+
+/// Which of the partitions of one process a partition is, from 0: not its number among all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Nth(pub usize);
+
 /// Where a process stands among those that partitions are spread over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -111,15 +125,15 @@ pub struct Place {
 impl Place {
     /// The only process.
     pub const fn alone(partitions: usize) -> Place {
-        Place::among(partitions, 0, 1)
+        Place::among(partitions, Member { rank: 0, ranks: 1 })
     }
 
-    /// The process `rank` of `ranks`, where partitions are owned by [`Owners::Modulo`].
-    pub const fn among(partitions: usize, rank: usize, ranks: usize) -> Place {
+    /// A process of a job, where partitions are owned by [`Owners::Modulo`].
+    pub const fn among(partitions: usize, member: Member) -> Place {
         Place {
             partitions,
-            rank,
-            ranks,
+            rank: member.rank,
+            ranks: member.ranks,
             owners: Owners::Modulo,
         }
     }
@@ -142,7 +156,7 @@ impl Place {
     /// The partitions of this process, ascending.
     pub fn owned(&self) -> impl Iterator<Item = usize> + use<> {
         let place = self.clone();
-        (0..self.count()).map(move |number| place.partition(number))
+        (0..self.count()).map(move |number| place.partition(Nth(number)))
     }
 
     /// How many they are.
@@ -174,16 +188,16 @@ impl Place {
     }
 
     /// Which of its partitions one is.
-    pub fn number(&self, partition: usize) -> usize {
-        match &self.owners {
+    pub fn nth(&self, partition: usize) -> Nth {
+        Nth(match &self.owners {
             Owners::Modulo => partition / self.ranks,
             Owners::Runs => partition - run_of(self.partitions, self.rank, self.ranks).start,
             Owners::Table(table) => table.owners[partition].1 as usize,
-        }
+        })
     }
 
     /// Its partition of that number.
-    pub fn partition(&self, number: usize) -> usize {
+    pub fn partition(&self, Nth(number): Nth) -> usize {
         match &self.owners {
             Owners::Modulo => self.rank + number * self.ranks,
             Owners::Runs => run_of(self.partitions, self.rank, self.ranks).start + number,
@@ -229,14 +243,16 @@ mod tests {
     fn every_partition_has_one_owner() {
         for (partitions, ranks) in CASES {
             for owners in ways(partitions, ranks) {
-                let place = |rank| Place::among(partitions, rank, ranks).owned_by(owners.clone());
+                let place = |rank| {
+                    Place::among(partitions, Member { rank, ranks }).owned_by(owners.clone())
+                };
                 let mut times = vec![0; partitions];
                 for rank in 0..ranks {
                     let place = place(rank);
                     assert_eq!(place.count(), place.owned().count());
                     assert!(place.owned().is_sorted());
                     for (number, partition) in place.owned().enumerate() {
-                        let found = (place.number(partition), place.partition(number));
+                        let found = (place.nth(partition).0, place.partition(Nth(number)));
                         assert_eq!(found, (number, partition), "{owners:?}");
                         assert!(place.owns(partition) && place.owner(partition) == rank);
                         times[partition] += 1;
@@ -269,7 +285,8 @@ mod tests {
         let all: u64 = sizes.iter().sum();
         for ranks in [1, 2, 3, 64, 1000, 1024, 3072, 4096] {
             let owners = Owners::weighted(&sizes, ranks);
-            let place = |rank| Place::among(sizes.len(), rank, ranks).owned_by(owners.clone());
+            let place =
+                |rank| Place::among(sizes.len(), Member { rank, ranks }).owned_by(owners.clone());
             for rank in 0..ranks {
                 let own: Vec<u64> = place(rank).owned().map(|p| sizes[p]).collect();
                 let share: u64 = own.iter().sum();
@@ -293,7 +310,7 @@ mod tests {
         for ranks in [1, 7, 64, 256] {
             let owners = Owners::weighted(&sizes, ranks);
             let share = |rank| {
-                let place = Place::among(4096, rank, ranks).owned_by(owners.clone());
+                let place = Place::among(4096, Member { rank, ranks }).owned_by(owners.clone());
                 place.owned().map(|p| sizes[p]).sum::<u64>()
             };
             let most = (0..ranks).map(share).max().expect("one process");

@@ -7,7 +7,7 @@ use crate::contract::Each;
 use crate::inbox::{Inbox, Received};
 use crate::spill::{Gathered, SpillFile};
 use crate::traffic::Traffic;
-use crate::{Drain, FabricError, Place, SpillFolder};
+use crate::{Drain, FabricError, Nth, Place, SpillFolder};
 
 /// The partitions that one process owns: what its own senders kept of them, and what came from
 /// other processes.
@@ -162,7 +162,7 @@ impl LocalPartitions {
         let mut file = SpillFile::create(folder, number)?;
         let mut gathered = Gathered::new(folder, &mut file);
         for (number, partition) in place.owned().enumerate() {
-            self.drain_memory(number, &mut |bytes, used| {
+            self.drain_memory(Nth(number), &mut |bytes, used| {
                 gathered.add(partition, &bytes[..used])
             })?;
         }
@@ -174,7 +174,7 @@ impl LocalPartitions {
         Ok(())
     }
 
-    fn drain_memory<E>(&self, number: usize, each: &mut Each<E>) -> Result<(), E> {
+    fn drain_memory<E>(&self, Nth(number): Nth, each: &mut Each<E>) -> Result<(), E> {
         self.senders
             .iter()
             .try_for_each(|(lasts, blocks)| blocks.try_for_each(lasts[number], each))?;
@@ -216,13 +216,13 @@ impl Drain for LocalPartitions {
     }
 
     fn bytes(&self, partition: usize) -> u64 {
-        self.bytes[self.place.number(partition)]
+        self.bytes[self.place.nth(partition).0]
     }
 
     fn drain<E: From<FabricError>>(&self, partition: usize, each: &mut Each<E>) -> Result<(), E> {
         self.files
             .iter()
             .try_for_each(|file| file.drain(partition, each))?;
-        self.drain_memory(self.place.number(partition), each)
+        self.drain_memory(self.place.nth(partition), each)
     }
 }

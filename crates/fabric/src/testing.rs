@@ -8,8 +8,8 @@ use std::thread;
 use crate::carrier::carry;
 use crate::group::{fold, words};
 use crate::{
-    ExchangeFabric, FabricError, FabricOptions, Mailbox, Message, Place, Schedule, Steal, Stealing,
-    Window, World, window_numbers,
+    ExchangeFabric, FabricError, FabricOptions, Mailbox, Member, Message, Place, Schedule, Steal,
+    Stealing, Window, World, window_numbers,
 };
 
 /// One process of the job, seen by the thread that runs it.
@@ -200,17 +200,22 @@ impl World for Process<'_> {
         mut options: FabricOptions,
     ) -> Result<ExchangeFabric, FabricError> {
         (self.watch)(self.rank, "fabric", &[]);
-        let place = Place::among(partitions, self.rank, self.ranks)
-            .owned_by(std::mem::take(&mut options.owners));
+        let place =
+            Place::among(partitions, self.member()).owned_by(std::mem::take(&mut options.owners));
         Ok(carry(Arc::new(self.pin(0)), place, options))
     }
 
     fn schedule(&self, chunks: usize) -> Result<Box<dyn Schedule + '_>, FabricError> {
         (self.watch)(self.rank, "schedule", &[]);
-        let numbers = (0..self.ranks).map(|rank| window_numbers(rank, self.ranks, chunks));
+        let numbers = (0..self.ranks).map(|rank| {
+            let member = Member {
+                rank,
+                ..self.member()
+            };
+            window_numbers(member, chunks)
+        });
         let pin = self.pin(numbers.max().unwrap_or(0));
-        let (rank, ranks) = (self.rank, self.ranks);
-        let schedule = Stealing::new(pin.clone(), pin, rank, ranks, chunks, self.steal);
+        let schedule = Stealing::new(pin.clone(), pin, self.member(), chunks, self.steal);
         Ok(Box::new(schedule))
     }
 

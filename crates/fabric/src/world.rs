@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::numbers::{made, of};
 use crate::{
-    Combiner, Fabric, FabricError, LocalFabric, LocalPartitions, LocalSchedule, Mailbox, Numbers,
-    Owners, Place, Schedule, SpillFolder,
+    Combiner, Fabric, FabricError, LocalFabric, LocalPartitions, LocalSchedule, Mailbox, Member,
+    Numbers, Owners, Place, Schedule, SpillFolder,
 };
 
 /// What makes a [`Combiner`] for each sender, and about how many bytes of records it is given at a
@@ -60,6 +60,14 @@ pub trait World: Sync {
 
     /// How many there are.
     fn ranks(&self) -> usize;
+
+    /// Both.
+    fn member(&self) -> Member {
+        Member {
+            rank: self.rank(),
+            ranks: self.ranks(),
+        }
+    }
 
     /// Collective. A fabric of `partitions` partitions, of which this process keeps its own. A job
     /// may have one after the other, each closed before the next one is made.

@@ -5,7 +5,9 @@ use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
 
-use gyrase_fabric::{FabricError, Mailbox, Schedule, Steal, Stealing, Window, window_numbers};
+use gyrase_fabric::{
+    FabricError, Mailbox, Member, Schedule, Steal, Stealing, Window, window_numbers,
+};
 use gyrase_work::run_of;
 
 type Message = (u64, Vec<u8>);
@@ -23,7 +25,7 @@ impl Job {
     fn new(ranks: usize, chunks: usize, yields: bool) -> Job {
         let zeros = |count| (0..count).map(|_| AtomicU64::new(0)).collect();
         let numbers = (0..ranks)
-            .map(|rank| zeros(window_numbers(rank, ranks, chunks)))
+            .map(|rank| zeros(window_numbers(Member { rank, ranks }, chunks)))
             .collect();
         let messages = (0..ranks).map(|_| Mutex::default()).collect();
         Job {
@@ -89,7 +91,15 @@ type Process<'a> = Stealing<&'a Job, Messages<'a>>;
 fn processes(job: &Job, chunks: usize, steal: Steal) -> Vec<Process<'_>> {
     let ranks = job.numbers.len();
     (0..ranks)
-        .map(|rank| Stealing::new(job, Messages(job, rank), rank, ranks, chunks, steal))
+        .map(|rank| {
+            Stealing::new(
+                job,
+                Messages(job, rank),
+                Member { rank, ranks },
+                chunks,
+                steal,
+            )
+        })
         .collect()
 }
 

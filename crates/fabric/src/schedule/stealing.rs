@@ -22,7 +22,7 @@ use std::sync::{Mutex, MutexGuard};
 use gyrase_work::{run_of, runner};
 
 use super::{Schedule, Window};
-use crate::{FabricError, Mailbox};
+use crate::{FabricError, Mailbox, Member};
 
 /// Where the next chunk is in the window.
 const NEXT: usize = 0;
@@ -46,9 +46,9 @@ pub enum Steal {
     Forced,
 }
 
-/// How many numbers the [`Window`] of process `rank` has for the [`Stealing`] of so many chunks.
-pub fn window_numbers(rank: usize, ranks: usize, chunks: usize) -> usize {
-    WORKERS + run_of(chunks, rank, ranks).len()
+/// How many numbers the [`Window`] of a process has for the [`Stealing`] of so many chunks.
+pub fn window_numbers(member: Member, chunks: usize) -> usize {
+    WORKERS + run_of(chunks, member.rank, member.ranks).len()
 }
 
 /// The schedule of several processes.
@@ -81,16 +81,15 @@ impl<W: Window, M: Mailbox> Stealing<W, M> {
     pub fn new(
         window: W,
         mailbox: M,
-        rank: usize,
-        ranks: usize,
+        member: Member,
         chunks: usize,
         steal: Steal,
     ) -> Stealing<W, M> {
         Stealing {
             window,
             mailbox,
-            rank,
-            ranks,
+            rank: member.rank,
+            ranks: member.ranks,
             chunks,
             steal,
             used_up: AtomicBool::new(false),
@@ -293,8 +292,8 @@ impl<W: Window, M: Mailbox> Schedule for Stealing<W, M> {
 pub(crate) struct OwnNumbers(Vec<AtomicU64>);
 
 impl OwnNumbers {
-    pub(crate) fn new(rank: usize, ranks: usize, chunks: usize) -> OwnNumbers {
-        let numbers = 0..window_numbers(rank, ranks, chunks);
+    pub(crate) fn new(member: Member, chunks: usize) -> OwnNumbers {
+        let numbers = 0..window_numbers(member, chunks);
         OwnNumbers(numbers.map(|_| AtomicU64::new(0)).collect())
     }
 }

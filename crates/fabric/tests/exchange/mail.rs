@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use gyrase_fabric::conformance::Same;
 use gyrase_fabric::{
-    Combining, Exchange, ExchangeFabric, Exchanged, FabricError, FabricOptions, Pages, Place,
-    SpillFolder, Traffic, Wire, exchange,
+    Combining, Exchange, ExchangeFabric, Exchanged, FabricError, FabricOptions, Member, Pages,
+    Place, SpillFolder, Traffic, Wire, exchange,
 };
 
 /// What all of them see.
@@ -223,7 +223,13 @@ pub fn run<T: Send>(
     work: impl Fn(usize, ExchangeFabric) -> Result<T, FabricError> + Sync,
 ) -> Vec<(Result<T, FabricError>, Traffic)> {
     let process = |rank| {
-        let place = Place::among(partitions, rank, job.ranks);
+        let place = Place::among(
+            partitions,
+            Member {
+                rank,
+                ranks: job.ranks,
+            },
+        );
         let combining = Combining {
             make: Box::new(|| Box::<Same>::default()),
             portion: 1 << 16,
