@@ -172,7 +172,7 @@ impl Begun {
         let waits = folder.with_extension("finished");
         let spills = SpillFolder::new(waits, config.max_tmp, false).within(&root);
         let share = WriterShare {
-            partitions: Place::among(PARTITIONS, world.member()),
+            partitions: Place::among(PARTITIONS, world.peer()),
             memory: waiting,
             folder: Arc::new(spills),
         };

@@ -340,7 +340,7 @@ fn write(
 ) -> Result<Summary, EditError> {
     let begun = build::Begun::with_waiting(config, WAITING, world)?;
     still_there(parts)?;
-    let place = Place::among(PARTITIONS, world.member());
+    let place = Place::among(PARTITIONS, world.peer());
     let none = build::Records::none(Nothing(place));
     Ok(build::complete(config, world, begun.writer, outline, none, progress)?.0)
 }

@@ -91,8 +91,8 @@ impl<'w> Assembly<'w> {
         memory: usize,
     ) -> Result<Assembly<'w>, FabricError> {
         let (rank, ranks) = (world.rank(), world.ranks());
-        let place = partitioning.place_of_bins(world.member());
-        let owners = partitioning.place(world.member());
+        let place = partitioning.place_of_bins(world.peer());
+        let owners = partitioning.place(world.peer());
         let is_shared = |&bin: &usize| {
             let mut parts = partitioning.of_bin(bin);
             parts.any(|partition| owners.owner(partition) != rank)

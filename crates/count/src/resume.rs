@@ -88,7 +88,7 @@ impl Earlier {
             partitioning,
             bins,
         } = Log::new(folder.path().to_path_buf()).read(job)?;
-        let place = partitioning.place(world.member());
+        let place = partitioning.place(world.peer());
         let partitions = LocalPartitions::reopen_own(place, Arc::clone(&folder), job)?;
         Some(Earlier {
             token,
@@ -124,7 +124,7 @@ impl Earlier {
             logs.iter().for_each(|log| read.add(log.read));
         }
         let partitioning = logs.into_iter().next()?.partitioning.owned_by_others();
-        let place = partitioning.place(world.member());
+        let place = partitioning.place(world.peer());
         let partitions = LocalPartitions::reopen_job(place, &folders, job)?;
         Some(Earlier {
             token,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use gyrase_fabric::{
-    Alone, Combining, Drain, FabricOptions, LocalPartitions, Member, Partitioning, Place,
+    Alone, Combining, Drain, FabricOptions, LocalPartitions, Partitioning, Peer, Place,
     SpillFolder, World,
 };
 use gyrase_fastx::{Inputs, Options};
@@ -101,7 +101,7 @@ fn count<const W: usize, J: World>(
         config,
         inputs,
         world,
-        place: partitioning.place(world.member()),
+        place: partitioning.place(world.peer()),
         partitioning,
         budget,
         progress,
@@ -230,7 +230,7 @@ impl<J: World> Run<'_, J> {
         let (workers, token) = agree::on_workers(self.world, threads, token)?;
         let folder = self.folder(earlier);
         let share = WriterShare {
-            partitions: self.partitioning.place_of_bins(self.world.member()),
+            partitions: self.partitioning.place_of_bins(self.world.peer()),
             memory: self.budget.finished as usize,
             folder: Arc::clone(&folder),
         };
@@ -527,7 +527,7 @@ fn metadata(inputs: &Inputs, read: Scattered) -> Metadata {
 
 /// What a process leaves when it is killed and its run cannot be resumed: its spill
 /// files and, of rank 0, the file that was to be the database.
-pub fn leftovers(config: &Config, Member { rank, ranks }: Member) -> Vec<PathBuf> {
+pub fn leftovers(config: &Config, Peer { rank, ranks }: Peer) -> Vec<PathBuf> {
     if config.resume {
         return Vec::new();
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gyrase_fabric::{
-    ExchangeFabric, FabricError, FabricOptions, Mailbox, Member, Place, Schedule, Stealing, World,
+    ExchangeFabric, FabricError, FabricOptions, Mailbox, Peer, Place, Schedule, Stealing, World,
     exchange, window_numbers,
 };
 
@@ -31,7 +31,7 @@ impl World for Job {
         mut options: FabricOptions,
     ) -> Result<ExchangeFabric, FabricError> {
         let place =
-            Place::among(partitions, self.member()).owned_by(std::mem::take(&mut options.owners));
+            Place::among(partitions, self.peer()).owned_by(std::mem::take(&mut options.owners));
         let shared = Arc::clone(&self.shared);
         let (fabric, exchange) = exchange(place, options, move || shared.ring());
         self.shared.give(Task::Exchange(Box::new(exchange)))?;
@@ -40,18 +40,18 @@ impl World for Job {
 
     fn schedule(&self, chunks: usize) -> Result<Box<dyn Schedule + '_>, FabricError> {
         let numbers = (0..self.ranks)
-            .map(|rank| Member {
+            .map(|rank| Peer {
                 rank,
-                ..self.member()
+                ..self.peer()
             })
-            .map(|member| window_numbers(member, chunks))
+            .map(|peer| window_numbers(peer, chunks))
             .max()
             .unwrap_or_default();
         let (window, mailbox) = (self.window(numbers)?, self.new_mailbox());
         Ok(Box::new(Stealing::new(
             window,
             mailbox,
-            self.member(),
+            self.peer(),
             chunks,
             self.steal,
         )))

@@ -127,14 +127,14 @@ impl<W: World> World for Group<'_, W> {
         mut options: FabricOptions,
     ) -> Result<ExchangeFabric, FabricError> {
         let place =
-            Place::among(partitions, self.member()).owned_by(std::mem::take(&mut options.owners));
+            Place::among(partitions, self.peer()).owned_by(std::mem::take(&mut options.owners));
         Ok(carry(self.channel(), place, options))
     }
 
     fn schedule(&self, chunks: usize) -> Result<Box<dyn Schedule + '_>, FabricError> {
-        let window = OwnNumbers::new(self.member(), chunks);
+        let window = OwnNumbers::new(self.peer(), chunks);
         let mailbox: Arc<dyn Mailbox> = self.channel();
-        let schedule = Stealing::new(window, mailbox, self.member(), chunks, Steal::Off);
+        let schedule = Stealing::new(window, mailbox, self.peer(), chunks, Steal::Off);
         Ok(Box::new(schedule))
     }
 

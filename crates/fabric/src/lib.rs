@@ -90,7 +90,7 @@ pub use look_up::look_up;
 pub use mailbox::{Mailbox, Message};
 pub use memory::Pages;
 pub use numbers::Numbers;
-pub use owners::{Member, Nth, OwnerTable, Owners, Place};
+pub use owners::{Nth, OwnerTable, Owners, Peer, Place};
 pub use partitioning::{KeyRange, Partitioning};
 pub use partitions::LocalPartitions;
 pub use schedule::{LocalSchedule, Schedule, Steal, Stealing, Window, window_numbers};

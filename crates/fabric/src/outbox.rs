@@ -192,7 +192,7 @@ impl Buffer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Member;
+    use crate::Peer;
     use crate::handover::Sizes;
     use crate::memory::Pool;
 
@@ -209,7 +209,7 @@ mod tests {
             let outbox = |rank| {
                 Outbox::new(
                     Arc::clone(&handover),
-                    Place::among(ranks, Member { rank, ranks }),
+                    Place::among(ranks, Peer { rank, ranks }),
                     0,
                 )
             };

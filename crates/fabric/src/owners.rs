@@ -99,7 +99,7 @@ impl OwnerTable {
 /// A process of a job: by name, since numbers of processes and of what they share are easily
 /// mixed up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Member {
+pub struct Peer {
     /// Which process it is, from 0.
     pub rank: usize,
     /// How many processes there are.
@@ -125,15 +125,15 @@ pub struct Place {
 impl Place {
     /// The only process.
     pub const fn alone(partitions: usize) -> Place {
-        Place::among(partitions, Member { rank: 0, ranks: 1 })
+        Place::among(partitions, Peer { rank: 0, ranks: 1 })
     }
 
     /// A process of a job, where partitions are owned by [`Owners::Modulo`].
-    pub const fn among(partitions: usize, member: Member) -> Place {
+    pub const fn among(partitions: usize, peer: Peer) -> Place {
         Place {
             partitions,
-            rank: member.rank,
-            ranks: member.ranks,
+            rank: peer.rank,
+            ranks: peer.ranks,
             owners: Owners::Modulo,
         }
     }
@@ -243,9 +243,8 @@ mod tests {
     fn every_partition_has_one_owner() {
         for (partitions, ranks) in CASES {
             for owners in ways(partitions, ranks) {
-                let place = |rank| {
-                    Place::among(partitions, Member { rank, ranks }).owned_by(owners.clone())
-                };
+                let place =
+                    |rank| Place::among(partitions, Peer { rank, ranks }).owned_by(owners.clone());
                 let mut times = vec![0; partitions];
                 for rank in 0..ranks {
                     let place = place(rank);
@@ -286,7 +285,7 @@ mod tests {
         for ranks in [1, 2, 3, 64, 1000, 1024, 3072, 4096] {
             let owners = Owners::weighted(&sizes, ranks);
             let place =
-                |rank| Place::among(sizes.len(), Member { rank, ranks }).owned_by(owners.clone());
+                |rank| Place::among(sizes.len(), Peer { rank, ranks }).owned_by(owners.clone());
             for rank in 0..ranks {
                 let own: Vec<u64> = place(rank).owned().map(|p| sizes[p]).collect();
                 let share: u64 = own.iter().sum();
@@ -310,7 +309,7 @@ mod tests {
         for ranks in [1, 7, 64, 256] {
             let owners = Owners::weighted(&sizes, ranks);
             let share = |rank| {
-                let place = Place::among(4096, Member { rank, ranks }).owned_by(owners.clone());
+                let place = Place::among(4096, Peer { rank, ranks }).owned_by(owners.clone());
                 place.owned().map(|p| sizes[p]).sum::<u64>()
             };
             let most = (0..ranks).map(share).max().expect("one process");

@@ -2,7 +2,7 @@
 
 use std::iter::once;
 
-use crate::{Member, Owners, Place};
+use crate::{Owners, Peer, Place};
 
 /// Keys from one to another, both included. What is compared are the first 64 bits of a key, which
 /// are uniform.
@@ -177,18 +177,18 @@ impl Partitioning {
     }
 
     /// Where a process stands among those that own the partitions.
-    pub fn place(&self, member: Member) -> Place {
-        Place::among(self.partitions(), member).owned_by(self.owners())
+    pub fn place(&self, peer: Peer) -> Place {
+        Place::among(self.partitions(), peer).owned_by(self.owners())
     }
 
     /// Where a process stands among those that own the bins: each is its who owns its first
     /// partition.
-    pub fn place_of_bins(&self, member: Member) -> Place {
+    pub fn place_of_bins(&self, peer: Peer) -> Place {
         let bins = self.firsts.len() - 1;
-        let place = self.place(member);
+        let place = self.place(peer);
         let owner = |bin: usize| place.owner(self.firsts[bin] as usize) as u32;
         let owners: Vec<u32> = (0..bins).map(owner).collect();
-        Place::among(bins, member).owned_by(Owners::table(&owners, member.ranks))
+        Place::among(bins, peer).owned_by(Owners::table(&owners, peer.ranks))
     }
 
     /// The same partitions, owned by [`Owners::Modulo`]: by another number of processes than that
@@ -206,7 +206,7 @@ impl Partitioning {
         if self.owners == Owners::Modulo {
             return Vec::new();
         }
-        let place = self.place(Member { rank: 0, ranks });
+        let place = self.place(Peer { rank: 0, ranks });
         let cut = |partition: usize| {
             let (bin, owner) = (self.bins[partition], place.owner(partition));
             [u64::from(bin), self.ranges[partition].first, owner as u64]
@@ -287,7 +287,7 @@ mod tests {
     /// are.
     fn shares(sizes: &[u64], ranks: usize) -> (Vec<f64>, usize) {
         let made = Partitioning::balanced(sizes, ranks);
-        let place = made.place(Member { rank: 0, ranks });
+        let place = made.place(Peer { rank: 0, ranks });
         let mut shares = vec![0.0; ranks];
         for partition in 0..made.partitions() {
             let KeyRange { first, last } = made.keys(partition);
@@ -353,8 +353,8 @@ mod tests {
     fn a_bin_is_its_who_owns_its_first_keys() {
         let made = Partitioning::balanced(&[1, 1000, 1], 4);
         for rank in 0..4 {
-            let member = Member { rank, ranks: 4 };
-            let (all, bins) = (made.place(member), made.place_of_bins(member));
+            let peer = Peer { rank, ranks: 4 };
+            let (all, bins) = (made.place(peer), made.place_of_bins(peer));
             let firsts = all
                 .owned()
                 .filter(|&partition| made.keys(partition).first == 0);

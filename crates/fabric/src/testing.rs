@@ -8,7 +8,7 @@ use std::thread;
 use crate::carrier::carry;
 use crate::group::{fold, words};
 use crate::{
-    ExchangeFabric, FabricError, FabricOptions, Mailbox, Member, Message, Place, Schedule, Steal,
+    ExchangeFabric, FabricError, FabricOptions, Mailbox, Message, Peer, Place, Schedule, Steal,
     Stealing, Window, World, window_numbers,
 };
 
@@ -201,21 +201,21 @@ impl World for Process<'_> {
     ) -> Result<ExchangeFabric, FabricError> {
         (self.watch)(self.rank, "fabric", &[]);
         let place =
-            Place::among(partitions, self.member()).owned_by(std::mem::take(&mut options.owners));
+            Place::among(partitions, self.peer()).owned_by(std::mem::take(&mut options.owners));
         Ok(carry(Arc::new(self.pin(0)), place, options))
     }
 
     fn schedule(&self, chunks: usize) -> Result<Box<dyn Schedule + '_>, FabricError> {
         (self.watch)(self.rank, "schedule", &[]);
         let numbers = (0..self.ranks).map(|rank| {
-            let member = Member {
+            let peer = Peer {
                 rank,
-                ..self.member()
+                ..self.peer()
             };
-            window_numbers(member, chunks)
+            window_numbers(peer, chunks)
         });
         let pin = self.pin(numbers.max().unwrap_or(0));
-        let schedule = Stealing::new(pin.clone(), pin, self.member(), chunks, self.steal);
+        let schedule = Stealing::new(pin.clone(), pin, self.peer(), chunks, self.steal);
         Ok(Box::new(schedule))
     }
 

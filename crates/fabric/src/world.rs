@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::numbers::{made, of};
 use crate::{
-    Combiner, Fabric, FabricError, LocalFabric, LocalPartitions, LocalSchedule, Mailbox, Member,
-    Numbers, Owners, Place, Schedule, SpillFolder,
+    Combiner, Fabric, FabricError, LocalFabric, LocalPartitions, LocalSchedule, Mailbox, Numbers,
+    Owners, Peer, Place, Schedule, SpillFolder,
 };
 
 /// What makes a [`Combiner`] for each sender, and about how many bytes of records it is given at a
@@ -62,8 +62,8 @@ pub trait World: Sync {
     fn ranks(&self) -> usize;
 
     /// Both.
-    fn member(&self) -> Member {
-        Member {
+    fn peer(&self) -> Peer {
+        Peer {
             rank: self.rank(),
             ranks: self.ranks(),
         }

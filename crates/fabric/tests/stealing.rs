@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
 
 use gyrase_fabric::{
-    FabricError, Mailbox, Member, Schedule, Steal, Stealing, Window, window_numbers,
+    FabricError, Mailbox, Peer, Schedule, Steal, Stealing, Window, window_numbers,
 };
 use gyrase_work::run_of;
 
@@ -25,7 +25,7 @@ impl Job {
     fn new(ranks: usize, chunks: usize, yields: bool) -> Job {
         let zeros = |count| (0..count).map(|_| AtomicU64::new(0)).collect();
         let numbers = (0..ranks)
-            .map(|rank| zeros(window_numbers(Member { rank, ranks }, chunks)))
+            .map(|rank| zeros(window_numbers(Peer { rank, ranks }, chunks)))
             .collect();
         let messages = (0..ranks).map(|_| Mutex::default()).collect();
         Job {
@@ -95,7 +95,7 @@ fn processes(job: &Job, chunks: usize, steal: Steal) -> Vec<Process<'_>> {
             Stealing::new(
                 job,
                 Messages(job, rank),
-                Member { rank, ranks },
+                Peer { rank, ranks },
                 chunks,
                 steal,
             )

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::{Arc, Barrier, Mutex};
 
 use common::{EDGES, bins, kmers, metadata, write, write_bin};
-use gyrase_fabric::{FabricError, Member, Place, SpillFolder};
+use gyrase_fabric::{FabricError, Peer, Place, SpillFolder};
 use gyrase_files::OutputFile;
 use gyrase_kmer::{BINS, Shape, with_words};
 use gyrase_table::WriterShare;
@@ -33,7 +33,7 @@ struct Job<'a> {
 impl Job<'_> {
     fn place(&self, rank: usize) -> Place {
         let ranks = self.ranks;
-        Place::among(BINS, Member { rank, ranks })
+        Place::among(BINS, Peer { rank, ranks })
     }
 
     fn share(&self, rank: usize, limit: Option<u64>) -> WriterShare {

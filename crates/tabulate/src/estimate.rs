@@ -67,11 +67,12 @@ const WITHIN_A_FILE: f64 = 1.1;
 /// How far a file may be from others, of which one was sampled.
 const BETWEEN_FILES: f64 = 2.0;
 
-/// Bytes that decompressors take, as measured: that of gzip, any other, and bzip2 beside them for a
-/// block and its order.
+/// Bytes that decompressors take, as measured: that of gzip, any other, and beside them bzip2 for a
+/// block and its order, zstd for what it hands over.
 const GUNZIPPING: u64 = 7 << 19;
 const INFLATING: u64 = 5 << 19;
 const BZIP2: u64 = 15 << 19;
+const ZSTD: u64 = 3 << 20;
 
 /// What a byte of a compressed file stands for of which nothing could be sampled.
 const GUESS: Rates = Rates {
@@ -145,7 +146,8 @@ pub fn decompressing(
             Compression::Plain => return 0,
             Compression::Gzip | Compression::Bgzf => return GUNZIPPING,
             Compression::Bzip2 => BZIP2,
-            Compression::Zstd | Compression::Xz => input.window.min(most_window),
+            Compression::Xz => input.window.min(most_window),
+            Compression::Zstd => input.window.min(most_window) + ZSTD,
         };
         let text = input
             .size

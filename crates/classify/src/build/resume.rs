@@ -85,7 +85,7 @@ pub(super) fn reopen(
     // Spill files count only with their manifest.
     let left = folder.path().join(READ);
     let was_there = left.exists();
-    let place = Place::among(PARTITIONS, world.member());
+    let place = Place::among(PARTITIONS, world.peer());
     let partitions = LocalPartitions::reopen_own(place, Arc::clone(folder), job);
     let found = partitions.and_then(|partitions| {
         let (token, targets, numbers) = read(&left)?;

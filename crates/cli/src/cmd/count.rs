@@ -200,7 +200,7 @@ fn count_in(job: &Job, config: &Config, session: &Session, progress: &Progress) 
                     open, or count with one process";
         return Err(Failure::usage(what));
     }
-    session.leaves(gyrase_count::leftovers(config, job.member()));
+    session.leaves(gyrase_count::leftovers(config, job.peer()));
     Ok(gyrase_count::run_in(config, job, progress)?)
 }
 

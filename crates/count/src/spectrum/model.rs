@@ -218,7 +218,7 @@ impl Stretch<'_> {
     }
 
     /// The fit of so many haplotypes, three or more: the tallest peak may be of k-mers of any
-    /// number of them. Of those that are about as good, it is the one whose haplotypes differ least.
+    /// number of them. Of fits that are about as good, it is that whose haplotypes differ least.
     fn polyploid(&self, haplotypes: usize) -> Fit {
         let tallest = self.landmarks.tallest as f64 * haplotypes as f64;
         let window = self.window(tallest);

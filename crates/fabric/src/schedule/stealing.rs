@@ -22,7 +22,7 @@ use std::sync::{Mutex, MutexGuard};
 use gyrase_work::{run_of, runner};
 
 use super::{Schedule, Window};
-use crate::{FabricError, Mailbox, Member};
+use crate::{FabricError, Mailbox, Peer};
 
 /// Where the next chunk is in the window.
 const NEXT: usize = 0;
@@ -47,8 +47,8 @@ pub enum Steal {
 }
 
 /// How many numbers the [`Window`] of a process has for the [`Stealing`] of so many chunks.
-pub fn window_numbers(member: Member, chunks: usize) -> usize {
-    WORKERS + run_of(chunks, member.rank, member.ranks).len()
+pub fn window_numbers(peer: Peer, chunks: usize) -> usize {
+    WORKERS + run_of(chunks, peer.rank, peer.ranks).len()
 }
 
 /// The schedule of several processes.
@@ -78,18 +78,12 @@ impl<W: Window, M: Mailbox> Stealing<W, M> {
     /// The schedule of chunks `0..chunks` for process `rank` of `ranks`. All of them make one, with
     /// equal `chunks` and `steal`, and with a window of [`window_numbers`] numbers each, before any
     /// of them takes a chunk.
-    pub fn new(
-        window: W,
-        mailbox: M,
-        member: Member,
-        chunks: usize,
-        steal: Steal,
-    ) -> Stealing<W, M> {
+    pub fn new(window: W, mailbox: M, peer: Peer, chunks: usize, steal: Steal) -> Stealing<W, M> {
         Stealing {
             window,
             mailbox,
-            rank: member.rank,
-            ranks: member.ranks,
+            rank: peer.rank,
+            ranks: peer.ranks,
             chunks,
             steal,
             used_up: AtomicBool::new(false),
@@ -292,8 +286,8 @@ impl<W: Window, M: Mailbox> Schedule for Stealing<W, M> {
 pub(crate) struct OwnNumbers(Vec<AtomicU64>);
 
 impl OwnNumbers {
-    pub(crate) fn new(member: Member, chunks: usize) -> OwnNumbers {
-        let numbers = 0..window_numbers(member, chunks);
+    pub(crate) fn new(peer: Peer, chunks: usize) -> OwnNumbers {
+        let numbers = 0..window_numbers(peer, chunks);
         OwnNumbers(numbers.map(|_| AtomicU64::new(0)).collect())
     }
 }

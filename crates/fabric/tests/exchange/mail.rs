@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use gyrase_fabric::conformance::Same;
 use gyrase_fabric::{
-    Combining, Exchange, ExchangeFabric, Exchanged, FabricError, FabricOptions, Member, Pages,
-    Place, SpillFolder, Traffic, Wire, exchange,
+    Combining, Exchange, ExchangeFabric, Exchanged, FabricError, FabricOptions, Pages, Peer, Place,
+    SpillFolder, Traffic, Wire, exchange,
 };
 
 /// What all of them see.
@@ -225,7 +225,7 @@ pub fn run<T: Send>(
     let process = |rank| {
         let place = Place::among(
             partitions,
-            Member {
+            Peer {
                 rank,
                 ranks: job.ranks,
             },

@@ -10,7 +10,7 @@ use std::{process, thread};
 
 use gyrase_fabric::conformance::{ALL, LONG, SHORT};
 use gyrase_fabric::{
-    Drain, ExchangeFabric, Fabric, FabricError, FabricOptions, LocalPartitions, Member, Place,
+    Drain, ExchangeFabric, Fabric, FabricError, FabricOptions, LocalPartitions, Peer, Place,
     Sender, SpillFolder, Traffic, conformance, exchange,
 };
 use mail::{Job, run};
@@ -436,7 +436,7 @@ fn who_cannot_spill_what_came_says_so() {
 #[test]
 fn an_exchange_that_nobody_drives_fails() {
     let tmp = tempfile::tempdir().unwrap();
-    let place = Place::among(2, Member { rank: 0, ranks: 2 });
+    let place = Place::among(2, Peer { rank: 0, ranks: 2 });
     let options = FabricOptions {
         spill: Some(folder(&tmp, 0)),
         ..FabricOptions::memory(16 << 20)
@@ -493,7 +493,7 @@ fn another_number_of_processes_goes_on_with_what_was_spilled() {
     assert!(reopen(&[0, 1, 2], Place::alone(PARTITIONS), "count k=32").is_none());
     assert_eq!(kept(1).noted("count k=31"), Some((1, 3)));
     for ranks in [1, 2, 5] {
-        let places = (0..ranks).map(|rank| Place::among(PARTITIONS, Member { rank, ranks }));
+        let places = (0..ranks).map(|rank| Place::among(PARTITIONS, Peer { rank, ranks }));
         let parts = places.map(|place| contents(&reopen(&[2, 0, 1], place, "count k=31").unwrap()));
         let mut after: Vec<_> = parts.flatten().collect();
         after.sort();

@@ -130,7 +130,7 @@ impl Database {
     /// The bytes of a section.
     ///
     /// # Errors
-    /// [`GydbError::NoSection`] when there is none of this name, [`Corrupt`](gyrase_files::container::ContainerError::Corrupt) when its
+    /// [`GydbError::NoSection`] when there is none of this name, [`GydbError::Container`] when its
     /// bytes do not fit their checksum.
     pub fn section(&self, name: &str) -> Result<&[u8], GydbError> {
         let found = self
@@ -166,7 +166,7 @@ impl Database {
     /// For more than a few features [`Database::locations_of`] is several times as fast.
     ///
     /// # Errors
-    /// [`Corrupt`](gyrase_files::container::ContainerError::Corrupt) when what had to be read does not fit its checksum.
+    /// [`GydbError::Container`] when what had to be read does not fit its checksum.
     pub fn locations(&self, feature: u32) -> Result<&[Location], GydbError> {
         let (words, place) = (self.words(), place_of(feature));
         let found = self.find(words, place)?;

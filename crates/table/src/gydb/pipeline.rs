@@ -33,7 +33,7 @@ impl Database {
     /// some hundred features at a time.
     ///
     /// # Errors
-    /// [`Corrupt`](gyrase_files::container::ContainerError::Corrupt) when what had to be read does not fit its checksum.
+    /// [`GydbError::Container`] when what had to be read does not fit its checksum.
     pub fn locations_of<'a>(
         &'a self,
         features: &[u32],

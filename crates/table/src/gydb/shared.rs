@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use gyrase_fabric::{FabricError, Finished, Member, Place};
+use gyrase_fabric::{FabricError, Finished, Peer, Place};
 use gyrase_files::{OrderedError, OrderedFile, OutputFile};
 
 use super::error::GydbError;
@@ -120,7 +120,7 @@ impl Writer {
             let (largest, rest) = share.split_first_chunk().expect("a number comes first");
             windows = windows.max(u64::from_le_bytes(*largest));
             let ranks = shares.len();
-            let place = Place::among(PARTITIONS, Member { rank, ranks });
+            let place = Place::among(PARTITIONS, Peer { rank, ranks });
             for (partition, bytes) in place.owned().zip(rest.chunks(ENTRY_BYTES)) {
                 entries[partition] = Entry::decode(bytes);
             }

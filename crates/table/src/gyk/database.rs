@@ -94,7 +94,7 @@ impl Database {
     /// later it costs next to nothing.
     ///
     /// # Errors
-    /// [`Corrupt`](gyrase_files::container::ContainerError::Corrupt) when they do not.
+    /// [`GykError::Container`] when they do not.
     ///
     /// # Panics
     /// When `bin` is not below [`BINS`].
@@ -138,7 +138,8 @@ impl Database {
     /// the database has it not.
     ///
     /// # Errors
-    /// [`Corrupt`](gyrase_files::container::ContainerError::Corrupt) when its bin does not fit its checksum (see [`Database::sound_bin`]).
+    /// [`GykError::Container`] when its bin does not fit its checksum (see
+    /// [`Database::sound_bin`]).
     ///
     /// # Panics
     /// When `W` is not the number of words of the shape.
