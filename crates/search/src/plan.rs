@@ -1,25 +1,67 @@
 //! What a search will take, before its first query.
 
-use gyrase_fastx::{Alphabet, Inputs, Options};
-use gyrase_tabulate::{Estimate, InputContents, decompressing, input_contents};
+use std::path::PathBuf;
 
-use crate::prepared::{BESIDE, MATCH};
-use crate::sequences::{RESIDUE, SEQUENCE};
-use crate::{Config, SearchError};
+use gyrase_fastx::{Alphabet, Inputs, Options};
+use gyrase_seqdb::{Molecule, SequenceSource, open_all, shared_molecule};
+use gyrase_tabulate::{Estimate, decompressing, input_contents};
+
+use crate::prepared::{ALIGNED, ALIGNED_BASES, ASIDE, BESIDE, MATCH};
+use crate::sequences::{BASE, RESIDUE, SEQUENCE};
+use crate::{Config, Program, SearchError, nucleotide};
 
 /// Bytes of memory that a process takes that has searched little, as measured.
 const STARTED: f64 = 13.0 * (1 << 20) as f64;
 /// Bytes that a thread takes for what it aligns, with queries and subjects of usual lengths.
 const THREAD: f64 = 3.0 * (1 << 20) as f64;
-/// Matches for each residue of the queries and each of the subjects: where most are by chance, and
-/// where each query has near relatives.
-const MATCHES: [f64; 2] = [6.5e-8, 5e-7];
-/// Seconds of a thread for each residue of the subjects: four indexes.
-const INDEXING: f64 = 70e-9;
-/// Seconds of a thread for each residue of the queries and each of the subjects: the windows.
-const JOINING: f64 = 2.2e-12;
-/// Seconds of a thread for each residue of the queries: what is aligned, for the most part.
-const ALIGNING: f64 = 1e-6;
+/// Bytes of the title of a sequence in a database, about.
+const TITLE: u64 = 80;
+/// Letters that are looked at to tell what they stand for.
+const LOOKED_AT: usize = 1 << 16;
+
+/// How often queries and subjects match, and how long that takes, as measured.
+struct Rates {
+    /// Matches for each letter of the queries and each of the subjects: where most are by chance,
+    /// and where each query has near relatives.
+    matches: [f64; 2],
+    /// Seconds of a thread for each letter of the subjects: what is done once for all queries.
+    subject: f64,
+    /// Seconds of a thread for each letter of the queries and each of the subjects.
+    pair: f64,
+    /// Seconds of a thread for each letter of the queries: what is aligned, for the most part.
+    query: f64,
+}
+
+/// Four indexes, then windows.
+const PROTEINS: Rates = Rates {
+    matches: [6.5e-8, 5e-7],
+    subject: 70e-9,
+    pair: 2.2e-12,
+    query: 1e-6,
+};
+/// Words are sorted, then compared; for E-values up to 10.
+const BASES: Rates = Rates {
+    matches: [1e-10, 5e-9],
+    subject: 17e-9,
+    pair: 2.3e-13,
+    query: 1e-6,
+};
+/// The same of words that are in few places by chance.
+const LONG_WORDS: Rates = Rates {
+    matches: [1e-11, 2e-9],
+    subject: 9e-9,
+    pair: 1e-14,
+    query: 1e-6,
+};
+
+fn rates(program: Program) -> &'static Rates {
+    match (program.compares(), program) {
+        (Molecule::Protein, _) => &PROTEINS,
+        (_, Program::Megablast) => &LONG_WORDS,
+        _ => &BASES,
+    }
+}
+
 /// Bytes of a row of a table, about, and rows of a query at most.
 const ROW: u64 = 75;
 /// Rows of a query that has many relatives, where the limits allow them.
@@ -37,78 +79,223 @@ pub struct Plan {
     pub memory: Estimate,
     /// The least memory that is enough, in bytes; nothing where an input is a pipe.
     pub least_memory: Option<u64>,
+    /// Bytes of temporary files: of hits in parts of a database that memory does not take.
+    pub temporary: Estimate,
     /// Bytes of a table of the hits.
     pub output: Estimate,
     /// Seconds, about; nothing where an input is a pipe.
     pub seconds: Option<f64>,
 }
 
-/// Predicts what a search of proteins will take.
+/// Predicts what a search will take.
 ///
 /// # Errors
-/// An input cannot be opened.
+/// An input cannot be opened; no program compares such sequences.
 pub fn plan(config: &Config) -> Result<Plan, SearchError> {
-    let reading = Options {
-        alphabet: Alphabet::Any,
-        whole_records: true,
-        ..Options::default()
+    let [queries, subjects] = [&config.queries, &config.subjects].map(|paths| Held::of(paths));
+    let (queries, subjects) = (queries?, subjects?);
+    let molecules = [queries.molecule, subjects.molecule];
+    let program = config.program.or_else(|| Program::of(molecules));
+    let program = program.ok_or_else(|| SearchError::NoProgram {
+        input: crate::sequences::names(&config.subjects),
+        queries: molecules[0],
+        subjects: molecules[1],
+    })?;
+    let planning = Planning {
+        config,
+        program,
+        queries: &queries,
+        subjects: &subjects,
+        rates: rates(program),
     };
-    let queries = Inputs::open(&config.queries, reading.clone())?;
-    let subjects = Inputs::open(&config.subjects, reading)?;
-    let contents = [&queries, &subjects].map(|inputs| input_contents(inputs.inputs()));
-    let inflating = [&queries, &subjects].into_iter().zip(&contents);
-    let inflating = inflating.map(|(inputs, of)| decompressing(inputs.inputs(), of, 1, u64::MAX));
-    let inflating = inflating.max().unwrap_or_default();
-    let [of_queries, of_subjects] = &contents;
-    let sequences = |letters: [u64; 2]| {
-        let [queries, subjects] = [(of_queries, letters[0]), (of_subjects, letters[1])]
-            .map(|(contents, letters)| bytes(contents, letters));
-        (queries, subjects)
-    };
-    let memory = |matches: f64, letters: [u64; 2]| {
-        let (queries, subjects) = sequences(letters);
-        let matches = matches * letters[0] as f64 * letters[1] as f64 * MATCH as f64;
-        let threads = THREAD * config.threads as f64;
-        let taken = STARTED + threads + matches + (queries + subjects + inflating) as f64;
-        (taken as u64).min(config.memory.max(BESIDE))
-    };
-    let residues = [of_queries.bases, of_subjects.bases];
-    let most = residues[0].most.zip(residues[1].most);
+    let letters = [queries.letters, subjects.letters];
+    let most = letters[0].most.zip(letters[1].most);
     let most = most.map(|(queries, subjects)| [queries, subjects]);
     Ok(Plan {
-        queries: residues[0],
-        subjects: residues[1],
+        queries: queries.letters,
+        subjects: subjects.letters,
         memory: Estimate {
-            least: memory(MATCHES[0], residues.map(|one| one.least)),
-            most: most.map(|letters| memory(MATCHES[1], letters)),
+            least: planning.memory(0, letters.map(|one| one.least)),
+            most: most.map(|letters| planning.memory(1, letters)),
         },
-        least_memory: most.map(|letters| {
-            let (queries, subjects) = sequences(letters);
-            // Each may take half of what is left.
-            BESIDE + (2 * subjects).max(subjects + 2 * queries)
-        }),
-        output: output(of_queries, config),
-        seconds: most.map(|letters| seconds(letters, config.threads)),
+        least_memory: most.map(|letters| planning.least_memory(letters)),
+        temporary: Estimate {
+            least: 0,
+            most: most.map(|letters| planning.temporary(letters)),
+        },
+        output: planning.output(),
+        seconds: most.map(|letters| planning.seconds(letters)),
     })
 }
 
-/// Bytes that sequences take with an index of them.
-fn bytes(contents: &InputContents, letters: u64) -> u64 {
-    let records = contents.records.most.unwrap_or(contents.records.least);
-    letters * RESIDUE + records * SEQUENCE + contents.names as u64
+/// What files and databases hold.
+struct Held {
+    molecule: Molecule,
+    letters: Estimate,
+    sequences: Estimate,
+    /// Bytes of titles.
+    titles: u64,
+    /// Bytes for decompressing.
+    inflating: u64,
 }
 
-fn seconds([queries, subjects]: [u64; 2], threads: usize) -> f64 {
-    let (queries, subjects) = (queries as f64, subjects as f64);
-    let work = INDEXING * subjects + JOINING * queries * subjects + ALIGNING * queries;
-    work / threads as f64
+impl Held {
+    fn of(paths: &[PathBuf]) -> Result<Held, SearchError> {
+        let sources = open_all(paths)?;
+        let reading = Options {
+            alphabet: Alphabet::Any,
+            whole_records: true,
+            ..Options::default()
+        };
+        let files = sources.iter().filter_map(|source| match source {
+            SequenceSource::Fasta(path) => Some(path.clone()),
+            _ => None,
+        });
+        let files: Vec<PathBuf> = files.collect();
+        let mut held = Held {
+            molecule: molecule_of(&sources)?,
+            letters: Estimate::exactly(0),
+            sequences: Estimate::exactly(0),
+            titles: 0,
+            inflating: 0,
+        };
+        if !files.is_empty() {
+            let inputs = Inputs::open(&files, reading)?;
+            let contents = input_contents(inputs.inputs());
+            held.letters = contents.bases;
+            held.sequences = contents.records;
+            held.titles = contents.names as u64;
+            held.inflating = decompressing(inputs.inputs(), &contents, 1, u64::MAX);
+        }
+        for size in sources.iter().filter_map(SequenceSource::size) {
+            held.letters = held.letters.sum(Estimate::exactly(size.letters));
+            held.sequences = held.sequences.sum(Estimate::exactly(size.sequences));
+            held.titles += TITLE * size.sequences;
+        }
+        Ok(held)
+    }
+
+    /// Bytes that they take in memory, of so many letters.
+    fn bytes(&self, letters: u64) -> u64 {
+        let letter = match self.molecule {
+            Molecule::Protein => RESIDUE,
+            Molecule::Nucleotide => BASE,
+        };
+        let sequences = self.sequences.most.unwrap_or(self.sequences.least);
+        letter * letters + SEQUENCE * sequences + self.titles
+    }
+
+    /// Letters of one, in the mean.
+    fn mean(&self, letters: u64) -> u64 {
+        letters / self.sequences.least.max(1)
+    }
 }
 
-/// The least is for queries without relatives.
-fn output(queries: &InputContents, config: &Config) -> Estimate {
-    let rows = ROWS.min(config.limits.top as u64);
-    Estimate {
-        least: 0,
-        most: queries.records.most.map(|queries| queries * rows * ROW),
+/// What the letters stand for: as databases know it, or as the first of files look.
+fn molecule_of(sources: &[SequenceSource]) -> Result<Molecule, SearchError> {
+    if let Some(known) = shared_molecule(sources)? {
+        return Ok(known);
+    }
+    let (mut counts, mut seen) = ([0; 256], 0);
+    for source in sources.iter().filter(|source| !source.is_pipe()) {
+        let mut reader = source.reader()?;
+        while let Some((entry, _)) = reader.next()? {
+            let letters = entry.letters.iter().take(LOOKED_AT - seen);
+            letters.for_each(|letter| counts[usize::from(letter.to_ascii_uppercase())] += 1);
+            seen = LOOKED_AT.min(seen + entry.letters.len());
+            if seen == LOOKED_AT {
+                return Ok(Molecule::of_counts(&counts));
+            }
+        }
+    }
+    Ok(Molecule::of_counts(&counts))
+}
+
+/// What a prediction is made of.
+struct Planning<'p> {
+    config: &'p Config,
+    program: Program,
+    queries: &'p Held,
+    subjects: &'p Held,
+    rates: &'static Rates,
+}
+
+impl Planning<'_> {
+    /// Bytes of the queries with their frames and what threads align of them, of the subjects, and
+    /// what the program takes beside.
+    fn taken(&self, [queries, subjects]: [u64; 2]) -> [u64; 3] {
+        let frames = self.program.frames();
+        let [of_query, of_subject] = frames.map(|frames| frames.numbers().len() as u64);
+        let threads = self.config.threads;
+        let (aligned, beside) = match self.program.compares() {
+            Molecule::Protein => (ALIGNED, 0),
+            Molecule::Nucleotide => {
+                let options = &self.config.nucleotide;
+                let letters = of_query * queries;
+                let beside = nucleotide::bytes_beside(self.program, options, letters, threads);
+                (ALIGNED_BASES, beside)
+            }
+        };
+        let longest = self.queries.mean(queries) * aligned * threads as u64;
+        let queries = of_query * self.queries.bytes(queries) + longest;
+        [queries, of_subject * self.subjects.bytes(subjects), beside]
+    }
+
+    /// Bytes that a part of the subjects may take.
+    fn room(&self, letters: [u64; 2]) -> u64 {
+        let [queries, _, beside] = self.taken(letters);
+        self.config.memory.saturating_sub(BESIDE + queries + beside) / 2
+    }
+
+    /// Bytes of memory, where matches are as many as by one of the rates.
+    fn memory(&self, matches: usize, letters: [u64; 2]) -> u64 {
+        let [queries, subjects, beside] = self.taken(letters);
+        let room = self.room(letters);
+        let part = subjects.min(room);
+        let pairs = letters[0] as f64 * letters[1] as f64 * part as f64 / subjects.max(1) as f64;
+        let found = self.rates.matches[matches] * pairs * MATCH as f64;
+        let aside = self.temporary(letters).min(room / ASIDE);
+        let inflating = self.queries.inflating + self.subjects.inflating;
+        let started = STARTED + THREAD * self.config.threads as f64 + found;
+        let taken = started as u64 + queries + part + beside + aside + inflating;
+        taken.min(self.config.memory.max(BESIDE))
+    }
+
+    /// The least memory: queries may take half, and so may a sequence of what they leave.
+    fn least_memory(&self, letters: [u64; 2]) -> u64 {
+        let [queries, _, beside] = self.taken(letters);
+        let longest = self.subjects.mean(letters[1]);
+        BESIDE + queries + (beside + 2 * RESIDUE * longest).max(queries)
+    }
+
+    /// Bytes of hits that wait until all parts are done.
+    fn temporary(&self, letters: [u64; 2]) -> u64 {
+        let [_, subjects, _] = self.taken(letters);
+        let parts = subjects.div_ceil(self.room(letters).max(1)).max(1);
+        let rows = self.output().most.unwrap_or_default();
+        // A row has the letters of its alignment too: about so many times what it is in a table.
+        if parts > 1 { 6 * rows } else { 0 }
+    }
+
+    fn seconds(&self, [queries, subjects]: [u64; 2]) -> f64 {
+        let (queries, subjects) = (queries as f64, subjects as f64);
+        let Rates {
+            subject,
+            pair,
+            query,
+            ..
+        } = self.rates;
+        let work = subject * subjects + pair * queries * subjects + query * queries;
+        work / self.config.threads as f64
+    }
+
+    /// The least is for queries without relatives.
+    fn output(&self) -> Estimate {
+        let rows = ROWS.min(self.config.limits.top as u64);
+        let queries = self.queries.sequences.most;
+        Estimate {
+            least: 0,
+            most: queries.map(|queries| queries * rows * ROW),
+        }
     }
 }

@@ -21,12 +21,12 @@ use crate::{
 /// Bytes that a match takes while matches of threads and shapes are joined.
 pub(crate) const MATCH: u64 = 3 * size_of::<Match>() as u64;
 /// Bytes that a thread takes for each residue of the longest query: bands, and steps of alignments.
-const ALIGNED: u64 = 320;
+pub(crate) const ALIGNED: u64 = 320;
 /// The same for each nucleotide: both strands and steps of alignments.
-const ALIGNED_BASES: u64 = 16;
+pub(crate) const ALIGNED_BASES: u64 = 16;
 /// The part of the memory beside queries, as one in so many, for what was found in parts of the
 /// database.
-const ASIDE: u64 = 8;
+pub(crate) const ASIDE: u64 = 8;
 /// Bytes that a search takes beside.
 pub(crate) const BESIDE: u64 = 16 << 20;
 

@@ -273,6 +273,63 @@ fn a_plan_of_a_search_holds() {
     let output = plan["bytes"]["output"]["most"].as_u64().unwrap();
     assert!(place.read("o.tsv").len() as u64 <= output);
     let mut little = search;
-    little[7] = "17M";
+    little[7] = "16M";
     place.fails(&[&["plan"], &little[..]].concat(), 4, &["--memory"]);
+}
+
+#[test]
+fn a_database_larger_than_memory_is_searched_within_it() {
+    let place = Place::new();
+    // Strangers around each family, some 9 million residues: 54 MB with an index.
+    let mut state = 5_u64;
+    let mut stranger = |length: usize| -> String {
+        let mut letter = || {
+            state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            char::from(b"ARNDCQEGHILKMFPSTWYV"[(state >> 33) as usize % 20])
+        };
+        (0..length).map(|_| letter()).collect()
+    };
+    let mut refs = String::new();
+    for number in 0..3000 {
+        refs += &format!(">x{number}\n{}\n", stranger(3000));
+        if number % 200 == 0 {
+            refs += &PROTEINS.replace(">p", &format!(">{number}-p"));
+        }
+    }
+    place.write("refs.faa", &refs);
+    place.write("q.faa", PROTEINS);
+    place.ok(&["-q", "index", "refs.faa", "-o", "refs.gysd"]);
+    let search = |db: &str, format: &str, memory: &str, threads: &str| {
+        place.ok(&[
+            "-q",
+            "search",
+            "q.faa",
+            "--db",
+            db,
+            "--format",
+            format,
+            "-m",
+            memory,
+            "--threads",
+            threads,
+            "-o",
+            "o.txt",
+            "--report",
+            "r.json",
+        ]);
+        let peak = place.json("r.json")["peak_memory_bytes"].as_u64().unwrap();
+        (place.read("o.txt"), peak)
+    };
+    for (format, db) in [("6", "refs.gysd"), ("5", "refs.faa")] {
+        let (expected, _) = search(db, format, "1G", "2");
+        assert!(expected.len() > 5_000);
+        for (memory, threads) in [("38M", "1"), ("64M", "2")] {
+            let (found, peak) = search(db, format, memory, threads);
+            assert!(found == expected, "{format}, {memory}");
+            let most = memory[..2].parse::<u64>().unwrap() << 20;
+            assert!(peak <= most, "{peak} bytes of {memory}");
+        }
+    }
 }

@@ -25,6 +25,7 @@ impl Search {
                 "memory": bounds(plan.memory),
                 "least_memory": plan.least_memory,
                 "output": bounds(plan.output),
+                "temporary": bounds(plan.temporary),
             }),
         );
         session.note("predicted_seconds", plan.seconds);
@@ -41,7 +42,7 @@ impl Search {
         if let Some(least) = plan.least_memory {
             table.row("least memory", bytes(least));
         }
-        table.row("temporary disk", "none");
+        table.temporary(plan.temporary, &session.tmp);
         table.output(plan.output);
         table.time(plan.seconds, "");
         table.print()?;
