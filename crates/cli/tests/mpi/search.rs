@@ -76,6 +76,39 @@ fn processes_search_as_one_does() {
 }
 
 #[test]
+fn processes_without_memory_for_the_database_have_parts_of_it() {
+    let place = families();
+    place.ok(&["-q", "index", "s.faa", "-o", "s.gysd"]);
+    for (format, more, of_ranks) in [
+        ("6", &[][..], &[2, 3, 4][..]),
+        ("0", &["--resume"], &[3, 1]),
+    ] {
+        let args = [
+            "-q", "search", "q.faa", "--db", "s.gysd", "--format", format, "-o",
+        ];
+        place.ok(&[&args[..], &["one.txt"]].concat());
+        let expected = place.read("one.txt");
+        for (mpi, ranks) in Mpi::with_each(of_ranks) {
+            let own = [
+                "all.txt",
+                "--threads",
+                "1",
+                "-m",
+                "20M",
+                "--report",
+                "r.json",
+            ];
+            let args = [&args[..], &own, more].concat();
+            Job::new(&place, mpi, ranks).ok(&args);
+            let stages = place.json("r.json")["stages"].to_string();
+            assert!(stages.contains("merge"), "{stages}");
+            let at = format!("{format}: {ranks} ranks, {}", mpi.name());
+            assert!(place.read("all.txt") == expected, "{at}");
+        }
+    }
+}
+
+#[test]
 fn faults_of_a_search_are_named_and_leave_nothing() {
     let place = families();
     let queries = gzip(&place.read("q.faa"));
