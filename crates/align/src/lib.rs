@@ -31,6 +31,7 @@
 pub mod arch;
 pub mod composition;
 pub mod gapped;
+pub mod genetic_code;
 pub mod greedy;
 pub mod local;
 pub mod mask;

@@ -33,6 +33,16 @@ pub const fn complement(code: u8) -> u8 {
     }
 }
 
+/// The bases that a code stands for: a bit for each, by its code. None of what is no nucleotide.
+pub const fn bases(code: u8) -> u8 {
+    const OF: [u8; 15] = [1, 2, 4, 8, 5, 10, 3, 12, 9, 6, 14, 13, 11, 7, 15];
+    if (code as usize) < OF.len() {
+        OF[code as usize]
+    } else {
+        0
+    }
+}
+
 const CODE_OF: [u8; 256] = {
     let mut codes = codes_of(LETTERS, ANY);
     codes[b'U' as usize] = 3;
@@ -50,6 +60,8 @@ mod tests {
             assert_eq!(letter(code(one)), one);
             assert_eq!(code(one.to_ascii_lowercase()), code(one));
             assert_eq!(complement(complement(code(one))), code(one));
+            let other = bases(complement(code(one))).reverse_bits() >> 4;
+            assert_eq!(other, bases(code(one)));
         }
         let strand: Vec<u8> = LETTERS
             .iter()
@@ -60,5 +72,8 @@ mod tests {
             [code(b'u'), code(b'-'), letter(31), complement(31)],
             [3, ANY, b'N', 31]
         );
+        let known = LETTERS.map(|one| bases(code(one)).count_ones());
+        assert_eq!(known, [1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 4]);
+        assert_eq!(bases(31), 0);
     }
 }

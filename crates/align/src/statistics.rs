@@ -11,6 +11,7 @@ mod length;
 mod normal;
 pub mod nucleotide;
 pub mod protein;
+pub mod sum;
 pub mod text;
 pub mod ungapped;
 

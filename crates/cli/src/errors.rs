@@ -85,12 +85,13 @@ impl From<SearchError> for Failure {
             }
             SearchError::Changed { .. } => Code::Input.into(),
             SearchError::Matches { .. } => Meaning::helped(Code::Memory, "give more --memory"),
-            SearchError::Molecule { .. } | SearchError::NoProgram { .. } => Meaning::helped(
+            SearchError::Molecule { .. } => Meaning::helped(
                 Code::Usage,
-                "`gyrase search` compares proteins with proteins, nucleotides with nucleotides",
+                "without --program the letters decide what is compared with what",
             ),
             SearchError::Costs(_)
             | SearchError::Sensitivity { .. }
+            | SearchError::GeneticCode { .. }
             | SearchError::NotExplained { .. } => Code::Usage.into(),
             SearchError::DifferentQuestions => Meaning::helped(
                 Code::Usage,

@@ -3,6 +3,7 @@
 
 mod why;
 
+use std::borrow::Cow;
 use std::cmp::{Ordering, Reverse};
 use std::ops::Range;
 
@@ -35,28 +36,72 @@ const THOROUGH: f64 = 100.0;
 /// A segment so many diagonals from the middle of a band is in it.
 const NEAR: u64 = COLUMNS as u64 * 3 / 8;
 
+/// What is aligned: parts of a query and a subject, as frames read them.
+pub(crate) struct View<'v> {
+    pub query: &'v [u8],
+    pub subject: Cow<'v, [u8]>,
+    /// Where the parts begin in all that the frames read.
+    pub from: (usize, usize),
+    /// Residues of all.
+    pub lengths: (usize, usize),
+    pub frames: [i8; 2],
+}
+
+impl<'v> View<'v> {
+    /// A whole query and a whole subject, which are proteins.
+    fn whole(query: &'v [u8], subject: &'v [u8]) -> View<'v> {
+        View {
+            query,
+            subject: subject.into(),
+            from: (0, 0),
+            lengths: (query.len(), subject.len()),
+            frames: [0; 2],
+        }
+    }
+
+    /// A place in the parts.
+    fn within(&self, place: (usize, usize)) -> (usize, usize) {
+        (place.0 - self.from.0, place.1 - self.from.1)
+    }
+
+    /// Ranges of query and subject in the parts.
+    pub(crate) fn ranges(&self, query: &Range<usize>, subject: &Range<usize>) -> [Range<usize>; 2] {
+        let (start, end) = ((query.start, subject.start), (query.end, subject.end));
+        let (start, end) = (self.within(start), self.within(end));
+        [start.0..end.0, start.1..end.1]
+    }
+}
+
 /// A gapped alignment without its steps.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Extended {
+pub(crate) struct Extended {
     /// Where it was begun.
-    start: (usize, usize),
+    pub start: (usize, usize),
     left: Prefixes,
     right: Prefixes,
-    score: i32,
-    evalue: f64,
+    pub score: i32,
+    pub evalue: f64,
+    pub frames: [i8; 2],
 }
 
 impl Extended {
-    fn query(&self) -> Range<usize> {
+    pub(crate) fn query(&self) -> Range<usize> {
         self.start.0 - self.left.query..self.start.0 + self.right.query
     }
 
-    fn subject(&self) -> Range<usize> {
+    pub(crate) fn subject(&self) -> Range<usize> {
         self.start.1 - self.left.subject..self.start.1 + self.right.subject
     }
 
     /// The better of two alignments of one subject is less.
-    fn order(&self, other: &Extended) -> Ordering {
+    pub(crate) fn order(&self, other: &Extended) -> Ordering {
+        self.evalue
+            .total_cmp(&other.evalue)
+            .then_with(|| self.order_by_score(other))
+    }
+
+    /// The one that scores more is less.
+    pub(crate) fn order_by_score(&self, other: &Extended) -> Ordering {
         let key = |one: &Extended| {
             let (query, subject) = (one.query(), one.subject());
             (
@@ -67,9 +112,7 @@ impl Extended {
                 Reverse(query.end),
             )
         };
-        self.evalue
-            .total_cmp(&other.evalue)
-            .then_with(|| key(self).cmp(&key(other)))
+        key(self).cmp(&key(other))
     }
 
     /// Whether it has all these residues of both.
@@ -80,8 +123,11 @@ impl Extended {
     }
 
     /// Whether it is inside of another that scores as much.
-    fn is_within(&self, other: &Extended) -> bool {
-        self.score <= other.score && other.contains(&self.query(), &self.subject())
+    pub(crate) fn is_within(&self, other: &Extended) -> bool {
+        let strands = |one: &Extended| one.frames.map(i8::signum);
+        self.score <= other.score
+            && strands(self) == strands(other)
+            && other.contains(&self.query(), &self.subject())
     }
 
     /// Whether both begin or both end with the same residues.
@@ -90,13 +136,14 @@ impl Extended {
             let (query, subject) = (one.query(), one.subject());
             [(query.start, subject.start), (query.end, subject.end)]
         };
-        std::iter::zip(ends(self), ends(other)).any(|(one, other)| one == other)
+        let mut ends = std::iter::zip(ends(self), ends(other));
+        self.frames == other.frames && ends.any(|(one, other)| one == other)
     }
 }
 
 /// Which scores an extension uses.
 #[derive(Clone, Copy)]
-enum Pass {
+pub(crate) enum Pass {
     /// Those of the matrix.
     Matrix,
     /// Those that were adjusted to the pair, of the masked subject.
@@ -105,7 +152,7 @@ enum Pass {
 
 impl Pass {
     /// Units of a score in one of the matrix.
-    fn scale(self) -> i32 {
+    pub(crate) fn scale(self) -> i32 {
         match self {
             Pass::Matrix => 1,
             Pass::Adjusted => SCALE,
@@ -149,15 +196,13 @@ fn best_first(matches: &[Match]) -> Vec<UngappedSegment> {
     segments
 }
 
-/// Diagonals in the middle of bands that have all segments in them, from the best segment on.
-fn middles(matches: &[Match]) -> Vec<i64> {
-    let mut middles: Vec<i64> = Vec::new();
-    for diagonal in best_first(matches).iter().map(UngappedSegment::diagonal) {
-        if middles
-            .iter()
-            .all(|middle| middle.abs_diff(diagonal) > NEAR)
-        {
-            middles.push(diagonal);
+/// Segments in the middle of bands that have all segments in them, from the best on.
+pub(crate) fn middles(matches: &[Match]) -> Vec<UngappedSegment> {
+    let mut middles: Vec<UngappedSegment> = Vec::new();
+    for segment in best_first(matches) {
+        let far = |middle: &UngappedSegment| middle.diagonal().abs_diff(segment.diagonal()) > NEAR;
+        if middles.iter().all(far) {
+            middles.push(segment);
         }
     }
     middles
@@ -232,7 +277,7 @@ impl<'s> Aligner<'s> {
             .flat_map(|(number, matches)| {
                 middles(matches)
                     .into_iter()
-                    .map(move |middle| (number, middle))
+                    .map(move |middle| (number, middle.diagonal()))
             })
             .collect();
         let mut promising = vec![false; by_subject.len()];
@@ -268,30 +313,20 @@ impl<'s> Aligner<'s> {
         matches: &[Match],
     ) -> Option<Found> {
         let subject = self.subjects.residues(number);
-        let promising = self.extend_segments(query, subject, matches);
-        let same = self.are_the_same(query, subject, promising.first()?);
-        self.adjust(composition, subject, same)?;
+        let view = View::whole(query, subject);
+        let mut promising = self.extend_segments(matches, |_| View::whole(query, subject));
+        let good = self.scoring.promising();
+        promising.retain(|one| one.evalue <= good);
+        promising.sort_by(Extended::order);
+        let same = self.are_the_same(&view, promising.first()?);
+        self.hide_simple(&view.subject, same);
+        self.adjust(composition, &self.composition_of_subject())?;
         let mut extended: Vec<Extended> = Vec::new();
-        let better = self.scoring.x_drop(BETTER, SCALE);
+        let evalue = self.scoring.limits.evalue;
         for one in &promising {
-            let scaled = Extended {
-                score: one.score * SCALE + better,
-                ..*one
-            };
-            if extended.iter().any(|before| scaled.is_within(before)) {
-                continue;
-            }
-            let again = self.extend(Pass::Adjusted, query, subject, one.start);
-            let known = |before: &Extended| {
-                again.is_within(before)
-                    || again.shares_an_end(before) && again.score <= before.score
-            };
-            // What is masked at its start may score nothing.
-            let good = again.score >= SCALE / 2 && again.evalue <= self.scoring.limits.evalue;
-            if good && !extended.iter().any(known) {
-                extended.retain(|before| !again.shares_an_end(before));
-                extended.push(again);
-            }
+            self.extend_again(one, &view, &mut extended, |again| {
+                again.score >= SCALE / 2 && again.evalue <= evalue
+            });
         }
         extended.retain(|one| self.scoring.covers(one.query().len(), query.len()));
         extended.sort_by(Extended::order);
@@ -303,13 +338,39 @@ impl<'s> Aligner<'s> {
         })
     }
 
-    /// Extends segments with the scores of the matrix, the best first; those that are in no better
-    /// alignment and promise enough.
-    fn extend_segments(
+    /// Extends the start of an alignment with the scores that were adjusted, unless it is in a
+    /// better one, and takes what is good and not known.
+    pub(crate) fn extend_again(
         &mut self,
-        query: &[u8],
-        subject: &[u8],
+        one: &Extended,
+        view: &View,
+        extended: &mut Vec<Extended>,
+        is_good: impl Fn(&Extended) -> bool,
+    ) {
+        let scaled = Extended {
+            score: one.score * SCALE + self.scoring.x_drop(BETTER, SCALE),
+            ..*one
+        };
+        if extended.iter().any(|before| scaled.is_within(before)) {
+            return;
+        }
+        let again = self.extend(Pass::Adjusted, view, one.start);
+        let known = |before: &Extended| {
+            again.is_within(before) || again.shares_an_end(before) && again.score <= before.score
+        };
+        // What is masked at its start may score nothing.
+        if is_good(&again) && !extended.iter().any(known) {
+            extended.retain(|before| !again.shares_an_end(before));
+            extended.push(again);
+        }
+    }
+
+    /// Extends segments with the scores of the matrix in a view of each, the best first; those that
+    /// are in no better alignment.
+    pub(crate) fn extend_segments<'v>(
+        &mut self,
         matches: &[Match],
+        view_of: impl Fn(&UngappedSegment) -> View<'v>,
     ) -> Vec<Extended> {
         let mut extended: Vec<Extended> = Vec::new();
         for segment in best_first(matches) {
@@ -320,30 +381,28 @@ impl<'s> Aligner<'s> {
             {
                 continue;
             }
-            let ahead = gapped_start(
-                self.scoring.rows(),
-                &query[in_query.clone()],
-                &subject[in_subject.clone()],
-            );
-            let start = (in_query.start + ahead, in_subject.start + ahead);
-            extended.push(self.extend(Pass::Matrix, query, subject, start));
+            let view = view_of(&segment);
+            extended.push(self.extend(Pass::Matrix, &view, self.start(&view, &segment)));
         }
-        let good = self.scoring.promising();
-        extended.retain(|one| one.evalue <= good);
-        extended.sort_by(Extended::order);
         extended
     }
 
+    /// Where the gapped extension of a segment begins.
+    fn start(&self, view: &View, segment: &UngappedSegment) -> (usize, usize) {
+        let [query, subject] = view.ranges(&segment.in_query(), &segment.in_subject());
+        let (query, subject) = (&view.query[query], &view.subject[subject]);
+        let ahead = gapped_start(self.scoring.rows(), query, subject);
+        (
+            segment.in_query().start + ahead,
+            segment.in_subject().start + ahead,
+        )
+    }
+
     /// Extends to both sides of a start.
-    fn extend(
-        &mut self,
-        pass: Pass,
-        query: &[u8],
-        subject: &[u8],
-        start: (usize, usize),
-    ) -> Extended {
-        let (extension, scores, residues, limits) = self.of_pass(pass, subject);
-        let (q, s) = (query.split_at(start.0), residues.split_at(start.1));
+    fn extend(&mut self, pass: Pass, view: &View, start: (usize, usize)) -> Extended {
+        let (extension, scores, residues, limits) = self.of_pass(pass, &view.subject);
+        let at = view.within(start);
+        let (q, s) = (view.query.split_at(at.0), residues.split_at(at.1));
         let left = extension.extend(scores, limits, q.0.iter().rev(), s.0.iter().rev());
         let right = extension.extend(scores, limits, q.1.iter(), s.1.iter());
         let score = left.score + right.score;
@@ -353,20 +412,16 @@ impl<'s> Aligner<'s> {
             left,
             right,
             score,
-            evalue: self.scoring.evalue_of(unscaled, query.len(), subject.len()),
+            evalue: (self.scoring).evalue_of(unscaled, view.lengths.0, view.lengths.1),
+            frames: view.frames,
         }
     }
 
     /// The steps of an extension, made again.
-    fn steps(
-        &mut self,
-        pass: Pass,
-        query: &[u8],
-        subject: &[u8],
-        start: (usize, usize),
-    ) -> Vec<Step> {
-        let (extension, scores, residues, limits) = self.of_pass(pass, subject);
-        let (q, s) = (query.split_at(start.0), residues.split_at(start.1));
+    fn steps(&mut self, pass: Pass, view: &View, start: (usize, usize)) -> Vec<Step> {
+        let (extension, scores, residues, limits) = self.of_pass(pass, &view.subject);
+        let at = view.within(start);
+        let (q, s) = (view.query.split_at(at.0), residues.split_at(at.1));
         let (mut steps, mut back) = (Vec::new(), Vec::new());
         let (left, right) = (q.0.iter().rev(), s.0.iter().rev());
         extension.trace(scores, limits, left, right, &mut steps);
@@ -397,35 +452,44 @@ impl<'s> Aligner<'s> {
         (&mut self.extension, scores, residues, limits)
     }
 
-    /// Masks what is of low complexity in the subject, where the two are not the same, and makes
-    /// scores that fit the composition of both; none where one has no residue that counts.
-    fn adjust(
-        &mut self,
-        composition: &Composition,
-        subject: &[u8],
-        same: bool,
-    ) -> Option<Adjustment> {
+    /// Masks what is of low complexity in the subject, where the two are not the same.
+    pub(crate) fn hide_simple(&mut self, subject: &[u8], same: bool) {
         self.masked.clear();
         self.masked.extend_from_slice(subject);
-        if self.scoring.composition() == CompositionMode::Off {
-            return Some(Adjustment::NONE);
-        }
-        if !same {
+        if !same && self.scoring.composition() != CompositionMode::Off {
             mask::cover(&mut self.masked, self.seg.mask(subject), ANY);
         }
-        let of_subject = Composition::of(&self.masked);
+    }
+
+    /// The subject, masked.
+    pub(crate) fn masked(&self) -> &[u8] {
+        &self.masked
+    }
+
+    fn composition_of_subject(&self) -> Composition {
+        Composition::of(&self.masked)
+    }
+
+    /// Makes scores that fit the composition of both; none where one has no residue that counts.
+    pub(crate) fn adjust(
+        &mut self,
+        query: &Composition,
+        subject: &Composition,
+    ) -> Option<Adjustment> {
         let adjust = match self.scoring.composition() {
+            CompositionMode::Off => return Some(Adjustment::NONE),
             CompositionMode::Scaled => Adjuster::scale,
             CompositionMode::Adjusted => Adjuster::optimise,
-            _ => Adjuster::adjust,
+            CompositionMode::Conditional => Adjuster::adjust,
         };
-        adjust(&self.adjuster, composition, &of_subject, &mut self.adjusted)
+        adjust(&self.adjuster, query, subject, &mut self.adjusted)
     }
 
     /// Whether the best alignment says that both are nearly equal: then what is of low complexity
     /// in both is no chance.
-    fn are_the_same(&mut self, query: &[u8], subject: &[u8], best: &Extended) -> bool {
-        let (in_query, in_subject) = (best.query(), best.subject());
+    pub(crate) fn are_the_same(&mut self, view: &View, best: &Extended) -> bool {
+        let [in_query, in_subject] = view.ranges(&best.query(), &best.subject());
+        let query = view.query;
         let shorter = in_query.len().min(in_subject.len());
         let unfitted = self.scoring.composition() == CompositionMode::Off;
         let [bits, equal] = SAME;
@@ -435,33 +499,38 @@ impl<'s> Aligner<'s> {
         {
             return false;
         }
-        let steps = self.steps(Pass::Matrix, query, subject, best.start);
-        let pairs = pairs(query[in_query].into(), subject[in_subject].into(), &steps);
+        let steps = self.steps(Pass::Matrix, view, best.start);
+        let subject = &view.subject[in_subject];
+        let pairs = pairs(query[in_query].into(), subject.into(), &steps);
         let identical = pairs.filter(|(one, other)| one == other).count();
         identical as f64 > equal * shorter as f64
     }
 
     /// Finds the steps of the alignments with a subject.
     fn trace(&mut self, query: &[u8], composition: &Composition, found: &Found) -> Hit {
-        let subject = self.subjects.residues(found.subject);
-        let adjusted = self.adjust(composition, subject, found.same);
-        let mut hsp = |one: &Extended| {
-            let score = (one.score + SCALE / 2).div_euclid(SCALE);
-            Hsp {
-                query: one.query(),
-                subject: one.subject(),
-                frames: [0; 2],
-                score,
-                evalue: one.evalue,
-                bits: self.scoring.bits(score),
-                adjusted: adjusted.map(|adjustment| adjustment.rule),
-                steps: self.steps(Pass::Adjusted, query, subject, one.start),
-            }
-        };
+        let view = View::whole(query, self.subjects.residues(found.subject));
+        self.hide_simple(&view.subject, found.same);
+        let adjusted = self.adjust(composition, &self.composition_of_subject());
+        let extended = found.extended.iter();
         Hit {
             subject: found.subject,
             rank_score: found.extended[0].score,
-            hsps: found.extended.iter().map(&mut hsp).collect(),
+            hsps: extended.map(|one| self.hsp(one, &view, adjusted)).collect(),
+        }
+    }
+
+    /// An alignment with its steps.
+    pub(crate) fn hsp(&mut self, one: &Extended, view: &View, adjusted: Option<Adjustment>) -> Hsp {
+        let score = (one.score + SCALE / 2).div_euclid(SCALE);
+        Hsp {
+            query: one.query(),
+            subject: one.subject(),
+            frames: one.frames,
+            score,
+            evalue: one.evalue,
+            bits: self.scoring.bits(score),
+            adjusted: adjusted.map(|adjustment| adjustment.rule),
+            steps: self.steps(Pass::Adjusted, view, one.start),
         }
     }
 }

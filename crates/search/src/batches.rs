@@ -58,8 +58,8 @@ impl<E: From<SearchError>> Batches<'_, E> {
             progress,
             ..
         } = self.over;
-        let [frames, _] = prepared.program.frames();
-        let part = prepared.queries.frames(range.clone(), frames);
+        let mut part = prepared.queries.frames(range.clone(), prepared.frames[0]);
+        engine.mask(&mut part);
         match engine.matches(&part, prepared.most, progress) {
             Ok(matches) => self.align(&part, range, &matches),
             Err(Ended::Cancelled) => Err(SearchError::Cancelled.into()),
@@ -88,7 +88,7 @@ impl<E: From<SearchError>> Batches<'_, E> {
         progress.start_counting("align", range.len() as u64, "queries");
         let threads = prepared.threads;
         let mut aligners: Vec<_> = (0..threads).map(|_| engine.aligner()).collect();
-        let frames = prepared.program.frames()[0].numbers().len();
+        let frames = prepared.frames[0].numbers().len();
         let mut rest = matches;
         let own = |number: usize| {
             let query = Query {
@@ -116,6 +116,7 @@ impl<E: From<SearchError>> Batches<'_, E> {
         self.summary.hits += hits.len() as u64;
         (self.each)(&QueryHits {
             program: prepared.program,
+            frames: prepared.frames,
             queries: &prepared.queries,
             query,
             subjects,

@@ -6,7 +6,7 @@ use gyrase_seqdb::TaxidFilter;
 
 use crate::protein::Sensitivity;
 use crate::waiting::WaitingText;
-use crate::{HitLimits, NucleotideOptions, Program, ProteinOptions};
+use crate::{HitLimits, NucleotideOptions, Program, ProteinOptions, TranslationOptions};
 
 /// What is searched for, where, and how.
 #[derive(Clone, Debug)]
@@ -31,6 +31,8 @@ pub struct Config {
     pub protein: ProteinOptions,
     /// How nucleotides are compared.
     pub nucleotide: NucleotideOptions,
+    /// How nucleotides are translated, and their alignments taken together.
+    pub translation: TranslationOptions,
     /// Where waits what is found before it can be written, and the memory does not take.
     pub waiting: WaitingText,
     /// Bytes of memory to stay within.

@@ -1,5 +1,6 @@
 //! What ends a search, and what is no format.
 
+use gyrase_align::genetic_code::GeneticCode;
 use gyrase_align::statistics::UnknownCosts;
 use gyrase_files::{Garbled, OutputError};
 use gyrase_seqdb::{Molecule, SeqDbError};
@@ -41,16 +42,6 @@ pub enum SearchError {
         /// What it compares.
         wanted: Molecule,
     },
-    /// No program compares such molecules.
-    #[error("{input}: no program searches {subjects} with {queries}")]
-    NoProgram {
-        /// Names of the inputs of subjects.
-        input: String,
-        /// What queries are.
-        queries: Molecule,
-        /// What subjects are.
-        subjects: Molecule,
-    },
     /// One query has more matches than the memory takes.
     #[error("{query}: the memory does not take the matches of this query")]
     Matches {
@@ -80,6 +71,12 @@ pub enum SearchError {
         /// The program.
         program: &'static str,
     },
+    /// There is no genetic code of a number.
+    #[error("there is no genetic code {number}: choose {}", known_codes())]
+    GeneticCode {
+        /// What was asked for.
+        number: u8,
+    },
     /// What becomes of a pair is only known for some programs.
     #[error("what becomes of a pair can be said of proteins only, not for {program}")]
     NotExplained {
@@ -104,6 +101,11 @@ pub enum SearchError {
     /// Somebody called [`Progress::cancel`](gyrase_work::Progress::cancel).
     #[error("the search was cancelled")]
     Cancelled,
+}
+
+fn known_codes() -> String {
+    let known = GeneticCode::numbers().map(|number| number.to_string());
+    known.collect::<Vec<_>>().join(", ")
 }
 
 impl From<Cancelled> for SearchError {

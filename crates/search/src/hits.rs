@@ -1,7 +1,7 @@
 //! What a search finds: matches, then alignments, then subjects.
 
 use std::borrow::Cow;
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 use std::ops::Range;
 
 use gyrase_align::composition::AdjustmentRule;
@@ -27,7 +27,7 @@ pub struct Hsp {
     /// Residues of the subject, as its frame reads it.
     pub subject: Range<usize>,
     /// Frames of query and subject: 0 for proteins, 1 for nucleotides as they are, -1 for their
-    /// other strand.
+    /// other strand; 1 to 3 and -1 to -3 for what is translated.
     pub frames: [i8; 2],
     /// Score in units of the matrix, rounded.
     pub score: i32,
@@ -50,6 +50,24 @@ pub struct Hit {
     pub rank_score: i32,
     /// Its alignments, the best first.
     pub hsps: Vec<Hsp>,
+}
+
+impl Hsp {
+    /// The better of two alignments of one subject is less.
+    pub(crate) fn order(&self, other: &Hsp) -> Ordering {
+        let key = |one: &Hsp| {
+            let [query, subject] = [&one.query, &one.subject];
+            (
+                Reverse(one.score),
+                subject.start,
+                Reverse(subject.end),
+                query.start,
+                Reverse(query.end),
+            )
+        };
+        let evalues = self.evalue.total_cmp(&other.evalue);
+        evalues.then_with(|| key(self).cmp(&key(other)))
+    }
 }
 
 impl Hit {

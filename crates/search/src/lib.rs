@@ -23,7 +23,7 @@
 //!
 //! ```
 //! use gyrase_search::{Config, HitLimits, NucleotideOptions, ProteinOptions, SearchError};
-//! use gyrase_search::{Sensitivity, TaxidFilter, WaitingText, run};
+//! use gyrase_search::{Sensitivity, TaxidFilter, TranslationOptions, WaitingText, run};
 //! use gyrase_work::Progress;
 //!
 //! let folder = tempfile::tempdir()?;
@@ -47,6 +47,7 @@
 //!     protein: ProteinOptions::default(),
 //!     nucleotide: NucleotideOptions::default(),
 //!     waiting: WaitingText::new(folder.path().join("waiting")),
+//!     translation: TranslationOptions::default(),
 //!     memory: 1 << 30,
 //!     threads: 2,
 //! };
@@ -88,6 +89,7 @@ mod seeds;
 mod sequences;
 mod share;
 mod subjects;
+mod translated;
 mod waiting;
 mod why;
 
@@ -108,5 +110,6 @@ pub use scoring::{DatabaseSize, HitLimits, Scoring, ScoringSystem};
 pub use sequences::Sequences;
 pub use share::{ReportTarget, run_in};
 pub use subjects::Subjects;
+pub use translated::TranslationOptions;
 pub use waiting::WaitingText;
 pub use why::{Explanation, LeftOut, explain};

@@ -47,7 +47,7 @@ pub(crate) fn run<E: From<SearchError>>(
             progress: &quiet,
         };
         over.search::<SearchError>(0..queries.len(), &mut |answer| {
-            record::append(&mut text, prepared.program, &subjects, answer.hits);
+            record::append(&mut text, prepared.frames[1], &subjects, answer.hits);
             if text.len() >= AT_ONCE {
                 aside.append(part, std::mem::take(&mut text))?;
             }
@@ -108,6 +108,7 @@ impl Merging<'_> {
         self.summary.hits += hits.len() as u64;
         each(&QueryHits {
             program: self.prepared.program,
+            frames: self.prepared.frames,
             queries: &self.prepared.queries,
             query,
             subjects: &subjects,

@@ -6,7 +6,8 @@ use gyrase_fastx::{Alphabet, Inputs, Options};
 use gyrase_seqdb::{Molecule, SequenceSource, open_all, shared_molecule};
 use gyrase_tabulate::{Estimate, decompressing, input_contents};
 
-use crate::prepared::{ALIGNED, ALIGNED_BASES, ASIDE, BESIDE, MATCH};
+use crate::frames::Frames;
+use crate::prepared::{ALIGNED, ALIGNED_BASES, ASIDE, BESIDE, MATCH, weight};
 use crate::sequences::{BASE, RESIDUE, SEQUENCE};
 use crate::{Config, Program, SearchError, nucleotide};
 
@@ -95,15 +96,11 @@ pub fn plan(config: &Config) -> Result<Plan, SearchError> {
     let [queries, subjects] = [&config.queries, &config.subjects].map(|paths| Held::of(paths));
     let (queries, subjects) = (queries?, subjects?);
     let molecules = [queries.molecule, subjects.molecule];
-    let program = config.program.or_else(|| Program::of(molecules));
-    let program = program.ok_or_else(|| SearchError::NoProgram {
-        input: crate::sequences::names(&config.subjects),
-        queries: molecules[0],
-        subjects: molecules[1],
-    })?;
+    let program = config.program.unwrap_or_else(|| Program::of(molecules));
     let planning = Planning {
         config,
         program,
+        frames: program.frames(config.translation.codes()?),
         queries: &queries,
         subjects: &subjects,
         rates: rates(program),
@@ -215,6 +212,7 @@ fn molecule_of(sources: &[SequenceSource]) -> Result<Molecule, SearchError> {
 struct Planning<'p> {
     config: &'p Config,
     program: Program,
+    frames: [Frames; 2],
     queries: &'p Held,
     subjects: &'p Held,
     rates: &'static Rates,
@@ -224,8 +222,7 @@ impl Planning<'_> {
     /// Bytes of the queries with their frames and what threads align of them, of the subjects, and
     /// what the program takes beside.
     fn taken(&self, [queries, subjects]: [u64; 2]) -> [u64; 3] {
-        let frames = self.program.frames();
-        let [of_query, of_subject] = frames.map(|frames| frames.numbers().len() as u64);
+        let [of_query, of_subject] = self.frames.map(weight);
         let threads = self.config.threads;
         let (aligned, beside) = match self.program.compares() {
             Molecule::Protein => (ALIGNED, 0),
@@ -236,7 +233,8 @@ impl Planning<'_> {
                 (ALIGNED_BASES, beside)
             }
         };
-        let longest = self.queries.mean(queries) * aligned * threads as u64;
+        let longest = self.queries.mean(queries) / self.frames[0].step() as u64;
+        let longest = longest * aligned * threads as u64;
         let queries = of_query * self.queries.bytes(queries) + longest;
         [queries, of_subject * self.subjects.bytes(subjects), beside]
     }
@@ -278,7 +276,13 @@ impl Planning<'_> {
     }
 
     fn seconds(&self, [queries, subjects]: [u64; 2]) -> f64 {
-        let (queries, subjects) = (queries as f64, subjects as f64);
+        let compared = |frames: Frames, letters: u64| {
+            (letters * frames.numbers().len() as u64) as f64 / frames.step() as f64
+        };
+        let (queries, subjects) = (
+            compared(self.frames[0], queries),
+            compared(self.frames[1], subjects),
+        );
         let Rates {
             subject,
             pair,

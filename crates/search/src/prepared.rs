@@ -11,8 +11,9 @@ use crate::nucleotide::{self, NucleotideScoring, Nucleotides, scoring_of};
 use crate::protein::{Proteins, Sensitivity};
 use crate::scoring::ScoringSystem;
 use crate::seeds::{self, Indexes};
-use crate::sequences::names;
+use crate::sequences::{RESIDUE, names};
 use crate::subjects::GatheredSubjects;
+use crate::translated::{TranslatedScoring, Translation};
 use crate::{
     Config, DatabaseSize, HitLimits, Match, Molecule, Program, QueryHits, Scoring, SearchError,
     Sequences, Summary,
@@ -34,6 +35,7 @@ pub(crate) const BESIDE: u64 = 16 << 20;
 pub(crate) enum AnyScoring {
     Protein(Scoring),
     Nucleotide(NucleotideScoring),
+    Translated(TranslatedScoring),
 }
 
 impl AnyScoring {
@@ -42,6 +44,7 @@ impl AnyScoring {
         match self {
             AnyScoring::Protein(scoring) => scoring,
             AnyScoring::Nucleotide(scoring) => scoring,
+            AnyScoring::Translated(scoring) => scoring,
         }
     }
 }
@@ -49,6 +52,7 @@ impl AnyScoring {
 /// A search whose queries are in memory, and its subjects where they are searched at once.
 pub(crate) struct Prepared {
     pub program: Program,
+    pub frames: [Frames; 2],
     pub queries: Sequences,
     pub database: Database,
     /// All subjects, unless they are searched in parts.
@@ -77,37 +81,46 @@ impl Prepared {
         progress: &Progress,
     ) -> Result<Prepared, SearchError> {
         let memory = config.memory.saturating_sub(BESIDE);
-        let (mut queries, taken) = read_queries(config, memory, progress)?;
-        let frames = frames_of(config, queries.molecule()).map(|frames| frames as u64);
-        let beside = bytes_beside(config, &queries, frames[0]);
-        let room = agree(memory.saturating_sub(taken + beside) / 2)?;
-        let (database, mut whole) =
-            Database::open(&config.subjects, &config.taxids, room / frames[1], progress)?;
-        let taken_by_all = BESIDE + taken + beside;
-        let enough = taken_by_all + 2 * frames[1] * database.bytes();
-        let part = frames[1] * database.part_bytes();
+        let (mut queries, bytes) = read_queries(config, memory, progress)?;
+        let assumed = config
+            .program
+            .unwrap_or_else(|| Program::of([queries.molecule(); 2]));
+        let mut needs = Needs::of(config, assumed, &queries, bytes)?;
+        let mut room = agree(needs.room(memory))?;
+        let open = |room| Database::open(&config.subjects, &config.taxids, room, progress);
+        let (mut database, mut whole) = open(room / needs.subjects)?;
+        let program = program_of(config, &mut queries, (&database, whole.as_mut()))?;
+        let frames = program.frames(config.translation.codes()?);
+        check_sensitivity(config.sensitivity, program, frames)?;
+        if assumed != program {
+            needs = Needs::of(config, program, &queries, bytes)?;
+            room = agree(needs.room(memory))?;
+            if needs.subjects * database.part_bytes() > room && !database.has_pipe() {
+                drop(whole);
+                (database, whole) = open(room / needs.subjects)?;
+                program_of(config, &mut queries, (&database, whole.as_mut()))?;
+            }
+        }
+        let Needs { taken, beside, .. } = needs;
+        let enough = BESIDE + taken + beside + 2 * needs.subjects * database.bytes();
+        let part = needs.subjects * database.part_bytes();
         if part > room || whole.is_none() && database.has_pipe() {
             let least = match database.has_pipe() {
                 true => enough,
-                false => taken_by_all + 2 * part,
+                false => BESIDE + taken + beside + 2 * part,
             };
             return Err(SearchError::Memory { least });
-        }
-        let program = program_of(config, &mut queries, (&database, whole.as_mut()))?;
-        let of_proteins = program.compares() == Molecule::Protein;
-        if !of_proteins && config.sensitivity != Sensitivity::Blast {
-            let program = program.name();
-            return Err(SearchError::Sensitivity { program });
         }
         let left = memory - taken - part;
         let aside = whole.as_ref().map_or((left - beside) / ASIDE, |_| 0);
         let left = left - aside;
-        let indexes = seeds::bytes_of_indexes(database.part_letters() * frames[1]);
-        let keeps_indexes = keeps_indexes && of_proteins && indexes <= left / 2;
+        let indexes = seeds::bytes_of_indexes(database.part_letters());
+        let keeps_indexes = keeps_indexes && frames[1] == Frames::Protein && indexes <= left / 2;
         let left = left - if keeps_indexes { indexes } else { 0 };
         Ok(Prepared {
-            scoring: scoring(config, program, &database)?,
+            scoring: scoring(config, program, frames, &database)?,
             program,
+            frames,
             sensitivity: config.sensitivity,
             limits: config.limits,
             queries,
@@ -152,6 +165,7 @@ impl Prepared {
         };
         each(&QueryHits {
             program: self.program,
+            frames: self.frames,
             queries: &self.queries,
             query: 0,
             subjects: &subjects,
@@ -174,6 +188,15 @@ impl Prepared {
         } = self;
         let threads = *threads;
         match (scoring, sensitivity) {
+            (AnyScoring::Translated(scoring), sensitivity) => Box::new(Translation {
+                program: self.program,
+                frames: self.frames,
+                subjects,
+                scoring,
+                threads,
+                sensitivity: *sensitivity,
+                indexes: indexes.filter(|_| self.keeps_indexes),
+            }),
             (AnyScoring::Nucleotide(scoring), _) => Box::new(Nucleotides {
                 subjects,
                 scoring,
@@ -195,56 +218,94 @@ impl Prepared {
     }
 }
 
-/// Reads the queries; bytes that they take, with their frames and what threads align of them.
+/// What a search takes beside what it finds.
+struct Needs {
+    /// Bytes of queries with their frames, and of what threads align of them.
+    taken: u64,
+    /// Bytes that an engine takes beside sequences and matches.
+    beside: u64,
+    /// How many times the bytes of subjects.
+    subjects: u64,
+}
+
+impl Needs {
+    /// Those of a program, for queries that take so many bytes.
+    fn of(
+        config: &Config,
+        program: Program,
+        queries: &Sequences,
+        bytes: u64,
+    ) -> Result<Needs, SearchError> {
+        let codes = config.translation.codes()?;
+        let frames = program.frames(codes);
+        let (aligned, beside) = match program.compares() {
+            Molecule::Protein => (ALIGNED, 0),
+            Molecule::Nucleotide => {
+                let letters = weight(frames[0]) * queries.total();
+                let options = &config.nucleotide;
+                let beside = nucleotide::bytes_beside(program, options, letters, config.threads);
+                (ALIGNED_BASES, beside)
+            }
+        };
+        let longest = queries.longest() / frames[0].step() as u64;
+        Ok(Needs {
+            taken: bytes * weight(frames[0]) + longest * aligned * config.threads as u64,
+            beside,
+            subjects: weight(frames[1]),
+        })
+    }
+
+    /// Bytes for subjects.
+    fn room(&self, memory: u64) -> u64 {
+        memory.saturating_sub(self.taken + self.beside) / 2
+    }
+}
+
+/// How many times the bytes of sequences these take with their frames: a codon is a residue, which
+/// takes more than a nucleotide.
+pub(crate) fn weight(frames: Frames) -> u64 {
+    let numbers = frames.numbers().len() as u64;
+    match frames {
+        Frames::Six(_) => 1 + numbers * RESIDUE / frames.step() as u64,
+        Frames::Protein | Frames::Plus | Frames::Strands => numbers,
+    }
+}
+
+/// Reads the queries; bytes that they take.
 fn read_queries(
     config: &Config,
     memory: u64,
     progress: &Progress,
 ) -> Result<(Sequences, u64), SearchError> {
-    let least = |bytes: u64| SearchError::Memory {
-        least: BESIDE + 2 * bytes,
-    };
     let filter = TaxidFilter::default();
     let (read, queries) = Database::open(&config.queries, &filter, memory / 2, progress)?;
-    let [frames, _] = frames_of(config, read.molecule());
-    let bytes = read.bytes() * frames as u64;
-    let queries = queries.ok_or_else(|| least(bytes))?;
-    let aligned = match config.program.map(Program::compares) {
-        Some(Molecule::Protein) => ALIGNED,
-        None if queries.molecule() == Molecule::Protein => ALIGNED,
-        _ => ALIGNED_BASES,
+    let bytes = read.bytes();
+    let queries = queries.ok_or(SearchError::Memory {
+        least: BESIDE + 2 * bytes,
+    })?;
+    Ok((queries, bytes))
+}
+
+/// Refuses what is not made for a program.
+fn check_sensitivity(
+    sensitivity: Sensitivity,
+    program: Program,
+    frames: [Frames; 2],
+) -> Result<(), SearchError> {
+    let fits = match sensitivity {
+        Sensitivity::Blast => true,
+        Sensitivity::Fast => program.compares() == Molecule::Protein,
+        Sensitivity::Exhaustive => frames == [Frames::Protein; 2],
     };
-    let taken = bytes + queries.longest() * aligned * config.threads as u64;
-    match taken <= memory {
-        true => Ok((queries, taken)),
-        false => Err(least(taken)),
-    }
-}
-
-/// Bytes that an engine takes beside sequences and matches.
-fn bytes_beside(config: &Config, queries: &Sequences, frames: u64) -> u64 {
-    let program = config
-        .program
-        .or_else(|| Program::of([queries.molecule(); 2]));
-    match program.filter(|program| program.compares() == Molecule::Nucleotide) {
-        Some(program) => {
-            let letters = frames * queries.total();
-            nucleotide::bytes_beside(program, &config.nucleotide, letters, config.threads)
-        }
-        None => 0,
-    }
-}
-
-/// How many frames of queries and of subjects are compared.
-fn frames_of(config: &Config, queries: Molecule) -> [usize; 2] {
-    let program = config.program.or_else(|| Program::of([queries; 2]));
-    let frames = program.map_or([Frames::Protein; 2], Program::frames);
-    frames.map(|frames| frames.numbers().len())
+    let program = program.name();
+    fits.then_some(())
+        .ok_or(SearchError::Sensitivity { program })
 }
 
 fn scoring(
     config: &Config,
     program: Program,
+    frames: [Frames; 2],
     database: &Database,
 ) -> Result<AnyScoring, SearchError> {
     let whole = database.size();
@@ -252,13 +313,19 @@ fn scoring(
         letters: config.db_length.unwrap_or(whole.letters),
         sequences: config.db_sequences.unwrap_or(whole.sequences),
     };
-    Ok(match program.compares() {
-        Molecule::Protein => {
-            AnyScoring::Protein(Scoring::new(&config.protein, size, config.limits)?)
+    let limits = config.limits;
+    Ok(match (frames, program.compares()) {
+        ([Frames::Protein, Frames::Protein], _) => {
+            AnyScoring::Protein(Scoring::new(&config.protein, size, limits)?)
         }
-        Molecule::Nucleotide => {
-            let options = &config.nucleotide;
-            AnyScoring::Nucleotide(scoring_of(program, options, size, config.limits)?)
+        (_, Molecule::Protein) => {
+            let options = (&config.protein, &config.translation);
+            AnyScoring::Translated(TranslatedScoring::new(
+                program, frames, options, size, limits,
+            )?)
+        }
+        (_, Molecule::Nucleotide) => {
+            AnyScoring::Nucleotide(scoring_of(program, &config.nucleotide, size, limits)?)
         }
     })
 }
@@ -271,12 +338,7 @@ fn program_of(
     (database, whole): (&Database, Option<&mut Sequences>),
 ) -> Result<Program, SearchError> {
     let molecules = [queries.molecule(), database.molecule()];
-    let program = config.program.or_else(|| Program::of(molecules));
-    let program = program.ok_or_else(|| SearchError::NoProgram {
-        input: names(&config.subjects),
-        queries: molecules[0],
-        subjects: molecules[1],
-    })?;
+    let program = config.program.unwrap_or_else(|| Program::of(molecules));
     let [of_query, of_subject] = program.molecules();
     queries.become_those_of(program, of_query, &config.queries)?;
     match whole {

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use gyrase_seqdb::Molecule;
 
-use crate::frames::Frames;
+use crate::frames::{Frames, GeneticCodes};
 
 /// What is compared with what, by the names of BLAST.
 ///
@@ -24,6 +24,12 @@ pub enum Program {
     Megablast,
     /// Short nucleotides, by words of 7.
     BlastnShort,
+    /// Translated nucleotides with proteins.
+    Blastx,
+    /// Proteins with translated nucleotides.
+    Tblastn,
+    /// Translated nucleotides with translated nucleotides.
+    Tblastx,
 }
 
 /// A name that no program has.
@@ -41,11 +47,14 @@ fn names() -> String {
 
 impl Program {
     /// All programs.
-    pub const ALL: [Program; 4] = [
+    pub const ALL: [Program; 7] = [
         Program::Blastp,
         Program::Blastn,
         Program::Megablast,
         Program::BlastnShort,
+        Program::Blastx,
+        Program::Tblastn,
+        Program::Tblastx,
     ];
 
     /// Its name.
@@ -55,6 +64,9 @@ impl Program {
             Program::Blastn => "blastn",
             Program::Megablast => "megablast",
             Program::BlastnShort => "blastn-short",
+            Program::Blastx => "blastx",
+            Program::Tblastn => "tblastn",
+            Program::Tblastx => "tblastx",
         }
     }
 
@@ -62,34 +74,42 @@ impl Program {
     pub fn molecules(self) -> [Molecule; 2] {
         match self {
             Program::Blastp => [Molecule::Protein; 2],
-            Program::Blastn | Program::Megablast | Program::BlastnShort => {
+            Program::Blastx => [Molecule::Nucleotide, Molecule::Protein],
+            Program::Tblastn => [Molecule::Protein, Molecule::Nucleotide],
+            Program::Blastn | Program::Megablast | Program::BlastnShort | Program::Tblastx => {
                 [Molecule::Nucleotide; 2]
             }
         }
     }
 
-    /// The first program for such queries and subjects, if there is one.
-    pub(crate) fn of(molecules: [Molecule; 2]) -> Option<Program> {
-        Program::ALL
-            .into_iter()
-            .find(|program| program.molecules() == molecules)
+    /// The first program for such queries and subjects.
+    pub(crate) fn of(molecules: [Molecule; 2]) -> Program {
+        let mut all = Program::ALL.into_iter();
+        let first = all.find(|program| program.molecules() == molecules);
+        first.expect("there is a program for any two")
     }
 
     /// What is compared, letter by letter.
     pub(crate) fn compares(self) -> Molecule {
         match self {
-            Program::Blastp => Molecule::Protein,
             Program::Blastn | Program::Megablast | Program::BlastnShort => Molecule::Nucleotide,
+            Program::Blastp | Program::Blastx | Program::Tblastn | Program::Tblastx => {
+                Molecule::Protein
+            }
         }
     }
 
-    /// The frames of queries and of subjects that are compared.
-    pub(crate) fn frames(self) -> [Frames; 2] {
+    /// The frames of queries and of subjects that are compared, by their genetic codes.
+    pub(crate) fn frames(self, codes: GeneticCodes) -> [Frames; 2] {
+        let [queries, subjects] = codes;
         match self {
             Program::Blastp => [Frames::Protein; 2],
             Program::Blastn | Program::Megablast | Program::BlastnShort => {
                 [Frames::Strands, Frames::Plus]
             }
+            Program::Blastx => [Frames::Six(queries), Frames::Protein],
+            Program::Tblastn => [Frames::Protein, Frames::Six(subjects)],
+            Program::Tblastx => [Frames::Six(queries), Frames::Six(subjects)],
         }
     }
 }

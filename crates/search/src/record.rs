@@ -10,22 +10,23 @@ use std::ops::Range;
 use gyrase_align::composition::AdjustmentRule;
 use gyrase_align::gapped::Step;
 
+use crate::Sequences;
+use crate::frames::Frames;
 use crate::hits::{Hit, Hsp};
 use crate::subjects::{Gathered, Subjects};
-use crate::{Program, Sequences};
 
 /// Appends the hits of a query with subjects of a part of the database, in their order.
-pub(crate) fn append(to: &mut Vec<u8>, program: Program, subjects: &Sequences, hits: &[Hit]) {
+pub(crate) fn append(to: &mut Vec<u8>, frames: Frames, subjects: &Sequences, hits: &[Hit]) {
     let mut record = Vec::new();
     number(&mut record, hits.len() as u64);
     for hit in hits {
-        append_hit(&mut record, program, subjects, hit);
+        append_hit(&mut record, frames, subjects, hit);
     }
     number(to, record.len() as u64);
     to.append(&mut record);
 }
 
-fn append_hit(to: &mut Vec<u8>, program: Program, subjects: &Sequences, hit: &Hit) {
+fn append_hit(to: &mut Vec<u8>, frames: Frames, subjects: &Sequences, hit: &Hit) {
     let (own, length) = (hit.subject, Subjects::length(subjects, hit.subject));
     for one in [subjects.first() + own, length] {
         number(to, one as u64);
@@ -38,7 +39,6 @@ fn append_hit(to: &mut Vec<u8>, program: Program, subjects: &Sequences, hit: &Hi
     number(to, hit.hsps.len() as u64);
     for hsp in &hit.hsps {
         append_hsp(to, hsp);
-        let [_, frames] = program.frames();
         let place = frames.place(&hsp.subject, hsp.frames[1], length);
         number(to, place.start as u64);
         bytes(to, subjects.codes(own, place));
@@ -227,7 +227,7 @@ mod tests {
         };
         let mut text = Vec::new();
         for hits in [&[hit.clone()][..], &[]] {
-            append(&mut text, Program::Blastp, &subjects, hits);
+            append(&mut text, Frames::Protein, &subjects, hits);
         }
         let mut reading = &text[..];
         let found = read(&mut reading).unwrap();

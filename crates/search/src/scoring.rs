@@ -4,7 +4,9 @@ use gyrase_align::arch::Rows;
 use gyrase_align::composition::{Adjuster, MatrixFrequencies, ideal_lambda};
 use gyrase_align::gapped::Scores;
 use gyrase_align::matrix::Matrix;
+use gyrase_align::residue::{self, CODES};
 use gyrase_align::statistics::protein::Protein;
+use gyrase_align::statistics::ungapped::{BACKGROUND, ScoreFrequencies};
 use gyrase_align::statistics::{Costs, Karlin, SearchSpace};
 
 use crate::SearchError;
@@ -124,6 +126,10 @@ impl Scoring {
         })
     }
 
+    pub(crate) fn matrix(&self) -> &'static Matrix {
+        self.matrix
+    }
+
     pub(crate) fn rows(&self) -> &Rows {
         self.matrix.rows()
     }
@@ -237,4 +243,34 @@ pub(crate) fn coverage(part: usize, whole: usize) -> f64 {
     } else {
         percent
     }
+}
+
+/// The parameters of alignments without gaps between proteins of common composition.
+pub(crate) fn common(matrix: &Matrix) -> Karlin {
+    let frequencies = ScoreFrequencies::of_proteins(matrix, &BACKGROUND, &BACKGROUND);
+    let frequencies = frequencies.expect("a matrix has statistics");
+    frequencies.karlin()
+}
+
+/// The parameters of alignments without gaps for the composition of a query, if there are any.
+/// BLAST counts B, Z and stops too, and U as C.
+pub(crate) fn karlin_of(matrix: &Matrix, query: &[u8]) -> Option<Karlin> {
+    let counted = query
+        .iter()
+        .filter_map(|&residue| match residue::letter(residue) {
+            b'X' | b'J' | b'O' => None,
+            b'U' => Some(residue::code(b'C')),
+            _ => Some(residue),
+        });
+    let mut counts = [0.0; CODES];
+    counted.for_each(|residue| counts[usize::from(residue)] += 1.0);
+    let pairs = counts.iter().enumerate().flat_map(|(query, count)| {
+        let subjects = BACKGROUND.iter().enumerate();
+        subjects.map(move |(subject, weight)| {
+            let score = matrix.score(query as u8, subject as u8);
+            (i32::from(score), count * weight)
+        })
+    });
+    let frequencies = ScoreFrequencies::new(pairs);
+    frequencies.ok().map(|frequencies| frequencies.karlin())
 }

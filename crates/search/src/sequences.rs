@@ -230,14 +230,16 @@ impl Sequences {
     /// The frames of those of a range of numbers, one behind the other, without titles.
     pub(crate) fn frames(&self, range: Range<usize>, frames: Frames) -> Sequences {
         let mut part = Sequences {
-            molecule: self.molecule,
+            molecule: frames.molecule(),
             ..Sequences::default()
         };
         part.text.truncate(COLUMNS);
         for number in range {
+            let sequence = self.residues(number);
             for &frame in frames.numbers() {
-                let read = frames.read(self.residues(number), frame);
-                part.text.extend_from_slice(&read);
+                let whole = 0..frames.length(sequence.len(), frame);
+                part.text
+                    .extend_from_slice(&frames.read(sequence, &whole, frame));
                 part.text.push(BORDER);
                 part.starts.push(part.text.len());
             }
@@ -260,6 +262,12 @@ impl Sequences {
         let starts = self.starts[range.start..=range.end].iter();
         slice.starts = starts.map(|start| start - from + COLUMNS).collect();
         slice
+    }
+
+    /// The codes of one, to be changed.
+    pub(crate) fn residues_mut(&mut self, number: usize) -> &mut [u8] {
+        let range = self.range(number);
+        &mut self.text[range]
     }
 
     /// All codes and borders.

@@ -160,6 +160,7 @@ fn question(config: &Config, report: &Report, prepared: &Prepared) -> String {
     } = prepared;
     let (limits, size) = (&config.limits, scoring.system().size());
     let (sensitivity, nucleotide) = (config.sensitivity, &config.nucleotide);
+    let translation = &config.translation;
     let version = env!("CARGO_PKG_VERSION");
     let of_subjects = prepared.whole.as_ref().map(Sequences::digest);
     let digests = [
@@ -168,7 +169,8 @@ fn question(config: &Config, report: &Report, prepared: &Prepared) -> String {
     ];
     let written = report.question();
     let protein = config.protein.question();
-    let asked = format!("{program:?} {sensitivity:?} {protein} {nucleotide:?} {limits:?} {size:?}");
+    let asked = format!("{program:?} {sensitivity:?} {protein} {nucleotide:?} {translation:?}");
+    let asked = format!("{asked} {limits:?} {size:?}");
     format!("gyrase search {version} {asked} {digests:?} {written}")
 }
 

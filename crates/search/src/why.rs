@@ -169,7 +169,7 @@ impl Pair<'_> {
         query: usize,
         number: usize,
     ) -> Pair<'p> {
-        let [of_query, of_subject] = prepared.program.frames();
+        let [of_query, of_subject] = prepared.frames;
         let length = prepared.queries.residues(query).len();
         Pair {
             prepared,

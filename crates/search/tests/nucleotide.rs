@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use gyrase_search::{
     Config, HitLimits, NucleotideOptions, Program, ProteinOptions, SearchError, Sensitivity,
-    Strands, TaxidFilter, WaitingText,
+    Strands, TaxidFilter, TranslationOptions, WaitingText,
 };
 
 use families::report;
@@ -40,6 +40,7 @@ fn config(program: &str) -> Config {
         protein: ProteinOptions::default(),
         nucleotide: NucleotideOptions::default(),
         waiting: WaitingText::new(std::env::temp_dir().join("gyrase-never-made")),
+        translation: TranslationOptions::default(),
         memory: 1 << 30,
         threads: 2,
     }

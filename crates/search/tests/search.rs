@@ -6,7 +6,7 @@ mod families;
 
 use std::path::PathBuf;
 
-use gyrase_search::{Config, HitLimits, ReportFormat, SearchError, run};
+use gyrase_search::{Config, HitLimits, Program, ReportFormat, SearchError, run};
 use gyrase_work::Progress;
 
 use families::{Place, Random, families, report, table};
@@ -552,12 +552,12 @@ fn what_cannot_be_searched_is_refused() {
     let place = Place::new();
     let protein = ">p\nMKVLAWYGDERTIPLMNVCQHSAAKLEDGIVW\n";
     let bases = format!(">g\n{}\n", "GATTACAN".repeat(20));
-    let nucleotides = place.config(protein, &[bases]);
+    let nucleotides = Config {
+        program: Some(Program::Blastp),
+        ..place.config(protein, &[bases])
+    };
     let refused = table(&nucleotides).unwrap_err();
-    assert!(
-        matches!(refused, SearchError::NoProgram { .. }),
-        "{refused}"
-    );
+    assert!(matches!(refused, SearchError::Molecule { .. }), "{refused}");
     let long = format!(">p\n{}", protein.replace(">p\n", "").repeat(20_000));
     let little = Config {
         memory: 17 << 20,

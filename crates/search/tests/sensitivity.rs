@@ -9,7 +9,7 @@ use gyrase_align::residue::code;
 use gyrase_align::statistics::{Costs, protein::Protein};
 use gyrase_search::{
     Config, HitLimits, NucleotideOptions, ProteinOptions, SearchError, Sensitivity, TaxidFilter,
-    WaitingText, run,
+    TranslationOptions, WaitingText, run,
 };
 use gyrase_work::Progress;
 
@@ -37,6 +37,7 @@ fn found(sensitivity: Sensitivity, threads: usize) -> Result<BTreeMap<Pair, i32>
         },
         protein: ProteinOptions::default(),
         nucleotide: NucleotideOptions::default(),
+        translation: TranslationOptions::default(),
         db_length: None,
         db_sequences: None,
         waiting: WaitingText::new(folder.path().join("waiting")),

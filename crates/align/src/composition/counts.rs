@@ -39,6 +39,11 @@ impl Composition {
         }
     }
 
+    /// The same as the composition of a sequence of so many residues, of which it is a part.
+    pub fn in_residues(self, length: usize) -> Composition {
+        Composition { length, ..self }
+    }
+
     /// Residues that were counted.
     pub fn standard(&self) -> usize {
         self.standard

@@ -4,6 +4,7 @@ mod nucleotide;
 mod numbers;
 mod plan;
 mod protein;
+mod translation;
 mod why;
 
 use std::io::Write;
@@ -24,6 +25,7 @@ use serde_json::{Value, json};
 use nucleotide::Nucleotide;
 use numbers::{evalue, percent};
 use protein::{Gaps, Protein};
+use translation::Translation;
 
 use crate::failure::{Failure, Result};
 use crate::places;
@@ -46,12 +48,14 @@ Examples:
   gyrase search genes.fna --db genomes.fna -o hits.tsv
   gyrase search contigs.fna --db genomes.fna --program megablast
   gyrase blastp -query proteins.faa -db refs.faa -evalue 1e-5 -outfmt 6
+  gyrase search reads.fna --db refs.faa --evalue 1e-5
+  gyrase search proteins.faa --db genomes.fna --db-gencode 11
 
 Each line of the table is an alignment, in the columns of BLAST's format 6:
 query, subject, percent of identical residues, length, residues that differ,
 gaps, first and last residue of the query, of the subject, E-value, bit score.
-Scores, E-values and their order are those of blastp, or blastn with the task
-of the same name, with their defaults.";
+Scores, E-values and their order are those of blastp, blastx, tblastn, tblastx,
+or blastn with the task of the same name, with their defaults.";
 
 /// Search a database of proteins or nucleotides for the relatives of others.
 #[derive(Debug, Args)]
@@ -69,7 +73,8 @@ pub struct Search {
     #[command(flatten)]
     taxa: Taxa,
 
-    /// What is compared with what, as BLAST calls it [default: blastp or blastn, by the letters]
+    /// What is compared with what, as BLAST calls it [default: blastp, blastn, blastx or tblastn,
+    /// by the letters]
     #[arg(long, value_name = "NAME")]
     program: Option<Program>,
 
@@ -136,6 +141,9 @@ pub struct Search {
 
     #[command(flatten)]
     nucleotide: Nucleotide,
+
+    #[command(flatten)]
+    translation: Translation,
 }
 
 /// Which subjects are meant.
@@ -270,6 +278,7 @@ impl Search {
             db_sequences: self.db_sequences,
             protein: self.protein.options(&self.gaps),
             nucleotide: self.nucleotide.options(&self.gaps),
+            translation: self.translation.options(),
             waiting: self.waiting(session)?,
             memory: session.memory,
             threads: session.threads,

@@ -3,9 +3,8 @@
 use std::ops::Range;
 
 use gyrase_align::composition::{Adjustment, Composition};
-use gyrase_align::ungapped::gapped_start;
 
-use super::{Aligner, Extended, Pass, best_first};
+use super::{Aligner, Extended, Pass, View, best_first};
 use crate::hits::Match;
 
 /// A gapped alignment of a pair, by the scores of one step.
@@ -66,23 +65,19 @@ impl Aligner<'_> {
         let composition = Composition::of(query);
         let subject = self.subjects.residues(number);
         let passes_band = !self.promising(query, vec![matches]).is_empty();
+        let view = View::whole(query, subject);
         let mut extended: Vec<Extended> = (best_first(matches).iter())
-            .map(|segment| {
-                let (in_query, in_subject) = (segment.in_query(), segment.in_subject());
-                let parts = (&query[in_query.clone()], &subject[in_subject.clone()]);
-                let ahead = gapped_start(self.scoring.rows(), parts.0, parts.1);
-                let start = (in_query.start + ahead, in_subject.start + ahead);
-                self.extend(Pass::Matrix, query, subject, start)
-            })
+            .map(|segment| self.extend(Pass::Matrix, &view, self.start(&view, segment)))
             .collect();
         extended.sort_by(Extended::order);
         let best = extended[0];
-        let same = self.are_the_same(query, subject, &best);
+        let same = self.are_the_same(&view, &best);
         let low_complexity = self.seg.mask(subject).to_vec();
-        let adjustment = self.adjust(&composition, subject, same);
+        self.hide_simple(subject, same);
+        let adjustment = self.adjust(&composition, &self.composition_of_subject());
         let by_fitted = adjustment.map(|_| {
             let again = extended.iter();
-            let again = again.map(|one| self.extend(Pass::Adjusted, query, subject, one.start));
+            let again = again.map(|one| self.extend(Pass::Adjusted, &view, one.start));
             again
                 .min_by(Extended::order)
                 .expect("there is one at least")

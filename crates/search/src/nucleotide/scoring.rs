@@ -4,7 +4,7 @@ use std::f64::consts::LN_2;
 
 use gyrase_align::gapped::{ExtensionLimits, Scores};
 use gyrase_align::greedy::GreedyLimits;
-use gyrase_align::nucleotide::LETTERS;
+use gyrase_align::nucleotide::bases;
 use gyrase_align::residue::{BORDER, CODES};
 use gyrase_align::statistics::nucleotide::Nucleotide;
 use gyrase_align::statistics::protein::Protein;
@@ -24,9 +24,6 @@ const UNGAPPED_DROP: f64 = 20.0;
 const GAPPED_DROP: f64 = 30.0;
 const GREEDY_DROP: f64 = 25.0;
 const LAST_DROP: f64 = 100.0;
-
-/// The bases that each code stands for, a bit for each, in the order of [`LETTERS`].
-const BASES_OF: [u8; LETTERS.len()] = [1, 2, 4, 8, 5, 10, 3, 12, 9, 6, 14, 13, 11, 7, 15];
 
 /// Which extension with gaps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -178,17 +175,18 @@ impl ScoringSystem for NucleotideScoring {
 fn scores(reward: i32, penalty: i32) -> Box<Scores> {
     const NEVER: i32 = -(1 << 24);
     let score = |one: usize, other: usize| {
-        let (Some(first), Some(second)) = (BASES_OF.get(one), BASES_OF.get(other)) else {
+        let [first, second] = [one, other].map(|code| bases(code as u8));
+        if first == 0 || second == 0 {
             return match [one, other].contains(&usize::from(BORDER)) {
                 true => NEVER,
                 false => penalty,
             };
-        };
+        }
         if first & second == 0 {
             return penalty;
         }
-        let bases = f64::from(BASES_OF[one.max(other)].count_ones());
-        let mean = ((bases - 1.0) * f64::from(penalty) + f64::from(reward)) / bases;
+        let several = f64::from(bases(one.max(other) as u8).count_ones());
+        let mean = ((several - 1.0) * f64::from(penalty) + f64::from(reward)) / several;
         mean.round() as i32
     };
     Box::new(std::array::from_fn(|q| {

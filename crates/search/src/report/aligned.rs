@@ -120,7 +120,7 @@ impl<'a> Aligned<'a> {
 
     /// Where it is in the subject.
     pub(super) fn in_subject(&self) -> Range<usize> {
-        let [_, frames] = self.answer.program.frames();
+        let [_, frames] = self.answer.frames;
         let hsp = self.hsp;
         frames.place(&hsp.subject, hsp.frames[1], self.subject_length())
     }
@@ -191,18 +191,19 @@ impl<'a> Aligned<'a> {
 
 impl QueryHits<'_> {
     fn pairs<'a>(&'a self, hit: &Hit, hsp: &'a Hsp) -> impl Iterator<Item = Pair> + 'a {
-        let [of_query, of_subject] = self.program.frames();
+        let [of_query, of_subject] = self.frames;
         let query = self.queries.residues(self.query);
         let length = self.subjects.length(hit.subject);
         let in_subject = of_subject.place(&hsp.subject, hsp.frames[1], length);
-        let query = of_query.read(&query[self.in_query(hsp)], hsp.frames[0]);
-        let subject = of_subject.read(self.subjects.codes(hit.subject, in_subject), hsp.frames[1]);
+        let query = of_query.translate(&query[self.in_query(hsp)], hsp.frames[0]);
+        let subject = self.subjects.codes(hit.subject, in_subject);
+        let subject = of_subject.translate(subject, hsp.frames[1]);
         pairs(query, subject, &hsp.steps)
     }
 
     /// Where an alignment is in the query.
     pub(super) fn in_query(&self, hsp: &Hsp) -> Range<usize> {
-        let [frames, _] = self.program.frames();
+        let [frames, _] = self.frames;
         let length = self.queries.residues(self.query).len();
         frames.place(&hsp.query, hsp.frames[0], length)
     }

@@ -1,5 +1,8 @@
 //! What a report is made of.
 
+use gyrase_align::statistics::SearchSpace;
+
+use crate::frames::Frames;
 use crate::scoring::ScoringSystem;
 use crate::{Hit, Program, Sequences, Subjects};
 
@@ -7,6 +10,8 @@ use crate::{Hit, Program, Sequences, Subjects};
 pub struct QueryHits<'a> {
     /// What is compared with what.
     pub program: Program,
+    /// How queries and subjects are read.
+    pub(crate) frames: [Frames; 2],
     /// All queries.
     pub queries: &'a Sequences,
     /// The number of this one among them.
@@ -17,6 +22,16 @@ pub struct QueryHits<'a> {
     pub scoring: &'a dyn ScoringSystem,
     /// The subjects, the best first.
     pub hits: &'a [Hit],
+}
+
+impl QueryHits<'_> {
+    /// What is searched for the first frame of the query.
+    pub(super) fn space(&self) -> SearchSpace {
+        let [frames, _] = self.frames;
+        let letters = self.queries.residues(self.query).len();
+        self.scoring
+            .space(frames.length(letters, frames.numbers()[0]))
+    }
 }
 
 /// What a report says of the search as a whole.

@@ -152,11 +152,10 @@ impl Aligned<'_> {
 
 fn statistics(answer: &QueryHits) -> Value {
     let [_, karlin] = answer.scoring.karlin();
-    let query = answer.queries.residues(answer.query).len();
-    let space = answer.scoring.space(query);
+    let (size, space) = (answer.scoring.size(), answer.space());
     let members = vec![
-        ("db-num", number(space.sequences)),
-        ("db-len", number(space.letters)),
+        ("db-num", number(size.sequences)),
+        ("db-len", number(size.letters)),
         ("hsp-len", number(space.adjustment(karlin))),
         (
             "eff-space",

@@ -265,9 +265,8 @@ impl Line {
 fn write_parameters(out: &mut dyn Write, answer: &QueryHits) -> io::Result<()> {
     const NAMES: [&str; 6] = ["Lambda", "K", "H", "a", "alpha", "sigma"];
     const WIDTHS: [usize; 6] = [12, 9, 9, 10, 9, 5];
-    let query = answer.queries.residues(answer.query).len();
     let [_, karlin] = answer.scoring.karlin();
-    let space = answer.scoring.space(query);
+    let space = answer.space();
     for (what, parameters) in ["\n", "Gapped\n"].iter().zip(parameters(answer)) {
         write!(out, "{what}")?;
         let names = NAMES.iter().zip(WIDTHS).take(parameters.len());

@@ -1,13 +1,11 @@
 //! What a report says of how a search scores.
 
 use gyrase_align::matrix::Matrix;
-use gyrase_align::residue::{self, CODES};
-use gyrase_align::statistics::ungapped::{BACKGROUND, ScoreFrequencies};
 use gyrase_align::statistics::{Costs, Karlin};
 
 use super::answer::QueryHits;
 use crate::protein_options::CompositionMode;
-use crate::scoring::PairScores;
+use crate::scoring::{PairScores, karlin_of};
 use crate::{Molecule, Program};
 
 const ALTSCHUL: &str = "Stephen F. Altschul, Thomas L. Madden, Alejandro A. Sch&auml;ffer, Jinghui \
@@ -35,6 +33,11 @@ impl Program {
         self.molecules().map(|molecule| molecule != compares)
     }
 
+    /// Whether alignments may have gaps.
+    pub(super) fn has_gaps(self) -> bool {
+        self.told() != "tblastx"
+    }
+
     /// The paper that BLAST cites, in its words.
     pub(super) fn reference(self) -> &'static str {
         match self.compares() {
@@ -59,14 +62,17 @@ pub(super) struct Setting {
 
 impl Setting {
     pub(super) fn of(answer: &QueryHits) -> Setting {
-        let space = answer.scoring.space(0);
+        let size = answer.scoring.size();
         Setting {
             program: answer.program,
             scores: answer.scoring.pairs(),
-            costs: Some(answer.scoring.gap_costs()),
+            costs: answer
+                .program
+                .has_gaps()
+                .then(|| answer.scoring.gap_costs()),
             composition: answer.scoring.composition(),
-            letters: space.letters,
-            sequences: space.sequences,
+            letters: size.letters,
+            sequences: size.sequences,
         }
     }
 
@@ -98,26 +104,9 @@ pub(super) fn parameters(answer: &QueryHits) -> [Vec<f64>; 2] {
 }
 
 /// The parameters for the composition of the query; those of common proteins where it has none or
-/// is translated. BLAST counts B, Z and stops too, and U as C.
+/// is translated.
 fn ungapped_of(answer: &QueryHits, matrix: &Matrix) -> Karlin {
-    let common = *answer.scoring.karlin()[0];
-    if answer.program.translates()[0] {
-        return common;
-    }
-    let residues = answer.queries.residues(answer.query).iter();
-    let counted = residues.filter_map(|&residue| match residue::letter(residue) {
-        b'X' | b'J' | b'O' => None,
-        b'U' => Some(residue::code(b'C')),
-        _ => Some(residue),
-    });
-    let mut counts = [0.0; CODES];
-    counted.for_each(|residue| counts[usize::from(residue)] += 1.0);
-    let pairs = counts.iter().enumerate().flat_map(|(query, count)| {
-        let subjects = BACKGROUND.iter().enumerate();
-        subjects.map(move |(subject, weight)| {
-            let score = matrix.score(query as u8, subject as u8);
-            (i32::from(score), count * weight)
-        })
-    });
-    ScoreFrequencies::new(pairs).map_or(common, |frequencies| frequencies.karlin())
+    let residues = answer.queries.residues(answer.query);
+    let own = (!answer.program.translates()[0]).then(|| karlin_of(matrix, residues));
+    own.flatten().unwrap_or(*answer.scoring.karlin()[0])
 }

@@ -146,11 +146,10 @@ fn write_hsp(out: &mut dyn Write, number: usize, row: &Aligned) -> io::Result<()
 
 fn write_statistics(out: &mut dyn Write, answer: &QueryHits) -> io::Result<()> {
     let [_, karlin] = answer.scoring.karlin();
-    let query = answer.queries.residues(answer.query).len();
-    let space = answer.scoring.space(query);
+    let (size, space) = (answer.scoring.size(), answer.space());
     writeln!(out, "  <Iteration_stat>\n    <Statistics>")?;
-    value(out, 6, "Statistics_db-num", space.sequences)?;
-    value(out, 6, "Statistics_db-len", space.letters)?;
+    value(out, 6, "Statistics_db-num", size.sequences)?;
+    value(out, 6, "Statistics_db-len", size.letters)?;
     value(out, 6, "Statistics_hsp-len", space.adjustment(karlin))?;
     value(
         out,

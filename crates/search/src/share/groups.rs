@@ -170,9 +170,9 @@ impl<'g> Group<'g> {
             progress: &quiet,
         };
         let mut text = Vec::new();
-        let program = shared.prepared.program;
+        let [_, frames] = shared.prepared.frames;
         let summary = over.search::<SearchError>(shared.batches[batch].clone(), &mut |answer| {
-            record::append(&mut text, program, &part.subjects, answer.hits);
+            record::append(&mut text, frames, &part.subjects, answer.hits);
             Ok(())
         })?;
         Ok(Found {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use gyrase_search::{
     About, Config, HitLimits, NucleotideOptions, ProteinOptions, Report, SearchError, Sensitivity,
-    TaxidFilter, WaitingText, run,
+    TaxidFilter, TranslationOptions, WaitingText, run,
 };
 use gyrase_work::Progress;
 use proptest::prelude::Rng;
@@ -114,6 +114,7 @@ impl Place {
             protein: ProteinOptions::default(),
             nucleotide: NucleotideOptions::default(),
             waiting: WaitingText::new(self.0.path().join("waiting")),
+            translation: TranslationOptions::default(),
             memory: 1 << 30,
             threads: 2,
         }

@@ -1,0 +1,110 @@
+//! What is translated: `blastx`, `tblastn` and `tblastx`.
+//!
+//! Six frames of nucleotides are compared as proteins are. What is too simple in queries is hidden
+//! from the start, and alignments that follow each other on one strand share an E-value: that of
+//! the sum of their scores.
+
+mod aligner;
+mod blocks;
+mod chains;
+mod links;
+mod options;
+mod scoring;
+mod searched;
+mod ungapped;
+mod windows;
+
+use gyrase_align::mask::{self, seg::Seg};
+use gyrase_align::residue::ANY;
+use gyrase_work::Progress;
+
+pub use options::TranslationOptions;
+pub(crate) use scoring::TranslatedScoring;
+
+use searched::Searched;
+
+use crate::engine::{Align, Ended, Engine};
+use crate::frames::Frames;
+use crate::matches::Search;
+use crate::protein::Sensitivity;
+use crate::seeds::Indexes;
+use crate::{Match, Program, Sequences};
+
+/// A search in which queries, subjects or both are translated.
+pub(crate) struct Translation<'s> {
+    pub program: Program,
+    pub frames: [Frames; 2],
+    pub subjects: &'s Sequences,
+    pub scoring: &'s TranslatedScoring,
+    pub threads: usize,
+    pub sensitivity: Sensitivity,
+    /// Of subjects that are proteins, where they are kept from one batch of queries to the next.
+    pub indexes: Option<&'s Indexes>,
+}
+
+impl Engine for Translation<'_> {
+    /// The progress is in keys, for each block of subjects anew.
+    fn matches(
+        &self,
+        queries: &Sequences,
+        most: usize,
+        progress: &Progress,
+    ) -> Result<Vec<Match>, Ended> {
+        let least = |frame| {
+            let residues = queries.residues(frame);
+            self.scoring.least_segment(residues, self.sensitivity)
+        };
+        let least: Vec<i32> = (0..queries.len()).map(least).collect();
+        let search = |subjects: &Sequences, indexes, most| {
+            let search = Search {
+                queries,
+                subjects,
+                indexes,
+                rows: self.scoring.protein.rows(),
+                segments: self.scoring.protein.segments(),
+                least: &least,
+                most,
+                threads: self.threads,
+                shapes: self.sensitivity.shapes(),
+            };
+            search.matches(progress)
+        };
+        let [_, of_subjects] = self.frames;
+        if of_subjects == Frames::Protein {
+            return search(self.subjects, self.indexes, most);
+        }
+        let mut found = Vec::new();
+        for block in blocks::blocks(self.subjects) {
+            let frames = self.subjects.frames(block.clone(), of_subjects);
+            let first = block.start * of_subjects.numbers().len();
+            let more = search(&frames, None, most - found.len())?;
+            found.extend(more.into_iter().map(|one| Match {
+                subject: one.subject + first as u32,
+                ..one
+            }));
+        }
+        // Those of each block are sorted: this merges them.
+        found.sort();
+        Ok(found)
+    }
+
+    fn mask(&self, queries: &mut Sequences) {
+        let mut seg = Seg::of_queries();
+        for frame in 0..queries.len() {
+            let simple = seg.mask(queries.residues(frame)).to_vec();
+            mask::cover(queries.residues_mut(frame), &simple, ANY);
+        }
+    }
+
+    fn aligner(&self) -> Box<dyn Align + Send + '_> {
+        let searched = Searched {
+            frames: self.frames,
+            subjects: self.subjects,
+            scoring: self.scoring,
+        };
+        match self.program {
+            Program::Tblastx => Box::new(ungapped::Aligner::new(searched)),
+            _ => Box::new(aligner::Aligner::new(searched)),
+        }
+    }
+}
