@@ -33,7 +33,7 @@ const LISTS_PART: u64 = 32;
 /// Bytes of finished partitions that wait for an earlier one where several threads sort: up to this
 /// part of the database, and no more than so many.
 const WAITING_PART: u64 = 2;
-const WAITING: u64 = 20 << 20;
+const WAITING: u64 = 22 << 20;
 /// Bytes that a database which is added to takes beside its references, as measured.
 const ADDED_TO: u64 = 5 << 20;
 
