@@ -9,8 +9,10 @@ use crate::gysd::{SeqDb, Strand};
 use crate::source::{SequenceSource, header_taxids};
 use crate::{EntrySize, SeqDbError};
 
-/// Letters of a mapped file after which the memory that it takes is given back.
-const LET_GO: u64 = 16 << 20;
+/// Bytes of a mapped file after which the memory that they take is given back.
+const LET_GO: u64 = 2 << 20;
+/// Bytes of a database that a sequence takes beside its letters and its title, about.
+const PLACES: u64 = 64;
 
 /// Reads the sequences of a source in their order, or from one of them on.
 ///
@@ -22,7 +24,7 @@ pub struct SequenceReader<'s> {
     letters: Vec<u8>,
     taxids: Vec<u32>,
     titles: Titles,
-    /// Letters since memory was given back.
+    /// Bytes that were read since memory was given back.
     held: u64,
 }
 
@@ -161,6 +163,7 @@ impl<'s> SequenceReader<'s> {
     )]
     pub fn next(&mut self) -> Result<Option<(Entry<'_>, u64)>, SeqDbError> {
         let (number, there) = (self.number, self.is_there());
+        self.give_back();
         match &mut self.reading {
             Reading::Fasta(records) => {
                 let Some(record) = records.next()? else {
@@ -175,29 +178,21 @@ impl<'s> SequenceReader<'s> {
             Reading::Gysd(database) => {
                 let own = number as usize;
                 let length = database.letters(own)?;
-                self.held += length;
-                if self.held > LET_GO {
-                    self.held = length;
-                    database.let_go();
-                }
                 self.letters.clear();
                 database.read(own, 0..length, Strand::Plus, &mut self.letters)?;
                 self.number += 1;
                 self.taxids = database.taxids(own)?;
                 let bytes = database.summary().bytes / database.len() as u64;
-                let entry = entry(database.title(own)?, &self.letters, &self.taxids);
-                Ok(Some((entry, bytes)))
+                let title = database.title(own)?;
+                self.held += PLACES + length + title.len() as u64;
+                Ok(Some((entry(title, &self.letters, &self.taxids), bytes)))
             }
             Reading::Blast(database) => {
                 self.letters.clear();
                 let (letters, titles) = (&mut self.letters, &mut self.titles);
                 let bytes = database.read(number as usize, letters, titles)?;
-                self.held += letters.len() as u64;
-                if self.held > LET_GO {
-                    self.held = 0;
-                    database.let_go();
-                }
                 self.number += 1;
+                self.held += PLACES + bytes;
                 Ok(Some((
                     entry(&self.titles.text, &self.letters, &self.titles.taxids),
                     bytes,
@@ -213,6 +208,7 @@ impl<'s> SequenceReader<'s> {
     pub fn next_size(&mut self) -> Result<Option<EntrySize<'_>>, SeqDbError> {
         let number = self.number as usize;
         let there = self.is_there();
+        self.give_back();
         match &mut self.reading {
             Reading::Fasta(_) => {
                 let next = self.next()?;
@@ -222,6 +218,7 @@ impl<'s> SequenceReader<'s> {
             Reading::Gysd(database) => {
                 self.taxids = database.taxids(number)?;
                 self.number += 1;
+                self.held += PLACES;
                 let size = EntrySize {
                     title: database.title(number)?.len() as u64,
                     letters: database.letters(number)?,
@@ -232,6 +229,7 @@ impl<'s> SequenceReader<'s> {
             Reading::Blast(database) => {
                 let letters = database.read_titles(number, &mut self.titles)?;
                 self.number += 1;
+                self.held += PLACES + 2 * self.titles.text.len() as u64;
                 let size = EntrySize {
                     title: self.titles.text.len() as u64,
                     letters,
@@ -239,6 +237,22 @@ impl<'s> SequenceReader<'s> {
                 };
                 Ok(Some(size))
             }
+        }
+    }
+
+    /// Gives back the memory of what was read, once that is much.
+    fn give_back(&mut self) {
+        if self.held > LET_GO {
+            self.held = 0;
+            self.let_go();
+        }
+    }
+
+    fn let_go(&self) {
+        match &self.reading {
+            Reading::Fasta(_) => {}
+            Reading::Gysd(database) => database.let_go(),
+            Reading::Blast(database) => database.let_go(),
         }
     }
 
@@ -254,11 +268,7 @@ impl<'s> SequenceReader<'s> {
 
 impl Drop for SequenceReader<'_> {
     fn drop(&mut self) {
-        match &self.reading {
-            Reading::Fasta(_) => {}
-            Reading::Gysd(database) => database.let_go(),
-            Reading::Blast(database) => database.let_go(),
-        }
+        self.let_go();
     }
 }
 
