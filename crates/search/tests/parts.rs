@@ -174,3 +174,33 @@ fn processes_that_have_parts_write_what_one_does() {
         }
     }
 }
+
+#[test]
+fn a_query_with_too_many_matches_divides_the_subjects() {
+    let place = Place::new();
+    // Repeats of one unit match on many diagonals.
+    let unit = "MKVLAWYGDERTIPLMNVCQ";
+    let subject = |number: usize| {
+        let tail = &"HSAAKLEDGIVWTRELNNPF"[..number % 20];
+        format!(">s{number}\n{}{tail}\n", unit.repeat(3))
+    };
+    let subjects: Vec<String> = (0..800).map(subject).collect();
+    let mut whole = place.config(&format!(">q\n{}\n", unit.repeat(10)), &subjects);
+    whole.limits.top = 30;
+    whole.threads = 1;
+    let searched = |config: &Config| {
+        let progress = Progress::default();
+        let table = report_with(config, "6", &progress).unwrap();
+        let stages = progress.stages();
+        let matched = stages.iter().filter(|stage| stage.name == "match");
+        (table, matched.count())
+    };
+    let (expected, once) = searched(&whole);
+    assert_eq!(once, 1);
+    let query = 6 * 200 + 320 * 200;
+    let all = 7 * letters(&whole.subjects[0]) + 30 * 800;
+    whole.memory = BESIDE + query + 2 * all;
+    let (found, times) = searched(&whole);
+    assert!(times > 2, "{times}");
+    assert!(found == expected);
+}
