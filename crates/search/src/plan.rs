@@ -42,14 +42,14 @@ const PROTEINS: Rates = Rates {
 };
 /// Words are sorted, then compared; for E-values up to 10.
 const BASES: Rates = Rates {
-    matches: [1e-10, 5e-9],
+    matches: [1e-10, 2e-9],
     subject: 17e-9,
-    pair: 2.3e-13,
+    pair: 1.5e-13,
     query: 1e-6,
 };
 /// The same of words that are in few places by chance.
 const LONG_WORDS: Rates = Rates {
-    matches: [1e-11, 2e-9],
+    matches: [1e-11, 5e-10],
     subject: 9e-9,
     pair: 1e-14,
     query: 1e-6,
