@@ -61,6 +61,46 @@ pub fn extend(
     }
 }
 
+/// All ungapped segments of two sequences that score `least` or more: on each diagonal from where
+/// the score rises above 0 to its best, until it falls `x_drop` below or to 0.
+pub fn segments(
+    rows: &Rows,
+    query: &[u8],
+    subject: &[u8],
+    x_drop: i32,
+    least: i32,
+) -> Vec<UngappedSegment> {
+    let mut found = Vec::new();
+    let starts = (0..query.len()).rev().map(|at| (at, 0));
+    for start in starts.chain((1..subject.len()).map(|at| (0, at))) {
+        let pairs = std::iter::zip(&query[start.0..], &subject[start.1..]);
+        // From where the score rises, and the first longest part with the best score.
+        let (mut from, mut sum, mut best, mut end) = (0, 0, 0, 0);
+        let mut keep = |from: usize, end: usize, score: i32| {
+            let at = |start: usize| (start + from) as u32;
+            let (query, subject) = (at(start.0), at(start.1));
+            let length = (end - from) as u32;
+            found.extend((score >= least.max(1)).then_some(UngappedSegment {
+                query,
+                subject,
+                length,
+                score,
+            }));
+        };
+        for (at, (&q, &s)) in pairs.enumerate() {
+            sum += i32::from(rows[usize::from(q) % CODES][usize::from(s) % CODES]);
+            if sum > best {
+                (best, end) = (sum, at + 1);
+            } else if sum <= 0 || best - sum >= x_drop {
+                keep(from, end, best);
+                (from, sum, best, end) = (at + 1, 0, 0, at + 1);
+            }
+        }
+        keep(from, end, best);
+    }
+    found
+}
+
 /// How many of the first scores have the largest sum, and that sum.
 #[inline(always)]
 fn best_prefix(scores: impl Iterator<Item = i32>, x_drop: i32) -> (usize, i32) {
@@ -98,4 +138,42 @@ pub fn gapped_start(rows: &Rows, query: &[u8], subject: &[u8]) -> usize {
         }
     }
     end - STRETCH / 2 - 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::Matrix;
+    use crate::residue::code;
+
+    #[test]
+    fn segments_are_those_that_extensions_find() {
+        let rows = Matrix::named("BLOSUM62").expect("one").rows();
+        let text = |text: &str| text.bytes().map(code).collect::<Vec<u8>>();
+        let query = text("MKWVTFISLLFLFSSAYSRGGGGGGGGGGGGDAHKSEVAHRFKDLGEENFK");
+        let subject = text("PPMKWVTFLSLLFPPPPPPPPPPPPPPPPPPPPPPPPPAYSRPPDAHKSEIAHRWKDLGEE");
+        for least in [1, 15, 30] {
+            let found = segments(rows, &query, &subject, 16, least);
+            assert!(!found.is_empty());
+            for segment in &found {
+                let middle = segment.length as usize / 2;
+                let at = (
+                    segment.query as usize + middle,
+                    segment.subject as usize + middle,
+                );
+                let extended = extend(rows, &query, &subject, at, 16);
+                assert!(segment.score >= least && extended.score >= segment.score);
+            }
+            // Every pair of residues is in one, if what can be made of it scores enough.
+            for at in (0..query.len()).flat_map(|q| (0..subject.len()).map(move |s| (q, s))) {
+                let extended = extend(rows, &query, &subject, at, 16);
+                let is_same = |one: &&UngappedSegment| one.diagonal() == extended.diagonal();
+                let best = found.iter().filter(is_same).map(|one| one.score).max();
+                assert!(
+                    extended.score < least || best >= Some(extended.score.min(30)),
+                    "{at:?}"
+                );
+            }
+        }
+    }
 }

@@ -92,6 +92,7 @@ impl From<SearchError> for Failure {
             SearchError::Costs(_)
             | SearchError::Sensitivity { .. }
             | SearchError::GeneticCode { .. }
+            | SearchError::NeverFast { .. }
             | SearchError::NotExplained { .. } => Code::Usage.into(),
             SearchError::DifferentQuestions => Meaning::helped(
                 Code::Usage,

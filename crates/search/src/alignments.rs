@@ -208,6 +208,11 @@ pub(crate) fn middles(matches: &[Match]) -> Vec<UngappedSegment> {
     middles
 }
 
+/// A score in units of the matrix.
+fn rounded(scaled: i32) -> i32 {
+    (scaled + SCALE / 2).div_euclid(SCALE)
+}
+
 /// Aligns one query after the other.
 pub(crate) struct Aligner<'s> {
     subjects: &'s Sequences,
@@ -521,7 +526,7 @@ impl<'s> Aligner<'s> {
 
     /// An alignment with its steps.
     pub(crate) fn hsp(&mut self, one: &Extended, view: &View, adjusted: Option<Adjustment>) -> Hsp {
-        let score = (one.score + SCALE / 2).div_euclid(SCALE);
+        let score = rounded(one.score);
         Hsp {
             query: one.query(),
             subject: one.subject(),

@@ -72,7 +72,7 @@ impl<E: From<SearchError>> Batches<'_, E> {
             Err(Ended::TooMany) => {
                 let query = range.start;
                 let hits = in_halves(self.over, &part, query, prepared.most)?;
-                self.give(query, &hits)
+                self.give(query, hits)
             }
         }
     }
@@ -101,17 +101,20 @@ impl<E: From<SearchError>> Batches<'_, E> {
         let mut next = range.start;
         for some in all.chunks(AT_ONCE * threads) {
             for hits in align_all(&mut aligners, some, progress)? {
-                self.give(next, &hits)?;
+                self.give(next, hits)?;
                 next += 1;
             }
         }
         Ok(())
     }
 
-    fn give(&mut self, query: usize, hits: &[Hit]) -> Result<(), E> {
+    fn give(&mut self, query: usize, mut hits: Vec<Hit>) -> Result<(), E> {
         let Over {
             prepared, subjects, ..
         } = self.over;
+        if prepared.whole.is_some() {
+            prepared.leave_best(query, &mut hits);
+        }
         self.summary.with_hits += u64::from(!hits.is_empty());
         self.summary.hits += hits.len() as u64;
         (self.each)(&QueryHits {
@@ -121,7 +124,7 @@ impl<E: From<SearchError>> Batches<'_, E> {
             query,
             subjects,
             scoring: prepared.scoring.system(),
-            hits,
+            hits: &hits,
         })
     }
 }
@@ -172,7 +175,7 @@ fn in_halves(
         all.append(&mut hits);
     }
     all.sort_by(Hit::order);
-    all.truncate(prepared.limits.top);
+    all.truncate(prepared.limits.before_culling().top);
     Ok(all)
 }
 

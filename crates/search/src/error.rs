@@ -77,6 +77,12 @@ pub enum SearchError {
         /// What was asked for.
         number: u8,
     },
+    /// A program that compares every query with every subject is not fast.
+    #[error("{program} compares every query with every subject, so it is never fast")]
+    NeverFast {
+        /// The program.
+        program: &'static str,
+    },
     /// What becomes of a pair is only known for some programs.
     #[error("what becomes of a pair can be said of proteins only, not for {program}")]
     NotExplained {
@@ -119,8 +125,8 @@ impl From<Cancelled> for SearchError {
 pub enum FormatError {
     /// No such number.
     #[error(
-        "there is no format {0:?}: choose 0 (text), 5 or 16 (XML), 6, 7 or 10 (tables), 15 or \
-         jsonl (JSON), 17 (SAM), paf or html (a page)"
+        "there is no format {0:?}: choose 0 to 4 (text), 5 or 16 (XML), 6, 7 or 10 (tables), 15 \
+         or jsonl (JSON), 17 (SAM), paf or html (a page)"
     )]
     Number(String),
     /// BLAST writes a file for each query.
@@ -140,6 +146,14 @@ pub enum FormatError {
         word: String,
         /// What there is.
         words: &'static str,
+    },
+    /// The format has the letters of queries.
+    #[error("format {format} has queries as they are, {} translates them", .program.name())]
+    Translated {
+        /// The format.
+        format: &'static str,
+        /// What was searched with.
+        program: Program,
     },
     /// The format is made for nucleotides.
     #[error("format {format} is for nucleotides, this is {}: choose paf", .program.name())]

@@ -22,7 +22,7 @@
 //! depend on threads or on how the work is divided.
 //!
 //! ```
-//! use gyrase_search::{Config, HitLimits, NucleotideOptions, ProteinOptions, SearchError};
+//! use gyrase_search::{Config, Culling, HitLimits, NucleotideOptions, ProteinOptions, SearchError};
 //! use gyrase_search::{Sensitivity, TaxidFilter, TranslationOptions, WaitingText, run};
 //! use gyrase_work::Progress;
 //!
@@ -41,6 +41,7 @@
 //!         top: 25,
 //!         max_hsps: usize::MAX,
 //!         query_cover: 0.0,
+//!         culling: Culling::default(),
 //!     },
 //!     db_length: None,
 //!     db_sequences: None,
@@ -66,6 +67,7 @@ mod alignments;
 mod aside;
 mod batches;
 mod config;
+mod culling;
 mod database;
 mod engine;
 mod error;
@@ -95,6 +97,7 @@ mod why;
 
 pub use alignments::{PairAlignment, PairSteps};
 pub use config::{Config, Summary};
+pub use culling::{BestHit, Culling};
 pub use error::{FormatError, SearchError};
 pub use gyrase_align::matrix::Matrix;
 pub use gyrase_seqdb::{Molecule, TaxidFilter};

@@ -137,7 +137,8 @@ impl Align for Aligner<'_> {
         let mut hits = Vec::new();
         for of_subject in matches.chunk_by(|one, next| one.subject == next.subject) {
             hits.extend(self.align(query, of_subject));
-            if hits.len() >= top.saturating_add(SPARE).saturating_mul(2) {
+            let enough = top.saturating_add(SPARE).saturating_mul(2);
+            if hits.len() >= enough {
                 leave_best(&mut hits, top);
             }
         }

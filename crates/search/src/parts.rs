@@ -96,9 +96,8 @@ impl Merging<'_> {
             });
             found.extend(of_part.map_err(SearchError::from)?);
         }
-        found.sort_by(|(one, _), (other, _)| one.order(other));
-        found.truncate(self.prepared.limits.top);
-        let (hits, mut all): (Vec<Hit>, Vec<_>) = found.into_iter().unzip();
+        let (mut hits, mut all): (Vec<Hit>, Vec<_>) = found.into_iter().unzip();
+        self.prepared.leave_best(query, &mut hits);
         all.sort_by_key(|one| one.number);
         let subjects = GatheredSubjects {
             database: &self.prepared.database,

@@ -15,8 +15,8 @@ use crate::sequences::{RESIDUE, names};
 use crate::subjects::GatheredSubjects;
 use crate::translated::{TranslatedScoring, Translation};
 use crate::{
-    Config, DatabaseSize, HitLimits, Match, Molecule, Program, QueryHits, Scoring, SearchError,
-    Sequences, Summary,
+    Config, DatabaseSize, Hit, HitLimits, Hsp, Match, Molecule, Program, QueryHits, Scoring,
+    SearchError, Sequences, Summary,
 };
 
 /// Bytes that a match takes while matches of threads and shapes are joined.
@@ -91,7 +91,7 @@ impl Prepared {
         let (mut database, mut whole) = open(room / needs.subjects)?;
         let program = program_of(config, &mut queries, (&database, whole.as_mut()))?;
         let frames = program.frames(config.translation.codes()?);
-        check_sensitivity(config.sensitivity, program, frames)?;
+        let sensitivity = sensitivity_of(program, frames, config.sensitivity)?;
         if assumed != program {
             needs = Needs::of(config, program, &queries, bytes)?;
             room = agree(needs.room(memory))?;
@@ -121,7 +121,7 @@ impl Prepared {
             scoring: scoring(config, program, frames, &database)?,
             program,
             frames,
-            sensitivity: config.sensitivity,
+            sensitivity,
             limits: config.limits,
             queries,
             database,
@@ -155,6 +155,13 @@ impl Prepared {
             program: Some(self.program),
             ..Summary::default()
         }
+    }
+
+    /// Leaves the best of all hits of a query.
+    pub(crate) fn leave_best(&self, query: usize, hits: &mut Vec<Hit>) {
+        let length = self.queries.residues(query).len();
+        let in_query = |hsp: &Hsp| self.frames[0].place(&hsp.query, hsp.frames[0], length);
+        self.limits.leave(hits, in_query);
     }
 
     /// Gives `each` an answer without hits.
@@ -286,20 +293,25 @@ fn read_queries(
     Ok((queries, bytes))
 }
 
-/// Refuses what is not made for a program.
-fn check_sensitivity(
-    sensitivity: Sensitivity,
+/// How surely a program finds what is there, where this was asked for.
+fn sensitivity_of(
     program: Program,
     frames: [Frames; 2],
-) -> Result<(), SearchError> {
-    let fits = match sensitivity {
+    asked: Sensitivity,
+) -> Result<Sensitivity, SearchError> {
+    let name = program.name();
+    let fits = match asked {
         Sensitivity::Blast => true,
         Sensitivity::Fast => program.compares() == Molecule::Protein,
         Sensitivity::Exhaustive => frames == [Frames::Protein; 2],
     };
-    let program = program.name();
-    fits.then_some(())
-        .ok_or(SearchError::Sensitivity { program })
+    match (program, asked) {
+        _ if !fits => Err(SearchError::Sensitivity { program: name }),
+        (Program::BlastpShort, Sensitivity::Fast) => Err(SearchError::NeverFast { program: name }),
+        // Chance gives short segments too often to look for them by seeds.
+        (Program::BlastpShort, _) => Ok(Sensitivity::Exhaustive),
+        _ => Ok(asked),
+    }
 }
 
 fn scoring(
@@ -313,10 +325,10 @@ fn scoring(
         letters: config.db_length.unwrap_or(whole.letters),
         sequences: config.db_sequences.unwrap_or(whole.sequences),
     };
-    let limits = config.limits;
+    let limits = config.limits.before_culling();
     Ok(match (frames, program.compares()) {
         ([Frames::Protein, Frames::Protein], _) => {
-            AnyScoring::Protein(Scoring::new(&config.protein, size, limits)?)
+            AnyScoring::Protein(Scoring::new(program, &config.protein, size, limits)?)
         }
         (_, Molecule::Protein) => {
             let options = (&config.protein, &config.translation);

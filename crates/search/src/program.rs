@@ -18,6 +18,8 @@ use crate::frames::{Frames, GeneticCodes};
 pub enum Program {
     /// Proteins with proteins.
     Blastp,
+    /// Peptides with proteins: each with every one, by PAM30.
+    BlastpShort,
     /// Nucleotides with nucleotides, by words of 11.
     Blastn,
     /// Nucleotides that are nearly equal, by words of 28.
@@ -47,8 +49,9 @@ fn names() -> String {
 
 impl Program {
     /// All programs.
-    pub const ALL: [Program; 7] = [
+    pub const ALL: [Program; 8] = [
         Program::Blastp,
+        Program::BlastpShort,
         Program::Blastn,
         Program::Megablast,
         Program::BlastnShort,
@@ -61,6 +64,7 @@ impl Program {
     pub fn name(self) -> &'static str {
         match self {
             Program::Blastp => "blastp",
+            Program::BlastpShort => "blastp-short",
             Program::Blastn => "blastn",
             Program::Megablast => "megablast",
             Program::BlastnShort => "blastn-short",
@@ -73,7 +77,7 @@ impl Program {
     /// What queries and subjects are.
     pub fn molecules(self) -> [Molecule; 2] {
         match self {
-            Program::Blastp => [Molecule::Protein; 2],
+            Program::Blastp | Program::BlastpShort => [Molecule::Protein; 2],
             Program::Blastx => [Molecule::Nucleotide, Molecule::Protein],
             Program::Tblastn => [Molecule::Protein, Molecule::Nucleotide],
             Program::Blastn | Program::Megablast | Program::BlastnShort | Program::Tblastx => {
@@ -92,10 +96,9 @@ impl Program {
     /// What is compared, letter by letter.
     pub(crate) fn compares(self) -> Molecule {
         match self {
+            Program::Blastp | Program::BlastpShort => Molecule::Protein,
             Program::Blastn | Program::Megablast | Program::BlastnShort => Molecule::Nucleotide,
-            Program::Blastp | Program::Blastx | Program::Tblastn | Program::Tblastx => {
-                Molecule::Protein
-            }
+            Program::Blastx | Program::Tblastn | Program::Tblastx => Molecule::Protein,
         }
     }
 
@@ -103,7 +106,7 @@ impl Program {
     pub(crate) fn frames(self, codes: GeneticCodes) -> [Frames; 2] {
         let [queries, subjects] = codes;
         match self {
-            Program::Blastp => [Frames::Protein; 2],
+            Program::Blastp | Program::BlastpShort => [Frames::Protein; 2],
             Program::Blastn | Program::Megablast | Program::BlastnShort => {
                 [Frames::Strands, Frames::Plus]
             }

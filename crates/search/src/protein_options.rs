@@ -4,7 +4,7 @@ use gyrase_align::matrix::Matrix;
 use gyrase_align::statistics::Costs;
 use gyrase_align::statistics::protein::Protein;
 
-use crate::SearchError;
+use crate::{Program, SearchError};
 
 /// How scores fit the composition of a query and a subject: BLAST's `-comp_based_stats`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,13 +70,17 @@ pub(crate) struct Setting {
 }
 
 impl Setting {
-    /// What holds where this was chosen. Gaps cost what BLAST takes for the matrix.
+    /// What holds for a program where this was chosen. Gaps cost what BLAST takes for the matrix.
     ///
     /// # Errors
     /// There are no statistics for these scores.
-    pub(crate) fn new(options: &ProteinOptions) -> Result<Setting, SearchError> {
-        let usual = Matrix::named("BLOSUM62").expect("the matrix is there");
-        let matrix = options.matrix.unwrap_or(usual);
+    pub(crate) fn new(program: Program, options: &ProteinOptions) -> Result<Setting, SearchError> {
+        let (usual, composition) = match program {
+            Program::BlastpShort => ("PAM30", CompositionMode::Off),
+            _ => ("BLOSUM62", CompositionMode::Conditional),
+        };
+        let usual = || Matrix::named(usual).expect("the matrix is there");
+        let matrix = options.matrix.unwrap_or_else(usual);
         let costs = Protein::usual(matrix);
         let costs = Costs::new(
             options.gap_open.unwrap_or(costs.open),
@@ -85,7 +89,7 @@ impl Setting {
         Ok(Setting {
             matrix,
             statistics: Protein::new(matrix, costs)?,
-            composition: options.composition.unwrap_or(CompositionMode::Conditional),
+            composition: options.composition.unwrap_or(composition),
         })
     }
 }

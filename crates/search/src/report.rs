@@ -1,6 +1,7 @@
 //! Answers as files, in the formats of BLAST.
 
 mod aligned;
+mod anchored;
 mod answer;
 mod columns;
 mod document;

@@ -1,5 +1,7 @@
 //! How a search scores: the matrix, gaps, E-values of the whole database.
 
+use std::ops::Range;
+
 use gyrase_align::arch::Rows;
 use gyrase_align::composition::{Adjuster, MatrixFrequencies, ideal_lambda};
 use gyrase_align::gapped::Scores;
@@ -9,9 +11,11 @@ use gyrase_align::statistics::protein::Protein;
 use gyrase_align::statistics::ungapped::{BACKGROUND, ScoreFrequencies};
 use gyrase_align::statistics::{Costs, Karlin, SearchSpace};
 
-use crate::SearchError;
+use crate::culling::Culling;
+use crate::hits::{Hit, Hsp};
 use crate::matches::SegmentScores;
 use crate::protein_options::{CompositionMode, ProteinOptions, Setting};
+use crate::{Program, SearchError};
 
 /// What is not yet fitted to both sequences is looked at again when its E-value is this much larger
 /// than what is asked for.
@@ -28,6 +32,33 @@ pub struct HitLimits {
     pub max_hsps: usize,
     /// The least part of the query that an alignment has, in percent.
     pub query_cover: f64,
+    /// Which alignments are left out because others are there.
+    pub culling: Culling,
+}
+
+impl HitLimits {
+    /// The limits of what is found before alignments are left out because of others.
+    pub(crate) fn before_culling(self) -> HitLimits {
+        match self.culling.is_any() {
+            true => HitLimits {
+                top: usize::MAX,
+                max_hsps: usize::MAX,
+                ..self
+            },
+            false => self,
+        }
+    }
+
+    /// Leaves the best of all hits of a query, by where each alignment is in it.
+    pub(crate) fn leave(&self, hits: &mut Vec<Hit>, in_query: impl Fn(&Hsp) -> Range<usize>) {
+        if self.culling.is_any() {
+            self.culling.cull(hits, in_query);
+            hits.iter_mut()
+                .for_each(|hit| hit.hsps.truncate(self.max_hsps));
+        }
+        hits.sort_by(Hit::order);
+        hits.truncate(self.top);
+    }
 }
 
 /// How large the database is that E-values are of.
@@ -105,6 +136,7 @@ impl Scoring {
     /// # Errors
     /// There are no statistics for these scores.
     pub fn new(
+        program: Program,
         options: &ProteinOptions,
         size: DatabaseSize,
         limits: HitLimits,
@@ -113,7 +145,7 @@ impl Scoring {
             matrix,
             statistics,
             composition,
-        } = Setting::new(options)?;
+        } = Setting::new(program, options)?;
         let rows = matrix.rows();
         let scores = std::array::from_fn(|q| std::array::from_fn(|s| rows[q][s].into()));
         Ok(Scoring {
@@ -170,6 +202,12 @@ impl Scoring {
         self.evalue_of(score, query, subject) <= self.promising()
     }
 
+    /// The least score of the matrix that promises enough, of sequences of such lengths.
+    pub(crate) fn least_promising(&self, query: usize, subject: usize) -> i32 {
+        let letters = self.size.letters;
+        (self.statistics).cutoff(self.promising(), query, subject, letters)
+    }
+
     pub(crate) fn segments(&self) -> SegmentScores {
         SegmentScores::new(self.statistics.ungapped())
     }
@@ -195,6 +233,12 @@ impl Scoring {
             CompositionMode::Off => self.limits.evalue,
             _ => PROMISING * self.limits.evalue,
         }
+    }
+
+    /// Whether subjects stand in the order of their scores of the matrix, and no other limit comes
+    /// before the number of subjects.
+    pub(crate) fn ranks_by_matrix(&self) -> bool {
+        self.composition == CompositionMode::Off && self.limits.query_cover <= 0.0
     }
 
     pub(crate) fn adjuster(&self) -> Adjuster {

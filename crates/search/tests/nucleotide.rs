@@ -11,8 +11,8 @@ mod families;
 use std::path::{Path, PathBuf};
 
 use gyrase_search::{
-    Config, HitLimits, NucleotideOptions, Program, ProteinOptions, SearchError, Sensitivity,
-    Strands, TaxidFilter, TranslationOptions, WaitingText,
+    Config, Culling, HitLimits, NucleotideOptions, Program, ProteinOptions, SearchError,
+    Sensitivity, Strands, TaxidFilter, TranslationOptions, WaitingText,
 };
 
 use families::report;
@@ -36,6 +36,7 @@ fn config(program: &str) -> Config {
             top: 500,
             max_hsps: usize::MAX,
             query_cover: 0.0,
+            culling: Culling::default(),
         },
         protein: ProteinOptions::default(),
         nucleotide: NucleotideOptions::default(),

@@ -4,7 +4,10 @@
 
 mod families;
 
-use gyrase_search::{CompositionMode, Config, Matrix, ProteinOptions};
+use gyrase_search::{
+    BestHit, CompositionMode, Config, Culling, Matrix, Program, ProteinOptions, SearchError,
+    Sensitivity,
+};
 
 use families::{Place, table};
 
@@ -72,4 +75,75 @@ fn gap_costs_without_statistics_are_refused_with_those_that_there_are() {
         "gaps of 10/2 (open/extend) have no statistics with PAM70; known are 8/2, 7/2, 6/2, 11/1, \
          10/1, 9/1, 11/2, 12/3"
     );
+}
+
+/// `blastp -task blastp-short -comp_based_stats 0 -query peptides.faa -subject proteins.faa -evalue
+/// 1e-4 -outfmt 6`.
+#[test]
+fn peptides_are_found_as_by_blastp_short() {
+    let place = Place::new();
+    let mut config = Config {
+        program: Some(Program::BlastpShort),
+        ..place.config(include_str!("golden/peptides.faa"), &[PROTEINS.into()])
+    };
+    config.limits.evalue = 1e-4;
+    let expected = include_str!("golden/blastp-short.tsv");
+    assert_eq!(table(&config).unwrap(), expected);
+    config.limits.evalue = 1e4;
+    let all = table(&config).unwrap();
+    for (top, threads) in [(1, 2), (3, 1), (5, 7)] {
+        let mut few = Config {
+            threads,
+            ..config.clone()
+        };
+        few.limits.top = top;
+        let few = table(&few).unwrap();
+        assert!(few.lines().count() < all.lines().count());
+        // Each subject of the few is among the first of all.
+        for query in 0..5 {
+            let name = format!("p{query}\t");
+            let subjects = |text: &str| {
+                let rows = text.lines().filter(|row| row.starts_with(&name));
+                let mut subjects: Vec<String> = rows
+                    .map(|row| row.split('\t').nth(1).unwrap().to_owned())
+                    .collect();
+                subjects.dedup();
+                subjects
+            };
+            let (few, all) = (subjects(&few), subjects(&all));
+            assert_eq!(few, all[..top.min(all.len())], "{name}");
+        }
+    }
+    config.sensitivity = Sensitivity::Fast;
+    let refused = table(&config).unwrap_err();
+    assert!(
+        matches!(refused, SearchError::NeverFast { .. }),
+        "{refused}"
+    );
+}
+
+/// As many lines as `blastp -evalue 1e-3` writes with `-culling_limit 1` and 2, with
+/// `-best_hit_overhang 0.1 -best_hit_score_edge 0.1`, and with `-subject_besthit`.
+#[test]
+fn culling_leaves_as_many_lines_as_blastp_does() {
+    let best_hit = BestHit {
+        overhang: 0.1,
+        score_edge: 0.1,
+    };
+    for (limit, best_hit, subject_best, expected) in [
+        (Some(1), None, false, 13),
+        (Some(2), None, false, 25),
+        (None, Some(best_hit), false, 13),
+        (None, None, true, 39),
+    ] {
+        let place = Place::new();
+        let mut config = place.config(PROTEINS, &[PROTEINS.into()]);
+        config.limits.culling = Culling {
+            limit,
+            best_hit,
+            subject_best,
+        };
+        let lines = table(&config).unwrap().lines().count();
+        assert_eq!(lines, expected, "{limit:?} {best_hit:?} {subject_best}");
+    }
 }

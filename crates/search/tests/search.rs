@@ -158,6 +158,34 @@ fn text_is_that_of_blastp() {
     }
 }
 
+/// `makeblastdb -in proteins.faa -dbtype prot -parse_seqids`, then `blastp -query QUERIES
+/// -parse_deflines -evalue 1e-3 -outfmt N`, BLAST+ 2.12: what stands between the list of subjects
+/// and the parameters of each query.
+#[test]
+fn alignments_along_the_query_are_those_of_blastp() {
+    let proteins = include_str!("golden/proteins.faa");
+    let queries = proteins.split_inclusive('>').skip(1).filter(|record| {
+        let wanted = ["f0_60", "f1_25", "f1_45", "f2_45"];
+        wanted.contains(&record.split('\n').next().unwrap())
+    });
+    let queries: Vec<String> = queries
+        .map(|record| format!(">{}", record.trim_end_matches('>')))
+        .collect();
+    let place = Place::new();
+    let config = place.config(&queries.concat(), &[proteins.into()]);
+    let expected = include_str!("golden/anchored.txt").split("# ").skip(1);
+    for expected in expected {
+        let (format, expected) = expected.split_once('\n').unwrap();
+        let found = report(&config, format).unwrap();
+        let found = found.split("Query= ").skip(1).map(|query| {
+            let (_, behind) = query.split_once("\n\n\n\n").unwrap();
+            let (alignments, _) = behind.split_once("\n\n\nLambda").unwrap();
+            format!("{alignments}\n\n")
+        });
+        assert_lines(&found.collect::<String>(), expected, format);
+    }
+}
+
 /// The lines of a document but those that have one of these words.
 fn without(text: &str, words: &[&str]) -> String {
     let has = |line: &&str| words.iter().any(|word| line.trim_start().starts_with(word));
@@ -368,7 +396,7 @@ fn a_report_without_queries_is_whole() {
 fn what_is_no_format_is_refused() {
     for (format, told) in [
         ("", "there is no format"),
-        ("18", "choose 0 (text), 5 or 16 (XML), 6, 7 or 10"),
+        ("18", "choose 0 to 4 (text), 5 or 16 (XML), 6, 7 or 10"),
         ("13", "a file for each query: choose 15"),
         ("14", "choose 16"),
         ("17 SQ SX", "format 17 has no SX: choose SQ"),

@@ -8,8 +8,8 @@ use gyrase_align::matrix::Matrix;
 use gyrase_align::residue::code;
 use gyrase_align::statistics::{Costs, protein::Protein};
 use gyrase_search::{
-    Config, HitLimits, NucleotideOptions, ProteinOptions, SearchError, Sensitivity, TaxidFilter,
-    TranslationOptions, WaitingText, run,
+    Config, Culling, HitLimits, NucleotideOptions, ProteinOptions, SearchError, Sensitivity,
+    TaxidFilter, TranslationOptions, WaitingText, run,
 };
 use gyrase_work::Progress;
 
@@ -34,6 +34,7 @@ fn found(sensitivity: Sensitivity, threads: usize) -> Result<BTreeMap<Pair, i32>
             top: 500,
             max_hsps: usize::MAX,
             query_cover: 0.0,
+            culling: Culling::default(),
         },
         protein: ProteinOptions::default(),
         nucleotide: NucleotideOptions::default(),

@@ -12,8 +12,8 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use gyrase_search::{
-    Config, HitLimits, NucleotideOptions, Program, ProteinOptions, SearchError, Sensitivity,
-    TaxidFilter, TranslationOptions, WaitingText,
+    Config, Culling, HitLimits, NucleotideOptions, Program, ProteinOptions, SearchError,
+    Sensitivity, TaxidFilter, TranslationOptions, WaitingText,
 };
 
 use families::report;
@@ -39,6 +39,7 @@ fn config(program: Option<Program>, queries: &str, subjects: &str) -> Config {
             top: 500,
             max_hsps: usize::MAX,
             query_cover: 0.0,
+            culling: Culling::default(),
         },
         db_length: None,
         db_sequences: None,

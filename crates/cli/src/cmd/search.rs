@@ -1,5 +1,6 @@
 //! `gyrase search`.
 
+mod culling;
 mod nucleotide;
 mod numbers;
 mod plan;
@@ -22,6 +23,7 @@ use gyrase_tabulate::spill_path;
 use gyrase_work::machine;
 use serde_json::{Value, json};
 
+use culling::Redundant;
 use nucleotide::Nucleotide;
 use numbers::{evalue, percent};
 use protein::{Gaps, Protein};
@@ -50,6 +52,7 @@ Examples:
   gyrase blastp -query proteins.faa -db refs.faa -evalue 1e-5 -outfmt 6
   gyrase search reads.fna --db refs.faa --evalue 1e-5
   gyrase search proteins.faa --db genomes.fna --db-gencode 11
+  gyrase search peptides.faa --db refs.faa --program blastp-short
 
 Each line of the table is an alignment, in the columns of BLAST's format 6:
 query, subject, percent of identical residues, length, residues that differ,
@@ -109,9 +112,9 @@ pub struct Search {
     #[arg(long)]
     exhaustive: bool,
 
-    /// Format, as BLAST numbers them: 0 is text, 6 a table, 7 one with comments, 10 has commas, 5
-    /// and 16 are XML, 15 is JSON, 17 SAM; or jsonl, paf, html (a page); behind a table's number
-    /// may stand columns and what divides them: "6 delim=; std qseq sseq"
+    /// Format, as BLAST numbers them: 0 is text, 1 to 4 text along the query, 6 a table, 7 one with
+    /// comments, 10 has commas, 5 and 16 are XML, 15 is JSON, 17 SAM; or jsonl, paf, html (a page);
+    /// behind a table's number may stand columns and what divides them: "6 delim=; std qseq sseq"
     #[arg(long, value_name = "FORMAT", default_value = "6")]
     format: ReportFormat,
 
@@ -132,6 +135,9 @@ pub struct Search {
     /// Keep what is finished in --tmp, and go on from what an earlier run of this search kept
     #[arg(long, requires = "output")]
     resume: bool,
+
+    #[command(flatten)]
+    redundant: Redundant,
 
     #[command(flatten)]
     gaps: Gaps,
@@ -273,6 +279,7 @@ impl Search {
                 top: self.top as usize,
                 max_hsps: self.max_hsps.map_or(usize::MAX, |most| most as usize),
                 query_cover: self.query_cover,
+                culling: self.redundant.culling(),
             },
             db_length: self.db_length,
             db_sequences: self.db_sequences,

@@ -118,7 +118,14 @@ fn stage() -> Place {
         "id\tgenus\tspecies\na\tA\tA a\nb\tA\tA b\nc\tC\tC c\n",
     );
     place.write("assembly_summary.txt", crate::fetch::summary());
-    for name in ["proteins.faa", "refs.faa", "q.faa", "new.faa", "more.faa"] {
+    for name in [
+        "proteins.faa",
+        "peptides.faa",
+        "refs.faa",
+        "q.faa",
+        "new.faa",
+        "more.faa",
+    ] {
         place.write(name, crate::search::PROTEINS);
     }
     for (ending, bytes) in BLAST_DATABASE {

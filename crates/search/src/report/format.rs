@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use super::anchored::Anchored;
 use super::columns::{Column, names, standard};
 use super::json::{Json, Lines};
 use super::layout::Layout;
@@ -15,10 +16,11 @@ use super::xml2::Xml2;
 use crate::error::FormatError;
 use crate::{Molecule, Program};
 
-/// A format of reports, by the number that BLAST has for it: `0` is text, `6`, `7` and `10` are
-/// tables, `5` and `16` XML, `15` is JSON, `17` SAM; or by name: `jsonl` is a line of JSON for each
-/// query, `paf` is that of minimap2, `html` a page. Behind the number of a table may stand names of
-/// columns and `delim=` with what divides them, behind that of SAM `SQ` and `SR`.
+/// A format of reports, by the number that BLAST has for it: `0` is text, `1` to `4` are text with
+/// all alignments along the query, `6`, `7` and `10` are tables, `5` and `16` XML, `15` is JSON,
+/// `17` SAM; or by name: `jsonl` is a line of JSON for each query, `paf` is that of minimap2,
+/// `html` a page. Behind the number of a table may stand names of columns and `delim=` with what
+/// divides them, behind that of SAM `SQ` and `SR`.
 ///
 /// ```
 /// use gyrase_search::ReportFormat;
@@ -33,7 +35,8 @@ pub struct ReportFormat(Kind);
 #[derive(Clone, Debug, PartialEq)]
 enum Kind {
     Table(Table),
-    Pairwise,
+    /// The number of the format and how alignments stand along the query, if they do.
+    Pairwise(Option<(&'static str, Anchored)>),
     Xml,
     Xml2,
     Json,
@@ -51,7 +54,11 @@ impl FromStr for ReportFormat {
         let name = words.next().unwrap_or_default();
         let several = |several, whole| Err(FormatError::Files { several, whole });
         let kind = match name {
-            "0" => Kind::Pairwise,
+            "0" => Kind::Pairwise(None),
+            "1" => anchored("1", true, false),
+            "2" => anchored("2", false, false),
+            "3" => anchored("3", true, true),
+            "4" => anchored("4", false, true),
             "5" => Kind::Xml,
             "6" => Kind::Table(table(false, "\t", &mut words)?),
             "7" => Kind::Table(table(true, "\t", &mut words)?),
@@ -71,6 +78,10 @@ impl FromStr for ReportFormat {
             Some(_) => Err(FormatError::NoTable(name.into())),
         }
     }
+}
+
+fn anchored(format: &'static str, dots: bool, flat: bool) -> Kind {
+    Kind::Pairwise(Some((format, Anchored { dots, flat })))
 }
 
 /// A table of the columns that words name.
@@ -105,7 +116,9 @@ impl ReportFormat {
     pub(super) fn layout(self) -> Box<dyn Layout + Send + Sync> {
         match self.0 {
             Kind::Table(table) => Box::new(table),
-            Kind::Pairwise => Box::new(Pairwise),
+            Kind::Pairwise(anchored) => Box::new(Pairwise {
+                anchored: anchored.map(|(_, anchored)| anchored),
+            }),
             Kind::Xml => Box::new(Xml),
             Kind::Xml2 => Box::new(Xml2),
             Kind::Json => Box::new(Json),
@@ -119,9 +132,13 @@ impl ReportFormat {
     /// Whether it can tell the answers of a program.
     ///
     /// # Errors
-    /// It is for nucleotides, and the program compares proteins.
+    /// It is for nucleotides, and the program compares proteins; or it has the letters of queries,
+    /// and the program translates them.
     pub fn suits(&self, program: Program) -> Result<(), FormatError> {
         match (&self.0, program.compares()) {
+            (&Kind::Pairwise(Some((format, _))), _) if program.translates()[0] => {
+                Err(FormatError::Translated { format, program })
+            }
             (Kind::Sam(_), Molecule::Protein) => Err(FormatError::Nucleotides {
                 format: "17",
                 program,

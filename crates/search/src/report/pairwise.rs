@@ -9,6 +9,7 @@ use gyrase_align::composition::AdjustmentRule;
 use gyrase_align::statistics::text::{write_bits, write_short_evalue};
 
 use super::aligned::Aligned;
+use super::anchored::Anchored;
 use super::layout::{About, End, Layout, QueryHits};
 use super::setting::{Setting, parameters};
 use crate::scoring::PairScores;
@@ -28,7 +29,10 @@ const COMPOSITION: &str = "Reference for composition-based statistics: Alejandro
     Res. 29:2994-3005.";
 
 /// Text for people.
-pub(super) struct Pairwise;
+pub(super) struct Pairwise {
+    /// How alignments stand along the query; none where each stands by itself.
+    pub anchored: Option<Anchored>,
+}
 
 impl Layout for Pairwise {
     fn head(
@@ -67,8 +71,9 @@ impl Layout for Pairwise {
             write!(out, "\n\n***** No hits found *****\n\n\n")?;
         } else {
             write_summary(out, answer)?;
-            for hit in answer.hits {
-                write_hit(out, answer, hit)?;
+            match self.anchored {
+                Some(anchored) => anchored.write(out, answer)?,
+                None => (answer.hits.iter()).try_for_each(|hit| write_hit(out, answer, hit))?,
             }
         }
         write_parameters(out, answer)

@@ -51,7 +51,7 @@ impl TranslatedScoring {
             letters: size.letters / frames[1].step() as u64,
             ..size
         };
-        let protein = Scoring::new(proteins, translated, limits)?;
+        let protein = Scoring::new(program, proteins, translated, limits)?;
         Ok(TranslatedScoring {
             common: common(protein.matrix()),
             protein,

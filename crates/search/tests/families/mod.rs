@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use gyrase_search::{
-    About, Config, HitLimits, NucleotideOptions, ProteinOptions, Report, SearchError, Sensitivity,
-    TaxidFilter, TranslationOptions, WaitingText, run,
+    About, Config, Culling, HitLimits, NucleotideOptions, ProteinOptions, Report, SearchError,
+    Sensitivity, TaxidFilter, TranslationOptions, WaitingText, run,
 };
 use gyrase_work::Progress;
 use proptest::prelude::Rng;
@@ -108,6 +108,7 @@ impl Place {
                 top: 500,
                 max_hsps: usize::MAX,
                 query_cover: 0.0,
+                culling: Culling::default(),
             },
             db_length: None,
             db_sequences: None,
