@@ -81,7 +81,7 @@ fn formats_and_limits_are_those_of_blast() {
             "6 std stax",
             "no column stax: choose std, qseqid",
         ),
-        ("--format", "18", "choose 0 (text), 5 or 16 (XML), 6, 7"),
+        ("--format", "18", "choose 0 to 4 (text), 5 or 16 (XML), 6, 7"),
         ("--format", "13", "a file for each query: choose 15"),
         ("--format", "17", "17 is for nucleotides, this is blastp"),
         ("--query-cover", "101", "from 0 to 100"),
