@@ -81,10 +81,17 @@ fn formats_and_limits_are_those_of_blast() {
             "6 std stax",
             "no column stax: choose std, qseqid",
         ),
-        ("--format", "18", "choose 0 to 4 (text), 5 or 16 (XML), 6, 7"),
+        (
+            "--format",
+            "18",
+            "choose 0 to 4 (text), 5 or 16 (XML), 6, 7",
+        ),
         ("--format", "13", "a file for each query: choose 15"),
         ("--format", "17", "17 is for nucleotides, this is blastp"),
         ("--query-cover", "101", "from 0 to 100"),
+        ("--matrix", "BLOSUM61", "choose BLOSUM45, BLOSUM50"),
+        ("--gap-open", "3", "BLOSUM62; known are 11/2, 10/2"),
+        ("--best-hit-overhang", "0.5", "between 0 and 0.5"),
         ("--max-hsps", "0", "--max-hsps"),
     ] {
         place.fails(&[&search[..], &[option, value]].concat(), 1, &[told]);
