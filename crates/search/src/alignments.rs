@@ -33,6 +33,9 @@ const LONG: usize = 50;
 /// so deep are sure by themselves.
 const THOROUGH: f64 = 100.0;
 
+/// Subjects of a query whose fitted scores are kept until their steps are found: 4 MB.
+const KEPT: usize = 1024;
+
 /// A segment so many diagonals from the middle of a band is in it.
 const NEAR: u64 = COLUMNS as u64 * 3 / 8;
 
@@ -175,6 +178,8 @@ struct Found {
     same: bool,
     /// The best first.
     extended: Vec<Extended>,
+    /// The scores that fit both and how they were made, where they are kept.
+    fitted: Option<(Box<Scores>, Adjustment)>,
 }
 
 impl Found {
@@ -239,7 +244,8 @@ impl Align for Aligner<'_> {
         }
         for of_subject in by_subject {
             let subject = of_subject[0].subject as usize;
-            found.extend(self.align(query, &composition, subject, of_subject));
+            let keeps = found.len() < KEPT;
+            found.extend(self.align(query, &composition, subject, of_subject, keeps));
         }
         found.sort_by(Found::order);
         found.truncate(self.scoring.limits.top);
@@ -316,6 +322,7 @@ impl<'s> Aligner<'s> {
         composition: &Composition,
         number: usize,
         matches: &[Match],
+        keeps: bool,
     ) -> Option<Found> {
         let subject = self.subjects.residues(number);
         let view = View::whole(query, subject);
@@ -325,7 +332,7 @@ impl<'s> Aligner<'s> {
         promising.sort_by(Extended::order);
         let same = self.are_the_same(&view, promising.first()?);
         self.hide_simple(&view.subject, same);
-        self.adjust(composition, &self.composition_of_subject())?;
+        let adjustment = self.adjust(composition, &self.composition_of_subject())?;
         let mut extended: Vec<Extended> = Vec::new();
         let evalue = self.scoring.limits.evalue;
         for one in &promising {
@@ -336,10 +343,11 @@ impl<'s> Aligner<'s> {
         extended.retain(|one| self.scoring.covers(one.query().len(), query.len()));
         extended.sort_by(Extended::order);
         extended.truncate(self.scoring.limits.max_hsps);
-        (!extended.is_empty()).then_some(Found {
+        (!extended.is_empty()).then(|| Found {
             subject: number,
             same,
             extended,
+            fitted: keeps.then(|| (self.adjusted.clone(), adjustment)),
         })
     }
 
@@ -515,7 +523,13 @@ impl<'s> Aligner<'s> {
     fn trace(&mut self, query: &[u8], composition: &Composition, found: &Found) -> Hit {
         let view = View::whole(query, self.subjects.residues(found.subject));
         self.hide_simple(&view.subject, found.same);
-        let adjusted = self.adjust(composition, &self.composition_of_subject());
+        let adjusted = match &found.fitted {
+            Some((scores, adjustment)) => {
+                self.adjusted.copy_from_slice(&scores[..]);
+                Some(*adjustment)
+            }
+            None => self.adjust(composition, &self.composition_of_subject()),
+        };
         let extended = found.extended.iter();
         Hit {
             subject: found.subject,

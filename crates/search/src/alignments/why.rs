@@ -82,7 +82,10 @@ impl Aligner<'_> {
                 .min_by(Extended::order)
                 .expect("there is one at least")
         });
-        let is_good = passes_band && self.align(query, &composition, number, matches).is_some();
+        let is_good = passes_band
+            && self
+                .align(query, &composition, number, matches, false)
+                .is_some();
         PairSteps {
             passes_band,
             by_matrix: PairAlignment::of(&best, Pass::Matrix),
