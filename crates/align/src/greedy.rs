@@ -187,8 +187,23 @@ impl Greedy {
             at: self.furthest.len(),
         });
         let (mut extent, mut of_extent) = (0, (0, 0));
+        let Row { first, at } = self.rows[differences - 1];
+        let before = at..self.furthest.len();
+        let reached = |furthest: &[i32], diagonal: i64| {
+            let place = diagonal - i64::from(first);
+            let row = &furthest[before.clone()];
+            usize::try_from(place)
+                .ok()
+                .and_then(|place| row.get(place).copied())
+        };
+        let of = |furthest: &[i32], diagonal| reached(furthest, diagonal).unwrap_or(NOWHERE);
+        let from = i64::from(front.lower);
+        let (mut less, mut same) = (of(&self.furthest, from - 1), of(&self.furthest, from));
         for diagonal in front.lower..=front.upper {
-            let at = self.reached(differences, diagonal);
+            let more = of(&self.furthest, i64::from(diagonal) + 1);
+            // By one difference more than the row before has.
+            let at = (more.max(same) + 1).max(less);
+            (less, same) = (same, more);
             let in_query = at + diagonal;
             if at < 0 || in_query + at < least {
                 self.furthest.push(NOWHERE);
@@ -222,16 +237,6 @@ impl Greedy {
         self.rows.push(Row { first: 0, at: 0 });
         self.furthest.push(furthest);
         self.best_scores.push(score);
-    }
-
-    /// The furthest base of the subject on a diagonal by one difference more than a row has.
-    fn reached(&self, differences: usize, diagonal: i32) -> i32 {
-        let row = differences - 1;
-        let both = self
-            .furthest(row, diagonal + 1)
-            .max(self.furthest(row, diagonal))
-            + 1;
-        both.max(self.furthest(row, diagonal - 1))
     }
 
     fn furthest(&self, row: usize, diagonal: i32) -> i32 {
@@ -282,6 +287,8 @@ impl Greedy {
 pub trait Direction {
     /// How many there are.
     fn length(&self) -> usize;
+    /// Eight from a number on, the first in the lowest byte, where there are so many.
+    fn eight(&self, number: usize) -> Option<u64>;
     /// One by its number.
     fn base(&self, number: usize) -> u8;
 }
@@ -297,6 +304,12 @@ impl Direction for Forward<'_> {
         self.0.len()
     }
 
+    #[inline(always)]
+    fn eight(&self, number: usize) -> Option<u64> {
+        let bytes = self.0.get(number..)?.first_chunk()?;
+        Some(u64::from_le_bytes(*bytes))
+    }
+
     fn base(&self, number: usize) -> u8 {
         self.0[number]
     }
@@ -307,23 +320,45 @@ impl Direction for Backward<'_> {
         self.0.len()
     }
 
+    #[inline(always)]
+    fn eight(&self, number: usize) -> Option<u64> {
+        let end = self.0.len().checked_sub(number)?;
+        let bytes = self.0[..end].last_chunk()?;
+        Some(u64::from_be_bytes(*bytes))
+    }
+
     fn base(&self, number: usize) -> u8 {
         self.0[self.0.len() - 1 - number]
     }
 }
 
+/// The bits that no base has, in eight codes.
+const NO_BASE: u64 = u64::from_ne_bytes([!(BASES as u8 - 1); 8]);
+
 /// How many bases match from two places on. Letters for several bases match nothing.
+#[inline(always)]
 fn matching(
     query: &impl Direction,
     subject: &impl Direction,
     in_query: usize,
     in_subject: usize,
 ) -> usize {
-    let most =
-        (query.length().saturating_sub(in_query)).min(subject.length().saturating_sub(in_subject));
+    let mut length = 0;
+    while let Some((one, other)) = query
+        .eight(in_query + length)
+        .zip(subject.eight(in_subject + length))
+    {
+        let different = (one ^ other) | (one & NO_BASE);
+        if different != 0 {
+            return length + different.trailing_zeros() as usize / 8;
+        }
+        length += 8;
+    }
+    let left = |all: usize, at: usize| all.saturating_sub(at + length);
+    let most = left(query.length(), in_query).min(left(subject.length(), in_subject));
     let differs = |&number: &usize| {
-        let base = query.base(in_query + number);
-        usize::from(base) >= BASES || base != subject.base(in_subject + number)
+        let base = query.base(in_query + length + number);
+        usize::from(base) >= BASES || base != subject.base(in_subject + length + number)
     };
-    (0..most).find(differs).unwrap_or(most)
+    length + (0..most).find(differs).unwrap_or(most)
 }

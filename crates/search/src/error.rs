@@ -57,6 +57,16 @@ pub enum SearchError {
     /// There are no statistics for these scores.
     #[error(transparent)]
     Costs(#[from] UnknownCosts),
+    /// There is no such template.
+    #[error(
+        "there is no template of {bases} bases among {length}: choose 11 or 12 among 16, 18 or 21"
+    )]
+    Template {
+        /// Bases that are equal.
+        bases: usize,
+        /// From the first to the last.
+        length: usize,
+    },
     /// There is no sequence of a name.
     #[error("there is no {what} of the name {name}")]
     Name {

@@ -102,7 +102,7 @@ pub use error::{FormatError, SearchError};
 pub use gyrase_align::matrix::Matrix;
 pub use gyrase_seqdb::{Molecule, TaxidFilter};
 pub use hits::{Hit, Hsp, Match};
-pub use nucleotide::{NucleotideOptions, Strands};
+pub use nucleotide::{NucleotideOptions, Strands, TemplateType};
 pub use plan::{Plan, plan};
 pub use program::{Program, UnknownProgram};
 pub use protein::Sensitivity;

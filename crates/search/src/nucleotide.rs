@@ -6,9 +6,13 @@
 mod aligned;
 mod alignments;
 mod evaluate;
+mod filter;
 mod join;
 mod options;
 mod scoring;
+mod search;
+mod seed;
+mod segments;
 mod words;
 
 use std::ops::RangeInclusive;
@@ -20,12 +24,13 @@ use crate::hits::{Hit, Hsp, Match};
 use crate::{DatabaseSize, HitLimits, Program, SearchError, Sequences};
 use aligned::Aligned;
 use alignments::PairAligner;
-use join::{STRETCH, Search};
 use options::Setting;
+use search::Search;
 use words::Words;
 
 pub use options::{NucleotideOptions, Strands};
 pub(crate) use scoring::NucleotideScoring;
+pub use seed::TemplateType;
 
 /// Words so long are in few places of a database by chance.
 const LONG_WORD: usize = 15;
@@ -42,14 +47,14 @@ pub(crate) struct Nucleotides<'s> {
 /// How a program of nucleotides scores.
 ///
 /// # Errors
-/// There are no statistics for these scores.
+/// There are no statistics for these scores; there is no such template.
 pub(crate) fn scoring_of(
     program: Program,
     options: &NucleotideOptions,
     size: DatabaseSize,
     limits: HitLimits,
 ) -> Result<NucleotideScoring, SearchError> {
-    NucleotideScoring::new(Setting::new(program, options), size, limits)
+    NucleotideScoring::new(Setting::new(program, options)?, size, limits)
 }
 
 /// Bytes that a search takes beside sequences and matches, for queries of so many letters in all
@@ -60,12 +65,13 @@ pub(crate) fn bytes_beside(
     letters: u64,
     threads: usize,
 ) -> u64 {
-    let setting = Setting::new(program, options);
-    Words::bytes(letters as usize, &setting) + stretches(threads)
+    // A setting that makes no sense is refused before anything is searched.
+    let words = |setting: Setting| Words::bytes(letters as usize, &setting);
+    Setting::new(program, options).map_or(0, words) + stretches(threads)
 }
 
 fn stretches(threads: usize) -> u64 {
-    (threads * STRETCH * 2 * size_of::<u32>()) as u64
+    threads as u64 * Search::thread_bytes()
 }
 
 impl Engine for Nucleotides<'_> {
@@ -82,23 +88,30 @@ impl Engine for Nucleotides<'_> {
             return Ok(Vec::new());
         }
         let most = most.checked_sub(matches).ok_or(Ended::TooMany)?;
-        let words = Words::new(queries, setting);
         let cutoffs: Vec<i32> = (0..queries.len())
             .map(|frame| self.scoring.cutoff(queries.residues(frame).len()))
             .collect();
         let triggers = cutoffs.iter().map(|&cutoff| self.scoring.trigger(cutoff));
         let least: Vec<i32> = triggers.collect();
-        let search = Search {
-            queries,
-            subjects: self.subjects,
-            scoring: self.scoring,
-            words: &words,
-            least: &least,
-            cutoffs: &cutoffs,
-            most,
-            threads: self.threads,
-        };
-        search.matches(progress)
+        let mut found = Vec::new();
+        for &seed in &setting.seeds {
+            let search = Search {
+                queries,
+                subjects: self.subjects,
+                scoring: self.scoring,
+                words: &Words::new(queries, setting, seed),
+                least: &least,
+                cutoffs: &cutoffs,
+                most: most.checked_sub(found.len()).ok_or(Ended::TooMany)?,
+                threads: self.threads,
+            };
+            found.append(&mut search.matches(progress)?);
+        }
+        if setting.seeds.len() > 1 {
+            found.sort_unstable();
+            found.dedup();
+        }
+        Ok(found)
     }
 
     /// All of the database is looked through for each batch.

@@ -24,6 +24,8 @@ pub enum Program {
     Blastn,
     /// Nucleotides that are nearly equal, by words of 28.
     Megablast,
+    /// Nucleotides that differ much, by words in which some bases may differ.
+    DcMegablast,
     /// Short nucleotides, by words of 7.
     BlastnShort,
     /// Translated nucleotides with proteins.
@@ -49,11 +51,12 @@ fn names() -> String {
 
 impl Program {
     /// All programs.
-    pub const ALL: [Program; 8] = [
+    pub const ALL: [Program; 9] = [
         Program::Blastp,
         Program::BlastpShort,
         Program::Blastn,
         Program::Megablast,
+        Program::DcMegablast,
         Program::BlastnShort,
         Program::Blastx,
         Program::Tblastn,
@@ -67,6 +70,7 @@ impl Program {
             Program::BlastpShort => "blastp-short",
             Program::Blastn => "blastn",
             Program::Megablast => "megablast",
+            Program::DcMegablast => "dc-megablast",
             Program::BlastnShort => "blastn-short",
             Program::Blastx => "blastx",
             Program::Tblastn => "tblastn",
@@ -80,9 +84,11 @@ impl Program {
             Program::Blastp | Program::BlastpShort => [Molecule::Protein; 2],
             Program::Blastx => [Molecule::Nucleotide, Molecule::Protein],
             Program::Tblastn => [Molecule::Protein, Molecule::Nucleotide],
-            Program::Blastn | Program::Megablast | Program::BlastnShort | Program::Tblastx => {
-                [Molecule::Nucleotide; 2]
-            }
+            Program::Blastn
+            | Program::Megablast
+            | Program::DcMegablast
+            | Program::BlastnShort
+            | Program::Tblastx => [Molecule::Nucleotide; 2],
         }
     }
 
@@ -97,8 +103,10 @@ impl Program {
     pub(crate) fn compares(self) -> Molecule {
         match self {
             Program::Blastp | Program::BlastpShort => Molecule::Protein,
-            Program::Blastn | Program::Megablast | Program::BlastnShort => Molecule::Nucleotide,
             Program::Blastx | Program::Tblastn | Program::Tblastx => Molecule::Protein,
+            Program::Blastn | Program::Megablast | Program::DcMegablast | Program::BlastnShort => {
+                Molecule::Nucleotide
+            }
         }
     }
 
@@ -107,7 +115,7 @@ impl Program {
         let [queries, subjects] = codes;
         match self {
             Program::Blastp | Program::BlastpShort => [Frames::Protein; 2],
-            Program::Blastn | Program::Megablast | Program::BlastnShort => {
+            Program::Blastn | Program::Megablast | Program::DcMegablast | Program::BlastnShort => {
                 [Frames::Strands, Frames::Plus]
             }
             Program::Blastx => [Frames::Six(queries), Frames::Protein],

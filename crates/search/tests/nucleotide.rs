@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use gyrase_search::{
     Config, Culling, HitLimits, NucleotideOptions, Program, ProteinOptions, SearchError,
-    Sensitivity, Strands, TaxidFilter, TranslationOptions, WaitingText,
+    Sensitivity, Strands, TaxidFilter, TemplateType, TranslationOptions, WaitingText,
 };
 
 use families::report;
@@ -71,6 +71,66 @@ fn the_table_is_that_of_blastn() {
 }
 
 #[test]
+fn templates_find_what_dc_megablast_does() {
+    // It wants two words on one diagonal, and so loses what `blastn` finds.
+    let expected = std::fs::read_to_string(golden("dc-megablast.tsv")).unwrap();
+    let of_blastn = std::fs::read_to_string(golden("blastn.tsv")).unwrap();
+    let found = table(&config("dc-megablast")).unwrap();
+    let mut rest = found.lines();
+    for row in expected.lines() {
+        assert!(rest.any(|one| one == row), "{row} is missing, or elsewhere");
+    }
+    let is_sure = |row: &&str| row.split('\t').nth(10).unwrap().parse::<f64>().unwrap() < 1e-3;
+    for row in found.lines().filter(is_sure) {
+        let known = expected.lines().chain(of_blastn.lines());
+        assert!(known.into_iter().any(|one| one == row), "{row}");
+    }
+}
+
+#[test]
+fn every_template_finds_relatives() {
+    let expected = table(&config("dc-megablast")).unwrap();
+    let best = |table: &str| {
+        let pairs = table
+            .lines()
+            .map(|row| row.split('\t').take(2).collect::<Vec<_>>().join(" "));
+        pairs.collect::<std::collections::BTreeSet<_>>().len()
+    };
+    for length in [16, 18, 21] {
+        for word in [11, 12] {
+            for template in [
+                TemplateType::Coding,
+                TemplateType::Optimal,
+                TemplateType::Both,
+            ] {
+                let mut other = config("dc-megablast");
+                other.nucleotide.template_length = Some(length);
+                other.nucleotide.word = Some(word);
+                other.nucleotide.template = template;
+                let found = table(&other).unwrap();
+                assert!(
+                    10 * best(&found) >= 9 * best(&expected),
+                    "{length} {word} {template:?}"
+                );
+            }
+        }
+    }
+    let mut odd = config("dc-megablast");
+    odd.nucleotide.template_length = Some(17);
+    let refused = table(&odd).unwrap_err();
+    assert!(
+        matches!(
+            refused,
+            SearchError::Template {
+                bases: 11,
+                length: 17
+            }
+        ),
+        "{refused}"
+    );
+}
+
+#[test]
 fn pairs_and_scores_are_those_of_megablast() {
     // One of its greedy alignments is longer by a part that scores 0.
     let scores = |table: &str| -> Vec<String> {
@@ -87,7 +147,7 @@ fn pairs_and_scores_are_those_of_megablast() {
 
 #[test]
 fn neither_threads_nor_memory_change_the_answer() {
-    for program in ["blastn", "megablast", "blastn-short"] {
+    for program in ["blastn", "megablast", "dc-megablast", "blastn-short"] {
         let expected = table(&config(program)).unwrap();
         for (threads, memory) in [(1, 1 << 30), (7, 1 << 30), (2, 230 << 20)] {
             let other = Config {

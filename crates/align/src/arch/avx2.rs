@@ -5,6 +5,7 @@ use std::arch::x86_64::*;
 
 use super::gains::{BaseCosts, BaseLanes};
 use super::lanes::{COLUMNS, Gaps, LANES, Rows, ZERO, unbiased};
+use super::prefixes::{UngappedCosts, UngappedGains};
 
 /// Lanes of a vector.
 const HALF: usize = LANES / 2;
@@ -187,4 +188,14 @@ unsafe fn half_of_local(
 #[target_feature(enable = "avx2")]
 pub(super) unsafe fn gains(costs: BaseCosts, lanes: &BaseLanes) -> [[i8; LANES]; 2] {
     super::gains::gains(costs, lanes)
+}
+
+/// # Safety
+/// The processor has AVX2.
+#[target_feature(enable = "avx2")]
+pub(super) unsafe fn ungapped_gains(
+    costs: UngappedCosts,
+    differing: &[u32; LANES],
+) -> UngappedGains {
+    super::prefixes::ungapped_gains(costs, differing)
 }

@@ -5,6 +5,7 @@ use std::arch::x86_64::*;
 
 use super::gains::{BaseCosts, BaseLanes};
 use super::lanes::{COLUMNS, Gaps, LANES, LaneColumns, LaneRows, Rows, ZERO, unbiased};
+use super::prefixes::{UngappedCosts, UngappedGains};
 use crate::residue::CODES;
 
 /// # Safety
@@ -191,4 +192,14 @@ pub(super) unsafe fn local_scores(
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 pub(super) unsafe fn gains(costs: BaseCosts, lanes: &BaseLanes) -> [[i8; LANES]; 2] {
     super::gains::gains(costs, lanes)
+}
+
+/// # Safety
+/// The processor has AVX-512 F, BW and VBMI.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+pub(super) unsafe fn ungapped_gains(
+    costs: UngappedCosts,
+    differing: &[u32; LANES],
+) -> UngappedGains {
+    super::prefixes::ungapped_gains(costs, differing)
 }

@@ -15,11 +15,13 @@ mod gains;
 mod kernels;
 mod lanes;
 mod load;
+mod prefixes;
 mod scalar;
 
 pub use gains::{BaseCosts, BaseLanes, REACH};
 pub use kernels::Kernels;
 pub use lanes::{Bands, COLUMNS, LANES, Rows, SubjectWindows};
+pub use prefixes::{UngappedCosts, UngappedGains};
 
 use crate::statistics::Costs;
 use lanes::Gaps;
@@ -116,6 +118,22 @@ impl Kernels {
             Kernels::Avx512 => unsafe { avx512::gains(costs, lanes) },
         }
     }
+
+    /// The best prefixes of pairs without gaps, from which of the next 32 bases differ: the lowest
+    /// bit is of the first. Costs and limit are below 256.
+    pub fn ungapped_gains(self, costs: UngappedCosts, differing: &[u32; LANES]) -> UngappedGains {
+        match self {
+            Kernels::Scalar => prefixes::ungapped_gains(costs, differing),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `available` found the features.
+            #[allow(unsafe_code, reason = "kernels need the features that were found")]
+            Kernels::Avx2 => unsafe { avx2::ungapped_gains(costs, differing) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `available` found the features.
+            #[allow(unsafe_code, reason = "kernels need the features that were found")]
+            Kernels::Avx512 => unsafe { avx512::ungapped_gains(costs, differing) },
+        }
+    }
 }
 
 /// Asks the processor for the bytes of a text from a position on, which will be read soon.
@@ -186,6 +204,36 @@ mod tests {
                 let exact = gain_of(costs, &lane[..40], &lane[40..90]);
                 prop_assert!(i32::from(gain) <= exact.0.min(127));
                 prop_assert!(i32::from(gain) >= exact.1.min(127));
+            }
+        }
+        #[test]
+        fn all_kernels_end_where_scores_fall(
+            pairs in proptest::collection::vec(proptest::num::u32::ANY, LANES),
+            sparse in proptest::bool::ANY,
+            reward in 1..9_i16, penalty in -9..0_i16, drop in 0..60_i16,
+        ) {
+            let thin = |bits: &u32| if sparse { bits & bits.rotate_left(7) } else { *bits };
+            let pairs: Vec<u32> = pairs.iter().map(thin).collect();
+            let pairs: [u32; LANES] = pairs.try_into().expect("as many as lanes");
+            let costs = UngappedCosts { reward, penalty, drop };
+            for kernels in Kernels::available() {
+                let gains = kernels.ungapped_gains(costs, &pairs);
+                for (lane, &bits) in pairs.iter().enumerate() {
+                    let (mut best, mut length, mut sum) = (0, 0, 0);
+                    for place in 0..32 {
+                        sum += if bits >> place & 1 == 1 { penalty } else { reward };
+                        if sum > best {
+                            (best, length) = (sum, place + 1);
+                        }
+                        if best - sum > drop {
+                            break;
+                        }
+                    }
+                    prop_assert_eq!((gains.scores[lane], gains.lengths[lane]), (best, length));
+                    let fallen = gains.fallen[lane];
+                    prop_assert_eq!(fallen <= drop, best - sum <= drop);
+                    prop_assert!(fallen > drop || fallen == best - sum);
+                }
             }
         }
         #[test]

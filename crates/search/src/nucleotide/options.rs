@@ -2,7 +2,13 @@
 
 use gyrase_align::statistics::Costs;
 
-use crate::Program;
+use super::seed::{Seed, TemplateType};
+use crate::{Program, SearchError};
+
+/// Bases of a word that has a key; longer ones are found by parts of them.
+const LONGEST_KEY: usize = 11;
+/// Bases from the first to the last of a template.
+const TEMPLATE_LENGTH: usize = 18;
 
 /// Which strands of the queries are compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,8 +36,13 @@ impl Strands {
 /// What may be chosen for nucleotides. What is none is as the program has it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct NucleotideOptions {
-    /// Bases of a word: so many in a row are equal in each alignment; 4 to 64.
+    /// Bases of a word: so many in a row are equal in each alignment; 4 to 64. Of a template 11 or
+    /// 12 are.
     pub word: Option<usize>,
+    /// Bases from the first to the last of a template: 16, 18 or 21.
+    pub template_length: Option<usize>,
+    /// Which of them are equal.
+    pub template: TemplateType,
     /// What a match scores, above 0.
     pub reward: Option<i32>,
     /// What a mismatch scores, below 0.
@@ -49,9 +60,11 @@ pub struct NucleotideOptions {
 }
 
 /// What holds for a search.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Setting {
     pub word: usize,
+    /// Which bases of a word have a key, for one search after the other.
+    pub seeds: Vec<Seed>,
     pub reward: i32,
     pub penalty: i32,
     pub costs: Costs,
@@ -63,14 +76,29 @@ pub(crate) struct Setting {
 impl Setting {
     /// What holds for a program (BLAST+'s `blast_options_handle`: `blastn_options.cpp`,
     /// `disc_nucl_options.cpp`).
-    pub(crate) fn new(program: Program, options: &NucleotideOptions) -> Setting {
+    ///
+    /// # Errors
+    /// There is no such template.
+    pub(crate) fn new(
+        program: Program,
+        options: &NucleotideOptions,
+    ) -> Result<Setting, SearchError> {
         let (word, reward, penalty, costs) = match program {
             Program::Megablast => (28, 1, -2, (0, 0)),
             Program::BlastnShort => (7, 1, -3, (5, 2)),
             _ => (11, 2, -3, (5, 2)),
         };
-        Setting {
-            word: options.word.unwrap_or(word),
+        let word = options.word.unwrap_or(word);
+        let seeds = match program {
+            Program::DcMegablast => {
+                let length = options.template_length.unwrap_or(TEMPLATE_LENGTH);
+                templates(word, length, options.template)?
+            }
+            _ => vec![Seed::contiguous(word.min(LONGEST_KEY))],
+        };
+        Ok(Setting {
+            word,
+            seeds,
             reward: options.reward.unwrap_or(reward),
             penalty: options.penalty.unwrap_or(penalty),
             costs: Costs::new(
@@ -80,11 +108,35 @@ impl Setting {
             strands: options.strands,
             dust: options.dust.unwrap_or(program != Program::BlastnShort),
             identity: options.identity,
-        }
+        })
+    }
+
+    /// Bases of the longest key.
+    pub(super) fn key_bases(&self) -> usize {
+        let bases = self.seeds.iter().map(|seed| seed.bases);
+        bases.max().unwrap_or_default()
     }
 
     /// Whether gaps cost the same for each base and nothing beside.
     pub(crate) fn is_greedy(&self) -> bool {
         self.costs == Costs::new(0, 0)
     }
+}
+
+/// The templates of a type.
+fn templates(
+    bases: usize,
+    length: usize,
+    template: TemplateType,
+) -> Result<Vec<Seed>, SearchError> {
+    let kinds = match template {
+        TemplateType::Both => &[TemplateType::Coding, TemplateType::Optimal][..],
+        TemplateType::Coding => &[TemplateType::Coding],
+        TemplateType::Optimal => &[TemplateType::Optimal],
+    };
+    let seeds = kinds
+        .iter()
+        .map(|&kind| Seed::template(bases, length, kind));
+    let seeds: Option<Vec<Seed>> = seeds.collect();
+    seeds.ok_or(SearchError::Template { bases, length })
 }

@@ -8,57 +8,136 @@ use gyrase_align::packed::{Packed, WINDOW};
 use gyrase_align::residue::BORDER;
 
 use super::options::Setting;
+use super::seed::Seed;
 use crate::Sequences;
 use crate::frames::Frames;
 
 /// Bases of a window before its word.
 pub(super) const BEFORE: usize = 10;
-/// Bases of a word that has a key; longer ones are found by parts of them.
-const LONGEST_KEY: usize = 11;
 /// Part of a code that says that it is masked.
 pub(super) const MASKED: u8 = 32;
 /// Keys of a part fit into a cache with the words that they have.
-const PARTS: usize = 256;
+pub(super) const PARTS: usize = 256;
+/// Queries of few words have one part.
+const FEW: usize = 1 << 18;
+/// Where most words of a subject are no query's, this part of the shorter ones within has to be.
+const RARE: usize = 12;
+/// Codes of a block whose frame is known.
+const BLOCK: usize = 64;
 
-/// A bit of the word in a window that says that nothing before it may be equal: one for queries
-/// and one for subjects. Both have the same word, so that nothing else makes them differ.
-const FIRST_OF_QUERY: u64 = 1 << (2 * BEFORE);
-pub(super) const FIRST_OF_SUBJECT: u64 = 2 << (2 * BEFORE);
+/// Bits of the word in a window that say that nothing before it may be equal: one for queries and
+/// one for subjects. Both have the same word, so that nothing else makes them differ.
+const FIRST_OF_QUERY: u64 = 1 << BEFORE;
+pub(super) const FIRST_OF_SUBJECT: u64 = 1 << (WINDOW + BEFORE);
 
 /// The words of all queries by their keys.
 pub(super) struct Words {
-    /// Bases of a key.
-    pub bases: usize,
+    /// Which bases make a key.
+    pub seed: Seed,
     /// Every so many words of subjects are looked up.
     pub step: usize,
     /// Keys of a part, as a power of two.
     pub part_bits: u32,
     /// The text of the queries; what is masked has another bit.
     pub text: Vec<u8>,
+    /// The same without masks.
+    pub packed: Packed,
+    /// Where the words of each key that there is begin, and where one more would.
     starts: Vec<u32>,
     pub windows: Vec<u64>,
     pub positions: Vec<u32>,
+    /// Which keys there are, and of each 64 how many are before.
     present: Vec<u64>,
+    before: Vec<u32>,
+    /// What each word has at one of so many neighbouring places, where few words of subjects do.
+    pub coarse: Option<Coarse>,
+    /// The frame of the first code of each block.
+    frames: Vec<u32>,
+}
+
+/// Parts of words: of so many neighbouring places of a subject only one is looked up.
+pub(super) struct Coarse {
+    /// Neighbouring places of which a part begins at one: 2 or 4.
+    pub step: usize,
+    bases: usize,
+    present: Vec<u64>,
+}
+
+impl Coarse {
+    /// Whether a word has the part whose lower and upper bits begin these.
+    #[inline(always)]
+    pub(super) fn has(&self, low: u64, high: u64) -> bool {
+        let mask = (1 << self.bases) - 1;
+        bit(
+            &self.present,
+            (low & mask | (high & mask) << self.bases) as usize,
+        )
+    }
+
+    /// The longest steps that leave out most places.
+    fn new(words: impl ExactSizeIterator<Item = u64> + Clone, bases: usize) -> Option<Coarse> {
+        [4, 2].into_iter().find_map(|step| {
+            let part = bases.checked_sub(step - 1).filter(|&part| part > 3)?;
+            let keys = 1_usize << (2 * part);
+            if words.len() > keys / RARE * step {
+                return None;
+            }
+            let mut coarse = Coarse {
+                step,
+                bases: part,
+                present: vec![0; keys.div_ceil(64)],
+            };
+            for word in words.clone() {
+                for by in 0..step {
+                    let [low, high] = [BEFORE + by, WINDOW + BEFORE + by]
+                        .map(|at| (word >> at) as usize & ((1 << part) - 1));
+                    let key = low | high << part;
+                    coarse.present[key / 64] |= 1 << (key % 64);
+                }
+            }
+            let filled: u32 = coarse.present.iter().map(|bits| bits.count_ones()).sum();
+            (filled as usize <= keys / RARE).then_some(coarse)
+        })
+    }
+}
+
+#[inline(always)]
+fn bit(bits: &[u64], at: usize) -> bool {
+    bits[at / 64] >> (at % 64) & 1 == 1
 }
 
 impl Words {
     /// The words of the frames of queries.
-    pub(super) fn new(queries: &Sequences, setting: &Setting) -> Words {
-        let bases = setting.word.min(LONGEST_KEY);
+    pub(super) fn new(queries: &Sequences, setting: &Setting, seed: Seed) -> Words {
+        let bases = seed.bases;
         let text = masked(queries, setting);
         let mut packed = Packed::default();
         packed.load(&text);
         let mut words = Words {
-            bases,
+            seed,
             step: setting.word - bases + 1,
-            part_bits: (2 * bases as u32).saturating_sub(PARTS.ilog2()),
+            part_bits: 2 * bases as u32,
             text,
-            starts: vec![0; (1 << (2 * bases)) + 1],
+            packed: Packed::default(),
+            starts: Vec::new(),
             windows: Vec::new(),
             positions: Vec::new(),
             present: vec![0; (1_usize << (2 * bases)).div_ceil(64)],
+            before: Vec::new(),
+            coarse: None,
+            frames: frames(queries),
         };
-        words.fill(&packed, setting.word);
+        words.fill(&packed, setting.word.max(seed.span));
+        if words.windows.len() > FEW {
+            words.part_bits = words.part_bits.saturating_sub(PARTS.ilog2());
+        }
+        if words.step == 1 && !seed.is_template() {
+            let windows = words.positions.iter();
+            let windows = windows.map(|&position| packed.window(position as usize - BEFORE));
+            words.coarse = Coarse::new(windows, bases);
+        }
+        packed.load(queries.text());
+        words.packed = packed;
         words
     }
 
@@ -69,9 +148,9 @@ impl Words {
                 .stretches()
                 .iter()
                 .filter(|range| range.len() >= word);
-            long.map(|range| range.start..range.end + 1 - self.bases)
+            long.map(|range| range.start..range.end + 1 - self.seed.span)
         };
-        let mut next = vec![0_u32; self.starts.len()];
+        let mut next = vec![0_u32; (1 << (2 * self.seed.bases)) + 1];
         for position in stretches().flatten() {
             next[self.key(packed.window(position - BEFORE)) + 1] += 1;
         }
@@ -82,7 +161,6 @@ impl Words {
         }
         let mut windows = vec![0; sum as usize];
         let mut positions = vec![0; sum as usize];
-        let starts = next.clone();
         for range in stretches() {
             for position in range.clone() {
                 let window = packed.window(position - BEFORE);
@@ -93,41 +171,81 @@ impl Words {
                 *place += 1;
             }
         }
-        for (key, range) in starts.windows(2).enumerate() {
-            self.present[key / 64] |= u64::from(range[0] < range[1]) << (key % 64);
+        // Each has become where the next begins.
+        let mut start = 0;
+        for (keys, present) in next.chunks(64).zip(&mut self.present) {
+            self.before.push(self.starts.len() as u32);
+            for (number, &end) in keys.iter().enumerate() {
+                if start < end {
+                    *present |= 1 << number;
+                    self.starts.push(start);
+                    start = end;
+                }
+            }
         }
-        (self.starts, self.windows, self.positions) = (starts, windows, positions);
+        self.starts.push(sum);
+        (self.windows, self.positions) = (windows, positions);
     }
 
     /// The key of the word in a window.
     #[inline(always)]
     pub(super) fn key(&self, window: u64) -> usize {
-        (window >> (2 * BEFORE)) as usize & ((1 << (2 * self.bases)) - 1)
+        self.key_of(window >> BEFORE, window >> (WINDOW + BEFORE))
+    }
+
+    /// The key of the word whose lower and upper bits begin these.
+    #[inline(always)]
+    pub(super) fn key_of(&self, low: u64, high: u64) -> usize {
+        self.seed.key(low, high)
     }
 
     /// Whether there is a word of a key.
     #[inline(always)]
     pub(super) fn has(&self, key: usize) -> bool {
-        self.present[key / 64] >> (key % 64) & 1 == 1
+        bit(&self.present, key)
     }
 
-    /// The numbers of the words of a key.
+    /// The numbers of the words of a key that there is.
     #[inline(always)]
     pub(super) fn of(&self, key: usize) -> Range<usize> {
-        self.starts[key] as usize..self.starts[key + 1] as usize
+        let lower = self.present[key / 64] & ((1 << (key % 64)) - 1);
+        let number = (self.before[key / 64] + lower.count_ones()) as usize;
+        self.starts[number] as usize..self.starts[number + 1] as usize
     }
 
     /// Parts of the keys.
     pub(super) fn parts(&self) -> usize {
-        ((1_usize << (2 * self.bases)) >> self.part_bits).max(1)
+        ((1_usize << (2 * self.seed.bases)) >> self.part_bits).max(1)
+    }
+
+    /// Which frame of the queries has that position of the text.
+    pub(super) fn frame(&self, queries: &Sequences, position: usize) -> usize {
+        let first = self.frames[position / BLOCK] as usize;
+        let mut later = first..queries.len();
+        later
+            .find(|&frame| position <= queries.range(frame).end)
+            .unwrap_or(first)
     }
 
     /// Bytes that the words of a text of so many codes take, and what makes them.
     pub(super) fn bytes(codes: usize, setting: &Setting) -> u64 {
-        let keys = 1_u64 << (2 * setting.word.min(LONGEST_KEY));
+        let keys = 1_u64 << (2 * setting.key_bases());
         let (word, made) = (size_of::<u64>() + size_of::<u32>(), 2 * size_of::<u32>());
-        codes as u64 * (word as u64 + 2) + keys * made as u64 + keys / 8
+        codes as u64 * (word as u64 + 3) + keys * made as u64 + keys / 8
     }
+}
+
+/// The frame of the first code of each block of the text.
+fn frames(queries: &Sequences) -> Vec<u32> {
+    let mut frame = 0;
+    let blocks = (0..queries.text().len()).step_by(BLOCK);
+    let of_block = |from: usize| {
+        while frame + 1 < queries.len() && from > queries.range(frame).end {
+            frame += 1;
+        }
+        frame as u32
+    };
+    blocks.map(of_block).collect()
 }
 
 /// The text of queries; what is of low complexity, or of a strand that nobody asked for, is masked.
@@ -173,5 +291,3 @@ fn mask(codes: &mut [u8]) {
 pub(super) fn is_border(code: u8) -> bool {
     code == BORDER
 }
-
-const _: () = assert!(BEFORE + LONGEST_KEY < WINDOW);

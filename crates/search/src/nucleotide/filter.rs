@@ -1,0 +1,121 @@
+//! Which words are looked at more closely, by the bases around them.
+
+use gyrase_align::packed::WINDOW;
+
+use super::options::Setting;
+use super::seed::Seed;
+use super::words::BEFORE;
+
+/// Bases behind a word that the filter looks at.
+const AFTER: usize = 11;
+/// Bases around a word that may differ.
+const MOST_DIFFERENCES: u32 = 13;
+/// What the best alignment through the bases around a word scores at least, below the segment that
+/// is wanted.
+const MARGIN: i32 = 2;
+
+/// The bases before a word of which one has to differ: the last, or, of the word itself, the one
+/// that stands for it where nothing is before.
+const FIRST: u32 = 3 << (BEFORE - 1);
+
+/// The filter of words.
+pub(super) struct Filter {
+    /// Bases of a word.
+    pub word: usize,
+    /// Which of them have a key.
+    pub seed: Seed,
+    /// Bases from the first of a word on that are equal.
+    pub sure: usize,
+    /// What the bases before and behind score at least together.
+    least: i32,
+    /// The bases before and behind.
+    around: u32,
+    /// What the best of the bases before the word, or behind it, scores, by which of them differ.
+    before: Box<[i8; 1 << BEFORE]>,
+    after: Box<[i8; 1 << AFTER]>,
+    reward: i32,
+    penalty: i32,
+}
+
+impl Filter {
+    /// For words that have such a key, and segments that score so much.
+    pub(super) fn new(setting: &Setting, seed: Seed, segment: i32) -> Filter {
+        let best = |differing: usize, places: &mut dyn Iterator<Item = usize>| {
+            let mut sum = 0;
+            let sums = places.map(|place| {
+                sum += match differing >> place & 1 {
+                    0 => setting.reward,
+                    _ => setting.penalty,
+                };
+                sum
+            });
+            sums.max().unwrap_or_default().clamp(0, 127) as i8
+        };
+        let before = std::array::from_fn(|differing| best(differing, &mut (0..BEFORE).rev()));
+        let after = std::array::from_fn(|differing| best(differing, &mut (0..AFTER)));
+        let of_word = match seed.is_template() {
+            true => 0,
+            false => seed.bases as i32 * setting.reward,
+        };
+        let behind = match seed.is_template() {
+            true => !seed.places & ((1 << (WINDOW - BEFORE)) - 1),
+            false => ((1 << AFTER) - 1) << seed.bases,
+        };
+        Filter {
+            word: setting.word,
+            seed,
+            sure: seed.sure(),
+            least: segment - MARGIN - of_word,
+            around: ((1 << BEFORE) - 1) | (behind << BEFORE),
+            before: Box::new(before),
+            after: Box::new(after),
+            reward: setting.reward,
+            penalty: setting.penalty,
+        }
+    }
+
+    /// Whether a word is the first of its run and may be in a good segment; of a long word, whether
+    /// the bases around its part may be in it. From the bases of windows that differ.
+    #[inline(always)]
+    pub(super) fn passes(&self, differing: u32) -> bool {
+        if self.seed.is_template() {
+            return self.may_be_of_template(differing & !(1 << BEFORE));
+        } else if self.is_long() {
+            return self.may_be_long(differing);
+        }
+        let similar = (differing & self.around).count_ones() <= MOST_DIFFERENCES;
+        let before = self.before[differing as usize % (1 << BEFORE)];
+        let after = self.after[(differing >> (BEFORE + self.seed.bases)) as usize % (1 << AFTER)];
+        let scores = i32::from(before) + i32::from(after) >= self.least;
+        (differing & FIRST != 0) & (similar | scores)
+    }
+
+    /// Whether only parts of words have a key.
+    pub(super) fn is_long(&self) -> bool {
+        !self.seed.is_template() && self.word > self.seed.bases
+    }
+
+    /// Of a template every word counts: that before it may be none.
+    fn may_be_of_template(&self, differing: u32) -> bool {
+        if (differing & self.around).count_ones() <= MOST_DIFFERENCES {
+            return true;
+        }
+        let best = |at: usize| i32::from(self.after[(differing >> at) as usize % (1 << AFTER)]);
+        let first = (differing >> BEFORE) % (1 << AFTER);
+        let mismatches = first.count_ones() as i32;
+        let sum = self.reward * AFTER as i32 - (self.reward - self.penalty) * mismatches;
+        let behind = best(BEFORE).max(sum + best(BEFORE + AFTER));
+        let before = self.before[differing as usize % (1 << BEFORE)];
+        i32::from(before) + behind >= self.least
+    }
+
+    fn may_be_long(&self, differing: u32) -> bool {
+        let bases = self.seed.bases;
+        let before = (differing << (WINDOW - BEFORE)).leading_zeros() as usize;
+        let after = (differing >> (BEFORE + bases)).trailing_zeros() as usize;
+        let most = WINDOW - BEFORE - bases;
+        before >= BEFORE || after >= most || before + bases + after >= self.word
+    }
+}
+
+const _: () = assert!(BEFORE + AFTER < WINDOW);

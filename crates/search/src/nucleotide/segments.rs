@@ -1,0 +1,454 @@
+//! What of a word grows to a segment that is worth a gapped alignment. Of the runs of equal bases
+//! that one extension goes through only the first counts.
+
+use gyrase_align::arch::{BaseCosts, BaseLanes, Kernels, LANES, UngappedCosts, UngappedGains};
+use gyrase_align::nucleotide::BASES;
+use gyrase_align::packed::{WINDOW, differing};
+use gyrase_align::residue::BORDER;
+use gyrase_align::ungapped::UngappedSegment;
+
+use super::filter::Filter;
+use super::scoring::NucleotideScoring;
+use super::search::{Search, Stretch};
+use super::words::{BEFORE, MASKED, is_border};
+use crate::{Match, Sequences};
+
+/// What a score may fall below the best within the reach of the filter to rise again behind it.
+const ALIVE: i8 = 12;
+/// Scores that vectors take.
+const MOST: i32 = 255;
+
+/// Makes segments of words.
+pub(super) struct Segments<'s> {
+    search: &'s Search<'s>,
+    filter: &'s Filter,
+    kernels: Kernels,
+    drop: i32,
+    /// What a segment of any frame scores at least.
+    least: i32,
+    /// None where scores are too large for vectors, or words longer than their keys.
+    ungapped: Option<UngappedCosts>,
+    lanes: BaseLanes,
+    costs: BaseCosts,
+    /// Segments that need more to be reported, with where they are in both texts.
+    waiting: Vec<(Match, [usize; 2])>,
+    pub found: Vec<Match>,
+}
+
+/// Where a word is in both texts.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    query: usize,
+    subject: usize,
+}
+
+/// Bases on one side of words: which differ from the word on, and which pairs have to be looked at
+/// base by base.
+struct Side {
+    differing: [u32; LANES],
+    strange: u64,
+    ended: u64,
+}
+
+/// A segment in both texts.
+struct Found {
+    place: Place,
+    before: usize,
+    length: usize,
+    score: i32,
+}
+
+impl<'s> Segments<'s> {
+    pub(super) fn new(search: &'s Search<'s>, filter: &'s Filter) -> Segments<'s> {
+        let drop = search.scoring.ungapped_drop();
+        let setting = &search.scoring.setting;
+        let fit = [setting.reward, -setting.penalty, drop]
+            .iter()
+            .all(|&score| score <= MOST);
+        let ungapped = UngappedCosts {
+            reward: setting.reward as i16,
+            penalty: setting.penalty as i16,
+            drop: drop as i16,
+        };
+        Segments {
+            search,
+            filter,
+            kernels: Kernels::detect(),
+            drop,
+            least: search.least.iter().min().copied().unwrap_or_default(),
+            ungapped: (fit && !filter.is_long()).then_some(ungapped),
+            lanes: BaseLanes::default(),
+            costs: costs(search.scoring),
+            waiting: Vec::with_capacity(LANES),
+            found: Vec::new(),
+        }
+    }
+
+    /// Adds the segments of words of queries at positions of a stretch, by the numbers of both.
+    pub(super) fn look_at(&mut self, stretch: &Stretch, words: &[(u32, u32)]) {
+        for words in words.chunks(LANES) {
+            let mut places = [Place::default(); LANES];
+            for (place, &(word, at)) in places.iter_mut().zip(words) {
+                let query = self.search.words.positions[word as usize] as usize;
+                let subject = stretch.base + at as usize;
+                *place = Place { query, subject };
+            }
+            let places = &places[..words.len()];
+            match self.ungapped {
+                Some(costs) => self.extend_all(stretch, costs, places),
+                None => places.iter().for_each(|&place| self.extend(place)),
+            }
+        }
+    }
+
+    /// Extends words by vectors; those that go on behind the next bases one by one.
+    fn extend_all(&mut self, stretch: &Stretch, costs: UngappedCosts, places: &[Place]) {
+        let word = self.filter.sure;
+        let left = self.side(stretch, places, true);
+        let right = self.side(stretch, places, false);
+        let [of_left, of_right] =
+            [&left, &right].map(|side| self.kernels.ungapped_gains(costs, &side.differing));
+        let of_word = word as i32 * self.search.scoring.setting.reward;
+        for (lane, &place) in places.iter().enumerate() {
+            let goes_on = |side: &Side, gains: &UngappedGains| {
+                side.strange >> lane & 1 == 1
+                    || side.ended >> lane & 1 == 0 && gains.fallen[lane] <= costs.drop
+            };
+            let [before, after] = [&of_left, &of_right].map(|gains| gains.lengths[lane] as usize);
+            let gained = of_left.scores[lane] + of_right.scores[lane];
+            let score = of_word + i32::from(gained);
+            if goes_on(&left, &of_left) || goes_on(&right, &of_right) {
+                self.extend(place);
+            } else if score >= self.least {
+                if self.has_earlier([left.differing[lane], right.differing[lane]]) {
+                    self.extend(place);
+                    continue;
+                }
+                self.add(Found {
+                    place,
+                    before,
+                    length: before + word + after,
+                    score,
+                });
+            }
+        }
+    }
+
+    /// The bases on one side of words. Behind the end of a sequence all differ.
+    fn side(&self, stretch: &Stretch, places: &[Place], left: bool) -> Side {
+        let queries = &self.search.words.packed;
+        let mut side = Side {
+            differing: [0; LANES],
+            strange: 0,
+            ended: 0,
+        };
+        for (lane, place) in places.iter().enumerate() {
+            let at = |at: usize| match left {
+                true => at - WINDOW,
+                false => at + self.filter.sure,
+            };
+            let (of_query, of_subject) = (at(place.query), at(place.subject - stretch.base));
+            let difference = queries.window(of_query) ^ stretch.packed.window(of_subject);
+            let others = queries.others(of_query) | stretch.packed.others(of_subject);
+            let turn = |bits: u32| if left { bits.reverse_bits() } else { bits };
+            side.differing[lane] = turn(differing(difference));
+            if others != 0 {
+                let first = turn(others).trailing_zeros();
+                side.differing[lane] |= u32::MAX << first;
+                side.ended |= 1 << lane;
+                let by = first as usize;
+                let [of_query, of_subject] = match left {
+                    true => [place.query - 1 - by, place.subject - 1 - by],
+                    false => [place.query, place.subject].map(|at| at + self.filter.sure + by),
+                };
+                let codes = [
+                    self.search.queries.text()[of_query],
+                    self.search.subjects.text()[of_subject],
+                ];
+                side.strange |= u64::from(!codes.into_iter().any(is_border)) << lane;
+            }
+        }
+        side
+    }
+
+    /// Adds the segment of a word, if it is good enough and no word before it has the same.
+    fn extend(&mut self, place: Place) {
+        let Place { query, subject } = place;
+        let Some(length) = self.run(query, subject) else {
+            return;
+        };
+        let Some((before, left)) = self.left(query, subject) else {
+            return;
+        };
+        let (after, right) = self.right(query + length, subject + length);
+        self.add(Found {
+            place,
+            before,
+            length: before + length + after,
+            score: left + length as i32 * self.search.scoring.setting.reward + right,
+        });
+    }
+
+    /// Whether another word may begin among the bases before one, by which of those before it and
+    /// behind what is sure differ.
+    fn has_earlier(&self, [before, behind]: [u32; 2]) -> bool {
+        let Filter { seed, sure, .. } = self.filter;
+        if !seed.is_template() {
+            let mut runs = !before;
+            (1..seed.bases).for_each(|_| runs &= runs >> 1);
+            return runs != 0;
+        }
+        let behind = u64::from(behind).checked_shl((WINDOW + sure) as u32);
+        let differing = u64::from(before.reverse_bits()) | behind.unwrap_or_default();
+        let places = u64::from(seed.places);
+        (0..WINDOW).any(|start| differing >> start & places == 0)
+    }
+
+    /// Adds a segment if it scores enough, or leaves it to wait.
+    fn add(&mut self, found: Found) {
+        let Found {
+            place: Place { query, subject },
+            before,
+            length,
+            score,
+        } = found;
+        let search = self.search;
+        let frame = search.words.frame(search.queries, query);
+        if score < search.least[frame] {
+            return;
+        }
+        let number = search.subjects.at(subject);
+        let place = |sequences: &Sequences, number, at: usize| {
+            (at - before - sequences.range(number).start) as u32
+        };
+        let found = Match {
+            query: frame as u32,
+            subject: number as u32,
+            segment: UngappedSegment {
+                query: place(search.queries, frame, query),
+                subject: place(search.subjects, number, subject),
+                length: length as u32,
+                score,
+            },
+        };
+        if score >= search.cutoffs[frame] || search.scoring.setting.is_greedy() {
+            self.found.push(found);
+            return;
+        }
+        self.waiting
+            .push((found, [query - before, subject - before]));
+        if self.waiting.len() == LANES {
+            self.go_on();
+        }
+    }
+
+    /// Adds those waiting segments that gain enough on both sides with gaps.
+    pub(super) fn go_on(&mut self) {
+        let (queries, subjects) = (self.search.queries.text(), self.search.subjects.text());
+        let before = self.waiting.iter().map(|(_, [query, subject])| {
+            (
+                queries[..*query].iter().rev(),
+                subjects[..*subject].iter().rev(),
+            )
+        });
+        self.lanes.load(before);
+        let left = self.kernels.gains(self.costs, &self.lanes);
+        let behind = self.waiting.iter().map(|(found, [query, subject])| {
+            let length = found.segment.length as usize;
+            (
+                queries[query + length..].iter(),
+                subjects[subject + length..].iter(),
+            )
+        });
+        self.lanes.load(behind);
+        let right = self.kernels.gains(self.costs, &self.lanes);
+        for (lane, (found, _)) in self.waiting.drain(..).enumerate() {
+            let sides = [&left, &right].map(|[best, last]| (best[lane], last[lane]));
+            let alive = sides
+                .iter()
+                .any(|(best, last)| best.saturating_sub(*last) <= ALIVE);
+            let gained: i32 = sides.iter().map(|(best, _)| i32::from(*best)).sum();
+            let wanted = self.search.cutoffs[found.query as usize];
+            if alive || found.segment.score + gained >= wanted {
+                self.found.push(found);
+            }
+        }
+    }
+
+    /// Bases from a word on that are equal without doubt; none where the run of equal bases around
+    /// it is too short for a long word, or an earlier part of that was looked up.
+    fn run(&self, query: usize, subject: usize) -> Option<usize> {
+        let words = self.search.words;
+        if !self.filter.is_long() {
+            return Some(self.filter.sure);
+        }
+        let bases = self.filter.seed.bases;
+        let same = |by: usize, behind: bool| match behind {
+            true => self.equal(query + bases + by, subject + bases + by),
+            false => self.equal(query - 1 - by, subject - 1 - by),
+        };
+        let before = (0..words.step).take_while(|&by| same(by, false)).count();
+        if before >= words.step {
+            return None;
+        }
+        let more = words.step - 1 - before;
+        let after = (0..more).take_while(|&by| same(by, true)).count();
+        (after == more).then_some(bases + after)
+    }
+
+    /// Whether two positions have the same base, which is not masked.
+    #[inline(always)]
+    fn equal(&self, query: usize, subject: usize) -> bool {
+        let (one, other) = (
+            self.search.words.text[query],
+            self.search.subjects.text()[subject],
+        );
+        one == other && usize::from(one) < BASES
+    }
+
+    /// Bases before two positions that belong to the segment, and what they score; none where there
+    /// is a word before them from which the same segment is found.
+    fn left(&self, query: usize, subject: usize) -> Option<(usize, i32)> {
+        let (queries, subjects) = (
+            &self.search.words.text[..query],
+            &self.search.subjects.text()[..subject],
+        );
+        let reward = self.search.scoring.setting.reward;
+        let (mut length, mut best, mut sum) = (0, 0, 0);
+        let mut recent = Recent::new(self, query, subject);
+        for (number, (&one, &other)) in
+            std::iter::zip(queries.iter().rev(), subjects.iter().rev()).enumerate()
+        {
+            if is_border(one) || is_border(other) {
+                break;
+            }
+            let plain = one & !MASKED;
+            let is_word = recent.push(one, other);
+            let (query, subject) = (query - number - 1, subject - number - 1);
+            if is_word && self.is_found_from(query, subject) {
+                return None;
+            }
+            if plain == other && usize::from(plain) < BASES {
+                sum += reward;
+                if sum > best {
+                    (length, best) = (number + 1, sum);
+                }
+                continue;
+            }
+            sum += self.score(plain, other);
+            if best - sum > self.drop {
+                break;
+            }
+        }
+        Some((length, best))
+    }
+
+    /// The same for two positions and what is behind.
+    fn right(&self, query: usize, subject: usize) -> (usize, i32) {
+        let (queries, subjects) = (
+            &self.search.words.text[query..],
+            &self.search.subjects.text()[subject..],
+        );
+        let reward = self.search.scoring.setting.reward;
+        let (mut length, mut best, mut sum) = (0, 0, 0);
+        for (number, (&one, &other)) in std::iter::zip(queries, subjects).enumerate() {
+            if is_border(one) || is_border(other) {
+                break;
+            }
+            let plain = one & !MASKED;
+            if plain == other && usize::from(plain) < BASES {
+                sum += reward;
+                if sum > best {
+                    (length, best) = (number + 1, sum);
+                }
+                continue;
+            }
+            sum += self.score(plain, other);
+            if best - sum > self.drop {
+                break;
+            }
+        }
+        (length, best)
+    }
+
+    fn score(&self, query: u8, subject: u8) -> i32 {
+        self.search.scoring.scores()[usize::from(query)][usize::from(subject)]
+    }
+
+    /// Whether the first word of the run that two positions are in is looked at.
+    fn is_found_from(&self, mut query: usize, mut subject: usize) -> bool {
+        if self.filter.is_long() {
+            return true;
+        }
+        while !self.filter.seed.is_template() && self.equal(query - 1, subject - 1) {
+            query -= 1;
+            subject -= 1;
+        }
+        let differs = |place: usize| {
+            let (one, other) = (
+                self.search.words.text[query + place - BEFORE],
+                self.search.subjects.text()[subject + place - BEFORE],
+            );
+            u32::from((one ^ other) & 3 != 0) << place
+        };
+        let differing: u32 = (0..WINDOW).map(differs).sum();
+        self.filter.passes(differing | 1 << BEFORE)
+    }
+}
+
+fn costs(scoring: &NucleotideScoring) -> BaseCosts {
+    let setting = &scoring.setting;
+    let byte = |score: i32| score.clamp(-127, 127) as i8;
+    BaseCosts {
+        reward: byte(setting.reward),
+        penalty: byte(setting.penalty),
+        first: byte(setting.costs.open + setting.costs.extend),
+        more: byte(setting.costs.extend),
+    }
+}
+
+/// The pairs of codes from a position on, while one goes to the left.
+struct Recent {
+    /// Which are equal, unmasked bases, and which are unmasked bases at all; the lowest bit is of
+    /// the first.
+    equal: u64,
+    plain: u64,
+    /// Those that have to be for a word.
+    equal_of_word: u64,
+    plain_of_word: u64,
+}
+
+impl Recent {
+    /// At two positions. Behind them all counts for templates; other words end there.
+    fn new(segments: &Segments, query: usize, subject: usize) -> Recent {
+        let Filter { word, seed, .. } = segments.filter;
+        let template = seed.is_template();
+        let ones = |count: usize| u64::MAX >> (u64::BITS as usize - count);
+        let mut recent = Recent {
+            equal: 0,
+            plain: 0,
+            equal_of_word: if template {
+                seed.places.into()
+            } else {
+                ones(*word)
+            },
+            plain_of_word: ones(if template { seed.span } else { *word }),
+        };
+        for by in (0..seed.span).rev().filter(|_| template) {
+            let one = segments.search.words.text[query + by];
+            recent.push(one, segments.search.subjects.text()[subject + by]);
+        }
+        recent
+    }
+
+    /// Goes on to the pair before, and says whether a word begins there.
+    fn push(&mut self, one: u8, other: u8) -> bool {
+        let plain = usize::from(one.max(other)) < BASES;
+        self.equal = self.equal << 1 | u64::from(plain && one == other);
+        self.plain = self.plain << 1 | u64::from(plain);
+        self.equal & self.equal_of_word == self.equal_of_word
+            && self.plain & self.plain_of_word == self.plain_of_word
+    }
+}
+
+const _: () = assert!(BORDER as usize >= BASES && MASKED > BORDER);
