@@ -90,6 +90,7 @@ impl From<SearchError> for Failure {
                 "without --program the letters decide what is compared with what",
             ),
             SearchError::Costs(_)
+            | SearchError::Template { .. }
             | SearchError::Sensitivity { .. }
             | SearchError::GeneticCode { .. }
             | SearchError::NeverFast { .. }
