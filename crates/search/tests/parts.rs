@@ -86,8 +86,12 @@ fn memory(config: &Config, parts: u64) -> u64 {
     let (queries, subjects) = (letters(&config.queries[0]), letters(&config.subjects[0]));
     let threads = config.threads as u64;
     match config.program {
+        // Six frames of both.
+        Some(Program::Tblastx) => {
+            BESIDE + (160 << 10) * threads + 30 * queries + 26 * subjects / parts
+        }
         // The table of words, and what a thread reads.
-        Some(_) => BESIDE + 34_078_720 + 33_554_432 * threads + 35 * queries + 2 * subjects / parts,
+        Some(_) => BESIDE + 34_078_720 + 37_748_736 * threads + 40 * queries + 2 * subjects / parts,
         // The longest query.
         None => BESIDE + (160 << 10) * threads + 8 * queries + 14 * subjects / parts,
     }
@@ -95,11 +99,18 @@ fn memory(config: &Config, parts: u64) -> u64 {
 
 #[test]
 fn any_memory_gives_the_same_bytes() {
-    for (nucleotide, formats) in [(false, ["6", "0", "5"]), (true, ["6", "0", "17 SR"])] {
+    for (program, formats) in [
+        (Program::Blastp, ["6", "0", "5"]),
+        (Program::Blastn, ["6", "0", "17 SR"]),
+        (Program::Tblastx, ["6", "0", "5"]),
+    ] {
         let place = Place::new();
-        let whole = match nucleotide {
-            true => nucleotides(&place),
-            false => proteins(&place),
+        let whole = match program {
+            Program::Blastp => proteins(&place),
+            _ => Config {
+                program: Some(program),
+                ..nucleotides(&place)
+            },
         };
         for (number, format) in formats.into_iter().enumerate() {
             let expected = report(&whole, format).unwrap();

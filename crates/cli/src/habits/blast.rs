@@ -6,11 +6,21 @@ use std::ffi::OsString;
 use std::iter::Peekable;
 
 /// BLAST's programs, and what they do without `-task`.
-const PROGRAMS: [(&str, &str); 2] = [("blastp", "blastp"), ("blastn", "megablast")];
+const PROGRAMS: [(&str, &str); 5] = [
+    ("blastn", "megablast"),
+    ("blastp", "blastp"),
+    ("blastx", "blastx"),
+    ("tblastn", "tblastn"),
+    ("tblastx", "tblastx"),
+];
 
 /// Options that have a value, or none, in both.
-const OPTIONS: [(&str, &str); 22] = [
+const OPTIONS: [(&str, &str); 31] = [
+    ("-best_hit_overhang", "--best-hit-overhang"),
+    ("-best_hit_score_edge", "--best-hit-score-edge"),
     ("-comp_based_stats", "--comp-based-stats"),
+    ("-culling_limit", "--culling-limit"),
+    ("-db_gencode", "--db-gencode"),
     ("-dbsize", "--db-length"),
     ("-dust", "--dust"),
     ("-evalue", "--evalue"),
@@ -19,6 +29,7 @@ const OPTIONS: [(&str, &str); 22] = [
     ("-help", "--help"),
     ("-matrix", "--matrix"),
     ("-max_hsps", "--max-hsps"),
+    ("-max_intron_length", "--max-intron"),
     ("-max_target_seqs", "--top"),
     ("-negative_taxids", "--not-taxid"),
     ("-num_threads", "--threads"),
@@ -27,10 +38,14 @@ const OPTIONS: [(&str, &str); 22] = [
     ("-penalty", "--penalty"),
     ("-perc_identity", "--perc-identity"),
     ("-qcov_hsp_perc", "--query-cover"),
+    ("-query_gencode", "--query-gencode"),
     ("-reward", "--reward"),
     ("-strand", "--strand"),
+    ("-subject_besthit", "--subject-besthit"),
     ("-task", "--program"),
     ("-taxids", "--taxid"),
+    ("-template_length", "--template-length"),
+    ("-template_type", "--template-type"),
     ("-word_size", "--word-size"),
 ];
 

@@ -200,7 +200,7 @@ cp two.gydb viruses.gydb
 cp g.fa genome.fa
 cp g.fa contigs.fa
 gzip -c g.fa > refs.fa.gz
-for name in genes genomes contigs; do
+for name in genes genomes contigs reads; do
     cp g.fa $name.fna
 done
 printf '>%s\\n%s\\n' chr1 $letters chr2 $letters > chromosomes.fa

@@ -135,7 +135,8 @@ fn what_is_no_search_is_refused() {
     place.write("bases.fa", format!(">g\n{}\n", "GATTACA".repeat(30)));
     let search = ["search", "refs.faa", "--db"];
     let with = |more: &[&'static str]| [&search[..], more].concat();
-    place.fails(&with(&["bases.fa"]), 1, &["bases.fa", "nucleotides"]);
+    let proteins = with(&["bases.fa", "--program", "blastp"]);
+    place.fails(&proteins, 1, &["bases.fa", "nucleotides"]);
     place.fails(&["search", "-", "--db", "-"], 1, &["standard input"]);
     place.fails(&with(&["none.faa"]), 1, &["none.faa"]);
     place.fails(
