@@ -1,6 +1,7 @@
 //! Where a query and a subject have a seed in common and more around it: segments without gaps.
 
 use std::f64::consts::LN_2;
+use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -105,6 +106,7 @@ impl Search<'_> {
                 counted: 0,
                 kernels,
                 windows: SubjectWindows::new(kernels),
+                span: shape.span(),
                 found: Vec::new(),
             };
             loop {
@@ -145,6 +147,8 @@ struct Join<'s> {
     counted: usize,
     kernels: Kernels,
     windows: SubjectWindows,
+    /// Residues from the first of a seed to its last.
+    span: usize,
     found: Vec<Match>,
 }
 
@@ -210,13 +214,45 @@ impl Join<'_> {
             return;
         }
         let (query, subject) = (queries.at(of_query), subjects.at(of_subject));
-        segment.query -= queries.range(query).start as u32;
-        segment.subject -= subjects.range(subject).start as u32;
+        let own = [queries.range(query), subjects.range(subject)];
+        if !self.passes_by_itself([of_query, of_subject], &own) {
+            return;
+        }
+        segment.query -= own[0].start as u32;
+        segment.subject -= own[1].start as u32;
         self.found.push(Match {
             query: query as u32,
             subject: subject as u32,
             segment,
         });
+    }
+
+    /// Whether the seed at two positions is of their sequences alone, and the window around it
+    /// scores enough in them: what stands beside them in the text is no part of the answer.
+    fn passes_by_itself(&self, [query, subject]: [usize; 2], own: &[Range<usize>; 2]) -> bool {
+        let Search {
+            queries,
+            subjects,
+            rows,
+            ..
+        } = self.search;
+        let before = BEFORE.min(query - own[0].start).min(subject - own[1].start);
+        let behind = (COLUMNS - BEFORE)
+            .min(own[0].end - query)
+            .min(own[1].end - subject);
+        if before + behind == COLUMNS {
+            return true;
+        }
+        if behind < self.span {
+            return false;
+        }
+        let of_query = &queries.text()[query - before..query + behind];
+        let of_subject = &subjects.text()[subject - before..subject + behind];
+        let mut score = 0;
+        of_query.iter().zip(of_subject).any(|(&one, &other)| {
+            score = (score + i32::from(rows[usize::from(one)][usize::from(other)])).max(0);
+            score >= i32::from(self.least[query])
+        })
     }
 
     /// Leaves each match once.
@@ -268,5 +304,68 @@ mod tests {
             [scores.x_drop, scores.shortest, scores.margin],
             [16, 20, 10]
         );
+    }
+
+    /// What stands beside a sequence makes no segment of it.
+    #[test]
+    fn neighbours_do_not_matter() {
+        let mut state = 7_u64;
+        let mut below = |most: u64| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (state >> 33) % most
+        };
+        let mut residue = || b"ACDEFGHIKLMNPQRSTVWY"[below(20) as usize];
+        let query: Vec<u8> = (0..200).map(|_| residue()).collect();
+        // Far relatives of a part of the query; behind each begins what is next in the query.
+        let mut all: Vec<Vec<u8>> = Vec::new();
+        for number in 0..200 {
+            let (from, to) = (number % 60, number % 60 + 80);
+            let far = |(place, &own): (usize, &u8)| match (place * 7 + number) % 10 {
+                0..3 => own,
+                _ => residue(),
+            };
+            all.push(query[from..to].iter().enumerate().map(far).collect());
+            all.push(query[to + 1..to + 40].to_vec());
+        }
+        let matrix = Matrix::named("BLOSUM62").expect("one");
+        let statistics = Protein::new(matrix, Protein::usual(matrix)).expect("it is known");
+        let sequences = |some: &[Vec<u8>]| {
+            let mut sequences = Sequences::default();
+            some.iter()
+                .for_each(|one| sequences.push(b"", one).expect("residues"));
+            sequences
+        };
+        let queries = sequences(&[query]);
+        let of = |subjects: &Sequences| {
+            let search = Search {
+                queries: &queries,
+                subjects,
+                indexes: None,
+                rows: matrix.rows(),
+                segments: SegmentScores::new(statistics.ungapped()),
+                least: &[46],
+                most: usize::MAX,
+                threads: 1,
+                shapes: &crate::seeds::SHAPES,
+            };
+            search.matches(&Progress::default()).ok().expect("few")
+        };
+        let together = of(&sequences(&all));
+        let mut alone = Vec::new();
+        for (number, one) in all.iter().enumerate() {
+            alone.extend(
+                of(&sequences(std::slice::from_ref(one)))
+                    .into_iter()
+                    .map(|found| Match {
+                        subject: number as u32,
+                        ..found
+                    }),
+            );
+        }
+        alone.sort();
+        assert!(together.len() > 300, "{}", together.len());
+        assert_eq!(together, alone);
     }
 }

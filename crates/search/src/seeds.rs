@@ -58,7 +58,7 @@ pub(crate) fn bytes_of_indexes(residues: u64) -> u64 {
 
 impl Shape {
     /// Residues from its first to its last.
-    fn span(self) -> usize {
+    pub(crate) fn span(self) -> usize {
         self.0[WEIGHT - 1] + 1
     }
 
