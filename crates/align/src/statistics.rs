@@ -59,7 +59,7 @@ impl Karlin {
 }
 
 /// An E-value as it is told.
-fn told(evalue: f64) -> f64 {
+pub fn told(evalue: f64) -> f64 {
     if evalue < LEAST_EVALUE { 0.0 } else { evalue }
 }
 

@@ -83,7 +83,7 @@ impl From<SearchError> for Failure {
                 let enough = least.div_ceil(1 << 20);
                 Meaning::helped(Code::Memory, format!("give --memory {enough}M or more"))
             }
-            SearchError::Changed { .. } => Code::Input.into(),
+            SearchError::Changed { .. } | SearchError::Reread(_) => Code::Input.into(),
             SearchError::Matches { .. } => Meaning::helped(Code::Memory, "give more --memory"),
             SearchError::Molecule { .. } => Meaning::helped(
                 Code::Usage,

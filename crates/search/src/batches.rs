@@ -8,6 +8,7 @@ use gyrase_work::{Progress, in_parallel};
 
 use crate::engine::{Align, Ended, Engine, Query};
 use crate::prepared::{MATCH, Prepared};
+use crate::sequences::MOST_RESIDUES;
 use crate::{Hit, Match, QueryHits, SearchError, Sequences, Summary};
 
 /// Queries of a thread that are aligned before the first of them is written.
@@ -58,6 +59,9 @@ impl<E: From<SearchError>> Batches<'_, E> {
             progress,
             ..
         } = self.over;
+        if prepared.letters_of_frames(range.clone()) > MOST_RESIDUES {
+            return self.search_halves(range);
+        }
         let mut part = prepared.queries.frames(range.clone(), prepared.frames[0]);
         engine.mask(&mut part);
         match engine.matches(&part, prepared.most, progress) {
@@ -65,9 +69,7 @@ impl<E: From<SearchError>> Batches<'_, E> {
             Err(Ended::Cancelled) => Err(SearchError::Cancelled.into()),
             Err(Ended::TooMany) if range.len() > 1 => {
                 drop(part);
-                let middle = range.start + range.len() / 2;
-                self.search(range.start..middle)?;
-                self.search(middle..range.end)
+                self.search_halves(range)
             }
             Err(Ended::TooMany) => {
                 let query = range.start;
@@ -75,6 +77,16 @@ impl<E: From<SearchError>> Batches<'_, E> {
                 self.give(query, hits)
             }
         }
+    }
+
+    fn search_halves(&mut self, range: Range<usize>) -> Result<(), E> {
+        if range.len() < 2 {
+            let most = MOST_RESIDUES;
+            return Err(SearchError::TooLong { most }.into());
+        }
+        let middle = range.start + range.len() / 2;
+        self.search(range.start..middle)?;
+        self.search(middle..range.end)
     }
 
     /// Aligns the queries of a range by the matches of their frames.

@@ -15,11 +15,11 @@ use gyrase_seqdb::{
 };
 use gyrase_work::Progress;
 
-use crate::sequences::{BASE, RESIDUE, SEQUENCE, TAXID, residues_of};
+use crate::sequences::{BASE, MOST_RESIDUES, RESIDUE, SEQUENCE, TAXID, residues_of};
 use crate::{DatabaseSize, SearchError, Sequences};
 
-/// Residues of a part that fit: positions are numbers of 32 bits.
-const MOST_LETTERS: u64 = u32::MAX as u64 - 2 * COLUMNS as u64;
+/// Residues of a part that fit, with their borders.
+const MOST_LETTERS: u64 = (MOST_RESIDUES - COLUMNS) as u64;
 
 /// Sequences that follow each other and are searched together.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -339,6 +339,7 @@ impl<'s> Census<'s> {
         for number in [size.title, size.letters] {
             self.digest.update(&number.to_le_bytes());
         }
+        self.digest.update(&[is_kept.into()]);
         if is_kept {
             let cutters = self.cutters.iter_mut();
             cutters.for_each(|cutter| cutter.add(number, self.searched, size));

@@ -94,11 +94,16 @@ pub enum SearchError {
         program: &'static str,
     },
     /// What becomes of a pair is only known for some programs.
-    #[error("what becomes of a pair can be said of proteins only, not for {program}")]
+    #[error(
+        "what becomes of a pair can be said only where seeds of proteins are looked for, not by {program}"
+    )]
     NotExplained {
         /// The program.
         program: &'static str,
     },
+    /// The database cannot be read again, for what a report tells of all of it.
+    #[error("the database cannot be read again for the report: {0}")]
+    Reread(#[source] std::io::Error),
     /// The processes of a job search for different things.
     #[error("the processes of the job were started with different options or inputs")]
     DifferentQuestions,

@@ -174,12 +174,16 @@ impl Held {
 
     /// Bytes that they take in memory, of so many letters.
     fn bytes(&self, letters: u64) -> u64 {
-        let letter = match self.molecule {
+        let sequences = self.sequences.most.unwrap_or(self.sequences.least);
+        self.letter() * letters + SEQUENCE * sequences + self.titles
+    }
+
+    /// Bytes that a letter takes in memory.
+    fn letter(&self) -> u64 {
+        match self.molecule {
             Molecule::Protein => RESIDUE,
             Molecule::Nucleotide => BASE,
-        };
-        let sequences = self.sequences.most.unwrap_or(self.sequences.least);
-        letter * letters + SEQUENCE * sequences + self.titles
+        }
     }
 
     /// Letters of one, in the mean.
@@ -263,7 +267,9 @@ impl Planning<'_> {
     fn least_memory(&self, letters: [u64; 2]) -> u64 {
         let [queries, _, beside] = self.taken(letters);
         let longest = self.subjects.mean(letters[1]);
-        BESIDE + queries + (beside + 2 * RESIDUE * longest).max(queries)
+        BESIDE
+            + queries
+            + (beside + 2 * weight(self.frames[1]) * self.subjects.letter() * longest).max(queries)
     }
 
     /// Bytes of hits that wait until all parts are done.

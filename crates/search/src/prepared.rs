@@ -1,5 +1,7 @@
 //! A search whose inputs are known, and the memory that each part of it takes.
 
+use std::ops::Range;
+
 use gyrase_seqdb::TaxidFilter;
 use gyrase_work::Progress;
 
@@ -111,7 +113,7 @@ impl Prepared {
             };
             return Err(SearchError::Memory { least });
         }
-        let left = memory - taken - part;
+        let left = memory.saturating_sub(taken + part);
         let aside = whole.as_ref().map_or((left - beside) / ASIDE, |_| 0);
         let left = left - aside;
         let indexes = seeds::bytes_of_indexes(database.part_letters());
@@ -162,6 +164,17 @@ impl Prepared {
         let length = self.queries.residues(query).len();
         let in_query = |hsp: &Hsp| self.frames[0].place(&hsp.query, hsp.frames[0], length);
         self.limits.leave(hits, in_query);
+    }
+
+    /// Letters of the frames of some queries, with the borders between them.
+    pub(crate) fn letters_of_frames(&self, range: Range<usize>) -> usize {
+        let [frames, _] = self.frames;
+        let lengths = range.flat_map(|query| {
+            let length = self.queries.residues(query).len();
+            let numbers = frames.numbers().iter();
+            numbers.map(move |&number| frames.length(length, number) + 1)
+        });
+        lengths.sum()
     }
 
     /// Gives `each` an answer without hits.

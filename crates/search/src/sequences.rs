@@ -13,7 +13,7 @@ use crate::frames::Frames;
 use crate::program::Program;
 
 /// Residues that fit: positions are numbers of 32 bits.
-const MOST_RESIDUES: usize = u32::MAX as usize - 2 * COLUMNS;
+pub(crate) const MOST_RESIDUES: usize = u32::MAX as usize - 2 * COLUMNS;
 
 /// Residues of a database that are enough to tell proteins from nucleotides by chance alone.
 const MANY: u64 = 100;

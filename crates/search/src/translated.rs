@@ -14,6 +14,8 @@ mod searched;
 mod ungapped;
 mod windows;
 
+use std::ops::RangeInclusive;
+
 use gyrase_align::mask::{self, seg::Seg};
 use gyrase_align::residue::ANY;
 use gyrase_work::Progress;
@@ -86,6 +88,14 @@ impl Engine for Translation<'_> {
         // Those of each block are sorted: this merges them.
         found.sort();
         Ok(found)
+    }
+
+    /// All of a database that is translated is translated for each batch.
+    fn batch(&self) -> RangeInclusive<u64> {
+        match self.frames[1] {
+            Frames::Protein => 10_000..=10_000,
+            _ => 100_000..=1_000_000,
+        }
     }
 
     fn mask(&self, queries: &mut Sequences) {

@@ -9,7 +9,7 @@ use crate::engine::Ended;
 use crate::matches::Search;
 use crate::prepared::{AnyScoring, Prepared};
 use crate::seeds::{Index, KEYS};
-use crate::{Config, HitLimits, Scoring, SearchError, Sequences};
+use crate::{Config, HitLimits, Scoring, SearchError, Sensitivity, Sequences};
 
 /// What a search does with a query and a subject.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,6 +47,8 @@ pub enum LeftOut {
     Evalue,
     /// Its alignments have too little of the query.
     Cover,
+    /// Others of its query leave no place for its alignments.
+    Culled,
     /// Enough others are better.
     Top,
 }
@@ -77,6 +79,7 @@ impl Explanation {
             _ if !steps.is_good => Some(LeftOut::Cover),
             Some(rank) if rank <= self.limits.top => None,
             Some(_) => Some(LeftOut::Top),
+            None if self.limits.culling.is_any() => Some(LeftOut::Culled),
             // Its score is spread over more than a window.
             None => Some(LeftOut::Segment),
         }
@@ -108,6 +111,11 @@ pub fn explain(
             program: prepared.program.name(),
         });
     };
+    if prepared.sensitivity == Sensitivity::Exhaustive {
+        return Err(SearchError::NotExplained {
+            program: prepared.program.name(),
+        });
+    }
     let query = named(&prepared.queries, query, "query")?;
     let subject = named(subjects, subject, "subject")?;
     progress.start("explain", 1);

@@ -95,11 +95,11 @@ pub(super) fn understood(args: Vec<OsString>) -> Vec<OsString> {
     if let Some((_, task)) = program {
         line.default_to("--program", task);
         line.default_to("--format", "0");
-        if line.queries.is_empty() {
+        if line.queries.is_empty() && line.behind.is_empty() {
             line.queries.push("-".into());
         }
     }
-    [line.start, line.queries, line.options].concat()
+    [line.start, line.queries, line.options, line.behind].concat()
 }
 
 /// A command line, in the order in which databases, of which there may be many, end at an option.
@@ -108,6 +108,8 @@ struct Line {
     start: Vec<OsString>,
     queries: Vec<OsString>,
     options: Vec<OsString>,
+    /// What comes behind `--`.
+    behind: Vec<OsString>,
 }
 
 impl Line {
@@ -119,8 +121,8 @@ impl Line {
             let harmless = HARMLESS.iter().find(|(blast, _)| *blast == name);
             match name {
                 "--" => {
-                    self.options.extend([word]);
-                    self.options.extend(words.by_ref());
+                    self.behind.push(word);
+                    self.behind.extend(words.by_ref());
                 }
                 "-query" => self.queries.extend(words.next()),
                 "-db" | "-subject" => {
@@ -139,7 +141,11 @@ impl Line {
     }
 
     fn default_to(&mut self, option: &str, value: &str) {
-        if !self.options.iter().any(|word| word == option) {
+        let is_given = |word: &OsString| {
+            let word = word.to_string_lossy();
+            word.split('=').next() == Some(option)
+        };
+        if !self.options.iter().any(is_given) {
             self.options.extend([option, value].map(OsString::from));
         }
     }
@@ -173,6 +179,9 @@ mod tests {
         let expected = "gyrase search q.faa --db nr swiss --evalue 1e-5 --top 5 --program blastp \
                         --format 0";
         assert_eq!(line(&asked).join(" "), expected);
+        let behind = ["gyrase", "blastp", "-db", "s", "--format=6", "--", "q.faa"];
+        let expected = "gyrase search --db s --format=6 --program blastp -- q.faa";
+        assert_eq!(line(&behind).join(" "), expected);
         let of_task = [
             "gyrase",
             "blastn",

@@ -26,8 +26,10 @@ pub(super) struct Filter {
     pub seed: Seed,
     /// Bases from the first of a word on that are equal.
     pub sure: usize,
-    /// What the bases before and behind score at least together.
-    least: i32,
+    /// What a segment scores at least.
+    segment: i32,
+    /// How much less the bases before and behind score together.
+    beside: i32,
     /// The bases before and behind.
     around: u32,
     /// What the best of the bases before the word, or behind it, scores, by which of them differ.
@@ -65,7 +67,8 @@ impl Filter {
             word: setting.word,
             seed,
             sure: seed.sure(),
-            least: segment - MARGIN - of_word,
+            segment,
+            beside: MARGIN + of_word,
             around: ((1 << BEFORE) - 1) | (behind << BEFORE),
             before: Box::new(before),
             after: Box::new(after),
@@ -78,15 +81,22 @@ impl Filter {
     /// the bases around its part may be in it. From the bases of windows that differ.
     #[inline(always)]
     pub(super) fn passes(&self, differing: u32) -> bool {
+        self.passes_for(self.segment, differing)
+    }
+
+    /// The same where a segment scores so much.
+    #[inline(always)]
+    pub(super) fn passes_for(&self, segment: i32, differing: u32) -> bool {
+        let least = segment - self.beside;
         if self.seed.is_template() {
-            return self.may_be_of_template(differing & !(1 << BEFORE));
+            return self.may_be_of_template(least, differing & !(1 << BEFORE));
         } else if self.is_long() {
             return self.may_be_long(differing);
         }
         let similar = (differing & self.around).count_ones() <= MOST_DIFFERENCES;
         let before = self.before[differing as usize % (1 << BEFORE)];
         let after = self.after[(differing >> (BEFORE + self.seed.bases)) as usize % (1 << AFTER)];
-        let scores = i32::from(before) + i32::from(after) >= self.least;
+        let scores = i32::from(before) + i32::from(after) >= least;
         (differing & FIRST != 0) & (similar | scores)
     }
 
@@ -96,7 +106,7 @@ impl Filter {
     }
 
     /// Of a template every word counts: that before it may be none.
-    fn may_be_of_template(&self, differing: u32) -> bool {
+    fn may_be_of_template(&self, least: i32, differing: u32) -> bool {
         if (differing & self.around).count_ones() <= MOST_DIFFERENCES {
             return true;
         }
@@ -106,7 +116,7 @@ impl Filter {
         let sum = self.reward * AFTER as i32 - (self.reward - self.penalty) * mismatches;
         let behind = best(BEFORE).max(sum + best(BEFORE + AFTER));
         let before = self.before[differing as usize % (1 << BEFORE)];
-        i32::from(before) + behind >= self.least
+        i32::from(before) + behind >= least
     }
 
     fn may_be_long(&self, differing: u32) -> bool {

@@ -26,6 +26,8 @@ pub(super) struct Segments<'s> {
     drop: i32,
     /// What a segment of any frame scores at least.
     least: i32,
+    /// Frames ask for different scores.
+    is_mixed: bool,
     /// None where scores are too large for vectors, or words longer than their keys.
     ungapped: Option<UngappedCosts>,
     lanes: BaseLanes,
@@ -76,6 +78,7 @@ impl<'s> Segments<'s> {
             kernels: Kernels::detect(),
             drop,
             least: search.least.iter().min().copied().unwrap_or_default(),
+            is_mixed: search.least.iter().any(|&least| least != search.least[0]),
             ungapped: (fit && !filter.is_long()).then_some(ungapped),
             lanes: BaseLanes::default(),
             costs: costs(search.scoring),
@@ -93,12 +96,45 @@ impl<'s> Segments<'s> {
                 let subject = stretch.base + at as usize;
                 *place = Place { query, subject };
             }
-            let places = &places[..words.len()];
+            let passed = self.by_themselves(&mut places[..words.len()]);
+            let places = &places[..passed];
             match self.ungapped {
                 Some(costs) => self.extend_all(stretch, costs, places),
                 None => places.iter().for_each(|&place| self.extend(place)),
             }
         }
+    }
+
+    /// Moves those that pass by what their own query asks for before the others, and counts them:
+    /// what other queries ask for is no part of the answer.
+    fn by_themselves(&self, places: &mut [Place]) -> usize {
+        let search = self.search;
+        if !self.is_mixed {
+            return places.len();
+        }
+        let mut passed = 0;
+        for number in 0..places.len() {
+            let Place { query, subject } = places[number];
+            let least = search.least[search.words.frame(search.queries, query)];
+            if least == self.least || self.passes_for(least, query, subject) {
+                places[passed] = places[number];
+                passed += 1;
+            }
+        }
+        passed
+    }
+
+    /// Whether the bases around a word pass for a segment that scores so much.
+    fn passes_for(&self, least: i32, query: usize, subject: usize) -> bool {
+        let differs = |place: usize| {
+            let (one, other) = (
+                self.search.words.text[query + place - BEFORE],
+                self.search.subjects.text()[subject + place - BEFORE],
+            );
+            u32::from((one ^ other) & 3 != 0) << place
+        };
+        let differing: u32 = (0..WINDOW).map(differs).sum();
+        self.filter.passes_for(least, differing | 1 << BEFORE)
     }
 
     /// Extends words by vectors; those that go on behind the next bases one by one.
@@ -384,15 +420,9 @@ impl<'s> Segments<'s> {
             query -= 1;
             subject -= 1;
         }
-        let differs = |place: usize| {
-            let (one, other) = (
-                self.search.words.text[query + place - BEFORE],
-                self.search.subjects.text()[subject + place - BEFORE],
-            );
-            u32::from((one ^ other) & 3 != 0) << place
-        };
-        let differing: u32 = (0..WINDOW).map(differs).sum();
-        self.filter.passes(differing | 1 << BEFORE)
+        let search = self.search;
+        let least = search.least[search.words.frame(search.queries, query)];
+        self.passes_for(least, query, subject)
     }
 }
 

@@ -16,7 +16,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use gyrase_fabric::{Farm, Mailbox, World};
+use gyrase_fabric::{FabricError, Farm, Mailbox, World};
 
 use super::shared::{ReportTarget, Shared};
 use crate::aside::Aside;
@@ -52,6 +52,7 @@ pub(super) fn search(
             part: None,
         }),
         over: AtomicBool::new(false),
+        failed: AtomicBool::new(false),
     };
     let farm = Farm {
         tasks,
@@ -64,14 +65,18 @@ pub(super) fn search(
     let own = shared.own_batches(world.rank(), owners);
     let aside = Mutex::new(Aside::new(shared.folder.clone(), prepared.aside));
     thread::scope(|scope| {
-        let taking = scope.spawn(|| group.take(parts * own.len(), &aside));
+        let taking = scope.spawn(|| {
+            let taken = group.take(parts * own.len(), &aside);
+            group.failed.store(taken.is_err(), Relaxed);
+            taken
+        });
         let done = farm.run(world, |task| group.work(task), &mut |_, _| {
             progress.advance(1);
             Ok::<_, SearchError>(())
         });
         group.over.store(done.is_err(), Relaxed);
         let taken = taking.join().expect("no thread panics that takes messages");
-        done.and(taken)
+        taken.and(done)
     })?;
     // A part is not needed any more.
     drop(group);
@@ -116,6 +121,8 @@ struct Group<'g> {
     worker: Mutex<Worker<'g>>,
     /// Nothing more is to come.
     over: AtomicBool,
+    /// What comes can be laid aside no more.
+    failed: AtomicBool,
 }
 
 /// What searches.
@@ -149,6 +156,9 @@ impl Worker<'_> {
 impl<'g> Group<'g> {
     /// Searches for a batch in a part, and sends what it finds to the owner of the batch.
     fn work(&self, task: usize) -> Result<Vec<u8>, SearchError> {
+        if self.failed.load(Relaxed) {
+            return Err(FabricError::Elsewhere.into());
+        }
         let batches = self.shared.batches.len();
         let (part, batch) = (task / batches, task % batches);
         let found = self.shared.kept_or(task, || self.find(part, batch))?;
@@ -223,9 +233,9 @@ impl Shared<'_> {
         for query in self.batches[batch].clone() {
             self.progress.go_on()?;
             merging.give::<SearchError>(query, &mut |answer| {
-                // Writing to memory cannot fail.
-                let _ = self.report.answer(&mut text, answer);
-                Ok(())
+                // Writing to memory cannot fail, but some reports tell of the whole database.
+                let told = self.report.answer(&mut text, answer);
+                told.map_err(SearchError::Reread)
             })?;
         }
         Ok((text, merging.summary))

@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use gyrase_align::arch::{Bands, COLUMNS, Kernels, LANES};
 use gyrase_align::composition::{Adjustment, Composition, SCALE};
+use gyrase_align::statistics::told;
 use gyrase_align::ungapped::UngappedSegment;
 
 use super::links::Piece;
@@ -457,7 +458,7 @@ impl<'s> Aligner<'s> {
             links.link(&mut pieces);
         }
         for (one, piece) in extended.iter_mut().zip(pieces) {
-            one.evalue = piece.evalue;
+            one.evalue = told(piece.evalue);
         }
     }
 
@@ -489,7 +490,7 @@ impl<'s> Aligner<'s> {
         let hsps: Vec<Hsp> = hsps.into_iter().flatten().collect();
         Hit {
             subject: found.subject,
-            rank_score: hsps[0].score,
+            rank_score: found.score,
             hsps,
         }
     }

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 
 use gyrase_align::gapped::Step;
 use gyrase_align::statistics::Karlin;
+use gyrase_align::statistics::told;
 use gyrase_align::ungapped::UngappedSegment;
 
 use super::chains::{Chains, Link};
@@ -124,7 +125,8 @@ impl<'s> Aligner<'s> {
             let space = scoring.apart(&karlins[frame], lengths[frame], letters);
             if !scoring.sums {
                 for one in of_strands {
-                    one.evalue = one.karlin.evalue(one.segment.score.into(), space.search);
+                    let evalue = one.karlin.evalue(one.segment.score.into(), space.search);
+                    one.evalue = told(evalue);
                 }
                 continue;
             }
@@ -132,7 +134,7 @@ impl<'s> Aligner<'s> {
             let cutoffs = scoring.cutoffs(karlins, &lengths, letters);
             let chains = Chains { space, cutoffs };
             for (one, evalue) in of_strands.iter_mut().zip(chains.evalues(&links)) {
-                one.evalue = evalue;
+                one.evalue = told(evalue);
             }
         }
     }

@@ -122,6 +122,7 @@ fn answer(found: &Explanation) -> String {
         LeftOut::Gapped => "the gapped score is too small to go on; raise --evalue",
         LeftOut::Evalue => "the E-value is too large; raise --evalue",
         LeftOut::Cover => "no alignment has enough of the query; lower --query-cover",
+        LeftOut::Culled => "others leave it no place; leave --culling-limit and --best-hit-* out",
         LeftOut::Top => "enough others are better; raise --top",
     };
     format!("left out: {why}")
