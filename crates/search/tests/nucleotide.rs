@@ -161,6 +161,35 @@ fn neither_threads_nor_memory_change_the_answer() {
 }
 
 #[test]
+fn a_query_has_the_same_rows_among_others() {
+    let place = families::Place::new();
+    let all = std::fs::read_to_string(golden("nucleotide-queries.fna")).unwrap();
+    // Short ones ask for less than long ones.
+    let short = |(number, from): (usize, usize)| {
+        let letters: String = all.lines().filter(|line| !line.starts_with('>')).collect();
+        format!(">short{number}\n{}\n", &letters[from..from + 14 + number])
+    };
+    let shorts = [5, 300, 900, 1500, 2100].into_iter().enumerate().map(short);
+    let mut records: Vec<String> = all
+        .split('>')
+        .skip(1)
+        .map(|one| format!(">{one}"))
+        .collect();
+    records.extend(shorts);
+    let of = |text: String| {
+        place.write("q.fna", &text);
+        let config = Config {
+            queries: vec![place.0.path().join("q.fna")],
+            ..config("blastn")
+        };
+        table(&config).unwrap()
+    };
+    let alone: String = records.iter().map(|record| of(record.clone())).collect();
+    assert!(alone.contains("short"), "{alone}");
+    assert_eq!(of(records.concat()), alone);
+}
+
+#[test]
 fn the_best_come_first_whatever_their_number() {
     let all = table(&config("blastn-short")).unwrap();
     for top in [1, 2, 3] {
