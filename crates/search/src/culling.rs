@@ -90,11 +90,10 @@ impl Culling {
     pub(crate) fn of_subject(&self, queries: &[Range<usize>]) -> Vec<bool> {
         let mut stay: Vec<bool> = Vec::with_capacity(queries.len());
         for (number, one) in queries.iter().enumerate() {
-            let better = std::iter::zip(&stay, &queries[..number]);
+            let mut better = std::iter::zip(&stay, &queries[..number]);
             let is_within = |(&stays, better): (&bool, &Range<usize>)| {
                 stays && better.start <= one.start + BESIDE && one.end <= better.end + BESIDE
             };
-            let mut better = better;
             stay.push(!self.subject_best || !better.any(is_within));
         }
         stay

@@ -57,6 +57,13 @@ impl Frames {
         sequence.saturating_sub(self.skipped(frame)) / self.step()
     }
 
+    /// Where a frame stands among those of a sequence.
+    pub(crate) fn place_of(self, frame: i8) -> usize {
+        let mut numbers = self.numbers().iter();
+        let place = numbers.position(|&number| number == frame);
+        place.expect("the frame is one of them")
+    }
+
     /// Letters before the first that a frame reads.
     fn skipped(self, frame: i8) -> usize {
         match self {

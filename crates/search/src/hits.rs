@@ -82,6 +82,45 @@ impl Hit {
     }
 }
 
+/// Subjects more than are wanted that are kept until all are found.
+const SPARE: usize = 64;
+
+/// The best of what is found one after the other.
+pub(crate) struct Best<T> {
+    most: usize,
+    order: fn(&T, &T) -> Ordering,
+    found: Vec<T>,
+}
+
+impl<T> Best<T> {
+    /// So many at most; the better of two is less.
+    pub(crate) fn new(most: usize, order: fn(&T, &T) -> Ordering) -> Best<T> {
+        Best {
+            most,
+            order,
+            found: Vec::new(),
+        }
+    }
+
+    pub(crate) fn push(&mut self, one: T) {
+        self.found.push(one);
+        if self.found.len() >= self.most.saturating_add(SPARE).saturating_mul(2) {
+            self.leave_best();
+        }
+    }
+
+    /// The best, in their order.
+    pub(crate) fn sorted(mut self) -> Vec<T> {
+        self.leave_best();
+        self.found
+    }
+
+    fn leave_best(&mut self) {
+        self.found.sort_by(self.order);
+        self.found.truncate(self.most);
+    }
+}
+
 /// A column of an alignment: codes of residues, one of which may be missing.
 pub(crate) type Pair = (Option<u8>, Option<u8>);
 

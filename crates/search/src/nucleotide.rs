@@ -20,7 +20,7 @@ use std::ops::RangeInclusive;
 use gyrase_work::Progress;
 
 use crate::engine::{Align, Ended, Engine, Query};
-use crate::hits::{Hit, Hsp, Match};
+use crate::hits::{Best, Hit, Hsp, Match};
 use crate::{DatabaseSize, HitLimits, Program, SearchError, Sequences};
 use aligned::Aligned;
 use alignments::PairAligner;
@@ -31,11 +31,6 @@ use words::Words;
 pub use options::{NucleotideOptions, Strands};
 pub(crate) use scoring::NucleotideScoring;
 pub use seed::TemplateType;
-
-/// Words so long are in few places of a database by chance.
-const LONG_WORD: usize = 15;
-/// Subjects more than are reported that are kept until a query is done.
-const SPARE: usize = 64;
 
 /// A search of nucleotides.
 pub(crate) struct Nucleotides<'s> {
@@ -68,6 +63,11 @@ pub(crate) fn bytes_beside(
     // A setting that makes no sense is refused before anything is searched.
     let words = |setting: Setting| Words::bytes(letters as usize, &setting);
     Setting::new(program, options).map_or(0, words) + stretches(threads)
+}
+
+/// Letters of the queries of a batch, but for the last of them.
+pub(crate) fn letters_at_once(program: Program, options: &NucleotideOptions) -> u64 {
+    Setting::new(program, options).map_or(0, |setting| setting.letters_at_once())
 }
 
 fn stretches(threads: usize) -> u64 {
@@ -114,14 +114,8 @@ impl Engine for Nucleotides<'_> {
         Ok(found)
     }
 
-    /// All of the database is looked through for each batch.
     fn batch(&self) -> RangeInclusive<u64> {
-        let word = self.scoring.setting.word;
-        let most = if word > LONG_WORD {
-            5_000_000
-        } else {
-            1_000_000
-        };
+        let most = self.scoring.setting.letters_at_once();
         most / 10..=most
     }
 
@@ -146,17 +140,13 @@ impl Align for Aligner<'_> {
         let mut matches: Vec<&Match> = matches.iter().collect();
         // By subject, then by frame: the order of both is there already.
         matches.sort_by_key(|found| found.subject);
-        let top = self.scoring.limits.top;
-        let mut hits = Vec::new();
+        let mut hits = Best::new(self.scoring.limits.top, Hit::order);
         for of_subject in matches.chunk_by(|one, next| one.subject == next.subject) {
-            hits.extend(self.align(query, of_subject));
-            let enough = top.saturating_add(SPARE).saturating_mul(2);
-            if hits.len() >= enough {
-                leave_best(&mut hits, top);
+            if let Some(hit) = self.align(query, of_subject) {
+                hits.push(hit);
             }
         }
-        leave_best(&mut hits, top);
-        hits
+        hits.sorted()
     }
 }
 
@@ -238,10 +228,4 @@ fn hsp(frame: usize, one: Aligned, lengths: [usize; 2], evalue: f64, bits: f64) 
         adjusted: None,
         steps,
     }
-}
-
-/// Leaves so many of the best subjects, the best first.
-fn leave_best(hits: &mut Vec<Hit>, top: usize) {
-    hits.sort_by(Hit::order);
-    hits.truncate(top);
 }

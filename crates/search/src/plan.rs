@@ -7,9 +7,9 @@ use gyrase_seqdb::{Molecule, SequenceSource, open_all, shared_molecule};
 use gyrase_tabulate::{Estimate, decompressing, input_contents};
 
 use crate::frames::Frames;
-use crate::prepared::{ALIGNED, ALIGNED_BASES, ASIDE, BESIDE, MATCH, weight};
+use crate::prepared::{ASIDE, BESIDE, MATCH, Needs, weight};
 use crate::sequences::{BASE, RESIDUE, SEQUENCE};
-use crate::{Config, Program, SearchError, nucleotide};
+use crate::{Config, Program, SearchError};
 
 /// Bytes of memory that a process takes that has searched little, as measured.
 const STARTED: f64 = 13.0 * (1 << 20) as f64;
@@ -226,21 +226,14 @@ impl Planning<'_> {
     /// Bytes of the queries with their frames and what threads align of them, of the subjects, and
     /// what the program takes beside.
     fn taken(&self, [queries, subjects]: [u64; 2]) -> [u64; 3] {
-        let [of_query, of_subject] = self.frames.map(weight);
-        let threads = self.config.threads;
-        let (aligned, beside) = match self.program.compares() {
-            Molecule::Protein => (ALIGNED, 0),
-            Molecule::Nucleotide => {
-                let options = &self.config.nucleotide;
-                let letters = of_query * queries;
-                let beside = nucleotide::bytes_beside(self.program, options, letters, threads);
-                (ALIGNED_BASES, beside)
-            }
-        };
-        let longest = self.queries.mean(queries) / self.frames[0].step() as u64;
-        let longest = longest * aligned * threads as u64;
-        let queries = of_query * self.queries.bytes(queries) + longest;
-        [queries, of_subject * self.subjects.bytes(subjects), beside]
+        let lengths = [
+            self.queries.bytes(queries),
+            self.queries.mean(queries),
+            queries,
+        ];
+        let needs = Needs::of_lengths(self.config, self.program, self.frames, lengths);
+        let subjects = needs.subjects * self.subjects.bytes(subjects);
+        [needs.taken, subjects, needs.beside]
     }
 
     /// Bytes that a part of the subjects may take.

@@ -24,9 +24,9 @@ use crate::{
 /// Bytes that a match takes while matches of threads and shapes are joined.
 pub(crate) const MATCH: u64 = 3 * size_of::<Match>() as u64;
 /// Bytes that a thread takes for each residue of the longest query: bands, and steps of alignments.
-pub(crate) const ALIGNED: u64 = 320;
+const ALIGNED: u64 = 320;
 /// The same for each nucleotide: both strands and steps of alignments.
-pub(crate) const ALIGNED_BASES: u64 = 16;
+const ALIGNED_BASES: u64 = 16;
 /// The part of the memory beside queries, as one in so many, for what was found in parts of the
 /// database.
 pub(crate) const ASIDE: u64 = 8;
@@ -239,13 +239,13 @@ impl Prepared {
 }
 
 /// What a search takes beside what it finds.
-struct Needs {
+pub(crate) struct Needs {
     /// Bytes of queries with their frames, and of what threads align of them.
-    taken: u64,
+    pub taken: u64,
     /// Bytes that an engine takes beside sequences and matches.
-    beside: u64,
+    pub beside: u64,
     /// How many times the bytes of subjects.
-    subjects: u64,
+    pub subjects: u64,
 }
 
 impl Needs {
@@ -256,23 +256,39 @@ impl Needs {
         queries: &Sequences,
         bytes: u64,
     ) -> Result<Needs, SearchError> {
-        let codes = config.translation.codes()?;
-        let frames = program.frames(codes);
+        let frames = program.frames(config.translation.codes()?);
+        let [longest, total] = [queries.longest(), queries.total()];
+        Ok(Needs::of_lengths(
+            config,
+            program,
+            frames,
+            [bytes, longest, total],
+        ))
+    }
+
+    /// Those for queries of which these are the bytes, and the letters of the longest and of all.
+    pub(crate) fn of_lengths(
+        config: &Config,
+        program: Program,
+        [of_query, of_subject]: [Frames; 2],
+        [bytes, longest, total]: [u64; 3],
+    ) -> Needs {
         let (aligned, beside) = match program.compares() {
             Molecule::Protein => (ALIGNED, 0),
             Molecule::Nucleotide => {
-                let letters = weight(frames[0]) * queries.total();
-                let options = &config.nucleotide;
-                let beside = nucleotide::bytes_beside(program, options, letters, config.threads);
+                let (options, threads) = (&config.nucleotide, config.threads);
+                let letters = nucleotide::letters_at_once(program, options) + longest;
+                let letters = weight(of_query) * letters.min(total);
+                let beside = nucleotide::bytes_beside(program, options, letters, threads);
                 (ALIGNED_BASES, beside)
             }
         };
-        let longest = queries.longest() / frames[0].step() as u64;
-        Ok(Needs {
-            taken: bytes * weight(frames[0]) + longest * aligned * config.threads as u64,
+        let longest = longest / of_query.step() as u64;
+        Needs {
+            taken: bytes * weight(of_query) + longest * aligned * config.threads as u64,
             beside,
-            subjects: weight(frames[1]),
-        })
+            subjects: weight(of_subject),
+        }
     }
 
     /// Bytes for subjects.

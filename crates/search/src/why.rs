@@ -106,16 +106,13 @@ pub fn explain(
     };
     let prepared = Prepared::new(&config, false, &Ok, progress)?;
     let subjects = prepared.whole()?;
-    let AnyScoring::Protein(scoring) = &prepared.scoring else {
+    let (AnyScoring::Protein(scoring), Sensitivity::Blast | Sensitivity::Fast) =
+        (&prepared.scoring, prepared.sensitivity)
+    else {
         return Err(SearchError::NotExplained {
             program: prepared.program.name(),
         });
     };
-    if prepared.sensitivity == Sensitivity::Exhaustive {
-        return Err(SearchError::NotExplained {
-            program: prepared.program.name(),
-        });
-    }
     let query = named(&prepared.queries, query, "query")?;
     let subject = named(subjects, subject, "subject")?;
     progress.start("explain", 1);

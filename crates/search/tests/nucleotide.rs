@@ -10,12 +10,9 @@ mod families;
 
 use std::path::{Path, PathBuf};
 
-use gyrase_search::{
-    Config, Culling, HitLimits, NucleotideOptions, Program, ProteinOptions, SearchError,
-    Sensitivity, Strands, TaxidFilter, TemplateType, TranslationOptions, WaitingText,
-};
+use gyrase_search::{Config, HitLimits, Program, SearchError, Sensitivity, Strands, TemplateType};
 
-use families::report;
+use families::{report, usual};
 
 fn golden(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
@@ -23,27 +20,17 @@ fn golden(name: &str) -> PathBuf {
 }
 
 fn config(program: &str) -> Config {
+    let usual = usual(
+        golden("nucleotide-queries.fna"),
+        golden("nucleotide-subjects.fna"),
+    );
     Config {
         program: Some(program.parse::<Program>().unwrap()),
-        sensitivity: Sensitivity::Blast,
-        queries: vec![golden("nucleotide-queries.fna")],
-        subjects: vec![golden("nucleotide-subjects.fna")],
-        taxids: TaxidFilter::default(),
-        db_length: None,
-        db_sequences: None,
         limits: HitLimits {
             evalue: 10.0,
-            top: 500,
-            max_hsps: usize::MAX,
-            query_cover: 0.0,
-            culling: Culling::default(),
+            ..usual.limits
         },
-        protein: ProteinOptions::default(),
-        nucleotide: NucleotideOptions::default(),
-        waiting: WaitingText::new(std::env::temp_dir().join("gyrase-never-made")),
-        translation: TranslationOptions::default(),
-        memory: 1 << 30,
-        threads: 2,
+        ..usual
     }
 }
 

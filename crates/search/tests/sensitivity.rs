@@ -1,5 +1,7 @@
 //! What a fast and an exhaustive search find.
 
+mod families;
+
 use std::collections::BTreeMap;
 use std::error::Error;
 
@@ -7,11 +9,10 @@ use gyrase_align::local;
 use gyrase_align::matrix::Matrix;
 use gyrase_align::residue::code;
 use gyrase_align::statistics::{Costs, protein::Protein};
-use gyrase_search::{
-    Config, Culling, HitLimits, NucleotideOptions, ProteinOptions, SearchError, Sensitivity,
-    TaxidFilter, TranslationOptions, WaitingText, run,
-};
+use gyrase_search::{Config, SearchError, Sensitivity, run};
 use gyrase_work::Progress;
+
+use families::usual;
 
 const PROTEINS: &str = include_str!("golden/proteins.faa");
 
@@ -24,26 +25,9 @@ fn found(sensitivity: Sensitivity, threads: usize) -> Result<BTreeMap<Pair, i32>
     let proteins = folder.path().join("proteins.faa");
     std::fs::write(&proteins, PROTEINS)?;
     let config = Config {
-        program: None,
         sensitivity,
-        queries: vec![proteins.clone()],
-        subjects: vec![proteins],
-        taxids: TaxidFilter::default(),
-        limits: HitLimits {
-            evalue: 1e-3,
-            top: 500,
-            max_hsps: usize::MAX,
-            query_cover: 0.0,
-            culling: Culling::default(),
-        },
-        protein: ProteinOptions::default(),
-        nucleotide: NucleotideOptions::default(),
-        translation: TranslationOptions::default(),
-        db_length: None,
-        db_sequences: None,
-        waiting: WaitingText::new(folder.path().join("waiting")),
-        memory: 1 << 30,
         threads,
+        ..usual(proteins.clone(), proteins)
     };
     let mut pairs = BTreeMap::new();
     run::<SearchError>(&config, &Progress::default(), |answer| {

@@ -11,12 +11,9 @@ mod families;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use gyrase_search::{
-    Config, Culling, HitLimits, NucleotideOptions, Program, ProteinOptions, SearchError,
-    Sensitivity, TaxidFilter, TranslationOptions, WaitingText,
-};
+use gyrase_search::{Config, HitLimits, Program, SearchError, Sensitivity, TranslationOptions};
 
-use families::report;
+use families::{report, usual};
 
 const COLUMNS: &str = "6 std score qframe sframe";
 const PROTEINS: &str = "translated-proteins.faa";
@@ -30,25 +27,7 @@ fn golden(name: &str) -> PathBuf {
 fn config(program: Option<Program>, queries: &str, subjects: &str) -> Config {
     Config {
         program,
-        sensitivity: Sensitivity::Blast,
-        queries: vec![golden(queries)],
-        subjects: vec![golden(subjects)],
-        taxids: TaxidFilter::default(),
-        limits: HitLimits {
-            evalue: 1e-3,
-            top: 500,
-            max_hsps: usize::MAX,
-            query_cover: 0.0,
-            culling: Culling::default(),
-        },
-        db_length: None,
-        db_sequences: None,
-        protein: ProteinOptions::default(),
-        nucleotide: NucleotideOptions::default(),
-        translation: TranslationOptions::default(),
-        waiting: WaitingText::new(std::env::temp_dir().join("gyrase-never-made")),
-        memory: 1 << 30,
-        threads: 2,
+        ..usual(golden(queries), golden(subjects))
     }
 }
 

@@ -133,11 +133,6 @@ impl<'s> SequenceReader<'s> {
         })
     }
 
-    /// The number of the next, from 0.
-    pub fn number(&self) -> u64 {
-        self.number
-    }
-
     /// Passes over all before the one of a number, which is none of those that were read: a FASTA
     /// file is read up to there, a database goes on there.
     ///

@@ -59,6 +59,9 @@ pub struct NucleotideOptions {
     pub identity: f64,
 }
 
+/// Words so long are in few places of a database by chance.
+const LONG_WORD: usize = 15;
+
 /// What holds for a search.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Setting {
@@ -115,6 +118,16 @@ impl Setting {
     pub(super) fn key_bases(&self) -> usize {
         let bases = self.seeds.iter().map(|seed| seed.bases);
         bases.max().unwrap_or_default()
+    }
+
+    /// Letters of the queries of a batch, but for the last of them: all of the database is looked
+    /// through for each.
+    pub(super) fn letters_at_once(&self) -> u64 {
+        if self.word > LONG_WORD {
+            5_000_000
+        } else {
+            1_000_000
+        }
     }
 
     /// Whether gaps cost the same for each base and nothing beside.

@@ -15,16 +15,13 @@ use super::windows::{composed, windows};
 use crate::alignments::{self, Extended, View, middles};
 use crate::engine::{Align, Query};
 use crate::frames::Frames;
-use crate::hits::{Hit, Hsp, Match};
+use crate::hits::{Best, Hit, Hsp, Match};
 
 /// Residues of a stretch of a long query whose subjects are looked at together.
 const STRETCH: usize = 256;
 
 /// Residues of a subject beside what a query may reach of it without gaps.
 const REACH: usize = 128;
-
-/// Subjects more than are reported that are kept until a query is done.
-const SPARE: usize = 64;
 
 /// With which scores an alignment was made.
 #[derive(Clone, Debug, PartialEq)]
@@ -91,22 +88,15 @@ impl Align for Aligner<'_> {
             .chunk_by(|one, next| subject_of(one) == subject_of(next))
             .collect();
         let promising = self.promising(query, &groups);
-        let mut found: Vec<Found> = Vec::new();
-        let top = self.search.scoring.protein.limits.top;
+        let mut best = Best::new(self.search.scoring.protein.limits.top, Found::order);
         for (group, _) in groups.iter().zip(promising).filter(|(_, kept)| *kept) {
-            found.extend(self.align(query, subject_of(&group[0]), group));
-            if found.len() >= top.saturating_add(SPARE).saturating_mul(2) {
-                leave_best(&mut found, top);
+            if let Some(found) = self.align(query, subject_of(&group[0]), group) {
+                best.push(found);
             }
         }
-        leave_best(&mut found, top);
-        found.iter().map(|one| self.trace(query, one)).collect()
+        let best = best.sorted();
+        best.iter().map(|one| self.trace(query, one)).collect()
     }
-}
-
-fn leave_best(found: &mut Vec<Found>, top: usize) {
-    found.sort_by(Found::order);
-    found.truncate(top);
 }
 
 impl<'s> Aligner<'s> {
@@ -353,7 +343,7 @@ impl<'s> Aligner<'s> {
     ) {
         let frames = extended[0].frames;
         let translates = self.search.frames[0].step() > 1;
-        let number = frame_number(self.search.frames[0], frames[0]);
+        let number = self.search.frames[0].place_of(frames[0]);
         let residues = query.frames.residues(query.first + number);
         let letters = self.search.subjects.residues(subject).len();
         let length = self.search.frames[1].length(letters, frames[1]);
@@ -446,7 +436,7 @@ impl<'s> Aligner<'s> {
                 protein,
                 translated,
                 strand: one.frames[usize::from(!translates)].signum(),
-                frame: frame_number(self.search.frames[0], one.frames[0]),
+                frame: self.search.frames[0].place_of(one.frames[0]),
                 score: scoring.normalised(f64::from(one.score) / f64::from(scale)),
                 evalue: scoring.alone(one.evalue),
             }
@@ -471,7 +461,7 @@ impl<'s> Aligner<'s> {
             if places.is_empty() {
                 continue;
             }
-            let frame = frame_number(self.search.frames[0], setting.frames[0]);
+            let frame = self.search.frames[0].place_of(setting.frames[0]);
             let residues = query.frames.residues(query.first + frame);
             let letters = self.search.subjects.residues(found.subject).len();
             let length = self.search.frames[1].length(letters, setting.frames[1]);
@@ -498,13 +488,6 @@ impl<'s> Aligner<'s> {
 
 fn same_frames(one: &Match, next: &Match) -> bool {
     (one.query, one.subject) == (next.query, next.subject)
-}
-
-/// Where a frame stands among those of a sequence.
-fn frame_number(frames: Frames, frame: i8) -> usize {
-    let mut numbers = frames.numbers().iter();
-    let place = numbers.position(|&number| number == frame);
-    place.expect("the frame is one of them")
 }
 
 /// The stretch of a query of so many residues that a band around a segment looks at.

@@ -157,9 +157,9 @@ impl TranslatedScoring {
     }
 }
 
-/// What a link of a chain costs (BLAST's `CalculateLinkHSPCutoffs`), for frames of such parameters
-/// and lengths, and a subject of so many letters.
 impl TranslatedScoring {
+    /// What a link of a chain costs (BLAST's `CalculateLinkHSPCutoffs`), for frames of such
+    /// parameters and lengths, and a subject of so many letters.
     pub(super) fn cutoffs(&self, karlins: &[Karlin], lengths: &[usize], letters: usize) -> Cutoffs {
         let least = |one: &&Karlin, other: &&Karlin| one.lambda.total_cmp(&other.lambda);
         let karlin = karlins.iter().min_by(least).unwrap_or(&self.common);

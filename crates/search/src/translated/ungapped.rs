@@ -117,11 +117,7 @@ impl<'s> Aligner<'s> {
             .map(|frame| query.frames.residues(query.first + frame).len())
             .collect();
         for of_strands in aligned.chunk_by_mut(|one, next| strands(one) == strands(next)) {
-            let numbers = self.search.frames[0].numbers().iter();
-            let frame = numbers
-                .zip(0..)
-                .find(|(number, _)| **number == of_strands[0].frames[0]);
-            let frame = frame.map_or(0, |(_, frame)| frame);
+            let frame = self.search.frames[0].place_of(of_strands[0].frames[0]);
             let space = scoring.apart(&karlins[frame], lengths[frame], letters);
             if !scoring.sums {
                 for one in of_strands {

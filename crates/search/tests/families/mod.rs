@@ -98,27 +98,38 @@ impl Place {
 
     pub fn config(&self, queries: &str, subjects: &[String]) -> Config {
         Config {
-            program: None,
-            sensitivity: Sensitivity::Blast,
-            queries: vec![self.write("q.faa", queries)],
-            subjects: vec![self.write("s.faa", &subjects.concat())],
-            taxids: TaxidFilter::default(),
-            limits: HitLimits {
-                evalue: 1e-3,
-                top: 500,
-                max_hsps: usize::MAX,
-                query_cover: 0.0,
-                culling: Culling::default(),
-            },
-            db_length: None,
-            db_sequences: None,
-            protein: ProteinOptions::default(),
-            nucleotide: NucleotideOptions::default(),
             waiting: WaitingText::new(self.0.path().join("waiting")),
-            translation: TranslationOptions::default(),
-            memory: 1 << 30,
-            threads: 2,
+            ..usual(
+                self.write("q.faa", queries),
+                self.write("s.faa", &subjects.concat()),
+            )
         }
+    }
+}
+
+/// A search for what a file has in what another has.
+pub fn usual(queries: PathBuf, subjects: PathBuf) -> Config {
+    Config {
+        program: None,
+        sensitivity: Sensitivity::Blast,
+        queries: vec![queries],
+        subjects: vec![subjects],
+        taxids: TaxidFilter::default(),
+        limits: HitLimits {
+            evalue: 1e-3,
+            top: 500,
+            max_hsps: usize::MAX,
+            query_cover: 0.0,
+            culling: Culling::default(),
+        },
+        db_length: None,
+        db_sequences: None,
+        protein: ProteinOptions::default(),
+        nucleotide: NucleotideOptions::default(),
+        waiting: WaitingText::new(std::env::temp_dir().join("gyrase-never-made")),
+        translation: TranslationOptions::default(),
+        memory: 1 << 30,
+        threads: 2,
     }
 }
 
