@@ -15,49 +15,78 @@ const GATHER: u64 = 0x0102_0408_1020_4080;
 const NO_BASE: u64 = 0xfcfc_fcfc_fcfc_fcfc;
 /// What makes a code that has one of them 128 or more.
 const CARRY: u64 = 0x7c7c_7c7c_7c7c_7c7c;
+/// Of eight equal bytes, one bit of each.
+const SPREAD: u64 = 0x8040_2010_0804_0201;
+/// What makes a byte that has one bit 128 or more.
+const NOT_ZERO: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+/// Words behind the last base.
+const SPARE: usize = 2;
+/// Words of which bits are sorted at a time.
+const PLANES: usize = 256;
 /// The lower half of a word.
 const HALF: u64 = u32::MAX as u64;
 
-/// Bases of two bits, and which stretches of them are bases altogether.
-#[derive(Default)]
+/// Codes of nucleotides in two bits each, and beside them what is no base.
+#[derive(Clone, Debug, Default)]
 pub struct Packed {
     /// Of each 32 bases the lower bits of their codes in the lower half, the upper ones in the
-    /// other; the lowest bit of each half is of the first base.
+    /// other; the lowest bit of each half is of the first base. What is no base is an A here. Two
+    /// more are 0: a window may end behind the last base.
     words: Vec<u64>,
     /// A bit for what is no base.
     others: Vec<u32>,
-    stretches: Vec<Range<usize>>,
+    runs: Vec<Run>,
+    length: usize,
+}
+
+/// Neighbouring codes that are the same and no base.
+#[derive(Clone, Debug)]
+struct Run {
+    range: Range<usize>,
+    code: u8,
 }
 
 impl Packed {
-    /// Loads codes of nucleotides, all below 128; what is no base becomes some base, outside of all
-    /// stretches.
-    pub fn load(&mut self, codes: &[u8]) {
-        self.words.clear();
-        self.others.clear();
-        self.stretches.clear();
-        let mut start = None;
+    /// Packs codes of nucleotides, all below 128.
+    pub fn of(codes: &[u8]) -> Packed {
+        let mut packed = Packed::default();
+        packed.push(codes);
+        packed
+    }
+
+    /// Takes memory for so many codes more.
+    pub fn reserve(&mut self, codes: usize) {
+        let words = codes.div_ceil(WINDOW);
+        self.words.reserve_exact(words + SPARE);
+        self.others.reserve_exact(words + SPARE);
+    }
+
+    /// Codes so far.
+    pub fn len(&self) -> usize {
+        self.length
+    }
+
+    /// True when there is none.
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// Adds codes of nucleotides, all below 128.
+    pub fn push(&mut self, codes: &[u8]) {
+        self.make_room(codes.len());
         let (whole, rest) = codes.as_chunks::<WINDOW>();
         for part in whole {
-            self.push(part, WINDOW, &mut start);
+            self.push_window(part, WINDOW);
         }
         if !rest.is_empty() {
             let mut part = [0; WINDOW];
             part[..rest.len()].copy_from_slice(rest);
-            self.push(&part, rest.len(), &mut start);
+            self.push_window(&part, rest.len());
         }
-        if let Some(start) = start {
-            self.stretches.push(start..codes.len());
-        }
-        // A window may end behind the last base.
-        self.words.extend([0; 2]);
-        self.others.extend([0; 2]);
     }
 
-    /// Adds a word, of which so many codes count.
     #[inline(always)]
-    fn push(&mut self, part: &[u8; WINDOW], count: usize, start: &mut Option<usize>) {
-        let first = self.words.len() * WINDOW;
+    fn push_window(&mut self, part: &[u8; WINDOW], count: usize) {
         let (mut word, mut others) = (0, 0);
         for (number, eight) in part.as_chunks::<AT_ONCE>().0.iter().enumerate() {
             let codes = u64::from_le_bytes(*eight);
@@ -66,24 +95,196 @@ impl Packed {
             let other = ((codes & NO_BASE) + CARRY) >> 7 & LOW;
             others |= (bits(other) as u32) << (AT_ONCE * number);
         }
-        self.words.push(word);
-        self.others.push(others);
-        if others == 0 && count == WINDOW {
-            *start = start.or(Some(first));
-            return;
+        let mut rest = others;
+        while rest != 0 {
+            let place = rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            let at = self.length + place;
+            self.add_run(at..at + 1, part[place]);
         }
-        for place in 0..count {
-            if others >> place & 1 == 0 {
-                *start = start.or(Some(first + place));
-            } else if let Some(start) = start.take() {
-                self.stretches.push(start..first + place);
+        let no_base = u64::from(others);
+        self.append(word & !(no_base | no_base << WINDOW), others, count);
+    }
+
+    /// Adds bases of two bits, the first in the upper bits of a byte, as databases have them: so
+    /// many from one of the first four on.
+    ///
+    /// # Panics
+    /// When there are not so many.
+    pub fn push_bytes(&mut self, bytes: &[u8], first: usize, count: usize) {
+        self.make_room(count);
+        let end = self.length + count;
+        let mut skipped = first;
+        let mut planes = [0; PLANES];
+        for part in bytes[..(first + count).div_ceil(4)].chunks(8 * PLANES) {
+            let (whole, rest) = part.as_chunks::<8>();
+            let words = whole.len() + usize::from(!rest.is_empty());
+            let mut last = [0; 8];
+            last[..rest.len()].copy_from_slice(rest);
+            let eights = whole.iter().chain(std::iter::once(&last));
+            for (word, eight) in planes.iter_mut().zip(eights) {
+                *word = planes_of(u64::from_be_bytes(*eight));
+            }
+            for word in &planes[..words] {
+                let own = (end - self.length).min(WINDOW - skipped);
+                let mask = HALF >> (WINDOW - own);
+                let word =
+                    (word & HALF) >> skipped & mask | (word >> WINDOW >> skipped & mask) << WINDOW;
+                self.append(word, 0, own);
+                skipped = 0;
             }
         }
     }
 
-    /// Stretches of bases, in their order, each as long as it can be.
-    pub fn stretches(&self) -> &[Range<usize>] {
-        &self.stretches
+    /// Makes some of the codes, all behind those of which this was said before, another one that is
+    /// no base.
+    ///
+    /// # Panics
+    /// When there are not so many.
+    pub fn replace(&mut self, range: Range<usize>, code: u8) {
+        for at in range.clone() {
+            let bit = 1_u32 << (at % WINDOW);
+            self.others[at / WINDOW] |= bit;
+            self.words[at / WINDOW] &= !(u64::from(bit) | u64::from(bit) << WINDOW);
+        }
+        self.add_run(range, code);
+    }
+
+    fn make_room(&mut self, codes: usize) {
+        let words = (self.length + codes).div_ceil(WINDOW) + SPARE;
+        self.words.resize(words, 0);
+        self.others.resize(words, 0);
+    }
+
+    /// Adds what there is room for; behind its bases all bits are 0.
+    #[inline(always)]
+    fn append(&mut self, word: u64, others: u32, count: usize) {
+        let (number, by) = (self.length / WINDOW, self.length % WINDOW);
+        let (low, high) = ((word & HALF) << by, (word >> WINDOW) << by);
+        self.words[number] |= low & HALF | high << WINDOW;
+        self.words[number + 1] |= low >> WINDOW | high & !HALF;
+        let others = u64::from(others) << by;
+        self.others[number] |= others as u32;
+        self.others[number + 1] |= (others >> WINDOW) as u32;
+        self.length += count;
+    }
+
+    fn add_run(&mut self, range: Range<usize>, code: u8) {
+        match self.runs.last_mut() {
+            Some(last) if last.range.end == range.start && last.code == code => {
+                last.range.end = range.end;
+            }
+            _ => self.runs.push(Run { range, code }),
+        }
+    }
+
+    /// Stretches of bases that have something of a range, in their order, each as long as it can
+    /// be.
+    pub fn stretches(
+        &self,
+        range: Range<usize>,
+    ) -> impl Iterator<Item = Range<usize>> + Clone + '_ {
+        let before = self
+            .runs
+            .partition_point(|run| run.range.end <= range.start);
+        let mut start = before
+            .checked_sub(1)
+            .map_or(0, |last| self.runs[last].range.end);
+        let ends = self.runs[before..].iter().map(|run| run.range.clone());
+        let all = ends.chain(std::iter::once(self.length..self.length));
+        let stretches = all.map(move |run| std::mem::replace(&mut start, run.end)..run.start);
+        let stretches = stretches.take_while(move |stretch| stretch.start < range.end);
+        stretches.filter(move |stretch| !stretch.is_empty() && stretch.end > range.start)
+    }
+
+    /// The code at a position.
+    ///
+    /// # Panics
+    /// When there is none.
+    #[inline(always)]
+    pub fn code(&self, at: usize) -> u8 {
+        let (word, by) = (self.words[at / WINDOW], at % WINDOW);
+        if self.others[at / WINDOW] >> by & 1 == 1 {
+            return self.other(at);
+        }
+        (word >> by & 1 | (word >> (WINDOW + by) & 1) << 1) as u8
+    }
+
+    #[cold]
+    fn other(&self, at: usize) -> u8 {
+        let run = self.runs.partition_point(|run| run.range.end <= at);
+        self.runs[run].code
+    }
+
+    /// Writes the codes from a position on.
+    ///
+    /// # Panics
+    /// When there are not so many.
+    pub fn unpack(&self, start: usize, codes: &mut [u8]) {
+        let range = start..start + codes.len();
+        for (part, at) in codes.chunks_mut(WINDOW).zip(range.clone().step_by(WINDOW)) {
+            let window = self.window(at);
+            for (number, eight) in part.chunks_mut(AT_ONCE).enumerate() {
+                let bits = window >> (AT_ONCE * number);
+                let all = spread(bits) | spread(bits >> WINDOW) << 1;
+                eight.copy_from_slice(&all.to_le_bytes()[..eight.len()]);
+            }
+        }
+        let before = self
+            .runs
+            .partition_point(|run| run.range.end <= range.start);
+        for run in &self.runs[before..] {
+            if run.range.start >= range.end {
+                break;
+            }
+            let clip = |at: usize| at.clamp(range.start, range.end) - range.start;
+            codes[clip(run.range.start)..clip(run.range.end)].fill(run.code);
+        }
+    }
+
+    /// The codes from a position on, up to the end.
+    pub fn forward(&self, start: usize) -> impl Iterator<Item = u8> + '_ {
+        let mut part = [0; WINDOW];
+        (start..self.length).map(move |at| {
+            let place = (at - start) % WINDOW;
+            if place == 0 {
+                self.unpack(at, &mut part[..WINDOW.min(self.length - at)]);
+            }
+            part[place]
+        })
+    }
+
+    /// The codes before a position, the last first.
+    pub fn backward(&self, end: usize) -> impl Iterator<Item = u8> + '_ {
+        let mut part = [0; WINDOW];
+        (0..end).map(move |by| {
+            let place = by % WINDOW;
+            if place == 0 {
+                let count = WINDOW.min(end - by);
+                self.unpack(end - by - count, &mut part[WINDOW - count..]);
+            }
+            part[WINDOW - 1 - place]
+        })
+    }
+
+    /// Adds a part of others.
+    pub fn push_part_of(&mut self, other: &Packed, range: Range<usize>) {
+        self.make_room(range.len());
+        let start = self.length;
+        for at in range.clone().step_by(WINDOW) {
+            let count = WINDOW.min(range.end - at);
+            let mask = HALF >> (WINDOW - count);
+            let others = other.others(at) & mask as u32;
+            self.append(other.window(at) & (mask | mask << WINDOW), others, count);
+        }
+        let own = |run: &Run| run.range.start.max(range.start)..run.range.end.min(range.end);
+        let runs = other.runs.iter().map(|run| (own(run), run.code));
+        for (own, code) in runs.filter(|(own, _)| !own.is_empty()) {
+            self.add_run(
+                start + own.start - range.start..start + own.end - range.start,
+                code,
+            );
+        }
     }
 
     /// The window that begins with a base: the lower bits of its codes in the lower half.
@@ -119,12 +320,36 @@ impl Packed {
         ]
     }
 
-    /// Bytes that it takes.
-    pub fn bytes(&self) -> usize {
-        self.words.capacity() * size_of::<u64>()
-            + self.others.capacity() * size_of::<u32>()
-            + self.stretches.capacity() * size_of::<Range<usize>>()
+    /// All bits, for a checksum.
+    pub fn bits_of_all(&self) -> impl Iterator<Item = u64> + '_ {
+        let others = self.others.iter().map(|&others| u64::from(others));
+        let runs = self.runs.iter();
+        let runs = runs.flat_map(|Run { range, code }| [range.start as u64, (*code).into()]);
+        self.words.iter().copied().chain(others).chain(runs)
     }
+}
+
+/// The lower bits of 32 bases that are side by side in the lower half, the upper ones in the other;
+/// the first base is in the upper bits.
+#[inline(always)]
+fn planes_of(bases: u64) -> u64 {
+    let bits = bases.reverse_bits();
+    let every_other = |bits: u64| {
+        let bits = bits & 0x5555_5555_5555_5555;
+        let bits = (bits | bits >> 1) & 0x3333_3333_3333_3333;
+        let bits = (bits | bits >> 2) & 0x0f0f_0f0f_0f0f_0f0f;
+        let bits = (bits | bits >> 4) & 0x00ff_00ff_00ff_00ff;
+        let bits = (bits | bits >> 8) & 0x0000_ffff_0000_ffff;
+        (bits | bits >> 16) & HALF
+    };
+    every_other(bits >> 1) | every_other(bits) << WINDOW
+}
+
+/// The lowest eight bits, each in a byte of its own.
+#[inline(always)]
+fn spread(bits: u64) -> u64 {
+    let own = (bits & 0xff).wrapping_mul(LOW) & SPREAD;
+    (own + NOT_ZERO) >> 7 & LOW
 }
 
 /// The bases in which two windows differ, a bit each, from their difference: one exclusive or the
@@ -137,21 +362,24 @@ pub fn differing(difference: u64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::residue::BORDER;
 
     #[test]
     fn windows_tell_where_bases_differ() {
         let mut codes: Vec<u8> = (0..100_u32).map(|at| (at * at % 7 % 4) as u8).collect();
-        let mut packed = Packed::default();
-        packed.load(&codes);
-        assert_eq!(packed.stretches().first(), Some(&(0..100)));
+        let packed = Packed::of(&codes);
+        assert_eq!(packed.stretches(0..100).next(), Some(0..100));
         let before = packed.window(40);
         codes[40] ^= 1;
         codes[45] ^= 2;
         codes[71] ^= 3;
         codes[60] = 14;
-        codes[99] = 31;
-        packed.load(&codes);
-        assert_eq!(packed.stretches(), [0..60, 61..99]);
+        codes[99] = BORDER;
+        let packed = Packed::of(&codes);
+        let stretches = |range| packed.stretches(range).collect::<Vec<_>>();
+        assert_eq!(stretches(0..100), [0..60, 61..99]);
+        assert_eq!(stretches(0..61), [0..60]);
+        assert_eq!(stretches(60..62), [61..99]);
         let differing = differing(packed.window(40) ^ before);
         assert_eq!(differing & !(1 << 20), 1 | 1 << 5 | 1 << 31);
         assert_eq!(packed.others(59), 1 << 1);
@@ -159,7 +387,11 @@ mod tests {
             let (window, others) = (packed.window(at), packed.others(at));
             let [low, high] = packed.bits(at / WINDOW);
             for place in 0..WINDOW {
-                let code = codes[at + place] & 3;
+                let code = if others >> place & 1 == 1 {
+                    0
+                } else {
+                    codes[at + place]
+                };
                 let of_window = [window >> place & 1, window >> (WINDOW + place) & 1];
                 assert_eq!(of_window, [code & 1, code >> 1].map(u64::from));
                 let shift = at % WINDOW + place;
@@ -167,7 +399,55 @@ mod tests {
                 assert_eq!(others >> place & 1 == 1, codes[at + place] > 3);
             }
         }
-        packed.load(&[]);
-        assert!(packed.stretches().is_empty());
+        assert_eq!(Packed::of(&[]).stretches(0..1).count(), 0);
+    }
+
+    #[test]
+    fn codes_come_back_from_wherever_they_were_added() {
+        let bases: Vec<u8> = (0..300_u32).map(|at| (at * at % 11 % 4) as u8).collect();
+        let bytes: Vec<u8> = bases
+            .chunks(4)
+            .map(|four| four.iter().fold(0, |byte, base| byte << 2 | base))
+            .collect();
+        for (before, first, count) in [
+            (0, 0, 300),
+            (1, 1, 299),
+            (31, 3, 250),
+            (33, 2, 1),
+            (7, 0, 0),
+        ] {
+            let mut codes = vec![14; before];
+            let mut packed = Packed::of(&codes);
+            packed.push_bytes(&bytes, first, count);
+            codes.extend(&bases[first..first + count]);
+            packed.push(&[3, BORDER, 2]);
+            codes.extend([3, BORDER, 2]);
+            if count > 40 {
+                packed = {
+                    let mut again = Packed::of(&codes[..before]);
+                    again.push_bytes(&bytes, first, count);
+                    again.replace(before + 20..before + 40, 9);
+                    again.push(&[3, BORDER, 2]);
+                    again
+                };
+                codes[before + 20..before + 40].fill(9);
+            }
+            assert_eq!(packed.len(), codes.len());
+            let equal: Vec<u64> = Packed::of(&codes).bits_of_all().collect();
+            assert!(packed.bits_of_all().eq(equal));
+            assert!(packed.forward(0).eq(codes.iter().copied()));
+            assert!(packed.backward(codes.len()).eq(codes.iter().rev().copied()));
+            for from in [0, 1, before, codes.len() / 2] {
+                let mut part = vec![0; codes.len() - from];
+                packed.unpack(from, &mut part);
+                assert_eq!(part, codes[from..]);
+                assert!((from..codes.len()).all(|at| packed.code(at) == codes[at]));
+                let mut part = Packed::of(&codes[..before]);
+                part.push_part_of(&packed, from..codes.len());
+                let expected = [&codes[..before], &codes[from..]].concat();
+                let equal: Vec<u64> = Packed::of(&expected).bits_of_all().collect();
+                assert!(part.bits_of_all().eq(equal));
+            }
+        }
     }
 }

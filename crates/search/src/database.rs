@@ -15,7 +15,7 @@ use gyrase_seqdb::{
 };
 use gyrase_work::Progress;
 
-use crate::sequences::{BASE, MOST_RESIDUES, RESIDUE, SEQUENCE, TAXID, residues_of};
+use crate::sequences::{MOST_RESIDUES, SEQUENCE, TAXID, bytes_of_eight, residues_of};
 use crate::{DatabaseSize, SearchError, Sequences};
 
 /// Residues of a part that fit, with their borders.
@@ -40,6 +40,7 @@ pub(crate) struct Database {
     starts: Vec<u64>,
     kept: KeptTaxa,
     molecule: Molecule,
+    is_packed: bool,
     size: DatabaseSize,
     searched: u64,
     is_literal: bool,
@@ -51,7 +52,8 @@ pub(crate) struct Database {
 impl Database {
     /// Opens files and databases, without the sequences that a filter leaves out. If all of them,
     /// with an index, take at most so many bytes there is one part and it is in memory. A database
-    /// knows what its letters stand for; where there are files alone, the letters decide.
+    /// knows what its letters stand for; where there are files alone, the letters decide. What is
+    /// packed depends on what they are.
     ///
     /// # Errors
     /// A file cannot be read; there are proteins and nucleotides; there is a pipe, which can be
@@ -60,11 +62,12 @@ impl Database {
         paths: &[PathBuf],
         filter: &TaxidFilter,
         most: u64,
+        is_packed: &dyn Fn(Molecule) -> bool,
         progress: &Progress,
     ) -> Result<(Database, Option<Sequences>), SearchError> {
         let sources = open_all(paths)?;
         let (known, kept) = (shared_molecule(&sources)?, filter.among(&sources)?);
-        let mut census = Census::new(&sources, known, &kept, most);
+        let mut census = Census::new(&sources, (known, is_packed), &kept, most);
         let whole = match filter.is_empty() && census.is_too_much() {
             true => census.of_sizes().map(|()| None)?,
             false => census.reading(progress)?,
@@ -89,6 +92,7 @@ impl Database {
             is_literal: !filter.is_empty() && kept.is_literal(),
             kept,
             molecule,
+            is_packed: is_packed(molecule),
             size,
             searched,
             parts,
@@ -96,7 +100,11 @@ impl Database {
             sources,
         };
         let whole = whole.filter(|_| database.parts() == 1 && database.part_bytes() <= most);
-        Ok((database, whole.map(|whole| whole.of(molecule))))
+        let mut whole = whole.map(|whole| whole.of(molecule));
+        if let (Some(whole), true) = (&mut whole, database.is_packed) {
+            whole.pack();
+        }
+        Ok((database, whole))
     }
 
     /// What its sequences are.
@@ -184,16 +192,16 @@ impl Database {
 /// for single sequences that take more.
 struct Cutter {
     most: u64,
-    /// Bytes that a letter takes.
-    letter: u64,
+    /// Bytes that eight letters take.
+    eight: u64,
     parts: Vec<Part>,
 }
 
 impl Cutter {
-    fn new(most: u64, letter: u64) -> Cutter {
+    fn new(most: u64, eight: u64) -> Cutter {
         Cutter {
             most,
-            letter,
+            eight,
             parts: vec![Part {
                 entries: 0..0,
                 first: 0,
@@ -206,7 +214,7 @@ impl Cutter {
     /// Adds a sequence, the entry of a number, behind `kept` ones.
     fn add(&mut self, entry: u64, kept: u64, size: &EntrySize) {
         let taxids = TAXID * size.taxids.len() as u64;
-        let bytes = SEQUENCE + size.title + self.letter * size.letters + taxids;
+        let bytes = SEQUENCE + size.title + self.eight * size.letters / 8 + taxids;
         let last = self.parts.last_mut().expect("there is a part");
         let letters = size.letters + 1;
         let fits = last.bytes + bytes <= self.most && last.letters + letters <= MOST_LETTERS;
@@ -244,6 +252,7 @@ struct Census<'s> {
     known: Option<Molecule>,
     kept: &'s KeptTaxa,
     most: u64,
+    is_packed: bool,
     starts: Vec<u64>,
     size: DatabaseSize,
     searched: u64,
@@ -257,22 +266,27 @@ struct Census<'s> {
 impl<'s> Census<'s> {
     fn new(
         sources: &'s [SequenceSource],
-        known: Option<Molecule>,
+        (known, is_packed): (Option<Molecule>, &dyn Fn(Molecule) -> bool),
         kept: &'s KeptTaxa,
         most: u64,
     ) -> Census<'s> {
+        let cutter = |molecule| {
+            let eight = bytes_of_eight(molecule, is_packed(molecule), known.is_some());
+            Cutter::new(most, eight)
+        };
         Census {
             sources,
             known,
             kept,
             most,
+            is_packed: known.is_some_and(is_packed),
             starts: vec![0],
             size: DatabaseSize {
                 letters: 0,
                 sequences: 0,
             },
             searched: 0,
-            cutters: [RESIDUE, BASE].map(|letter| Cutter::new(most, letter)),
+            cutters: [Molecule::Protein, Molecule::Nucleotide].map(cutter),
             counts: [0; 256],
             digest: crc32fast::Hasher::new(),
         }
@@ -282,12 +296,12 @@ impl<'s> Census<'s> {
     fn is_too_much(&self) -> bool {
         let sizes = self.sources.iter().map(SequenceSource::size);
         let sizes: Option<Vec<SourceSize>> = sizes.collect();
-        let letter = match self.known {
-            Some(Molecule::Nucleotide) => BASE,
-            _ => RESIDUE,
+        let cutter = match self.known {
+            Some(Molecule::Nucleotide) => &self.cutters[1],
+            _ => &self.cutters[0],
         };
         let letters = |sizes: &Vec<SourceSize>| sizes.iter().map(|size| size.letters).sum::<u64>();
-        sizes.is_some_and(|sizes| letter * letters(&sizes) > self.most)
+        sizes.is_some_and(|sizes| cutter.eight * letters(&sizes) / 8 > self.most)
     }
 
     /// Without the letters of databases.
@@ -308,11 +322,14 @@ impl<'s> Census<'s> {
     fn reading(&mut self, progress: &Progress) -> Result<Option<Sequences>, SearchError> {
         let bytes = self.sources.iter().map(SequenceSource::bytes).sum();
         progress.start("read", bytes);
-        let mut whole = Some(Sequences::default());
+        let mut whole = Some(self.none_yet());
         for source in self.sources {
             let (mut counts, mut letters) = ([0; 256], 0);
             let mut number = *self.starts.last().expect("the first begins at 0");
             let mut reader = source.reader()?;
+            if self.is_packed {
+                reader = reader.packed();
+            }
             while let Some((entry, read)) = reader.next()? {
                 progress.go_on()?;
                 progress.advance(read);
@@ -331,6 +348,16 @@ impl<'s> Census<'s> {
             (0..256).for_each(|letter| self.counts[letter] += counts[letter]);
         }
         Ok(whole)
+    }
+
+    /// No sequences yet, with room for those of databases.
+    fn none_yet(&self) -> Sequences {
+        let sizes = self.sources.iter().filter_map(SequenceSource::size);
+        let letters = sizes.map(|size| size.letters + size.sequences).sum::<u64>();
+        match self.is_packed {
+            true => Sequences::packed_part(0, letters.min(self.most)),
+            false => Sequences::default(),
+        }
     }
 
     /// Counts the entry of a number; whether it is kept.
@@ -415,6 +442,7 @@ impl Cursor<'_> {
             starts,
             kept,
             molecule,
+            is_packed,
             parts,
             ..
         } = self.database;
@@ -423,7 +451,10 @@ impl Cursor<'_> {
             *self = self.database.cursor();
         }
         self.at = part.entries.start;
-        let mut sequences = Sequences::part(part.first, part.letters);
+        let mut sequences = match is_packed {
+            true => Sequences::packed_part(part.first, part.letters),
+            false => Sequences::part(part.first, part.letters),
+        };
         while self.at < part.entries.end {
             progress.go_on()?;
             if self.at >= starts[self.source + 1] {
@@ -432,7 +463,10 @@ impl Cursor<'_> {
             }
             let reader = match &mut self.reader {
                 Some(reader) => reader,
-                none => none.insert(sources[self.source].reader()?),
+                none => {
+                    let reader = sources[self.source].reader()?;
+                    none.insert(if *is_packed { reader.packed() } else { reader })
+                }
             };
             reader.skip_to(self.at - starts[self.source])?;
             let Some((entry, _)) = reader.next()? else {
@@ -501,7 +535,9 @@ mod tests {
                 only,
                 ..TaxidFilter::default()
             };
-            let open = |most| Database::open(&paths, &filter, most, &Progress::default()).unwrap();
+            let open = |most| {
+                Database::open(&paths, &filter, most, &|_| false, &Progress::default()).unwrap()
+            };
             let (whole, all) = open(u64::MAX);
             assert_eq!(all.unwrap().len() as u64, whole.searched());
             let expected = together(&whole, &[0]);
@@ -533,7 +569,8 @@ mod tests {
                 ..TaxidFilter::default()
             };
             let (paths, progress) = ([path.clone()], Progress::default());
-            let (database, whole) = Database::open(&paths, &filter, u64::MAX, &progress).unwrap();
+            let (database, whole) =
+                Database::open(&paths, &filter, u64::MAX, &|_| false, &progress).unwrap();
             (database, whole.expect("memory has no end"))
         };
         let taxids = |sequences: &Sequences| -> Vec<Vec<u32>> {

@@ -83,16 +83,17 @@ impl Frames {
     }
 
     /// What a frame reads of a part of a sequence that it reads from end to end.
-    pub(crate) fn translate(self, part: &[u8], frame: i8) -> Cow<'_, [u8]> {
+    pub(crate) fn translate<'p>(self, part: impl Into<Cow<'p, [u8]>>, frame: i8) -> Cow<'p, [u8]> {
+        let part = part.into();
         let other = |part: &[u8]| -> Vec<u8> {
             let other = part.iter().rev();
             other.map(|&code| complement(code)).collect()
         };
         match self {
-            Frames::Six(code) if frame < 0 => code.translate(&other(part)).collect(),
-            Frames::Six(code) => code.translate(part).collect(),
-            _ if frame < 0 => other(part).into(),
-            _ => part.into(),
+            Frames::Six(code) if frame < 0 => code.translate(&other(&part)).collect(),
+            Frames::Six(code) => code.translate(&part).collect(),
+            _ if frame < 0 => other(&part).into(),
+            _ => part,
         }
     }
 

@@ -15,8 +15,9 @@ mod seed;
 mod segments;
 mod words;
 
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
+use gyrase_align::ungapped::UngappedSegment;
 use gyrase_work::Progress;
 
 use crate::engine::{Align, Ended, Engine, Query};
@@ -99,7 +100,7 @@ impl Engine for Nucleotides<'_> {
                 queries,
                 subjects: self.subjects,
                 scoring: self.scoring,
-                words: &Words::new(queries, setting, seed),
+                words: &Words::new(queries, setting, seed, self.threads),
                 least: &least,
                 cutoffs: &cutoffs,
                 most: most.checked_sub(found.len()).ok_or(Ended::TooMany)?,
@@ -154,27 +155,22 @@ impl Aligner<'_> {
     /// The alignments of a query with a subject, if there is one.
     fn align(&mut self, query: Query, matches: &[&Match]) -> Option<Hit> {
         let number = matches[0].subject as usize;
-        let subject = self.subjects.residues(number);
         let length = query.residues().len();
+        let of_subject = self.subjects.range(number).len();
         let effective = self.scoring.effective(length);
-        let cutoff = self.scoring.cutoff(length);
         let mut all: Vec<(usize, Aligned)> = Vec::new();
         for of_frame in matches.chunk_by(|one, next| one.query == next.query) {
             let frame = of_frame[0].query as usize;
-            let bases = query.frames.residues(frame);
-            let segments = of_frame.iter().map(|found| found.segment);
-            let aligned = self.pairs.align(bases, subject, segments, cutoff);
-            let good = aligned.into_iter().filter(|one| {
-                self.scoring.covers(one.query.len(), length) && self.is_similar(bases, subject, one)
-            });
-            all.extend(good.map(|one| (frame - query.first, one)));
+            let segments = of_frame.iter().map(|found| found.segment).collect();
+            let aligned = self.align_frame(query.frames.residues(frame), number, segments);
+            all.extend(aligned.into_iter().map(|one| (frame - query.first, one)));
         }
         all.sort_by_cached_key(|(_, one)| one.rank());
         let limits = self.scoring.limits;
         let hsps = all.into_iter().map(|(frame, one)| {
             let evalue = self.scoring.evalue(one.score, effective);
             let bits = self.scoring.bits(one.score);
-            hsp(frame, one, [length, subject.len()], evalue, bits)
+            hsp(frame, one, [length, of_subject], evalue, bits)
         });
         let hsps = hsps.filter(|hsp| hsp.evalue <= limits.evalue);
         let hsps: Vec<Hsp> = hsps.take(limits.max_hsps).collect();
@@ -184,6 +180,59 @@ impl Aligner<'_> {
             rank_score,
             hsps,
         })
+    }
+
+    /// The good alignments of a frame of a query with a subject. Segments so far from each other
+    /// that nothing reaches from one to the other are aligned by themselves.
+    fn align_frame(
+        &mut self,
+        query: &[u8],
+        subject: usize,
+        mut segments: Vec<UngappedSegment>,
+    ) -> Vec<Aligned> {
+        let length = self.subjects.range(subject).len();
+        let reach = self.scoring.reach(query.len());
+        let window = |segment: &UngappedSegment| {
+            let range = segment.in_subject();
+            range.start.saturating_sub(reach)..(range.end + reach).min(length)
+        };
+        segments.sort_by_key(|segment| segment.subject);
+        let (mut all, mut rest) = (Vec::new(), &segments[..]);
+        while let Some(first) = rest.first() {
+            let (mut stretch, mut near) = (window(first), 1);
+            while let Some(next) = rest
+                .get(near)
+                .map(window)
+                .filter(|next| next.start < stretch.end)
+            {
+                (stretch.end, near) = (stretch.end.max(next.end), near + 1);
+            }
+            all.append(&mut self.align_near(query, subject, stretch, &rest[..near]));
+            rest = &rest[near..];
+        }
+        all
+    }
+
+    /// The same of segments in a stretch of the subject.
+    fn align_near(
+        &mut self,
+        query: &[u8],
+        subject: usize,
+        stretch: Range<usize>,
+        segments: &[UngappedSegment],
+    ) -> Vec<Aligned> {
+        let codes = self.subjects.codes(subject, stretch.clone());
+        let own = segments.iter().map(|segment| UngappedSegment {
+            subject: segment.subject - stretch.start as u32,
+            ..*segment
+        });
+        let cutoff = self.scoring.cutoff(query.len());
+        let aligned = self.pairs.align(query, &codes, own, cutoff).into_iter();
+        let good = aligned.filter(|one| {
+            let covers = self.scoring.covers(one.query.len(), query.len());
+            covers && self.is_similar(query, &codes, one)
+        });
+        good.map(|one| one.behind(stretch.start)).collect()
     }
 
     /// Whether enough columns are equal.

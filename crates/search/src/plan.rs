@@ -8,7 +8,7 @@ use gyrase_tabulate::{Estimate, decompressing, input_contents};
 
 use crate::frames::Frames;
 use crate::prepared::{ASIDE, BESIDE, MATCH, Needs, weight};
-use crate::sequences::{BASE, RESIDUE, SEQUENCE};
+use crate::sequences::{SEQUENCE, bytes_of_eight};
 use crate::{Config, Program, SearchError};
 
 /// Bytes of memory that a process takes that has searched little, as measured.
@@ -128,6 +128,8 @@ pub fn plan(config: &Config) -> Result<Plan, SearchError> {
 /// What files and databases hold.
 struct Held {
     molecule: Molecule,
+    /// There are not files alone.
+    is_known: bool,
     letters: Estimate,
     sequences: Estimate,
     /// Bytes of titles.
@@ -151,6 +153,7 @@ impl Held {
         let files: Vec<PathBuf> = files.collect();
         let mut held = Held {
             molecule: molecule_of(&sources)?,
+            is_known: shared_molecule(&sources)?.is_some(),
             letters: Estimate::exactly(0),
             sequences: Estimate::exactly(0),
             titles: 0,
@@ -173,17 +176,14 @@ impl Held {
     }
 
     /// Bytes that they take in memory, of so many letters.
-    fn bytes(&self, letters: u64) -> u64 {
+    fn bytes(&self, letters: u64, is_packed: bool) -> u64 {
         let sequences = self.sequences.most.unwrap_or(self.sequences.least);
-        self.letter() * letters + SEQUENCE * sequences + self.titles
+        self.letters(letters, is_packed) + SEQUENCE * sequences + self.titles
     }
 
-    /// Bytes that a letter takes in memory.
-    fn letter(&self) -> u64 {
-        match self.molecule {
-            Molecule::Protein => RESIDUE,
-            Molecule::Nucleotide => BASE,
-        }
+    /// Bytes that so many letters take in memory.
+    fn letters(&self, letters: u64, is_packed: bool) -> u64 {
+        bytes_of_eight(self.molecule, is_packed, self.is_known) * letters / 8
     }
 
     /// Letters of one, in the mean.
@@ -227,13 +227,18 @@ impl Planning<'_> {
     /// what the program takes beside.
     fn taken(&self, [queries, subjects]: [u64; 2]) -> [u64; 3] {
         let lengths = [
-            self.queries.bytes(queries),
+            self.queries.bytes(queries, false),
             self.queries.mean(queries),
             queries,
         ];
         let needs = Needs::of_lengths(self.config, self.program, self.frames, lengths);
-        let subjects = needs.subjects * self.subjects.bytes(subjects);
+        let subjects = needs.subjects * self.subjects.bytes(subjects, self.is_packed());
         [needs.taken, subjects, needs.beside]
+    }
+
+    /// Whether subjects are packed.
+    fn is_packed(&self) -> bool {
+        self.program.compares() == Molecule::Nucleotide
     }
 
     /// Bytes that a part of the subjects may take.
@@ -262,7 +267,9 @@ impl Planning<'_> {
         let longest = self.subjects.mean(letters[1]);
         BESIDE
             + queries
-            + (beside + 2 * weight(self.frames[1]) * self.subjects.letter() * longest).max(queries)
+            + (beside
+                + 2 * weight(self.frames[1]) * self.subjects.letters(longest, self.is_packed()))
+            .max(queries)
     }
 
     /// Bytes of hits that wait until all parts are done.

@@ -89,7 +89,10 @@ impl Prepared {
             .unwrap_or_else(|| Program::of([queries.molecule(); 2]));
         let mut needs = Needs::of(config, assumed, &queries, bytes)?;
         let mut room = agree(needs.room(memory))?;
-        let open = |room| Database::open(&config.subjects, &config.taxids, room, progress);
+        let of_queries = queries.molecule();
+        let is_packed = |found| compares_nucleotides(config, [of_queries, found]);
+        let open =
+            |room| Database::open(&config.subjects, &config.taxids, room, &is_packed, progress);
         let (mut database, mut whole) = open(room / needs.subjects)?;
         let program = program_of(config, &mut queries, (&database, whole.as_mut()))?;
         let frames = program.frames(config.translation.codes()?);
@@ -314,7 +317,8 @@ fn read_queries(
     progress: &Progress,
 ) -> Result<(Sequences, u64), SearchError> {
     let filter = TaxidFilter::default();
-    let (read, queries) = Database::open(&config.queries, &filter, memory / 2, progress)?;
+    let (read, queries) =
+        Database::open(&config.queries, &filter, memory / 2, &|_| false, progress)?;
     let bytes = read.bytes();
     let queries = queries.ok_or(SearchError::Memory {
         least: BESIDE + 2 * bytes,
@@ -371,6 +375,12 @@ fn scoring(
     })
 }
 
+/// Whether sequences of such molecules are compared as nucleotides.
+fn compares_nucleotides(config: &Config, molecules: [Molecule; 2]) -> bool {
+    let program = config.program.unwrap_or_else(|| Program::of(molecules));
+    program.compares() == Molecule::Nucleotide
+}
+
 /// The program that was asked for, or else that of these molecules; what is in memory is taken for
 /// its own.
 fn program_of(
@@ -383,7 +393,12 @@ fn program_of(
     let [of_query, of_subject] = program.molecules();
     queries.become_those_of(program, of_query, &config.queries)?;
     match whole {
-        Some(whole) => whole.become_those_of(program, of_subject, &config.subjects)?,
+        Some(whole) => {
+            whole.become_those_of(program, of_subject, &config.subjects)?;
+            if program.compares() == Molecule::Nucleotide {
+                whole.pack();
+            }
+        }
         None if of_subject == database.molecule() => {}
         None => {
             return Err(SearchError::Molecule {

@@ -1,12 +1,14 @@
 //! Sequences in memory, as codes of residues.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::path::PathBuf;
 
 use gyrase_align::arch::COLUMNS;
-use gyrase_align::nucleotide;
+use gyrase_align::nucleotide::{self, BASES};
+use gyrase_align::packed::Packed;
 use gyrase_align::residue::{BORDER, LETTERS, code};
-use gyrase_seqdb::{Entry, Molecule};
+use gyrase_seqdb::{Entry, Molecule, PackedBases};
 
 use crate::error::SearchError;
 use crate::frames::Frames;
@@ -22,6 +24,8 @@ const MANY: u64 = 100;
 pub(crate) const RESIDUE: u64 = 6;
 /// Bytes that a nucleotide takes, which has no index.
 pub(crate) const BASE: u64 = 1;
+/// Bytes that eight packed nucleotides take.
+const PACKED: u64 = 3;
 /// Bytes that a sequence takes beside its residues and its title: where both are, and a border.
 pub(crate) const SEQUENCE: u64 = 2 * size_of::<usize>() as u64 + RESIDUE;
 /// Bytes that a taxid takes.
@@ -29,9 +33,13 @@ pub(crate) const TAXID: u64 = size_of::<(u32, u32)>() as u64;
 
 /// Sequences of one kind of molecule, one behind the other, with a border between any two. Before
 /// the first and behind the last is a whole window of borders.
+///
+/// Subjects that are compared as nucleotides are packed. All others are codes of a byte each.
 pub struct Sequences {
     molecule: Molecule,
+    /// Empty where they are packed.
     text: Vec<u8>,
+    packed: Option<Packed>,
     /// Where each begins in the text, and where one more would.
     starts: Vec<usize>,
     titles: Vec<u8>,
@@ -41,6 +49,16 @@ pub struct Sequences {
     taxids: Vec<(u32, u32)>,
     /// The number of the first in the database.
     first: usize,
+}
+
+/// Bytes that eight letters of sequences take. What files hold is packed once all is read.
+pub(crate) fn bytes_of_eight(molecule: Molecule, is_packed: bool, is_known: bool) -> u64 {
+    match (molecule, is_packed) {
+        (Molecule::Protein, _) => 8 * RESIDUE,
+        (Molecule::Nucleotide, false) => 8 * BASE,
+        (Molecule::Nucleotide, true) if is_known => PACKED,
+        (Molecule::Nucleotide, true) => PACKED + 8 * BASE,
+    }
 }
 
 /// Names of files, in a line.
@@ -60,6 +78,7 @@ impl Default for Sequences {
         Sequences {
             molecule: Molecule::Protein,
             text: vec![BORDER; 2 * COLUMNS],
+            packed: None,
             starts: vec![COLUMNS],
             titles: Vec::new(),
             title_ends: Vec::new(),
@@ -81,22 +100,81 @@ impl Sequences {
         part
     }
 
+    /// The same of nucleotides, which are packed.
+    pub(crate) fn packed_part(first: usize, letters: u64) -> Sequences {
+        let mut packed = Packed::default();
+        packed.reserve(letters as usize + 2 * COLUMNS);
+        packed.push(&[BORDER; COLUMNS]);
+        Sequences {
+            molecule: Molecule::Nucleotide,
+            text: Vec::new(),
+            packed: Some(packed),
+            first,
+            ..Sequences::default()
+        }
+    }
+
     /// They, as what their letters stand for.
     pub(crate) fn of(mut self, molecule: Molecule) -> Sequences {
-        self.text.shrink_to_fit();
         self.titles.shrink_to_fit();
-        if molecule == Molecule::Nucleotide {
-            self.become_nucleotides();
+        match &mut self.packed {
+            Some(packed) => packed.push(&[BORDER; COLUMNS]),
+            None if molecule == Molecule::Nucleotide => self.become_nucleotides(),
+            None => {}
         }
+        self.text.shrink_to_fit();
         self
+    }
+
+    /// Packs nucleotides.
+    pub(crate) fn pack(&mut self) {
+        if self.packed.is_none() {
+            self.packed = Some(Packed::of(&self.text));
+            self.text = Vec::new();
+        }
     }
 
     /// Adds a sequence with its title and its taxids.
     pub(crate) fn add(&mut self, entry: &Entry) -> Result<(), SearchError> {
         let number = self.len() as u32;
-        self.push(entry.title, entry.letters)?;
+        match (&mut self.packed, &entry.packed) {
+            (Some(packed), Some(bases)) => {
+                push_packed(packed, bases);
+                self.end_packed(entry.title)?;
+            }
+            (Some(packed), None) => {
+                packed.push(
+                    &residues_of(entry.letters)
+                        .map(nucleotide::code)
+                        .collect::<Vec<u8>>(),
+                );
+                self.end_packed(entry.title)?;
+            }
+            (None, _) => self.push(entry.title, entry.letters)?,
+        }
         let taxids = entry.taxids.iter().map(|&taxid| (number, taxid));
         self.taxids.extend(taxids);
+        Ok(())
+    }
+
+    /// Ends a packed sequence.
+    fn end_packed(&mut self, title: &[u8]) -> Result<(), SearchError> {
+        let packed = self.packed.as_mut().expect("they are packed");
+        packed.push(&[BORDER]);
+        let end = packed.len();
+        self.end(title, end)
+    }
+
+    /// Ends a sequence behind which the text goes on.
+    fn end(&mut self, title: &[u8], next: usize) -> Result<(), SearchError> {
+        if next > MOST_RESIDUES {
+            return Err(SearchError::TooLong {
+                most: MOST_RESIDUES,
+            });
+        }
+        self.starts.push(next);
+        self.titles.extend_from_slice(title);
+        self.title_ends.push(self.titles.len());
         Ok(())
     }
 
@@ -153,16 +231,9 @@ impl Sequences {
         let start = self.text.len() - COLUMNS;
         self.text.truncate(start);
         self.text.extend(residues_of(letters).map(code));
-        if self.text.len() > MOST_RESIDUES {
-            return Err(SearchError::TooLong {
-                most: MOST_RESIDUES,
-            });
-        }
         self.text.resize(self.text.len() + 1 + COLUMNS, BORDER);
-        self.starts.push(self.text.len() - COLUMNS);
-        self.titles.extend_from_slice(title);
-        self.title_ends.push(self.titles.len());
-        Ok(())
+        let next = self.text.len() - COLUMNS;
+        self.end(title, next)
     }
 
     /// How many there are.
@@ -177,12 +248,31 @@ impl Sequences {
 
     /// Residues of all.
     pub fn total(&self) -> u64 {
-        (self.text.len() - 2 * COLUMNS - self.len()) as u64
+        (self.starts[self.len()] - COLUMNS - self.len()) as u64
     }
 
-    /// The codes of one.
+    /// The codes of one that is not packed.
     pub fn residues(&self, number: usize) -> &[u8] {
         &self.text[self.range(number)]
+    }
+
+    /// The codes of one at some of its positions.
+    pub fn codes(&self, number: usize, range: Range<usize>) -> Cow<'_, [u8]> {
+        match &self.packed {
+            None => self.residues(number)[range].into(),
+            Some(packed) => {
+                let mut codes = vec![0; range.len()];
+                packed.unpack(self.starts[number] + range.start, &mut codes);
+                codes.into()
+            }
+        }
+    }
+
+    /// All codes and borders of what is packed.
+    pub(crate) fn packed(&self) -> &Packed {
+        self.packed
+            .as_ref()
+            .expect("subjects of nucleotides are packed")
     }
 
     /// The number of the first in the database.
@@ -209,8 +299,14 @@ impl Sequences {
             titles.update(&number.to_le_bytes());
             titles.update(&taxid.to_le_bytes());
         }
-        let residues = crc32fast::hash(&self.text);
-        let [residues, titles] = [residues, titles.finalize()].map(u64::from);
+        let mut residues = crc32fast::Hasher::new();
+        match &self.packed {
+            None => residues.update(&self.text),
+            Some(packed) => packed
+                .bits_of_all()
+                .for_each(|bits| residues.update(&bits.to_le_bytes())),
+        }
+        let [residues, titles] = [residues, titles].map(|sum| sum.finalize().into());
         [self.len() as u64, self.total(), residues, titles]
     }
 
@@ -257,8 +353,15 @@ impl Sequences {
             ..Sequences::default()
         };
         slice.text.truncate(COLUMNS);
-        slice.text.extend_from_slice(&self.text[from..to]);
-        slice.text.resize(slice.text.len() + COLUMNS, BORDER);
+        if let Some(packed) = &self.packed {
+            let mut own = Packed::of(&slice.text);
+            own.push_part_of(packed, from..to);
+            own.push(&[BORDER; COLUMNS]);
+            (slice.packed, slice.text) = (Some(own), Vec::new());
+        } else {
+            slice.text.extend_from_slice(&self.text[from..to]);
+            slice.text.resize(slice.text.len() + COLUMNS, BORDER);
+        }
         let starts = self.starts[range.start..=range.end].iter();
         slice.starts = starts.map(|start| start - from + COLUMNS).collect();
         slice
@@ -283,6 +386,17 @@ impl Sequences {
     /// Which one has that position of the text.
     pub(crate) fn at(&self, position: usize) -> usize {
         self.starts.partition_point(|&start| start <= position) - 1
+    }
+}
+
+fn push_packed(packed: &mut Packed, bases: &PackedBases) {
+    let start = packed.len();
+    packed.push_bytes(bases.bytes, bases.first, bases.count);
+    for (range, letter) in bases.exceptions {
+        let code = nucleotide::code(*letter);
+        if usize::from(code) >= BASES {
+            packed.replace(start + range.start..start + range.end, code);
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Subjects of hits as reports tell them: all of a database in memory, or what some hits need.
 
+use std::borrow::Cow;
 use std::io;
 use std::ops::Range;
 
@@ -19,7 +20,7 @@ pub trait Subjects: Sync {
     fn length(&self, number: usize) -> usize;
 
     /// The codes at some of its positions, which are those of an alignment.
-    fn codes(&self, number: usize, range: Range<usize>) -> &[u8];
+    fn codes(&self, number: usize, range: Range<usize>) -> Cow<'_, [u8]>;
 
     /// Gives the name and the length of each of the database to `each`.
     ///
@@ -46,8 +47,8 @@ impl Subjects for Sequences {
         self.range(number).len()
     }
 
-    fn codes(&self, number: usize, range: Range<usize>) -> &[u8] {
-        &self.residues(number)[range]
+    fn codes(&self, number: usize, range: Range<usize>) -> Cow<'_, [u8]> {
+        self.codes(number, range)
     }
 
     fn each(&self, each: &mut dyn FnMut(&[u8], usize) -> io::Result<()>) -> io::Result<()> {
@@ -94,13 +95,13 @@ impl Subjects for GatheredSubjects<'_> {
         self.of(number).length
     }
 
-    fn codes(&self, number: usize, range: Range<usize>) -> &[u8] {
+    fn codes(&self, number: usize, range: Range<usize>) -> Cow<'_, [u8]> {
         let stretches = self.of(number).stretches.iter();
         let own = |(start, codes): &&(usize, Vec<u8>)| {
             *start <= range.start && range.end <= start + codes.len()
         };
         let (start, codes) = { stretches }.find(own).expect("alignments were gathered");
-        &codes[range.start - start..range.end - start]
+        codes[range.start - start..range.end - start].into()
     }
 
     fn each(&self, each: &mut dyn FnMut(&[u8], usize) -> io::Result<()>) -> io::Result<()> {

@@ -91,7 +91,9 @@ fn memory(config: &Config, parts: u64) -> u64 {
             BESIDE + (160 << 10) * threads + 30 * queries + 26 * subjects / parts
         }
         // The table of words, and what a thread reads.
-        Some(_) => BESIDE + 34_078_720 + 37_748_736 * threads + 40 * queries + 2 * subjects / parts,
+        Some(_) => {
+            BESIDE + 786_432 + 33_554_432 * threads + 72 * queries + 11 * subjects / (4 * parts)
+        }
         // The longest query.
         None => BESIDE + (160 << 10) * threads + 8 * queries + 14 * subjects / parts,
     }

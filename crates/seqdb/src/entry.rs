@@ -1,5 +1,21 @@
 //! A sequence of a database.
 
+use std::ops::Range;
+
+/// Nucleotides as a database has them: two bits each, the first in the upper bits of a byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PackedBases<'a> {
+    /// They, and maybe some before and behind.
+    pub bytes: &'a [u8],
+    /// Which one of the first four it begins with.
+    pub first: usize,
+    /// How many there are.
+    pub count: usize,
+    /// What is no base, in order: its places from the first on, and its letter. It is an A in the
+    /// bytes.
+    pub exceptions: &'a [(Range<usize>, u8)],
+}
+
 /// A sequence, whatever file it comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry<'a> {
@@ -8,6 +24,8 @@ pub struct Entry<'a> {
     pub title: &'a [u8],
     /// Its letters, of either case; gaps (`-` and `.`) are none.
     pub letters: &'a [u8],
+    /// What there is instead of letters, where the reader was asked for it.
+    pub packed: Option<PackedBases<'a>>,
     /// Its taxids; none where they are not known.
     pub taxids: &'a [u32],
 }
@@ -28,7 +46,9 @@ impl<'a> EntrySize<'a> {
     pub fn of(entry: &Entry<'a>) -> EntrySize<'a> {
         EntrySize {
             title: entry.title.len() as u64,
-            letters: entry.letters.len() as u64,
+            letters: entry
+                .packed
+                .map_or(entry.letters.len(), |packed| packed.count) as u64,
             taxids: entry.taxids,
         }
     }

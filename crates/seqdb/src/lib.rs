@@ -45,7 +45,7 @@ mod source;
 mod taxa;
 
 pub use build::{IndexConfig, Indexed, build, want};
-pub use entry::{Entry, EntrySize};
+pub use entry::{Entry, EntrySize, PackedBases};
 pub use error::SeqDbError;
 pub use gysd::name_of;
 pub use molecule::Molecule;

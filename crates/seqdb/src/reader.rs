@@ -1,13 +1,15 @@
 //! Reads the sequences of a source, one after the other.
 
+use std::ops::Range;
+
 use gyrase_fastx::{Alphabet, Inputs, Options};
 use gyrase_seq::Batch;
 
 use crate::blast::{BlastDatabase, Titles};
-use crate::entry::Entry;
+use crate::entry::{Entry, PackedBases};
 use crate::gysd::{SeqDb, Strand};
 use crate::source::{SequenceSource, header_taxids};
-use crate::{EntrySize, SeqDbError};
+use crate::{EntrySize, Molecule, SeqDbError};
 
 /// Bytes of a mapped file after which the memory that they take is given back.
 const LET_GO: u64 = 2 << 20;
@@ -21,7 +23,10 @@ pub struct SequenceReader<'s> {
     reading: Reading<'s>,
     /// The number of the next.
     number: u64,
+    /// Databases that pack nucleotides give them as they are.
+    packed: bool,
     letters: Vec<u8>,
+    exceptions: Vec<(Range<usize>, u8)>,
     taxids: Vec<u32>,
     titles: Titles,
     /// Bytes that were read since memory was given back.
@@ -126,11 +131,20 @@ impl<'s> SequenceReader<'s> {
         Ok(SequenceReader {
             reading,
             number: 0,
+            packed: false,
             letters: Vec::new(),
+            exceptions: Vec::new(),
             taxids: Vec::new(),
             titles: Titles::default(),
             held: 0,
         })
+    }
+
+    /// The same that gives nucleotides of a `.gysd` file as [`PackedBases`] and not as letters.
+    #[must_use]
+    pub fn packed(mut self) -> SequenceReader<'s> {
+        self.packed = true;
+        self
     }
 
     /// Passes over all before the one of a number, which is none of those that were read: a FASTA
@@ -174,13 +188,27 @@ impl<'s> SequenceReader<'s> {
                 let own = number as usize;
                 let length = database.letters(own)?;
                 self.letters.clear();
-                database.read(own, 0..length, Strand::Plus, &mut self.letters)?;
+                let packed =
+                    match self.packed && database.summary().molecule == Molecule::Nucleotide {
+                        true => Some(database.packed(own, &mut self.exceptions)?),
+                        false => None,
+                    };
+                if packed.is_none() {
+                    database.read(own, 0..length, Strand::Plus, &mut self.letters)?;
+                }
                 self.number += 1;
                 self.taxids = database.taxids(own)?;
                 let bytes = database.summary().bytes / database.len() as u64;
                 let title = database.title(own)?;
-                self.held += PLACES + length + title.len() as u64;
-                Ok(Some((entry(title, &self.letters, &self.taxids), bytes)))
+                self.held += PLACES + length / packed.map_or(1, |_| 4) + title.len() as u64;
+                let packed = packed.map(|(bytes, first)| PackedBases {
+                    bytes,
+                    first,
+                    count: length as usize,
+                    exceptions: &self.exceptions,
+                });
+                let entry = entry(title, &self.letters, &self.taxids);
+                Ok(Some((Entry { packed, ..entry }, bytes)))
             }
             Reading::Blast(database) => {
                 self.letters.clear();
@@ -271,6 +299,7 @@ fn entry<'e>(title: &'e [u8], letters: &'e [u8], taxids: &'e [u32]) -> Entry<'e>
     Entry {
         title,
         letters,
+        packed: None,
         taxids,
     }
 }

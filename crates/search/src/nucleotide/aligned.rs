@@ -42,6 +42,13 @@ impl Aligned {
         )
     }
 
+    /// The same in a subject of which so many letters more are before.
+    pub(super) fn behind(mut self, letters: usize) -> Aligned {
+        self.start.1 += letters;
+        self.subject = self.subject.start + letters..self.subject.end + letters;
+        self
+    }
+
     pub(super) fn of(segment: &UngappedSegment) -> Aligned {
         Aligned {
             query: segment.in_query(),

@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use gyrase_align::arch::COLUMNS;
-use gyrase_align::packed::{Packed, WINDOW, differing};
+use gyrase_align::packed::{WINDOW, differing};
 use gyrase_work::{Progress, in_parallel};
 
 use super::filter::Filter;
@@ -30,7 +30,7 @@ const FIRST: u32 = 1 << 31;
 impl Search<'_> {
     /// All matches, by query, subject and place, each once.
     pub(super) fn matches(&self, progress: &Progress) -> Result<Vec<Match>, Ended> {
-        let text = COLUMNS..self.subjects.text().len() - COLUMNS;
+        let text = COLUMNS..self.subjects.packed().len() - COLUMNS;
         progress.start("match", text.len() as u64);
         let (next, held) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let stretch = text.len().div_ceil(2 * self.threads).clamp(1, STRETCH);
@@ -62,7 +62,7 @@ impl Search<'_> {
 
     /// Bytes that a thread takes beside its matches.
     pub(super) fn thread_bytes() -> u64 {
-        (PARTS * KEPT * size_of::<(u64, u32)>() + STRETCH) as u64
+        (PARTS * KEPT * size_of::<(u64, u32)>()) as u64
     }
 }
 
@@ -70,7 +70,6 @@ impl Search<'_> {
 struct Join<'s> {
     search: &'s Search<'s>,
     filter: &'s Filter,
-    packed: Packed,
     parts: Parts,
     /// Numbers of words of queries, and where they are in the stretch.
     passed: Vec<(u32, u32)>,
@@ -82,7 +81,6 @@ impl<'s> Join<'s> {
         Join {
             search,
             filter,
-            packed: Packed::default(),
             parts: Parts::new(search.words),
             passed: Vec::new(),
             segments: Segments::new(search, filter),
@@ -90,38 +88,30 @@ impl<'s> Join<'s> {
     }
 
     fn stretch(&mut self, range: Range<usize>) {
-        let base = range.start - COLUMNS;
-        let mut packed = std::mem::take(&mut self.packed);
-        packed.load(&self.search.subjects.text()[base..range.end + COLUMNS]);
-        let own = COLUMNS..COLUMNS + range.len();
-        for stretch in packed.stretches() {
-            let first = stretch.start;
-            let end = (stretch.end + 1).saturating_sub(self.search.words.seed.span);
-            let places = first.max(own.start)..end.min(own.end);
-            let stretch = Stretch {
-                packed: &packed,
-                base,
-            };
-            if own.contains(&first) && !places.is_empty() {
-                self.look_up(&stretch, first..first + 1, FIRST);
-                self.look_up(&stretch, first + 1..places.end, 0);
-            } else {
-                self.look_up(&stretch, places, 0);
+        let packed = self.search.subjects.packed();
+        // What is before the first word is looked at too.
+        let base = (range.start - COLUMNS) / WINDOW * WINDOW;
+        let stretch = Stretch { packed, base };
+        let own = range.start - base..range.end - base;
+        for stretch_of_bases in packed.stretches(range) {
+            let end = (stretch_of_bases.end + 1).saturating_sub(self.search.words.seed.span);
+            let end = end.saturating_sub(base).min(own.end);
+            match stretch_of_bases.start.checked_sub(base) {
+                Some(first) if own.contains(&first) && first < end => {
+                    self.look_up(stretch, first..first + 1, FIRST);
+                    self.look_up(stretch, first + 1..end, 0);
+                }
+                first => self.look_up(stretch, first.unwrap_or(0).max(own.start)..end, 0),
             }
         }
-        let stretch = Stretch {
-            packed: &packed,
-            base,
-        };
         for part in 0..self.parts.filled.len() {
-            self.compare(&stretch, part);
+            self.compare(stretch, part);
         }
         self.segments.go_on();
-        self.packed = packed;
     }
 
     /// Keeps the words of a range that queries have, with a flag.
-    fn look_up(&mut self, stretch: &Stretch, range: Range<usize>, flag: u32) {
+    fn look_up(&mut self, stretch: Stretch, range: Range<usize>, flag: u32) {
         let words = self.search.words;
         if range.is_empty() {
             return;
@@ -137,9 +127,7 @@ impl<'s> Join<'s> {
             let mut from = range.start;
             while from < range.end {
                 let full;
-                (from, full) = self
-                    .parts
-                    .fill(words, stretch.packed, from..range.end, flag);
+                (from, full) = self.parts.fill(words, stretch, from..range.end, flag);
                 if let Some(part) = full {
                     self.compare(stretch, part);
                 }
@@ -148,16 +136,10 @@ impl<'s> Join<'s> {
     }
 
     /// The same, where few words are queries': first at a part of the places.
-    fn look_up_parts(
-        &mut self,
-        stretch: &Stretch,
-        coarse: &Coarse,
-        range: Range<usize>,
-        flag: u32,
-    ) {
+    fn look_up_parts(&mut self, stretch: Stretch, coarse: &Coarse, range: Range<usize>, flag: u32) {
         let last = range.end - 1 + coarse.step - 1;
         for block in range.start / WINDOW..=last / WINDOW {
-            let [low, high] = stretch.packed.bits(block);
+            let [low, high] = stretch.bits(block);
             for place in (0..WINDOW).step_by(coarse.step) {
                 if !coarse.has(low >> place, high >> place) {
                     continue;
@@ -173,9 +155,9 @@ impl<'s> Join<'s> {
     }
 
     /// Keeps the word at a place for its part, if queries have it.
-    fn keep(&mut self, stretch: &Stretch, at: usize, flag: u32) {
+    fn keep(&mut self, stretch: Stretch, at: usize, flag: u32) {
         let words = self.search.words;
-        let window = stretch.packed.window(at - BEFORE);
+        let window = stretch.window(at - BEFORE);
         let key = words.key(window);
         if words.has(key) {
             let part = key >> words.part_bits;
@@ -186,7 +168,7 @@ impl<'s> Join<'s> {
     }
 
     /// Compares the bases around the words of a part with those of the queries.
-    fn compare(&mut self, stretch: &Stretch, part: usize) {
+    fn compare(&mut self, stretch: Stretch, part: usize) {
         let (words, filter) = (self.search.words, self.filter);
         let filled = std::mem::take(&mut self.parts.filled[part]) as usize;
         let kept = part * KEPT..part * KEPT + filled;
@@ -251,13 +233,13 @@ impl Parts {
     fn fill(
         &mut self,
         words: &Words,
-        packed: &Packed,
+        stretch: Stretch,
         range: Range<usize>,
         flag: u32,
     ) -> (usize, Option<usize>) {
         let starts = range.start - BEFORE..range.end - BEFORE;
         for block in starts.start / WINDOW..starts.end.div_ceil(WINDOW) {
-            let [low, high] = packed.bits(block);
+            let [low, high] = stretch.bits(block);
             let own = |start: usize| start.saturating_sub(block * WINDOW).min(WINDOW);
             let key = |place: usize| words.key_of(low >> BEFORE >> place, high >> BEFORE >> place);
             let mut found = 0_u32;

@@ -103,6 +103,23 @@ impl NucleotideScoring {
         }
     }
 
+    /// Letters of a subject that alignments of a query of so many may reach from a segment on: one of
+    /// the first pass, then one of the last that begins in it.
+    pub(super) fn reach(&self, query: usize) -> usize {
+        let Setting {
+            reward,
+            penalty,
+            costs,
+            ..
+        } = self.setting;
+        let (gap, drop) = match self.setting.is_greedy() {
+            true => (-penalty, self.greedy(Pass::Last).x_drop),
+            false => (costs.extend, self.extension(Pass::Last).x_drop),
+        };
+        let gaps = (reward as usize * query + drop as usize) / gap.max(1) as usize;
+        2 * (query + gaps)
+    }
+
     /// The effective search space of a query of a length.
     pub(super) fn effective(&self, query: usize) -> f64 {
         let space = self.space(query);

@@ -1,6 +1,6 @@
 //! What is searched, and the stretch of it that is looked at.
 
-use gyrase_align::packed::Packed;
+use gyrase_align::packed::{Packed, WINDOW};
 
 use super::scoring::NucleotideScoring;
 use super::words::Words;
@@ -21,8 +21,23 @@ pub(super) struct Search<'s> {
     pub threads: usize,
 }
 
-/// A stretch of the database, and where it is in it.
+/// A stretch of the database, and where it is in it: at the first base of a window.
+#[derive(Clone, Copy)]
 pub(super) struct Stretch<'p> {
     pub packed: &'p Packed,
     pub base: usize,
+}
+
+impl Stretch<'_> {
+    /// The lower and the upper bits of 64 bases from the first of a window of the stretch on.
+    #[inline(always)]
+    pub(super) fn bits(&self, number: usize) -> [u64; 2] {
+        self.packed.bits(self.base / WINDOW + number)
+    }
+
+    /// The window that begins with a base of the stretch.
+    #[inline(always)]
+    pub(super) fn window(&self, at: usize) -> u64 {
+        self.packed.window(self.base + at)
+    }
 }

@@ -1,7 +1,9 @@
 //! What of a word grows to a segment that is worth a gapped alignment. Of the runs of equal bases
 //! that one extension goes through only the first counts.
 
-use gyrase_align::arch::{BaseCosts, BaseLanes, Kernels, LANES, UngappedCosts, UngappedGains};
+use gyrase_align::arch::{
+    BaseCosts, BaseLanes, COLUMNS, Kernels, LANES, UngappedCosts, UngappedGains,
+};
 use gyrase_align::nucleotide::BASES;
 use gyrase_align::packed::{WINDOW, differing};
 use gyrase_align::residue::BORDER;
@@ -88,7 +90,7 @@ impl<'s> Segments<'s> {
     }
 
     /// Adds the segments of words of queries at positions of a stretch, by the numbers of both.
-    pub(super) fn look_at(&mut self, stretch: &Stretch, words: &[(u32, u32)]) {
+    pub(super) fn look_at(&mut self, stretch: Stretch, words: &[(u32, u32)]) {
         for words in words.chunks(LANES) {
             let mut places = [Place::default(); LANES];
             for (place, &(word, at)) in places.iter_mut().zip(words) {
@@ -126,19 +128,14 @@ impl<'s> Segments<'s> {
 
     /// Whether the bases around a word pass for a segment that scores so much.
     fn passes_for(&self, least: i32, query: usize, subject: usize) -> bool {
-        let differs = |place: usize| {
-            let (one, other) = (
-                self.search.words.text[query + place - BEFORE],
-                self.search.subjects.text()[subject + place - BEFORE],
-            );
-            u32::from((one ^ other) & 3 != 0) << place
-        };
-        let differing: u32 = (0..WINDOW).map(differs).sum();
+        let of_query = self.search.words.packed.window(query - BEFORE);
+        let of_subject = self.search.subjects.packed().window(subject - BEFORE);
+        let differing = differing(of_query ^ of_subject);
         self.filter.passes_for(least, differing | 1 << BEFORE)
     }
 
     /// Extends words by vectors; those that go on behind the next bases one by one.
-    fn extend_all(&mut self, stretch: &Stretch, costs: UngappedCosts, places: &[Place]) {
+    fn extend_all(&mut self, stretch: Stretch, costs: UngappedCosts, places: &[Place]) {
         let word = self.filter.sure;
         let left = self.side(stretch, places, true);
         let right = self.side(stretch, places, false);
@@ -171,7 +168,7 @@ impl<'s> Segments<'s> {
     }
 
     /// The bases on one side of words. Behind the end of a sequence all differ.
-    fn side(&self, stretch: &Stretch, places: &[Place], left: bool) -> Side {
+    fn side(&self, stretch: Stretch, places: &[Place], left: bool) -> Side {
         let queries = &self.search.words.packed;
         let mut side = Side {
             differing: [0; LANES],
@@ -183,7 +180,7 @@ impl<'s> Segments<'s> {
                 true => at - WINDOW,
                 false => at + self.filter.sure,
             };
-            let (of_query, of_subject) = (at(place.query), at(place.subject - stretch.base));
+            let (of_query, of_subject) = (at(place.query), at(place.subject));
             let difference = queries.window(of_query) ^ stretch.packed.window(of_subject);
             let others = queries.others(of_query) | stretch.packed.others(of_subject);
             let turn = |bits: u32| if left { bits.reverse_bits() } else { bits };
@@ -199,7 +196,7 @@ impl<'s> Segments<'s> {
                 };
                 let codes = [
                     self.search.queries.text()[of_query],
-                    self.search.subjects.text()[of_subject],
+                    stretch.packed.code(of_subject),
                 ];
                 side.strange |= u64::from(!codes.into_iter().any(is_border)) << lane;
             }
@@ -280,21 +277,24 @@ impl<'s> Segments<'s> {
 
     /// Adds those waiting segments that gain enough on both sides with gaps.
     pub(super) fn go_on(&mut self) {
-        let (queries, subjects) = (self.search.queries.text(), self.search.subjects.text());
-        let before = self.waiting.iter().map(|(_, [query, subject])| {
-            (
-                queries[..*query].iter().rev(),
-                subjects[..*subject].iter().rev(),
-            )
-        });
+        let queries = self.search.queries.text();
+        let subjects = self.search.subjects.packed();
+        let mut codes = [[0; COLUMNS]; LANES];
+        for (codes, (_, [_, subject])) in codes.iter_mut().zip(&self.waiting) {
+            subjects.unpack(subject - COLUMNS, codes);
+        }
+        let before = self.waiting.iter().zip(&codes);
+        let before = before
+            .map(|((_, [query, _]), codes)| (queries[..*query].iter().rev(), codes.iter().rev()));
         self.lanes.load(before);
         let left = self.kernels.gains(self.costs, &self.lanes);
-        let behind = self.waiting.iter().map(|(found, [query, subject])| {
+        for (codes, (found, [_, subject])) in codes.iter_mut().zip(&self.waiting) {
+            subjects.unpack(subject + found.segment.length as usize, codes);
+        }
+        let behind = self.waiting.iter().zip(&codes);
+        let behind = behind.map(|((found, [query, _]), codes)| {
             let length = found.segment.length as usize;
-            (
-                queries[query + length..].iter(),
-                subjects[subject + length..].iter(),
-            )
+            (queries[query + length..].iter(), codes.iter())
         });
         self.lanes.load(behind);
         let right = self.kernels.gains(self.costs, &self.lanes);
@@ -335,26 +335,20 @@ impl<'s> Segments<'s> {
     /// Whether two positions have the same base, which is not masked.
     #[inline(always)]
     fn equal(&self, query: usize, subject: usize) -> bool {
-        let (one, other) = (
-            self.search.words.text[query],
-            self.search.subjects.text()[subject],
-        );
+        let one = self.search.words.text[query];
+        let other = self.search.subjects.packed().code(subject);
         one == other && usize::from(one) < BASES
     }
 
     /// Bases before two positions that belong to the segment, and what they score; none where there
     /// is a word before them from which the same segment is found.
     fn left(&self, query: usize, subject: usize) -> Option<(usize, i32)> {
-        let (queries, subjects) = (
-            &self.search.words.text[..query],
-            &self.search.subjects.text()[..subject],
-        );
+        let queries = self.search.words.text[..query].iter().rev().copied();
+        let subjects = self.search.subjects.packed().backward(subject);
         let reward = self.search.scoring.setting.reward;
         let (mut length, mut best, mut sum) = (0, 0, 0);
         let mut recent = Recent::new(self, query, subject);
-        for (number, (&one, &other)) in
-            std::iter::zip(queries.iter().rev(), subjects.iter().rev()).enumerate()
-        {
+        for (number, (one, other)) in std::iter::zip(queries, subjects).enumerate() {
             if is_border(one) || is_border(other) {
                 break;
             }
@@ -381,13 +375,11 @@ impl<'s> Segments<'s> {
 
     /// The same for two positions and what is behind.
     fn right(&self, query: usize, subject: usize) -> (usize, i32) {
-        let (queries, subjects) = (
-            &self.search.words.text[query..],
-            &self.search.subjects.text()[subject..],
-        );
+        let queries = self.search.words.text[query..].iter().copied();
+        let subjects = self.search.subjects.packed().forward(subject);
         let reward = self.search.scoring.setting.reward;
         let (mut length, mut best, mut sum) = (0, 0, 0);
-        for (number, (&one, &other)) in std::iter::zip(queries, subjects).enumerate() {
+        for (number, (one, other)) in std::iter::zip(queries, subjects).enumerate() {
             if is_border(one) || is_border(other) {
                 break;
             }
@@ -466,7 +458,7 @@ impl Recent {
         };
         for by in (0..seed.span).rev().filter(|_| template) {
             let one = segments.search.words.text[query + by];
-            recent.push(one, segments.search.subjects.text()[subject + by]);
+            recent.push(one, segments.search.subjects.packed().code(subject + by));
         }
         recent
     }

@@ -1,11 +1,13 @@
 //! Words of queries: every stretch of a few bases that is not masked, by its key.
 
+use std::convert::Infallible;
 use std::ops::Range;
 
 use gyrase_align::mask::dust::Dust;
 use gyrase_align::nucleotide::{ANY, BASES};
 use gyrase_align::packed::{Packed, WINDOW};
 use gyrase_align::residue::BORDER;
+use gyrase_work::in_parallel;
 
 use super::options::Setting;
 use super::seed::Seed;
@@ -108,17 +110,16 @@ fn bit(bits: &[u64], at: usize) -> bool {
 
 impl Words {
     /// The words of the frames of queries.
-    pub(super) fn new(queries: &Sequences, setting: &Setting, seed: Seed) -> Words {
+    pub(super) fn new(queries: &Sequences, setting: &Setting, seed: Seed, threads: usize) -> Words {
         let bases = seed.bases;
         let text = masked(queries, setting);
-        let mut packed = Packed::default();
-        packed.load(&text);
+        let masked = Packed::of(&text);
         let mut words = Words {
             seed,
             step: setting.word - bases + 1,
             part_bits: 2 * bases as u32,
             text,
-            packed: Packed::default(),
+            packed: Packed::of(queries.text()),
             starts: Vec::new(),
             windows: Vec::new(),
             positions: Vec::new(),
@@ -127,64 +128,87 @@ impl Words {
             coarse: None,
             frames: frames(queries),
         };
-        words.fill(&packed, setting.word.max(seed.span));
-        if words.windows.len() > FEW {
-            words.part_bits = words.part_bits.saturating_sub(PARTS.ilog2());
-        }
+        words.fill(&masked, setting.word.max(seed.span), threads);
         if words.step == 1 && !seed.is_template() {
             let windows = words.positions.iter();
-            let windows = windows.map(|&position| packed.window(position as usize - BEFORE));
+            let windows = windows.map(|&position| words.packed.window(position as usize - BEFORE));
             words.coarse = Coarse::new(windows, bases);
         }
-        packed.load(queries.text());
-        words.packed = packed;
         words
     }
 
-    /// Sorts all words by their keys.
-    fn fill(&mut self, packed: &Packed, word: usize) {
-        let stretches = || {
-            let long = packed
-                .stretches()
-                .iter()
-                .filter(|range| range.len() >= word);
-            long.map(|range| range.start..range.end + 1 - self.seed.span)
-        };
-        let mut next = vec![0_u32; (1 << (2 * self.seed.bases)) + 1];
-        for position in stretches().flatten() {
-            next[self.key(packed.window(position - BEFORE)) + 1] += 1;
+    /// Sorts the words of unmasked stretches that have so many bases at least.
+    fn fill(&mut self, masked: &Packed, word: usize, threads: usize) {
+        let all = masked.stretches(0..masked.len());
+        let long = all.filter(|range| range.len() >= word);
+        let starts = long.map(|range| range.start..range.end + 1 - self.seed.span);
+        let count: usize = starts.clone().map(|range| range.len()).sum();
+        if count > FEW {
+            self.part_bits = self.part_bits.saturating_sub(PARTS.ilog2());
+        }
+        let pairs = self.sorted(starts.flatten(), count, threads);
+        let mut last = None;
+        (self.windows, self.positions) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        for (number, pair) in pairs.into_iter().enumerate() {
+            let (key, position) = ((pair >> WINDOW) as usize, pair as u32);
+            if last.replace(key) != Some(key) {
+                self.starts.push(number as u32);
+                self.present[key / 64] |= 1 << (key % 64);
+            }
+            let is_first = masked.others(position as usize - 1) & 1 == 1;
+            let window = self.packed.window(position as usize - BEFORE);
+            self.windows
+                .push(window ^ u64::from(is_first) * FIRST_OF_QUERY);
+            self.positions.push(position);
+        }
+        self.starts.push(count as u32);
+        let mut keys = 0;
+        let before = self.present.iter().map(|bits| {
+            keys += bits.count_ones();
+            keys - bits.count_ones()
+        });
+        self.before = before.collect();
+    }
+
+    /// The keys of so many words in the upper halves, their positions in the lower ones, sorted:
+    /// first by parts, which are in a cache, then part by part.
+    fn sorted(
+        &self,
+        positions: impl Iterator<Item = usize> + Clone,
+        count: usize,
+        threads: usize,
+    ) -> Vec<u64> {
+        let key = |position: usize| self.key(self.packed.window(position - BEFORE));
+        let mut ends = vec![0; self.parts() + 1];
+        for position in positions.clone() {
+            ends[(key(position) >> self.part_bits) + 1] += 1;
         }
         let mut sum = 0;
-        for count in &mut next {
-            sum += *count;
-            *count = sum;
+        for end in &mut ends {
+            sum += *end;
+            *end = sum;
         }
-        let mut windows = vec![0; sum as usize];
-        let mut positions = vec![0; sum as usize];
-        for range in stretches() {
-            for position in range.clone() {
-                let window = packed.window(position - BEFORE);
-                let place = &mut next[self.key(window)];
-                let first = u64::from(position == range.start) * FIRST_OF_QUERY;
-                windows[*place as usize] = window ^ first;
-                positions[*place as usize] = position as u32;
-                *place += 1;
-            }
+        let mut pairs = vec![0; count];
+        for position in positions {
+            let key = key(position);
+            let place: &mut usize = &mut ends[key >> self.part_bits];
+            pairs[*place] = (key as u64) << WINDOW | position as u64;
+            *place += 1;
         }
         // Each has become where the next begins.
-        let mut start = 0;
-        for (keys, present) in next.chunks(64).zip(&mut self.present) {
-            self.before.push(self.starts.len() as u32);
-            for (number, &end) in keys.iter().enumerate() {
-                if start < end {
-                    *present |= 1 << number;
-                    self.starts.push(start);
-                    start = end;
-                }
-            }
+        let (mut rest, mut start) = (&mut pairs[..], 0);
+        let mut shares: Vec<Vec<&mut [u64]>> = (0..threads).map(|_| Vec::new()).collect();
+        for (number, &end) in ends[..self.parts()].iter().enumerate() {
+            let (part, behind) = rest.split_at_mut(end - start);
+            shares[number % threads].push(part);
+            (rest, start) = (behind, end);
         }
-        self.starts.push(sum);
-        (self.windows, self.positions) = (windows, positions);
+        let sort = |parts: Vec<&mut [u64]>| -> Result<(), Infallible> {
+            parts.into_iter().for_each(|part| part.sort_unstable());
+            Ok(())
+        };
+        let Ok(_) = in_parallel(shares, sort);
+        pairs
     }
 
     /// The key of the word in a window.
@@ -230,8 +254,9 @@ impl Words {
     /// Bytes that the words of a text of so many codes take, and what makes them.
     pub(super) fn bytes(codes: usize, setting: &Setting) -> u64 {
         let keys = 1_u64 << (2 * setting.key_bases());
-        let (word, made) = (size_of::<u64>() + size_of::<u32>(), 2 * size_of::<u32>());
-        codes as u64 * (word as u64 + 3) + keys * made as u64 + keys / 8
+        // A pair while they are sorted, a window, a position and a start; text, packed and masked.
+        let word = 2 * size_of::<u64>() + 2 * size_of::<u32>() + 3;
+        codes as u64 * word as u64 + keys / 8 + keys / 16
     }
 }
 

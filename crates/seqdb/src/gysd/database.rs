@@ -163,13 +163,47 @@ impl SeqDb {
         Ok(())
     }
 
-    fn read_bases(&self, positions: Range<u64>, letters: &mut Vec<u8>) -> Result<(), String> {
-        let before = letters.len();
+    /// The bytes in which all nucleotides of a sequence are, and which of the first four is its
+    /// first; what is no base comes to `exceptions`, by its places.
+    pub(crate) fn packed(
+        &self,
+        number: usize,
+        exceptions: &mut Vec<(Range<usize>, u8)>,
+    ) -> Result<(&[u8], usize), SeqDbError> {
+        exceptions.clear();
+        let packed = self.range(Part::Ends, number).and_then(|own| {
+            let first = (own.start % 4) as usize;
+            self.each_exception(own.clone(), |range, letter| {
+                exceptions.push((range, letter))
+            })?;
+            Ok((self.packed_bytes(&own)?, first))
+        });
+        packed.map_err(|what| self.corrupt(what))
+    }
+
+    fn packed_bytes(&self, positions: &Range<u64>) -> Result<&[u8], String> {
         let first = positions.start / 4;
         let bytes = first..positions.end.div_ceil(4).max(first);
-        let packed = self.section(Part::Letters).read(&self.bytes, bytes)?;
-        let own = |position: u64| (position - 4 * first) as usize;
+        self.section(Part::Letters).read(&self.bytes, bytes)
+    }
+
+    fn read_bases(&self, positions: Range<u64>, letters: &mut Vec<u8>) -> Result<(), String> {
+        let before = letters.len();
+        let packed = self.packed_bytes(&positions)?;
+        let own = |position: u64| (position - positions.start / 4 * 4) as usize;
         unpack(packed, own(positions.start)..own(positions.end), letters);
+        self.each_exception(positions, |range, letter| {
+            letters[before..][range].fill(letter)
+        })
+    }
+
+    /// Gives what is no base at some positions to `each`: its places from the first on, and its
+    /// letter.
+    fn each_exception(
+        &self,
+        positions: Range<u64>,
+        mut each: impl FnMut(Range<usize>, u8),
+    ) -> Result<(), String> {
         let exceptions = self.section(Part::Exceptions);
         let mut place = self.first_exception(positions.start)?;
         while place < self.exceptions() {
@@ -180,8 +214,10 @@ impl SeqDb {
             let clip = |position: u64| {
                 (position.clamp(positions.start, positions.end) - positions.start) as usize
             };
-            let range = clip(exception.position)..clip(exception.end());
-            letters[before..][range].fill(exception.letter);
+            each(
+                clip(exception.position)..clip(exception.end()),
+                exception.letter,
+            );
             place += 1;
         }
         Ok(())
