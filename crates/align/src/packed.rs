@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::arch::{Kernels, prefetch};
+
 /// Bases of a window.
 pub const WINDOW: usize = 32;
 
@@ -22,7 +24,7 @@ const NOT_ZERO: u64 = 0x7f7f_7f7f_7f7f_7f7f;
 /// Words behind the last base.
 const SPARE: usize = 2;
 /// Words of which bits are sorted at a time.
-const PLANES: usize = 256;
+const WORDS: usize = 256;
 /// The lower half of a word.
 const HALF: u64 = u32::MAX as u64;
 
@@ -54,11 +56,15 @@ impl Packed {
         packed
     }
 
-    /// Takes memory for so many codes more.
-    pub fn reserve(&mut self, codes: usize) {
-        let words = codes.div_ceil(WINDOW);
-        self.words.reserve_exact(words + SPARE);
-        self.others.reserve_exact(words + SPARE);
+    /// None, with room for so many.
+    pub fn with_room(codes: usize) -> Packed {
+        let words = codes.div_ceil(WINDOW) + SPARE;
+        Packed {
+            // Memory that is 0 from the start is taken when it is first written.
+            words: vec![0; words],
+            others: vec![0; words],
+            ..Packed::default()
+        }
     }
 
     /// Codes so far.
@@ -113,24 +119,22 @@ impl Packed {
     /// When there are not so many.
     pub fn push_bytes(&mut self, bytes: &[u8], first: usize, count: usize) {
         self.make_room(count);
+        let kernels = Kernels::detect();
         let end = self.length + count;
         let mut skipped = first;
-        let mut planes = [0; PLANES];
-        for part in bytes[..(first + count).div_ceil(4)].chunks(8 * PLANES) {
+        let mut words = [0; WORDS];
+        for part in bytes[..(first + count).div_ceil(4)].chunks(8 * WORDS) {
             let (whole, rest) = part.as_chunks::<8>();
-            let words = whole.len() + usize::from(!rest.is_empty());
             let mut last = [0; 8];
             last[..rest.len()].copy_from_slice(rest);
-            let eights = whole.iter().chain(std::iter::once(&last));
-            for (word, eight) in planes.iter_mut().zip(eights) {
-                *word = planes_of(u64::from_be_bytes(*eight));
-            }
-            for word in &planes[..words] {
+            kernels.planes(whole, &mut words[..whole.len()]);
+            let of_part = part.len().div_ceil(8);
+            kernels.planes(&[last], &mut words[whole.len()..of_part]);
+            for word in &words[..of_part] {
                 let own = (end - self.length).min(WINDOW - skipped);
                 let mask = HALF >> (WINDOW - own);
-                let word =
-                    (word & HALF) >> skipped & mask | (word >> WINDOW >> skipped & mask) << WINDOW;
-                self.append(word, 0, own);
+                let [low, high] = [word & HALF, word >> WINDOW].map(|bits| bits >> skipped & mask);
+                self.append(low | high << WINDOW, 0, own);
                 skipped = 0;
             }
         }
@@ -152,8 +156,10 @@ impl Packed {
 
     fn make_room(&mut self, codes: usize) {
         let words = (self.length + codes).div_ceil(WINDOW) + SPARE;
-        self.words.resize(words, 0);
-        self.others.resize(words, 0);
+        if words > self.words.len() {
+            self.words.resize(words, 0);
+            self.others.resize(words, 0);
+        }
     }
 
     /// Adds what there is room for; behind its bases all bits are 0.
@@ -163,9 +169,11 @@ impl Packed {
         let (low, high) = ((word & HALF) << by, (word >> WINDOW) << by);
         self.words[number] |= low & HALF | high << WINDOW;
         self.words[number + 1] |= low >> WINDOW | high & !HALF;
-        let others = u64::from(others) << by;
-        self.others[number] |= others as u32;
-        self.others[number + 1] |= (others >> WINDOW) as u32;
+        if others != 0 {
+            let others = u64::from(others) << by;
+            self.others[number] |= others as u32;
+            self.others[number + 1] |= (others >> WINDOW) as u32;
+        }
         self.length += count;
     }
 
@@ -297,6 +305,12 @@ impl Packed {
         low >> (at % WINDOW) & HALF | high >> (at % WINDOW) << WINDOW
     }
 
+    /// Asks the processor for the windows around a base, which will be read soon.
+    #[inline(always)]
+    pub fn prefetch(&self, at: usize) {
+        prefetch(&self.words, at / WINDOW);
+    }
+
     /// Which letters of the window that begins with a base are no bases: a bit for each.
     ///
     /// # Panics
@@ -322,27 +336,12 @@ impl Packed {
 
     /// All bits, for a checksum.
     pub fn bits_of_all(&self) -> impl Iterator<Item = u64> + '_ {
-        let others = self.others.iter().map(|&others| u64::from(others));
+        let words = self.length.div_ceil(WINDOW);
         let runs = self.runs.iter();
-        let runs = runs.flat_map(|Run { range, code }| [range.start as u64, (*code).into()]);
-        self.words.iter().copied().chain(others).chain(runs)
+        let runs = runs
+            .flat_map(|Run { range, code }| [range.start as u64, range.end as u64, (*code).into()]);
+        self.words[..words].iter().copied().chain(runs)
     }
-}
-
-/// The lower bits of 32 bases that are side by side in the lower half, the upper ones in the other;
-/// the first base is in the upper bits.
-#[inline(always)]
-fn planes_of(bases: u64) -> u64 {
-    let bits = bases.reverse_bits();
-    let every_other = |bits: u64| {
-        let bits = bits & 0x5555_5555_5555_5555;
-        let bits = (bits | bits >> 1) & 0x3333_3333_3333_3333;
-        let bits = (bits | bits >> 2) & 0x0f0f_0f0f_0f0f_0f0f;
-        let bits = (bits | bits >> 4) & 0x00ff_00ff_00ff_00ff;
-        let bits = (bits | bits >> 8) & 0x0000_ffff_0000_ffff;
-        (bits | bits >> 16) & HALF
-    };
-    every_other(bits >> 1) | every_other(bits) << WINDOW
 }
 
 /// The lowest eight bits, each in a byte of its own.
@@ -400,6 +399,24 @@ mod tests {
             }
         }
         assert_eq!(Packed::of(&[]).stretches(0..1).count(), 0);
+    }
+
+    #[test]
+    fn all_kernels_sort_the_same_bits() {
+        let bytes: Vec<[u8; 8]> = (0..19_u64)
+            .map(|at| (at * at).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes())
+            .collect();
+        for kernels in Kernels::available() {
+            let mut words = vec![0; bytes.len()];
+            kernels.planes(&bytes, &mut words);
+            for (eight, word) in bytes.iter().zip(words) {
+                for place in 0..WINDOW {
+                    let base = eight[place / 4] >> (6 - 2 * (place % 4)) & 3;
+                    let of_word = [word >> place & 1, word >> (WINDOW + place) & 1];
+                    assert_eq!(of_word, [base & 1, base >> 1].map(u64::from));
+                }
+            }
+        }
     }
 
     #[test]

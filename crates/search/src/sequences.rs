@@ -102,8 +102,7 @@ impl Sequences {
 
     /// The same of nucleotides, which are packed.
     pub(crate) fn packed_part(first: usize, letters: u64) -> Sequences {
-        let mut packed = Packed::default();
-        packed.reserve(letters as usize + 2 * COLUMNS);
+        let mut packed = Packed::with_room(letters as usize + 2 * COLUMNS);
         packed.push(&[BORDER; COLUMNS]);
         Sequences {
             molecule: Molecule::Nucleotide,

@@ -193,6 +193,13 @@ pub(super) unsafe fn gains(costs: BaseCosts, lanes: &BaseLanes) -> [[i8; LANES];
 /// # Safety
 /// The processor has AVX2.
 #[target_feature(enable = "avx2")]
+pub(super) unsafe fn planes(bases: &[[u8; 8]], words: &mut [u64]) {
+    super::planes::planes(bases, words);
+}
+
+/// # Safety
+/// The processor has AVX2.
+#[target_feature(enable = "avx2")]
 pub(super) unsafe fn ungapped_gains(
     costs: UngappedCosts,
     differing: &[u32; LANES],

@@ -197,6 +197,13 @@ pub(super) unsafe fn gains(costs: BaseCosts, lanes: &BaseLanes) -> [[i8; LANES];
 /// # Safety
 /// The processor has AVX-512 F, BW and VBMI.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+pub(super) unsafe fn planes(bases: &[[u8; 8]], words: &mut [u64]) {
+    super::planes::planes(bases, words);
+}
+
+/// # Safety
+/// The processor has AVX-512 F, BW and VBMI.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 pub(super) unsafe fn ungapped_gains(
     costs: UngappedCosts,
     differing: &[u32; LANES],

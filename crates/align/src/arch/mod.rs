@@ -15,6 +15,7 @@ mod gains;
 mod kernels;
 mod lanes;
 mod load;
+mod planes;
 mod prefixes;
 mod scalar;
 
@@ -119,6 +120,23 @@ impl Kernels {
         }
     }
 
+    /// The lower bits of 32 bases of two bits each, side by side in the lower half of a word, the
+    /// upper ones in the other half; the first base is in the upper bits of the first byte, and
+    /// becomes the lowest bit of each half.
+    pub(crate) fn planes(self, bases: &[[u8; 8]], words: &mut [u64]) {
+        match self {
+            Kernels::Scalar => planes::planes(bases, words),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `available` found the features.
+            #[allow(unsafe_code, reason = "kernels need the features that were found")]
+            Kernels::Avx2 => unsafe { avx2::planes(bases, words) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `available` found the features.
+            #[allow(unsafe_code, reason = "kernels need the features that were found")]
+            Kernels::Avx512 => unsafe { avx512::planes(bases, words) },
+        }
+    }
+
     /// The best prefixes of pairs without gaps, from which of the next 32 bases differ: the lowest
     /// bit is of the first. Costs and limit are below 256.
     pub fn ungapped_gains(self, costs: UngappedCosts, differing: &[u32; LANES]) -> UngappedGains {
@@ -136,17 +154,18 @@ impl Kernels {
     }
 }
 
-/// Asks the processor for the bytes of a text from a position on, which will be read soon.
-pub fn prefetch(text: &[u8], position: usize) {
+/// Asks the processor for what is at a place, which will be read soon.
+#[inline(always)]
+pub fn prefetch<T>(all: &[T], place: usize) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: no address does any harm, and every x86-64 processor has SSE.
     #[allow(unsafe_code, reason = "it takes an address")]
     unsafe {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(text.as_ptr().wrapping_add(position).cast());
+        _mm_prefetch::<_MM_HINT_T0>(all.as_ptr().wrapping_add(place).cast());
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = (text, position);
+    let _ = (all, place);
 }
 
 #[cfg(test)]

@@ -41,7 +41,7 @@ impl Search<'_> {
             loop {
                 let from = text.start + next.fetch_add(1, Relaxed) * stretch;
                 if from >= text.end {
-                    return Ok(join.segments.found);
+                    return Ok(join.finish());
                 }
                 let stretch = from..(from + stretch).min(text.end);
                 let before = join.segments.found.len();
@@ -70,6 +70,8 @@ impl Search<'_> {
 struct Join<'s> {
     search: &'s Search<'s>,
     filter: &'s Filter,
+    /// Where the stretch of kept words begins: at the first base of a window.
+    base: usize,
     parts: Parts,
     /// Numbers of words of queries, and where they are in the stretch.
     passed: Vec<(u32, u32)>,
@@ -81,16 +83,22 @@ impl<'s> Join<'s> {
         Join {
             search,
             filter,
+            base: 0,
             parts: Parts::new(search.words),
             passed: Vec::new(),
             segments: Segments::new(search, filter),
         }
     }
 
+    /// Keeps the words of a range, which is behind those before.
     fn stretch(&mut self, range: Range<usize>) {
         let packed = self.search.subjects.packed();
-        // What is before the first word is looked at too.
-        let base = (range.start - COLUMNS) / WINDOW * WINDOW;
+        if range.end - self.base >= FIRST as usize {
+            self.compare_all();
+            // What is before the first word is looked at too.
+            self.base = (range.start - COLUMNS) / WINDOW * WINDOW;
+        }
+        let base = self.base;
         let stretch = Stretch { packed, base };
         let own = range.start - base..range.end - base;
         for stretch_of_bases in packed.stretches(range) {
@@ -104,10 +112,21 @@ impl<'s> Join<'s> {
                 first => self.look_up(stretch, first.unwrap_or(0).max(own.start)..end, 0),
             }
         }
-        for part in 0..self.parts.filled.len() {
-            self.compare(stretch, part);
-        }
+    }
+
+    /// The matches that were found.
+    fn finish(mut self) -> Vec<Match> {
+        self.compare_all();
         self.segments.go_on();
+        self.segments.found
+    }
+
+    fn compare_all(&mut self) {
+        let packed = self.search.subjects.packed();
+        let base = self.base;
+        for part in 0..self.parts.filled.len() {
+            self.compare(Stretch { packed, base }, part);
+        }
     }
 
     /// Keeps the words of a range that queries have, with a flag.
@@ -122,7 +141,10 @@ impl<'s> Join<'s> {
                 self.keep(stretch, at, flag);
             }
         } else if let Some(coarse) = &words.coarse {
-            self.look_up_parts(stretch, coarse, range, flag);
+            match coarse.step {
+                4 => self.look_up_parts::<4>(stretch, coarse, range, flag),
+                _ => self.look_up_parts::<2>(stretch, coarse, range, flag),
+            }
         } else {
             let mut from = range.start;
             while from < range.end {
@@ -136,16 +158,36 @@ impl<'s> Join<'s> {
     }
 
     /// The same, where few words are queries': first at a part of the places.
-    fn look_up_parts(&mut self, stretch: Stretch, coarse: &Coarse, range: Range<usize>, flag: u32) {
-        let last = range.end - 1 + coarse.step - 1;
-        for block in range.start / WINDOW..=last / WINDOW {
+    fn look_up_parts<const STEP: usize>(
+        &mut self,
+        stretch: Stretch,
+        coarse: &Coarse,
+        range: Range<usize>,
+        flag: u32,
+    ) {
+        let words = self.search.words;
+        // Of the 64 bases of a block these have all bases of words that have them.
+        let places = || (STEP..STEP + WINDOW).step_by(STEP);
+        let last = range.end - 1 + STEP - 1;
+        for block in (range.start.saturating_sub(STEP) / WINDOW)..=last / WINDOW {
             let [low, high] = stretch.bits(block);
-            for place in (0..WINDOW).step_by(coarse.step) {
-                if !coarse.has(low >> place, high >> place) {
-                    continue;
+            let mut parts = 0_u64;
+            for place in places() {
+                parts |= u64::from(coarse.has(low >> place, high >> place)) << place;
+            }
+            while parts != 0 {
+                let place = parts.trailing_zeros() as usize;
+                parts &= parts - 1;
+                let mut found = 0_u32;
+                for by in 0..STEP {
+                    let start = place - by;
+                    let key = words.key_of(low >> start, high >> start);
+                    found |= u32::from(words.has(key)) << (STEP - 1 - by);
                 }
-                let at = block * WINDOW + place;
-                for at in (at + 1).saturating_sub(coarse.step)..=at {
+                while found != 0 {
+                    let by = STEP - 1 - found.trailing_zeros() as usize;
+                    found &= found - 1;
+                    let at = block * WINDOW + place - by;
                     if range.contains(&at) {
                         self.keep(stretch, at, flag);
                     }
@@ -177,9 +219,18 @@ impl<'s> Join<'s> {
             let (mut count, mut passed) = (0, 0);
             let mut several = [const { (0, 0..0, 0) }; AT_ONCE];
             self.passed.resize(AT_ONCE, (0, 0));
-            for (&window, &entry) in windows.iter().zip(places) {
+            // One step after the other for all: the next one finds in a cache what it asks for.
+            let mut of_keys = [0; AT_ONCE];
+            for (of_key, &window) in of_keys.iter_mut().zip(windows) {
+                *of_key = words.place(words.key(window));
+            }
+            let mut numbers = [const { 0..0 }; AT_ONCE];
+            for (numbers, &of_key) in numbers.iter_mut().zip(&of_keys[..windows.len()]) {
+                *numbers = words.of(of_key);
+            }
+            for ((&window, &entry), numbers) in windows.iter().zip(places).zip(&numbers) {
                 let at = entry & !FIRST;
-                let Range { start, end } = words.of(words.key(window));
+                let Range { start, end } = *numbers;
                 let window = window ^ (u64::from(entry / FIRST) * FIRST_OF_SUBJECT);
                 self.passed[passed] = (start as u32, at);
                 let other = words.windows[start];

@@ -2,7 +2,7 @@
 //! that one extension goes through only the first counts.
 
 use gyrase_align::arch::{
-    BaseCosts, BaseLanes, COLUMNS, Kernels, LANES, UngappedCosts, UngappedGains,
+    BaseCosts, BaseLanes, COLUMNS, Kernels, LANES, UngappedCosts, UngappedGains, prefetch,
 };
 use gyrase_align::nucleotide::BASES;
 use gyrase_align::packed::{WINDOW, differing};
@@ -91,6 +91,10 @@ impl<'s> Segments<'s> {
 
     /// Adds the segments of words of queries at positions of a stretch, by the numbers of both.
     pub(super) fn look_at(&mut self, stretch: Stretch, words: &[(u32, u32)]) {
+        for &(word, at) in words {
+            stretch.packed.prefetch(stretch.base + at as usize);
+            prefetch(&self.search.words.positions, word as usize);
+        }
         for words in words.chunks(LANES) {
             let mut places = [Place::default(); LANES];
             for (place, &(word, at)) in places.iter_mut().zip(words) {

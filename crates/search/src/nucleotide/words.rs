@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::ops::Range;
 
+use gyrase_align::arch::prefetch;
 use gyrase_align::mask::dust::Dust;
 use gyrase_align::nucleotide::{ANY, BASES};
 use gyrase_align::packed::{Packed, WINDOW};
@@ -158,7 +159,7 @@ impl Words {
             let is_first = masked.others(position as usize - 1) & 1 == 1;
             let window = self.packed.window(position as usize - BEFORE);
             self.windows
-                .push(window ^ u64::from(is_first) * FIRST_OF_QUERY);
+                .push(window ^ (u64::from(is_first) * FIRST_OF_QUERY));
             self.positions.push(position);
         }
         self.starts.push(count as u32);
@@ -229,12 +230,21 @@ impl Words {
         bit(&self.present, key)
     }
 
-    /// The numbers of the words of a key that there is.
+    /// The place of a key among those that there are; its words will be asked for.
     #[inline(always)]
-    pub(super) fn of(&self, key: usize) -> Range<usize> {
+    pub(super) fn place(&self, key: usize) -> usize {
         let lower = self.present[key / 64] & ((1 << (key % 64)) - 1);
-        let number = (self.before[key / 64] + lower.count_ones()) as usize;
-        self.starts[number] as usize..self.starts[number + 1] as usize
+        let place = (self.before[key / 64] + lower.count_ones()) as usize;
+        prefetch(&self.starts, place);
+        place
+    }
+
+    /// The numbers of the words of a key by its place; their windows will be asked for.
+    #[inline(always)]
+    pub(super) fn of(&self, place: usize) -> Range<usize> {
+        let start = self.starts[place] as usize;
+        prefetch(&self.windows, start);
+        start..self.starts[place + 1] as usize
     }
 
     /// Parts of the keys.
