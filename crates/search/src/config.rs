@@ -6,7 +6,7 @@ use gyrase_seqdb::TaxidFilter;
 
 use crate::protein::Sensitivity;
 use crate::waiting::WaitingText;
-use crate::{HitLimits, NucleotideOptions, Program, ProteinOptions, TranslationOptions};
+use crate::{HitLimits, Molecule, NucleotideOptions, Program, ProteinOptions, TranslationOptions};
 
 /// What is searched for, where, and how.
 #[derive(Clone, Debug)]
@@ -39,6 +39,13 @@ pub struct Config {
     pub memory: u64,
     /// Threads.
     pub threads: usize,
+}
+
+impl Config {
+    /// The program that was asked for, or else that of queries and subjects of these molecules.
+    pub(crate) fn program_for(&self, molecules: [Molecule; 2]) -> Program {
+        self.program.unwrap_or_else(|| Program::of(molecules))
+    }
 }
 
 /// What a search did.

@@ -96,7 +96,7 @@ pub fn plan(config: &Config) -> Result<Plan, SearchError> {
     let [queries, subjects] = [&config.queries, &config.subjects].map(|paths| Held::of(paths));
     let (queries, subjects) = (queries?, subjects?);
     let molecules = [queries.molecule, subjects.molecule];
-    let program = config.program.unwrap_or_else(|| Program::of(molecules));
+    let program = config.program_for(molecules);
     let planning = Planning {
         config,
         program,

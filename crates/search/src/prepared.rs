@@ -84,13 +84,12 @@ impl Prepared {
     ) -> Result<Prepared, SearchError> {
         let memory = config.memory.saturating_sub(BESIDE);
         let (mut queries, bytes) = read_queries(config, memory, progress)?;
-        let assumed = config
-            .program
-            .unwrap_or_else(|| Program::of([queries.molecule(); 2]));
+        let of_queries = queries.molecule();
+        let assumed = config.program_for([of_queries; 2]);
         let mut needs = Needs::of(config, assumed, &queries, bytes)?;
         let mut room = agree(needs.room(memory))?;
-        let of_queries = queries.molecule();
-        let is_packed = |found| compares_nucleotides(config, [of_queries, found]);
+        let is_packed =
+            |found| config.program_for([of_queries, found]).compares() == Molecule::Nucleotide;
         let open =
             |room| Database::open(&config.subjects, &config.taxids, room, &is_packed, progress);
         let (mut database, mut whole) = open(room / needs.subjects)?;
@@ -107,11 +106,10 @@ impl Prepared {
             }
         }
         let Needs { taken, beside, .. } = needs;
-        let enough = BESIDE + taken + beside + 2 * needs.subjects * database.bytes();
         let part = needs.subjects * database.part_bytes();
         if part > room || whole.is_none() && database.has_pipe() {
             let least = match database.has_pipe() {
-                true => enough,
+                true => needs.enough(&database),
                 false => BESIDE + taken + beside + 2 * part,
             };
             return Err(SearchError::Memory { least });
@@ -129,13 +127,13 @@ impl Prepared {
             sensitivity,
             limits: config.limits,
             queries,
+            enough: needs.enough(&database),
             database,
             whole,
             threads: config.threads,
             aside,
             most: (left / MATCH) as usize,
             keeps_indexes,
-            enough,
         })
     }
 
@@ -294,6 +292,11 @@ impl Needs {
         }
     }
 
+    /// Memory with which all subjects are searched at once.
+    fn enough(&self, database: &Database) -> u64 {
+        BESIDE + self.taken + self.beside + 2 * self.subjects * database.bytes()
+    }
+
     /// Bytes for subjects.
     fn room(&self, memory: u64) -> u64 {
         memory.saturating_sub(self.taken + self.beside) / 2
@@ -375,12 +378,6 @@ fn scoring(
     })
 }
 
-/// Whether sequences of such molecules are compared as nucleotides.
-fn compares_nucleotides(config: &Config, molecules: [Molecule; 2]) -> bool {
-    let program = config.program.unwrap_or_else(|| Program::of(molecules));
-    program.compares() == Molecule::Nucleotide
-}
-
 /// The program that was asked for, or else that of these molecules; what is in memory is taken for
 /// its own.
 fn program_of(
@@ -388,8 +385,7 @@ fn program_of(
     queries: &mut Sequences,
     (database, whole): (&Database, Option<&mut Sequences>),
 ) -> Result<Program, SearchError> {
-    let molecules = [queries.molecule(), database.molecule()];
-    let program = config.program.unwrap_or_else(|| Program::of(molecules));
+    let program = config.program_for([queries.molecule(), database.molecule()]);
     let [of_query, of_subject] = program.molecules();
     queries.become_those_of(program, of_query, &config.queries)?;
     match whole {

@@ -3,9 +3,7 @@
 
 use std::arch::x86_64::*;
 
-use super::gains::{BaseCosts, BaseLanes};
 use super::lanes::{COLUMNS, Gaps, LANES, Rows, ZERO, unbiased};
-use super::prefixes::{UngappedCosts, UngappedGains};
 
 /// Lanes of a vector.
 const HALF: usize = LANES / 2;
@@ -184,25 +182,9 @@ unsafe fn half_of_local(
 }
 
 /// # Safety
-/// The processor has AVX2.
-#[target_feature(enable = "avx2")]
-pub(super) unsafe fn gains(costs: BaseCosts, lanes: &BaseLanes) -> [[i8; LANES]; 2] {
-    super::gains::gains(costs, lanes)
-}
-
-/// # Safety
-/// The processor has AVX2.
-#[target_feature(enable = "avx2")]
-pub(super) unsafe fn planes(bases: &[[u8; 8]], words: &mut [u64]) {
-    super::planes::planes(bases, words);
-}
-
-/// # Safety
-/// The processor has AVX2.
-#[target_feature(enable = "avx2")]
-pub(super) unsafe fn ungapped_gains(
-    costs: UngappedCosts,
-    differing: &[u32; LANES],
-) -> UngappedGains {
-    super::prefixes::ungapped_gains(costs, differing)
+/// The processor has AVX2, BMI, LZCNT and POPCNT.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) unsafe fn run<T>(work: impl FnOnce() -> T) -> T {
+    work()
 }

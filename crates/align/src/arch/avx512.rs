@@ -3,9 +3,7 @@
 
 use std::arch::x86_64::*;
 
-use super::gains::{BaseCosts, BaseLanes};
 use super::lanes::{COLUMNS, Gaps, LANES, LaneColumns, LaneRows, Rows, ZERO, unbiased};
-use super::prefixes::{UngappedCosts, UngappedGains};
 use crate::residue::CODES;
 
 /// # Safety
@@ -188,25 +186,11 @@ pub(super) unsafe fn local_scores(
 }
 
 /// # Safety
-/// The processor has AVX-512 F, BW and VBMI.
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-pub(super) unsafe fn gains(costs: BaseCosts, lanes: &BaseLanes) -> [[i8; LANES]; 2] {
-    super::gains::gains(costs, lanes)
-}
-
-/// # Safety
-/// The processor has AVX-512 F, BW and VBMI.
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-pub(super) unsafe fn planes(bases: &[[u8; 8]], words: &mut [u64]) {
-    super::planes::planes(bases, words);
-}
-
-/// # Safety
-/// The processor has AVX-512 F, BW and VBMI.
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-pub(super) unsafe fn ungapped_gains(
-    costs: UngappedCosts,
-    differing: &[u32; LANES],
-) -> UngappedGains {
-    super::prefixes::ungapped_gains(costs, differing)
+/// The processor has AVX-512 F, BW, DQ, VBMI and VL, and what AVX2 has.
+#[inline]
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vl,avx2,bmi1,bmi2,lzcnt,popcnt"
+)]
+pub(super) unsafe fn run<T>(work: impl FnOnce() -> T) -> T {
+    work()
 }

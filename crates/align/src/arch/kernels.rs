@@ -1,5 +1,7 @@
 //! Which kernels there are, and which the processor runs.
 
+use std::sync::OnceLock;
+
 /// A set of kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kernels {
@@ -16,9 +18,12 @@ pub enum Kernels {
 impl Kernels {
     /// The fastest set that this processor runs.
     pub fn detect() -> Kernels {
-        Kernels::available()
-            .pop()
-            .expect("portable code is always there")
+        static DETECTED: OnceLock<Kernels> = OnceLock::new();
+        *DETECTED.get_or_init(|| {
+            Kernels::available()
+                .pop()
+                .expect("portable code is always there")
+        })
     }
 
     /// Every set that this processor runs, slowest first.
@@ -30,10 +35,17 @@ impl Kernels {
         let mut kernels = vec![Kernels::Scalar];
         #[cfg(target_arch = "x86_64")]
         {
-            let newer = is_x86_feature_detected!("avx512bw");
-            if is_x86_feature_detected!("avx2") {
+            let beside = is_x86_feature_detected!("bmi1")
+                && is_x86_feature_detected!("bmi2")
+                && is_x86_feature_detected!("lzcnt")
+                && is_x86_feature_detected!("popcnt");
+            let newer = is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512dq")
+                && is_x86_feature_detected!("avx512vbmi")
+                && is_x86_feature_detected!("avx512vl");
+            if is_x86_feature_detected!("avx2") && beside {
                 kernels.push(Kernels::Avx2);
-                if newer && is_x86_feature_detected!("avx512vbmi") {
+                if newer {
                     kernels.push(Kernels::Avx512);
                 }
             }

@@ -10,7 +10,6 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 pub(crate) mod cells;
-pub(crate) mod composition;
 mod gains;
 mod kernels;
 mod lanes;
@@ -28,6 +27,24 @@ use crate::statistics::Costs;
 use lanes::Gaps;
 
 impl Kernels {
+    /// Runs what is written once for all processors. Only what is inlined into it is compiled for
+    /// this one: all that it calls has to be `#[inline(always)]`. The operations and their order
+    /// are the same, and so is every bit of the result.
+    #[inline]
+    pub fn run<T>(self, work: impl FnOnce() -> T) -> T {
+        match self {
+            Kernels::Scalar => work(),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `available` found the features.
+            #[allow(unsafe_code, reason = "kernels need the features that were found")]
+            Kernels::Avx2 => unsafe { avx2::run(work) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `available` found the features.
+            #[allow(unsafe_code, reason = "kernels need the features that were found")]
+            Kernels::Avx512 => unsafe { avx512::run(work) },
+        }
+    }
+
     /// The lanes whose window has an ungapped alignment with the query's window, column on column,
     /// that scores `least` or more; scores end at 127.
     pub fn windows_scoring(
@@ -107,50 +124,29 @@ impl Kernels {
     /// around its diagonal: 0 at least, 127 at most; and the best at the last base of the query
     /// that a lane has.
     pub fn gains(self, costs: BaseCosts, lanes: &BaseLanes) -> [[i8; LANES]; 2] {
-        match self {
-            Kernels::Scalar => gains::gains(costs, lanes),
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: `available` found the features.
-            #[allow(unsafe_code, reason = "kernels need the features that were found")]
-            Kernels::Avx2 => unsafe { avx2::gains(costs, lanes) },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: `available` found the features.
-            #[allow(unsafe_code, reason = "kernels need the features that were found")]
-            Kernels::Avx512 => unsafe { avx512::gains(costs, lanes) },
-        }
+        self.run(
+            #[inline(always)]
+            || gains::gains(costs, lanes),
+        )
     }
 
     /// The lower bits of 32 bases of two bits each, side by side in the lower half of a word, the
     /// upper ones in the other half; the first base is in the upper bits of the first byte, and
     /// becomes the lowest bit of each half.
     pub(crate) fn planes(self, bases: &[[u8; 8]], words: &mut [u64]) {
-        match self {
-            Kernels::Scalar => planes::planes(bases, words),
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: `available` found the features.
-            #[allow(unsafe_code, reason = "kernels need the features that were found")]
-            Kernels::Avx2 => unsafe { avx2::planes(bases, words) },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: `available` found the features.
-            #[allow(unsafe_code, reason = "kernels need the features that were found")]
-            Kernels::Avx512 => unsafe { avx512::planes(bases, words) },
-        }
+        self.run(
+            #[inline(always)]
+            || planes::planes(bases, words),
+        )
     }
 
     /// The best prefixes of pairs without gaps, from which of the next 32 bases differ: the lowest
     /// bit is of the first. Costs and limit are below 256.
     pub fn ungapped_gains(self, costs: UngappedCosts, differing: &[u32; LANES]) -> UngappedGains {
-        match self {
-            Kernels::Scalar => prefixes::ungapped_gains(costs, differing),
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: `available` found the features.
-            #[allow(unsafe_code, reason = "kernels need the features that were found")]
-            Kernels::Avx2 => unsafe { avx2::ungapped_gains(costs, differing) },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: `available` found the features.
-            #[allow(unsafe_code, reason = "kernels need the features that were found")]
-            Kernels::Avx512 => unsafe { avx512::ungapped_gains(costs, differing) },
-        }
+        self.run(
+            #[inline(always)]
+            || prefixes::ungapped_gains(costs, differing),
+        )
     }
 }
 

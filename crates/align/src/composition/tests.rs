@@ -268,12 +268,15 @@ proptest! {
         let adjuster = adjuster();
         let [query, subject] = [query, subject].map(|one| Composition::of(&one));
         prop_assume!(query.standard() > 0 && subject.standard() > 0);
-        let optimise = |kernels: Kernels, scores: &mut Scores| kernels.run(Optimisation {
-            adjuster: &adjuster,
-            query: &query,
-            subject: &subject,
-            scores,
-        });
+        let optimise = |kernels: Kernels, scores: &mut Scores| {
+            let work = Optimisation {
+                adjuster: &adjuster,
+                query: &query,
+                subject: &subject,
+                scores,
+            };
+            kernels.run(#[inline(always)] || work.run())
+        };
         let mut portable = [[0; CODES]; CODES];
         let mut detected = [[0; CODES]; CODES];
         let done = optimise(Kernels::Scalar, &mut portable);

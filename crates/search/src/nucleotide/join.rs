@@ -7,7 +7,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use gyrase_align::arch::COLUMNS;
+use gyrase_align::arch::{COLUMNS, Kernels};
 use gyrase_align::packed::{WINDOW, differing};
 use gyrase_work::{Progress, in_parallel};
 
@@ -70,6 +70,7 @@ impl Search<'_> {
 struct Join<'s> {
     search: &'s Search<'s>,
     filter: &'s Filter,
+    kernels: Kernels,
     /// Where the stretch of kept words begins: at the first base of a window.
     base: usize,
     parts: Parts,
@@ -83,6 +84,7 @@ impl<'s> Join<'s> {
         Join {
             search,
             filter,
+            kernels: Kernels::detect(),
             base: 0,
             parts: Parts::new(search.words),
             passed: Vec::new(),
@@ -140,24 +142,36 @@ impl<'s> Join<'s> {
             for at in (from..range.end).step_by(words.step) {
                 self.keep(stretch, at, flag);
             }
-        } else if let Some(coarse) = &words.coarse {
-            match coarse.step {
-                4 => self.look_up_parts::<4>(stretch, coarse, range, flag),
-                _ => self.look_up_parts::<2>(stretch, coarse, range, flag),
-            }
-        } else {
-            let mut from = range.start;
-            while from < range.end {
-                let full;
-                (from, full) = self.parts.fill(words, stretch, from..range.end, flag);
-                if let Some(part) = full {
-                    self.compare(stretch, part);
+            return;
+        }
+        self.kernels.run(
+            #[inline(always)]
+            || match &words.coarse {
+                Some(coarse) if coarse.step == 4 => {
+                    self.look_up_parts::<4>(stretch, coarse, range, flag);
                 }
+                Some(coarse) => self.look_up_parts::<2>(stretch, coarse, range, flag),
+                None => self.look_up_all(stretch, range, flag),
+            },
+        );
+    }
+
+    /// The same, where all places are looked at.
+    #[inline(always)]
+    fn look_up_all(&mut self, stretch: Stretch, range: Range<usize>, flag: u32) {
+        let mut from = range.start;
+        while from < range.end {
+            let rest = from..range.end;
+            let full;
+            (from, full) = self.parts.fill(self.search.words, stretch, rest, flag);
+            if let Some(part) = full {
+                self.compare(stretch, part);
             }
         }
     }
 
     /// The same, where few words are queries': first at a part of the places.
+    #[inline(always)]
     fn look_up_parts<const STEP: usize>(
         &mut self,
         stretch: Stretch,
@@ -211,6 +225,14 @@ impl<'s> Join<'s> {
 
     /// Compares the bases around the words of a part with those of the queries.
     fn compare(&mut self, stretch: Stretch, part: usize) {
+        self.kernels.run(
+            #[inline(always)]
+            || self.compare_part(stretch, part),
+        );
+    }
+
+    #[inline(always)]
+    fn compare_part(&mut self, stretch: Stretch, part: usize) {
         let (words, filter) = (self.search.words, self.filter);
         let filled = std::mem::take(&mut self.parts.filled[part]) as usize;
         let kept = part * KEPT..part * KEPT + filled;
@@ -281,6 +303,7 @@ impl Parts {
 
     /// Keeps the words of a range that queries have, with a flag, until those of a part are many:
     /// where it ended, and which.
+    #[inline(always)]
     fn fill(
         &mut self,
         words: &Words,

@@ -103,8 +103,8 @@ impl NucleotideScoring {
         }
     }
 
-    /// Letters of a subject that alignments of a query of so many may reach from a segment on: one of
-    /// the first pass, then one of the last that begins in it.
+    /// Letters of a subject that alignments of a query of so many may reach from a segment on: one
+    /// of the first pass, then one of the last that begins in it.
     pub(super) fn reach(&self, query: usize) -> usize {
         let Setting {
             reward,

@@ -141,8 +141,13 @@ impl<'s> Segments<'s> {
     /// Extends words by vectors; those that go on behind the next bases one by one.
     fn extend_all(&mut self, stretch: Stretch, costs: UngappedCosts, places: &[Place]) {
         let word = self.filter.sure;
-        let left = self.side(stretch, places, true);
-        let right = self.side(stretch, places, false);
+        let side = |left| {
+            self.kernels.run(
+                #[inline(always)]
+                || self.side(stretch, places, left),
+            )
+        };
+        let (left, right) = (side(true), side(false));
         let [of_left, of_right] =
             [&left, &right].map(|side| self.kernels.ungapped_gains(costs, &side.differing));
         let of_word = word as i32 * self.search.scoring.setting.reward;
@@ -172,6 +177,7 @@ impl<'s> Segments<'s> {
     }
 
     /// The bases on one side of words. Behind the end of a sequence all differ.
+    #[inline(always)]
     fn side(&self, stretch: Stretch, places: &[Place], left: bool) -> Side {
         let queries = &self.search.words.packed;
         let mut side = Side {
