@@ -14,12 +14,13 @@ const INFLATED_PER_SECOND: f64 = 600e6;
 const STARTED: u64 = 25 << 19;
 /// Bytes that a thread takes for the batches of reads, or of pairs, that it has in hand; and for
 /// those that wait for their turn, of which a longer run once has more.
-const BATCHES: [u64; 2] = [5 << 19, 3 << 19];
+const BATCHES: [u64; 2] = [5 << 19, 7 << 18];
 const BATCHES_OF_PAIRS: [u64; 2] = [11 << 19, 7 << 19];
 /// Bytes that the second file of pairs takes.
 const SECOND: u64 = 2 << 20;
-/// Of so much text as much waits as a byte.
-const WAITING_PART: u64 = 32;
+/// Of so much text as much waits as a byte: of plain text, and of that which comes slower since it
+/// is decompressed.
+const WAITING_PART: [u64; 2] = [16, 32];
 
 /// Letters of a line of answers beside the name: for a read that nothing is found of, and with
 /// four taxa of eight digits.
@@ -84,7 +85,8 @@ fn taken(contents: &InputContents, paired: bool, threads: usize) -> u64 {
     let held = match contents.bases.most {
         Some(_) => {
             let text = contents.text as u64;
-            in_hand.min(3 * text / 2) + waiting.min(text / WAITING_PART)
+            let part = WAITING_PART[usize::from(contents.inflated > 0.0)];
+            in_hand.min(3 * text / 2) + waiting.min(text / part)
         }
         None => in_hand + waiting,
     };

@@ -18,7 +18,7 @@ const HARMLESS: [(&str, &str); 5] = [
 ];
 
 /// What the argument parser does not know, by verb (or any), and what to do instead.
-const INSTEAD: [(&str, &str, &str); 35] = [
+const INSTEAD: [(&str, &str, &str); 37] = [
     ("", "hist", HISTO),
     ("", "histo", HISTO),
     ("", "histogram", HISTO),
@@ -33,8 +33,9 @@ const INSTEAD: [(&str, &str, &str); 35] = [
     ("", "filter", KMERS),
     ("", "merge", "`gyrase kmers union` or `gyrase db merge`"),
     ("", "build", BUILD),
-    ("", "add", "`gyrase db add --db refs.gydb GENOMES`"),
-    ("", "inspect", "`gyrase db inspect --db refs.gydb`"),
+    ("", "add", "`gyrase db add refs.gydb GENOMES`"),
+    ("", "inspect", "`gyrase db inspect refs.gydb`"),
+    ("", "version", "`gyrase --version`"),
     ("", "makeblastdb", INDEX),
     ("", "makedb", INDEX),
     ("", "createdb", INDEX),
@@ -86,6 +87,11 @@ const INSTEAD: [(&str, &str, &str); 35] = [
         "leave it out: all of a read is looked at, at this speed",
     ),
     ("classify", "--minimum-hit-groups", "--min-hits N"),
+    (
+        "classify",
+        "--report-minimizer-data",
+        "--kreport-evidence FILE",
+    ),
 ];
 
 const HISTO: &str = "`gyrase kmers histo s.gyk`";
@@ -123,6 +129,15 @@ pub fn ask_for_json(args: &[OsString]) -> bool {
     options.iter().any(|word| word == "--log=json") || options.windows(2).any(in_two)
 }
 
+/// True where the word stands in the place of a verb, and not behind one.
+fn of_gyrase(args: &[OsString], word: &str) -> bool {
+    let verb = |arg: &&OsString| !arg.as_encoded_bytes().starts_with(b"-");
+    args.iter()
+        .skip(1)
+        .find(verb)
+        .is_some_and(|verb| verb == word)
+}
+
 fn names(args: &[OsString], verb: &str) -> bool {
     args.iter().any(|word| word == verb)
 }
@@ -138,7 +153,7 @@ pub fn instead(error: &clap::Error, args: &[OsString]) -> Option<String> {
         context(ContextKind::InvalidArg),
     );
     let known = |&&(of, word, _): &&(&str, &str, &str)| match of {
-        "" => verb == Some(word),
+        "" => verb == Some(word) && of_gyrase(args, word),
         _ => option == Some(word) && names(args, of),
     };
     let of_blast = || {
@@ -180,6 +195,20 @@ mod tests {
             ("gyrase --log", false),
         ] {
             assert_eq!(ask_for_json(&words(typed)), asked, "{typed}");
+        }
+    }
+
+    #[test]
+    fn what_is_told_can_be_typed() {
+        use clap::Parser;
+        use clap::error::ErrorKind;
+        let told = INSTEAD.iter().flat_map(|(_, _, told)| told.split('`'));
+        for told in told.filter(|told| told.starts_with("gyrase ")) {
+            let Err(error) = crate::cmd::Cli::try_parse_from(words(told)) else {
+                continue;
+            };
+            let unknown = [ErrorKind::UnknownArgument, ErrorKind::InvalidSubcommand];
+            assert!(!unknown.contains(&error.kind()), "{told}: {error}");
         }
     }
 

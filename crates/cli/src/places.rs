@@ -112,8 +112,30 @@ impl Picture {
     }
 }
 
+/// Endings of compressed files and archives that nothing here writes.
+const FOREIGN: [&str; 12] = [
+    "7z", "br", "lz", "lz4", "lzma", "lzo", "rar", "sz", "tar", "tgz", "z", "zip",
+];
+
+/// Refuses a name that promises another compression than there is.
+fn refuse_foreign(output: &Path) -> Result<()> {
+    let ending = output.extension().unwrap_or_default().to_ascii_lowercase();
+    if ending
+        .to_str()
+        .is_none_or(|ending| !FOREIGN.contains(&ending))
+    {
+        return Ok(());
+    }
+    let names = ["gz", "zst", "bz2", "xz"].map(|ending| output.with_extension(ending));
+    let [gz, zst, bz2, xz] = names.each_ref().map(|name| name.display());
+    Err(Failure::usage(format!(
+        "{} names a compression that is not written here; name it {gz}, {zst}, {bz2} or {xz}",
+        output.display()
+    )))
+}
+
 /// Refuses an output that is one of the inputs, two outputs of one name (what was read would be
-/// lost), and two on standard output.
+/// lost), two on standard output, and names of compressions that are not written.
 pub fn keep_apart<'a>(
     inputs: impl IntoIterator<Item = &'a PathBuf>,
     outputs: impl IntoIterator<Item = &'a PathBuf>,
@@ -134,6 +156,7 @@ pub fn keep_apart<'a>(
             }
             continue;
         }
+        refuse_foreign(output)?;
         let Some(identity) = identity(output) else {
             continue;
         };
@@ -202,8 +225,16 @@ fn place(path: &Path) -> Option<PathBuf> {
 }
 
 /// Refuses to put a database in the place of a file that is none of its kind, such as reads whose
-/// name slipped behind `-o`, and to write one to standard output.
+/// name slipped behind `-o`, to write one to standard output, and a name that says compressed.
 pub fn keep_databases_only(output: &Path, kind: Kind) -> Result<()> {
+    let plain = without_compression(output);
+    if plain != output {
+        let (ending, output) = (kind.ending(), output.display());
+        return Err(Failure::usage(format!(
+            "a {ending} database is not compressed as a whole, as {output} says; name it {}",
+            plain.display()
+        )));
+    }
     if output.as_os_str() == "-" {
         let ending = kind.ending();
         let what = "database cannot go to standard output, since it appears whole or not at all; \

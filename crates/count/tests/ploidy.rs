@@ -134,3 +134,25 @@ fn two_pairs_of_haplotypes_are_told_from_four() {
         .collect();
     check(&all, 80.0, 0.1);
 }
+
+#[test]
+fn no_more_differ_from_all_others_than_differ() {
+    let pair = star(2, 0.02);
+    let all = [
+        pair[0].clone(),
+        with_variants(&pair[0], 1000),
+        pair[1].clone(),
+    ];
+    let (differ, _) = truth(&all);
+    let spectrum = Spectrum::estimate_with(&histogram(&all, 60.0, 0.3), K, Some(3));
+    near(
+        spectrum.heterozygosity,
+        differ,
+        0.05,
+        "two of three are near each other",
+    );
+    assert!(
+        spectrum.one_differs <= spectrum.heterozygosity,
+        "{spectrum:?}"
+    );
+}

@@ -129,10 +129,11 @@ impl Compression {
         Compression::Xz,
     ];
 
-    /// What the name of an output asks for: `.gz` and `.bgz` BGZF (which is gzip too), `.zst`,
-    /// `.bz2`, `.xz`, anything else plain.
+    /// What the name of an output asks for, in letters of either case: `.gz` and `.bgz` BGZF (which
+    /// is gzip too), `.zst`, `.bz2`, `.xz`, anything else plain.
     pub fn for_output(path: &std::path::Path) -> Compression {
-        match path.extension().and_then(|extension| extension.to_str()) {
+        let ending = path.extension().unwrap_or_default().to_ascii_lowercase();
+        match ending.to_str() {
             Some("gz" | "bgz") => Compression::Bgzf,
             Some("zst") => Compression::Zstd,
             Some("bz2") => Compression::Bzip2,

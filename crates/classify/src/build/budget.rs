@@ -13,8 +13,11 @@ const BASE: u64 = 16 << 20;
 const READING: u64 = 12 << 20;
 /// What a thread takes to sort a small partition.
 const LEAST_SORTING: u64 = 4 << 20;
-/// The least for finished partitions that wait for an earlier one, and the most.
-const WAITING: [u64; 2] = [8 << 20, 64 << 20];
+/// The least for finished partitions that wait for an earlier one; that of each thread, which is
+/// not far ahead of another; and the most.
+const WAITING: u64 = 8 << 20;
+const WAITING_OF_THREAD: u64 = 8 << 20;
+pub(super) const MOST_WAITING: u64 = 64 << 20;
 /// Records that a thread sorts at a time, at least.
 const LEAST_ROWS: u64 = 1 << 16;
 /// Bytes that a record may become: its place, count and location, and what the writer makes of
@@ -51,7 +54,7 @@ pub(super) struct Room {
 
 /// The memory without which so many threads, in each of so many processes, cannot build.
 pub(super) fn least_memory(threads: usize, ranks: usize) -> u64 {
-    BASE + WAITING[0] + WAITING[0] / 4 + threads as u64 * READING + least_fabric(threads, ranks)
+    BASE + WAITING + WAITING / 4 + threads as u64 * READING + least_fabric(threads, ranks)
 }
 
 fn least_fabric(threads: usize, ranks: usize) -> u64 {
@@ -75,9 +78,10 @@ impl Budget {
                 given: memory,
             });
         }
-        let waiting = (WAITING[0] + (memory - needed) / 16).min(WAITING[1]);
-        let fixed = BASE + waiting + waiting / 4;
         let (threads, least_fabric) = (threads as u64, least_fabric(threads, ranks));
+        let most = (WAITING_OF_THREAD * threads).min(MOST_WAITING);
+        let waiting = (WAITING + (memory - needed) / 16).min(most);
+        let fixed = BASE + waiting + waiting / 4;
         // The other half is for the lists, which are made while the records are still there.
         let fabric = ((memory - fixed) / 2).clamp(least_fabric, memory - fixed - threads * READING);
         Ok(Budget {

@@ -6,7 +6,7 @@ use gyrase_kmer::{Choice, SketchShape};
 use gyrase_table::gydb::PARTITIONS;
 use gyrase_tabulate::{Estimate, decompressing, input_contents};
 
-use super::budget::Budget;
+use super::budget::{Budget, MOST_WAITING};
 use super::config::Config;
 use super::error::BuildError;
 use crate::plan::middle;
@@ -22,18 +22,21 @@ const INFLATED_PER_SECOND: f64 = 600e6;
 const READING: u64 = 4 << 20;
 const READING_LITTLE: u64 = 3 << 19;
 /// Bytes that spilling takes, and each thread that spills.
-const SPILLED: u64 = 4 << 20;
-const SPILLING: u64 = 10 << 20;
+const SPILLED: u64 = 6 << 20;
+const SPILLING: u64 = 9 << 20;
 /// Bytes that a build takes beside its threads, as measured. The lists come after the reading: what
 /// they take, decompressors may have had.
 const BESIDE: u64 = 6 << 20;
 const LISTS: u64 = 4 << 20;
 /// The part of the records that making lists of them takes beside.
 const LISTS_PART: u64 = 32;
-/// Bytes of finished partitions that wait for an earlier one where several threads sort: up to this
-/// part of the database, and no more than so many.
-const WAITING_PART: u64 = 2;
-const WAITING: u64 = 22 << 20;
+/// Bytes of finished partitions that wait for an earlier one where several threads sort, for each
+/// thread: up to this part of the database for two, and no more than so many.
+const WAITING_PART: u64 = 3;
+const WAITING: u64 = 9 << 20;
+/// Those of a database that is added to, and the part of it that waits besides.
+const WAITING_ADDED: u64 = 11 << 19;
+const WAITING_ADDED_PART: u64 = 128;
 /// Bytes that a database which is added to takes beside its references, as measured.
 const ADDED_TO: u64 = 5 << 20;
 
@@ -89,7 +92,7 @@ pub fn plan_build(config: &Config, before: Option<u64>) -> Result<BuildPlan, Bui
     };
     let (held, tmp) = match held {
         Some(held) if held <= budget.fabric => {
-            let waiting = waiting(output, threads);
+            let waiting = waiting(output, before, threads);
             let lists = records.least / LISTS_PART;
             (held + lists + waiting, Estimate::exactly(0))
         }
@@ -124,12 +127,18 @@ fn senders(files: usize, text: f64, threads: usize) -> usize {
     threads.min(files.max(batches))
 }
 
-/// Bytes of finished partitions that wait for their turn.
-fn waiting(output: Estimate, threads: u64) -> u64 {
-    let part = |most: u64| (most / WAITING_PART).min(WAITING);
+/// Bytes of finished partitions that wait for their turn, with the buffers of the next.
+fn waiting(output: Estimate, before: Option<u64>, threads: u64) -> u64 {
+    let each = match before {
+        None => WAITING,
+        Some(bytes) => (WAITING_ADDED + bytes / WAITING_ADDED_PART).min(WAITING + (1 << 20)),
+    };
+    let most = (threads * each).min(MOST_WAITING + MOST_WAITING / 4);
     match threads {
         1 => 0,
-        _ => output.most.map_or(WAITING, part),
+        _ => output
+            .most
+            .map_or(most, |bytes| most.min(bytes / WAITING_PART)),
     }
 }
 

@@ -20,6 +20,10 @@ pub struct Kreport {
     pub style: RankStyle,
 }
 
+/// Levels that are set in: no taxonomy of life has as many. What lies deeper stands no further to
+/// the right, or a chain of taxa would fill a disk with spaces.
+const DEEPEST: usize = 1000;
+
 /// Writes the report: percent of all reads, reads of the clade, reads of the taxon itself, rank
 /// code, taxid, and the name behind two spaces per level.
 ///
@@ -67,7 +71,7 @@ pub fn kreport(
             "{code}\t{taxid}\t{:indent$}{}",
             "",
             name(taxonomy, clade.taxon),
-            indent = 2 * clade.depth
+            indent = 2 * clade.depth.min(DEEPEST)
         )?;
     }
     Ok(())

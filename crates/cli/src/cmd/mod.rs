@@ -87,7 +87,7 @@ pub enum Command {
     Doctor(doctor::Doctor),
     /// Show both main jobs on small simulated samples, and check the results.
     Demo(demo::Demo),
-    /// Let `count` run under mpirun and srun: compile a small library for the MPI here.
+    /// Let several processes share a run (mpirun, srun): compile a small library for the MPI here.
     MpiSetup(mpi_setup::MpiSetup),
     /// Print the completion script of a shell.
     Completions(completions::Completions),

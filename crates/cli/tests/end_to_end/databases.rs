@@ -114,6 +114,21 @@ fn references_are_added_in_place() {
         place.json("r.json")["inputs"],
         serde_json::json!(["a.gydb", "refs/b.fa", "refs/c.fa"])
     );
+    // What the plan says is the least is refused with less, and enough.
+    place.ok(&[
+        &["plan", "db", "add", "a.gydb"],
+        &new[..],
+        &["--report", "p.json"],
+    ]
+    .concat());
+    let least = place.json("p.json")["bytes"]["least_memory"]
+        .as_u64()
+        .unwrap();
+    let [less, least] = [least - (8 << 20), least + (1 << 20)].map(|bytes| bytes.to_string());
+    let within = |memory| [&["db", "add", "a.gydb"], &new[..], &["-m", memory]].concat();
+    place.fails(&within(&less), 4, &["needs at least"]);
+    place.ok(&[within(&least), vec!["-o", "least.gydb"]].concat());
+    assert!(place.read("least.gydb") == whole);
     place.ok(&[&["db", "add", "a.gydb"], &new[..], &["-t", "1"]].concat());
     assert!(place.read("a.gydb") == whole);
     place.write(

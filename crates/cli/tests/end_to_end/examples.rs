@@ -1,5 +1,7 @@
-//! The examples of `--help`: each is run as it stands, on small data of the names that it has.
+//! The examples of `--help`, of README.md and of `docs/`: each is run as it stands, on small data
+//! of the names that it has.
 
+use std::path::Path;
 use std::sync::Mutex;
 
 use crate::classify;
@@ -30,14 +32,15 @@ const OTHERS: [(&str, &str); 10] = [
     ("Bandage", "exit 0"),
 ];
 
-/// What examples name that is large, or somewhere else.
-const SMALLER: [(&str, &str); 6] = [
+/// What examples name that is large, or somewhere else, or a taxon that the small taxonomy lacks.
+const SMALLER: [(&str, &str); 7] = [
     ("--length 20000000", "--length 200000"),
     ("--length 5000000", "--length 50000"),
     ("--tmp /scratch", "--tmp tmp"),
     ("/shared/", ""),
     ("--memory 8G", "--memory 300M"),
     ("--memory 16G", "--memory 300M"),
+    ("--taxid 1239 -o", "--taxid 562 -o"),
 ];
 
 /// Verbs whose examples need what not every machine has: a compiler for MPI.
@@ -81,6 +84,42 @@ fn examples(help: &str) -> Vec<String> {
         goes_on = more;
     }
     found
+}
+
+/// The commands of a page: lines of `gyrase` that are set in, up to what is said of them.
+fn commands(page: &str) -> Vec<String> {
+    let (mut found, mut goes_on) = (Vec::<String>::new(), false);
+    for line in page.lines() {
+        if !goes_on && !line.starts_with("    gyrase ") {
+            continue;
+        }
+        let words = line.split("  #").next().unwrap().trim();
+        match goes_on {
+            true => found
+                .last_mut()
+                .unwrap()
+                .push_str(words.trim_end_matches('\\')),
+            false => found.push(words.trim_end_matches('\\').to_owned()),
+        }
+        goes_on = words.ends_with('\\');
+    }
+    found.retain(|command| ELSEWHERE.iter().all(|verb| !command.contains(verb)));
+    found
+}
+
+/// The pages of which only `gyrase` is run here, with their commands.
+fn pages() -> Vec<(String, Vec<String>)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let entries = std::fs::read_dir(root.join("docs")).unwrap();
+    let pages = entries.map(|entry| entry.unwrap().path());
+    let pages = pages.filter(|page| page.extension().is_some_and(|ending| ending == "md"));
+    pages
+        .chain([root.join("README.md")])
+        .map(|page| {
+            let name = page.file_name().unwrap().to_string_lossy().into_owned();
+            (name, commands(&std::fs::read_to_string(page).unwrap()))
+        })
+        .collect()
 }
 
 /// Files of the names that examples have, in the folder `stage`.
@@ -182,6 +221,7 @@ cp map map.tsv
 printf 'b.fa\\t564\\nnew.fna.gz\\t562\\n' | tee strains.tsv >> map.tsv
 gzip -c map.tsv > acc2taxid.gz
 cp acc2taxid.gz nucl_gb.accession2taxid.gz
+cp acc2taxid.gz accession2taxid.gz
 cp tax.tsv gtdb_taxonomy.tsv
 mv tax taxdump
 tar czf taxdump.tar.gz -C taxdump nodes.dmp names.dmp
@@ -199,24 +239,28 @@ cp one.gydb bacteria.gydb
 cp two.gydb viruses.gydb
 cp g.fa genome.fa
 cp g.fa contigs.fa
-gzip -c g.fa > refs.fa.gz
 for name in genes genomes contigs reads; do
     cp g.fa $name.fna
 done
 printf '>%s\\n%s\\n' chr1 $letters chr2 $letters > chromosomes.fa
 gyrase -q index chromosomes.fa -o genomes.gysd
+gzip -c chromosomes.fa > refs.fa.gz
+cp g.fa new.fa
+mkdir reads
+cp r_1.fq reads/
 protein=$(sed -n 2p proteins.faa)
 printf '>protein7\\n%s\\n' $protein >> proteins.faa
 printf '>%s\\n%s\\n' ref12 $protein P12345 $protein WP_000000001.1 $protein$protein >> refs.faa
 for name in refs a b; do
     gyrase -q index refs.faa -o $name.gysd
 done
+gzip -c refs.faa > refs.faa.gz
 echo P12345 > hits.txt
 printf 'r1\\t562\\n' > table.tsv
 printf 'accession\\taccession.version\\ttaxid\\tgi\\nP12345\\tP12345.1\\t562\\t0\\n' |
     gzip > prot.accession2taxid.gz
 mv *.fq *.fa *.gyk *.gydb *.tsv *.txt *.gz *.json *.kmc_* *.kff *.gyc *.csv *.faa *.fna *.gysd nr.* stage/
-mv refs genomes parts strains taxdump stage/
+mv refs reads genomes parts strains taxdump stage/
 ";
 
 #[test]
@@ -228,11 +272,12 @@ fn examples_run_as_they_stand() {
         .into_iter()
         .filter(|(verb, _)| !ELSEWHERE.contains(&verb.as_str()))
         .map(|(verb, help)| (verb, examples(&help)))
+        .chain(pages())
         .filter(|(_, examples)| !examples.is_empty())
         .collect();
     let all: usize = jobs.iter().map(|(_, examples)| examples.len()).sum();
     assert!(
-        jobs.len() > 30 && all > 100,
+        jobs.len() > 35 && all > 150,
         "{} verbs, {all} examples",
         jobs.len()
     );

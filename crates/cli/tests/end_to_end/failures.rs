@@ -559,7 +559,15 @@ fn names_of_outputs_say_how_texts_are_compressed_and_pictures_drawn() {
         std::io::Read::read_to_end(&mut reader, &mut text).unwrap();
         text
     };
-    for ending in ["gz", "bgz", "zst", "bz2", "xz"] {
+    for (name, words) in [
+        ("d.lz4", "name it d.gz, d.zst, d.bz2 or d.xz"),
+        ("d.tsv.Z", "name it d.tsv.gz"),
+    ] {
+        place.fails(&["kmers", "dump", "r.gyk", "-o", name], 1, &[name, words]);
+    }
+    let packed = ["-q", "count", "r.fq", "-o", "t.gyk.gz"];
+    place.fails(&packed, 1, &["not compressed", "name it t.gyk"]);
+    for ending in ["gz", "GZ", "bgz", "zst", "bz2", "xz"] {
         let name = format!("dump.{ending}");
         dump(&name);
         assert!(

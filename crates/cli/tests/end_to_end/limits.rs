@@ -330,7 +330,7 @@ fn few_open_files_are_enough() {
 fn evidence_of_a_deep_lineage_keeps_to_the_memory() {
     let place = Place::new();
     std::fs::create_dir(place.path("tax")).unwrap();
-    let (depth, mut nodes, mut names) = (20_000, String::new(), String::new());
+    let (depth, mut nodes, mut names) = (33_000, String::new(), String::new());
     for taxid in 1..=depth {
         let (parent, rank) = (
             1.max(taxid - 1),
@@ -374,6 +374,8 @@ fn evidence_of_a_deep_lineage_keeps_to_the_memory() {
         "o",
         "--evidence",
         "e.tsv",
+        "--kreport",
+        "k",
         "-t",
         "1",
     ];

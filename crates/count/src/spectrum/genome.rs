@@ -79,10 +79,13 @@ impl Genome {
 
     /// Share of the bases in which one haplotype differs from all others, which agree: a k-mer of
     /// `k` bases where any but one certain haplotype agree has only such bases and equal ones.
+    /// Where two haplotypes are nearer to each other, that is too much: no more than differ at all.
     pub fn one_differs(&self, k: usize) -> f64 {
         let (haplotypes, root) = (self.haplotypes as f64, 1.0 / k as f64);
         let same = (1.0 - self.differing()).max(0.0);
-        haplotypes * ((same + self.patterns[0] / haplotypes).powf(root) - same.powf(root))
+        let differ = 1.0 - same.powf(root);
+        let one = (same + self.patterns[0] / haplotypes).powf(root) - same.powf(root);
+        (haplotypes * one).min(differ)
     }
 }
 

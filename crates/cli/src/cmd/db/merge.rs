@@ -102,8 +102,9 @@ pub fn keep_apart(
     session.same_files(databases.iter().chain(others).cloned())
 }
 
-/// Refuses what cannot keep within its memory, of which lists are one of so many shares.
-pub fn admit(session: &Session, parts: &[Index], shares: u64) -> Result<()> {
+/// Refuses what cannot keep within its memory, of which lists are one of so many shares; the bytes
+/// without which it is refused.
+pub fn admit(session: &Session, parts: &[Index], shares: u64) -> Result<u64> {
     let locations = parts
         .iter()
         .map(|part| part.features.summary().locations)
@@ -123,7 +124,7 @@ pub fn admit(session: &Session, parts: &[Index], shares: u64) -> Result<()> {
             format!("{what}; raise --memory or lower --threads"),
         ));
     }
-    Ok(())
+    Ok(least)
 }
 
 /// Names some references that came twice.

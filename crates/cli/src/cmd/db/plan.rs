@@ -46,18 +46,26 @@ impl PlanDb {
             PlanDb::Build(verb) => {
                 let files = folders::files(&verb.references, Wanted::References, session)?;
                 let taxa = Taxa::read_small(&verb.taxonomy, &verb.map)?;
-                tell(files, verb.sketching.parameters()?, None, &taxa, session)
+                let admitted = (None, 0);
+                tell(
+                    files,
+                    verb.sketching.parameters()?,
+                    admitted,
+                    &taxa,
+                    session,
+                )
             }
             PlanDb::Add(verb) => {
                 let files = folders::files(&verb.references, Wanted::References, session)?;
                 let base = Index::open(&verb.database)?;
-                admit(session, std::slice::from_ref(&base), references::SHARES)?;
+                let least = admit(session, std::slice::from_ref(&base), references::SHARES)?;
                 let taxa = match &verb.taxonomy {
                     Some(taxonomy) => Taxa::read_small(taxonomy, &verb.map)?,
                     None => Taxa::of_database(&base, &[], &[])?,
                 };
                 let before = base.features.summary().bytes;
-                tell(files, base.parameters, Some(before), &taxa, session)
+                let admitted = (Some(before), least);
+                tell(files, base.parameters, admitted, &taxa, session)
             }
         }
     }
@@ -66,7 +74,8 @@ impl PlanDb {
 fn tell(
     files: Vec<PathBuf>,
     parameters: Parameters,
-    before: Option<u64>,
+    // Bytes of the database that is added to, and those without which that is refused.
+    (before, changed): (Option<u64>, u64),
     // What it takes is counted while it is there.
     taxa: &Taxa,
     session: &Session,
@@ -79,7 +88,7 @@ fn tell(
         output,
         seconds,
     } = plan;
-    let memory = taken + memory;
+    let (memory, least) = (taken + memory, least.max(changed));
     session.note("counts", json!({"letters": bounds(letters)}));
     session.note(
         "bytes",

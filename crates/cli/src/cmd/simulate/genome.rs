@@ -23,7 +23,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Genome {
-    /// FASTA file to write; compressed if it ends in .gz or .zst
+    /// FASTA file to write; compressed if it ends in .gz, .zst, .bz2 or .xz
     #[arg(long, short, alias = "out", value_name = "FILE")]
     output: PathBuf,
 

@@ -36,7 +36,7 @@ pub struct Reads {
 /// How reads are made, how many, and where they go.
 #[derive(Debug, Args)]
 pub struct Shotgun {
-    /// FASTQ file to write; compressed if it ends in .gz or .zst
+    /// FASTQ file to write; compressed if it ends in .gz, .zst, .bz2 or .xz
     #[arg(long, short, alias = "out", value_name = "FILE")]
     output: PathBuf,
 
