@@ -6,7 +6,10 @@ use gyrase_seqdb::TaxidFilter;
 
 use crate::protein::Sensitivity;
 use crate::waiting::WaitingText;
-use crate::{HitLimits, NucleotideOptions, Program, ProteinOptions, TranslationOptions};
+use crate::{
+    HitLimits, HopelessQuery, MaskOptions, NucleotideOptions, Program, ProteinOptions,
+    TranslationOptions,
+};
 
 /// What is searched for, where, and how.
 #[derive(Clone, Debug)]
@@ -27,6 +30,8 @@ pub struct Config {
     pub db_length: Option<u64>,
     /// Sequences of that database.
     pub db_sequences: Option<u64>,
+    /// What is masked in queries.
+    pub masks: MaskOptions,
     /// How proteins are compared.
     pub protein: ProteinOptions,
     /// How nucleotides are compared.
@@ -42,7 +47,7 @@ pub struct Config {
 }
 
 /// What a search did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Queries.
     pub queries: u64,
@@ -60,4 +65,6 @@ pub struct Summary {
     pub letters: u64,
     /// What was compared with what; none where there was nothing.
     pub program: Option<Program>,
+    /// Queries that can have no hits, whatever the database holds.
+    pub hopeless: Vec<HopelessQuery>,
 }

@@ -50,7 +50,8 @@ pub(crate) struct Database {
 
 impl Database {
     /// Opens files and databases, without the sequences that a filter leaves out. If all of them,
-    /// with an index, take at most so many bytes there is one part and it is in memory. A database
+    /// with an index, take at most so many bytes there is one part and it is in memory, behind what
+    /// is in `into`. A database
     /// knows what its letters stand for; where there are files alone, the letters decide.
     ///
     /// # Errors
@@ -60,6 +61,7 @@ impl Database {
         paths: &[PathBuf],
         filter: &TaxidFilter,
         most: u64,
+        into: Sequences,
         progress: &Progress,
     ) -> Result<(Database, Option<Sequences>), SearchError> {
         let sources = open_all(paths)?;
@@ -67,7 +69,7 @@ impl Database {
         let mut census = Census::new(&sources, known, &kept, most);
         let whole = match filter.is_empty() && census.is_too_much() {
             true => census.of_sizes().map(|()| None)?,
-            false => census.reading(progress)?,
+            false => census.reading(into, progress)?,
         };
         let molecule = known.unwrap_or_else(|| Molecule::of_counts(&census.counts));
         let Census {
@@ -305,10 +307,14 @@ impl<'s> Census<'s> {
     }
 
     /// Reads all, and gives it as long as it may fit.
-    fn reading(&mut self, progress: &Progress) -> Result<Option<Sequences>, SearchError> {
+    fn reading(
+        &mut self,
+        into: Sequences,
+        progress: &Progress,
+    ) -> Result<Option<Sequences>, SearchError> {
         let bytes = self.sources.iter().map(SequenceSource::bytes).sum();
         progress.start("read", bytes);
-        let mut whole = Some(Sequences::default());
+        let mut whole = Some(into);
         for source in self.sources {
             let (mut counts, mut letters) = ([0; 256], 0);
             let mut number = *self.starts.last().expect("the first begins at 0");
@@ -501,7 +507,10 @@ mod tests {
                 only,
                 ..TaxidFilter::default()
             };
-            let open = |most| Database::open(&paths, &filter, most, &Progress::default()).unwrap();
+            let open = |most| {
+                let into = Sequences::default();
+                Database::open(&paths, &filter, most, into, &Progress::default()).unwrap()
+            };
             let (whole, all) = open(u64::MAX);
             assert_eq!(all.unwrap().len() as u64, whole.searched());
             let expected = together(&whole, &[0]);
@@ -533,7 +542,9 @@ mod tests {
                 ..TaxidFilter::default()
             };
             let (paths, progress) = ([path.clone()], Progress::default());
-            let (database, whole) = Database::open(&paths, &filter, u64::MAX, &progress).unwrap();
+            let into = Sequences::default();
+            let opened = Database::open(&paths, &filter, u64::MAX, into, &progress);
+            let (database, whole) = opened.unwrap();
             (database, whole.expect("memory has no end"))
         };
         let taxids = |sequences: &Sequences| -> Vec<Vec<u32>> {

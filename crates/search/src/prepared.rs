@@ -9,6 +9,7 @@ use crate::database::Database;
 use crate::engine::Engine;
 use crate::exhaustive::Exhaustive;
 use crate::frames::Frames;
+use crate::masks::QueryMasks;
 use crate::nucleotide::{self, NucleotideScoring, Nucleotides, scoring_of};
 use crate::protein::{Proteins, Sensitivity};
 use crate::scoring::ScoringSystem;
@@ -56,6 +57,8 @@ pub(crate) struct Prepared {
     pub program: Program,
     pub frames: [Frames; 2],
     pub queries: Sequences,
+    /// What of them is masked.
+    pub masks: QueryMasks,
     pub database: Database,
     /// All subjects, unless they are searched in parts.
     pub whole: Option<Sequences>,
@@ -89,7 +92,7 @@ impl Prepared {
             .unwrap_or_else(|| Program::of([queries.molecule(); 2]));
         let mut needs = Needs::of(config, assumed, &queries, bytes)?;
         let mut room = agree(needs.room(memory))?;
-        let open = |room| Database::open(&config.subjects, &config.taxids, room, progress);
+        let open = |room| open_subjects(config, room, progress);
         let (mut database, mut whole) = open(room / needs.subjects)?;
         let program = program_of(config, &mut queries, (&database, whole.as_mut()))?;
         let frames = program.frames(config.translation.codes()?);
@@ -125,6 +128,7 @@ impl Prepared {
             frames,
             sensitivity,
             limits: config.limits,
+            masks: QueryMasks::new(program, &config.masks),
             queries,
             database,
             whole,
@@ -134,6 +138,15 @@ impl Prepared {
             keeps_indexes,
             enough,
         })
+    }
+
+    /// Scores from now on as another configuration has it.
+    ///
+    /// # Errors
+    /// There are no statistics for these scores.
+    pub(crate) fn score_as(&mut self, config: &Config) -> Result<(), SearchError> {
+        self.scoring = scoring(config, self.program, self.frames, &self.database)?;
+        Ok(())
     }
 
     /// All subjects.
@@ -166,6 +179,14 @@ impl Prepared {
         self.limits.leave(hits, in_query);
     }
 
+    /// The frames of some queries, masked.
+    pub(crate) fn masked_frames(&self, range: Range<usize>) -> Sequences {
+        let [frames, _] = self.frames;
+        let mut part = self.queries.frames(range.clone(), frames);
+        self.masks.apply(&self.queries, range, frames, &mut part);
+        part
+    }
+
     /// Letters of the frames of some queries, with the borders between them.
     pub(crate) fn letters_of_frames(&self, range: Range<usize>) -> usize {
         let [frames, _] = self.frames;
@@ -186,6 +207,7 @@ impl Prepared {
         each(&QueryHits {
             program: self.program,
             frames: self.frames,
+            masks: self.masks,
             queries: &self.queries,
             query: 0,
             subjects: &subjects,
@@ -284,8 +306,11 @@ impl Needs {
             }
         };
         let longest = longest / of_query.step() as u64;
+        // Seeds are looked for in a copy of what is masked softly.
+        let masks = QueryMasks::new(program, &config.masks);
+        let copied = if masks.is_soft { total } else { 0 };
         Needs {
-            taken: bytes * weight(of_query) + longest * aligned * config.threads as u64,
+            taken: (bytes + copied) * weight(of_query) + longest * aligned * config.threads as u64,
             beside,
             subjects: weight(of_subject),
         }
@@ -307,6 +332,16 @@ pub(crate) fn weight(frames: Frames) -> u64 {
     }
 }
 
+/// Opens the database, and reads it if so much memory takes it.
+fn open_subjects(
+    config: &Config,
+    room: u64,
+    progress: &Progress,
+) -> Result<(Database, Option<Sequences>), SearchError> {
+    let into = Sequences::default();
+    Database::open(&config.subjects, &config.taxids, room, into, progress)
+}
+
 /// Reads the queries; bytes that they take.
 fn read_queries(
     config: &Config,
@@ -314,11 +349,16 @@ fn read_queries(
     progress: &Progress,
 ) -> Result<(Sequences, u64), SearchError> {
     let filter = TaxidFilter::default();
-    let (read, queries) = Database::open(&config.queries, &filter, memory / 2, progress)?;
+    let into = match config.masks.lower_case {
+        true => Sequences::noting_case(),
+        false => Sequences::default(),
+    };
+    let (read, queries) = Database::open(&config.queries, &filter, memory / 2, into, progress)?;
     let bytes = read.bytes();
     let queries = queries.ok_or(SearchError::Memory {
         least: BESIDE + 2 * bytes,
     })?;
+    let bytes = bytes + queries.lower_case_bytes();
     Ok((queries, bytes))
 }
 

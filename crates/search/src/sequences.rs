@@ -10,6 +10,7 @@ use gyrase_seqdb::{Entry, Molecule};
 
 use crate::error::SearchError;
 use crate::frames::Frames;
+use crate::lower_case::LowerCase;
 use crate::program::Program;
 
 /// Residues that fit: positions are numbers of 32 bits.
@@ -41,6 +42,10 @@ pub struct Sequences {
     taxids: Vec<(u32, u32)>,
     /// The number of the first in the database.
     first: usize,
+    /// Where they are in lower case, if that is noted.
+    lower_case: Option<LowerCase>,
+    /// The text in which seeds are looked for, where it differs: what is masked begins nothing.
+    seed_text: Option<Vec<u8>>,
 }
 
 /// Names of files, in a line.
@@ -65,6 +70,8 @@ impl Default for Sequences {
             title_ends: Vec::new(),
             taxids: Vec::new(),
             first: 0,
+            lower_case: None,
+            seed_text: None,
         }
     }
 }
@@ -79,6 +86,14 @@ impl Sequences {
         };
         part.text.reserve_exact(letters as usize + COLUMNS);
         part
+    }
+
+    /// None yet; where they are in lower case is noted.
+    pub(crate) fn noting_case() -> Sequences {
+        Sequences {
+            lower_case: Some(LowerCase::default()),
+            ..Sequences::default()
+        }
     }
 
     /// They, as what their letters stand for.
@@ -157,6 +172,10 @@ impl Sequences {
             return Err(SearchError::TooLong {
                 most: MOST_RESIDUES,
             });
+        }
+        let number = self.len();
+        if let Some(lower_case) = &mut self.lower_case {
+            lower_case.note(number, residues_of(letters));
         }
         self.text.resize(self.text.len() + 1 + COLUMNS, BORDER);
         self.starts.push(self.text.len() - COLUMNS);
@@ -268,6 +287,34 @@ impl Sequences {
     pub(crate) fn residues_mut(&mut self, number: usize) -> &mut [u8] {
         let range = self.range(number);
         &mut self.text[range]
+    }
+
+    /// Where one is in lower case, if that was noted.
+    pub(crate) fn lower_case(&self, number: usize) -> impl Iterator<Item = Range<usize>> + '_ {
+        let noted = self.lower_case.iter();
+        noted.flat_map(move |noted| noted.of(number))
+    }
+
+    /// Bytes that notes of lower case take.
+    pub(crate) fn lower_case_bytes(&self) -> u64 {
+        self.lower_case.as_ref().map_or(0, LowerCase::bytes)
+    }
+
+    /// The text in which seeds are looked for: in masks there are none.
+    pub(crate) fn seed_text(&self) -> &[u8] {
+        self.seed_text.as_ref().unwrap_or(&self.text)
+    }
+
+    /// What seeds of one are looked for in.
+    pub(crate) fn seed_residues(&self, number: usize) -> &[u8] {
+        &self.seed_text()[self.range(number)]
+    }
+
+    /// What seeds are looked for in one, to be changed.
+    pub(crate) fn seed_residues_mut(&mut self, number: usize) -> &mut [u8] {
+        let range = self.range(number);
+        let text = self.seed_text.get_or_insert_with(|| self.text.clone());
+        &mut text[range]
     }
 
     /// All codes and borders.
