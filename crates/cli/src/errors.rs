@@ -93,8 +93,7 @@ impl From<SearchError> for Failure {
             | SearchError::Template { .. }
             | SearchError::Sensitivity { .. }
             | SearchError::GeneticCode { .. }
-            | SearchError::NeverFast { .. }
-            | SearchError::NotExplained { .. } => Code::Usage.into(),
+            | SearchError::NeverFast { .. } => Code::Usage.into(),
             SearchError::DifferentQuestions => Meaning::helped(
                 Code::Usage,
                 "start all of them with the same files and options",

@@ -62,8 +62,7 @@ impl<E: From<SearchError>> Batches<'_, E> {
         if prepared.letters_of_frames(range.clone()) > MOST_RESIDUES {
             return self.search_halves(range);
         }
-        let mut part = prepared.queries.frames(range.clone(), prepared.frames[0]);
-        engine.mask(&mut part);
+        let part = prepared.masked_frames(range.clone());
         match engine.matches(&part, prepared.most, progress) {
             Ok(matches) => self.align(&part, range, &matches),
             Err(Ended::Cancelled) => Err(SearchError::Cancelled.into()),
@@ -132,6 +131,7 @@ impl<E: From<SearchError>> Batches<'_, E> {
         (self.each)(&QueryHits {
             program: prepared.program,
             frames: prepared.frames,
+            masks: prepared.masks,
             queries: &prepared.queries,
             query,
             subjects,

@@ -6,7 +6,10 @@ use gyrase_seqdb::TaxidFilter;
 
 use crate::protein::Sensitivity;
 use crate::waiting::WaitingText;
-use crate::{HitLimits, Molecule, NucleotideOptions, Program, ProteinOptions, TranslationOptions};
+use crate::{
+    HitLimits, HopelessQuery, MaskOptions, Molecule, NucleotideOptions, Program, ProteinOptions,
+    TranslationOptions,
+};
 
 /// What is searched for, where, and how.
 #[derive(Clone, Debug)]
@@ -27,6 +30,8 @@ pub struct Config {
     pub db_length: Option<u64>,
     /// Sequences of that database.
     pub db_sequences: Option<u64>,
+    /// What is masked in queries.
+    pub masks: MaskOptions,
     /// How proteins are compared.
     pub protein: ProteinOptions,
     /// How nucleotides are compared.
@@ -46,10 +51,15 @@ impl Config {
     pub(crate) fn program_for(&self, molecules: [Molecule; 2]) -> Program {
         self.program.unwrap_or_else(|| Program::of(molecules))
     }
+
+    /// As what they are compared.
+    pub(crate) fn compares(&self, molecules: [Molecule; 2]) -> Molecule {
+        self.program_for(molecules).compares()
+    }
 }
 
 /// What a search did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Queries.
     pub queries: u64,
@@ -67,4 +77,6 @@ pub struct Summary {
     pub letters: u64,
     /// What was compared with what; none where there was nothing.
     pub program: Option<Program>,
+    /// Queries that can have no hits, whatever the database holds.
+    pub hopeless: Vec<HopelessQuery>,
 }

@@ -15,7 +15,7 @@ use gyrase_seqdb::{
 };
 use gyrase_work::Progress;
 
-use crate::sequences::{MOST_RESIDUES, SEQUENCE, TAXID, bytes_of_eight, residues_of};
+use crate::sequences::{Form, MOST_RESIDUES, SEQUENCE, TAXID, bytes_of_eight, residues_of};
 use crate::{DatabaseSize, SearchError, Sequences};
 
 /// Residues of a part that fit, with their borders.
@@ -51,9 +51,9 @@ pub(crate) struct Database {
 
 impl Database {
     /// Opens files and databases, without the sequences that a filter leaves out. If all of them,
-    /// with an index, take at most so many bytes there is one part and it is in memory. A database
-    /// knows what its letters stand for; where there are files alone, the letters decide. What is
-    /// packed depends on what they are.
+    /// with an index, take at most so many bytes there is one part and it is in memory, in a form.
+    /// A database knows what its letters stand for; where there are files alone, the letters
+    /// decide.
     ///
     /// # Errors
     /// A file cannot be read; there are proteins and nucleotides; there is a pipe, which can be
@@ -62,15 +62,15 @@ impl Database {
         paths: &[PathBuf],
         filter: &TaxidFilter,
         most: u64,
-        is_packed: &dyn Fn(Molecule) -> bool,
+        form: Form,
         progress: &Progress,
     ) -> Result<(Database, Option<Sequences>), SearchError> {
         let sources = open_all(paths)?;
         let (known, kept) = (shared_molecule(&sources)?, filter.among(&sources)?);
-        let mut census = Census::new(&sources, (known, is_packed), &kept, most);
+        let mut census = Census::new(&sources, (known, form), &kept, most);
         let whole = match filter.is_empty() && census.is_too_much() {
             true => census.of_sizes().map(|()| None)?,
-            false => census.reading(progress)?,
+            false => census.reading(form, progress)?,
         };
         let molecule = known.unwrap_or_else(|| Molecule::of_counts(&census.counts));
         let Census {
@@ -92,7 +92,7 @@ impl Database {
             is_literal: !filter.is_empty() && kept.is_literal(),
             kept,
             molecule,
-            is_packed: is_packed(molecule),
+            is_packed: form.packs(molecule),
             size,
             searched,
             parts,
@@ -266,12 +266,12 @@ struct Census<'s> {
 impl<'s> Census<'s> {
     fn new(
         sources: &'s [SequenceSource],
-        (known, is_packed): (Option<Molecule>, &dyn Fn(Molecule) -> bool),
+        (known, form): (Option<Molecule>, Form),
         kept: &'s KeptTaxa,
         most: u64,
     ) -> Census<'s> {
         let cutter = |molecule| {
-            let eight = bytes_of_eight(molecule, is_packed(molecule), known.is_some());
+            let eight = bytes_of_eight(molecule, form.packs(molecule), known.is_some());
             Cutter::new(most, eight)
         };
         Census {
@@ -279,7 +279,7 @@ impl<'s> Census<'s> {
             known,
             kept,
             most,
-            is_packed: known.is_some_and(is_packed),
+            is_packed: known.is_some_and(|known| form.packs(known)),
             starts: vec![0],
             size: DatabaseSize {
                 letters: 0,
@@ -319,10 +319,14 @@ impl<'s> Census<'s> {
     }
 
     /// Reads all, and gives it as long as it may fit.
-    fn reading(&mut self, progress: &Progress) -> Result<Option<Sequences>, SearchError> {
+    fn reading(
+        &mut self,
+        form: Form,
+        progress: &Progress,
+    ) -> Result<Option<Sequences>, SearchError> {
         let bytes = self.sources.iter().map(SequenceSource::bytes).sum();
         progress.start("read", bytes);
-        let mut whole = Some(self.none_yet());
+        let mut whole = Some(self.none_yet(form));
         for source in self.sources {
             let (mut counts, mut letters) = ([0; 256], 0);
             let mut number = *self.starts.last().expect("the first begins at 0");
@@ -351,12 +355,12 @@ impl<'s> Census<'s> {
     }
 
     /// No sequences yet, with room for those of databases.
-    fn none_yet(&self) -> Sequences {
+    fn none_yet(&self, form: Form) -> Sequences {
         let sizes = self.sources.iter().filter_map(SequenceSource::size);
         let letters = sizes.map(|size| size.letters + size.sequences).sum::<u64>();
         match self.is_packed {
             true => Sequences::packed_part(0, letters.min(self.most)),
-            false => Sequences::default(),
+            false => form.none_yet(),
         }
     }
 
@@ -536,7 +540,7 @@ mod tests {
                 ..TaxidFilter::default()
             };
             let open = |most| {
-                Database::open(&paths, &filter, most, &|_| false, &Progress::default()).unwrap()
+                Database::open(&paths, &filter, most, Form::Codes, &Progress::default()).unwrap()
             };
             let (whole, all) = open(u64::MAX);
             assert_eq!(all.unwrap().len() as u64, whole.searched());
@@ -569,8 +573,8 @@ mod tests {
                 ..TaxidFilter::default()
             };
             let (paths, progress) = ([path.clone()], Progress::default());
-            let (database, whole) =
-                Database::open(&paths, &filter, u64::MAX, &|_| false, &progress).unwrap();
+            let opened = Database::open(&paths, &filter, u64::MAX, Form::Codes, &progress);
+            let (database, whole) = opened.unwrap();
             (database, whole.expect("memory has no end"))
         };
         let taxids = |sequences: &Sequences| -> Vec<Vec<u32>> {

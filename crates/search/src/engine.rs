@@ -24,9 +24,6 @@ pub(crate) trait Engine: Sync {
         10_000..=10_000
     }
 
-    /// Hides what is too simple in frames of queries to be evidence, for all that follows.
-    fn mask(&self, _queries: &mut Sequences) {}
-
     /// What aligns one query after the other; each thread has its own.
     fn aligner(&self) -> Box<dyn Align + Send + '_>;
 }

@@ -93,14 +93,6 @@ pub enum SearchError {
         /// The program.
         program: &'static str,
     },
-    /// What becomes of a pair is only known for some programs.
-    #[error(
-        "what becomes of a pair can be said only where seeds of proteins are looked for, not by {program}"
-    )]
-    NotExplained {
-        /// The program.
-        program: &'static str,
-    },
     /// The database cannot be read again, for what a report tells of all of it.
     #[error("the database cannot be read again for the report: {0}")]
     Reread(#[source] std::io::Error),

@@ -22,8 +22,9 @@
 //! depend on threads or on how the work is divided.
 //!
 //! ```
-//! use gyrase_search::{Config, Culling, HitLimits, NucleotideOptions, ProteinOptions, SearchError};
-//! use gyrase_search::{Sensitivity, TaxidFilter, TranslationOptions, WaitingText, run};
+//! use gyrase_search::{Config, Culling, HitLimits, MaskOptions, NucleotideOptions, ProteinOptions};
+//! use gyrase_search::{SearchError, Sensitivity, TaxidFilter, TranslationOptions, WaitingText};
+//! use gyrase_search::run;
 //! use gyrase_work::Progress;
 //!
 //! let folder = tempfile::tempdir()?;
@@ -46,6 +47,7 @@
 //!     db_length: None,
 //!     db_sequences: None,
 //!     protein: ProteinOptions::default(),
+//!     masks: MaskOptions::default(),
 //!     nucleotide: NucleotideOptions::default(),
 //!     waiting: WaitingText::new(folder.path().join("waiting")),
 //!     translation: TranslationOptions::default(),
@@ -74,7 +76,10 @@ mod error;
 mod exhaustive;
 mod frames;
 mod hits;
+mod hopeless;
 mod kept;
+mod lower_case;
+mod masks;
 mod matches;
 mod nucleotide;
 mod parts;
@@ -87,6 +92,7 @@ mod record;
 mod report;
 mod run;
 mod scoring;
+mod seedless;
 mod seeds;
 mod sequences;
 mod share;
@@ -102,6 +108,8 @@ pub use error::{FormatError, SearchError};
 pub use gyrase_align::matrix::Matrix;
 pub use gyrase_seqdb::{Molecule, TaxidFilter};
 pub use hits::{Hit, Hsp, Match};
+pub use hopeless::{HopelessQuery, NoHope};
+pub use masks::{DustMask, MaskOptions, SegMask};
 pub use nucleotide::{NucleotideOptions, Strands, TemplateType};
 pub use plan::{Plan, plan};
 pub use program::{Program, UnknownProgram};
@@ -115,4 +123,4 @@ pub use share::{ReportTarget, run_in};
 pub use subjects::Subjects;
 pub use translated::TranslationOptions;
 pub use waiting::WaitingText;
-pub use why::{Explanation, LeftOut, explain};
+pub use why::{BriefExplanation, Explained, Explanation, LeftOut, explain};

@@ -5,6 +5,7 @@
 
 mod aligned;
 mod alignments;
+mod common;
 mod evaluate;
 mod filter;
 mod join;
@@ -32,6 +33,7 @@ use words::Words;
 pub use options::{NucleotideOptions, Strands};
 pub(crate) use scoring::NucleotideScoring;
 pub use seed::TemplateType;
+pub(crate) use words::MASKED;
 
 /// A search of nucleotides.
 pub(crate) struct Nucleotides<'s> {

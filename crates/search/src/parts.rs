@@ -108,6 +108,7 @@ impl Merging<'_> {
         each(&QueryHits {
             program: self.prepared.program,
             frames: self.prepared.frames,
+            masks: self.prepared.masks,
             queries: &self.prepared.queries,
             query,
             subjects: &subjects,

@@ -9,11 +9,12 @@ use crate::database::Database;
 use crate::engine::Engine;
 use crate::exhaustive::Exhaustive;
 use crate::frames::Frames;
+use crate::masks::QueryMasks;
 use crate::nucleotide::{self, NucleotideScoring, Nucleotides, scoring_of};
 use crate::protein::{Proteins, Sensitivity};
 use crate::scoring::ScoringSystem;
 use crate::seeds::{self, Indexes};
-use crate::sequences::{RESIDUE, names};
+use crate::sequences::{Form, RESIDUE, names};
 use crate::subjects::GatheredSubjects;
 use crate::translated::{TranslatedScoring, Translation};
 use crate::{
@@ -56,6 +57,8 @@ pub(crate) struct Prepared {
     pub program: Program,
     pub frames: [Frames; 2],
     pub queries: Sequences,
+    /// What of them is masked.
+    pub masks: QueryMasks,
     pub database: Database,
     /// All subjects, unless they are searched in parts.
     pub whole: Option<Sequences>,
@@ -88,10 +91,9 @@ impl Prepared {
         let assumed = config.program_for([of_queries; 2]);
         let mut needs = Needs::of(config, assumed, &queries, bytes)?;
         let mut room = agree(needs.room(memory))?;
-        let is_packed =
-            |found| config.program_for([of_queries, found]).compares() == Molecule::Nucleotide;
-        let open =
-            |room| Database::open(&config.subjects, &config.taxids, room, &is_packed, progress);
+        let is_packed = |found| config.compares([of_queries, found]) == Molecule::Nucleotide;
+        let form = Form::PackedIf(&is_packed);
+        let open = |room| Database::open(&config.subjects, &config.taxids, room, form, progress);
         let (mut database, mut whole) = open(room / needs.subjects)?;
         let program = program_of(config, &mut queries, (&database, whole.as_mut()))?;
         let frames = program.frames(config.translation.codes()?);
@@ -126,6 +128,7 @@ impl Prepared {
             frames,
             sensitivity,
             limits: config.limits,
+            masks: QueryMasks::new(program, &config.masks),
             queries,
             enough: needs.enough(&database),
             database,
@@ -135,6 +138,15 @@ impl Prepared {
             most: (left / MATCH) as usize,
             keeps_indexes,
         })
+    }
+
+    /// Scores from now on as another configuration has it.
+    ///
+    /// # Errors
+    /// There are no statistics for these scores.
+    pub(crate) fn score_as(&mut self, config: &Config) -> Result<(), SearchError> {
+        self.scoring = scoring(config, self.program, self.frames, &self.database)?;
+        Ok(())
     }
 
     /// All subjects.
@@ -167,6 +179,14 @@ impl Prepared {
         self.limits.leave(hits, in_query);
     }
 
+    /// The frames of some queries, masked.
+    pub(crate) fn masked_frames(&self, range: Range<usize>) -> Sequences {
+        let [frames, _] = self.frames;
+        let mut part = self.queries.frames(range.clone(), frames);
+        self.masks.apply(&self.queries, range, frames, &mut part);
+        part
+    }
+
     /// Letters of the frames of some queries, with the borders between them.
     pub(crate) fn letters_of_frames(&self, range: Range<usize>) -> usize {
         let [frames, _] = self.frames;
@@ -187,6 +207,7 @@ impl Prepared {
         each(&QueryHits {
             program: self.program,
             frames: self.frames,
+            masks: self.masks,
             queries: &self.queries,
             query: 0,
             subjects: &subjects,
@@ -285,8 +306,11 @@ impl Needs {
             }
         };
         let longest = longest / of_query.step() as u64;
+        // Seeds are looked for in a copy of what is masked softly.
+        let masks = QueryMasks::new(program, &config.masks);
+        let copied = if masks.is_soft { total } else { 0 };
         Needs {
-            taken: bytes * weight(of_query) + longest * aligned * config.threads as u64,
+            taken: (bytes + copied) * weight(of_query) + longest * aligned * config.threads as u64,
             beside,
             subjects: weight(of_subject),
         }
@@ -320,12 +344,16 @@ fn read_queries(
     progress: &Progress,
 ) -> Result<(Sequences, u64), SearchError> {
     let filter = TaxidFilter::default();
-    let (read, queries) =
-        Database::open(&config.queries, &filter, memory / 2, &|_| false, progress)?;
+    let form = match config.masks.lower_case {
+        true => Form::CodesAndCase,
+        false => Form::Codes,
+    };
+    let (read, queries) = Database::open(&config.queries, &filter, memory / 2, form, progress)?;
     let bytes = read.bytes();
     let queries = queries.ok_or(SearchError::Memory {
         least: BESIDE + 2 * bytes,
     })?;
+    let bytes = bytes + queries.lower_case_bytes();
     Ok((queries, bytes))
 }
 

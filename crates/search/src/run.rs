@@ -17,7 +17,8 @@ pub fn run<E: From<SearchError>>(
 ) -> Result<Summary, E> {
     let prepared = Prepared::new(config, false, &Ok, progress)?;
     let Some(subjects) = &prepared.whole else {
-        return parts::run(&prepared, &config.waiting, progress, &mut each);
+        let summary = parts::run(&prepared, &config.waiting, progress, &mut each)?;
+        return Ok(prepared.naming_hopeless(summary)?);
     };
     let engine = prepared.engine(subjects, None);
     let over = Over {
@@ -26,5 +27,6 @@ pub fn run<E: From<SearchError>>(
         engine: &*engine,
         progress,
     };
-    over.search(0..prepared.queries.len(), &mut each)
+    let summary = over.search(0..prepared.queries.len(), &mut each)?;
+    Ok(prepared.naming_hopeless(summary)?)
 }

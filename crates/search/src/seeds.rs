@@ -9,6 +9,8 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use gyrase_align::residue::CODES;
 use gyrase_work::in_parallel;
 
+use crate::Sequences;
+
 /// Classes of residues: `KR E Q D N C G H IV LM FY W P ST A`.
 const CLASSES: usize = 15;
 
@@ -54,6 +56,13 @@ pub(crate) type Indexes = [OnceLock<Index>; SHAPES.len()];
 /// Bytes of indexes for all shapes but one, of so many residues.
 pub(crate) fn bytes_of_indexes(residues: u64) -> u64 {
     (SHAPES.len() as u64 - 1) * (size_of::<u32>() as u64) * (residues + KEYS as u64)
+}
+
+/// Whether a code is of a class, so that seeds look at it.
+pub(crate) fn is_known(code: u8) -> bool {
+    CLASS_OF
+        .get(usize::from(code))
+        .is_some_and(|&class| class != NONE)
 }
 
 impl Shape {
@@ -139,6 +148,14 @@ impl Index {
             .iter()
             .map(|position| position.load(Relaxed) as usize)
     }
+}
+
+/// How often sequences have a seed of a shape in common, outside of masks.
+pub(crate) fn common(queries: &Sequences, subjects: &Sequences, shape: Shape) -> u64 {
+    let index = |sequences: &Sequences| Index::new(sequences.seed_text(), shape, 1);
+    let (queries, subjects) = (index(queries), index(subjects));
+    let of_key = |key| queries.positions(key).len() as u64 * subjects.positions(key).len() as u64;
+    (0..KEYS).map(of_key).sum()
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use gyrase_seqdb::{Entry, Molecule, PackedBases};
 
 use crate::error::SearchError;
 use crate::frames::Frames;
+use crate::lower_case::LowerCase;
 use crate::program::Program;
 
 /// Residues that fit: positions are numbers of 32 bits.
@@ -49,6 +50,36 @@ pub struct Sequences {
     taxids: Vec<(u32, u32)>,
     /// The number of the first in the database.
     first: usize,
+    /// Where they are in lower case, if that is noted.
+    lower_case: Option<LowerCase>,
+    /// The text in which seeds are looked for, where it differs: what is masked begins nothing.
+    seed_text: Option<Vec<u8>>,
+}
+
+/// How sequences are kept in memory.
+#[derive(Clone, Copy)]
+pub(crate) enum Form<'p> {
+    /// As codes of a byte each.
+    Codes,
+    /// The same, with where they are in lower case.
+    CodesAndCase,
+    /// Packed, if that is said of their molecule.
+    PackedIf(&'p dyn Fn(Molecule) -> bool),
+}
+
+impl Form<'_> {
+    /// Whether sequences of a molecule are packed.
+    pub(crate) fn packs(self, molecule: Molecule) -> bool {
+        matches!(self, Form::PackedIf(is_packed) if is_packed(molecule))
+    }
+
+    /// No sequences yet.
+    pub(crate) fn none_yet(self) -> Sequences {
+        Sequences {
+            lower_case: matches!(self, Form::CodesAndCase).then(LowerCase::default),
+            ..Sequences::default()
+        }
+    }
 }
 
 /// Bytes that eight letters of sequences take. What files hold is packed once all is read.
@@ -84,6 +115,8 @@ impl Default for Sequences {
             title_ends: Vec::new(),
             taxids: Vec::new(),
             first: 0,
+            lower_case: None,
+            seed_text: None,
         }
     }
 }
@@ -230,6 +263,10 @@ impl Sequences {
         let start = self.text.len() - COLUMNS;
         self.text.truncate(start);
         self.text.extend(residues_of(letters).map(code));
+        let number = self.len();
+        if let Some(lower_case) = &mut self.lower_case {
+            lower_case.note(number, residues_of(letters));
+        }
         self.text.resize(self.text.len() + 1 + COLUMNS, BORDER);
         let next = self.text.len() - COLUMNS;
         self.end(title, next)
@@ -330,11 +367,11 @@ impl Sequences {
         };
         part.text.truncate(COLUMNS);
         for number in range {
-            let sequence = self.residues(number);
+            let sequence = self.codes(number, 0..self.range(number).len());
             for &frame in frames.numbers() {
                 let whole = 0..frames.length(sequence.len(), frame);
                 part.text
-                    .extend_from_slice(&frames.read(sequence, &whole, frame));
+                    .extend_from_slice(&frames.read(&sequence, &whole, frame));
                 part.text.push(BORDER);
                 part.starts.push(part.text.len());
             }
@@ -370,6 +407,34 @@ impl Sequences {
     pub(crate) fn residues_mut(&mut self, number: usize) -> &mut [u8] {
         let range = self.range(number);
         &mut self.text[range]
+    }
+
+    /// Where one is in lower case, if that was noted.
+    pub(crate) fn lower_case(&self, number: usize) -> impl Iterator<Item = Range<usize>> + '_ {
+        let noted = self.lower_case.iter();
+        noted.flat_map(move |noted| noted.of(number))
+    }
+
+    /// Bytes that notes of lower case take.
+    pub(crate) fn lower_case_bytes(&self) -> u64 {
+        self.lower_case.as_ref().map_or(0, LowerCase::bytes)
+    }
+
+    /// The text in which seeds are looked for: in masks there are none.
+    pub(crate) fn seed_text(&self) -> &[u8] {
+        self.seed_text.as_ref().unwrap_or(&self.text)
+    }
+
+    /// What seeds of one are looked for in.
+    pub(crate) fn seed_residues(&self, number: usize) -> &[u8] {
+        &self.seed_text()[self.range(number)]
+    }
+
+    /// What seeds are looked for in one, to be changed.
+    pub(crate) fn seed_residues_mut(&mut self, number: usize) -> &mut [u8] {
+        let range = self.range(number);
+        let text = self.seed_text.get_or_insert_with(|| self.text.clone());
+        &mut text[range]
     }
 
     /// All codes and borders.

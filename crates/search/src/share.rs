@@ -114,7 +114,10 @@ pub fn run_in(
         None => groups::search(&shared, world, &mut target)?,
     };
     shared.finish(world, target)?;
-    Ok((world.rank() == 0).then_some(summary))
+    match world.rank() {
+        0 => Ok(Some(prepared.naming_hopeless(summary)?)),
+        _ => Ok(None),
+    }
 }
 
 impl Shared<'_> {
@@ -160,7 +163,7 @@ fn question(config: &Config, report: &Report, prepared: &Prepared) -> String {
     } = prepared;
     let (limits, size) = (&config.limits, scoring.system().size());
     let (sensitivity, nucleotide) = (config.sensitivity, &config.nucleotide);
-    let translation = &config.translation;
+    let (translation, masks) = (&config.translation, &config.masks);
     let version = env!("CARGO_PKG_VERSION");
     let of_subjects = prepared.whole.as_ref().map(Sequences::digest);
     let digests = [
@@ -170,7 +173,7 @@ fn question(config: &Config, report: &Report, prepared: &Prepared) -> String {
     let written = report.question();
     let protein = config.protein.question();
     let asked = format!("{program:?} {sensitivity:?} {protein} {nucleotide:?} {translation:?}");
-    let asked = format!("{asked} {limits:?} {size:?}");
+    let asked = format!("{asked} {masks:?} {limits:?} {size:?}");
     format!("gyrase search {version} {asked} {digests:?} {written}")
 }
 

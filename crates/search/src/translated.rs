@@ -1,8 +1,7 @@
 //! What is translated: `blastx`, `tblastn` and `tblastx`.
 //!
-//! Six frames of nucleotides are compared as proteins are. What is too simple in queries is hidden
-//! from the start, and alignments that follow each other on one strand share an E-value: that of
-//! the sum of their scores.
+//! Six frames of nucleotides are compared as proteins are. Alignments that follow each other on one
+//! strand share an E-value: that of the sum of their scores.
 
 mod aligner;
 mod blocks;
@@ -16,8 +15,6 @@ mod windows;
 
 use std::ops::RangeInclusive;
 
-use gyrase_align::mask::{self, seg::Seg};
-use gyrase_align::residue::ANY;
 use gyrase_work::Progress;
 
 pub use options::TranslationOptions;
@@ -95,14 +92,6 @@ impl Engine for Translation<'_> {
         match self.frames[1] {
             Frames::Protein => 10_000..=10_000,
             _ => 100_000..=1_000_000,
-        }
-    }
-
-    fn mask(&self, queries: &mut Sequences) {
-        let mut seg = Seg::of_queries();
-        for frame in 0..queries.len() {
-            let simple = seg.mask(queries.residues(frame)).to_vec();
-            mask::cover(queries.residues_mut(frame), &simple, ANY);
         }
     }
 

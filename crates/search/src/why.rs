@@ -1,15 +1,21 @@
 //! Why a subject is among the hits of a query, or is not.
 
+mod brief;
+mod ranked;
+
 use gyrase_align::ungapped::UngappedSegment;
 use gyrase_work::Progress;
 
 use crate::alignments::{Aligner, PairSteps};
-use crate::batches::Over;
 use crate::engine::Ended;
 use crate::matches::Search;
 use crate::prepared::{AnyScoring, Prepared};
-use crate::seeds::{Index, KEYS};
+use crate::seeds;
 use crate::{Config, HitLimits, Scoring, SearchError, Sensitivity, Sequences};
+
+pub use brief::BriefExplanation;
+pub use ranked::LeftOut;
+use ranked::{Ranked, ranked};
 
 /// What a search does with a query and a subject.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,25 +38,6 @@ pub struct Explanation {
     pub rank: Option<usize>,
     /// How many these are.
     pub subjects: usize,
-}
-
-/// Why a subject is not reported.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LeftOut {
-    /// Both have no seed in common.
-    NoSeed,
-    /// No segment around a seed scores enough.
-    Segment,
-    /// Its gapped score has too large an E-value, before scores are fitted.
-    Gapped,
-    /// Its fitted score has too large an E-value.
-    Evalue,
-    /// Its alignments have too little of the query.
-    Cover,
-    /// Others of its query leave no place for its alignments.
-    Culled,
-    /// Enough others are better.
-    Top,
 }
 
 impl Explanation {
@@ -86,15 +73,24 @@ impl Explanation {
     }
 }
 
+/// What a search does with a query and a subject, as far as it can be told.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Explained {
+    /// Step by step, where seeds of proteins are looked for.
+    Steps(Explanation),
+    /// In brief.
+    Brief(BriefExplanation),
+}
+
 /// Explains what a search does with the query and the subject of these names.
 ///
 /// # Errors
 /// See [`SearchError`].
 pub fn explain(
     config: &Config,
-    [query, subject]: [&str; 2],
+    names: [&str; 2],
     progress: &Progress,
-) -> Result<Explanation, SearchError> {
+) -> Result<Explained, SearchError> {
     let limits = config.limits;
     let every = HitLimits {
         top: usize::MAX,
@@ -104,52 +100,40 @@ pub fn explain(
         limits: every,
         ..config.clone()
     };
-    let prepared = Prepared::new(&config, false, &Ok, progress)?;
-    let subjects = prepared.whole()?;
-    let (AnyScoring::Protein(scoring), Sensitivity::Blast | Sensitivity::Fast) =
-        (&prepared.scoring, prepared.sensitivity)
-    else {
-        return Err(SearchError::NotExplained {
-            program: prepared.program.name(),
-        });
-    };
-    let query = named(&prepared.queries, query, "query")?;
-    let subject = named(subjects, subject, "subject")?;
+    let mut prepared = Prepared::new(&config, false, &Ok, progress)?;
     progress.start("explain", 1);
-    let mut found = Vec::new();
-    let (engine, part) = (prepared.engine(subjects, None), progress.of_part());
-    let over = Over {
-        prepared: &prepared,
-        subjects,
-        engine: &*engine,
-        progress: &part,
-    };
-    over.search::<SearchError>(query..query + 1, &mut |answer| {
-        found.extend(answer.hits.iter().map(|hit| hit.subject));
-        Ok(())
-    })?;
-    let rank = found.iter().position(|&hit| hit == subject);
-    let pair = Pair::new((&prepared, subjects), scoring, query, subject);
-    let (segment, steps) = pair.steps(&part)?;
+    let part = progress.of_part();
+    let ranked = ranked(&prepared, names, limits, &part)?;
+    let subjects = prepared.whole.take();
+    let subjects = subjects.expect("all of it was searched");
+    let seeded = prepared.sensitivity != Sensitivity::Exhaustive;
+    if let (AnyScoring::Protein(scoring), true) = (&prepared.scoring, seeded) {
+        let steps = steps((&prepared, &subjects), scoring, &ranked, &part)?;
+        return Ok(Explained::Steps(steps));
+    }
+    let brief = brief::explain(&config, prepared, &subjects, &ranked, &part)?;
+    Ok(Explained::Brief(brief))
+}
+
+/// Explains step by step.
+fn steps(
+    (prepared, subjects): (&Prepared, &Sequences),
+    scoring: &Scoring,
+    ranked: &Ranked,
+    progress: &Progress,
+) -> Result<Explanation, SearchError> {
+    let pair = Pair::new((prepared, subjects), scoring, ranked.query, ranked.subject);
+    let (segment, steps) = pair.steps(progress)?;
     Ok(Explanation {
-        query: prepared.queries.residues(query).len(),
-        subject: subjects.residues(subject).len(),
+        query: prepared.queries.residues(ranked.query).len(),
+        subject: subjects.range(ranked.subject).len(),
         seeds: pair.seeds(),
         least_segment: pair.least,
         segment,
         steps,
-        limits,
-        rank: rank.map(|rank| rank + 1),
-        subjects: found.len(),
-    })
-}
-
-fn named(sequences: &Sequences, name: &str, what: &'static str) -> Result<usize, SearchError> {
-    let mut numbers = 0..sequences.len();
-    let found = numbers.find(|&number| sequences.name(number) == name.as_bytes());
-    found.ok_or_else(|| SearchError::Name {
-        what,
-        name: name.into(),
+        limits: ranked.limits,
+        rank: ranked.rank,
+        subjects: ranked.subjects,
     })
 }
 
@@ -174,14 +158,14 @@ impl Pair<'_> {
         query: usize,
         number: usize,
     ) -> Pair<'p> {
-        let [of_query, of_subject] = prepared.frames;
+        let [_, of_subject] = prepared.frames;
         let length = prepared.queries.residues(query).len();
         Pair {
             prepared,
             subjects,
             scoring,
             number,
-            query: prepared.queries.frames(query..query + 1, of_query),
+            query: prepared.masked_frames(query..query + 1),
             subject: subjects.frames(number..number + 1, of_subject),
             least: scoring.least_segment(length, prepared.sensitivity.segment()),
         }
@@ -189,13 +173,7 @@ impl Pair<'_> {
 
     /// How often both have a seed in common, by its shape.
     fn seeds(&self) -> Vec<u64> {
-        let common = |shape| {
-            let index = |sequences: &Sequences| Index::new(sequences.text(), shape, 1);
-            let [query, subject] = [&self.query, &self.subject].map(index);
-            let of_key =
-                |key| query.positions(key).len() as u64 * subject.positions(key).len() as u64;
-            (0..KEYS).map(of_key).sum()
-        };
+        let common = |shape| seeds::common(&self.query, &self.subject, shape);
         let shapes = self.prepared.sensitivity.shapes();
         shapes.iter().copied().map(common).collect()
     }

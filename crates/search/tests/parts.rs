@@ -167,7 +167,7 @@ fn processes_that_have_parts_write_what_one_does() {
                 search(world, ReportTarget::File(&path))
             });
             let done: Vec<_> = done.into_iter().map(Result::unwrap).collect();
-            let summary = done[0].unwrap();
+            let summary = done[0].as_ref().unwrap();
             assert_eq!(summary.queries, 60);
             assert!(summary.with_hits >= 55 && summary.hits > 250, "{summary:?}");
             let found = std::fs::read_to_string(&path).unwrap();

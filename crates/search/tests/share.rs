@@ -88,7 +88,7 @@ fn processes_write_what_one_does() {
             let summaries = testing::run(ranks, Steal::Off, to_file);
             let summaries: Vec<_> = summaries.into_iter().map(Result::unwrap).collect();
             assert!(summaries[1..].iter().all(Option::is_none));
-            assert_eq!(summaries[0].unwrap().queries, 108);
+            assert_eq!(summaries[0].as_ref().unwrap().queries, 108);
             let found = std::fs::read_to_string(&path).unwrap();
             assert!(found == expected, "{format}, {ranks} ranks");
             let streamed = testing::run(ranks, Steal::Off, |world| {

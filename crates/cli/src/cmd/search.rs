@@ -1,6 +1,7 @@
 //! `gyrase search`.
 
 mod culling;
+mod masks;
 mod nucleotide;
 mod numbers;
 mod plan;
@@ -24,6 +25,7 @@ use gyrase_work::machine;
 use serde_json::{Value, json};
 
 use culling::Redundant;
+use masks::Masks;
 use nucleotide::Nucleotide;
 use numbers::{evalue, percent};
 use protein::{Gaps, Protein};
@@ -59,6 +61,9 @@ query, subject, percent of identical residues, length, residues that differ,
 gaps, first and last residue of the query, of the subject, E-value, bit score.
 Scores, E-values and their order are those of blastp, blastx, tblastn, tblastx,
 or blastn with the task of the same name, with their defaults.";
+
+/// Queries that are named where they can have no hits.
+const HOPELESS_TOLD: usize = 10;
 
 /// Search a database of proteins or nucleotides for the relatives of others.
 #[derive(Debug, Args)]
@@ -127,9 +132,7 @@ pub struct Search {
     db_sequences: Option<u64>,
 
     /// Say what becomes of this query and this subject, step by step, and search no more
-    #[arg(
-        long, num_args = 2, value_names = ["QUERY", "SUBJECT"], conflicts_with = "exhaustive",
-    )]
+    #[arg(long, num_args = 2, value_names = ["QUERY", "SUBJECT"])]
     why: Vec<String>,
 
     /// Keep what is finished in --tmp, and go on from what an earlier run of this search kept
@@ -138,6 +141,9 @@ pub struct Search {
 
     #[command(flatten)]
     redundant: Redundant,
+
+    #[command(flatten)]
+    masks: Masks,
 
     #[command(flatten)]
     gaps: Gaps,
@@ -238,6 +244,7 @@ impl Search {
             let queries = names(&self.queries).join(", ");
             tracing::warn!("there are no queries in {queries}");
         }
+        warn_of_hopeless(&summary);
         self.note(session, &summary);
         self.taxa.say(&summary);
         tracing::info!(
@@ -283,6 +290,7 @@ impl Search {
             },
             db_length: self.db_length,
             db_sequences: self.db_sequences,
+            masks: self.masks.options(),
             protein: self.protein.options(&self.gaps),
             nucleotide: self.nucleotide.options(&self.gaps),
             translation: self.translation.options(),
@@ -393,6 +401,18 @@ impl Search {
             "subjects": summary.subjects, "searched": summary.searched, "residues": summary.letters,
         });
         session.note("counts", counts);
+    }
+}
+
+/// Names queries that can have no hits, the first of many.
+fn warn_of_hopeless(summary: &Summary) {
+    let (told, others) = summary
+        .hopeless
+        .split_at(summary.hopeless.len().min(HOPELESS_TOLD));
+    told.iter().for_each(|query| tracing::warn!("{query}"));
+    if !others.is_empty() {
+        let more = things(others.len() as u64, "more query sequence");
+        tracing::warn!("{more} can have no hits, for reasons like these");
     }
 }
 

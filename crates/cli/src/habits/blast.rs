@@ -15,7 +15,7 @@ const PROGRAMS: [(&str, &str); 5] = [
 ];
 
 /// Options that have a value, or none, in both.
-const OPTIONS: [(&str, &str); 31] = [
+const OPTIONS: [(&str, &str); 34] = [
     ("-best_hit_overhang", "--best-hit-overhang"),
     ("-best_hit_score_edge", "--best-hit-score-edge"),
     ("-comp_based_stats", "--comp-based-stats"),
@@ -27,6 +27,7 @@ const OPTIONS: [(&str, &str); 31] = [
     ("-gapextend", "--gap-extend"),
     ("-gapopen", "--gap-open"),
     ("-help", "--help"),
+    ("-lcase_masking", "--lower-case-masking"),
     ("-matrix", "--matrix"),
     ("-max_hsps", "--max-hsps"),
     ("-max_intron_length", "--max-intron"),
@@ -40,6 +41,8 @@ const OPTIONS: [(&str, &str); 31] = [
     ("-qcov_hsp_perc", "--query-cover"),
     ("-query_gencode", "--query-gencode"),
     ("-reward", "--reward"),
+    ("-seg", "--seg"),
+    ("-soft_masking", "--soft-masking"),
     ("-strand", "--strand"),
     ("-subject_besthit", "--subject-besthit"),
     ("-task", "--program"),

@@ -341,3 +341,80 @@ fn a_database_larger_than_memory_is_searched_within_it() {
         }
     }
 }
+
+#[test]
+fn queries_are_masked_as_blast_masks_them() {
+    let place = Place::new();
+    place.write("refs.faa", PROTEINS);
+    let (name, letters) = PROTEINS[..74].split_at(14);
+    let query = format!("{name}{}{}\n", letters[..25].to_lowercase(), &letters[25..]);
+    place.write("q.faa", query);
+    let starts = |options: &[&str]| -> Vec<u32> {
+        let args = ["blastp", "-q", "-query", "q.faa", "-db", "refs.faa"];
+        let table = place.ok(&[
+            &args[..],
+            &["-outfmt", "6 qstart", "-evalue", "1e-3"],
+            options,
+        ]
+        .concat());
+        table.lines().map(|start| start.parse().unwrap()).collect()
+    };
+    assert_eq!(starts(&[]), [1, 1, 1]);
+    assert_eq!(starts(&["-lcase_masking"]), [26, 26, 26]);
+    let soft = ["-lcase_masking", "-soft_masking", "true"];
+    assert_eq!(starts(&soft), [1, 1, 1]);
+    assert!(starts(&["-seg", "12 4.3 4.3"]).is_empty());
+    let search = ["search", "q.faa", "--db", "refs.faa"];
+    let advice = ["WINDOW LOW HIGH", "12 2.2 2.5"];
+    place.fails(&[&search[..], &["--seg", "12 2.5"]].concat(), 1, &advice);
+    let advice = ["LEVEL WINDOW LINKER", "20 64 1"];
+    place.fails(&[&search[..], &["--dust", "20 7 1"]].concat(), 1, &advice);
+}
+
+#[test]
+fn queries_that_can_have_no_hits_are_named() {
+    let place = Place::new();
+    place.write("refs.faa", PROTEINS);
+    let others: String = (0..11)
+        .map(|number| format!(">x{number}\nXXXX\n"))
+        .collect();
+    place.write("q.faa", format!(">none\n\n{others}{PROTEINS}"));
+    let ran = place.run(&["search", "q.faa", "--db", "refs.faa"]);
+    assert_eq!(first(&ran.stdout).len(), 10, "{}", ran.stdout);
+    for told in [
+        "query none can have no hits: it has no letters",
+        "query x8 can have no hits: none of its letters stands for one residue or base",
+        "2 more query sequences can have no hits",
+    ] {
+        assert!(ran.stderr.contains(told), "{}", ran.stderr);
+    }
+    assert!(!ran.stderr.contains("query x9"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_missing_hit_of_a_translation_is_explained() {
+    let place = Place::new();
+    place.write("refs.faa", PROTEINS);
+    let gene = "ATGAAAGTTCTGGCTTGGTATGGTGATGAACGTACCATTCCGCTGATGAACGTGTGCCAGCATTCTGCTGCG";
+    place.write("q.fna", format!(">gene\n{gene}{}\n", gene.to_lowercase()));
+    let why = |subject: &str, more: &[&str]| {
+        let args = ["-q", "search", "q.fna", "--db", "refs.faa", "--why", "gene"];
+        place.ok(&[&args[..], &[subject], more].concat())
+    };
+    let found = why("p1", &[]);
+    for told in [
+        "gene, 144 letters",
+        "segments",
+        "1 of 3; 500 are",
+        "reported",
+    ] {
+        assert!(found.contains(told), "{found}");
+    }
+    let found = why("p4", &[]);
+    assert!(found.contains("left out: no se"), "{found}");
+    let found = why("p1", &["--evalue", "1e-30"]);
+    assert!(
+        found.contains("left out: the E-value is too large"),
+        "{found}"
+    );
+}

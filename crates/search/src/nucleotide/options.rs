@@ -53,8 +53,6 @@ pub struct NucleotideOptions {
     pub gap_extend: Option<i32>,
     /// Strands of the queries.
     pub strands: Strands,
-    /// Whether no word begins an alignment where the query is of low complexity.
-    pub dust: Option<bool>,
     /// The least part of the columns of an alignment that are equal, in percent.
     pub identity: f64,
 }
@@ -72,7 +70,6 @@ pub(crate) struct Setting {
     pub penalty: i32,
     pub costs: Costs,
     pub strands: Strands,
-    pub dust: bool,
     pub identity: f64,
 }
 
@@ -109,7 +106,6 @@ impl Setting {
                 options.gap_extend.unwrap_or(costs.1),
             ),
             strands: options.strands,
-            dust: options.dust.unwrap_or(program != Program::BlastnShort),
             identity: options.identity,
         })
     }

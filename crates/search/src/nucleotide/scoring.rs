@@ -147,6 +147,12 @@ impl NucleotideScoring {
         self.statistics.bits(score.into())
     }
 
+    /// Bases in a row that the least word has.
+    pub(crate) fn least_run(&self) -> usize {
+        let spans = self.setting.seeds.iter().map(|seed| seed.span);
+        spans.fold(self.setting.word, usize::max)
+    }
+
     /// Whether an alignment of so many residues of the query has enough of it.
     pub(super) fn covers(&self, part: usize, query: usize) -> bool {
         coverage(part, query) >= self.limits.query_cover

@@ -4,8 +4,6 @@ use std::convert::Infallible;
 use std::ops::Range;
 
 use gyrase_align::arch::prefetch;
-use gyrase_align::mask::dust::Dust;
-use gyrase_align::nucleotide::{ANY, BASES};
 use gyrase_align::packed::{Packed, WINDOW};
 use gyrase_align::residue::BORDER;
 use gyrase_work::in_parallel;
@@ -18,7 +16,7 @@ use crate::frames::Frames;
 /// Bases of a window before its word.
 pub(super) const BEFORE: usize = 10;
 /// Part of a code that says that it is masked.
-pub(super) const MASKED: u8 = 32;
+pub(crate) const MASKED: u8 = 32;
 /// Keys of a part fit into a cache with the words that they have.
 pub(super) const PARTS: usize = 256;
 /// Queries of few words have one part.
@@ -283,38 +281,16 @@ fn frames(queries: &Sequences) -> Vec<u32> {
     blocks.map(of_block).collect()
 }
 
-/// The text of queries; what is of low complexity, or of a strand that nobody asked for, is masked.
+/// The text in which words are looked for; what is of a strand that nobody asked for is masked.
 fn masked(queries: &Sequences, setting: &Setting) -> Vec<u8> {
-    let mut text = queries.text().to_vec();
-    let mut dust = Dust::default();
-    let frames = Frames::Strands.numbers();
-    for number in (0..queries.len()).step_by(frames.len()) {
-        let known: Vec<u8> = queries
-            .residues(number)
-            .iter()
-            .map(|&code| known(code))
-            .collect();
-        let masks = if setting.dust { dust.mask(&known) } else { &[] };
-        for (place, &frame) in frames.iter().enumerate() {
-            let codes = &mut text[queries.range(number + place)];
-            if !setting.strands.have(frame) {
-                mask(codes);
-            }
-            for range in masks {
-                mask(&mut codes[Frames::Strands.place(range, frame, known.len())]);
-            }
+    let mut text = queries.seed_text().to_vec();
+    let strands = Frames::Strands.numbers().iter().cycle();
+    for (number, &strand) in (0..queries.len()).zip(strands) {
+        if !setting.strands.have(strand) {
+            mask(&mut text[queries.range(number)]);
         }
     }
     text
-}
-
-/// As the mask takes codes: what stands for some bases is an A.
-fn known(code: u8) -> u8 {
-    match code {
-        ANY => ANY,
-        code if usize::from(code) < BASES => code,
-        _ => 0,
-    }
 }
 
 fn mask(codes: &mut [u8]) {

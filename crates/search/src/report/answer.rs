@@ -3,6 +3,7 @@
 use gyrase_align::statistics::SearchSpace;
 
 use crate::frames::Frames;
+use crate::masks::QueryMasks;
 use crate::scoring::ScoringSystem;
 use crate::{Hit, Program, Sequences, Subjects};
 
@@ -12,6 +13,8 @@ pub struct QueryHits<'a> {
     pub program: Program,
     /// How queries and subjects are read.
     pub(crate) frames: [Frames; 2],
+    /// What of queries is masked.
+    pub(crate) masks: QueryMasks,
     /// All queries.
     pub queries: &'a Sequences,
     /// The number of this one among them.

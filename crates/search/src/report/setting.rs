@@ -4,6 +4,7 @@ use gyrase_align::matrix::Matrix;
 use gyrase_align::statistics::{Costs, Karlin};
 
 use super::answer::QueryHits;
+use crate::masks::QueryMasks;
 use crate::protein_options::CompositionMode;
 use crate::scoring::{PairScores, karlin_of};
 use crate::{Molecule, Program};
@@ -55,6 +56,8 @@ pub(super) struct Setting {
     /// What gaps cost, where there are any.
     pub costs: Option<Costs>,
     pub composition: CompositionMode,
+    /// What of queries is masked.
+    pub masks: QueryMasks,
     /// Letters and sequences of the database.
     pub letters: u64,
     pub sequences: u64,
@@ -71,18 +74,15 @@ impl Setting {
                 .has_gaps()
                 .then(|| answer.scoring.gap_costs()),
             composition: answer.scoring.composition(),
+            masks: answer.masks,
             letters: size.letters,
             sequences: size.sequences,
         }
     }
 
     /// What BLAST calls the filter of queries.
-    pub(super) fn filter(&self) -> &'static str {
-        match self.program.told() {
-            "blastp" => "F",
-            "blastn" => "L;m;",
-            _ => "L;",
-        }
+    pub(super) fn filter(&self) -> String {
+        self.masks.told(self.program.compares())
     }
 }
 

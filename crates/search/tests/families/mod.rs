@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use gyrase_search::{
-    About, Config, Culling, HitLimits, NucleotideOptions, ProteinOptions, Report, SearchError,
-    Sensitivity, TaxidFilter, TranslationOptions, WaitingText, run,
+    About, Config, Culling, HitLimits, MaskOptions, NucleotideOptions, ProteinOptions, Report,
+    SearchError, Sensitivity, TaxidFilter, TranslationOptions, WaitingText, run,
 };
 use gyrase_work::Progress;
 use proptest::prelude::Rng;
@@ -125,6 +125,7 @@ pub fn usual(queries: PathBuf, subjects: PathBuf) -> Config {
         db_length: None,
         db_sequences: None,
         protein: ProteinOptions::default(),
+        masks: MaskOptions::default(),
         nucleotide: NucleotideOptions::default(),
         waiting: WaitingText::new(std::env::temp_dir().join("gyrase-never-made")),
         translation: TranslationOptions::default(),

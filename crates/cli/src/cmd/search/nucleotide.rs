@@ -44,11 +44,6 @@ pub(super) struct Nucleotide {
     #[arg(long, value_enum, default_value_t = Strand::Both)]
     strand: Strand,
 
-    /// Whether no word is searched for where the query is of low complexity
-    /// [default: yes; blastn-short: no]
-    #[arg(long, value_enum, value_name = "YES|NO")]
-    dust: Option<Dust>,
-
     /// Report alignments of which at least so many percent of the columns are equal
     #[arg(long, value_name = "P", default_value_t = 0.0, value_parser = percent)]
     perc_identity: f64,
@@ -71,13 +66,6 @@ enum Strand {
     Minus,
 }
 
-/// Whether queries are masked.
-#[derive(Clone, Copy, Debug, PartialEq, clap::ValueEnum)]
-enum Dust {
-    Yes,
-    No,
-}
-
 impl Nucleotide {
     /// What was chosen.
     pub(super) fn options(&self, gaps: &Gaps) -> NucleotideOptions {
@@ -98,7 +86,6 @@ impl Nucleotide {
                 Strand::Plus => Strands::Plus,
                 Strand::Minus => Strands::Minus,
             },
-            dust: self.dust.map(|choice| choice == Dust::Yes),
             identity: self.perc_identity,
         }
     }

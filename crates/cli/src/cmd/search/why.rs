@@ -3,17 +3,52 @@
 use std::ops::Range;
 
 use gyrase_picture::words::{grouped, things};
-use gyrase_search::{Explanation, LeftOut, PairAlignment, PairSteps};
+use gyrase_search::{BriefExplanation, Explained, Explanation, LeftOut, PairAlignment, PairSteps};
 
 use crate::cmd::rows::Table;
 use crate::failure::Result;
 
 /// Prints what becomes of the query and the subject of these names.
-pub fn print([query, subject]: [&str; 2], found: &Explanation) -> Result<()> {
+pub fn print(names: [&str; 2], found: &Explained) -> Result<()> {
+    let table = match found {
+        Explained::Steps(found) => steps(names, found),
+        Explained::Brief(found) => brief(names, found),
+    };
+    table.print()
+}
+
+fn named(name: &str, length: usize, letter: &str) -> String {
+    format!("{name}, {}", things(length as u64, letter))
+}
+
+/// What is told of any program.
+fn brief([query, subject]: [&str; 2], found: &BriefExplanation) -> Table {
     let mut table = Table::default();
-    let residues = |name, length| format!("{name}, {}", things(length as u64, "residue"));
-    table.row("query", residues(query, found.query));
-    table.row("subject", residues(subject, found.subject));
+    table.row("query", named(query, found.query, "letter"));
+    table.row("subject", named(subject, found.subject, "letter"));
+    let [letters, masked] = found.masked.map(|letters| grouped(letters as u64));
+    table.row(
+        "masked",
+        format!("{masked} of {letters} letters in the frames of the query"),
+    );
+    if let Some([with, without]) = found.words.map(|counts| counts.map(grouped)) {
+        let words = format!("{with} in common; {without} without masks");
+        table.row("words", words);
+    }
+    let segments = grouped(found.segments as u64);
+    table.row("segments", format!("{segments} worth an alignment"));
+    let evalue = found.limits.evalue;
+    let best = found.best.as_ref().map_or("none".into(), alignment);
+    table.row("best", format!("{best}; up to {evalue:.2e} is reported"));
+    table.row("rank", rank(found.rank, found.subjects, found.limits.top));
+    table.row("answer", answer(found.left_out()));
+    table
+}
+
+fn steps([query, subject]: [&str; 2], found: &Explanation) -> Table {
+    let mut table = Table::default();
+    table.row("query", named(query, found.query, "residue"));
+    table.row("subject", named(subject, found.subject, "residue"));
     let seeds: u64 = found.seeds.iter().sum();
     let of_shapes: Vec<String> = found.seeds.iter().map(u64::to_string).collect();
     table.row(
@@ -28,8 +63,8 @@ pub fn print([query, subject]: [&str; 2], found: &Explanation) -> Result<()> {
     if let Some(steps) = &found.steps {
         rows_of_steps(&mut table, steps, found);
     }
-    table.row("answer", answer(found));
-    table.print()
+    table.row("answer", answer(found.left_out()));
+    table
 }
 
 fn segment(found: &Explanation) -> String {
@@ -83,14 +118,15 @@ fn rows_of_steps(table: &mut Table, steps: &PairSteps, found: &Explanation) {
         let evalue = format!("up to {:.2e} is reported", found.limits.evalue);
         table.row("fitted", format!("{}; {evalue}", alignment(fitted)));
     }
-    let all = grouped(found.subjects as u64);
-    table.row(
-        "rank",
-        match found.rank {
-            Some(rank) => format!("{} of {all}; {} are reported", rank, found.limits.top),
-            None => format!("not among the {all} subjects that the limits leave"),
-        },
-    );
+    table.row("rank", rank(found.rank, found.subjects, found.limits.top));
+}
+
+fn rank(rank: Option<usize>, subjects: usize, top: usize) -> String {
+    let all = grouped(subjects as u64);
+    match rank {
+        Some(rank) => format!("{rank} of {all}; {top} are reported"),
+        None => format!("not among the {all} subjects that the limits leave"),
+    }
 }
 
 fn alignment(found: &PairAlignment) -> String {
@@ -112,16 +148,20 @@ fn ranges(ranges: &[Range<usize>]) -> String {
     ranges.iter().map(range).collect::<Vec<_>>().join(", ")
 }
 
-fn answer(found: &Explanation) -> String {
-    let Some(left_out) = found.left_out() else {
+fn answer(left_out: Option<LeftOut>) -> String {
+    let Some(left_out) = left_out else {
         return "reported".into();
     };
     let why = match left_out {
-        LeftOut::NoSeed => "no seed is in both",
-        LeftOut::Segment => "no segment around a seed scores enough",
+        LeftOut::NoSeed => "no seed or word is in both",
+        LeftOut::Masked => "what both have in common is masked in the query",
+        LeftOut::Segment => "no segment around a seed or word scores enough",
         LeftOut::Gapped => "the gapped score is too small to go on; raise --evalue",
         LeftOut::Evalue => "the E-value is too large; raise --evalue",
-        LeftOut::Cover => "no alignment has enough of the query; lower --query-cover",
+        LeftOut::Cover => {
+            "no alignment has enough of the query, or enough equal columns; lower --query-cover \
+             or --perc-identity"
+        }
         LeftOut::Culled => "others leave it no place; leave --culling-limit and --best-hit-* out",
         LeftOut::Top => "enough others are better; raise --top",
     };
