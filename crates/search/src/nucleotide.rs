@@ -91,11 +91,12 @@ impl Engine for Nucleotides<'_> {
             return Ok(Vec::new());
         }
         let most = most.checked_sub(matches).ok_or(Ended::TooMany)?;
-        let cutoffs: Vec<i32> = (0..queries.len())
-            .map(|frame| self.scoring.cutoff(queries.residues(frame).len()))
-            .collect();
-        let triggers = cutoffs.iter().map(|&cutoff| self.scoring.trigger(cutoff));
-        let least: Vec<i32> = triggers.collect();
+        let lengths = (0..queries.len()).map(|frame| queries.residues(frame).len());
+        let of_lengths = |length| {
+            let cutoff = self.scoring.cutoff(length);
+            (self.scoring.trigger(cutoff), self.scoring.wanted(length))
+        };
+        let (least, wanted): (Vec<i32>, Vec<i32>) = lengths.map(of_lengths).unzip();
         let mut found = Vec::new();
         for &seed in &setting.seeds {
             let search = Search {
@@ -104,7 +105,7 @@ impl Engine for Nucleotides<'_> {
                 scoring: self.scoring,
                 words: &Words::new(queries, setting, seed, self.threads),
                 least: &least,
-                cutoffs: &cutoffs,
+                wanted: &wanted,
                 most: most.checked_sub(found.len()).ok_or(Ended::TooMany)?,
                 threads: self.threads,
             };

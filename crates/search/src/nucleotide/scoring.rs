@@ -24,6 +24,8 @@ const UNGAPPED_DROP: f64 = 20.0;
 const GAPPED_DROP: f64 = 30.0;
 const GREEDY_DROP: f64 = 25.0;
 const LAST_DROP: f64 = 100.0;
+/// The E-value up to which BLAST reports where nothing else is asked for.
+const USUAL_EVALUE: f64 = 10.0;
 
 /// Which extension with gaps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,6 +136,14 @@ impl NucleotideScoring {
     pub(super) fn cutoff(&self, query: usize) -> i32 {
         self.statistics
             .cutoff(self.limits.evalue, self.effective(query))
+    }
+
+    /// What a segment of a query of a length scores at least with the bases around it to be aligned:
+    /// what an alignment scores to be reported, but not more than the usual E-value asks for. What
+    /// is around a segment says little of a long alignment.
+    pub(super) fn wanted(&self, query: usize) -> i32 {
+        let evalue = self.limits.evalue.max(USUAL_EVALUE);
+        self.statistics.cutoff(evalue, self.effective(query))
     }
 
     /// What an ungapped segment scores at least to be extended with gaps, where an alignment

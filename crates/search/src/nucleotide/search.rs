@@ -14,8 +14,8 @@ pub(super) struct Search<'s> {
     pub words: &'s Words,
     /// What a segment of each frame scores at least.
     pub least: &'s [i32],
-    /// What an alignment of each frame scores at least.
-    pub cutoffs: &'s [i32],
+    /// What a segment of each frame scores at least with the bases around it.
+    pub wanted: &'s [i32],
     /// Matches that there may be.
     pub most: usize,
     pub threads: usize,

@@ -274,7 +274,7 @@ impl<'s> Segments<'s> {
                 score,
             },
         };
-        if score >= search.cutoffs[frame] || search.scoring.setting.is_greedy() {
+        if score >= search.wanted[frame] || search.scoring.setting.is_greedy() {
             self.found.push(found);
             return;
         }
@@ -314,7 +314,7 @@ impl<'s> Segments<'s> {
                 .iter()
                 .any(|(best, last)| best.saturating_sub(*last) <= ALIVE);
             let gained: i32 = sides.iter().map(|(best, _)| i32::from(*best)).sum();
-            let wanted = self.search.cutoffs[found.query as usize];
+            let wanted = self.search.wanted[found.query as usize];
             if alive || found.segment.score + gained >= wanted {
                 self.found.push(found);
             }
