@@ -5,6 +5,7 @@ mod blast;
 
 use std::ffi::OsString;
 
+use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue};
 
 /// Options that change nothing here, by verb: how inputs are compressed is known by their content,
@@ -131,11 +132,9 @@ pub fn ask_for_json(args: &[OsString]) -> bool {
 
 /// True where the word stands in the place of a verb, and not behind one.
 fn of_gyrase(args: &[OsString], word: &str) -> bool {
-    let verb = |arg: &&OsString| !arg.as_encoded_bytes().starts_with(b"-");
-    args.iter()
-        .skip(1)
-        .find(verb)
-        .is_some_and(|verb| verb == word)
+    let gyrase = crate::cmd::Cli::command();
+    let mut before = args.iter().skip(1).take_while(|&arg| arg != word);
+    before.all(|arg| gyrase.find_subcommand(arg).is_none())
 }
 
 fn names(args: &[OsString], verb: &str) -> bool {

@@ -138,9 +138,9 @@ impl NucleotideScoring {
             .cutoff(self.limits.evalue, self.effective(query))
     }
 
-    /// What a segment of a query of a length scores at least with the bases around it to be aligned:
-    /// what an alignment scores to be reported, but not more than the usual E-value asks for. What
-    /// is around a segment says little of a long alignment.
+    /// What a segment of a query of a length scores at least with the bases around it to be
+    /// aligned: what an alignment scores to be reported, but not more than the usual E-value asks
+    /// for. What is around a segment says little of a long alignment.
     pub(super) fn wanted(&self, query: usize) -> i32 {
         let evalue = self.limits.evalue.max(USUAL_EVALUE);
         self.statistics.cutoff(evalue, self.effective(query))
