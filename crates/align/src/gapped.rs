@@ -56,9 +56,13 @@ pub struct Extension {
 pub struct ExtensionLimits {
     /// Of gaps.
     pub costs: Costs,
-    /// What the score may fall below the best.
+    /// What the score may fall below the best: at most [`MOST_DROP`], which more counts as.
     pub x_drop: i32,
 }
+
+/// The largest X-drop: 350 bits of a matrix that is scaled by 32. Scores of pairs, and what a gap of
+/// 32 residues costs, are not above it either.
+pub const MOST_DROP: i32 = 8192;
 
 impl Extension {
     /// An extension by these kernels.
@@ -103,14 +107,21 @@ impl Extension {
     fn run<'r, const TRACE: bool>(
         &mut self,
         scores: &Scores,
-        limits: ExtensionLimits,
+        mut limits: ExtensionLimits,
         query: impl Iterator<Item = &'r u8>,
         subject: impl Iterator<Item = &'r u8>,
     ) -> Prefixes {
+        limits.x_drop = limits.x_drop.min(MOST_DROP);
+        let mut base = 0;
         let mut rest = std::iter::once(&BORDER).chain(subject);
         let mut kept = self.first_row::<TRACE>(limits, &mut rest);
         let mut best = Prefixes::default();
         for (number, &residue) in query.enumerate() {
+            if best.score - base > MOST_DROP {
+                let by = (best.score - base) as i16;
+                self.cells.iter_mut().for_each(|cells| cells.lower(by));
+                base = best.score;
+            }
             self.make_room(kept.end, limits, &mut rest);
             if TRACE {
                 self.rows.push((kept.start / CELLS, self.reached.len()));
@@ -122,13 +133,13 @@ impl Extension {
                 costs: limits.costs,
                 x_drop: limits.x_drop,
                 kept,
-                best: best.score,
+                best: best.score - base,
             };
             let (cells, reached) = (&mut self.cells, &mut self.reached);
             let end = self.kernels.extension_row::<TRACE>(&row, cells, reached);
             if let Some(column) = end.at {
                 best = Prefixes {
-                    score: end.best,
+                    score: base + end.best,
                     query: number + 1,
                     subject: column,
                 };
@@ -186,8 +197,8 @@ impl Extension {
         let (mut score, mut end) = (0, 0);
         while end < self.columns && (end == 0 || score >= -x_drop) {
             let block = &mut self.cells[end / CELLS];
-            block.best[end % CELLS] = score;
-            block.gap[end % CELLS] = score - opens;
+            block.best[end % CELLS] = score as i16;
+            block.gap[end % CELLS] = (score - opens) as i16;
             score -= if end == 0 { opens } else { costs.extend };
             end += 1;
         }
@@ -227,9 +238,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::arch::cells::NEVER;
 
     const GAPS: Costs = Costs { open: 5, extend: 2 };
+    const NEVER: i32 = i32::MIN / 2;
 
     fn scores() -> Scores {
         std::array::from_fn(|q| std::array::from_fn(|s| if q == s { 4 } else { -3 }))
@@ -336,6 +347,29 @@ mod tests {
             }
             (query, subject)
         })
+    }
+
+    #[test]
+    fn scores_of_long_alignments_fit() {
+        let query: Vec<u8> = (0..6000_usize).map(|at| (at * at / 7 % 5) as u8).collect();
+        let mut subject = query.clone();
+        subject.drain(2500..2503);
+        subject.splice(4000..4000, [1; 4]);
+        let limits = ExtensionLimits {
+            costs: GAPS,
+            x_drop: 60,
+        };
+        let expected = best_with_drops(&query, &subject, limits.x_drop);
+        assert!(expected.score > 2 * MOST_DROP);
+        for kernels in Kernels::available() {
+            let (mut extension, mut steps) = (Extension::new(kernels), Vec::new());
+            let (scores, q, s) = (scores(), query.iter(), subject.iter());
+            let best = extension.trace(&scores, limits, q, s, &mut steps);
+            steps.reverse();
+            let (score, q, s) = score_of(&query, &subject, &steps);
+            assert_eq!((best, score), (expected, expected.score), "{kernels:?}");
+            assert_eq!((q, s), (best.query, best.subject), "{kernels:?}");
+        }
     }
 
     proptest! {

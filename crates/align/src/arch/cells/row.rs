@@ -6,10 +6,10 @@ use crate::residue::CODES;
 use crate::statistics::Costs;
 
 /// Neighbouring cells that are computed at a time.
-pub(crate) const CELLS: usize = 16;
+pub(crate) const CELLS: usize = 32;
 
-/// Far below any score, far above the lowest number.
-pub(crate) const NEVER: i32 = i32::MIN / 2;
+/// Below any score that is not dropped, far above the lowest number.
+pub(crate) const NEVER: i16 = i16::MIN / 2;
 
 /// How a cell was reached, and whether gaps that leave it came through it.
 pub(crate) const BY_QUERY: u8 = 1;
@@ -19,15 +19,17 @@ pub(crate) const QUERY_GOES_ON: u8 = 4;
 pub(crate) const SUBJECT_GOES_ON: u8 = 8;
 
 /// Neighbouring cells of a row. A cell stands behind so many residues of the subject as its number
-/// says.
+/// says. Its scores are relative to a base that the extension keeps close to the best, as in SWIPE
+/// (Rognes 2011): those that are not dropped fit in 16 bits, and no sum leaves them where it
+/// saturates.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(crate) struct Cells {
     /// What the best alignment of the two prefixes scores, [`NEVER`] where it was dropped.
-    pub best: [i32; CELLS],
+    pub best: [i16; CELLS],
     /// The best that ends with a gap beside the query's next residue. That of a dropped cell is
     /// too low to matter.
-    pub gap: [i32; CELLS],
+    pub gap: [i16; CELLS],
 }
 
 impl Cells {
@@ -35,6 +37,13 @@ impl Cells {
         best: [NEVER; CELLS],
         gap: [NEVER; CELLS],
     };
+
+    /// Makes all scores relative to a base that is so much higher.
+    pub(crate) fn lower(&mut self, by: i16) {
+        for score in self.best.iter_mut().chain(&mut self.gap) {
+            *score = score.saturating_sub(by);
+        }
+    }
 }
 
 /// What a row is computed from, beside the cells of the row before.
@@ -51,7 +60,7 @@ pub(crate) struct ExtensionRow<'r> {
     pub x_drop: i32,
     /// From the first cell of the row before that was not dropped to behind the last.
     pub kept: Range<usize>,
-    /// The best score of all rows before.
+    /// The best score of all rows before, relative to the base.
     pub best: i32,
 }
 
@@ -60,7 +69,7 @@ pub(crate) struct ExtensionRow<'r> {
 pub(crate) struct RowEnd {
     /// From the first cell that is not dropped to behind the last; empty when there is none.
     pub kept: Range<usize>,
-    /// The best score so far.
+    /// The best score so far, relative to the base.
     pub best: i32,
     /// The first cell that has it, if it is of this row.
     pub at: Option<usize>,

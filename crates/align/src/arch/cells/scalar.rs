@@ -11,7 +11,8 @@ pub(super) fn row<const TRACE: bool>(
     reached: &mut Vec<[u8; CELLS]>,
 ) -> RowEnd {
     let mut end = RowEnd::new(row.best);
-    let (mut before, mut in_subject) = (NEVER, NEVER);
+    let never = i32::from(NEVER);
+    let (mut before, mut in_subject) = (never, never);
     let blocks = cells.iter_mut().enumerate();
     for (number, block) in blocks.skip(row.kept.start / CELLS) {
         if number > row.last_block() && in_subject < end.best - row.x_drop {
@@ -22,10 +23,10 @@ pub(super) fn row<const TRACE: bool>(
         for lane in 0..CELLS.min(row.columns - first) {
             let residue = row.subject[first + lane];
             let diagonal = before + row.scores[usize::from(residue) % CODES];
-            before = block.best[lane];
+            before = block.best[lane].into();
             let cell = Cell {
                 diagonal,
-                in_query: block.gap[lane],
+                in_query: block.gap[lane].into(),
                 in_subject,
             };
             let score = cell.score();
@@ -44,8 +45,8 @@ pub(super) fn row<const TRACE: bool>(
                 ways[lane] = cell.reached(row);
             }
             let opened = score - row.opens();
-            block.best[lane] = score;
-            block.gap[lane] = opened.max(cell.in_query - row.costs.extend);
+            block.best[lane] = score as i16;
+            block.gap[lane] = opened.max(cell.in_query - row.costs.extend).max(never) as i16;
             in_subject = opened.max(in_subject - row.costs.extend);
         }
         if TRACE {
