@@ -60,8 +60,8 @@ pub struct ExtensionLimits {
     pub x_drop: i32,
 }
 
-/// The largest X-drop: 350 bits of a matrix that is scaled by 32. Scores of pairs, and what a gap of
-/// 32 residues costs, are not above it either.
+/// The largest X-drop: about 100 bits of a matrix that is scaled by 32. Scores of pairs, and what a
+/// gap of 32 residues costs, are not above it either.
 pub const MOST_DROP: i32 = 8192;
 
 impl Extension {

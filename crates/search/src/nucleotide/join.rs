@@ -24,6 +24,8 @@ const STRETCH: usize = 1 << 22;
 const KEPT: usize = 1 << 13;
 /// Words that are compared at once.
 const AT_ONCE: usize = 256;
+/// Places whose words are looked up at once.
+const FOUND: usize = 256;
 /// Says that no base stands before a word of a subject.
 const FIRST: u32 = 1 << 31;
 
@@ -179,32 +181,48 @@ impl<'s> Join<'s> {
         range: Range<usize>,
         flag: u32,
     ) {
-        let words = self.search.words;
         // Of the 64 bases of a block these have all bases of words that have them.
         let places = || (STEP..STEP + WINDOW).step_by(STEP);
         let last = range.end - 1 + STEP - 1;
+        let (mut found, mut count) = ([0; FOUND], 0);
         for block in (range.start.saturating_sub(STEP) / WINDOW)..=last / WINDOW {
             let [low, high] = stretch.bits(block);
             let mut parts = 0_u64;
-            for place in places() {
-                parts |= u64::from(coarse.has(low >> place, high >> place)) << place;
+            for place in places().rev() {
+                parts = parts << STEP | u64::from(coarse.has(low >> place, high >> place));
             }
-            while parts != 0 {
-                let place = parts.trailing_zeros() as usize;
-                parts &= parts - 1;
-                let mut found = 0_u32;
-                for by in 0..STEP {
-                    let start = place - by;
-                    let key = words.key_of(low >> start, high >> start);
-                    found |= u32::from(words.has(key)) << (STEP - 1 - by);
-                }
-                while found != 0 {
-                    let by = STEP - 1 - found.trailing_zeros() as usize;
-                    found &= found - 1;
-                    let at = block * WINDOW + place - by;
-                    if range.contains(&at) {
-                        self.keep(stretch, at, flag);
-                    }
+            count = push_places(parts << STEP, block * WINDOW, &mut found, count);
+            if count > FOUND - WINDOW {
+                self.look_around::<STEP>(stretch, &found[..count], &range, flag);
+                count = 0;
+            }
+        }
+        self.look_around::<STEP>(stretch, &found[..count], &range, flag);
+    }
+
+    /// Looks up the words of a range that begin at one of so many places up to each of these.
+    #[inline(always)]
+    fn look_around<const STEP: usize>(
+        &mut self,
+        stretch: Stretch,
+        places: &[u32],
+        range: &Range<usize>,
+        flag: u32,
+    ) {
+        let words = self.search.words;
+        for &place in places {
+            let first = place as usize + 1 - STEP;
+            let window = stretch.window(first);
+            let mut found = 0_u32;
+            for by in 0..STEP {
+                let key = words.key_of(window >> by, window >> (WINDOW + by));
+                found |= u32::from(words.has(key)) << by;
+            }
+            while found != 0 {
+                let at = first + found.trailing_zeros() as usize;
+                found &= found - 1;
+                if range.contains(&at) {
+                    self.keep(stretch, at, flag);
                 }
             }
         }
@@ -269,6 +287,23 @@ impl<'s> Join<'s> {
                 }
             }
             self.segments.look_at(stretch, &self.passed[..passed]);
+        }
+    }
+}
+
+/// Adds the places of bits, behind a first one: two always, so that no branch depends on how many.
+#[inline(always)]
+fn push_places(mut bits: u64, first: usize, found: &mut [u32; FOUND], count: usize) -> usize {
+    let end = count + bits.count_ones() as usize;
+    let mut at = count;
+    loop {
+        for place in &mut found[at..at + 2] {
+            *place = first as u32 + bits.trailing_zeros();
+            bits &= bits.wrapping_sub(1);
+        }
+        at += 2;
+        if at >= end {
+            return end;
         }
     }
 }
