@@ -9,6 +9,14 @@ use crate::nucleotide::BASES;
 const MOST_DIFFERENCES: usize = 1000;
 /// No base of the subject.
 const NOWHERE: i32 = -2;
+/// Diagonals on both sides of a row on which nothing is reached. The next row begins and ends one
+/// further, and looks at one beside each of its own.
+const BESIDE: usize = 2;
+
+/// Where a diagonal is among all, of a row that begins with a first one.
+fn place(at: usize, first: i32, diagonal: i32) -> usize {
+    (at as i64 + i64::from(diagonal) - i64::from(first)) as usize
+}
 
 /// What an extension scores and may lose. A base beside a gap costs half a match and a mismatch.
 #[derive(Clone, Copy, Debug)]
@@ -182,31 +190,25 @@ impl Greedy {
         query: &impl Direction,
         subject: &impl Direction,
     ) -> (i32, (i32, i32)) {
+        let Row { first, at } = self.rows[differences - 1];
+        let start = self.furthest.len();
+        let width = (front.upper - front.lower + 1) as usize;
+        self.furthest.resize(start + width + 2 * BESIDE, NOWHERE);
         self.rows.push(Row {
             first: front.lower,
-            at: self.furthest.len(),
+            at: start + BESIDE,
         });
+        let (rows, row) = self.furthest.split_at_mut(start);
+        let before = &rows[place(at, first, front.lower - 1)..];
         let (mut extent, mut of_extent) = (0, (0, 0));
-        let Row { first, at } = self.rows[differences - 1];
-        let before = at..self.furthest.len();
-        let reached = |furthest: &[i32], diagonal: i64| {
-            let place = diagonal - i64::from(first);
-            let row = &furthest[before.clone()];
-            usize::try_from(place)
-                .ok()
-                .and_then(|place| row.get(place).copied())
-        };
-        let of = |furthest: &[i32], diagonal| reached(furthest, diagonal).unwrap_or(NOWHERE);
-        let from = i64::from(front.lower);
-        let (mut less, mut same) = (of(&self.furthest, from - 1), of(&self.furthest, from));
-        for diagonal in front.lower..=front.upper {
-            let more = of(&self.furthest, i64::from(diagonal) + 1);
+        let (mut less, mut same) = (before[0], before[1]);
+        let cells = row[BESIDE..][..width].iter_mut().zip(&before[2..]);
+        for (diagonal, (furthest, &more)) in (front.lower..).zip(cells) {
             // By one difference more than the row before has.
             let at = (more.max(same) + 1).max(less);
             (less, same) = (same, more);
             let in_query = at + diagonal;
             if at < 0 || in_query + at < least {
-                self.furthest.push(NOWHERE);
                 front.lower += i32::from(diagonal == front.lower);
                 continue;
             }
@@ -216,7 +218,7 @@ impl Greedy {
                 (front.run, front.run_length) = ((in_query as usize, at as usize), length);
             }
             let (at, in_query) = (at + length as i32, in_query + length as i32);
-            self.furthest.push(at);
+            *furthest = at;
             if at + in_query > extent {
                 (extent, of_extent) = (at + in_query, (at, diagonal));
             }
@@ -234,22 +236,13 @@ impl Greedy {
         self.rows.clear();
         self.furthest.clear();
         self.best_scores.clear();
-        self.rows.push(Row { first: 0, at: 0 });
-        self.furthest.push(furthest);
+        self.rows.push(Row {
+            first: 0,
+            at: BESIDE,
+        });
+        self.furthest.resize(1 + 2 * BESIDE, NOWHERE);
+        self.furthest[BESIDE] = furthest;
         self.best_scores.push(score);
-    }
-
-    fn furthest(&self, row: usize, diagonal: i32) -> i32 {
-        let Row { first, at } = self.rows[row];
-        let end = self
-            .rows
-            .get(row + 1)
-            .map_or(self.furthest.len(), |next| next.at);
-        let place = i64::from(diagonal) - i64::from(first);
-        if place < 0 || at + place as usize >= end {
-            return NOWHERE;
-        }
-        self.furthest[at + place as usize]
     }
 
     fn steps_back(&self, best: Best, steps: &mut Vec<Step>) {
@@ -259,7 +252,9 @@ impl Greedy {
             ..
         } = best;
         for row in (0..best.differences).rev() {
-            let [less, same, more] = [-1, 0, 1].map(|by| self.furthest(row, diagonal + by));
+            let Row { first, at: start } = self.rows[row];
+            let before = &self.furthest[place(start, first, diagonal - 1)..];
+            let (less, same, more) = (before[0], before[1], before[2]);
             let (next, step) = if less > same.max(more) {
                 (less, Step::Query)
             } else if same > more {
