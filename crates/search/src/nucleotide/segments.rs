@@ -16,7 +16,7 @@ use super::words::{BEFORE, MASKED, is_border};
 use crate::{Match, Sequences};
 
 /// What a score may fall below the best within the reach of the filter to rise again behind it.
-const ALIVE: i8 = 12;
+const ALIVE: i8 = 14;
 /// Scores that vectors take.
 const MOST: i32 = 255;
 
