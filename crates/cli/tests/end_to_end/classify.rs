@@ -580,6 +580,26 @@ fn references_without_a_taxon_are_named() {
 }
 
 #[test]
+fn lines_of_a_map_without_a_taxid_are_left_out() {
+    let place = place();
+    place.ok(&BUILD);
+    let rest = String::from_utf8(place.read("map")).unwrap();
+    place.write("holes", format!("nobody\n{rest}no more\nnobody\n"));
+    let build = ["db", "build", "refs", "--taxonomy", "tax", "-o", "h.gydb"];
+    let ran = place.run(&[&build[..], &["--map", "holes", "--report", "r.json"]].concat());
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(place.read("h.gydb") == place.read("r.gydb"));
+    let warnings = place.json("r.json")["warnings"].clone();
+    let told = "holes, line 1: expected a name, a tab and a taxid, or a first line that names a \
+                column \"taxid\", found \"nobody\"; the line was left out, and 2 more like it; \
+                give its taxid there, or `na` where it has none";
+    assert_eq!(warnings, serde_json::json!([told]));
+    place.write("names", "nobody\nno_more\n");
+    let words = ["names, line 1: expected a name", "is no table of taxids"];
+    place.fails(&[&build[..], &["--map", "names"]].concat(), 7, &words);
+}
+
+#[test]
 fn what_is_wrong_is_named() {
     let place = place();
     place.ok(&BUILD);
