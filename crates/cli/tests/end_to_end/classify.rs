@@ -600,6 +600,52 @@ fn lines_of_a_map_without_a_taxid_are_left_out() {
 }
 
 #[test]
+fn reads_shorter_than_k_are_told() {
+    let place = place();
+    place.ok(&BUILD);
+    place.write(
+        "short.fq",
+        "@a\nACGTACGTACGTACGTACGTA\n+\nIIIIIIIIIIIIIIIIIIIII\n",
+    );
+    place.write(
+        "long.fq",
+        "@a\nACGTACGTACGTACGTACGTAC\n+\nIIIIIIIIIIIIIIIIIIIIII\n",
+    );
+    place.write(
+        "sheet.csv",
+        "sample,fastq_1,fastq_2\ngut,short.fq,\nskin,long.fq,\n",
+    );
+    place.write("none.fq", "");
+    let told = "no read has 22 letters, the k of the database, so none can be classified; -k of \
+                gyrase db build makes one with shorter k-mers";
+    let warnings = |args: &[&str]| {
+        place.ok(&[&["classify", "--db", "r.gydb", "--report", "r.json"], args].concat());
+        let warnings = place.json("r.json")["warnings"].clone();
+        warnings.as_array().cloned().unwrap_or_default()
+    };
+    place.write("short_2.fq", place.read("short.fq"));
+    assert_eq!(warnings(&["short.fq", "-o", "short.tsv"]), [told]);
+    assert_eq!(
+        warnings(&["short.fq", "short_2.fq", "-o", "pair.tsv"]),
+        [told]
+    );
+    assert_eq!(
+        warnings(&["--answers", "pair.tsv", "-o", "again.tsv"]),
+        [told]
+    );
+    assert_eq!(warnings(&["short.fq", "long.fq", "-o", "o.tsv"]), [""; 0]);
+    assert_eq!(
+        warnings(&["--answers", "o.tsv", "-o", "again.tsv"]),
+        [""; 0]
+    );
+    assert_eq!(warnings(&["none.fq", "-o", "none.tsv"]), [""; 0]);
+    let sheet = ["--samples", "sheet.csv", "--out-dir", "out"];
+    assert_eq!(warnings(&sheet), [format!("sample gut: {told}")]);
+    let resumed = [&sheet[..], &["--resume"]].concat();
+    assert_eq!(warnings(&resumed), [""; 0], "it was told when it was made");
+}
+
+#[test]
 fn what_is_wrong_is_named() {
     let place = place();
     place.ok(&BUILD);
