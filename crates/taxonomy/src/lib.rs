@@ -66,7 +66,7 @@ mod unite;
 
 pub use assemblies::{Assembly, AssemblyLevel, RefseqCategory, read_assemblies};
 pub use error::{Flaw, TaxonomyError};
-pub use map::{Assigned, TaxonMap, taxid_in};
+pub use map::{Assigned, ShortLines, TaxonMap, taxid_in};
 pub use rank::{Rank, RankCode, RankStyle};
 pub use read::{files, read};
 pub use source::TaxonomySource;

@@ -90,6 +90,39 @@ impl fmt::Display for Assigned {
     }
 }
 
+/// Lines of a table of taxids that end before the column of the taxid.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShortLines {
+    /// The file.
+    input: String,
+    /// Number of the first of them, from 1.
+    first: u64,
+    /// What was expected there, and what was found.
+    problem: String,
+    /// How many there are.
+    lines: u64,
+}
+
+/// A sentence that names the first, tells how many follow, and what to do.
+impl fmt::Display for ShortLines {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        let ShortLines {
+            input,
+            first,
+            problem,
+            lines,
+        } = self;
+        write!(
+            out,
+            "{input}, line {first}: {problem}; the line was left out"
+        )?;
+        if *lines > 1 {
+            write!(out, ", and {} more like it", lines - 1)?;
+        }
+        write!(out, "; give its taxid there, or `na` where it has none")
+    }
+}
+
 /// The taxids of sequences, assemblies and files.
 ///
 /// NCBI's tables have hundreds of millions of lines, so only what is wanted is kept:
@@ -136,7 +169,8 @@ impl TaxonMap {
         }
     }
 
-    /// Reads a table, compressed or not, and returns how many lines it has:
+    /// Reads a table, compressed or not, and returns the lines that it left out because they end
+    /// before the column of the taxid:
     ///
     /// * NCBI's four columns `accession accession.version taxid gi`, with their header or without;
     /// * any table whose first line names a column `taxid` and others that name sequences,
@@ -145,36 +179,59 @@ impl TaxonMap {
     /// * two columns, a name and a taxid, without a header.
     ///
     /// # Errors
-    /// What cannot be read, or a line that is none of these, with file and line.
-    pub fn read(&mut self, path: &Path) -> Result<u64, TaxonomyError> {
+    /// What cannot be read, a line that is none of these, with file and line, or a table that has
+    /// only lines that end too early.
+    pub fn read(&mut self, path: &Path) -> Result<Option<ShortLines>, TaxonomyError> {
         let mut lines = Lines::open(path, TAXIDS)?;
         let mut layout: Option<Layout> = None;
-        let mut count = 0;
-        lines.each(|_, line| {
-            count += 1;
-            match &layout {
-                _ if line.starts_with(b"##") => Ok(()),
-                Some(layout) => self.line(layout, line),
-                None => {
-                    let (found, is_header) = Layout::of(line)?;
-                    let first = if is_header {
-                        Ok(())
-                    } else {
-                        self.line(&found, line)
-                    };
-                    layout = Some(found);
-                    first
+        let (mut whole, mut short) = (0_u64, None);
+        lines.each(|at, line| {
+            if line.starts_with(b"##") {
+                return Ok(());
+            }
+            if layout.is_none() && line.trim_ascii().contains(&separator(line)) {
+                let (found, is_header) = Layout::of(line)?;
+                layout = Some(found);
+                if is_header {
+                    return Ok(());
                 }
             }
+            let reaches = match &layout {
+                Some(layout) => self.line(layout, line)?,
+                None => false,
+            };
+            if reaches {
+                whole += 1;
+            } else {
+                let missing = || expected(layout.as_ref().map_or(1, |layout| layout.taxid), line);
+                let short = short.get_or_insert_with(|| ShortLines {
+                    input: path.display().to_string(),
+                    first: at,
+                    problem: missing(),
+                    lines: 0,
+                });
+                short.lines += 1;
+            }
+            Ok(())
         })?;
-        Ok(count)
+        match short {
+            Some(short) if whole == 0 => Err(TaxonomyError::Malformed {
+                input: short.input,
+                line: short.first,
+                problem: no_table(&short.problem),
+            }),
+            short => Ok(short),
+        }
     }
 
+    /// False where the line ends before the column of the taxid.
     #[inline]
-    fn line(&mut self, layout: &Layout, line: &[u8]) -> Result<(), String> {
-        let end = memchr(layout.separator, line).ok_or_else(|| layout.expected(line))?;
+    fn line(&mut self, layout: &Layout, line: &[u8]) -> Result<bool, String> {
+        let Some(end) = memchr(layout.separator, line) else {
+            return Ok(false);
+        };
         if layout.starts_with_accession && !self.keep_all && self.is_unwanted(line, end) {
-            return Ok(());
+            return Ok(true);
         }
         self.fields(layout, line)
     }
@@ -190,7 +247,8 @@ impl TaxonMap {
         is_version && ends_with_digits(accession) && !self.accessions.contains_key(accession)
     }
 
-    fn fields(&mut self, layout: &Layout, line: &[u8]) -> Result<(), String> {
+    /// False where the line ends before the column of the taxid.
+    fn fields(&mut self, layout: &Layout, line: &[u8]) -> Result<bool, String> {
         let mut fields = [&line[..0]; MOST_FIELDS];
         let mut count = 0;
         for (slot, field) in fields
@@ -200,10 +258,11 @@ impl TaxonMap {
             *slot = field.trim_ascii();
             count += 1;
         }
-        let field = fields[..count].get(layout.taxid);
-        let field = field.ok_or_else(|| layout.expected(line))?;
+        let Some(field) = fields[..count].get(layout.taxid) else {
+            return Ok(false);
+        };
         if UNKNOWN.contains(field) {
-            return Ok(());
+            return Ok(true);
         }
         let taxid = number(field).ok_or_else(|| layout.no_taxid(field))?;
         for &key in layout
@@ -213,7 +272,7 @@ impl TaxonMap {
         {
             self.found(fields[key], taxid);
         }
-        Ok(())
+        Ok(true)
     }
 
     fn found(&mut self, key: &[u8], taxid: u32) {
@@ -407,7 +466,7 @@ struct Layout {
 impl Layout {
     /// The layout that the first line shows, and whether that is a header.
     fn of(line: &[u8]) -> Result<(Layout, bool), String> {
-        let separator = if line.contains(&b'\t') { b'\t' } else { b' ' };
+        let separator = separator(line);
         let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
         let fields: Vec<&[u8]> = line
             .split(|&byte| byte == separator)
@@ -428,7 +487,7 @@ impl Layout {
                 Ok((layout(2, vec![0, 1], true), false))
             }
             2 if is_number(1) => Ok((layout(1, vec![0], false), false)),
-            _ => Err(layout(1, vec![0], false).expected(line)),
+            _ => Err(no_table(&expected(1, line))),
         }
     }
 
@@ -469,18 +528,24 @@ impl Layout {
             shown(field)
         )
     }
+}
 
-    fn expected(&self, line: &[u8]) -> String {
-        let form = match self.taxid {
-            1 => "a name, a tab and a taxid, or a first line that names a column \"taxid\""
-                .to_owned(),
-            taxid => format!("a taxid in column {}", taxid + 1),
-        };
-        format!(
-            "expected {form}, found {}; the line is cut off, or this is no table of taxids",
-            shown(line)
-        )
-    }
+/// What is between the columns of a table that has this line.
+fn separator(line: &[u8]) -> u8 {
+    if line.contains(&b'\t') { b'\t' } else { b' ' }
+}
+
+/// What a line lacks that ends before the column of the taxid.
+fn expected(taxid: usize, line: &[u8]) -> String {
+    let form = match taxid {
+        1 => "a name, a tab and a taxid, or a first line that names a column \"taxid\"".to_owned(),
+        taxid => format!("a taxid in column {}", taxid + 1),
+    };
+    format!("expected {form}, found {}", shown(line))
+}
+
+fn no_table(problem: &str) -> String {
+    format!("{problem}; the line is cut off, or this is no table of taxids")
 }
 
 #[cfg(test)]

@@ -58,7 +58,8 @@ pub enum AgainError {
 /// The parts of a line.
 struct Parts<'l> {
     taxid: u32,
-    letters: u64,
+    /// Of the read and its mate.
+    letters: [Option<u64>; 2],
     /// From the name to before the taxid, and from behind it to before the confidences.
     name: &'l [u8],
     rest: &'l [u8],
@@ -103,7 +104,7 @@ impl Again<'_> {
             0 => None,
             _ => self.taxon(parts, line)?,
         };
-        summary.letters += parts.letters;
+        summary.add_letters(parts.letters.into_iter().flatten());
         match taxon {
             Some(taxon) => summary.tally.assign(taxon, 1),
             None => summary.tally.leave(1),
@@ -179,7 +180,8 @@ fn parts(line: &[u8]) -> Option<Parts<'_>> {
         None => taxid,
     };
     let letters = std::str::from_utf8(rest.split(|&byte| byte == b'\t').next()?).ok()?;
-    let letters = letters.split('|').map(|mate| mate.parse::<u64>().ok());
+    let mut mates = letters.split('|').map(|mate| mate.parse::<u64>().ok());
+    let letters = (mates.next()??, mates.next());
     let last_tab = memchr::memrchr(b'\t', rest);
     let last = last_tab.and_then(|tab| std::str::from_utf8(&rest[tab + 1..]).ok());
     let confidences = last.filter(|last| are_confidences(last));
@@ -189,7 +191,10 @@ fn parts(line: &[u8]) -> Option<Parts<'_>> {
     };
     matches!(state, b"C" | b"U").then_some(Parts {
         taxid: taxid.parse().ok()?,
-        letters: letters.sum::<Option<u64>>()?,
+        letters: match letters {
+            (first, None) => [Some(first), None],
+            (first, Some(second)) => [Some(first), Some(second?)],
+        },
         name,
         rest,
         confidences,

@@ -113,7 +113,8 @@ impl<'i> Answerer<'i> {
             Some(taxon) => summary.tally.assign(taxon, 1),
             None => summary.tally.leave(1),
         }
-        summary.letters += read.letters() as u64;
+        let mates = [Some(read.lengths.0), read.lengths.1];
+        summary.add_letters(mates.into_iter().flatten().map(|letters| letters as u64));
         taxa.push(taxon);
         let region = if self.config.wanted.regions() || form.wants_region() {
             self.region(taxon).cloned()

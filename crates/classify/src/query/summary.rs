@@ -15,6 +15,8 @@ pub struct Summary {
     pub tally: Tally,
     /// Their letters.
     pub letters: u64,
+    /// Letters of the longest of them, or of their mates.
+    pub longest: u64,
     /// Reads per window, where that was wanted.
     pub depth: Depth,
     /// The genomes that no read was assigned to because the sample covers little of them.
@@ -28,11 +30,20 @@ impl Summary {
         self.tally.merge(&other.tally);
         self.depth.merge(&other.depth);
         self.letters += other.letters;
+        self.longest = self.longest.max(other.longest);
     }
 
-    /// All but what was dropped, in bytes: letters (u64), tally, depth.
+    /// Adds the letters of a read, or of a read and its mate.
+    pub(crate) fn add_letters(&mut self, of_mates: impl IntoIterator<Item = u64>) {
+        for letters in of_mates {
+            self.letters += letters;
+            self.longest = self.longest.max(letters);
+        }
+    }
+
+    /// All but what was dropped, in bytes: letters and those of the longest (u64), tally, depth.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut to = self.letters.to_le_bytes().to_vec();
+        let mut to = [self.letters, self.longest].map(u64::to_le_bytes).concat();
         bytes::put_section(&mut to, &self.tally.to_bytes());
         bytes::put_section(&mut to, &self.depth.to_bytes());
         to
@@ -41,12 +52,13 @@ impl Summary {
     /// Reads what [`Summary::to_bytes`] wrote; nothing for any other bytes.
     pub fn from_bytes(bytes: &[u8]) -> Option<Summary> {
         let mut reader = Reader::new(bytes);
-        let letters = reader.u64()?;
+        let (letters, longest) = (reader.u64()?, reader.u64()?);
         let tally = Tally::from_bytes(reader.section()?)?;
         let depth = Depth::from_bytes(reader.section()?)?;
         reader.is_done().then_some(Summary {
             tally,
             letters,
+            longest,
             depth,
             dropped: Dropped::default(),
         })

@@ -20,6 +20,9 @@ Examples:
 /// The program, whose page has the options of every verb.
 const ROOT: &str = "gyrase";
 
+/// Bytes of a line of text: longer ones are bad style to `mandoc -Tlint`.
+const WIDTH: usize = 80;
+
 /// Print a manual page, or write one for every verb into a folder.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -119,7 +122,7 @@ fn render(command: &Command) -> Result<Vec<u8>> {
     sections().map_err(|error| Failure::new(Code::Internal, error))?;
     // An empty line breaks the line by itself.
     let text = String::from_utf8_lossy(&text).replace("\n.br\n\n.br\n", "\n.br\n");
-    Ok(text.into_bytes())
+    Ok(wrapped(&text).into_bytes())
 }
 
 /// How the verb is written, as `--help` says it.
@@ -127,6 +130,46 @@ fn synopsis(usage: &str) -> String {
     let usage = usage.trim_start_matches("Usage:").lines().map(str::trim);
     let lines: Vec<String> = usage.filter(|line| !line.is_empty()).map(escaped).collect();
     format!(".SH SYNOPSIS\n.nf\n{}\n.fi\n", lines.join("\n"))
+}
+
+/// The page with its text in lines of [`WIDTH`] bytes; roff fills them anew.
+fn wrapped(page: &str) -> String {
+    let (mut to, mut filled) = (String::new(), true);
+    for line in page.lines() {
+        match line {
+            ".nf" => filled = false,
+            ".fi" => filled = true,
+            _ => {}
+        }
+        if filled && !line.starts_with(['.', '\'']) {
+            wrap(line, &mut to);
+        } else {
+            to += line;
+        }
+        to.push('\n');
+    }
+    to
+}
+
+/// Appends a line of text, broken at spaces, but not at those that roff keeps (`\ `). A word that
+/// would be a request at the start of a line is kept from that.
+fn wrap(line: &str, to: &mut String) {
+    let mut length = 0;
+    for piece in line.split_inclusive(' ') {
+        let word = piece.trim_end_matches(' ');
+        let is_free = to.ends_with(' ') && !to.ends_with("\\ ") && !word.is_empty();
+        if is_free && length + word.len() > WIDTH {
+            to.truncate(to.trim_end_matches(' ').len());
+            to.push('\n');
+            length = 0;
+            if word.starts_with(['.', '\'']) {
+                to.push_str("\\&");
+                length = 2;
+            }
+        }
+        to.push_str(piece);
+        length += piece.len();
+    }
 }
 
 /// Examples and what stands below them, line by line as `--help` has them.
@@ -169,5 +212,22 @@ mod tests {
     #[test]
     fn text_is_no_request_of_roff() {
         assert_eq!(escaped(".SH\n'x a\\n-o"), "\\&.SH\n\\&'x a\\en\\-o");
+    }
+
+    #[test]
+    fn text_is_broken_where_that_changes_nothing() {
+        let [word, long] = ["x".repeat(39), "y".repeat(41)];
+        let same = |text: &str| assert_eq!(wrapped(text), text);
+        same(&format!("{word} {}\n", "z".repeat(40)));
+        same(&format!(".BR {word} {long}\n.nf\n{word} {long}\n.fi\n"));
+        same(&format!("{word}\\ {long}\n"));
+        assert_eq!(
+            wrapped(&format!("{word} .{long}\n")),
+            format!("{word}\n\\&.{long}\n")
+        );
+        assert_eq!(
+            wrapped(&format!("{word} {long} {word}\n")),
+            format!("{word}\n{long}\n{word}\n")
+        );
     }
 }

@@ -42,26 +42,36 @@ pub struct Taxa {
 
 impl Taxa {
     /// Reads a taxonomy, and of the tables `maps` what they say of the references.
-    pub fn read(taxonomy: &Path, maps: &[PathBuf], references: &[PathBuf]) -> Result<Taxa> {
+    pub fn read(
+        taxonomy: &Path,
+        maps: &[PathBuf],
+        references: &[PathBuf],
+        session: &Session,
+    ) -> Result<Taxa> {
         let source = gyrase_taxonomy::read(taxonomy)?;
         Ok(Taxa {
             taxonomy: source.taxonomy,
             table: source.map,
-            maps: Taxa::tables(maps, references)?,
+            maps: Taxa::tables(maps, references, session)?,
         })
     }
 
     /// Reads a taxonomy and of the tables `maps` the small ones, which are kept whole: what takes
     /// memory before a build begins.
-    pub fn read_small(taxonomy: &Path, maps: &[PathBuf]) -> Result<Taxa> {
+    pub fn read_small(taxonomy: &Path, maps: &[PathBuf], session: &Session) -> Result<Taxa> {
         let small = |path: &&PathBuf| path.metadata().is_ok_and(|there| there.len() <= SMALL);
         let maps: Vec<PathBuf> = maps.iter().filter(small).cloned().collect();
-        Taxa::read(taxonomy, &maps, &[])
+        Taxa::read(taxonomy, &maps, &[], session)
     }
 
     /// Takes the taxonomy of a database, and of the tables `maps` what they say of the references.
-    pub fn of_database(base: &Index, maps: &[PathBuf], references: &[PathBuf]) -> Result<Taxa> {
-        let maps = Taxa::tables(maps, references)?;
+    pub fn of_database(
+        base: &Index,
+        maps: &[PathBuf],
+        references: &[PathBuf],
+        session: &Session,
+    ) -> Result<Taxa> {
+        let maps = Taxa::tables(maps, references, session)?;
         Ok(Taxa {
             taxonomy: base.taxonomy.clone(),
             table: TaxonMap::default(),
@@ -69,7 +79,7 @@ impl Taxa {
         })
     }
 
-    fn tables(maps: &[PathBuf], references: &[PathBuf]) -> Result<TaxonMap> {
+    fn tables(maps: &[PathBuf], references: &[PathBuf], session: &Session) -> Result<TaxonMap> {
         let size: u64 = maps
             .iter()
             .map(|path| path.metadata().map_or(0, |there| there.len()))
@@ -81,9 +91,7 @@ impl Taxa {
                 .iter()
                 .try_for_each(|file| want(&mut wanted, file))?;
         }
-        for path in maps {
-            wanted.read(path)?;
-        }
+        read_tables(&mut wanted, maps, session)?;
         Ok(wanted)
     }
 
@@ -205,6 +213,15 @@ impl Taxa {
         }
         Ok(added)
     }
+}
+
+/// Reads tables of taxids; the first process tells the lines that were left out.
+pub fn read_tables(map: &mut TaxonMap, tables: &[PathBuf], session: &Session) -> Result<()> {
+    for path in tables {
+        let short = map.read(path)?.filter(|_| session.is_first());
+        short.iter().for_each(|short| tracing::warn!("{short}"));
+    }
+    Ok(())
 }
 
 /// A reference in a message: the first word of its header, and its file.

@@ -580,6 +580,72 @@ fn references_without_a_taxon_are_named() {
 }
 
 #[test]
+fn lines_of_a_map_without_a_taxid_are_left_out() {
+    let place = place();
+    place.ok(&BUILD);
+    let rest = String::from_utf8(place.read("map")).unwrap();
+    place.write("holes", format!("nobody\n{rest}no more\nnobody\n"));
+    let build = ["db", "build", "refs", "--taxonomy", "tax", "-o", "h.gydb"];
+    let ran = place.run(&[&build[..], &["--map", "holes", "--report", "r.json"]].concat());
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(place.read("h.gydb") == place.read("r.gydb"));
+    let warnings = place.json("r.json")["warnings"].clone();
+    let told = "holes, line 1: expected a name, a tab and a taxid, or a first line that names a \
+                column \"taxid\", found \"nobody\"; the line was left out, and 2 more like it; \
+                give its taxid there, or `na` where it has none";
+    assert_eq!(warnings, serde_json::json!([told]));
+    place.write("names", "nobody\nno_more\n");
+    let words = ["names, line 1: expected a name", "is no table of taxids"];
+    place.fails(&[&build[..], &["--map", "names"]].concat(), 7, &words);
+}
+
+#[test]
+fn reads_shorter_than_k_are_told() {
+    let place = place();
+    place.ok(&BUILD);
+    place.write(
+        "short.fq",
+        "@a\nACGTACGTACGTACGTACGTA\n+\nIIIIIIIIIIIIIIIIIIIII\n",
+    );
+    place.write(
+        "long.fq",
+        "@a\nACGTACGTACGTACGTACGTAC\n+\nIIIIIIIIIIIIIIIIIIIIII\n",
+    );
+    place.write(
+        "sheet.csv",
+        "sample,fastq_1,fastq_2\ngut,short.fq,\nskin,long.fq,\n",
+    );
+    place.write("none.fq", "");
+    let told = "no read has 22 letters, the k of the database, so none can be classified; -k of \
+                gyrase db build makes one with shorter k-mers";
+    let warnings = |args: &[&str]| {
+        place.ok(&[&["classify", "--db", "r.gydb", "--report", "r.json"], args].concat());
+        let warnings = place.json("r.json")["warnings"].clone();
+        warnings.as_array().cloned().unwrap_or_default()
+    };
+    place.write("short_2.fq", place.read("short.fq"));
+    assert_eq!(warnings(&["short.fq", "-o", "short.tsv"]), [told]);
+    assert_eq!(
+        warnings(&["short.fq", "short_2.fq", "-o", "pair.tsv"]),
+        [told]
+    );
+    assert_eq!(
+        warnings(&["--answers", "pair.tsv", "-o", "again.tsv"]),
+        [told]
+    );
+    assert_eq!(warnings(&["short.fq", "long.fq", "-o", "o.tsv"]), [""; 0]);
+    assert_eq!(
+        warnings(&["--answers", "o.tsv", "-o", "again.tsv"]),
+        [""; 0]
+    );
+    assert_eq!(warnings(&["none.fq", "-o", "none.tsv"]), [""; 0]);
+    let sheet = ["--samples", "sheet.csv", "--out-dir", "out"];
+    assert_eq!(warnings(&sheet), [format!("sample gut: {told}")]);
+    let resumed = [&sheet[..], &["--resume"]].concat();
+    assert_eq!(warnings(&resumed), [""; 0], "it was told when it was made");
+}
+
+#[test]
 fn what_is_wrong_is_named() {
     let place = place();
     place.ok(&BUILD);

@@ -714,6 +714,18 @@ fn shells_manuals_and_citations() {
     std::fs::create_dir(place.path("man")).unwrap();
     place.ok(&["man", "--all", "man"]);
     assert!(place.path("man/gyrase-simulate-reads.1").exists());
+    for page in std::fs::read_dir(place.path("man")).unwrap() {
+        let page = std::fs::read_to_string(page.unwrap().path()).unwrap();
+        let mut filled = true;
+        for line in page.lines() {
+            filled = line == ".fi" || (filled && line != ".nf");
+            let is_text = filled && !line.starts_with(['.', '\'']);
+            assert!(
+                !is_text || line.len() <= 80,
+                "mandoc -Tlint says so of {line}"
+            );
+        }
+    }
     assert!(place.ok(&["cite"]).contains(env!("CARGO_PKG_VERSION")));
     assert!(place.ok(&["cite", "--bibtex"]).starts_with("@software{"));
 }

@@ -117,7 +117,7 @@ fn files_say_it_for_their_sequences() {
         fs::write(&path, format!("other\t3\n{key}\t562\n")).unwrap();
         let mut map = TaxonMap::default();
         map.want("NC_000913.3", file);
-        assert_eq!(map.read(&path).expect("a table"), 2);
+        assert_eq!(map.read(&path).expect("a table"), None);
         assert_eq!(map.taxid_of("NC_000913.3", file), Some(562), "{key}");
         assert_eq!(map.taxid_of("NC_000913.3", Path::new("other.fa")), None);
     }
@@ -218,7 +218,6 @@ fn what_is_wrong_is_named_with_its_line() {
     let cases = [
         ("chr1\n", "line 1: expected a name, a tab and a taxid"),
         ("chr1\tx\n", "line 1: expected a name"),
-        ("chr1\t7\nchr2\n", "line 2: expected a name"),
         (
             "chr1\t7\nchr1\tx\n",
             "line 2: expected a taxid in column 2, found \"x\";",
@@ -247,6 +246,46 @@ fn what_is_wrong_is_named_with_its_line() {
             && error.contains("table of sequences"),
         "{error}"
     );
+}
+
+#[test]
+fn lines_that_end_before_the_taxid_are_left_out_and_told() {
+    let cases = [
+        (
+            "chr1\t7\nchr2\n",
+            2,
+            "expected a name, a tab and a taxid",
+            0,
+        ),
+        (
+            "chr2\nchr1\t7\n",
+            1,
+            "expected a name, a tab and a taxid",
+            0,
+        ),
+        (
+            "id\tx\ttaxid\nchr2\tx\nchr1\tx\t7\nchr2\nchr2\tx",
+            2,
+            "in column 3, found \"chr2",
+            2,
+        ),
+    ];
+    for (text, line, expected, more) in cases {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("map");
+        fs::write(&path, text).unwrap();
+        let mut map = TaxonMap::keeping_all();
+        let short = map.read(&path).expect("a table").expect("a short line");
+        assert_eq!((of(&map, "chr1"), of(&map, "chr2")), (Some(7), None));
+        let told = short.to_string();
+        assert!(told.contains(&format!("map, line {line}: ")), "{told}");
+        assert!(told.contains(expected) && told.contains("`na`"), "{told}");
+        assert_eq!(
+            told.contains(&format!(", and {more} more like it")),
+            more > 0,
+            "{told}"
+        );
+    }
 }
 
 #[test]

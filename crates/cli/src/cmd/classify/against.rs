@@ -100,7 +100,7 @@ impl Against {
                 Ok(Collection::new(indexes)?)
             }
             Some(taxonomy) => {
-                let taxa = Taxa::read(taxonomy, &self.map, &references)?;
+                let taxa = Taxa::read(taxonomy, &self.map, &references, session)?;
                 let (summary, database) =
                     taxa.build(references, None, Parameters::default(), None, session)?;
                 let (targets, size) = (

@@ -257,6 +257,8 @@ impl Run<'_> {
         config.drop_least_covered = self.drop;
         let summary = answer(config, &mut outputs, self.session)?;
         if self.session.is_first() {
+            let whose = format!("sample {}: ", sample.name);
+            tell::warn_if_short(&whose, &summary, catalogue.parameters.sketch.k());
             outputs.finish((catalogue, &self.origin), &summary, &sample.name)?;
         }
         Ok(summary)

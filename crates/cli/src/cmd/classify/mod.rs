@@ -31,7 +31,7 @@ use self::many::{Many, With};
 use self::outputs::{Outputs, Places};
 use self::reports::Reports;
 use self::stored::Stored;
-use self::tell::{counts, say};
+use self::tell::{counts, say, warn_if_short};
 use self::thresholds::Thresholds;
 use crate::failure::{Failure, Result};
 use crate::places;
@@ -223,6 +223,7 @@ impl Classify {
         let summary = again::answer(path, &self.thresholds, catalogue, &mut outputs.answers)?;
         outputs.finish((catalogue, &origin), &summary, &sample_of(path, None))?;
         note(session, &places, &summary);
+        warn_if_short("", &summary, catalogue.parameters.sketch.k());
         say(&summary, start.elapsed());
         Ok(())
     }
@@ -241,9 +242,11 @@ impl Classify {
         if !session.is_first() {
             return Ok(());
         }
-        outputs.finish((config.catalogue(), origin), &summary, sample)?;
+        let catalogue = config.catalogue();
+        outputs.finish((catalogue, origin), &summary, sample)?;
         let time = start.elapsed();
         note(session, places, &summary);
+        warn_if_short("", &summary, catalogue.parameters.sketch.k());
         say(&summary, time);
         Ok(())
     }

@@ -17,6 +17,16 @@ pub fn counts(summary: &Summary) -> Value {
     })
 }
 
+/// Warns where no read of `whose` is long enough to have a k-mer.
+pub fn warn_if_short(whose: &str, summary: &Summary, k: usize) {
+    if summary.tally.total() > 0 && summary.longest < k as u64 {
+        tracing::warn!(
+            "{whose}no read has {k} letters, the k of the database, so none can be classified; \
+             -k of gyrase db build makes one with shorter k-mers"
+        );
+    }
+}
+
 /// Says it in Kraken's words, which other programs look for.
 pub fn say(summary: &Summary, time: Duration) {
     let tally = &summary.tally;

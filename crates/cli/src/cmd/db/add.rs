@@ -68,8 +68,8 @@ impl Add {
         let base = Index::open(&self.database)?;
         admit(session, slice::from_ref(&base), references::SHARES)?;
         let taxa = match &self.taxonomy {
-            Some(taxonomy) => Taxa::read(taxonomy, &self.map, &files)?,
-            None => Taxa::of_database(&base, &self.map, &files)?,
+            Some(taxonomy) => Taxa::read(taxonomy, &self.map, &files, session)?,
+            None => Taxa::of_database(&base, &self.map, &files, session)?,
         };
         let whole = taxa.add(
             &base,

@@ -142,7 +142,7 @@ impl Build {
         )?;
         let taxonomy = gyrase_taxonomy::files(&self.taxonomy);
         session.same_files(taxonomy.into_iter().chain(self.map.iter().cloned()))?;
-        let taxa = Taxa::read(&self.taxonomy, &self.map, &files)?;
+        let taxa = Taxa::read(&self.taxonomy, &self.map, &files, session)?;
         let (summary, _) = taxa.build(
             files.clone(),
             Some(output.clone()),

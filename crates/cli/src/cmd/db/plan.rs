@@ -45,7 +45,7 @@ impl PlanDb {
         match self {
             PlanDb::Build(verb) => {
                 let files = folders::files(&verb.references, Wanted::References, session)?;
-                let taxa = Taxa::read_small(&verb.taxonomy, &verb.map)?;
+                let taxa = Taxa::read_small(&verb.taxonomy, &verb.map, session)?;
                 let admitted = (None, 0);
                 tell(
                     files,
@@ -60,8 +60,8 @@ impl PlanDb {
                 let base = Index::open(&verb.database)?;
                 let least = admit(session, std::slice::from_ref(&base), references::SHARES)?;
                 let taxa = match &verb.taxonomy {
-                    Some(taxonomy) => Taxa::read_small(taxonomy, &verb.map)?,
-                    None => Taxa::of_database(&base, &[], &[])?,
+                    Some(taxonomy) => Taxa::read_small(taxonomy, &verb.map, session)?,
+                    None => Taxa::of_database(&base, &[], &[], session)?,
                 };
                 let before = base.features.summary().bytes;
                 let admitted = (Some(before), least);

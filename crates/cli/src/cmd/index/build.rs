@@ -9,6 +9,7 @@ use gyrase_taxonomy::{TaxonMap, Taxonomy};
 use serde_json::json;
 
 use super::info::facts;
+use crate::cmd::references::read_tables;
 use crate::failure::{Failure, Result};
 use crate::places;
 use crate::session::Session;
@@ -166,9 +167,7 @@ impl Taxa {
             }
             session.shown(|progress| want(sources, &mut map, progress))?;
         }
-        for path in &self.map {
-            map.read(path)?;
-        }
+        read_tables(&mut map, &self.map, session)?;
         let taxonomy = self.taxonomy.as_ref();
         let taxonomy = taxonomy
             .map(|path| gyrase_taxonomy::read(path))
