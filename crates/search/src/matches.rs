@@ -2,7 +2,6 @@
 
 use std::f64::consts::LN_2;
 use std::ops::Range;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use gyrase_align::arch::{COLUMNS, Kernels, LANES, Rows, SubjectWindows, prefetch};
@@ -91,11 +90,18 @@ impl Search<'_> {
         least: &[i8],
         progress: &Progress,
     ) -> Result<Vec<Match>, Ended> {
-        let of = |text| Index::new(text, shape, self.threads);
-        let of_subjects = || of(self.subjects.text());
-        let (of_queries, made) = (of(self.queries.seed_text()), OnceLock::new());
-        let place = self.indexes.map_or(&made, |kept| &kept[number]);
-        let indexes = [&of_queries, place.get_or_init(of_subjects)];
+        let of_queries = Index::new(self.queries.seed_text(), shape, None, self.threads);
+        let of_subjects = |other| Index::new(self.subjects.text(), shape, other, self.threads);
+        let made;
+        let of_subjects = match self.indexes {
+            // Other queries want it too.
+            Some(kept) => kept[number].get_or_init(|| of_subjects(None)),
+            None => {
+                made = of_subjects(Some(&of_queries));
+                &made
+            }
+        };
+        let indexes = [&of_queries, of_subjects];
         let (next, held) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let kernels = Kernels::detect();
         let join = |()| {

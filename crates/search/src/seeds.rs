@@ -3,9 +3,11 @@
 //! Short seeds over a fine alphabet find more than long ones over a coarse one, with fewer matches
 //! by chance; frequent seeds are never left out.
 
+use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
+use gyrase_align::arch::Kernels;
 use gyrase_align::residue::CODES;
 use gyrase_work::in_parallel;
 
@@ -14,8 +16,14 @@ use crate::Sequences;
 /// Classes of residues: `KR E Q D N C G H IV LM FY W P ST A`.
 const CLASSES: usize = 15;
 
-/// No class: what stands for several residues, or none.
+/// No class: what stands for several residues, or none. Classes are less than its upper bit.
 const NONE: u8 = u8::MAX;
+
+/// The key of a seed that looks at no residue.
+const NO_KEY: u16 = u16::MAX;
+
+/// Keys that are made at a time.
+const AT_ONCE: usize = 4096;
 
 /// The class of each code, in the order of [`gyrase_align::residue::LETTERS`]; U is a C.
 const CLASS_OF: [u8; CODES] = {
@@ -50,6 +58,9 @@ pub(crate) const SHAPES: [Shape; 4] = [
     Shape([0, 3, 7, 8]),
 ];
 
+/// Residues from the first of a seed to its last, at most.
+const MOST_SPAN: usize = 9;
+
 /// An index of the subjects for each shape, made when it is first wanted.
 pub(crate) type Indexes = [OnceLock<Index>; SHAPES.len()];
 
@@ -71,17 +82,61 @@ impl Shape {
         self.0[WEIGHT - 1] + 1
     }
 
-    /// The key of the seed at that position; none where it looks at no residue.
-    fn key(self, classes: &[u8]) -> Option<usize> {
-        let mut key = 0;
-        for place in self.0 {
-            let class = classes[place];
-            if class == NONE {
-                return None;
-            }
-            key = key * CLASSES + usize::from(class);
+    /// The keys of the seeds at the first positions of a text of classes.
+    #[inline(always)]
+    fn keys(self, classes: &[u8], keys: &mut [u16]) {
+        let [first, second, third, fourth] = self.0.map(|place| &classes[place..][..keys.len()]);
+        for (at, key) in keys.iter_mut().enumerate() {
+            let own = [first[at], second[at], third[at], fourth[at]];
+            let known = own.iter().fold(0, |all, one| all | one) < NONE / 2;
+            let append = |key: u16, &class: &u8| {
+                let key = key.wrapping_mul(CLASSES as u16);
+                key.wrapping_add(class.into())
+            };
+            *key = if known {
+                own.iter().fold(0, append)
+            } else {
+                NO_KEY
+            };
         }
-        Some(key)
+    }
+}
+
+/// The seeds of a stretch of a text, some after the other.
+struct Seeds<'t> {
+    text: &'t [u8],
+    shape: Shape,
+    /// By key, and [`NO_KEY`].
+    wanted: &'t [bool; 1 << u16::BITS],
+    kernels: Kernels,
+}
+
+impl Seeds<'_> {
+    /// Gives `each` the keys that are wanted of the positions of a range.
+    fn of(&self, range: Range<usize>, mut each: impl FnMut(usize, usize)) {
+        let mut classes = [NONE; AT_ONCE + MOST_SPAN];
+        let mut keys = [NO_KEY; AT_ONCE];
+        let mut found = [(0_u16, NO_KEY); AT_ONCE];
+        for from in range.clone().step_by(AT_ONCE) {
+            let keys = &mut keys[..AT_ONCE.min(range.end - from)];
+            let text = &self.text[from..from + keys.len() + self.shape.span() - 1];
+            for (class, &code) in classes.iter_mut().zip(text) {
+                *class = CLASS_OF[usize::from(code)];
+            }
+            self.kernels.run(
+                #[inline(always)]
+                || self.shape.keys(&classes, keys),
+            );
+            // Whether a key is wanted cannot be foreseen: there is no branch.
+            let mut count = 0;
+            for (at, &key) in keys.iter().enumerate() {
+                found[count] = (at as u16, key);
+                count += usize::from(self.wanted[usize::from(key)]);
+            }
+            for &(at, key) in &found[..count] {
+                each(key.into(), from + usize::from(at));
+            }
+        }
     }
 }
 
@@ -93,28 +148,27 @@ pub(crate) struct Index {
 }
 
 impl Index {
-    /// The index of a text of codes.
-    pub(crate) fn new(text: &[u8], shape: Shape, threads: usize) -> Index {
-        let stretch = text.len().div_ceil(threads).max(1);
-        let seeds = text.len().saturating_sub(shape.span() - 1);
-        let stretches: Vec<_> = (0..seeds)
-            .step_by(stretch)
-            .map(|from| from..(from + stretch).min(seeds))
-            .collect();
-        let each_seed = |range: std::ops::Range<usize>, each: &mut dyn FnMut(usize, usize)| {
-            let classes: Vec<u8> = text[range.start..range.end + shape.span() - 1]
-                .iter()
-                .map(|&code| CLASS_OF[usize::from(code)])
-                .collect();
-            for at in 0..range.len() {
-                if let Some(key) = shape.key(&classes[at..]) {
-                    each(key, range.start + at);
-                }
-            }
+    /// The index of a text of codes: of all keys, or of those alone that another has.
+    pub(crate) fn new(text: &[u8], shape: Shape, other: Option<&Index>, threads: usize) -> Index {
+        let mut wanted = Box::new([false; 1 << u16::BITS]);
+        for (key, wanted) in wanted[..KEYS].iter_mut().enumerate() {
+            *wanted = other.is_none_or(|other| other.positions(key).len() > 0);
+        }
+        let seeds = Seeds {
+            text,
+            shape,
+            wanted: &wanted,
+            kernels: Kernels::detect(),
         };
+        let stretch = text.len().div_ceil(threads).max(1);
+        let positions = text.len().saturating_sub(shape.span() - 1);
+        let stretches: Vec<Range<usize>> = (0..positions)
+            .step_by(stretch)
+            .map(|from| from..(from + stretch).min(positions))
+            .collect();
         let count = |range| {
             let mut counts = vec![0_u32; KEYS];
-            each_seed(range, &mut |key, _| counts[key] += 1);
+            seeds.of(range, |key, _| counts[key] += 1);
             Ok::<_, std::convert::Infallible>(counts)
         };
         let Ok(mut next) = in_parallel(stretches.clone(), count);
@@ -131,7 +185,7 @@ impl Index {
         let mut positions = Vec::new();
         positions.resize_with(sum as usize, AtomicU32::default);
         let place = |(range, mut next): (_, Vec<u32>)| {
-            each_seed(range, &mut |key, position| {
+            seeds.of(range, |key, position| {
                 positions[next[key] as usize].store(position as u32, Relaxed);
                 next[key] += 1;
             });
@@ -152,8 +206,8 @@ impl Index {
 
 /// How often sequences have a seed of a shape in common, outside of masks.
 pub(crate) fn common(queries: &Sequences, subjects: &Sequences, shape: Shape) -> u64 {
-    let index = |sequences: &Sequences| Index::new(sequences.seed_text(), shape, 1);
-    let (queries, subjects) = (index(queries), index(subjects));
+    let queries = Index::new(queries.seed_text(), shape, None, 1);
+    let subjects = Index::new(subjects.seed_text(), shape, Some(&queries), 1);
     let of_key = |key| queries.positions(key).len() as u64 * subjects.positions(key).len() as u64;
     (0..KEYS).map(of_key).sum()
 }
@@ -196,18 +250,22 @@ mod tests {
                     .iter()
                     .map(|&code| CLASS_OF[usize::from(code)])
                     .collect();
-                shape
-                    .key(&classes)
-                    .into_iter()
-                    .for_each(|key| expected[key].push(at));
+                let seed = shape.0.map(|place| classes[place]);
+                if !seed.contains(&NONE) {
+                    let key = seed.iter().fold(0, |key, &one| 15 * key + usize::from(one));
+                    expected[key].push(at);
+                }
             }
-            for threads in [1, 2, 7] {
-                let index = Index::new(&text, shape, threads);
+            let some = Index::new(&text[..40], shape, None, 1);
+            for (threads, other) in [(1, None), (2, None), (7, None), (2, Some(&some))] {
+                let index = Index::new(&text, shape, other, threads);
                 for (key, expected) in expected.iter().enumerate() {
+                    let wanted = other.is_none_or(|other| other.positions(key).len() > 0);
+                    let expected: &[usize] = if wanted { expected } else { &[] };
                     assert!(index.positions(key).eq(expected.iter().copied()), "{key}");
                 }
             }
-            assert_eq!(Index::new(&[0; 3], shape, 2).positions.len(), 0);
+            assert_eq!(Index::new(&[0; 3], shape, None, 2).positions.len(), 0);
         }
     }
 }

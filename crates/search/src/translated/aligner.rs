@@ -20,7 +20,7 @@ use crate::hits::{Best, Hit, Hsp, Match};
 /// Residues of a stretch of a long query whose subjects are looked at together.
 const STRETCH: usize = 256;
 
-/// Residues of a subject beside what a query may reach of it without gaps.
+/// Residues of what is translated beside what a protein may reach of it without gaps.
 const REACH: usize = 128;
 
 /// With which scores an alignment was made.
@@ -59,7 +59,7 @@ impl Found {
 
 /// A band of a stretch of a query and a subject.
 struct Lane {
-    /// Number of the subject among those with matches.
+    /// Number of the group of matches.
     group: usize,
     /// Frames, by their numbers in the search.
     query: usize,
@@ -79,17 +79,16 @@ pub(super) struct Aligner<'s> {
 
 impl Align for Aligner<'_> {
     fn hits(&mut self, query: Query, matches: &[Match]) -> Vec<Hit> {
+        let groups = self.neighbours(query, matches);
+        let promising = self.promising(query, &groups);
+        let kept = groups.into_iter().zip(promising);
+        let kept = kept.filter_map(|(group, kept)| kept.then_some(group));
+        let mut kept: Vec<Match> = kept.flatten().collect();
         let frames = self.subject_frames();
         let subject_of = |one: &Match| one.subject as usize / frames;
-        let mut matches = matches.to_vec();
-        // By subject, then by frames: those of each are in order already.
-        matches.sort_by_key(|one| subject_of(one));
-        let groups: Vec<&[Match]> = matches
-            .chunk_by(|one, next| subject_of(one) == subject_of(next))
-            .collect();
-        let promising = self.promising(query, &groups);
+        kept.sort_by_key(|one| (subject_of(one), *one));
         let mut best = Best::new(self.search.scoring.protein.limits.top, Found::order);
-        for (group, _) in groups.iter().zip(promising).filter(|(_, kept)| *kept) {
+        for group in kept.chunk_by(|one, next| subject_of(one) == subject_of(next)) {
             if let Some(found) = self.align(query, subject_of(&group[0]), group) {
                 best.push(found);
             }
@@ -155,9 +154,47 @@ impl<'s> Aligner<'s> {
         }
     }
 
-    /// Which groups of matches, each of a subject, have good enough alignments in bands around
-    /// their segments: one, or two that may be taken together.
-    fn promising(&mut self, query: Query, groups: &[&[Match]]) -> Vec<bool> {
+    /// Matches in groups, in the order of matches: alignments of two groups are never taken
+    /// together, for they are of other subjects or strands, or far from each other.
+    fn neighbours(&self, query: Query, matches: &[Match]) -> Vec<Vec<Match>> {
+        let gap = self.search.scoring.gap.unwrap_or_default();
+        let frames = self.subject_frames();
+        let translates = self.search.frames[0].step() > 1;
+        let place = |one: &Match| {
+            let (numbers, [residues, length]) = self.frames(query, one);
+            let (in_query, in_subject) = (one.segment.in_query(), one.segment.in_subject());
+            let reached = match translates {
+                true => reached((&in_subject, length), (&in_query, residues)),
+                false => reached((&in_query, residues), (&in_subject, length)),
+            };
+            let strand = numbers[usize::from(!translates)].signum();
+            ((one.subject as usize / frames, strand), reached, *one)
+        };
+        let mut placed: Vec<_> = matches.iter().map(place).collect();
+        placed.sort_by_key(|(strand, reached, one)| (*strand, reached.start, *one));
+        let mut groups: Vec<Vec<Match>> = Vec::new();
+        let mut before = None;
+        for (strand, reached, one) in placed {
+            match (before, groups.last_mut()) {
+                (Some((same, end)), Some(group))
+                    if same == strand && end + gap >= reached.start =>
+                {
+                    group.push(one);
+                    before = Some((strand, reached.end.max(end)));
+                }
+                _ => {
+                    groups.push(vec![one]);
+                    before = Some((strand, reached.end));
+                }
+            }
+        }
+        groups.iter_mut().for_each(|group| group.sort());
+        groups
+    }
+
+    /// Which groups of matches have good enough alignments in bands around their segments: one, or
+    /// two that may be taken together.
+    fn promising(&mut self, query: Query, groups: &[Vec<Match>]) -> Vec<bool> {
         let mut lanes: Vec<Lane> = Vec::new();
         for (group, matches) in groups.iter().enumerate() {
             for of_frames in matches.chunk_by(same_frames) {
@@ -234,7 +271,7 @@ impl<'s> Aligner<'s> {
         scores[..lanes.len()].to_vec()
     }
 
-    /// Whether the two best scores of a subject are worth more.
+    /// Whether the two best scores of a group are worth more.
     fn promises(&self, query: Query, one: &Match, scores: [u8; 2]) -> bool {
         let scoring = self.search.scoring;
         let (_, [residues, _]) = self.frames(query, one);
@@ -312,7 +349,10 @@ impl<'s> Aligner<'s> {
         let residues = query.frames.residues(matches[0].query as usize);
         let search = self.search;
         let around = |segment: &UngappedSegment| match search.frames[1] {
-            Frames::Six(_) => reached(segment, residues.len(), length),
+            Frames::Six(_) => reached(
+                (&segment.in_query(), residues.len()),
+                (&segment.in_subject(), length),
+            ),
             _ => 0..length,
         };
         let of_subject = search.subjects.residues(subject);
@@ -500,12 +540,16 @@ fn stretch(segment: &UngappedSegment, residues: usize) -> Range<usize> {
     start..residues.min(start + 3 * STRETCH)
 }
 
-/// Residues of a subject of a length that an extension of a segment may reach, with gaps half as
-/// long as what is left of the query.
-fn reached(segment: &UngappedSegment, query: usize, subject: usize) -> Range<usize> {
-    let (before, behind) = (segment.in_query().start, query - segment.in_query().end);
+/// Residues of what is translated that an extension of a segment may reach, with gaps half as long
+/// as what is left of the protein; both are given by the segment's range and their length.
+fn reached(
+    (in_protein, protein): (&Range<usize>, usize),
+    (in_translated, translated): (&Range<usize>, usize),
+) -> Range<usize> {
     let with_gaps = |residues: usize| residues + residues / 2 + REACH;
-    let start = segment.in_subject().start.saturating_sub(with_gaps(before));
-    let end = segment.in_subject().end + with_gaps(behind);
-    start..end.min(subject)
+    let start = in_translated
+        .start
+        .saturating_sub(with_gaps(in_protein.start));
+    let end = in_translated.end + with_gaps(protein - in_protein.end);
+    start..end.min(translated)
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::Sequences;
 
 /// Nucleotides of a block, about. The answer does not depend on it.
-const BLOCK: usize = 16 << 20;
+const BLOCK: usize = 4 << 20;
 
 /// Ranges of subjects with so many nucleotides together, one subject at least.
 pub(super) fn blocks(subjects: &Sequences) -> Vec<Range<usize>> {

@@ -31,7 +31,7 @@ pub(crate) struct TranslatedScoring {
     /// Letters and sequences as they are.
     size: DatabaseSize,
     /// Residues that may be between alignments that are taken together.
-    gap: Option<usize>,
+    pub(super) gap: Option<usize>,
     pub(super) sums: bool,
     /// Parameters without gaps, for common compositions.
     common: Karlin,
