@@ -129,13 +129,12 @@ pub fn ask_for_json(args: &[OsString]) -> bool {
     options.iter().any(|word| word == "--log=json") || options.windows(2).any(in_two)
 }
 
-/// True where the word stands in the place of a verb, and not behind one.
-fn of_gyrase(args: &[OsString], word: &str) -> bool {
-    let verb = |arg: &&OsString| !arg.as_encoded_bytes().starts_with(b"-");
-    args.iter()
-        .skip(1)
-        .find(verb)
-        .is_some_and(|verb| verb == word)
+/// True where an unknown word stands in the place of a verb, and not behind one.
+fn of_gyrase(error: &clap::Error) -> bool {
+    match error.get(ContextKind::Usage) {
+        Some(ContextValue::StyledStr(usage)) => usage.to_string().contains("gyrase [OPTIONS]"),
+        _ => false,
+    }
 }
 
 fn names(args: &[OsString], verb: &str) -> bool {
@@ -153,7 +152,7 @@ pub fn instead(error: &clap::Error, args: &[OsString]) -> Option<String> {
         context(ContextKind::InvalidArg),
     );
     let known = |&&(of, word, _): &&(&str, &str, &str)| match of {
-        "" => verb == Some(word) && of_gyrase(args, word),
+        "" => verb == Some(word) && of_gyrase(error),
         _ => option == Some(word) && names(args, of),
     };
     let of_blast = || {
