@@ -7,6 +7,7 @@
 //! come back.
 
 mod error;
+mod plan;
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -17,6 +18,7 @@ use gyrase_table::gydb::{Location, PARTITIONS};
 use gyrase_work::Progress;
 
 pub use self::error::EditError;
+pub use self::plan::{ChangePlan, plan_merge, plan_remove};
 use crate::build::{self, BuildError, Config, Outline, Summary};
 use crate::catalogue::Catalogue;
 use crate::index::{Index, Parameters};
@@ -107,16 +109,12 @@ pub fn merge_in(
     world: &impl World,
     progress: &Progress,
 ) -> Result<Changed, EditError> {
-    let united: Vec<_> = parts
-        .iter()
-        .map(|part| (part.features.path(), part.catalogue()))
-        .collect();
     let Catalogue {
         targets,
         taxonomy,
         parameters,
         ..
-    } = &Catalogue::unite(&united)?;
+    } = &unite(parts)?;
     let (mut moved, mut first) = (Vec::new(), Location(0));
     let (mut repeated, mut names) = (Vec::new(), HashSet::new());
     for part in parts {
@@ -137,6 +135,23 @@ pub fn merge_in(
         repeated,
         incomplete: 0,
     })
+}
+
+/// Finds out that databases can be merged.
+///
+/// # Errors
+/// When they are of other parameters or of contradicting taxonomies, or have too many windows.
+pub fn check(parts: &[Index]) -> Result<(), EditError> {
+    unite(parts).map(|_| ())
+}
+
+/// What the databases say of the references, together.
+fn unite(parts: &[Index]) -> Result<Catalogue, EditError> {
+    let united: Vec<_> = parts
+        .iter()
+        .map(|part| (part.features.path(), part.catalogue()))
+        .collect();
+    Ok(Catalogue::unite(&united)?)
 }
 
 /// Builds references and writes `config.output`, the database of the targets of `base` and of them.

@@ -67,6 +67,11 @@ pub fn without_compression(path: &Path) -> PathBuf {
     }
 }
 
+/// True where the name of an output says that it is compressed.
+pub fn is_compressed(path: &Path) -> bool {
+    Compression::for_output(path) != Compression::Plain
+}
+
 /// How a picture is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Picture {

@@ -2,6 +2,7 @@
 
 mod config;
 mod letters;
+mod plan;
 mod sorted;
 
 use std::io::Write;
@@ -14,6 +15,8 @@ use crate::ops::OperationError;
 use crate::ordered::{Out, write_ordered};
 pub use config::{Config, Style};
 use letters::{Line, kmers};
+pub(crate) use plan::listed;
+pub use plan::plan;
 
 /// What was listed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

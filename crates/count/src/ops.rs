@@ -17,6 +17,7 @@ use crate::bins::share_out;
 use merge::{Rows, RowsRef};
 
 pub use error::OperationError;
+pub(crate) use plan::STARTED;
 pub use plan::{DatabasesPlan, plan, plan_reading};
 
 /// Which k-mers the result has.

@@ -25,10 +25,12 @@ mod partition;
 mod piece;
 mod pipeline;
 mod shared;
+mod size;
 mod writer;
 
 pub use crate::location::Location;
 pub use database::{Database, Features};
 pub use error::GydbError;
 pub use layout::{MAGIC, MAX_COUNT, PARTITIONS, Summary, feature_at, partition_of, place_of};
+pub use size::bytes_for;
 pub use writer::Writer;

@@ -3,7 +3,7 @@
 use gyrase_fabric::LocalFabric;
 use gyrase_fastx::Inputs;
 use gyrase_kmer::{Choice, SketchShape};
-use gyrase_table::gydb::PARTITIONS;
+use gyrase_table::gydb::{self, PARTITIONS};
 use gyrase_tabulate::{Estimate, decompressing, input_contents};
 
 use super::budget::{Budget, MOST_WAITING};
@@ -25,9 +25,10 @@ const READING_LITTLE: u64 = 3 << 19;
 const SPILLED: u64 = 6 << 20;
 const SPILLING: u64 = 9 << 20;
 /// Bytes that a build takes beside its threads, as measured. The lists come after the reading: what
-/// they take, decompressors may have had.
+/// they take, decompressors may have had, less where a thread is alone.
 const BESIDE: u64 = 6 << 20;
 const LISTS: u64 = 4 << 20;
+const LISTS_OF_ONE: u64 = 1 << 20;
 /// The part of the records that making lists of them takes beside.
 const LISTS_PART: u64 = 32;
 /// Bytes of finished partitions that wait for an earlier one where several threads sort, for each
@@ -43,10 +44,13 @@ const ADDED_TO: u64 = 5 << 20;
 /// The part of a small database that is there while it is added to.
 const ADDED_TO_PART: u64 = 2;
 
-/// Bytes of a database without references, and of a location of it: in a list of many, and alone
-/// with its feature.
-const EMPTY: u64 = 4 << 20;
-const LOCATION: [u64; 2] = [4, 9];
+/// Bytes of a location of a database, beside its feature.
+const LOCATION: u64 = 4;
+/// Features are chosen by chance: so many more, as one part in so many, and a few beside.
+const CHANCE: u64 = 32;
+const FEW: u64 = 64;
+/// Bytes of what a database tells beside its features, where the references are few.
+const TOLD: u64 = 1 << 14;
 
 /// What a build will take.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -64,12 +68,13 @@ pub struct BuildPlan {
     pub seconds: Option<f64>,
 }
 
-/// Predicts what the build will take in one process; `before` is what a database has that it is
-/// added to, in bytes.
+/// Predicts what the build will take in one process; `before` is the database that it is
+/// added to.
 ///
 /// # Errors
 /// When an input cannot be opened, or the memory is too little for so many threads.
-pub fn plan_build(config: &Config, before: Option<u64>) -> Result<BuildPlan, BuildError> {
+pub fn plan_build(config: &Config, before: Option<gydb::Summary>) -> Result<BuildPlan, BuildError> {
+    let bytes_before = before.map(|before| before.bytes);
     let budget = Budget::of(config.memory, config.threads, 1)?;
     let options = references::options(config.parameters.sketch);
     let inputs = Inputs::open(&config.references, options)
@@ -81,18 +86,20 @@ pub fn plan_build(config: &Config, before: Option<u64>) -> Result<BuildPlan, Bui
     let senders = senders(inputs.inputs().len(), contents.text, config.threads);
     let held = sent.most.zip(records.most).map(|(sent, bytes)| {
         // Features are chosen by chance.
-        let [sent, bytes] = [sent, bytes].map(|most| most + most / 32);
+        let [sent, bytes] = [sent, bytes].map(|most| most + most / CHANCE);
         LocalFabric::expected_memory(PARTITIONS, senders, sent, bytes)
     });
-    let output = Estimate {
-        least: before.unwrap_or(EMPTY) + LOCATION[0] * sent.least,
-        most: sent
-            .most
-            .map(|most| before.unwrap_or(EMPTY) + LOCATION[1] * most),
+    let output = match before {
+        None => new_database(
+            sent,
+            contents.records,
+            u64::from(config.parameters.locations),
+        ),
+        Some(before) => added(before, sent),
     };
     let (held, tmp) = match held {
         Some(held) if held <= budget.fabric => {
-            let waiting = waiting(output, before, threads);
+            let waiting = waiting(output, bytes_before, threads);
             let lists = records.least / LISTS_PART;
             (held + lists + waiting, Estimate::exactly(0))
         }
@@ -105,20 +112,49 @@ pub fn plan_build(config: &Config, before: Option<u64>) -> Result<BuildPlan, Bui
             },
         ),
     };
-    let added_to = before.map_or(0, |bytes| ADDED_TO.min(bytes / ADDED_TO_PART));
+    let added_to = bytes_before.map_or(0, |bytes| ADDED_TO.min(bytes / ADDED_TO_PART));
     let reading = READING.min(READING_LITTLE + 4 * contents.text as u64);
     let beside = BESIDE + senders as u64 * reading + added_to;
     let inflating = decompressing(inputs.inputs(), &contents, config.threads, u64::MAX);
+    let lists = if threads > 1 { LISTS } else { LISTS_OF_ONE };
     let work = |letters: u64| {
         letters as f64 / LETTERS_PER_SECOND + contents.inflated / INFLATED_PER_SECOND
     };
     Ok(BuildPlan {
         letters: contents.bases,
-        memory: (held + beside + inflating.saturating_sub(LISTS)).min(config.memory),
+        memory: (held + beside + inflating.saturating_sub(lists)).min(config.memory),
         tmp,
         output,
         seconds: middle(contents.bases).map(|letters| work(letters) / threads as f64),
     })
+}
+
+/// Bytes of a database of so many locations: of features that come once each, or as often as they
+/// may, which is twice in each of the records at most.
+fn new_database(sent: Estimate, records: Estimate, cap: u64) -> Estimate {
+    let least = sent.least - sent.least / CHANCE;
+    let times = records.most.map_or(cap, |records| cap.min(2 * records));
+    let of_most = |most: u64| {
+        let all = most + most / CHANCE + FEW;
+        gydb::bytes_for(all, all) + TOLD
+    };
+    Estimate {
+        least: gydb::bytes_for(least / times.max(1), least),
+        most: sent.most.map(of_most),
+    }
+}
+
+/// Bytes of a database with so many locations more.
+fn added(before: gydb::Summary, sent: Estimate) -> Estimate {
+    let of_most = |most: u64| {
+        let more = most + most / CHANCE + FEW;
+        let with = |more| gydb::bytes_for(before.features + more, before.locations + more);
+        before.bytes + with(more) - with(0) + TOLD
+    };
+    Estimate {
+        least: before.bytes + LOCATION * (sent.least - sent.least / CHANCE),
+        most: sent.most.map(of_most),
+    }
 }
 
 /// Threads that find anything to read: a file, or a batch of one.

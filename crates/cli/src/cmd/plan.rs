@@ -47,7 +47,7 @@ enum Verb {
     /// Say what `gyrase search` with these arguments will take
     #[command(after_help = EXAMPLES)]
     Search(Box<Search>),
-    /// Say what `gyrase db build` or `add` with these arguments will take
+    /// Say what `gyrase db build`, `add` and the like with these arguments will take
     #[command(subcommand)]
     Db(PlanDb),
     /// Say what `gyrase kmers union`, `filter` and the like will take

@@ -13,7 +13,7 @@ use gyrase_fabric::World;
 use gyrase_fastx::{Options, Reader};
 use gyrase_picture::words::{bytes, grouped, things};
 use gyrase_seq::Batch;
-use gyrase_table::gydb::Database;
+use gyrase_table::gydb::{Database, Summary};
 use gyrase_taxonomy::{Assigned, TaxonMap, Taxonomy};
 use gyrase_work::machine;
 
@@ -144,13 +144,13 @@ impl Taxa {
         Ok(built)
     }
 
-    /// Predicts a build, or what is added to a database of `before` bytes; with the bytes that this
+    /// Predicts a build, or what is added to the database `before`; with the bytes that this
     /// process has taken so far, and those without which it is refused.
     pub fn plan(
         &self,
         references: Vec<PathBuf>,
         parameters: Parameters,
-        before: Option<u64>,
+        before: Option<Summary>,
         session: &Session,
     ) -> Result<(BuildPlan, u64, u64)> {
         let taken = admit(session)?;

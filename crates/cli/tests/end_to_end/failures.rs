@@ -714,6 +714,8 @@ fn habits_of_other_programs_are_done_or_told_what_to_type() {
         ),
         (&["hist", "x.gyk"], &["gyrase kmers histo"]),
         (&["stats", "x.gyk"], &["gyrase kmers info"]),
+        (&["-t", "2", "stats", "x.gyk"], &["gyrase kmers info"]),
+        (&["kmers", "stats", "x.gyk"], &["unrecognized subcommand"]),
         (&["build", "--db", "x"], &["gyrase db build"]),
     ] {
         place.fails(args, 1, words);

@@ -162,6 +162,19 @@ fn the_plan_promises_what_a_run_takes() {
         (&["count", "g.fa"], &["-o", "g.gyk"]),
         (&["kmers", "union", "r.gyk", "g.gyk"], &["-o", "u.gyk"]),
         (&["kmers", "filter", "r.gyk", "r_1.fq"], &["-o", "f.fq"]),
+        (&["kmers", "dump", "r.gyk"], &["-o", "r.txt"]),
+        (&["kmers", "dump", "--sorted", "r.gyk"], &["-o", "s.txt"]),
+        (&["kmers", "export", "r.gyk", "--to", "kmc"], &["-o", "r"]),
+        (
+            &["kmers", "export", "r.gyk", "--to", "kff"],
+            &["-o", "r.kff"],
+        ),
+        (&["kmers", "import", "r.kff"], &["-o", "i.gyk"]),
+        (&["kmers", "import", "r.kmc_pre"], &["-o", "i.gyk"]),
+        (
+            &["kmers", "import", "r.txt", "-m", "160M"],
+            &["-o", "i.gyk"],
+        ),
         (&build, &["-o", "g.gydb"]),
         (
             &["db", "add", "g.gydb", "g.fa", "--taxonomy", "tax.tsv"],
@@ -194,6 +207,57 @@ fn the_plan_promises_what_a_run_takes() {
         4,
         &["a build with"],
     );
+}
+
+/// What the plan says of the size of an output holds it: whether small or large, of one genome or
+/// of two that are the same.
+#[test]
+fn the_plan_promises_the_size_of_what_is_written() {
+    let place = Place::new();
+    place.simulate_much();
+    let genome = String::from_utf8(place.read("g.fa")).unwrap();
+    place.write("h.fa", genome.replace('>', ">other_"));
+    place.write("t.fa", genome.split_at(20_000).0);
+    place.write("tax.tsv", "id\tspecies\ng.fa\tA a\nh.fa\tA b\nt.fa\tA c\n");
+    let first = genome[1..].split_whitespace().next().unwrap();
+    let other = format!("other_{first}");
+    let taxonomy = ["--taxonomy", "tax.tsv"];
+    for (run, output) in [
+        (&["db", "build", "t.fa"][..], "t.gydb"),
+        (&["db", "build", "g.fa"], "g.gydb"),
+        (&["db", "build", "g.fa", "h.fa"], "gh.gydb"),
+        (&["db", "add", "t.gydb", "g.fa"], "tg.gydb"),
+        (&["db", "add", "g.gydb", "h.fa"], "h.gydb"),
+        (&["db", "merge", "t.gydb", "g.gydb"], "m.gydb"),
+        (&["db", "merge", "g.gydb", "h.gydb"], "n.gydb"),
+        (&["db", "remove", "h.gydb", "--target", &other], "r.gydb"),
+        (&["count", "g.fa", "-k", "21"], "g.gyk"),
+        (&["kmers", "dump", "g.gyk"], "g.txt"),
+        (&["kmers", "dump", "g.gyk", "--style", "fasta"], "g.dump"),
+        (&["kmers", "dump", "g.gyk", "--min-count", "2"], "g.two"),
+        (&["kmers", "export", "g.gyk", "--to", "kff"], "g.kff"),
+        (&["kmers", "export", "g.gyk", "--to", "text"], "g.tab"),
+        (&["kmers", "import", "g.kff"], "i.gyk"),
+        (&["kmers", "import", "g.dump"], "j.gyk"),
+    ] {
+        let build = matches!(run[1], "build" | "add");
+        let run = [run, if build { &taxonomy } else { &[] }].concat();
+        place.ok(&[&["-q", "plan"], &run[..], &["--report", "p.json"]].concat());
+        place.ok(&[&["-q"], &run[..], &["-o", output]].concat());
+        let plan = place.json("p.json");
+        let promised = &plan["bytes"]["output"];
+        let [least, most] = ["least", "most"].map(|bound| promised[bound].as_u64().unwrap());
+        let written = place.read(output).len() as u64;
+        assert!(
+            (least..=most).contains(&written),
+            "{run:?}: {promised}, not {written}"
+        );
+        let repeats = matches!(output, "gh.gydb" | "h.gydb" | "n.gydb" | "g.two");
+        assert!(
+            most <= written + written / 4 || repeats,
+            "{run:?}: {promised}, not {written}"
+        );
+    }
 }
 
 /// A genome `g.fa` with more features than the buffers of a build of the least memory hold, and a

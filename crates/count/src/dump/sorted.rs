@@ -6,6 +6,7 @@
 
 use std::io::Write;
 use std::mem::size_of;
+use std::sync::Mutex;
 
 use gyrase_kmer::BINS;
 use gyrase_table::gyk::Database;
@@ -17,12 +18,15 @@ use crate::bins::share_out;
 use crate::ops::OperationError;
 use crate::ordered::write_ordered;
 
+const HELD: &str = "no thread panics while it holds the rows";
 /// Bits of a digit of a k-mer: ranges are made of whole digits.
 const DIGIT_BITS: u32 = 16;
 /// Ranges a thread should have, so that threads end at about the same time.
 const RANGES_PER_THREAD: u64 = 4;
 /// k-mers below which a range is not worth a pass of its own.
 const SMALL: u64 = 1 << 16;
+/// Numbers that tell how many k-mers have which digit, as k-mers that take as much.
+pub(super) const COUNTED: u64 = 1 << 16;
 
 /// First and last k-mer, left-aligned, and how many the database has between them.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +34,16 @@ struct Range<const W: usize> {
     first: [u64; W],
     last: [u64; W],
     kmers: u64,
+}
+
+/// A k-mer and its count.
+pub(super) type Counted<const W: usize> = ([u64; W], u32);
+
+/// K-mers that a thread sorts at a time, where their digits allow.
+pub(super) fn most_rows<const W: usize>(distinct: u64, memory: u64, threads: u64) -> u64 {
+    let share = memory / (threads * size_of::<Counted<W>>() as u64);
+    let even = distinct / (threads * RANGES_PER_THREAD);
+    share.min(even.max(SMALL)).max(1)
 }
 
 pub(super) fn run<const W: usize>(
@@ -41,9 +55,7 @@ pub(super) fn run<const W: usize>(
 ) -> Result<u64, OperationError> {
     let k = database.shape().k();
     let threads = config.threads.max(1) as u64;
-    let share = memory / (threads * size_of::<([u64; W], u32)>() as u64);
-    let even = database.header().distinct / (threads * RANGES_PER_THREAD);
-    let limit = share.min(even.max(SMALL)).max(1);
+    let limit = most_rows::<W>(database.header().distinct, memory, threads);
     progress.start("plan", BINS as u64);
     let mut ranges = Vec::new();
     Planner {
@@ -55,9 +67,13 @@ pub(super) fn run<const W: usize>(
     .split::<W>([0; W], 0, &mut ranges)?;
     progress.start("dump", ranges.len() as u64);
     let line = Line::<W>::new(k, config.style);
+    // Rows are used again: what is freed is not always given back.
+    let most = ranges.iter().map(|range| range.kmers).max().unwrap_or(0);
+    let spare = Mutex::<Vec<Vec<Counted<W>>>>::default();
     write_ordered(config.threads, ranges.len(), progress, sink, |task, out| {
         let range = &ranges[task];
-        let mut rows = Vec::with_capacity(range.kmers as usize);
+        let used = spare.lock().expect(HELD).pop();
+        let mut rows = used.unwrap_or_else(|| Vec::with_capacity(most as usize));
         for bin in 0..BINS {
             let all = kmers::<W>(database, bin, config.cutoffs)?
                 .map(|(kmer, count)| (left_aligned(kmer, k), count));
@@ -68,7 +84,10 @@ pub(super) fn run<const W: usize>(
             line.append(&mut out.text, right_aligned(kmer, k), count);
             out.pass()?;
         }
-        Ok(rows.len() as u64)
+        let listed = rows.len() as u64;
+        rows.clear();
+        spare.lock().expect(HELD).push(rows);
+        Ok(listed)
     })
 }
 

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use gyrase_fabric::{Drain, LocalFabric, Sender};
-use gyrase_files::OutputFile;
+use gyrase_fastx::Output;
 use gyrase_kmer::{BINS, Key, Kmer, with_words};
 use gyrase_table::gyk::{Cutoffs, Database, Header};
 use gyrase_tabulate::{Cut, EachBatch, Partition, State, Supply, TabulateError, scatter};
@@ -41,7 +41,7 @@ pub struct ExportConfig {
     /// The `.gyk` file.
     pub input: PathBuf,
     /// The file that will appear; for KMC the name of the pair, with or without an ending; for a
-    /// text `-` is the standard output.
+    /// text `-` is the standard output, and an ending says how it is compressed.
     pub output: PathBuf,
     /// What to write.
     pub format: Format,
@@ -74,7 +74,7 @@ pub struct Exported {
 pub fn export(config: &ExportConfig, progress: &Progress) -> Result<Exported> {
     let database = Database::open(&config.input)?;
     let shares = Shares::of(config.memory, config.threads)?;
-    let (path, plan) = (&config.output, plan(database.header(), config.cutoffs));
+    let (path, plan) = (&config.output, plan_of(database.header(), config.cutoffs));
     let sink = match config.format {
         Format::Kmc => Sink::Kmc(kmc::Writer::create(path, plan, shares.prefixes)?),
         Format::Kff => Sink::Kff(kff::Writer::create(path, plan)?),
@@ -83,22 +83,22 @@ pub fn export(config: &ExportConfig, progress: &Progress) -> Result<Exported> {
     with_words!(database.shape(), W => export_words::<W>(&database, config, shares, sink, progress))
 }
 
-fn export_text(config: &ExportConfig, style: dump::Style, progress: &Progress) -> Result<Exported> {
-    let listing = dump::Config {
+/// How a text is listed.
+pub(super) fn listing(config: &ExportConfig, style: dump::Style) -> dump::Config {
+    dump::Config {
         database: config.input.clone(),
         style,
         cutoffs: config.cutoffs,
         sorted_within: Some(config.memory),
         threads: config.threads,
-    };
-    let listed = if config.output.as_os_str() == "-" {
-        dump::run(&listing, &mut std::io::stdout().lock(), progress)?
-    } else {
-        let mut output = OutputFile::create(&config.output)?;
-        let listed = dump::run(&listing, &mut output, progress)?;
-        output.commit()?;
-        listed
-    };
+    }
+}
+
+fn export_text(config: &ExportConfig, style: dump::Style, progress: &Progress) -> Result<Exported> {
+    let listing = listing(config, style);
+    let mut output = Output::open(&config.output)?;
+    let listed = dump::run(&listing, &mut output, progress)?;
+    output.finish()?;
     Ok(Exported {
         read: listed.distinct,
         written: listed.listed,
@@ -153,7 +153,7 @@ fn export_words<const W: usize>(
     })
 }
 
-fn plan(header: &Header, cutoffs: Cutoffs) -> Plan {
+pub(super) fn plan_of(header: &Header, cutoffs: Cutoffs) -> Plan {
     let limits = (
         header.cutoffs.min.max(cutoffs.min),
         header.cutoffs.max.min(cutoffs.max),
@@ -165,6 +165,11 @@ fn plan(header: &Header, cutoffs: Cutoffs) -> Plan {
         largest_count: header.largest.min(limits.1),
         limits,
     }
+}
+
+/// Partitions of k-mers of that length.
+pub(super) fn parts_of(k: usize) -> usize {
+    Parts { k }.count()
 }
 
 /// Partitions by the first bases, or by the bases after those.

@@ -72,6 +72,12 @@ pub struct Imported {
 /// cancelled.
 pub fn import(config: &ImportConfig, progress: &Progress) -> Result<Imported> {
     let source = open(&config.input)?;
+    let shape = shape_of(&*source, config)?;
+    with_words!(shape, W => import_words::<W>(source, shape, config, progress))
+}
+
+/// The shape of the k-mers of a source.
+pub(super) fn shape_of(source: &dyn KmerSource, config: &ImportConfig) -> Result<Shape> {
     let k = match (source.k(), config.k) {
         (Some(found), Some(asked)) if found != asked => {
             let what = format!("its k-mers have {found} letters, expected {asked} (-k)");
@@ -89,8 +95,7 @@ pub fn import(config: &ImportConfig, progress: &Progress) -> Result<Imported> {
         }
         (found, asked) => found.or(asked).expect("one of them is there"),
     };
-    let shape = Shape::new(k, config.stranded || source.stranded())?;
-    with_words!(shape, W => import_words::<W>(source, shape, config, progress))
+    Ok(Shape::new(k, config.stranded || source.stranded())?)
 }
 
 fn import_words<const W: usize>(

@@ -1,8 +1,10 @@
 //! Finds out what a foreign database is.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read, stdin};
+use std::io::{self, BufRead, BufReader, Read, stdin};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use gyrase_fastx::decompress;
 
@@ -13,13 +15,21 @@ use super::{kff, kmc, text};
 /// Opens `path`: a KMC pair (either file, or the name without ending), or a KFF file or a text,
 /// known by its first bytes and compressed or not; `-` is the standard input.
 pub(crate) fn open(path: &Path) -> Result<Box<dyn KmerSource>> {
+    open_metered(path, Arc::default())
+}
+
+/// As [`open`]; `stored` counts the bytes that are taken from a file that is no pair.
+pub(crate) fn open_metered(path: &Path, stored: Arc<AtomicU64>) -> Result<Box<dyn KmerSource>> {
     if is_pair(path) {
         return Ok(Box::new(kmc::Reader::open(path)?));
     }
     let error = |source| ExchangeError::read(path, source);
     let text = match path.as_os_str() == "-" {
         true => decompress(stdin()),
-        false => decompress(File::open(path).map_err(error)?),
+        false => {
+            let file = File::open(path).map_err(error)?;
+            decompress(Metered { file, stored })
+        }
     };
     let mut input = BufReader::with_capacity(1 << 20, text.map_err(error)?);
     let start = input.fill_buf().map_err(error)?;
@@ -29,6 +39,20 @@ pub(crate) fn open(path: &Path) -> Result<Box<dyn KmerSource>> {
     match start.first() {
         Some(b'K') => Ok(Box::new(kff::Reader::new(input, path)?)),
         _ => Ok(Box::new(text::Reader::new(input, path)?)),
+    }
+}
+
+/// A file that counts the bytes which are taken from it.
+struct Metered {
+    file: File,
+    stored: Arc<AtomicU64>,
+}
+
+impl Read for Metered {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(into)?;
+        self.stored.fetch_add(read as u64, Relaxed);
+        Ok(read)
     }
 }
 

@@ -8,7 +8,7 @@ use gyrase_tabulate::Estimate;
 use super::{Config, Operation, OperationError};
 
 /// Bytes that a process takes that has opened next to nothing, as measured.
-const STARTED: u64 = 13 << 20;
+pub(crate) const STARTED: u64 = 13 << 20;
 /// Bytes of a thread that combines bins, and of one that compares reads.
 const COMBINING: u64 = 8 << 20;
 const COMPARING: u64 = 2 << 20;

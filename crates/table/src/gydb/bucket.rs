@@ -12,9 +12,9 @@ pub(super) const LINE_WORDS: usize = 16;
 /// Features that a line holds.
 pub(super) const LANES: usize = 20;
 /// Features that a bucket has on average: so many that one bucket in twenty takes another line.
-const FULL: usize = 14;
+pub(super) const FULL: usize = 14;
 /// The fewest buckets: with them a rest fits two bytes.
-const LEAST: usize = 1 << (PLACE_BITS - 16);
+pub(super) const LEAST: usize = 1 << (PLACE_BITS - 16);
 /// The bit of a line's first word that says that the bucket goes on.
 const GOES_ON: u32 = 1 << 31;
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use gyrase_classify::Index;
-use gyrase_classify::edit::{self, Changed, Limits};
+use gyrase_classify::edit::{self, ChangePlan, Changed, Limits};
 use gyrase_fabric::Alone;
 use gyrase_picture::words::{self, bytes, grouped, things};
 use serde_json::json;
@@ -34,32 +34,43 @@ pub struct Merge {
     databases: Vec<PathBuf>,
 
     /// Database to make; one of those that are merged may be replaced
-    #[arg(long, short, value_name = "FILE.gydb")]
-    output: PathBuf,
+    // `gyrase plan db merge` does without.
+    #[arg(long, short, value_name = "FILE.gydb", required = true)]
+    output: Option<PathBuf>,
 }
 
 impl Merge {
     /// Merges, and says what came of it.
     pub fn run(self, session: &Session) -> Result<()> {
-        keep_apart(session, &self.databases, &[], &self.output)?;
-        let parts = self
-            .databases
-            .iter()
-            .map(|path| Index::open(path))
-            .collect::<std::result::Result<Vec<_>, _>>()?;
+        let output = &self.output.clone().unwrap_or_default();
+        keep_apart(session, &self.databases, &[], output)?;
+        let parts = self.open()?;
         admit(session, &parts, 1)?;
-        let (output, limits) = (&self.output, limits(session));
+        let limits = limits(session);
         let merged = session.shown(|progress| match session.job() {
             Some(job) => edit::merge_in(&parts, output, &limits, job, progress),
             None => edit::merge_in(&parts, output, &limits, &Alone, progress),
         })?;
         if session.is_first() {
-            self.tell(session, &parts, &merged);
+            self.tell(session, &parts, (output, &merged));
         }
         Ok(())
     }
 
-    fn tell(&self, session: &Session, parts: &[Index], merged: &Changed) {
+    /// What it will take, and the bytes without which it is refused.
+    pub fn plan(&self, session: &Session) -> Result<(ChangePlan, u64)> {
+        let parts = self.open()?;
+        let least = admit(session, &parts, 1)?;
+        edit::check(&parts)?;
+        Ok((edit::plan_merge(&parts, session.threads), least))
+    }
+
+    fn open(&self) -> Result<Vec<Index>> {
+        let opened = self.databases.iter().map(|path| Index::open(path));
+        Ok(opened.collect::<std::result::Result<Vec<_>, _>>()?)
+    }
+
+    fn tell(&self, session: &Session, parts: &[Index], (output, merged): (&Path, &Changed)) {
         let inputs: Vec<_> = self
             .databases
             .iter()
@@ -75,7 +86,7 @@ impl Merge {
             );
         }
         warn_of_repeated(merged);
-        say(session, &self.output, merged);
+        say(session, output, merged);
     }
 }
 

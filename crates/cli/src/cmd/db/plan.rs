@@ -3,14 +3,17 @@
 use std::path::PathBuf;
 
 use clap::Subcommand;
+use gyrase_classify::edit::ChangePlan;
 use gyrase_classify::{BuildPlan, Index, Parameters};
 use gyrase_picture::words::{bytes, grouped};
+use gyrase_table::gydb::Summary;
 use gyrase_tabulate::Estimate;
 use serde_json::json;
 
 use super::add::Add;
 use super::build::Build;
-use super::merge::admit;
+use super::merge::{Merge, admit};
+use super::remove::Remove;
 use crate::cmd::folders::{self, Wanted};
 use crate::cmd::references::{self, Taxa};
 use crate::cmd::rows::{Table, bounds, shown};
@@ -22,6 +25,7 @@ Examples:
   gyrase plan db build refs/ --taxonomy taxdump/ --map acc2taxid.gz
   gyrase plan db build @files.txt --taxonomy gtdb_taxonomy.tsv --memory 16G
   gyrase plan db add refs.gydb new.fna.gz --taxonomy taxdump/
+  gyrase plan db merge bacteria.gydb viruses.gydb
 
 The taxonomy is read, since it takes memory too; the references are looked at.";
 
@@ -37,6 +41,14 @@ pub enum PlanDb {
     #[command(after_help = EXAMPLES)]
     #[command(mut_arg("output", |output| output.hide(true)))]
     Add(Add),
+    /// Say what `gyrase db merge` with these arguments will take
+    #[command(after_help = EXAMPLES)]
+    #[command(mut_arg("output", |output| output.required(false).hide(true)))]
+    Merge(Merge),
+    /// Say what `gyrase db remove` with these arguments will take
+    #[command(after_help = EXAMPLES)]
+    #[command(mut_arg("output", |output| output.hide(true)))]
+    Remove(Remove),
 }
 
 impl PlanDb {
@@ -55,6 +67,8 @@ impl PlanDb {
                     session,
                 )
             }
+            PlanDb::Merge(verb) => tell_change(verb.plan(session)?, session),
+            PlanDb::Remove(verb) => tell_change(verb.plan(session)?, session),
             PlanDb::Add(verb) => {
                 let files = folders::files(&verb.references, Wanted::References, session)?;
                 let base = Index::open(&verb.database)?;
@@ -63,7 +77,7 @@ impl PlanDb {
                     Some(taxonomy) => Taxa::read_small(taxonomy, &verb.map, session)?,
                     None => Taxa::of_database(&base, &[], &[], session)?,
                 };
-                let before = base.features.summary().bytes;
+                let before = base.features.summary();
                 let admitted = (Some(before), least);
                 tell(files, base.parameters, admitted, &taxa, session)
             }
@@ -74,8 +88,8 @@ impl PlanDb {
 fn tell(
     files: Vec<PathBuf>,
     parameters: Parameters,
-    // Bytes of the database that is added to, and those without which that is refused.
-    (before, changed): (Option<u64>, u64),
+    // The database that is added to, and the bytes without which that is refused.
+    (before, changed): (Option<Summary>, u64),
     // What it takes is counted while it is there.
     taxa: &Taxa,
     session: &Session,
@@ -109,5 +123,24 @@ fn tell(
     table.temporary(tmp, &session.tmp);
     table.output(output);
     table.time(seconds, "");
+    table.print()
+}
+
+fn tell_change((plan, least): (ChangePlan, u64), session: &Session) -> Result<()> {
+    let ChangePlan {
+        memory,
+        targets,
+        output,
+    } = plan;
+    session.note("counts", json!({"targets": targets}));
+    session.note(
+        "bytes",
+        json!({"memory": memory, "least_memory": least, "output": bounds(output)}),
+    );
+    let mut table = Table::default();
+    table.row("references", grouped(targets as u64));
+    table.memory(Estimate::exactly(memory), session.memory, false);
+    table.row("least memory", bytes(least));
+    table.output(output);
     table.print()
 }

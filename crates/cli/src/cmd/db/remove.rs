@@ -5,7 +5,7 @@ use std::slice;
 
 use clap::Args;
 use gyrase_classify::Index;
-use gyrase_classify::edit::{self, Changed, Unwanted};
+use gyrase_classify::edit::{self, ChangePlan, Changed, Unwanted};
 use gyrase_fabric::Alone;
 use gyrase_picture::words::things;
 use serde_json::json;
@@ -81,6 +81,15 @@ impl Remove {
             self.tell(session, &base, (&unwanted, &left));
         }
         Ok(())
+    }
+
+    /// What it will take, and the bytes without which it is refused.
+    pub fn plan(&self, session: &Session) -> Result<(ChangePlan, u64)> {
+        let unwanted = self.what.unwanted()?;
+        let base = Index::open(&self.database)?;
+        let least = admit(session, slice::from_ref(&base), 1)?;
+        let plan = edit::plan_remove(&base, &unwanted, session.threads)?;
+        Ok((plan, least))
     }
 
     fn tell(&self, session: &Session, base: &Index, (unwanted, left): (&Unwanted, &Changed)) {

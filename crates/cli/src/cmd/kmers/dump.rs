@@ -4,12 +4,14 @@ use std::path::PathBuf;
 use std::slice;
 
 use clap::{Args, ValueEnum};
+use gyrase_count::Estimate;
 use gyrase_count::dump::{self, Config, Style};
+use gyrase_count::ops::DatabasesPlan;
 use serde_json::json;
 
 use crate::cmd::counts::{Counts, note_databases};
 use crate::failure::Result;
-use crate::places::or_standard_output;
+use crate::places::{self, or_standard_output};
 use crate::session::Session;
 use crate::sink::Sink;
 
@@ -55,18 +57,7 @@ enum Form {
 impl Dump {
     /// Prints the k-mers.
     pub fn run(self, session: &Session) -> Result<()> {
-        let style = match self.style {
-            Form::Tab => Style::Tab,
-            Form::Space => Style::Space,
-            Form::Fasta => Style::Fasta,
-        };
-        let config = Config {
-            database: self.database,
-            style,
-            cutoffs: self.counts.cutoffs()?,
-            sorted_within: self.sorted.then_some(session.memory),
-            threads: session.threads,
-        };
+        let config = self.config(session)?;
         session.keep_apart([&config.database], [or_standard_output(&self.output)])?;
         note_databases(slice::from_ref(&config.database), session)?;
         let mut sink = Sink::open(self.output.as_deref())?;
@@ -79,5 +70,28 @@ impl Dump {
             json!({"distinct": summary.distinct, "listed": summary.listed}),
         );
         Ok(())
+    }
+
+    /// What printing them will take, and the size of the text.
+    pub fn plan(&self, session: &Session) -> Result<(DatabasesPlan, Estimate)> {
+        let (plan, text) = dump::plan(&self.config(session)?)?;
+        let compressed = self.output.as_deref().is_some_and(places::is_compressed);
+        let least = if compressed { 0 } else { text.least };
+        Ok((plan, Estimate { least, ..text }))
+    }
+
+    fn config(&self, session: &Session) -> Result<Config> {
+        let style = match self.style {
+            Form::Tab => Style::Tab,
+            Form::Space => Style::Space,
+            Form::Fasta => Style::Fasta,
+        };
+        Ok(Config {
+            database: self.database.clone(),
+            style,
+            cutoffs: self.counts.cutoffs()?,
+            sorted_within: self.sorted.then_some(session.memory),
+            threads: session.threads,
+        })
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::slice;
 
 use clap::{Args, ValueEnum};
-use gyrase_count::exchange::{self, ExportConfig, Format, ImportConfig, TextStyle};
+use gyrase_count::exchange::{self, ExchangePlan, ExportConfig, Format, ImportConfig, TextStyle};
 use gyrase_picture::words::{self, things};
 use serde_json::json;
 
@@ -38,8 +38,9 @@ pub struct Import {
     input: PathBuf,
 
     /// Database to make
-    #[arg(long, short, value_name = "FILE.gyk")]
-    output: PathBuf,
+    // `gyrase plan kmers import` does without.
+    #[arg(long, short, value_name = "FILE.gyk", required = true)]
+    output: Option<PathBuf>,
 
     /// Length of the k-mers, where the input is empty and does not say
     #[arg(short, value_name = "K", value_parser = length)]
@@ -66,9 +67,11 @@ pub struct Export {
     #[arg(long, value_enum, value_name = "FORMAT")]
     to: Option<To>,
 
-    /// File to write; for KMC the name without ending; for a text `-` is standard output
-    #[arg(long, short, value_name = "FILE")]
-    output: PathBuf,
+    /// File to write; for KMC the name without ending; for a text `-` is standard output,
+    /// and an ending such as .gz compresses it
+    // `gyrase plan kmers export` does without.
+    #[arg(long, short, value_name = "FILE", required = true)]
+    output: Option<PathBuf>,
 
     #[command(flatten)]
     counts: Counts,
@@ -86,17 +89,7 @@ enum To {
 impl Import {
     /// Reads the foreign database.
     pub fn run(self, session: &Session) -> Result<()> {
-        let config = ImportConfig {
-            input: self.input,
-            output: self.output,
-            k: self.k,
-            stranded: self.stranded,
-            cutoffs: self.counts.cutoffs()?,
-            memory: session.memory,
-            tmp: session.tmp.clone(),
-            max_tmp: session.max_tmp,
-            threads: session.threads,
-        };
+        let config = self.config(session)?;
         places::keep_databases_only(&config.output, places::Kind::Gyk)?;
         let (prefixes, suffixes) = exchange::kmc::pair(&config.input);
         session.keep_apart([&config.input, &prefixes, &suffixes], [&config.output])?;
@@ -122,25 +115,31 @@ impl Import {
         tracing::info!("{read} read, {kept} in {}, {time}", config.output.display());
         Ok(())
     }
-}
 
-impl Export {
-    /// Writes the foreign database.
-    pub fn run(self, session: &Session) -> Result<()> {
-        let to = self.to.or_else(|| named(&self.output));
-        let to = to.ok_or_else(|| {
-            Failure::usage("--to names the format: kmc, kff, text, text-space or fasta")
-        })?;
-        let config = ExportConfig {
-            input: self.database,
-            output: self.output,
-            format: format(to),
+    /// What reading it will take.
+    pub fn plan(self, session: &Session) -> Result<ExchangePlan> {
+        Ok(exchange::plan_import(&self.config(session)?)?)
+    }
+
+    fn config(self, session: &Session) -> Result<ImportConfig> {
+        Ok(ImportConfig {
+            input: self.input,
+            output: self.output.unwrap_or_default(),
+            k: self.k,
+            stranded: self.stranded,
             cutoffs: self.counts.cutoffs()?,
             memory: session.memory,
             tmp: session.tmp.clone(),
             max_tmp: session.max_tmp,
             threads: session.threads,
-        };
+        })
+    }
+}
+
+impl Export {
+    /// Writes the foreign database.
+    pub fn run(self, session: &Session) -> Result<()> {
+        let config = self.config(session)?;
         if config.output == Path::new("-") && matches!(config.format, Format::Kmc | Format::Kff) {
             return Err(Failure::usage(
                 "only a text can go to standard output; -o names a file",
@@ -161,6 +160,34 @@ impl Export {
         );
         tracing::info!("{written} written to {}, {time}", config.output.display());
         Ok(())
+    }
+
+    /// What writing it will take.
+    pub fn plan(self, session: &Session) -> Result<ExchangePlan> {
+        let config = self.config(session)?;
+        let mut plan = exchange::plan_export(&config)?;
+        if matches!(config.format, Format::Text(_)) && places::is_compressed(&config.output) {
+            plan.output.least = 0;
+        }
+        Ok(plan)
+    }
+
+    fn config(self, session: &Session) -> Result<ExportConfig> {
+        let output = self.output.unwrap_or_default();
+        let to = self.to.or_else(|| named(&output));
+        let to = to.ok_or_else(|| {
+            Failure::usage("--to names the format: kmc, kff, text, text-space or fasta")
+        })?;
+        Ok(ExportConfig {
+            input: self.database,
+            output,
+            format: format(to),
+            cutoffs: self.counts.cutoffs()?,
+            memory: session.memory,
+            tmp: session.tmp.clone(),
+            max_tmp: session.max_tmp,
+            threads: session.threads,
+        })
     }
 }
 

@@ -12,6 +12,7 @@ mod write;
 
 pub use read::Reader;
 pub use write::Writer;
+pub(crate) use write::sizes;
 
 const MARKER: &[u8; 3] = b"KFF";
 /// The variable by which Gyrase says that the strands are counted apart; other programs pass over

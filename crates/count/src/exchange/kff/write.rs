@@ -81,6 +81,17 @@ impl Writer {
     }
 }
 
+/// Bytes of a k-mer, bytes beside all of them, and those of memory that wait until the end.
+pub(crate) fn sizes(plan: Plan) -> (u64, u64, u64) {
+    let each = plan.k.div_ceil(4) + plan.counter_bytes();
+    let written = header(plan).len() as u64 + 9;
+    (
+        each as u64,
+        written + tail(plan, written, written).len() as u64,
+        0,
+    )
+}
+
 fn header(plan: Plan) -> Vec<u8> {
     let mut bytes = MARKER.to_vec();
     let (major, minor, encoding) = (1, 0, 0b00_01_10_11);

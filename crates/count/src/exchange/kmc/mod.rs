@@ -15,6 +15,7 @@ mod write;
 
 pub use read::Reader;
 pub use write::Writer;
+pub(crate) use write::sizes;
 
 use std::path::{Path, PathBuf};
 

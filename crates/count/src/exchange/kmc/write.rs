@@ -39,6 +39,20 @@ fn best_prefix(plan: Plan, memory: u64) -> usize {
         .unwrap_or(smallest)
 }
 
+/// Bytes of a k-mer, bytes beside all of them, and those of memory that wait until the end: the
+/// table of prefixes, which takes at most `memory`.
+pub(crate) fn sizes(plan: Plan, memory: u64) -> (u64, u64, u64) {
+    let prefix = best_prefix(plan, memory);
+    let each = (plan.k - prefix) / 4 + plan.counter_bytes();
+    let table = 8 << (2 * prefix);
+    let marks = 2 * (PREFIX_MARKER.len() + SUFFIX_MARKER.len());
+    (
+        each as u64,
+        table + u64::from(FIELDS) + 4 + marks as u64,
+        table,
+    )
+}
+
 /// A pair under construction.
 pub struct Writer {
     prefixes: OutputFile,
