@@ -4,6 +4,8 @@ use std::fmt::Display;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use gyrase_fabric::FabricError;
+
 use crate::family::Family;
 
 /// A job that could not start. The exit code of each is 8.
@@ -140,6 +142,20 @@ pub enum SetupError {
         /// What the system said.
         source: io::Error,
     },
+}
+
+/// Open MPI has windows in `/dev/shm`, and does not say so where there is no room.
+pub(crate) fn without_room(error: FabricError) -> FabricError {
+    match error {
+        FabricError::Mpi { call, what } => FabricError::Mpi {
+            call,
+            what: format!(
+                "{what}; /dev/shm may be too small for the ranks of this machine (containers: \
+                 --shm-size=1g), `gyrase doctor` says how much is free"
+            ),
+        },
+        error => error,
+    }
 }
 
 fn either(families: &[Family]) -> String {

@@ -17,6 +17,7 @@ use gyrase_fabric::{FabricError, Pages};
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LOCAL, RTLD_NOW};
 
 use crate::StartError;
+use crate::error::without_room;
 use crate::exit_codes::ExitCodes;
 use crate::pieces::Pieces;
 use crate::turns::{Turn, Turns};
@@ -596,7 +597,7 @@ impl Shim {
         let _turn = self.turn()?;
         // SAFETY: the place outlives the call.
         let code = unsafe { (self.functions().window)(each as u64, &mut handle) };
-        self.check("MPI_Win_allocate", code)?;
+        self.check("MPI_Win_allocate", code).map_err(without_room)?;
         Ok(Numbers { handle, each })
     }
 
