@@ -64,7 +64,7 @@ impl Engine for Translation<'_> {
                 least: &least,
                 most,
                 threads: self.threads,
-                shapes: self.sensitivity.shapes(),
+                shapes: self.sensitivity.shapes(self.program),
             };
             search.matches(progress)
         };

@@ -190,7 +190,7 @@ impl Pair {
                 words.sum()
             }
             AnyScoring::Protein(_) | AnyScoring::Translated(_) => {
-                let shapes = prepared.sensitivity.shapes().iter();
+                let shapes = prepared.sensitivity.shapes(prepared.program).iter();
                 let of_shape = |&shape: &Shape| seeds::common(frames, &of_subject, shape);
                 shapes.map(of_shape).sum()
             }
