@@ -166,7 +166,7 @@ impl Pair<'_> {
             scoring,
             number,
             query: prepared.masked_frames(query..query + 1),
-            subject: subjects.frames(number..number + 1, of_subject),
+            subject: subjects.frames(number..number + 1, of_subject, 1),
             least: scoring.least_segment(length, prepared.sensitivity.segment()),
         }
     }
