@@ -44,7 +44,7 @@ pub(crate) struct SegmentScores {
     /// The least of a segment in a search so small that chance gives few: 12 bits.
     pub shortest: i32,
     /// What a window scores less than the segment around it, at most, to be looked at: most of a
-    /// segment is in its best window. 4.6 bits.
+    /// segment is in its best window. 2.8 bits.
     pub margin: i32,
 }
 
@@ -55,7 +55,7 @@ impl SegmentScores {
         SegmentScores {
             x_drop: units(7.0).ceil() as i32,
             shortest: ungapped.score(12.0).round() as i32,
-            margin: units(4.6).round() as i32,
+            margin: units(2.8).round() as i32,
         }
     }
 
@@ -161,6 +161,7 @@ struct Join<'s> {
 impl Join<'_> {
     fn key(&mut self, [queries, subjects]: [&Index; 2], key: usize) -> Result<(), Ended> {
         let (of_queries, mut of_subjects) = (queries.positions(key), subjects.positions(key));
+        let mut ahead = subjects.positions_from(key);
         if of_queries.len() == 0 {
             return Ok(());
         }
@@ -178,7 +179,9 @@ impl Join<'_> {
             lanes.fill_with(|| of_subjects.next().expect("there are so many"));
             self.windows
                 .load(subjects, lanes.iter().map(|position| position - BEFORE));
-            for position in of_subjects.clone().take(LANES) {
+            // Those of the next key too: most keys have few.
+            ahead.nth(count - 1);
+            for position in ahead.clone().take(LANES) {
                 let from = position - BEFORE;
                 prefetch(subjects, from);
                 prefetch(subjects, from + COLUMNS - 1);
@@ -300,16 +303,13 @@ mod tests {
             let scores = SegmentScores::new(ungapped);
             let bits = |score: i32| f64::from(score) * ungapped.lambda / LN_2;
             assert!((7.0..7.6).contains(&bits(scores.x_drop)), "{scores:?}");
-            assert!((4.2..5.0).contains(&bits(scores.margin)), "{scores:?}");
+            assert!((2.4..3.2).contains(&bits(scores.margin)), "{scores:?}");
             let shortest = ungapped.bits(scores.shortest.into());
             assert!((11.7..12.3).contains(&shortest), "{scores:?}");
         }
         let blosum62 = Protein::new(Matrix::named("BLOSUM62").expect("one"), Costs::new(11, 1));
         let scores = SegmentScores::new(blosum62.expect("known").ungapped());
-        assert_eq!(
-            [scores.x_drop, scores.shortest, scores.margin],
-            [16, 20, 10]
-        );
+        assert_eq!([scores.x_drop, scores.shortest, scores.margin], [16, 20, 6]);
     }
 
     /// What stands beside a sequence makes no segment of it.

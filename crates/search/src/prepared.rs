@@ -182,7 +182,7 @@ impl Prepared {
     /// The frames of some queries, masked.
     pub(crate) fn masked_frames(&self, range: Range<usize>) -> Sequences {
         let [frames, _] = self.frames;
-        let mut part = self.queries.frames(range.clone(), frames);
+        let mut part = self.queries.frames(range.clone(), frames, 1);
         self.masks.apply(&self.queries, range, frames, &mut part);
         part
     }

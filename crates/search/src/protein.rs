@@ -6,14 +6,14 @@ use crate::alignments::Aligner;
 use crate::engine::{Align, Ended, Engine};
 use crate::matches::Search;
 use crate::seeds::{Indexes, SHAPES, Shape};
-use crate::{Match, Scoring, Sequences};
+use crate::{Match, Program, Scoring, Sequences};
 
 /// How surely a search of proteins finds what is there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sensitivity {
     /// Pairs that have a seed of one shape and a strong segment without gaps.
     Fast,
-    /// Pairs that have a seed of one of four shapes: nearly all of `blastp`.
+    /// Pairs that have a seed of one of four shapes, three with `tblastn`: nearly all of BLAST.
     #[default]
     Blast,
     /// Every pair that local alignment finds (Smith and Waterman), in the time that it takes.
@@ -21,9 +21,12 @@ pub enum Sensitivity {
 }
 
 impl Sensitivity {
-    pub(crate) fn shapes(self) -> &'static [Shape] {
-        match self {
-            Sensitivity::Fast => &SHAPES[..1],
+    /// Seeds of a program. `tblastn` has the same pairs to find among more residues: fewer are near
+    /// to chance, and three shapes find as large a part of them.
+    pub(crate) fn shapes(self, program: Program) -> &'static [Shape] {
+        match (self, program) {
+            (Sensitivity::Fast, _) => &SHAPES[..1],
+            (_, Program::Tblastn) => &SHAPES[..3],
             _ => &SHAPES,
         }
     }
@@ -71,7 +74,7 @@ impl Engine for Proteins<'_> {
             least: &least,
             most,
             threads: self.threads,
-            shapes: self.sensitivity.shapes(),
+            shapes: self.sensitivity.shapes(Program::Blastp),
         };
         search.matches(progress)
     }

@@ -197,10 +197,18 @@ impl Index {
 
     /// Where a key's seeds are, in ascending order.
     pub(crate) fn positions(&self, key: usize) -> impl ExactSizeIterator<Item = usize> + Clone {
-        let range = self.starts[key] as usize..self.starts[key + 1] as usize;
-        self.positions[range]
-            .iter()
-            .map(|position| position.load(Relaxed) as usize)
+        let count = self.starts[key + 1] - self.starts[key];
+        self.positions_from(key).take(count as usize)
+    }
+
+    /// Where the seeds of a key are, and behind them those of all keys after it.
+    pub(crate) fn positions_from(
+        &self,
+        key: usize,
+    ) -> impl ExactSizeIterator<Item = usize> + Clone {
+        let from = self.starts[key] as usize;
+        let positions = self.positions[from..].iter();
+        positions.map(|position| position.load(Relaxed) as usize)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Sequences in memory, as codes of residues.
 
 use std::borrow::Cow;
+use std::convert::Infallible;
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -9,6 +10,7 @@ use gyrase_align::nucleotide::{self, BASES};
 use gyrase_align::packed::Packed;
 use gyrase_align::residue::{BORDER, LETTERS, code};
 use gyrase_seqdb::{Entry, Molecule, PackedBases};
+use gyrase_work::in_parallel;
 
 use crate::error::SearchError;
 use crate::frames::Frames;
@@ -360,23 +362,44 @@ impl Sequences {
     }
 
     /// The frames of those of a range of numbers, one behind the other, without titles.
-    pub(crate) fn frames(&self, range: Range<usize>, frames: Frames) -> Sequences {
+    pub(crate) fn frames(&self, range: Range<usize>, frames: Frames, threads: usize) -> Sequences {
         let mut part = Sequences {
             molecule: frames.molecule(),
             ..Sequences::default()
         };
-        part.text.truncate(COLUMNS);
-        for number in range {
-            let sequence = self.codes(number, 0..self.range(number).len());
-            for &frame in frames.numbers() {
-                let whole = 0..frames.length(sequence.len(), frame);
-                part.text
-                    .extend_from_slice(&frames.read(&sequence, &whole, frame));
-                part.text.push(BORDER);
-                part.starts.push(part.text.len());
-            }
+        let numbers = || {
+            let of_one = |number| frames.numbers().iter().map(move |&frame| (number, frame));
+            range.clone().flat_map(of_one)
+        };
+        let mut next = COLUMNS;
+        for (number, frame) in numbers() {
+            next += frames.length(self.range(number).len(), frame) + 1;
+            part.starts.push(next);
         }
-        part.text.resize(part.text.len() + COLUMNS, BORDER);
+        part.text.resize(next + COLUMNS, BORDER);
+        let mut rest = &mut part.text[COLUMNS..];
+        let mut places = Vec::with_capacity(part.starts.len() - 1);
+        for (numbers, both) in numbers().zip(part.starts.windows(2)) {
+            let (own, behind) = rest.split_at_mut(both[1] - both[0]);
+            places.push((numbers, own));
+            rest = behind;
+        }
+        let read = |((number, frame), place): &mut ((usize, i8), &mut [u8])| {
+            let length = place.len() - 1;
+            let sequence = self.codes(*number, 0..self.range(*number).len());
+            place[..length].copy_from_slice(&frames.read(&sequence, &(0..length), *frame));
+        };
+        if threads == 1 {
+            places.iter_mut().for_each(read);
+            return part;
+        }
+        let each = places.len().div_ceil(threads).max(1);
+        let some = places.chunks_mut(each);
+        let read_all = |some: &mut [_]| {
+            some.iter_mut().for_each(read);
+            Ok::<_, Infallible>(())
+        };
+        let Ok(_) = in_parallel(some.collect(), read_all);
         part
     }
 

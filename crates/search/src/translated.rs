@@ -64,7 +64,7 @@ impl Engine for Translation<'_> {
                 least: &least,
                 most,
                 threads: self.threads,
-                shapes: self.sensitivity.shapes(),
+                shapes: self.sensitivity.shapes(self.program),
             };
             search.matches(progress)
         };
@@ -74,7 +74,9 @@ impl Engine for Translation<'_> {
         }
         let mut found = Vec::new();
         for block in blocks::blocks(self.subjects) {
-            let frames = self.subjects.frames(block.clone(), of_subjects);
+            let frames = self
+                .subjects
+                .frames(block.clone(), of_subjects, self.threads);
             let first = block.start * of_subjects.numbers().len();
             let more = search(&frames, None, most - found.len())?;
             found.extend(more.into_iter().map(|one| Match {

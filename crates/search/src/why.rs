@@ -166,7 +166,7 @@ impl Pair<'_> {
             scoring,
             number,
             query: prepared.masked_frames(query..query + 1),
-            subject: subjects.frames(number..number + 1, of_subject),
+            subject: subjects.frames(number..number + 1, of_subject, 1),
             least: scoring.least_segment(length, prepared.sensitivity.segment()),
         }
     }
@@ -174,7 +174,7 @@ impl Pair<'_> {
     /// How often both have a seed in common, by its shape.
     fn seeds(&self) -> Vec<u64> {
         let common = |shape| seeds::common(&self.query, &self.subject, shape);
-        let shapes = self.prepared.sensitivity.shapes();
+        let shapes = self.prepared.sensitivity.shapes(self.prepared.program);
         shapes.iter().copied().map(common).collect()
     }
 
@@ -194,7 +194,7 @@ impl Pair<'_> {
             least: &[segments.shortest.min(self.least)],
             most: usize::MAX,
             threads: 1,
-            shapes: self.prepared.sensitivity.shapes(),
+            shapes: self.prepared.sensitivity.shapes(self.prepared.program),
         };
         let found = search.matches(progress).map_err(|ended| match ended {
             Ended::TooMany => unreachable!("any number is allowed"),

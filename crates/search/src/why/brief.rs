@@ -79,7 +79,7 @@ pub(super) fn explain(
     let pair = Pair {
         plain: prepared
             .queries
-            .frames(query..query + 1, prepared.frames[0]),
+            .frames(query..query + 1, prepared.frames[0], 1),
         masked: prepared.masked_frames(query..query + 1),
         subject: subjects.slice(subject..subject + 1),
     };
@@ -177,7 +177,7 @@ impl Pair {
         if prepared.sensitivity == Sensitivity::Exhaustive {
             return None;
         }
-        let of_subject = self.subject.frames(0..1, prepared.frames[1]);
+        let of_subject = self.subject.frames(0..1, prepared.frames[1], 1);
         let common = |frames: &Sequences| match &prepared.scoring {
             AnyScoring::Nucleotide(scoring) => {
                 let numbers = 0..frames.len();
@@ -190,7 +190,7 @@ impl Pair {
                 words.sum()
             }
             AnyScoring::Protein(_) | AnyScoring::Translated(_) => {
-                let shapes = prepared.sensitivity.shapes().iter();
+                let shapes = prepared.sensitivity.shapes(prepared.program).iter();
                 let of_shape = |&shape: &Shape| seeds::common(frames, &of_subject, shape);
                 shapes.map(of_shape).sum()
             }
