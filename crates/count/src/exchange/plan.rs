@@ -22,7 +22,7 @@ use crate::ops::STARTED;
 /// spilled, those of the spills too.
 const BESIDE: u64 = 2 << 20;
 const EACH: u64 = 1 << 20;
-const SPILLED: u64 = 11 << 20;
+const SPILLED: u64 = 18 << 20;
 const SPILLING: u64 = 5 << 20;
 /// Bytes of finished bins that wait for an earlier one, for each of several threads, and the part
 /// of all records that they are at most.
