@@ -124,6 +124,16 @@ impl SequenceSource {
         path.as_os_str() == "-" || path.metadata().is_ok_and(|there| !there.is_file())
     }
 
+    /// True for what may say which of its letters are masked: a file by their case, a database
+    /// where it was made with masks.
+    pub fn may_have_masks(&self) -> bool {
+        match self {
+            SequenceSource::Fasta(_) => true,
+            SequenceSource::Gysd(database) => database.has_masks(),
+            SequenceSource::Blast(_) => false,
+        }
+    }
+
     /// Bytes that will be read; 0 for a pipe.
     pub fn bytes(&self) -> u64 {
         match self {
