@@ -92,7 +92,7 @@ impl Search<'_> {
         progress: &Progress,
     ) -> Result<Vec<Match>, Ended> {
         let of = |text| Index::new(text, shape, self.threads);
-        let of_subjects = || of(self.subjects.text());
+        let of_subjects = || of(self.subjects.seed_text());
         let (of_queries, made) = (of(self.queries.seed_text()), OnceLock::new());
         let place = self.indexes.map_or(&made, |kept| &kept[number]);
         let indexes = [&of_queries, place.get_or_init(of_subjects)];

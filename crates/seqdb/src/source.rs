@@ -134,6 +134,14 @@ impl SequenceSource {
         }
     }
 
+    /// How many masks a database has.
+    pub fn masks(&self) -> u64 {
+        match self {
+            SequenceSource::Gysd(database) => database.masks_of_all(),
+            SequenceSource::Fasta(_) | SequenceSource::Blast(_) => 0,
+        }
+    }
+
     /// Bytes that will be read; 0 for a pipe.
     pub fn bytes(&self) -> u64 {
         match self {

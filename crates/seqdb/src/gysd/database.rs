@@ -252,6 +252,12 @@ impl SeqDb {
         self.masks().is_some()
     }
 
+    /// Stretches of letters that are masked.
+    pub fn masks_of_all(&self) -> u64 {
+        let rows = self.masks().map_or(0, Section::len);
+        (rows / Mask::BYTES) as u64
+    }
+
     /// Letters of all sequences that are masked.
     ///
     /// # Errors
@@ -294,7 +300,7 @@ impl SeqDb {
         let Some(section) = self.masks() else {
             return Ok(());
         };
-        let count = section.len() as u64 / Mask::BYTES as u64;
+        let count = self.masks_of_all();
         let is_before = |place| Ok(self.mask(section, place)?.end() <= positions.start);
         let mut place = partition_point(count, is_before)?;
         while place < count {

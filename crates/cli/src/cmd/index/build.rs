@@ -31,7 +31,9 @@ The taxids of a sequence come from its database, else from its title
 (kraken:taxid|N in the first word, or UniProt's OX=N), else from --map, by
 accession, with or without version, or by the name of its file.
 Letters become upper case, U of nucleotides T, gaps are left out. Masks that a
-.gysd has stay; --lower-case-masking makes them of files too. The database has the same bytes for any memory, and is of the same size in any order.";
+.gysd has stay; --lower-case-masking makes them of files too.
+The database has the same bytes for any memory, and is of the same size in any
+order.";
 
 /// Build a database of sequences.
 #[derive(Debug, Args)]
@@ -45,7 +47,7 @@ pub struct Build {
     #[command(flatten)]
     taxa: Taxa,
 
-    /// Keep which letters of files are in lower case, as masks
+    /// Keep which letters of files are in lower case, as masks for `search --db-mask`
     #[arg(long)]
     lower_case_masking: bool,
 
@@ -72,7 +74,7 @@ pub struct Add {
     #[command(flatten)]
     taxa: Taxa,
 
-    /// Keep which letters of files are in lower case, as masks
+    /// Keep which letters of files are in lower case, as masks for `search --db-mask`
     #[arg(long)]
     lower_case_masking: bool,
 
