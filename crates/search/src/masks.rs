@@ -92,7 +92,7 @@ pub enum DatabaseMask {
     Ignored,
     /// No alignment begins in a mask, but one may go through it.
     Soft,
-    /// Masked letters are X or N.
+    /// Masked letters are X, and of nucleotides B, as BLAST+ takes them.
     Hard,
 }
 

@@ -21,6 +21,10 @@ pub(crate) const MOST_RESIDUES: usize = u32::MAX as usize - 2 * COLUMNS;
 /// Residues of a database that are enough to tell proteins from nucleotides by chance alone.
 const MANY: u64 = 100;
 
+/// What hidden bases are. BLAST+ 2.12 scores them as C, G or T and not as N, by all that it
+/// reports; scores here are its scores.
+const HIDDEN_BASE: u8 = nucleotide::code(b'B');
+
 /// Bytes that a residue takes: itself, its class, and its place in an index.
 pub(crate) const RESIDUE: u64 = 6;
 /// Bytes that a nucleotide takes, which has no index.
@@ -76,7 +80,7 @@ pub(crate) enum LetterCase {
     Ignored,
     /// The same, but it is noted where they are.
     Noted,
-    /// Letters that stand for any, though reports show what they are.
+    /// Letters that match none, though reports show what they are.
     Hidden,
 }
 
@@ -192,14 +196,14 @@ impl Sequences {
         }
     }
 
-    /// Makes letters in lower case stand for any.
+    /// Makes letters in lower case stand for others, so that they match nothing.
     fn hide(&mut self) {
         let noted = self.lower_case.take().unwrap_or_default();
         if let Some(packed) = &mut self.packed {
             let (mut hidden, mut at) = (Packed::with_room(packed.len()), 0);
             for range in noted.ranges() {
                 hidden.push_part_of(packed, at..range.start);
-                hidden.push(&vec![nucleotide::ANY; range.len()]);
+                hidden.push(&vec![HIDDEN_BASE; range.len()]);
                 at = range.end;
             }
             hidden.push_part_of(packed, at..packed.len());
@@ -208,7 +212,7 @@ impl Sequences {
         }
         let any = match self.molecule {
             Molecule::Protein => residue::ANY,
-            Molecule::Nucleotide => nucleotide::ANY,
+            Molecule::Nucleotide => HIDDEN_BASE,
         };
         self.shown_text = Some(self.text.clone());
         noted.ranges().for_each(|range| self.text[range].fill(any));

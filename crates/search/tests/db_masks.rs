@@ -313,3 +313,24 @@ fn an_exhaustive_search_knows_hard_masks_alone() {
     });
     assert!(soft == plain && hard != plain);
 }
+
+/// `blastn -dust no -db_hard_mask` of BLAST+ 2.12, whose masks are B and not N.
+#[test]
+fn hidden_bases_cost_what_they_cost_in_blast() {
+    let place = Place::new();
+    // Of CGT each costs 3 with blastn, of A 5: 2 for what does not match, and 1 or 3 more.
+    let own = |from: usize| lower(GENE, from, from + 1);
+    let at = |base: char| GENE[40..].find(base).unwrap() + 40;
+    let subjects = ['A', 'C', 'G', 'T'].map(|base| format!(">{base}\n{}\n", own(at(base))));
+    let mut config = place.config(&format!(">q\n{GENE}\n"), &subjects);
+    (config.program, config.db_mask) = (Some(Program::Blastn), DatabaseMask::Hard);
+    let rows = report(&config, "6 sseqid score").unwrap();
+    let all = 2 * GENE.len();
+    for (base, cost) in [('A', 5), ('C', 3), ('G', 3), ('T', 3)] {
+        let expected = format!("{base}\t{}", all - cost);
+        assert!(
+            rows.lines().any(|row| row == expected),
+            "{expected} of\n{rows}"
+        );
+    }
+}

@@ -46,7 +46,7 @@ enum DbMask {
     None,
     /// Alignments go through them, but do not begin there
     Soft,
-    /// Masked letters are X or N
+    /// Masked letters are X, and of nucleotides B, as BLAST+ takes them
     Hard,
 }
 
