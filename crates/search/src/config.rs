@@ -7,8 +7,8 @@ use gyrase_seqdb::TaxidFilter;
 use crate::protein::Sensitivity;
 use crate::waiting::WaitingText;
 use crate::{
-    HitLimits, HopelessQuery, MaskOptions, Molecule, NucleotideOptions, Program, ProteinOptions,
-    TranslationOptions,
+    DatabaseMask, HitLimits, HopelessQuery, MaskOptions, Molecule, NucleotideOptions, Program,
+    ProteinOptions, TranslationOptions,
 };
 
 /// What is searched for, where, and how.
@@ -32,6 +32,8 @@ pub struct Config {
     pub db_sequences: Option<u64>,
     /// What is masked in queries.
     pub masks: MaskOptions,
+    /// What masks of subjects do.
+    pub db_mask: DatabaseMask,
     /// How proteins are compared.
     pub protein: ProteinOptions,
     /// How nucleotides are compared.
@@ -77,6 +79,8 @@ pub struct Summary {
     pub letters: u64,
     /// What was compared with what; none where there was nothing.
     pub program: Option<Program>,
+    /// Masks of the database were asked for, and it has none.
+    pub lacks_masks: bool,
     /// Queries that can have no hits, whatever the database holds.
     pub hopeless: Vec<HopelessQuery>,
 }

@@ -15,7 +15,10 @@ use gyrase_seqdb::{
 };
 use gyrase_work::Progress;
 
-use crate::sequences::{Form, MOST_RESIDUES, SEQUENCE, TAXID, bytes_of_eight, residues_of};
+use crate::lower_case::LowerCase;
+use crate::sequences::{
+    Form, LetterCase, MOST_RESIDUES, SEQUENCE, TAXID, bytes_of_eight, residues_of,
+};
 use crate::{DatabaseSize, SearchError, Sequences};
 
 /// Residues of a part that fit, with their borders.
@@ -41,6 +44,8 @@ pub(crate) struct Database {
     kept: KeptTaxa,
     molecule: Molecule,
     is_packed: bool,
+    case: LetterCase,
+    has_masks: bool,
     size: DatabaseSize,
     searched: u64,
     is_literal: bool,
@@ -53,7 +58,7 @@ impl Database {
     /// Opens files and databases, without the sequences that a filter leaves out. If all of them,
     /// with an index, take at most so many bytes there is one part and it is in memory, in a form.
     /// A database knows what its letters stand for; where there are files alone, the letters
-    /// decide.
+    /// decide. What is in lower case is not masked yet: they may become what a program compares.
     ///
     /// # Errors
     /// A file cannot be read; there are proteins and nucleotides; there is a pipe, which can be
@@ -79,6 +84,7 @@ impl Database {
             searched,
             cutters,
             digest,
+            has_masks,
             ..
         } = census;
         let [of_residues, of_bases] = cutters;
@@ -93,6 +99,8 @@ impl Database {
             kept,
             molecule,
             is_packed: form.packs(molecule),
+            case: form.case(),
+            has_masks,
             size,
             searched,
             parts,
@@ -125,6 +133,11 @@ impl Database {
     /// True where it was filtered by taxids that stood for themselves alone.
     pub(crate) fn is_literal(&self) -> bool {
         self.is_literal
+    }
+
+    /// Whether its masks count, and nothing says which of its letters are masked.
+    pub(crate) fn lacks_masks(&self) -> bool {
+        self.case != LetterCase::Ignored && !self.has_masks
     }
 
     /// Its parts, one at least.
@@ -194,14 +207,20 @@ struct Cutter {
     most: u64,
     /// Bytes that eight letters take.
     eight: u64,
+    /// Bytes that a stretch of lower case takes.
+    mask: u64,
     parts: Vec<Part>,
 }
 
 impl Cutter {
-    fn new(most: u64, eight: u64) -> Cutter {
+    fn new(most: u64, eight: u64, case: LetterCase) -> Cutter {
         Cutter {
             most,
             eight,
+            mask: match case {
+                LetterCase::Noted | LetterCase::Hidden => LowerCase::BYTES,
+                LetterCase::Ignored => 0,
+            },
             parts: vec![Part {
                 entries: 0..0,
                 first: 0,
@@ -214,7 +233,8 @@ impl Cutter {
     /// Adds a sequence, the entry of a number, behind `kept` ones.
     fn add(&mut self, entry: u64, kept: u64, size: &EntrySize) {
         let taxids = TAXID * size.taxids.len() as u64;
-        let bytes = SEQUENCE + size.title + self.eight * size.letters / 8 + taxids;
+        let beside = taxids + self.mask * size.masks;
+        let bytes = SEQUENCE + size.title + self.eight * size.letters / 8 + beside;
         let last = self.parts.last_mut().expect("there is a part");
         let letters = size.letters + 1;
         let fits = last.bytes + bytes <= self.most && last.letters + letters <= MOST_LETTERS;
@@ -253,6 +273,8 @@ struct Census<'s> {
     kept: &'s KeptTaxa,
     most: u64,
     is_packed: bool,
+    case: LetterCase,
+    has_masks: bool,
     starts: Vec<u64>,
     size: DatabaseSize,
     searched: u64,
@@ -271,8 +293,9 @@ impl<'s> Census<'s> {
         most: u64,
     ) -> Census<'s> {
         let cutter = |molecule| {
-            let eight = bytes_of_eight(molecule, form.packs(molecule), known.is_some());
-            Cutter::new(most, eight)
+            let [is_packed, is_known] = [form.packs(molecule), known.is_some()];
+            let eight = bytes_of_eight(molecule, is_packed, is_known, form.case());
+            Cutter::new(most, eight, form.case())
         };
         Census {
             sources,
@@ -280,6 +303,11 @@ impl<'s> Census<'s> {
             kept,
             most,
             is_packed: known.is_some_and(|known| form.packs(known)),
+            case: form.case(),
+            has_masks: sources.iter().any(|source| match source {
+                SequenceSource::Fasta(_) => false,
+                source => source.may_have_masks(),
+            }),
             starts: vec![0],
             size: DatabaseSize {
                 letters: 0,
@@ -359,7 +387,7 @@ impl<'s> Census<'s> {
         let sizes = self.sources.iter().filter_map(SequenceSource::size);
         let letters = sizes.map(|size| size.letters + size.sequences).sum::<u64>();
         match self.is_packed {
-            true => Sequences::packed_part(0, letters.min(self.most)),
+            true => Sequences::packed_part(0, letters.min(self.most)).taking(self.case),
             false => form.none_yet(),
         }
     }
@@ -371,6 +399,7 @@ impl<'s> Census<'s> {
             self.digest.update(&number.to_le_bytes());
         }
         self.digest.update(&[is_kept.into()]);
+        self.has_masks |= size.masks > 0;
         if is_kept {
             let cutters = self.cutters.iter_mut();
             cutters.for_each(|cutter| cutter.add(number, self.searched, size));
@@ -447,6 +476,7 @@ impl Cursor<'_> {
             kept,
             molecule,
             is_packed,
+            case,
             parts,
             ..
         } = self.database;
@@ -455,10 +485,11 @@ impl Cursor<'_> {
             *self = self.database.cursor();
         }
         self.at = part.entries.start;
-        let mut sequences = match is_packed {
+        let none = match is_packed {
             true => Sequences::packed_part(part.first, part.letters),
             false => Sequences::part(part.first, part.letters),
         };
+        let mut sequences = none.taking(*case);
         while self.at < part.entries.end {
             progress.go_on()?;
             if self.at >= starts[self.source + 1] {
@@ -483,7 +514,9 @@ impl Cursor<'_> {
             }
             self.at += 1;
         }
-        Ok(sequences.of(*molecule))
+        let mut sequences = sequences.of(*molecule);
+        sequences.mask(*case);
+        Ok(sequences)
     }
 }
 
@@ -540,7 +573,14 @@ mod tests {
                 ..TaxidFilter::default()
             };
             let open = |most| {
-                Database::open(&paths, &filter, most, Form::Codes, &Progress::default()).unwrap()
+                Database::open(
+                    &paths,
+                    &filter,
+                    most,
+                    Form::Codes(LetterCase::Ignored),
+                    &Progress::default(),
+                )
+                .unwrap()
             };
             let (whole, all) = open(u64::MAX);
             assert_eq!(all.unwrap().len() as u64, whole.searched());
@@ -573,7 +613,13 @@ mod tests {
                 ..TaxidFilter::default()
             };
             let (paths, progress) = ([path.clone()], Progress::default());
-            let opened = Database::open(&paths, &filter, u64::MAX, Form::Codes, &progress);
+            let opened = Database::open(
+                &paths,
+                &filter,
+                u64::MAX,
+                Form::Codes(LetterCase::Ignored),
+                &progress,
+            );
             let (database, whole) = opened.unwrap();
             (database, whole.expect("memory has no end"))
         };

@@ -22,9 +22,9 @@
 //! depend on threads or on how the work is divided.
 //!
 //! ```
-//! use gyrase_search::{Config, Culling, HitLimits, MaskOptions, NucleotideOptions, ProteinOptions};
-//! use gyrase_search::{SearchError, Sensitivity, TaxidFilter, TranslationOptions, WaitingText};
-//! use gyrase_search::run;
+//! use gyrase_search::{Config, Culling, DatabaseMask, HitLimits, MaskOptions, NucleotideOptions};
+//! use gyrase_search::{ProteinOptions, SearchError, Sensitivity, TaxidFilter, TranslationOptions};
+//! use gyrase_search::{WaitingText, run};
 //! use gyrase_work::Progress;
 //!
 //! let folder = tempfile::tempdir()?;
@@ -48,6 +48,7 @@
 //!     db_sequences: None,
 //!     protein: ProteinOptions::default(),
 //!     masks: MaskOptions::default(),
+//!     db_mask: DatabaseMask::default(),
 //!     nucleotide: NucleotideOptions::default(),
 //!     waiting: WaitingText::new(folder.path().join("waiting")),
 //!     translation: TranslationOptions::default(),
@@ -109,7 +110,7 @@ pub use gyrase_align::matrix::Matrix;
 pub use gyrase_seqdb::{Molecule, TaxidFilter};
 pub use hits::{Hit, Hsp, Match};
 pub use hopeless::{HopelessQuery, NoHope};
-pub use masks::{DustMask, MaskOptions, SegMask};
+pub use masks::{DatabaseMask, DustMask, MaskOptions, SegMask};
 pub use nucleotide::{NucleotideOptions, Strands, TemplateType};
 pub use plan::{Plan, plan};
 pub use program::{Program, UnknownProgram};

@@ -9,6 +9,7 @@ use gyrase_align::{nucleotide, residue};
 
 use crate::frames::Frames;
 use crate::nucleotide::MASKED;
+use crate::sequences::LetterCase;
 use crate::{Molecule, Program, Sequences};
 
 /// What SEG masks in proteins, and in nucleotides that are translated.
@@ -83,6 +84,29 @@ impl DustMask {
     }
 }
 
+/// What masks of subjects do, which databases and the lower case of files tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DatabaseMask {
+    /// Nothing.
+    #[default]
+    Ignored,
+    /// No alignment begins in a mask, but one may go through it.
+    Soft,
+    /// Masked letters are X, and of nucleotides B, as BLAST+ takes them.
+    Hard,
+}
+
+impl DatabaseMask {
+    /// What letters in lower case are.
+    pub(crate) fn case(self) -> LetterCase {
+        match self {
+            DatabaseMask::Ignored => LetterCase::Ignored,
+            DatabaseMask::Soft => LetterCase::Noted,
+            DatabaseMask::Hard => LetterCase::Hidden,
+        }
+    }
+}
+
 /// What is masked in queries. What is none is as the program has it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct MaskOptions {
@@ -151,28 +175,55 @@ impl QueryMasks {
                 let mut masked: Vec<Range<usize>> = of_case.map(|one| placed(&one)).collect();
                 masked.extend(of_letters.iter().map(placed));
                 masked.extend(simple.of_residues(frames, part.residues(place)));
-                self.hide(part, place, &masked);
+                match self.is_soft {
+                    true => hide_from_seeds(part, place, &masked),
+                    false => hide(part, place, &masked),
+                }
                 place += 1;
             }
         }
     }
+}
 
-    /// Hides ranges of a sequence.
-    fn hide(&self, part: &mut Sequences, number: usize, masked: &[Range<usize>]) {
-        let molecule = part.molecule();
-        if !self.is_soft {
-            let any = match molecule {
-                Molecule::Protein => residue::ANY,
-                Molecule::Nucleotide => nucleotide::ANY,
-            };
-            return mask::cover(part.residues_mut(number), masked, any);
+/// The frames of some subjects, in which no seed is looked for where they are masked.
+pub(crate) fn frames_of_subjects(
+    subjects: &Sequences,
+    range: Range<usize>,
+    frames: Frames,
+    threads: usize,
+) -> Sequences {
+    let mut part = subjects.frames(range.clone(), frames, threads);
+    let numbers = frames.numbers();
+    for (subject, first) in range.zip((0..).step_by(numbers.len())) {
+        let length = subjects.range(subject).len();
+        for (place, &frame) in (first..).zip(numbers) {
+            let masks = subjects.lower_case(subject);
+            let masked: Vec<_> = masks
+                .map(|mask| in_frame(frames, frame, length, &mask))
+                .collect();
+            hide_from_seeds(&mut part, place, &masked);
         }
-        for range in masked.iter().filter(|range| !range.is_empty()) {
-            let codes = &mut part.seed_residues_mut(number)[range.clone()];
-            match molecule {
-                Molecule::Protein => codes.fill(residue::ANY),
-                Molecule::Nucleotide => codes.iter_mut().for_each(|code| *code |= MASKED),
-            }
+    }
+    part
+}
+
+/// Makes ranges of a sequence letters that stand for any.
+fn hide(part: &mut Sequences, number: usize, masked: &[Range<usize>]) {
+    let any = match part.molecule() {
+        Molecule::Protein => residue::ANY,
+        Molecule::Nucleotide => nucleotide::ANY,
+    };
+    mask::cover(part.residues_mut(number), masked, any);
+}
+
+/// Leaves ranges of a sequence what they are, but no seed is looked for there.
+fn hide_from_seeds(part: &mut Sequences, number: usize, masked: &[Range<usize>]) {
+    let molecule = part.molecule();
+    for range in masked.iter().filter(|range| !range.is_empty()) {
+        let codes = &mut part.seed_residues_mut(number)[range.clone()];
+        match molecule {
+            Molecule::Protein => codes.fill(residue::ANY),
+            Molecule::Nucleotide => codes.iter_mut().for_each(|code| *code |= MASKED),
         }
     }
 }

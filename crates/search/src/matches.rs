@@ -91,7 +91,7 @@ impl Search<'_> {
         progress: &Progress,
     ) -> Result<Vec<Match>, Ended> {
         let of_queries = Index::new(self.queries.seed_text(), shape, None, self.threads);
-        let of_subjects = |other| Index::new(self.subjects.text(), shape, other, self.threads);
+        let of_subjects = |other| Index::new(self.subjects.seed_text(), shape, other, self.threads);
         let made;
         let of_subjects = match self.indexes {
             // Other queries want it too.

@@ -7,8 +7,9 @@ use gyrase_seqdb::{Molecule, SequenceSource, open_all, shared_molecule};
 use gyrase_tabulate::{Estimate, decompressing, input_contents};
 
 use crate::frames::Frames;
+use crate::lower_case::LowerCase;
 use crate::prepared::{ASIDE, BESIDE, MATCH, Needs, weight};
-use crate::sequences::{SEQUENCE, bytes_of_eight};
+use crate::sequences::{LetterCase, SEQUENCE, bytes_of_eight};
 use crate::{Config, Program, SearchError};
 
 /// Bytes of memory that a process takes that has searched little, as measured.
@@ -136,6 +137,8 @@ struct Held {
     titles: u64,
     /// Bytes for decompressing.
     inflating: u64,
+    /// Masks that databases have.
+    masks: u64,
 }
 
 impl Held {
@@ -158,6 +161,7 @@ impl Held {
             sequences: Estimate::exactly(0),
             titles: 0,
             inflating: 0,
+            masks: sources.iter().map(SequenceSource::masks).sum(),
         };
         if !files.is_empty() {
             let inputs = Inputs::open(&files, reading)?;
@@ -176,14 +180,18 @@ impl Held {
     }
 
     /// Bytes that they take in memory, of so many letters.
-    fn bytes(&self, letters: u64, is_packed: bool) -> u64 {
+    fn bytes(&self, letters: u64, is_packed: bool, case: LetterCase) -> u64 {
         let sequences = self.sequences.most.unwrap_or(self.sequences.least);
-        self.letters(letters, is_packed) + SEQUENCE * sequences + self.titles
+        let noted = match case {
+            LetterCase::Noted | LetterCase::Hidden => LowerCase::BYTES * self.masks,
+            LetterCase::Ignored => 0,
+        };
+        self.letters(letters, is_packed, case) + SEQUENCE * sequences + self.titles + noted
     }
 
     /// Bytes that so many letters take in memory.
-    fn letters(&self, letters: u64, is_packed: bool) -> u64 {
-        bytes_of_eight(self.molecule, is_packed, self.is_known) * letters / 8
+    fn letters(&self, letters: u64, is_packed: bool, case: LetterCase) -> u64 {
+        bytes_of_eight(self.molecule, is_packed, self.is_known, case) * letters / 8
     }
 
     /// Letters of one, in the mean.
@@ -227,12 +235,13 @@ impl Planning<'_> {
     /// what the program takes beside.
     fn taken(&self, [queries, subjects]: [u64; 2]) -> [u64; 3] {
         let lengths = [
-            self.queries.bytes(queries, false),
+            self.queries.bytes(queries, false, LetterCase::Ignored),
             self.queries.mean(queries),
             queries,
         ];
         let needs = Needs::of_lengths(self.config, self.program, self.frames, lengths);
-        let subjects = needs.subjects * self.subjects.bytes(subjects, self.is_packed());
+        let case = self.config.db_mask.case();
+        let subjects = needs.subjects * self.subjects.bytes(subjects, self.is_packed(), case);
         [needs.taken, subjects, needs.beside]
     }
 
@@ -265,11 +274,9 @@ impl Planning<'_> {
     fn least_memory(&self, letters: [u64; 2]) -> u64 {
         let [queries, _, beside] = self.taken(letters);
         let longest = self.subjects.mean(letters[1]);
-        BESIDE
-            + queries
-            + (beside
-                + 2 * weight(self.frames[1]) * self.subjects.letters(longest, self.is_packed()))
-            .max(queries)
+        let case = self.config.db_mask.case();
+        let longest = self.subjects.letters(longest, self.is_packed(), case);
+        BESIDE + queries + (beside + 2 * weight(self.frames[1]) * longest).max(queries)
     }
 
     /// Bytes of hits that wait until all parts are done.

@@ -14,12 +14,12 @@ use crate::nucleotide::{self, NucleotideScoring, Nucleotides, scoring_of};
 use crate::protein::{Proteins, Sensitivity};
 use crate::scoring::ScoringSystem;
 use crate::seeds::{self, Indexes};
-use crate::sequences::{Form, RESIDUE, names};
+use crate::sequences::{Form, LetterCase, RESIDUE, names};
 use crate::subjects::GatheredSubjects;
 use crate::translated::{TranslatedScoring, Translation};
 use crate::{
-    Config, DatabaseSize, Hit, HitLimits, Hsp, Match, Molecule, Program, QueryHits, Scoring,
-    SearchError, Sequences, Summary,
+    Config, DatabaseMask, DatabaseSize, Hit, HitLimits, Hsp, Match, Molecule, Program, QueryHits,
+    Scoring, SearchError, Sequences, Summary,
 };
 
 /// Bytes that a match takes while matches of threads and shapes are joined.
@@ -31,6 +31,8 @@ const ALIGNED_BASES: u64 = 16;
 /// The part of the memory beside queries, as one in so many, for what was found in parts of the
 /// database.
 pub(crate) const ASIDE: u64 = 8;
+/// Bytes that a copy of six frames takes for each base.
+const FRAMES_OF_BASE: u64 = 2;
 /// Bytes that a search takes beside.
 pub(crate) const BESIDE: u64 = 16 << 20;
 
@@ -92,7 +94,7 @@ impl Prepared {
         let mut needs = Needs::of(config, assumed, &queries, bytes)?;
         let mut room = agree(needs.room(memory))?;
         let is_packed = |found| config.compares([of_queries, found]) == Molecule::Nucleotide;
-        let form = Form::PackedIf(&is_packed);
+        let form = Form::PackedIf(&is_packed, config.db_mask.case());
         let open = |room| Database::open(&config.subjects, &config.taxids, room, form, progress);
         let (mut database, mut whole) = open(room / needs.subjects)?;
         let program = program_of(config, &mut queries, (&database, whole.as_mut()))?;
@@ -168,6 +170,7 @@ impl Prepared {
             literal_taxids: self.database.is_literal(),
             letters,
             program: Some(self.program),
+            lacks_masks: self.database.lacks_masks(),
             ..Summary::default()
         }
     }
@@ -309,10 +312,14 @@ impl Needs {
         // Seeds are looked for in a copy of what is masked softly.
         let masks = QueryMasks::new(program, &config.masks);
         let copied = if masks.is_soft { total } else { 0 };
+        let copied_frames = match (config.db_mask, of_subject) {
+            (DatabaseMask::Soft, Frames::Six(_)) => FRAMES_OF_BASE,
+            _ => 0,
+        };
         Needs {
             taken: (bytes + copied) * weight(of_query) + longest * aligned * config.threads as u64,
             beside,
-            subjects: weight(of_subject),
+            subjects: weight(of_subject) + copied_frames,
         }
     }
 
@@ -344,10 +351,10 @@ fn read_queries(
     progress: &Progress,
 ) -> Result<(Sequences, u64), SearchError> {
     let filter = TaxidFilter::default();
-    let form = match config.masks.lower_case {
-        true => Form::CodesAndCase,
-        false => Form::Codes,
-    };
+    let form = Form::Codes(match config.masks.lower_case {
+        true => LetterCase::Noted,
+        false => LetterCase::Ignored,
+    });
     let (read, queries) = Database::open(&config.queries, &filter, memory / 2, form, progress)?;
     let bytes = read.bytes();
     let queries = queries.ok_or(SearchError::Memory {
@@ -422,6 +429,7 @@ fn program_of(
             if program.compares() == Molecule::Nucleotide {
                 whole.pack();
             }
+            whole.mask(config.db_mask.case());
         }
         None if of_subject == database.molecule() => {}
         None => {

@@ -41,7 +41,7 @@ fn append_hit(to: &mut Vec<u8>, frames: Frames, subjects: &Sequences, hit: &Hit)
         append_hsp(to, hsp);
         let place = frames.place(&hsp.subject, hsp.frames[1], length);
         number(to, place.start as u64);
-        bytes(to, &subjects.codes(own, place));
+        bytes(to, &subjects.shown_codes(own, place));
     }
 }
 

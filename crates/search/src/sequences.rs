@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use gyrase_align::arch::COLUMNS;
 use gyrase_align::nucleotide::{self, BASES};
 use gyrase_align::packed::Packed;
-use gyrase_align::residue::{BORDER, LETTERS, code};
+use gyrase_align::residue::{self, BORDER, LETTERS, code};
 use gyrase_seqdb::{Entry, Molecule, PackedBases};
 use gyrase_work::in_parallel;
 
@@ -22,6 +22,10 @@ pub(crate) const MOST_RESIDUES: usize = u32::MAX as usize - 2 * COLUMNS;
 
 /// Residues of a database that are enough to tell proteins from nucleotides by chance alone.
 const MANY: u64 = 100;
+
+/// What hidden bases are. BLAST+ 2.12 scores them as C, G or T and not as N, by all that it
+/// reports; scores here are its scores.
+const HIDDEN_BASE: u8 = nucleotide::code(b'B');
 
 /// Bytes that a residue takes: itself, its class, and its place in an index.
 pub(crate) const RESIDUE: u64 = 6;
@@ -56,41 +60,67 @@ pub struct Sequences {
     lower_case: Option<LowerCase>,
     /// The text in which seeds are looked for, where it differs: what is masked begins nothing.
     seed_text: Option<Vec<u8>>,
+    /// What reports show where letters are hidden.
+    shown_text: Option<Vec<u8>>,
+    shown_packed: Option<Packed>,
 }
 
 /// How sequences are kept in memory.
 #[derive(Clone, Copy)]
 pub(crate) enum Form<'p> {
     /// As codes of a byte each.
-    Codes,
-    /// The same, with where they are in lower case.
-    CodesAndCase,
+    Codes(LetterCase),
     /// Packed, if that is said of their molecule.
-    PackedIf(&'p dyn Fn(Molecule) -> bool),
+    PackedIf(&'p dyn Fn(Molecule) -> bool, LetterCase),
+}
+
+/// What letters in lower case are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum LetterCase {
+    /// What others are.
+    #[default]
+    Ignored,
+    /// The same, but it is noted where they are.
+    Noted,
+    /// Letters that match none, though reports show what they are.
+    Hidden,
 }
 
 impl Form<'_> {
     /// Whether sequences of a molecule are packed.
     pub(crate) fn packs(self, molecule: Molecule) -> bool {
-        matches!(self, Form::PackedIf(is_packed) if is_packed(molecule))
+        matches!(self, Form::PackedIf(is_packed, _) if is_packed(molecule))
+    }
+
+    /// What letters in lower case are.
+    pub(crate) fn case(self) -> LetterCase {
+        match self {
+            Form::Codes(case) | Form::PackedIf(_, case) => case,
+        }
     }
 
     /// No sequences yet.
     pub(crate) fn none_yet(self) -> Sequences {
-        Sequences {
-            lower_case: matches!(self, Form::CodesAndCase).then(LowerCase::default),
-            ..Sequences::default()
-        }
+        Sequences::default().taking(self.case())
     }
 }
 
-/// Bytes that eight letters of sequences take. What files hold is packed once all is read.
-pub(crate) fn bytes_of_eight(molecule: Molecule, is_packed: bool, is_known: bool) -> u64 {
+/// Bytes that eight letters of sequences take. What files hold is packed once all is read. Seeds of
+/// proteins are looked for in a copy where some of them are masked; reports show one of all where
+/// some are hidden.
+pub(crate) fn bytes_of_eight(
+    molecule: Molecule,
+    is_packed: bool,
+    is_known: bool,
+    case: LetterCase,
+) -> u64 {
+    let copies = if case == LetterCase::Hidden { 2 } else { 1 };
     match (molecule, is_packed) {
-        (Molecule::Protein, _) => 8 * RESIDUE,
-        (Molecule::Nucleotide, false) => 8 * BASE,
-        (Molecule::Nucleotide, true) if is_known => PACKED,
-        (Molecule::Nucleotide, true) => PACKED + 8 * BASE,
+        (Molecule::Protein, _) if case == LetterCase::Ignored => 8 * RESIDUE,
+        (Molecule::Protein, _) => 8 * (RESIDUE + 1),
+        (Molecule::Nucleotide, false) => 8 * BASE * copies,
+        (Molecule::Nucleotide, true) if is_known => PACKED * copies,
+        (Molecule::Nucleotide, true) => PACKED * copies + 8 * BASE,
     }
 }
 
@@ -119,6 +149,8 @@ impl Default for Sequences {
             first: 0,
             lower_case: None,
             seed_text: None,
+            shown_text: None,
+            shown_packed: None,
         }
     }
 }
@@ -148,6 +180,56 @@ impl Sequences {
         }
     }
 
+    /// The same, which take lower case so.
+    pub(crate) fn taking(self, case: LetterCase) -> Sequences {
+        Sequences {
+            lower_case: (case != LetterCase::Ignored).then(LowerCase::default),
+            ..self
+        }
+    }
+
+    /// Takes letters in lower case for what they are, once it is known what letters stand for and
+    /// whether they are packed.
+    pub(crate) fn mask(&mut self, case: LetterCase) {
+        match case {
+            LetterCase::Ignored => {}
+            LetterCase::Noted => self.mask_seeds(),
+            LetterCase::Hidden => self.hide(),
+        }
+    }
+
+    /// Makes letters in lower case stand for others, so that they match nothing.
+    fn hide(&mut self) {
+        let noted = self.lower_case.take().unwrap_or_default();
+        if let Some(packed) = &mut self.packed {
+            let (mut hidden, mut at) = (Packed::with_room(packed.len()), 0);
+            for range in noted.ranges() {
+                hidden.push_part_of(packed, at..range.start);
+                hidden.push(&vec![HIDDEN_BASE; range.len()]);
+                at = range.end;
+            }
+            hidden.push_part_of(packed, at..packed.len());
+            self.shown_packed = Some(std::mem::replace(packed, hidden));
+            return;
+        }
+        let any = match self.molecule {
+            Molecule::Protein => residue::ANY,
+            Molecule::Nucleotide => HIDDEN_BASE,
+        };
+        self.shown_text = Some(self.text.clone());
+        noted.ranges().for_each(|range| self.text[range].fill(any));
+    }
+
+    /// Looks for seeds of proteins only where they are not in lower case.
+    fn mask_seeds(&mut self) {
+        let ranges = self.lower_case.iter().flat_map(LowerCase::ranges);
+        if self.molecule == Molecule::Protein && ranges.clone().next().is_some() {
+            let mut text = self.text.clone();
+            ranges.for_each(|range| text[range].fill(residue::ANY));
+            self.seed_text = Some(text);
+        }
+    }
+
     /// They, as what their letters stand for.
     pub(crate) fn of(mut self, molecule: Molecule) -> Sequences {
         self.titles.shrink_to_fit();
@@ -171,17 +253,22 @@ impl Sequences {
     /// Adds a sequence with its title and its taxids.
     pub(crate) fn add(&mut self, entry: &Entry) -> Result<(), SearchError> {
         let number = self.len() as u32;
+        let start = self.starts[self.len()];
         match (&mut self.packed, &entry.packed) {
             (Some(packed), Some(bases)) => {
                 push_packed(packed, bases);
+                let masks = bases.masks.iter();
+                if let Some(noted) = &mut self.lower_case {
+                    masks.for_each(|mask| noted.add(start + mask.start..start + mask.end));
+                }
                 self.end_packed(entry.title)?;
             }
             (Some(packed), None) => {
-                packed.push(
-                    &residues_of(entry.letters)
-                        .map(nucleotide::code)
-                        .collect::<Vec<u8>>(),
-                );
+                let codes = residues_of(entry.letters).map(nucleotide::code);
+                packed.push(&codes.collect::<Vec<u8>>());
+                if let Some(noted) = &mut self.lower_case {
+                    noted.note(start, residues_of(entry.letters));
+                }
                 self.end_packed(entry.title)?;
             }
             (None, _) => self.push(entry.title, entry.letters)?,
@@ -265,9 +352,8 @@ impl Sequences {
         let start = self.text.len() - COLUMNS;
         self.text.truncate(start);
         self.text.extend(residues_of(letters).map(code));
-        let number = self.len();
         if let Some(lower_case) = &mut self.lower_case {
-            lower_case.note(number, residues_of(letters));
+            lower_case.note(start, residues_of(letters));
         }
         self.text.resize(self.text.len() + 1 + COLUMNS, BORDER);
         let next = self.text.len() - COLUMNS;
@@ -296,11 +382,29 @@ impl Sequences {
 
     /// The codes of one at some of its positions.
     pub fn codes(&self, number: usize, range: Range<usize>) -> Cow<'_, [u8]> {
-        match &self.packed {
-            None => self.residues(number)[range].into(),
+        self.codes_in(&self.text, self.packed.as_ref(), number, range)
+    }
+
+    /// The same as reports show it: what is hidden too.
+    pub(crate) fn shown_codes(&self, number: usize, range: Range<usize>) -> Cow<'_, [u8]> {
+        let text = self.shown_text.as_ref().unwrap_or(&self.text);
+        let packed = self.shown_packed.as_ref().or(self.packed.as_ref());
+        self.codes_in(text, packed, number, range)
+    }
+
+    fn codes_in<'t>(
+        &self,
+        text: &'t [u8],
+        packed: Option<&Packed>,
+        number: usize,
+        range: Range<usize>,
+    ) -> Cow<'t, [u8]> {
+        let start = self.starts[number];
+        match packed {
+            None => text[start + range.start..start + range.end].into(),
             Some(packed) => {
                 let mut codes = vec![0; range.len()];
-                packed.unpack(self.starts[number] + range.start, &mut codes);
+                packed.unpack(start + range.start, &mut codes);
                 codes.into()
             }
         }
@@ -311,6 +415,21 @@ impl Sequences {
         self.packed
             .as_ref()
             .expect("subjects of nucleotides are packed")
+    }
+
+    /// Stretches of bases of what is packed that have something of a range and in which seeds are
+    /// looked for, in their order, each as long as it can be.
+    pub(crate) fn seed_stretches(
+        &self,
+        range: Range<usize>,
+    ) -> impl Iterator<Item = Range<usize>> + '_ {
+        let stretches = self.packed().stretches(range.clone());
+        stretches.flat_map(move |stretch| {
+            let noted = self.lower_case.as_ref();
+            let pieces = noted.map(|noted| noted.outside(stretch.clone(), range.clone()));
+            let whole = noted.is_none().then_some(stretch);
+            pieces.into_iter().flatten().chain(whole)
+        })
     }
 
     /// The number of the first in the database.
@@ -337,12 +456,21 @@ impl Sequences {
             titles.update(&number.to_le_bytes());
             titles.update(&taxid.to_le_bytes());
         }
+        for range in self.lower_case.iter().flat_map(LowerCase::ranges) {
+            titles.update(&range.start.to_le_bytes());
+            titles.update(&range.end.to_le_bytes());
+        }
         let mut residues = crc32fast::Hasher::new();
-        match &self.packed {
-            None => residues.update(&self.text),
-            Some(packed) => packed
+        let texts = [Some(&self.text), self.shown_text.as_ref()];
+        texts
+            .into_iter()
+            .flatten()
+            .for_each(|text| residues.update(text));
+        let packed = [self.packed.as_ref(), self.shown_packed.as_ref()];
+        for packed in packed.into_iter().flatten() {
+            packed
                 .bits_of_all()
-                .for_each(|bits| residues.update(&bits.to_le_bytes())),
+                .for_each(|bits| residues.update(&bits.to_le_bytes()));
         }
         let [residues, titles] = [residues, titles].map(|sum| sum.finalize().into());
         [self.len() as u64, self.total(), residues, titles]
@@ -363,6 +491,25 @@ impl Sequences {
 
     /// The frames of those of a range of numbers, one behind the other, without titles.
     pub(crate) fn frames(&self, range: Range<usize>, frames: Frames, threads: usize) -> Sequences {
+        self.frames_by(range, frames, threads, |number| {
+            self.codes(number, 0..self.range(number).len())
+        })
+    }
+
+    /// The same as reports show it.
+    pub(crate) fn shown_frames(&self, range: Range<usize>, frames: Frames) -> Sequences {
+        self.frames_by(range, frames, 1, |number| {
+            self.shown_codes(number, 0..self.range(number).len())
+        })
+    }
+
+    fn frames_by<'s>(
+        &'s self,
+        range: Range<usize>,
+        frames: Frames,
+        threads: usize,
+        codes: impl Fn(usize) -> Cow<'s, [u8]> + Sync,
+    ) -> Sequences {
         let mut part = Sequences {
             molecule: frames.molecule(),
             ..Sequences::default()
@@ -386,7 +533,7 @@ impl Sequences {
         }
         let read = |((number, frame), place): &mut ((usize, i8), &mut [u8])| {
             let length = place.len() - 1;
-            let sequence = self.codes(*number, 0..self.range(*number).len());
+            let sequence = codes(*number);
             place[..length].copy_from_slice(&frames.read(&sequence, &(0..length), *frame));
         };
         if threads == 1 {
@@ -423,6 +570,11 @@ impl Sequences {
         }
         let starts = self.starts[range.start..=range.end].iter();
         slice.starts = starts.map(|start| start - from + COLUMNS).collect();
+        let noted = self.lower_case.as_ref();
+        slice.lower_case = noted.map(|noted| noted.part(from..to, COLUMNS));
+        if self.seed_text.is_some() {
+            slice.mask_seeds();
+        }
         slice
     }
 
@@ -435,7 +587,13 @@ impl Sequences {
     /// Where one is in lower case, if that was noted.
     pub(crate) fn lower_case(&self, number: usize) -> impl Iterator<Item = Range<usize>> + '_ {
         let noted = self.lower_case.iter();
-        noted.flat_map(move |noted| noted.of(number))
+        let own = self.range(number);
+        noted.flat_map(move |noted| noted.of(own.clone()))
+    }
+
+    /// Where the text is in lower case, if that was noted.
+    pub(crate) fn noted_case(&self) -> Option<&LowerCase> {
+        self.lower_case.as_ref()
     }
 
     /// Bytes that notes of lower case take.

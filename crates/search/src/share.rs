@@ -163,7 +163,7 @@ fn question(config: &Config, report: &Report, prepared: &Prepared) -> String {
     } = prepared;
     let (limits, size) = (&config.limits, scoring.system().size());
     let (sensitivity, nucleotide) = (config.sensitivity, &config.nucleotide);
-    let (translation, masks) = (&config.translation, &config.masks);
+    let (translation, masks) = (&config.translation, (&config.masks, config.db_mask));
     let version = env!("CARGO_PKG_VERSION");
     let of_subjects = prepared.whole.as_ref().map(Sequences::digest);
     let digests = [

@@ -48,7 +48,7 @@ impl Subjects for Sequences {
     }
 
     fn codes(&self, number: usize, range: Range<usize>) -> Cow<'_, [u8]> {
-        self.codes(number, range)
+        self.shown_codes(number, range)
     }
 
     fn each(&self, each: &mut dyn FnMut(&[u8], usize) -> io::Result<()>) -> io::Result<()> {

@@ -24,6 +24,7 @@ use searched::Searched;
 
 use crate::engine::{Align, Ended, Engine};
 use crate::frames::Frames;
+use crate::masks::frames_of_subjects;
 use crate::matches::Search;
 use crate::protein::Sensitivity;
 use crate::seeds::Indexes;
@@ -74,9 +75,8 @@ impl Engine for Translation<'_> {
         }
         let mut found = Vec::new();
         for block in blocks::blocks(self.subjects) {
-            let frames = self
-                .subjects
-                .frames(block.clone(), of_subjects, self.threads);
+            let frames =
+                frames_of_subjects(self.subjects, block.clone(), of_subjects, self.threads);
             let first = block.start * of_subjects.numbers().len();
             let more = search(&frames, None, most - found.len())?;
             found.extend(more.into_iter().map(|one| Match {

@@ -8,6 +8,7 @@ use gyrase_work::Progress;
 
 use crate::alignments::{Aligner, PairSteps};
 use crate::engine::Ended;
+use crate::masks::frames_of_subjects;
 use crate::matches::Search;
 use crate::prepared::{AnyScoring, Prepared};
 use crate::seeds;
@@ -26,6 +27,8 @@ pub struct Explanation {
     pub subject: usize,
     /// How often both have a seed in common, by its shape.
     pub seeds: Vec<u64>,
+    /// The same of all shapes where nothing of the subject is masked.
+    pub unmasked_seeds: u64,
     /// What a segment scores at least to be aligned.
     pub least_segment: i32,
     /// The best segment around a seed of both that scores 20 or more.
@@ -46,10 +49,10 @@ impl Explanation {
         let has_segment = |segment: UngappedSegment| segment.score >= self.least_segment;
         let Some(steps) = &self.steps else {
             let seeds = self.seeds.iter().sum::<u64>();
-            return Some(if seeds == 0 {
-                LeftOut::NoSeed
-            } else {
-                LeftOut::Segment
+            return Some(match (seeds, self.unmasked_seeds) {
+                (0, 0) => LeftOut::NoSeed,
+                (0, _) => LeftOut::MaskedInSubject,
+                _ => LeftOut::Segment,
             });
         };
         if !self.segment.is_some_and(has_segment) {
@@ -124,10 +127,13 @@ fn steps(
 ) -> Result<Explanation, SearchError> {
     let pair = Pair::new((prepared, subjects), scoring, ranked.query, ranked.subject);
     let (segment, steps) = pair.steps(progress)?;
+    let own = ranked.subject..ranked.subject + 1;
+    let unmasked = subjects.shown_frames(own, prepared.frames[1]);
     Ok(Explanation {
         query: prepared.queries.residues(ranked.query).len(),
         subject: subjects.range(ranked.subject).len(),
-        seeds: pair.seeds(),
+        seeds: pair.seeds(&pair.subject),
+        unmasked_seeds: pair.seeds(&unmasked).iter().sum(),
         least_segment: pair.least,
         segment,
         steps,
@@ -166,14 +172,14 @@ impl Pair<'_> {
             scoring,
             number,
             query: prepared.masked_frames(query..query + 1),
-            subject: subjects.frames(number..number + 1, of_subject, 1),
+            subject: frames_of_subjects(subjects, number..number + 1, of_subject, 1),
             least: scoring.least_segment(length, prepared.sensitivity.segment()),
         }
     }
 
-    /// How often both have a seed in common, by its shape.
-    fn seeds(&self) -> Vec<u64> {
-        let common = |shape| seeds::common(&self.query, &self.subject, shape);
+    /// How often the query and a subject have a seed in common, by its shape.
+    fn seeds(&self, subject: &Sequences) -> Vec<u64> {
+        let common = |shape| seeds::common(&self.query, subject, shape);
         let shapes = self.prepared.sensitivity.shapes(self.prepared.program);
         shapes.iter().copied().map(common).collect()
     }

@@ -54,7 +54,7 @@ fn nucleotides_are_explained() {
     assert_eq!((best.query, best.subject), (0..GENE.len(), 0..GENE.len()));
     assert_eq!(best.score, 2.0 * GENE.len() as f64);
     let low = brief(&usual, "low");
-    let Some([0, without]) = low.words else {
+    let Some([0, 0, without]) = low.words else {
         panic!("{low:?}");
     };
     assert!(without > 1000 && low.masked[1] >= 160, "{low:?}");

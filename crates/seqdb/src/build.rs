@@ -1,5 +1,6 @@
 //! Makes one `.gysd` database of sources.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -18,6 +19,8 @@ pub struct IndexConfig<'c> {
     pub sources: &'c [SequenceSource],
     /// The file to make.
     pub output: &'c Path,
+    /// Letters of files that are in lower case are masked; the masks of databases stay.
+    pub lower_case_masking: bool,
     /// What the letters stand for; none where the sources or their letters decide.
     pub molecule: Option<Molecule>,
     /// The taxids of sequences that do not tell theirs.
@@ -47,8 +50,14 @@ pub fn build(config: &IndexConfig, progress: &Progress) -> Result<Indexed, SeqDb
         Some(taxonomy) => Some(taxonomy.clone()),
         None => TaxidFilter::taxonomy_of(config.sources)?,
     };
+    let has_masks = |source: &SequenceSource| match source {
+        SequenceSource::Fasta(_) => config.lower_case_masking,
+        source => source.may_have_masks(),
+    };
     let mut builder = Builder {
         config,
+        keeps_masks: config.lower_case_masking || config.sources.iter().any(has_masks),
+        case_counts: false,
         taxonomy,
         molecule: config.molecule.or(known),
         counts: [0; 256],
@@ -64,6 +73,7 @@ pub fn build(config: &IndexConfig, progress: &Progress) -> Result<Indexed, SeqDb
     );
     for source in config.sources {
         builder.counts = [0; 256];
+        builder.case_counts = has_masks(source);
         let path = PathBuf::from(source.name());
         source.each(|entry, read| {
             progress.go_on()?;
@@ -114,6 +124,9 @@ struct Waiting {
 
 struct Builder<'c> {
     config: &'c IndexConfig<'c>,
+    keeps_masks: bool,
+    /// Letters of the source that is read are masked where they are in lower case.
+    case_counts: bool,
     taxonomy: Option<Taxonomy>,
     molecule: Option<Molecule>,
     /// Letters of the source that is read, of each kind, up to [`ENOUGH`].
@@ -134,12 +147,16 @@ impl Builder<'_> {
             let letters = entry.letters.iter().take(ENOUGH - counted as usize);
             letters.for_each(|letter| self.counts[usize::from(letter.to_ascii_uppercase())] += 1);
         }
+        let letters = match self.keeps_masks && !self.case_counts {
+            true => Cow::Owned(entry.letters.to_ascii_uppercase()),
+            false => Cow::Borrowed(entry.letters),
+        };
         if self.molecule.is_some() {
-            return self.write(entry.title, entry.letters, &taxids);
+            return self.write(entry.title, &letters, &taxids);
         }
         self.waiting.push(Waiting {
             title: entry.title.to_vec(),
-            letters: entry.letters.to_vec(),
+            letters: letters.into_owned(),
             taxids,
         });
         if self.counts.iter().sum::<u64>() >= ENOUGH as u64 {
@@ -180,7 +197,7 @@ impl Builder<'_> {
         let molecule = self.molecule.unwrap_or(Molecule::Protein);
         let writer = match &mut self.writer {
             Some(writer) => writer,
-            none => none.insert(Writer::create(self.config.output, molecule)?),
+            none => none.insert(writer(self.config.output, molecule, self.keeps_masks)?),
         };
         writer.push(title, letters, taxids)
     }
@@ -218,7 +235,7 @@ impl Builder<'_> {
         let molecule = self.molecule.unwrap_or(Molecule::Protein);
         let writer = match self.writer.take() {
             Some(writer) => writer,
-            None => Writer::create(self.config.output, molecule)?,
+            None => writer(self.config.output, molecule, self.keeps_masks)?,
         };
         let own = self.taxonomy.as_ref().map(|taxonomy| {
             let taxa = self
@@ -232,5 +249,13 @@ impl Builder<'_> {
             without_taxid: self.without_taxid,
             unknown: self.unknown,
         })
+    }
+}
+
+fn writer(output: &Path, molecule: Molecule, keeps_masks: bool) -> Result<Writer, SeqDbError> {
+    let writer = Writer::create(output, molecule)?;
+    match keeps_masks {
+        true => writer.keeping_masks(),
+        false => Ok(writer),
     }
 }

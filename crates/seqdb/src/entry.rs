@@ -14,6 +14,8 @@ pub struct PackedBases<'a> {
     /// What is no base, in order: its places from the first on, and its letter. It is an A in the
     /// bytes.
     pub exceptions: &'a [(Range<usize>, u8)],
+    /// What is masked, in order.
+    pub masks: &'a [Range<usize>],
 }
 
 /// A sequence, whatever file it comes from.
@@ -22,7 +24,8 @@ pub struct Entry<'a> {
     /// The whole line that names it. Where it stands for several equal ones, a byte 1 divides
     /// their titles.
     pub title: &'a [u8],
-    /// Its letters, of either case; gaps (`-` and `.`) are none.
+    /// Its letters, of either case: that of a database is lower where it is masked. Gaps (`-` and
+    /// `.`) are none.
     pub letters: &'a [u8],
     /// What there is instead of letters, where the reader was asked for it.
     pub packed: Option<PackedBases<'a>>,
@@ -39,6 +42,8 @@ pub struct EntrySize<'a> {
     pub letters: u64,
     /// Its taxids; none where they are not known.
     pub taxids: &'a [u32],
+    /// Stretches of letters in lower case.
+    pub masks: u64,
 }
 
 impl<'a> EntrySize<'a> {
@@ -50,6 +55,17 @@ impl<'a> EntrySize<'a> {
                 .packed
                 .map_or(entry.letters.len(), |packed| packed.count) as u64,
             taxids: entry.taxids,
+            masks: entry.packed.map_or_else(
+                || stretches_in_lower_case(entry.letters),
+                |packed| packed.masks.len() as u64,
+            ),
         }
     }
+}
+
+fn stretches_in_lower_case(letters: &[u8]) -> u64 {
+    let first = letters.first().is_some_and(u8::is_ascii_lowercase);
+    let begins = |pair: &[u8]| !pair[0].is_ascii_lowercase() && pair[1].is_ascii_lowercase();
+    let others = letters.windows(2).filter(|pair| begins(pair)).count();
+    u64::from(first) + others as u64
 }

@@ -27,6 +27,7 @@ pub struct SequenceReader<'s> {
     packed: bool,
     letters: Vec<u8>,
     exceptions: Vec<(Range<usize>, u8)>,
+    masks: Vec<Range<usize>>,
     taxids: Vec<u32>,
     titles: Titles,
     /// Bytes that were read since memory was given back.
@@ -134,6 +135,7 @@ impl<'s> SequenceReader<'s> {
             packed: false,
             letters: Vec::new(),
             exceptions: Vec::new(),
+            masks: Vec::new(),
             taxids: Vec::new(),
             titles: Titles::default(),
             held: 0,
@@ -193,7 +195,10 @@ impl<'s> SequenceReader<'s> {
                         true => Some(database.packed(own, &mut self.exceptions)?),
                         false => None,
                     };
-                if packed.is_none() {
+                self.masks.clear();
+                if packed.is_some() {
+                    database.each_mask(own, |mask| self.masks.push(mask))?;
+                } else {
                     database.read(own, 0..length, Strand::Plus, &mut self.letters)?;
                 }
                 self.number += 1;
@@ -206,6 +211,7 @@ impl<'s> SequenceReader<'s> {
                     first,
                     count: length as usize,
                     exceptions: &self.exceptions,
+                    masks: &self.masks,
                 });
                 let entry = entry(title, &self.letters, &self.taxids);
                 Ok(Some((Entry { packed, ..entry }, bytes)))
@@ -246,6 +252,7 @@ impl<'s> SequenceReader<'s> {
                     title: database.title(number)?.len() as u64,
                     letters: database.letters(number)?,
                     taxids: &self.taxids,
+                    masks: database.count_masks(number)?,
                 };
                 Ok(Some(size))
             }
@@ -257,6 +264,7 @@ impl<'s> SequenceReader<'s> {
                     title: self.titles.text.len() as u64,
                     letters,
                     taxids: &self.titles.taxids,
+                    masks: 0,
                 };
                 Ok(Some(size))
             }

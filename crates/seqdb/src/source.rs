@@ -124,6 +124,24 @@ impl SequenceSource {
         path.as_os_str() == "-" || path.metadata().is_ok_and(|there| !there.is_file())
     }
 
+    /// True for what may say which of its letters are masked: a file by their case, a database
+    /// where it was made with masks.
+    pub fn may_have_masks(&self) -> bool {
+        match self {
+            SequenceSource::Fasta(_) => true,
+            SequenceSource::Gysd(database) => database.has_masks(),
+            SequenceSource::Blast(_) => false,
+        }
+    }
+
+    /// How many masks a database has.
+    pub fn masks(&self) -> u64 {
+        match self {
+            SequenceSource::Gysd(database) => database.masks_of_all(),
+            SequenceSource::Fasta(_) | SequenceSource::Blast(_) => 0,
+        }
+    }
+
     /// Bytes that will be read; 0 for a pipe.
     pub fn bytes(&self) -> u64 {
         match self {

@@ -60,6 +60,26 @@ fn write(path: &Path, molecule: Molecule, sequences: &[Sequence], taxonomy: Opti
     writer.finish(taxonomy).unwrap();
 }
 
+/// With masks where letters are in lower case.
+fn write_masked(path: &Path, molecule: Molecule, sequences: &[Sequence]) {
+    let mut writer = Writer::create(path, molecule).unwrap();
+    writer = writer.keeping_masks().unwrap();
+    for (title, letters, taxids) in sequences {
+        writer.push(title, letters, taxids).unwrap();
+    }
+    writer.finish(None).unwrap();
+}
+
+fn masked() -> Vec<Sequence> {
+    vec![
+        owned(b"m1 x y", b"acGTNNnnACGtACGa", &[]),
+        owned(b"m2", b"aNC", &[7]),
+        owned(b"m3", b"", &[]),
+        owned(b"m4", b"ACG", &[]),
+        owned(b"m5", b"acg", &[]),
+    ]
+}
+
 fn read(path: &Path) -> Result<Vec<Sequence>, SeqDbError> {
     let mut found = Vec::new();
     SequenceSource::open(path)?.each(|entry, _| {
@@ -92,6 +112,62 @@ fn golden_files_are_read_and_written_to_the_byte() {
         write(&path, molecule, &sequences, taxonomy);
         let (found, expected) = (std::fs::read(&path), std::fs::read(golden(name)));
         assert!(found.unwrap() == expected.unwrap(), "{name}");
+    }
+}
+
+/// This file, too, was written once.
+#[test]
+fn masks_come_back_as_lower_case() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.gysd");
+    let file = golden("masked.gysd");
+    assert_eq!(read(&file).unwrap(), masked());
+    write_masked(&path, Molecule::Nucleotide, &masked());
+    assert!(std::fs::read(&path).unwrap() == std::fs::read(&file).unwrap());
+    let database = SeqDb::open(&file).unwrap();
+    database.verify().unwrap();
+    assert!(database.has_masks());
+    assert_eq!(database.masked_letters().unwrap(), 10);
+    let all = &masked()[0].1;
+    let mut minus = Vec::new();
+    for from in 0..all.len() {
+        for to in from..=all.len() {
+            let mut found = Vec::new();
+            let range = from as u64..to as u64;
+            database.read(0, range, Strand::Plus, &mut found).unwrap();
+            assert_eq!(found, all[from..to]);
+        }
+    }
+    database.read(0, 2..12, Strand::Minus, &mut minus).unwrap();
+    assert_eq!(minus, b"aCGTnnNNAC");
+    let plain = SeqDb::open(&golden("bases.gysd")).unwrap();
+    assert!(!plain.has_masks() && plain.masked_letters().unwrap() == 0);
+    let proteins = [owned(b"a", b"mkVLa", &[]), owned(b"b", b"AvxX", &[])];
+    write_masked(&path, Molecule::Protein, &proteins);
+    assert_eq!(read(&path).unwrap(), proteins);
+    SeqDb::open(&path).unwrap().verify().unwrap();
+}
+
+#[test]
+fn masks_that_contradict_themselves_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.gysd");
+    let whole = std::fs::read(golden("masked.gysd")).unwrap();
+    let first: Vec<u8> = [0_u64, 2, 6, 2]
+        .into_iter()
+        .flat_map(u64::to_le_bytes)
+        .collect();
+    let at = whole.windows(32).position(|bytes| bytes == first).unwrap();
+    for (place, value) in [(0, 7), (8, 0), (8, 7), (24, 99)] {
+        let mut bytes = whole.clone();
+        bytes[at + place] = value;
+        seal(&mut bytes);
+        std::fs::write(&path, &bytes).unwrap();
+        let error = SeqDb::open(&path).unwrap().verify().unwrap_err();
+        assert!(
+            error.to_string().contains("are no mask"),
+            "{place}: {error}"
+        );
     }
 }
 
@@ -158,7 +234,7 @@ fn look(path: &Path) -> Result<(), SeqDbError> {
 fn every_damage_is_found_and_named() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.gysd");
-    for name in ["proteins.gysd", "bases.gysd"] {
+    for name in ["proteins.gysd", "bases.gysd", "masked.gysd"] {
         let whole = std::fs::read(golden(name)).unwrap();
         for at in (0..whole.len()).filter(|at| *at < 80 || *at > 4080 && at % 3 == 0) {
             let mut bytes = whole.clone();
@@ -210,13 +286,14 @@ fn seal(bytes: &mut [u8]) {
 proptest! {
     #[test]
     fn values_that_contradict_each_other_never_panic(
-        name in prop::sample::select(vec!["proteins.gysd", "bases.gysd"]),
+        name in prop::sample::select(vec!["proteins.gysd", "bases.gysd", "masked.gysd"]),
         edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
     ) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.gysd");
         let mut bytes = std::fs::read(golden(name)).unwrap();
-        let (header, end) = (80, bytes.len() - 9 * 64);
+        let table = u64::from_le_bytes(bytes[48..56].try_into().unwrap());
+        let (header, end) = (80, table as usize);
         for (place, byte) in edits {
             let place = place.index(header + end - 4096);
             bytes[if place < header { place } else { place - header + 4096 }] = byte;

@@ -51,6 +51,7 @@ Examples:
   mpirun -n 8 gyrase search proteins.faa --db refs.faa -o hits.tsv
   gyrase search genes.fna --db genomes.fna -o hits.tsv
   gyrase search contigs.fna --db genomes.fna --program megablast
+  gyrase search genes.fna --db genomes.fna --db-mask soft
   gyrase blastp -query proteins.faa -db refs.faa -evalue 1e-5 -outfmt 6
   gyrase search reads.fna --db refs.faa --evalue 1e-5
   gyrase search proteins.faa --db genomes.fna --db-gencode 11
@@ -245,6 +246,7 @@ impl Search {
             tracing::warn!("there are no queries in {queries}");
         }
         warn_of_hopeless(&summary);
+        Masks::warn(&summary);
         self.note(session, &summary);
         self.taxa.say(&summary);
         tracing::info!(
@@ -291,6 +293,7 @@ impl Search {
             db_length: self.db_length,
             db_sequences: self.db_sequences,
             masks: self.masks.options(),
+            db_mask: self.masks.of_database(),
             protein: self.protein.options(&self.gaps),
             nucleotide: self.nucleotide.options(&self.gaps),
             translation: self.translation.options(),

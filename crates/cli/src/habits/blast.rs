@@ -133,6 +133,15 @@ impl Line {
                     let names = words.next().unwrap_or_default().into_string();
                     self.options.extend(databases(names));
                 }
+                "-db_soft_mask" | "-db_hard_mask" => {
+                    // The number of an algorithm: a database of ours has one mask.
+                    words.next();
+                    let how = name
+                        .strip_prefix("-db_")
+                        .and_then(|name| name.split('_').next());
+                    self.options.push("--db-mask".into());
+                    self.options.extend(how.map(OsString::from));
+                }
                 _ if ours.is_some() => self.options.extend(ours.map(|(_, ours)| ours.into())),
                 _ if harmless.is_some() => {
                     let values = harmless.map_or(0, |(_, values)| *values);
@@ -182,6 +191,17 @@ mod tests {
         let expected = "gyrase search q.faa --db nr swiss --evalue 1e-5 --top 5 --program blastp \
                         --format 0";
         assert_eq!(line(&asked).join(" "), expected);
+        let masked = [
+            "gyrase",
+            "search",
+            "-db_soft_mask",
+            "40",
+            "-db",
+            "s",
+            "q.fa",
+        ];
+        let expected = "gyrase search --db-mask soft --db s q.fa";
+        assert_eq!(line(&masked).join(" "), expected);
         let behind = ["gyrase", "blastp", "-db", "s", "--format=6", "--", "q.faa"];
         let expected = "gyrase search --db s --format=6 --program blastp -- q.faa";
         assert_eq!(line(&behind).join(" "), expected);

@@ -109,6 +109,51 @@ fn nucleotides_come_back_from_both_strands() {
 }
 
 #[test]
+fn lower_case_comes_back_where_it_was_kept() {
+    let place = Place::new();
+    let masked = ">n1 x\nacgtACGTNNnnACGTACGTACGTgg\n>n2\nACGTaacc\n";
+    place.write("n.fa", masked);
+    place.write("more.fa", ">n3\nacgtACGTAA\n");
+    let index = |args: &[&str]| place.ok(&[&["index"], args].concat());
+    let get = |args: &[&str]| place.ok(&[&["-q", "index", "get"], args].concat());
+    let made = ["n.fa", "--molecule", "nucleotide", "-o"];
+    index(&[&made[..], &["plain.gysd"]].concat());
+    index(&[&made[..], &["n.gysd", "--lower-case-masking"]].concat());
+    assert_eq!(
+        get(&["plain.gysd", "--all"]),
+        masked
+            .to_uppercase()
+            .replace(">N1 X", ">n1 x")
+            .replace(">N2", ">n2")
+    );
+    assert_eq!(get(&["n.gysd", "--all"]), masked);
+    let part = get(&["n.gysd", "n2:3-6", "--strand", "minus"]);
+    assert_eq!(part, ">n2:c6-3\nttAC\n");
+    let masks = |name: &str| {
+        index(&["info", name])
+            .lines()
+            .find(|row| row.starts_with("masks"))
+            .map(String::from)
+    };
+    assert_eq!(
+        masks("n.gysd").unwrap(),
+        "masks         12 letters, in lower case"
+    );
+    assert_eq!(masks("plain.gysd").unwrap(), "masks         none were kept");
+    // What a database has stays; files are masked where that is asked for.
+    index(&["n.gysd", "-o", "again.gysd"]);
+    assert!(place.read("again.gysd") == place.read("n.gysd"));
+    index(&["add", "again.gysd", "more.fa"]);
+    assert_eq!(
+        get(&["again.gysd", "n1:1-8", "n3"]),
+        ">n1:1-8 x\nacgtACGT\n>n3\nACGTACGTAA\n"
+    );
+    index(&["add", "n.gysd", "more.fa", "--lower-case-masking"]);
+    assert_eq!(get(&["n.gysd", "n3"]), ">n3\nacgtACGTAA\n");
+    index(&["verify", "n.gysd", "again.gysd", "plain.gysd"]);
+}
+
+#[test]
 fn every_way_a_database_comes_gives_the_same_answer() {
     let place = place();
     let blast = |name: &str| format!("{BLAST}/{name}");

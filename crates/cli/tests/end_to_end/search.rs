@@ -418,3 +418,39 @@ fn a_missing_hit_of_a_translation_is_explained() {
         "{found}"
     );
 }
+
+#[test]
+fn masks_of_databases_are_taken_as_blast_takes_them() {
+    let place = Place::new();
+    let (name, letters) = PROTEINS[..74].split_at(14);
+    let letters = letters.trim_end();
+    let subject = format!("{}{}", letters[..25].to_lowercase(), &letters[25..]);
+    place.write("q.faa", format!("{name}{letters}\n"));
+    place.write(
+        "refs.faa",
+        format!(">s\n{subject}\n>all\n{}\n", letters.to_lowercase()),
+    );
+    let index = ["-q", "index", "refs.faa", "--molecule", "protein", "-o"];
+    place.ok(&[&index[..], &["kept.gysd", "--lower-case-masking"]].concat());
+    place.ok(&[&index[..], &["plain.gysd"]].concat());
+    let rows = |db: &str, options: &[&str]| -> Vec<String> {
+        let args = ["blastp", "-q", "-query", "q.faa", "-db", db];
+        let format = ["-outfmt", "6 sseqid qstart", "-evalue", "1e-3"];
+        let table = place.ok(&[&args[..], &format, options].concat());
+        table.lines().map(|row| row.replace('\t', " ")).collect()
+    };
+    for db in ["refs.faa", "kept.gysd"] {
+        assert_eq!(rows(db, &[]), ["all 1", "s 1"], "{db}");
+        assert_eq!(rows(db, &["-db_soft_mask", "40"]), ["s 1"], "{db}");
+        assert_eq!(rows(db, &["-db_hard_mask", "40"]), ["s 26"], "{db}");
+        assert_eq!(rows(db, &["--db-mask", "hard"]), ["s 26"], "{db}");
+    }
+    assert_eq!(rows("plain.gysd", &["--db-mask", "soft"]).len(), 2);
+    let search = |db| ["search", "q.faa", "--db", db, "--db-mask", "soft"];
+    let said = place.run(&search("plain.gysd")).stderr;
+    assert!(said.contains("the database has no masks"), "{said}");
+    let said = place.run(&search("kept.gysd")).stderr;
+    assert!(!said.contains("masks"), "{said}");
+    let why = place.ok(&[&search("kept.gysd")[..], &["--why", "p1", "all"]].concat());
+    assert!(why.contains("masked in the subject"), "{why}");
+}

@@ -105,7 +105,7 @@ impl<'s> Join<'s> {
         let base = self.base;
         let stretch = Stretch { packed, base };
         let own = range.start - base..range.end - base;
-        for stretch_of_bases in packed.stretches(range) {
+        for stretch_of_bases in self.search.subjects.seed_stretches(range) {
             let end = (stretch_of_bases.end + 1).saturating_sub(self.search.words.seed.span);
             let end = end.saturating_sub(base).min(own.end);
             match stretch_of_bases.start.checked_sub(base) {

@@ -342,12 +342,19 @@ impl<'s> Segments<'s> {
         (after == more).then_some(bases + after)
     }
 
+    /// Whether no seed begins at a position of the subjects.
+    #[inline(always)]
+    fn is_masked(&self, subject: usize) -> bool {
+        let noted = self.search.subjects.noted_case();
+        noted.is_some_and(|noted| noted.has(subject))
+    }
+
     /// Whether two positions have the same base, which is not masked.
     #[inline(always)]
     fn equal(&self, query: usize, subject: usize) -> bool {
         let one = self.search.words.text[query];
         let other = self.search.subjects.packed().code(subject);
-        one == other && usize::from(one) < BASES
+        one == other && usize::from(one) < BASES && !self.is_masked(subject)
     }
 
     /// Bases before two positions that belong to the segment, and what they score; none where there
@@ -363,8 +370,12 @@ impl<'s> Segments<'s> {
                 break;
             }
             let plain = one & !MASKED;
-            let is_word = recent.push(one, other);
             let (query, subject) = (query - number - 1, subject - number - 1);
+            let seen = match self.is_masked(subject) {
+                true => other | MASKED,
+                false => other,
+            };
+            let is_word = recent.push(one, seen);
             if is_word && self.is_found_from(query, subject) {
                 return None;
             }

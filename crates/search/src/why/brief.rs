@@ -7,6 +7,7 @@ use gyrase_work::Progress;
 use super::ranked::{LeftOut, Ranked};
 use crate::engine::{Ended, Query};
 use crate::frames::Frames;
+use crate::masks::frames_of_subjects;
 use crate::prepared::{AnyScoring, Prepared};
 use crate::seeds::{self, Shape};
 use crate::{
@@ -27,9 +28,9 @@ pub struct BriefExplanation {
     pub subject: usize,
     /// Letters of the frames of the query, and how many of them are masked.
     pub masked: [usize; 2],
-    /// How often both have a word or a seed in common: with masks, and without them. None where
-    /// every pair is aligned.
-    pub words: Option<[u64; 2]>,
+    /// How often both have a word or a seed in common: with all masks, without those of the
+    /// subject, and without any. None where every pair is aligned.
+    pub words: Option<[u64; 3]>,
     /// Segments that are worth an alignment.
     pub segments: usize,
     /// The best alignment up to an E-value of 1000, or of the limit where that is larger.
@@ -51,8 +52,9 @@ impl BriefExplanation {
         match (self.rank, self.words, &self.best) {
             (Some(rank), _, _) if rank <= self.limits.top => None,
             (Some(_), _, _) => Some(LeftOut::Top),
-            (_, Some([0, 0]), _) => Some(LeftOut::NoSeed),
-            (_, Some([0, _]), _) => Some(LeftOut::Masked),
+            (_, Some([0, 0, 0]), _) => Some(LeftOut::NoSeed),
+            (_, Some([0, 0, _]), _) => Some(LeftOut::Masked),
+            (_, Some([0, ..]), _) => Some(LeftOut::MaskedInSubject),
             (_, _, None) => Some(LeftOut::Segment),
             (_, _, Some(best)) if is_weak(best) => Some(LeftOut::Evalue),
             _ if self.is_good => Some(LeftOut::Culled),
@@ -82,6 +84,7 @@ pub(super) fn explain(
             .frames(query..query + 1, prepared.frames[0], 1),
         masked: prepared.masked_frames(query..query + 1),
         subject: subjects.slice(subject..subject + 1),
+        unmasked: subjects.shown_frames(subject..subject + 1, prepared.frames[1]),
     };
     let (matches, hits) = pair.search(&prepared, query, progress)?;
     let words = pair.words(&prepared);
@@ -127,11 +130,13 @@ fn best(hits: &[Hit], frames: [Frames; 2], lengths: [usize; 2]) -> Option<PairAl
     })
 }
 
-/// The frames of a query as they are and masked, and a subject.
+/// The frames of a query as they are and masked, and a subject, masked and its frames as they are.
 struct Pair {
     plain: Sequences,
     masked: Sequences,
     subject: Sequences,
+    /// The frames of the subject without masks.
+    unmasked: Sequences,
 }
 
 impl Pair {
@@ -173,28 +178,30 @@ impl Pair {
 
     /// How often both have a word or a seed in common, with masks and without them; none where that
     /// does not matter.
-    fn words(&self, prepared: &Prepared) -> Option<[u64; 2]> {
+    fn words(&self, prepared: &Prepared) -> Option<[u64; 3]> {
         if prepared.sensitivity == Sensitivity::Exhaustive {
             return None;
         }
-        let of_subject = self.subject.frames(0..1, prepared.frames[1], 1);
-        let common = |frames: &Sequences| match &prepared.scoring {
+        let of_subject = frames_of_subjects(&self.subject, 0..1, prepared.frames[1], 1);
+        let common = |frames: &Sequences, of_subject: &Sequences| match &prepared.scoring {
             AnyScoring::Nucleotide(scoring) => {
                 let numbers = 0..frames.len();
                 let words = numbers
                     .zip(Frames::Strands.numbers())
                     .map(|(frame, strand)| {
                         let codes = frames.seed_residues(frame);
-                        scoring.common_words(*strand, codes, of_subject.residues(0))
+                        scoring.common_words(*strand, codes, of_subject.seed_residues(0))
                     });
                 words.sum()
             }
             AnyScoring::Protein(_) | AnyScoring::Translated(_) => {
                 let shapes = prepared.sensitivity.shapes(prepared.program).iter();
-                let of_shape = |&shape: &Shape| seeds::common(frames, &of_subject, shape);
+                let of_shape = |&shape: &Shape| seeds::common(frames, of_subject, shape);
                 shapes.map(of_shape).sum()
             }
         };
-        Some([common(&self.masked), common(&self.plain)])
+        let words = common(&self.masked, &of_subject);
+        let [some, all] = [&self.masked, &self.plain].map(|frames| common(frames, &self.unmasked));
+        Some([words, some, all])
     }
 }

@@ -13,6 +13,8 @@ pub enum LeftOut {
     NoSeed,
     /// Both have some in common, but only where the query is masked.
     Masked,
+    /// The same where the subject is.
+    MaskedInSubject,
     /// No segment around a word or a seed scores enough.
     Segment,
     /// Its gapped score has too large an E-value, before scores are fitted.

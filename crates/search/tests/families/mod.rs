@@ -6,8 +6,9 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use gyrase_search::{
-    About, Config, Culling, HitLimits, MaskOptions, NucleotideOptions, ProteinOptions, Report,
-    SearchError, Sensitivity, TaxidFilter, TranslationOptions, WaitingText, run,
+    About, Config, Culling, DatabaseMask, HitLimits, MaskOptions, NucleotideOptions,
+    ProteinOptions, Report, SearchError, Sensitivity, TaxidFilter, TranslationOptions, WaitingText,
+    run,
 };
 use gyrase_work::Progress;
 use proptest::prelude::Rng;
@@ -126,6 +127,7 @@ pub fn usual(queries: PathBuf, subjects: PathBuf) -> Config {
         db_sequences: None,
         protein: ProteinOptions::default(),
         masks: MaskOptions::default(),
+        db_mask: DatabaseMask::default(),
         nucleotide: NucleotideOptions::default(),
         waiting: WaitingText::new(std::env::temp_dir().join("gyrase-never-made")),
         translation: TranslationOptions::default(),

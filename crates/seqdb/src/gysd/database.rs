@@ -10,10 +10,14 @@ use gyrase_taxonomy::Taxonomy;
 use memmap2::Mmap;
 
 use super::layout::{FORMAT, Header, MARGIN, Part, Summary};
+use super::masks::Mask;
 use super::names::{self, names_of};
 use super::packed::{Exception, unpack};
 use super::section::Section;
 use crate::{Molecule, SeqDbError};
+
+/// What makes a letter one of lower case.
+const LOWER: u8 = 32;
 
 /// Which strand of nucleotides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,7 +39,7 @@ pub struct SeqDb {
     path: PathBuf,
     bytes: Mmap,
     header: Header,
-    /// By [`Part`].
+    /// By [`Part`]; that of masks may be missing.
     sections: Vec<Section>,
 }
 
@@ -118,7 +122,7 @@ impl SeqDb {
             .map_err(|what| self.corrupt(what))
     }
 
-    /// Appends letters at some of its positions, from 0.
+    /// Appends letters at some of its positions, from 0; in lower case where they are masked.
     pub fn read(
         &self,
         number: usize,
@@ -136,7 +140,10 @@ impl SeqDb {
             match self.header.summary.molecule {
                 Molecule::Protein => self.read_residues(number, from..to, letters),
                 Molecule::Nucleotide => self.read_bases(from..to, letters),
-            }
+            }?;
+            self.each_mask_in(from..to, |range| {
+                letters[before..][range].make_ascii_lowercase()
+            })
         });
         read.map_err(|what| self.corrupt(what))?;
         if strand == Strand::Minus {
@@ -240,6 +247,82 @@ impl SeqDb {
         partition_point(self.exceptions(), before)
     }
 
+    /// Whether the database was made with the masks of its sequences.
+    pub fn has_masks(&self) -> bool {
+        self.masks().is_some()
+    }
+
+    /// Stretches of letters that are masked.
+    pub fn masks_of_all(&self) -> u64 {
+        let rows = self.masks().map_or(0, Section::len);
+        (rows / Mask::BYTES) as u64
+    }
+
+    /// Letters of all sequences that are masked.
+    ///
+    /// # Errors
+    /// Here and below, bytes that do not fit their checksums, or contradict others.
+    pub fn masked_letters(&self) -> Result<u64, SeqDbError> {
+        let Some(section) = self.masks() else {
+            return Ok(0);
+        };
+        let rows = section.read_all(&self.bytes);
+        let rows = rows.map_err(|what| self.corrupt(what))?;
+        let masks = rows.chunks_exact(Mask::BYTES).map(Mask::decode);
+        Ok(masks.fold(0, |sum, mask| sum.saturating_add(mask.length)))
+    }
+
+    /// How many masks a sequence has.
+    pub(crate) fn count_masks(&self, number: usize) -> Result<u64, SeqDbError> {
+        let mut count = 0;
+        self.each_mask(number, |_| count += 1)?;
+        Ok(count)
+    }
+
+    /// Gives the masks of a sequence, by its letters, to `each`.
+    pub(crate) fn each_mask(
+        &self,
+        number: usize,
+        each: impl FnMut(Range<usize>),
+    ) -> Result<(), SeqDbError> {
+        let own = self.range(Part::Ends, number);
+        let given = own.and_then(|own| self.each_mask_in(own, each));
+        given.map_err(|what| self.corrupt(what))
+    }
+
+    /// Gives what is masked at some positions, counted through all sequences, to `each`: its places
+    /// from the first on.
+    fn each_mask_in(
+        &self,
+        positions: Range<u64>,
+        mut each: impl FnMut(Range<usize>),
+    ) -> Result<(), String> {
+        let Some(section) = self.masks() else {
+            return Ok(());
+        };
+        let count = self.masks_of_all();
+        let is_before = |place| Ok(self.mask(section, place)?.end() <= positions.start);
+        let mut place = partition_point(count, is_before)?;
+        while place < count {
+            let mask = self.mask(section, place)?;
+            if mask.position >= positions.end {
+                break;
+            }
+            let clip = |position: u64| {
+                (position.clamp(positions.start, positions.end) - positions.start) as usize
+            };
+            each(clip(mask.position)..clip(mask.end()));
+            place += 1;
+        }
+        Ok(())
+    }
+
+    fn mask(&self, section: &Section, place: u64) -> Result<Mask, String> {
+        let bytes = Mask::BYTES as u64;
+        let own = section.read(&self.bytes, place * bytes..(place + 1) * bytes)?;
+        Ok(Mask::decode(own))
+    }
+
     /// The sequences of a name: the first word of a title, or of what follows a byte 1 in it.
     pub fn find(&self, name: &[u8]) -> Result<Vec<usize>, SeqDbError> {
         let section = self.section(Part::Names);
@@ -293,6 +376,11 @@ impl SeqDb {
 
     pub(super) fn section(&self, part: Part) -> &Section {
         &self.sections[part as usize]
+    }
+
+    /// The section of masks, if there is one.
+    pub(super) fn masks(&self) -> Option<&Section> {
+        self.sections.get(Part::Masks as usize)
     }
 
     pub(super) fn all(&self) -> &[u8] {
@@ -361,13 +449,17 @@ fn sections(header: &Header, all: &[u8]) -> Result<Vec<Section>, String> {
     let entries = container::Section::table(all, header.table, header.sections, header.table_crc)?;
     let own = |part: Part| {
         let mut named = entries.iter().filter(|entry| entry.name == part.name());
-        let entry = named.next();
-        let entry = entry.ok_or_else(|| format!("there is no section {}", part.name()))?;
+        let entry = match (named.next(), part) {
+            (Some(entry), _) => entry,
+            (None, Part::Masks) => return Ok(None),
+            (None, _) => return Err(format!("there is no section {}", part.name())),
+        };
         expect_once(part, named.next().is_none())?;
         expect_length(part, entry.bytes, &header.summary)?;
-        Section::new(all, entry.clone())
+        Section::new(all, entry.clone()).map(Some)
     };
-    Part::ALL.into_iter().map(own).collect()
+    let own = Part::ALL.into_iter().map(own);
+    own.filter_map(Result::transpose).collect()
 }
 
 fn expect_once(part: Part, once: bool) -> Result<(), String> {
@@ -386,6 +478,7 @@ fn expect_length(part: Part, bytes: u64, summary: &Summary) -> Result<(), String
         (Part::Ends | Part::TitleEnds | Part::TaxidEnds, _) => 8 * sequences,
         (Part::Exceptions, _) => bytes - bytes % Exception::BYTES as u64,
         (Part::Names, _) => bytes - bytes % 8,
+        (Part::Masks, _) => bytes - bytes % Mask::BYTES as u64,
         (Part::Taxids, _) => bytes - bytes % 4,
         (Part::Titles | Part::Taxonomy, _) => bytes,
     };
@@ -398,7 +491,8 @@ pub(super) fn words(bytes: &[u8]) -> impl Iterator<Item = u64> + '_ {
     bytes.chunks_exact(8).map(|word| u64_at(word, 0))
 }
 
-/// The letter of the other strand.
+/// The letter of the other strand, of the same case.
 fn complement(letter: u8) -> u8 {
-    nucleotide::letter(nucleotide::complement(nucleotide::code(letter)))
+    let other = nucleotide::letter(nucleotide::complement(nucleotide::code(letter)));
+    other | letter & LOWER
 }

@@ -28,7 +28,7 @@ const CHECKSUM_AT: usize = HEADER_BYTES - 4;
 /// The first byte of the header that means nothing yet.
 const RESERVED_AT: usize = 68;
 
-/// The sections, in the order of the file.
+/// The sections, in the order of the file. Only that of masks may be left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     Letters,
@@ -40,10 +40,11 @@ pub(super) enum Part {
     TaxidEnds,
     Names,
     Taxonomy,
+    Masks,
 }
 
 impl Part {
-    pub const ALL: [Part; 9] = [
+    pub const ALL: [Part; 10] = [
         Part::Letters,
         Part::Ends,
         Part::Exceptions,
@@ -53,6 +54,7 @@ impl Part {
         Part::TaxidEnds,
         Part::Names,
         Part::Taxonomy,
+        Part::Masks,
     ];
 
     /// Its name in the table of sections.
@@ -67,6 +69,7 @@ impl Part {
             Part::TaxidEnds => "taxid-ends",
             Part::Names => "names",
             Part::Taxonomy => "taxonomy",
+            Part::Masks => "masks",
         }
     }
 }

@@ -7,6 +7,7 @@
 
 mod database;
 mod layout;
+mod masks;
 mod names;
 mod packed;
 mod section;

@@ -5,6 +5,7 @@ use gyrase_files::container::expect;
 
 use super::database::{SeqDb, words};
 use super::layout::{MARGIN, Part};
+use super::masks::Mask;
 use super::names::{names_of, word};
 use super::packed::{Exception, code};
 use crate::{Molecule, SeqDbError};
@@ -22,7 +23,7 @@ impl SeqDb {
 
     fn verify_sections(&self) -> Result<(), String> {
         let read = |part: Part| self.section(part).read_all(self.all());
-        for part in Part::ALL {
+        for part in Part::ALL.into_iter().filter(|part| *part != Part::Masks) {
             read(part)?;
         }
         let summary = self.summary();
@@ -32,6 +33,9 @@ impl SeqDb {
         ascending(Part::TitleEnds, read(Part::TitleEnds)?, titles)?;
         let taxids = read(Part::Taxids)?.len() as u64 / 4;
         ascending(Part::TaxidEnds, read(Part::TaxidEnds)?, taxids)?;
+        if let Some(section) = self.masks() {
+            verify_masks(section.read_all(self.all())?, summary.letters)?;
+        }
         match summary.molecule {
             Molecule::Protein => self.verify_residues(read(Part::Letters)?),
             Molecule::Nucleotide => verify_exceptions(read(Part::Exceptions)?, summary.letters),
@@ -89,6 +93,18 @@ fn ascending(part: Part, ends: &[u8], last: u64) -> Result<u64, String> {
     }
     expect(format_args!("last number of section {name}"), before, last)?;
     Ok(longest)
+}
+
+fn verify_masks(masks: &[u8], letters: u64) -> Result<(), String> {
+    let mut before = 0;
+    for mask in masks.chunks_exact(Mask::BYTES).map(Mask::decode) {
+        let Mask { position, length } = mask;
+        if position < before || length == 0 || mask.end() > letters {
+            return Err(format!("{length} letters at {position} are no mask"));
+        }
+        before = mask.end();
+    }
+    Ok(())
 }
 
 fn verify_exceptions(exceptions: &[u8], letters: u64) -> Result<(), String> {

@@ -10,6 +10,7 @@ use gyrase_files::container::{ALIGNMENT, Section, aligned};
 use gyrase_taxonomy::Taxonomy;
 
 use super::layout::{HEADER_BYTES, Header, MARGIN, MOST_SEQUENCES, Part, Summary};
+use super::masks::MaskWriter;
 use super::names::{self, names_of};
 use super::packed::Packer;
 use super::spool::{Checksums, Spool};
@@ -34,6 +35,8 @@ pub struct Writer {
     taxids: Spool,
     taxid_ends: Spool,
     names: Spool,
+    /// Of letters in lower case, if they are kept.
+    masks: Option<(MaskWriter, Spool)>,
     /// Sequences, letters of all and of the longest, bytes of titles, taxids, names.
     sequences: u64,
     total: u64,
@@ -72,6 +75,7 @@ impl Writer {
             taxids,
             taxid_ends,
             names,
+            masks: None,
             sequences: 0,
             total: 0,
             longest: 0,
@@ -83,6 +87,16 @@ impl Writer {
             writer.buffer.resize(MARGIN, BORDER);
         }
         Ok(writer)
+    }
+
+    /// The same that keeps which letters are in lower case.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn keeping_masks(mut self) -> Result<Writer, SeqDbError> {
+        let spool = Spool::new(self.output.scratch()?);
+        self.masks = Some((MaskWriter::default(), spool));
+        Ok(self)
     }
 
     /// Adds a sequence by its title, its letters of either case, and its taxids. Gaps (`-` and `.`)
@@ -97,6 +111,13 @@ impl Writer {
             });
         }
         let length = self.add_letters(letters);
+        if let Some((masks, _)) = &mut self.masks {
+            let kept = letters
+                .iter()
+                .filter(|&&one| self.molecule.stored(one).is_some());
+            kept.for_each(|&letter| masks.push(letter));
+            masks.close();
+        }
         self.total += length;
         self.longest = self.longest.max(length);
         self.title_bytes += title.len() as u64;
@@ -130,6 +151,10 @@ impl Writer {
     fn add_rows(&mut self, title: &[u8], taxids: &[u32]) -> io::Result<()> {
         self.exceptions.add(&self.packer.exceptions)?;
         self.packer.exceptions.clear();
+        if let Some((masks, spool)) = &mut self.masks {
+            spool.add(&masks.done)?;
+            masks.done.clear();
+        }
         self.ends.add(&self.total.to_le_bytes())?;
         self.titles.add(title)?;
         self.title_ends.add(&self.title_bytes.to_le_bytes())?;
@@ -196,6 +221,9 @@ impl Writer {
         sections.push(place.section(Part::Names, |each| names::sorted(names, count, each))?);
         let taxonomy = taxonomy.map(Taxonomy::to_bytes).unwrap_or_default();
         sections.push(place.section(Part::Taxonomy, |each| each(&taxonomy))?);
+        if let Some((_, spool)) = &mut self.masks {
+            sections.push(place.section(Part::Masks, |each| spool.replay(each))?);
+        }
         let mut table = Vec::new();
         sections
             .iter()

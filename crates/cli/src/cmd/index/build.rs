@@ -31,8 +31,10 @@ Examples:
 The taxids of a sequence come from its database, else from its title
 (kraken:taxid|N in the first word, or UniProt's OX=N), else from --map, by
 accession, with or without version, or by the name of its file.
-Letters become upper case, U of nucleotides T, gaps are left out. The database
-has the same bytes for any memory, and is of the same size in any order.";
+Letters become upper case, U of nucleotides T, gaps are left out. Masks that a
+.gysd has stay; --lower-case-masking makes them of files too.
+The database has the same bytes for any memory, and is of the same size in any
+order.";
 
 /// Build a database of sequences.
 #[derive(Debug, Args)]
@@ -45,6 +47,10 @@ pub struct Build {
 
     #[command(flatten)]
     taxa: Taxa,
+
+    /// Keep which letters of files are in lower case, as masks for `search --db-mask`
+    #[arg(long)]
+    lower_case_masking: bool,
 
     /// What the letters stand for [default: what they look like]
     #[arg(long, value_name = "KIND")]
@@ -68,6 +74,10 @@ pub struct Add {
 
     #[command(flatten)]
     taxa: Taxa,
+
+    /// Keep which letters of files are in lower case, as masks for `search --db-mask`
+    #[arg(long)]
+    lower_case_masking: bool,
 
     /// SeqDb to make [default: the database is replaced]
     #[arg(long, short, value_name = "FILE.gysd")]
@@ -116,6 +126,7 @@ impl Build {
             references: &self.references,
             taxa: &self.taxa,
             molecule: self.molecule.map(Molecule::from),
+            lower_case_masking: self.lower_case_masking,
             output: &output,
         };
         work.run(session).map(drop)
@@ -135,6 +146,7 @@ impl Add {
             references: &references,
             taxa: &self.taxa,
             molecule: None,
+            lower_case_masking: self.lower_case_masking,
             output,
         };
         let after = work.run(session)?.summary;
@@ -181,6 +193,7 @@ struct Work<'a> {
     references: &'a [PathBuf],
     taxa: &'a Taxa,
     molecule: Option<Molecule>,
+    lower_case_masking: bool,
     output: &'a Path,
 }
 
@@ -194,6 +207,7 @@ impl Work<'_> {
             sources: &sources,
             output: self.output,
             molecule: self.molecule,
+            lower_case_masking: self.lower_case_masking,
             map: &map,
             taxonomy,
         };

@@ -62,7 +62,10 @@ impl Info {
             [taxonomy.len() as u64, species as u64]
         });
         let (summary, taxids) = (database.summary(), database.taxids_of_all());
+        let masked = database.masked_letters()?;
         let mut all = facts(&summary);
+        all["masks"] = json!(database.has_masks());
+        all["masked_letters"] = json!(masked);
         all["taxids"] = json!(taxids);
         all["taxa"] = json!(taxa);
         all["species"] = json!(species);
@@ -81,6 +84,13 @@ impl Info {
             ),
             ("longest", grouped(summary.longest)),
             ("mean", format!("{mean:.1}")),
+            (
+                "masks",
+                match database.has_masks() {
+                    true => format!("{} letters, in lower case", grouped(masked)),
+                    false => "none were kept".into(),
+                },
+            ),
             ("taxids", format!("{} of all sequences", grouped(taxids))),
             (
                 "taxa",

@@ -1,9 +1,9 @@
-//! What is masked in queries.
+//! What is masked in queries, and in the database.
 
 use std::str::FromStr;
 
-use clap::{ArgAction, Args};
-use gyrase_search::{DustMask, MaskOptions, SegMask};
+use clap::{ArgAction, Args, ValueEnum};
+use gyrase_search::{DatabaseMask, DustMask, MaskOptions, SegMask, Summary};
 
 /// Options of masks.
 #[derive(Debug, Args)]
@@ -27,10 +27,52 @@ pub(super) struct Masks {
     /// N [default: true for nucleotides, false for proteins and translations]
     #[arg(long, value_name = "TRUE|FALSE", action = ArgAction::Set)]
     soft_masking: Option<bool>,
+
+    /// What masks of the database do: those of a `.gysd` that has some, and lower-case letters of
+    /// FASTA files
+    #[arg(
+        long,
+        value_name = "HOW",
+        default_value = "none",
+        help_heading = "Masks of the database"
+    )]
+    db_mask: DbMask,
+}
+
+/// As it is typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum DbMask {
+    /// Nothing
+    None,
+    /// Alignments go through them, but do not begin there
+    Soft,
+    /// Masked letters are X, and of nucleotides B, as BLAST+ takes them
+    Hard,
 }
 
 impl Masks {
-    /// What was chosen.
+    /// What was chosen for the database.
+    pub(super) fn of_database(&self) -> DatabaseMask {
+        match self.db_mask {
+            DbMask::None => DatabaseMask::Ignored,
+            DbMask::Soft => DatabaseMask::Soft,
+            DbMask::Hard => DatabaseMask::Hard,
+        }
+    }
+
+    /// Warns where a database has none of the masks that were asked for.
+    pub(super) fn warn(summary: &Summary) {
+        if summary.lacks_masks {
+            tracing::warn!(
+                "--db-mask changes nothing: the database has no masks; name FASTA files in which \
+                 they are in lower case, or make a database of these with `gyrase index \
+                 --lower-case-masking`; of a BLAST database `blastdbcmd -db DB -entry all \
+                 -mask_sequence_with ID` writes them"
+            );
+        }
+    }
+
+    /// What was chosen for queries.
     pub(super) fn options(&self) -> MaskOptions {
         MaskOptions {
             lower_case: self.lower_case_masking,

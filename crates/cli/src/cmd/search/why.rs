@@ -31,8 +31,9 @@ fn brief([query, subject]: [&str; 2], found: &BriefExplanation) -> Table {
         "masked",
         format!("{masked} of {letters} letters in the frames of the query"),
     );
-    if let Some([with, without]) = found.words.map(|counts| counts.map(grouped)) {
-        let words = format!("{with} in common; {without} without masks");
+    if let Some([with, some, without]) = found.words.map(|counts| counts.map(grouped)) {
+        let words =
+            format!("{with} in common; {some} without masks of the subject, {without} without any");
         table.row("words", words);
     }
     let segments = grouped(found.segments as u64);
@@ -155,6 +156,7 @@ fn answer(left_out: Option<LeftOut>) -> String {
     let why = match left_out {
         LeftOut::NoSeed => "no seed or word is in both",
         LeftOut::Masked => "what both have in common is masked in the query",
+        LeftOut::MaskedInSubject => "what both have in common is masked in the subject",
         LeftOut::Segment => "no segment around a seed or word scores enough",
         LeftOut::Gapped => "the gapped score is too small to go on; raise --evalue",
         LeftOut::Evalue => "the E-value is too large; raise --evalue",
