@@ -60,9 +60,19 @@ pub struct ExtensionLimits {
     pub x_drop: i32,
 }
 
-/// The largest X-drop: about 100 bits of a matrix that is scaled by 32. Scores of pairs, and what a
-/// gap of 32 residues costs, are not above it either.
+/// The largest X-drop: about 100 bits of a matrix that is scaled by 32.
 pub const MOST_DROP: i32 = 8192;
+
+/// The largest cost of a gap's opening and of each of its residues, which more counts as. Scores of
+/// pairs are not above it.
+const MOST_COST: i32 = 1000;
+
+/// What the best score may be above the base of cells: what a gap of 32 residues costs is added to
+/// it.
+fn room_above(costs: Costs) -> i32 {
+    let fits = MOST_DROP / CELLS as i32;
+    if costs.extend > fits { 0 } else { MOST_DROP }
+}
 
 impl Extension {
     /// An extension by these kernels.
@@ -112,12 +122,14 @@ impl Extension {
         subject: impl Iterator<Item = &'r u8>,
     ) -> Prefixes {
         limits.x_drop = limits.x_drop.min(MOST_DROP);
+        limits.costs.open = limits.costs.open.min(MOST_COST);
+        limits.costs.extend = limits.costs.extend.min(MOST_COST);
         let mut base = 0;
         let mut rest = std::iter::once(&BORDER).chain(subject);
         let mut kept = self.first_row::<TRACE>(limits, &mut rest);
         let mut best = Prefixes::default();
         for (number, &residue) in query.enumerate() {
-            if best.score - base > MOST_DROP {
+            if best.score - base > room_above(limits.costs) {
                 let by = (best.score - base) as i16;
                 self.cells.iter_mut().for_each(|cells| cells.lower(by));
                 base = best.score;
@@ -290,9 +302,15 @@ mod tests {
 
     /// The best of prefixes where all cells are dropped that fall below the best of those before,
     /// row by row; gaps through a dropped cell end there.
-    fn best_with_drops(query: &[u8], subject: &[u8], x_drop: i32) -> Prefixes {
-        let opens = GAPS.open + GAPS.extend;
-        let longer = |gap: Option<i32>| gap.map(|gap| gap - GAPS.extend);
+    fn best_with_drops(
+        scores: &Scores,
+        limits: ExtensionLimits,
+        query: &[u8],
+        subject: &[u8],
+    ) -> Prefixes {
+        let ExtensionLimits { costs, x_drop } = limits;
+        let opens = costs.open + costs.extend;
+        let longer = |gap: Option<i32>| gap.map(|gap| gap - costs.extend);
         let columns = subject.len() + 1;
         let mut best = Prefixes::default();
         let (mut before, mut in_query) = (vec![None; columns], vec![None; columns]);
@@ -303,7 +321,7 @@ mod tests {
                     .checked_sub(1)
                     .zip(column.checked_sub(1))
                     .and_then(|(q, s)| {
-                        let pair = scores()[usize::from(query[q])][usize::from(subject[s])];
+                        let pair = scores[usize::from(query[q])][usize::from(subject[s])];
                         before[s].map(|score: i32| score + pair)
                     });
                 let start = (row + column == 0).then_some(0);
@@ -350,6 +368,34 @@ mod tests {
     }
 
     #[test]
+    fn large_scores_and_costs_fit() {
+        let query: Vec<u8> = (0..80_usize).map(|at| (at * at / 7 % 5) as u8).collect();
+        let mut scores = scores().map(|row| row.map(|score| score * MOST_COST / 4));
+        scores[5] = [i32::MIN / 4; CODES];
+        for (at, inserted, extend) in (20..70)
+            .flat_map(|at| (1..4).map(move |inserted| (at, inserted)))
+            .flat_map(|(at, inserted)| [100, 257, MOST_COST].map(|cost| (at, inserted, cost)))
+        {
+            let mut subject = query.clone();
+            subject.splice(at..at, vec![5; inserted]);
+            let costs = Costs {
+                open: MOST_COST,
+                extend,
+            };
+            let limits = ExtensionLimits {
+                costs,
+                x_drop: MOST_DROP,
+            };
+            let expected = best_with_drops(&scores, limits, &query, &subject);
+            for kernels in Kernels::available() {
+                let mut extension = Extension::new(kernels);
+                let best = extension.extend(&scores, limits, query.iter(), subject.iter());
+                assert_eq!(best, expected, "{kernels:?}: {inserted} at {at}, {extend}");
+            }
+        }
+    }
+
+    #[test]
     fn scores_of_long_alignments_fit() {
         let query: Vec<u8> = (0..6000_usize).map(|at| (at * at / 7 % 5) as u8).collect();
         let mut subject = query.clone();
@@ -359,7 +405,7 @@ mod tests {
             costs: GAPS,
             x_drop: 60,
         };
-        let expected = best_with_drops(&query, &subject, limits.x_drop);
+        let expected = best_with_drops(&scores(), limits, &query, &subject);
         assert!(expected.score > 2 * MOST_DROP);
         for kernels in Kernels::available() {
             let (mut extension, mut steps) = (Extension::new(kernels), Vec::new());
@@ -396,7 +442,7 @@ mod tests {
         #[test]
         fn all_kernels_drop_the_same((query, subject) in related(), x_drop in 0..60) {
             let limits = ExtensionLimits { costs: GAPS, x_drop };
-            let expected = best_with_drops(&query, &subject, x_drop);
+            let expected = best_with_drops(&scores(), limits, &query, &subject);
             for kernels in Kernels::available() {
                 let (mut extension, mut steps) = (Extension::new(kernels), Vec::new());
                 let (scores, q, s) = (scores(), query.iter(), subject.iter());

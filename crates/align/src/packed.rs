@@ -298,13 +298,14 @@ impl Packed {
             let others = other.others(at) & mask as u32;
             self.append(other.window(at) & (mask | mask << WINDOW), others, count);
         }
-        let own = |run: &Run| run.range.start.max(range.start)..run.range.end.min(range.end);
-        let runs = other.runs.iter().map(|run| (own(run), run.code));
-        for (own, code) in runs.filter(|(own, _)| !own.is_empty()) {
-            self.add_run(
-                start + own.start - range.start..start + own.end - range.start,
-                code,
-            );
+        let first = other
+            .runs
+            .partition_point(|run| run.range.end <= range.start);
+        let runs = other.runs[first..].iter();
+        for run in runs.take_while(|run| run.range.start < range.end) {
+            let from = run.range.start.max(range.start) - range.start;
+            let to = run.range.end.min(range.end) - range.start;
+            self.add_run(start + from..start + to, run.code);
         }
     }
 

@@ -144,14 +144,15 @@ pub enum SetupError {
     },
 }
 
-/// Open MPI has windows in `/dev/shm`, and does not say so where there is no room.
+/// MPI has windows in `/dev/shm`, and does not say so where there is no room; Open MPI 5 has none
+/// without the component that users of Open MPI 4 leave out.
 pub(crate) fn without_room(error: FabricError) -> FabricError {
     match error {
         FabricError::Mpi { call, what } => FabricError::Mpi {
             call,
             what: format!(
                 "{what}; /dev/shm may be too small for the ranks of this machine (containers: \
-                 --shm-size=1g), `gyrase doctor` says how much is free"
+                 --shm-size=1g), or OMPI_MCA_osc is set: `gyrase doctor`, started as this was, says"
             ),
         },
         error => error,

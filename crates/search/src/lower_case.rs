@@ -90,11 +90,6 @@ impl LowerCase {
         self.ranges
             .partition_point(|range| range.end as usize <= at)
     }
-
-    /// Bytes that it takes.
-    pub(crate) fn bytes(&self) -> u64 {
-        (self.ranges.capacity() * size_of::<Range<u32>>()) as u64
-    }
 }
 
 fn usize_range(range: &Range<u32>) -> Range<usize> {

@@ -1,4 +1,4 @@
-//! Masks of queries: what is too simple to be evidence, and what is written in lower case. No
+//! Masks of queries and subjects: what is too simple to be evidence, or in lower case. No
 //! alignment begins in a mask; where masks are hard its letters match nothing either.
 
 use std::ops::Range;

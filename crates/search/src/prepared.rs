@@ -360,7 +360,6 @@ fn read_queries(
     let queries = queries.ok_or(SearchError::Memory {
         least: BESIDE + 2 * bytes,
     })?;
-    let bytes = bytes + queries.lower_case_bytes();
     Ok((queries, bytes))
 }
 

@@ -26,6 +26,7 @@ const MANY: u64 = 100;
 /// What hidden bases are. BLAST+ 2.12 scores them as C, G or T and not as N, by all that it
 /// reports; scores here are its scores.
 const HIDDEN_BASE: u8 = nucleotide::code(b'B');
+const HIDDEN: [u8; 1 << 12] = [HIDDEN_BASE; 1 << 12];
 
 /// Bytes that a residue takes: itself, its class, and its place in an index.
 pub(crate) const RESIDUE: u64 = 6;
@@ -205,7 +206,9 @@ impl Sequences {
             let (mut hidden, mut at) = (Packed::with_room(packed.len()), 0);
             for range in noted.ranges() {
                 hidden.push_part_of(packed, at..range.start);
-                hidden.push(&vec![HIDDEN_BASE; range.len()]);
+                for from in range.clone().step_by(HIDDEN.len()) {
+                    hidden.push(&HIDDEN[..HIDDEN.len().min(range.end - from)]);
+                }
                 at = range.end;
             }
             hidden.push_part_of(packed, at..packed.len());
@@ -594,11 +597,6 @@ impl Sequences {
     /// Where the text is in lower case, if that was noted.
     pub(crate) fn noted_case(&self) -> Option<&LowerCase> {
         self.lower_case.as_ref()
-    }
-
-    /// Bytes that notes of lower case take.
-    pub(crate) fn lower_case_bytes(&self) -> u64 {
-        self.lower_case.as_ref().map_or(0, LowerCase::bytes)
     }
 
     /// The text in which seeds are looked for: in masks there are none.

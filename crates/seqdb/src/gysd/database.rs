@@ -303,11 +303,17 @@ impl SeqDb {
         let count = self.masks_of_all();
         let is_before = |place| Ok(self.mask(section, place)?.end() <= positions.start);
         let mut place = partition_point(count, is_before)?;
+        let mut before = 0;
         while place < count {
             let mask = self.mask(section, place)?;
             if mask.position >= positions.end {
                 break;
             }
+            let Mask { position, length } = mask;
+            if position < before || length == 0 {
+                return Err(format!("{length} letters at {position} are no mask"));
+            }
+            before = mask.end();
             let clip = |position: u64| {
                 (position.clamp(positions.start, positions.end) - positions.start) as usize
             };
