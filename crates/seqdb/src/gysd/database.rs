@@ -13,7 +13,7 @@ use super::layout::{FORMAT, Header, MARGIN, Part, Summary};
 use super::masks::Mask;
 use super::names::{self, names_of};
 use super::packed::{Exception, unpack};
-use super::section::Section;
+use super::section::{Row, Section};
 use crate::{Molecule, SeqDbError};
 
 /// What makes a letter one of lower case.
@@ -212,39 +212,39 @@ impl SeqDb {
         mut each: impl FnMut(Range<usize>, u8),
     ) -> Result<(), String> {
         let exceptions = self.section(Part::Exceptions);
-        let mut place = self.first_exception(positions.start)?;
-        while place < self.exceptions() {
-            let exception = self.exception(exceptions, place)?;
-            if exception.position >= positions.end {
+        self.each_row_in(exceptions, positions, |places, exception: Exception| {
+            each(places, exception.letter);
+            Ok(())
+        })
+    }
+
+    /// Gives the rows of a section that have some of some positions to `each`, with the places that
+    /// they have among these.
+    fn each_row_in<R: Row>(
+        &self,
+        section: &Section,
+        positions: Range<u64>,
+        mut each: impl FnMut(Range<usize>, R) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let bytes = R::BYTES as u64;
+        let row = |place| {
+            let own = section.read(&self.bytes, place * bytes..(place + 1) * bytes)?;
+            Ok::<_, String>(R::decode(own))
+        };
+        let clip = |position: u64| {
+            (position.clamp(positions.start, positions.end) - positions.start) as usize
+        };
+        let count = section.len() as u64 / bytes;
+        let first = partition_point(count, |place| Ok(row(place)?.end() <= positions.start))?;
+        for place in first..count {
+            let row = row(place)?;
+            let (position, end) = (row.place().0, row.end());
+            if position >= positions.end {
                 break;
             }
-            let clip = |position: u64| {
-                (position.clamp(positions.start, positions.end) - positions.start) as usize
-            };
-            each(
-                clip(exception.position)..clip(exception.end()),
-                exception.letter,
-            );
-            place += 1;
+            each(clip(position)..clip(end), row)?;
         }
         Ok(())
-    }
-
-    fn exceptions(&self) -> u64 {
-        (self.section(Part::Exceptions).len() / Exception::BYTES) as u64
-    }
-
-    fn exception(&self, section: &Section, place: u64) -> Result<Exception, String> {
-        let bytes = Exception::BYTES as u64;
-        let own = section.read(&self.bytes, place * bytes..(place + 1) * bytes)?;
-        Ok(Exception::decode(own))
-    }
-
-    /// The place of the first exception that ends behind a position.
-    fn first_exception(&self, position: u64) -> Result<u64, String> {
-        let section = self.section(Part::Exceptions);
-        let before = |place| Ok(self.exception(section, place)?.end() <= position);
-        partition_point(self.exceptions(), before)
     }
 
     /// Whether the database was made with the masks of its sequences.
@@ -300,33 +300,16 @@ impl SeqDb {
         let Some(section) = self.masks() else {
             return Ok(());
         };
-        let count = self.masks_of_all();
-        let is_before = |place| Ok(self.mask(section, place)?.end() <= positions.start);
-        let mut place = partition_point(count, is_before)?;
         let mut before = 0;
-        while place < count {
-            let mask = self.mask(section, place)?;
-            if mask.position >= positions.end {
-                break;
-            }
+        self.each_row_in(section, positions, |places, mask: Mask| {
             let Mask { position, length } = mask;
             if position < before || length == 0 {
                 return Err(format!("{length} letters at {position} are no mask"));
             }
             before = mask.end();
-            let clip = |position: u64| {
-                (position.clamp(positions.start, positions.end) - positions.start) as usize
-            };
-            each(clip(mask.position)..clip(mask.end()));
-            place += 1;
-        }
-        Ok(())
-    }
-
-    fn mask(&self, section: &Section, place: u64) -> Result<Mask, String> {
-        let bytes = Mask::BYTES as u64;
-        let own = section.read(&self.bytes, place * bytes..(place + 1) * bytes)?;
-        Ok(Mask::decode(own))
+            each(places);
+            Ok(())
+        })
     }
 
     /// The sequences of a name: the first word of a title, or of what follows a byte 1 in it.

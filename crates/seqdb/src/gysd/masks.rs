@@ -2,6 +2,8 @@
 
 use gyrase_files::container::u64_at;
 
+use super::section::Row;
+
 /// Neighbouring letters that are masked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mask {
@@ -12,26 +14,26 @@ pub(super) struct Mask {
 }
 
 impl Mask {
-    pub const BYTES: usize = 16;
-
     pub fn encode(self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
         bytes[..8].copy_from_slice(&self.position.to_le_bytes());
         bytes[8..].copy_from_slice(&self.length.to_le_bytes());
         bytes
     }
+}
 
-    /// Reads a mask of [`Mask::BYTES`] bytes.
-    pub fn decode(bytes: &[u8]) -> Mask {
+impl Row for Mask {
+    const BYTES: usize = 16;
+
+    fn decode(bytes: &[u8]) -> Mask {
         Mask {
             position: u64_at(bytes, 0),
             length: u64_at(bytes, 8),
         }
     }
 
-    /// Where it ends; 2^64 - 1 for what no file has.
-    pub fn end(&self) -> u64 {
-        self.position.saturating_add(self.length)
+    fn place(&self) -> (u64, u64) {
+        (self.position, self.length)
     }
 }
 

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use super::section::Row;
 use gyrase_files::container::{u32_at, u64_at};
 
 /// The bases by code.
@@ -65,8 +66,6 @@ pub(super) struct Exception {
 }
 
 impl Exception {
-    pub const BYTES: usize = 16;
-
     pub fn encode(self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
         bytes[..8].copy_from_slice(&self.position.to_le_bytes());
@@ -74,9 +73,12 @@ impl Exception {
         bytes[12] = self.letter;
         bytes
     }
+}
 
-    /// Reads an exception of [`Exception::BYTES`] bytes.
-    pub fn decode(bytes: &[u8]) -> Exception {
+impl Row for Exception {
+    const BYTES: usize = 16;
+
+    fn decode(bytes: &[u8]) -> Exception {
         Exception {
             position: u64_at(bytes, 0),
             length: u32_at(bytes, 8),
@@ -84,9 +86,8 @@ impl Exception {
         }
     }
 
-    /// Where it ends; 2^64 - 1 for what no file has.
-    pub fn end(&self) -> u64 {
-        self.position.saturating_add(u64::from(self.length))
+    fn place(&self) -> (u64, u64) {
+        (self.position, self.length.into())
     }
 }
 

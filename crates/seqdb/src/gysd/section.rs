@@ -8,6 +8,23 @@ use gyrase_files::container::{self, checked_part, checksum, part, u32_at, u64_at
 
 use super::layout::{BLOCK_BYTES, blocks};
 
+/// A row of a section that tells of neighbouring letters, by positions through all sequences.
+pub(super) trait Row: Sized {
+    const BYTES: usize;
+
+    /// Reads a row of [`Row::BYTES`] bytes.
+    fn decode(bytes: &[u8]) -> Self;
+
+    /// The first letter, and how many.
+    fn place(&self) -> (u64, u64);
+
+    /// Where it ends; 2^64 - 1 for what no file has.
+    fn end(&self) -> u64 {
+        let (position, length) = self.place();
+        position.saturating_add(length)
+    }
+}
+
 /// Where a section is, and which of its blocks were found to fit their checksums.
 #[derive(Debug)]
 pub(super) struct Section {

@@ -8,6 +8,7 @@ use super::layout::{MARGIN, Part};
 use super::masks::Mask;
 use super::names::{names_of, word};
 use super::packed::{Exception, code};
+use super::section::Row;
 use crate::{Molecule, SeqDbError};
 
 impl SeqDb {
