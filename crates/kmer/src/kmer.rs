@@ -128,9 +128,9 @@ impl<const W: usize> Kmer<W> {
     }
 }
 
-/// Reverses the 32 groups of two bits.
+/// Reverses the 32 groups of two bits: the bases of a word.
 #[inline(always)]
-fn reverse_pairs(word: u64) -> u64 {
+pub const fn reverse_pairs(word: u64) -> u64 {
     const NIBBLES: u64 = u64::MAX / 0xff * 0x0f;
     const PAIRS: u64 = u64::MAX / 0xf * 0x3;
     let word = word.swap_bytes();

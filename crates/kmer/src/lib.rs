@@ -74,7 +74,7 @@ pub use feature::{
     MAX_FEATURE_K, MAX_FEATURES, MAX_ONE_IN, MAX_SAMPLED_K, feature_of, sampled_feature_of,
 };
 pub use key::{Key, mix, unmix};
-pub use kmer::Kmer;
+pub use kmer::{Kmer, reverse_pairs};
 pub use minimizer::{BINS, bin_of, bin_of_hash, bin_of_strands, minimizer_hash};
 pub use shape::{MAX_K, Shape, ShapeError};
 pub use sketch::{Choice, MAX_WINDOW, SketchShape, SketchShapeError, Sketcher};

@@ -1,0 +1,139 @@
+//! Unitigs: the longest sequences that k-mers spell without a choice.
+
+use gyrase_kmer::Kmer;
+
+use crate::BaseString;
+
+/// One of the two ends of a sequence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Side {
+    /// Where it begins.
+    Left,
+    /// Where it ends.
+    Right,
+}
+
+/// An end of a unitig.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct UnitigEnd {
+    /// The number of the unitig.
+    pub unitig: usize,
+    /// Which of its ends.
+    pub side: Side,
+}
+
+/// All unitigs of a graph, numbered from 0.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unitigs {
+    k: usize,
+    bases: BaseString,
+    /// Where the bases of each end.
+    ends: Vec<usize>,
+    count_sums: Vec<u64>,
+    circular: Vec<bool>,
+}
+
+impl Unitigs {
+    /// None yet, of k-mers of `k` bases.
+    pub fn new(k: usize) -> Unitigs {
+        Unitigs {
+            k,
+            bases: BaseString::default(),
+            ends: Vec::new(),
+            count_sums: Vec::new(),
+            circular: Vec::new(),
+        }
+    }
+
+    /// Adds one: letters, the sum of the counts of its k-mers, and whether its last k-mer is
+    /// followed by its first.
+    ///
+    /// # Panics
+    /// When a letter is no base, or there are less than k.
+    pub fn push_letters(&mut self, letters: &[u8], count_sum: u64, circular: bool) {
+        assert!(letters.len() >= self.k, "a unitig has a k-mer");
+        self.bases.push_letters(letters);
+        self.ends.push(self.bases.len());
+        self.count_sums.push(count_sum);
+        self.circular.push(circular);
+    }
+
+    /// Bases of a k-mer.
+    pub fn k(&self) -> usize {
+        self.k
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// True when there is none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// The bases of all, one behind the other.
+    pub fn bases(&self) -> &BaseString {
+        &self.bases
+    }
+
+    /// Where in [`Unitigs::bases`] those of one are.
+    pub fn stretch(&self, unitig: usize) -> std::ops::Range<usize> {
+        let start = unitig.checked_sub(1).map_or(0, |before| self.ends[before]);
+        start..self.ends[unitig]
+    }
+
+    /// Bases of one.
+    pub fn length(&self, unitig: usize) -> usize {
+        self.stretch(unitig).len()
+    }
+
+    /// k-mers of one.
+    pub fn kmers(&self, unitig: usize) -> usize {
+        self.length(unitig) + 1 - self.k
+    }
+
+    /// The sum of the counts of its k-mers.
+    pub fn count_sum(&self, unitig: usize) -> u64 {
+        self.count_sums[unitig]
+    }
+
+    /// True for a ring: its last k-mer is followed by its first, and by no other. The first k-1
+    /// bases are there again at its end.
+    pub fn is_circular(&self, unitig: usize) -> bool {
+        self.circular[unitig]
+    }
+
+    /// The letters of one.
+    pub fn letters(&self, unitig: usize) -> Vec<u8> {
+        let mut letters = Vec::new();
+        self.bases.write_letters(self.stretch(unitig), &mut letters);
+        letters
+    }
+
+    /// The k-mer at an end, in the direction of the unitig.
+    ///
+    /// # Panics
+    /// When `W` words do not hold k bases.
+    pub fn end_kmer<const W: usize>(&self, end: UnitigEnd) -> Kmer<W> {
+        self.at_end(end, self.k)
+    }
+
+    /// The k-1 bases at an end, in the direction of the unitig: what it shares with its neighbours.
+    ///
+    /// # Panics
+    /// When `W` words do not hold k-1 bases.
+    pub fn junction<const W: usize>(&self, end: UnitigEnd) -> Kmer<W> {
+        self.at_end(end, self.k - 1)
+    }
+
+    fn at_end<const W: usize>(&self, end: UnitigEnd, bases: usize) -> Kmer<W> {
+        let stretch = self.stretch(end.unitig);
+        let at = match end.side {
+            Side::Left => stretch.start,
+            Side::Right => stretch.end - bases,
+        };
+        self.bases.kmer(at, bases)
+    }
+}
