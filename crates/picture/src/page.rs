@@ -8,7 +8,8 @@ use crate::svg::escape;
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
                       img-src data: blob:; base-uri 'none'; form-action 'none'";
 
-/// An HTML page: style, header, body, data as JSON in the element `data`, a script that reads them.
+/// An HTML page: style, header, body, data as JSON in elements of class `data`, a script that reads
+/// them.
 #[derive(Clone, Copy, Debug)]
 pub struct Page<'a> {
     /// Title and first heading; any text.
@@ -22,19 +23,18 @@ pub struct Page<'a> {
 }
 
 impl Page<'_> {
-    /// Writes the page; `data` writes JSON without any `<`, so that no text in it can end its
-    /// element. Fails as `out` and `data` do.
+    /// Writes the page with one element of `data`. Fails as `out` and `data` do.
     pub fn write(
         &self,
         out: &mut dyn Write,
         data: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> io::Result<()> {
         self.begin(out)?;
-        data(out)?;
+        Page::data(out, data)?;
         self.end(out)
     }
 
-    /// Writes what stands before the data, where they come one after the other. Fails as `out`
+    /// Writes what stands before the data, where these come one after the other. Fails as `out`
     /// does.
     pub fn begin(&self, out: &mut dyn Write) -> io::Result<()> {
         let (title, style) = (escape(self.title), self.style);
@@ -46,17 +46,23 @@ impl Page<'_> {
              <title>{title}</title>\n<style>\n{style}</style>\n</head>\n<body>\n\
              <header>\n<h1>{title}</h1>"
         )?;
-        let body = self.body;
-        writeln!(out, "{body}<script type=\"application/json\" id=\"data\">")
+        out.write_all(self.body.as_bytes())
+    }
+
+    /// Writes an element of data: JSON without any `<`, so that no text in it can end the element.
+    /// Fails as `out` and `json` do.
+    pub fn data(
+        out: &mut dyn Write,
+        json: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<()> {
+        writeln!(out, "<script type=\"application/json\" class=\"data\">")?;
+        json(out)?;
+        writeln!(out, "</script>")
     }
 
     /// Writes what stands behind the data. Fails as `out` does.
     pub fn end(&self, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(
-            out,
-            "</script>\n<script>\n{}</script>\n</body>\n</html>",
-            self.script
-        )
+        writeln!(out, "<script>\n{}</script>\n</body>\n</html>", self.script)
     }
 }
 
@@ -78,7 +84,7 @@ mod tests {
         let html = String::from_utf8(html).unwrap();
         assert!(html.contains("default-src 'none';"));
         assert_eq!(html.matches("a&lt;b").count(), 2);
-        let end = "<h1>a&lt;b</h1>\n</header>\n<script type=\"application/json\" id=\"data\">\n\
+        let end = "<h1>a&lt;b</h1>\n</header>\n<script type=\"application/json\" class=\"data\">\n\
                    [1]\n</script>\n<script>\ngo();\n</script>\n</body>\n</html>\n";
         assert!(html.ends_with(end), "{html}");
     }

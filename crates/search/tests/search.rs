@@ -4,6 +4,7 @@
 
 mod families;
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 use gyrase_search::{Config, HitLimits, Program, ReportFormat, SearchError, run};
@@ -358,8 +359,11 @@ fn the_page_holds_the_answers_and_no_markup_of_names() {
         &[include_str!("golden/odd-subjects.faa").into()],
     );
     let page = report(&config, "html").unwrap();
-    let (_, data) = page.split_once("id=\"data\">\n").unwrap();
-    let (data, _) = data.split_once("</script>").unwrap();
+    let elements = page.split("class=\"data\">\n").skip(1);
+    let data: Vec<&str> = elements
+        .map(|element| element.split_once("</script>").unwrap().0)
+        .collect();
+    let data = data.concat();
     assert!(!data.contains('<'), "{data}");
     assert!(
         data.contains("\"title\":\"a first title with \\u003cangles>"),
@@ -371,6 +375,42 @@ fn the_page_holds_the_answers_and_no_markup_of_names() {
         let page = page.replace("http://www.w3.org/2000/svg", "");
         assert!(!page.contains(address), "{address}");
     }
+}
+
+#[test]
+fn the_page_has_tables_where_no_script_runs() {
+    let place = Place::new();
+    let config = place.config(
+        include_str!("golden/odd-queries.faa"),
+        &[include_str!("golden/odd-subjects.faa").into()],
+    );
+    let page = report(&config, "html").unwrap();
+    let rows = report(&config, "6 qseqid sseqid evalue bitscore qcovs").unwrap();
+    let parts = page.split("<noscript>").skip(1);
+    let still: Vec<&str> = parts
+        .map(|part| part.split_once("</noscript>").unwrap().0)
+        .collect();
+    // What was searched, then each query.
+    assert_eq!(still.len(), 5);
+    assert!(still[0].contains("blastp by "), "{}", still[0]);
+    let heading = "<h2>a first title with &lt;angles&gt;";
+    assert!(still.iter().any(|part| part.contains(heading)), "{still:?}");
+    let mut seen = HashSet::new();
+    for row in rows.lines() {
+        let fields: Vec<&str> = row.split('\t').collect();
+        if !seen.insert((fields[0], fields[1])) {
+            continue;
+        }
+        let cells = [
+            format!(">{}</td><td class=\"number\">{}</td>", fields[3], fields[2]),
+            format!(">{} %</td>", fields[4]),
+        ];
+        let part = still
+            .iter()
+            .find(|part| cells.iter().all(|cell| part.contains(cell)));
+        assert!(part.is_some(), "{row}: {still:?}");
+    }
+    assert_eq!(page.matches("<tr><td>").count(), seen.len());
 }
 
 #[test]

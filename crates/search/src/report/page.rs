@@ -1,7 +1,9 @@
 //! A page in one file: where in each query its hits are, a table of them, alignments.
 //!
 //! It needs no network, and forbids itself any. A script draws one query at a time; texts are put
-//! on the page as texts only.
+//! on the page as texts only. Without scripts there are the tables of all queries.
+
+mod still;
 
 use std::io::{self, Write};
 
@@ -10,15 +12,14 @@ use gyrase_align::statistics::text::{bits, evalue};
 use gyrase_picture::Page;
 use gyrase_picture::words::grouped;
 
-use super::aligned::{Aligned, QUERY};
+use super::aligned::Aligned;
 use super::columns::{coverage, covered};
 use super::json::quoted;
 use super::layout::{About, End, Layout, QueryHits};
 use super::setting::Setting;
 use crate::{Hit, Molecule};
+use still::{LISTED, units};
 
-/// Subjects of a query that the page lists: the best.
-const LISTED: usize = 50;
 /// Subjects of a query whose alignments have letters in the page.
 const SPELT: usize = 10;
 /// Alignments of a query and a subject that the page has.
@@ -42,59 +43,63 @@ impl Layout for Html {
         first: Option<&QueryHits>,
     ) -> io::Result<()> {
         PAGE.begin(out)?;
-        write!(out, "{{\"about\":{{")?;
-        let Some(first) = first else {
-            return write!(
-                out,
-                "\"words\":\"No queries\",\"positive\":[]}},\"queries\":["
-            );
-        };
-        let setting = Setting::of(first);
-        let words = format!(
-            "{} by {}; {}: {} sequences, {} letters; E-values up to {}",
-            setting.program.told(),
-            about.program,
-            about.database,
-            grouped(setting.sequences),
-            grouped(setting.letters),
-            about.evalue
-        );
-        member(out, "words", words.as_bytes())?;
-        let units = match first.program.molecules()[QUERY] {
-            Molecule::Protein => "residues",
-            Molecule::Nucleotide => "bases",
-        };
-        let bases = first.program.compares() == Molecule::Nucleotide;
-        write!(
-            out,
-            ",\"units\":\"{units}\",\"bases\":{bases},\"positive\":["
-        )?;
-        if !bases {
-            write_positive(out, first)?;
-        }
-        write!(out, "]}},\n\"queries\":[")
+        let words = first.map_or("No queries".to_string(), |first| words(about, first));
+        Page::data(out, |out| write_about(out, &words, first))?;
+        still::about(out, &words)
     }
 
     fn query(&self, out: &mut dyn Write, _: &About, answer: &QueryHits) -> io::Result<()> {
-        let before = if answer.query > 0 { ",\n" } else { "\n" };
-        write!(out, "{before}{{")?;
-        member(out, "title", answer.queries.title(answer.query))?;
-        let length = answer.queries.residues(answer.query).len();
-        let all = answer.hits.len();
-        write!(out, ",\"length\":{length},\"all\":{all},\"hits\":[")?;
-        for (rank, hit) in answer.hits.iter().take(LISTED).enumerate() {
-            if rank > 0 {
-                writeln!(out, ",")?;
-            }
-            write_hit(out, answer, hit, rank < SPELT)?;
-        }
-        write!(out, "]}}")
+        Page::data(out, |out| write_query(out, answer))?;
+        still::query(out, answer)
     }
 
     fn tail(&self, out: &mut dyn Write, _: &About, _: &End) -> io::Result<()> {
-        writeln!(out, "]}}")?;
         PAGE.end(out)
     }
+}
+
+/// What was searched in, and how.
+fn words(about: &About, first: &QueryHits) -> String {
+    let setting = Setting::of(first);
+    format!(
+        "{} by {}; {}: {} sequences, {} letters; E-values up to {}",
+        setting.program.told(),
+        about.program,
+        about.database,
+        grouped(setting.sequences),
+        grouped(setting.letters),
+        about.evalue
+    )
+}
+
+fn write_about(out: &mut dyn Write, words: &str, first: Option<&QueryHits>) -> io::Result<()> {
+    write!(out, "{{")?;
+    member(out, "words", words.as_bytes())?;
+    let bases = first.is_some_and(|first| first.program.compares() == Molecule::Nucleotide);
+    let units = first.map_or("", units);
+    write!(
+        out,
+        ",\"units\":\"{units}\",\"bases\":{bases},\"positive\":["
+    )?;
+    if let Some(first) = first.filter(|_| !bases) {
+        write_positive(out, first)?;
+    }
+    writeln!(out, "]}}")
+}
+
+fn write_query(out: &mut dyn Write, answer: &QueryHits) -> io::Result<()> {
+    write!(out, "{{")?;
+    member(out, "title", answer.queries.title(answer.query))?;
+    let length = answer.queries.residues(answer.query).len();
+    let all = answer.hits.len();
+    write!(out, ",\"length\":{length},\"all\":{all},\"hits\":[")?;
+    for (rank, hit) in answer.hits.iter().take(LISTED).enumerate() {
+        if rank > 0 {
+            writeln!(out, ",")?;
+        }
+        write_hit(out, answer, hit, rank < SPELT)?;
+    }
+    writeln!(out, "]}}")
 }
 
 /// Pairs of different residues that score above 0.

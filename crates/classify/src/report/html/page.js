@@ -1,6 +1,6 @@
 "use strict";
 (() => {
-  const data = JSON.parse(document.getElementById("data").textContent);
+  const data = JSON.parse(document.querySelector(".data").textContent);
   const SVG = "http://www.w3.org/2000/svg";
   const SIZE = 800, HUB = 66, RIM = 392;
   // Node 0 are all reads, node 1 the unclassified; taxa follow, parents before children.

@@ -1,6 +1,6 @@
 "use strict";
 (() => {
-  const data = JSON.parse(document.getElementById("data").textContent);
+  const [about, ...queries] = [...document.querySelectorAll(".data")].map((element) => JSON.parse(element.textContent));
   const SVG = "http://www.w3.org/2000/svg";
   // Bit scores at which the next colour begins, as BLAST's own pages have them.
   const CLASSES = [40, 50, 80, 200];
@@ -9,7 +9,6 @@
   const MOST = 400, COLUMNS = 60;
   // The picture, in its own units.
   const WIDTH = 1000, MARGIN = 24, TOP = 46, ROW = 9;
-  const { about, queries } = data;
   const positive = new Set(about.positive);
   const byId = (id) => document.getElementById(id);
   const subjects = (number) => whole(number) + (number === 1 ? " subject" : " subjects");
@@ -44,7 +43,7 @@
     const height = TOP + query.hits.length * ROW + 8;
     const x = (place) => MARGIN + ((WIDTH - 2 * MARGIN) * place) / Math.max(query.length, 1);
     const label = "where the subjects are similar to the query";
-    const svg = draw("svg", { viewBox: `0 0 ${WIDTH} ${height}`, role: "img", "aria-label": label });
+    const svg = draw("svg", { viewBox: `0 0 ${WIDTH} ${height}`, role: "group", "aria-label": label });
     svg.append(draw("rect", { class: "query", x: x(0), y: 22, width: x(query.length) - x(0), height: 8, rx: 2 }));
     for (let place = 0, step = distance(query.length); place <= query.length; place += step) {
       svg.append(draw("line", { class: "grid", x1: x(place), x2: x(place), y1: 32, y2: height }));
@@ -168,6 +167,7 @@
   }
 
   byId("about").textContent = about.words;
+  byId("halves").hidden = false;
   byId("wanted").addEventListener("input", list);
   list();
 })();
