@@ -53,6 +53,16 @@ fn truth(haplotypes: &[Vec<u8>]) -> (f64, f64) {
 /// The histogram that is expected of reads as deep as `coverage` over all haplotypes together, with
 /// some errors.
 fn histogram(haplotypes: &[Vec<u8>], coverage: f64, dispersion: f64) -> Vec<(u64, u64)> {
+    histogram_with(haplotypes, &[], coverage, dispersion)
+}
+
+/// The same where each haplotype also has so many places several times: times and places.
+fn histogram_with(
+    haplotypes: &[Vec<u8>],
+    repeats: &[(usize, f64)],
+    coverage: f64,
+    dispersion: f64,
+) -> Vec<(u64, u64)> {
     let mut copies: HashMap<&[u8], usize> = HashMap::new();
     for letters in haplotypes {
         letters
@@ -64,7 +74,10 @@ fn histogram(haplotypes: &[Vec<u8>], coverage: f64, dispersion: f64) -> Vec<(u64
     copies
         .into_values()
         .for_each(|copies| kmers[copies.min(haplotypes.len())] += 1.0);
-    for (copies, kmers) in kmers.into_iter().enumerate().skip(1) {
+    let repeated = repeats
+        .iter()
+        .map(|&(times, places)| (times * haplotypes.len(), places));
+    for (copies, kmers) in kmers.into_iter().enumerate().skip(1).chain(repeated) {
         let mean = coverage * copies as f64 / haplotypes.len() as f64;
         let size = mean / dispersion;
         let mut logarithm = -size * dispersion.ln_1p();
@@ -122,6 +135,30 @@ fn four_haplotypes_have_their_size_and_differences() {
     for heterozygosity in [0.003, 0.01, 0.02] {
         check(&star(4, heterozygosity), 80.0, 0.05);
     }
+}
+
+/// What a genome has four times and more often lies beyond the peaks that are fitted.
+#[test]
+fn repeats_do_not_hide_differences() {
+    let haplotypes = star(4, 0.001);
+    let repeats = [
+        (2, 2000.0),
+        (3, 1000.0),
+        (4, 500.0),
+        (5, 300.0),
+        (6, 200.0),
+        (7, 100.0),
+    ];
+    let histogram = histogram_with(&haplotypes, &repeats, 30.0, 0.02);
+    let spectrum = Spectrum::estimate_with(&histogram, K, Some(4));
+    let (differ, _) = truth(&haplotypes);
+    near(
+        spectrum.heterozygosity,
+        differ,
+        0.05,
+        "at a coverage of 7.5 each",
+    );
+    near(spectrum.hom_peak, 30.0, 0.01, "at a coverage of 7.5 each");
 }
 
 #[test]

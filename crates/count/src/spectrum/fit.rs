@@ -67,6 +67,13 @@ struct Bin {
     factorial: f64,
 }
 
+impl Bin {
+    /// Distinct k-mers that are expected in it.
+    fn expected(&self, peaks: &[(f64, Binomial)], errors: &Tail) -> f64 {
+        self.width * (sum(peaks, self.center, self.factorial) + errors.at(self.center))
+    }
+}
+
 impl Fit {
     /// Fits the peaks of a genome of so many haplotypes whose coverage is near `coverage`, with
     /// these shares of differing k-mers to begin with, one for each pattern.
@@ -95,26 +102,33 @@ impl Fit {
         let curve = |at: &[f64]| {
             let (coverage, dispersion, genome, errors) = read(at);
             let peaks = peaks(coverage, dispersion, &genome);
-            let expected = |bin: &Bin| {
-                bin.width * (sum(&peaks, bin.center, bin.factorial) + errors.at(bin.center))
-            };
+            let expected = |bin: &Bin| bin.expected(&peaks, &errors);
             bins.iter().map(expected).collect::<Vec<f64>>()
         };
         let optimum = newton::maximise(curve, &counts, start, &bounds);
-        let missed = counts
-            .iter()
-            .zip(curve(&optimum.at))
-            .map(|(kmers, fit)| (kmers - fit).abs());
-        let explained = 1.0 - missed.sum::<f64>() / kmers.max(1.0);
         let (coverage, dispersion, genome, errors) = read(&optimum.at);
-        Fit {
+        let mut fit = Fit {
             coverage,
             dispersion,
-            explained: explained.max(0.0),
+            explained: 0.0,
             genome,
             errors,
             optimum,
-        }
+        };
+        fit.explained = (1.0 - fit.missed(window)).max(0.0);
+        fit
+    }
+
+    /// How many k-mers of a window lie where the curve has none, or are not where it has some, over
+    /// all that lie there.
+    pub(super) fn missed(&self, window: Window) -> f64 {
+        let peaks = peaks(self.coverage, self.dispersion, &self.genome);
+        let bins = bins(window);
+        let kmers: f64 = bins.iter().map(|bin| bin.kmers).sum();
+        let missed = bins
+            .iter()
+            .map(|bin| (bin.kmers - bin.expected(&peaks, &self.errors)).abs());
+        missed.sum::<f64>() / kmers.max(1.0)
     }
 
     /// Haplotypes of the genome that the curves are of.

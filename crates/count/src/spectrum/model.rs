@@ -219,9 +219,11 @@ impl Stretch<'_> {
 
     /// The fit of so many haplotypes, three or more: the tallest peak may be of k-mers of any
     /// number of them. Of fits that are about as good, it is that whose haplotypes differ least.
+    ///
+    /// Each is fitted up to its own repeats: those of more copies would bend its peaks. They are
+    /// compared by the k-mers of all that any of them was fitted to.
     fn polyploid(&self, haplotypes: usize) -> Fit {
         let tallest = self.landmarks.tallest as f64 * haplotypes as f64;
-        let window = self.window(tallest);
         let starts = || {
             DIFFERING
                 .iter()
@@ -229,6 +231,7 @@ impl Stretch<'_> {
         };
         let of = |copies: usize| {
             let coverage = tallest / copies as f64;
+            let window = self.window(coverage);
             best(starts().map(|shares| Fit::of(window, coverage, haplotypes, &shares)))
         };
         let mut fits: Vec<Fit> = (1..=haplotypes).filter_map(of).collect();
@@ -236,7 +239,8 @@ impl Stretch<'_> {
         if fits.iter().any(is_likely) {
             fits.retain(is_likely);
         }
-        let missed = |fit: &Fit| 1.0 - fit.explained;
+        let whole = self.window(tallest);
+        let missed = |fit: &Fit| fit.missed(whole);
         let least = fits.iter().map(missed).fold(1.0, f64::min);
         let enough = (least * ALIKE.0).max(least + ALIKE.1);
         let good = fits.into_iter().filter(|fit| missed(fit) <= enough);
