@@ -5,7 +5,8 @@
 //!   the tasks.
 //! - [`run_of`] gives each of several processes its run of many things.
 //! - [`Progress`] tells how far a run is, and whether it should stop.
-//! - [`machine`] tells what cores, memory and open files a run can have.
+//! - [`machine`] tells what cores, memory and open files a run can have, [`Vectors`] what a core
+//!   computes with.
 //!
 //! ```
 //! let squares = gyrase_work::in_parallel(vec![1, 2, 3], |n| Ok::<_, ()>(n * n));
@@ -18,8 +19,10 @@ pub mod machine;
 mod progress;
 mod runs;
 mod system;
+mod vectors;
 
 pub use in_order::{Feed, Turn, in_order};
 pub use in_parallel::in_parallel;
 pub use progress::{Cancelled, Progress, Stage};
 pub use runs::{run_of, runner};
+pub use vectors::Vectors;

@@ -14,6 +14,8 @@ mod stretch;
 
 use std::ops::Range;
 
+use gyrase_work::Vectors;
+
 pub use stretch::{MAX_LETTERS, MinimizerScheme, Stretch};
 
 use crate::Shape;
@@ -44,36 +46,25 @@ pub enum Kernels {
     Avx512,
 }
 
+/// All sets, slowest first, and what each needs.
+const SETS: &[(Vectors, Kernels)] = &[
+    (Vectors::Portable, Kernels::Scalar),
+    #[cfg(target_arch = "x86_64")]
+    (Vectors::Avx2, Kernels::Avx2),
+    #[cfg(target_arch = "x86_64")]
+    (Vectors::Avx512, Kernels::Avx512),
+];
+
 impl Kernels {
     /// The fastest set that this processor runs.
     pub fn detect() -> Kernels {
-        Kernels::available()
-            .pop()
-            .expect("portable code is always there")
+        let mut sets = Vectors::running(SETS);
+        sets.next_back().expect("portable code is always there")
     }
 
     /// Every set that this processor runs, slowest first.
     pub fn available() -> Vec<Kernels> {
-        #[cfg_attr(
-            not(target_arch = "x86_64"),
-            expect(unused_mut, reason = "there is one set")
-        )]
-        let mut sets = vec![Kernels::Scalar];
-        #[cfg(target_arch = "x86_64")]
-        {
-            let wide = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt");
-            if wide {
-                sets.push(Kernels::Avx2);
-            }
-            if wide
-                && is_x86_feature_detected!("avx512f")
-                && is_x86_feature_detected!("avx512bw")
-                && is_x86_feature_detected!("avx512dq")
-            {
-                sets.push(Kernels::Avx512);
-            }
-        }
-        sets
+        Vectors::running(SETS).collect()
     }
 
     /// Packs letters; false when one of them is no base (the packed bases are of no use then).
