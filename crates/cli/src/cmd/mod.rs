@@ -73,7 +73,7 @@ pub enum Command {
     Db(db::Db),
     /// Say which taxon each read comes from, and what a sample holds.
     Classify(Box<classify::Classify>),
-    /// Search a database of proteins for the relatives of proteins.
+    /// Search a database of proteins or nucleotides for the relatives of others.
     Search(Box<search::Search>),
     /// Build databases of sequences for `search`, look into them, and take sequences out.
     Index(Box<index::Index>),
