@@ -33,7 +33,7 @@ fn between<'a>(page: &'a str, start: &str, end: &str) -> &'a str {
 fn data(page: &str) -> Value {
     serde_json::from_str(between(
         page,
-        "<script type=\"application/json\" id=\"data\">",
+        "<script type=\"application/json\" class=\"data\">",
         "</script>",
     ))
     .unwrap()
