@@ -17,6 +17,11 @@ pub const fn code(letter: u8) -> u8 {
     CODE_OF[letter as usize]
 }
 
+/// Whether a letter stands for a gap, which is no nucleotide.
+pub const fn is_gap(letter: u8) -> bool {
+    matches!(letter, b'-' | b'.')
+}
+
 /// The letter of a code; N where there is none.
 pub const fn letter(code: u8) -> u8 {
     let at = code as usize;

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::arch::{Kernels, prefetch};
+use crate::nucleotide;
 
 /// Bases of a window.
 pub const WINDOW: usize = 32;
@@ -106,6 +107,37 @@ impl Packed {
         }
         let no_base = u64::from(others);
         self.append(word & !(no_base | no_base << WINDOW), others, count);
+    }
+
+    /// Adds nucleotides by their letters; gaps (`-` and `.`) are none.
+    pub fn push_letters(&mut self, letters: &[u8]) {
+        self.make_room(letters.len());
+        Kernels::detect().run(
+            #[inline(always)]
+            || {
+                let (whole, rest) = letters.as_chunks::<WINDOW>();
+                whole.iter().for_each(|part| match are_bases(part) {
+                    true => self.append(planes_of_letters(part), 0, WINDOW),
+                    false => self.push_some_letters(part),
+                });
+                self.push_some_letters(rest);
+            },
+        );
+    }
+
+    /// Adds letters of a window at most, whatever they are.
+    #[cold]
+    fn push_some_letters(&mut self, letters: &[u8]) {
+        let mut codes = [0; WINDOW];
+        let mut count = 0;
+        for &letter in letters
+            .iter()
+            .filter(|letter| !nucleotide::is_gap(**letter))
+        {
+            codes[count] = nucleotide::code(letter);
+            count += 1;
+        }
+        self.push(&codes[..count]);
     }
 
     /// Adds bases of two bits, the first in the upper bits of a byte, as databases have them: so
@@ -358,6 +390,31 @@ impl Packed {
     }
 }
 
+/// Whether letters are those of one base each, in either case.
+#[inline(always)]
+fn are_bases(letters: &[u8; WINDOW]) -> bool {
+    let is_base = |letter: u8| {
+        let lower = letter | 0x20;
+        (lower == b'a') | (lower == b'c') | (lower == b'g') | (lower == b't') | (lower == b'u')
+    };
+    letters
+        .iter()
+        .fold(true, |all, &letter| all & is_base(letter))
+}
+
+/// The lower bits of the codes of bases, by their letters, and the upper ones in the other half.
+/// The second and the third bit of a letter tell its code.
+#[inline(always)]
+fn planes_of_letters(letters: &[u8; WINDOW]) -> u64 {
+    let eights = letters.as_chunks::<AT_ONCE>().0.iter().enumerate();
+    eights.fold(0, |word, (number, eight)| {
+        let letters = u64::from_le_bytes(*eight);
+        let bits = |lowest: u64| (lowest & LOW).wrapping_mul(GATHER) >> 56;
+        let (low, high) = (bits(letters >> 1 ^ letters >> 2), bits(letters >> 2));
+        word | (low | high << WINDOW) << (AT_ONCE * number)
+    })
+}
+
 /// The bases in which two windows differ, a bit each, from their difference: one exclusive or the
 /// other.
 #[inline(always)]
@@ -406,6 +463,22 @@ mod tests {
             }
         }
         assert_eq!(Packed::of(&[]).stretches(0..1).count(), 0);
+    }
+
+    #[test]
+    fn letters_are_packed_as_their_codes_are() {
+        let all: Vec<u8> = (0..=255_u8).chain(b"ACGTacgtuU".repeat(20)).collect();
+        let texts = (0..=all.len()).step_by(7).map(|from| &all[from..]);
+        for letters in texts.chain([&b""[..], b"-", b"ACGT", b"A-C.GTN"]) {
+            let kept = letters.iter().filter(|letter| !b"-.".contains(letter));
+            let codes: Vec<u8> = kept.map(|&letter| nucleotide::code(letter)).collect();
+            let mut packed = Packed::of(&[2, BORDER]);
+            packed.push_letters(letters);
+            let expected = [&[2, BORDER], &codes[..]].concat();
+            assert!(packed.forward(0).eq(expected.iter().copied()));
+            let equal: Vec<u64> = Packed::of(&expected).bits_of_all().collect();
+            assert!(packed.bits_of_all().eq(equal));
+        }
     }
 
     #[test]

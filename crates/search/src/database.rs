@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use gyrase_align::arch::COLUMNS;
+use gyrase_align::nucleotide::is_gap;
 use gyrase_align::residue::{code, letter};
 use gyrase_seqdb::{
     Entry, EntrySize, KeptTaxa, Molecule, SeqDbError, SequenceReader, SequenceSource, SourceSize,
@@ -15,6 +16,7 @@ use gyrase_seqdb::{
 };
 use gyrase_work::Progress;
 
+use crate::letter_counts::LetterCounts;
 use crate::lower_case::LowerCase;
 use crate::sequences::{
     Form, LetterCase, MOST_RESIDUES, SEQUENCE, TAXID, bytes_of_eight, residues_of,
@@ -58,7 +60,8 @@ impl Database {
     /// Opens files and databases, without the sequences that a filter leaves out. If all of them,
     /// with an index, take at most so many bytes there is one part and it is in memory, in a form.
     /// A database knows what its letters stand for; where there are files alone, the letters
-    /// decide. What is in lower case is not masked yet: they may become what a program compares.
+    /// decide, and nucleotides are packed as soon as they show. What is in lower case is not masked
+    /// yet: they may become what a program compares.
     ///
     /// # Errors
     /// A file cannot be read; there are proteins and nucleotides; there is a pipe, which can be
@@ -107,6 +110,11 @@ impl Database {
             digest: digest.finalize(),
             sources,
         };
+        if !database.is_packed && whole.as_ref().is_some_and(Sequences::are_packed) {
+            // The first letters were not like those behind.
+            let form = Form::Codes(form.case());
+            return Database::open(paths, filter, most, form, progress);
+        }
         let whole = whole.filter(|_| database.parts() == 1 && database.part_bytes() <= most);
         let mut whole = whole.map(|whole| whole.of(molecule));
         if let (Some(whole), true) = (&mut whole, database.is_packed) {
@@ -273,6 +281,8 @@ struct Census<'s> {
     kept: &'s KeptTaxa,
     most: u64,
     is_packed: bool,
+    /// Nucleotides of files are packed as soon as they show.
+    packs_files: bool,
     case: LetterCase,
     has_masks: bool,
     starts: Vec<u64>,
@@ -292,9 +302,10 @@ impl<'s> Census<'s> {
         kept: &'s KeptTaxa,
         most: u64,
     ) -> Census<'s> {
+        // What shows to be something else later is read again.
+        let can_pack = known.is_some() || !sources.iter().any(SequenceSource::is_pipe);
         let cutter = |molecule| {
-            let [is_packed, is_known] = [form.packs(molecule), known.is_some()];
-            let eight = bytes_of_eight(molecule, is_packed, is_known, form.case());
+            let eight = bytes_of_eight(molecule, form.packs(molecule), can_pack, form.case());
             Cutter::new(most, eight, form.case())
         };
         Census {
@@ -303,6 +314,7 @@ impl<'s> Census<'s> {
             kept,
             most,
             is_packed: known.is_some_and(|known| form.packs(known)),
+            packs_files: known.is_none() && can_pack && form.packs(Molecule::Nucleotide),
             case: form.case(),
             has_masks: sources.iter().any(|source| match source {
                 SequenceSource::Fasta(_) => false,
@@ -371,8 +383,11 @@ impl<'s> Census<'s> {
                     letters += self.look_at(&entry, is_kept, &mut counts);
                 }
                 if is_kept {
-                    whole = whole.filter(|_| self.cutters[1].fits());
-                    whole.as_mut().map_or(Ok(()), |whole| whole.add(&entry))?;
+                    whole = whole.filter(|whole| self.fits(whole));
+                    if let Some(whole) = &mut whole {
+                        self.pack(whole, &counts);
+                        whole.add(&entry)?;
+                    }
                 }
             }
             self.check_kind(source, &counts)?;
@@ -380,6 +395,23 @@ impl<'s> Census<'s> {
             (0..256).for_each(|letter| self.counts[letter] += counts[letter]);
         }
         Ok(whole)
+    }
+
+    /// Whether sequences may fit.
+    fn fits(&self, whole: &Sequences) -> bool {
+        self.cutters[1].fits() && whole.text().len() as u64 <= self.most
+    }
+
+    /// Packs what was read of files once it shows that its letters, which are counted, are
+    /// nucleotides.
+    fn pack(&self, whole: &mut Sequences, counts: &[u64; 256]) {
+        if !self.packs_files || whole.are_packed() {
+            return;
+        }
+        let counts = std::array::from_fn(|letter| self.counts[letter] + counts[letter]);
+        if Molecule::are_enough(&counts) && Molecule::of_counts(&counts) == Molecule::Nucleotide {
+            whole.pack_from_now_on();
+        }
     }
 
     /// No sequences yet, with room for those of databases.
@@ -413,9 +445,10 @@ impl<'s> Census<'s> {
         self.digest.update(entry.title);
         self.digest.update(entry.letters);
         let mut letters = 0;
-        for one in residues_of(entry.letters) {
-            letters += 1;
-            counts[usize::from(letter(code(one)))] += u64::from(is_kept);
+        let found = LetterCounts::of(entry.letters);
+        for (one, count) in found.iter().filter(|(one, _)| !is_gap(*one)) {
+            letters += count;
+            counts[usize::from(letter(code(one)))] += count * u64::from(is_kept);
         }
         letters
     }

@@ -79,6 +79,7 @@ mod frames;
 mod hits;
 mod hopeless;
 mod kept;
+mod letter_counts;
 mod lower_case;
 mod masks;
 mod matches;

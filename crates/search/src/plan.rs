@@ -129,8 +129,8 @@ pub fn plan(config: &Config) -> Result<Plan, SearchError> {
 /// What files and databases hold.
 struct Held {
     molecule: Molecule,
-    /// There are not files alone.
-    is_known: bool,
+    /// Nucleotides are packed as they are read.
+    at_once: bool,
     letters: Estimate,
     sequences: Estimate,
     /// Bytes of titles.
@@ -156,7 +156,8 @@ impl Held {
         let files: Vec<PathBuf> = files.collect();
         let mut held = Held {
             molecule: molecule_of(&sources)?,
-            is_known: shared_molecule(&sources)?.is_some(),
+            at_once: shared_molecule(&sources)?.is_some()
+                || !sources.iter().any(SequenceSource::is_pipe),
             letters: Estimate::exactly(0),
             sequences: Estimate::exactly(0),
             titles: 0,
@@ -191,7 +192,7 @@ impl Held {
 
     /// Bytes that so many letters take in memory.
     fn letters(&self, letters: u64, is_packed: bool, case: LetterCase) -> u64 {
-        bytes_of_eight(self.molecule, is_packed, self.is_known, case) * letters / 8
+        bytes_of_eight(self.molecule, is_packed, self.at_once, case) * letters / 8
     }
 
     /// Letters of one, in the mean.

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use gyrase_align::arch::COLUMNS;
-use gyrase_align::nucleotide::{self, BASES};
+use gyrase_align::nucleotide::{self, BASES, is_gap};
 use gyrase_align::packed::Packed;
 use gyrase_align::residue::{self, BORDER, LETTERS, code};
 use gyrase_seqdb::{Entry, Molecule, PackedBases};
@@ -106,13 +106,13 @@ impl Form<'_> {
     }
 }
 
-/// Bytes that eight letters of sequences take. What files hold is packed once all is read. Seeds of
-/// proteins are looked for in a copy where some of them are masked; reports show one of all where
+/// Bytes that eight letters of sequences take. What a pipe holds is packed once all is read. Seeds
+/// of proteins are looked for in a copy where some of them are masked; reports show one of all where
 /// some are hidden.
 pub(crate) fn bytes_of_eight(
     molecule: Molecule,
     is_packed: bool,
-    is_known: bool,
+    at_once: bool,
     case: LetterCase,
 ) -> u64 {
     let copies = if case == LetterCase::Hidden { 2 } else { 1 };
@@ -120,10 +120,13 @@ pub(crate) fn bytes_of_eight(
         (Molecule::Protein, _) if case == LetterCase::Ignored => 8 * RESIDUE,
         (Molecule::Protein, _) => 8 * (RESIDUE + 1),
         (Molecule::Nucleotide, false) => 8 * BASE * copies,
-        (Molecule::Nucleotide, true) if is_known => PACKED * copies,
+        (Molecule::Nucleotide, true) if at_once => PACKED * copies,
         (Molecule::Nucleotide, true) => PACKED * copies + 8 * BASE,
     }
 }
+
+/// Letters that are looked at at a time.
+const LETTERS_AT_ONCE: usize = 1 << 12;
 
 /// Names of files, in a line.
 pub(crate) fn names(paths: &[PathBuf]) -> String {
@@ -133,8 +136,14 @@ pub(crate) fn names(paths: &[PathBuf]) -> String {
 
 /// Letters without gaps.
 pub(crate) fn residues_of(letters: &[u8]) -> impl Iterator<Item = u8> + '_ {
-    let is_residue = |letter: &u8| !matches!(letter, b'-' | b'.');
+    let is_residue = |letter: &u8| !is_gap(*letter);
     letters.iter().copied().filter(is_residue)
+}
+
+/// Whether there are gaps among letters.
+fn have_gaps(letters: &[u8]) -> bool {
+    let have = |part: &[u8]| part.iter().fold(false, |any, &letter| any | is_gap(letter));
+    letters.chunks(LETTERS_AT_ONCE).any(have)
 }
 
 impl Default for Sequences {
@@ -253,6 +262,18 @@ impl Sequences {
         }
     }
 
+    /// Whether they are packed.
+    pub(crate) fn are_packed(&self) -> bool {
+        self.packed.is_some()
+    }
+
+    /// Takes those so far for nucleotides, and packs them and all that are added.
+    pub(crate) fn pack_from_now_on(&mut self) {
+        self.become_nucleotides();
+        self.text.truncate(self.text.len() - COLUMNS);
+        self.pack();
+    }
+
     /// Adds a sequence with its title and its taxids.
     pub(crate) fn add(&mut self, entry: &Entry) -> Result<(), SearchError> {
         let number = self.len() as u32;
@@ -267,8 +288,7 @@ impl Sequences {
                 self.end_packed(entry.title)?;
             }
             (Some(packed), None) => {
-                let codes = residues_of(entry.letters).map(nucleotide::code);
-                packed.push(&codes.collect::<Vec<u8>>());
+                packed.push_letters(entry.letters);
                 if let Some(noted) = &mut self.lower_case {
                     noted.note(start, residues_of(entry.letters));
                 }
@@ -354,7 +374,10 @@ impl Sequences {
     pub fn push(&mut self, title: &[u8], letters: &[u8]) -> Result<(), SearchError> {
         let start = self.text.len() - COLUMNS;
         self.text.truncate(start);
-        self.text.extend(residues_of(letters).map(code));
+        match have_gaps(letters) {
+            true => self.text.extend(residues_of(letters).map(code)),
+            false => self.text.extend(letters.iter().map(|&letter| code(letter))),
+        }
         if let Some(lower_case) = &mut self.lower_case {
             lower_case.note(start, residues_of(letters));
         }

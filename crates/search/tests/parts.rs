@@ -92,7 +92,7 @@ fn memory(config: &Config, parts: u64) -> u64 {
         }
         // The table of words, and what a thread reads.
         Some(_) => {
-            BESIDE + 786_432 + 33_554_432 * threads + 72 * queries + 11 * subjects / (4 * parts)
+            BESIDE + 786_432 + 33_554_432 * threads + 72 * queries + 3 * subjects / (4 * parts)
         }
         // The longest query.
         None => BESIDE + (160 << 10) * threads + 8 * queries + 14 * subjects / parts,

@@ -63,9 +63,38 @@ impl<'a> EntrySize<'a> {
     }
 }
 
+/// Pairs of letters that are counted at a time, in a byte.
+const AT_ONCE: usize = 255;
+
 fn stretches_in_lower_case(letters: &[u8]) -> u64 {
-    let first = letters.first().is_some_and(u8::is_ascii_lowercase);
-    let begins = |pair: &[u8]| !pair[0].is_ascii_lowercase() && pair[1].is_ascii_lowercase();
-    let others = letters.windows(2).filter(|pair| begins(pair)).count();
-    u64::from(first) + others as u64
+    let Some((first, others)) = letters.split_first() else {
+        return 0;
+    };
+    let begins = |before: u8, letter: u8| {
+        u8::from(!before.is_ascii_lowercase() & letter.is_ascii_lowercase())
+    };
+    let parts = others.chunks(AT_ONCE).zip(letters.chunks(AT_ONCE));
+    let counts = parts.map(|(part, before)| {
+        let pairs = part.iter().zip(before);
+        u64::from(pairs.fold(0, |count, (letter, before)| {
+            count + begins(*before, *letter)
+        }))
+    });
+    u64::from(first.is_ascii_lowercase()) + counts.sum::<u64>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stretches_are_counted_across_parts() {
+        let of = |letters: &[u8]| stretches_in_lower_case(letters);
+        assert_eq!([of(b""), of(b"A"), of(b"a"), of(b"aAa-a")], [0, 0, 1, 3]);
+        for before in 250..260 {
+            let letters = [&b"A".repeat(before)[..], b"aa", b"Ca"].concat();
+            assert_eq!(of(&letters), 2);
+            assert_eq!(of(&b"aC".repeat(before)), before as u64);
+        }
+    }
 }

@@ -62,8 +62,7 @@ impl Molecule {
     /// The letter that a letter of a file becomes in a database: upper case, T for U in
     /// nucleotides, X or N for what is none; nothing for a gap.
     pub(crate) fn stored(self, letter: u8) -> Option<u8> {
-        let is_gap = matches!(letter, b'-' | b'.');
-        (!is_gap).then(|| match self {
+        (!nucleotide::is_gap(letter)).then(|| match self {
             Molecule::Protein => residue::letter(residue::code(letter)),
             Molecule::Nucleotide => nucleotide::letter(nucleotide::code(letter)),
         })
