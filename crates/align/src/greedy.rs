@@ -2,6 +2,9 @@
 //! megablast makes it: by the number of differences, along diagonals (Zhang and others, J. Comput.
 //! Biol. 7 (2000) 203, section 3; NCBI's `greedy_align.c`: `BLAST_GreedyAlign`).
 
+use std::ops::Range;
+
+use crate::arch::Kernels;
 use crate::gapped::{Prefixes, Step};
 use crate::nucleotide::BASES;
 
@@ -49,9 +52,21 @@ struct Row {
     at: usize,
 }
 
+/// What a query has behind its bases, and a subject; and what makes codes of a query match nothing.
+const END_OF_QUERY: u8 = 255;
+const END_OF_SUBJECT: u8 = 127;
+const NO_MATCH: u8 = 128;
+/// Bases that are compared at a time.
+const AT_ONCE: usize = 8;
+
 /// The memory of extensions, used again and again.
 #[derive(Default)]
 pub struct Greedy {
+    /// Codes in the order in which they are read, as far as an extension may reach; then ends.
+    query: Vec<u8>,
+    subject: Vec<u8>,
+    /// How many there are, also of what is out of reach.
+    lengths: [usize; 2],
     rows: Vec<Row>,
     furthest: Vec<i32>,
     best_scores: Vec<i32>,
@@ -104,15 +119,14 @@ impl Best {
 }
 
 impl Greedy {
-    /// The best alignment that begins with the first bases of both, or none of them. Both are read
-    /// by position from there on: in reverse for an extension to the left.
+    /// The best alignment that begins with the first bases of both, or none of them.
     pub fn extend(
         &mut self,
         limits: GreedyLimits,
-        query: impl Direction,
-        subject: impl Direction,
+        query: Direction,
+        subject: Direction,
     ) -> GreedyExtension {
-        let (best, front) = self.run(limits, &query, &subject);
+        let (best, front) = self.run(limits, query, subject);
         best.extension(&front)
     }
 
@@ -120,29 +134,46 @@ impl Greedy {
     pub fn trace(
         &mut self,
         limits: GreedyLimits,
-        query: impl Direction,
-        subject: impl Direction,
+        query: Direction,
+        subject: Direction,
         steps: &mut Vec<Step>,
     ) -> GreedyExtension {
-        let (best, front) = self.run(limits, &query, &subject);
+        let (best, front) = self.run(limits, query, subject);
         self.steps_back(best, steps);
         best.extension(&front)
     }
 
-    fn run(
-        &mut self,
-        limits: GreedyLimits,
-        query: &impl Direction,
-        subject: &impl Direction,
-    ) -> (Best, Front) {
+    fn run(&mut self, limits: GreedyLimits, query: Direction, subject: Direction) -> (Best, Front) {
+        let reach = query.length() + MOST_DIFFERENCES;
+        self.lengths = [query.length(), subject.length()];
+        query.read(reach, &mut self.query);
+        self.query.iter_mut().for_each(|code| {
+            *code |= if usize::from(*code) < BASES {
+                0
+            } else {
+                NO_MATCH
+            };
+        });
+        subject.read(reach, &mut self.subject);
+        self.query.extend([END_OF_QUERY; 2 * AT_ONCE]);
+        self.subject.extend([END_OF_SUBJECT; 2 * AT_ONCE]);
+        Kernels::detect().run(
+            #[inline(always)]
+            || self.extend_rows(limits),
+        )
+    }
+
+    #[inline(always)]
+    fn extend_rows(&mut self, limits: GreedyLimits) -> (Best, Front) {
         // Doubled where a half of the reward is needed.
         let factor = 1 + limits.reward % 2;
         let half = limits.reward * factor / 2;
         let difference = (limits.reward - limits.penalty) * factor;
         let x_drop = limits.x_drop * factor;
         let back = ((x_drop + half) / difference + 1) as usize;
-        let most = MOST_DIFFERENCES.min(subject.length() / 2 + 1);
-        let matches = matching(query, subject, 0, 0);
+        let [of_query, of_subject] = self.lengths;
+        let most = MOST_DIFFERENCES.min(of_subject / 2 + 1);
+        let matches = matching(&self.query, &self.subject, 0, 0);
         let start = matches as i32;
         let mut best = Best {
             differences: 0,
@@ -151,7 +182,7 @@ impl Greedy {
         };
         let mut front = Front::new(matches);
         self.begin(start, start * 2 * half);
-        if matches == query.length() || matches == subject.length() {
+        if matches == of_query || matches == of_subject {
             return (best, front);
         }
         for differences in 1..=most {
@@ -160,8 +191,7 @@ impl Greedy {
                 .map_or(0, |at| self.best_scores[at]);
             let least = before + difference * differences as i32 - x_drop;
             let least = least.div_euclid(half) + i32::from(least.rem_euclid(half) != 0);
-            let (extent, (at, diagonal)) =
-                self.advance(&mut front, differences, least, query, subject);
+            let (extent, (at, diagonal)) = self.advance(&mut front, differences, least);
             let score = extent * half - differences as i32 * difference;
             let highest = self.best_scores[differences - 1];
             self.best_scores.push(score.max(highest));
@@ -182,14 +212,44 @@ impl Greedy {
     }
 
     /// Makes the row of so many differences; the furthest sum of both positions, and where.
-    fn advance(
-        &mut self,
-        front: &mut Front,
-        differences: usize,
-        least: i32,
-        query: &impl Direction,
-        subject: &impl Direction,
-    ) -> (i32, (i32, i32)) {
+    #[inline(always)]
+    fn advance(&mut self, front: &mut Front, differences: usize, least: i32) -> (i32, (i32, i32)) {
+        let row = self.next_row(front, differences);
+        let first = front.lower;
+        let [of_query, of_subject] = self.lengths.map(|length| length as i32);
+        let (mut extent, mut of_extent) = (0, (0, 0));
+        for (diagonal, furthest) in (first..).zip(&mut self.furthest[row]) {
+            let at = std::mem::replace(furthest, NOWHERE);
+            let in_query = at + diagonal;
+            if at < 0 || in_query + at < least {
+                front.lower += i32::from(diagonal == front.lower);
+                continue;
+            }
+            front.upper = diagonal;
+            let (from_query, from) = (in_query as usize, at as usize);
+            let length = matching(&self.query, &self.subject, from_query, from);
+            if length > front.run_length {
+                (front.run, front.run_length) = ((from_query, from), length);
+            }
+            let (at, in_query) = (at + length as i32, in_query + length as i32);
+            *furthest = at;
+            if at + in_query > extent {
+                (extent, of_extent) = (at + in_query, (at, diagonal));
+            }
+            if at == of_subject {
+                (front.lower, front.subject_ended) = (diagonal + 1, true);
+            }
+            if in_query == of_query {
+                (front.upper, front.query_ended) = (diagonal - 1, true);
+            }
+        }
+        (extent, of_extent)
+    }
+
+    /// Adds the row of so many differences, with where one difference more than the row before has
+    /// reaches; where the diagonals that are followed are in it.
+    #[inline(always)]
+    fn next_row(&mut self, front: &Front, differences: usize) -> Range<usize> {
         let Row { first, at } = self.rows[differences - 1];
         let start = self.furthest.len();
         let width = (front.upper - front.lower + 1) as usize;
@@ -199,37 +259,12 @@ impl Greedy {
             at: start + BESIDE,
         });
         let (rows, row) = self.furthest.split_at_mut(start);
-        let before = &rows[place(at, first, front.lower - 1)..];
-        let (mut extent, mut of_extent) = (0, (0, 0));
-        let (mut less, mut same) = (before[0], before[1]);
-        let cells = row[BESIDE..][..width].iter_mut().zip(&before[2..]);
-        for (diagonal, (furthest, &more)) in (front.lower..).zip(cells) {
-            // By one difference more than the row before has.
-            let at = (more.max(same) + 1).max(less);
-            (less, same) = (same, more);
-            let in_query = at + diagonal;
-            if at < 0 || in_query + at < least {
-                front.lower += i32::from(diagonal == front.lower);
-                continue;
-            }
-            front.upper = diagonal;
-            let length = matching(query, subject, in_query as usize, at as usize);
-            if length > front.run_length {
-                (front.run, front.run_length) = ((in_query as usize, at as usize), length);
-            }
-            let (at, in_query) = (at + length as i32, in_query + length as i32);
-            *furthest = at;
-            if at + in_query > extent {
-                (extent, of_extent) = (at + in_query, (at, diagonal));
-            }
-            if at as usize == subject.length() {
-                (front.lower, front.subject_ended) = (diagonal + 1, true);
-            }
-            if in_query as usize == query.length() {
-                (front.upper, front.query_ended) = (diagonal - 1, true);
-            }
+        let before = &rows[place(at, first, front.lower - 1)..][..width + 2];
+        let beside = before.iter().zip(&before[1..]).zip(&before[2..]);
+        for (furthest, ((&less, &same), &more)) in row[BESIDE..][..width].iter_mut().zip(beside) {
+            *furthest = (more.max(same) + 1).max(less);
         }
-        (extent, of_extent)
+        start + BESIDE..start + BESIDE + width
     }
 
     fn begin(&mut self, furthest: i32, score: i32) {
@@ -278,82 +313,147 @@ impl Greedy {
     }
 }
 
-/// Bases that are read from a place on, in one direction.
-pub trait Direction {
-    /// How many there are.
-    fn length(&self) -> usize;
-    /// Eight from a number on, the first in the lowest byte, where there are so many.
-    fn eight(&self, number: usize) -> Option<u64>;
-    /// One by its number.
-    fn base(&self, number: usize) -> u8;
+/// Codes that are read from a place on.
+#[derive(Clone, Copy, Debug)]
+pub enum Direction<'b> {
+    /// From the first on.
+    Forward(&'b [u8]),
+    /// From the last on.
+    Backward(&'b [u8]),
 }
 
-/// Bases from the first on.
-pub struct Forward<'b>(pub &'b [u8]);
-
-/// Bases from the last on.
-pub struct Backward<'b>(pub &'b [u8]);
-
-impl Direction for Forward<'_> {
+impl Direction<'_> {
     fn length(&self) -> usize {
-        self.0.len()
+        let (Direction::Forward(codes) | Direction::Backward(codes)) = self;
+        codes.len()
     }
 
-    #[inline(always)]
-    fn eight(&self, number: usize) -> Option<u64> {
-        let bytes = self.0.get(number..)?.first_chunk()?;
-        Some(u64::from_le_bytes(*bytes))
-    }
-
-    fn base(&self, number: usize) -> u8 {
-        self.0[number]
-    }
-}
-
-impl Direction for Backward<'_> {
-    fn length(&self) -> usize {
-        self.0.len()
-    }
-
-    #[inline(always)]
-    fn eight(&self, number: usize) -> Option<u64> {
-        let end = self.0.len().checked_sub(number)?;
-        let bytes = self.0[..end].last_chunk()?;
-        Some(u64::from_be_bytes(*bytes))
-    }
-
-    fn base(&self, number: usize) -> u8 {
-        self.0[self.0.len() - 1 - number]
-    }
-}
-
-/// The bits that no base has, in eight codes.
-const NO_BASE: u64 = u64::from_ne_bytes([!(BASES as u8 - 1); 8]);
-
-/// How many bases match from two places on. Letters for several bases match nothing.
-#[inline(always)]
-fn matching(
-    query: &impl Direction,
-    subject: &impl Direction,
-    in_query: usize,
-    in_subject: usize,
-) -> usize {
-    let mut length = 0;
-    while let Some((one, other)) = query
-        .eight(in_query + length)
-        .zip(subject.eight(in_subject + length))
-    {
-        let different = (one ^ other) | (one & NO_BASE);
-        if different != 0 {
-            return length + different.trailing_zeros() as usize / 8;
+    /// Reads so many at most.
+    fn read(&self, most: usize, read: &mut Vec<u8>) {
+        read.clear();
+        match self {
+            Direction::Forward(codes) => read.extend_from_slice(&codes[..most.min(codes.len())]),
+            Direction::Backward(codes) => read.extend(codes.iter().rev().take(most)),
         }
-        length += 8;
     }
-    let left = |all: usize, at: usize| all.saturating_sub(at + length);
-    let most = left(query.length(), in_query).min(left(subject.length(), in_subject));
-    let differs = |&number: &usize| {
-        let base = query.base(in_query + length + number);
-        usize::from(base) >= BASES || base != subject.base(in_subject + length + number)
+}
+
+/// How many bases match from two places on.
+#[inline(always)]
+fn matching(query: &[u8], subject: &[u8], in_query: usize, in_subject: usize) -> usize {
+    let eight = |codes: &[u8], at: usize| {
+        let eight = codes.get(at..at + AT_ONCE)?.first_chunk();
+        eight.map(|eight| u64::from_le_bytes(*eight))
     };
-    length + (0..most).find(differs).unwrap_or(most)
+    let mut length = 0;
+    // Nothing matches behind the ends.
+    while let Some((one, other)) =
+        eight(query, in_query + length).zip(eight(subject, in_subject + length))
+    {
+        if one != other {
+            return length + (one ^ other).trailing_zeros() as usize / 8;
+        }
+        length += AT_ONCE;
+    }
+    length
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const NO_BASE: u8 = 14;
+
+    /// The best score of prefixes, by the least differences of all of them.
+    fn best_score(limits: GreedyLimits, query: &[u8], subject: &[u8]) -> i32 {
+        let mut before: Vec<i32> = (0..=subject.len() as i32).collect();
+        let score = |row: usize, column: usize, differences: i32| {
+            let bases = (row + column) as i32;
+            bases * limits.reward - 2 * differences * (limits.reward - limits.penalty)
+        };
+        let mut best = 0;
+        for row in 0..=query.len() {
+            let mut now = before.clone();
+            for column in 0..=subject.len() {
+                if row > 0 {
+                    now[column] = before[column] + 1;
+                    if column > 0 {
+                        let (one, other) = (query[row - 1], subject[column - 1]);
+                        let differs = one != other || usize::from(one) >= BASES;
+                        let both = before[column - 1] + i32::from(differs);
+                        now[column] = now[column].min(both).min(now[column - 1] + 1);
+                    }
+                }
+                best = best.max(score(row, column, now[column]));
+            }
+            before = now;
+        }
+        best
+    }
+
+    /// What steps score that begin at the start of both, doubled, and bases that they take.
+    fn score_of(
+        limits: GreedyLimits,
+        steps: &[Step],
+        query: &[u8],
+        subject: &[u8],
+    ) -> (i32, usize, usize) {
+        let (mut differences, mut q, mut s) = (0, 0, 0);
+        for &step in steps {
+            let matches = step == Step::Both && query[q] == subject[s] && query[q] != NO_BASE;
+            differences += i32::from(!matches);
+            q += usize::from(step != Step::Subject);
+            s += usize::from(step != Step::Query);
+        }
+        let bases = (q + s) as i32;
+        let score = bases * limits.reward - 2 * differences * (limits.reward - limits.penalty);
+        (score, q, s)
+    }
+
+    proptest! {
+        #[test]
+        fn without_a_limit_it_is_the_best_alignment(
+            query in proptest::collection::vec(0..4_u8, 0..60),
+            changes in proptest::collection::vec((0..60_usize, 0..5_u8, 0..3_u8), 0..12),
+            reward in 1..4,
+            penalty in -5..0,
+            backward in proptest::bool::ANY,
+        ) {
+            let mut subject = query.clone();
+            for (at, base, kind) in changes {
+                let at = at.min(subject.len());
+                let base = if base == 4 { NO_BASE } else { base };
+                match kind {
+                    0 => subject.insert(at, base),
+                    1 => drop(subject.drain(at..(at + 2).min(subject.len()))),
+                    _ => subject[at..].iter_mut().take(1).for_each(|code| *code = base),
+                }
+            }
+            let limits = GreedyLimits { reward, penalty, x_drop: 1 << 20 };
+            let turned = |codes: &[u8]| codes.iter().rev().copied().collect::<Vec<u8>>();
+            let (of_query, of_subject) = (turned(&query), turned(&subject));
+            let [q, s] = match backward {
+                true => [Direction::Backward(&of_query), Direction::Backward(&of_subject)],
+                false => [Direction::Forward(&query), Direction::Forward(&subject)],
+            };
+            let mut greedy = Greedy::default();
+            let mut steps = Vec::new();
+            let found = greedy.trace(limits, q, s, &mut steps);
+            prop_assert_eq!(greedy.extend(limits, q, s), found);
+            steps.reverse();
+            let (score, in_query, in_subject) = score_of(limits, &steps, &query, &subject);
+            prop_assert_eq!((in_query, in_subject), (found.ends.query, found.ends.subject));
+            // Differences are no more than a half of the subject.
+            let differences = found.ends.score as usize;
+            let best = best_score(limits, &query, &subject);
+            prop_assert!(score <= best);
+            if differences < subject.len() / 2 && subject.len() > query.len() / 2 {
+                prop_assert_eq!(score, best);
+            }
+            let (from, run) = (found.run, found.run_length);
+            prop_assert_eq!(&query[from.0..from.0 + run], &subject[from.1..from.1 + run]);
+        }
+    }
 }

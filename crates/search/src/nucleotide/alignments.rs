@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use gyrase_align::arch::Kernels;
 use gyrase_align::gapped::Extension;
-use gyrase_align::greedy::{Backward, Forward, Greedy};
+use gyrase_align::greedy::{Direction, Greedy};
 use gyrase_align::ungapped::UngappedSegment;
 
 use super::aligned::Aligned;
@@ -201,14 +201,16 @@ impl<'s> PairAligner<'s> {
         let (q, s) = (query.split_at(start.0), subject.split_at(start.1));
         let (mut steps, mut back) = (Vec::new(), Vec::new());
         let greedy = &mut self.greedy;
+        let [right_query, right_subject] = [q.1, s.1].map(Direction::Forward);
+        let [left_query, left_subject] = [q.0, s.0].map(Direction::Backward);
         let (right, left) = match pass {
             Pass::First => (
-                greedy.extend(limits, Forward(q.1), Forward(s.1)),
-                greedy.extend(limits, Backward(q.0), Backward(s.0)),
+                greedy.extend(limits, right_query, right_subject),
+                greedy.extend(limits, left_query, left_subject),
             ),
             Pass::Last => (
-                greedy.trace(limits, Forward(q.1), Forward(s.1), &mut back),
-                greedy.trace(limits, Backward(q.0), Backward(s.0), &mut steps),
+                greedy.trace(limits, right_query, right_subject, &mut back),
+                greedy.trace(limits, left_query, left_subject, &mut steps),
             ),
         };
         steps.extend(back.into_iter().rev());

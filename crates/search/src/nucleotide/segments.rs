@@ -329,17 +329,51 @@ impl<'s> Segments<'s> {
             return Some(self.filter.sure);
         }
         let bases = self.filter.seed.bases;
-        let same = |by: usize, behind: bool| match behind {
-            true => self.equal(query + bases + by, subject + bases + by),
-            false => self.equal(query - 1 - by, subject - 1 - by),
-        };
-        let before = (0..words.step).take_while(|&by| same(by, false)).count();
+        let before = self.equal_before(query, subject, words.step);
         if before >= words.step {
             return None;
         }
         let more = words.step - 1 - before;
-        let after = (0..more).take_while(|&by| same(by, true)).count();
-        (after == more).then_some(bases + after)
+        let after = self.equal_from(query + bases, subject + bases, more);
+        (after >= more).then_some(bases + more)
+    }
+
+    /// How many bases in a row match without masks before two positions; so many are enough.
+    fn equal_before(&self, query: usize, subject: usize, enough: usize) -> usize {
+        let mut equal = 0;
+        while equal < enough {
+            let by = equal + WINDOW;
+            let differing = self.differing(query - by, subject - by);
+            equal += differing.leading_zeros() as usize;
+            if differing != 0 {
+                break;
+            }
+        }
+        let noted = self.search.subjects.noted_case();
+        let masked = noted.and_then(|noted| (0..equal).find(|by| noted.has(subject - 1 - by)));
+        masked.unwrap_or(equal)
+    }
+
+    /// The same from two positions on.
+    fn equal_from(&self, query: usize, subject: usize, enough: usize) -> usize {
+        let mut equal = 0;
+        while equal < enough {
+            let differing = self.differing(query + equal, subject + equal);
+            equal += differing.trailing_zeros() as usize;
+            if differing != 0 {
+                break;
+            }
+        }
+        let noted = self.search.subjects.noted_case();
+        let masked = noted.and_then(|noted| (0..equal).find(|by| noted.has(subject + by)));
+        masked.unwrap_or(equal)
+    }
+
+    /// Which bases of two windows differ, or are none or masked in the query.
+    fn differing(&self, query: usize, subject: usize) -> u32 {
+        let (queries, subjects) = (&self.search.words.masked, self.search.subjects.packed());
+        let others = queries.others(query) | subjects.others(subject);
+        differing(queries.window(query) ^ subjects.window(subject)) | others
     }
 
     /// Whether no seed begins at a position of the subjects.

@@ -24,7 +24,7 @@ const FEW: usize = 1 << 18;
 /// Where most words of a subject are no query's, this part of the shorter ones within has to be.
 const RARE: usize = 12;
 /// Codes of a block whose frame is known.
-const BLOCK: usize = 64;
+const BLOCK: usize = 256;
 
 /// Bits of the word in a window that say that nothing before it may be equal: one for queries and
 /// one for subjects. Both have the same word, so that nothing else makes them differ.
@@ -41,8 +41,9 @@ pub(super) struct Words {
     pub part_bits: u32,
     /// The text of the queries; what is masked has another bit.
     pub text: Vec<u8>,
-    /// The same without masks.
+    /// The same without masks, and with masks as what is no base.
     pub packed: Packed,
+    pub masked: Packed,
     /// Where the words of each key that there is begin, and where one more would.
     starts: Vec<u32>,
     pub windows: Vec<u64>,
@@ -119,6 +120,7 @@ impl Words {
             part_bits: 2 * bases as u32,
             text,
             packed: Packed::of(queries.text()),
+            masked: Packed::default(),
             starts: Vec::new(),
             windows: Vec::new(),
             positions: Vec::new(),
@@ -128,6 +130,7 @@ impl Words {
             frames: frames(queries),
         };
         words.fill(&masked, setting.word.max(seed.span), threads);
+        words.masked = masked;
         if words.step == 1 && !seed.is_template() {
             let windows = words.positions.iter();
             let windows = windows.map(|&position| words.packed.window(position as usize - BEFORE));
