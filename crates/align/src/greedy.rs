@@ -81,6 +81,7 @@ struct Best {
 }
 
 /// The diagonals that are still followed, and the longest run of matches so far.
+#[derive(Clone, Copy)]
 struct Front {
     lower: i32,
     upper: i32,
@@ -100,6 +101,37 @@ impl Front {
             subject_ended: false,
             run: (0, 0),
             run_length: matches,
+        }
+    }
+
+    /// Leaves the diagonals of a row beside those that are followed; where one may have ended, by
+    /// the lengths of both.
+    #[inline(always)]
+    fn follow(&mut self, first: i32, row: &[i32], ended: Option<[i32; 2]>) {
+        if let Some(lengths) = ended {
+            return self.follow_ended(first, row, lengths);
+        }
+        let dropped = row.iter().take_while(|at| **at == NOWHERE).count();
+        self.lower = first + dropped as i32;
+        if let Some(last) = row.iter().rposition(|at| *at != NOWHERE) {
+            self.upper = first + last as i32;
+        }
+    }
+
+    #[cold]
+    fn follow_ended(&mut self, first: i32, row: &[i32], [of_query, of_subject]: [i32; 2]) {
+        for (diagonal, &at) in (first..).zip(row) {
+            if at == NOWHERE {
+                self.lower += i32::from(diagonal == self.lower);
+                continue;
+            }
+            self.upper = diagonal;
+            if at == of_subject {
+                (self.lower, self.subject_ended) = (diagonal + 1, true);
+            }
+            if at + diagonal == of_query {
+                (self.upper, self.query_ended) = (diagonal - 1, true);
+            }
         }
     }
 }
@@ -173,7 +205,7 @@ impl Greedy {
         let back = ((x_drop + half) / difference + 1) as usize;
         let [of_query, of_subject] = self.lengths;
         let most = MOST_DIFFERENCES.min(of_subject / 2 + 1);
-        let matches = matching(&self.query, &self.subject, 0, 0);
+        let matches = matching(&self.query, &self.subject, 0, 0) as usize;
         let start = matches as i32;
         let mut best = Best {
             differences: 0,
@@ -191,7 +223,8 @@ impl Greedy {
                 .map_or(0, |at| self.best_scores[at]);
             let least = before + difference * differences as i32 - x_drop;
             let least = least.div_euclid(half) + i32::from(least.rem_euclid(half) != 0);
-            let (extent, (at, diagonal)) = self.advance(&mut front, differences, least);
+            let (extent, (at, diagonal));
+            (front, (extent, (at, diagonal))) = self.advance(front, differences, least);
             let score = extent * half - differences as i32 * difference;
             let highest = self.best_scores[differences - 1];
             self.best_scores.push(score.max(highest));
@@ -213,37 +246,50 @@ impl Greedy {
 
     /// Makes the row of so many differences; the furthest sum of both positions, and where.
     #[inline(always)]
-    fn advance(&mut self, front: &mut Front, differences: usize, least: i32) -> (i32, (i32, i32)) {
-        let row = self.next_row(front, differences);
+    fn advance(
+        &mut self,
+        mut front: Front,
+        differences: usize,
+        least: i32,
+    ) -> (Front, (i32, (i32, i32))) {
+        let row = self.next_row(&front, differences);
         let first = front.lower;
+        let (query, subject) = (&self.query[..], &self.subject[..]);
         let [of_query, of_subject] = self.lengths.map(|length| length as i32);
-        let (mut extent, mut of_extent) = (0, (0, 0));
-        for (diagonal, furthest) in (first..).zip(&mut self.furthest[row]) {
-            let at = std::mem::replace(furthest, NOWHERE);
-            let in_query = at + diagonal;
+        let row = &mut self.furthest[row];
+        // Of equal ones that of the first diagonal, without a branch that depends on them.
+        let (mut furthest_sum, mut longest, mut ended) = (0_u64, 0_u64, false);
+        for (number, furthest) in (0_u32..).zip(row.iter_mut()) {
+            let at = *furthest;
+            let in_query = at + first + number as i32;
             if at < 0 || in_query + at < least {
-                front.lower += i32::from(diagonal == front.lower);
+                *furthest = NOWHERE;
                 continue;
             }
-            front.upper = diagonal;
-            let (from_query, from) = (in_query as usize, at as usize);
-            let length = matching(&self.query, &self.subject, from_query, from);
-            if length > front.run_length {
-                (front.run, front.run_length) = ((from_query, from), length);
-            }
+            let length = matching(query, subject, in_query as u32, at as u32);
             let (at, in_query) = (at + length as i32, in_query + length as i32);
             *furthest = at;
-            if at + in_query > extent {
-                (extent, of_extent) = (at + in_query, (at, diagonal));
-            }
-            if at == of_subject {
-                (front.lower, front.subject_ended) = (diagonal + 1, true);
-            }
-            if in_query == of_query {
-                (front.upper, front.query_ended) = (diagonal - 1, true);
-            }
+            let keyed = |of: u32| u64::from(of) << u32::BITS | u64::from(!number);
+            longest = longest.max(keyed(length));
+            furthest_sum = furthest_sum.max(keyed((at + in_query) as u32));
+            ended |= (at == of_subject) | (in_query == of_query);
         }
-        (extent, of_extent)
+        front.follow(first, row, ended.then_some([of_query, of_subject]));
+        let [sum, length] = [furthest_sum, longest].map(|keyed| (keyed >> u32::BITS) as usize);
+        let ends = |keyed: u64| {
+            let number = !(keyed as u32);
+            (row[number as usize], first + number as i32)
+        };
+        if length > front.run_length {
+            let (at, diagonal) = ends(longest);
+            let begin = at - length as i32;
+            front.run = ((begin + diagonal) as usize, begin as usize);
+            front.run_length = length;
+        }
+        match furthest_sum {
+            0 => (front, (0, (0, 0))),
+            _ => (front, (sum as i32, ends(furthest_sum))),
+        }
     }
 
     /// Adds the row of so many differences, with where one difference more than the row before has
@@ -340,8 +386,9 @@ impl Direction<'_> {
 
 /// How many bases match from two places on.
 #[inline(always)]
-fn matching(query: &[u8], subject: &[u8], in_query: usize, in_subject: usize) -> usize {
-    let eight = |codes: &[u8], at: usize| {
+fn matching(query: &[u8], subject: &[u8], in_query: u32, in_subject: u32) -> u32 {
+    let eight = |codes: &[u8], at: u32| {
+        let at = at as usize;
         let eight = codes.get(at..at + AT_ONCE)?.first_chunk();
         eight.map(|eight| u64::from_le_bytes(*eight))
     };
@@ -351,9 +398,9 @@ fn matching(query: &[u8], subject: &[u8], in_query: usize, in_subject: usize) ->
         eight(query, in_query + length).zip(eight(subject, in_subject + length))
     {
         if one != other {
-            return length + (one ^ other).trailing_zeros() as usize / 8;
+            return length + (one ^ other).trailing_zeros() / 8;
         }
-        length += AT_ONCE;
+        length += AT_ONCE as u32;
     }
     length
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::arch::{Kernels, prefetch};
+use crate::arch::{COLUMNS, Kernels, prefetch};
 use crate::nucleotide;
 
 /// Bases of a window.
@@ -289,9 +289,38 @@ impl Packed {
     /// The codes of a window, but for what is no base.
     #[inline(always)]
     fn unpack_window(&self, at: usize, codes: &mut [u8; WINDOW]) {
-        let window = self.window(at);
-        for (place, code) in codes.iter_mut().enumerate() {
-            *code = (window >> place & 1 | (window >> (WINDOW + place) & 1) << 1) as u8;
+        spread(self.window(at), codes);
+    }
+
+    /// Writes the codes from a position on.
+    ///
+    /// # Panics
+    /// When there are not so many.
+    #[inline]
+    pub fn codes_from(&self, at: usize, codes: &mut [u8; COLUMNS]) {
+        if self.others(at) | self.others(at + WINDOW) != 0 {
+            return self.unpack(at, codes);
+        }
+        for (part, codes) in codes.as_chunks_mut().0.iter_mut().enumerate() {
+            spread(self.window(at + part * WINDOW), codes);
+        }
+    }
+
+    /// Writes the codes before a position, the last first.
+    ///
+    /// # Panics
+    /// When there are not so many.
+    #[inline]
+    pub fn codes_before(&self, end: usize, codes: &mut [u8; COLUMNS]) {
+        let start = end - COLUMNS;
+        if self.others(start) | self.others(start + WINDOW) != 0 {
+            self.unpack(start, codes);
+            codes.reverse();
+            return;
+        }
+        for (part, codes) in codes.as_chunks_mut().0.iter_mut().enumerate() {
+            let window = self.window(end - (part + 1) * WINDOW);
+            spread(window.reverse_bits().rotate_left(WINDOW as u32), codes);
         }
     }
 
@@ -355,6 +384,7 @@ impl Packed {
     #[inline(always)]
     pub fn prefetch(&self, at: usize) {
         prefetch(&self.words, at / WINDOW);
+        prefetch(&self.others, at / WINDOW);
     }
 
     /// Which letters of the window that begins with a base are no bases: a bit for each.
@@ -387,6 +417,33 @@ impl Packed {
         let runs = runs
             .flat_map(|Run { range, code }| [range.start as u64, range.end as u64, (*code).into()]);
         self.words[..words].iter().copied().chain(runs)
+    }
+}
+
+/// The bits of a byte in a byte each, the lowest first.
+const SPREAD: [u64; 256] = {
+    let mut spread = [0; 256];
+    let mut byte = 0;
+    while byte < spread.len() {
+        let mut bit = 0;
+        while bit < AT_ONCE {
+            spread[byte] |= (byte as u64 >> bit & 1) << (8 * bit);
+            bit += 1;
+        }
+        byte += 1;
+    }
+    spread
+};
+
+/// The codes of a window in a byte each.
+#[inline(always)]
+fn spread(window: u64, codes: &mut [u8; WINDOW]) {
+    let bytes = window.to_le_bytes();
+    let (low, high) = bytes.split_at(WINDOW / AT_ONCE);
+    let eights = codes.as_chunks_mut::<AT_ONCE>().0.iter_mut();
+    for ((codes, &low), &high) in eights.zip(low).zip(high) {
+        let spread = SPREAD[usize::from(low)] | SPREAD[usize::from(high)] << 1;
+        *codes = spread.to_le_bytes();
     }
 }
 
@@ -539,6 +596,16 @@ mod tests {
                 packed.unpack(from, &mut part);
                 assert_eq!(part, codes[from..]);
                 assert!((from..codes.len()).all(|at| packed.code(at) == codes[at]));
+                let mut some = [0; COLUMNS];
+                if from + COLUMNS <= codes.len() {
+                    packed.codes_from(from, &mut some);
+                    assert_eq!(some, codes[from..from + COLUMNS]);
+                }
+                if let Some(start) = from.checked_sub(COLUMNS) {
+                    packed.codes_before(from, &mut some);
+                    some.reverse();
+                    assert_eq!(some, codes[start..from]);
+                }
                 let mut part = Packed::of(&codes[..before]);
                 part.push_part_of(&packed, from..codes.len());
                 let expected = [&codes[..before], &codes[from..]].concat();

@@ -2,6 +2,7 @@
 //! takes their matches, else some after the other.
 
 use std::ops::Range;
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use gyrase_work::{Progress, in_parallel};
@@ -109,12 +110,25 @@ impl<E: From<SearchError>> Batches<'_, E> {
             (query, split_own(&mut rest, query.first + frames))
         };
         let all: Vec<(Query, &[Match])> = (0..range.len()).map(own).collect();
-        let mut next = range.start;
+        let (mut next, mut before) = (range.start, Vec::new());
         for some in all.chunks(AT_ONCE * threads) {
-            for hits in align_all(&mut aligners, some, progress)? {
-                self.give(next, hits)?;
-                next += 1;
-            }
+            // While some are aligned the answers of those before are given.
+            let aligned = std::thread::scope(|scope| {
+                let aligning = scope.spawn(|| align_all(&mut aligners, some, progress));
+                let given = self.give_all(&mut next, std::mem::take(&mut before));
+                let aligned = aligning.join().unwrap_or_else(|panic| resume_unwind(panic));
+                given.and_then(|()| Ok(aligned?))
+            });
+            before = aligned?;
+        }
+        self.give_all(&mut next, before)
+    }
+
+    /// Gives the answers of some queries from one on.
+    fn give_all(&mut self, next: &mut usize, answers: Vec<Vec<Hit>>) -> Result<(), E> {
+        for hits in answers {
+            self.give(*next, hits)?;
+            *next += 1;
         }
         Ok(())
     }

@@ -1,11 +1,13 @@
 //! Masks of queries and subjects: what is too simple to be evidence, or in lower case. No
 //! alignment begins in a mask; where masks are hard its letters match nothing either.
 
+use std::convert::Infallible;
 use std::ops::Range;
 
 use gyrase_align::genetic_code::CODON;
 use gyrase_align::mask::{self, dust::Dust, seg::Seg};
 use gyrase_align::{nucleotide, residue};
+use gyrase_work::in_parallel;
 
 use crate::frames::Frames;
 use crate::nucleotide::MASKED;
@@ -163,12 +165,13 @@ impl QueryMasks {
         range: Range<usize>,
         frames: Frames,
         part: &mut Sequences,
+        threads: usize,
     ) {
         let mut simple = Simple::new(self);
+        let simple_letters = self.of_letters(queries, range.clone(), frames, threads);
         let mut place = 0;
-        for query in range {
+        for (query, of_letters) in range.zip(&simple_letters) {
             let length = queries.residues(query).len();
-            let of_letters = simple.of_letters(frames, queries.residues(query));
             for &frame in frames.numbers() {
                 let placed = |range: &Range<usize>| in_frame(frames, frame, length, range);
                 let of_case = queries.lower_case(query);
@@ -182,6 +185,27 @@ impl QueryMasks {
                 place += 1;
             }
         }
+    }
+
+    /// What is simple in the nucleotides of some queries.
+    fn of_letters(
+        &self,
+        queries: &Sequences,
+        range: Range<usize>,
+        frames: Frames,
+        threads: usize,
+    ) -> Vec<Vec<Range<usize>>> {
+        let numbers: Vec<usize> = range.collect();
+        let mask = |numbers: &[usize]| -> Result<Vec<_>, Infallible> {
+            let mut simple = Simple::new(self);
+            let letters = numbers.iter().map(|&query| queries.residues(query));
+            Ok(letters
+                .map(|letters| simple.of_letters(frames, letters))
+                .collect())
+        };
+        let each = numbers.len().div_ceil(threads).max(1);
+        let Ok(masked) = in_parallel(numbers.chunks(each).collect(), mask);
+        masked.concat()
     }
 }
 

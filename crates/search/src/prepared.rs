@@ -186,7 +186,9 @@ impl Prepared {
     pub(crate) fn masked_frames(&self, range: Range<usize>) -> Sequences {
         let [frames, _] = self.frames;
         let mut part = self.queries.frames(range.clone(), frames, 1);
-        self.masks.apply(&self.queries, range, frames, &mut part);
+        let threads = self.threads;
+        self.masks
+            .apply(&self.queries, range, frames, &mut part, threads);
         part
     }
 

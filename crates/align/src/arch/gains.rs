@@ -1,8 +1,9 @@
 //! What many pairs of nucleotide sequences gain by going on with gaps. Written once for all
 //! processors: the compiler makes vectors of the lanes.
 
-use super::lanes::{COLUMNS, LANES};
-use super::scalar::transpose;
+use super::kernels::Kernels;
+use super::lanes::{COLUMNS, LANES, LaneColumns, LaneRows};
+use super::load::transpose;
 use crate::residue::BORDER;
 
 /// Bases of the query that a lane has.
@@ -29,13 +30,16 @@ pub struct BaseCosts {
 
 /// Bases of up to [`LANES`] pairs, column by column.
 pub struct BaseLanes {
-    query: Box<[[u8; LANES]; COLUMNS]>,
-    subject: Box<[[u8; LANES]; COLUMNS]>,
+    /// Both as they are given, a row for each lane.
+    rows: Box<[LaneRows; 2]>,
+    query: Box<LaneColumns>,
+    subject: Box<LaneColumns>,
 }
 
 impl Default for BaseLanes {
     fn default() -> BaseLanes {
         BaseLanes {
+            rows: Box::new([[[BORDER; COLUMNS]; LANES]; 2]),
             query: Box::new([[BORDER; LANES]; COLUMNS]),
             subject: Box::new([[BORDER; LANES]; COLUMNS]),
         }
@@ -43,21 +47,24 @@ impl Default for BaseLanes {
 }
 
 impl BaseLanes {
-    /// Loads pairs: codes of query and subject from a place on, those of the query up to
-    /// [`REACH`], of the subject up to a few more.
-    pub fn load<'b, B: Iterator<Item = &'b u8>>(&mut self, pairs: impl Iterator<Item = (B, B)>) {
-        let mut queries = [[BORDER; COLUMNS]; LANES];
-        let mut subjects = [[BORDER; COLUMNS]; LANES];
-        for (lane, (query, subject)) in pairs.take(LANES).enumerate() {
-            queries[lane]
-                .iter_mut()
-                .zip(query.take(REACH))
-                .for_each(|(to, from)| *to = *from);
-            let places = subjects[lane][BESIDE..REACH + BAND].iter_mut();
-            places.zip(subject).for_each(|(to, from)| *to = *from);
+    /// Loads so many pairs: `fill` writes the codes of the query and of the subject of a lane, from
+    /// a place on. Of the query [`REACH`] count, of the subject a few more.
+    ///
+    /// # Panics
+    /// When there are more than [`LANES`].
+    pub fn load(
+        &mut self,
+        kernels: Kernels,
+        pairs: usize,
+        mut fill: impl FnMut(usize, &mut [u8; COLUMNS], &mut [u8; COLUMNS]),
+    ) {
+        let [queries, subjects] = &mut *self.rows;
+        let both = queries[..pairs].iter_mut().zip(&mut subjects[..pairs]);
+        for (lane, (query, subject)) in both.enumerate() {
+            fill(lane, query, subject);
         }
-        transpose(&queries, &mut self.query);
-        transpose(&subjects, &mut self.subject);
+        transpose(kernels, queries, &mut self.query);
+        transpose(kernels, subjects, &mut self.subject);
     }
 }
 
@@ -83,7 +90,11 @@ pub(super) fn gains(costs: BaseCosts, lanes: &BaseLanes) -> [[i8; LANES]; 2] {
         let (mut in_subject, mut before) = ([NEVER; LANES], [NEVER; LANES]);
         last = [NEVER; LANES];
         for place in 0..BAND {
-            let subject = &lanes.subject[row + place];
+            // Before the first base of a subject is none.
+            let subject = match (row + place).checked_sub(BESIDE) {
+                Some(column) => &lanes.subject[column],
+                None => &[BORDER; LANES],
+            };
             let (above, over) = (best[place + 1], in_query[place + 1]);
             let (now, open) = (&mut best[place], &mut in_query[place]);
             for lane in 0..LANES {

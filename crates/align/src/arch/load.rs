@@ -84,7 +84,7 @@ impl Bands {
 }
 
 /// Turns rows into columns.
-fn transpose(kernels: Kernels, rows: &LaneRows, columns: &mut LaneColumns) {
+pub(super) fn transpose(kernels: Kernels, rows: &LaneRows, columns: &mut LaneColumns) {
     match kernels {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: `available` found the features.

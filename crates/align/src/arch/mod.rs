@@ -206,17 +206,26 @@ mod tests {
         #[test]
         fn all_kernels_gain_the_same(
             lanes in proptest::collection::vec(proptest::collection::vec(0..4_u8, 130), 0..=LANES),
+            border in 0..=COLUMNS,
             penalty in -4..0_i8, first in 1..9_i8, more in 1..4_i8,
         ) {
             let costs = BaseCosts { reward: 2, penalty, first, more };
             let mut loaded = BaseLanes::default();
-            loaded.load(lanes.iter().map(|lane| (lane[..40].iter(), lane[40..].iter())));
+            let mut fill = |lane: usize, query: &mut [u8; COLUMNS], subject: &mut [u8; COLUMNS]| {
+                query.copy_from_slice(&lanes[lane][..COLUMNS]);
+                subject.copy_from_slice(&lanes[lane][COLUMNS..2 * COLUMNS]);
+                subject[border..].fill(BORDER);
+            };
+            loaded.load(Kernels::Scalar, lanes.len(), &mut fill);
             let expected = Kernels::Scalar.gains(costs, &loaded);
             for kernels in Kernels::available() {
+                let mut loaded = BaseLanes::default();
+                loaded.load(kernels, lanes.len(), &mut fill);
                 prop_assert_eq!(kernels.gains(costs, &loaded), expected);
             }
             for (lane, &gain) in lanes.iter().zip(&expected[0]) {
-                let exact = gain_of(costs, &lane[..40], &lane[40..90]);
+                let end = border.min(REACH + 10);
+                let exact = gain_of(costs, &lane[..REACH], &lane[COLUMNS..COLUMNS + end]);
                 prop_assert!(i32::from(gain) <= exact.0.min(127));
                 prop_assert!(i32::from(gain) >= exact.1.min(127));
             }

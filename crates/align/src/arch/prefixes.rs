@@ -5,8 +5,6 @@ use super::lanes::LANES;
 
 /// Bases of each pair.
 const BASES: usize = u32::BITS as usize;
-/// Far below any score.
-const NEVER: i16 = i16::MIN / 2;
 
 /// What bases score, and what the score may fall below the best before a pair ends.
 #[derive(Clone, Copy, Debug)]
@@ -31,38 +29,63 @@ pub struct UngappedGains {
     pub fallen: [i16; LANES],
 }
 
+/// What scores of bytes may be.
+const MOST_IN_BYTES: i16 = i8::MAX as i16;
+const MOST_DROP_IN_BYTES: i16 = 100;
+
 /// The kernel: see [`super::Kernels::ungapped_gains`].
 #[inline(always)]
 pub(super) fn ungapped_gains(costs: UngappedCosts, differing: &[u32; LANES]) -> UngappedGains {
-    let UngappedCosts {
-        reward,
-        penalty,
-        drop,
-    } = costs;
-    let less = reward.wrapping_sub(penalty);
-    let (mut scores, mut lengths) = ([0_i16; LANES], [0_i16; LANES]);
-    let mut sums = [0_i16; LANES];
-    for half in 0..2 {
-        let bits = differing.map(|bits| (bits >> (16 * half)) as i16);
-        for place in 0..BASES / 2 {
-            let length = (BASES / 2 * half + place + 1) as i16;
-            for lane in 0..LANES {
-                let differs = -(bits[lane] >> place & 1);
-                let sum = sums[lane] + reward - (differs & less);
-                let rises = sum > scores[lane];
-                scores[lane] = if rises { sum } else { scores[lane] };
-                lengths[lane] = if rises { length } else { lengths[lane] };
-                sums[lane] = if scores[lane] - sum > drop {
-                    NEVER
-                } else {
-                    sum
-                };
-            }
-        }
-    }
-    UngappedGains {
-        scores,
-        lengths,
-        fallen: std::array::from_fn(|lane| scores[lane] - sums[lane]),
+    let fit = costs.reward * BASES as i16 <= MOST_IN_BYTES
+        && costs.penalty >= -MOST_IN_BYTES
+        && costs.drop <= MOST_DROP_IN_BYTES;
+    match fit {
+        true => in_bytes(costs, differing),
+        false => in_words(costs, differing),
     }
 }
+
+/// The kernel for lanes of a type. A score that has fallen too much is so far below that it never
+/// comes back.
+macro_rules! kernel {
+    ($name:ident, $lane:ty) => {
+        #[inline(always)]
+        fn $name(costs: UngappedCosts, differing: &[u32; LANES]) -> UngappedGains {
+            const PLACES: usize = <$lane>::BITS as usize;
+            let UngappedCosts {
+                reward,
+                penalty,
+                drop,
+            } = costs;
+            let [reward, penalty, drop] = [reward, penalty, drop].map(|cost| cost as $lane);
+            let (mut scores, mut lengths) = ([0; LANES], [0; LANES]);
+            let mut sums: [$lane; LANES] = [0; LANES];
+            for part in 0..BASES / PLACES {
+                let bits = differing.map(|bits| (bits >> (PLACES * part)) as $lane);
+                for place in 0..PLACES {
+                    let length = (PLACES * part + place + 1) as $lane;
+                    let bit: $lane = 1 << place;
+                    for lane in 0..LANES {
+                        let equal = bits[lane] & bit == 0;
+                        let sum = sums[lane].saturating_add(if equal { reward } else { penalty });
+                        let rises = sum > scores[lane];
+                        scores[lane] = if rises { sum } else { scores[lane] };
+                        lengths[lane] = if rises { length } else { lengths[lane] };
+                        let has_fallen = scores[lane].saturating_sub(sum) > drop;
+                        sums[lane] = if has_fallen { <$lane>::MIN } else { sum };
+                    }
+                }
+            }
+            let fallen: [$lane; LANES] =
+                std::array::from_fn(|lane| scores[lane].saturating_sub(sums[lane]));
+            UngappedGains {
+                scores: scores.map(i16::from),
+                lengths: lengths.map(i16::from),
+                fallen: fallen.map(i16::from),
+            }
+        }
+    };
+}
+
+kernel!(in_bytes, i8);
+kernel!(in_words, i16);

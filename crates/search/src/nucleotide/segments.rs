@@ -2,7 +2,7 @@
 //! that one extension goes through only the first counts.
 
 use gyrase_align::arch::{
-    BaseCosts, BaseLanes, COLUMNS, Kernels, LANES, UngappedCosts, UngappedGains, prefetch,
+    BaseCosts, BaseLanes, Kernels, LANES, UngappedCosts, UngappedGains, prefetch,
 };
 use gyrase_align::nucleotide::BASES;
 use gyrase_align::packed::{WINDOW, differing};
@@ -32,6 +32,8 @@ pub(super) struct Segments<'s> {
     is_mixed: bool,
     /// None where scores are too large for vectors, or words longer than their keys.
     ungapped: Option<UngappedCosts>,
+    /// Where words are that are looked at.
+    places: Vec<Place>,
     lanes: BaseLanes,
     costs: BaseCosts,
     /// Segments that need more to be reported, with where they are in both texts.
@@ -40,7 +42,7 @@ pub(super) struct Segments<'s> {
 }
 
 /// Where a word is in both texts.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Place {
     query: usize,
     subject: usize,
@@ -82,6 +84,7 @@ impl<'s> Segments<'s> {
             least: search.least.iter().min().copied().unwrap_or_default(),
             is_mixed: search.least.iter().any(|&least| least != search.least[0]),
             ungapped: (fit && !filter.is_long()).then_some(ungapped),
+            places: Vec::new(),
             lanes: BaseLanes::default(),
             costs: costs(search.scoring),
             waiting: Vec::with_capacity(LANES),
@@ -95,20 +98,22 @@ impl<'s> Segments<'s> {
             stretch.packed.prefetch(stretch.base + at as usize);
             prefetch(&self.search.words.positions, word as usize);
         }
-        for words in words.chunks(LANES) {
-            let mut places = [Place::default(); LANES];
-            for (place, &(word, at)) in places.iter_mut().zip(words) {
-                let query = self.search.words.positions[word as usize] as usize;
-                let subject = stretch.base + at as usize;
-                *place = Place { query, subject };
-            }
-            let passed = self.by_themselves(&mut places[..words.len()]);
-            let places = &places[..passed];
+        let mut places = std::mem::take(&mut self.places);
+        places.clear();
+        places.extend(words.iter().map(|&(word, at)| {
+            let query = self.search.words.positions[word as usize] as usize;
+            self.search.words.packed.prefetch(query);
+            let subject = stretch.base + at as usize;
+            Place { query, subject }
+        }));
+        let passed = self.by_themselves(&mut places);
+        for places in places[..passed].chunks(LANES) {
             match self.ungapped {
                 Some(costs) => self.extend_all(stretch, costs, places),
                 None => places.iter().for_each(|&place| self.extend(place)),
             }
         }
+        self.places = places;
     }
 
     /// Moves those that pass by what their own query asks for before the others, and counts them:
@@ -285,29 +290,29 @@ impl<'s> Segments<'s> {
         }
     }
 
+    /// What waiting segments gain with gaps on one side, and what they have at its end.
+    fn gains_beside(&mut self, left: bool) -> [[i8; LANES]; 2] {
+        let queries = &self.search.words.packed;
+        let subjects = self.search.subjects.packed();
+        let waiting = &self.waiting;
+        let fill = |lane: usize, of_query: &mut _, of_subject: &mut _| {
+            let (found, [query, subject]) = &waiting[lane];
+            if left {
+                queries.codes_before(*query, of_query);
+                subjects.codes_before(*subject, of_subject);
+            } else {
+                let length = found.segment.length as usize;
+                queries.codes_from(query + length, of_query);
+                subjects.codes_from(subject + length, of_subject);
+            }
+        };
+        self.lanes.load(self.kernels, waiting.len(), fill);
+        self.kernels.gains(self.costs, &self.lanes)
+    }
+
     /// Adds those waiting segments that gain enough on both sides with gaps.
     pub(super) fn go_on(&mut self) {
-        let queries = self.search.queries.text();
-        let subjects = self.search.subjects.packed();
-        let mut codes = [[0; COLUMNS]; LANES];
-        for (codes, (_, [_, subject])) in codes.iter_mut().zip(&self.waiting) {
-            subjects.unpack(subject - COLUMNS, codes);
-        }
-        let before = self.waiting.iter().zip(&codes);
-        let before = before
-            .map(|((_, [query, _]), codes)| (queries[..*query].iter().rev(), codes.iter().rev()));
-        self.lanes.load(before);
-        let left = self.kernels.gains(self.costs, &self.lanes);
-        for (codes, (found, [_, subject])) in codes.iter_mut().zip(&self.waiting) {
-            subjects.unpack(subject + found.segment.length as usize, codes);
-        }
-        let behind = self.waiting.iter().zip(&codes);
-        let behind = behind.map(|((found, [query, _]), codes)| {
-            let length = found.segment.length as usize;
-            (queries[query + length..].iter(), codes.iter())
-        });
-        self.lanes.load(behind);
-        let right = self.kernels.gains(self.costs, &self.lanes);
+        let [left, right] = [true, false].map(|left| self.gains_beside(left));
         for (lane, (found, _)) in self.waiting.drain(..).enumerate() {
             let sides = [&left, &right].map(|[best, last]| (best[lane], last[lane]));
             let alive = sides

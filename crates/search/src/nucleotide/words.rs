@@ -150,19 +150,17 @@ impl Words {
         }
         let pairs = self.sorted(starts.flatten(), count, threads);
         let mut last = None;
-        (self.windows, self.positions) = (Vec::with_capacity(count), Vec::with_capacity(count));
-        for (number, pair) in pairs.into_iter().enumerate() {
-            let (key, position) = ((pair >> WINDOW) as usize, pair as u32);
+        for (number, pair) in pairs.iter().enumerate() {
+            let key = (pair >> WINDOW) as usize;
             if last.replace(key) != Some(key) {
                 self.starts.push(number as u32);
                 self.present[key / 64] |= 1 << (key % 64);
             }
-            let is_first = masked.others(position as usize - 1) & 1 == 1;
-            let window = self.packed.window(position as usize - BEFORE);
-            self.windows
-                .push(window ^ (u64::from(is_first) * FIRST_OF_QUERY));
-            self.positions.push(position);
         }
+        self.positions = pairs.iter().map(|&pair| pair as u32).collect();
+        drop(pairs);
+        self.windows = vec![0; count];
+        self.fill_windows(masked, threads);
         self.starts.push(count as u32);
         let mut keys = 0;
         let before = self.present.iter().map(|bits| {
@@ -170,6 +168,25 @@ impl Words {
             keys - bits.count_ones()
         });
         self.before = before.collect();
+    }
+
+    /// Reads the windows of all words.
+    fn fill_windows(&mut self, masked: &Packed, threads: usize) {
+        let packed = &self.packed;
+        let read = |(windows, positions): (&mut [u64], &[u32])| -> Result<(), Infallible> {
+            for (window, &position) in windows.iter_mut().zip(positions) {
+                let position = position as usize;
+                let is_first = u64::from(masked.others(position - 1) & 1 == 1);
+                *window = packed.window(position - BEFORE) ^ (is_first * FIRST_OF_QUERY);
+            }
+            Ok(())
+        };
+        let each = self.positions.len().div_ceil(threads).max(1);
+        let parts = self
+            .windows
+            .chunks_mut(each)
+            .zip(self.positions.chunks(each));
+        let Ok(_) = in_parallel(parts.collect(), read);
     }
 
     /// The keys of so many words in the upper halves, their positions in the lower ones, sorted:
