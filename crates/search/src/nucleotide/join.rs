@@ -7,7 +7,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use gyrase_align::arch::{COLUMNS, Kernels};
+use gyrase_align::arch::{COLUMNS, Kernels, LANES};
 use gyrase_align::packed::{WINDOW, differing};
 use gyrase_work::{Progress, in_parallel};
 
@@ -255,10 +255,11 @@ impl<'s> Join<'s> {
         let filled = std::mem::take(&mut self.parts.filled[part]) as usize;
         let kept = part * KEPT..part * KEPT + filled;
         let windows = self.parts.windows[kept.clone()].chunks(AT_ONCE);
+        let mut passed = 0;
         for (windows, places) in windows.zip(self.parts.places[kept].chunks(AT_ONCE)) {
-            let (mut count, mut passed) = (0, 0);
+            let mut count = 0;
             let mut several = [const { (0, 0..0, 0) }; AT_ONCE];
-            self.passed.resize(AT_ONCE, (0, 0));
+            self.passed.resize(passed + AT_ONCE, (0, 0));
             // One step after the other for all: the next one finds in a cache what it asks for.
             let mut of_keys = [0; AT_ONCE];
             for (of_key, &window) in of_keys.iter_mut().zip(windows) {
@@ -286,8 +287,13 @@ impl<'s> Join<'s> {
                     passed += usize::from(filter.passes(differing(window ^ other)));
                 }
             }
-            self.segments.look_at(stretch, &self.passed[..passed]);
+            // As many as fill all lanes.
+            let whole = passed / LANES * LANES;
+            self.segments.look_at(stretch, &self.passed[..whole]);
+            self.passed.copy_within(whole..passed, 0);
+            passed -= whole;
         }
+        self.segments.look_at(stretch, &self.passed[..passed]);
     }
 }
 
