@@ -26,8 +26,8 @@ pub const fn mix(word: u64) -> u64 {
 /// The inverse of [`mix`].
 #[inline(always)]
 pub const fn unmix(word: u64) -> u64 {
-    let word = word.wrapping_mul(inverse(SECOND));
-    let word = (word ^ word >> 29 ^ word >> 58).wrapping_mul(inverse(FIRST));
+    let word = word.wrapping_mul(const { inverse(SECOND) });
+    let word = (word ^ word >> 29 ^ word >> 58).wrapping_mul(const { inverse(FIRST) });
     word ^ word >> 32
 }
 

@@ -66,6 +66,12 @@ impl<const W: usize> Kmer<W> {
         Kmer(words)
     }
 
+    /// All bases but the last.
+    #[inline(always)]
+    pub fn without_last(self) -> Kmer<W> {
+        self.shifted_right(2)
+    }
+
     /// The reverse complement of a k-mer of `k` bases.
     #[inline]
     pub fn reverse_complement(self, k: usize) -> Kmer<W> {
@@ -159,6 +165,7 @@ mod tests {
             let kmer = Kmer::<W>::from_letters(&text).unwrap();
             assert_eq!(kmer.letters(k), text);
             assert_eq!(kmer, kmer.masked(k));
+            assert_eq!(kmer.without_last().letters(k - 1), text[..k - 1]);
             let reversed = Kmer::<W>::from_letters(&reverse_complement(&text)).unwrap();
             assert_eq!(kmer.reverse_complement(k), reversed);
             assert_eq!(kmer < reversed, text < reversed.letters(k));

@@ -75,7 +75,7 @@ pub use feature::{
 };
 pub use key::{Key, mix, unmix};
 pub use kmer::{Kmer, reverse_pairs};
-pub use minimizer::{BINS, bin_of, bin_of_hash, bin_of_strands, minimizer_hash};
+pub use minimizer::{BINS, bin_of, bin_of_hash, bin_of_strands, bins_of_junctions, minimizer_hash};
 pub use shape::{MAX_K, Shape, ShapeError};
 pub use sketch::{Choice, MAX_WINDOW, SketchShape, SketchShapeError, Sketcher};
 pub use superkmer::{Cutter, SuperKmer};

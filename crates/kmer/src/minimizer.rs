@@ -38,6 +38,33 @@ pub fn bin_of_strands<const W: usize>(kmer: Kmer<W>, reverse: Kmer<W>, shape: Sh
     bin_of_hash(smallest.expect("a k-mer has an m-mer"))
 }
 
+/// The bins that own the first and the last k-1 bases of a k-mer of `bin`: named by the minimizers
+/// of these, of as many bases as that of the k-mer. One of both is `bin` itself, mostly both.
+///
+/// # Panics
+/// When a minimizer is as long as a k-mer: then k-1 bases have none.
+#[inline]
+pub fn bins_of_junctions<const W: usize>(
+    kmer: Kmer<W>,
+    reverse: Kmer<W>,
+    bin: usize,
+    shape: Shape,
+) -> [usize; 2] {
+    let (m, last) = (shape.m(), shape.k() - shape.m());
+    assert!(last > 0, "k-1 bases hold a minimizer");
+    // Of the m-mer that ends i places before the end: the first k-1 bases lack number 0, the last
+    // k-1 bases the last.
+    let hash = |i| minimizer_hash(kmer.stretch(i, m).min(reverse.stretch(last - i, m)));
+    let without = |i: usize, others: std::ops::RangeInclusive<usize>| {
+        // Where it names another bin, it is not the smallest, which the others have then.
+        if bin_of_hash(hash(i)) != bin {
+            return bin;
+        }
+        bin_of_hash(others.map(hash).min().expect("there is another m-mer"))
+    };
+    [without(0, 1..=last), without(last, 0..=last - 1)]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -68,6 +95,37 @@ mod tests {
         for k in 1..=crate::MAX_K {
             let shape = Shape::new(k, false).unwrap();
             crate::with_words!(shape, W => agrees_with_the_definition::<W>(shape));
+        }
+    }
+
+    fn junctions_agree_with_the_definition<const W: usize>(shape: Shape) {
+        let (k, m) = (shape.k(), shape.m());
+        let hash = |word: &[u8]| {
+            let canonical = Kmer::<1>::from_letters(word).unwrap().canonical(m);
+            minimizer_hash(canonical.0[0] as u32)
+        };
+        let naive = |letters: &[u8]| bin_of_hash(letters.windows(m).map(hash).min().unwrap());
+        let mut elsewhere = 0;
+        for seed in 0..400 {
+            let code = |i: u64| (crate::mix(i + 1000 * seed) >> 62) as u8;
+            let letters: Vec<u8> = (1..=k as u64)
+                .map(|i| gyrase_seq::decode(code(i)))
+                .collect();
+            let kmer = Kmer::<W>::from_letters(&letters).unwrap();
+            let (reverse, bin) = (kmer.reverse_complement(k), bin_of(kmer, shape));
+            let found = bins_of_junctions(kmer, reverse, bin, shape);
+            assert_eq!(found, [naive(&letters[..k - 1]), naive(&letters[1..])]);
+            assert!(found.contains(&bin), "one junction holds the minimizer");
+            elsewhere += usize::from(found != [bin; 2]);
+        }
+        assert!(elsewhere > 0, "{shape:?}");
+    }
+
+    #[test]
+    fn a_junction_belongs_to_the_bin_of_its_own_minimizer() {
+        for k in [9, 10, 15, 31, 32, 33, 63, 64, 65, 97, 127] {
+            let shape = Shape::new(k, false).unwrap();
+            crate::with_words!(shape, W => junctions_agree_with_the_definition::<W>(shape));
         }
     }
 
