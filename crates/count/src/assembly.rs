@@ -22,22 +22,12 @@ use gyrase_kmer::BINS;
 use gyrase_table::gyk::{Pieces, Writer};
 
 use crate::Error;
+use crate::counted::{Counted, Destination};
 
 /// k-mers in a message.
 const ROWS: usize = 1 << 18;
 /// How long the thread that waits for messages sleeps.
 const PAUSE: Duration = Duration::from_micros(500);
-
-/// Sorted k-mers of a bin: all that are counted of a range of keys.
-#[derive(Clone, Copy)]
-pub(crate) struct Counted<'r> {
-    /// The range.
-    pub(crate) range: KeyRange,
-    /// The keys, as many words a row as the shape has, ascending.
-    pub(crate) keys: &'r [u64],
-    /// The count of each row.
-    pub(crate) counts: &'r [u32],
-}
 
 /// Where counted k-mers go: to the writer and, where a bin comes in parts, to whoever owns it.
 pub(crate) struct Assembly<'w> {
@@ -115,29 +105,6 @@ impl<'w> Assembly<'w> {
         })
     }
 
-    /// Takes a whole bin.
-    ///
-    /// # Errors
-    /// It cannot be written, or another thread gave up.
-    pub(crate) fn put_bin(&self, bin: usize, rows: Counted) -> Result<(), Error> {
-        Ok(self.writer.write_bin(bin, rows.keys, rows.counts)?)
-    }
-
-    /// Takes k-mers of a bin. The ranges of a bin, in whatever process, are all keys.
-    ///
-    /// # Errors
-    /// They cannot be written or sent, or another thread gave up.
-    pub(crate) fn put(&self, bin: usize, rows: Counted) -> Result<(), Error> {
-        let owner = self.place.owner(bin);
-        match &self.mailbox {
-            Some(mailbox) if owner != self.place.rank => {
-                let mut messages = self.messages(rows);
-                Ok(messages.try_for_each(|bytes| mailbox.send(owner, bin as u64, bytes))?)
-            }
-            _ => self.accept(bin, rows),
-        }
-    }
-
     /// The first partition to count: where a process alone goes on with a file, the first of which
     /// nothing is written yet.
     pub(crate) fn next_partition(&self, partitioning: &Partitioning) -> usize {
@@ -196,12 +163,6 @@ impl<'w> Assembly<'w> {
             }
         }
         Ok(())
-    }
-
-    /// Ends the waits of other threads.
-    pub(crate) fn abandon(&self) {
-        self.abandoned.store(true, Relaxed);
-        self.writer.abandon();
     }
 
     fn awaited(&self) -> MutexGuard<'_, BTreeSet<usize>> {
@@ -277,6 +238,28 @@ impl<'w> Assembly<'w> {
             keys: keys.as_chunks().0.iter().map(number).collect(),
             counts: counts.as_chunks().0.iter().map(count).collect(),
         }
+    }
+}
+
+impl Destination for Assembly<'_> {
+    fn put_bin(&self, bin: usize, rows: Counted) -> Result<(), Error> {
+        Ok(self.writer.write_bin(bin, rows.keys, rows.counts)?)
+    }
+
+    fn put(&self, bin: usize, rows: Counted) -> Result<(), Error> {
+        let owner = self.place.owner(bin);
+        match &self.mailbox {
+            Some(mailbox) if owner != self.place.rank => {
+                let mut messages = self.messages(rows);
+                Ok(messages.try_for_each(|bytes| mailbox.send(owner, bin as u64, bytes))?)
+            }
+            _ => self.accept(bin, rows),
+        }
+    }
+
+    fn abandon(&self) {
+        self.abandoned.store(true, Relaxed);
+        self.writer.abandon();
     }
 }
 

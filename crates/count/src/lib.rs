@@ -17,6 +17,7 @@
 //! ```
 //!
 //! - [`run`] makes a database of reads, [`plan()`] says beforehand what that will take.
+//! - [`count_reads`] keeps the bins for another stage of the same process instead.
 //! - [`histogram`], [`spectrum`], [`info`], [`dump`], [`query`] and [`filter`] read one.
 //! - [`ops`] makes one of several: union, intersection, difference.
 //! - [`exchange`] reads and writes the files of other counters.
@@ -69,6 +70,8 @@ mod agree;
 mod assembly;
 mod bins;
 mod config;
+mod counted;
+mod counted_bins;
 pub mod dump;
 pub mod exchange;
 pub mod filter;
@@ -88,8 +91,9 @@ pub mod spectrum;
 mod super_kmers;
 
 pub use config::{Config, Error, Share, Summary};
+pub use counted_bins::{CountedBins, count_reads, count_stretches};
 pub use plan::{Plan, plan, room_for_tmp};
 pub use run::{leftovers, run, run_in};
-pub use super_kmers::Scattered;
+pub use super_kmers::{Scattered, Stretches};
 
 pub use gyrase_tabulate::Estimate;

@@ -5,17 +5,17 @@ use gyrase_kmer::{Kernels, Key, Shape, SuperKmer};
 use gyrase_table::{Bloom, Cardinality, CountTable, TableKey};
 use gyrase_tabulate::{Partition, Worker};
 
-use crate::assembly::{Assembly, Counted};
+use crate::counted::{Counted, Destination};
 use crate::super_kmers::BinPart;
 use crate::{Error, passes};
 
-/// Counts the k-mers of partitions and hands them, sorted, to an [`Assembly`].
+/// Counts the k-mers of partitions and hands them, sorted, to a [`Destination`].
 ///
 /// Reads of deep, accurate data repeat whole super-k-mers. They are counted first, and each
 /// distinct one is expanded once, with its count as weight; where a sample shows few repeats
 /// (genomes) all are expanded as they come. The keys go into a table of the size that HyperLogLog
 /// estimates, small enough to stay in the cache, and leave it sorted.
-pub(crate) struct Counter<'c, 'w, const W: usize> {
+pub(crate) struct Counter<'c, const W: usize> {
     shape: Shape,
     counted: std::ops::RangeInclusive<u32>,
     /// Bytes that the tables of this worker may take, and all that it holds beside them.
@@ -23,7 +23,7 @@ pub(crate) struct Counter<'c, 'w, const W: usize> {
     /// Bytes that the tables may have kept from earlier bins.
     kept: usize,
     partitioning: &'c Partitioning,
-    to: &'c Assembly<'w>,
+    to: &'c dyn Destination,
     logged: &'c (dyn Fn() -> Result<(), Error> + Sync),
     /// Distinct super-k-mers over all, in the last bin where it was measured.
     distinct_share: f64,
@@ -40,15 +40,15 @@ pub(crate) struct Counter<'c, 'w, const W: usize> {
     sorted_counts: Vec<u32>,
 }
 
-impl<'c, 'w, const W: usize> Counter<'c, 'w, W> {
+impl<'c, const W: usize> Counter<'c, W> {
     pub(crate) fn new(
         shape: Shape,
         counted: std::ops::RangeInclusive<u32>,
         memory: usize,
         partitioning: &'c Partitioning,
-        to: &'c Assembly<'w>,
+        to: &'c dyn Destination,
         logged: &'c (dyn Fn() -> Result<(), Error> + Sync),
-    ) -> Counter<'c, 'w, W> {
+    ) -> Counter<'c, W> {
         Counter {
             shape,
             counted,
@@ -81,7 +81,7 @@ const CACHE: usize = 1 << 20;
 /// Fewer keys than this are not worth an estimate.
 const SMALL: usize = 2048;
 
-impl<const W: usize> Worker<Error> for Counter<'_, '_, W> {
+impl<const W: usize> Worker<Error> for Counter<'_, W> {
     fn divides(&self) -> bool {
         true
     }
@@ -110,7 +110,7 @@ enum AtOnce {
 }
 
 /// What is held.
-impl<const W: usize> Counter<'_, '_, W> {
+impl<const W: usize> Counter<'_, W> {
     /// Bytes that the keys of so many bytes of records take at the most.
     fn most_expanded(&self, bytes: usize) -> usize {
         let longest = SuperKmer::<W>::capacity(self.shape);
@@ -176,7 +176,7 @@ impl<const W: usize> Counter<'_, '_, W> {
     }
 }
 
-impl<const W: usize> Counter<'_, '_, W> {
+impl<const W: usize> Counter<'_, W> {
     fn count(&mut self, bin: &BinPart<W>) -> Result<(), Error> {
         self.sorted_keys.clear();
         self.sorted_counts.clear();
@@ -391,6 +391,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::assembly::Assembly;
     use gyrase_fabric::{Alone, Fabric, LocalFabric, SpillFolder};
     use gyrase_kmer::BINS;
     use gyrase_table::gyk::{Cutoffs, Writer};
@@ -418,9 +419,9 @@ mod tests {
     }
 
     /// Surveys partitions and asserts what is held then.
-    struct Surveyor<'c, 'w>(Counter<'c, 'w, 1>);
+    struct Surveyor<'c>(Counter<'c, 1>);
 
-    impl Worker<Error> for Surveyor<'_, '_> {
+    impl Worker<Error> for Surveyor<'_> {
         fn reduce(&mut self, partitions: &[Partition]) -> Result<(), Error> {
             assert_eq!(
                 self.0.survey(&BinPart::new(

@@ -7,7 +7,7 @@ use gyrase_fabric::KeyRange;
 use gyrase_kmer::Key;
 use gyrase_table::{CountTable, TableKey};
 
-use crate::assembly::Counted;
+use crate::counted::Counted;
 
 /// What a pass sees of the k-mers: those whose keys are in its range.
 pub(crate) struct Pass<const W: usize> {

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use gyrase_fabric::{
-    Alone, Combining, Drain, FabricOptions, LocalPartitions, Partitioning, Peer, Place,
+    Alone, Combining, Drain, FabricOptions, LocalPartitions, Owners, Partitioning, Peer, Place,
     SpillFolder, World,
 };
 use gyrase_fastx::{Inputs, Options};
 use gyrase_files::OutputFile;
-use gyrase_kmer::{BINS, with_words};
+use gyrase_kmer::{BINS, Shape, with_words};
 use gyrase_table::WriterShare;
 use gyrase_table::gyk::{Cutoffs, GykError, Metadata, Writer};
 use gyrase_tabulate::{
@@ -281,19 +281,8 @@ impl<J: World> Run<'_, J> {
             chunk,
             ..
         } = *self.config;
-        // Tables of repeats are a few times as large as the records, and have no other table beside
-        // them yet.
-        let portion = self.budget.tables / 16;
-        let combining = Combining {
-            make: Box::new(move || Box::new(Repeats::<W>::new(shape))),
-            portion,
-        };
-        let options = FabricOptions {
-            memory: self.budget.fabric,
-            spill: Some(Arc::clone(&folder)),
-            combining: Some(combining),
-            owners: self.partitioning.owners(),
-        };
+        let spill = Arc::clone(&folder);
+        let options = fabric_options::<W>(shape, self.budget, spill, self.partitioning.owners());
         let fabric = self.world.fabric(self.place.partitions, options)?;
         self.progress.start(
             "read",
@@ -500,6 +489,27 @@ impl<J: World> Run<'_, J> {
     }
 }
 
+/// How super-k-mers travel.
+pub(crate) fn fabric_options<const W: usize>(
+    shape: Shape,
+    budget: Budget,
+    spill: Arc<SpillFolder>,
+    owners: Owners,
+) -> FabricOptions {
+    let combining = Combining {
+        make: Box::new(move || Box::new(Repeats::<W>::new(shape))),
+        // Tables of repeats are a few times as large as the records, and have no other table
+        // beside them yet.
+        portion: budget.tables / 16,
+    };
+    FabricOptions {
+        memory: budget.fabric,
+        spill: Some(spill),
+        combining: Some(combining),
+        owners,
+    }
+}
+
 /// Bytes in the folder of this process and in those of an earlier run, of which it may be one.
 fn written(folder: &Arc<SpillFolder>, folders: &[Arc<SpillFolder>]) -> u64 {
     let others = folders.iter().filter(|other| !Arc::ptr_eq(other, folder));
@@ -538,7 +548,7 @@ pub fn leftovers(config: &Config, Peer { rank, ranks }: Peer) -> Vec<PathBuf> {
     left
 }
 
-fn root_of(config: &Config) -> PathBuf {
+pub(crate) fn root_of(config: &Config) -> PathBuf {
     spill_path(&config.tmp, "gyrase", &config.output)
 }
 

@@ -21,7 +21,7 @@ use super::error::{ExchangeError, FilePosition, Result};
 use super::open::open;
 use super::scatter::{Counted, Shares, for_each, record_bytes, send, sort_and_sum, spill_folder};
 use super::source::{KmerSource, WideKmer, resize};
-use crate::{assembly, passes};
+use crate::{counted, passes};
 
 /// K-mers that a worker takes or hands on at a time.
 const BATCH: usize = 4096;
@@ -277,7 +277,7 @@ impl<const W: usize> Sorter<'_, W> {
         for_each::<W>(partition, |(words, _)| cardinality.see(Key(words).place()))?;
         let counted = self.cutoffs.min..=self.cutoffs.max;
         let memory = self.memory / 8 * 5;
-        let add = |passed: assembly::Counted| Ok(pieces.add(passed.keys, passed.counts)?);
+        let add = |passed: counted::Counted| Ok(pieces.add(passed.keys, passed.counts)?);
         let distinct = cardinality.estimate();
         passes::count(KeyRange::ALL, distinct, memory, &counted, add, |pass| {
             for_each::<W>(partition, |(words, count)| {

@@ -12,7 +12,7 @@ use super::error::GykError;
 use super::layout::{
     BinEntry, DIRECTORY_BYTES, ENTRY_BYTES, FORMAT, HEADER_BYTES, Header, Metadata,
 };
-use crate::map::open;
+use crate::map::{let_go_of, open};
 
 /// An opened database. Its bins are read from the file when they are first used; threads share it.
 #[derive(Debug)]
@@ -106,6 +106,18 @@ impl Database {
             self.check_bin(bin)?;
         }
         Ok(self.bin(bin))
+    }
+
+    /// Gives back the memory that a bin takes in this process; who asks for it again reads the file
+    /// again.
+    ///
+    /// # Panics
+    /// When `bin` is not below [`BINS`].
+    pub fn let_go(&self, bin: usize) {
+        let entry = &self.entries[bin];
+        let end = entry.end(self.header.shape.words());
+        let end = end.expect("the directory was checked");
+        let_go_of(&self.map, entry.offset as usize..end as usize);
     }
 
     #[cold]

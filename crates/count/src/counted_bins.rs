@@ -1,0 +1,449 @@
+//! Counted k-mers that another stage of the same process takes, without a database.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use bytemuck::{cast_slice, cast_slice_mut};
+use gyrase_fabric::{
+    Alone, FabricError, LocalPartitions, Owners, Partitioning, SpillFolder, World,
+};
+use gyrase_fastx::Inputs;
+use gyrase_kmer::{BINS, Shape, with_words};
+use gyrase_tabulate::{
+    Cut, Reading, Supply, TabulateError, Worker, input_contents, reduce, scatter,
+};
+use gyrase_work::Progress;
+
+use crate::counted::{Counted, Destination};
+use crate::partition::Counter;
+use crate::plan::{Budget, Expected, check_tmp, temporary};
+use crate::reading::options;
+use crate::run::{fabric_options, root_of};
+use crate::super_kmers::{Stretches, SuperKmers};
+use crate::{Config, Error, Scattered};
+
+/// The counted k-mers of all bins: in memory, and in a file without a name where that is full.
+pub struct CountedBins {
+    shape: Shape,
+    folder: Arc<SpillFolder>,
+    bins: Vec<Mutex<Vec<Rows>>>,
+    state: Mutex<State>,
+}
+
+/// What is shared by the threads that bring rows.
+struct State {
+    /// Bytes that may still be held.
+    room: u64,
+    held: u64,
+    distinct: u64,
+    total: u64,
+    file: Option<(Arc<File>, u64)>,
+}
+
+/// k-mers of a bin with keys in a range.
+struct Rows {
+    /// The first key of the range.
+    first: u64,
+    kmers: usize,
+    kept: Kept,
+}
+
+enum Kept {
+    Memory(Vec<u64>, Vec<u32>),
+    /// Where they begin.
+    File(Arc<File>, u64),
+}
+
+const NO_PANIC: &str = "no thread panics while it keeps rows";
+
+impl CountedBins {
+    /// None yet; `room` bytes of them will be held in memory, the others go to `folder`.
+    fn new(shape: Shape, room: u64, folder: Arc<SpillFolder>) -> CountedBins {
+        CountedBins {
+            shape,
+            folder,
+            bins: (0..BINS).map(|_| Mutex::default()).collect(),
+            state: Mutex::new(State {
+                room,
+                held: 0,
+                distinct: 0,
+                total: 0,
+                file: None,
+            }),
+        }
+    }
+
+    /// Length of the k-mers, which are canonical unless stranded.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// How many different k-mers there are.
+    pub fn distinct(&self) -> u64 {
+        self.state().distinct
+    }
+
+    /// The sum of their counts.
+    pub fn total(&self) -> u64 {
+        self.state().total
+    }
+
+    /// Bytes of memory that they take.
+    pub fn held(&self) -> u64 {
+        self.state().held
+    }
+
+    /// Bytes of temporary files: of the super-k-mers and of the k-mers.
+    pub fn spilled(&self) -> u64 {
+        self.folder.written()
+    }
+
+    /// The folder for temporary files, which goes with this.
+    pub fn folder(&self) -> &Arc<SpillFolder> {
+        &self.folder
+    }
+
+    /// k-mers of a bin.
+    ///
+    /// # Panics
+    /// When `bin` is not below [`BINS`].
+    pub fn bin_len(&self, bin: usize) -> usize {
+        self.rows(bin).iter().map(|rows| rows.kmers).sum()
+    }
+
+    /// Appends the keys of a bin, ascending, and their counts.
+    ///
+    /// # Errors
+    /// A temporary file cannot be read.
+    ///
+    /// # Panics
+    /// When `bin` is not below [`BINS`], or `W` is not the number of words of the shape.
+    pub fn read<const W: usize>(
+        &self,
+        bin: usize,
+        keys: &mut Vec<[u64; W]>,
+        counts: &mut Vec<u32>,
+    ) -> Result<(), Error> {
+        assert_eq!(
+            W,
+            self.shape.words(),
+            "keys are as wide as those of the shape"
+        );
+        let mut rows = self.rows(bin);
+        rows.sort_unstable_by_key(|rows| rows.first);
+        for rows in rows.iter() {
+            match &rows.kept {
+                Kept::Memory(held_keys, held_counts) => {
+                    keys.extend_from_slice(held_keys.as_chunks().0);
+                    counts.extend_from_slice(held_counts);
+                }
+                Kept::File(file, at) => {
+                    let (first, number) = (keys.len(), counts.len());
+                    keys.resize(first + rows.kmers, [0; W]);
+                    counts.resize(number + rows.kmers, 0);
+                    let read = |bytes: &mut [u8], at| {
+                        let read = file.read_exact_at(bytes, at);
+                        read.map_err(|source| self.folder.error(source))
+                    };
+                    let keys = keys[first..].as_flattened_mut();
+                    read(cast_slice_mut(keys), *at)?;
+                    let at = at + size_of_val(keys) as u64;
+                    read(cast_slice_mut(&mut counts[number..]), at)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Forgets the k-mers of a bin.
+    pub fn forget(&self, bin: usize) {
+        let rows = std::mem::take(&mut *self.rows(bin));
+        let held = rows
+            .iter()
+            .filter(|rows| matches!(rows.kept, Kept::Memory(..)));
+        let bytes: u64 = held.map(|rows| self.bytes(rows.kmers)).sum();
+        self.state().held -= bytes;
+    }
+
+    fn bytes(&self, kmers: usize) -> u64 {
+        (kmers * (size_of::<u64>() * self.shape.words() + size_of::<u32>())) as u64
+    }
+
+    fn rows(&self, bin: usize) -> MutexGuard<'_, Vec<Rows>> {
+        self.bins[bin].lock().expect(NO_PANIC)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect(NO_PANIC)
+    }
+
+    /// Where in a file so many bytes go, or `None` where there is room in memory.
+    fn place(&self, rows: Counted) -> Result<Option<(Arc<File>, u64)>, FabricError> {
+        let bytes = self.bytes(rows.counts.len());
+        let mut state = self.state();
+        state.distinct += rows.counts.len() as u64;
+        state.total += rows
+            .counts
+            .iter()
+            .map(|&count| u64::from(count))
+            .sum::<u64>();
+        if bytes <= state.room {
+            state.room -= bytes;
+            state.held += bytes;
+            return Ok(None);
+        }
+        self.folder.allow(bytes)?;
+        if state.file.is_none() {
+            state.file = Some((Arc::new(self.folder.nameless()?), 0));
+        }
+        let (file, end) = state.file.as_mut().expect("it was just made");
+        let at = *end;
+        *end += bytes;
+        Ok(Some((Arc::clone(file), at)))
+    }
+}
+
+impl Destination for CountedBins {
+    fn put_bin(&self, bin: usize, rows: Counted) -> Result<(), Error> {
+        self.put(bin, rows)
+    }
+
+    fn put(&self, bin: usize, rows: Counted) -> Result<(), Error> {
+        let kmers = rows.counts.len();
+        if kmers == 0 {
+            return Ok(());
+        }
+        let kept = match self.place(rows)? {
+            None => Kept::Memory(rows.keys.to_vec(), rows.counts.to_vec()),
+            Some((file, at)) => {
+                let keys: &[u8] = cast_slice(rows.keys);
+                let behind = at + keys.len() as u64;
+                let written = file.write_all_at(keys, at);
+                written
+                    .and_then(|()| file.write_all_at(cast_slice(rows.counts), behind))
+                    .map_err(|source| self.folder.error(source))?;
+                Kept::File(file, at)
+            }
+        };
+        let first = rows.range.first;
+        self.rows(bin).push(Rows { first, kmers, kept });
+        Ok(())
+    }
+
+    // Nobody waits here for another.
+    fn abandon(&self) {}
+}
+
+/// Counts the k-mers of the inputs as [`crate::run`] does, in this process alone, and keeps them.
+/// The output of `config` names the folder for temporary files and is not written; nothing is
+/// resumed.
+///
+/// # Errors
+/// See [`Error`].
+pub fn count_reads(
+    config: &Config,
+    progress: &Progress,
+) -> Result<(CountedBins, Scattered), Error> {
+    match count_inputs(config, progress, false) {
+        Err(Error::Tabulate(TabulateError::Input(error))) if error.needs_serial() => {
+            count_inputs(config, progress, true)
+        }
+        done => done,
+    }
+}
+
+fn count_inputs(
+    config: &Config,
+    progress: &Progress,
+    serial: bool,
+) -> Result<(CountedBins, Scattered), Error> {
+    let inputs = Inputs::open(&config.inputs, options(config, serial))?;
+    let budget = Budget::of(config, &inputs, 1)?;
+    let contents = input_contents(inputs.inputs());
+    let expected = Expected {
+        bases: contents.bases,
+        records: contents.records,
+    };
+    check_tmp(config, temporary(config, expected, budget), true)?;
+    progress.start("read", inputs.total_bytes().unwrap_or(0));
+    let reading = Reading::agree(&inputs, &Alone, config.chunk, config.threads)?;
+    let (bins, mut read) = with_words!(config.shape, W => {
+        count::<W, _>(config, budget, &reading, progress)
+    })?;
+    read.bytes = inputs.read_bytes();
+    Ok((bins, read))
+}
+
+/// As [`count_reads`], of whatever gives stretches of letters; the inputs of `config` are not read.
+///
+/// # Errors
+/// See [`Error`], and those of the supply.
+pub fn count_stretches(
+    config: &Config,
+    supply: &impl Supply<Error, Batch = Stretches>,
+    progress: &Progress,
+) -> Result<(CountedBins, Scattered), Error> {
+    let budget = Budget::without_inputs(config)?;
+    progress.start("read", 0);
+    with_words!(config.shape, W => count::<W, _>(config, budget, supply, progress))
+}
+
+fn count<const W: usize, S>(
+    config: &Config,
+    budget: Budget,
+    supply: &S,
+    progress: &Progress,
+) -> Result<(CountedBins, Scattered), Error>
+where
+    S: Supply<Error>,
+    for<'p> SuperKmers<'p, W>: Cut<S::Batch, Error>,
+{
+    let partitioning = Partitioning::of_bins(BINS);
+    let root = root_of(config);
+    let _ = std::fs::remove_dir_all(&root);
+    let folder = Arc::new(SpillFolder::new(root, config.max_tmp, false));
+    let spill = Arc::clone(&folder);
+    let options = fabric_options::<W>(config.shape, budget, spill, Owners::default());
+    let fabric = Alone.fabric(BINS, options)?;
+    let cut = |_| SuperKmers::<W>::new(config.shape, &partitioning);
+    let cuts = (0..config.threads).map(cut).collect();
+    let (partitions, cuts) = scatter::<_, _, _, Error>(supply, cuts, fabric, progress)?;
+    let mut read = Scattered::default();
+    cuts.iter().for_each(|cut| read.add(cut.scattered));
+    let (room, tables) = room(budget, &partitions, config.threads);
+    let bins = CountedBins::new(config.shape, room, folder);
+    progress.start("count", BINS as u64);
+    let counted = config.min_count.max(1)..=config.max_count;
+    let logged = || Ok(());
+    let counter = |_| {
+        let counted = counted.clone();
+        Counter::<W>::new(config.shape, counted, tables, &partitioning, &bins, &logged)
+    };
+    let mut counters: Vec<_> = (0..config.threads).map(counter).collect();
+    let workers = counters
+        .iter_mut()
+        .map(|counter| counter as &mut dyn Worker<_>)
+        .collect();
+    reduce(&partitions, 0, workers, progress)?;
+    drop(counters);
+    Ok((bins, read))
+}
+
+/// Bytes of counted k-mers that are held, and of the tables of a thread. What holds them next finds
+/// as much memory free.
+fn room(budget: Budget, partitions: &LocalPartitions, threads: usize) -> (u64, usize) {
+    let half = budget.fabric / 2;
+    if partitions.spilled() {
+        // Out of core the buffers are gone.
+        return (half, budget.tables.max(half / threads as u64) as usize);
+    }
+    let left = budget.fabric.saturating_sub(partitions.kept());
+    (half.min(left), budget.tables as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use gyrase_fabric::KeyRange;
+    use gyrase_kmer::{Key, Kmer, mix};
+    use gyrase_seq::Span;
+    use gyrase_tabulate::{EachBatch, State as Supplied};
+
+    use super::*;
+
+    fn shape() -> Shape {
+        Shape::new(31, false).unwrap()
+    }
+
+    #[test]
+    fn ranges_come_in_any_order_and_are_held_or_not() {
+        let keys: Vec<u64> = (0..5000u64).map(|i| i * (u64::MAX / 5000)).collect();
+        let counts: Vec<u32> = (0..5000).map(|i| 1 + i % 400).collect();
+        let folder = tempfile::tempdir().unwrap();
+        for room in [0, 20_000, 1 << 20] {
+            let spills = SpillFolder::new(folder.path().join("spills"), None, false);
+            let bins = CountedBins::new(shape(), room, Arc::new(spills));
+            for number in [3, 6, 0, 5, 1, 4, 2] {
+                let range = KeyRange::ALL.part(number, 7);
+                let row = |key: u64| keys.partition_point(|&other| other < key);
+                let end = keys.partition_point(|&other| other <= range.last);
+                let rows = Counted {
+                    range,
+                    keys: &keys[row(range.first)..end],
+                    counts: &counts[row(range.first)..end],
+                };
+                bins.put(7, rows).unwrap();
+            }
+            assert!(bins.held() <= room && bins.distinct() == 5000 && bins.bin_len(7) == 5000);
+            let (mut read_keys, mut read_counts) = (Vec::<[u64; 1]>::new(), Vec::new());
+            bins.read(7, &mut read_keys, &mut read_counts).unwrap();
+            assert!(read_keys.as_flattened() == keys && read_counts == counts);
+            bins.forget(7);
+            assert_eq!((bins.held(), bins.bin_len(7)), (0, 0));
+        }
+    }
+
+    /// Gives one batch, to whoever asks first.
+    struct Once(Mutex<Option<Stretches>>);
+
+    impl Supply<Error> for Once {
+        type Batch = Stretches;
+
+        fn give(&self, _: &Supplied, each: EachBatch<Stretches, Error>) -> Result<(), Error> {
+            let batch = self.0.lock().unwrap().take();
+            batch.map_or(Ok(()), |batch| each(&batch))
+        }
+    }
+
+    #[test]
+    fn stretches_count_as_often_as_they_say() {
+        let base = |at: u64| b"ACGT"[(mix(at + 1) >> 62) as usize];
+        let text: Vec<u8> = (0..3000).map(base).collect();
+        let stretch = |range: std::ops::Range<usize>, weight| (Span::from(range), weight);
+        let stretches = vec![
+            stretch(0..2000, 1),
+            stretch(1000..3000, 7),
+            stretch(500..600, 300),
+            stretch(0..30, 5), // no k-mer
+        ];
+        let folder = tempfile::tempdir().unwrap();
+        let config = Config {
+            inputs: Vec::new(),
+            output: folder.path().join("o"),
+            shape: shape(),
+            min_count: 2,
+            max_count: u32::MAX,
+            min_base_quality: None,
+            paired: false,
+            threads: 2,
+            memory: 1 << 30,
+            tmp: folder.path().into(),
+            max_tmp: None,
+            resume: false,
+            chunk: None,
+        };
+        let batch = Stretches {
+            text: text.clone(),
+            stretches,
+        };
+        let supply = Once(Mutex::new(Some(batch)));
+        let (bins, read) = count_stretches(&config, &supply, &Progress::default()).unwrap();
+        assert_eq!(read.kmers, 1970 + 1970 + 70);
+        let mut found = std::collections::BTreeMap::new();
+        for bin in 0..BINS {
+            let (mut keys, mut counts) = (Vec::new(), Vec::new());
+            bins.read(bin, &mut keys, &mut counts).unwrap();
+            let kmers = keys.into_iter().map(|key| Kmer::<1>::from(Key(key)));
+            found.extend(kmers.zip(counts));
+        }
+        let expected = |at: usize| {
+            let within = |from: usize, to: usize| u32::from(from <= at && at + 31 <= to);
+            within(0, 2000) + 7 * within(1000, 3000) + 300 * within(500, 600)
+        };
+        let wanted = (0..=3000 - 31).filter(|&at| expected(at) >= 2).map(|at| {
+            let kmer = Kmer::<1>::from_letters(&text[at..at + 31]).unwrap();
+            (kmer.canonical(31), expected(at))
+        });
+        assert_eq!(found, wanted.collect());
+    }
+}
