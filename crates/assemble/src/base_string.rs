@@ -38,6 +38,11 @@ impl BaseString {
         self.len = 0;
     }
 
+    /// Gives back memory that holds no bases.
+    pub fn trim(&mut self) {
+        self.words.shrink_to_fit();
+    }
+
     /// Makes room for so many more.
     pub fn reserve(&mut self, bases: usize) {
         let words = (self.len + bases).div_ceil(PER_WORD);
@@ -114,8 +119,7 @@ impl BaseString {
         let mut end = stretch.end;
         while end > stretch.start {
             let bases = PER_WORD.min(end - stretch.start);
-            let word = reverse_pairs(!other.word(end - bases));
-            self.push_word(word << (2 * (PER_WORD - bases)), bases);
+            self.push_word(other.reverse_word(end, bases), bases);
             end -= bases;
         }
     }
@@ -129,6 +133,27 @@ impl BaseString {
         let (word, bits) = (at / PER_WORD, 2 * (at % PER_WORD) as u32);
         let next = self.words.get(word + 1).copied().unwrap_or(0);
         self.words[word] << bits | (next >> 1) >> (63 - bits)
+    }
+
+    /// The reverse complement of the `bases` bases before number `end`, the first most significant,
+    /// behind them zeros.
+    #[inline]
+    fn reverse_word(&self, end: usize, bases: usize) -> u64 {
+        reverse_pairs(!self.word(end - bases)) << (2 * (PER_WORD - bases))
+    }
+
+    /// True where the letters of the reverse complement come first in the order of letters.
+    pub fn reverse_is_lesser(&self) -> bool {
+        let word = |at: usize| {
+            let bases = PER_WORD.min(self.len - at);
+            let forward = self.word(at) & (u64::MAX << (2 * (PER_WORD - bases)));
+            (self.reverse_word(self.len - at, bases), forward)
+        };
+        let differ = (0..self.len).step_by(PER_WORD).map(word);
+        let first = differ
+            .into_iter()
+            .find(|(reverse, forward)| reverse != forward);
+        first.is_some_and(|(reverse, forward)| reverse < forward)
     }
 
     /// The code of a base.
@@ -211,6 +236,8 @@ mod tests {
             let joined = |other: &[u8]| [&before[..], other].concat();
             prop_assert_eq!(letters(&forward), joined(&text[stretch.clone()]));
             prop_assert_eq!(letters(&reverse), joined(&reverse_complement(&text[stretch.clone()])));
+            let other = reverse_complement(&text);
+            prop_assert_eq!(all.reverse_is_lesser(), other < text);
             prop_assert_eq!(&forward, &packed(&joined(&text[stretch])), "zeros behind the last");
         }
 

@@ -37,7 +37,9 @@
 //! ```
 
 mod base_string;
+mod error;
 pub mod unitigs;
 
 pub use base_string::BaseString;
+pub use error::Error;
 pub use unitigs::{Side, UnitigEnd, Unitigs};

@@ -1,6 +1,49 @@
 //! Unitigs: the longest sequences that k-mers spell without a choice.
+//!
+//! # How
+//!
+//! `count` leaves the k-mers in bins, each named by the minimizer of its k-mers. A junction, k-1
+//! bases, has a minimizer too, mostly that of its k-mers, and the bin that it names owns it.
+//!
+//! ```text
+//!  bins of k-mers ──▶ guests ──▶ pieces ──▶ glue ──▶ chains ──▶ Unitigs ──▶ FASTA, GFA
+//!                     to the     of each    ends of  of pieces
+//!                     owner of   bin, in    pieces
+//!                     the other  the cache  that are
+//!                     junction              joined
+//! ```
+//!
+//! 1. A k-mer whose other junction is owned by another bin is sent there, as a **guest**: one in
+//!    ten where k = 31, one in sixty where k = 127. So a bin knows all k-mers around its junctions.
+//! 2. Two k-mers are **joined** where they are alone on both sides of a junction, differ, and the
+//!    junction is no palindrome. The owner decides alone; what it joins of its own is a **piece**.
+//! 3. A guest has a place in two bins, and what both joined to it belongs together: **glue**.
+//! 4. Pieces that are joined end to end are a **chain**, and a chain is a unitig.
+//!
+//! These are the unitigs of BCALM 2, node for node (Chikhi, Limasset, Medvedev 2016,
+//! doi:10.1093/bioinformatics/btw279), in an order that depends on the k-mers alone.
+
+mod build;
+mod chains;
+mod glue;
+mod guests;
+mod junctions;
+mod links;
+mod over_bins;
+mod pieces;
+mod plan;
+mod run;
+mod solid_kmers;
+mod text;
 
 use gyrase_kmer::Kmer;
+
+pub use build::{Means, build};
+pub use links::Links;
+pub use plan::{Plan, plan};
+pub use run::{Config, KmersOf, Summary, run};
+pub use solid_kmers::SolidKmers;
+pub use text::{GraphFormat, write};
 
 use crate::BaseString;
 
@@ -11,6 +54,16 @@ pub enum Side {
     Left,
     /// Where it ends.
     Right,
+}
+
+impl Side {
+    /// The other one.
+    pub fn other(self) -> Side {
+        match self {
+            Side::Left => Side::Right,
+            Side::Right => Side::Left,
+        }
+    }
 }
 
 /// An end of a unitig.
@@ -53,9 +106,42 @@ impl Unitigs {
     pub fn push_letters(&mut self, letters: &[u8], count_sum: u64, circular: bool) {
         assert!(letters.len() >= self.k, "a unitig has a k-mer");
         self.bases.push_letters(letters);
+        self.end(count_sum, circular);
+    }
+
+    /// Adds one in the direction in which its letters are the lesser.
+    fn push_lesser(&mut self, bases: &BaseString, count_sum: u64) {
+        match bases.reverse_is_lesser() {
+            false => self.bases.append(bases, 0..bases.len()),
+            true => self.bases.append_reverse_complement(bases, 0..bases.len()),
+        }
+        self.end(count_sum, false);
+    }
+
+    /// Adds a ring as it is.
+    fn push_ring(&mut self, bases: &BaseString, count_sum: u64) {
+        self.bases.append(bases, 0..bases.len());
+        self.end(count_sum, true);
+    }
+
+    fn end(&mut self, count_sum: u64, circular: bool) {
         self.ends.push(self.bases.len());
         self.count_sums.push(count_sum);
         self.circular.push(circular);
+    }
+
+    /// Adds all of another graph of the same k behind the own.
+    fn append(&mut self, other: Unitigs) {
+        let start = self.bases.len();
+        self.bases.append(&other.bases, 0..other.bases.len());
+        self.ends.extend(other.ends.iter().map(|end| start + end));
+        self.count_sums.extend(other.count_sums);
+        self.circular.extend(other.circular);
+    }
+
+    /// Bytes of memory that they take.
+    pub fn bytes(&self) -> usize {
+        self.bases.bytes() + self.len() * (2 * size_of::<u64>() + 1)
     }
 
     /// Bases of a k-mer.

@@ -170,6 +170,31 @@ impl From<gyrase_count::Error> for Failure {
     }
 }
 
+impl From<gyrase_assemble::Error> for Failure {
+    fn from(error: gyrase_assemble::Error) -> Failure {
+        use gyrase_assemble::Error;
+        let meaning = match &error {
+            Error::Count(error) => count(error),
+            Error::Database(error) => database(error),
+            Error::Fabric(error) => fabric(error),
+            Error::Even { k } => Meaning::helped(
+                Code::Usage,
+                format!("count with -k {} or -k {}", (k - 1).max(3), (k + 1).max(3)),
+            ),
+            Error::Stranded => Meaning::helped(Code::Usage, "count without --stranded"),
+            Error::Unlike { .. } => Meaning::helped(Code::Usage, "count all with one -k"),
+            Error::Memory { needed, .. } => {
+                let enough = needed.div_ceil(1 << 20);
+                Meaning::helped(Code::Memory, format!("give --memory {enough}M or more"))
+            }
+            Error::TooLarge => Meaning::helped(Code::Memory, "give a higher --min-count"),
+            Error::Sink(_) => Code::Output.into(),
+            Error::Cancelled => Code::Interrupted.into(),
+        };
+        meaning.failure(&error)
+    }
+}
+
 impl From<gyrase_fastx::Error> for Failure {
     fn from(error: gyrase_fastx::Error) -> Failure {
         input(&error).failure(&error)

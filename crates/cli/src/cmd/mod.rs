@@ -19,6 +19,7 @@ mod references;
 mod rows;
 mod search;
 mod simulate;
+mod unitigs;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use gyrase_fabric::Steal;
@@ -77,6 +78,8 @@ pub enum Command {
     Search(Box<search::Search>),
     /// Build databases of sequences for `search`, look into them, and take sequences out.
     Index(Box<index::Index>),
+    /// Join k-mers to the longest sequences that they spell without a choice.
+    Unitigs(Box<unitigs::Unitigs>),
     /// Say what a run will take, before its first byte.
     Plan(plan::Plan),
     /// Say where the time of a run with --trace went.
@@ -131,6 +134,7 @@ pub fn run(command: Command, session: &Session) -> Result<()> {
         Command::Classify(verb) => verb.run(session),
         Command::Search(verb) => verb.run(session),
         Command::Index(verb) => verb.run(session),
+        Command::Unitigs(verb) => verb.run(session),
         Command::Plan(verb) => verb.run(session),
         Command::Profile(verb) => verb.run(session),
         Command::Simulate(verb) => verb.run(session),

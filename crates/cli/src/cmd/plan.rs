@@ -11,6 +11,7 @@ use super::db::PlanDb;
 use super::kmers::PlanKmers;
 use super::rows::{Table, bounds, shown};
 use super::search::Search;
+use super::unitigs::Unitigs;
 use crate::failure::Result;
 use crate::session::Session;
 
@@ -22,6 +23,7 @@ Examples:
   gyrase plan db build refs/ --taxonomy taxdump/ --map map.tsv --memory 16G
   gyrase plan kmers union a.gyk b.gyk
   gyrase plan search proteins.faa --db refs.faa
+  gyrase plan unitigs reads_1.fq.gz reads_2.fq.gz --min-count 2
 
 The arguments are those of the run itself, an output may be left out. Memory is
 what the run is expected to take: not less than it will, and seldom a quarter
@@ -47,6 +49,9 @@ enum Verb {
     /// Say what `gyrase search` with these arguments will take
     #[command(after_help = EXAMPLES)]
     Search(Box<Search>),
+    /// Say what `gyrase unitigs` with these arguments will take
+    #[command(after_help = EXAMPLES)]
+    Unitigs(Box<Unitigs>),
     /// Say what `gyrase db build`, `add` and the like with these arguments will take
     #[command(subcommand)]
     Db(PlanDb),
@@ -70,6 +75,7 @@ impl Plan {
             Verb::Count(verb) => count(&verb, session),
             Verb::Classify(verb) => verb.plan(session),
             Verb::Search(verb) => verb.plan(session),
+            Verb::Unitigs(verb) => verb.plan(session),
             Verb::Db(verb) => verb.plan(session),
             Verb::Kmers(verb) => verb.plan(session),
         }

@@ -25,4 +25,5 @@ mod spectrum;
 mod stops;
 mod told;
 mod trace;
+mod unitigs;
 mod verbs;

@@ -1,0 +1,115 @@
+//! From k-mers to unitigs.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use gyrase_fabric::{LocalFabric, SpillFolder};
+use gyrase_kmer::{BINS, Shape, with_words};
+use gyrase_work::Progress;
+
+use super::glue::Glued;
+use super::guests::Guests;
+
+use super::over_bins::over_bins;
+use super::pieces::{MOST, Maker, Pieces};
+use super::{SolidKmers, Unitigs, chains};
+use crate::Error;
+
+/// With what means a graph is built.
+#[derive(Clone)]
+pub struct Means {
+    /// Threads, at least 1.
+    pub threads: usize,
+    /// Bytes of memory, for k-mers that are held as well.
+    pub memory: u64,
+    /// Folder for temporary files.
+    pub folder: Arc<SpillFolder>,
+}
+
+/// The unitigs of all k-mers of a source, which is used up.
+///
+/// They depend on the k-mers and their counts alone: not on threads or memory.
+///
+/// # Errors
+/// [`Error::Even`] or [`Error::Stranded`] for k-mers that make no unitigs, [`Error::Memory`] where
+/// the graph outgrows the memory; else what cannot be read or spilled, or somebody cancelled.
+pub fn build(source: SolidKmers, means: &Means, progress: &Progress) -> Result<Unitigs, Error> {
+    let shape = source.shape();
+    check(shape)?;
+    with_words!(shape, W => build_of::<W>(source, means, progress))
+}
+
+/// Refuses k-mers that make no unitigs.
+pub(super) fn check(shape: Shape) -> Result<(), Error> {
+    match shape.k() {
+        k if k.is_multiple_of(2) || k < 3 => Err(Error::Even { k }),
+        _ if shape.stranded() => Err(Error::Stranded),
+        _ => Ok(()),
+    }
+}
+
+fn build_of<const W: usize>(
+    source: SolidKmers,
+    means: &Means,
+    progress: &Progress,
+) -> Result<Unitigs, Error> {
+    let (threads, shape) = (means.threads, source.shape());
+    let free = means.memory.saturating_sub(beside(threads) + source.held());
+    let memory = LocalFabric::least_memory(BINS, threads).max(free / 4);
+    let guests = Guests::find::<W>(&source, threads, memory, &means.folder, progress)?;
+    if guests.len() >= MOST {
+        return Err(Error::TooLarge);
+    }
+    let pieces = pieces::<W>(&source, &guests, means, progress)?;
+    let known = guests.len();
+    drop((source, guests));
+    let glued = Glued::of(pieces, known)?;
+    chains::unitigs::<W>(&glued, shape, threads, progress)
+}
+
+/// Bytes that a run takes beside the graph: code, stacks, buffers, the tables of a bin.
+pub(super) fn beside(threads: usize) -> u64 {
+    (40 << 20) + threads as u64 * (16 << 20)
+}
+
+/// The least bytes of a thread's guests.
+pub(super) const LEAST: u64 = 16 << 20;
+
+/// While they are put together, what is made of the pieces takes at most so many times their
+/// memory.
+pub(super) const COPIES: u64 = 3;
+
+/// The pieces of all bins, in the order of bins.
+fn pieces<const W: usize>(
+    source: &SolidKmers,
+    guests: &Guests,
+    means: &Means,
+    progress: &Progress,
+) -> Result<Vec<Pieces>, Error> {
+    let bins = source.bins();
+    progress.start("pieces", bins as u64);
+    let (taken, done) = (AtomicU64::new(0), AtomicU64::new(0));
+    let beside = beside(means.threads) + (guests.len() * size_of::<[u32; 2]>()) as u64;
+    let fits = |bytes: u64| {
+        let taken = taken.fetch_add(bytes, Relaxed) + bytes;
+        let done = done.fetch_add(1, Relaxed) + 1;
+        if beside + COPIES * taken <= means.memory {
+            return Ok(());
+        }
+        // The bins are alike.
+        let all = (taken as f64 * bins as f64 / done as f64) as u64;
+        Err(Error::Memory {
+            needed: beside + COPIES * all,
+            given: means.memory,
+        })
+    };
+    let states = (0..means.threads).map(|_| (Maker::<W>::default(), Vec::new()));
+    let made = over_bins(states.collect(), bins, progress, |(maker, made), bin| {
+        let (pieces, bytes) = maker.make(source, guests, bin)?;
+        made.push((bin, pieces));
+        fits(bytes)
+    })?;
+    let mut made: Vec<(usize, Pieces)> = made.into_iter().flat_map(|(_, made)| made).collect();
+    made.sort_unstable_by_key(|&(bin, _)| bin);
+    Ok(made.into_iter().map(|(_, pieces)| pieces).collect())
+}
