@@ -107,8 +107,8 @@ impl Form<'_> {
 }
 
 /// Bytes that eight letters of sequences take. What a pipe holds is packed once all is read. Seeds
-/// of proteins are looked for in a copy where some of them are masked; reports show one of all where
-/// some are hidden.
+/// of proteins are looked for in a copy where some of them are masked; reports show one of all
+/// where some are hidden.
 pub(crate) fn bytes_of_eight(
     molecule: Molecule,
     is_packed: bool,
