@@ -1,7 +1,7 @@
 //! Genetic codes: which residue three nucleotides stand for.
 
 use std::fmt;
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
 use crate::nucleotide::{BASES, LETTERS, bases};
 use crate::residue::{ANY, code};
@@ -150,10 +150,9 @@ const TABLES: &[(u8, Residues)] = &[
 /// Places of the codes A, C, G and T in the order T, C, A, G.
 const PLACES: [usize; BASES] = [2, 1, 3, 0];
 
-static CODES_OF_ALL: LazyLock<Vec<GeneticCode>> = LazyLock::new(|| {
-    let of = |&(number, residues): &(u8, Residues)| GeneticCode::of(number, residues);
-    TABLES.iter().map(of).collect()
-});
+/// Codes in the order of [`TABLES`], each made when it is first wanted.
+static CODES_OF_ALL: [OnceLock<GeneticCode>; TABLES.len()] =
+    [const { OnceLock::new() }; TABLES.len()];
 
 impl fmt::Debug for GeneticCode {
     fn fmt(&self, text: &mut fmt::Formatter) -> fmt::Result {
@@ -170,7 +169,9 @@ impl PartialEq for GeneticCode {
 impl GeneticCode {
     /// The code of a number, if NCBI has one.
     pub fn numbered(number: u8) -> Option<&'static GeneticCode> {
-        CODES_OF_ALL.iter().find(|code| code.number == number)
+        let place = TABLES.iter().position(|(own, _)| *own == number)?;
+        let (number, residues) = TABLES[place];
+        Some(CODES_OF_ALL[place].get_or_init(|| GeneticCode::of(number, residues)))
     }
 
     /// The numbers of all.

@@ -1,9 +1,13 @@
 //! Nucleotides as two bits each: many are compared at once.
 
+mod share;
+
 use std::ops::Range;
 
-use crate::arch::{COLUMNS, Kernels, prefetch};
+use crate::arch::{COLUMNS, Kernels, prefer_large_pages, prefetch};
 use crate::nucleotide;
+
+pub use share::PackedShare;
 
 /// Bases of a window.
 pub const WINDOW: usize = 32;
@@ -55,11 +59,13 @@ impl Packed {
 
     /// None, with room for so many.
     pub fn with_room(codes: usize) -> Packed {
-        let words = codes.div_ceil(WINDOW) + SPARE;
+        let room = codes.div_ceil(WINDOW) + SPARE;
+        // Memory that is 0 from the start is taken when it is first written.
+        let mut words = vec![0; room];
+        prefer_large_pages(&mut words);
         Packed {
-            // Memory that is 0 from the start is taken when it is first written.
-            words: vec![0; words],
-            others: vec![0; words],
+            words,
+            others: vec![0; room],
             ..Packed::default()
         }
     }
@@ -146,25 +152,40 @@ impl Packed {
     /// # Panics
     /// When there are not so many.
     pub fn push_bytes(&mut self, bytes: &[u8], first: usize, count: usize) {
+        let place = self.leave(count).start;
+        PackedShare::new(&mut self.words, 0).write(place, bytes, first, count);
+    }
+
+    /// Adds so many bases that are written afterwards, by [`PackedShare::write`]; where they are.
+    pub fn leave(&mut self, count: usize) -> Range<usize> {
         self.make_room(count);
-        let kernels = Kernels::detect();
-        let end = self.length + count;
-        let mut skipped = first;
-        let mut words = [0; WORDS];
-        for part in bytes[..(first + count).div_ceil(4)].chunks(8 * WORDS) {
-            let (whole, rest) = part.as_chunks::<8>();
-            let mut last = [0; 8];
-            last[..rest.len()].copy_from_slice(rest);
-            kernels.planes(whole, &mut words[..whole.len()]);
-            let of_part = part.len().div_ceil(8);
-            kernels.planes(&[last], &mut words[whole.len()..of_part]);
-            for word in &words[..of_part] {
-                let own = (end - self.length).min(WINDOW - skipped);
-                let mask = HALF >> (WINDOW - own);
-                let [low, high] = [word & HALF, word >> WINDOW].map(|bits| bits >> skipped & mask);
-                self.append(low | high << WINDOW, 0, own);
-                skipped = 0;
+        let start = self.length;
+        self.length += count;
+        start..self.length
+    }
+
+    /// Shares of about so many codes each of a range of all: each thread may write bases that were
+    /// left in shares of its own.
+    pub fn shares(&mut self, range: Range<usize>, codes: usize) -> Vec<PackedShare<'_>> {
+        let words = range.start / WINDOW..range.end.div_ceil(WINDOW);
+        let each = codes.div_ceil(WINDOW).max(1);
+        let firsts = words.clone().step_by(each);
+        let shares = firsts.zip(self.words[words].chunks_mut(each));
+        shares
+            .map(|(first, words)| PackedShare::new(words, first))
+            .collect()
+    }
+
+    /// Makes an A of all codes of a range that are no bases, whatever was written for them.
+    pub fn settle(&mut self, range: Range<usize>) {
+        let first = self
+            .runs
+            .partition_point(|run| run.range.end <= range.start);
+        for run in &self.runs[first..] {
+            if run.range.start >= range.end {
+                break;
             }
+            clear(&mut self.words, run.range.clone());
         }
     }
 
@@ -175,10 +196,9 @@ impl Packed {
     /// When there are not so many.
     pub fn replace(&mut self, range: Range<usize>, code: u8) {
         for at in range.clone() {
-            let bit = 1_u32 << (at % WINDOW);
-            self.others[at / WINDOW] |= bit;
-            self.words[at / WINDOW] &= !(u64::from(bit) | u64::from(bit) << WINDOW);
+            self.others[at / WINDOW] |= 1 << (at % WINDOW);
         }
+        clear(&mut self.words, range.clone());
         self.add_run(range, code);
     }
 
@@ -403,11 +423,18 @@ impl Packed {
     /// When there is no such base.
     #[inline(always)]
     pub fn bits(&self, number: usize) -> [u64; 2] {
-        let two = &self.words[number..][..2];
-        [
-            two[0] & HALF | two[1] << WINDOW,
-            two[0] >> WINDOW | two[1] & !HALF,
-        ]
+        joined(&self.words[number..][..2])
+    }
+
+    /// The same for several numbers.
+    ///
+    /// # Panics
+    /// When there are no such bases.
+    #[inline(always)]
+    pub fn bits_of(&self, numbers: Range<usize>) -> impl Iterator<Item = [u64; 2]> + '_ {
+        self.words[numbers.start..=numbers.end]
+            .windows(2)
+            .map(joined)
     }
 
     /// All bits, for a checksum.
@@ -470,6 +497,23 @@ fn planes_of_letters(letters: &[u8; WINDOW]) -> u64 {
         let (low, high) = (bits(letters >> 1 ^ letters >> 2), bits(letters >> 2));
         word | (low | high << WINDOW) << (AT_ONCE * number)
     })
+}
+
+/// The lower and the upper bits of the bases of two neighbouring words.
+#[inline(always)]
+fn joined(two: &[u64]) -> [u64; 2] {
+    [
+        two[0] & HALF | two[1] << WINDOW,
+        two[0] >> WINDOW | two[1] & !HALF,
+    ]
+}
+
+/// Makes all bits of a range of codes 0.
+fn clear(words: &mut [u64], range: Range<usize>) {
+    for at in range {
+        let bit = 1_u64 << (at % WINDOW);
+        words[at / WINDOW] &= !(bit | bit << WINDOW);
+    }
 }
 
 /// The bases in which two windows differ, a bit each, from their difference: one exclusive or the
@@ -553,6 +597,42 @@ mod tests {
                     assert_eq!(of_word, [base & 1, base >> 1].map(u64::from));
                 }
             }
+        }
+    }
+
+    #[test]
+    fn shares_are_written_as_all_is_pushed() {
+        let bytes: Vec<u8> = (0..1500_u32).map(|at| (at * at % 251) as u8).collect();
+        let pieces = [(7, 0, 1), (0, 2, 0), (1, 3, 5003), (60, 0, 97), (0, 1, 700)];
+        let (mut expected, mut packed) = (Packed::default(), Packed::default());
+        let mut left = Vec::new();
+        for (before, first, count) in pieces {
+            for packed in [&mut expected, &mut packed] {
+                packed.push(&vec![BORDER; before]);
+            }
+            expected.push_bytes(&bytes, first, count);
+            left.push((packed.leave(count), first));
+        }
+        let start = expected.len() - 30;
+        for packed in [&mut expected, &mut packed] {
+            packed.replace(start..start + 20, 9);
+        }
+        let all = 0..packed.len();
+        for codes in [32, 100, 640, 1 << 20] {
+            let mut packed = packed.clone();
+            for mut share in packed.shares(all.clone(), codes) {
+                let own = share.range();
+                for (piece, first) in &left {
+                    let from = piece.start.max(own.start);
+                    let count = piece.end.min(own.end).saturating_sub(from);
+                    if count > 0 {
+                        let source = first + from - piece.start;
+                        share.write(from, &bytes[source / 4..], source % 4, count);
+                    }
+                }
+            }
+            packed.settle(all.clone());
+            assert!(packed.bits_of_all().eq(expected.bits_of_all()), "{codes}");
         }
     }
 

@@ -15,6 +15,9 @@ use crate::{Hit, Match, QueryHits, SearchError, Sequences, Summary};
 /// Queries of a thread that are aligned before the first of them is written.
 const AT_ONCE: usize = 32;
 
+/// Shares for each thread of the subjects of one query.
+const SHARES: usize = 4;
+
 pub(crate) type Each<'e, E> = &'e mut dyn FnMut(&QueryHits) -> Result<(), E>;
 
 /// A search in some of the subjects, or in all.
@@ -111,6 +114,14 @@ impl<E: From<SearchError>> Batches<'_, E> {
         };
         let all: Vec<(Query, &[Match])> = (0..range.len()).map(own).collect();
         let (mut next, mut before) = (range.start, Vec::new());
+        if all.len() < threads {
+            for (query, matches) in all {
+                let hits = self.align_shared(&mut aligners, query, matches)?;
+                self.give(next, hits)?;
+                next += 1;
+            }
+            return Ok(());
+        }
         for some in all.chunks(AT_ONCE * threads) {
             // While some are aligned the answers of those before are given.
             let aligned = std::thread::scope(|scope| {
@@ -131,6 +142,26 @@ impl<E: From<SearchError>> Batches<'_, E> {
             *next += 1;
         }
         Ok(())
+    }
+
+    /// The hits of a query, whose subjects threads share.
+    fn align_shared(
+        &self,
+        aligners: &mut [Box<dyn Align + Send + '_>],
+        query: Query,
+        matches: &[Match],
+    ) -> Result<Vec<Hit>, SearchError> {
+        let Over {
+            prepared, progress, ..
+        } = self.over;
+        let frames = prepared.frames[1].numbers().len();
+        let shares = shares(matches, frames, SHARES * aligners.len());
+        let shares: Vec<(Query, &[Match])> = shares.iter().map(|own| (query, &own[..])).collect();
+        let mut hits = align_all(aligners, &shares, &progress.of_part())?.concat();
+        progress.advance(1);
+        hits.sort_by(Hit::order);
+        hits.truncate(prepared.limits.before_culling().top);
+        Ok(hits)
     }
 
     fn give(&mut self, query: usize, mut hits: Vec<Hit>) -> Result<(), E> {
@@ -203,6 +234,28 @@ fn in_halves(
     all.sort_by(Hit::order);
     all.truncate(prepared.limits.before_culling().top);
     Ok(all)
+}
+
+/// About so many shares of the matches of a query, with all that a subject of so many frames has in
+/// one of them.
+fn shares(matches: &[Match], frames: usize, shares: usize) -> Vec<Vec<Match>> {
+    let subject = |one: &Match| one.subject as usize / frames;
+    let mut by_subject = matches.to_vec();
+    by_subject.sort_by_key(subject);
+    let each = matches.len().div_ceil(shares).max(1);
+    let mut all = vec![Vec::new()];
+    for own in by_subject.chunk_by(|one, next| subject(one) == subject(next)) {
+        if all
+            .last()
+            .is_some_and(|last: &Vec<Match>| last.len() >= each)
+        {
+            all.push(Vec::new());
+        }
+        let last = all.last_mut().expect("there is one at least");
+        last.extend_from_slice(own);
+    }
+    all.iter_mut().for_each(|share| share.sort());
+    all
 }
 
 /// Splits off the matches of frames below a number, which are the first.

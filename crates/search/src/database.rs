@@ -54,6 +54,8 @@ pub(crate) struct Database {
     parts: Vec<Part>,
     /// CRC-32 of what it was known by.
     digest: u32,
+    /// Threads that read its letters where they are packed.
+    threads: usize,
 }
 
 impl Database {
@@ -71,14 +73,14 @@ impl Database {
         filter: &TaxidFilter,
         most: u64,
         form: Form,
-        progress: &Progress,
+        (threads, progress): (usize, &Progress),
     ) -> Result<(Database, Option<Sequences>), SearchError> {
         let sources = open_all(paths)?;
         let (known, kept) = (shared_molecule(&sources)?, filter.among(&sources)?);
         let mut census = Census::new(&sources, (known, form), &kept, most);
         let whole = match filter.is_empty() && census.is_too_much() {
             true => census.of_sizes().map(|()| None)?,
-            false => census.reading(form, progress)?,
+            false => census.reading(form, threads, progress)?,
         };
         let molecule = known.unwrap_or_else(|| Molecule::of_counts(&census.counts));
         let Census {
@@ -108,12 +110,13 @@ impl Database {
             searched,
             parts,
             digest: digest.finalize(),
+            threads,
             sources,
         };
         if !database.is_packed && whole.as_ref().is_some_and(Sequences::are_packed) {
             // The first letters were not like those behind.
             let form = Form::Codes(form.case());
-            return Database::open(paths, filter, most, form, progress);
+            return Database::open(paths, filter, most, form, (threads, progress));
         }
         let whole = whole.filter(|_| database.parts() == 1 && database.part_bytes() <= most);
         let mut whole = whole.map(|whole| whole.of(molecule));
@@ -362,6 +365,7 @@ impl<'s> Census<'s> {
     fn reading(
         &mut self,
         form: Form,
+        threads: usize,
         progress: &Progress,
     ) -> Result<Option<Sequences>, SearchError> {
         let bytes = self.sources.iter().map(SequenceSource::bytes).sum();
@@ -389,6 +393,10 @@ impl<'s> Census<'s> {
                         whole.add(&entry)?;
                     }
                 }
+            }
+            whole = whole.filter(|_| self.cutters[1].fits());
+            if let Some(whole) = &mut whole {
+                whole.read_bases(source, threads, progress)?;
             }
             self.check_kind(source, &counts)?;
             self.end_source(source, number, letters);
@@ -511,6 +519,7 @@ impl Cursor<'_> {
             is_packed,
             case,
             parts,
+            threads,
             ..
         } = self.database;
         let part = &parts[number];
@@ -526,6 +535,7 @@ impl Cursor<'_> {
         while self.at < part.entries.end {
             progress.go_on()?;
             if self.at >= starts[self.source + 1] {
+                sequences.read_bases(&sources[self.source], *threads, progress)?;
                 (self.reader, self.source) = (None, self.source + 1);
                 continue;
             }
@@ -546,6 +556,9 @@ impl Cursor<'_> {
                 sequences.add(&entry)?;
             }
             self.at += 1;
+        }
+        if let Some(source) = sources.get(self.source) {
+            sequences.read_bases(source, *threads, progress)?;
         }
         let mut sequences = sequences.of(*molecule);
         sequences.mask(*case);
@@ -611,7 +624,7 @@ mod tests {
                     &filter,
                     most,
                     Form::Codes(LetterCase::Ignored),
-                    &Progress::default(),
+                    (2, &Progress::default()),
                 )
                 .unwrap()
             };
@@ -651,7 +664,7 @@ mod tests {
                 &filter,
                 u64::MAX,
                 Form::Codes(LetterCase::Ignored),
-                &progress,
+                (2, &progress),
             );
             let (database, whole) = opened.unwrap();
             (database, whole.expect("memory has no end"))

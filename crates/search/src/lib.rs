@@ -100,6 +100,7 @@ mod sequences;
 mod share;
 mod subjects;
 mod translated;
+mod unread;
 mod waiting;
 mod why;
 

@@ -5,6 +5,7 @@
 
 mod aligned;
 mod alignments;
+mod coarse;
 mod common;
 mod evaluate;
 mod filter;
@@ -14,6 +15,7 @@ mod scoring;
 mod search;
 mod seed;
 mod segments;
+mod stretch;
 mod words;
 
 use std::ops::{Range, RangeInclusive};

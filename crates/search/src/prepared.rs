@@ -95,7 +95,7 @@ impl Prepared {
         let mut room = agree(needs.room(memory))?;
         let is_packed = |found| config.compares([of_queries, found]) == Molecule::Nucleotide;
         let form = Form::PackedIf(&is_packed, config.db_mask.case());
-        let open = |room| Database::open(&config.subjects, &config.taxids, room, form, progress);
+        let open = |room| open_subjects(config, room, form, progress);
         let (mut database, mut whole) = open(room / needs.subjects)?;
         let program = program_of(config, &mut queries, (&database, whole.as_mut()))?;
         let frames = program.frames(config.translation.codes()?);
@@ -357,12 +357,24 @@ fn read_queries(
         true => LetterCase::Noted,
         false => LetterCase::Ignored,
     });
-    let (read, queries) = Database::open(&config.queries, &filter, memory / 2, form, progress)?;
+    let with = (config.threads, progress);
+    let (read, queries) = Database::open(&config.queries, &filter, memory / 2, form, with)?;
     let bytes = read.bytes();
     let queries = queries.ok_or(SearchError::Memory {
         least: BESIDE + 2 * bytes,
     })?;
     Ok((queries, bytes))
+}
+
+/// Opens the database; it is in memory if it takes at most so many bytes.
+fn open_subjects(
+    config: &Config,
+    room: u64,
+    form: Form,
+    progress: &Progress,
+) -> Result<(Database, Option<Sequences>), SearchError> {
+    let with = (config.threads, progress);
+    Database::open(&config.subjects, &config.taxids, room, form, with)
 }
 
 /// How surely a program finds what is there, where this was asked for.

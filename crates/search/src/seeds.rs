@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use gyrase_align::arch::Kernels;
+use gyrase_align::arch::{Kernels, prefer_large_pages};
 use gyrase_align::residue::CODES;
 use gyrase_work::in_parallel;
 
@@ -182,7 +182,8 @@ impl Index {
             }
         }
         starts.push(sum);
-        let mut positions = Vec::new();
+        let mut positions = Vec::with_capacity(sum as usize);
+        prefer_large_pages(positions.spare_capacity_mut());
         positions.resize_with(sum as usize, AtomicU32::default);
         let place = |(range, mut next): (_, Vec<u32>)| {
             seeds.of(range, |key, position| {

@@ -5,17 +5,18 @@ use std::convert::Infallible;
 use std::ops::Range;
 use std::path::PathBuf;
 
-use gyrase_align::arch::COLUMNS;
-use gyrase_align::nucleotide::{self, BASES, is_gap};
+use gyrase_align::arch::{COLUMNS, prefer_large_pages};
+use gyrase_align::nucleotide::{self, is_gap};
 use gyrase_align::packed::Packed;
 use gyrase_align::residue::{self, BORDER, LETTERS, code};
-use gyrase_seqdb::{Entry, Molecule, PackedBases};
-use gyrase_work::in_parallel;
+use gyrase_seqdb::{Entry, Molecule, SequenceSource};
+use gyrase_work::{Progress, in_parallel};
 
 use crate::error::SearchError;
 use crate::frames::Frames;
 use crate::lower_case::LowerCase;
 use crate::program::Program;
+use crate::unread::{Unread, read_bases};
 
 /// Residues that fit: positions are numbers of 32 bits.
 pub(crate) const MOST_RESIDUES: usize = u32::MAX as usize - 2 * COLUMNS;
@@ -64,6 +65,8 @@ pub struct Sequences {
     /// What reports show where letters are hidden.
     shown_text: Option<Vec<u8>>,
     shown_packed: Option<Packed>,
+    /// Bases of a database that were not read yet.
+    unread: Vec<Unread>,
 }
 
 /// How sequences are kept in memory.
@@ -161,6 +164,7 @@ impl Default for Sequences {
             seed_text: None,
             shown_text: None,
             shown_packed: None,
+            unread: Vec::new(),
         }
     }
 }
@@ -174,6 +178,7 @@ impl Sequences {
             ..Sequences::default()
         };
         part.text.reserve_exact(letters as usize + COLUMNS);
+        prefer_large_pages(part.text.spare_capacity_mut());
         part
     }
 
@@ -274,13 +279,14 @@ impl Sequences {
         self.pack();
     }
 
-    /// Adds a sequence with its title and its taxids.
+    /// Adds a sequence with its title and its taxids. Bases that a database has packed are left to
+    /// [`Sequences::read_bases`].
     pub(crate) fn add(&mut self, entry: &Entry) -> Result<(), SearchError> {
         let number = self.len() as u32;
         let start = self.starts[self.len()];
         match (&mut self.packed, &entry.packed) {
             (Some(packed), Some(bases)) => {
-                push_packed(packed, bases);
+                self.unread.push(Unread::leave(packed, bases));
                 let masks = bases.masks.iter();
                 if let Some(noted) = &mut self.lower_case {
                     masks.for_each(|mask| noted.add(start + mask.start..start + mask.end));
@@ -299,6 +305,20 @@ impl Sequences {
         let taxids = entry.taxids.iter().map(|&taxid| (number, taxid));
         self.taxids.extend(taxids);
         Ok(())
+    }
+
+    /// Reads the bases of sequences that were added from a source, with threads.
+    pub(crate) fn read_bases(
+        &mut self,
+        source: &SequenceSource,
+        threads: usize,
+        progress: &Progress,
+    ) -> Result<(), SearchError> {
+        let unread = std::mem::take(&mut self.unread);
+        match &mut self.packed {
+            Some(packed) => read_bases((packed, &unread), source, threads, progress),
+            None => Ok(()),
+        }
     }
 
     /// Ends a packed sequence.
@@ -540,39 +560,45 @@ impl Sequences {
             molecule: frames.molecule(),
             ..Sequences::default()
         };
-        let numbers = || {
-            let of_one = |number| frames.numbers().iter().map(move |&frame| (number, frame));
-            range.clone().flat_map(of_one)
+        let numbers = frames.numbers();
+        let of = |place: usize| {
+            (
+                range.start + place / numbers.len(),
+                numbers[place % numbers.len()],
+            )
         };
+        let count = range.len() * numbers.len();
         let mut next = COLUMNS;
-        for (number, frame) in numbers() {
+        for (number, frame) in (0..count).map(of) {
             next += frames.length(self.range(number).len(), frame) + 1;
             part.starts.push(next);
         }
+        part.text.reserve_exact(next + COLUMNS - part.text.len());
+        prefer_large_pages(part.text.spare_capacity_mut());
         part.text.resize(next + COLUMNS, BORDER);
-        let mut rest = &mut part.text[COLUMNS..];
-        let mut places = Vec::with_capacity(part.starts.len() - 1);
-        for (numbers, both) in numbers().zip(part.starts.windows(2)) {
-            let (own, behind) = rest.split_at_mut(both[1] - both[0]);
-            places.push((numbers, own));
-            rest = behind;
+        let (starts, mut rest) = (&part.starts, &mut part.text[COLUMNS..]);
+        let each = count.div_ceil(threads).max(1);
+        let mut shares = Vec::new();
+        for from in (0..count).step_by(each) {
+            let places = from..count.min(from + each);
+            let own;
+            (own, rest) = rest.split_at_mut(starts[places.end] - starts[from]);
+            shares.push((places, own));
         }
-        let read = |((number, frame), place): &mut ((usize, i8), &mut [u8])| {
-            let length = place.len() - 1;
-            let sequence = codes(*number);
-            place[..length].copy_from_slice(&frames.read(&sequence, &(0..length), *frame));
-        };
-        if threads == 1 {
-            places.iter_mut().for_each(read);
-            return part;
-        }
-        let each = places.len().div_ceil(threads).max(1);
-        let some = places.chunks_mut(each);
-        let read_all = |some: &mut [_]| {
-            some.iter_mut().for_each(read);
+        let read = |(places, mut rest): (Range<usize>, &mut [u8])| {
+            for place in places {
+                let own;
+                (own, rest) = rest.split_at_mut(starts[place + 1] - starts[place]);
+                let (number, frame) = of(place);
+                let whole = 0..own.len() - 1;
+                own[whole.clone()].copy_from_slice(&frames.read(&codes(number), &whole, frame));
+            }
             Ok::<_, Infallible>(())
         };
-        let Ok(_) = in_parallel(some.collect(), read_all);
+        let Ok(_) = match threads {
+            1 => shares.into_iter().map(read).collect::<Result<Vec<()>, _>>(),
+            _ => in_parallel(shares, read),
+        };
         part
     }
 
@@ -652,17 +678,6 @@ impl Sequences {
     /// Which one has that position of the text.
     pub(crate) fn at(&self, position: usize) -> usize {
         self.starts.partition_point(|&start| start <= position) - 1
-    }
-}
-
-fn push_packed(packed: &mut Packed, bases: &PackedBases) {
-    let start = packed.len();
-    packed.push_bytes(bases.bytes, bases.first, bases.count);
-    for (range, letter) in bases.exceptions {
-        let code = nucleotide::code(*letter);
-        if usize::from(code) >= BASES {
-            packed.replace(start + range.start..start + range.end, code);
-        }
     }
 }
 

@@ -2,17 +2,15 @@
 
 use std::ops::Range;
 
-/// Nucleotides as a database has them: two bits each, the first in the upper bits of a byte.
+/// Nucleotides of a `.gysd` database, which are read when they are wanted
+/// ([`SeqDb::bases`](crate::gysd::SeqDb::bases)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PackedBases<'a> {
-    /// They, and maybe some before and behind.
-    pub bytes: &'a [u8],
-    /// Which one of the first four it begins with.
-    pub first: usize,
+    /// The number of its first among those of the whole database.
+    pub first: u64,
     /// How many there are.
     pub count: usize,
-    /// What is no base, in order: its places from the first on, and its letter. It is an A in the
-    /// bytes.
+    /// What is no base, in order: its places from the first on, and its letter.
     pub exceptions: &'a [(Range<usize>, u8)],
     /// What is masked, in order.
     pub masks: &'a [Range<usize>],

@@ -142,7 +142,8 @@ impl<'s> SequenceReader<'s> {
         })
     }
 
-    /// The same that gives nucleotides of a `.gysd` file as [`PackedBases`] and not as letters.
+    /// The same that tells where nucleotides of a `.gysd` file are ([`PackedBases`]) and does not
+    /// read them.
     #[must_use]
     pub fn packed(mut self) -> SequenceReader<'s> {
         self.packed = true;
@@ -205,9 +206,8 @@ impl<'s> SequenceReader<'s> {
                 self.taxids = database.taxids(own)?;
                 let bytes = database.summary().bytes / database.len() as u64;
                 let title = database.title(own)?;
-                self.held += PLACES + length / packed.map_or(1, |_| 4) + title.len() as u64;
-                let packed = packed.map(|(bytes, first)| PackedBases {
-                    bytes,
+                self.held += PLACES + title.len() as u64 + packed.map_or(length, |_| 0);
+                let packed = packed.map(|first| PackedBases {
                     first,
                     count: length as usize,
                     exceptions: &self.exceptions,

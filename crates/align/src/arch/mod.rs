@@ -14,6 +14,7 @@ mod gains;
 mod kernels;
 mod lanes;
 mod load;
+mod pages;
 mod planes;
 mod prefixes;
 mod scalar;
@@ -21,6 +22,7 @@ mod scalar;
 pub use gains::{BaseCosts, BaseLanes, REACH};
 pub use kernels::Kernels;
 pub use lanes::{Bands, COLUMNS, LANES, Rows, SubjectWindows};
+pub use pages::prefer_large_pages;
 pub use prefixes::{UngappedCosts, UngappedGains};
 
 use crate::statistics::Costs;

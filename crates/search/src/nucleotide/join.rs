@@ -11,10 +11,11 @@ use gyrase_align::arch::{COLUMNS, Kernels, LANES};
 use gyrase_align::packed::{WINDOW, differing};
 use gyrase_work::{Progress, in_parallel};
 
+use super::coarse::{Coarse, PLACES, WINDOWS};
 use super::filter::Filter;
 use super::search::{Search, Stretch};
 use super::segments::Segments;
-use super::words::{BEFORE, Coarse, FIRST_OF_SUBJECT, PARTS, Words};
+use super::words::{BEFORE, FIRST_OF_SUBJECT, PARTS, Words};
 use crate::Match;
 use crate::engine::Ended;
 
@@ -24,8 +25,6 @@ const STRETCH: usize = 1 << 22;
 const KEPT: usize = 1 << 13;
 /// Words that are compared at once.
 const AT_ONCE: usize = 256;
-/// Places whose words are looked up at once.
-const FOUND: usize = 256;
 /// Says that no base stands before a word of a subject.
 const FIRST: u32 = 1 << 31;
 
@@ -181,23 +180,14 @@ impl<'s> Join<'s> {
         range: Range<usize>,
         flag: u32,
     ) {
-        // Of the 64 bases of a block these have all bases of words that have them.
-        let places = || (STEP..STEP + WINDOW).step_by(STEP);
         let last = range.end - 1 + STEP - 1;
-        let (mut found, mut count) = ([0; FOUND], 0);
-        for block in (range.start.saturating_sub(STEP) / WINDOW)..=last / WINDOW {
-            let [low, high] = stretch.bits(block);
-            let mut parts = 0_u64;
-            for place in places().rev() {
-                parts = parts << STEP | u64::from(coarse.has(low >> place, high >> place));
-            }
-            count = push_places(parts << STEP, block * WINDOW, &mut found, count);
-            if count > FOUND - WINDOW {
-                self.look_around::<STEP>(stretch, &found[..count], &range, flag);
-                count = 0;
-            }
+        let windows = range.start.saturating_sub(STEP) / WINDOW..last / WINDOW + 1;
+        let mut found = [0; PLACES];
+        for from in windows.clone().step_by(WINDOWS) {
+            let some = from..(from + WINDOWS).min(windows.end);
+            let count = coarse.find::<STEP>(stretch, some, &mut found);
+            self.look_around::<STEP>(stretch, (coarse, &found[..count]), &range, flag);
         }
-        self.look_around::<STEP>(stretch, &found[..count], &range, flag);
     }
 
     /// Looks up the words of a range that begin at one of so many places up to each of these.
@@ -205,7 +195,7 @@ impl<'s> Join<'s> {
     fn look_around<const STEP: usize>(
         &mut self,
         stretch: Stretch,
-        places: &[u32],
+        (coarse, places): (&Coarse, &[u32]),
         range: &Range<usize>,
         flag: u32,
     ) {
@@ -216,7 +206,7 @@ impl<'s> Join<'s> {
             let mut found = 0_u32;
             for by in 0..STEP {
                 let key = words.key_of(window >> by, window >> (WINDOW + by));
-                found |= u32::from(words.has(key)) << by;
+                found |= u32::from(coarse.may_have(key)) << by;
             }
             while found != 0 {
                 let at = first + found.trailing_zeros() as usize;
@@ -294,23 +284,6 @@ impl<'s> Join<'s> {
             passed -= whole;
         }
         self.segments.look_at(stretch, &self.passed[..passed]);
-    }
-}
-
-/// Adds the places of bits, behind a first one: two always, so that no branch depends on how many.
-#[inline(always)]
-fn push_places(mut bits: u64, first: usize, found: &mut [u32; FOUND], count: usize) -> usize {
-    let end = count + bits.count_ones() as usize;
-    let mut at = count;
-    loop {
-        for place in &mut found[at..at + 2] {
-            *place = first as u32 + bits.trailing_zeros();
-            bits &= bits.wrapping_sub(1);
-        }
-        at += 2;
-        if at >= end {
-            return end;
-        }
     }
 }
 

@@ -8,6 +8,7 @@ use gyrase_align::packed::{Packed, WINDOW};
 use gyrase_align::residue::BORDER;
 use gyrase_work::in_parallel;
 
+use super::coarse::{Coarse, bit};
 use super::options::Setting;
 use super::seed::Seed;
 use crate::Sequences;
@@ -21,8 +22,6 @@ pub(crate) const MASKED: u8 = 32;
 pub(super) const PARTS: usize = 256;
 /// Queries of few words have one part.
 const FEW: usize = 1 << 18;
-/// Where most words of a subject are no query's, this part of the shorter ones within has to be.
-const RARE: usize = 12;
 /// Codes of a block whose frame is known.
 const BLOCK: usize = 256;
 
@@ -57,57 +56,6 @@ pub(super) struct Words {
     frames: Vec<u32>,
 }
 
-/// Parts of words: of so many neighbouring places of a subject only one is looked up.
-pub(super) struct Coarse {
-    /// Neighbouring places of which a part begins at one: 2 or 4.
-    pub step: usize,
-    bases: usize,
-    present: Vec<u64>,
-}
-
-impl Coarse {
-    /// Whether a word has the part whose lower and upper bits begin these.
-    #[inline(always)]
-    pub(super) fn has(&self, low: u64, high: u64) -> bool {
-        let mask = (1 << self.bases) - 1;
-        bit(
-            &self.present,
-            (low & mask | (high & mask) << self.bases) as usize,
-        )
-    }
-
-    /// The longest steps that leave out most places.
-    fn new(words: impl ExactSizeIterator<Item = u64> + Clone, bases: usize) -> Option<Coarse> {
-        [4, 2].into_iter().find_map(|step| {
-            let part = bases.checked_sub(step - 1).filter(|&part| part > 3)?;
-            let keys = 1_usize << (2 * part);
-            if words.len() > keys / RARE * step {
-                return None;
-            }
-            let mut coarse = Coarse {
-                step,
-                bases: part,
-                present: vec![0; keys.div_ceil(64)],
-            };
-            for word in words.clone() {
-                for by in 0..step {
-                    let [low, high] = [BEFORE + by, WINDOW + BEFORE + by]
-                        .map(|at| (word >> at) as usize & ((1 << part) - 1));
-                    let key = low | high << part;
-                    coarse.present[key / 64] |= 1 << (key % 64);
-                }
-            }
-            let filled: u32 = coarse.present.iter().map(|bits| bits.count_ones()).sum();
-            (filled as usize <= keys / RARE).then_some(coarse)
-        })
-    }
-}
-
-#[inline(always)]
-fn bit(bits: &[u64], at: usize) -> bool {
-    bits[at / 64] >> (at % 64) & 1 == 1
-}
-
 impl Words {
     /// The words of the frames of queries.
     pub(super) fn new(queries: &Sequences, setting: &Setting, seed: Seed, threads: usize) -> Words {
@@ -133,8 +81,9 @@ impl Words {
         words.masked = masked;
         if words.step == 1 && !seed.is_template() {
             let windows = words.positions.iter();
-            let windows = windows.map(|&position| words.packed.window(position as usize - BEFORE));
-            words.coarse = Coarse::new(windows, bases);
+            let windows = windows.map(|&position| words.packed.window(position as usize));
+            let bits = windows.map(|window| [window, window >> WINDOW]);
+            words.coarse = Coarse::new(bits, seed);
         }
         words
     }

@@ -170,22 +170,29 @@ impl SeqDb {
         Ok(())
     }
 
-    /// The bytes in which all nucleotides of a sequence are, and which of the first four is its
-    /// first; what is no base comes to `exceptions`, by its places.
+    /// Nucleotides of some positions, counted through all sequences: the bytes in which they are,
+    /// two bits each, the first in the upper bits of a byte, and which of the first four begins
+    /// them. What is no base is an A there.
+    pub fn bases(&self, positions: Range<u64>) -> Result<(&[u8], usize), SeqDbError> {
+        let first = (positions.start % 4) as usize;
+        let bytes = self.packed_bytes(&positions);
+        Ok((bytes.map_err(|what| self.corrupt(what))?, first))
+    }
+
+    /// The number of the first letter of a sequence among those of all; what of the sequence is no
+    /// base comes to `exceptions`, by its places.
     pub(crate) fn packed(
         &self,
         number: usize,
         exceptions: &mut Vec<(Range<usize>, u8)>,
-    ) -> Result<(&[u8], usize), SeqDbError> {
+    ) -> Result<u64, SeqDbError> {
         exceptions.clear();
-        let packed = self.range(Part::Ends, number).and_then(|own| {
-            let first = (own.start % 4) as usize;
-            self.each_exception(own.clone(), |range, letter| {
-                exceptions.push((range, letter))
-            })?;
-            Ok((self.packed_bytes(&own)?, first))
+        let first = self.range(Part::Ends, number).and_then(|own| {
+            let start = own.start;
+            self.each_exception(own, |range, letter| exceptions.push((range, letter)))?;
+            Ok(start)
         });
-        packed.map_err(|what| self.corrupt(what))
+        first.map_err(|what| self.corrupt(what))
     }
 
     fn packed_bytes(&self, positions: &Range<u64>) -> Result<&[u8], String> {
@@ -359,7 +366,7 @@ impl SeqDb {
     }
 
     /// Gives back the memory that what was read takes in this process.
-    pub(crate) fn let_go(&self) {
+    pub fn let_go(&self) {
         let_go(&self.bytes);
     }
 
