@@ -16,7 +16,7 @@ use gyrase_align::ungapped::{UngappedSegment, gapped_start};
 
 pub use self::why::{PairAlignment, PairSteps};
 use crate::engine::{Align, Query};
-use crate::hits::{Hit, Hsp, Match, pairs};
+use crate::hits::{Best, Hit, Hsp, LeastOf, Match, pairs};
 use crate::protein_options::CompositionMode;
 use crate::scoring::ScoringSystem;
 use crate::{Scoring, Sequences};
@@ -33,8 +33,19 @@ const LONG: usize = 50;
 /// so deep are sure by themselves.
 const THOROUGH: f64 = 100.0;
 
-/// Subjects of a query whose fitted scores are kept until their steps are found: 4 MB.
-const KEPT: usize = 1024;
+/// Steps of alignments with a query that are kept until the best subjects are known.
+const KEPT_STEPS: usize = 1 << 17;
+
+/// Bytes that a thread takes for these.
+pub(crate) const KEPT: u64 = KEPT_STEPS as u64;
+
+/// Bits for each residue of a segment of which both sequences may be the same.
+const DENSE: f64 = 1.5;
+
+/// What a subject may score where its bands score so much: so many times that, and so many bits
+/// more. Fitting scores to the composition raises some; bands do not see long gaps.
+const PROMISE: f64 = 1.15;
+const SPARE: f64 = 8.0;
 
 /// A segment so many diagonals from the middle of a band is in it.
 const NEAR: u64 = COLUMNS as u64 * 3 / 8;
@@ -178,8 +189,34 @@ struct Found {
     same: bool,
     /// The best first.
     extended: Vec<Extended>,
-    /// The scores that fit both and how they were made, where they are kept.
-    fitted: Option<(Box<Scores>, Adjustment)>,
+    /// How scores were fitted to both.
+    adjustment: Adjustment,
+    /// The steps of each alignment, where they are kept.
+    steps: Option<Vec<Vec<Step>>>,
+}
+
+/// A subject whose bands score enough to be aligned.
+struct Candidate<'m> {
+    matches: &'m [Match],
+    /// What the bands around its segments score together; nothing where that is not known.
+    bands: Option<i32>,
+}
+
+impl Candidate<'_> {
+    fn subject(&self) -> usize {
+        self.matches[0].subject as usize
+    }
+}
+
+/// What an aligner finds, and what that takes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Manner {
+    /// What BLAST finds.
+    Blast,
+    /// Most of it.
+    Fast,
+    /// What local alignment finds.
+    Thorough,
 }
 
 impl Found {
@@ -218,6 +255,17 @@ fn rounded(scaled: i32) -> i32 {
     (scaled + SCALE / 2).div_euclid(SCALE)
 }
 
+/// Takes an alignment among others of the subject, unless it is known.
+fn take_new(one: Extended, extended: &mut Vec<Extended>) {
+    let known = |before: &Extended| {
+        one.is_within(before) || one.shares_an_end(before) && one.score <= before.score
+    };
+    if !extended.iter().any(known) {
+        extended.retain(|before| !one.shares_an_end(before));
+        extended.push(one);
+    }
+}
+
 /// Aligns one query after the other.
 pub(crate) struct Aligner<'s> {
     subjects: &'s Sequences,
@@ -229,28 +277,49 @@ pub(crate) struct Aligner<'s> {
     extension: Extension,
     adjusted: Box<Scores>,
     masked: Vec<u8>,
-    thorough: bool,
+    manner: Manner,
+    /// Whether the steps of extensions by fitted scores are kept.
+    keeps: bool,
+    /// Where such extensions of a pair began, and their steps.
+    kept: Vec<((usize, usize), Vec<Step>)>,
 }
 
 impl Align for Aligner<'_> {
     fn hits(&mut self, query: Query, matches: &[Match]) -> Vec<Hit> {
         let query = query.residues();
         let composition = Composition::of(query);
-        let mut found: Vec<Found> = Vec::new();
         let by_subject = matches.chunk_by(|one, next| one.subject == next.subject);
-        let mut by_subject: Vec<&[Match]> = by_subject.collect();
-        if !self.thorough {
-            by_subject = self.promising(query, by_subject);
+        let candidates = match self.manner {
+            Manner::Thorough => {
+                let bands = None;
+                by_subject
+                    .map(|matches| Candidate { matches, bands })
+                    .collect()
+            }
+            _ => self.promising(query, by_subject.collect()),
+        };
+        let top = self.scoring.limits.top;
+        let (mut best, mut least) = (Best::new(top, Found::order), LeastOf::new(top));
+        let mut room = KEPT_STEPS;
+        for candidate in candidates {
+            let bound = self.least_evalue(query, &candidate);
+            if least.largest() < bound {
+                continue;
+            }
+            self.keeps = room > 0;
+            let found = self.align(query, &composition, &candidate);
+            let is_taken = |found: &Found| found.extended[0].evalue >= bound;
+            if let Some(found) = found.filter(is_taken) {
+                let steps = found.steps.iter().flatten();
+                room = room.saturating_sub(steps.map(Vec::len).sum());
+                least.add(found.extended[0].evalue);
+                best.push(found);
+            }
         }
-        for of_subject in by_subject {
-            let subject = of_subject[0].subject as usize;
-            let keeps = found.len() < KEPT;
-            found.extend(self.align(query, &composition, subject, of_subject, keeps));
-        }
-        found.sort_by(Found::order);
-        found.truncate(self.scoring.limits.top);
-        let hits = found.iter();
-        hits.map(|found| self.trace(query, &composition, found))
+        self.keeps = false;
+        let found = best.sorted().into_iter();
+        found
+            .map(|found| self.trace(query, &composition, found))
             .collect()
     }
 }
@@ -269,7 +338,17 @@ impl<'s> Aligner<'s> {
             // Where scores are not fitted they stay so.
             adjusted: Box::new(scoring.scores().map(|row| row.map(|score| score * SCALE))),
             masked: Vec::new(),
-            thorough: false,
+            manner: Manner::Blast,
+            keeps: false,
+            kept: Vec::new(),
+        }
+    }
+
+    /// One that leaves out what is not likely to be among the best.
+    pub(crate) fn fast(subjects: &'s Sequences, scoring: &'s Scoring) -> Aligner<'s> {
+        Aligner {
+            manner: Manner::Fast,
+            ..Aligner::new(subjects, scoring)
         }
     }
 
@@ -277,13 +356,14 @@ impl<'s> Aligner<'s> {
     /// those of local alignment.
     pub(crate) fn thorough(subjects: &'s Sequences, scoring: &'s Scoring) -> Aligner<'s> {
         Aligner {
-            thorough: true,
+            manner: Manner::Thorough,
             ..Aligner::new(subjects, scoring)
         }
     }
 
-    /// The subjects that have a good enough alignment in a band around one of their segments.
-    fn promising<'m>(&mut self, query: &[u8], by_subject: Vec<&'m [Match]>) -> Vec<&'m [Match]> {
+    /// The subjects that have a good enough alignment in a band around one of their segments, the
+    /// best first.
+    fn promising<'m>(&mut self, query: &[u8], by_subject: Vec<&'m [Match]>) -> Vec<Candidate<'m>> {
         let lanes: Vec<(usize, i64)> = (by_subject.iter().enumerate())
             .flat_map(|(number, matches)| {
                 middles(matches)
@@ -292,6 +372,8 @@ impl<'s> Aligner<'s> {
             })
             .collect();
         let mut promising = vec![false; by_subject.len()];
+        let mut bands = vec![Some(0); by_subject.len()];
+        let enough = self.promised();
         for lanes in lanes.chunks(LANES) {
             let subjects = self.subjects;
             let band = |&(number, middle): &(usize, i64)| {
@@ -304,15 +386,38 @@ impl<'s> Aligner<'s> {
             let costs = self.scoring.costs(1);
             let scores = self.kernels.band_scores(rows, costs, query, &self.bands);
             for ((&(number, _), (subject, _)), score) in lanes.iter().zip(&loaded).zip(scores) {
-                promising[number] |= score == u8::MAX
-                    || self
-                        .scoring
-                        .promises(score.into(), query.len(), subject.len());
+                let (full, score) = (score == u8::MAX, i32::from(score));
+                let evalue = || (self.scoring).evalue_of(score.into(), query.len(), subject.len());
+                promising[number] |= full || evalue() <= enough;
+                bands[number] = bands[number].filter(|_| !full).map(|sum| sum + score);
             }
         }
-        let kept = by_subject.into_iter().zip(promising);
-        kept.filter_map(|(matches, kept)| kept.then_some(matches))
-            .collect()
+        let scored = by_subject.into_iter().zip(bands).zip(promising);
+        let kept = scored.filter_map(|(one, kept)| kept.then_some(one));
+        let kept = kept.map(|(matches, bands)| Candidate { matches, bands });
+        let mut kept: Vec<Candidate> = kept.collect();
+        kept.sort_by_key(|one| Reverse(one.bands.unwrap_or(i32::MAX)));
+        kept
+    }
+
+    /// The largest E-value of a band that is enough to go on.
+    fn promised(&self) -> f64 {
+        match self.manner {
+            Manner::Fast => self.scoring.limits.evalue,
+            _ => self.scoring.promising(),
+        }
+    }
+
+    /// The E-value of all that bands of a subject promise: a fast search reports none that has a
+    /// smaller one. So it need not align those that promise less than the best that it has, and
+    /// its answer depends on nothing else.
+    fn least_evalue(&self, query: &[u8], candidate: &Candidate) -> f64 {
+        let (Manner::Fast, Some(bands)) = (self.manner, candidate.bands) else {
+            return 0.0;
+        };
+        let subject = self.subjects.residues(candidate.subject()).len();
+        let most = PROMISE * f64::from(bands) + f64::from(self.scoring.x_drop(SPARE, 1));
+        self.scoring.evalue_of(most, query.len(), subject)
     }
 
     /// The alignments with a subject, if one is good enough.
@@ -320,35 +425,96 @@ impl<'s> Aligner<'s> {
         &mut self,
         query: &[u8],
         composition: &Composition,
-        number: usize,
-        matches: &[Match],
-        keeps: bool,
+        candidate: &Candidate,
     ) -> Option<Found> {
-        let subject = self.subjects.residues(number);
-        let view = View::whole(query, subject);
-        let mut promising = self.extend_segments(matches, |_| View::whole(query, subject));
+        let (subject, matches) = (candidate.subject(), candidate.matches);
+        let view = View::whole(query, self.subjects.residues(subject));
+        self.kept.clear();
+        let (same, adjustment, mut extended) = match self.manner {
+            Manner::Fast => self.align_at_once(&view, composition, matches)?,
+            _ => self.align_twice(&view, composition, matches)?,
+        };
+        extended.retain(|one| self.scoring.covers(one.query().len(), query.len()));
+        extended.sort_by(Extended::order);
+        extended.truncate(self.scoring.limits.max_hsps);
+        if extended.is_empty() {
+            return None;
+        }
+        let steps = self.keeps.then(|| {
+            let of_one = |one: &Extended| {
+                let kept = self.kept.iter_mut().find(|(start, _)| *start == one.start);
+                kept.map_or_else(Vec::new, |(_, steps)| std::mem::take(steps))
+            };
+            extended.iter().map(of_one).collect()
+        });
+        Some(Found {
+            subject,
+            same,
+            extended,
+            adjustment,
+            steps,
+        })
+    }
+
+    /// Extends segments by the scores of the matrix, then what promises enough by fitted ones:
+    /// whether both are the same, how scores were fitted, and what is good enough.
+    fn align_twice(
+        &mut self,
+        view: &View,
+        composition: &Composition,
+        matches: &[Match],
+    ) -> Option<(bool, Adjustment, Vec<Extended>)> {
+        let whole = |_: &UngappedSegment| View::whole(view.query, &view.subject);
+        let mut promising = self.extend_segments(matches, whole);
         let good = self.scoring.promising();
         promising.retain(|one| one.evalue <= good);
         promising.sort_by(Extended::order);
-        let same = self.are_the_same(&view, promising.first()?);
+        let same = self.are_the_same(view, promising.first()?);
         self.hide_simple(&view.subject, same);
         let adjustment = self.adjust(composition, &self.composition_of_subject())?;
         let mut extended: Vec<Extended> = Vec::new();
         let evalue = self.scoring.limits.evalue;
         for one in &promising {
-            self.extend_again(one, &view, &mut extended, |again| {
+            self.extend_again(one, view, &mut extended, |again| {
                 again.score >= SCALE / 2 && again.evalue <= evalue
             });
         }
-        extended.retain(|one| self.scoring.covers(one.query().len(), query.len()));
-        extended.sort_by(Extended::order);
-        extended.truncate(self.scoring.limits.max_hsps);
-        (!extended.is_empty()).then(|| Found {
-            subject: number,
-            same,
-            extended,
-            fitted: keeps.then(|| (self.adjusted.clone(), adjustment)),
-        })
+        Some((same, adjustment, extended))
+    }
+
+    /// Extends segments by fitted scores alone; the same.
+    fn align_at_once(
+        &mut self,
+        view: &View,
+        composition: &Composition,
+        matches: &[Match],
+    ) -> Option<(bool, Adjustment, Vec<Extended>)> {
+        let segments = best_first(matches);
+        let first = segments.first()?;
+        let is_dense = self
+            .scoring
+            .bits_per_residue(first.score, first.length as usize)
+            >= DENSE;
+        let same = is_dense && {
+            let one = self.extend(Pass::Matrix, view, self.start(view, first));
+            self.are_the_same(view, &one)
+        };
+        self.hide_simple(&view.subject, same);
+        let adjustment = self.adjust(composition, &self.composition_of_subject())?;
+        let (mut all, mut extended): (Vec<Extended>, Vec<Extended>) = (Vec::new(), Vec::new());
+        let evalue = self.scoring.limits.evalue;
+        for segment in segments {
+            let (query, subject) = (segment.in_query(), segment.in_subject());
+            if all.iter().any(|one| one.contains(&query, &subject)) {
+                continue;
+            }
+            let one = self.extend(Pass::Adjusted, view, self.start(view, &segment));
+            all.push(one);
+            if one.score >= SCALE / 2 && one.evalue <= evalue {
+                take_new(one, &mut extended);
+            }
+        }
+        Some((same, adjustment, extended))
     }
 
     /// Extends the start of an alignment with the scores that were adjusted, unless it is in a
@@ -368,13 +534,9 @@ impl<'s> Aligner<'s> {
             return;
         }
         let again = self.extend(Pass::Adjusted, view, one.start);
-        let known = |before: &Extended| {
-            again.is_within(before) || again.shares_an_end(before) && again.score <= before.score
-        };
         // What is masked at its start may score nothing.
-        if is_good(&again) && !extended.iter().any(known) {
-            extended.retain(|before| !again.shares_an_end(before));
-            extended.push(again);
+        if is_good(&again) {
+            take_new(again, extended);
         }
     }
 
@@ -413,11 +575,40 @@ impl<'s> Aligner<'s> {
 
     /// Extends to both sides of a start.
     fn extend(&mut self, pass: Pass, view: &View, start: (usize, usize)) -> Extended {
+        if !(self.keeps && matches!(pass, Pass::Adjusted)) {
+            return self.extend_to(pass, view, start, None);
+        }
+        let mut steps = Vec::new();
+        let extended = self.extend_to(pass, view, start, Some(&mut steps));
+        self.kept.push((start, steps));
+        extended
+    }
+
+    /// The same; the steps, from the first residues to the last, come to those that are given.
+    fn extend_to(
+        &mut self,
+        pass: Pass,
+        view: &View,
+        start: (usize, usize),
+        steps: Option<&mut Vec<Step>>,
+    ) -> Extended {
         let (extension, scores, residues, limits) = self.of_pass(pass, &view.subject);
         let at = view.within(start);
         let (q, s) = (view.query.split_at(at.0), residues.split_at(at.1));
-        let left = extension.extend(scores, limits, q.0.iter().rev(), s.0.iter().rev());
-        let right = extension.extend(scores, limits, q.1.iter(), s.1.iter());
+        let (left, right) = match steps {
+            None => (
+                extension.extend(scores, limits, q.0.iter().rev(), s.0.iter().rev()),
+                extension.extend(scores, limits, q.1.iter(), s.1.iter()),
+            ),
+            Some(steps) => {
+                let (left, right) = (q.0.iter().rev(), s.0.iter().rev());
+                let left = extension.trace(scores, limits, left, right, steps);
+                let middle = steps.len();
+                let right = extension.trace(scores, limits, q.1.iter(), s.1.iter(), steps);
+                steps[middle..].reverse();
+                (left, right)
+            }
+        };
         let score = left.score + right.score;
         let unscaled = f64::from(score) / f64::from(pass.scale());
         Extended {
@@ -432,14 +623,8 @@ impl<'s> Aligner<'s> {
 
     /// The steps of an extension, made again.
     fn steps(&mut self, pass: Pass, view: &View, start: (usize, usize)) -> Vec<Step> {
-        let (extension, scores, residues, limits) = self.of_pass(pass, &view.subject);
-        let at = view.within(start);
-        let (q, s) = (view.query.split_at(at.0), residues.split_at(at.1));
-        let (mut steps, mut back) = (Vec::new(), Vec::new());
-        let (left, right) = (q.0.iter().rev(), s.0.iter().rev());
-        extension.trace(scores, limits, left, right, &mut steps);
-        extension.trace(scores, limits, q.1.iter(), s.1.iter(), &mut back);
-        steps.extend(back.into_iter().rev());
+        let mut steps = Vec::new();
+        self.extend_to(pass, view, start, Some(&mut steps));
         steps
     }
 
@@ -449,10 +634,9 @@ impl<'s> Aligner<'s> {
         pass: Pass,
         subject: &'a [u8],
     ) -> (&'a mut Extension, &'a Scores, &'a [u8], ExtensionLimits) {
-        let bits = if self.thorough {
-            THOROUGH
-        } else {
-            pass.x_drop()
+        let bits = match self.manner {
+            Manner::Thorough => THOROUGH,
+            Manner::Blast | Manner::Fast => pass.x_drop(),
         };
         let limits = ExtensionLimits {
             costs: self.scoring.costs(pass.scale()),
@@ -520,26 +704,32 @@ impl<'s> Aligner<'s> {
     }
 
     /// Finds the steps of the alignments with a subject.
-    fn trace(&mut self, query: &[u8], composition: &Composition, found: &Found) -> Hit {
+    fn trace(&mut self, query: &[u8], composition: &Composition, found: Found) -> Hit {
         let view = View::whole(query, self.subjects.residues(found.subject));
-        self.hide_simple(&view.subject, found.same);
-        let adjusted = match &found.fitted {
-            Some((scores, adjustment)) => {
-                self.adjusted.copy_from_slice(&scores[..]);
-                Some(*adjustment)
-            }
-            None => self.adjust(composition, &self.composition_of_subject()),
+        if found.steps.is_none() {
+            self.hide_simple(&view.subject, found.same);
+            self.adjust(composition, &self.composition_of_subject());
+        }
+        let mut kept = found.steps.into_iter().flatten();
+        let hsp = |one: &Extended| {
+            let steps = kept.next();
+            let steps = steps.unwrap_or_else(|| self.steps(Pass::Adjusted, &view, one.start));
+            self.hsp_of(one, Some(found.adjustment), steps)
         };
-        let extended = found.extended.iter();
         Hit {
             subject: found.subject,
             rank_score: found.extended[0].score,
-            hsps: extended.map(|one| self.hsp(one, &view, adjusted)).collect(),
+            hsps: found.extended.iter().map(hsp).collect(),
         }
     }
 
-    /// An alignment with its steps.
+    /// An alignment with its steps, which are found.
     pub(crate) fn hsp(&mut self, one: &Extended, view: &View, adjusted: Option<Adjustment>) -> Hsp {
+        let steps = self.steps(Pass::Adjusted, view, one.start);
+        self.hsp_of(one, adjusted, steps)
+    }
+
+    fn hsp_of(&self, one: &Extended, adjusted: Option<Adjustment>, steps: Vec<Step>) -> Hsp {
         let score = rounded(one.score);
         Hsp {
             query: one.query(),
@@ -549,7 +739,7 @@ impl<'s> Aligner<'s> {
             evalue: one.evalue,
             bits: self.scoring.bits(score),
             adjusted: adjusted.map(|adjustment| adjustment.rule),
-            steps: self.steps(Pass::Adjusted, view, one.start),
+            steps,
         }
     }
 }

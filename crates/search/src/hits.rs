@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
 use std::ops::Range;
 
 use gyrase_align::composition::AdjustmentRule;
@@ -118,6 +119,36 @@ impl<T> Best<T> {
     fn leave_best(&mut self) {
         self.found.sort_by(self.order);
         self.found.truncate(self.most);
+    }
+}
+
+/// The least of numbers that come one after the other, none of them negative.
+pub(crate) struct LeastOf {
+    most: usize,
+    /// Bits of numbers, which have their order.
+    least: BinaryHeap<u64>,
+}
+
+impl LeastOf {
+    /// So many at most.
+    pub(crate) fn new(most: usize) -> LeastOf {
+        LeastOf {
+            most,
+            least: BinaryHeap::new(),
+        }
+    }
+
+    pub(crate) fn add(&mut self, number: f64) {
+        self.least.push(number.to_bits());
+        if self.least.len() > self.most {
+            self.least.pop();
+        }
+    }
+
+    /// The largest of them, once there are so many.
+    pub(crate) fn largest(&self) -> f64 {
+        let largest = self.least.peek().filter(|_| self.least.len() == self.most);
+        largest.map_or(f64::INFINITY, |&bits| f64::from_bits(bits))
     }
 }
 

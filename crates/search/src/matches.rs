@@ -59,6 +59,14 @@ impl SegmentScores {
         }
     }
 
+    /// The same where fewer windows are looked at: they score 2 bits less than segments at most.
+    pub(crate) fn of_fewer_windows(self) -> SegmentScores {
+        SegmentScores {
+            margin: self.margin * 5 / 7,
+            ..self
+        }
+    }
+
     /// What a segment scores at least, where an alignment scores `cutoff` to be reported and a
     /// segment of `enough` is worth a gapped alignment in any search.
     pub(crate) fn least(&self, cutoff: i32, enough: i32) -> i32 {

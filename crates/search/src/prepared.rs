@@ -5,6 +5,7 @@ use std::ops::Range;
 use gyrase_seqdb::TaxidFilter;
 use gyrase_work::Progress;
 
+use crate::alignments::KEPT;
 use crate::database::Database;
 use crate::engine::Engine;
 use crate::exhaustive::Exhaustive;
@@ -301,7 +302,7 @@ impl Needs {
         [bytes, longest, total]: [u64; 3],
     ) -> Needs {
         let (aligned, beside) = match program.compares() {
-            Molecule::Protein => (ALIGNED, 0),
+            Molecule::Protein => (ALIGNED, KEPT * config.threads as u64),
             Molecule::Nucleotide => {
                 let (options, threads) = (&config.nucleotide, config.threads);
                 let letters = nucleotide::letters_at_once(program, options) + longest;

@@ -4,7 +4,7 @@ use gyrase_work::Progress;
 
 use crate::alignments::Aligner;
 use crate::engine::{Align, Ended, Engine};
-use crate::matches::Search;
+use crate::matches::{Search, SegmentScores};
 use crate::seeds::{Indexes, SHAPES, Shape};
 use crate::{Match, Program, Scoring, Sequences};
 
@@ -41,6 +41,16 @@ impl Sensitivity {
     }
 }
 
+impl Sensitivity {
+    /// What windows around seeds of proteins score, where segments score so.
+    pub(crate) fn windows(self, segments: SegmentScores) -> SegmentScores {
+        match self {
+            Sensitivity::Fast => segments.of_fewer_windows(),
+            _ => segments,
+        }
+    }
+}
+
 /// A search of proteins by their seeds.
 pub(crate) struct Proteins<'s> {
     pub subjects: &'s Sequences,
@@ -70,7 +80,7 @@ impl Engine for Proteins<'_> {
             subjects: self.subjects,
             indexes: self.indexes,
             rows: self.scoring.rows(),
-            segments: self.scoring.segments(),
+            segments: self.sensitivity.windows(self.scoring.segments()),
             least: &least,
             most,
             threads: self.threads,
@@ -80,6 +90,9 @@ impl Engine for Proteins<'_> {
     }
 
     fn aligner(&self) -> Box<dyn Align + Send + '_> {
-        Box::new(Aligner::new(self.subjects, self.scoring))
+        Box::new(match self.sensitivity {
+            Sensitivity::Fast => Aligner::fast(self.subjects, self.scoring),
+            _ => Aligner::new(self.subjects, self.scoring),
+        })
     }
 }

@@ -66,6 +66,7 @@ impl Explanation {
             return Some(LeftOut::Evalue);
         }
         match self.rank {
+            _ if steps.exceeds_bands => Some(LeftOut::Bands),
             _ if !steps.is_good => Some(LeftOut::Cover),
             Some(rank) if rank <= self.limits.top => None,
             Some(_) => Some(LeftOut::Top),
@@ -190,7 +191,7 @@ impl Pair<'_> {
         progress: &Progress,
     ) -> Result<(Option<UngappedSegment>, Option<PairSteps>), SearchError> {
         let scoring = self.scoring;
-        let segments = scoring.segments();
+        let segments = self.prepared.sensitivity.windows(scoring.segments());
         let search = Search {
             queries: &self.query,
             subjects: &self.subject,
@@ -218,7 +219,10 @@ impl Pair<'_> {
         matches
             .iter_mut()
             .for_each(|one| one.subject = self.number as u32);
-        let mut aligner = Aligner::new(self.subjects, scoring);
+        let mut aligner = match self.prepared.sensitivity {
+            Sensitivity::Fast => Aligner::fast(self.subjects, scoring),
+            _ => Aligner::new(self.subjects, scoring),
+        };
         let steps = aligner.steps_of_pair(self.query.residues(0), self.number, &matches);
         Ok((Some(best), Some(steps)))
     }

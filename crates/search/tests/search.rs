@@ -7,7 +7,7 @@ mod families;
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use gyrase_search::{Config, HitLimits, Program, ReportFormat, SearchError, run};
+use gyrase_search::{Config, HitLimits, Program, ReportFormat, SearchError, Sensitivity, run};
 use gyrase_work::Progress;
 
 use families::{Place, Random, families, report, table};
@@ -565,27 +565,30 @@ fn nothing_changes_the_answer() {
 fn fewer_subjects_are_the_first_of_more() {
     let (queries, subjects) = families(&mut Random::new());
     let place = Place::new();
-    let config = Config {
-        limits: HitLimits {
-            evalue: 1e4,
-            ..place.config("", &[]).limits
-        },
-        ..place.config(&queries, &subjects)
-    };
-    let all = table(&config).unwrap();
-    for top in [1, 2, 3, 5, 25] {
-        let some = table(&Config {
+    for sensitivity in [Sensitivity::Blast, Sensitivity::Fast] {
+        let config = Config {
             limits: HitLimits {
-                top,
-                ..config.limits
+                evalue: 1e4,
+                ..place.config("", &[]).limits
             },
-            ..config.clone()
-        })
-        .unwrap();
-        for number in 0..12 {
-            let query = format!("q{number}");
-            let (some, all) = (names(&some, &query), names(&all, &query));
-            assert_eq!(some, all[..top.min(all.len())], "{query}, {top}");
+            sensitivity,
+            ..place.config(&queries, &subjects)
+        };
+        let all = table(&config).unwrap();
+        for top in [1, 2, 3, 5, 25] {
+            let some = table(&Config {
+                limits: HitLimits {
+                    top,
+                    ..config.limits
+                },
+                ..config.clone()
+            })
+            .unwrap();
+            for number in 0..12 {
+                let query = format!("q{number}");
+                let (some, all) = (names(&some, &query), names(&all, &query));
+                assert_eq!(some, all[..top.min(all.len())], "{query}, {top}");
+            }
         }
     }
 }
@@ -634,8 +637,9 @@ fn what_cannot_be_searched_is_refused() {
     let SearchError::Memory { least } = table(&little).unwrap_err() else {
         panic!("the memory is too little");
     };
-    // 6 bytes for each residue, 22 for the record, 1 for its title; two threads align the query.
-    let query = 6 * 32 + 22 + 1 + 2 * 320 * 32;
+    // 6 bytes for each residue, 22 for the record, 1 for its title; two threads align the query,
+    // and keep steps of alignments.
+    let query = 6 * 32 + 22 + 1 + 2 * (320 * 32 + (128 << 10));
     assert_eq!(least, (16 << 20) + query + 2 * (6 * 32 * 20_000 + 22 + 1));
     let stopped = Progress::default();
     stopped.cancel();

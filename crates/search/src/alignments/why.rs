@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use gyrase_align::composition::{Adjustment, Composition};
 
-use super::{Aligner, Extended, Pass, View, best_first};
+use super::{Aligner, Extended, Manner, Pass, View, best_first};
 use crate::hits::Match;
 
 /// A gapped alignment of a pair, by the scores of one step.
@@ -38,7 +38,8 @@ pub struct PairSteps {
     pub passes_band: bool,
     /// The best alignment by the scores of the matrix.
     pub by_matrix: PairAlignment,
-    /// The largest E-value of such an alignment that is looked at again.
+    /// The largest E-value of such an alignment that is looked at again; infinite in a fast search,
+    /// which makes none.
     pub promising: f64,
     /// Both sequences are taken for the same, so that nothing is masked.
     pub same: bool,
@@ -51,6 +52,8 @@ pub struct PairSteps {
     pub by_fitted: Option<PairAlignment>,
     /// It is reported, but for subjects that are better.
     pub is_good: bool,
+    /// It scores more than a fast search expects by its bands, and is left out.
+    pub exceeds_bands: bool,
 }
 
 impl Aligner<'_> {
@@ -64,7 +67,7 @@ impl Aligner<'_> {
     ) -> PairSteps {
         let composition = Composition::of(query);
         let subject = self.subjects.residues(number);
-        let passes_band = !self.promising(query, vec![matches]).is_empty();
+        let candidate = self.promising(query, vec![matches]).pop();
         let view = View::whole(query, subject);
         let mut extended: Vec<Extended> = (best_first(matches).iter())
             .map(|segment| self.extend(Pass::Matrix, &view, self.start(&view, segment)))
@@ -82,19 +85,26 @@ impl Aligner<'_> {
                 .min_by(Extended::order)
                 .expect("there is one at least")
         });
-        let is_good = passes_band
-            && self
-                .align(query, &composition, number, matches, false)
-                .is_some();
+        let least = candidate
+            .as_ref()
+            .map_or(0.0, |own| self.least_evalue(query, own));
+        let found = candidate
+            .as_ref()
+            .and_then(|own| self.align(query, &composition, own));
+        let reached = found.map(|found| found.extended[0].evalue);
         PairSteps {
-            passes_band,
+            passes_band: candidate.is_some(),
             by_matrix: PairAlignment::of(&best, Pass::Matrix),
-            promising: self.scoring.promising(),
+            promising: match self.manner {
+                Manner::Fast => f64::INFINITY,
+                _ => self.scoring.promising(),
+            },
             same,
             low_complexity,
             adjustment,
             by_fitted: by_fitted.map(|one| PairAlignment::of(&one, Pass::Adjusted)),
-            is_good,
+            is_good: reached.is_some_and(|evalue| evalue >= least),
+            exceeds_bands: reached.is_some_and(|evalue| evalue < least),
         }
     }
 }

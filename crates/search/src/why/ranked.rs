@@ -21,6 +21,8 @@ pub enum LeftOut {
     Gapped,
     /// Its fitted score has too large an E-value.
     Evalue,
+    /// It scores more than a fast search expects by the bands around its segments.
+    Bands,
     /// Its alignments have too little of the query, or too few equal columns.
     Cover,
     /// Others of its query leave no place for its alignments.

@@ -86,7 +86,10 @@ fn rows_of_steps(table: &mut Table, steps: &PairSteps, found: &Explanation) {
         false => "with gaps near the segment scores too little to go on",
     };
     table.row("band", band);
-    let promising = format!("up to {:.2e} goes on", steps.promising);
+    let promising = match steps.promising {
+        f64::INFINITY => "all go on".into(),
+        most => format!("up to {most:.2e} goes on"),
+    };
     table.row(
         "gapped",
         format!("{}; {promising}", alignment(&steps.by_matrix)),
@@ -159,6 +162,7 @@ fn answer(left_out: Option<LeftOut>) -> String {
         LeftOut::MaskedInSubject => "what both have in common is masked in the subject",
         LeftOut::Segment => "no segment around a seed or word scores enough",
         LeftOut::Gapped => "the gapped score is too small to go on; raise --evalue",
+        LeftOut::Bands => "it scores more than --fast expects; leave --fast out",
         LeftOut::Evalue => "the E-value is too large; raise --evalue",
         LeftOut::Cover => {
             "no alignment has enough of the query, or enough equal columns; lower --query-cover \
