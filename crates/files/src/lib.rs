@@ -23,12 +23,14 @@
 //! ```
 
 pub mod container;
+mod folder;
 mod ordered;
 mod ordered_file;
 mod output;
 mod system;
 mod write_back;
 
+pub use folder::OutputFolder;
 pub use ordered::{Ordered, Stopped};
 pub use ordered_file::{
     Garbled, OrderedError, OrderedFile, OwnSegments, Placed, Segment, Spill, read_through,
