@@ -38,8 +38,31 @@
 
 mod base_string;
 mod error;
+mod clean;
+mod config;
+mod graph;
+mod index;
+mod longer;
+mod pairs;
+mod plan;
+mod reads;
+mod rolling;
+mod run;
+mod solid;
+mod statistics;
 pub mod unitigs;
+mod walk;
+pub mod write;
 
 pub use base_string::BaseString;
 pub use error::Error;
+pub use clean::Cleaned;
+pub use config::{AssemblyError, Config, Library};
+pub use graph::{Graph, Way};
+pub use pairs::{Inserts, PairJoins};
+pub use plan::{Plan, plan};
+pub use run::{Assembled, GraphStage, run};
+pub use solid::KmerDepth;
+pub use statistics::Statistics;
 pub use unitigs::{Side, UnitigEnd, Unitigs};
+pub use write::HeaderStyle;

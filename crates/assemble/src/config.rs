@@ -1,0 +1,94 @@
+//! What to assemble, with what means, and why it did not work.
+
+use std::path::PathBuf;
+
+use gyrase_tabulate::TabulateError;
+
+/// Where reads come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Library {
+    /// A file of reads without mates.
+    Single(PathBuf),
+    /// A file of first mates and one of second mates.
+    Paired(PathBuf, PathBuf),
+    /// A file in which every read is followed by its mate.
+    Interleaved(PathBuf),
+}
+
+impl Library {
+    /// True where reads have mates.
+    pub fn is_paired(&self) -> bool {
+        !matches!(self, Library::Single(_))
+    }
+
+    /// Its files.
+    pub fn files(&self) -> Vec<PathBuf> {
+        match self {
+            Library::Single(path) | Library::Interleaved(path) => vec![path.clone()],
+            Library::Paired(one, two) => vec![one.clone(), two.clone()],
+        }
+    }
+}
+
+/// What to assemble and with what means.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Where the reads are.
+    pub libraries: Vec<Library>,
+    /// Folder for what does not fit the memory.
+    pub tmp: PathBuf,
+    /// A file of the caller's that is there for a while: the counted k-mers.
+    pub scratch: PathBuf,
+    /// Threads, at least 1.
+    pub threads: usize,
+    /// Bytes of memory that the run may take.
+    pub memory: u64,
+    /// Lengths of k-mers, ascending and odd; `None` for what suits the reads.
+    pub ks: Option<Vec<usize>>,
+}
+
+/// Why nothing was assembled.
+#[derive(Debug, thiserror::Error)]
+pub enum AssemblyError {
+    /// Reading failed, or the run was cancelled.
+    #[error(transparent)]
+    Tabulate(#[from] TabulateError),
+    /// Counting failed.
+    #[error(transparent)]
+    Count(#[from] gyrase_count::Error),
+    /// What was counted cannot be read.
+    #[error(transparent)]
+    Database(#[from] gyrase_table::gyk::GykError),
+    /// The histogram of what was counted cannot be made.
+    #[error(transparent)]
+    Histogram(#[from] gyrase_count::ops::OperationError),
+    /// The run cannot keep its promise of memory.
+    #[error("assembling takes at least {needed} MiB of memory, {given} MiB were given")]
+    Memory {
+        /// MiB that are needed.
+        needed: u64,
+        /// MiB that were given.
+        given: u64,
+    },
+    /// The reads are of a kind that the graphs here are not made for.
+    #[error(
+        "half of all letters are in reads of {length} letters or more: these are long reads, and \
+         only short ones can be assembled so far"
+    )]
+    LongReads {
+        /// The length that half of all letters are in reads of, or of longer ones.
+        length: u32,
+    },
+}
+
+impl From<gyrase_fastx::Error> for AssemblyError {
+    fn from(error: gyrase_fastx::Error) -> AssemblyError {
+        AssemblyError::Tabulate(error.into())
+    }
+}
+
+impl From<gyrase_work::Cancelled> for AssemblyError {
+    fn from(error: gyrase_work::Cancelled) -> AssemblyError {
+        AssemblyError::Tabulate(error.into())
+    }
+}

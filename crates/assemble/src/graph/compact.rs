@@ -1,0 +1,344 @@
+//! Joins sequences where there is nothing to choose.
+
+use gyrase_kmer::{Kmer, with_words};
+
+use super::nodes::{Graph, Pieces, Way, complement, kmer_of, shape_of};
+
+/// The graph of some sequences of at least `k` bases, no k-mer in two of them: where one sequence
+/// alone ends with k-1 bases and one alone begins with them they are joined.
+pub fn compact(k: usize, pieces: &Pieces) -> Graph {
+    let joins = with_words!(shape_of(k), W => Joins::of::<W>(k, pieces));
+    let (mut graph, _) = Graph::of(k, &joins.joined(k, pieces, |_, _, _| {}));
+    let edges = with_words!(shape_of(k), W => edges::<W>(&graph));
+    graph.set_edges(edges);
+    graph
+}
+
+/// All overlaps of k-1 bases, in both directions.
+fn edges<const W: usize>(graph: &Graph) -> Vec<(Way, Way)> {
+    let mut edges = Vec::new();
+    let codes = |node| graph.codes(Way::forward(node));
+    Ends::<W>::of(graph.k(), graph.len(), codes).for_each(|before, behind, _| {
+        for &one in before {
+            for &other in behind {
+                edges.push((one, other));
+                edges.push((other.flipped(), one.flipped()));
+            }
+        }
+    });
+    edges
+}
+
+/// The graph of some sequences of which not all follow each other that could: where one alone leads
+/// to another, and nothing else does, they are joined. Every edge is there in both directions.
+pub fn linked(k: usize, pieces: &Pieces, edges: &[(Way, Way)]) -> Graph {
+    let joins = Joins::of_edges(pieces.len(), edges);
+    let mut chains = vec![(0, false); 2 * pieces.len()];
+    let joined = joins.joined(k, pieces, |way, chain, turned| {
+        chains[way.index()] = (chain, turned);
+        chains[way.flipped().index()] = (chain, !turned);
+    });
+    let (mut graph, places) = Graph::of(k, &joined);
+    let at = |way: Way| {
+        let (chain, backward) = chains[way.index()];
+        let place = Way::forward(places[chain]);
+        if backward { place.flipped() } else { place }
+    };
+    let is_inner = |edge: &&(Way, Way)| joins.next(edge.0) == Some(edge.1);
+    let is_ring = |edge: &(Way, Way)| joins.start(edge.0).1;
+    let edges = edges.iter().filter(|edge| !is_inner(edge) || is_ring(edge));
+    let edges = edges.map(|&(from, to)| (at(from), at(to))).collect();
+    graph.set_edges(edges);
+    graph
+}
+
+/// The ends of sequences, by the k-1 bases that they have there.
+struct Ends<const W: usize> {
+    /// The lesser of the k-1 bases and their reverse complement; whether the way begins with them
+    /// or ends; the way.
+    ends: Vec<(Kmer<W>, bool, Way)>,
+    k: usize,
+}
+
+impl<const W: usize> Ends<W> {
+    /// Those of so many sequences.
+    fn of<'c>(k: usize, count: usize, codes: impl Fn(usize) -> &'c [u8]) -> Ends<W> {
+        let mut ends = Vec::with_capacity(2 * count);
+        for node in 0..count {
+            let (codes, way) = (codes(node), Way::forward(node));
+            let mut add = |kmer: Kmer<W>, begins: bool| {
+                let other = kmer.reverse_complement(k - 1);
+                if kmer <= other {
+                    ends.push((kmer, begins, way));
+                }
+                // Both for a palindrome.
+                if other <= kmer {
+                    ends.push((other, !begins, way.flipped()));
+                }
+            };
+            add(kmer_of(&codes[..k - 1]), true);
+            add(kmer_of(&codes[codes.len() - (k - 1)..]), false);
+        }
+        ends.sort_unstable();
+        Ends { ends, k }
+    }
+
+    /// Calls `each` for every k-1 bases: the ways that end with them, those that begin with them,
+    /// and whether they are their own reverse complement.
+    fn for_each(&self, mut each: impl FnMut(&[Way], &[Way], bool)) {
+        let mut ways = Vec::new();
+        for equal in self.ends.chunk_by(|one, other| one.0 == other.0) {
+            ways.clear();
+            ways.extend(equal.iter().map(|end| end.2));
+            let (before, behind) = ways.split_at(equal.partition_point(|end| !end.1));
+            let key = equal[0].0;
+            each(before, behind, key == key.reverse_complement(self.k - 1));
+        }
+    }
+}
+
+/// What is joined to what.
+struct Joins {
+    /// The way behind each way, where they are joined.
+    next: Vec<Option<Way>>,
+}
+
+impl Joins {
+    fn of<const W: usize>(k: usize, pieces: &Pieces) -> Joins {
+        let mut next = vec![None; 2 * pieces.len()];
+        let ends = Ends::<W>::of(k, pieces.len(), |piece| pieces.codes(piece));
+        ends.for_each(|before, behind, palindrome| {
+            if let ([one], [other], false) = (before, behind, palindrome) {
+                // A sequence that goes on with its own other strand is a choice.
+                if *one != other.flipped() {
+                    next[one.index()] = Some(*other);
+                    next[other.flipped().index()] = Some(one.flipped());
+                }
+            }
+        });
+        Joins { next }
+    }
+
+    fn of_edges(pieces: usize, edges: &[(Way, Way)]) -> Joins {
+        let mut ahead = vec![Vec::new(); 2 * pieces];
+        edges
+            .iter()
+            .for_each(|&(from, to)| ahead[from.index()].push(to));
+        let alone = |way: Way| match ahead[way.index()].as_slice() {
+            [other] if *other != way.flipped() => Some(*other),
+            _ => None,
+        };
+        let next = |way: Way| alone(way).filter(|other| alone(other.flipped()).is_some());
+        let ways = (0..pieces).map(Way::forward);
+        let ways = ways.flat_map(|way| [way, way.flipped()]);
+        Joins {
+            next: ways.map(next).collect(),
+        }
+    }
+
+    fn next(&self, way: Way) -> Option<Way> {
+        self.next[way.index()]
+    }
+
+    /// The first way of the chain that a way is in, and whether the chain is a ring.
+    fn start(&self, way: Way) -> (Way, bool) {
+        let mut at = way.flipped();
+        while let Some(before) = self.next(at) {
+            if before == way.flipped() {
+                return (way, true);
+            }
+            at = before;
+        }
+        (at.flipped(), false)
+    }
+
+    /// What is joined; `note` is told of each way that a sequence was made of, of its number, and
+    /// whether it was turned to its other strand then.
+    fn joined(&self, k: usize, pieces: &Pieces, mut note: impl FnMut(Way, usize, bool)) -> Pieces {
+        let mut seen = vec![false; pieces.len()];
+        let (mut joined, mut chain) = (Pieces::default(), Vec::new());
+        for piece in 0..pieces.len() {
+            if seen[piece] {
+                continue;
+            }
+            let (start, ring) = self.start(Way::forward(piece));
+            let (from, number) = (joined.bases.len(), joined.len());
+            let (mut at, mut count, mut overlap) = (Some(start), 0, 0);
+            while let Some(way) = at.filter(|way| !seen[way.node()]) {
+                seen[way.node()] = true;
+                append(&mut joined.bases, pieces.codes(way.node()), way, overlap);
+                count += pieces.counts[way.node()];
+                overlap = k - 1;
+                at = self.next(way);
+                chain.push(way);
+            }
+            let turned = normalise(k, &mut joined.bases, from, ring);
+            chain.drain(..).for_each(|way| note(way, number, turned));
+            joined.close(count);
+        }
+        joined
+    }
+}
+
+/// Appends the codes of a way without the first `skip`.
+fn append(bases: &mut Vec<u8>, codes: &[u8], way: Way, skip: usize) {
+    if way.is_backward() {
+        bases.extend(complement(codes).skip(skip));
+    } else {
+        bases.extend_from_slice(&codes[skip..]);
+    }
+}
+
+/// Turns the sequence from `from` on to the lesser of its directions, and a ring to the least of
+/// all its rotations; true where it is now the other strand.
+fn normalise(k: usize, bases: &mut Vec<u8>, from: usize, ring: bool) -> bool {
+    let other: Vec<u8> = complement(&bases[from..]).collect();
+    if !ring {
+        let turned = other[..] < bases[from..];
+        if turned {
+            bases.truncate(from);
+            bases.extend(other);
+        }
+        return turned;
+    }
+    let kmers = bases.len() - from - (k - 1);
+    let least = |codes: &[u8]| -> Vec<u8> {
+        let start = least_rotation(&codes[..kmers]);
+        let turned = codes[..kmers].iter().cycle().skip(start);
+        turned.take(kmers + k - 1).copied().collect()
+    };
+    let (one, other) = (least(&bases[from..]), least(&other));
+    let turned = other < one;
+    bases.truncate(from);
+    bases.extend(if turned { other } else { one });
+    turned
+}
+
+/// Where the least rotation begins (Duval's and Booth's two candidates that race each other).
+fn least_rotation(codes: &[u8]) -> usize {
+    let len = codes.len();
+    let (mut one, mut other, mut equal) = (0, 1, 0);
+    while one < len && other < len && equal < len {
+        let (a, b) = (codes[(one + equal) % len], codes[(other + equal) % len]);
+        if a == b {
+            equal += 1;
+            continue;
+        }
+        if a > b {
+            one += equal + 1;
+        } else {
+            other += equal + 1;
+        }
+        if one == other {
+            other += 1;
+        }
+        equal = 0;
+    }
+    one.min(other)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_least_rotation_is_least() {
+        let texts: [&[u8]; 5] = [
+            &[0],
+            &[1, 0],
+            &[3, 1, 2, 1, 2],
+            &[0, 0, 0],
+            &[1, 0, 1, 0, 1],
+        ];
+        for text in texts {
+            let rotation = |start: usize| [&text[start..], &text[..start]].concat();
+            let least = (0..text.len()).map(rotation).min().unwrap();
+            assert_eq!(rotation(least_rotation(text)), least);
+        }
+    }
+
+    /// The k-mers of some sequences, in their canonical form, and how often each is there.
+    fn kmers<'c>(k: usize, texts: impl Iterator<Item = &'c [u8]>) -> BTreeMap<Vec<u8>, usize> {
+        let mut kmers = BTreeMap::new();
+        for window in texts.flat_map(|text| text.windows(k)) {
+            let other: Vec<u8> = complement(window).collect();
+            *kmers.entry(other.min(window.to_vec())).or_default() += 1;
+        }
+        kmers
+    }
+
+    /// Each k-mer of some texts as a piece.
+    fn pieces(k: usize, texts: &[Vec<u8>]) -> (Pieces, BTreeMap<Vec<u8>, usize>) {
+        let kmers = kmers(k, texts.iter().map(Vec::as_slice));
+        let mut pieces = Pieces::default();
+        kmers.keys().for_each(|kmer| pieces.push(kmer, 1));
+        (pieces, kmers)
+    }
+
+    fn check(k: usize, graph: &Graph, expected: &BTreeMap<Vec<u8>, usize>) {
+        let found = kmers(k, graph.nodes().map(|way| graph.codes(way)));
+        assert!(found.keys().eq(expected.keys()));
+        assert!(
+            found.values().all(|&times| times == 1),
+            "no k-mer is in two nodes"
+        );
+        for way in graph.ways() {
+            let codes = graph.codes(way);
+            let follows = |next: &Way| graph.codes(*next)[..k - 1] == codes[codes.len() - k + 1..];
+            let expected: Vec<Way> = graph.ways().filter(follows).collect();
+            let mut found = graph.next(way).to_vec();
+            found.sort();
+            assert_eq!(found, expected);
+            // What could be joined is joined.
+            if let [next] = graph.next(way) {
+                let choice = graph.before(*next).len() > 1 || *next == way.flipped();
+                assert!(choice || next.node() == way.node(), "{way:?} {next:?}");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn nodes_are_the_longest_without_a_choice_in_any_order(
+            texts in proptest::collection::vec(
+                proptest::collection::vec(0..4u8, 5..60), 0..6),
+            rings in proptest::collection::vec(proptest::collection::vec(0..4u8, 1..12), 0..3),
+            turn in 0..1000usize,
+        ) {
+            let k = 5;
+            let ring = |ring: &Vec<u8>| -> Vec<u8> {
+                ring.iter().cycle().take(ring.len() + k - 1).copied().collect()
+            };
+            let texts: Vec<Vec<u8>> = texts.into_iter().chain(rings.iter().map(ring)).collect();
+            let (pieces, kmers) = pieces(k, &texts);
+            let graph = compact(k, &pieces);
+            check(k, &graph, &kmers);
+            // The other way round, and some pieces on their other strand.
+            let mut others = Pieces::default();
+            for piece in (0..pieces.len()).rev() {
+                let codes = pieces.codes(piece);
+                let other: Vec<u8> = complement(codes).collect();
+                others.push(if (piece + turn) % 3 == 0 { &other } else { codes }, 1);
+            }
+            let again = compact(k, &others);
+            let text = |graph: &Graph| -> Vec<Vec<u8>> {
+                graph.nodes().map(|way| graph.codes(way).to_vec()).collect()
+            };
+            prop_assert_eq!(text(&graph), text(&again));
+            // Said of the edges instead of found.
+            let edges: Vec<(Way, Way)> = graph
+                .ways()
+                .flat_map(|way| graph.next(way).iter().map(move |&next| (way, next)))
+                .collect();
+            let same = linked(k, &graph.kept(|_| true), &edges);
+            prop_assert_eq!(text(&graph), text(&same));
+            for way in graph.ways() {
+                prop_assert_eq!(graph.next(way), same.next(way));
+            }
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! Sequences and their overlaps.
+
+use std::ops::Range;
+
+use gyrase_kmer::{Kmer, Shape};
+
+/// A node, read in one of its two directions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Way(u32);
+
+impl Way {
+    /// A node as its bases are written.
+    pub fn forward(node: usize) -> Way {
+        Way(u32::try_from(2 * node).expect("a graph has less than 2^31 nodes"))
+    }
+
+    /// The number of the node.
+    pub fn node(self) -> usize {
+        self.0 as usize / 2
+    }
+
+    /// True where its bases are read as their reverse complement.
+    pub fn is_backward(self) -> bool {
+        self.0 & 1 == 1
+    }
+
+    /// The same node in the other direction.
+    pub fn flipped(self) -> Way {
+        Way(self.0 ^ 1)
+    }
+
+    /// A number for each way: twice that of the node, one more where it is read backward.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Sequences of base codes with the sums of the counts of their k-mers, one behind the other.
+#[derive(Clone, Debug, Default)]
+pub struct Pieces {
+    pub(super) bases: Vec<u8>,
+    ends: Vec<usize>,
+    pub(super) counts: Vec<u64>,
+}
+
+impl Pieces {
+    /// None yet, with room for so many of so many bases together.
+    pub fn with_room(pieces: usize, bases: usize) -> Pieces {
+        Pieces {
+            bases: Vec::with_capacity(bases),
+            ends: Vec::with_capacity(pieces),
+            counts: Vec::with_capacity(pieces),
+        }
+    }
+
+    /// Adds a sequence of codes.
+    pub fn push(&mut self, codes: &[u8], count: u64) {
+        self.bases.extend_from_slice(codes);
+        self.close(count);
+    }
+
+    /// Makes what was appended to the bases since the last one a sequence.
+    pub(super) fn close(&mut self, count: u64) {
+        self.ends.push(self.bases.len());
+        self.counts.push(count);
+    }
+
+    /// How many.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// True when there is none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// The codes of one.
+    pub fn codes(&self, piece: usize) -> &[u8] {
+        &self.bases[self.stretch(piece)]
+    }
+
+    fn stretch(&self, piece: usize) -> Range<usize> {
+        piece.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[piece]
+    }
+}
+
+/// Nodes and their overlaps. Nodes are in a definite order, longest first and then by their bases,
+/// and each is the lesser of its two directions: a graph depends on its k-mers alone.
+#[derive(Clone, Debug, Default)]
+pub struct Graph {
+    k: usize,
+    /// The codes of all nodes, one behind the other, and the reverse complement of each at the same
+    /// place.
+    bases: [Vec<u8>; 2],
+    /// Where each node begins, and the end of the last.
+    starts: Vec<usize>,
+    counts: Vec<u64>,
+    /// Where the ways behind each way begin, and the end of the last.
+    firsts: Vec<u32>,
+    nexts: Vec<Way>,
+}
+
+impl Graph {
+    /// Bases of a k-mer.
+    pub fn k(&self) -> usize {
+        self.k
+    }
+
+    /// Nodes.
+    pub fn len(&self) -> usize {
+        self.counts.len()
+    }
+
+    /// True when there is none.
+    pub fn is_empty(&self) -> bool {
+        self.counts.is_empty()
+    }
+
+    /// All nodes, forward.
+    pub fn nodes(&self) -> impl Iterator<Item = Way> + use<> {
+        (0..self.len()).map(Way::forward)
+    }
+
+    /// All nodes in both directions.
+    pub fn ways(&self) -> impl Iterator<Item = Way> + use<> {
+        self.nodes().flat_map(|way| [way, way.flipped()])
+    }
+
+    /// Bases of a node.
+    pub fn length(&self, way: Way) -> usize {
+        self.starts[way.node() + 1] - self.starts[way.node()]
+    }
+
+    /// k-mers of a node.
+    pub fn kmers(&self, way: Way) -> u64 {
+        (self.length(way) + 1 - self.k) as u64
+    }
+
+    /// The sum of the counts of the k-mers of a node.
+    pub fn count(&self, way: Way) -> u64 {
+        self.counts[way.node()]
+    }
+
+    /// Sets it.
+    pub fn set_count(&mut self, node: usize, count: u64) {
+        self.counts[node] = count;
+    }
+
+    /// The codes of a node in one direction.
+    pub fn codes(&self, way: Way) -> &[u8] {
+        &self.bases[usize::from(way.is_backward())][self.stretch(way.node())]
+    }
+
+    /// Where the bases of a node are among those of all.
+    fn stretch(&self, node: usize) -> Range<usize> {
+        self.starts[node]..self.starts[node + 1]
+    }
+
+    /// The node that has a place among the bases of all, forward, and the place in it.
+    pub fn at(&self, place: usize) -> (Way, usize) {
+        let node = self.starts.partition_point(|&start| start <= place) - 1;
+        (Way::forward(node), place - self.starts[node])
+    }
+
+    /// Bases of all nodes.
+    pub fn bases(&self) -> usize {
+        self.bases[0].len()
+    }
+
+    /// What follows a way: its last k-1 bases are their first.
+    pub fn next(&self, way: Way) -> &[Way] {
+        let index = way.index();
+        &self.nexts[self.firsts[index] as usize..self.firsts[index + 1] as usize]
+    }
+
+    /// What comes before a way.
+    pub fn before(&self, way: Way) -> impl ExactSizeIterator<Item = Way> {
+        self.next(way.flipped()).iter().map(|way| way.flipped())
+    }
+
+    /// The way behind `way` that goes on with a base.
+    pub fn next_with(&self, way: Way, code: u8) -> Option<Way> {
+        let goes_on = |next: &&Way| self.codes(**next)[self.k - 1] == code;
+        self.next(way).iter().find(goes_on).copied()
+    }
+
+    /// True for a ring: its end overlaps its beginning, and nothing else overlaps either.
+    pub fn is_circular(&self, way: Way) -> bool {
+        self.next(way) == [way] && self.next(way.flipped()) == [way.flipped()]
+    }
+
+    /// The nodes that `keep` wants, as pieces for [`compact`].
+    pub fn kept(&self, mut keep: impl FnMut(usize) -> bool) -> Pieces {
+        let mut pieces = Pieces::default();
+        for node in (0..self.len()).filter(|&node| keep(node)) {
+            pieces.push(self.codes(Way::forward(node)), self.counts[node]);
+        }
+        pieces
+    }
+
+    /// The graph of sequences that are joined already, and the place that each has in it.
+    pub(super) fn of(k: usize, pieces: &Pieces) -> (Graph, Vec<usize>) {
+        let mut order: Vec<usize> = (0..pieces.len()).collect();
+        order.sort_by(|&a, &b| {
+            let (one, other) = (pieces.codes(a), pieces.codes(b));
+            other.len().cmp(&one.len()).then_with(|| one.cmp(other))
+        });
+        let mut graph = Graph {
+            k,
+            starts: vec![0],
+            ..Graph::default()
+        };
+        let mut places = vec![0; pieces.len()];
+        for (place, &piece) in order.iter().enumerate() {
+            graph.bases[0].extend_from_slice(pieces.codes(piece));
+            graph.bases[1].extend(complement(pieces.codes(piece)));
+            graph.starts.push(graph.bases[0].len());
+            graph.counts.push(pieces.counts[piece]);
+            places[piece] = place;
+        }
+        (graph, places)
+    }
+
+    /// Says what overlaps what: every overlap in both directions, perhaps several times.
+    pub(super) fn set_edges(&mut self, mut edges: Vec<(Way, Way)>) {
+        edges.sort_unstable();
+        edges.dedup();
+        self.firsts = vec![0; 2 * self.len() + 1];
+        for (from, _) in &edges {
+            self.firsts[from.index() + 1] += 1;
+        }
+        for index in 1..self.firsts.len() {
+            self.firsts[index] += self.firsts[index - 1];
+        }
+        self.nexts = edges.into_iter().map(|edge| edge.1).collect();
+    }
+}
+
+/// The shape of the k-mers of a graph.
+pub fn shape_of(k: usize) -> Shape {
+    Shape::new(k, false).expect("the k of a graph was checked")
+}
+
+/// The codes of the other strand.
+pub fn complement(codes: &[u8]) -> impl Iterator<Item = u8> {
+    codes.iter().rev().map(|code| 3 - code)
+}
+
+/// The k-mer of some codes.
+pub fn kmer_of<const W: usize>(codes: &[u8]) -> Kmer<W> {
+    codes.iter().fold(Kmer::ZERO, |kmer, &code| kmer.push(code))
+}

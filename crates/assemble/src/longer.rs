@@ -1,0 +1,143 @@
+//! From a cleaned graph to that of a larger k.
+//!
+//! A k-mer of the larger k is kept, **even if it was seen once**, when all smaller k-mers in it are
+//! in the cleaned smaller graph: then it is a walk through that graph which some read took. So it
+//! is not k-mers that are counted anew, but walks that are followed. A k-mer within one node is
+//! implied by the node, and nothing has to be looked up: a node of at least k bases goes along as
+//! it is, with the number of reads' k-mers in it. Only k-mers that pass from one node into another
+//! are collected, and these are few.
+//!
+//! Reads are thin at large k, and a k-mer of the genome may be in none of them. Then an end is left
+//! that had a continuation in the smaller graph; it would look as if the other branch of a repeat
+//! were the only one. So such ends are **filled**: all ways on through the smaller graph are added,
+//! until they meet what is there. That makes a choice where there is one, and never takes one.
+
+mod fill;
+mod found;
+
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use gyrase_kmer::with_words;
+use gyrase_work::{Progress, in_parallel};
+
+use crate::config::AssemblyError;
+use crate::graph::{Graph, compact, shape_of};
+use crate::index::Index;
+use crate::reads::Reads;
+use crate::walk::Walker;
+use found::Found;
+
+/// The graph of `k`-mers, for a `k` larger than that of `graph`.
+///
+/// # Errors
+/// Somebody cancelled.
+pub fn longer(
+    graph: &Graph,
+    reads: &Reads,
+    k: usize,
+    threads: usize,
+    progress: &Progress,
+) -> Result<Graph, AssemblyError> {
+    with_words!(shape_of(k), W => longer_of::<W>(graph, reads, k, threads, progress))
+}
+
+fn longer_of<const W: usize>(
+    graph: &Graph,
+    reads: &Reads,
+    k: usize,
+    threads: usize,
+    progress: &Progress,
+) -> Result<Graph, AssemblyError> {
+    let index = Index::of(graph, graph.k());
+    let walker = Walker::new(graph, &index);
+    let next = AtomicUsize::new(0);
+    let found = in_parallel(vec![(); threads], |()| -> Result<Found<W>, AssemblyError> {
+        let mut found = Found::new(graph, k);
+        while let Some(block) = reads.blocks().get(next.fetch_add(1, Relaxed)) {
+            progress.go_on()?;
+            found.block(&walker, block);
+            progress.advance(1);
+        }
+        found.settle();
+        Ok(found)
+    })?;
+    let mut all = Found::new(graph, k);
+    found.into_iter().for_each(|one| all.add(one));
+    let mut larger = compact(k, &all.pieces());
+    for _ in 0..fill::ROUNDS {
+        let filled = fill::filled(&walker, &larger, &all);
+        if filled.is_empty() {
+            break;
+        }
+        all.merge(filled.into_iter().map(|kmer| (kmer, 0)).collect());
+        larger = compact(k, &all.pieces());
+    }
+    Ok(larger)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::graph::Pieces;
+
+    fn canonical(window: &[u8]) -> Vec<u8> {
+        let other: Vec<u8> = window.iter().rev().map(|code| 3 - code).collect();
+        other.min(window.to_vec())
+    }
+
+    fn kmers<'c>(k: usize, texts: impl Iterator<Item = &'c [u8]>) -> BTreeSet<Vec<u8>> {
+        texts
+            .flat_map(|text| text.windows(k))
+            .map(canonical)
+            .collect()
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_kept_has_all_smaller_kmers_and_was_seen_or_leads_on(
+            genome in proptest::collection::vec(0..4u8, 30..120),
+            reads in proptest::collection::vec((0..100usize, 10..40usize, 0..200usize), 0..30),
+            without in proptest::collection::vec(0..100usize, 0..4),
+            threads in 1..4usize,
+        ) {
+            let (small, k) = (5, 11);
+            let reads: Vec<Vec<u8>> = reads
+                .into_iter()
+                .map(|(start, length, wrong)| {
+                    let start = start % genome.len();
+                    let end = (start + length).min(genome.len());
+                    let mut read = genome[start..end].to_vec();
+                    if let Some(code) = read.get_mut(wrong) {
+                        *code = 3 - *code;
+                    }
+                    read
+                })
+                .collect();
+            let mut pieces = Pieces::default();
+            for kmer in kmers(small, [genome.as_slice()].into_iter()) {
+                pieces.push(&kmer, 1);
+            }
+            let graph = compact(small, &pieces);
+            let graph = compact(small, &graph.kept(|node| !without.contains(&node)));
+            let there = kmers(small, graph.nodes().map(|way| graph.codes(way)));
+            let is_kept = |window: &[u8]| {
+                window.windows(small).all(|kmer| there.contains(&canonical(kmer)))
+            };
+            let seen = reads.iter().flat_map(|read| read.windows(k));
+            let mut expected: BTreeSet<Vec<u8>> =
+                seen.filter(|window| is_kept(window)).map(canonical).collect();
+            expected.extend(kmers(k, graph.nodes().map(|way| graph.codes(way))));
+
+            let stored = Reads::of(&reads);
+            let made = longer(&graph, &stored, k, threads, &Progress::default()).unwrap();
+            let found = kmers(k, made.nodes().map(|way| made.codes(way)));
+            prop_assert!(found.is_superset(&expected));
+            // What was filled is a walk too.
+            prop_assert!(found.iter().all(|kmer| is_kept(kmer)));
+        }
+    }
+}

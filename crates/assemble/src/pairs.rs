@@ -1,0 +1,67 @@
+//! Mates: which nodes follow each other, where the graph alone does not say it.
+//!
+//! Each mate has an **anchor**: its first 31-mer that is in one place of the graph alone. Mates in
+//! one node tell how long fragments are. Mates in two nodes are a **link**: one that says how far
+//! the nodes are from each other. A node that a genome has once, by its coverage, is joined to the
+//! next such node when at least four links say so in both directions, and exactly one way through
+//! the graph between them has a length that fits.
+
+mod inserts;
+mod links;
+mod paths;
+mod resolve;
+
+use gyrase_work::Progress;
+
+use crate::config::AssemblyError;
+use crate::graph::Graph;
+use crate::reads::Reads;
+
+pub use inserts::Inserts;
+
+/// Rounds at most: what was joined may be joined again.
+const ROUNDS: usize = 3;
+
+/// What mates made of a graph.
+#[derive(Clone, Debug, Default)]
+pub struct PairJoins {
+    /// How long fragments are; nothing where there are too few mates to tell.
+    pub inserts: Option<Inserts>,
+    /// For each join how many pairs support it, ascending.
+    pub pairs: Vec<u64>,
+    /// Nodes that nothing but each other was left for, when joins were made.
+    pub freed: u64,
+    /// Places between two nodes that follow each other where several ways fit, or none.
+    pub ambiguous: u64,
+}
+
+/// Joins nodes of a graph as far as mates say it.
+///
+/// # Errors
+/// Somebody cancelled.
+pub fn resolve(
+    mut graph: Graph,
+    reads: &Reads,
+    threads: usize,
+    progress: &Progress,
+) -> Result<(Graph, PairJoins), AssemblyError> {
+    let mut resolved = PairJoins::default();
+    for _ in 0..ROUNDS {
+        progress.start("pairs", reads.blocks().len() as u64);
+        let found = links::find(&graph, reads, threads, progress)?;
+        let Some(inserts) = Inserts::of(&found.inserts) else {
+            break;
+        };
+        let (joins, ambiguous) = paths::joins(&graph, &found.links, &inserts);
+        resolved.inserts.get_or_insert(inserts);
+        resolved.ambiguous = ambiguous;
+        if joins.is_empty() {
+            break;
+        }
+        resolved.pairs.extend(joins.iter().map(|join| join.pairs));
+        let (next, freed) = resolve::apply(&graph, &joins);
+        (graph, resolved.freed) = (next, resolved.freed + freed);
+    }
+    resolved.pairs.sort_unstable();
+    Ok((graph, resolved))
+}

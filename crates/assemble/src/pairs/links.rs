@@ -1,0 +1,130 @@
+//! Where mates are in a graph.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use gyrase_work::{Progress, in_parallel};
+
+use crate::config::AssemblyError;
+use crate::graph::{Graph, Way};
+use crate::index::Index;
+use crate::reads::{Block, Reads};
+
+/// Bases of an anchor.
+const ANCHOR: usize = 31;
+/// Bases of the longest fragment that is measured.
+const LONGEST: usize = 4096;
+/// Fragments are measured in nodes of so many bases or more: short ones hold short fragments only.
+const LONG: usize = 2 * LONGEST;
+
+/// Fragments that go from one node to another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Link {
+    /// How many.
+    pub pairs: u64,
+    /// Bases that they have in both nodes together.
+    pub bases: i64,
+}
+
+/// Links by the ways that they leave and enter, in both directions.
+pub type Links = HashMap<(Way, Way), Link>;
+
+/// What mates say.
+pub struct Found {
+    /// How many fragments within long nodes have each length.
+    pub inserts: Vec<u64>,
+    /// Fragments between nodes.
+    pub links: Links,
+}
+
+/// Finds all mates.
+///
+/// # Errors
+/// Somebody cancelled.
+pub fn find(
+    graph: &Graph,
+    reads: &Reads,
+    threads: usize,
+    progress: &Progress,
+) -> Result<Found, AssemblyError> {
+    let index = Index::of(graph, ANCHOR);
+    let next = AtomicUsize::new(0);
+    let found = in_parallel(vec![(); threads], |()| -> Result<Found, AssemblyError> {
+        let mut found = Found::default();
+        while let Some(block) = reads.blocks().get(next.fetch_add(1, Relaxed)) {
+            progress.go_on()?;
+            found.block(graph, &index, block);
+            progress.advance(1);
+        }
+        Ok(found)
+    })?;
+    let mut all = Found::default();
+    found.into_iter().for_each(|one| all.add(one));
+    let flipped: Vec<_> = all
+        .links
+        .iter()
+        .map(|(&(from, to), &link)| ((to.flipped(), from.flipped()), link))
+        .collect();
+    all.links.extend(flipped);
+    Ok(all)
+}
+
+impl Default for Found {
+    fn default() -> Found {
+        Found {
+            inserts: vec![0; LONGEST + 1],
+            links: Links::new(),
+        }
+    }
+}
+
+impl Found {
+    fn block(&mut self, graph: &Graph, index: &Index, block: &Block) {
+        if !block.paired {
+            return;
+        }
+        let (mut first, mut is_second) = (None, false);
+        block.for_each(|read| {
+            // Where the read would begin in the way, whatever is before its anchor.
+            let place = || {
+                let (at, way, offset) = index.first(read, 0)?;
+                Some((way, offset as i64 - at as i64))
+            };
+            if !is_second {
+                first = place();
+            } else if let (Some((from, start)), Some((back, end))) = (first, place()) {
+                let to = back.flipped();
+                self.pair(graph, (from, start), (to, graph.length(to) as i64 - end));
+            }
+            is_second = !is_second;
+        });
+    }
+
+    /// Adds a fragment that begins and ends in places of ways, the latter in its own direction.
+    fn pair(&mut self, graph: &Graph, (from, start): (Way, i64), (to, end): (Way, i64)) {
+        if from == to && end > start {
+            let length = (end - start) as usize;
+            if graph.length(from) >= LONG && length <= LONGEST {
+                self.inserts[length] += 1;
+            }
+            return;
+        }
+        if from.node() == to.node() {
+            return;
+        }
+        let key = (from, to).min((to.flipped(), from.flipped()));
+        let link = self.links.entry(key).or_default();
+        link.pairs += 1;
+        link.bases += graph.length(from) as i64 - start + end;
+    }
+
+    fn add(&mut self, other: Found) {
+        let inserts = self.inserts.iter_mut().zip(other.inserts);
+        inserts.for_each(|(sum, more)| *sum += more);
+        for (key, more) in other.links {
+            let link = self.links.entry(key).or_default();
+            link.pairs += more.pairs;
+            link.bases += more.bases;
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! What an assembly will take, before its first byte.
+
+use gyrase_count::Estimate;
+
+use crate::config::{AssemblyError, Config};
+use crate::graph::shape_of;
+use crate::solid::FIRST_K;
+
+/// Bytes that a read takes beside its bases.
+const READ: u64 = 5;
+/// Bytes that a k-mer takes while the first graph is made.
+const KMER: u64 = 112;
+/// k-mers of a genome are taken to be seen so often; where it is less, the graph is larger.
+const COVERAGE: u64 = 20;
+/// Bytes of code, stacks and batches.
+const BESIDE: u64 = 48 << 20;
+
+/// What a run will take.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// Letters of the reads.
+    pub bases: Estimate,
+    /// Bytes of memory that are expected: for reads that cover their genome twenty times or more.
+    pub memory: Estimate,
+    /// The least `memory` that a run is begun with.
+    pub least_memory: u64,
+}
+
+impl Plan {
+    /// Refuses a run that is promised too little memory.
+    ///
+    /// # Errors
+    /// [`AssemblyError::Memory`].
+    pub fn admit(&self, config: &Config) -> Result<(), AssemblyError> {
+        fits(self.least_memory, config)
+    }
+}
+
+/// Refuses what does not fit the memory of a run.
+pub fn fits(needed: u64, config: &Config) -> Result<(), AssemblyError> {
+    match needed <= config.memory {
+        true => Ok(()),
+        false => Err(AssemblyError::Memory {
+            needed: needed.div_ceil(1 << 20),
+            given: config.memory >> 20,
+        }),
+    }
+}
+
+/// Says what a run will take.
+///
+/// # Errors
+/// The reads cannot be opened.
+pub fn plan(config: &Config) -> Result<Plan, AssemblyError> {
+    let counted = gyrase_count::plan(&count_config(config, config.memory))?;
+    let packed = |bases: u64| bases / 4 + bases / 100 * READ;
+    let graph = |bases: u64| bases / COVERAGE * KMER;
+    let held = |bases: u64, counting: u64| packed(bases) + BESIDE + counting.max(graph(bases));
+    let least = counted.bases.least;
+    Ok(Plan {
+        bases: counted.bases,
+        memory: Estimate {
+            least: held(least, counted.memory_of_repeats),
+            most: counted.bases.most.map(|most| held(most, counted.memory)),
+        },
+        least_memory: packed(least) + BESIDE + counted.least_memory,
+    })
+}
+
+/// Bytes of the first graph while it is made of so many k-mers.
+pub fn graph_bytes(kmers: u64) -> u64 {
+    BESIDE + kmers * KMER
+}
+
+/// How the k-mers of the first graph are counted, with so much memory.
+pub fn count_config(config: &Config, memory: u64) -> gyrase_count::Config {
+    let inputs = config.libraries.iter().flat_map(|library| library.files());
+    gyrase_count::Config {
+        inputs: inputs.collect(),
+        output: config.scratch.clone(),
+        shape: shape_of(FIRST_K),
+        // What is seen once is an error, or so thin that nothing can be made of it.
+        min_count: 2,
+        max_count: u32::MAX,
+        min_base_quality: None,
+        paired: false,
+        threads: config.threads,
+        memory,
+        tmp: config.tmp.clone(),
+        max_tmp: None,
+        resume: false,
+        chunk: None,
+    }
+}

@@ -1,0 +1,146 @@
+//! The stages of an assembly.
+
+use gyrase_count::histogram::Histogram;
+use gyrase_kmer::{BINS, Key, Kmer};
+use gyrase_table::gyk::Database;
+use gyrase_work::Progress;
+
+use crate::clean::{Cleaned, Errors, clean};
+use crate::config::{AssemblyError, Config};
+use crate::graph::{Graph, Pieces, compact};
+use crate::longer::longer;
+use crate::pairs::{PairJoins, resolve};
+use crate::plan::{count_config, fits, graph_bytes, plan};
+use crate::reads::Reads;
+use crate::solid::{FIRST_K, KmerDepth, lengths};
+
+/// What came out.
+#[derive(Debug)]
+pub struct Assembled {
+    /// The contigs, longest first, and how they overlap.
+    pub graph: Graph,
+    /// Reads.
+    pub reads: u64,
+    /// Their letters.
+    pub bases: u64,
+    /// What the counts of the k-mers say.
+    pub depth: KmerDepth,
+    /// Each k, and what was done with its graph.
+    pub stages: Vec<GraphStage>,
+    /// What mates made of the last.
+    pub resolved: PairJoins,
+}
+
+/// What was done for one k.
+#[derive(Clone, Copy, Debug)]
+pub struct GraphStage {
+    /// Bases of the k-mers.
+    pub k: usize,
+    /// Nodes of the graph as it was made.
+    pub nodes: usize,
+    /// What was taken out.
+    pub cleaned: Cleaned,
+    /// Nodes of the graph then.
+    pub left: usize,
+}
+
+/// Assembles.
+///
+/// # Errors
+/// See [`AssemblyError`].
+pub fn run(config: &Config, progress: &Progress) -> Result<Assembled, AssemblyError> {
+    plan(config)?.admit(config)?;
+    progress.start("read", 0);
+    let reads = Reads::load(&config.libraries, config.threads, progress)?;
+    refuse_long(&reads)?;
+    let (graph, depth) = first(config, reads.held(), progress)?;
+    let mut stages = Vec::new();
+    let mut graph = cleaned(graph, depth.peak, &mut stages, progress);
+    let ks = config.ks.clone().unwrap_or_else(|| lengths(&reads, depth));
+    for k in ks {
+        progress.start("longer k-mers", reads.blocks().len() as u64);
+        let larger = longer(&graph, &reads, k, config.threads, progress)?;
+        let depth = depth.at(k, reads.typical_length());
+        graph = cleaned(larger, depth, &mut stages, progress);
+    }
+    let (graph, resolved) = resolve(graph, &reads, config.threads, progress)?;
+    Ok(Assembled {
+        graph,
+        resolved,
+        reads: reads.len(),
+        bases: reads.bases(),
+        depth,
+        stages,
+    })
+}
+
+/// Reads that are longer come of other machines, and have other errors.
+const LONGEST: u32 = 1000;
+
+fn refuse_long(reads: &Reads) -> Result<(), AssemblyError> {
+    match reads.typical_length() {
+        length @ (LONGEST..) => Err(AssemblyError::LongReads { length }),
+        _ => Ok(()),
+    }
+}
+
+fn cleaned(graph: Graph, depth: u64, stages: &mut Vec<GraphStage>, progress: &Progress) -> Graph {
+    progress.start("clean", 0);
+    let (k, nodes) = (graph.k(), graph.len());
+    let errors = match stages.is_empty() {
+        true => Errors::Kmers,
+        false => Errors::Walks,
+    };
+    let (graph, cleaned) = clean(graph, depth, errors);
+    stages.push(GraphStage {
+        k,
+        nodes,
+        cleaned,
+        left: graph.len(),
+    });
+    graph
+}
+
+/// The graph of the smallest k: of the k-mers that are seen often enough. The reads take `held`
+/// bytes beside it.
+fn first(
+    config: &Config,
+    held: u64,
+    progress: &Progress,
+) -> Result<(Graph, KmerDepth), AssemblyError> {
+    let output = config.scratch.clone();
+    let memory = config.memory.saturating_sub(held);
+    gyrase_count::run(&count_config(config, memory), progress)?;
+    let database = Database::open(&output)?;
+    let histogram = Histogram::of(&database, config.threads, progress)?;
+    let depth = KmerDepth::of(&histogram);
+    progress.start("unitigs", 0);
+    let seen = histogram.rows().filter(|row| row.0 >= depth.least);
+    let kmers = seen.map(|row| row.1).sum();
+    fits(held + graph_bytes(kmers), config)?;
+    let mut pieces = Pieces::with_room(kmers as usize, kmers as usize * FIRST_K);
+    add_solid(&database, depth.least, &mut pieces)?;
+    drop(database);
+    // Where it stays the caller removes it, with the folder that it is in.
+    let _ = std::fs::remove_file(&output);
+    Ok((compact(FIRST_K, &pieces), depth))
+}
+
+/// Adds the k-mers that are seen often enough.
+fn add_solid(database: &Database, least: u32, pieces: &mut Pieces) -> Result<(), AssemblyError> {
+    let mut codes = [0; FIRST_K];
+    for bin in 0..BINS {
+        let view = database.sound_bin(bin)?;
+        for (&row, count) in view.rows::<1>().iter().zip(view.counts()) {
+            if count < least {
+                continue;
+            }
+            let kmer = Kmer::from(Key(row));
+            for (place, code) in codes.iter_mut().rev().enumerate() {
+                *code = kmer.base(place);
+            }
+            pieces.push(&codes, count.into());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,86 @@
+//! The k-mers that an assembly begins with.
+
+use gyrase_count::histogram::Histogram;
+use gyrase_kmer::MAX_K;
+
+use crate::reads::Reads;
+
+/// The smallest k.
+pub const FIRST_K: usize = 31;
+
+/// What the histogram of the k-mers of the reads says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KmerDepth {
+    /// k-mers with a lower count are left out.
+    pub least: u32,
+    /// The most frequent count of k-mers of the genome; 0 where no peak is seen.
+    pub peak: u64,
+}
+
+impl KmerDepth {
+    /// Reads a histogram of counts from 2 on.
+    pub fn of(histogram: &Histogram) -> KmerDepth {
+        let rows: Vec<(u32, u64)> = histogram.rows().filter(|row| row.0 >= 2).collect();
+        let kmers = |count: u32| {
+            let around = count.saturating_sub(1)..=count + 1;
+            let sum: u64 = rows
+                .iter()
+                .filter(|row| around.contains(&row.0))
+                .map(|row| row.1)
+                .sum();
+            sum
+        };
+        let largest = rows.last().map_or(0, |row| row.0).min(MOST);
+        let valley = (3..largest).find(|&count| kmers(count) < kmers(count + 1));
+        let peak = valley.and_then(|valley| {
+            (valley..largest).max_by_key(|&count| (kmers(count), u32::MAX - count))
+        });
+        let Some((valley, peak)) = valley.zip(peak) else {
+            return KmerDepth { least: 2, peak: 0 };
+        };
+        KmerDepth {
+            least: (peak / ERRORS).clamp(2, valley.max(2)),
+            peak: peak.into(),
+        }
+    }
+}
+
+/// Counts above this are of repeats and plasmids.
+const MOST: u32 = 20_000;
+/// What an error may have of the coverage is seldom more than one part in so many.
+const ERRORS: u32 = 12;
+
+impl KmerDepth {
+    /// What the peak is for k-mers of `k` bases, in reads of so many letters; at least 1 where
+    /// there is a peak.
+    pub fn at(self, k: usize, length: u32) -> u64 {
+        let windows = |k: usize| (u64::from(length) + 1).saturating_sub(k as u64);
+        let scaled = self.peak * windows(k) / windows(FIRST_K).max(1);
+        scaled.max(u64::from(self.peak > 0))
+    }
+}
+
+/// The lengths of k-mers behind the first: the last one is the largest that most of the genome has
+/// enough of in the reads, and those between make steps that are not too far.
+pub fn lengths(reads: &Reads, depth: KmerDepth) -> Vec<usize> {
+    let length = reads.typical_length();
+    let is_deep = |k: &usize| depth.peak == 0 || depth.at(*k, length) >= LEAST_DEPTH;
+    // A k-mer is to be in a few places of a read.
+    let most = (length as usize * 7 / 8).min(MAX_K);
+    let Some(last) = (FIRST_K + 2..=most)
+        .rev()
+        .filter(|k| k % 2 == 1)
+        .find(is_deep)
+    else {
+        return Vec::new();
+    };
+    let steps = (last - FIRST_K).div_ceil(STEP);
+    let at = |step: usize| FIRST_K + (last - FIRST_K) * step / steps;
+    // Odd, so that no k-mer is its own reverse complement.
+    (1..=steps).map(|step| at(step) | 1).collect()
+}
+
+/// How often a k-mer of the genome is to be seen on average: one in a thousand is then missed.
+const LEAST_DEPTH: u64 = 7;
+/// How far one k is from the next at most.
+const STEP: usize = 48;

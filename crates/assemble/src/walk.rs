@@ -1,0 +1,163 @@
+//! Reads as walks through a graph: which nodes a read passes, as far as all of its k-mers are
+//! there.
+
+use crate::graph::{Graph, Way};
+use crate::index::Index;
+use crate::reads::NONE;
+
+/// A part of a read that is within one node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The node, in the direction of the read.
+    pub way: Way,
+    /// Where in the way the first k-mer begins.
+    pub offset: usize,
+    /// Where in the read the first k-mer begins.
+    pub at: usize,
+    /// k-mers.
+    pub kmers: usize,
+}
+
+/// Finds the walks of reads.
+pub struct Walker<'g> {
+    graph: &'g Graph,
+    index: &'g Index<'g>,
+}
+
+impl<'g> Walker<'g> {
+    /// In a graph whose own k-mers are in `index`.
+    pub fn new(graph: &'g Graph, index: &'g Index<'g>) -> Walker<'g> {
+        assert!(
+            graph.k() == index.k(),
+            "the index is of the k-mers of the graph"
+        );
+        Walker { graph, index }
+    }
+
+    /// The graph.
+    pub fn graph(&self) -> &'g Graph {
+        self.graph
+    }
+
+    /// Calls `each` with every longest stretch of a read all of whose k-mers are in the graph: its
+    /// steps, each of which goes on where the one before ends.
+    pub fn walk(&self, read: &[u8], steps: &mut Vec<Step>, mut each: impl FnMut(&[Step])) {
+        let mut from = 0;
+        for run in read.split(|&code| code == NONE) {
+            self.walk_run(run, from, steps, &mut each);
+            from += run.len() + 1;
+        }
+    }
+
+    fn walk_run(
+        &self,
+        run: &[u8],
+        from: usize,
+        steps: &mut Vec<Step>,
+        each: &mut impl FnMut(&[Step]),
+    ) {
+        let k = self.graph.k();
+        // Windows before this one are done with.
+        let mut open = 0;
+        while let Some((at, way, offset)) = self.index.first(run, open) {
+            steps.clear();
+            self.back(run, at, way, offset, open, steps);
+            let end = self.on(run, at, way, offset, steps);
+            for step in steps.iter_mut() {
+                step.at += from;
+            }
+            each(steps);
+            // The base at `end` goes on in no way: no window that ends with it is in the graph.
+            // Those behind it are looked for; what is before them is found by going back.
+            open = end + 1;
+            if end + k > run.len() {
+                return;
+            }
+        }
+    }
+
+    /// Adds the steps before a place, in their order, and the one of the place itself.
+    fn back(
+        &self,
+        run: &[u8],
+        at: usize,
+        way: Way,
+        offset: usize,
+        open: usize,
+        steps: &mut Vec<Step>,
+    ) {
+        let k = self.graph.k();
+        let (mut way, mut offset, mut at) = (way, offset, at);
+        let mut kmers = 1;
+        // The base before the open window ended a stretch; windows with it may be in the graph.
+        let least = open.saturating_sub(k - 1);
+        loop {
+            let codes = self.graph.codes(way);
+            while offset > 0 && at > least && codes[offset - 1] == run[at - 1] {
+                (offset, at, kmers) = (offset - 1, at - 1, kmers + 1);
+            }
+            steps.push(Step {
+                way,
+                offset,
+                at,
+                kmers,
+            });
+            if offset > 0 || at == least {
+                break;
+            }
+            let before = |before: &Way| {
+                let codes = self.graph.codes(*before);
+                codes[codes.len() - k] == run[at - 1]
+            };
+            let Some(found) = self.graph.before(way).find(before) else {
+                break;
+            };
+            way = found;
+            (offset, at, kmers) = (self.graph.length(way) - k, at - 1, 1);
+        }
+        steps.reverse();
+    }
+
+    /// Goes on from the last step; the first base that is not part of the walk.
+    fn on(&self, run: &[u8], at: usize, way: Way, offset: usize, steps: &mut Vec<Step>) -> usize {
+        let k = self.graph.k();
+        let (mut way, mut place, mut base) = (way, offset + k, at + k);
+        loop {
+            let codes = &self.graph.codes(way)[place..];
+            let equal = equal_bases(codes, &run[base..]);
+            base += equal;
+            let last = steps.last_mut().expect("a walk has a step");
+            last.kmers += equal;
+            if base == run.len() || equal < codes.len() {
+                return base;
+            }
+            let Some(next) = self.graph.next_with(way, run[base]) else {
+                return base;
+            };
+            base += 1;
+            steps.push(Step {
+                way: next,
+                offset: 0,
+                at: base - k,
+                kmers: 1,
+            });
+            (way, place) = (next, k);
+        }
+    }
+}
+
+/// How many bases at the beginning of both are equal.
+#[inline]
+pub fn equal_bases(one: &[u8], other: &[u8]) -> usize {
+    let (eights, _) = one.as_chunks::<8>();
+    let (others, _) = other.as_chunks::<8>();
+    for (eight, (a, b)) in eights.iter().zip(others).enumerate() {
+        let differ = u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b);
+        if differ != 0 {
+            return 8 * eight + (differ.trailing_zeros() / 8) as usize;
+        }
+    }
+    let from = 8 * eights.len().min(others.len());
+    let rest = one[from..].iter().zip(&other[from..]);
+    from + rest.take_while(|(a, b)| a == b).count()
+}

@@ -1,0 +1,130 @@
+//! Whole assemblies of small genomes with a known truth.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use gyrase_assemble::{Assembled, Config, Library, run, write};
+use gyrase_kmer::mix;
+use gyrase_work::Progress;
+
+/// Numbers that look random, from a seed.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_add(1);
+        ((u128::from(mix(mix(self.0))) * end as u128) >> 64) as usize
+    }
+
+    fn bases(&mut self, count: usize) -> Vec<u8> {
+        (0..count).map(|_| b"ACGT"[self.below(4)]).collect()
+    }
+}
+
+/// A genome with a repeat of 600 bases in three places, one of them on the other strand.
+fn genome(dice: &mut Dice) -> Vec<u8> {
+    let repeat = dice.bases(600);
+    let other = gyrase_seq::reverse_complement(&repeat);
+    let mut genome = Vec::new();
+    for repeat in [&repeat, &other, &repeat] {
+        genome.extend(dice.bases(6000));
+        genome.extend(repeat);
+    }
+    genome.extend(dice.bases(5000));
+    genome
+}
+
+/// Pairs of reads of 100 bases, one base in 200 wrong, as two files of FASTQ.
+fn sequence(genome: &[u8], pairs: usize, dice: &mut Dice) -> [String; 2] {
+    let mut files = [String::new(), String::new()];
+    for pair in 0..pairs {
+        let length = 260 + dice.below(80);
+        let start = dice.below(genome.len() - length);
+        let mut fragment = genome[start..start + length].to_vec();
+        if dice.below(2) == 1 {
+            fragment = gyrase_seq::reverse_complement(&fragment);
+        }
+        let mates = [
+            fragment[..100].to_vec(),
+            gyrase_seq::reverse_complement(&fragment[length - 100..]),
+        ];
+        for (mut mate, file) in mates.into_iter().zip(&mut files) {
+            for base in &mut mate {
+                if dice.below(200) == 0 {
+                    *base = b"ACGT"[dice.below(4)];
+                }
+            }
+            let letters = String::from_utf8(mate).expect("bases are letters");
+            writeln!(file, "@r{pair}\n{letters}\n+\n{}", "I".repeat(100)).expect("it is a string");
+        }
+    }
+    files
+}
+
+fn assemble(folder: &Path, reads: &[String; 2], threads: usize) -> Assembled {
+    let names = [1, 2].map(|mate| folder.join(format!("r_{mate}.fq")));
+    for (name, text) in names.iter().zip(reads) {
+        std::fs::write(name, text).expect("the folder is there");
+    }
+    let [one, two] = names;
+    let config = Config {
+        libraries: vec![Library::Paired(one, two)],
+        tmp: folder.to_path_buf(),
+        scratch: folder.join("kmers.gyk"),
+        threads,
+        memory: 1 << 30,
+        ks: None,
+    };
+    run(&config, &Progress::default()).expect("the reads are sound")
+}
+
+fn gfa(assembly: &Assembled) -> Vec<u8> {
+    let mut text = Vec::new();
+    write::gfa(&assembly.graph, write::HeaderStyle::Own, &mut text).expect("it is memory");
+    text
+}
+
+#[test]
+fn contigs_are_stretches_of_the_genome_for_any_number_of_threads() {
+    let folder = tempfile::tempdir().unwrap();
+    for seed in 0..3 {
+        let mut dice = Dice(seed << 32);
+        let genome = genome(&mut dice);
+        let reads = sequence(&genome, genome.len() / 5, &mut dice);
+        let assembly = assemble(folder.path(), &reads, 1);
+        let other = gyrase_seq::reverse_complement(&genome);
+        let mut covered = 0;
+        let long = |way: &_| assembly.graph.length(*way) >= 200;
+        for way in assembly.graph.nodes().filter(long) {
+            let codes = assembly.graph.codes(way);
+            let letters: Vec<u8> = codes.iter().map(|&code| gyrase_seq::decode(code)).collect();
+            let is_in = |whole: &[u8]| {
+                whole
+                    .windows(letters.len())
+                    .any(|stretch| stretch == letters)
+            };
+            assert!(
+                is_in(&genome) || is_in(&other),
+                "seed {seed}: {}",
+                letters.len()
+            );
+            covered += letters.len();
+        }
+        // The repeat is there once, and what is short is left out.
+        assert!(covered > genome.len() - 1400, "seed {seed}: {covered}");
+        for threads in [2, 3, 7] {
+            let again = assemble(folder.path(), &reads, threads);
+            assert_eq!(gfa(&again), gfa(&assembly), "{threads} threads");
+        }
+    }
+}
+
+#[test]
+fn without_kmers_there_are_no_contigs() {
+    let folder = tempfile::tempdir().unwrap();
+    for text in ["", "@r\nACGT\n+\nIIII\n", "@r\nNNNNNNNNNN\n+\nIIIIIIIIII\n"] {
+        let assembly = assemble(folder.path(), &[text.into(), text.into()], 2);
+        assert!(assembly.graph.is_empty());
+        assert_eq!(gfa(&assembly), b"H\tVN:Z:1.0\n");
+    }
+}
