@@ -37,9 +37,9 @@
 //! ```
 
 mod base_string;
-mod error;
 mod clean;
 mod config;
+mod error;
 mod graph;
 mod index;
 mod longer;
@@ -55,9 +55,9 @@ mod walk;
 pub mod write;
 
 pub use base_string::BaseString;
-pub use error::Error;
 pub use clean::Cleaned;
 pub use config::{AssemblyError, Config, Library};
+pub use error::Error;
 pub use graph::{Graph, Way};
 pub use pairs::{Inserts, PairJoins};
 pub use plan::{Plan, plan};

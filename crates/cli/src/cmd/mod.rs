@@ -1,5 +1,6 @@
 //! One file a verb: arguments -> `Config` of a library -> run -> print.
 
+mod assemble;
 mod cite;
 mod classify;
 mod completions;
@@ -74,6 +75,8 @@ pub enum Command {
     Db(db::Db),
     /// Say which taxon each read comes from, and what a sample holds.
     Classify(Box<classify::Classify>),
+    /// Assemble the genome that short reads are of.
+    Assemble(Box<assemble::Assemble>),
     /// Search a database of proteins or nucleotides for the relatives of others.
     Search(Box<search::Search>),
     /// Build databases of sequences for `search`, look into them, and take sequences out.
@@ -132,6 +135,7 @@ pub fn run(command: Command, session: &Session) -> Result<()> {
         Command::Kmers(verb) => verb.run(session),
         Command::Db(verb) => verb.run(session),
         Command::Classify(verb) => verb.run(session),
+        Command::Assemble(verb) => verb.run(session),
         Command::Search(verb) => verb.run(session),
         Command::Index(verb) => verb.run(session),
         Command::Unitigs(verb) => verb.run(session),

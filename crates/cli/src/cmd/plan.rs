@@ -5,6 +5,7 @@ use gyrase_count::{Config, Estimate, Plan as Prediction};
 use gyrase_picture::words::{bytes, grouped};
 use serde_json::json;
 
+use super::assemble::Assemble;
 use super::classify::Classify;
 use super::count::Count;
 use super::db::PlanDb;
@@ -24,6 +25,7 @@ Examples:
   gyrase plan kmers union a.gyk b.gyk
   gyrase plan search proteins.faa --db refs.faa
   gyrase plan unitigs reads_1.fq.gz reads_2.fq.gz --min-count 2
+  gyrase plan assemble reads_1.fq.gz reads_2.fq.gz
 
 The arguments are those of the run itself, an output may be left out. Memory is
 what the run is expected to take: not less than it will, and seldom a quarter
@@ -52,6 +54,10 @@ enum Verb {
     /// Say what `gyrase unitigs` with these arguments will take
     #[command(after_help = EXAMPLES)]
     Unitigs(Box<Unitigs>),
+    /// Say what `gyrase assemble` with these arguments will take
+    #[command(after_help = EXAMPLES)]
+    #[command(mut_arg("output", |output| output.required(false)))]
+    Assemble(Box<Assemble>),
     /// Say what `gyrase db build`, `add` and the like with these arguments will take
     #[command(subcommand)]
     Db(PlanDb),
@@ -76,6 +82,7 @@ impl Plan {
             Verb::Classify(verb) => verb.plan(session),
             Verb::Search(verb) => verb.plan(session),
             Verb::Unitigs(verb) => verb.plan(session),
+            Verb::Assemble(verb) => verb.plan(session),
             Verb::Db(verb) => verb.plan(session),
             Verb::Kmers(verb) => verb.plan(session),
         }

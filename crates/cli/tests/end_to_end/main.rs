@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test is a test")]
 
+mod assemble;
 mod classify;
 mod databases;
 mod doctor;

@@ -1,0 +1,130 @@
+//! `gyrase assemble`.
+
+mod libraries;
+mod outputs;
+mod tell;
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use gyrase_assemble::{Config, HeaderStyle, run};
+use gyrase_files::OutputFolder;
+use gyrase_picture::words::{bytes, grouped};
+use serde_json::json;
+
+use libraries::Libraries;
+
+use crate::cmd::rows::{Table, bounds, shown};
+use crate::failure::Result;
+use crate::places;
+use crate::session::Session;
+
+const EXAMPLES: &str = "\
+Examples:
+  gyrase assemble reads_1.fq.gz reads_2.fq.gz -o asm/     first and second mates
+  gyrase assemble reads.fq.gz -o asm/                     reads without mates
+  gyrase assemble -1 r_1.fq -2 r_2.fq -s reads.fq -o asm/
+  gyrase assemble r_1.fq r_2.fq --min-length 500 --header-style spades -o asm/
+  gyrase assemble r_1.fq r_2.fq --memory 8G --tmp /scratch -o asm/
+
+The folder gets contigs.fa, graph.gfa (GFA 1, for Bandage), report.tsv (as
+QUAST's, for MultiQC) and report.json. It appears when all of it is there, with
+the same bytes for any threads and memory. docs/assembling.md says how contigs
+are made. Short reads of one genome are assembled: long reads are refused.";
+
+/// Assemble the genome that short reads are of.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Assemble {
+    #[command(flatten)]
+    libraries: Libraries,
+
+    /// Folder to make; one of an earlier run is replaced
+    // `gyrase plan assemble` does without.
+    #[arg(long, short, value_name = "FOLDER", required = true)]
+    output: Option<PathBuf>,
+
+    /// Leave contigs of fewer bases out of contigs.fa
+    #[arg(long, value_name = "BASES", default_value_t = 200)]
+    min_length: usize,
+
+    /// How contigs are named: as those of which assembler
+    #[arg(long, value_name = "STYLE", value_enum, default_value_t = Style::Own)]
+    header_style: Style,
+}
+
+/// How contigs are named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Style {
+    /// contig_1 length=4653 depth=37.25 circular=no
+    Own,
+    /// NODE_1_length_4653_cov_37.250000
+    Spades,
+    /// k127_1 flag=1 multi=37.2500 len=4653
+    Megahit,
+    /// 1 4653 168597
+    Abyss,
+}
+
+impl From<Style> for HeaderStyle {
+    fn from(style: Style) -> HeaderStyle {
+        match style {
+            Style::Own => HeaderStyle::Own,
+            Style::Spades => HeaderStyle::Spades,
+            Style::Megahit => HeaderStyle::Megahit,
+            Style::Abyss => HeaderStyle::Abyss,
+        }
+    }
+}
+
+impl Assemble {
+    fn config(&self, session: &Session, scratch: PathBuf) -> Result<Config> {
+        Ok(Config {
+            libraries: self.libraries.read()?,
+            tmp: session.tmp_folder()?.to_path_buf(),
+            scratch,
+            threads: session.threads,
+            memory: session.memory,
+            ks: None,
+        })
+    }
+
+    /// Prints what a run will take; one that would be refused is refused here too.
+    pub fn plan(&self, session: &Session) -> Result<()> {
+        let config = self.config(session, PathBuf::from("kmers.gyk"))?;
+        session.keep_apart(&self.libraries.files(), [])?;
+        let plan = gyrase_assemble::plan(&config)?;
+        session.note("counts", json!({"bases": bounds(plan.bases)}));
+        session.note(
+            "bytes",
+            json!({"memory": bounds(plan.memory), "least_memory": plan.least_memory}),
+        );
+        let mut table = Table::default();
+        table.row("bases", shown(plan.bases, grouped));
+        table.memory(plan.memory, config.memory, false);
+        table.row("least memory", bytes(plan.least_memory));
+        table.print()?;
+        Ok(plan.admit(&config)?)
+    }
+
+    /// Assembles, and says what came out.
+    pub fn run(self, session: &Session) -> Result<()> {
+        let files = self.libraries.files();
+        session.keep_apart(&files, &self.output)?;
+        places::keep_different(&files)?;
+        let output = self.output.clone().unwrap_or_default();
+        let folder = OutputFolder::create(&output, &outputs::FILES)?;
+        let config = self.config(session, folder.file("kmers.gyk"))?;
+        let assembly = session.shown(|progress| run(&config, progress))?;
+        let told = tell::Told {
+            config: &config,
+            assembly: &assembly,
+            min_length: self.min_length,
+        };
+        told.note(session, &output);
+        outputs::write(&folder, &output, &told, self.header_style.into(), session)?;
+        folder.commit()?;
+        told.say(session, &output);
+        Ok(())
+    }
+}

@@ -1,0 +1,49 @@
+//! The files of an assembly.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use gyrase_assemble::{HeaderStyle, write};
+use gyrase_files::OutputFolder;
+
+use super::tell::{QUOTED, Told};
+use crate::failure::Result;
+use crate::session::Session;
+use crate::sink::Sink;
+
+/// What the folder holds.
+pub const FILES: [&str; 4] = ["contigs.fa", "graph.gfa", "report.tsv", "report.json"];
+
+/// Writes all of them.
+pub fn write(
+    folder: &OutputFolder,
+    output: &Path,
+    told: &Told,
+    style: HeaderStyle,
+    session: &Session,
+) -> Result<()> {
+    let [contigs, graph, table, report] = FILES;
+    let assembled = &told.assembly.graph;
+    file(folder, contigs, |out| {
+        write::fasta(assembled, style, told.min_length, out)
+    })?;
+    file(folder, graph, |out| write::gfa(assembled, style, out))?;
+    let name = output.file_name().unwrap_or(output.as_os_str());
+    let name = name.to_string_lossy();
+    let [quoted, all] = [QUOTED, told.min_length].map(|least| told.statistics(least));
+    file(folder, table, |out| quoted.write(&all, &name, out))?;
+    let report_of_run = format!("{:#}\n", session.report()?);
+    file(folder, report, |out| {
+        out.write_all(report_of_run.as_bytes())
+    })
+}
+
+fn file(
+    folder: &OutputFolder,
+    name: &str,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<()> {
+    let mut sink = Sink::open(Some(&folder.file(name)))?;
+    write(&mut sink).map_err(|source| sink.error(source))?;
+    sink.finish()
+}
