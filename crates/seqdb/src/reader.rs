@@ -258,13 +258,14 @@ impl<'s> SequenceReader<'s> {
             }
             Reading::Blast(database) => {
                 let letters = database.read_titles(number, &mut self.titles)?;
+                let masks = database.masks_of(number)?;
                 self.number += 1;
                 self.held += PLACES + 2 * self.titles.text.len() as u64;
                 let size = EntrySize {
                     title: self.titles.text.len() as u64,
                     letters,
                     taxids: &self.titles.taxids,
-                    masks: 0,
+                    masks,
                 };
                 Ok(Some(size))
             }

@@ -130,15 +130,16 @@ impl SequenceSource {
         match self {
             SequenceSource::Fasta(_) => true,
             SequenceSource::Gysd(database) => database.has_masks(),
-            SequenceSource::Blast(_) => false,
+            SequenceSource::Blast(database) => database.masks().is_some(),
         }
     }
 
-    /// How many masks a database has.
+    /// How many masks a database has, or a few more.
     pub fn masks(&self) -> u64 {
         match self {
             SequenceSource::Gysd(database) => database.masks_of_all(),
-            SequenceSource::Fasta(_) | SequenceSource::Blast(_) => 0,
+            SequenceSource::Blast(database) => database.masks().unwrap_or_default(),
+            SequenceSource::Fasta(_) => 0,
         }
     }
 

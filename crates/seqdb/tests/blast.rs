@@ -38,6 +38,9 @@ fn databases_say_what_blastdbcmd_says() {
         ("bases", "bases.txt"),
         ("bases4", "bases.txt"),
         ("bases.nsq", "bases.txt"),
+        // In lower case where they are masked.
+        ("masked-bases", "masked-bases.txt"),
+        ("masked-proteins", "masked-proteins.txt"),
     ] {
         let (found, _) = read(&golden(name)).unwrap();
         assert_eq!(found, text(expected), "{name}");
@@ -59,6 +62,24 @@ fn databases_say_what_blastdbcmd_says() {
 }
 
 #[test]
+fn masks_are_counted_without_letters() {
+    for (name, expected) in [
+        ("masked-bases", &[2, 0, 1][..]),
+        ("masked-proteins", &[0, 1]),
+        ("plain", &[0, 0]),
+    ] {
+        let source = SequenceSource::open(&golden(name)).unwrap();
+        let mut reader = source.reader().unwrap();
+        for &masks in expected {
+            assert_eq!(reader.next_size().unwrap().unwrap().masks, masks, "{name}");
+        }
+        let all: u64 = expected.iter().sum();
+        assert_eq!(source.may_have_masks(), all > 0, "{name}");
+        assert!(source.masks() >= all, "{name}");
+    }
+}
+
+#[test]
 fn taxids_are_those_of_every_title() {
     let (_, taxids) = read(&golden("v5")).unwrap();
     let mut expected = vec![Vec::new(); taxids.len()];
@@ -74,9 +95,11 @@ fn taxids_are_those_of_every_title() {
 /// Copies of the files of a database, of which one is changed.
 fn changed(of: &str, ending: &str, change: impl Fn(&mut Vec<u8>)) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    for other in ["in", "hr", "sq"] {
+    for other in ["in", "hr", "sq", "aa", "ab"] {
         let name = format!("{of}.{}{other}", &ending[..1]);
-        let mut bytes = std::fs::read(golden(&name)).unwrap();
+        let Ok(mut bytes) = std::fs::read(golden(&name)) else {
+            continue;
+        };
         if ending.ends_with(other) {
             change(&mut bytes);
         }
@@ -95,6 +118,8 @@ fn damage_is_an_error_and_no_panic() {
         ("bases", "nin"),
         ("bases", "nhr"),
         ("bases", "nsq"),
+        ("masked-bases", "naa"),
+        ("masked-bases", "nab"),
     ] {
         let name = format!("{of}.{ending}");
         let folder = changed(of, ending, |_| {});

@@ -12,6 +12,7 @@ mod bases;
 mod ber;
 mod deflines;
 mod files;
+mod masks;
 mod volume;
 
 use std::path::{Path, PathBuf};
@@ -108,7 +109,20 @@ impl BlastDatabase {
         self.volumes.iter().map(Volume::total).sum()
     }
 
-    /// Appends the letters of the sequence of a number, and reads its titles; bytes of both.
+    /// Masks of all volumes, or a few more than there are; nothing where none was made with masks.
+    pub(crate) fn masks(&self) -> Option<u64> {
+        let masks: Vec<u64> = self.volumes.iter().filter_map(Volume::masks).collect();
+        (!masks.is_empty()).then(|| masks.iter().sum())
+    }
+
+    /// How many masks the sequence of a number has.
+    pub(crate) fn masks_of(&self, number: usize) -> Result<u64, SeqDbError> {
+        let (volume, own) = self.volume_of(number);
+        volume.masks_of(own)
+    }
+
+    /// Appends the letters of the sequence of a number, in lower case where they are masked, and
+    /// reads its titles; bytes of both.
     pub(crate) fn read(
         &self,
         number: usize,

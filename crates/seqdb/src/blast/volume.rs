@@ -1,15 +1,13 @@
 //! A volume of a database: an index, headers and sequences.
 
-use std::fs::File;
-use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use gyrase_table::{let_go, map};
-use memmap2::Mmap;
+use gyrase_table::let_go;
 
 use super::bases;
 use super::deflines::Titles;
-use super::files::with_ending;
+use super::files::{Mapped, big_endian};
+use super::masks::Masks;
 use crate::{Molecule, SeqDbError};
 
 /// The letters of residues by code (NCBIstdaa).
@@ -17,38 +15,6 @@ const RESIDUES: &[u8; 28] = b"-ABCDEFGHIKLMNPQRSTVWXYZU*OJ";
 
 /// Versions of the format that are read.
 const VERSIONS: [u32; 2] = [4, 5];
-
-/// A file of the volume.
-#[derive(Debug)]
-struct Mapped {
-    path: PathBuf,
-    bytes: Mmap,
-}
-
-impl Mapped {
-    fn open(prefix: &Path, letter: char, ending: &str) -> Result<Mapped, SeqDbError> {
-        let path = with_ending(prefix, letter, ending);
-        let bytes = File::open(&path).and_then(|file| map(&file));
-        match bytes {
-            Ok(bytes) => Ok(Mapped { path, bytes }),
-            Err(source) => Err(SeqDbError::open(path, source)),
-        }
-    }
-
-    fn get(&self, range: Range<usize>) -> Result<&[u8], SeqDbError> {
-        self.bytes.get(range.clone()).ok_or_else(|| {
-            let has = self.bytes.len();
-            self.corrupt(format!(
-                "it is truncated: bytes {} to {} are wanted, it has {has}",
-                range.start, range.end
-            ))
-        })
-    }
-
-    fn corrupt(&self, what: String) -> SeqDbError {
-        SeqDbError::corrupt(self.path.clone(), what)
-    }
-}
 
 /// An opened volume.
 #[derive(Debug)]
@@ -62,6 +28,7 @@ pub(super) struct Volume {
     total: u64,
     /// Where the lists of the index begin: of headers, of sequences, of ambiguities.
     lists: [usize; 3],
+    masks: Option<Masks>,
 }
 
 impl Volume {
@@ -99,6 +66,7 @@ impl Volume {
         let count = if molecule == Molecule::Protein { 2 } else { 3 };
         fields.skip(count * list)?;
         Ok(Volume {
+            masks: Masks::open(prefix, letter, len)?,
             molecule,
             headers,
             letters,
@@ -138,6 +106,7 @@ impl Volume {
         for file in [&self.index, &self.headers, &self.letters] {
             let_go(&file.bytes);
         }
+        self.masks.iter().for_each(Masks::let_go);
     }
 
     /// Bytes of a sequence and its header.
@@ -149,8 +118,37 @@ impl Volume {
         length(0) + length(1)
     }
 
-    /// Appends the letters of a sequence.
+    /// Masks of all sequences, about; nothing where it was made without.
+    pub fn masks(&self) -> Option<u64> {
+        self.masks.as_ref().map(Masks::total)
+    }
+
+    /// How many masks a sequence has.
+    pub fn masks_of(&self, number: usize) -> Result<u64, SeqDbError> {
+        let mut count = 0;
+        if let Some(masks) = &self.masks {
+            masks.each(number, |_| {
+                count += 1;
+                true
+            })?;
+        }
+        Ok(count)
+    }
+
+    /// Appends the letters of a sequence, in lower case where they are masked.
     pub fn letters(&self, number: usize, letters: &mut Vec<u8>) -> Result<(), SeqDbError> {
+        let before = letters.len();
+        self.upper_case(number, letters)?;
+        let Some(masks) = &self.masks else {
+            return Ok(());
+        };
+        masks.each(number, |range| {
+            let masked = letters[before..].get_mut(range);
+            masked.map(<[u8]>::make_ascii_lowercase).is_some()
+        })
+    }
+
+    fn upper_case(&self, number: usize, letters: &mut Vec<u8>) -> Result<(), SeqDbError> {
         let (start, end) = (self.offset(1, number), self.offset(1, number + 1));
         match self.molecule {
             Molecule::Protein => {
@@ -218,8 +216,4 @@ impl Fields<'_> {
     fn skip(&mut self, bytes: usize) -> Result<(), SeqDbError> {
         self.bytes(bytes).map(drop)
     }
-}
-
-fn big_endian(bytes: &[u8]) -> u32 {
-    u32::from_be_bytes(bytes.try_into().expect("four bytes"))
 }

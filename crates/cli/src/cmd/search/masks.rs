@@ -28,8 +28,8 @@ pub(super) struct Masks {
     #[arg(long, value_name = "TRUE|FALSE", action = ArgAction::Set)]
     soft_masking: Option<bool>,
 
-    /// What masks of the database do: those of a `.gysd` that has some, and lower-case letters of
-    /// FASTA files
+    /// What masks of the database do: those of a `.gysd` or of a BLAST database that has some, and
+    /// lower-case letters of FASTA files
     #[arg(
         long,
         value_name = "HOW",
@@ -65,9 +65,8 @@ impl Masks {
         if summary.lacks_masks {
             tracing::warn!(
                 "--db-mask changes nothing: the database has no masks; name FASTA files in which \
-                 they are in lower case, or make a database of these with `gyrase index \
-                 --lower-case-masking`; of a BLAST database `blastdbcmd -db DB -entry all \
-                 -mask_sequence_with ID` writes them"
+                 they are in lower case, make a database of these with `gyrase index \
+                 --lower-case-masking`, or a BLAST database with `makeblastdb -mask_data`"
             );
         }
     }
