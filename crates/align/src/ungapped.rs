@@ -61,6 +61,19 @@ pub fn extend(
     }
 }
 
+/// Whether [`extend`] makes the same segment of every pair of residues in it: the sums of scores
+/// are least at its begin, largest at its end, and nowhere `x_drop` below one before. `query` and
+/// `subject` are its residues.
+pub fn is_closed(rows: &Rows, query: &[u8], subject: &[u8], score: i32, x_drop: i32) -> bool {
+    let (mut sum, mut highest, last) = (0, 0, query.len() - 1);
+    let mut pairs = std::iter::zip(query, subject).enumerate();
+    pairs.all(|(at, (&q, &s))| {
+        sum += i32::from(rows[usize::from(q) % CODES][usize::from(s) % CODES]);
+        highest = highest.max(sum);
+        sum > 0 && (sum < score || at == last) && highest - sum < x_drop
+    })
+}
+
 /// All ungapped segments of two sequences that score `least` or more: on each diagonal from where
 /// the score rises above 0 to its best, until it falls `x_drop` below or to 0.
 pub fn segments(
@@ -145,6 +158,49 @@ mod tests {
     use super::*;
     use crate::matrix::Matrix;
     use crate::residue::code;
+
+    /// Letters of a repeat, some of them changed.
+    fn repeat(length: usize, state: &mut u64) -> Vec<u8> {
+        let mut below = |most: u64| {
+            *state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1442695040888963407);
+            (*state >> 33) % most
+        };
+        let unit: Vec<u64> = (0..7).map(|_| below(20)).collect();
+        let residue = |at: usize| match below(3) {
+            0 => below(20),
+            _ => unit[at % unit.len()],
+        };
+        (0..length).map(residue).map(|code| code as u8).collect()
+    }
+
+    #[test]
+    fn every_pair_of_a_closed_segment_leads_to_it() {
+        let rows = Matrix::named("BLOSUM62").unwrap().rows();
+        let (mut state, mut closed, mut open) = (5, 0, 0);
+        for _ in 0..200 {
+            let [query, subject] = [60, 60].map(|length| repeat(length, &mut state));
+            for at in 0..60 {
+                let found = extend(rows, &query, &subject, (at, at), 16);
+                if found.length == 0 {
+                    continue;
+                }
+                let (own, other) = (found.in_query(), found.in_subject());
+                let mut same = own
+                    .clone()
+                    .map(|at| extend(rows, &query, &subject, (at, at), 16) == found);
+                let (residues, of_subject) = (&query[own], &subject[other]);
+                if is_closed(rows, residues, of_subject, found.score, 16) {
+                    assert!(same.all(|same| same), "{found:?}");
+                    closed += 1;
+                } else {
+                    open += 1;
+                }
+            }
+        }
+        assert!(closed > 1000 && open > 100, "{closed} {open}");
+    }
 
     #[test]
     fn segments_are_those_that_extensions_find() {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use gyrase_align::arch::{COLUMNS, Kernels, LANES, Rows, SubjectWindows, prefetch};
 use gyrase_align::statistics::Karlin;
-use gyrase_align::ungapped;
+use gyrase_align::ungapped::{self, UngappedSegment};
 use gyrase_work::{Progress, in_parallel};
 
 use crate::Sequences;
@@ -77,11 +77,19 @@ impl SegmentScores {
 impl Search<'_> {
     /// All matches, by query, subject and place, each once. The progress is in keys.
     pub(crate) fn matches(&self, progress: &Progress) -> Result<Vec<Match>, Ended> {
+        Ok(self.matches_and_work(progress)?.0)
+    }
+
+    /// The same, and how many residues segments had that were extended.
+    fn matches_and_work(&self, progress: &Progress) -> Result<(Vec<Match>, u64), Ended> {
         progress.start("match", (self.shapes.len() * KEYS) as u64);
         let least = self.windows();
-        let mut found = Vec::new();
+        let (mut found, mut work) = (Vec::new(), 0);
         for (number, &shape) in self.shapes.iter().enumerate() {
-            found.append(&mut self.of_shape((number, shape), &least, progress)?);
+            for (mut of_thread, extended) in self.of_shape((number, shape), &least, progress)? {
+                found.append(&mut of_thread);
+                work += extended;
+            }
             // Those of each thread and those of the shapes before are sorted: this merges them.
             found.sort();
             found.dedup();
@@ -89,7 +97,7 @@ impl Search<'_> {
                 return Err(Ended::TooMany);
             }
         }
-        Ok(found)
+        Ok((found, work))
     }
 
     fn of_shape(
@@ -97,7 +105,7 @@ impl Search<'_> {
         (number, shape): (usize, Shape),
         least: &[i8],
         progress: &Progress,
-    ) -> Result<Vec<Match>, Ended> {
+    ) -> Result<Vec<(Vec<Match>, u64)>, Ended> {
         let of_queries = Index::new(self.queries.seed_text(), shape, None, self.threads);
         let of_subjects = |other| Index::new(self.subjects.seed_text(), shape, other, self.threads);
         let made;
@@ -121,13 +129,15 @@ impl Search<'_> {
                 kernels,
                 windows: SubjectWindows::new(kernels),
                 span: shape.span(),
+                known: Known::new(),
+                extended: 0,
                 found: Vec::new(),
             };
             loop {
                 let from = next.fetch_add(KEYS_AT_ONCE, Relaxed);
                 if from >= KEYS {
                     join.merge();
-                    return Ok(join.found);
+                    return Ok((join.found, join.extended));
                 }
                 for key in from..(from + KEYS_AT_ONCE).min(KEYS) {
                     join.key(indexes, key)?;
@@ -136,7 +146,7 @@ impl Search<'_> {
                 progress.advance(KEYS_AT_ONCE.min(KEYS - from) as u64);
             }
         };
-        Ok(in_parallel(vec![(); self.threads], join)?.concat())
+        in_parallel(vec![(); self.threads], join)
     }
 
     /// What a window around each position of the queries scores at least.
@@ -147,6 +157,45 @@ impl Search<'_> {
             windows[self.queries.range(number)].fill((least - margin) as i8);
         }
         windows
+    }
+}
+
+/// Long segments that were found last, some for each diagonal: the seeds of a repeat lead to few of
+/// them, again and again.
+struct Known {
+    slots: Vec<(i64, Range<usize>)>,
+}
+
+impl Known {
+    /// Residues of a segment that is worth to be known.
+    const LONG: u32 = 128;
+    const SLOTS: usize = 1 << 10;
+
+    fn new() -> Known {
+        Known {
+            slots: vec![(0, 0..0); Known::SLOTS],
+        }
+    }
+
+    /// The diagonal of two positions in the texts, and its slot.
+    fn slot(query: usize, subject: usize) -> (i64, usize) {
+        let diagonal = query as i64 - subject as i64;
+        let mixed = (diagonal as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (diagonal, (mixed >> 54) as usize)
+    }
+
+    /// Whether the extension of two positions is known.
+    fn has(&self, query: usize, subject: usize) -> bool {
+        let (diagonal, slot) = Known::slot(query, subject);
+        let (known, range) = &self.slots[slot];
+        *known == diagonal && range.contains(&query)
+    }
+
+    /// Notes a segment that every extension in it leads to.
+    fn add(&mut self, segment: &UngappedSegment) {
+        let (own, other) = (segment.in_query(), segment.in_subject());
+        let (diagonal, slot) = Known::slot(own.start, other.start);
+        self.slots[slot] = (diagonal, own);
     }
 }
 
@@ -163,6 +212,9 @@ struct Join<'s> {
     windows: SubjectWindows,
     /// Residues from the first of a seed to its last.
     span: usize,
+    known: Known,
+    /// Residues of segments that were extended.
+    extended: u64,
     found: Vec<Match>,
 }
 
@@ -214,19 +266,20 @@ impl Join<'_> {
     /// Extends the match of two positions. No extension leaves its sequences: a border costs more
     /// than it may lose.
     fn extend(&mut self, of_query: usize, of_subject: usize) {
+        if self.known.has(of_query, of_subject) {
+            return;
+        }
         let Search {
             queries,
             subjects,
             segments,
+            rows,
             ..
         } = self.search;
-        let mut segment = ungapped::extend(
-            self.search.rows,
-            queries.text(),
-            subjects.text(),
-            (of_query, of_subject),
-            segments.x_drop,
-        );
+        let texts = [queries.text(), subjects.text()];
+        let (at, x_drop) = ((of_query, of_subject), segments.x_drop);
+        let mut segment = ungapped::extend(rows, texts[0], texts[1], at, x_drop);
+        self.extended += u64::from(segment.length);
         if segment.score < i32::from(self.least[of_query]) + segments.margin {
             return;
         }
@@ -234,6 +287,15 @@ impl Join<'_> {
         let own = [queries.range(query), subjects.range(subject)];
         if !self.passes_by_itself([of_query, of_subject], &own) {
             return;
+        }
+        if segment.length >= Known::LONG {
+            let parts = (
+                &texts[0][segment.in_query()],
+                &texts[1][segment.in_subject()],
+            );
+            if ungapped::is_closed(rows, parts.0, parts.1, segment.score, x_drop) {
+                self.known.add(&segment);
+            }
         }
         segment.query -= own[0].start as u32;
         segment.subject -= own[1].start as u32;
@@ -381,5 +443,42 @@ mod tests {
         alone.sort();
         assert!(together.len() > 300, "{}", together.len());
         assert_eq!(together, alone);
+    }
+
+    /// In repeats a diagonal has as many seeds as residues, and segments as long.
+    #[test]
+    fn work_in_repeats_grows_no_faster_than_what_is_compared() {
+        let mut state = 11_u64;
+        let mut below = |most: u64| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (state >> 33) % most
+        };
+        let mut residue = || b"ACDEFGHIKLMNPQRSTVWY"[below(20) as usize];
+        let unit: Vec<u8> = (0..100).map(|_| residue()).collect();
+        let matrix = Matrix::named("BLOSUM62").expect("one");
+        let statistics = Protein::new(matrix, Protein::usual(matrix)).expect("it is known");
+        let mut work = |units: usize| {
+            let kept = |&own: &u8| if residue() > b'C' { own } else { residue() };
+            let repeat: Vec<u8> = unit.iter().cycle().take(100 * units).map(kept).collect();
+            let mut sequences = Sequences::default();
+            sequences.push(b"", &repeat).expect("residues");
+            let search = Search {
+                queries: &sequences,
+                subjects: &sequences,
+                indexes: None,
+                rows: matrix.rows(),
+                segments: SegmentScores::new(statistics.ungapped()),
+                least: &[46],
+                most: usize::MAX,
+                threads: 1,
+                shapes: &crate::seeds::SHAPES,
+            };
+            let done = search.matches_and_work(&Progress::default());
+            done.ok().expect("few matches").1
+        };
+        let (few, many) = (work(20), work(80));
+        assert!(many < 20 * few, "{few} {many}");
     }
 }
