@@ -23,7 +23,7 @@ use crate::{Scoring, Sequences};
 
 /// Sequences with so many bits for each residue, and so large a part of equal residues, are taken
 /// for the same: what is of low complexity in both is not masked.
-const SAME: [f64; 2] = [1.74, 0.95];
+const SAME: [f64; 2] = [1.74, 0.96];
 /// An extension within another that scores so many bits more is not made again.
 const BETTER: f64 = 2.0;
 /// Residues of the subject that such an alignment has at least, if the query has as many.

@@ -147,3 +147,39 @@ fn culling_leaves_as_many_lines_as_blastp_does() {
         assert_eq!(lines, expected, "{limit:?} {best_hit:?} {subject_best}");
     }
 }
+
+/// What is simple counts where both are nearly the same: `blastp -query q -subject s` of BLAST+
+/// 2.12, whose scores these are. Of 105 residues so many differ.
+#[test]
+fn what_is_simple_counts_where_both_are_nearly_the_same() {
+    const BEHIND: &str = "QRSGNEGHHHGGHGPGPPHPPGHHEYNDWSWMEL";
+    let query = format!(
+        ">q\nQFFISESTQTTGAAKYFNCGGRFFVPRLWSDKACNDAPQWLMSC{BEHIND}CWFIKPTMLSMHANQSASNWVTGYVLW\n"
+    );
+    for (differ, before, behind, score) in [
+        (
+            4,
+            "QFFISESTQTTGAAKYPNCGGRFFKPRLWSDKACEDAPQWLMNC",
+            "CWFIKPTMLSMHANQSASNWVTGYVLW",
+            543,
+        ),
+        (
+            5,
+            "QFFISESVQTTGAAKYFNCGGRFQVPRLWSDKAMNDAPQWLMSC",
+            "CWFITPTMLSMHANQSASAWVTGYVLW",
+            424,
+        ),
+        (
+            6,
+            "QFFISESTQTTRAAKYFNCGGRFIVPRLWSDKACTDAPQWLMSC",
+            "PWFIKPTMLSMHANQSSSNWVRGYVLW",
+            420,
+        ),
+    ] {
+        let place = Place::new();
+        let subject = format!(">s\n{before}{BEHIND}{behind}\n");
+        let config = place.config(&query, &[subject]);
+        let found = families::report(&config, "6 mismatch score").unwrap();
+        assert_eq!(found, format!("{differ}\t{score}\n"));
+    }
+}
