@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 use std::panic::resume_unwind;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use gyrase_work::{Progress, in_parallel};
@@ -177,6 +178,7 @@ impl<E: From<SearchError>> Batches<'_, E> {
             program: prepared.program,
             frames: prepared.frames,
             masks: prepared.masks,
+            masked: OnceLock::new(),
             queries: &prepared.queries,
             query,
             subjects,

@@ -133,17 +133,9 @@ pub enum FormatError {
     /// No such number.
     #[error(
         "there is no format {0:?}: choose 0 to 4 (text), 5 or 16 (XML), 6, 7 or 10 (tables), 15 \
-         or jsonl (JSON), 17 (SAM), paf or html (a page)"
+         or jsonl (JSON), 13 or 14 (a file for each query), 17 (SAM), paf or html (a page)"
     )]
     Number(String),
-    /// BLAST writes a file for each query.
-    #[error("format {several} is a file for each query: choose {whole}, the same in one file")]
-    Files {
-        /// What was asked for.
-        several: &'static str,
-        /// The same in one file.
-        whole: &'static str,
-    },
     /// The format has no such flag.
     #[error("format {format} has no {word}: choose {words}")]
     Word {

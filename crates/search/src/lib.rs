@@ -118,7 +118,7 @@ pub use plan::{Plan, plan};
 pub use program::{Program, UnknownProgram};
 pub use protein::Sensitivity;
 pub use protein_options::{CompositionMode, ProteinOptions};
-pub use report::{About, QueryHits, Report, ReportFormat};
+pub use report::{About, DocumentFiles, DocumentSyntax, QueryHits, Report, ReportFormat};
 pub use run::run;
 pub use scoring::{DatabaseSize, HitLimits, Scoring, ScoringSystem};
 pub use sequences::Sequences;

@@ -122,6 +122,16 @@ pub struct MaskOptions {
     pub soft: Option<bool>,
 }
 
+impl MaskOptions {
+    /// What letters of queries in lower case are.
+    pub(crate) fn case(&self) -> LetterCase {
+        match self.lower_case {
+            true => LetterCase::Noted,
+            false => LetterCase::Ignored,
+        }
+    }
+}
+
 /// What is masked in the queries of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct QueryMasks {
@@ -169,20 +179,15 @@ impl QueryMasks {
     ) {
         let mut simple = Simple::new(self);
         let simple_letters = self.of_letters(queries, range.clone(), frames, threads);
-        let mut place = 0;
-        for (query, of_letters) in range.zip(&simple_letters) {
-            let length = queries.residues(query).len();
-            for &frame in frames.numbers() {
-                let placed = |range: &Range<usize>| in_frame(frames, frame, length, range);
-                let of_case = queries.lower_case(query);
-                let mut masked: Vec<Range<usize>> = of_case.map(|one| placed(&one)).collect();
-                masked.extend(of_letters.iter().map(placed));
-                masked.extend(simple.of_residues(frames, part.residues(place)));
+        let firsts = (0..).step_by(frames.numbers().len());
+        for ((query, first), of_letters) in range.zip(firsts).zip(&simple_letters) {
+            let residues = |at| part.residues(first + at);
+            let masked = simple.of_query(queries, query, frames, of_letters, residues);
+            for (place, masked) in (first..).zip(&masked) {
                 match self.is_soft {
-                    true => hide_from_seeds(part, place, &masked),
-                    false => hide(part, place, &masked),
+                    true => hide_from_seeds(part, place, masked),
+                    false => hide(part, place, masked),
                 }
-                place += 1;
             }
         }
     }
@@ -206,6 +211,19 @@ impl QueryMasks {
         let each = numbers.len().div_ceil(threads).max(1);
         let Ok(masked) = in_parallel(numbers.chunks(each).collect(), mask);
         masked.concat()
+    }
+
+    /// What is masked in each frame of a query.
+    pub(crate) fn of_query(
+        &self,
+        queries: &Sequences,
+        query: usize,
+        frames: Frames,
+    ) -> Vec<Vec<Range<usize>>> {
+        let part = queries.frames(query..query + 1, frames, 1);
+        let mut simple = Simple::new(self);
+        let of_letters = simple.of_letters(frames, queries.residues(query));
+        simple.of_query(queries, query, frames, &of_letters, |at| part.residues(at))
     }
 }
 
@@ -278,6 +296,29 @@ impl Simple {
         }
     }
 
+    /// What is masked in the frames of a query, which have these residues: its letters that are
+    /// simple, residues that are, and what is in lower case.
+    fn of_query<'r>(
+        &mut self,
+        queries: &Sequences,
+        query: usize,
+        frames: Frames,
+        of_letters: &[Range<usize>],
+        residues: impl Fn(usize) -> &'r [u8],
+    ) -> Vec<Vec<Range<usize>>> {
+        let length = queries.residues(query).len();
+        let numbers = frames.numbers().iter().enumerate();
+        let of_frame = |(at, &frame): (usize, &i8)| {
+            let placed = |range: &Range<usize>| in_frame(frames, frame, length, range);
+            let of_case = queries.lower_case(query);
+            let mut masked: Vec<Range<usize>> = of_case.map(|one| placed(&one)).collect();
+            masked.extend(of_letters.iter().map(placed));
+            masked.extend(self.of_residues(frames, residues(at)));
+            merged(masked)
+        };
+        numbers.map(of_frame).collect()
+    }
+
     /// What is simple in nucleotides whose strands are compared.
     fn of_letters(&mut self, frames: Frames, codes: &[u8]) -> Vec<Range<usize>> {
         match &mut self.dust {
@@ -297,6 +338,20 @@ impl Simple {
             _ => Vec::new(),
         }
     }
+}
+
+/// Ranges that have the same letters, each once and in their order.
+fn merged(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    ranges.retain(|range| !range.is_empty());
+    ranges.sort_by_key(|range| range.start);
+    ranges.dedup_by(|next, before| {
+        let overlaps = next.start <= before.end;
+        if overlaps {
+            before.end = before.end.max(next.end);
+        }
+        overlaps
+    });
+    ranges
 }
 
 /// As DUST takes codes: what stands for some bases is an A.

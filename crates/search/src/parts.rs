@@ -9,6 +9,8 @@
 //!                merged, query by query             the best of all parts
 //! ```
 
+use std::sync::OnceLock;
+
 use gyrase_fabric::FabricError;
 use gyrase_work::Progress;
 
@@ -109,6 +111,7 @@ impl Merging<'_> {
             program: self.prepared.program,
             frames: self.prepared.frames,
             masks: self.prepared.masks,
+            masked: OnceLock::new(),
             queries: &self.prepared.queries,
             query,
             subjects: &subjects,

@@ -18,7 +18,8 @@ const STARTED: f64 = 13.0 * (1 << 20) as f64;
 const THREAD: f64 = 3.0 * (1 << 20) as f64;
 /// Bytes of the title of a sequence in a database, about.
 const TITLE: u64 = 80;
-/// Letters that are looked at to tell what they stand for.
+/// Letters of a file that are looked at to tell what they stand for, and how much of it is in lower
+/// case.
 const LOOKED_AT: usize = 1 << 16;
 
 /// How often queries and subjects match, and how long that takes, as measured.
@@ -94,8 +95,7 @@ pub struct Plan {
 /// # Errors
 /// An input cannot be opened; no program compares such sequences.
 pub fn plan(config: &Config) -> Result<Plan, SearchError> {
-    let [queries, subjects] = [&config.queries, &config.subjects].map(|paths| Held::of(paths));
-    let (queries, subjects) = (queries?, subjects?);
+    let (queries, subjects) = (Held::of(&config.queries)?, Held::of(&config.subjects)?);
     let molecules = [queries.molecule, subjects.molecule];
     let program = config.program_for(molecules);
     let planning = Planning {
@@ -137,7 +137,7 @@ struct Held {
     titles: u64,
     /// Bytes for decompressing.
     inflating: u64,
-    /// Masks that databases have.
+    /// Masks: those that databases have, and stretches of files in lower case.
     masks: u64,
 }
 
@@ -154,10 +154,11 @@ impl Held {
             _ => None,
         });
         let files: Vec<PathBuf> = files.collect();
+        let looked = LookedAt::of(&sources)?;
+        let known = shared_molecule(&sources)?;
         let mut held = Held {
-            molecule: molecule_of(&sources)?,
-            at_once: shared_molecule(&sources)?.is_some()
-                || !sources.iter().any(SequenceSource::is_pipe),
+            molecule: known.unwrap_or_else(|| Molecule::of_counts(&looked.counts)),
+            at_once: known.is_some() || !sources.iter().any(SequenceSource::is_pipe),
             letters: Estimate::exactly(0),
             sequences: Estimate::exactly(0),
             titles: 0,
@@ -171,6 +172,7 @@ impl Held {
             held.sequences = contents.records;
             held.titles = contents.names as u64;
             held.inflating = decompressing(inputs.inputs(), &contents, 1, u64::MAX);
+            held.masks += looked.stretches_of(contents.bases.most.unwrap_or_default());
         }
         for size in sources.iter().filter_map(SequenceSource::size) {
             held.letters = held.letters.sum(Estimate::exactly(size.letters));
@@ -201,24 +203,50 @@ impl Held {
     }
 }
 
-/// What the letters stand for: as databases know it, or as the first of files look.
-fn molecule_of(sources: &[SequenceSource]) -> Result<Molecule, SearchError> {
-    if let Some(known) = shared_molecule(sources)? {
-        return Ok(known);
-    }
-    let (mut counts, mut seen) = ([0; 256], 0);
-    for source in sources.iter().filter(|source| !source.is_pipe()) {
-        let mut reader = source.reader()?;
-        while let Some((entry, _)) = reader.next()? {
-            let letters = entry.letters.iter().take(LOOKED_AT - seen);
-            letters.for_each(|letter| counts[usize::from(letter.to_ascii_uppercase())] += 1);
-            seen = LOOKED_AT.min(seen + entry.letters.len());
-            if seen == LOOKED_AT {
-                return Ok(Molecule::of_counts(&counts));
+/// What the first letters of files are.
+struct LookedAt {
+    /// How many there are of each, in upper case.
+    counts: [u64; 256],
+    /// How many stretches of them are in lower case.
+    stretches: u64,
+}
+
+impl LookedAt {
+    fn of(sources: &[SequenceSource]) -> Result<LookedAt, SearchError> {
+        let mut looked = LookedAt {
+            counts: [0; 256],
+            stretches: 0,
+        };
+        let files = sources.iter().filter(|source| source.size().is_none());
+        for source in files.filter(|source| !source.is_pipe()) {
+            let (mut reader, mut left) = (source.reader()?, LOOKED_AT);
+            while left > 0 {
+                let Some((entry, _)) = reader.next()? else {
+                    break;
+                };
+                let some = &entry.letters[..left.min(entry.letters.len())];
+                looked.add(some);
+                left -= some.len();
             }
         }
+        Ok(looked)
     }
-    Ok(Molecule::of_counts(&counts))
+
+    fn add(&mut self, letters: &[u8]) {
+        let mut before = b'A';
+        for letter in letters {
+            self.counts[usize::from(letter.to_ascii_uppercase())] += 1;
+            let begins = letter.is_ascii_lowercase() && !before.is_ascii_lowercase();
+            self.stretches += u64::from(begins);
+            before = *letter;
+        }
+    }
+
+    /// Stretches in lower case of so many letters, if these are like the first.
+    fn stretches_of(&self, letters: u64) -> u64 {
+        let looked = self.counts.iter().sum::<u64>().max(1);
+        (self.stretches as f64 / looked as f64 * letters as f64).ceil() as u64
+    }
 }
 
 /// What a prediction is made of.
@@ -236,7 +264,7 @@ impl Planning<'_> {
     /// what the program takes beside.
     fn taken(&self, [queries, subjects]: [u64; 2]) -> [u64; 3] {
         let lengths = [
-            self.queries.bytes(queries, false, LetterCase::Ignored),
+            self.queries.bytes(queries, false, self.config.masks.case()),
             self.queries.mean(queries),
             queries,
         ];

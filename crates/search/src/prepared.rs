@@ -1,6 +1,7 @@
 //! A search whose inputs are known, and the memory that each part of it takes.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use gyrase_seqdb::TaxidFilter;
 use gyrase_work::Progress;
@@ -15,7 +16,7 @@ use crate::nucleotide::{self, NucleotideScoring, Nucleotides, scoring_of};
 use crate::protein::{Proteins, Sensitivity};
 use crate::scoring::ScoringSystem;
 use crate::seeds::{self, Indexes};
-use crate::sequences::{Form, LetterCase, RESIDUE, names};
+use crate::sequences::{Form, RESIDUE, names};
 use crate::subjects::GatheredSubjects;
 use crate::translated::{TranslatedScoring, Translation};
 use crate::{
@@ -214,6 +215,7 @@ impl Prepared {
             program: self.program,
             frames: self.frames,
             masks: self.masks,
+            masked: OnceLock::new(),
             queries: &self.queries,
             query: 0,
             subjects: &subjects,
@@ -354,10 +356,7 @@ fn read_queries(
     progress: &Progress,
 ) -> Result<(Sequences, u64), SearchError> {
     let filter = TaxidFilter::default();
-    let form = Form::Codes(match config.masks.lower_case {
-        true => LetterCase::Noted,
-        false => LetterCase::Ignored,
-    });
+    let form = Form::Codes(config.masks.case());
     let with = (config.threads, progress);
     let (read, queries) = Database::open(&config.queries, &filter, memory / 2, form, with)?;
     let bytes = read.bytes();

@@ -5,6 +5,7 @@ mod anchored;
 mod answer;
 mod columns;
 mod document;
+mod documents;
 mod format;
 mod json;
 mod layout;
@@ -28,6 +29,7 @@ use crate::Program;
 use crate::error::FormatError;
 
 pub use answer::{About, QueryHits};
+pub use documents::{DocumentFiles, DocumentSyntax};
 pub use format::ReportFormat;
 
 /// How the answers of a search are written. What it writes of a query depends on no other query:

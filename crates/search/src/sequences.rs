@@ -24,6 +24,9 @@ pub(crate) const MOST_RESIDUES: usize = u32::MAX as usize - 2 * COLUMNS;
 /// Residues of a database that are enough to tell proteins from nucleotides by chance alone.
 const MANY: u64 = 100;
 
+/// Letters that stand for bases, one or several, and for residues.
+const BASE_LETTERS: &[u8] = b"ACGTUNRYSWKMBDHV";
+
 /// What hidden bases are. BLAST+ 2.12 scores them as C, G or T and not as N, by all that it
 /// reports; scores here are its scores.
 const HIDDEN_BASE: u8 = nucleotide::code(b'B');
@@ -93,7 +96,9 @@ pub(crate) enum LetterCase {
 impl Form<'_> {
     /// Whether sequences of a molecule are packed.
     pub(crate) fn packs(self, molecule: Molecule) -> bool {
-        matches!(self, Form::PackedIf(is_packed, _) if is_packed(molecule))
+        // What looks like a protein may become nucleotides, which are packed then.
+        let of_bases = molecule == Molecule::Nucleotide;
+        matches!(self, Form::PackedIf(is_packed, _) if of_bases && is_packed(molecule))
     }
 
     /// What letters in lower case are.
@@ -367,7 +372,9 @@ impl Sequences {
         paths: &[PathBuf],
     ) -> Result<(), SearchError> {
         match (self.molecule, wanted) {
-            (Molecule::Protein, Molecule::Nucleotide) if self.total() < MANY => {
+            (Molecule::Protein, Molecule::Nucleotide)
+                if self.total() < MANY || self.may_be_nucleotides() =>
+            {
                 self.become_nucleotides();
                 Ok(())
             }
@@ -379,6 +386,17 @@ impl Sequences {
             }),
             _ => Ok(()),
         }
+    }
+
+    /// Whether nearly all letters stand for bases, as in a repeat of A and T, which is none by
+    /// itself.
+    fn may_be_nucleotides(&self) -> bool {
+        let stands_for_bases = |&&code: &&u8| {
+            let letter = LETTERS.get(usize::from(code));
+            letter.is_some_and(|letter| BASE_LETTERS.contains(letter))
+        };
+        let bases = self.text.iter().filter(stands_for_bases).count() as u64;
+        20 * bases >= 19 * self.total()
     }
 
     /// Residues of the longest.

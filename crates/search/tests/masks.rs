@@ -159,3 +159,57 @@ fn queries_that_can_have_no_hits_are_named() {
     ];
     assert_eq!(named(&nucleotides), expected);
 }
+
+/// As BLAST+ 2.12 writes them with `-seg yes`: small, in its first XML as X.
+#[test]
+fn reports_show_what_is_masked() {
+    const BEFORE: &str = "QFFISESTQTTGAAKYFNCGGRFFVPRLWSDKACNDAPQWLMSCQRSGNE";
+    const SIMPLE: &str = "GHHHGGHGPGPPHPPGHH";
+    const BEHIND: &str = "EYNDWSWMELCWFIKPTMLSMHANQSASNWVTGYVLW";
+    let place = Place::new();
+    let sequence = format!(">q\n{BEFORE}{SIMPLE}{BEHIND}\n");
+    let mut config = place.config(&sequence, &[sequence.replace(">q", ">s")]);
+    config.masks.seg = Some(SegMask::USUAL);
+    let has = |format: &str, expected: &str| {
+        let found = report(&config, format).unwrap();
+        assert!(found.contains(expected), "{format}: {expected} in\n{found}");
+    };
+    let small = SIMPLE.to_lowercase();
+    let (first, rest) = small.split_at(10);
+    let dots = ".".repeat(60);
+    has("0", &format!("Query  1    {BEFORE}{first}  60\n"));
+    has("0", &format!("Query  61   {rest}{BEHIND}  105\n"));
+    has(
+        "1",
+        &format!("q  1    {BEFORE}{first}  60\ns  1    {dots}  60\n"),
+    );
+    has(
+        "5",
+        &format!("<Hsp_qseq>{BEFORE}XXXXXXXXXXXXXXXXXX{BEHIND}</Hsp_qseq>"),
+    );
+    has("6 qseq", &format!("{BEFORE}{SIMPLE}{BEHIND}\n"));
+    has("15", &format!("\"qseq\": \"{BEFORE}{small}{BEHIND}\""));
+    has(
+        "jsonl",
+        "\"query_masking\":[{\"from\":50,\"to\":67}],\"hits\"",
+    );
+    has("16", "<from>50</from>\n                  <to>67</to>\n");
+}
+
+#[test]
+fn what_is_masked_of_a_frame_is_told_where_it_is_in_the_query() {
+    // The protein of the test above, of which GHHHGGHGPGPPHPPGHH is simple, behind two letters.
+    let codons = "CAGTTTTTCATCAGCGAAAGCACCCAGACCACCGGCGCAGCAAAATATTTTAACTGCGGCGGCCGCTTTTTCGTGCCGCGC\
+                  CTGTGGAGCGATAAAGCATGCAACGATGCACCGCAGTGGCTGATGAGCTGCCAGCGCAGCGGCAACGAAGGCCATCATCAC\
+                  GGCGGCCATGGCCCGGGCCCGCCGCATCCGCCGGGCCACCATGAATATAACGATTGGAGCTGGATGGAACTGTGCTGGTTC\
+                  ATCAAACCGACCATGCTGAGC";
+    let protein =
+        ">s\nQFFISESTQTTGAAKYFNCGGRFFVPRLWSDKACNDAPQWLMSCQRSGNEGHHHGGHGPGPPHPPGHHEYNDWSW\n";
+    let place = Place::new();
+    let config = place.config(&format!(">q\nTT{codons}\n"), &[protein.into()]);
+    let found = report(&config, "0").unwrap();
+    assert!(found.contains("QRSGNEghhhgghgpg"), "{found}");
+    let found = report(&config, "jsonl").unwrap();
+    let place = format!("{{\"from\":{},\"to\":{}}}", 2 + 3 * 50, 2 + 3 * 68 - 1);
+    assert!(found.contains(&place), "{place} in {found}");
+}

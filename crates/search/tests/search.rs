@@ -7,7 +7,9 @@ mod families;
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use gyrase_search::{Config, HitLimits, Program, ReportFormat, SearchError, Sensitivity, run};
+use gyrase_search::{
+    Config, DustMask, HitLimits, Program, ReportFormat, SearchError, Sensitivity, run,
+};
 use gyrase_work::Progress;
 
 use families::{Place, Random, families, report, table};
@@ -437,8 +439,8 @@ fn what_is_no_format_is_refused() {
     for (format, told) in [
         ("", "there is no format"),
         ("18", "choose 0 to 4 (text), 5 or 16 (XML), 6, 7 or 10"),
-        ("13", "a file for each query: choose 15"),
-        ("14", "choose 16"),
+        ("11", "13 or 14 (a file for each query)"),
+        ("13 std", "format 13 has no columns"),
         ("17 SQ SX", "format 17 has no SX: choose SQ"),
         (
             "6 std stax",
@@ -646,4 +648,23 @@ fn what_cannot_be_searched_is_refused() {
     let config = place.config(protein, &[protein.into()]);
     let ended = run::<SearchError>(&config, &stopped, |_| Ok(())).unwrap_err();
     assert!(matches!(ended, SearchError::Cancelled), "{ended}");
+}
+
+/// What has letters of bases alone may be what a program wants, though few proteins lack E and L.
+#[test]
+fn repeats_of_few_bases_are_nucleotides_where_a_program_says_so() {
+    let place = Place::new();
+    let repeat = format!(">a\n{}CGGCATTCGA{}\n", "AT".repeat(90), "A".repeat(120));
+    let mut config = place.config(&repeat, std::slice::from_ref(&repeat));
+    config.program = Some(Program::Blastn);
+    config.masks.dust = Some(DustMask::Off);
+    let found = report(&config, "6 pident length").unwrap();
+    assert!(found.starts_with("100.000\t310\n"), "{found}");
+    let protein = ">p\nMKVLAWYGDERTIPLMNVCQHSAAKLEDGIVWTRELNNPFKYDLIAMHGSTQVERKAPDF\n".repeat(3);
+    let config = Config {
+        program: Some(Program::Blastn),
+        ..place.config(&protein, std::slice::from_ref(&protein))
+    };
+    let refused = report(&config, "6").unwrap_err();
+    assert!(matches!(refused, SearchError::Molecule { .. }), "{refused}");
 }

@@ -9,16 +9,17 @@ mod protein;
 mod translation;
 mod why;
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use gyrase_fabric::{Alone, World};
 use gyrase_fastx::Compression;
+use gyrase_files::OutputError;
 use gyrase_picture::words::{self, grouped, things};
 use gyrase_search::{
-    About, Config, HitLimits, Program, Report, ReportFormat, ReportTarget, Sensitivity, Summary,
-    TaxidFilter, WaitingText, explain, run, run_in,
+    About, Config, DocumentFiles, HitLimits, Program, Report, ReportFormat, ReportTarget,
+    Sensitivity, Summary, TaxidFilter, WaitingText, explain, run, run_in,
 };
 use gyrase_tabulate::spill_path;
 use gyrase_work::machine;
@@ -119,8 +120,9 @@ pub struct Search {
     exhaustive: bool,
 
     /// Format, as BLAST numbers them: 0 is text, 1 to 4 text along the query, 6 a table, 7 one with
-    /// comments, 10 has commas, 5 and 16 are XML, 15 is JSON, 17 SAM; or jsonl, paf, html (a page);
-    /// behind a table's number may stand columns and what divides them: "6 delim=; std qseq sseq"
+    /// comments, 10 has commas, 5 and 16 are XML, 15 is JSON, 13 and 14 are 15 and 16 in a file for
+    /// each query, 17 is SAM; or jsonl, paf, html (a page); behind a table's number may stand
+    /// columns and what divides them: "6 delim=; std qseq sseq"
     #[arg(long, value_name = "FORMAT", default_value = "6")]
     format: ReportFormat,
 
@@ -262,6 +264,13 @@ impl Search {
     }
 
     fn check_inputs(&self, session: &Session) -> Result<()> {
+        let output = places::or_standard_output(&self.output);
+        if self.format.documents().is_some() && !is_plain(output) {
+            return Err(Failure::usage(
+                "formats 13 and 14 are a file for each query: name the list of them with -o, not \
+                 compressed, or choose 15 or 16, the same in one file",
+            ));
+        }
         let inputs = self
             .queries
             .iter()
@@ -306,19 +315,29 @@ impl Search {
     /// Searches in this process alone.
     fn search(&self, config: &Config, report: &Report, session: &Session) -> Result<Summary> {
         session.leaves(config.waiting.leftovers(0, None));
-        let mut sink = Sink::open(self.output.as_deref())?;
+        let mut place = self.place()?;
         let summary = session.shown(|progress| {
             run::<Failure>(config, progress, |answer| {
                 self.format.suits(answer.program).map_err(Failure::usage)?;
-                let written = report.answer(&mut sink, answer);
-                Ok(written.map_err(|source| sink.error(source))?)
+                let written = report.answer(&mut place, answer);
+                Ok(written.map_err(|source| place.error(source))?)
             })
         })?;
-        let written = report.finish(&mut sink, summary.queries as usize);
-        written.map_err(|source| sink.error(source))?;
-        sink.flush().map_err(|source| sink.error(source))?;
-        sink.finish()?;
+        let written = report.finish(&mut place, summary.queries as usize);
+        written.map_err(|source| place.error(source))?;
+        place.finish()?;
         Ok(summary)
+    }
+
+    /// Where the text of the report goes in the first process.
+    fn place(&self) -> Result<Place> {
+        Ok(match self.format.documents() {
+            None => Place::Sink(Sink::open(self.output.as_deref())?),
+            Some(syntax) => {
+                let list = places::or_standard_output(&self.output);
+                Place::Documents(DocumentFiles::create(syntax, list)?)
+            }
+        })
     }
 
     /// Searches in all processes of a job, or so that a later run can go on.
@@ -342,7 +361,8 @@ impl Search {
                 "--resume goes on with a file: name one with -o",
             ));
         }
-        let target = is_plain(output).then_some(output.as_path());
+        let is_whole = is_plain(output) && self.format.documents().is_none();
+        let target = is_whole.then_some(output.as_path());
         if several && !self.resume {
             session.leaves(config.waiting.leftovers(world.rank(), target));
         }
@@ -351,17 +371,16 @@ impl Search {
         if let Some(path) = target {
             return Ok(run(ReportTarget::File(path))?);
         }
-        let mut sink = match session.is_first() {
-            true => Sink::open(Some(output))?,
-            false => Sink::NOWHERE,
+        let mut place = match session.is_first() {
+            true => self.place()?,
+            false => Place::Sink(Sink::NOWHERE),
         };
         let found = run(ReportTarget::Stream(&mut |text| {
-            let written = sink.write_all(text);
-            written.map_err(|source| sink.error(source))
+            let written = place.write_all(text);
+            written.map_err(|source| place.error(source))
         }))?;
         if found.is_some() {
-            sink.flush().map_err(|source| sink.error(source))?;
-            sink.finish()?;
+            place.finish()?;
         }
         Ok(found)
     }
@@ -404,6 +423,48 @@ impl Search {
             "subjects": summary.subjects, "searched": summary.searched, "residues": summary.letters,
         });
         session.note("counts", counts);
+    }
+}
+
+/// Where the text of a report goes.
+enum Place {
+    Sink(Sink),
+    /// A file for each query.
+    Documents(DocumentFiles),
+}
+
+impl Place {
+    /// Writes everything and gives files their names.
+    fn finish(mut self) -> Result<()> {
+        self.flush().map_err(|source| self.error(source))?;
+        match self {
+            Place::Sink(sink) => sink.finish(),
+            Place::Documents(files) => Ok(files.finish()?),
+        }
+    }
+
+    /// Names the target in an error of the system.
+    fn error(&self, source: io::Error) -> OutputError {
+        match self {
+            Place::Sink(sink) => sink.error(source),
+            Place::Documents(files) => files.error(source),
+        }
+    }
+}
+
+impl Write for Place {
+    fn write(&mut self, text: &[u8]) -> io::Result<usize> {
+        match self {
+            Place::Sink(sink) => sink.write(text),
+            Place::Documents(files) => files.write(text),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Place::Sink(sink) => sink.flush(),
+            Place::Documents(files) => files.flush(),
+        }
     }
 }
 

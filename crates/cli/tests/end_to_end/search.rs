@@ -86,7 +86,7 @@ fn formats_and_limits_are_those_of_blast() {
             "18",
             "choose 0 to 4 (text), 5 or 16 (XML), 6, 7",
         ),
-        ("--format", "13", "a file for each query: choose 15"),
+        ("--format", "13", "a file for each query: name the list"),
         ("--format", "17", "17 is for nucleotides, this is blastp"),
         ("--query-cover", "101", "from 0 to 100"),
         ("--matrix", "BLOSUM61", "choose BLOSUM45, BLOSUM50"),
@@ -95,6 +95,53 @@ fn formats_and_limits_are_those_of_blast() {
         ("--max-hsps", "0", "--max-hsps"),
     ] {
         place.fails(&[&search[..], &[option, value]].concat(), 1, &[told]);
+    }
+}
+
+/// Formats 13 and 14: what one document has of each query, in a file for each.
+#[test]
+fn documents_of_queries_are_those_of_one_document() {
+    let place = Place::new();
+    place.write("refs.faa", PROTEINS);
+    place.write("q.faa", format!(">none\nMKVW\n{}", &PROTEINS[..74]));
+    let search = |format: &str, more: &[&str]| {
+        let args = [
+            "-q", "search", "q.faa", "--db", "refs.faa", "--format", format,
+        ];
+        place.ok(&[&args[..], more].concat());
+    };
+    let text = |name: &str| String::from_utf8(place.read(name)).unwrap();
+    search("15", &["-o", "all.json"]);
+    let whole = place.json("all.json");
+    for more in [&[][..], &["--resume"]] {
+        search("13", &[&["-o", "hits.json"][..], more].concat());
+        let list = place.json("hits.json");
+        let names = list["BlastJSON"].as_array().unwrap();
+        assert_eq!(names.len(), 2);
+        for (number, name) in names.iter().enumerate() {
+            let name = name["File"].as_str().unwrap();
+            assert_eq!(name, format!("hits_{}.json", number + 1));
+            let expected = &whole["BlastOutput2"][number];
+            assert_eq!(place.json(name)["BlastOutput2"], *expected);
+            std::fs::remove_file(place.path(name)).unwrap();
+        }
+    }
+    assert!(!place.path("hits.json.documents").exists());
+    search("16", &["-o", "all.xml"]);
+    search("14", &["-o", "hits"]);
+    let list = text("hits");
+    for name in ["hits_1.xml", "hits_2.xml"] {
+        assert!(
+            list.contains(&format!("<xi:include href=\"{name}\"/>")),
+            "{list}"
+        );
+        let document = text(name);
+        let (_, body) = document.split_once("\n>\n").unwrap();
+        let body = body.strip_suffix("</BlastOutput2>\n").unwrap();
+        assert!(
+            body.len() > 500 && text("all.xml").contains(body),
+            "{document}"
+        );
     }
 }
 

@@ -173,6 +173,33 @@ impl<'a> Aligned<'a> {
         self.pairs().map(|(code, _)| self.letter(code))
     }
 
+    /// The columns of the query, those that are masked as `mask` has them.
+    pub(super) fn masked_query_letters(&self, mask: impl Fn(u8) -> u8) -> Vec<u8> {
+        let [frames, _] = self.answer.frames;
+        let (masked, own) = (self.answer.masked(), &self.hsp.query);
+        let mut is_masked = vec![false; own.len()];
+        for range in &masked[frames.place_of(self.hsp.frames[QUERY])] {
+            let (start, end) = (range.start.max(own.start), range.end.min(own.end));
+            if start < end {
+                is_masked[start - own.start..end - own.start].fill(true);
+            }
+        }
+        let mut is_masked = is_masked.into_iter();
+        let pairs = self.pairs().map(|(code, _)| {
+            let letter = self.letter(code);
+            match code.and_then(|_| is_masked.next()) {
+                Some(true) => mask(letter),
+                _ => letter,
+            }
+        });
+        pairs.collect()
+    }
+
+    /// The same in lower case, as people read it.
+    pub(super) fn query_letters_in_case(&self) -> Vec<u8> {
+        self.masked_query_letters(|letter| letter.to_ascii_lowercase())
+    }
+
     /// The columns of the subject.
     pub(super) fn subject_letters(&self) -> impl Iterator<Item = u8> {
         self.pairs().map(|(_, code)| self.letter(code))

@@ -78,7 +78,7 @@ impl Anchored {
             }
             let letters = row.letters[columns.clone()].iter().zip(query);
             let letters = letters.map(|(&letter, &of_query)| {
-                let is_same = letter == of_query && letter != b'-';
+                let is_same = letter.eq_ignore_ascii_case(&of_query) && letter != b'-';
                 match self.dots && place > 0 && is_same {
                     true => b'.',
                     false => letter,
@@ -107,9 +107,13 @@ impl<'a> Row<'a> {
     fn of_query(answer: &QueryHits<'a>) -> Row<'a> {
         let molecule = answer.program.compares();
         let residues = answer.queries.residues(answer.query);
+        let mut letters: Vec<u8> = residues.iter().map(|&code| molecule.letter(code)).collect();
+        for range in &answer.masked()[0] {
+            letters[range.clone()].make_ascii_lowercase();
+        }
         Row {
             name: answer.queries.name(answer.query),
-            letters: residues.iter().map(|&code| molecule.letter(code)).collect(),
+            letters,
             numbers: (1..=residues.len()).collect(),
             more: Vec::new(),
         }

@@ -1,5 +1,8 @@
 //! What a report is made of.
 
+use std::ops::Range;
+use std::sync::OnceLock;
+
 use gyrase_align::statistics::SearchSpace;
 
 use crate::frames::Frames;
@@ -15,6 +18,8 @@ pub struct QueryHits<'a> {
     pub(crate) frames: [Frames; 2],
     /// What of queries is masked.
     pub(crate) masks: QueryMasks,
+    /// What of each frame of this one is, once that is asked for.
+    pub(crate) masked: OnceLock<Vec<Vec<Range<usize>>>>,
     /// All queries.
     pub queries: &'a Sequences,
     /// The number of this one among them.
@@ -28,6 +33,13 @@ pub struct QueryHits<'a> {
 }
 
 impl QueryHits<'_> {
+    /// What is masked in each frame of the query.
+    pub(super) fn masked(&self) -> &[Vec<Range<usize>>] {
+        let [frames, _] = self.frames;
+        let find = || self.masks.of_query(self.queries, self.query, frames);
+        self.masked.get_or_init(find)
+    }
+
     /// What is searched for the first frame of the query.
     pub(super) fn space(&self) -> SearchSpace {
         let [frames, _] = self.frames;

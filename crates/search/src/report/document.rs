@@ -2,10 +2,13 @@
 //!
 //! Names and order are those of `NCBI_BlastOutput2.xsd`; in JSON a name has `_` for `-`.
 
+use std::ops::Range;
+
 use super::aligned::Aligned;
 use super::layout::{About, QueryHits};
 use super::numbers::general;
 use super::setting::Setting;
+use crate::frames::Frames;
 use crate::protein_options::CompositionMode;
 use crate::scoring::PairScores;
 use crate::{Hit, Molecule};
@@ -78,13 +81,36 @@ pub(super) fn search(answer: &QueryHits) -> Value {
         ("query-id", text(format!("Query_{}", answer.query + 1))),
         ("query-title", text(answer.queries.title(answer.query))),
         ("query-len", number(length)),
-        ("hits", Value::List(hits.collect())),
-        ("stat", statistics(answer)),
     ];
+    members.extend(masking(answer).map(|masked| ("query-masking", masked)));
+    members.push(("hits", Value::List(hits.collect())));
+    members.push(("stat", statistics(answer)));
     if answer.hits.is_empty() {
         members.push(("message", text("No hits found")));
     }
     Value::Object("Search", members)
+}
+
+/// Letters of the query that are masked, from 0 on with the last, frame by frame; none where none
+/// is.
+fn masking(answer: &QueryHits) -> Option<Value> {
+    let [frames, _] = answer.frames;
+    let length = answer.queries.residues(answer.query).len();
+    let numbers = match frames {
+        // What is masked on a strand is on the other.
+        Frames::Strands => &frames.numbers()[..1],
+        _ => frames.numbers(),
+    };
+    let all = std::iter::zip(numbers, answer.masked()).flat_map(|(&frame, masked)| {
+        let places = masked.iter();
+        places.map(move |range| frames.place(range, frame, length))
+    });
+    let told = |place: Range<usize>| {
+        let ends = vec![("from", number(place.start)), ("to", number(place.end - 1))];
+        Value::Object("Range", ends)
+    };
+    let told: Vec<Value> = all.map(told).collect();
+    (!told.is_empty()).then_some(Value::List(told))
 }
 
 fn described(answer: &QueryHits, rank: usize, hit: &Hit) -> Value {
@@ -128,7 +154,7 @@ fn alignment(rank: usize, row: &Aligned) -> Value {
     members.extend(in_subject.map(|(kind, told)| (["hit-strand", "hit-frame"][kind], told)));
     members.push(("align-len", number(row.length)));
     members.push(("gaps", number(row.gaps)));
-    members.push(("qseq", text(row.query_letters().collect::<Vec<u8>>())));
+    members.push(("qseq", text(row.query_letters_in_case())));
     members.push(("hseq", text(row.subject_letters().collect::<Vec<u8>>())));
     members.push(("midline", text(row.middle().collect::<Vec<u8>>())));
     Value::Object("Hsp", members)

@@ -4,6 +4,7 @@ use std::str::FromStr;
 
 use super::anchored::Anchored;
 use super::columns::{Column, names, standard};
+use super::documents::{DocumentSyntax, Documents};
 use super::json::{Json, Lines};
 use super::layout::Layout;
 use super::paf::Paf;
@@ -18,9 +19,10 @@ use crate::{Molecule, Program};
 
 /// A format of reports, by the number that BLAST has for it: `0` is text, `1` to `4` are text with
 /// all alignments along the query, `6`, `7` and `10` are tables, `5` and `16` XML, `15` is JSON,
-/// `17` SAM; or by name: `jsonl` is a line of JSON for each query, `paf` is that of minimap2,
-/// `html` a page. Behind the number of a table may stand names of columns and `delim=` with what
-/// divides them, behind that of SAM `SQ` and `SR`.
+/// `13` and `14` are `15` and `16` in a file for each query, `17` is SAM; or by name: `jsonl` is a
+/// line of JSON for each query, `paf` is that of minimap2, `html` a page. Behind the number of a
+/// table may stand names of columns and `delim=` with what divides them, behind that of SAM `SQ`
+/// and `SR`.
 ///
 /// ```
 /// use gyrase_search::ReportFormat;
@@ -40,6 +42,8 @@ enum Kind {
     Xml,
     Xml2,
     Json,
+    /// A document for each query.
+    Documents(DocumentSyntax),
     Lines,
     Sam(Sam),
     Paf,
@@ -52,7 +56,6 @@ impl FromStr for ReportFormat {
     fn from_str(text: &str) -> Result<ReportFormat, FormatError> {
         let mut words = text.split_ascii_whitespace();
         let name = words.next().unwrap_or_default();
-        let several = |several, whole| Err(FormatError::Files { several, whole });
         let kind = match name {
             "0" => Kind::Pairwise(None),
             "1" => anchored("1", true, false),
@@ -63,8 +66,8 @@ impl FromStr for ReportFormat {
             "6" => Kind::Table(table(false, "\t", &mut words)?),
             "7" => Kind::Table(table(true, "\t", &mut words)?),
             "10" => Kind::Table(table(false, ",", &mut words)?),
-            "13" => return several("13", "15"),
-            "14" => return several("14", "16"),
+            "13" => Kind::Documents(DocumentSyntax::Json),
+            "14" => Kind::Documents(DocumentSyntax::Xml),
             "15" => Kind::Json,
             "16" => Kind::Xml2,
             "17" => Kind::Sam(flagged(&mut words)?),
@@ -122,10 +125,20 @@ impl ReportFormat {
             Kind::Xml => Box::new(Xml),
             Kind::Xml2 => Box::new(Xml2),
             Kind::Json => Box::new(Json),
+            Kind::Documents(syntax) => Box::new(Documents(syntax)),
             Kind::Lines => Box::new(Lines),
             Kind::Sam(sam) => Box::new(sam),
             Kind::Paf => Box::new(Paf),
             Kind::Html => Box::new(Html),
+        }
+    }
+
+    /// How documents are written, if there is one for each query: the text of the report is to be
+    /// divided by [`DocumentFiles`](crate::DocumentFiles).
+    pub fn documents(&self) -> Option<DocumentSyntax> {
+        match self.0 {
+            Kind::Documents(syntax) => Some(syntax),
+            _ => None,
         }
     }
 

@@ -1,4 +1,4 @@
-//! JSON: BLAST's format 15, one document of all queries, and lines of JSON, one for a query.
+//! JSON: BLAST's format 15, one document of all queries, 13, one for each, and lines of JSON.
 
 use std::io::{self, Write};
 
@@ -25,6 +25,13 @@ impl Layout for Json {
     fn tail(&self, out: &mut dyn Write, _: &About, _: &End) -> io::Result<()> {
         writeln!(out, "]\n}}")
     }
+}
+
+/// Writes the document of one query.
+pub(super) fn document(out: &mut dyn Write, about: &About, answer: &QueryHits) -> io::Result<()> {
+    write!(out, "{{\n  \"BlastOutput2\": {{\n    \"report\": ")?;
+    indented(out, &report(about, answer), 4)?;
+    writeln!(out, "\n  }}\n}}")
 }
 
 /// A line for each query, with what format 15 has in `search`.

@@ -170,7 +170,7 @@ fn write_alignment(out: &mut dyn Write, row: &Aligned) -> io::Result<()> {
     let mut lines = [
         Line::new(
             "Query",
-            row.query_letters().collect(),
+            row.query_letters_in_case(),
             query,
             row.query_step(),
         ),

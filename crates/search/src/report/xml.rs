@@ -8,6 +8,7 @@ use super::aligned::Aligned;
 use super::layout::{About, End, Layout, QueryHits};
 use super::numbers::general;
 use super::setting::Setting;
+use crate::Molecule;
 use crate::scoring::PairScores;
 
 const HEAD: &str = r#"<?xml version="1.0"?>
@@ -133,7 +134,11 @@ fn write_hsp(out: &mut dyn Write, number: usize, row: &Aligned) -> io::Result<()
     value(out, 6, "Hsp_positive", row.positive)?;
     value(out, 6, "Hsp_gaps", row.gaps)?;
     value(out, 6, "Hsp_align-len", row.length)?;
-    text(out, 6, "Hsp_qseq", &row.query_letters().collect::<Vec<_>>())?;
+    let masked = |letter| match row.answer.program.compares() {
+        Molecule::Protein => b'X',
+        Molecule::Nucleotide => letter,
+    };
+    text(out, 6, "Hsp_qseq", &row.masked_query_letters(masked))?;
     text(
         out,
         6,
