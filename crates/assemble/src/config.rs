@@ -62,6 +62,9 @@ pub enum AssemblyError {
     /// The histogram of what was counted cannot be made.
     #[error(transparent)]
     Histogram(#[from] gyrase_count::ops::OperationError),
+    /// The graph of the smallest k cannot be made.
+    #[error(transparent)]
+    Graph(#[from] crate::Error),
     /// The run cannot keep its promise of memory.
     #[error("assembling takes at least {needed} MiB of memory, {given} MiB were given")]
     Memory {
@@ -79,6 +82,16 @@ pub enum AssemblyError {
         /// The length that half of all letters are in reads of, or of longer ones.
         length: u32,
     },
+}
+
+impl AssemblyError {
+    /// [`AssemblyError::Memory`] for so many bytes.
+    pub(crate) fn memory(needed: u64, config: &Config) -> AssemblyError {
+        AssemblyError::Memory {
+            needed: needed.div_ceil(1 << 20),
+            given: config.memory >> 20,
+        }
+    }
 }
 
 impl From<gyrase_fastx::Error> for AssemblyError {

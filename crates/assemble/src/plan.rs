@@ -9,7 +9,7 @@ use crate::solid::FIRST_K;
 /// Bytes that a read takes beside its bases.
 const READ: u64 = 5;
 /// Bytes that a k-mer takes while the first graph is made.
-const KMER: u64 = 112;
+const KMER: u64 = 48;
 /// k-mers of a genome are taken to be seen so often; where it is less, the graph is larger.
 const COVERAGE: u64 = 20;
 /// Bytes of code, stacks and batches.
@@ -40,10 +40,7 @@ impl Plan {
 pub fn fits(needed: u64, config: &Config) -> Result<(), AssemblyError> {
     match needed <= config.memory {
         true => Ok(()),
-        false => Err(AssemblyError::Memory {
-            needed: needed.div_ceil(1 << 20),
-            given: config.memory >> 20,
-        }),
+        false => Err(AssemblyError::memory(needed, config)),
     }
 }
 

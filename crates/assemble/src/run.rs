@@ -1,10 +1,14 @@
 //! The stages of an assembly.
 
+use std::sync::Arc;
+
 use gyrase_count::histogram::Histogram;
-use gyrase_kmer::{BINS, Key, Kmer};
+use gyrase_fabric::SpillFolder;
 use gyrase_table::gyk::Database;
+use gyrase_tabulate::spill_path;
 use gyrase_work::Progress;
 
+use crate::Error;
 use crate::clean::{Cleaned, Errors, clean};
 use crate::config::{AssemblyError, Config};
 use crate::graph::{Graph, Pieces, compact};
@@ -13,6 +17,7 @@ use crate::pairs::{PairJoins, resolve};
 use crate::plan::{count_config, fits, graph_bytes, plan};
 use crate::reads::Reads;
 use crate::solid::{FIRST_K, KmerDepth, lengths};
+use crate::unitigs::{Means, SolidKmers, Unitigs, build};
 
 /// What came out.
 #[derive(Debug)]
@@ -114,33 +119,37 @@ fn first(
     let database = Database::open(&output)?;
     let histogram = Histogram::of(&database, config.threads, progress)?;
     let depth = KmerDepth::of(&histogram);
-    progress.start("unitigs", 0);
     let seen = histogram.rows().filter(|row| row.0 >= depth.least);
-    let kmers = seen.map(|row| row.1).sum();
-    fits(held + graph_bytes(kmers), config)?;
-    let mut pieces = Pieces::with_room(kmers as usize, kmers as usize * FIRST_K);
-    add_solid(&database, depth.least, &mut pieces)?;
-    drop(database);
+    fits(held + graph_bytes(seen.map(|row| row.1).sum()), config)?;
+    let unitigs = unitigs_of(database, depth.least, config, memory, progress)?;
     // Where it stays the caller removes it, with the folder that it is in.
     let _ = std::fs::remove_file(&output);
-    Ok((compact(FIRST_K, &pieces), depth))
+    Ok((compact(FIRST_K, &Pieces::of(&unitigs)), depth))
 }
 
-/// Adds the k-mers that are seen often enough.
-fn add_solid(database: &Database, least: u32, pieces: &mut Pieces) -> Result<(), AssemblyError> {
-    let mut codes = [0; FIRST_K];
-    for bin in 0..BINS {
-        let view = database.sound_bin(bin)?;
-        for (&row, count) in view.rows::<1>().iter().zip(view.counts()) {
-            if count < least {
-                continue;
-            }
-            let kmer = Kmer::from(Key(row));
-            for (place, code) in codes.iter_mut().rev().enumerate() {
-                *code = kmer.base(place);
-            }
-            pieces.push(&codes, count.into());
-        }
-    }
-    Ok(())
+/// The unitigs of the k-mers that are seen often enough, made within `memory`.
+fn unitigs_of(
+    database: Database,
+    least: u32,
+    config: &Config,
+    memory: u64,
+    progress: &Progress,
+) -> Result<Unitigs, AssemblyError> {
+    let path = spill_path(&config.tmp, "gyrase", &config.scratch);
+    let means = Means {
+        threads: config.threads,
+        memory,
+        folder: Arc::new(SpillFolder::new(path, None, false)),
+    };
+    let kmers = SolidKmers::Databases {
+        databases: vec![database],
+        min_count: least,
+    };
+    let held = config.memory - memory;
+    let unitigs = build(kmers, &means, progress).map_err(|error| match error {
+        Error::Memory { needed, .. } => AssemblyError::memory(needed + held, config),
+        other => other.into(),
+    })?;
+    means.folder.remove();
+    Ok(unitigs)
 }

@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use gyrase_kmer::{Kmer, Shape};
 
+use crate::Unitigs;
+
 /// A node, read in one of its two directions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Way(u32);
@@ -44,13 +46,17 @@ pub struct Pieces {
 }
 
 impl Pieces {
-    /// None yet, with room for so many of so many bases together.
-    pub fn with_room(pieces: usize, bases: usize) -> Pieces {
-        Pieces {
-            bases: Vec::with_capacity(bases),
-            ends: Vec::with_capacity(pieces),
-            counts: Vec::with_capacity(pieces),
+    /// All of some unitigs.
+    pub fn of(unitigs: &Unitigs) -> Pieces {
+        let mut pieces = Pieces::default();
+        pieces.bases.reserve(unitigs.bases().len());
+        for unitig in 0..unitigs.len() {
+            let stretch = unitigs.stretch(unitig);
+            let codes = stretch.map(|at| unitigs.bases().base(at));
+            pieces.bases.extend(codes);
+            pieces.close(unitigs.count_sum(unitig));
         }
+        pieces
     }
 
     /// Adds a sequence of codes.
