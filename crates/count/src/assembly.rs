@@ -402,14 +402,7 @@ mod tests {
             let partitioning = Partitioning::of_bins(BINS);
             let assembly = Assembly::new(&writer, &partitioning, &Alone, spills, memory).unwrap();
             let part = |number| {
-                let range = KeyRange::ALL.part(number, 7);
-                let row = |key: u64| keys.partition_point(|&other| other < key);
-                let end = keys.partition_point(|&other| other <= range.last);
-                let rows = Counted {
-                    range,
-                    keys: &keys[row(range.first)..end],
-                    counts: &counts[row(range.first)..end],
-                };
+                let rows = Counted::within(KeyRange::ALL.part(number, 7), &keys, &counts);
                 assembly.put(0, rows).unwrap();
             };
             [3, 6, 0, 5, 1, 4, 2].into_iter().for_each(part);

@@ -15,6 +15,20 @@ pub(crate) struct Counted<'r> {
     pub(crate) counts: &'r [u32],
 }
 
+#[cfg(test)]
+impl<'r> Counted<'r> {
+    /// Those of ascending keys of one word that are in a range.
+    pub(crate) fn within(range: KeyRange, keys: &'r [u64], counts: &'r [u32]) -> Counted<'r> {
+        let first = keys.partition_point(|&key| key < range.first);
+        let end = keys.partition_point(|&key| key <= range.last);
+        Counted {
+            range,
+            keys: &keys[first..end],
+            counts: &counts[first..end],
+        }
+    }
+}
+
 /// What takes the k-mers that workers counted: a file, or what keeps them for another stage.
 pub(crate) trait Destination: Sync {
     /// Takes a whole bin.

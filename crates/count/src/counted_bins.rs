@@ -10,9 +10,7 @@ use gyrase_fabric::{
 };
 use gyrase_fastx::Inputs;
 use gyrase_kmer::{BINS, Shape, with_words};
-use gyrase_tabulate::{
-    Cut, Reading, Supply, TabulateError, Worker, input_contents, reduce, scatter,
-};
+use gyrase_tabulate::{Reading, TabulateError, Worker, input_contents, reduce, scatter};
 use gyrase_work::Progress;
 
 use crate::counted::{Counted, Destination};
@@ -20,7 +18,7 @@ use crate::partition::Counter;
 use crate::plan::{Budget, Expected, check_tmp, temporary};
 use crate::reading::options;
 use crate::run::{fabric_options, root_of};
-use crate::super_kmers::{Stretches, SuperKmers};
+use crate::super_kmers::SuperKmers;
 use crate::{Config, Error, Scattered};
 
 /// The counted k-mers of all bins: in memory, and in a file without a name where that is full.
@@ -37,7 +35,6 @@ struct State {
     room: u64,
     held: u64,
     distinct: u64,
-    total: u64,
     file: Option<(Arc<File>, u64)>,
 }
 
@@ -68,7 +65,6 @@ impl CountedBins {
                 room,
                 held: 0,
                 distinct: 0,
-                total: 0,
                 file: None,
             }),
         }
@@ -84,19 +80,9 @@ impl CountedBins {
         self.state().distinct
     }
 
-    /// The sum of their counts.
-    pub fn total(&self) -> u64 {
-        self.state().total
-    }
-
     /// Bytes of memory that they take.
     pub fn held(&self) -> u64 {
         self.state().held
-    }
-
-    /// Bytes of temporary files: of the super-k-mers and of the k-mers.
-    pub fn spilled(&self) -> u64 {
-        self.folder.written()
     }
 
     /// The folder for temporary files, which goes with this.
@@ -183,11 +169,6 @@ impl CountedBins {
         let bytes = self.bytes(rows.counts.len());
         let mut state = self.state();
         state.distinct += rows.counts.len() as u64;
-        state.total += rows
-            .counts
-            .iter()
-            .map(|&count| u64::from(count))
-            .sum::<u64>();
         if bytes <= state.room {
             state.room -= bytes;
             state.held += bytes;
@@ -269,36 +250,18 @@ fn count_inputs(
     progress.start("read", inputs.total_bytes().unwrap_or(0));
     let reading = Reading::agree(&inputs, &Alone, config.chunk, config.threads)?;
     let (bins, mut read) = with_words!(config.shape, W => {
-        count::<W, _>(config, budget, &reading, progress)
+        count::<W>(config, budget, &reading, progress)
     })?;
     read.bytes = inputs.read_bytes();
     Ok((bins, read))
 }
 
-/// As [`count_reads`], of whatever gives stretches of letters; the inputs of `config` are not read.
-///
-/// # Errors
-/// See [`Error`], and those of the supply.
-pub fn count_stretches(
-    config: &Config,
-    supply: &impl Supply<Error, Batch = Stretches>,
-    progress: &Progress,
-) -> Result<(CountedBins, Scattered), Error> {
-    let budget = Budget::without_inputs(config)?;
-    progress.start("read", 0);
-    with_words!(config.shape, W => count::<W, _>(config, budget, supply, progress))
-}
-
-fn count<const W: usize, S>(
+fn count<const W: usize>(
     config: &Config,
     budget: Budget,
-    supply: &S,
+    reading: &Reading<Alone>,
     progress: &Progress,
-) -> Result<(CountedBins, Scattered), Error>
-where
-    S: Supply<Error>,
-    for<'p> SuperKmers<'p, W>: Cut<S::Batch, Error>,
-{
+) -> Result<(CountedBins, Scattered), Error> {
     let partitioning = Partitioning::of_bins(BINS);
     let root = root_of(config);
     let _ = std::fs::remove_dir_all(&root);
@@ -308,7 +271,7 @@ where
     let fabric = Alone.fabric(BINS, options)?;
     let cut = |_| SuperKmers::<W>::new(config.shape, &partitioning);
     let cuts = (0..config.threads).map(cut).collect();
-    let (partitions, cuts) = scatter::<_, _, _, Error>(supply, cuts, fabric, progress)?;
+    let (partitions, cuts) = scatter::<_, _, _, Error>(reading, cuts, fabric, progress)?;
     let mut read = Scattered::default();
     cuts.iter().for_each(|cut| read.add(cut.scattered));
     let (room, tables) = room(budget, &partitions, config.threads);
@@ -346,8 +309,6 @@ fn room(budget: Budget, partitions: &LocalPartitions, threads: usize) -> (u64, u
 mod tests {
     use gyrase_fabric::KeyRange;
     use gyrase_kmer::{Key, Kmer, mix};
-    use gyrase_seq::Span;
-    use gyrase_tabulate::{EachBatch, State as Supplied};
 
     use super::*;
 
@@ -364,14 +325,7 @@ mod tests {
             let spills = SpillFolder::new(folder.path().join("spills"), None, false);
             let bins = CountedBins::new(shape(), room, Arc::new(spills));
             for number in [3, 6, 0, 5, 1, 4, 2] {
-                let range = KeyRange::ALL.part(number, 7);
-                let row = |key: u64| keys.partition_point(|&other| other < key);
-                let end = keys.partition_point(|&other| other <= range.last);
-                let rows = Counted {
-                    range,
-                    keys: &keys[row(range.first)..end],
-                    counts: &counts[row(range.first)..end],
-                };
+                let rows = Counted::within(KeyRange::ALL.part(number, 7), &keys, &counts);
                 bins.put(7, rows).unwrap();
             }
             assert!(bins.held() <= room && bins.distinct() == 5000 && bins.bin_len(7) == 5000);
@@ -383,32 +337,21 @@ mod tests {
         }
     }
 
-    /// Gives one batch, to whoever asks first.
-    struct Once(Mutex<Option<Stretches>>);
-
-    impl Supply<Error> for Once {
-        type Batch = Stretches;
-
-        fn give(&self, _: &Supplied, each: EachBatch<Stretches, Error>) -> Result<(), Error> {
-            let batch = self.0.lock().unwrap().take();
-            batch.map_or(Ok(()), |batch| each(&batch))
-        }
-    }
-
     #[test]
-    fn stretches_count_as_often_as_they_say() {
+    fn reads_are_counted_in_all() {
         let base = |at: u64| b"ACGT"[(mix(at + 1) >> 62) as usize];
         let text: Vec<u8> = (0..3000).map(base).collect();
-        let stretch = |range: std::ops::Range<usize>, weight| (Span::from(range), weight);
-        let stretches = vec![
-            stretch(0..2000, 1),
-            stretch(1000..3000, 7),
-            stretch(500..600, 300),
-            stretch(0..30, 5), // no k-mer
-        ];
+        // The last has no k-mer.
+        let reads = [(0..2000, 1), (1000..3000, 7), (500..600, 300), (0..30, 5)];
         let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("reads.fa");
+        let fasta: Vec<u8> = reads
+            .into_iter()
+            .flat_map(|(range, times)| [b">r\n", &text[range], b"\n"].concat().repeat(times))
+            .collect();
+        std::fs::write(&path, fasta).unwrap();
         let config = Config {
-            inputs: Vec::new(),
+            inputs: vec![path],
             output: folder.path().join("o"),
             shape: shape(),
             min_count: 2,
@@ -422,13 +365,8 @@ mod tests {
             resume: false,
             chunk: None,
         };
-        let batch = Stretches {
-            text: text.clone(),
-            stretches,
-        };
-        let supply = Once(Mutex::new(Some(batch)));
-        let (bins, read) = count_stretches(&config, &supply, &Progress::default()).unwrap();
-        assert_eq!(read.kmers, 1970 + 1970 + 70);
+        let (bins, read) = count_reads(&config, &Progress::default()).unwrap();
+        assert_eq!(read.kmers, 1970 + 7 * 1970 + 300 * 70);
         let mut found = std::collections::BTreeMap::new();
         for bin in 0..BINS {
             let (mut keys, mut counts) = (Vec::new(), Vec::new());

@@ -132,12 +132,6 @@ impl Budget {
         ))
     }
 
-    /// The budget of a process alone that reads no inputs.
-    pub(crate) fn without_inputs(config: &Config) -> Result<Budget, Error> {
-        refuse_too_little(config, 1, 0)?;
-        Ok(Budget::shared_out(config.memory, config.threads, 1, 0))
-    }
-
     /// Shares out memory that is enough.
     fn shared_out(memory: u64, threads: usize, ranks: usize, windows: u64) -> Budget {
         let (taken, least) = (overhead(threads) + windows, least_fabric(threads, ranks));

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use gyrase_fabric::{Combiner, FabricError, KeyRange, Partitioning, Sender};
 use gyrase_kmer::{Cutter, Shape, SuperKmer};
-use gyrase_seq::{Batch, Span};
+use gyrase_seq::Batch;
 use gyrase_table::CountTable;
 use gyrase_tabulate::{Cut, Partition, TabulateError};
 
@@ -91,40 +91,6 @@ impl<const W: usize, E: From<TabulateError>> Cut<Batch, E> for SuperKmers<'_, W>
     }
 }
 
-/// Stretches of letters that count more than once: a batch of what is no read.
-#[derive(Clone, Debug, Default)]
-pub struct Stretches {
-    /// The letters of all.
-    pub text: Vec<u8>,
-    /// Where in the text each is, and how often it counts: at least once.
-    pub stretches: Vec<(Span, u32)>,
-}
-
-impl<const W: usize, E: From<TabulateError>> Cut<Stretches, E> for SuperKmers<'_, W> {
-    fn cut(&mut self, batch: &Stretches, sender: &mut impl Sender) -> Result<(), E> {
-        let SuperKmers {
-            shape,
-            cutter,
-            partitioning,
-            scattered,
-        } = self;
-        let mut outgoing = Outgoing::new(sender, *shape, partitioning);
-        for &(span, weight) in &batch.stretches {
-            let mut send = |bin, super_kmer| match weight {
-                1 => outgoing.push(bin, super_kmer),
-                _ => outgoing.send_weighted(bin, super_kmer, weight),
-            };
-            let kmers = cutter.cut(&batch.text[span.range()], &mut send);
-            scattered.kmers += kmers.map_err(TabulateError::from)?;
-            scattered.bases += span.len() as u64;
-            scattered.reads += 1;
-        }
-        outgoing.flush().map_err(TabulateError::from)?;
-        scattered.super_kmers += outgoing.sent;
-        Ok(())
-    }
-}
-
 /// Super-k-mers on their way to a sender, which is told of several before it takes them.
 struct Outgoing<'s, S, const W: usize> {
     sender: &'s mut S,
@@ -161,25 +127,6 @@ impl<'s, S: Sender, const W: usize> Outgoing<'s, S, W> {
         } else {
             Ok(())
         }
-    }
-
-    fn send_weighted(
-        &mut self,
-        bin: usize,
-        super_kmer: SuperKmer<W>,
-        weight: u32,
-    ) -> Result<(), FabricError> {
-        let mut record = [0; WEIGHT_BYTES + 64];
-        let stored = weighted_record(super_kmer, weight, self.shape, &mut record);
-        let partitions = match self.partitioning {
-            None => bin..bin + 1,
-            Some(partitioning) => partitioning.of_bin(bin),
-        };
-        self.sent += 1;
-        let record = &record[..WEIGHT_BYTES + 16 * W];
-        partitions
-            .into_iter()
-            .try_for_each(|partition| self.sender.send(partition, record, stored))
     }
 
     #[inline(never)]
@@ -313,20 +260,6 @@ impl<const W: usize> Iterator for Records<'_, W> {
     }
 }
 
-/// Writes a super-k-mer and its weight as a record; returns how many bytes are to be kept of it.
-fn weighted_record<const W: usize>(
-    super_kmer: SuperKmer<W>,
-    weight: u32,
-    shape: Shape,
-    record: &mut [u8; WEIGHT_BYTES + 64],
-) -> usize {
-    record[0] = 0;
-    record[1..WEIGHT_BYTES].copy_from_slice(&weight.to_le_bytes());
-    record[WEIGHT_BYTES..WEIGHT_BYTES + 16 * W]
-        .copy_from_slice(super_kmer.to_bytes().as_flattened());
-    WEIGHT_BYTES + SuperKmer::<W>::stored_bytes(super_kmer.kmers(), shape)
-}
-
 /// Combines equal super-k-mers of a partition.
 pub(crate) struct Repeats<const W: usize> {
     shape: Shape,
@@ -353,13 +286,15 @@ impl<const W: usize> Combiner for Repeats<W> {
     fn finish(&mut self, emit: &mut dyn FnMut(&[u8], usize)) {
         let mut record = [0; WEIGHT_BYTES + 64];
         self.table.for_each(|super_kmer, weight| {
-            let with_weight = weighted_record(super_kmer, weight, self.shape, &mut record);
-            let stored = with_weight - WEIGHT_BYTES;
-            if weight as usize * stored < with_weight {
+            let stored = SuperKmer::<W>::stored_bytes(super_kmer.kmers(), self.shape);
+            record[1..WEIGHT_BYTES].copy_from_slice(&weight.to_le_bytes());
+            record[WEIGHT_BYTES..WEIGHT_BYTES + 16 * W]
+                .copy_from_slice(super_kmer.to_bytes().as_flattened());
+            if weight as usize * stored < WEIGHT_BYTES + stored {
                 (0..weight)
                     .for_each(|_| emit(&record[WEIGHT_BYTES..WEIGHT_BYTES + 16 * W], stored));
             } else {
-                emit(&record[..WEIGHT_BYTES + 16 * W], with_weight);
+                emit(&record[..WEIGHT_BYTES + 16 * W], WEIGHT_BYTES + stored);
             }
         });
         // Bins are alike: the next one will want about as much room.
