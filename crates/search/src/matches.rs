@@ -382,17 +382,20 @@ mod tests {
         assert_eq!([scores.x_drop, scores.shortest, scores.margin], [16, 20, 6]);
     }
 
-    /// What stands beside a sequence makes no segment of it.
-    #[test]
-    fn neighbours_do_not_matter() {
-        let mut state = 7_u64;
-        let mut below = |most: u64| {
+    /// Residues that look random, one after the other.
+    fn residues(mut state: u64) -> impl FnMut() -> u8 {
+        move || {
             state = state
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1);
-            (state >> 33) % most
-        };
-        let mut residue = || b"ACDEFGHIKLMNPQRSTVWY"[below(20) as usize];
+            b"ACDEFGHIKLMNPQRSTVWY"[((state >> 33) % 20) as usize]
+        }
+    }
+
+    /// What stands beside a sequence makes no segment of it.
+    #[test]
+    fn neighbours_do_not_matter() {
+        let mut residue = residues(7);
         let query: Vec<u8> = (0..200).map(|_| residue()).collect();
         // Far relatives of a part of the query; behind each begins what is next in the query.
         let mut all: Vec<Vec<u8>> = Vec::new();
@@ -448,14 +451,7 @@ mod tests {
     /// In repeats a diagonal has as many seeds as residues, and segments as long.
     #[test]
     fn work_in_repeats_grows_no_faster_than_what_is_compared() {
-        let mut state = 11_u64;
-        let mut below = |most: u64| {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
-            (state >> 33) % most
-        };
-        let mut residue = || b"ACDEFGHIKLMNPQRSTVWY"[below(20) as usize];
+        let mut residue = residues(11);
         let unit: Vec<u8> = (0..100).map(|_| residue()).collect();
         let matrix = Matrix::named("BLOSUM62").expect("one");
         let statistics = Protein::new(matrix, Protein::usual(matrix)).expect("it is known");

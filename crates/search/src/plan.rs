@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use gyrase_fastx::{Alphabet, Inputs, Options};
-use gyrase_seqdb::{Molecule, SequenceSource, open_all, shared_molecule};
+use gyrase_seqdb::{Entry, EntrySize, Molecule, SequenceSource, open_all, shared_molecule};
 use gyrase_tabulate::{Estimate, decompressing, input_contents};
 
 use crate::frames::Frames;
+use crate::letter_counts::LetterCounts;
 use crate::lower_case::LowerCase;
 use crate::prepared::{ASIDE, BESIDE, MATCH, Needs, weight};
 use crate::sequences::{LetterCase, SEQUENCE, bytes_of_eight};
@@ -224,22 +225,19 @@ impl LookedAt {
                 let Some((entry, _)) = reader.next()? else {
                     break;
                 };
-                let some = &entry.letters[..left.min(entry.letters.len())];
-                looked.add(some);
-                left -= some.len();
+                let letters = &entry.letters[..left.min(entry.letters.len())];
+                looked.add(&Entry { letters, ..entry });
+                left -= letters.len();
             }
         }
         Ok(looked)
     }
 
-    fn add(&mut self, letters: &[u8]) {
-        let mut before = b'A';
-        for letter in letters {
-            self.counts[usize::from(letter.to_ascii_uppercase())] += 1;
-            let begins = letter.is_ascii_lowercase() && !before.is_ascii_lowercase();
-            self.stretches += u64::from(begins);
-            before = *letter;
+    fn add(&mut self, entry: &Entry) {
+        for (letter, count) in LetterCounts::of(entry.letters).iter() {
+            self.counts[usize::from(letter.to_ascii_uppercase())] += count;
         }
+        self.stretches += EntrySize::of(entry).masks;
     }
 
     /// Stretches in lower case of so many letters, if these are like the first.

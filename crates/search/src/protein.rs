@@ -39,9 +39,7 @@ impl Sensitivity {
             _ => 24.0,
         }
     }
-}
 
-impl Sensitivity {
     /// What windows around seeds of proteins score, where segments score so.
     pub(crate) fn windows(self, segments: SegmentScores) -> SegmentScores {
         match self {
