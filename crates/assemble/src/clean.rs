@@ -1,4 +1,4 @@
-//! Takes errors out of the graph of the smallest k.
+//! Takes errors out of a graph.
 //!
 //! In rounds, each of which decides by the graph as it was at its start: what goes does not depend
 //! on any order. Coverage is compared as fractions, by cross-multiplication.

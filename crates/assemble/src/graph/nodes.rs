@@ -148,11 +148,6 @@ impl Graph {
         self.counts[way.node()]
     }
 
-    /// Sets it.
-    pub fn set_count(&mut self, node: usize, count: u64) {
-        self.counts[node] = count;
-    }
-
     /// The codes of a node in one direction.
     pub fn codes(&self, way: Way) -> &[u8] {
         &self.bases[usize::from(way.is_backward())][self.stretch(way.node())]

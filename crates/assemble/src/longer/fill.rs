@@ -101,7 +101,7 @@ impl<'g, const W: usize> Filling<'g, W> {
             return;
         }
         let before = filled.len();
-        // KmerDepth first, with what has been passed: a k-mer stays where one behind it is there.
+        // Depth first, with what has been passed: a k-mer stays where one behind it is there.
         let mut seen = HashSet::new();
         let (mut open, mut path) = (vec![(end, 0)], Vec::new());
         // Of the path so many are filled already; the end itself is there.
