@@ -1,7 +1,11 @@
 //! The graph of an assembly: sequences of at least k bases, and which of them overlap by k-1.
 
 mod compact;
+mod edges;
 mod nodes;
+mod way;
 
 pub use compact::{compact, linked};
-pub use nodes::{Graph, Pieces, Way, kmer_of, shape_of};
+pub use edges::Edges;
+pub use nodes::{Graph, Pieces, kmer_of, shape_of};
+pub use way::Way;

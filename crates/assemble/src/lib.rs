@@ -39,7 +39,9 @@
 mod base_string;
 mod clean;
 mod config;
+mod drawing;
 mod error;
+pub mod gfa;
 mod graph;
 mod index;
 mod longer;
@@ -57,6 +59,7 @@ pub mod write;
 pub use base_string::BaseString;
 pub use clean::Cleaned;
 pub use config::{AssemblyError, Config, Library};
+pub use drawing::Drawing;
 pub use error::Error;
 pub use graph::{Graph, Way};
 pub use pairs::{Inserts, PairJoins};

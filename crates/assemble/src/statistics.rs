@@ -26,6 +26,15 @@ impl Statistics {
         statistics
     }
 
+    /// Of sequences of which only the lengths are known.
+    pub fn of_lengths(mut lengths: Vec<u64>) -> Statistics {
+        lengths.sort_unstable_by(|a, b| b.cmp(a));
+        Statistics {
+            lengths,
+            ..Statistics::default()
+        }
+    }
+
     /// How many sequences have at least so many bases.
     pub fn count(&self, least: u64) -> usize {
         self.lengths.partition_point(|&length| length >= least)
@@ -39,6 +48,11 @@ impl Statistics {
     /// The longest; 0 where there is none.
     pub fn largest(&self) -> u64 {
         self.lengths.first().copied().unwrap_or(0)
+    }
+
+    /// The shortest; 0 where there is none.
+    pub fn smallest(&self) -> u64 {
+        self.lengths.last().copied().unwrap_or(0)
     }
 
     /// N50 and L50, and the same of other percentages: the length that so much of the total is in

@@ -131,6 +131,34 @@ impl From<gyrase_assemble::AssemblyError> for Failure {
     }
 }
 
+impl From<gyrase_assemble::gfa::GfaError> for Failure {
+    fn from(error: gyrase_assemble::gfa::GfaError) -> Failure {
+        use gyrase_assemble::gfa::{GfaError, GfaProblem};
+        let meaning = match &error {
+            GfaError::Open { .. } => Code::Usage.into(),
+            GfaError::Read { .. } => Code::Input.into(),
+            GfaError::Memory { .. } => Meaning::helped(Code::Memory, "give more --memory"),
+            GfaError::Line {
+                problem: GfaProblem::Kind { found },
+                ..
+            } if found.starts_with('>') => Meaning::helped(
+                Code::Input,
+                "`gyrase graph to-gfa` makes GFA of unitigs in FASTA",
+            ),
+            GfaError::Line { .. } => Code::Input.into(),
+            GfaError::Record {
+                problem: GfaProblem::Apart { .. },
+                ..
+            } => Meaning::helped(Code::Input, "give the k of the unitigs with -k"),
+            GfaError::Record { .. } => Code::Input.into(),
+            GfaError::LengthOfKmers { .. } => Meaning::helped(Code::Input, "give it with -k"),
+            GfaError::Fasta(error) => input(error),
+            GfaError::Sink(_) => Code::Output.into(),
+        };
+        meaning.failure(&error)
+    }
+}
+
 impl From<SeqDbError> for Failure {
     fn from(error: SeqDbError) -> Failure {
         sequences(&error).failure(&error)

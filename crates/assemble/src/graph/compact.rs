@@ -2,7 +2,8 @@
 
 use gyrase_kmer::{Kmer, with_words};
 
-use super::nodes::{Graph, Pieces, Way, complement, kmer_of, shape_of};
+use super::nodes::{Graph, Pieces, complement, kmer_of, shape_of};
+use super::way::Way;
 
 /// The graph of some sequences of at least `k` bases, no k-mer in two of them: where one sequence
 /// alone ends with k-1 bases and one alone begins with them they are joined.

@@ -4,38 +4,9 @@ use std::ops::Range;
 
 use gyrase_kmer::{Kmer, Shape};
 
+use super::edges::Edges;
+use super::way::Way;
 use crate::Unitigs;
-
-/// A node, read in one of its two directions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Way(u32);
-
-impl Way {
-    /// A node as its bases are written.
-    pub fn forward(node: usize) -> Way {
-        Way(u32::try_from(2 * node).expect("a graph has less than 2^31 nodes"))
-    }
-
-    /// The number of the node.
-    pub fn node(self) -> usize {
-        self.0 as usize / 2
-    }
-
-    /// True where its bases are read as their reverse complement.
-    pub fn is_backward(self) -> bool {
-        self.0 & 1 == 1
-    }
-
-    /// The same node in the other direction.
-    pub fn flipped(self) -> Way {
-        Way(self.0 ^ 1)
-    }
-
-    /// A number for each way: twice that of the node, one more where it is read backward.
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-}
 
 /// Sequences of base codes with the sums of the counts of their k-mers, one behind the other.
 #[derive(Clone, Debug, Default)]
@@ -102,9 +73,7 @@ pub struct Graph {
     /// Where each node begins, and the end of the last.
     starts: Vec<usize>,
     counts: Vec<u64>,
-    /// Where the ways behind each way begin, and the end of the last.
-    firsts: Vec<u32>,
-    nexts: Vec<Way>,
+    edges: Edges,
 }
 
 impl Graph {
@@ -169,10 +138,14 @@ impl Graph {
         self.bases[0].len()
     }
 
+    /// What follows each way.
+    pub fn edges(&self) -> &Edges {
+        &self.edges
+    }
+
     /// What follows a way: its last k-1 bases are their first.
     pub fn next(&self, way: Way) -> &[Way] {
-        let index = way.index();
-        &self.nexts[self.firsts[index] as usize..self.firsts[index + 1] as usize]
+        self.edges.next(way)
     }
 
     /// What comes before a way.
@@ -188,7 +161,7 @@ impl Graph {
 
     /// True for a ring: its end overlaps its beginning, and nothing else overlaps either.
     pub fn is_circular(&self, way: Way) -> bool {
-        self.next(way) == [way] && self.next(way.flipped()) == [way.flipped()]
+        self.edges.is_ring(way)
     }
 
     /// The nodes that `keep` wants, as pieces for [`compact`].
@@ -224,17 +197,8 @@ impl Graph {
     }
 
     /// Says what overlaps what: every overlap in both directions, perhaps several times.
-    pub(super) fn set_edges(&mut self, mut edges: Vec<(Way, Way)>) {
-        edges.sort_unstable();
-        edges.dedup();
-        self.firsts = vec![0; 2 * self.len() + 1];
-        for (from, _) in &edges {
-            self.firsts[from.index() + 1] += 1;
-        }
-        for index in 1..self.firsts.len() {
-            self.firsts[index] += self.firsts[index - 1];
-        }
-        self.nexts = edges.into_iter().map(|edge| edge.1).collect();
+    pub(super) fn set_edges(&mut self, edges: Vec<(Way, Way)>) {
+        self.edges = Edges::of(self.len(), edges);
     }
 }
 

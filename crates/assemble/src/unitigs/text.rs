@@ -134,7 +134,7 @@ impl Text<'_> {
 
 /// A pair of ends that meet is written once: where the first comes before the second, read from
 /// left to right where both are of one unitig.
-fn is_written(from: UnitigEnd, to: UnitigEnd) -> bool {
+pub fn is_written(from: UnitigEnd, to: UnitigEnd) -> bool {
     match from.unitig == to.unitig {
         true => from.side >= to.side,
         false => from < to,

@@ -10,6 +10,7 @@ mod db;
 mod demo;
 mod doctor;
 mod folders;
+mod graph;
 mod index;
 mod kmers;
 mod man;
@@ -83,6 +84,8 @@ pub enum Command {
     Index(Box<index::Index>),
     /// Join k-mers to the longest sequences that they spell without a choice.
     Unitigs(Box<unitigs::Unitigs>),
+    /// Look into graphs of assemblies, draw them, take parts of them: GFA 1.
+    Graph(graph::Graph),
     /// Say what a run will take, before its first byte.
     Plan(plan::Plan),
     /// Say where the time of a run with --trace went.
@@ -139,6 +142,7 @@ pub fn run(command: Command, session: &Session) -> Result<()> {
         Command::Search(verb) => verb.run(session),
         Command::Index(verb) => verb.run(session),
         Command::Unitigs(verb) => verb.run(session),
+        Command::Graph(verb) => verb.run(session),
         Command::Plan(verb) => verb.run(session),
         Command::Profile(verb) => verb.run(session),
         Command::Simulate(verb) => verb.run(session),

@@ -33,7 +33,7 @@ const OTHERS: [(&str, &str); 10] = [
 ];
 
 /// What examples name that is large, or somewhere else, or a taxon that the small taxonomy lacks.
-const SMALLER: [(&str, &str); 7] = [
+const SMALLER: [(&str, &str); 8] = [
     ("--length 20000000", "--length 200000"),
     ("--length 5000000", "--length 50000"),
     ("--tmp /scratch", "--tmp tmp"),
@@ -41,6 +41,7 @@ const SMALLER: [(&str, &str); 7] = [
     ("--memory 8G", "--memory 300M"),
     ("--memory 16G", "--memory 300M"),
     ("--taxid 1239 -o", "--taxid 562 -o"),
+    ("asm/graph.gfa --around contig_7", "g.gfa.gz --around 12"),
 ];
 
 /// Verbs whose examples need what not every machine has: a compiler for MPI.
@@ -229,6 +230,12 @@ for name in a b c; do
     gyrase -q db build genomes/$name.fa --taxonomy taxdump --map map.tsv -o parts/$name.gydb
 done
 letters=$(sed 1d g.fa | tr -d '\\n')
+mkdir asm
+printf '>%s L:%s\\n%s\\n' 0 +:1:+ ${letters:0:1000} 1 -:0:- ${letters:970:1000} > unitigs.fa
+gyrase -q graph to-gfa unitigs.fa -o asm/graph.gfa
+gzip -c unitigs.fa > reads.unitigs.fa.gz
+cp unitigs.fa reads.unitigs.fa
+printf 'S\\t%s\\tACGT\\n' 12 31 | gzip > g.gfa.gz
 printf '>%s\\n%s\\n' NC_000913.3 $letters NC_002695.2 $letters no_taxon $letters short ${letters:0:500} > more.fa
 printf 'NC_000913.3\\t564\\nNC_002695.2\\t564\\nshort\\t564\\n' >> map.tsv
 gyrase -q db build genomes more.fa --taxonomy taxdump --map map.tsv -o refs.gydb
@@ -260,7 +267,7 @@ printf 'r1\\t562\\n' > table.tsv
 printf 'accession\\taccession.version\\ttaxid\\tgi\\nP12345\\tP12345.1\\t562\\t0\\n' |
     gzip > prot.accession2taxid.gz
 mv *.fq *.fa *.gyk *.gydb *.tsv *.txt *.gz *.json *.kmc_* *.kff *.gyc *.csv *.faa *.fna *.gysd nr.* stage/
-mv refs reads genomes parts strains taxdump stage/
+mv asm refs reads genomes parts strains taxdump stage/
 ";
 
 #[test]

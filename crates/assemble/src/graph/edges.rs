@@ -1,0 +1,39 @@
+//! Which ways follow each other.
+
+use super::way::Way;
+
+/// What follows each way of a graph: lists, one behind the other.
+#[derive(Clone, Debug, Default)]
+pub struct Edges {
+    /// Where the list of each way begins, and the end of the last.
+    firsts: Vec<u32>,
+    nexts: Vec<Way>,
+}
+
+impl Edges {
+    /// Of so many nodes: every edge in both directions, perhaps several times.
+    pub fn of(nodes: usize, mut edges: Vec<(Way, Way)>) -> Edges {
+        edges.sort_unstable();
+        edges.dedup();
+        let mut firsts = vec![0; 2 * nodes + 1];
+        for (from, _) in &edges {
+            firsts[from.index() + 1] += 1;
+        }
+        for index in 1..firsts.len() {
+            firsts[index] += firsts[index - 1];
+        }
+        let nexts = edges.into_iter().map(|edge| edge.1).collect();
+        Edges { firsts, nexts }
+    }
+
+    /// What follows a way, ascending.
+    pub fn next(&self, way: Way) -> &[Way] {
+        let index = way.index();
+        &self.nexts[self.firsts[index] as usize..self.firsts[index + 1] as usize]
+    }
+
+    /// True for a ring of one node: its end meets its beginning, and nothing else meets either.
+    pub fn is_ring(&self, way: Way) -> bool {
+        self.next(way) == [way] && self.next(way.flipped()) == [way.flipped()]
+    }
+}

@@ -1,0 +1,32 @@
+//! Nodes with a direction.
+
+/// A node, read in one of its two directions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Way(u32);
+
+impl Way {
+    /// A node as its bases are written.
+    pub fn forward(node: usize) -> Way {
+        Way(u32::try_from(2 * node).expect("a graph has less than 2^31 nodes"))
+    }
+
+    /// The number of the node.
+    pub fn node(self) -> usize {
+        self.0 as usize / 2
+    }
+
+    /// True where its bases are read as their reverse complement.
+    pub fn is_backward(self) -> bool {
+        self.0 & 1 == 1
+    }
+
+    /// The same node in the other direction.
+    pub fn flipped(self) -> Way {
+        Way(self.0 ^ 1)
+    }
+
+    /// A number for each way: twice that of the node, one more where it is read backward.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
