@@ -21,6 +21,8 @@ const SECOND: u64 = 2 << 20;
 /// Of so much text as much waits as a byte: of plain text, and of that which comes slower since it
 /// is decompressed.
 const WAITING_PART: [u64; 2] = [16, 32];
+/// Bytes by which the batches in hand are smaller where reads are decompressed, as measured.
+const SLOWER: u64 = 3 << 19;
 
 /// Letters of a line of answers beside the name: for a read that nothing is found of, and with
 /// four taxa of eight digits.
@@ -64,7 +66,8 @@ pub fn predict(
         memory: asked.map(|plan| {
             let reserved = plan.memory - collection.reserved(threads);
             let streams = threads.max(if paired { 2 } else { 1 });
-            let inflating = decompressing(inputs, &contents, streams, u64::MAX);
+            let inflating =
+                decompressing(inputs, &contents, streams, u64::MAX).saturating_sub(SLOWER);
             let beside = taken(&contents, paired, threads) + inflating;
             // Of what is reserved, no part is for decompressors.
             (reserved + beside).min(plan.memory + inflating)
