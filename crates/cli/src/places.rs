@@ -145,10 +145,11 @@ pub fn keep_apart<'a>(
     inputs: impl IntoIterator<Item = &'a PathBuf>,
     outputs: impl IntoIterator<Item = &'a PathBuf>,
 ) -> Result<()> {
-    let inputs: HashSet<_> = inputs
-        .into_iter()
-        .filter_map(|path| identity(path))
-        .collect();
+    let inputs = inputs.into_iter().filter_map(|path| identity(path));
+    all_apart(&inputs.collect(), &outputs.into_iter().collect::<Vec<_>>())
+}
+
+fn all_apart(inputs: &HashSet<Identity>, outputs: &[&PathBuf]) -> Result<()> {
     let mut named = HashSet::new();
     let mut streamed = false;
     for output in outputs {

@@ -19,42 +19,41 @@ pub fn in_parallel<I: Send, T: Send, E: Send>(
         .into_iter()
         .map(|item| Mutex::new(Some(item)))
         .collect();
-    let run = |item: &Mutex<Option<I>>| {
-        let item = item
-            .lock()
-            .expect("nobody panics while it takes an item")
-            .take()
-            .expect("an item is taken once");
-        let error = match work(item) {
-            Ok(done) => return Some(done),
-            Err(error) => error,
-        };
-        first_error
-            .lock()
-            .expect("no thread panics while it holds the error")
-            .get_or_insert(error);
-        None
-    };
-    let done: Vec<Option<T>> = std::thread::scope(|scope| {
-        let run = &run;
-        let spawn =
-            |(number, item)| spawn_worker(scope, number, move || run(item)).map_err(|_| item);
-        let threads: Vec<_> = items.iter().enumerate().map(spawn).collect();
-        let join = |thread: ScopedJoinHandle<Option<T>>| {
-            thread.join().unwrap_or_else(|panic| resume_unwind(panic))
-        };
-        threads
-            .into_iter()
-            .map(|thread| thread.map_or_else(run, join))
-            .collect()
+    let done: Vec<Mutex<Option<T>>> = items.iter().map(|_| Mutex::new(None)).collect();
+    let taken = "nobody panics while it holds an item, a result or the error";
+    run_each(items.len(), &|number| {
+        let item = items[number].lock().expect(taken).take();
+        match work(item.expect("an item is taken once")) {
+            Ok(result) => *done[number].lock().expect(taken) = Some(result),
+            Err(error) => {
+                first_error.lock().expect(taken).get_or_insert(error);
+            }
+        }
     });
-    match first_error
-        .into_inner()
-        .expect("no thread panics while it holds the error")
-    {
+    match first_error.into_inner().expect(taken) {
         Some(error) => Err(error),
-        None => Ok(done.into_iter().flatten().collect()),
+        None => {
+            let results = done.into_iter();
+            Ok(results
+                .filter_map(|done| done.into_inner().expect(taken))
+                .collect())
+        }
     }
+}
+
+/// Runs `work` on a thread for each number below `count`. Threads are started here alone, which
+/// keeps the program small: `in_parallel` is compiled for every use.
+fn run_each(count: usize, work: &(dyn Fn(usize) + Sync)) {
+    std::thread::scope(|scope| {
+        let spawn = |number| spawn_worker(scope, number, move || work(number)).map_err(|_| number);
+        let threads: Vec<_> = (0..count).map(spawn).collect();
+        for thread in threads {
+            match thread.map(ScopedJoinHandle::join) {
+                Ok(ended) => ended.unwrap_or_else(|panic| resume_unwind(panic)),
+                Err(number) => work(number),
+            }
+        }
+    });
 }
 
 /// Starts a worker; traces name its thread.
