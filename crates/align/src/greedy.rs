@@ -2,18 +2,15 @@
 //! megablast makes it: by the number of differences, along diagonals (Zhang and others, J. Comput.
 //! Biol. 7 (2000) 203, section 3; NCBI's `greedy_align.c`: `BLAST_GreedyAlign`).
 
-use std::ops::Range;
-
 use crate::arch::Kernels;
+use crate::arch::reach::{AT_ONCE, CELLS, Diagonals, NOWHERE, Pair, Reached};
 use crate::gapped::{Prefixes, Step};
 use crate::nucleotide::BASES;
 
 /// Differences of one extension at most (NCBI's `GREEDY_MAX_COST`).
 const MOST_DIFFERENCES: usize = 1000;
-/// No base of the subject.
-const NOWHERE: i32 = -2;
-/// Diagonals on both sides of a row on which nothing is reached. The next row begins and ends one
-/// further, and looks at one beside each of its own.
+/// Vectors of diagonals between rows on which nothing is reached. The next row begins and ends one
+/// further, looks at one beside each of its own, and has whole vectors.
 const BESIDE: usize = 2;
 
 /// Where a diagonal is among all, of a row that begins with a first one.
@@ -56,8 +53,6 @@ struct Row {
 const END_OF_QUERY: u8 = 255;
 const END_OF_SUBJECT: u8 = 127;
 const NO_MATCH: u8 = 128;
-/// Bases that are compared at a time.
-const AT_ONCE: usize = 8;
 
 /// The memory of extensions, used again and again.
 #[derive(Default)]
@@ -68,7 +63,7 @@ pub struct Greedy {
     /// How many there are, also of what is out of reach.
     lengths: [usize; 2],
     rows: Vec<Row>,
-    furthest: Vec<i32>,
+    furthest: Vec<[i32; CELLS]>,
     best_scores: Vec<i32>,
 }
 
@@ -104,18 +99,30 @@ impl Front {
         }
     }
 
-    /// Leaves the diagonals of a row beside those that are followed; where one may have ended, by
-    /// the lengths of both.
+    /// Leaves the diagonals of a row beside those that are followed; where one has ended, by the
+    /// lengths of both.
     #[inline(always)]
-    fn follow(&mut self, first: i32, row: &[i32], ended: Option<[i32; 2]>) {
-        if let Some(lengths) = ended {
+    fn follow(&mut self, reached: &Reached, row: &[i32], lengths: [i32; 2]) {
+        let first = self.lower;
+        if reached.ended {
             return self.follow_ended(first, row, lengths);
         }
-        let dropped = row.iter().take_while(|at| **at == NOWHERE).count();
-        self.lower = first + dropped as i32;
-        if let Some(last) = row.iter().rposition(|at| *at != NOWHERE) {
-            self.upper = first + last as i32;
+        match reached.followed {
+            (0, 0) => self.lower = self.upper + 1,
+            (start, end) => {
+                self.lower = first + start as i32;
+                self.upper = first + end as i32 - 1;
+            }
         }
+    }
+
+    /// Leaves the diagonals on which no sum of both positions is above one, not even at the ends of
+    /// both. With each difference more the sum that is needed grows by more than one, and so no
+    /// diagonal that is followed later gets anything from those.
+    #[inline(always)]
+    fn leave_hopeless(&mut self, sum: i32, [of_query, of_subject]: [usize; 2]) {
+        self.lower = self.lower.max(sum + 1 - 2 * of_subject as i32);
+        self.upper = self.upper.min(2 * of_query as i32 - 1 - sum);
     }
 
     #[cold]
@@ -137,15 +144,11 @@ impl Front {
 }
 
 impl Best {
-    fn extension(&self, front: &Front) -> GreedyExtension {
-        GreedyExtension {
-            ends: Prefixes {
-                score: self.differences as i32,
-                query: self.ends.0 as usize,
-                subject: self.ends.1 as usize,
-            },
-            run: front.run,
-            run_length: front.run_length,
+    fn prefixes(&self) -> Prefixes {
+        Prefixes {
+            score: self.differences as i32,
+            query: self.ends.0 as usize,
+            subject: self.ends.1 as usize,
         }
     }
 }
@@ -158,45 +161,58 @@ impl Greedy {
         query: Direction,
         subject: Direction,
     ) -> GreedyExtension {
-        let (best, front) = self.run(limits, query, subject);
-        best.extension(&front)
+        let (best, front) = self.run(limits, query, subject, false);
+        GreedyExtension {
+            ends: best.prefixes(),
+            run: front.run,
+            run_length: front.run_length,
+        }
     }
 
-    /// The same with its steps, which are pushed to `steps` from the last to the first.
+    /// The same without the longest run, and with its steps, which are pushed to `steps` from the
+    /// last to the first.
     pub fn trace(
         &mut self,
         limits: GreedyLimits,
         query: Direction,
         subject: Direction,
         steps: &mut Vec<Step>,
-    ) -> GreedyExtension {
-        let (best, front) = self.run(limits, query, subject);
+    ) -> Prefixes {
+        let (best, _) = self.run(limits, query, subject, true);
         self.steps_back(best, steps);
-        best.extension(&front)
+        best.prefixes()
     }
 
-    fn run(&mut self, limits: GreedyLimits, query: Direction, subject: Direction) -> (Best, Front) {
+    /// Extends; diagonals that cannot have the best alignment any more may be left out.
+    fn run(
+        &mut self,
+        limits: GreedyLimits,
+        query: Direction,
+        subject: Direction,
+        best_only: bool,
+    ) -> (Best, Front) {
         let reach = query.length() + MOST_DIFFERENCES;
         self.lengths = [query.length(), subject.length()];
-        query.read(reach, &mut self.query);
-        self.query.iter_mut().for_each(|code| {
-            *code |= if usize::from(*code) < BASES {
-                0
-            } else {
-                NO_MATCH
-            };
-        });
-        subject.read(reach, &mut self.subject);
-        self.query.extend([END_OF_QUERY; 2 * AT_ONCE]);
-        self.subject.extend([END_OF_SUBJECT; 2 * AT_ONCE]);
-        Kernels::detect().run(
+        let kernels = Kernels::detect();
+        kernels.run(
             #[inline(always)]
-            || self.extend_rows(limits),
+            || {
+                let is_base = |code: u8| usize::from(code) < BASES;
+                let mark = |code: u8| if is_base(code) { code } else { code | NO_MATCH };
+                query.read(reach, END_OF_QUERY, mark, &mut self.query);
+                subject.read(reach, END_OF_SUBJECT, |code| code, &mut self.subject);
+                self.extend_rows(kernels, limits, best_only)
+            },
         )
     }
 
     #[inline(always)]
-    fn extend_rows(&mut self, limits: GreedyLimits) -> (Best, Front) {
+    fn extend_rows(
+        &mut self,
+        kernels: Kernels,
+        limits: GreedyLimits,
+        best_only: bool,
+    ) -> (Best, Front) {
         // Doubled where a half of the reward is needed.
         let factor = 1 + limits.reward % 2;
         let half = limits.reward * factor / 2;
@@ -205,7 +221,7 @@ impl Greedy {
         let back = ((x_drop + half) / difference + 1) as usize;
         let [of_query, of_subject] = self.lengths;
         let most = MOST_DIFFERENCES.min(of_subject / 2 + 1);
-        let matches = matching(&self.query, &self.subject, 0, 0) as usize;
+        let matches = self.pair().matching(0, 0) as usize;
         let start = matches as i32;
         let mut best = Best {
             differences: 0,
@@ -223,12 +239,20 @@ impl Greedy {
                 .map_or(0, |at| self.best_scores[at]);
             let least = before + difference * differences as i32 - x_drop;
             let least = least.div_euclid(half) + i32::from(least.rem_euclid(half) != 0);
-            let (extent, (at, diagonal));
-            (front, (extent, (at, diagonal))) = self.advance(front, differences, least);
-            let score = extent * half - differences as i32 * difference;
             let highest = self.best_scores[differences - 1];
+            if best_only {
+                let sum = (highest + difference * differences as i32).div_euclid(half);
+                front.leave_hopeless(sum, self.lengths);
+                if front.lower > front.upper {
+                    break;
+                }
+            }
+            let extent;
+            (front, extent) = self.advance(kernels, front, differences, least);
+            let score = extent * half - differences as i32 * difference;
             self.best_scores.push(score.max(highest));
             if score > highest {
+                let (at, diagonal) = self.first_with(extent);
                 best = Best {
                     differences,
                     diagonal,
@@ -244,85 +268,76 @@ impl Greedy {
         (best, front)
     }
 
-    /// Makes the row of so many differences; the furthest sum of both positions, and where.
+    /// Makes the row of so many differences; the furthest sum of both positions.
     #[inline(always)]
     fn advance(
         &mut self,
+        kernels: Kernels,
         mut front: Front,
         differences: usize,
         least: i32,
-    ) -> (Front, (i32, (i32, i32))) {
-        let row = self.next_row(&front, differences);
-        let first = front.lower;
-        let (query, subject) = (&self.query[..], &self.subject[..]);
-        let [of_query, of_subject] = self.lengths.map(|length| length as i32);
-        let row = &mut self.furthest[row];
-        // Of equal ones that of the first diagonal, without a branch that depends on them.
-        let (mut furthest_sum, mut longest, mut ended) = (0_u64, 0_u64, false);
-        for (number, furthest) in (0_u32..).zip(row.iter_mut()) {
-            let at = *furthest;
-            let in_query = at + first + number as i32;
-            if at < 0 || in_query + at < least {
-                *furthest = NOWHERE;
-                continue;
-            }
-            let length = matching(query, subject, in_query as u32, at as u32);
-            let (at, in_query) = (at + length as i32, in_query + length as i32);
-            *furthest = at;
-            let keyed = |of: u32| u64::from(of) << u32::BITS | u64::from(!number);
-            longest = longest.max(keyed(length));
-            furthest_sum = furthest_sum.max(keyed((at + in_query) as u32));
-            ended |= (at == of_subject) | (in_query == of_query);
-        }
-        front.follow(first, row, ended.then_some([of_query, of_subject]));
-        let [sum, length] = [furthest_sum, longest].map(|keyed| (keyed >> u32::BITS) as usize);
-        let ends = |keyed: u64| {
-            let number = !(keyed as u32);
-            (row[number as usize], first + number as i32)
-        };
-        if length > front.run_length {
-            let (at, diagonal) = ends(longest);
-            let begin = at - length as i32;
-            front.run = ((begin + diagonal) as usize, begin as usize);
-            front.run_length = length;
-        }
-        match furthest_sum {
-            0 => (front, (0, (0, 0))),
-            _ => (front, (sum as i32, ends(furthest_sum))),
-        }
-    }
-
-    /// Adds the row of so many differences, with where one difference more than the row before has
-    /// reaches; where the diagonals that are followed are in it.
-    #[inline(always)]
-    fn next_row(&mut self, front: &Front, differences: usize) -> Range<usize> {
+    ) -> (Front, i32) {
         let Row { first, at } = self.rows[differences - 1];
         let start = self.furthest.len();
-        let width = (front.upper - front.lower + 1) as usize;
-        self.furthest.resize(start + width + 2 * BESIDE, NOWHERE);
+        let count = (front.upper - front.lower + 1) as usize;
+        let blocks = count.div_ceil(CELLS);
+        self.furthest
+            .resize(start + blocks + BESIDE, [NOWHERE; CELLS]);
         self.rows.push(Row {
             first: front.lower,
-            at: start + BESIDE,
+            at: start * CELLS,
         });
         let (rows, row) = self.furthest.split_at_mut(start);
-        let before = &rows[place(at, first, front.lower - 1)..][..width + 2];
-        let beside = before.iter().zip(&before[1..]).zip(&before[2..]);
-        for (furthest, ((&less, &same), &more)) in row[BESIDE..][..width].iter_mut().zip(beside) {
-            *furthest = (more.max(same) + 1).max(less);
+        let diagonals = Diagonals {
+            before: &rows.as_flattened()[place(at, first, front.lower - 1)..],
+            first: front.lower,
+            count,
+            least,
+        };
+        let ends = self.lengths.map(|length| length as i32);
+        let pair = Pair {
+            query: &self.query,
+            subject: &self.subject,
+            ends,
+        };
+        let reached = kernels.reach(&pair, diagonals, &mut row[..blocks]);
+        let row = &row.as_flattened()[..count];
+        let (length, number) = (reached.longest.0 as usize, reached.longest.1);
+        if length > front.run_length {
+            let end = row[number];
+            let in_query = end + front.lower + number as i32;
+            front.run = (in_query as usize - length, end as usize - length);
+            front.run_length = length;
         }
-        start + BESIDE..start + BESIDE + width
+        front.follow(&reached, row, ends);
+        (front, reached.sum)
+    }
+
+    /// Where the first diagonal of the last row is, of those with a sum of both positions.
+    fn first_with(&self, sum: i32) -> (i32, i32) {
+        let Row { first, at } = self.rows[self.rows.len() - 1];
+        let mut places = (first..).zip(&self.furthest.as_flattened()[at..]);
+        let found = places.find(|(diagonal, at)| **at != NOWHERE && 2 * **at + diagonal == sum);
+        let (diagonal, &at) = found.expect("a diagonal of the row has reached the sum");
+        (at, diagonal)
+    }
+
+    fn pair(&self) -> Pair<'_> {
+        Pair {
+            query: &self.query,
+            subject: &self.subject,
+            ends: self.lengths.map(|length| length as i32),
+        }
     }
 
     fn begin(&mut self, furthest: i32, score: i32) {
         self.rows.clear();
         self.furthest.clear();
         self.best_scores.clear();
-        self.rows.push(Row {
-            first: 0,
-            at: BESIDE,
-        });
-        self.furthest.resize(1 + 2 * BESIDE, NOWHERE);
-        self.furthest[BESIDE] = furthest;
+        let at = CELLS * BESIDE;
+        self.rows.push(Row { first: 0, at });
+        self.furthest.resize(2 * BESIDE + 1, [NOWHERE; CELLS]);
+        self.furthest.as_flattened_mut()[at] = furthest;
         self.best_scores.push(score);
     }
 
@@ -332,9 +347,10 @@ impl Greedy {
             ends: (_, mut at),
             ..
         } = best;
+        let furthest = self.furthest.as_flattened();
         for row in (0..best.differences).rev() {
             let Row { first, at: start } = self.rows[row];
-            let before = &self.furthest[place(start, first, diagonal - 1)..];
+            let before = &furthest[place(start, first, diagonal - 1)..];
             let (less, same, more) = (before[0], before[1], before[2]);
             let (next, step) = if less > same.max(more) {
                 (less, Step::Query)
@@ -374,35 +390,28 @@ impl Direction<'_> {
         codes.len()
     }
 
-    /// Reads so many at most.
-    fn read(&self, most: usize, read: &mut Vec<u8>) {
+    /// Reads so many at most, as something else each, and puts an end behind them.
+    #[inline(always)]
+    fn read(self, most: usize, end: u8, each: impl Fn(u8) -> u8, read: &mut Vec<u8>) {
+        let length = most.min(self.length());
         read.clear();
+        read.resize(length + 2 * AT_ONCE, end);
+        let read = &mut read[..length];
         match self {
-            Direction::Forward(codes) => read.extend_from_slice(&codes[..most.min(codes.len())]),
-            Direction::Backward(codes) => read.extend(codes.iter().rev().take(most)),
+            Direction::Forward(codes) => {
+                let codes = codes[..length].iter();
+                read.iter_mut()
+                    .zip(codes)
+                    .for_each(|(to, &code)| *to = each(code));
+            }
+            Direction::Backward(codes) => {
+                let codes = codes[codes.len() - length..].iter().rev();
+                read.iter_mut()
+                    .zip(codes)
+                    .for_each(|(to, &code)| *to = each(code));
+            }
         }
     }
-}
-
-/// How many bases match from two places on.
-#[inline(always)]
-fn matching(query: &[u8], subject: &[u8], in_query: u32, in_subject: u32) -> u32 {
-    let eight = |codes: &[u8], at: u32| {
-        let at = at as usize;
-        let eight = codes.get(at..at + AT_ONCE)?.first_chunk();
-        eight.map(|eight| u64::from_le_bytes(*eight))
-    };
-    let mut length = 0;
-    // Nothing matches behind the ends.
-    while let Some((one, other)) =
-        eight(query, in_query + length).zip(eight(subject, in_subject + length))
-    {
-        if one != other {
-            return length + (one ^ other).trailing_zeros() / 8;
-        }
-        length += AT_ONCE as u32;
-    }
-    length
 }
 
 #[cfg(test)]
@@ -488,18 +497,19 @@ mod tests {
             let mut greedy = Greedy::default();
             let mut steps = Vec::new();
             let found = greedy.trace(limits, q, s, &mut steps);
-            prop_assert_eq!(greedy.extend(limits, q, s), found);
+            let extension = greedy.extend(limits, q, s);
+            prop_assert_eq!(extension.ends, found);
             steps.reverse();
             let (score, in_query, in_subject) = score_of(limits, &steps, &query, &subject);
-            prop_assert_eq!((in_query, in_subject), (found.ends.query, found.ends.subject));
+            prop_assert_eq!((in_query, in_subject), (found.query, found.subject));
             // Differences are no more than a half of the subject.
-            let differences = found.ends.score as usize;
+            let differences = found.score as usize;
             let best = best_score(limits, &query, &subject);
             prop_assert!(score <= best);
             if differences < subject.len() / 2 && subject.len() > query.len() / 2 {
                 prop_assert_eq!(score, best);
             }
-            let (from, run) = (found.run, found.run_length);
+            let (from, run) = (extension.run, extension.run_length);
             prop_assert_eq!(&query[from.0..from.0 + run], &subject[from.1..from.1 + run]);
         }
     }

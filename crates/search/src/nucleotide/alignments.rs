@@ -5,8 +5,8 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use gyrase_align::arch::Kernels;
-use gyrase_align::gapped::Extension;
-use gyrase_align::greedy::{Direction, Greedy};
+use gyrase_align::gapped::{Extension, Prefixes};
+use gyrase_align::greedy::{Direction, Greedy, GreedyLimits};
 use gyrase_align::ungapped::UngappedSegment;
 
 use super::aligned::Aligned;
@@ -136,7 +136,7 @@ impl<'s> PairAligner<'s> {
             let aligned = if self.is_greedy() {
                 let middle = segment.query.len() / 2;
                 segment.start = (segment.query.start + middle, segment.subject.start + middle);
-                self.extend_greedily(Pass::First, query, subject, segment.start)
+                self.extend_greedily(query, subject, segment.start)
             } else {
                 segment.start = run_start(query, subject, &segment);
                 self.extend(query, subject, segment.start)
@@ -170,7 +170,7 @@ impl<'s> PairAligner<'s> {
     fn last(&mut self, query: &[u8], subject: &[u8], aligned: &Aligned) -> Aligned {
         let start = run_start(query, subject, aligned);
         if self.is_greedy() {
-            return self.extend_greedily(Pass::Last, query, subject, start);
+            return self.last_greedily(query, subject, start);
         }
         let limits = self.scoring.extension(Pass::Last);
         let scores = self.scoring.scores();
@@ -190,53 +190,36 @@ impl<'s> PairAligner<'s> {
         }
     }
 
-    fn extend_greedily(
-        &mut self,
-        pass: Pass,
-        query: &[u8],
-        subject: &[u8],
-        start: (usize, usize),
-    ) -> Aligned {
-        let limits = self.scoring.greedy(pass);
-        let (q, s) = (query.split_at(start.0), subject.split_at(start.1));
+    /// The first extension of a segment from its start on, which moves to a long run.
+    fn extend_greedily(&mut self, query: &[u8], subject: &[u8], start: (usize, usize)) -> Aligned {
+        let limits = self.scoring.greedy(Pass::First);
+        let (before, behind) = around(query, subject, start);
+        let right = self.greedy.extend(limits, behind[0], behind[1]);
+        let left = self.greedy.extend(limits, before[0], before[1]);
+        let mut aligned = of_prefixes(limits, start, [left.ends, right.ends]);
+        aligned.start = start_of_runs(
+            &aligned,
+            left.run,
+            left.run_length,
+            right.run,
+            right.run_length,
+        );
+        aligned
+    }
+
+    /// The last extension from a start on, with its steps.
+    fn last_greedily(&mut self, query: &[u8], subject: &[u8], start: (usize, usize)) -> Aligned {
+        let limits = self.scoring.greedy(Pass::Last);
+        let (before, behind) = around(query, subject, start);
         let (mut steps, mut back) = (Vec::new(), Vec::new());
-        let greedy = &mut self.greedy;
-        let [right_query, right_subject] = [q.1, s.1].map(Direction::Forward);
-        let [left_query, left_subject] = [q.0, s.0].map(Direction::Backward);
-        let (right, left) = match pass {
-            Pass::First => (
-                greedy.extend(limits, right_query, right_subject),
-                greedy.extend(limits, left_query, left_subject),
-            ),
-            Pass::Last => (
-                greedy.trace(limits, right_query, right_subject, &mut back),
-                greedy.trace(limits, left_query, left_subject, &mut steps),
-            ),
-        };
+        let right = self.greedy.trace(limits, behind[0], behind[1], &mut back);
+        let left = self.greedy.trace(limits, before[0], before[1], &mut steps);
         steps.extend(back.into_iter().rev());
-        let (before, behind) = (left.ends, right.ends);
-        let bases = before.query + before.subject + behind.query + behind.subject;
-        let differences = before.score + behind.score;
-        let reward = limits.reward;
         let mut aligned = Aligned {
-            query: start.0 - before.query..start.0 + behind.query,
-            subject: start.1 - before.subject..start.1 + behind.subject,
-            score: bases as i32 * reward / 2 - differences * (reward - limits.penalty),
-            start,
             steps,
+            ..of_prefixes(limits, start, [left, right])
         };
-        match pass {
-            Pass::First => {
-                aligned.start = start_of_runs(
-                    &aligned,
-                    left.run,
-                    left.run_length,
-                    right.run,
-                    right.run_length,
-                )
-            }
-            Pass::Last => reduce_gaps(query, subject, &mut aligned),
-        }
+        reduce_gaps(query, subject, &mut aligned);
         aligned
     }
 
@@ -274,6 +257,35 @@ impl<'s> PairAligner<'s> {
             again.filter_map(|part| evaluate_again(query, subject, part, self.scoring, cutoff)),
         );
         whole
+    }
+}
+
+/// Both sequences before a place in both, from there backward, and behind it.
+fn around<'b>(
+    query: &'b [u8],
+    subject: &'b [u8],
+    (in_query, in_subject): (usize, usize),
+) -> ([Direction<'b>; 2], [Direction<'b>; 2]) {
+    let both = [query.split_at(in_query), subject.split_at(in_subject)];
+    let before = both.map(|(before, _)| Direction::Backward(before));
+    (before, both.map(|(_, behind)| Direction::Forward(behind)))
+}
+
+/// What greedy extensions before and behind a start make together, without its steps.
+fn of_prefixes(
+    limits: GreedyLimits,
+    start: (usize, usize),
+    [before, behind]: [Prefixes; 2],
+) -> Aligned {
+    let bases = before.query + before.subject + behind.query + behind.subject;
+    let differences = before.score + behind.score;
+    let reward = limits.reward;
+    Aligned {
+        query: start.0 - before.query..start.0 + behind.query,
+        subject: start.1 - before.subject..start.1 + behind.subject,
+        score: bases as i32 * reward / 2 - differences * (reward - limits.penalty),
+        start,
+        steps: Vec::new(),
     }
 }
 
