@@ -2,19 +2,18 @@
 //! takes their matches, else some after the other.
 
 use std::ops::Range;
-use std::panic::resume_unwind;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use gyrase_work::{Progress, in_parallel};
+use gyrase_work::{Progress, in_order_ahead, in_parallel};
 
 use crate::engine::{Align, Ended, Engine, Query};
 use crate::prepared::{MATCH, Prepared};
 use crate::sequences::MOST_RESIDUES;
 use crate::{Hit, Match, QueryHits, SearchError, Sequences, Summary};
 
-/// Queries of a thread that are aligned before the first of them is written.
-const AT_ONCE: usize = 32;
+/// Queries of a thread that are aligned before the first of them is given.
+const AHEAD: usize = 64;
 
 /// Shares for each thread of the subjects of one query.
 const SHARES: usize = 4;
@@ -114,7 +113,7 @@ impl<E: From<SearchError>> Batches<'_, E> {
             (query, split_own(&mut rest, query.first + frames))
         };
         let all: Vec<(Query, &[Match])> = (0..range.len()).map(own).collect();
-        let (mut next, mut before) = (range.start, Vec::new());
+        let mut next = range.start;
         if all.len() < threads {
             for (query, matches) in all {
                 let hits = self.align_shared(&mut aligners, query, matches)?;
@@ -123,26 +122,17 @@ impl<E: From<SearchError>> Batches<'_, E> {
             }
             return Ok(());
         }
-        for some in all.chunks(AT_ONCE * threads) {
-            // While some are aligned the answers of those before are given.
-            let aligned = std::thread::scope(|scope| {
-                let aligning = scope.spawn(|| align_all(&mut aligners, some, progress));
-                let given = self.give_all(&mut next, std::mem::take(&mut before));
-                let aligned = aligning.join().unwrap_or_else(|panic| resume_unwind(panic));
-                given.and_then(|()| Ok(aligned?))
-            });
-            before = aligned?;
-        }
-        self.give_all(&mut next, before)
-    }
-
-    /// Gives the answers of some queries from one on.
-    fn give_all(&mut self, next: &mut usize, answers: Vec<Vec<Hit>>) -> Result<(), E> {
-        for hits in answers {
-            self.give(*next, hits)?;
-            *next += 1;
-        }
-        Ok(())
+        // While some are aligned the answers of those before are given.
+        let align = |aligner: &mut Box<dyn Align + Send + '_>, &(query, matches): &(Query, _)| {
+            progress.go_on()?;
+            let hits = aligner.hits(query, matches);
+            progress.advance(1);
+            Ok::<_, SearchError>(hits)
+        };
+        in_order_ahead(aligners, &all, AHEAD * threads, align, |hits| {
+            next += 1;
+            self.give(next - 1, hits)
+        })
     }
 
     /// The hits of a query, whose subjects threads share.

@@ -2,7 +2,7 @@
 //!
 //! - [`in_parallel`] runs a piece of work on a thread for each item.
 //! - [`in_order`] lets threads work on tasks and hands on what they make of them in the order of
-//!   the tasks.
+//!   the tasks; [`in_order_ahead`] the same where some take much longer than others.
 //! - [`run_of`] gives each of several processes its run of many things.
 //! - [`Progress`] tells how far a run is, and whether it should stop.
 //! - [`machine`] tells what cores, memory and open files a run can have, [`Vectors`] what a core
@@ -13,6 +13,7 @@
 //! assert_eq!(squares, Ok(vec![1, 4, 9]));
 //! ```
 
+mod ahead;
 mod in_order;
 mod in_parallel;
 pub mod machine;
@@ -21,6 +22,7 @@ mod runs;
 mod system;
 mod vectors;
 
+pub use ahead::in_order_ahead;
 pub use in_order::{Feed, Turn, in_order};
 pub use in_parallel::in_parallel;
 pub use progress::{Cancelled, Progress, Stage};
