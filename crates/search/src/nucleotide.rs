@@ -15,6 +15,7 @@ mod scoring;
 mod search;
 mod seed;
 mod segments;
+mod sorted;
 mod stretch;
 mod words;
 

@@ -119,12 +119,15 @@ impl Filter {
         i32::from(before) + behind >= least
     }
 
+    /// Whether the part is equal, as others may have its key, and the bases around it may be.
     fn may_be_long(&self, differing: u32) -> bool {
         let bases = self.seed.bases;
+        let part = differing >> BEFORE & ((1 << bases) - 1);
         let before = (differing << (WINDOW - BEFORE)).leading_zeros() as usize;
         let after = (differing >> (BEFORE + bases)).trailing_zeros() as usize;
         let most = WINDOW - BEFORE - bases;
-        before >= BEFORE || after >= most || before + bases + after >= self.word
+        let is_long = before >= BEFORE || after >= most || before + bases + after >= self.word;
+        (part == 0) & is_long
     }
 }
 

@@ -7,7 +7,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use gyrase_align::arch::{COLUMNS, Kernels, LANES};
+use gyrase_align::arch::{COLUMNS, Kernels, LANES, prefetch};
 use gyrase_align::packed::{WINDOW, differing};
 use gyrase_work::{Progress, in_parallel};
 
@@ -138,16 +138,10 @@ impl<'s> Join<'s> {
         if range.is_empty() {
             return;
         }
-        if words.step > 1 {
-            let from = (stretch.base + range.start).next_multiple_of(words.step) - stretch.base;
-            for at in (from..range.end).step_by(words.step) {
-                self.keep(stretch, at, flag);
-            }
-            return;
-        }
         self.kernels.run(
             #[inline(always)]
             || match &words.coarse {
+                None if words.step > 1 => self.look_up_some(stretch, range),
                 Some(coarse) if coarse.step == 4 => {
                     self.look_up_parts::<4>(stretch, coarse, range, flag);
                 }
@@ -155,6 +149,33 @@ impl<'s> Join<'s> {
                 None => self.look_up_all(stretch, range, flag),
             },
         );
+    }
+
+    /// The same of parts of words, at some places.
+    #[inline(always)]
+    fn look_up_some(&mut self, stretch: Stretch, range: Range<usize>) {
+        let words = self.search.words;
+        let first = (stretch.base + range.start).next_multiple_of(words.step) - stretch.base;
+        for from in (first..range.end).step_by(AT_ONCE * words.step) {
+            let places = (from..range.end).step_by(words.step).take(AT_ONCE);
+            let mut keys = [(0, 0); AT_ONCE];
+            let mut looked = 0;
+            for (key, at) in keys.iter_mut().zip(places) {
+                *key = (words.key(stretch.window(at - BEFORE)), at as u32);
+                prefetch(&words.present, key.0 / 64);
+                looked += 1;
+            }
+            // Whether there is a word cannot be foreseen: there is no branch.
+            let mut found = [0_u32; AT_ONCE];
+            let mut count = 0;
+            for &(key, at) in &keys[..looked] {
+                found[count % AT_ONCE] = at;
+                count += usize::from(words.has(key));
+            }
+            for &at in &found[..count] {
+                self.keep(stretch, at as usize, 0);
+            }
+        }
     }
 
     /// The same, where all places are looked at.

@@ -7,6 +7,8 @@ use crate::{Program, SearchError};
 
 /// Bases of a word that has a key; longer ones are found by parts of them.
 const LONGEST_KEY: usize = 11;
+/// Bases of a part at most: a window has some before it and some behind.
+const LONGEST_PART: usize = 16;
 /// Bases from the first to the last of a template.
 const TEMPLATE_LENGTH: usize = 18;
 
@@ -94,7 +96,7 @@ impl Setting {
                 let length = options.template_length.unwrap_or(TEMPLATE_LENGTH);
                 templates(word, length, options.template)?
             }
-            _ => vec![Seed::contiguous(word.min(LONGEST_KEY))],
+            _ => vec![Seed::contiguous(part_of(word))],
         };
         Ok(Setting {
             word,
@@ -110,10 +112,12 @@ impl Setting {
         })
     }
 
-    /// Bases of the longest key.
-    pub(super) fn key_bases(&self) -> usize {
-        let bases = self.seeds.iter().map(|seed| seed.bases);
-        bases.max().unwrap_or_default()
+    /// Every so many words of subjects are looked up.
+    pub(super) fn step(&self) -> usize {
+        match &self.seeds[..] {
+            [seed] if !seed.is_template() => self.word - seed.bases + 1,
+            _ => 1,
+        }
     }
 
     /// Letters of the queries of a batch, but for the last of them: all of the database is looked
@@ -129,6 +133,15 @@ impl Setting {
     /// Whether gaps cost the same for each base and nothing beside.
     pub(crate) fn is_greedy(&self) -> bool {
         self.costs == Costs::new(0, 0)
+    }
+}
+
+/// Bases of a word that have a key. The longer a part the fewer are found by chance, and the
+/// shorter the more of them can be left out.
+fn part_of(word: usize) -> usize {
+    match word {
+        ..=LONGEST_KEY => word,
+        _ => (word / 2).clamp(LONGEST_KEY, LONGEST_PART),
     }
 }
 

@@ -139,8 +139,10 @@ impl<'s> Segments<'s> {
     fn passes_for(&self, least: i32, query: usize, subject: usize) -> bool {
         let of_query = self.search.words.packed.window(query - BEFORE);
         let of_subject = self.search.subjects.packed().window(subject - BEFORE);
+        // Of a long word only a part is known to be equal, and it need not be the first.
+        let first = u32::from(!self.filter.is_long()) << BEFORE;
         let differing = differing(of_query ^ of_subject);
-        self.filter.passes_for(least, differing | 1 << BEFORE)
+        self.filter.passes_for(least, differing | first)
     }
 
     /// Extends words by vectors; those that go on behind the next bases one by one.

@@ -1,12 +1,10 @@
 //! Words of queries: every stretch of a few bases that is not masked, by its key.
 
-use std::convert::Infallible;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use gyrase_align::arch::prefetch;
 use gyrase_align::packed::{Packed, WINDOW};
 use gyrase_align::residue::BORDER;
-use gyrase_work::in_parallel;
 
 use super::coarse::{Coarse, bit};
 use super::options::Setting;
@@ -22,12 +20,21 @@ pub(crate) const MASKED: u8 = 32;
 pub(super) const PARTS: usize = 256;
 /// Queries of few words have one part.
 const FEW: usize = 1 << 18;
+/// Bits of which keys of parts of long words set one each, for each word: most words of subjects
+/// that are no query's have none.
+const SPARSE: usize = 16;
+/// Bits of such keys.
+const HASH_BITS: RangeInclusive<u32> = 12..=27;
+/// Keys of parts are whole words of bits.
+const LEAST_PART_BITS: u32 = 6;
+/// What spreads keys: 2^64 by the golden ratio.
+const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 /// Codes of a block whose frame is known.
 const BLOCK: usize = 256;
 
 /// Bits of the word in a window that say that nothing before it may be equal: one for queries and
 /// one for subjects. Both have the same word, so that nothing else makes them differ.
-const FIRST_OF_QUERY: u64 = 1 << BEFORE;
+pub(super) const FIRST_OF_QUERY: u64 = 1 << BEFORE;
 pub(super) const FIRST_OF_SUBJECT: u64 = 1 << (WINDOW + BEFORE);
 
 /// The words of all queries by their keys.
@@ -36,6 +43,8 @@ pub(super) struct Words {
     pub seed: Seed,
     /// Every so many words of subjects are looked up.
     pub step: usize,
+    /// Keys, as a power of two.
+    pub key_bits: u32,
     /// Keys of a part, as a power of two.
     pub part_bits: u32,
     /// The text of the queries; what is masked has another bit.
@@ -44,12 +53,12 @@ pub(super) struct Words {
     pub packed: Packed,
     pub masked: Packed,
     /// Where the words of each key that there is begin, and where one more would.
-    starts: Vec<u32>,
+    pub(super) starts: Vec<u32>,
     pub windows: Vec<u64>,
     pub positions: Vec<u32>,
     /// Which keys there are, and of each 64 how many are before.
-    present: Vec<u64>,
-    before: Vec<u32>,
+    pub(super) present: Vec<u64>,
+    pub(super) before: Vec<u32>,
     /// What each word has at one of so many neighbouring places, where few words of subjects do.
     pub coarse: Option<Coarse>,
     /// The frame of the first code of each block.
@@ -59,20 +68,20 @@ pub(super) struct Words {
 impl Words {
     /// The words of the frames of queries.
     pub(super) fn new(queries: &Sequences, setting: &Setting, seed: Seed, threads: usize) -> Words {
-        let bases = seed.bases;
         let text = masked(queries, setting);
         let masked = Packed::of(&text);
         let mut words = Words {
             seed,
-            step: setting.word - bases + 1,
-            part_bits: 2 * bases as u32,
+            step: setting.step(),
+            key_bits: 0,
+            part_bits: 0,
             text,
             packed: Packed::of(queries.text()),
             masked: Packed::default(),
             starts: Vec::new(),
             windows: Vec::new(),
             positions: Vec::new(),
-            present: vec![0; (1_usize << (2 * bases)).div_ceil(64)],
+            present: Vec::new(),
             before: Vec::new(),
             coarse: None,
             frames: frames(queries),
@@ -93,99 +102,28 @@ impl Words {
         let all = masked.stretches(0..masked.len());
         let long = all.filter(|range| range.len() >= word);
         let starts = long.map(|range| range.start..range.end + 1 - self.seed.span);
-        let count: usize = starts.clone().map(|range| range.len()).sum();
+        let starts: Vec<Range<usize>> = starts.collect();
+        let count = starts.iter().map(Range::len).sum();
+        self.key_bits = key_bits(&self.seed, self.step, count);
+        self.part_bits = self.key_bits;
         if count > FEW {
-            self.part_bits = self.part_bits.saturating_sub(PARTS.ilog2());
+            let bits = self.key_bits.saturating_sub(PARTS.ilog2());
+            self.part_bits = bits.max(LEAST_PART_BITS);
         }
-        let pairs = self.sorted(starts.flatten(), count, threads);
-        let mut last = None;
-        for (number, pair) in pairs.iter().enumerate() {
-            let key = (pair >> WINDOW) as usize;
-            if last.replace(key) != Some(key) {
-                self.starts.push(number as u32);
-                self.present[key / 64] |= 1 << (key % 64);
-            }
-        }
-        self.positions = pairs.iter().map(|&pair| pair as u32).collect();
-        drop(pairs);
-        self.windows = vec![0; count];
-        self.fill_windows(masked, threads);
-        self.starts.push(count as u32);
-        let mut keys = 0;
-        let before = self.present.iter().map(|bits| {
-            keys += bits.count_ones();
-            keys - bits.count_ones()
-        });
-        self.before = before.collect();
+        self.sort(masked, starts, count, threads);
     }
 
-    /// Reads the windows of all words.
-    fn fill_windows(&mut self, masked: &Packed, threads: usize) {
-        let packed = &self.packed;
-        let read = |(windows, positions): (&mut [u64], &[u32])| -> Result<(), Infallible> {
-            for (window, &position) in windows.iter_mut().zip(positions) {
-                let position = position as usize;
-                let is_first = u64::from(masked.others(position - 1) & 1 == 1);
-                *window = packed.window(position - BEFORE) ^ (is_first * FIRST_OF_QUERY);
-            }
-            Ok(())
-        };
-        let each = self.positions.len().div_ceil(threads).max(1);
-        let parts = self
-            .windows
-            .chunks_mut(each)
-            .zip(self.positions.chunks(each));
-        let Ok(_) = in_parallel(parts.collect(), read);
-    }
-
-    /// The keys of so many words in the upper halves, their positions in the lower ones, sorted:
-    /// first by parts, which are in a cache, then part by part.
-    fn sorted(
-        &self,
-        positions: impl Iterator<Item = usize> + Clone,
-        count: usize,
-        threads: usize,
-    ) -> Vec<u64> {
-        let key = |position: usize| self.key(self.packed.window(position - BEFORE));
-        let mut ends = vec![0; self.parts() + 1];
-        for position in positions.clone() {
-            ends[(key(position) >> self.part_bits) + 1] += 1;
-        }
-        let mut sum = 0;
-        for end in &mut ends {
-            sum += *end;
-            *end = sum;
-        }
-        let mut pairs = vec![0; count];
-        for position in positions {
-            let key = key(position);
-            let place: &mut usize = &mut ends[key >> self.part_bits];
-            pairs[*place] = (key as u64) << WINDOW | position as u64;
-            *place += 1;
-        }
-        // Each has become where the next begins.
-        let (mut rest, mut start) = (&mut pairs[..], 0);
-        let mut shares: Vec<Vec<&mut [u64]>> = (0..threads).map(|_| Vec::new()).collect();
-        for (number, &end) in ends[..self.parts()].iter().enumerate() {
-            let (part, behind) = rest.split_at_mut(end - start);
-            shares[number % threads].push(part);
-            (rest, start) = (behind, end);
-        }
-        let sort = |parts: Vec<&mut [u64]>| -> Result<(), Infallible> {
-            parts.into_iter().for_each(|part| part.sort_unstable());
-            Ok(())
-        };
-        let Ok(_) = in_parallel(shares, sort);
-        pairs
-    }
-
-    /// The key of the word in a window.
+    /// The key of the word in a window; of a part of a long word its hash.
     #[inline(always)]
     pub(super) fn key(&self, window: u64) -> usize {
-        self.key_of(window >> BEFORE, window >> (WINDOW + BEFORE))
+        let key = self.key_of(window >> BEFORE, window >> (WINDOW + BEFORE));
+        if self.step == 1 {
+            return key;
+        }
+        ((key as u64).wrapping_mul(SPREAD) >> (u64::BITS - self.key_bits)) as usize
     }
 
-    /// The key of the word whose lower and upper bits begin these.
+    /// The key of the whole word whose lower and upper bits begin these.
     #[inline(always)]
     pub(super) fn key_of(&self, low: u64, high: u64) -> usize {
         self.seed.key(low, high)
@@ -216,7 +154,7 @@ impl Words {
 
     /// Parts of the keys.
     pub(super) fn parts(&self) -> usize {
-        ((1_usize << (2 * self.seed.bases)) >> self.part_bits).max(1)
+        1 << self.key_bits.saturating_sub(self.part_bits)
     }
 
     /// Which frame of the queries has that position of the text.
@@ -230,10 +168,23 @@ impl Words {
 
     /// Bytes that the words of a text of so many codes take, and what makes them.
     pub(super) fn bytes(codes: usize, setting: &Setting) -> u64 {
-        let keys = 1_u64 << (2 * setting.key_bases());
+        let step = setting.step();
+        let bits = setting.seeds.iter().map(|seed| key_bits(seed, step, codes));
+        let keys = 1_u64 << bits.max().unwrap_or_default();
         // A pair while they are sorted, a window, a position and a start; text, packed and masked.
         let word = 2 * size_of::<u64>() + 2 * size_of::<u32>() + 3;
         codes as u64 * word as u64 + keys / 8 + keys / 16
+    }
+}
+
+/// Bits of the keys of so many words, of which every so many are looked up.
+fn key_bits(seed: &Seed, step: usize, words: usize) -> u32 {
+    match step {
+        1 => 2 * seed.bases as u32,
+        _ => {
+            let bits = (words * SPARSE).next_power_of_two().ilog2();
+            bits.clamp(*HASH_BITS.start(), *HASH_BITS.end())
+        }
     }
 }
 

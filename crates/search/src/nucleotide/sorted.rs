@@ -1,0 +1,209 @@
+//! Words of queries in the order of their keys: all threads sort some of the words by parts of the
+//! keys, then each some parts.
+
+use std::convert::Infallible;
+use std::ops::Range;
+
+use gyrase_align::arch::prefer_large_pages;
+use gyrase_align::packed::{Packed, WINDOW};
+use gyrase_work::in_parallel;
+
+use super::words::{BEFORE, FIRST_OF_QUERY, Words};
+
+/// Bits of a digit of keys.
+const DIGIT: u32 = 11;
+
+/// Words of a share of the queries by parts of their keys: of each the key in the upper half, the
+/// position in the lower one.
+struct Share {
+    pairs: Vec<u64>,
+    /// Where parts end.
+    ends: Vec<usize>,
+}
+
+/// Parts of the keys that a thread sorts, and where their words go.
+struct Parts<'w> {
+    parts: Range<usize>,
+    /// The number of the first word.
+    first: usize,
+    positions: &'w mut [u32],
+    windows: &'w mut [u64],
+    present: &'w mut [u64],
+}
+
+impl Share {
+    fn part(&self, part: usize) -> &[u64] {
+        let start = part.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.pairs[start..self.ends[part]]
+    }
+}
+
+impl Words {
+    /// Sorts so many words, which begin at the positions of these ranges.
+    pub(super) fn sort(
+        &mut self,
+        masked: &Packed,
+        starts: Vec<Range<usize>>,
+        count: usize,
+        threads: usize,
+    ) {
+        let shares = cut(starts, count.div_ceil(threads).max(1));
+        let of_share = |starts: Vec<Range<usize>>| Ok::<_, Infallible>(self.by_parts(&starts));
+        let Ok(shares) = in_parallel(shares, of_share);
+        let (mut positions, mut windows) = (vec![0; count], vec![0; count]);
+        let mut present = vec![0; (1_usize << self.key_bits).div_ceil(64)];
+        prefer_large_pages(&mut positions);
+        prefer_large_pages(&mut windows);
+        prefer_large_pages(&mut present);
+        let parts = self.divided(
+            &shares,
+            threads,
+            (&mut positions, &mut windows, &mut present),
+        );
+        let of_parts = |parts| Ok::<_, Infallible>(self.sort_parts(masked, &shares, parts));
+        let Ok(starts) = in_parallel(parts, of_parts);
+        self.starts = starts.concat();
+        self.starts.push(count as u32);
+        let mut keys = 0;
+        let before = present.iter().map(|bits| {
+            keys += bits.count_ones();
+            keys - bits.count_ones()
+        });
+        self.before = before.collect();
+        (self.positions, self.windows, self.present) = (positions, windows, present);
+    }
+
+    /// The words at some positions by parts of their keys.
+    fn by_parts(&self, starts: &[Range<usize>]) -> Share {
+        let key = |position: usize| self.key(self.packed.window(position - BEFORE));
+        let positions = || starts.iter().cloned().flatten();
+        let mut ends = vec![0; self.parts() + 1];
+        for position in positions() {
+            ends[(key(position) >> self.part_bits) + 1] += 1;
+        }
+        let mut sum = 0;
+        for end in &mut ends {
+            sum += *end;
+            *end = sum;
+        }
+        let mut pairs = vec![0; sum];
+        prefer_large_pages(&mut pairs);
+        for position in positions() {
+            let key = key(position);
+            let place: &mut usize = &mut ends[key >> self.part_bits];
+            pairs[*place] = (key as u64) << WINDOW | position as u64;
+            *place += 1;
+        }
+        // Each has become where the next begins.
+        ends.pop();
+        Share { pairs, ends }
+    }
+
+    /// Parts for each thread, of about as many words.
+    fn divided<'w>(
+        &self,
+        shares: &[Share],
+        threads: usize,
+        (mut positions, mut windows, mut present): (&'w mut [u32], &'w mut [u64], &'w mut [u64]),
+    ) -> Vec<Parts<'w>> {
+        let each = positions.len().div_ceil(threads).max(1);
+        let words = |part: usize| {
+            shares
+                .iter()
+                .map(|share| share.part(part).len())
+                .sum::<usize>()
+        };
+        let (mut all, mut start, mut first, mut count) = (Vec::new(), 0, 0, 0);
+        for part in 0..self.parts() {
+            count += words(part);
+            if count < each && part + 1 < self.parts() {
+                continue;
+            }
+            let keys = (part + 1 - start) << self.part_bits;
+            let (own_positions, own_windows, own_present);
+            (own_positions, positions) = positions.split_at_mut(count);
+            (own_windows, windows) = windows.split_at_mut(count);
+            (own_present, present) = present.split_at_mut(keys.div_ceil(64));
+            all.push(Parts {
+                parts: start..part + 1,
+                first,
+                positions: own_positions,
+                windows: own_windows,
+                present: own_present,
+            });
+            (start, first, count) = (part + 1, first + count, 0);
+        }
+        all
+    }
+
+    /// Sorts words of some parts, reads their windows, and notes which keys there are: where the
+    /// words of each of these begin.
+    fn sort_parts(&self, masked: &Packed, shares: &[Share], parts: Parts) -> Vec<u32> {
+        let (mut starts, mut number) = (Vec::new(), 0);
+        let (mut pairs, mut spare) = (Vec::new(), Vec::new());
+        let least = parts.parts.start << self.part_bits;
+        for part in parts.parts {
+            pairs.clear();
+            shares
+                .iter()
+                .for_each(|share| pairs.extend_from_slice(share.part(part)));
+            sort_by_keys(&mut pairs, &mut spare, self.part_bits);
+            let mut last = None;
+            for &pair in &pairs {
+                let (key, position) = ((pair >> WINDOW) as usize, pair as u32);
+                if last.replace(key) != Some(key) {
+                    starts.push((parts.first + number) as u32);
+                    parts.present[(key - least) / 64] |= 1 << (key % 64);
+                }
+                parts.positions[number] = position;
+                parts.windows[number] = self.window(masked, position as usize);
+                number += 1;
+            }
+        }
+        starts
+    }
+
+    /// The window of a word of the queries.
+    fn window(&self, masked: &Packed, position: usize) -> u64 {
+        // What is before a part of a word is looked at in the text.
+        let is_first = self.step == 1 && masked.others(position - 1) & 1 == 1;
+        self.packed.window(position - BEFORE) ^ (u64::from(is_first) * FIRST_OF_QUERY)
+    }
+}
+
+/// Sorts pairs by keys of which so many lower bits differ, digit by digit; those with the same key
+/// stay in their order.
+fn sort_by_keys(pairs: &mut Vec<u64>, spare: &mut Vec<u64>, bits: u32) {
+    spare.resize(pairs.len(), 0);
+    for shift in (WINDOW as u32..WINDOW as u32 + bits).step_by(DIGIT as usize) {
+        let digit = |pair: u64| (pair >> shift) as usize % (1 << DIGIT);
+        let mut places = [0_u32; 1 << DIGIT];
+        pairs.iter().for_each(|&pair| places[digit(pair)] += 1);
+        let mut sum = 0;
+        for place in &mut places {
+            (*place, sum) = (sum, sum + *place);
+        }
+        for &pair in &*pairs {
+            let place = &mut places[digit(pair)];
+            spare[*place as usize] = pair;
+            *place += 1;
+        }
+        std::mem::swap(pairs, spare);
+    }
+}
+
+/// Ranges for several threads, of so many positions together each but for the last.
+fn cut(ranges: Vec<Range<usize>>, each: usize) -> Vec<Vec<Range<usize>>> {
+    let (mut all, mut own, mut room) = (Vec::new(), Vec::new(), each);
+    for mut range in ranges {
+        while range.len() > room {
+            own.push(range.start..range.start + room);
+            all.push(std::mem::take(&mut own));
+            (range.start, room) = (range.start + room, each);
+        }
+        room -= range.len();
+        own.push(range);
+    }
+    all.push(own);
+    all
+}
