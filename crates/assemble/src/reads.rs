@@ -8,6 +8,7 @@ use gyrase_tabulate::Source;
 use gyrase_work::{Progress, in_order};
 
 use crate::config::{AssemblyError, Library};
+use crate::foreign::{AdapterReads, count_adapters};
 
 /// The code of a letter that is no base.
 pub const NONE: u8 = 4;
@@ -26,10 +27,12 @@ pub struct Block {
     lengths: Vec<u32>,
     /// Letters that are no base: the number of the read in the block, and the place.
     holes: Vec<(u32, u32)>,
+    adapters: AdapterReads,
 }
 
 impl Block {
     fn push(&mut self, letters: &[u8]) {
+        count_adapters(letters, &mut self.adapters);
         let read = self.lengths.len() as u32;
         for (quarter, four) in letters.chunks(4).enumerate() {
             let mut byte = 0;
@@ -77,6 +80,7 @@ pub struct Reads {
     blocks: Vec<Block>,
     /// For each length how many have it.
     lengths: std::collections::BTreeMap<u32, u64>,
+    adapters: AdapterReads,
 }
 
 impl Reads {
@@ -124,12 +128,20 @@ impl Reads {
         for &length in &block.lengths {
             *self.lengths.entry(length).or_default() += 1;
         }
+        for (sum, &more) in self.adapters.iter_mut().zip(&block.adapters) {
+            *sum += more;
+        }
         self.blocks.push(block);
     }
 
     /// The reads, in blocks.
     pub fn blocks(&self) -> &[Block] {
         &self.blocks
+    }
+
+    /// Reads that hold each of the adapters.
+    pub fn adapters(&self) -> AdapterReads {
+        self.adapters
     }
 
     /// Bytes of memory that they take.

@@ -11,12 +11,14 @@ use gyrase_work::Progress;
 use crate::Error;
 use crate::clean::{Cleaned, Errors, clean};
 use crate::config::{AssemblyError, Config};
-use crate::graph::{Graph, Pieces, compact};
+use crate::foreign::{AdapterReads, phix};
+use crate::graph::{Graph, Pieces, Way, compact};
 use crate::longer::longer;
 use crate::pairs::{PairJoins, resolve};
 use crate::plan::{count_config, fits, graph_bytes, plan};
 use crate::reads::Reads;
 use crate::solid::{FIRST_K, KmerDepth, lengths};
+use crate::statistics::Statistics;
 use crate::unitigs::{Means, SolidKmers, Unitigs, build};
 
 /// What came out.
@@ -34,6 +36,19 @@ pub struct Assembled {
     pub stages: Vec<GraphStage>,
     /// What mates made of the last.
     pub resolved: PairJoins,
+    /// Reads that hold each of [`ADAPTERS`](crate::ADAPTERS).
+    pub adapters: AdapterReads,
+    /// Contigs that are the control PhiX174.
+    pub phix: Vec<Way>,
+}
+
+impl Assembled {
+    /// The numbers of contigs of at least so many bases.
+    pub fn statistics(&self, least: usize) -> Statistics {
+        let graph = &self.graph;
+        let long = graph.nodes().filter(|&way| graph.length(way) >= least);
+        Statistics::of(long.map(|way| graph.codes(way)))
+    }
 }
 
 /// What was done for one k.
@@ -70,6 +85,8 @@ pub fn run(config: &Config, progress: &Progress) -> Result<Assembled, AssemblyEr
     }
     let (graph, resolved) = resolve(graph, &reads, config.threads, progress)?;
     Ok(Assembled {
+        phix: phix(&graph),
+        adapters: reads.adapters(),
         graph,
         resolved,
         reads: reads.len(),

@@ -63,7 +63,7 @@ impl HeaderStyle {
 }
 
 /// How often a k-mer of a contig was seen on average, with so many digits behind the point.
-fn depth(graph: &Graph, way: Way, digits: u32) -> String {
+pub(crate) fn depth(graph: &Graph, way: Way, digits: u32) -> String {
     let scale = 10u128.pow(digits);
     let kmers = u128::from(graph.kmers(way));
     let scaled = (u128::from(graph.count(way)) * scale + kmers / 2) / kmers;

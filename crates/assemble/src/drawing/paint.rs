@@ -18,8 +18,8 @@ const HEAD: f64 = 44.0;
 const LINE: f64 = 20.0;
 /// Pixels of a letter of 13.
 const LETTER: f64 = 6.9;
-/// Bands with a name at most, and the letters of one.
-const NAMED: usize = 24;
+/// Pixels of the picture for each band with a name, and the letters of one.
+const NAMED: f64 = 40.0;
 const NAME: usize = 26;
 /// Pixels of a band that gets one.
 const LEAST_NAMED: f64 = 34.0;
@@ -199,7 +199,7 @@ impl Canvas<'_> {
         let mut all: Vec<(usize, usize, usize)> = self.all().collect();
         all.sort_by_key(|found| std::cmp::Reverse(self.drawing.bands[found.2].length));
         let mut taken: Vec<[f64; 4]> = Vec::new();
-        for (component, place, segment) in all.into_iter().take(NAMED) {
+        for (component, place, segment) in all.into_iter().take((width / NAMED) as usize) {
             let band = &self.drawing.bands[segment];
             let points = self.points(component, place);
             if length(&points) < LEAST_NAMED {

@@ -42,6 +42,22 @@ fn contigs_are_stretches_of_the_genome_in_every_file() {
     assert_eq!(report["counts"]["contigs"], contigs.len());
     assert!(report["joins"]["by_pairs"].is_number());
     assert!(read("asm/report.tsv").starts_with("Assembly\tasm\n"));
+    let page = read("asm/report.html");
+    for words in [
+        "<h1>asm</h1>",
+        "r_1.fq, r_2.fq",
+        "contig_1: ",
+        "<dt>N50</dt>",
+        "Insert size",
+    ] {
+        assert!(page.contains(words), "{words}");
+    }
+    // Nothing is asked for; the one address is the name of SVG.
+    assert_eq!(
+        page.matches("http:").count(),
+        page.matches("http://www.w3.org/2000/svg").count()
+    );
+    assert!(!page.contains("NaN"));
     let before = place.files();
     for (more, name) in [
         (["--threads", "1"], "one"),
@@ -57,10 +73,42 @@ fn contigs_are_stretches_of_the_genome_in_every_file() {
         assert_eq!(letters(&others), letters(&contigs), "{name}");
     }
     assert_eq!(read("one/graph.gfa"), graph);
+    assert!(read("one/report.html").replace(">one<", ">asm<") == page);
     // Again, in the place of the first.
     place.ok(&[&["-q", "assemble"], &mates[..], &["-o", "asm/"]].concat());
     assert_eq!(read("asm/graph.gfa"), graph);
     assert_eq!(place.files().len(), before.len() + 4);
+}
+
+#[test]
+fn adapters_are_told_of() {
+    let place = Place::new();
+    place.simulate("3000", "20");
+    let text = String::from_utf8(place.read("r_1.fq")).unwrap();
+    let lines = text
+        .lines()
+        .enumerate()
+        .map(|(number, line)| match number % 20 {
+            1 => format!("{}AGATCGGAAGAGCACACGTC\n", &line[20..]),
+            _ => format!("{line}\n"),
+        });
+    place.write("cut.fq", lines.collect::<String>());
+    let reads = text.lines().count() / 4;
+    let ran = place.run(&["assemble", "cut.fq", "-o", "asm"]);
+    let words = "of the reads hold the adapter TruSeq (AGATCGGAAGAGC): trim it, as `cutadapt -a";
+    assert!(ran.code == 0 && ran.stderr.contains(words), "{ran:?}");
+    let report = place.json("asm/report.json");
+    let found = &report["foreign"]["adapters"]["TruSeq"]["reads"];
+    assert_eq!(*found, reads.div_ceil(5));
+    assert!(
+        report["warnings"].to_string().contains("TruSeq"),
+        "{report}"
+    );
+    let page = String::from_utf8(place.read("asm/report.html")).unwrap();
+    assert!(page.contains("hold the adapter TruSeq"), "{page}");
+    assert_eq!(report["foreign"]["phix174"], serde_json::json!([]));
+    let clean = place.run(&["assemble", "r_1.fq", "-o", "asm"]);
+    assert!(!clean.stderr.contains("adapter"), "{clean:?}");
 }
 
 #[test]
@@ -77,6 +125,8 @@ fn nothing_to_assemble_is_no_error() {
             table.contains("N50\t0\n") && !table.contains("nan"),
             "{table}"
         );
+        let page = String::from_utf8(place.read("asm/report.html")).unwrap();
+        assert!(page.contains("</html>") && !page.contains("NaN"), "{page}");
     }
 }
 

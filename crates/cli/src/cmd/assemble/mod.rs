@@ -27,9 +27,9 @@ Examples:
   gyrase assemble r_1.fq r_2.fq --min-length 500 --header-style spades -o asm/
   gyrase assemble r_1.fq r_2.fq --memory 8G --tmp /scratch -o asm/
 
-The folder gets contigs.fa, graph.gfa (GFA 1, for Bandage), report.tsv (as
-QUAST's, for MultiQC) and report.json. It appears when all of it is there, with
-the same bytes for any threads and memory. docs/assembling.md says how contigs
+The folder gets contigs.fa, graph.gfa (GFA 1, for Bandage), report.html (a page
+to look at), report.tsv (as QUAST's, for MultiQC) and report.json. It appears
+when all of it is there, with the same bytes for any threads and memory. docs/assembling.md says how contigs
 are made. Short reads of one genome are assembled: long reads are refused.";
 
 /// Assemble the genome that short reads are of.
@@ -121,8 +121,9 @@ impl Assemble {
             assembly: &assembly,
             min_length: self.min_length,
         };
-        told.note(session, &output);
-        outputs::write(&folder, &output, &told, self.header_style.into(), session)?;
+        let style = self.header_style.into();
+        told.note(session, &output, style);
+        outputs::write(&folder, &output, &told, style, session)?;
         folder.commit()?;
         told.say(session, &output);
         Ok(())

@@ -12,7 +12,13 @@ use crate::session::Session;
 use crate::sink::Sink;
 
 /// What the folder holds.
-pub const FILES: [&str; 4] = ["contigs.fa", "graph.gfa", "report.tsv", "report.json"];
+pub const FILES: [&str; 5] = [
+    "contigs.fa",
+    "graph.gfa",
+    "report.tsv",
+    "report.html",
+    "report.json",
+];
 
 /// Writes all of them.
 pub fn write(
@@ -22,7 +28,7 @@ pub fn write(
     style: HeaderStyle,
     session: &Session,
 ) -> Result<()> {
-    let [contigs, graph, table, report] = FILES;
+    let [contigs, graph, table, page, report] = FILES;
     let assembled = &told.assembly.graph;
     file(folder, contigs, |out| {
         write::fasta(assembled, style, told.min_length, out)
@@ -30,8 +36,9 @@ pub fn write(
     file(folder, graph, |out| write::gfa(assembled, style, out))?;
     let name = output.file_name().unwrap_or(output.as_os_str());
     let name = name.to_string_lossy();
-    let [quoted, all] = [QUOTED, told.min_length].map(|least| told.statistics(least));
+    let [quoted, all] = [QUOTED, told.min_length].map(|least| told.assembly.statistics(least));
     file(folder, table, |out| quoted.write(&all, &name, out))?;
+    file(folder, page, |out| told.page(style).write(&name, out))?;
     let report_of_run = format!("{:#}\n", session.report()?);
     file(folder, report, |out| {
         out.write_all(report_of_run.as_bytes())

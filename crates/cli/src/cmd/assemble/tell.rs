@@ -1,8 +1,10 @@
 //! What is said of an assembly.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use gyrase_assemble::{Assembled, Config, GraphStage, Library, Statistics};
+use gyrase_assemble::{
+    ADAPTERS, Assembled, AssemblyPage, Config, GraphStage, HeaderStyle, Library,
+};
 use gyrase_picture::words::{self, bytes, grouped, things};
 use gyrase_work::machine;
 use serde_json::{Value, json};
@@ -11,6 +13,9 @@ use crate::session::Session;
 
 /// Bases of a contig that statistics are about, where nothing else is said: as QUAST has it.
 pub const QUOTED: usize = 500;
+
+/// One in so many reads with an adapter is worth a word.
+const MANY: u64 = 1000;
 
 /// What is known.
 pub struct Told<'a> {
@@ -21,11 +26,43 @@ pub struct Told<'a> {
 }
 
 impl Told<'_> {
-    /// Of contigs of at least so many bases.
-    pub fn statistics(&self, least: usize) -> Statistics {
-        let graph = &self.assembly.graph;
-        let long = graph.nodes().filter(|&way| graph.length(way) >= least);
-        Statistics::of(long.map(|way| graph.codes(way)))
+    /// The page.
+    pub fn page(&self, style: HeaderStyle) -> AssemblyPage<'_> {
+        let files = self.config.libraries.iter().flat_map(Library::files);
+        let name = |file: PathBuf| file.file_name().unwrap_or_default().display().to_string();
+        AssemblyPage {
+            assembly: self.assembly,
+            style,
+            quoted: QUOTED,
+            files: files.map(name).collect(),
+            warnings: self.warnings(style),
+        }
+    }
+
+    /// What reads hold beside the genome, and what to do about it.
+    pub fn warnings(&self, style: HeaderStyle) -> Vec<String> {
+        let Assembled { graph, reads, .. } = self.assembly;
+        let adapters = ADAPTERS.iter().zip(self.assembly.adapters);
+        let many = adapters.filter(|(_, found)| found * MANY >= *reads && *found > 0);
+        let adapters = many.map(|(adapter, found)| {
+            let (share, letters) = (words::percent(found, *reads), adapter.letters);
+            format!(
+                "{share} of the reads hold the adapter {} ({letters}): trim it, as `cutadapt -a \
+                 {letters} -A {letters}` does, and assemble again",
+                adapter.name
+            )
+        });
+        let all: u64 = graph.nodes().map(|way| graph.count(way)).sum();
+        let phix = self.assembly.phix.iter().map(|&way| {
+            let (name, length) = (style.name(graph, way), graph.length(way) as u64);
+            let share = words::percent(graph.count(way), all);
+            format!(
+                "{name} ({}, {share} of what was read) is PhiX174, the control of Illumina runs: \
+                 leave it out of what follows",
+                things(length, "base")
+            )
+        });
+        adapters.chain(phix).collect()
     }
 
     /// Says it to whoever waits.
@@ -41,7 +78,7 @@ impl Told<'_> {
         if self.assembly.graph.is_empty() {
             tracing::warn!("no stretch of the reads was seen often enough: there is no contig");
         }
-        let contigs = self.statistics(QUOTED);
+        let contigs = self.assembly.statistics(QUOTED);
         let ((n50, _), total) = (contigs.n(50), contigs.total(0));
         let (count, largest) = (contigs.count(0) as u64, contigs.largest());
         tracing::info!(
@@ -66,8 +103,11 @@ impl Told<'_> {
         );
     }
 
-    /// Notes it for the report.
-    pub fn note(&self, session: &Session, output: &Path) {
+    /// Notes it for the report, and warns.
+    pub fn note(&self, session: &Session, output: &Path, style: HeaderStyle) {
+        for warning in self.warnings(style) {
+            tracing::warn!("{warning}");
+        }
         let inputs: Vec<Value> = self.config.libraries.iter().map(library).collect();
         session.note("inputs", inputs);
         session.note("output", output.display().to_string());
@@ -82,6 +122,7 @@ impl Told<'_> {
         );
         session.note("counts", self.counts());
         session.note("joins", self.joins());
+        session.note("foreign", self.foreign(style));
         let stages = self.assembly.stages.iter().map(stage);
         session.note("graphs", stages.collect::<Vec<_>>());
     }
@@ -104,9 +145,26 @@ impl Told<'_> {
         })
     }
 
+    /// Adapters in the reads, and contigs that are PhiX174.
+    fn foreign(&self, style: HeaderStyle) -> Value {
+        let Assembled { graph, reads, .. } = self.assembly;
+        let of_reads = |found: u64| found as f64 / (*reads).max(1) as f64;
+        let adapters = ADAPTERS.iter().zip(self.assembly.adapters);
+        let adapters = adapters.map(|(adapter, found)| {
+            let told =
+                json!({"letters": adapter.letters, "reads": found, "share": of_reads(found)});
+            (adapter.name.to_owned(), told)
+        });
+        let phix = self.assembly.phix.iter();
+        json!({
+            "adapters": adapters.collect::<serde_json::Map<_, _>>(),
+            "phix174": phix.map(|&way| style.name(graph, way)).collect::<Vec<_>>(),
+        })
+    }
+
     fn counts(&self) -> Value {
         let Assembled { reads, bases, .. } = *self.assembly;
-        let contigs = self.statistics(QUOTED);
+        let contigs = self.assembly.statistics(QUOTED);
         let ((n50, l50), (n90, l90)) = (contigs.n(50), contigs.n(90));
         let [gc, aun] = [contigs.gc_hundredths(), contigs.aun_tenths()];
         json!({
@@ -114,7 +172,7 @@ impl Told<'_> {
             "bases": bases,
             "least_count": self.assembly.depth.least,
             "depth": self.assembly.depth.peak,
-            "contigs": self.statistics(self.min_length).count(0),
+            "contigs": self.assembly.statistics(self.min_length).count(0),
             "contigs_500": contigs.count(0),
             "total": contigs.total(0),
             "largest": contigs.largest(),
