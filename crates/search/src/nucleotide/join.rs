@@ -285,16 +285,16 @@ impl<'s> Join<'s> {
                 let Range { start, end } = *numbers;
                 let window = window ^ (u64::from(entry / FIRST) * FIRST_OF_SUBJECT);
                 self.passed[passed] = (start as u32, at);
-                let other = words.windows[start];
+                let other = words.window(start);
                 passed += usize::from(filter.passes(differing(window ^ other)));
                 several[count] = (window, start + 1..end, at);
                 count += usize::from(start + 1 < end);
             }
             for (window, numbers, at) in &several[..count] {
                 self.passed.resize(passed + numbers.len(), (0, 0));
-                let others = &words.windows[numbers.clone()];
-                for (number, other) in numbers.clone().zip(others) {
+                for number in numbers.clone() {
                     self.passed[passed] = (number as u32, *at);
+                    let other = words.window(number);
                     passed += usize::from(filter.passes(differing(window ^ other)));
                 }
             }

@@ -50,7 +50,8 @@ impl Words {
         let shares = cut(starts, count.div_ceil(threads).max(1));
         let of_share = |starts: Vec<Range<usize>>| Ok::<_, Infallible>(self.by_parts(&starts));
         let Ok(shares) = in_parallel(shares, of_share);
-        let (mut positions, mut windows) = (vec![0; count], vec![0; count]);
+        let windows = if self.step == 1 { count } else { 0 };
+        let (mut positions, mut windows) = (vec![0; count], vec![0; windows]);
         let mut present = vec![0; (1_usize << self.key_bits).div_ceil(64)];
         prefer_large_pages(&mut positions);
         prefer_large_pages(&mut windows);
@@ -62,15 +63,20 @@ impl Words {
         );
         let of_parts = |parts| Ok::<_, Infallible>(self.sort_parts(masked, &shares, parts));
         let Ok(starts) = in_parallel(parts, of_parts);
-        self.starts = starts.concat();
+        drop(shares);
+        (self.positions, self.windows, self.present) = (positions, windows, present);
+        let keys: usize = starts.iter().map(Vec::len).sum();
+        self.starts = Vec::with_capacity(keys + 1);
+        starts
+            .iter()
+            .for_each(|own| self.starts.extend_from_slice(own));
         self.starts.push(count as u32);
         let mut keys = 0;
-        let before = present.iter().map(|bits| {
+        let before = self.present.iter().map(|bits| {
             keys += bits.count_ones();
             keys - bits.count_ones()
         });
         self.before = before.collect();
-        (self.positions, self.windows, self.present) = (positions, windows, present);
     }
 
     /// The words at some positions by parts of their keys.
@@ -122,7 +128,7 @@ impl Words {
             let keys = (part + 1 - start) << self.part_bits;
             let (own_positions, own_windows, own_present);
             (own_positions, positions) = positions.split_at_mut(count);
-            (own_windows, windows) = windows.split_at_mut(count);
+            (own_windows, windows) = windows.split_at_mut(count.min(windows.len()));
             (own_present, present) = present.split_at_mut(keys.div_ceil(64));
             all.push(Parts {
                 parts: start..part + 1,
@@ -139,7 +145,8 @@ impl Words {
     /// Sorts words of some parts, reads their windows, and notes which keys there are: where the
     /// words of each of these begin.
     fn sort_parts(&self, masked: &Packed, shares: &[Share], parts: Parts) -> Vec<u32> {
-        let (mut starts, mut number) = (Vec::new(), 0);
+        let mut starts = Vec::with_capacity(parts.positions.len());
+        let mut number = 0;
         let (mut pairs, mut spare) = (Vec::new(), Vec::new());
         let least = parts.parts.start << self.part_bits;
         for part in parts.parts {
@@ -156,18 +163,19 @@ impl Words {
                     parts.present[(key - least) / 64] |= 1 << (key % 64);
                 }
                 parts.positions[number] = position;
-                parts.windows[number] = self.window(masked, position as usize);
+                if let Some(window) = parts.windows.get_mut(number) {
+                    *window = self.whole_window(masked, position as usize);
+                }
                 number += 1;
             }
         }
         starts
     }
 
-    /// The window of a word of the queries.
-    fn window(&self, masked: &Packed, position: usize) -> u64 {
-        // What is before a part of a word is looked at in the text.
-        let is_first = self.step == 1 && masked.others(position - 1) & 1 == 1;
-        self.packed.window(position - BEFORE) ^ (u64::from(is_first) * FIRST_OF_QUERY)
+    /// The window of a word that has a key as a whole, with what tells that it is the first.
+    fn whole_window(&self, masked: &Packed, position: usize) -> u64 {
+        let is_first = u64::from(masked.others(position - 1) & 1 == 1);
+        self.packed.window(position - BEFORE) ^ (is_first * FIRST_OF_QUERY)
     }
 }
 

@@ -54,7 +54,8 @@ pub(super) struct Words {
     pub masked: Packed,
     /// Where the words of each key that there is begin, and where one more would.
     pub(super) starts: Vec<u32>,
-    pub windows: Vec<u64>,
+    /// Their windows; none of parts of long words, of which few are asked for.
+    pub(super) windows: Vec<u64>,
     pub positions: Vec<u32>,
     /// Which keys there are, and of each 64 how many are before.
     pub(super) present: Vec<u64>,
@@ -148,8 +149,20 @@ impl Words {
     #[inline(always)]
     pub(super) fn of(&self, place: usize) -> Range<usize> {
         let start = self.starts[place] as usize;
-        prefetch(&self.windows, start);
+        match self.step {
+            1 => prefetch(&self.windows, start),
+            _ => prefetch(&self.positions, start),
+        }
         start..self.starts[place + 1] as usize
+    }
+
+    /// The window of a word.
+    #[inline(always)]
+    pub(super) fn window(&self, number: usize) -> u64 {
+        match self.windows.get(number) {
+            Some(window) => *window,
+            None => self.packed.window(self.positions[number] as usize - BEFORE),
+        }
     }
 
     /// Parts of the keys.
