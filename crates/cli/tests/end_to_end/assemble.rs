@@ -112,6 +112,35 @@ fn adapters_are_told_of() {
 }
 
 #[test]
+fn a_killed_run_and_a_full_disk_leave_nothing_that_looks_whole() {
+    let place = Place::new();
+    place.simulate("20000", "20");
+    let args = ["-q", "assemble", "r_1.fq", "r_2.fq", "-o", "asm"];
+    let before = place.files();
+    for limit in ["ulimit -f 4", "ulimit -f 30"] {
+        place.check_failure(place.limited(limit, &args), 6, &["File too large"], &before);
+    }
+    let start = std::time::Instant::now();
+    place.ok(&args);
+    let whole = start.elapsed();
+    let made = ["contigs.fa", "graph.gfa", "report.tsv", "report.html"];
+    let read = || made.map(|name| place.read(&format!("asm/{name}")));
+    let (expected, there) = (read(), place.files());
+    for moment in 1..5 {
+        std::fs::remove_dir_all(place.path("asm")).unwrap();
+        let mut child = place.command(&args).spawn().unwrap();
+        std::thread::sleep(whole * moment / 5);
+        child.kill().unwrap();
+        if !child.wait().unwrap().success() {
+            assert!(!place.path("asm").exists(), "moment {moment}");
+        }
+        place.ok(&args);
+        assert!(read() == expected, "moment {moment}");
+        assert_eq!(place.files(), there, "moment {moment}");
+    }
+}
+
+#[test]
 fn nothing_to_assemble_is_no_error() {
     let place = Place::new();
     place.write("none.fq", "");
