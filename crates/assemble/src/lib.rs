@@ -52,6 +52,7 @@ mod plan;
 mod reads;
 mod rolling;
 mod run;
+pub mod scaffold;
 mod solid;
 mod statistics;
 pub mod unitigs;

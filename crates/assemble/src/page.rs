@@ -225,7 +225,7 @@ impl AssemblyPage<'_> {
                 grouped(*pairs)
             )
         });
-        let open = things(resolved.ambiguous, "place");
+        let open = things(resolved.open.len() as u64, "place");
         put(
             body,
             format_args!(

@@ -18,6 +18,7 @@ use crate::graph::Graph;
 use crate::reads::Reads;
 
 pub use inserts::Inserts;
+pub use paths::OpenJoin;
 
 /// Rounds at most: what was joined may be joined again.
 const ROUNDS: usize = 3;
@@ -31,8 +32,8 @@ pub struct PairJoins {
     pub pairs: Vec<u64>,
     /// Nodes that nothing but each other was left for, when joins were made.
     pub freed: u64,
-    /// Places between two nodes that follow each other where several ways fit, or none.
-    pub ambiguous: u64,
+    /// Nodes of the graph that follow each other, where several ways between them fit, or none.
+    pub open: Vec<OpenJoin>,
 }
 
 /// Joins nodes of a graph as far as mates say it.
@@ -46,16 +47,17 @@ pub fn resolve(
     progress: &Progress,
 ) -> Result<(Graph, PairJoins), AssemblyError> {
     let mut resolved = PairJoins::default();
-    for _ in 0..ROUNDS {
+    for round in 0..=ROUNDS {
         progress.start("pairs", reads.blocks().len() as u64);
         let found = links::find(&graph, reads, threads, progress)?;
         let Some(inserts) = Inserts::of(&found.inserts) else {
             break;
         };
-        let (joins, ambiguous) = paths::joins(&graph, &found.links, &inserts);
+        let (joins, open) = paths::joins(&graph, &found.links, &inserts);
         resolved.inserts.get_or_insert(inserts);
-        resolved.ambiguous = ambiguous;
-        if joins.is_empty() {
+        resolved.open = open;
+        // What stays open is told of the last graph.
+        if joins.is_empty() || round == ROUNDS {
             break;
         }
         resolved.pairs.extend(joins.iter().map(|join| join.pairs));

@@ -17,6 +17,7 @@ use crate::longer::longer;
 use crate::pairs::{PairJoins, resolve};
 use crate::plan::{count_config, fits, graph_bytes, plan};
 use crate::reads::Reads;
+use crate::scaffold::{Scaffold, scaffolds};
 use crate::solid::{FIRST_K, KmerDepth, lengths};
 use crate::statistics::Statistics;
 use crate::unitigs::{Means, SolidKmers, Unitigs, build};
@@ -48,6 +49,11 @@ impl Assembled {
         let graph = &self.graph;
         let long = graph.nodes().filter(|&way| graph.length(way) >= least);
         Statistics::of(long.map(|way| graph.codes(way)))
+    }
+
+    /// The contigs as far as pairs put them behind each other.
+    pub fn scaffolds(&self) -> Vec<Scaffold> {
+        scaffolds(&self.graph, &self.resolved.open)
     }
 }
 

@@ -83,10 +83,16 @@ pub fn fasta(
 ) -> io::Result<()> {
     for way in graph.nodes().filter(|&way| graph.length(way) >= least) {
         writeln!(out, ">{}", style.header(graph, way))?;
-        for line in letters(graph.codes(way)).chunks(LINE) {
-            out.write_all(line)?;
-            out.write_all(b"\n")?;
-        }
+        wrapped(&letters(graph.codes(way)), out)?;
+    }
+    Ok(())
+}
+
+/// Writes letters in lines.
+pub(crate) fn wrapped(letters: &[u8], out: &mut dyn Write) -> io::Result<()> {
+    for line in letters.chunks(LINE) {
+        out.write_all(line)?;
+        out.write_all(b"\n")?;
     }
     Ok(())
 }

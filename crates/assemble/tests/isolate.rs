@@ -120,6 +120,74 @@ fn contigs_are_stretches_of_the_genome_for_any_number_of_threads() {
 }
 
 #[test]
+fn pairs_scaffold_what_no_read_covers() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut dice = Dice(9 << 32);
+    let genome = dice.bases(20_000);
+    // No read covers any of a stretch, and fragments lead over it.
+    let hole = 10_000..10_050;
+    let mut files = [String::new(), String::new()];
+    for pair in 0..6000 {
+        let length = 260 + dice.below(80);
+        let start = dice.below(genome.len() - length);
+        let [one, two] = [start..start + 100, start + length - 100..start + length];
+        let hit = |read: &std::ops::Range<usize>| read.start < hole.end && hole.start < read.end;
+        if hit(&one) || hit(&two) {
+            continue;
+        }
+        let mates = [
+            genome[one].to_vec(),
+            gyrase_seq::reverse_complement(&genome[two]),
+        ];
+        for (mate, file) in mates.iter().zip(&mut files) {
+            let letters = std::str::from_utf8(mate).unwrap();
+            writeln!(file, "@r{pair}\n{letters}\n+\n{}", "I".repeat(100)).unwrap();
+        }
+    }
+    let assembly = assemble(folder.path(), &files, 2);
+    let scaffolds = assembly.scaffolds();
+    assert_eq!(assembly.resolved.pairs.len(), 0);
+    let letters: Vec<u8> = scaffolds[0]
+        .codes
+        .iter()
+        .map(|&code| {
+            if code > 3 {
+                b'N'
+            } else {
+                gyrase_seq::decode(code)
+            }
+        })
+        .collect();
+    let [(gap, pairs)] = scaffolds[0].gaps[..] else {
+        panic!("{:?}", scaffolds[0].gaps);
+    };
+    let parts: Vec<&[u8]> = letters
+        .split(|&letter| letter == b'N')
+        .filter(|part| !part.is_empty())
+        .collect();
+    let [one, two] = parts[..] else {
+        panic!("{} parts", parts.len());
+    };
+    let other = gyrase_seq::reverse_complement(&genome);
+    let find =
+        |strand: &[u8], part: &[u8]| strand.windows(part.len()).position(|window| window == part);
+    let strand = [&genome, &other]
+        .into_iter()
+        .find(|strand| find(strand, one).is_some())
+        .unwrap();
+    let (one, end) = (
+        find(strand, two).unwrap(),
+        find(strand, one).unwrap() + one.len(),
+    );
+    let missing = one as i64 - end as i64;
+    assert!(
+        (gap - missing).abs() <= 15 && pairs >= 4,
+        "{gap} of {missing}, {pairs}"
+    );
+    assert!(one > 9000 && one < 11_000);
+}
+
+#[test]
 fn without_kmers_there_are_no_contigs() {
     let folder = tempfile::tempdir().unwrap();
     for text in ["", "@r\nACGT\n+\nIIII\n", "@r\nNNNNNNNNNN\n+\nIIIIIIIIII\n"] {

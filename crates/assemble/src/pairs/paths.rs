@@ -26,10 +26,23 @@ pub struct Join {
     pub pairs: u64,
 }
 
-/// All joins, and how many places were left open because several ways fit, or none.
-pub fn joins(graph: &Graph, links: &Links, inserts: &Inserts) -> (Vec<Join>, u64) {
+/// Two nodes that follow each other, where several ways between them fit, or none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenJoin {
+    /// The first.
+    pub from: Way,
+    /// The bases between, as pairs tell them; below 0 where both overlap.
+    pub gap: i64,
+    /// The other.
+    pub to: Way,
+    /// Pairs that say so.
+    pub pairs: u64,
+}
+
+/// All joins, and what stays open.
+pub fn joins(graph: &Graph, links: &Links, inserts: &Inserts) -> (Vec<Join>, Vec<OpenJoin>) {
     let resolver = Resolver::new(graph, links, inserts);
-    let (mut joins, mut open) = (Vec::new(), 0);
+    let (mut joins, mut open) = (Vec::new(), Vec::new());
     for from in graph.ways().filter(|&way| resolver.unique[way.node()]) {
         let Some((to, gap, link)) = resolver.next(from) else {
             continue;
@@ -46,7 +59,12 @@ pub fn joins(graph: &Graph, links: &Links, inserts: &Inserts) -> (Vec<Join>, u64
                 to,
                 pairs: link.pairs,
             }),
-            None => open += 1,
+            None => open.push(OpenJoin {
+                from,
+                gap,
+                to,
+                pairs: link.pairs,
+            }),
         }
     }
     (joins, open)

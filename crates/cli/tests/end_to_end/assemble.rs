@@ -41,6 +41,8 @@ fn contigs_are_stretches_of_the_genome_in_every_file() {
     let report = place.json("asm/report.json");
     assert_eq!(report["counts"]["contigs"], contigs.len());
     assert!(report["joins"]["by_pairs"].is_number());
+    assert_eq!(report["joins"]["scaffolded"], 0);
+    assert_eq!(records(&read("asm/scaffolds.fa")).len(), contigs.len());
     assert!(read("asm/report.tsv").starts_with("Assembly\tasm\n"));
     let page = read("asm/report.html");
     for words in [
@@ -123,7 +125,7 @@ fn a_killed_run_and_a_full_disk_leave_nothing_that_looks_whole() {
     let start = std::time::Instant::now();
     place.ok(&args);
     let whole = start.elapsed();
-    let made = ["contigs.fa", "graph.gfa", "report.tsv", "report.html"];
+    let made = ["contigs.fa", "scaffolds.fa", "graph.gfa", "report.html"];
     let read = || made.map(|name| place.read(&format!("asm/{name}")));
     let (expected, there) = (read(), place.files());
     for moment in 1..5 {

@@ -27,9 +27,10 @@ Examples:
   gyrase assemble r_1.fq r_2.fq --min-length 500 --header-style spades -o asm/
   gyrase assemble r_1.fq r_2.fq --memory 8G --tmp /scratch -o asm/
 
-The folder gets contigs.fa, graph.gfa (GFA 1, for Bandage), report.html (a page
-to look at), report.tsv (as QUAST's, for MultiQC) and report.json. It appears
-when all of it is there, with the same bytes for any threads and memory. docs/assembling.md says how contigs
+The folder gets contigs.fa, scaffolds.fa, graph.gfa (GFA 1, for Bandage),
+report.html (a page to look at), report.tsv (as QUAST's, for MultiQC) and
+report.json. It appears when all of it is there, with the same bytes for any
+threads and memory. docs/assembling.md says how contigs
 are made. Short reads of one genome are assembled: long reads are refused.";
 
 /// Assemble the genome that short reads are of.
@@ -118,6 +119,7 @@ impl Assemble {
         let assembly = session.shown(|progress| run(&config, progress))?;
         let told = tell::Told {
             config: &config,
+            scaffolds: assembly.scaffolds(),
             assembly: &assembly,
             min_length: self.min_length,
         };

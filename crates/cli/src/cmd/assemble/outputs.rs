@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use gyrase_assemble::{HeaderStyle, write};
+use gyrase_assemble::{HeaderStyle, scaffold, write};
 use gyrase_files::OutputFolder;
 
 use super::tell::{QUOTED, Told};
@@ -12,8 +12,9 @@ use crate::session::Session;
 use crate::sink::Sink;
 
 /// What the folder holds.
-pub const FILES: [&str; 5] = [
+pub const FILES: [&str; 6] = [
     "contigs.fa",
+    "scaffolds.fa",
     "graph.gfa",
     "report.tsv",
     "report.html",
@@ -28,10 +29,13 @@ pub fn write(
     style: HeaderStyle,
     session: &Session,
 ) -> Result<()> {
-    let [contigs, graph, table, page, report] = FILES;
+    let [contigs, scaffolds, graph, table, page, report] = FILES;
     let assembled = &told.assembly.graph;
     file(folder, contigs, |out| {
         write::fasta(assembled, style, told.min_length, out)
+    })?;
+    file(folder, scaffolds, |out| {
+        scaffold::fasta(assembled, &told.scaffolds, style, told.min_length, out)
     })?;
     file(folder, graph, |out| write::gfa(assembled, style, out))?;
     let name = output.file_name().unwrap_or(output.as_os_str());

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use gyrase_assemble::scaffold::Scaffold;
 use gyrase_assemble::{
     ADAPTERS, Assembled, AssemblyPage, Config, GraphStage, HeaderStyle, Library,
 };
@@ -21,6 +22,7 @@ const MANY: u64 = 1000;
 pub struct Told<'a> {
     pub config: &'a Config,
     pub assembly: &'a Assembled,
+    pub scaffolds: Vec<Scaffold>,
     /// Bases of the shortest contig that is written.
     pub min_length: usize,
 }
@@ -133,13 +135,23 @@ impl Told<'_> {
         let kmers: u64 = graph.nodes().map(|way| graph.kmers(way)).sum();
         let pairs = &resolved.pairs;
         let inserts = resolved.inserts.as_ref();
+        let gaps: Vec<(i64, u64)> = self
+            .scaffolds
+            .iter()
+            .flat_map(|one| one.gaps.clone())
+            .collect();
+        let unknown = self.scaffolds.iter().flat_map(|one| &one.codes);
+        let unknown = unknown.filter(|&&code| code > 3).count();
         json!({
             "kmers_without_choice": kmers - graph.len() as u64,
             "by_pairs": pairs.len(),
             "pairs_least": pairs.first(),
             "pairs_median": pairs.get(pairs.len() / 2),
             "then_without_choice": resolved.freed,
-            "left_open": resolved.ambiguous,
+            "left_open": resolved.open.len() - gaps.len(),
+            "scaffolded": gaps.len(),
+            "scaffold_pairs_least": gaps.iter().map(|gap| gap.1).min(),
+            "unknown_bases": unknown,
             "insert_median": inserts.map(|inserts| inserts.median),
             "insert_deviation": inserts.map(|inserts| inserts.deviation),
         })
