@@ -14,7 +14,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use gyrase_fabric::{
-    Alone, Drain, Fabric, FabricError, FabricOptions, LocalPartitions, Place, SpillFolder, World,
+    Alone, Drain, ExchangeFabric, Fabric, FabricError, FabricOptions, LocalPartitions, Place,
+    SpillFolder, World,
 };
 use gyrase_fastx::{Inputs, Options};
 use gyrase_files::OutputFile;
@@ -82,7 +83,7 @@ pub fn build(
 /// [`gyrase_fabric::FabricError::Elsewhere`].
 pub fn build_in(
     config: &Config,
-    world: &impl World,
+    world: &dyn World,
     taxonomy: &Taxonomy,
     taxon_of: &mut (dyn FnMut(&str, &Path) -> Option<Taxon> + Send),
     progress: &Progress,
@@ -118,7 +119,7 @@ impl Begun {
     /// Begins it.
     ///
     /// Collective.
-    pub fn new(config: &Config, world: &impl World) -> Result<Begun, BuildError> {
+    pub fn new(config: &Config, world: &dyn World) -> Result<Begun, BuildError> {
         let budget = Budget::of(config.memory, config.threads, world.ranks())?;
         Begun::with_waiting(config, budget.waiting, world)
     }
@@ -129,7 +130,7 @@ impl Begun {
     pub fn with_waiting(
         config: &Config,
         waiting: usize,
-        world: &impl World,
+        world: &dyn World,
     ) -> Result<Begun, BuildError> {
         let (cap, root) = (config.parameters.locations, spills(config));
         let Some(output) = config.output.as_ref().filter(|_| world.ranks() > 1) else {
@@ -152,7 +153,7 @@ impl Begun {
         output: &Path,
         waiting: usize,
         root: PathBuf,
-        world: &impl World,
+        world: &dyn World,
     ) -> Result<Begun, BuildError> {
         let (cap, rank) = (config.parameters.locations, world.rank());
         let first = if rank == 0 {
@@ -216,7 +217,7 @@ pub(crate) struct Outline<'a> {
 /// Collective.
 pub(crate) fn complete<D: Drain>(
     config: &Config,
-    world: &impl World,
+    world: &dyn World,
     writer: Writer,
     outline: &Outline,
     records: Records<D>,
@@ -257,9 +258,9 @@ pub(crate) fn complete<D: Drain>(
 /// `taxon_of` names are of the taxonomy.
 ///
 /// Collective.
-pub(crate) fn scatter<J: World>(
+pub(crate) fn scatter(
     config: &Config,
-    world: &J,
+    world: &dyn World,
     begun: &Begun,
     targets: Targets,
     (taxonomy, taxon_of): (&Taxonomy, &mut TaxonOf<'_>),
@@ -303,11 +304,11 @@ pub(crate) fn scatter<J: World>(
 }
 
 /// Moves features to the owners of their partitions.
-fn fabric<J: World>(
-    world: &J,
+fn fabric(
+    world: &dyn World,
     memory: u64,
     folder: &Arc<SpillFolder>,
-) -> Result<J::Fabric, FabricError> {
+) -> Result<ExchangeFabric, FabricError> {
     let spill = Some(Arc::clone(folder));
     world.fabric(
         PARTITIONS,
@@ -319,13 +320,13 @@ fn fabric<J: World>(
 }
 
 /// Reads the references and sends their features through the fabric.
-fn read<J: World>(
+fn read(
     config: &Config,
-    world: &J,
+    world: &dyn World,
     workers: usize,
     targets: Targets,
     taxon_of: &mut TaxonOf<'_>,
-    fabric: J::Fabric,
+    fabric: ExchangeFabric,
     progress: &Progress,
 ) -> Result<Read, BuildError> {
     if config.references.is_empty() {
@@ -353,7 +354,7 @@ fn read<J: World>(
 
 fn finish(
     config: &Config,
-    world: &impl World,
+    world: &dyn World,
     writer: Writer,
     targets: &Targets,
     earlier: Earlier,
@@ -380,7 +381,7 @@ fn finish(
 }
 
 /// Puts the partitions of all processes together.
-fn publish(world: &impl World, writer: Writer) -> Result<gydb::Summary, BuildError> {
+fn publish(world: &dyn World, writer: Writer) -> Result<gydb::Summary, BuildError> {
     let shares = world.gather(writer.settle()?)?;
     // All have settled: what others wrote is on the disk.
     writer.check(world.rank(), world.ranks())?;

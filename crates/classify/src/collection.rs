@@ -131,7 +131,7 @@ impl Collection {
         &self,
         plan: Plan,
         threads: usize,
-        world: &impl World,
+        world: &dyn World,
     ) -> Result<Plan, FabricError> {
         // A thread reads what each part gave in step.
         let files = plan.most / (threads as u64 * PER_FILE);

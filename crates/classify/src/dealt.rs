@@ -14,7 +14,7 @@ impl Dealt {
     pub(crate) const ALL: Dealt = Dealt { rank: 0, ranks: 1 };
 
     /// To this process of a job.
-    pub(crate) fn of(world: &impl World) -> Dealt {
+    pub(crate) fn of(world: &dyn World) -> Dealt {
         Dealt {
             rank: world.rank(),
             ranks: world.ranks(),

@@ -106,7 +106,7 @@ pub fn merge_in(
     parts: &[Index],
     output: &Path,
     limits: &Limits<'_>,
-    world: &impl World,
+    world: &dyn World,
     progress: &Progress,
 ) -> Result<Changed, EditError> {
     let Catalogue {
@@ -179,7 +179,7 @@ pub fn add(
 pub fn add_in(
     base: &Index,
     config: &Config,
-    world: &impl World,
+    world: &dyn World,
     taxonomy: &Taxonomy,
     taxon_of: &mut (dyn FnMut(&str, &Path) -> Option<Taxon> + Send),
     progress: &Progress,
@@ -272,7 +272,7 @@ pub fn remove_in(
     unwanted: &Unwanted,
     output: &Path,
     limits: &Limits<'_>,
-    world: &impl World,
+    world: &dyn World,
     progress: &Progress,
 ) -> Result<Changed, EditError> {
     let kept = unwanted.kept(base)?;
@@ -350,7 +350,7 @@ fn write(
     config: &Config,
     parts: &[Index],
     outline: &Outline,
-    world: &impl World,
+    world: &dyn World,
     progress: &Progress,
 ) -> Result<Summary, EditError> {
     let begun = build::Begun::with_waiting(config, WAITING, world)?;

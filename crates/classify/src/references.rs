@@ -64,7 +64,7 @@ impl<'a> References<'a> {
         files: &'a [PathBuf],
         shape: SketchShape,
         taxon_of: &'a mut TaxonOf<'a>,
-        world: &impl World,
+        world: &dyn World,
     ) -> References<'a> {
         References {
             files,
@@ -95,7 +95,7 @@ impl<'a> References<'a> {
     pub(crate) fn gather(
         &self,
         read: Vec<Contents>,
-        world: &impl World,
+        world: &dyn World,
     ) -> Result<Vec<Contents>, FabricError> {
         if world.ranks() == 1 {
             return Ok(read);

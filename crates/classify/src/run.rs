@@ -162,7 +162,7 @@ pub fn run(
 /// alone. Where another process failed the error is [`FabricError::Elsewhere`].
 pub fn run_in<S: Sink>(
     config: &Config<'_>,
-    world: &impl World,
+    world: &dyn World,
     outlet: Outlet<'_, S>,
     records: bool,
     progress: &Progress,
@@ -212,7 +212,7 @@ pub fn store(config: &Config<'_>, path: &Path, progress: &Progress) -> Result<u6
 /// See [`ClassifyError`]; where another process failed this one's is [`FabricError::Elsewhere`].
 pub fn store_in(
     config: &Config<'_>,
-    world: &impl World,
+    world: &dyn World,
     path: &Path,
     progress: &Progress,
 ) -> Result<u64, ClassifyError> {
@@ -232,7 +232,7 @@ pub fn store_in(
 /// made it, or the reads are wrong for all.
 ///
 /// Collective.
-fn agreed<T>(world: &impl World, made: Result<T, ClassifyError>) -> Result<T, ClassifyError> {
+fn agreed<T>(world: &dyn World, made: Result<T, ClassifyError>) -> Result<T, ClassifyError> {
     if world.ranks() == 1 || made.as_ref().is_err_and(|error| !error.is_of_reads()) {
         return made;
     }
@@ -245,7 +245,7 @@ fn agreed<T>(world: &impl World, made: Result<T, ClassifyError>) -> Result<T, Cl
 }
 
 /// An error of this process that the others do not have.
-fn apart(world: &impl World, error: ClassifyError) -> ClassifyError {
+fn apart(world: &dyn World, error: ClassifyError) -> ClassifyError {
     if world.ranks() == 1 || !error.is_of_reads() {
         return error;
     }
@@ -272,7 +272,7 @@ impl<'a> Prepared<'a> {
     /// Collective.
     fn new(
         config: &'a Config<'a>,
-        world: &impl World,
+        world: &dyn World,
         progress: &Progress,
     ) -> Result<Prepared<'a>, ClassifyError> {
         let mut prepared = Prepared {
@@ -305,7 +305,7 @@ impl<'a> Prepared<'a> {
         &self,
         collection: &'a Collection,
         plan: Plan,
-        world: &impl World,
+        world: &dyn World,
         progress: &Progress,
     ) -> Result<Vec<Hits<'a>>, ClassifyError> {
         let (mut scratch, threads) = (self.config.scratch, self.config.answer.threads);
@@ -354,7 +354,7 @@ impl<'a> Prepared<'a> {
     /// found in: a pass over all of them, where any are to be dropped.
     ///
     /// Collective.
-    fn dropped(&self, world: &impl World, progress: &Progress) -> Result<Dropped, ClassifyError> {
+    fn dropped(&self, world: &dyn World, progress: &Progress) -> Result<Dropped, ClassifyError> {
         let Some(share) = self.config.drop_least_covered else {
             return Ok(Dropped::default());
         };

@@ -63,7 +63,7 @@ impl<'a> Series<'a> {
     /// What `make` says; or the record of the sample cannot be written.
     pub fn one<E: From<OutputError> + From<FabricError>>(
         &self,
-        world: &impl World,
+        world: &dyn World,
         sample: &SampleReads,
         files: &[PathBuf],
         make: impl FnOnce() -> Result<Summary, E>,

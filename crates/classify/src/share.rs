@@ -168,8 +168,8 @@ pub enum Outlet<'s, S: Sink> {
 }
 
 /// The sink of each of several processes: all answers go to that of the first.
-pub(crate) struct Relay<'w, 's, W, S: Sink> {
-    world: &'w W,
+pub(crate) struct Relay<'w, 's, S: Sink> {
+    world: &'w dyn World,
     outlet: Outlet<'s, S>,
     /// The sink reads the records.
     records: bool,
@@ -180,9 +180,9 @@ pub(crate) struct Relay<'w, 's, W, S: Sink> {
     reads: u64,
 }
 
-impl<'w, 's, W: World, S: Sink> Relay<'w, 's, W, S> {
+impl<'w, 's, S: Sink> Relay<'w, 's, S> {
     pub(crate) fn new(
-        world: &'w W,
+        world: &'w dyn World,
         outlet: Outlet<'s, S>,
         records: bool,
         stopped: &'s Stopped,
@@ -213,7 +213,7 @@ impl<F: Form> Form for FormOf<F> {
     }
 }
 
-impl<W: World, S: Sink> Sink for Relay<'_, '_, W, S>
+impl<S: Sink> Sink for Relay<'_, '_, S>
 where
     S::Form: Clone,
     <S::Form as Form>::Made: Travels,

@@ -203,6 +203,14 @@ impl Session {
         self.job.as_deref()
     }
 
+    /// The processes of that job, or this one alone.
+    pub fn world(&self) -> &dyn World {
+        match self.job() {
+            Some(job) => job,
+            None => &Alone,
+        }
+    }
+
     /// Collective. Refuses a job whose processes see different files by these names.
     pub fn same_files(&self, files: impl IntoIterator<Item = PathBuf>) -> Result<()> {
         let Some(job) = self.job() else {
@@ -269,10 +277,8 @@ impl Session {
             );
         }
         if let Some((tracer, path)) = &self.trace {
-            match &self.job {
-                Some(job) => trace::write(tracer, path, &**job, job.clock_offset())?,
-                None => trace::write(tracer, path, &Alone, 0)?,
-            }
+            let ahead = self.job().map_or(0, Job::clock_offset);
+            trace::write(tracer, path, self.world(), ahead)?;
         }
         let Some(path) = &self.report else {
             return Ok(());

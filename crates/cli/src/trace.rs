@@ -24,7 +24,7 @@ const COMPARISONS: usize = 8;
 ///
 /// # Errors
 /// The file cannot be written; another process failed.
-pub fn write(tracer: &Tracer, path: &Path, world: &impl World, ahead: i64) -> Result<()> {
+pub fn write(tracer: &Tracer, path: &Path, world: &dyn World, ahead: i64) -> Result<()> {
     let mut lines = TraceLines::new(tracer, world.rank(), align(tracer, world, ahead)?);
     let failed = |source| OutputError {
         path: path.to_path_buf(),
@@ -63,7 +63,7 @@ pub fn write(tracer: &Tracer, path: &Path, world: &impl World, ahead: i64) -> Re
 }
 
 /// Collective. The clock of this process, which was `ahead` of the first one's at the start.
-fn align(tracer: &Tracer, world: &impl World, ahead: i64) -> Result<Alignment> {
+fn align(tracer: &Tracer, world: &dyn World, ahead: i64) -> Result<Alignment> {
     let start = (tracer.clock() - ahead).max(0) as u64;
     let zero = world.min(&[start])?[0];
     let mut own: [Stay; COMPARISONS] = Default::default();

@@ -14,7 +14,7 @@ use crate::{Config, Error, Scattered};
 /// Refuses a job whose processes are to count different things, see different inputs, or inputs
 /// that they cannot share.
 pub(crate) fn on_question(
-    world: &impl World,
+    world: &dyn World,
     config: &Config,
     inputs: &Inputs,
 ) -> Result<(), Error> {
@@ -58,7 +58,7 @@ pub(crate) fn on_question(
 /// hold where they are to be `read`. One process looks: a thousand at once would keep a file system
 /// busy for nothing.
 pub(crate) fn on_means(
-    world: &impl World,
+    world: &dyn World,
     budget: Budget,
     inputs: &Inputs,
     read: bool,
@@ -88,7 +88,7 @@ pub(crate) fn on_means(
 
 /// How many threads all processes have together, and what rank 0 tells: the others give 0.
 pub(crate) fn on_workers(
-    world: &impl World,
+    world: &dyn World,
     threads: usize,
     token: u64,
 ) -> Result<(usize, u64), FabricError> {
@@ -98,7 +98,7 @@ pub(crate) fn on_workers(
 
 /// What all processes read, and sums of other numbers.
 pub(crate) fn on_sums<const N: usize>(
-    world: &impl World,
+    world: &dyn World,
     read: Scattered,
     others: [u64; N],
 ) -> Result<(Scattered, [u64; N]), FabricError> {
@@ -124,7 +124,7 @@ pub(crate) fn on_counted(
 
 /// What rank 0 made; it comes when the database has its name.
 pub(crate) fn on_database(
-    world: &impl World,
+    world: &dyn World,
     made: Option<gyk::Summary>,
 ) -> Result<gyk::Summary, FabricError> {
     world.broadcast_of(0, &made.unwrap_or_default())

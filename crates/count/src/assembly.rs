@@ -76,7 +76,7 @@ impl<'w> Assembly<'w> {
     pub(crate) fn new(
         writer: &'w Writer,
         partitioning: &Partitioning,
-        world: &impl World,
+        world: &dyn World,
         folder: Arc<SpillFolder>,
         memory: usize,
     ) -> Result<Assembly<'w>, FabricError> {

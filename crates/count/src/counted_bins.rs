@@ -259,7 +259,7 @@ fn count_inputs(
 fn count<const W: usize>(
     config: &Config,
     budget: Budget,
-    reading: &Reading<Alone>,
+    reading: &Reading<'_>,
     progress: &Progress,
 ) -> Result<(CountedBins, Scattered), Error> {
     let partitioning = Partitioning::of_bins(BINS);

@@ -60,7 +60,7 @@ impl Earlier {
     /// What processes left in the folder `root` of the run, if it is whole. All processes find
     /// something, or none does. Spill files may take up to `limit` bytes.
     pub(crate) fn find(
-        world: &impl World,
+        world: &dyn World,
         root: &Path,
         limit: Option<u64>,
         job: &str,
@@ -72,7 +72,7 @@ impl Earlier {
     }
 
     fn of_as_many(
-        world: &impl World,
+        world: &dyn World,
         root: &Path,
         limit: Option<u64>,
         job: &str,
@@ -102,7 +102,7 @@ impl Earlier {
     }
 
     /// What another number of processes left, where all of it can be seen from here.
-    fn of_others(world: &impl World, root: &Path, job: &str) -> Option<Earlier> {
+    fn of_others(world: &dyn World, root: &Path, job: &str) -> Option<Earlier> {
         let within = std::fs::read_dir(root)
             .ok()?
             .filter_map(|entry| Some(entry.ok()?.path()));
@@ -139,7 +139,7 @@ impl Earlier {
 }
 
 /// What this process found, if all found something of one run.
-fn agreed(world: &impl World, found: Option<Earlier>) -> Result<Option<Earlier>, FabricError> {
+fn agreed(world: &dyn World, found: Option<Earlier>) -> Result<Option<Earlier>, FabricError> {
     // No run has the token 0.
     let token = found.as_ref().map_or(0, |earlier| earlier.token);
     let same = match world.max(&[token, !token])?[..] {
@@ -150,7 +150,7 @@ fn agreed(world: &impl World, found: Option<Earlier>) -> Result<Option<Earlier>,
 }
 
 /// A token for a run, the same in all processes.
-fn token(world: &impl World) -> Result<u64, FabricError> {
+fn token(world: &dyn World) -> Result<u64, FabricError> {
     let own = match world.rank() {
         0 => RandomState::new().build_hasher().finish() | 1,
         _ => 0,
@@ -192,7 +192,7 @@ impl Log {
     /// goes before the manifest of the spill files, which makes it count.
     pub(crate) fn start(
         &self,
-        world: &impl World,
+        world: &dyn World,
         job: &str,
         read: Scattered,
         partitioning: &Partitioning,

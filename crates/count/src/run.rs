@@ -43,7 +43,7 @@ pub fn run(config: &Config, progress: &Progress) -> Result<Summary, Error> {
 /// # Errors
 /// See [`Error`]; where another process failed this one's is
 /// [`gyrase_fabric::FabricError::Elsewhere`].
-pub fn run_in<J: World>(config: &Config, world: &J, progress: &Progress) -> Result<Summary, Error> {
+pub fn run_in(config: &Config, world: &dyn World, progress: &Progress) -> Result<Summary, Error> {
     match attempt(config, world, progress, false) {
         // A wrapped FASTQ file that starts like a plain one: its ranges mean nothing, so what was
         // sent is forgotten. All processes are told so.
@@ -54,9 +54,9 @@ pub fn run_in<J: World>(config: &Config, world: &J, progress: &Progress) -> Resu
     }
 }
 
-fn attempt<J: World>(
+fn attempt(
     config: &Config,
-    world: &J,
+    world: &dyn World,
     progress: &Progress,
     serial: bool,
 ) -> Result<Summary, Error> {
@@ -66,13 +66,13 @@ fn attempt<J: World>(
     };
     let inputs = Inputs::open(&config.inputs, options)?;
     agree::on_question(world, config, &inputs)?;
-    with_words!(config.shape, W => count::<W, J>(config, &inputs, world, progress))
+    with_words!(config.shape, W => count::<W>(config, &inputs, world, progress))
 }
 
-fn count<const W: usize, J: World>(
+fn count<const W: usize>(
     config: &Config,
     inputs: &Inputs,
-    world: &J,
+    world: &dyn World,
     progress: &Progress,
 ) -> Result<Summary, Error> {
     let budget = Budget::of(config, inputs, world.ranks())?;
@@ -95,7 +95,7 @@ fn count<const W: usize, J: World>(
     }
     let partitioning = match &earlier {
         Some(earlier) => earlier.partitioning.clone(),
-        None => partitioning::<W, J>(config, inputs, world)?,
+        None => partitioning::<W>(config, inputs, world)?,
     };
     let run = Run {
         config,
@@ -123,10 +123,10 @@ const UNEQUAL: usize = 8;
 /// Which partitions there are, and who owns them.
 ///
 /// Collective.
-fn partitioning<const W: usize, J: World>(
+fn partitioning<const W: usize>(
     config: &Config,
     inputs: &Inputs,
-    world: &J,
+    world: &dyn World,
 ) -> Result<Partitioning, Error> {
     let bins = Partitioning::of_bins(BINS);
     if world.ranks() < UNEQUAL {
@@ -138,10 +138,10 @@ fn partitioning<const W: usize, J: World>(
 }
 
 /// What a run has from its start to its end.
-struct Run<'a, J> {
+struct Run<'a> {
     config: &'a Config,
     inputs: &'a Inputs,
-    world: &'a J,
+    world: &'a dyn World,
     partitioning: Partitioning,
     /// Where this process stands among those that own the partitions.
     place: Place,
@@ -189,7 +189,7 @@ impl Work {
     }
 }
 
-impl<J: World> Run<'_, J> {
+impl Run<'_> {
     fn cutoffs(&self) -> Cutoffs {
         Cutoffs {
             min: self.config.min_count,

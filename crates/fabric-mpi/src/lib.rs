@@ -20,7 +20,7 @@
 //! use gyrase_fabric_mpi::{Ended, ExitCodes, Failed, start};
 //!
 //! /// Reads of all processes, of which this one had some.
-//! fn total(reads: u64, world: &impl World) -> Result<u64, FabricError> {
+//! fn total(reads: u64, world: &dyn World) -> Result<u64, FabricError> {
 //!     Ok(world.sum(&[reads])?[0])
 //! }
 //!

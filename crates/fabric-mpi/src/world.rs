@@ -15,8 +15,6 @@ use crate::tasks::Task;
 const SIGN: u64 = 1 << 63;
 
 impl World for Job {
-    type Fabric = ExchangeFabric;
-
     fn rank(&self) -> usize {
         self.rank
     }

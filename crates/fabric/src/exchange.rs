@@ -36,8 +36,10 @@ use crate::inbox::Inbox;
 use crate::memory::Pool;
 use crate::outbox::Outbox;
 use crate::traffic::Traffic;
-use crate::world::{Combining, FabricOptions};
-use crate::{Fabric, FabricError, LocalFabric, LocalPartitions, LocalSender, Pages, Place, Wire};
+use crate::{
+    Combining, Fabric, FabricError, FabricOptions, LocalFabric, LocalPartitions, LocalSender,
+    Pages, Place, Wire,
+};
 
 /// Rounds of a process that are under way at most. Two would do for all to go on.
 const MOST_ROUNDS: usize = MOST_BUFFERS;
@@ -72,7 +74,7 @@ pub fn exchange(
         Box::new(wake),
     ));
     let local = LocalFabric::among(place.clone(), Arc::clone(&pool), Arc::clone(&folder));
-    let inbox = Inbox::new(place.clone(), pool, folder, local.number());
+    let inbox = Inbox::new(place, pool, folder, local.number());
     let local = match options.combining {
         Some(Combining { make, portion }) => local.combining(make, portion),
         None => local,
@@ -81,8 +83,7 @@ pub fn exchange(
     (
         ExchangeFabric {
             local,
-            place,
-            handover,
+            handover: Some(handover),
         },
         exchange,
     )
@@ -91,8 +92,18 @@ pub fn exchange(
 /// Partitions in the memory and on the disk of many processes, seen from one.
 pub struct ExchangeFabric {
     local: LocalFabric,
-    place: Place,
-    handover: Arc<Handover>,
+    /// Nothing in a job of one process.
+    handover: Option<Arc<Handover>>,
+}
+
+impl From<LocalFabric> for ExchangeFabric {
+    /// That of a job of one process, which exchanges nothing.
+    fn from(local: LocalFabric) -> ExchangeFabric {
+        ExchangeFabric {
+            local,
+            handover: None,
+        }
+    }
 }
 
 impl ExchangeFabric {
@@ -119,14 +130,20 @@ impl Fabric for ExchangeFabric {
     /// # Panics
     /// When a process takes more than 65,535 senders.
     fn sender(&self) -> LocalSender {
-        let outbox = |sender| Outbox::new(Arc::clone(&self.handover), self.place.clone(), sender);
+        let Some(handover) = &self.handover else {
+            return self.local.sender();
+        };
+        let outbox = |sender| Outbox::new(Arc::clone(handover), self.local.place().clone(), sender);
         self.local.sender_with(Some(&outbox))
     }
 
     /// Sends what is left and waits until everything came that the other processes send.
     fn close(self, mut senders: Vec<LocalSender>) -> Result<LocalPartitions, FabricError> {
+        let Some(handover) = &self.handover else {
+            return self.local.close(senders);
+        };
         senders.iter_mut().try_for_each(LocalSender::send_all_off)?;
-        let came = self.handover.close()?;
+        let came = handover.close()?;
         self.local.close_with(senders, Some(came))
     }
 }

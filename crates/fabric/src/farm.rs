@@ -45,9 +45,9 @@ impl Farm {
     ///
     /// # Panics
     /// When `work` does.
-    pub fn run<W: World, E: From<FabricError> + Send>(
+    pub fn run<E: From<FabricError> + Send>(
         self,
-        world: &W,
+        world: &dyn World,
         work: impl Fn(usize) -> Result<Vec<u8>, E> + Sync,
         leave: &mut dyn FnMut(usize, Vec<u8>) -> Result<(), E>,
     ) -> Result<(), E> {
@@ -77,9 +77,9 @@ impl Farm {
     }
 
     /// Works until there are no tasks.
-    fn work<W: World, E>(
+    fn work<E>(
         self,
-        world: &W,
+        world: &dyn World,
         results: &dyn Mailbox,
         tasks: &Mutex<Receiver<usize>>,
         work: &(impl Fn(usize) -> Result<Vec<u8>, E> + Sync),

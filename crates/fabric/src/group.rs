@@ -15,8 +15,8 @@ use crate::{
 /// What they agree on goes through one of them by messages, so that a group is for hundreds of
 /// processes and not for all of a large job. Its schedules give every process its own chunks: none
 /// takes those of others.
-pub struct Group<'w, W: World> {
-    world: &'w W,
+pub struct Group<'w> {
+    world: &'w dyn World,
     rank: usize,
     ranks: usize,
     switch: Arc<Switch>,
@@ -24,13 +24,13 @@ pub struct Group<'w, W: World> {
     begun: AtomicU64,
 }
 
-impl<'w, W: World> Group<'w, W> {
+impl<'w> Group<'w> {
     /// Collective in `world`. The group of the processes that give the same `color`, in the order
     /// of their ranks.
     ///
     /// # Errors
     /// Another process failed.
-    pub fn split(world: &'w W, color: u64) -> Result<Group<'w, W>, FabricError> {
+    pub fn split(world: &'w dyn World, color: u64) -> Result<Group<'w>, FabricError> {
         let mailbox = world.mailbox()?;
         let colors = world.all_gather(&color.to_le_bytes())?;
         let own = |&rank: &usize| colors[rank] == color.to_le_bytes();
@@ -110,9 +110,7 @@ fn unpack(packed: &[u8]) -> Vec<Vec<u8>> {
     all
 }
 
-impl<W: World> World for Group<'_, W> {
-    type Fabric = ExchangeFabric;
-
+impl World for Group<'_> {
     fn rank(&self) -> usize {
         self.rank
     }

@@ -48,6 +48,11 @@ impl LocalFabric {
         LocalFabric::among(place, Arc::new(Pool::new(memory)), folder)
     }
 
+    /// Whose partitions stay in this process.
+    pub(crate) fn place(&self) -> &Place {
+        &self.place
+    }
+
     /// The share of one process in a fabric of many.
     pub(crate) fn among(place: Place, pool: Arc<Pool>, folder: Arc<SpillFolder>) -> LocalFabric {
         LocalFabric {

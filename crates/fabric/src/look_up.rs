@@ -23,8 +23,8 @@ use crate::{FabricError, World};
 ///
 /// # Panics
 /// When there is no such rank.
-pub fn look_up<W: World, const K: usize, const A: usize>(
-    world: &W,
+pub fn look_up<const K: usize, const A: usize>(
+    world: &dyn World,
     questions: &[(usize, [u8; K])],
     mut answer: impl FnMut([u8; K]) -> [u8; A],
 ) -> Result<Vec<[u8; A]>, FabricError> {

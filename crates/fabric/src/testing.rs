@@ -184,8 +184,6 @@ impl Process<'_> {
 }
 
 impl World for Process<'_> {
-    type Fabric = ExchangeFabric;
-
     fn rank(&self) -> usize {
         self.rank
     }

@@ -4,42 +4,9 @@ use std::sync::Arc;
 
 use crate::numbers::{made, of};
 use crate::{
-    Combiner, Fabric, FabricError, LocalFabric, LocalPartitions, LocalSchedule, Mailbox, Numbers,
-    Owners, Peer, Place, Schedule, SpillFolder,
+    Combining, ExchangeFabric, FabricError, FabricOptions, LocalFabric, LocalSchedule, Mailbox,
+    Numbers, Peer, Place, Schedule,
 };
-
-/// What makes a [`Combiner`] for each sender, and about how many bytes of records it is given at a
-/// time ([`LocalFabric::combining`]).
-pub struct Combining {
-    /// Makes one.
-    pub make: Box<dyn Fn() -> Box<dyn Combiner> + Sync>,
-    /// Bytes of records.
-    pub portion: u64,
-}
-
-/// What a fabric may use.
-#[derive(Default)]
-pub struct FabricOptions {
-    /// Bytes of memory, at least [`LocalFabric::least_memory`] or what its like says.
-    pub memory: u64,
-    /// Where it spills when that is used up. Without a folder it refuses what does not fit
-    /// ([`FabricError::NoSpill`]).
-    pub spill: Option<Arc<SpillFolder>>,
-    /// Whether its senders combine records.
-    pub combining: Option<Combining>,
-    /// Who owns the partitions.
-    pub owners: Owners,
-}
-
-impl FabricOptions {
-    /// A fabric that keeps all in so many bytes of memory.
-    pub fn memory(memory: u64) -> FabricOptions {
-        FabricOptions {
-            memory,
-            ..FabricOptions::default()
-        }
-    }
-}
 
 /// One process among those of a job. The processes run the same program (SPMD); rank 0 is no
 /// master.
@@ -52,9 +19,6 @@ impl FabricOptions {
 /// several, [`Group`](crate::Group) makes a job of some processes of another; processes over MPI
 /// are another crate's.
 pub trait World: Sync {
-    /// How records travel between the processes.
-    type Fabric: Fabric<Partitions = LocalPartitions> + Sync;
-
     /// Which process this is, from 0.
     fn rank(&self) -> usize;
 
@@ -78,7 +42,7 @@ pub trait World: Sync {
         &self,
         partitions: usize,
         options: FabricOptions,
-    ) -> Result<Self::Fabric, FabricError>;
+    ) -> Result<ExchangeFabric, FabricError>;
 
     /// Collective. A schedule of chunks `0..chunks` for the workers of all processes.
     ///
@@ -176,12 +140,14 @@ pub trait World: Sync {
             .iter()
             .all(|both| both.least == both.most))
     }
+}
 
+impl dyn World + '_ {
     /// Collective. The sums of all numbers of a struct over all processes.
     ///
     /// # Errors
     /// Another process failed.
-    fn sum_of<T: Numbers>(&self, numbers: &T) -> Result<T, FabricError> {
+    pub fn sum_of<T: Numbers>(&self, numbers: &T) -> Result<T, FabricError> {
         self.sum(&of(numbers)).map(made)
     }
 
@@ -189,7 +155,7 @@ pub trait World: Sync {
     ///
     /// # Errors
     /// Another process failed.
-    fn broadcast_of<T: Numbers>(&self, from: usize, numbers: &T) -> Result<T, FabricError> {
+    pub fn broadcast_of<T: Numbers>(&self, from: usize, numbers: &T) -> Result<T, FabricError> {
         let bytes = of(numbers)
             .iter()
             .flat_map(|number| number.to_le_bytes())
@@ -216,8 +182,6 @@ pub struct Bounds {
 pub struct Alone;
 
 impl World for Alone {
-    type Fabric = LocalFabric;
-
     fn rank(&self) -> usize {
         0
     }
@@ -230,14 +194,15 @@ impl World for Alone {
         &self,
         partitions: usize,
         options: FabricOptions,
-    ) -> Result<LocalFabric, FabricError> {
+    ) -> Result<ExchangeFabric, FabricError> {
         let place = Place::alone(partitions).owned_by(options.owners);
         let folder = options.spill.unwrap_or_default();
         let fabric = LocalFabric::at(place, options.memory, folder);
-        Ok(match options.combining {
+        let fabric = match options.combining {
             Some(Combining { make, portion }) => fabric.combining(make, portion),
             None => fabric,
-        })
+        };
+        Ok(fabric.into())
     }
 
     fn schedule(&self, chunks: usize) -> Result<Box<dyn Schedule + '_>, FabricError> {

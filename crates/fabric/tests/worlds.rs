@@ -8,7 +8,7 @@ use gyrase_fabric::{
 };
 
 /// Runs `work` in jobs of one to four processes, and in groups of five.
-fn everywhere(work: impl Fn(&dyn Any) + Sync) {
+fn everywhere(work: impl Fn(&dyn World) + Sync) {
     work(&Alone);
     for ranks in 1..=4 {
         let done = run(ranks, Steal::On, |process| {
@@ -24,37 +24,6 @@ fn everywhere(work: impl Fn(&dyn Any) + Sync) {
     assert!(done.into_iter().all(|done| done.is_ok()));
 }
 
-/// The parts of the tests, for any world.
-trait Any {
-    fn agree(&self);
-    fn ask(&self);
-    fn farm(&self);
-    fn iterate(&self);
-    fn carry(&self);
-}
-
-impl<W: World> Any for W {
-    fn agree(&self) {
-        agree(self).expect("no process fails");
-    }
-
-    fn ask(&self) {
-        ask(self).expect("no process fails");
-    }
-
-    fn farm(&self) {
-        farm(self).expect("no process fails");
-    }
-
-    fn iterate(&self) {
-        iterate(self).expect("no process fails");
-    }
-
-    fn carry(&self) {
-        carry(self).expect("no process fails");
-    }
-}
-
 #[derive(Debug, PartialEq)]
 struct Read {
     reads: u64,
@@ -68,7 +37,7 @@ gyrase_fabric::numbers!(Read {
     whole
 });
 
-fn agree(world: &impl World) -> Result<(), FabricError> {
+fn agree(world: &dyn World) -> Result<(), FabricError> {
     let (rank, ranks) = (world.rank() as u64, world.ranks() as u64);
     let below = rank * (rank + 1) / 2;
     let all = ranks * (ranks + 1) / 2;
@@ -124,11 +93,11 @@ fn agree(world: &impl World) -> Result<(), FabricError> {
 
 #[test]
 fn all_agree() {
-    everywhere(|world| world.agree());
+    everywhere(|world| agree(world).expect("no process fails"));
 }
 
 /// The owner of a key answers with its square and who it is.
-fn ask(world: &impl World) -> Result<(), FabricError> {
+fn ask(world: &dyn World) -> Result<(), FabricError> {
     let ranks = world.ranks();
     for asked in [0, 1, 1000] {
         // The last process asks nothing.
@@ -163,10 +132,10 @@ fn ask(world: &impl World) -> Result<(), FabricError> {
 
 #[test]
 fn owners_answer_in_the_order_asked() {
-    everywhere(|world| world.ask());
+    everywhere(|world| ask(world).expect("no process fails"));
 }
 
-fn farm(world: &impl World) -> Result<(), FabricError> {
+fn farm(world: &dyn World) -> Result<(), FabricError> {
     for (tasks, workers, ahead) in [(0, 1, 1), (1, 1, 1), (100, 2, 4), (37, 1, 1000)] {
         let mut left = Vec::new();
         let farm = Farm {
@@ -200,7 +169,7 @@ fn farm(world: &impl World) -> Result<(), FabricError> {
 
 #[test]
 fn results_leave_in_the_order_of_tasks() {
-    everywhere(|world| world.farm());
+    everywhere(|world| farm(world).expect("no process fails"));
 }
 
 #[test]
@@ -231,7 +200,7 @@ fn a_task_that_fails_ends_the_farm_everywhere() {
 }
 
 /// Numbers go from partition to partition, a step in each round, as labels do in a graph.
-fn iterate(world: &impl World) -> Result<(), FabricError> {
+fn iterate(world: &dyn World) -> Result<(), FabricError> {
     const PARTITIONS: usize = 13;
     const NUMBERS: u64 = 500;
     let options = || FabricOptions {
@@ -280,10 +249,10 @@ fn iterate(world: &impl World) -> Result<(), FabricError> {
 
 #[test]
 fn a_fabric_is_filled_from_the_one_before() {
-    everywhere(|world| world.iterate());
+    everywhere(|world| iterate(world).expect("no process fails"));
 }
 
-fn carry(world: &impl World) -> Result<(), FabricError> {
+fn carry(world: &dyn World) -> Result<(), FabricError> {
     for owners in [
         Owners::Modulo,
         Owners::Runs,
@@ -308,7 +277,7 @@ fn carry(world: &impl World) -> Result<(), FabricError> {
 
 #[test]
 fn keeps_the_contract_whoever_owns_what() {
-    everywhere(|world| world.carry());
+    everywhere(|world| carry(world).expect("no process fails"));
 }
 
 #[test]

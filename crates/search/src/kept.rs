@@ -88,7 +88,7 @@ impl Kept {
     ///
     /// Collective.
     pub(crate) fn open(
-        world: &impl World,
+        world: &dyn World,
         root: &Path,
         question: &str,
         folder: Arc<SpillFolder>,

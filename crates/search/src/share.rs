@@ -64,7 +64,7 @@ impl From<OrderedError<FabricError>> for SearchError {
 pub fn run_in(
     config: &Config,
     report: &Report,
-    world: &impl World,
+    world: &dyn World,
     mut target: ReportTarget,
     progress: &Progress,
 ) -> Result<Option<Summary>, SearchError> {
@@ -124,7 +124,7 @@ impl Shared<'_> {
     /// Ends the report, and removes what was kept.
     ///
     /// Collective.
-    fn finish(mut self, world: &impl World, target: ReportTarget) -> Result<(), SearchError> {
+    fn finish(mut self, world: &dyn World, target: ReportTarget) -> Result<(), SearchError> {
         let mut tail = Vec::new();
         self.prepared
             .with_nothing(|answer| self.report.settle(answer));
@@ -205,7 +205,7 @@ struct Begun<'a> {
 
 impl<'a> Begun<'a> {
     /// Collective.
-    fn new(world: &impl World, target: &ReportTarget<'a>) -> Result<Begun<'a>, SearchError> {
+    fn new(world: &dyn World, target: &ReportTarget<'a>) -> Result<Begun<'a>, SearchError> {
         let ReportTarget::File(path) = *target else {
             return Ok(Begun {
                 path: None,
@@ -228,7 +228,7 @@ impl<'a> Begun<'a> {
     /// The file of so many segments.
     fn file(
         self,
-        world: &impl World,
+        world: &dyn World,
         all: usize,
         memory: u64,
         folder: &Arc<SpillFolder>,
@@ -257,7 +257,7 @@ impl<'a> Begun<'a> {
 /// Collective.
 fn publish(
     file: OrderedFile<(), Finished>,
-    world: &impl World,
+    world: &dyn World,
     tail: &[u8],
 ) -> Result<(), SearchError> {
     if world.ranks() > 1 {

@@ -23,7 +23,7 @@ const MOST: u64 = 64 << 20;
 pub fn census<E>(
     inputs: &Inputs,
     options: &Options,
-    world: &impl World,
+    world: &dyn World,
     mut cut: impl Cut<Batch, E>,
     partitions: usize,
     least: u64,
@@ -47,7 +47,7 @@ struct Sample<'i> {
 }
 
 impl<'i> Sample<'i> {
-    fn of(inputs: &'i Inputs, world: &impl World) -> Sample<'i> {
+    fn of(inputs: &'i Inputs, world: &dyn World) -> Sample<'i> {
         let (rank, ranks, files) = (world.rank(), world.ranks(), inputs.inputs().len());
         let (input, part) = match ranks < files {
             true => (rank * files / ranks, 0),

@@ -32,9 +32,9 @@ pub(crate) struct Shared<'a> {
 
 impl<'a> Shared<'a> {
     /// Collective. Chunks of `bytes` bytes, or of what suits so many workers of all processes.
-    pub(crate) fn agree<J: World>(
+    pub(crate) fn agree(
         inputs: &'a Inputs,
-        world: &'a J,
+        world: &'a dyn World,
         bytes: Option<u64>,
         workers: usize,
     ) -> Result<Shared<'a>, TabulateError> {
@@ -91,7 +91,7 @@ impl<'a> Shared<'a> {
     }
 
     /// Collective, after all workers of all processes: an error for all if any of them gave up.
-    pub(crate) fn settle(&self, world: &impl World) -> Result<(), TabulateError> {
+    pub(crate) fn settle(&self, world: &dyn World) -> Result<(), TabulateError> {
         match world.max(&[self.serial.load(Relaxed) as u64])?[0] {
             0 => Ok(()),
             // Who left is about to fail, and does not come here: when this ends all know why.
@@ -109,7 +109,7 @@ impl<'a> Shared<'a> {
 
     /// Collective, instead of [`Shared::work`] and [`Shared::settle`] in a process that takes no
     /// part: the others stop.
-    pub(crate) fn leave(&self, world: &impl World, fabric: impl Fabric) -> Result<(), FabricError> {
+    pub(crate) fn leave(&self, world: &dyn World, fabric: impl Fabric) -> Result<(), FabricError> {
         self.schedule.give_up()?;
         fabric.close(Vec::new())?;
         world.max(&[LEFT]).map(drop)

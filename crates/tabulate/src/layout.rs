@@ -24,7 +24,7 @@ impl<L, A: Fn()> Layout<L, A> {
     /// The error of the one that failed first.
     pub fn beside<E: Send>(
         self,
-        world: &impl World,
+        world: &dyn World,
         reduce: impl FnOnce() -> Result<(), E>,
         is_abandoned: impl Fn(&E) -> bool,
     ) -> Result<(), E>

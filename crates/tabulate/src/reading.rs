@@ -11,16 +11,16 @@ use crate::{EachBatch, State, Supply, TabulateError};
 
 /// The inputs of a job, shared out: what is left to do is to read them. The progress is in bytes of
 /// [`Inputs::total_bytes`].
-pub struct Reading<'a, J> {
+pub struct Reading<'a> {
     inputs: &'a Inputs,
-    world: &'a J,
+    world: &'a dyn World,
     /// `None` where one process reads alone, without borders.
     shared: Option<Shared<'a>>,
     /// Bytes that the progress was told of.
     shown: AtomicU64,
 }
 
-impl<'a, J: World> Reading<'a, J> {
+impl<'a> Reading<'a> {
     /// Shares `inputs` out to so many workers of all processes of the job.
     ///
     /// Collective. They will be read in chunks of about `chunk` bytes, which the workers of all
@@ -31,10 +31,10 @@ impl<'a, J: World> Reading<'a, J> {
     /// The processes see different inputs, or another one failed.
     pub fn agree(
         inputs: &'a Inputs,
-        world: &'a J,
+        world: &'a dyn World,
         chunk: Option<u64>,
         workers: usize,
-    ) -> Result<Reading<'a, J>, TabulateError> {
+    ) -> Result<Reading<'a>, TabulateError> {
         let alone = world.ranks() == 1 && chunk.is_none();
         let shared = if alone {
             None
@@ -71,7 +71,7 @@ impl<'a, J: World> Reading<'a, J> {
     }
 }
 
-impl<J: World, E: From<TabulateError>> Supply<E> for Reading<'_, J> {
+impl<E: From<TabulateError>> Supply<E> for Reading<'_> {
     type Batch = Batch;
 
     fn give(&self, state: &State, each: EachBatch<Batch, E>) -> Result<(), E> {

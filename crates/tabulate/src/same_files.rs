@@ -27,7 +27,7 @@ const UNREADABLE: u64 = u64::MAX;
 ///
 /// # Errors
 /// [`TabulateError::Differs`], in all processes; or another process failed.
-pub fn same_files<P: AsRef<Path>>(world: &impl World, files: &[P]) -> Result<(), TabulateError> {
+pub fn same_files<P: AsRef<Path>>(world: &dyn World, files: &[P]) -> Result<(), TabulateError> {
     if world.ranks() == 1 {
         return Ok(());
     }
@@ -42,7 +42,7 @@ pub fn same_files<P: AsRef<Path>>(world: &impl World, files: &[P]) -> Result<(),
     different(files, &gathered(world, &digests)?).map_or(Ok(()), Err)
 }
 
-fn gathered(world: &impl World, digests: &[u64]) -> Result<Vec<Vec<u64>>, FabricError> {
+fn gathered(world: &dyn World, digests: &[u64]) -> Result<Vec<Vec<u64>>, FabricError> {
     let own: Vec<u8> = digests.iter().flat_map(|one| one.to_le_bytes()).collect();
     let numbers = |bytes: &Vec<u8>| {
         let numbers = bytes.as_chunks().0.iter();

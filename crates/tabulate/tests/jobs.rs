@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gyrase_fabric::{
-    Alone, Combiner, Combining, Drain, FabricError, FabricOptions, Sender, SpillFolder, Steal,
-    World, testing,
+    Alone, Combiner, Combining, Drain, ExchangeFabric, FabricError, FabricOptions, Sender,
+    SpillFolder, Steal, World, testing,
 };
 use gyrase_fastx::{Compression, Error, Format, Inputs, Options, Reader, Writer};
 use gyrase_kmer::{BINS, Cutter, Shape};
@@ -94,11 +94,11 @@ impl Job<'_> {
         Inputs::open(self.inputs, self.options.clone()).unwrap()
     }
 
-    fn start<'a, J: World>(
+    fn start<'a>(
         &self,
         inputs: &'a Inputs,
-        world: &'a J,
-    ) -> Result<(Reading<'a, J>, J::Fabric), TabulateError> {
+        world: &'a dyn World,
+    ) -> Result<(Reading<'a>, ExchangeFabric), TabulateError> {
         let folder = tempfile::tempdir().unwrap();
         let folder = Arc::new(SpillFolder::new(folder.path().join("spill"), None, false));
         let combining = Combining {
@@ -118,7 +118,7 @@ impl Job<'_> {
         Ok((Reading::agree(inputs, world, self.chunk, workers)?, fabric))
     }
 
-    fn run(&self, world: &impl World) -> Result<(Keys, Scattered), TabulateError> {
+    fn run(&self, world: &dyn World) -> Result<(Keys, Scattered), TabulateError> {
         let inputs = self.open();
         let (reading, fabric) = self.start(&inputs, world)?;
         let cuts = (0..self.threads)

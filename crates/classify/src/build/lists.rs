@@ -44,7 +44,7 @@ impl<D: Drain> MadeOf<'_, D> {
     pub fn write(
         &self,
         writer: &Writer,
-        world: &impl World,
+        world: &dyn World,
         cap: u8,
         progress: &Progress,
     ) -> Result<Counted, BuildError> {
@@ -100,7 +100,7 @@ impl<D: Drain> MadeOf<'_, D> {
 
 /// Sorts while partitions of all processes get their places in the file.
 fn lay_out_meanwhile(
-    world: &impl World,
+    world: &dyn World,
     writer: &Writer,
     sort: impl FnOnce() -> Result<(), BuildError>,
 ) -> Result<(), BuildError> {

@@ -41,7 +41,7 @@ pub(super) fn job(config: &Config, targets: &Targets, taxonomy: &Taxonomy) -> Op
 ///
 /// Collective.
 pub(super) fn note(
-    world: &impl World,
+    world: &dyn World,
     folder: &SpillFolder,
     (partitions, targets, numbers): &mut Read,
     job: &str,
@@ -77,7 +77,7 @@ pub(super) fn note(
 ///
 /// Collective.
 pub(super) fn reopen(
-    world: &impl World,
+    world: &dyn World,
     folder: &Arc<SpillFolder>,
     root: &Path,
     job: &str,

@@ -133,7 +133,7 @@ impl<'c> Hits<'c> {
     pub(crate) fn keep_in(
         &self,
         reads: impl ReadFeed,
-        world: &impl World,
+        world: &dyn World,
         path: &Path,
         threads: usize,
         progress: &Progress,
@@ -161,7 +161,7 @@ impl<'c> Hits<'c> {
 }
 
 /// The blocks of a round, of all processes, in the first. Collective.
-fn gathered(world: &impl World, blocks: &[Block]) -> Result<Vec<Vec<Block>>, QueryError> {
+fn gathered(world: &dyn World, blocks: &[Block]) -> Result<Vec<Vec<Block>>, QueryError> {
     let mut own = Vec::new();
     blocks.iter().for_each(|block| block.put(&mut own));
     let all = world.gather(own).map_err(TabulateError::from)?;

@@ -41,7 +41,7 @@ impl<'c> Hits<'c> {
     pub(crate) fn spread<F: ReadFeed, E: From<QueryError>>(
         collection: &'c Collection,
         asked: Asked<'_>,
-        world: &impl World,
+        world: &dyn World,
         mut open: impl FnMut() -> Result<F, E>,
         progress: &Progress,
     ) -> Result<Hits<'c>, E> {
@@ -83,7 +83,7 @@ impl<'c> Hits<'c> {
         parts: usize,
         scratch: Scratch<'_>,
         threads: usize,
-        world: &impl World,
+        world: &dyn World,
         progress: &Progress,
     ) -> Result<Vec<Stored>, QueryError> {
         let stopped = Stopped::among(world.ranks());
@@ -114,7 +114,7 @@ struct Rounds {
 
 impl Rounds {
     /// Those of a pass over so many parts.
-    fn new(parts: usize, scratch: Scratch<'_>, world: &impl World) -> Result<Rounds, QueryError> {
+    fn new(parts: usize, scratch: Scratch<'_>, world: &dyn World) -> Result<Rounds, QueryError> {
         // All of them together keep to the limit, about: none is as large as all.
         let limit = scratch.limit.map(|limit| limit / parts as u64);
         let store = |_| Store::scratch(scratch.folder, limit);

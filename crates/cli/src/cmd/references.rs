@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 
 use gyrase_classify::edit::{self, Changed, EditError};
 use gyrase_classify::{
-    BuildConfig, BuildError, BuildPlan, BuildSummary, Index, Parameters, build, build_in,
-    plan_build,
+    BuildConfig, BuildError, BuildPlan, BuildSummary, Index, Parameters, build_in, plan_build,
 };
-use gyrase_fabric::World;
+use gyrase_fabric::{Alone, World};
 use gyrase_fastx::{Options, Reader};
 use gyrase_picture::words::{bytes, grouped, things};
 use gyrase_seq::Batch;
@@ -125,13 +124,13 @@ impl Taxa {
             ..config(references, output, parameters, session, taken)
         };
         let taxonomy = &self.taxonomy;
-        let built = session.shown(|progress| match session.job() {
-            // Each process makes a database in memory by itself.
-            Some(job) if config.output.is_some() => {
-                build_in(&config, job, taxonomy, &mut taxon_of, progress)
-            }
-            _ => build(&config, taxonomy, &mut taxon_of, progress),
-        });
+        // Each process makes a database in memory by itself.
+        let world = match config.output {
+            Some(_) => session.world(),
+            None => &Alone,
+        };
+        let built =
+            session.shown(|progress| build_in(&config, world, taxonomy, &mut taxon_of, progress));
         let built = built.map_err(|error| {
             if let (&BuildError::NoTaxon { references }, true) = (&error, session.is_first()) {
                 without.warn(references, references);
@@ -185,9 +184,8 @@ impl Taxa {
         let taken = admit(session)?;
         let config = config(references, Some(output), base.parameters, session, taken);
         let (taxonomy, names) = (&self.taxonomy, &mut taxon_of);
-        let added = session.shown(|progress| match session.job() {
-            Some(job) => edit::add_in(base, &config, job, taxonomy, names, progress),
-            None => edit::add(base, &config, taxonomy, names, progress),
+        let added = session.shown(|progress| {
+            edit::add_in(base, &config, session.world(), taxonomy, names, progress)
         });
         if let Some(foreign) = foreign {
             let base = base.features.path().display();

@@ -13,7 +13,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use gyrase_fabric::{Alone, World};
+use gyrase_fabric::World;
 use gyrase_fastx::Compression;
 use gyrase_files::OutputError;
 use gyrase_picture::words::{self, grouped, things};
@@ -232,9 +232,8 @@ impl Search {
         }
         let report = Report::new(self.format.clone(), self.about());
         let found = match session.job() {
-            Some(job) => self.share(job, &config, &report, session)?,
-            None if self.resume => self.share(&Alone, &config, &report, session)?,
-            None => Some(self.search(&config, &report, session)?),
+            None if !self.resume => Some(self.search(&config, &report, session)?),
+            _ => self.share(session.world(), &config, &report, session)?,
         };
         let ranks = session.gather(&rank(session))?;
         let Some(summary) = found else {
@@ -343,7 +342,7 @@ impl Search {
     /// Searches in all processes of a job, or so that a later run can go on.
     fn share(
         &self,
-        world: &impl World,
+        world: &dyn World,
         config: &Config,
         report: &Report,
         session: &Session,

@@ -295,7 +295,7 @@ fn collectives(job: &Job) -> Result<(), FabricError> {
 }
 
 /// What any world's processes agree on.
-fn agree(world: &impl World) -> Result<(), FabricError> {
+fn agree(world: &dyn World) -> Result<(), FabricError> {
     let (rank, ranks) = (world.rank() as u64, world.ranks() as u64);
     assert_eq!(
         world.min(&[rank + 7, u64::MAX - rank])?,

@@ -33,7 +33,7 @@ const PAUSE: Duration = Duration::from_millis(1);
 /// Searches for all queries; what is returned is true in the first process.
 pub(super) fn search(
     shared: &Shared,
-    world: &impl World,
+    world: &dyn World,
     target: &mut ReportTarget,
 ) -> Result<Summary, SearchError> {
     let prepared = shared.prepared;

@@ -45,7 +45,7 @@ impl Shared<'_> {
     /// Searches for all queries; what is returned is true in the first process.
     pub(super) fn search(
         &self,
-        world: &impl World,
+        world: &dyn World,
         subjects: &Sequences,
         target: &mut ReportTarget,
     ) -> Result<Summary, SearchError> {

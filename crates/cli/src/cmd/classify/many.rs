@@ -9,7 +9,6 @@ use clap::Args;
 use gyrase_classify::report::Origin;
 use gyrase_classify::samples::{self, Done, SampleReads, Series};
 use gyrase_classify::{Collection, Columns, Lane, Rule, Summary};
-use gyrase_fabric::Alone;
 use gyrase_picture::words::{grouped, percent, things};
 use gyrase_taxonomy::Rank;
 use serde_json::{Value, json};
@@ -239,10 +238,7 @@ impl Run<'_> {
     fn one(&self, sample: &SampleReads, places: &Places) -> Result<Done> {
         let files: Vec<PathBuf> = places.files().cloned().collect();
         let make = || self.make(sample, places);
-        let done = match self.session.job() {
-            Some(job) => self.series.one(job, sample, &files, make)?,
-            None => self.series.one(&Alone, sample, &files, make)?,
-        };
+        let done = (self.series).one(self.session.world(), sample, &files, make)?;
         if self.session.is_first() {
             say_one(&done);
         }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use gyrase_classify::{Collection, Lane, Rule, store, store_in};
+use gyrase_classify::{Collection, Lane, Rule, store_in};
 use gyrase_files::OutputFile;
 use gyrase_picture::words::things;
 
@@ -54,10 +54,7 @@ pub fn keep(path: &Path, lane: &Lane, collection: &Collection, session: &Session
     if session.is_first() {
         drop(OutputFile::create(path)?);
     }
-    let reads = session.shown(|progress| match session.job() {
-        Some(job) => store_in(&config, job, path, progress),
-        None => store(&config, path, progress),
-    })?;
+    let reads = session.shown(|progress| store_in(&config, session.world(), path, progress))?;
     session.note("output", path.display().to_string());
     let read = if lane.is_paired() { "pair" } else { "read" };
     tracing::info!("{} stored in {}", things(reads, read), path.display());

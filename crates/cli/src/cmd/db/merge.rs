@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use gyrase_classify::Index;
 use gyrase_classify::edit::{self, ChangePlan, Changed, Limits};
-use gyrase_fabric::Alone;
 use gyrase_picture::words::{self, bytes, grouped, things};
 use serde_json::json;
 
@@ -47,10 +46,9 @@ impl Merge {
         let parts = self.open()?;
         admit(session, &parts, 1)?;
         let limits = limits(session);
-        let merged = session.shown(|progress| match session.job() {
-            Some(job) => edit::merge_in(&parts, output, &limits, job, progress),
-            None => edit::merge_in(&parts, output, &limits, &Alone, progress),
-        })?;
+        let world = session.world();
+        let merged =
+            session.shown(|progress| edit::merge_in(&parts, output, &limits, world, progress))?;
         if session.is_first() {
             self.tell(session, &parts, (output, &merged));
         }

@@ -6,7 +6,6 @@ use std::slice;
 use clap::Args;
 use gyrase_classify::Index;
 use gyrase_classify::edit::{self, ChangePlan, Changed, Unwanted};
-use gyrase_fabric::Alone;
 use gyrase_picture::words::things;
 use serde_json::json;
 
@@ -73,9 +72,9 @@ impl Remove {
         let base = Index::open(&self.database)?;
         admit(session, slice::from_ref(&base), 1)?;
         let limits = limits(session);
-        let left = session.shown(|progress| match session.job() {
-            Some(job) => edit::remove_in(&base, &unwanted, output, &limits, job, progress),
-            None => edit::remove_in(&base, &unwanted, output, &limits, &Alone, progress),
+        let world = session.world();
+        let left = session.shown(|progress| {
+            edit::remove_in(&base, &unwanted, output, &limits, world, progress)
         })?;
         if session.is_first() {
             self.tell(session, &base, (&unwanted, &left));
