@@ -3,7 +3,7 @@
 set -euo pipefail
 
 cargo-bundle-licenses --format yaml --output THIRDPARTY.yml
-cargo install --no-track --locked --profile dist --root "$PREFIX" --path crates/cli
+cargo install --no-track --locked --profile dist --root "$PREFIX" --path crates/gyrase
 
 # What is built for another processor cannot be asked for its pages here.
 if [[ "${CONDA_BUILD_CROSS_COMPILATION:-0}" != 1 ]]; then
