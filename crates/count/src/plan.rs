@@ -57,10 +57,10 @@ const BASES_PER_SECOND: f64 = 100e6;
 const INFLATED_PER_SECOND: f64 = 600e6;
 
 /// Bytes of memory that a process takes that has read next to nothing, as measured.
-const STARTED: u64 = 12 << 20;
+const STARTED: u64 = 11 << 20;
 /// Bytes of batches of a thread, and what each thread beside the first takes for a heap of its own.
 const BATCHES: u64 = 2 << 20;
-const HEAP: u64 = 4 << 20;
+const HEAP: u64 = 2 << 20;
 /// Bytes that stay with the process of the sample of an xz file, as far as there is text.
 const SAMPLED: u64 = 4 << 20;
 /// Letters of a record from which on it counts as long, and batches take twice as much.
