@@ -16,7 +16,7 @@ const EXAMPLES: &str = "\
 Examples:
   gyrase graph draw asm/graph.gfa -o graph.svg
   gyrase graph draw asm/graph.gfa -o graph.png --width 1600
-  gyrase graph subgraph asm/graph.gfa --around contig_7 | gyrase graph draw - -o seven.svg
+  gyrase graph subgraph g.gfa.gz --around 12 | gyrase graph draw - -o part.svg
 
 A band is a segment: as long as it is, and wider where it was read more often;
 thin lines are links. Components come one after the other, the largest first.";
