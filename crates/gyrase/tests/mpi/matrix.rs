@@ -9,6 +9,15 @@ use crate::place::Place;
 use crate::stealing::of_ranks;
 
 const RANKS: [usize; 6] = [1, 2, 3, 4, 7, 16];
+
+/// So many that two cores take minutes for them are tried in the full matrix alone.
+fn ranks() -> &'static [usize] {
+    match full() {
+        true => &RANKS,
+        false => &RANKS[..RANKS.len() - 1],
+    }
+}
+
 const STEAL: [&str; 3] = ["auto", "off", "forced"];
 /// The default, which makes few of small inputs, and the smallest.
 const CHUNKS: [Option<&str>; 2] = [None, Some("64K")];
@@ -27,7 +36,7 @@ impl Axes {
     fn sizes(&self) -> Case {
         [
             self.libraries.len(),
-            RANKS.len(),
+            ranks().len(),
             2,
             STEAL.len(),
             CHUNKS.len(),
