@@ -43,8 +43,8 @@ pub use links::Links;
 pub use plan::{Plan, plan};
 pub use run::{Config, KmersOf, Summary, run};
 pub use solid_kmers::SolidKmers;
-pub(crate) use text::is_written;
 pub use text::{GraphFormat, write};
+pub(crate) use text::{entering, is_written, leaving};
 
 use crate::BaseString;
 

@@ -57,8 +57,8 @@ pub fn in_order_ahead<I: Sync, S: Send, R: Send, W: Send, E: From<W>>(
         let lanes = states.map(|(number, state)| spawn_worker(scope, number, move || lane(state)));
         let lanes: Vec<_> = lanes.collect();
         let stops = Stops(&shared);
-        let made = (0..items.len()).map_while(|number| shared.get(number));
-        let outcome = made.into_iter().try_for_each(|made| emit(made?));
+        let mut made = (0..items.len()).map_while(|number| shared.get(number));
+        let outcome = made.try_for_each(|made| emit(made?));
         drop(stops);
         for lane in lanes {
             let ended = lane.expect("the system has threads to give").join();

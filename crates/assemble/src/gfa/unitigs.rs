@@ -11,7 +11,7 @@ use gyrase_seq::{Batch, reverse_complement};
 
 use super::text::shown;
 use super::{GfaError, GfaProblem};
-use crate::unitigs::is_written;
+use crate::unitigs::{entering, is_written, leaving};
 use crate::{Side, UnitigEnd};
 
 /// The least k of unitigs.
@@ -40,31 +40,27 @@ pub fn unitigs_to_gfa(
     out: &mut dyn Write,
 ) -> Result<Converted, GfaError> {
     let records = Records::read(path, memory / 2)?;
-    let links = records.links().map_err(|(record, problem)| {
-        let path = path.to_path_buf();
-        GfaError::Record {
-            path,
-            record,
-            problem,
-        }
-    })?;
+    let wrong = |(record, problem)| GfaError::Record {
+        path: path.to_path_buf(),
+        record,
+        problem,
+    };
+    let links = records.links().map_err(wrong)?;
     let k = match k {
-        Some(k) => k,
+        Some(k) => {
+            let checked = |&(from, to): &EndsMet| {
+                let checked = records.check(from, to, k);
+                checked.map_err(|problem| wrong((from.unitig as u64 + 1, problem)))
+            };
+            links.iter().try_for_each(checked)?;
+            k
+        }
+        // That all links overlap tells it.
         None => records.only_k(&links).map_err(|found| {
             let path = path.to_path_buf();
             GfaError::LengthOfKmers { path, found }
         })?,
     };
-    for &(from, to) in &links {
-        records.check(from, to, k).map_err(|problem| {
-            let (path, record) = (path.to_path_buf(), from.unitig as u64 + 1);
-            GfaError::Record {
-                path,
-                record,
-                problem,
-            }
-        })?;
-    }
     let links = records.write(&links, k, out).map_err(GfaError::Sink)?;
     let segments = records.all.len() as u64;
     Ok(Converted { k, segments, links })
@@ -230,12 +226,12 @@ impl Records {
             while let Some(&(from, to)) = links.next_if(|link| link.0.unitig == unitig) {
                 if is_written(from, to) {
                     let (one, other) = (self.name(from.unitig), self.name(to.unitig));
-                    let leaves: &[u8] = if from.side == Side::Right { b"+" } else { b"-" };
-                    let enters: &[u8] = if to.side == Side::Left { b"+" } else { b"-" };
-                    for text in [b"L\t", one, b"\t", leaves, b"\t", other, b"\t", enters] {
+                    for text in [b"L\t", one] {
                         out.write_all(text)?;
                     }
-                    writeln!(out, "\t{}M", k - 1)?;
+                    write!(out, "\t{}\t", leaving(from.side))?;
+                    out.write_all(other)?;
+                    writeln!(out, "\t{}\t{}M", entering(to.side), k - 1)?;
                     written += 1;
                 }
             }

@@ -142,7 +142,7 @@ pub fn is_written(from: UnitigEnd, to: UnitigEnd) -> bool {
 }
 
 /// The direction in which a unitig is read that is left at an end.
-fn leaving(side: Side) -> char {
+pub fn leaving(side: Side) -> char {
     match side {
         Side::Left => '-',
         Side::Right => '+',
@@ -150,6 +150,6 @@ fn leaving(side: Side) -> char {
 }
 
 /// The direction in which one is read that is entered at an end.
-fn entering(side: Side) -> char {
+pub fn entering(side: Side) -> char {
     leaving(side.other())
 }
