@@ -16,7 +16,7 @@ const LEAST_SORTING: u64 = 4 << 20;
 /// The least for finished partitions that wait for an earlier one; that of each thread, which is
 /// not far ahead of another; and the most.
 const WAITING: u64 = 8 << 20;
-const WAITING_OF_THREAD: u64 = 8 << 20;
+const WAITING_OF_THREAD: u64 = 4 << 20;
 pub(super) const MOST_WAITING: u64 = 64 << 20;
 /// Records that a thread sorts at a time, at least.
 const LEAST_ROWS: u64 = 1 << 16;

@@ -34,7 +34,7 @@ const LISTS_PART: u64 = 32;
 /// Bytes of finished partitions that wait for an earlier one where several threads sort, for each
 /// thread: up to this part of the database for two, and no more than so many.
 const WAITING_PART: u64 = 3;
-const WAITING: u64 = 9 << 20;
+const WAITING: u64 = 8 << 20;
 /// Those of a database that is added to, and the part of it that waits besides.
 const WAITING_ADDED: u64 = 11 << 19;
 const WAITING_ADDED_PART: u64 = 128;
