@@ -94,6 +94,14 @@ impl From<SearchError> for Failure {
             | SearchError::Sensitivity { .. }
             | SearchError::GeneticCode { .. }
             | SearchError::NeverFast { .. } => Code::Usage.into(),
+            SearchError::Metadata(_) => Code::Input.into(),
+            SearchError::OtherQueries { .. } => {
+                Meaning::helped(Code::Usage, "give the queries of that search")
+            }
+            SearchError::OtherDatabase { .. } | SearchError::OtherAnswer { .. } => Meaning::helped(
+                Code::Database,
+                "give a replica of the database that was searched, and its version of gyrase",
+            ),
             SearchError::DifferentQuestions => Meaning::helped(
                 Code::Usage,
                 "start all of them with the same files and options",

@@ -2,11 +2,14 @@
 //! nothing, else one sentence that says what to type instead.
 
 mod blast;
+mod given;
 
 use std::ffi::OsString;
 
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue};
+
+pub use given::given;
 
 /// Options that change nothing here, by verb: how inputs are compressed is known by their content,
 /// databases are always mapped, and k-mers are canonical unless they are `--stranded`.

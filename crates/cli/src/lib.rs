@@ -98,7 +98,8 @@ fn end_of_run(args: impl IntoIterator<Item = OsString>) -> u8 {
         Err(failure) => return ranks::refuse(rank, &failure),
     };
     guard::guard(job.clone(), || {
-        let session = session::Session::start(&cli.common, tracer, warnings, job)?;
+        let mut session = session::Session::start(&cli.common, tracer, warnings, job)?;
+        session.options = habits::given(&args);
         let done = cmd::run(cli.command, &session);
         session.finish(done)
     })

@@ -40,6 +40,8 @@ pub struct Session {
     pub max_tmp: Option<u64>,
     /// What the libraries report to.
     pub progress: Arc<Progress>,
+    /// The options of the verb, as `--name` or `--name=value`.
+    pub options: Vec<String>,
     job: Option<Arc<Job>>,
     left: Left,
     quiet: bool,
@@ -107,6 +109,7 @@ impl Session {
             tmp: tmp(common.tmp.as_deref())?,
             max_tmp: max_tmp(common.max_tmp)?,
             progress,
+            options: Vec::new(),
             quiet: common.quiet,
             job,
             left: Left::default(),

@@ -73,7 +73,8 @@ fn verb(args: &[OsString], progress: Arc<Progress>) -> Result<Value> {
     let understood = habits::understood(args.iter().cloned());
     let cli = Cli::try_parse_from(&understood)
         .map_err(|error| failure::misuse(&error, habits::instead(&error, &understood)))?;
-    let session = Session::within(&cli.common, progress, warnings)?;
+    let mut session = Session::within(&cli.common, progress, warnings)?;
+    session.options = habits::given(&understood);
     let words: Vec<_> = args.iter().map(|word| word.to_string_lossy()).collect();
     session.note("command", words);
     let done = cmd::run(cli.command, &session);

@@ -38,12 +38,22 @@ struct Part {
     letters: u64,
 }
 
+/// Which sequences of a database are searched.
+#[derive(Clone, Copy)]
+pub(crate) struct Filter<'f> {
+    pub taxids: &'f TaxidFilter,
+    /// Of those of the taxids only these, by their numbers, which ascend.
+    pub only: Option<&'f [usize]>,
+}
+
 /// Sequences of files and databases, in their order.
 pub(crate) struct Database {
     sources: Vec<SequenceSource>,
     /// Numbers of the first entries of the sources, and of one more.
     starts: Vec<u64>,
     kept: KeptTaxa,
+    /// The entries that are searched, where that are not all of the kept taxa.
+    only: Option<Vec<u64>>,
     molecule: Molecule,
     is_packed: bool,
     case: LetterCase,
@@ -70,15 +80,16 @@ impl Database {
     /// read only once, that has more.
     pub(crate) fn open(
         paths: &[PathBuf],
-        filter: &TaxidFilter,
+        filter: Filter,
         most: u64,
         form: Form,
         (threads, progress): (usize, &Progress),
     ) -> Result<(Database, Option<Sequences>), SearchError> {
         let sources = open_all(paths)?;
-        let (known, kept) = (shared_molecule(&sources)?, filter.among(&sources)?);
-        let mut census = Census::new(&sources, (known, form), &kept, most);
-        let whole = match filter.is_empty() && census.is_too_much() {
+        let (known, kept) = (shared_molecule(&sources)?, filter.taxids.among(&sources)?);
+        let mut census = Census::new(&sources, (known, form), (&kept, filter.only), most);
+        let is_all = filter.taxids.is_empty() && filter.only.is_none();
+        let whole = match is_all && census.is_too_much() {
             true => census.of_sizes().map(|()| None)?,
             false => census.reading(form, threads, progress)?,
         };
@@ -90,6 +101,7 @@ impl Database {
             cutters,
             digest,
             has_masks,
+            entries,
             ..
         } = census;
         let [of_residues, of_bases] = cutters;
@@ -100,8 +112,9 @@ impl Database {
         let parts = cutter.finish(starts.last().copied().unwrap_or_default());
         let database = Database {
             starts,
-            is_literal: !filter.is_empty() && kept.is_literal(),
+            is_literal: !filter.taxids.is_empty() && kept.is_literal(),
             kept,
+            only: filter.only.map(|_| entries),
             molecule,
             is_packed: form.packs(molecule),
             case: form.case(),
@@ -136,7 +149,7 @@ impl Database {
         self.size
     }
 
-    /// Sequences that the filter keeps.
+    /// Sequences that are searched.
     pub(crate) fn searched(&self) -> u64 {
         self.searched
     }
@@ -197,7 +210,15 @@ impl Database {
         }
     }
 
-    /// Gives the title of each sequence that the filter keeps, and how many letters it has.
+    /// Whether an entry of a number is searched.
+    fn has(&self, number: u64, taxids: &[u32]) -> bool {
+        match &self.only {
+            Some(only) => only.binary_search(&number).is_ok(),
+            None => self.kept.has(taxids),
+        }
+    }
+
+    /// Gives the title of each sequence of the kept taxa, and how many letters it has.
     pub(crate) fn each_title<E: From<SeqDbError>>(
         &self,
         mut each: impl FnMut(&[u8], usize) -> Result<(), E>,
@@ -282,6 +303,7 @@ struct Census<'s> {
     sources: &'s [SequenceSource],
     known: Option<Molecule>,
     kept: &'s KeptTaxa,
+    only: Option<&'s [usize]>,
     most: u64,
     is_packed: bool,
     /// Nucleotides of files are packed as soon as they show.
@@ -290,7 +312,11 @@ struct Census<'s> {
     has_masks: bool,
     starts: Vec<u64>,
     size: DatabaseSize,
+    /// How many are of the kept taxa.
+    of_taxa: usize,
     searched: u64,
+    /// Which are searched, where that are not all of these.
+    entries: Vec<u64>,
     /// As residues, and as nucleotides.
     cutters: [Cutter; 2],
     /// Letters of files, which decide what they stand for.
@@ -302,7 +328,7 @@ impl<'s> Census<'s> {
     fn new(
         sources: &'s [SequenceSource],
         (known, form): (Option<Molecule>, Form),
-        kept: &'s KeptTaxa,
+        (kept, only): (&'s KeptTaxa, Option<&'s [usize]>),
         most: u64,
     ) -> Census<'s> {
         // What shows to be something else later is read again.
@@ -315,6 +341,7 @@ impl<'s> Census<'s> {
             sources,
             known,
             kept,
+            only,
             most,
             is_packed: known.is_some_and(|known| form.packs(known)),
             packs_files: known.is_none() && can_pack && form.packs(Molecule::Nucleotide),
@@ -328,7 +355,9 @@ impl<'s> Census<'s> {
                 letters: 0,
                 sequences: 0,
             },
+            of_taxa: 0,
             searched: 0,
+            entries: Vec::new(),
             cutters: [Molecule::Protein, Molecule::Nucleotide].map(cutter),
             counts: [0; 256],
             digest: crc32fast::Hasher::new(),
@@ -381,12 +410,12 @@ impl<'s> Census<'s> {
             while let Some((entry, read)) = reader.next()? {
                 progress.go_on()?;
                 progress.advance(read);
-                let is_kept = self.count(number, &EntrySize::of(&entry));
+                let is_searched = self.count(number, &EntrySize::of(&entry));
                 number += 1;
                 if source.size().is_none() {
-                    letters += self.look_at(&entry, is_kept, &mut counts);
+                    letters += self.look_at(&entry, &mut counts);
                 }
-                if is_kept {
+                if is_searched {
                     whole = whole.filter(|whole| self.fits(whole));
                     if let Some(whole) = &mut whole {
                         self.pack(whole, &counts);
@@ -432,24 +461,37 @@ impl<'s> Census<'s> {
         }
     }
 
-    /// Counts the entry of a number; whether it is kept.
+    /// Counts the entry of a number; whether it is searched.
     fn count(&mut self, number: u64, size: &EntrySize) -> bool {
-        let is_kept = self.kept.has(size.taxids);
+        let is_searched = self.kept.has(size.taxids) && self.is_meant(number);
         for number in [size.title, size.letters] {
             self.digest.update(&number.to_le_bytes());
         }
-        self.digest.update(&[is_kept.into()]);
+        self.digest.update(&[is_searched.into()]);
         self.has_masks |= size.masks > 0;
-        if is_kept {
+        if is_searched {
             let cutters = self.cutters.iter_mut();
             cutters.for_each(|cutter| cutter.add(number, self.searched, size));
             self.searched += 1;
         }
-        is_kept
+        is_searched
+    }
+
+    /// Whether the next of the kept taxa, an entry of a number, is among those that are asked for.
+    fn is_meant(&mut self, entry: u64) -> bool {
+        let of_taxa = self.of_taxa;
+        self.of_taxa += 1;
+        let Some(only) = self.only else {
+            return true;
+        };
+        let is_meant = only.binary_search(&of_taxa).is_ok();
+        self.entries.extend(is_meant.then_some(entry));
+        is_meant
     }
 
     /// Counts the letters of an entry of a file; how many it has without gaps.
-    fn look_at(&mut self, entry: &Entry, is_kept: bool, counts: &mut [u64; 256]) -> u64 {
+    fn look_at(&mut self, entry: &Entry, counts: &mut [u64; 256]) -> u64 {
+        let is_kept = self.kept.has(entry.taxids);
         self.digest.update(entry.title);
         self.digest.update(entry.letters);
         let mut letters = 0;
@@ -514,7 +556,6 @@ impl Cursor<'_> {
         let Database {
             sources,
             starts,
-            kept,
             molecule,
             is_packed,
             case,
@@ -552,7 +593,7 @@ impl Cursor<'_> {
                     input: sources[self.source].name(),
                 });
             };
-            if kept.has(entry.taxids) {
+            if self.database.has(self.at, entry.taxids) {
                 sequences.add(&entry)?;
             }
             self.at += 1;
@@ -621,7 +662,10 @@ mod tests {
             let open = |most| {
                 Database::open(
                     &paths,
-                    &filter,
+                    Filter {
+                        taxids: &filter,
+                        only: None,
+                    },
                     most,
                     Form::Codes(LetterCase::Ignored),
                     (2, &Progress::default()),
@@ -661,7 +705,10 @@ mod tests {
             let (paths, progress) = ([path.clone()], Progress::default());
             let opened = Database::open(
                 &paths,
-                &filter,
+                Filter {
+                    taxids: &filter,
+                    only: None,
+                },
                 u64::MAX,
                 Form::Codes(LetterCase::Ignored),
                 (2, &progress),

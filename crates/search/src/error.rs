@@ -1,5 +1,8 @@
 //! What ends a search, and what is no format.
 
+use std::io;
+use std::path::PathBuf;
+
 use gyrase_align::genetic_code::GeneticCode;
 use gyrase_align::statistics::UnknownCosts;
 use gyrase_files::{Garbled, OutputError};
@@ -95,7 +98,43 @@ pub enum SearchError {
     },
     /// The database cannot be read again, for what a report tells of all of it.
     #[error("the database cannot be read again for the report: {0}")]
-    Reread(#[source] std::io::Error),
+    Reread(#[source] io::Error),
+    /// Metadata cannot be read.
+    #[error(transparent)]
+    Metadata(#[from] MetadataError),
+    /// Metadata are of other queries.
+    #[error("{path} is of other queries: {expected}; here are {found}")]
+    OtherQueries {
+        /// The file of the metadata.
+        path: String,
+        /// What was searched for.
+        expected: String,
+        /// What there is.
+        found: String,
+    },
+    /// Metadata are of another database.
+    #[error("{path} is of another database, of {expected}; here are {found}")]
+    OtherDatabase {
+        /// The file of the metadata.
+        path: String,
+        /// What was searched.
+        expected: String,
+        /// What there is.
+        found: String,
+    },
+    /// A database gives another answer than the one that metadata are of.
+    #[error(
+        "{path}: of query {query} this database gives another answer than the one that was \
+         searched, by gyrase {version}"
+    )]
+    OtherAnswer {
+        /// The file of the metadata.
+        path: String,
+        /// The name of the query.
+        query: String,
+        /// The version that searched.
+        version: String,
+    },
     /// The processes of a job search for different things.
     #[error("the processes of the job were started with different options or inputs")]
     DifferentQuestions,
@@ -125,6 +164,41 @@ impl From<Cancelled> for SearchError {
     fn from(_: Cancelled) -> SearchError {
         SearchError::Cancelled
     }
+}
+
+/// Why a file has no metadata.
+#[derive(Debug, thiserror::Error)]
+pub enum MetadataError {
+    /// It cannot be read.
+    #[error("{path}: {source}", path = .path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// It is no such file.
+    #[error("{path}: this is no file of gyrase search --metadata", path = .path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It is of another version of the format.
+    #[error("{path}: this is version {version} of .gym, and 1 can be read", path = .path.display())]
+    Version {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        version: u32,
+    },
+    /// It is not what was written.
+    #[error("{path} is damaged: {what}", path = .path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        what: String,
+    },
 }
 
 /// What is no format.

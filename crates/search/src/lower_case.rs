@@ -77,12 +77,11 @@ impl LowerCase {
         pieces.filter(move |piece| !piece.is_empty() && piece.end > range.start)
     }
 
-    /// What a part of the text has, which will begin at a place.
-    pub(crate) fn part(&self, own: Range<usize>, start: usize) -> LowerCase {
-        let mut part = LowerCase::default();
-        self.of(own)
-            .for_each(|range| part.add(range.start + start..range.end + start));
-        part
+    /// Adds what a part of another text has, which begins at a place of this one.
+    pub(crate) fn add_part(&mut self, other: &LowerCase, part: Range<usize>, start: usize) {
+        other
+            .of(part)
+            .for_each(|range| self.add(range.start + start..range.end + start));
     }
 
     /// Ranges that end at a place or before.
@@ -142,7 +141,8 @@ mod tests {
                 assert_eq!(found, expected, "{stretch:?} {range:?}");
             }
         }
-        let part = noted.part(4..14, 100);
+        let mut part = LowerCase::default();
+        part.add_part(&noted, 4..14, 100);
         assert!(part.ranges().eq([101..102, 103..106, 108..110]));
     }
 }

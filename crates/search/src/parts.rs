@@ -99,7 +99,7 @@ impl Merging<'_> {
             found.extend(of_part.map_err(SearchError::from)?);
         }
         let (mut hits, mut all): (Vec<Hit>, Vec<_>) = found.into_iter().unzip();
-        self.prepared.leave_best(query, &mut hits);
+        let considered = self.prepared.leave_best(query, &mut hits);
         all.sort_by_key(|one| one.number);
         let subjects = GatheredSubjects {
             database: &self.prepared.database,
@@ -117,6 +117,7 @@ impl Merging<'_> {
             subjects: &subjects,
             scoring: self.prepared.scoring.system(),
             hits: &hits,
+            considered: &considered,
         })
     }
 }

@@ -7,7 +7,7 @@ use gyrase_seqdb::TaxidFilter;
 use gyrase_work::Progress;
 
 use crate::alignments::KEPT;
-use crate::database::Database;
+use crate::database::{Database, Filter};
 use crate::engine::Engine;
 use crate::exhaustive::Exhaustive;
 use crate::frames::Frames;
@@ -81,10 +81,12 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    /// Reads the queries, and the database if half of the memory beside them takes it. All
-    /// processes of a job call it with `agree`, which makes the least of what they have for a part.
+    /// Reads the queries, and the database if half of the memory beside them takes it; of its
+    /// sequences only some by their numbers, where these are given. All processes of a job call it
+    /// with `agree`, which makes the least of what they have for a part.
     pub(crate) fn new(
         config: &Config,
+        only: Option<&[usize]>,
         keeps_indexes: bool,
         agree: &dyn Fn(u64) -> Result<u64, SearchError>,
         progress: &Progress,
@@ -97,11 +99,10 @@ impl Prepared {
         let mut room = agree(needs.room(memory))?;
         let is_packed = |found| config.compares([of_queries, found]) == Molecule::Nucleotide;
         let form = Form::PackedIf(&is_packed, config.db_mask.case());
-        let open = |room| open_subjects(config, room, form, progress);
+        let open = |room| open_subjects(config, only, room, form, progress);
         let (mut database, mut whole) = open(room / needs.subjects)?;
         let program = program_of(config, &mut queries, (&database, whole.as_mut()))?;
         let frames = program.frames(config.translation.codes()?);
-        let sensitivity = sensitivity_of(program, frames, config.sensitivity)?;
         if assumed != program {
             needs = Needs::of(config, program, &queries, bytes)?;
             room = agree(needs.room(memory))?;
@@ -130,7 +131,7 @@ impl Prepared {
             scoring: scoring(config, program, frames, &database)?,
             program,
             frames,
-            sensitivity,
+            sensitivity: sensitivity_of(program, frames, config.sensitivity)?,
             limits: config.limits,
             masks: QueryMasks::new(program, &config.masks),
             queries,
@@ -177,11 +178,19 @@ impl Prepared {
         }
     }
 
-    /// Leaves the best of all hits of a query.
-    pub(crate) fn leave_best(&self, query: usize, hits: &mut Vec<Hit>) {
+    /// Leaves the best of all hits of a query. The numbers of the subjects on which it depends
+    /// which these are, in their order: of no others there is an answer of the same hits.
+    pub(crate) fn leave_best(&self, query: usize, hits: &mut Vec<Hit>) -> Vec<usize> {
+        let subjects = |hits: &[Hit]| {
+            let mut subjects: Vec<usize> = hits.iter().map(|hit| hit.subject).collect();
+            subjects.sort_unstable();
+            subjects
+        };
+        let of_all = self.limits.culling.is_any().then(|| subjects(hits));
         let length = self.queries.residues(query).len();
         let in_query = |hsp: &Hsp| self.frames[0].place(&hsp.query, hsp.frames[0], length);
         self.limits.leave(hits, in_query);
+        of_all.unwrap_or_else(|| subjects(hits))
     }
 
     /// The frames of some queries, masked.
@@ -221,6 +230,7 @@ impl Prepared {
             subjects: &subjects,
             scoring: self.scoring.system(),
             hits: &[],
+            considered: &[],
         });
     }
 
@@ -355,10 +365,13 @@ fn read_queries(
     memory: u64,
     progress: &Progress,
 ) -> Result<(Sequences, u64), SearchError> {
-    let filter = TaxidFilter::default();
+    let filter = Filter {
+        taxids: &TaxidFilter::default(),
+        only: None,
+    };
     let form = Form::Codes(config.masks.case());
     let with = (config.threads, progress);
-    let (read, queries) = Database::open(&config.queries, &filter, memory / 2, form, with)?;
+    let (read, queries) = Database::open(&config.queries, filter, memory / 2, form, with)?;
     let bytes = read.bytes();
     let queries = queries.ok_or(SearchError::Memory {
         least: BESIDE + 2 * bytes,
@@ -369,12 +382,14 @@ fn read_queries(
 /// Opens the database; it is in memory if it takes at most so many bytes.
 fn open_subjects(
     config: &Config,
+    only: Option<&[usize]>,
     room: u64,
     form: Form,
     progress: &Progress,
 ) -> Result<(Database, Option<Sequences>), SearchError> {
     let with = (config.threads, progress);
-    Database::open(&config.subjects, &config.taxids, room, form, with)
+    let taxids = &config.taxids;
+    Database::open(&config.subjects, Filter { taxids, only }, room, form, with)
 }
 
 /// How surely a program finds what is there, where this was asked for.

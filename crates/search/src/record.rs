@@ -45,7 +45,7 @@ fn append_hit(to: &mut Vec<u8>, frames: Frames, subjects: &Sequences, hit: &Hit)
     }
 }
 
-fn append_hsp(to: &mut Vec<u8>, hsp: &Hsp) {
+pub(crate) fn append_hsp(to: &mut Vec<u8>, hsp: &Hsp) {
     let Hsp {
         query,
         subject,
@@ -81,7 +81,7 @@ fn append_hsp(to: &mut Vec<u8>, hsp: &Hsp) {
     }
 }
 
-fn number(to: &mut Vec<u8>, mut number: u64) {
+pub(crate) fn number(to: &mut Vec<u8>, mut number: u64) {
     while number >= 1 << 7 {
         to.push(number as u8 | 1 << 7);
         number >>= 7;
@@ -89,7 +89,7 @@ fn number(to: &mut Vec<u8>, mut number: u64) {
     to.push(number as u8);
 }
 
-fn bytes(to: &mut Vec<u8>, bytes: &[u8]) {
+pub(crate) fn bytes(to: &mut Vec<u8>, bytes: &[u8]) {
     number(to, bytes.len() as u64);
     to.extend_from_slice(bytes);
 }
@@ -165,7 +165,7 @@ fn read_hsp(from: &mut &[u8]) -> io::Result<Hsp> {
     })
 }
 
-fn next_number(from: &mut impl Read) -> io::Result<u64> {
+pub(crate) fn next_number(from: &mut impl Read) -> io::Result<u64> {
     let mut number = 0;
     for shift in (0..64).step_by(7) {
         let mut byte = [0];

@@ -9,6 +9,7 @@ mod documents;
 mod format;
 mod json;
 mod layout;
+mod metadata;
 mod numbers;
 mod paf;
 mod page;

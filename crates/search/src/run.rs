@@ -15,7 +15,7 @@ pub fn run<E: From<SearchError>>(
     progress: &Progress,
     mut each: impl FnMut(&QueryHits) -> Result<(), E>,
 ) -> Result<Summary, E> {
-    let prepared = Prepared::new(config, false, &Ok, progress)?;
+    let prepared = Prepared::new(config, None, false, &Ok, progress)?;
     let Some(subjects) = &prepared.whole else {
         let summary = parts::run(&prepared, &config.waiting, progress, &mut each)?;
         return Ok(prepared.naming_hopeless(summary)?);

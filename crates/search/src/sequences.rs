@@ -1,5 +1,7 @@
 //! Sequences in memory, as codes of residues.
 
+mod slices;
+
 use std::borrow::Cow;
 use std::convert::Infallible;
 use std::ops::Range;
@@ -618,34 +620,6 @@ impl Sequences {
             _ => in_parallel(shares, read),
         };
         part
-    }
-
-    /// A copy of those of a range of numbers, without titles.
-    pub(crate) fn slice(&self, range: Range<usize>) -> Sequences {
-        let (from, to) = (self.starts[range.start], self.starts[range.end]);
-        let mut slice = Sequences {
-            molecule: self.molecule,
-            first: self.first + range.start,
-            ..Sequences::default()
-        };
-        slice.text.truncate(COLUMNS);
-        if let Some(packed) = &self.packed {
-            let mut own = Packed::of(&slice.text);
-            own.push_part_of(packed, from..to);
-            own.push(&[BORDER; COLUMNS]);
-            (slice.packed, slice.text) = (Some(own), Vec::new());
-        } else {
-            slice.text.extend_from_slice(&self.text[from..to]);
-            slice.text.resize(slice.text.len() + COLUMNS, BORDER);
-        }
-        let starts = self.starts[range.start..=range.end].iter();
-        slice.starts = starts.map(|start| start - from + COLUMNS).collect();
-        let noted = self.lower_case.as_ref();
-        slice.lower_case = noted.map(|noted| noted.part(from..to, COLUMNS));
-        if self.seed_text.is_some() {
-            slice.mask_seeds();
-        }
-        slice
     }
 
     /// The codes of one, to be changed.

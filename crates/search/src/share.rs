@@ -74,7 +74,7 @@ pub fn run_in(
     let files: Vec<&PathBuf> = config.queries.iter().chain(&config.subjects).collect();
     same_files(world, &files)?;
     let agree = |bytes| Ok(world.min(&[bytes])?[0]);
-    let prepared = Prepared::new(&without_aside(config), true, &agree, progress)?;
+    let prepared = Prepared::new(&without_aside(config), None, true, &agree, progress)?;
     report.suits(prepared.program)?;
     let question = question(config, report, &prepared);
     if !world.all_equal(&[crc32fast::hash(question.as_bytes()).into()])? {
@@ -179,7 +179,7 @@ fn question(config: &Config, report: &Report, prepared: &Prepared) -> String {
 
 /// Ranges of queries that are searched together: a few for each process, but not so small that
 /// most of the time would go into what is done for each.
-fn batches(prepared: &Prepared, ranks: u64) -> Vec<Range<usize>> {
+pub(crate) fn batches(prepared: &Prepared, ranks: u64) -> Vec<Range<usize>> {
     let (queries, nothing) = (&prepared.queries, Sequences::default());
     let sizes = prepared.engine(&nothing, None).batch();
     let each = queries.total() / (BATCHES * ranks);

@@ -105,11 +105,19 @@ impl Subjects for GatheredSubjects<'_> {
     }
 
     fn each(&self, each: &mut dyn FnMut(&[u8], usize) -> io::Result<()>) -> io::Result<()> {
-        let told = |title: &[u8], letters| Ok(each(first_word(title), letters)?);
-        self.database
-            .each_title::<Failed>(told)
-            .map_err(|Failed(error)| error)
+        each_of(self.database, each)
     }
+}
+
+/// Gives the name and the length of each sequence of a database to `each`.
+pub(crate) fn each_of(
+    database: &Database,
+    each: &mut dyn FnMut(&[u8], usize) -> io::Result<()>,
+) -> io::Result<()> {
+    let told = |title: &[u8], letters| Ok(each(first_word(title), letters)?);
+    database
+        .each_title::<Failed>(told)
+        .map_err(|Failed(error)| error)
 }
 
 /// An error while all of a database is told.

@@ -104,7 +104,7 @@ pub fn explain(
         limits: every,
         ..config.clone()
     };
-    let mut prepared = Prepared::new(&config, false, &Ok, progress)?;
+    let mut prepared = Prepared::new(&config, None, false, &Ok, progress)?;
     progress.start("explain", 1);
     let part = progress.of_part();
     let ranked = ranked(&prepared, names, limits, &part)?;

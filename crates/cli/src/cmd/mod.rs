@@ -80,6 +80,8 @@ pub enum Command {
     Assemble(Box<assemble::Assemble>),
     /// Search a database of proteins or nucleotides for the relatives of others.
     Search(Box<search::Search>),
+    /// Make the report of a search from its metadata, where a replica of the database is.
+    Regenerate(Box<search::regenerate::Regenerate>),
     /// Build databases of sequences for `search`, look into them, and take sequences out.
     Index(Box<index::Index>),
     /// Join k-mers to the longest sequences that they spell without a choice.
@@ -140,6 +142,7 @@ pub fn run(command: Command, session: &Session) -> Result<()> {
         Command::Classify(verb) => verb.run(session),
         Command::Assemble(verb) => verb.run(session),
         Command::Search(verb) => verb.run(session),
+        Command::Regenerate(verb) => verb.run(session),
         Command::Index(verb) => verb.run(session),
         Command::Unitigs(verb) => verb.run(session),
         Command::Graph(verb) => verb.run(session),

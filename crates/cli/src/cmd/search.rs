@@ -4,8 +4,10 @@ mod culling;
 mod masks;
 mod nucleotide;
 mod numbers;
+mod parameters;
 mod plan;
 mod protein;
+pub mod regenerate;
 mod translation;
 mod why;
 
@@ -18,17 +20,18 @@ use gyrase_fastx::Compression;
 use gyrase_files::OutputError;
 use gyrase_picture::words::{self, grouped, things};
 use gyrase_search::{
-    About, Config, DocumentFiles, HitLimits, Program, Report, ReportFormat, ReportTarget,
-    Sensitivity, Summary, TaxidFilter, WaitingText, explain, run, run_in,
+    About, Config, DocumentFiles, HitLimits, Program, QueryHits, Report, ReportFormat,
+    ReportTarget, Sensitivity, Summary, TaxidFilter, WaitingText, explain, run, run_in,
 };
 use gyrase_tabulate::spill_path;
-use gyrase_work::machine;
+use gyrase_work::{Progress, machine};
 use serde_json::{Value, json};
 
 use culling::Redundant;
 use masks::Masks;
 use nucleotide::Nucleotide;
 use numbers::{evalue, percent};
+use parameters::metadata_format;
 use protein::{Gaps, Protein};
 use translation::Translation;
 
@@ -126,6 +129,11 @@ pub struct Search {
     #[arg(long, value_name = "FORMAT", default_value = "6")]
     format: ReportFormat,
 
+    /// File for metadata, from which gyrase regenerate makes any report where a replica of the
+    /// database is; with -o beside the report, else instead of it
+    #[arg(long, value_name = "FILE", conflicts_with = "why")]
+    metadata: Option<PathBuf>,
+
     /// Letters of the whole database, of which --db is a part: E-values are those of the whole
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     db_length: Option<u64>,
@@ -139,7 +147,7 @@ pub struct Search {
     why: Vec<String>,
 
     /// Keep what is finished in --tmp, and go on from what an earlier run of this search kept
-    #[arg(long, requires = "output")]
+    #[arg(long)]
     resume: bool,
 
     #[command(flatten)]
@@ -219,8 +227,13 @@ impl Taxa {
 
 impl Search {
     /// Writes the hits.
-    pub fn run(self, session: &Session) -> Result<()> {
+    pub fn run(mut self, session: &Session) -> Result<()> {
         self.check_inputs(session)?;
+        self.check_metadata(session)?;
+        if self.output.is_none() && self.metadata.is_some() {
+            self.output = self.metadata.take();
+            self.format = metadata_format(session);
+        }
         let config = self.config(session)?;
         if let [query, subject] = &self.why[..] {
             let names = [query.as_str(), subject.as_str()];
@@ -232,7 +245,12 @@ impl Search {
         }
         let report = Report::new(self.format.clone(), self.about());
         let found = match session.job() {
-            None if !self.resume => Some(self.search(&config, &report, session)?),
+            None if !self.resume => {
+                session.leaves(config.waiting.leftovers(0, None));
+                Some(self.write(&report, session, |progress, each| {
+                    run(&config, progress, each)
+                })?)
+            }
             _ => self.share(session.world(), &config, &report, session)?,
         };
         let ranks = session.gather(&rank(session))?;
@@ -284,6 +302,25 @@ impl Search {
         Ok(())
     }
 
+    fn check_metadata(&self, session: &Session) -> Result<()> {
+        let Some(path) = &self.metadata else {
+            return Ok(());
+        };
+        session.keep_apart(self.queries.iter().chain(&self.db), &self.metadata)?;
+        if !is_plain(path) {
+            return Err(Failure::usage(
+                "--metadata is a file as it is: name one that is not compressed",
+            ));
+        }
+        if self.output.is_some() && (self.resume || session.job().is_some()) {
+            return Err(Failure::usage(
+                "several processes, or a run with --resume, write metadata instead of a report: \
+                 leave -o out, and have gyrase regenerate make the report",
+            ));
+        }
+        Ok(())
+    }
+
     fn config(&self, session: &Session) -> Result<Config> {
         Ok(Config {
             program: self.program,
@@ -311,20 +348,34 @@ impl Search {
         })
     }
 
-    /// Searches in this process alone.
-    fn search(&self, config: &Config, report: &Report, session: &Session) -> Result<Summary> {
-        session.leaves(config.waiting.leftovers(0, None));
-        let mut place = self.place()?;
-        let summary = session.shown(|progress| {
-            run::<Failure>(config, progress, |answer| {
-                self.format.suits(answer.program).map_err(Failure::usage)?;
-                let written = report.answer(&mut place, answer);
-                Ok(written.map_err(|source| place.error(source))?)
-            })
-        })?;
-        let written = report.finish(&mut place, summary.queries as usize);
-        written.map_err(|source| place.error(source))?;
-        place.finish()?;
+    /// Writes the answers that `find` gives, in this process alone.
+    fn write(
+        &self,
+        report: &Report,
+        session: &Session,
+        find: impl FnOnce(&Progress, Each) -> Result<Summary>,
+    ) -> Result<Summary> {
+        let mut written = vec![(report, self.place()?)];
+        let metadata = Report::new(metadata_format(session), self.about());
+        if let Some(path) = &self.metadata {
+            written.push((&metadata, Place::Sink(Sink::open(Some(path))?)));
+        }
+        let mut write = |answer: &QueryHits| {
+            self.format.suits(answer.program).map_err(Failure::usage)?;
+            for (report, place) in &mut written {
+                let written = report.answer(place, answer);
+                written.map_err(|source| place.error(source))?;
+            }
+            Ok(())
+        };
+        let summary = session.shown(|progress| find(progress, &mut write))?;
+        for (report, place) in &mut written {
+            let written = report.finish(place, summary.queries as usize);
+            written.map_err(|source| place.error(source))?;
+        }
+        written
+            .into_iter()
+            .try_for_each(|(_, place)| place.finish())?;
         Ok(summary)
     }
 
@@ -424,6 +475,9 @@ impl Search {
         session.note("counts", counts);
     }
 }
+
+/// What takes the answer of each query.
+type Each<'e> = &'e mut dyn FnMut(&QueryHits) -> Result<()>;
 
 /// Where the text of a report goes.
 enum Place {

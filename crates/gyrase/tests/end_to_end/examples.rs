@@ -261,12 +261,14 @@ printf '>%s\\n%s\\n' ref12 $protein P12345 $protein WP_000000001.1 $protein$prot
 for name in refs a b; do
     gyrase -q index refs.faa -o $name.gysd
 done
+gyrase -q search proteins.faa --db refs.faa --metadata hits.gym
+cp refs.gysd replica.gysd
 gzip -c refs.faa > refs.faa.gz
 echo P12345 > hits.txt
 printf 'r1\\t562\\n' > table.tsv
 printf 'accession\\taccession.version\\ttaxid\\tgi\\nP12345\\tP12345.1\\t562\\t0\\n' |
     gzip > prot.accession2taxid.gz
-mv *.fq *.fa *.gyk *.gydb *.tsv *.txt *.gz *.json *.kmc_* *.kff *.gyc *.csv *.faa *.fna *.gysd nr.* stage/
+mv *.fq *.fa *.gyk *.gydb *.tsv *.txt *.gz *.json *.kmc_* *.kff *.gyc *.csv *.faa *.fna *.gysd *.gym nr.* stage/
 mv asm refs reads genomes parts strains taxdump stage/
 ";
 

@@ -501,3 +501,42 @@ fn masks_of_databases_are_taken_as_blast_takes_them() {
     let why = place.ok(&[&search("kept.gysd")[..], &["--why", "p1", "all"]].concat());
     assert!(why.contains("masked in the subject"), "{why}");
 }
+
+#[test]
+fn a_report_is_made_of_metadata_where_a_replica_is() {
+    let place = Place::new();
+    place.write("refs.faa", PROTEINS);
+    place.write("q.faa", format!(">none\nMKVW\n{}", &PROTEINS[..74]));
+    place.ok(&["-q", "index", "refs.faa", "-o", "replica.gysd"]);
+    let asked = [
+        "blastp", "-q", "-query", "q.faa", "-db", "refs.faa", "-evalue", "1e-3", "-outfmt", "5",
+    ];
+    place.ok(&[
+        &asked[..],
+        &["--metadata", "hits.gym", "-o", "hits.xml", "-t", "1"],
+    ]
+    .concat());
+    place.ok(&[&asked[..], &["--metadata", "alone.gym", "-m", "1G"]].concat());
+    assert_eq!(place.read("hits.gym"), place.read("alone.gym"));
+    let again = ["regenerate", "hits.gym", "q.faa", "--db"];
+    let made = place.ok(&[&["-q"], &again[..], &["replica.gysd"]].concat());
+    assert_eq!(made.as_bytes(), place.read("hits.xml"));
+    let table = place.ok(&[&["-q"], &again[..], &["replica.gysd", "--format", "6"]].concat());
+    assert_eq!(first(&table), ["p1", "p2", "p3"]);
+    place.write("other.faa", PROTEINS.replacen("MRVLSW", "MRVLAW", 1));
+    let refused = |args: &[&str], code, told: &str| {
+        let run = place.run(&[args, &["-o", "x.xml"]].concat());
+        assert_eq!(run.code, code, "{run:?}");
+        assert!(run.stderr.contains(told), "{run:?}");
+        assert!(!place.path("x.xml").exists());
+    };
+    let differs = "of query p1 this database gives another answer";
+    refused(&[&again[..], &["other.faa"]].concat(), 2, differs);
+    let size = "of 4 sequences, 240 letters; here are 8 sequences";
+    refused(&[&again[..], &["refs.faa", "refs.faa"]].concat(), 2, size);
+    let queries = ["regenerate", "hits.gym", "refs.faa", "--db", "refs.faa"];
+    refused(&queries, 1, "is of other queries: 2 sequences, 64 letters");
+    place.write("cut.gym", &place.read("hits.gym")[..200]);
+    let cut = ["regenerate", "cut.gym", "q.faa", "--db", "refs.faa"];
+    refused(&cut, 7, "cut.gym is damaged: it was cut short");
+}

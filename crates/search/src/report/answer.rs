@@ -7,6 +7,7 @@ use gyrase_align::statistics::SearchSpace;
 
 use crate::frames::Frames;
 use crate::masks::QueryMasks;
+use crate::record::{append_hsp, bytes, number};
 use crate::scoring::ScoringSystem;
 use crate::{Hit, Program, Sequences, Subjects};
 
@@ -30,6 +31,8 @@ pub struct QueryHits<'a> {
     pub scoring: &'a dyn ScoringSystem,
     /// The subjects, the best first.
     pub hits: &'a [Hit],
+    /// Numbers of the subjects that a database needs to give the same hits, in their order.
+    pub(crate) considered: &'a [usize],
 }
 
 impl QueryHits<'_> {
@@ -38,6 +41,28 @@ impl QueryHits<'_> {
         let [frames, _] = self.frames;
         let find = || self.masks.of_query(self.queries, self.query, frames);
         self.masked.get_or_init(find)
+    }
+
+    /// CRC-32 of all that a report can tell of the hits.
+    pub(crate) fn digest(&self) -> u32 {
+        let (mut digest, mut record) = (crc32fast::Hasher::new(), Vec::new());
+        for hit in self.hits {
+            let (own, length) = (hit.subject, self.subjects.length(hit.subject));
+            number(&mut record, own as u64);
+            number(&mut record, length as u64);
+            bytes(&mut record, self.subjects.title(own));
+            for taxid in self.subjects.taxids(own) {
+                number(&mut record, taxid.into());
+            }
+            for hsp in &hit.hsps {
+                append_hsp(&mut record, hsp);
+                let place = self.frames[1].place(&hsp.subject, hsp.frames[1], length);
+                record.extend_from_slice(&self.subjects.codes(own, place));
+            }
+            digest.update(&record);
+            record.clear();
+        }
+        digest.finalize()
     }
 
     /// What is searched for the first frame of the query.

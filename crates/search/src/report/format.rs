@@ -7,6 +7,7 @@ use super::columns::{Column, names, standard};
 use super::documents::{DocumentSyntax, Documents};
 use super::json::{Json, Lines};
 use super::layout::Layout;
+use super::metadata::MetadataLayout;
 use super::paf::Paf;
 use super::page::Html;
 use super::pairwise::Pairwise;
@@ -48,6 +49,8 @@ enum Kind {
     Sam(Sam),
     Paf,
     Html,
+    /// What a replica of the database makes a report of, with what was asked for.
+    Metadata(Vec<String>),
 }
 
 impl FromStr for ReportFormat {
@@ -115,6 +118,12 @@ fn table<'w>(
 }
 
 impl ReportFormat {
+    /// [`SearchMetadata`](crate::SearchMetadata) of a search with these parameters, in the caller's
+    /// words.
+    pub fn metadata(parameters: Vec<String>) -> ReportFormat {
+        ReportFormat(Kind::Metadata(parameters))
+    }
+
     /// How it is written.
     pub(super) fn layout(self) -> Box<dyn Layout + Send + Sync> {
         match self.0 {
@@ -130,6 +139,7 @@ impl ReportFormat {
             Kind::Sam(sam) => Box::new(sam),
             Kind::Paf => Box::new(Paf),
             Kind::Html => Box::new(Html),
+            Kind::Metadata(parameters) => Box::new(MetadataLayout { parameters }),
         }
     }
 

@@ -1,0 +1,218 @@
+//! Reports that are made again from metadata, by whoever has a replica of the database.
+//!
+//! No threshold of a search depends on other subjects than the one at hand, and E-values are those
+//! of the whole database. So a query that is searched for in the subjects of its answer alone has
+//! the same answer. Queries are searched for in batches, in what the queries of a batch need.
+
+use std::borrow::Cow;
+use std::io;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use gyrase_work::Progress;
+
+use crate::batches::{Each, Over};
+use crate::database::Database;
+use crate::metadata::{Answer, SearchMetadata};
+use crate::prepared::Prepared;
+use crate::share::batches;
+use crate::subjects::{Subjects, each_of};
+use crate::{Config, DatabaseSize, Hit, QueryHits, SearchError, Sequences, Summary, parts};
+
+/// Gives the answer of each query, in their order, to `each`: those that the search gave of which
+/// `metadata` are, with the parameters of that search in `config`.
+///
+/// # Errors
+/// See [`SearchError`]; [`SearchError::OtherQueries`], [`SearchError::OtherDatabase`] and
+/// [`SearchError::OtherAnswer`] where these are not those of the search; the first error of `each`.
+pub fn regenerate<E: From<SearchError>>(
+    config: &Config,
+    metadata: &SearchMetadata,
+    progress: &Progress,
+    mut each: impl FnMut(&QueryHits) -> Result<(), E>,
+) -> Result<Summary, E> {
+    let numbers = metadata.subjects();
+    let prepared = Prepared::new(config, Some(&numbers), false, &Ok, progress)?;
+    metadata.check(&prepared.queries, prepared.scoring.system().size())?;
+    let mut again = Again {
+        prepared: &prepared,
+        metadata,
+        numbers: &numbers,
+        each: &mut each,
+    };
+    let summary = match &prepared.whole {
+        Some(whole) => again.search(whole, progress)?,
+        None => parts::run(&prepared, &config.waiting, progress, &mut |answer| {
+            again.give(answer, answer.subjects, |number| number)
+        })?,
+    };
+    Ok(prepared.naming_hopeless(summary)?)
+}
+
+impl SearchMetadata {
+    /// Refuses queries, or a database, that are not those of the search, as far as that shows
+    /// before any of them is searched for.
+    fn check(&self, queries: &Sequences, size: DatabaseSize) -> Result<(), SearchError> {
+        let (asked, here) = (&self.asked, queries.digest());
+        let path = self.path.display().to_string();
+        if asked.queries != here[0] || asked.queries > 0 && asked.queries_checksum != here {
+            let [expected, found] = [asked.queries_checksum, here].map(of_queries);
+            return Err(SearchError::OtherQueries {
+                path,
+                expected,
+                found,
+            });
+        }
+        let there = DatabaseSize {
+            letters: asked.letters,
+            sequences: asked.sequences,
+        };
+        if asked.queries > 0 && there != size {
+            let [expected, found] = [there, size].map(of_database);
+            return Err(SearchError::OtherDatabase {
+                path,
+                expected,
+                found,
+            });
+        }
+        Ok(())
+    }
+
+    /// The error of a query whose answer is another one here.
+    fn other_answer(&self, query: &[u8]) -> SearchError {
+        SearchError::OtherAnswer {
+            path: self.path.display().to_string(),
+            query: String::from_utf8_lossy(query).into_owned(),
+            version: self.asked.gyrase.clone(),
+        }
+    }
+}
+
+fn of_queries([sequences, letters, residues, titles]: [u64; 4]) -> String {
+    format!("{sequences} sequences, {letters} letters, checksums {residues:08x} and {titles:08x}")
+}
+
+fn of_database(size: DatabaseSize) -> String {
+    format!("{} sequences, {} letters", size.sequences, size.letters)
+}
+
+/// Makes answers again.
+struct Again<'r, E> {
+    prepared: &'r Prepared,
+    metadata: &'r SearchMetadata,
+    /// Numbers in the database of the subjects that any answer needs: others are not read.
+    numbers: &'r [usize],
+    each: Each<'r, E>,
+}
+
+impl<E: From<SearchError>> Again<'_, E> {
+    /// Searches for each batch of queries in what it needs of all that was read.
+    fn search(&mut self, whole: &Sequences, progress: &Progress) -> Result<Summary, E> {
+        let prepared = self.prepared;
+        let mut summary = prepared.summary(prepared.queries.len());
+        progress.start_counting("search", summary.queries, "queries");
+        for batch in batches(prepared, 1) {
+            let own = self.needed(&self.metadata.answers()[batch.clone()]);
+            let subjects = whole.slices(own.chunk_by(|one, next| one + 1 == *next).map(run));
+            let engine = prepared.engine(&subjects, None);
+            let quiet = progress.of_part();
+            let over = Over {
+                prepared,
+                subjects: &subjects,
+                engine: &*engine,
+                progress: &quiet,
+            };
+            let found = over.search(batch.clone(), &mut |answer| {
+                self.give(answer, whole, |number| own[number])
+            })?;
+            summary.with_hits += found.with_hits;
+            summary.hits += found.hits;
+            progress.advance(batch.len() as u64);
+        }
+        Ok(summary)
+    }
+
+    /// Which of those that were read some answers need.
+    fn needed(&self, answers: &[Answer]) -> Vec<usize> {
+        let of_database = answers.iter().flat_map(|answer| &answer.subjects);
+        let place = |number| self.numbers.binary_search(number);
+        let mut own: Vec<usize> = of_database
+            .filter_map(|number| place(number).ok())
+            .collect();
+        own.sort_unstable();
+        own.dedup();
+        own
+    }
+
+    /// Gives the answer of a query whose subjects have places among those that were read.
+    fn give(
+        &mut self,
+        answer: &QueryHits,
+        read: &dyn Subjects,
+        place: impl Fn(usize) -> usize,
+    ) -> Result<(), E> {
+        let numbers = self.numbers;
+        let renumbered = |hit: &Hit| Hit {
+            subject: numbers[place(hit.subject)],
+            ..hit.clone()
+        };
+        let hits: Vec<Hit> = answer.hits.iter().map(renumbered).collect();
+        let subjects = Renumbered {
+            read,
+            numbers,
+            database: &self.prepared.database,
+        };
+        let whole = QueryHits {
+            masked: OnceLock::new(),
+            subjects: &subjects,
+            hits: &hits,
+            ..*answer
+        };
+        if whole.digest() != self.metadata.answers()[answer.query].digest {
+            let query = answer.queries.name(answer.query);
+            return Err(self.metadata.other_answer(query).into());
+        }
+        (self.each)(&whole)
+    }
+}
+
+/// The range of numbers that follow each other.
+fn run(numbers: &[usize]) -> Range<usize> {
+    numbers[0]..numbers[numbers.len() - 1] + 1
+}
+
+/// Some subjects by their numbers in the database.
+struct Renumbered<'s> {
+    read: &'s dyn Subjects,
+    numbers: &'s [usize],
+    database: &'s Database,
+}
+
+impl Renumbered<'_> {
+    fn place(&self, number: usize) -> usize {
+        let place = self.numbers.binary_search(&number);
+        place.expect("the subject of a hit was read")
+    }
+}
+
+impl Subjects for Renumbered<'_> {
+    fn title(&self, number: usize) -> &[u8] {
+        self.read.title(self.place(number))
+    }
+
+    fn taxids(&self, number: usize) -> Vec<u32> {
+        self.read.taxids(self.place(number))
+    }
+
+    fn length(&self, number: usize) -> usize {
+        self.read.length(self.place(number))
+    }
+
+    fn codes(&self, number: usize, range: Range<usize>) -> Cow<'_, [u8]> {
+        self.read.codes(self.place(number), range)
+    }
+
+    fn each(&self, each: &mut dyn FnMut(&[u8], usize) -> io::Result<()>) -> io::Result<()> {
+        each_of(self.database, each)
+    }
+}

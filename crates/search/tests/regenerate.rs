@@ -1,0 +1,199 @@
+//! Reports from metadata: those of the search, byte for byte, or none.
+
+#![allow(clippy::unwrap_used, reason = "a helper of a test is a test")]
+
+mod families;
+
+use std::path::PathBuf;
+
+use gyrase_search::{
+    About, BestHit, Config, MetadataError, Molecule, Program, Report, ReportFormat, SearchError,
+    SearchMetadata, Sensitivity, regenerate, run,
+};
+use gyrase_work::Progress;
+
+use families::{Place, Random, families, report};
+
+/// What reports of these tests say of the search.
+fn about(config: &Config) -> About {
+    About {
+        program: "2.12.0+".into(),
+        database: "proteins.faa".into(),
+        evalue: config.limits.evalue,
+    }
+}
+
+/// The metadata of a search.
+fn metadata(place: &Place, config: &Config) -> PathBuf {
+    let format = ReportFormat::metadata(vec!["--top=3".into()]);
+    let (report, mut out) = (Report::new(format, about(config)), Vec::new());
+    let found = run::<SearchError>(config, &Progress::default(), |answer| {
+        report.answer(&mut out, answer).unwrap();
+        Ok(())
+    });
+    report
+        .finish(&mut out, found.unwrap().queries as usize)
+        .unwrap();
+    let path = place.0.path().join("hits.gym");
+    std::fs::write(&path, out).unwrap();
+    path
+}
+
+/// The report that metadata make.
+fn again(config: &Config, metadata: &SearchMetadata, format: &str) -> Result<String, SearchError> {
+    let report = Report::new(format.parse().unwrap(), about(config));
+    let mut out = Vec::new();
+    let found = regenerate::<SearchError>(config, metadata, &Progress::default(), |answer| {
+        report.answer(&mut out, answer).unwrap();
+        Ok(())
+    })?;
+    report.finish(&mut out, found.queries as usize).unwrap();
+    Ok(String::from_utf8(out).unwrap())
+}
+
+/// A codon of each residue.
+const CODONS: [&str; 20] = [
+    "AGCG", "CTGC", "DGAT", "EGAA", "FTTT", "GGGC", "HCAT", "IATT", "KAAA", "LCTG", "MATG", "NAAC",
+    "PCCG", "QCAG", "RCGT", "SAGC", "TACC", "VGTG", "WTGG", "YTAT",
+];
+
+fn codon(residue: char) -> &'static str {
+    let codon = CODONS.iter().find_map(|codon| codon.strip_prefix(residue));
+    codon.unwrap()
+}
+
+/// A search of families of proteins with ties and strangers, or of what codes for them.
+fn made(place: &Place, program: Program) -> Config {
+    let mut random = Random::new();
+    let (queries, mut subjects) = families(&mut random);
+    subjects.extend(subjects.clone());
+    let mut queries: Vec<String> = queries
+        .split('>')
+        .skip(1)
+        .map(|one| format!(">{one}"))
+        .collect();
+    queries.push(">alone\nWWWWWHHHHHCCCCCMMMMMWWWW\n".into());
+    let coded = |text: &mut String| {
+        let (title, protein) = text.trim_end().split_once('\n').unwrap();
+        *text = format!(
+            "{title}\n{}\n",
+            protein.chars().map(codon).collect::<String>()
+        );
+    };
+    for (molecule, texts) in program
+        .molecules()
+        .iter()
+        .zip([&mut queries, &mut subjects])
+    {
+        if *molecule == Molecule::Nucleotide {
+            texts.iter_mut().for_each(coded);
+        }
+    }
+    let mut config = place.config(&queries.concat(), &subjects);
+    config.program = Some(program);
+    config.limits.evalue = 10.0;
+    config
+}
+
+#[test]
+fn any_report_is_made_again() {
+    for (program, round, formats) in [
+        (Program::Blastp, 1, ["0", "5"]),
+        (Program::Blastp, 2, ["6 std qcovs stitle", "html"]),
+        (Program::Blastn, 3, ["17", "6"]),
+        (Program::Tblastn, 0, ["7", "16"]),
+        (Program::Blastx, 0, ["paf", "jsonl"]),
+    ] {
+        let place = Place::new();
+        let mut config = made(&place, program);
+        config.limits.top = [500, 3, 5, 500][round];
+        config.limits.culling.limit = (round == 2).then_some(1);
+        config.limits.culling.best_hit = (round == 3).then_some(BestHit {
+            overhang: 0.1,
+            score_edge: 0.1,
+        });
+        let found = SearchMetadata::read(&metadata(&place, &config)).unwrap();
+        assert_eq!(found.parameters(), ["--top=3"]);
+        assert_eq!(found.program(), Some(program));
+        for format in formats {
+            let expected = report(&config, format).unwrap();
+            let made = again(&config, &found, format).unwrap();
+            assert!(
+                made == expected,
+                "{program:?}, round {round}, format {format}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_database_that_the_memory_does_not_take_is_searched_in_parts() {
+    let place = Place::new();
+    let mut config = made(&place, Program::Blastp);
+    let (found, expected) = (metadata(&place, &config), report(&config, "5").unwrap());
+    let found = SearchMetadata::read(&found).unwrap();
+    config.threads = 1;
+    config.memory = (16 << 20) + (420 << 10);
+    assert!(again(&config, &found, "5").unwrap() == expected);
+    config.sensitivity = Sensitivity::Exhaustive;
+    assert!(matches!(
+        again(&config, &found, "5"),
+        Err(SearchError::OtherAnswer { .. })
+    ));
+}
+
+#[test]
+fn other_inputs_and_damaged_files_are_refused() {
+    let place = Place::new();
+    let config = made(&place, Program::Blastp);
+    let path = metadata(&place, &config);
+    let found = SearchMetadata::read(&path).unwrap();
+    let other = |queries: bool, from: &str, to: &str| {
+        let mut config = config.clone();
+        let path = if queries {
+            &mut config.queries[0]
+        } else {
+            &mut config.subjects[0]
+        };
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.contains(from));
+        *path = place.write("other.faa", &text.replacen(from, to, 1));
+        again(&config, &found, "6").unwrap_err().to_string()
+    };
+    let told = other(true, ">alone\n", ">alone\nA");
+    assert!(
+        told.contains("is of other queries: 13 sequences, "),
+        "{told}"
+    );
+    let told = other(true, ">alone\n", ">alone 2\n");
+    assert!(
+        told.contains("is of other queries: 13 sequences, "),
+        "{told}"
+    );
+    let told = other(false, ">s0-0\n", ">more\nMKV\n>s0-0\n");
+    assert!(
+        told.contains("is of another database, of 216 sequences, "),
+        "{told}"
+    );
+    // What tells nothing beforehand.
+    let told = other(false, ">s0-0\n", ">s0-1\n");
+    assert!(
+        told.contains("of query q0 this database gives another answer"),
+        "{told}"
+    );
+    let bytes = std::fs::read(&path).unwrap();
+    let read = |bytes: &[u8]| {
+        std::fs::write(&path, bytes).unwrap();
+        SearchMetadata::read(&path)
+    };
+    for length in 0..bytes.len() {
+        assert!(read(&bytes[..length]).is_err(), "{length}");
+        let mut damaged = bytes.clone();
+        damaged[length] ^= 1 << (length % 8);
+        assert!(read(&damaged).is_err(), "byte {length}");
+    }
+    assert!(matches!(
+        read(b">q\nMKV\n"),
+        Err(MetadataError::Foreign { .. })
+    ));
+}
