@@ -17,6 +17,22 @@ pub struct BaseString {
 }
 
 impl BaseString {
+    /// So many bases in words, as [`BaseString::words`] gives them.
+    pub fn of_words(words: Vec<u64>, len: usize) -> BaseString {
+        debug_assert_eq!(words.len(), BaseString::words_of(len));
+        BaseString { words, len }
+    }
+
+    /// How many words so many bases take.
+    pub fn words_of(bases: usize) -> usize {
+        bases.div_ceil(PER_WORD)
+    }
+
+    /// The words that the bases are in.
+    pub fn words(&self) -> &[u64] {
+        &self.words
+    }
+
     /// How many bases.
     pub fn len(&self) -> usize {
         self.len

@@ -4,7 +4,9 @@ use std::io;
 use std::path::PathBuf;
 
 use gyrase_fabric::FabricError;
+use gyrase_files::{Garbled, OrderedError, OutputError};
 use gyrase_table::gyk::GykError;
+use gyrase_tabulate::TabulateError;
 use gyrase_work::Cancelled;
 
 /// Why nothing was assembled.
@@ -54,8 +56,17 @@ pub enum Error {
         given: u64,
     },
     /// More than numbers of 30 bits can tell apart.
-    #[error("the graph has more than a thousand million pieces, too many for one process")]
+    #[error("the graph has more than a thousand million pieces, too many to be numbered")]
     TooLarge,
+    /// The processes of a job see different files, or were asked for different graphs.
+    #[error(transparent)]
+    Tabulate(#[from] TabulateError),
+    /// The file could not be written.
+    #[error(transparent)]
+    Output(#[from] OutputError),
+    /// The file system lost what several processes wrote.
+    #[error(transparent)]
+    Garbled(#[from] Garbled),
     /// The output could not be written.
     #[error("cannot write the unitigs: {0}")]
     Sink(io::Error),
@@ -67,5 +78,16 @@ pub enum Error {
 impl From<Cancelled> for Error {
     fn from(_: Cancelled) -> Error {
         Error::Cancelled
+    }
+}
+
+impl From<OrderedError<FabricError>> for Error {
+    fn from(error: OrderedError<FabricError>) -> Error {
+        match error {
+            OrderedError::Write(error) => error.into(),
+            OrderedError::Spill(error) => error.into(),
+            OrderedError::Abandoned { .. } => FabricError::Elsewhere.into(),
+            OrderedError::Garbled(error) => error.into(),
+        }
     }
 }

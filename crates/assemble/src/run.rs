@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gyrase_count::histogram::Histogram;
-use gyrase_fabric::SpillFolder;
+use gyrase_fabric::{Alone, SpillFolder};
 use gyrase_table::gyk::Database;
 use gyrase_tabulate::spill_path;
 use gyrase_work::Progress;
@@ -20,7 +20,7 @@ use crate::reads::Reads;
 use crate::scaffold::{Scaffold, scaffolds};
 use crate::solid::{FIRST_K, KmerDepth, lengths};
 use crate::statistics::Statistics;
-use crate::unitigs::{Means, SolidKmers, Unitigs, build};
+use crate::unitigs::{Means, SharedUnitigs, SolidKmers, build};
 
 /// What came out.
 #[derive(Debug)]
@@ -147,7 +147,7 @@ fn first(
     let unitigs = unitigs_of(database, depth.least, config, memory, progress)?;
     // Where it stays the caller removes it, with the folder that it is in.
     let _ = std::fs::remove_file(&output);
-    Ok((compact(FIRST_K, &Pieces::of(&unitigs)), depth))
+    Ok((compact(FIRST_K, &Pieces::of(unitigs.own())), depth))
 }
 
 /// The unitigs of the k-mers that are seen often enough, made within `memory`.
@@ -157,7 +157,7 @@ fn unitigs_of(
     config: &Config,
     memory: u64,
     progress: &Progress,
-) -> Result<Unitigs, AssemblyError> {
+) -> Result<SharedUnitigs, AssemblyError> {
     let path = spill_path(&config.tmp, "gyrase", &config.scratch);
     let means = Means {
         threads: config.threads,
@@ -169,7 +169,7 @@ fn unitigs_of(
         min_count: least,
     };
     let held = config.memory - memory;
-    let unitigs = build(kmers, &means, progress).map_err(|error| match error {
+    let unitigs = build(kmers, &means, &Alone, progress).map_err(|error| match error {
         Error::Memory { needed, .. } => AssemblyError::memory(needed + held, config),
         other => other.into(),
     })?;

@@ -23,16 +23,23 @@
 //! These are the unitigs of BCALM 2, node for node (Chikhi, Limasset, Medvedev 2016,
 //! doi:10.1093/bioinformatics/btw279), in an order that depends on the k-mers alone.
 
+mod among;
 mod build;
 mod chains;
+mod collate;
 mod glue;
 mod guests;
 mod junctions;
+mod linear;
 mod links;
+mod numbering;
 mod over_bins;
 mod pieces;
 mod plan;
+mod records;
+mod rings;
 mod run;
+mod runs;
 mod solid_kmers;
 mod text;
 
@@ -41,9 +48,9 @@ use gyrase_kmer::Kmer;
 pub use build::{Means, build};
 pub use links::Links;
 pub use plan::{Plan, plan};
-pub use run::{Config, KmersOf, Summary, run};
+pub use run::{Config, GraphTarget, KmersOf, Summary, leftovers, run, run_in};
 pub use solid_kmers::SolidKmers;
-pub use text::{GraphFormat, write};
+pub use text::GraphFormat;
 pub(crate) use text::{entering, is_written, leaving};
 
 use crate::BaseString;
@@ -76,7 +83,32 @@ pub struct UnitigEnd {
     pub side: Side,
 }
 
-/// All unitigs of a graph, numbered from 0.
+/// The unitigs of a graph that the processes of a job have together: what one of them has.
+#[derive(Debug)]
+pub struct SharedUnitigs {
+    unitigs: Unitigs,
+    /// By the bins that they belong to, and behind those once more, for rings.
+    numbering: numbering::Numbering,
+}
+
+impl SharedUnitigs {
+    /// Those of this process, in the order of their numbers: all, where there is one process.
+    pub fn own(&self) -> &Unitigs {
+        &self.unitigs
+    }
+
+    /// How many all processes have together.
+    pub fn len(&self) -> usize {
+        self.numbering.len()
+    }
+
+    /// True when there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Unitigs of a graph, numbered from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unitigs {
     k: usize,
@@ -116,6 +148,18 @@ impl Unitigs {
             false => self.bases.append(bases, 0..bases.len()),
             true => self.bases.append_reverse_complement(bases, 0..bases.len()),
         }
+        self.end(count_sum, false);
+    }
+
+    /// Adds one of another graph of the same k.
+    fn push_of(&mut self, other: &Unitigs, unitig: usize) {
+        self.bases.append(&other.bases, other.stretch(unitig));
+        self.end(other.count_sum(unitig), other.is_circular(unitig));
+    }
+
+    /// Adds a sequence that is no unitig, as it is.
+    fn push_string(&mut self, bases: &BaseString, count_sum: u64) {
+        self.bases.append(bases, 0..bases.len());
         self.end(count_sum, false);
     }
 

@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
 use std::path::Path;
 
-use gyrase_assemble::unitigs::{Config, GraphFormat, KmersOf, run};
+use gyrase_assemble::unitigs::{Config, GraphFormat, GraphTarget, KmersOf, run, run_in};
+use gyrase_fabric::{Steal, World, testing};
 use gyrase_kmer::{Key, Kmer, Shape, bin_of, mix, with_words};
 use gyrase_seq::reverse_complement;
 use gyrase_work::Progress;
@@ -236,6 +237,47 @@ fn check(records: &[Letters], k: usize, min_count: u64) {
     }
 }
 
+/// Processes that share the work make the same text: in a file, and in a stream.
+fn check_shared(records: &[Letters], k: usize, of_ranks: &[usize]) {
+    let folder = tempfile::tempdir().unwrap();
+    let fasta: Vec<u8> = records
+        .iter()
+        .flat_map(|record| [b">r\n", &record[..], b"\n"].concat())
+        .collect();
+    std::fs::write(folder.path().join("records.fa"), fasta).unwrap();
+    for (number, &ranks) in of_ranks.iter().enumerate() {
+        let format = [GraphFormat::Gfa, GraphFormat::Fasta][number % 2];
+        let config = config(folder.path(), k, 1, 1 + number % 2, format);
+        let expected = made(folder.path(), &config);
+        for to_file in [true, false] {
+            let process = |world: &testing::Process| {
+                let mut text = Vec::new();
+                let target = match to_file {
+                    true => GraphTarget::File(&config.output),
+                    false => GraphTarget::Stream(&mut text),
+                };
+                let made = run_in(&config, target, world, &Progress::default())?;
+                assert!(world.rank() == 0 || text.is_empty());
+                Ok::<_, gyrase_assemble::Error>((made.unitigs, text))
+            };
+            let done = testing::run(ranks, Steal::Off, process);
+            let mut done: Vec<_> = done.into_iter().map(Result::unwrap).collect();
+            assert!(done.iter().all(|one| one.0 == done[0].0));
+            let found = match to_file {
+                true => std::fs::read(&config.output).unwrap(),
+                false => std::mem::take(&mut done[0].1),
+            };
+            let found = String::from_utf8(found).unwrap();
+            assert!(
+                found == expected,
+                "k = {k}, {ranks} ranks\n{found}\nbut\n{expected}"
+            );
+            let _ = std::fs::remove_file(&config.output);
+        }
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+}
+
 fn random(bases: usize, seed: u64) -> Letters {
     let base = |at| b"ACGT"[(mix(at + (seed << 32) + 1) >> 62) as usize];
     (0..bases as u64).map(base).collect()
@@ -275,7 +317,7 @@ fn rings_pass_many_bins() {
 fn rings_as_short_as_a_few_kmers() {
     for k in LENGTHS {
         for turn in 1..6 {
-            for seed in 0..4 {
+            for seed in 0..3 {
                 check(&[ring(&random(turn, seed), k)], k, 1);
             }
         }
@@ -315,6 +357,25 @@ fn nothing_makes_nothing() {
     check(&[], 31, 1);
     check(&[b"ACGT".to_vec()], 31, 1);
     check(&[random(100, 1)], 31, 2);
+}
+
+#[test]
+fn processes_share_chains_and_rings() {
+    let repeat = random(300, 31);
+    for k in [3, 9, 21, 31, 127] {
+        let one = ring(&random(1500, 32), k);
+        let others = [ring(&random(200, 33), k), ring(&random(k + 1, 34), k)];
+        check_shared(&[&[one][..], &others].concat(), k, &[2, 7]);
+        let genome = [
+            &random(2000, 35)[..],
+            &repeat,
+            &random(900, 36),
+            &repeat,
+            &reverse_complement(&random(400, 35)),
+        ];
+        check_shared(&[genome.concat(), random(50, 37)], k, &[3, 4]);
+    }
+    check_shared(&[], 31, &[3]);
 }
 
 proptest! {

@@ -244,7 +244,8 @@ impl From<gyrase_assemble::Error> for Failure {
                 Meaning::helped(Code::Memory, format!("give --memory {enough}M or more"))
             }
             Error::TooLarge => Meaning::helped(Code::Memory, "give a higher --min-count"),
-            Error::Sink(_) => Code::Output.into(),
+            Error::Tabulate(error) => tabulate(error),
+            Error::Sink(_) | Error::Output(_) | Error::Garbled(_) => Code::Output.into(),
             Error::Cancelled => Code::Interrupted.into(),
         };
         meaning.failure(&error)

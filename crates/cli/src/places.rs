@@ -72,6 +72,16 @@ pub fn is_compressed(path: &Path) -> bool {
     Compression::for_output(path) != Compression::Plain
 }
 
+/// True where a file will be, not a stream or a device.
+pub fn is_file(path: &Path) -> bool {
+    path.as_os_str() != "-" && path.metadata().map_or(true, |there| there.is_file())
+}
+
+/// True where a file will be that holds the text as it is.
+pub fn is_plain(path: &Path) -> bool {
+    is_file(path) && Compression::for_output(path) == Compression::Plain
+}
+
 /// How a picture is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Picture {

@@ -12,7 +12,7 @@ use gyrase_picture::words;
 use gyrase_trace::Tracer;
 use gyrase_work::Progress;
 use gyrase_work::machine;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::args::Common;
 use crate::failure::{Code, Failure, Result};
@@ -245,6 +245,20 @@ impl Session {
             .iter()
             .map(|fact| serde_json::from_slice(fact).expect("it was written by our own kind"))
             .collect())
+    }
+
+    /// What this process of a job did.
+    pub fn of_rank(&self) -> Value {
+        let moved = self.job().map(Job::counters);
+        json!({
+            "rank": self.job().map(World::rank),
+            "threads": self.threads,
+            "memory_bytes": self.memory,
+            "bytes_sent": moved.as_ref().map(|moved| moved.bytes_sent),
+            "bytes_received": moved.as_ref().map(|moved| moved.bytes_received),
+            "stages": report::stages(&self.progress),
+            "peak_memory_bytes": machine::peak_memory(),
+        })
     }
 
     /// Adds a fact to the report.

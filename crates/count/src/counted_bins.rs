@@ -6,24 +6,28 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use bytemuck::{cast_slice, cast_slice_mut};
 use gyrase_fabric::{
-    Alone, FabricError, LocalPartitions, Owners, Partitioning, SpillFolder, World,
+    Alone, FabricError, LocalPartitions, Owners, Partitioning, Place, SpillFolder, World,
 };
-use gyrase_fastx::Inputs;
+use gyrase_fastx::{Inputs, Options};
 use gyrase_kmer::{BINS, Shape, with_words};
-use gyrase_tabulate::{Reading, TabulateError, Worker, input_contents, reduce, scatter};
+use gyrase_tabulate::{Reading, TabulateError, Worker, census, reduce, scatter};
 use gyrase_work::Progress;
 
+use crate::agree;
 use crate::counted::{Counted, Destination};
 use crate::partition::Counter;
-use crate::plan::{Budget, Expected, check_tmp, temporary};
+use crate::plan::{Budget, check_tmp, temporary};
 use crate::reading::options;
-use crate::run::{fabric_options, root_of};
+use crate::resume::folder_of;
+use crate::run::{UNEQUAL, fabric_options, root_of};
 use crate::super_kmers::SuperKmers;
 use crate::{Config, Error, Scattered};
 
-/// The counted k-mers of all bins: in memory, and in a file without a name where that is full.
+/// The counted k-mers of the bins of a process: in memory, and in a file without a name where that
+/// is full.
 pub struct CountedBins {
     shape: Shape,
+    place: Place,
     folder: Arc<SpillFolder>,
     bins: Vec<Mutex<Vec<Rows>>>,
     state: Mutex<State>,
@@ -56,9 +60,10 @@ const NO_PANIC: &str = "no thread panics while it keeps rows";
 
 impl CountedBins {
     /// None yet; `room` bytes of them will be held in memory, the others go to `folder`.
-    fn new(shape: Shape, room: u64, folder: Arc<SpillFolder>) -> CountedBins {
+    fn new(shape: Shape, place: Place, room: u64, folder: Arc<SpillFolder>) -> CountedBins {
         CountedBins {
             shape,
+            place,
             folder,
             bins: (0..BINS).map(|_| Mutex::default()).collect(),
             state: Mutex::new(State {
@@ -75,7 +80,12 @@ impl CountedBins {
         self.shape
     }
 
-    /// How many different k-mers there are.
+    /// Which bins are here, and who has the others.
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// How many different k-mers there are here.
     pub fn distinct(&self) -> u64 {
         self.state().distinct
     }
@@ -165,7 +175,7 @@ impl CountedBins {
     }
 
     /// Where in a file so many bytes go, or `None` where there is room in memory.
-    fn place(&self, rows: Counted) -> Result<Option<(Arc<File>, u64)>, FabricError> {
+    fn find_place(&self, rows: Counted) -> Result<Option<(Arc<File>, u64)>, FabricError> {
         let bytes = self.bytes(rows.counts.len());
         let mut state = self.state();
         state.distinct += rows.counts.len() as u64;
@@ -195,7 +205,7 @@ impl Destination for CountedBins {
         if kmers == 0 {
             return Ok(());
         }
-        let kept = match self.place(rows)? {
+        let kept = match self.find_place(rows)? {
             None => Kept::Memory(rows.keys.to_vec(), rows.counts.to_vec()),
             Some((file, at)) => {
                 let keys: &[u8] = cast_slice(rows.keys);
@@ -226,9 +236,25 @@ pub fn count_reads(
     config: &Config,
     progress: &Progress,
 ) -> Result<(CountedBins, Scattered), Error> {
-    match count_inputs(config, progress, false) {
+    count_reads_in(config, &Alone, progress)
+}
+
+/// As [`count_reads`], in all processes of a job: each calls it with an equal `config`, but for
+/// threads and memory, and keeps the bins that it owns. What is told of the inputs is told of all
+/// that was read.
+///
+/// Collective.
+///
+/// # Errors
+/// See [`Error`]; where another process failed this one's is [`FabricError::Elsewhere`].
+pub fn count_reads_in(
+    config: &Config,
+    world: &dyn World,
+    progress: &Progress,
+) -> Result<(CountedBins, Scattered), Error> {
+    match count_inputs(config, world, progress, false) {
         Err(Error::Tabulate(TabulateError::Input(error))) if error.needs_serial() => {
-            count_inputs(config, progress, true)
+            count_inputs(config, world, progress, true)
         }
         done => done,
     }
@@ -236,47 +262,79 @@ pub fn count_reads(
 
 fn count_inputs(
     config: &Config,
+    world: &dyn World,
     progress: &Progress,
     serial: bool,
 ) -> Result<(CountedBins, Scattered), Error> {
-    let inputs = Inputs::open(&config.inputs, options(config, serial))?;
-    let budget = Budget::of(config, &inputs, 1)?;
-    let contents = input_contents(inputs.inputs());
-    let expected = Expected {
-        bases: contents.bases,
-        records: contents.records,
+    let options = Options {
+        shared: world.ranks() > 1,
+        ..options(config, serial)
     };
-    check_tmp(config, temporary(config, expected, budget), true)?;
-    progress.start("read", inputs.total_bytes().unwrap_or(0));
-    let reading = Reading::agree(&inputs, &Alone, config.chunk, config.threads)?;
-    let (bins, mut read) = with_words!(config.shape, W => {
-        count::<W>(config, budget, &reading, progress)
+    let inputs = Inputs::open(&config.inputs, options)?;
+    agree::on_question(world, config, &inputs)?;
+    let budget = Budget::of(config, &inputs, world.ranks())?;
+    let (budget, contents) = agree::on_means(world, budget, &inputs, true)?;
+    if let Some(contents) = contents {
+        check_tmp(
+            config,
+            temporary(config, contents, budget),
+            world.rank() == 0,
+        )?;
+    }
+    let (bins, read) = with_words!(config.shape, W => {
+        count::<W>(config, budget, &inputs, world, progress)
     })?;
-    read.bytes = inputs.read_bytes();
-    Ok((bins, read))
+    Ok((bins, agree::on_sums(world, read, [])?.0))
+}
+
+/// Which process counts which bins: whole ones, as nearly equal shares as these make.
+///
+/// Collective.
+fn owners<const W: usize>(
+    config: &Config,
+    inputs: &Inputs,
+    world: &dyn World,
+) -> Result<Owners, Error> {
+    if config.shape.window() == 1 {
+        // Junctions of so few bases have no minimizer, and there are so few k-mers that one process
+        // joins them.
+        return Ok(Owners::table(&[0; BINS], world.ranks()));
+    }
+    if world.ranks() < UNEQUAL {
+        return Ok(Owners::default());
+    }
+    let partitioning = Partitioning::of_bins(BINS);
+    let cut = SuperKmers::<W>::new(config.shape, &partitioning);
+    let sizes = census::<Error>(inputs, &options(config, false), world, cut, BINS, 0)?;
+    Ok(Owners::weighted(&sizes, world.ranks()))
 }
 
 fn count<const W: usize>(
     config: &Config,
     budget: Budget,
-    reading: &Reading<'_>,
+    inputs: &Inputs,
+    world: &dyn World,
     progress: &Progress,
 ) -> Result<(CountedBins, Scattered), Error> {
     let partitioning = Partitioning::of_bins(BINS);
-    let root = root_of(config);
-    let _ = std::fs::remove_dir_all(&root);
-    let folder = Arc::new(SpillFolder::new(root, config.max_tmp, false));
-    let spill = Arc::clone(&folder);
-    let options = fabric_options::<W>(config.shape, budget, spill, Owners::default());
-    let fabric = Alone.fabric(BINS, options)?;
+    let owners = owners::<W>(config, inputs, world)?;
+    let place = Place::among(BINS, world.peer()).owned_by(owners.clone());
+    let folder = own_folder(config, world);
+    let options = fabric_options::<W>(config.shape, budget, Arc::clone(&folder), owners);
+    let fabric = world.fabric(BINS, options)?;
+    let share = inputs.total_bytes().unwrap_or(0) / world.ranks() as u64;
+    progress.start("read", share);
+    let workers = world.sum(&[config.threads as u64])?[0] as usize;
+    let reading = Reading::agree(inputs, world, config.chunk, workers)?;
     let cut = |_| SuperKmers::<W>::new(config.shape, &partitioning);
     let cuts = (0..config.threads).map(cut).collect();
-    let (partitions, cuts) = scatter::<_, _, _, Error>(reading, cuts, fabric, progress)?;
+    let (partitions, cuts) = scatter::<_, _, _, Error>(&reading, cuts, fabric, progress)?;
     let mut read = Scattered::default();
     cuts.iter().for_each(|cut| read.add(cut.scattered));
+    read.bytes = inputs.read_bytes();
     let (room, tables) = room(budget, &partitions, config.threads);
-    let bins = CountedBins::new(config.shape, room, folder);
-    progress.start("count", BINS as u64);
+    let bins = CountedBins::new(config.shape, place, room, folder);
+    progress.start("count", bins.place.count() as u64);
     let counted = config.min_count.max(1)..=config.max_count;
     let logged = || Ok(());
     let counter = |_| {
@@ -291,6 +349,19 @@ fn count<const W: usize>(
     reduce(&partitions, 0, workers, progress)?;
     drop(counters);
     Ok((bins, read))
+}
+
+/// The folder for the spills of this process.
+fn own_folder(config: &Config, world: &dyn World) -> Arc<SpillFolder> {
+    let root = root_of(config);
+    // Nobody spills before all have agreed on the reading.
+    let _ = std::fs::remove_dir_all(&root);
+    let own = folder_of(&root, world.rank(), world.ranks());
+    let folder = SpillFolder::new(own, config.max_tmp, false);
+    Arc::new(match world.ranks() {
+        1 => folder,
+        _ => folder.within(&root),
+    })
 }
 
 /// Bytes of counted k-mers that are held, and of the tables of a thread. What holds them next finds
@@ -323,7 +394,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         for room in [0, 20_000, 1 << 20] {
             let spills = SpillFolder::new(folder.path().join("spills"), None, false);
-            let bins = CountedBins::new(shape(), room, Arc::new(spills));
+            let bins = CountedBins::new(shape(), Place::alone(BINS), room, Arc::new(spills));
             for number in [3, 6, 0, 5, 1, 4, 2] {
                 let rows = Counted::within(KeyRange::ALL.part(number, 7), &keys, &counts);
                 bins.put(7, rows).unwrap();

@@ -91,7 +91,7 @@ pub mod spectrum;
 mod super_kmers;
 
 pub use config::{Config, Error, Share, Summary};
-pub use counted_bins::{CountedBins, count_reads};
+pub use counted_bins::{CountedBins, count_reads, count_reads_in};
 pub use plan::{Plan, plan, room_for_tmp};
 pub use run::{leftovers, run, run_in};
 pub use super_kmers::Scattered;

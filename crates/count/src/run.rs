@@ -118,7 +118,7 @@ fn count<const W: usize>(
 }
 
 /// From so many processes on the bins of one are few enough to be unequal: 2 % between 16 of them.
-const UNEQUAL: usize = 8;
+pub(crate) const UNEQUAL: usize = 8;
 
 /// Which partitions there are, and who owns them.
 ///

@@ -1,6 +1,6 @@
 //! Questions to the owners of keys, in batches.
 
-use crate::{FabricError, World};
+use crate::{FabricError, Mailbox, World};
 
 /// Collective. Asks the owners of keys and gives their answers in the order asked. Every process
 /// gives its own questions, perhaps none, each a rank and a key, and answers those of all others by
@@ -29,13 +29,7 @@ pub fn look_up<const K: usize, const A: usize>(
     mut answer: impl FnMut([u8; K]) -> [u8; A],
 ) -> Result<Vec<[u8; A]>, FabricError> {
     let (asked, answered) = (world.mailbox()?, world.mailbox()?);
-    let mut keys = vec![Vec::new(); world.ranks()];
-    for (rank, key) in questions {
-        keys[*rank].extend_from_slice(key);
-    }
-    for (rank, keys) in keys.into_iter().enumerate() {
-        asked.send(rank, world.rank() as u64, keys)?;
-    }
+    send_to_each(world, &*asked, questions)?;
     for _ in 0..world.ranks() {
         let (rank, keys) = asked.wait()?;
         let answers = keys.as_chunks().0.iter().flat_map(|&key| answer(key));
@@ -50,4 +44,50 @@ pub fn look_up<const K: usize, const A: usize>(
     let next = |(rank, _): &(usize, [u8; K])| answers[*rank].next();
     let in_order = questions.iter().map(next).collect::<Option<_>>();
     Ok(in_order.expect("an answer for each question"))
+}
+
+/// Collective. Tells processes something that they need not answer: every process gives its own
+/// words, perhaps none, each a rank and `K` bytes, and hears those that all others have for it, in
+/// no particular order. They are in memory at once, as questions are ([`look_up`]).
+///
+/// ```
+/// use gyrase_fabric::{Alone, tell};
+///
+/// let mut counts = [10u8, 20, 30];
+/// tell(&Alone, &[(0, [2u8, 5]), (0, [0, 1])], |[key, more]| counts[usize::from(key)] += more)?;
+/// assert_eq!(counts, [11, 20, 35]);
+/// # Ok::<(), gyrase_fabric::FabricError>(())
+/// ```
+///
+/// # Errors
+/// Another process failed.
+///
+/// # Panics
+/// When there is no such rank.
+pub fn tell<const K: usize>(
+    world: &dyn World,
+    words: &[(usize, [u8; K])],
+    mut hear: impl FnMut([u8; K]),
+) -> Result<(), FabricError> {
+    let told = world.mailbox()?;
+    send_to_each(world, &*told, words)?;
+    for _ in 0..world.ranks() {
+        let (_, words) = told.wait()?;
+        words.as_chunks().0.iter().for_each(|&word| hear(word));
+    }
+    Ok(())
+}
+
+/// Sends every process one message: what there is for it, behind each other, perhaps nothing.
+fn send_to_each<const K: usize>(
+    world: &dyn World,
+    mailbox: &dyn Mailbox,
+    words: &[(usize, [u8; K])],
+) -> Result<(), FabricError> {
+    let mut messages = vec![Vec::new(); world.ranks()];
+    for (rank, word) in words {
+        messages[*rank].extend_from_slice(word);
+    }
+    let mut messages = messages.into_iter().enumerate();
+    messages.try_for_each(|(rank, bytes)| mailbox.send(rank, world.rank() as u64, bytes))
 }

@@ -153,6 +153,11 @@ impl Place {
         Place { owners, ..self }
     }
 
+    /// Who owns the partitions.
+    pub fn owners(&self) -> &Owners {
+        &self.owners
+    }
+
     /// The partitions of this process, ascending.
     pub fn owned(&self) -> impl Iterator<Item = usize> + use<> {
         let place = self.clone();

@@ -16,12 +16,12 @@ mod groups;
 mod shared;
 
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use gyrase_fabric::{FabricError, Finished, SpillFolder, World};
-use gyrase_files::{OrderedError, OrderedFile, OutputFile, OwnSegments};
-use gyrase_tabulate::{TabulateError, same_files};
+use gyrase_files::{OrderedError, OrderedFile, OwnSegments};
+use gyrase_tabulate::{BegunFile, TabulateError, publish, same_files};
 use gyrase_work::Progress;
 
 use crate::kept::{self, Kept};
@@ -70,7 +70,7 @@ pub fn run_in(
 ) -> Result<Option<Summary>, SearchError> {
     let waiting = &config.waiting;
     // First of all, since the file keeps other runs from the same folder.
-    let begun = Begun::new(world, &target)?;
+    let begun = begin(world, &target)?;
     let files: Vec<&PathBuf> = config.queries.iter().chain(&config.subjects).collect();
     same_files(world, &files)?;
     let agree = |bytes| Ok(world.min(&[bytes])?[0]);
@@ -91,7 +91,9 @@ pub fn run_in(
     }
     let folder = waiting.spill_folder(world.rank());
     let shared = Shared {
-        file: begun.file(world, batches.len(), config.memory, &folder)?,
+        file: begun
+            .map(|begun| open(begun, world, batches.len(), config.memory, &folder))
+            .transpose()?,
         kept: match waiting.resume {
             true => Some(Kept::open(
                 world,
@@ -120,6 +122,34 @@ pub fn run_in(
     }
 }
 
+/// Begins the file of the report, if it goes to one.
+fn begin<'a>(
+    world: &dyn World,
+    target: &ReportTarget<'a>,
+) -> Result<Option<BegunFile<'a>>, SearchError> {
+    match *target {
+        ReportTarget::File(path) => Ok(Some(BegunFile::new::<SearchError>(world, path)?)),
+        ReportTarget::Stream(_) => Ok(None),
+    }
+}
+
+/// Opens the file of the report, with a segment for each of so many batches.
+fn open(
+    begun: BegunFile,
+    world: &dyn World,
+    batches: usize,
+    memory: u64,
+    folder: &Arc<SpillFolder>,
+) -> Result<OrderedFile<(), Finished>, SearchError> {
+    let share = OwnSegments {
+        all: batches,
+        own: Vec::new(),
+        memory: (memory / ASIDE) as usize,
+        spill: Finished(Arc::clone(folder)),
+    };
+    begun.open(world, 0, share)
+}
+
 impl Shared<'_> {
     /// Ends the report, and removes what was kept.
     ///
@@ -132,7 +162,7 @@ impl Shared<'_> {
         let _ = self.report.finish(&mut tail, self.prepared.queries.len());
         let first = world.rank() == 0;
         match (self.file.take(), target) {
-            (Some(file), _) => publish(file, world, &tail)?,
+            (Some(file), _) => publish::<SearchError>(file, world, &[], &tail)?,
             (None, ReportTarget::Stream(take)) if first => take(&tail)?,
             _ => {}
         }
@@ -193,86 +223,4 @@ pub(crate) fn batches(prepared: &Prepared, ranks: u64) -> Vec<Range<usize>> {
         }
     }
     batches
-}
-
-/// A file that was begun, if the report goes to one.
-struct Begun<'a> {
-    path: Option<&'a Path>,
-    /// In the first process.
-    output: Option<OutputFile>,
-    token: u64,
-}
-
-impl<'a> Begun<'a> {
-    /// Collective.
-    fn new(world: &dyn World, target: &ReportTarget<'a>) -> Result<Begun<'a>, SearchError> {
-        let ReportTarget::File(path) = *target else {
-            return Ok(Begun {
-                path: None,
-                output: None,
-                token: 0,
-            });
-        };
-        let output = match world.rank() {
-            0 => Some(OutputFile::create(path)?),
-            _ => None,
-        };
-        let token = output.as_ref().map_or(Ok(0), OutputFile::invite)?;
-        Ok(Begun {
-            path: Some(path),
-            output,
-            token: world.sum(&[token])?[0],
-        })
-    }
-
-    /// The file of so many segments.
-    fn file(
-        self,
-        world: &dyn World,
-        all: usize,
-        memory: u64,
-        folder: &Arc<SpillFolder>,
-    ) -> Result<Option<OrderedFile<(), Finished>>, SearchError> {
-        let Some(path) = self.path else {
-            return Ok(None);
-        };
-        let share = OwnSegments {
-            all,
-            own: Vec::new(),
-            memory: (memory / ASIDE) as usize,
-            spill: Finished(Arc::clone(folder)),
-        };
-        let file = match self.output {
-            Some(output) if world.ranks() == 1 => OrderedFile::alone(output, 0, all)?,
-            Some(output) => OrderedFile::first(output, 0, share)?,
-            None => OrderedFile::join(path, self.token, 0, share),
-        };
-        file.open()?;
-        Ok(Some(file))
-    }
-}
-
-/// Lays out what processes hold of a file, and gives it its name.
-///
-/// Collective.
-fn publish(
-    file: OrderedFile<(), Finished>,
-    world: &dyn World,
-    tail: &[u8],
-) -> Result<(), SearchError> {
-    if world.ranks() > 1 {
-        file.lay_out::<SearchError>(
-            |numbers| Ok(world.sum(numbers)?),
-            |bytes| Ok(world.gather(bytes)?),
-        )?;
-        file.settle()?;
-        // All have settled: what others wrote is on the disk.
-        world.sum(&[0])?;
-        file.check(world.rank(), world.ranks())?;
-        world.sum(&[0])?;
-    }
-    if world.rank() == 0 {
-        file.finish(&[], tail)?;
-    }
-    Ok(())
 }

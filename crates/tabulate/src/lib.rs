@@ -91,6 +91,7 @@ mod reading;
 mod reads;
 mod reduce;
 mod same_files;
+mod shared_file;
 mod supply;
 
 use std::path::{Path, PathBuf};
@@ -107,6 +108,7 @@ pub use reading::Reading;
 pub use reads::Source;
 pub use reduce::{Worker, reduce};
 pub use same_files::same_files;
+pub use shared_file::{BegunFile, publish};
 pub use supply::{EachBatch, State, Supply};
 
 /// What ends a scatter or a reduction early.

@@ -3,16 +3,16 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use gyrase_fabric::{LocalFabric, SpillFolder};
-use gyrase_kmer::{BINS, Shape, with_words};
+use gyrase_fabric::{ExchangeFabric, SpillFolder, World};
+use gyrase_kmer::{Shape, with_words};
 use gyrase_work::Progress;
 
+use super::among::Among;
 use super::glue::Glued;
 use super::guests::Guests;
-
 use super::over_bins::over_bins;
 use super::pieces::{MOST, Maker, Pieces};
-use super::{SolidKmers, Unitigs, chains};
+use super::{SharedUnitigs, SolidKmers, chains};
 use crate::Error;
 
 /// With what means a graph is built.
@@ -26,17 +26,56 @@ pub struct Means {
     pub folder: Arc<SpillFolder>,
 }
 
-/// The unitigs of all k-mers of a source, which is used up.
+/// The unitigs of all k-mers of a source, which is used up: each process of a job gets its share.
 ///
-/// They depend on the k-mers and their counts alone: not on threads or memory.
+/// They depend on the k-mers and their counts alone: not on threads, memory or processes.
+///
+/// Collective.
 ///
 /// # Errors
 /// [`Error::Even`] or [`Error::Stranded`] for k-mers that make no unitigs, [`Error::Memory`] where
 /// the graph outgrows the memory; else what cannot be read or spilled, or somebody cancelled.
-pub fn build(source: SolidKmers, means: &Means, progress: &Progress) -> Result<Unitigs, Error> {
-    let shape = source.shape();
-    check(shape)?;
-    with_words!(shape, W => build_of::<W>(source, means, progress))
+pub fn build(
+    source: SolidKmers,
+    means: &Means,
+    world: &dyn World,
+    progress: &Progress,
+) -> Result<SharedUnitigs, Error> {
+    check(source.shape())?;
+    let among = among(&source, means, world, progress)?;
+    build_among(source, means, &among)
+}
+
+/// Shares the bins of a source out.
+///
+/// Collective.
+pub(super) fn among<'a>(
+    source: &SolidKmers,
+    means: &Means,
+    world: &'a dyn World,
+    progress: &'a Progress,
+) -> Result<Among<'a>, Error> {
+    let (place, threads) = (source.place(world.peer()), means.threads);
+    let least = ExchangeFabric::least_memory(place.partitions, world.ranks(), threads);
+    let free = means.memory.saturating_sub(beside(threads) + source.held());
+    Ok(Among {
+        world,
+        bins: place.owned().collect(),
+        place,
+        threads,
+        memory: world.min(&[least.max(free / 4)])?[0],
+        folder: Arc::clone(&means.folder),
+        progress,
+    })
+}
+
+/// As [`build`], of k-mers that were checked.
+pub(super) fn build_among(
+    source: SolidKmers,
+    means: &Means,
+    among: &Among,
+) -> Result<SharedUnitigs, Error> {
+    with_words!(source.shape(), W => build_of::<W>(source, means, among))
 }
 
 /// Refuses k-mers that make no unitigs.
@@ -51,20 +90,18 @@ pub(super) fn check(shape: Shape) -> Result<(), Error> {
 fn build_of<const W: usize>(
     source: SolidKmers,
     means: &Means,
-    progress: &Progress,
-) -> Result<Unitigs, Error> {
-    let (threads, shape) = (means.threads, source.shape());
-    let free = means.memory.saturating_sub(beside(threads) + source.held());
-    let memory = LocalFabric::least_memory(BINS, threads).max(free / 4);
-    let guests = Guests::find::<W>(&source, threads, memory, &means.folder, progress)?;
-    if guests.len() >= MOST {
+    among: &Among,
+) -> Result<SharedUnitigs, Error> {
+    let shape = source.shape();
+    let guests = Guests::find::<W>(&source, among)?;
+    if guests.numbering().len() >= MOST {
         return Err(Error::TooLarge);
     }
-    let pieces = pieces::<W>(&source, &guests, means, progress)?;
-    let known = guests.len();
+    let pieces = pieces::<W>(&source, &guests, means, among)?;
+    let known = guests.numbering().clone();
     drop((source, guests));
-    let glued = Glued::of(pieces, known)?;
-    chains::unitigs::<W>(&glued, shape, threads, progress)
+    let glued = Glued::of(pieces, &known, among)?;
+    chains::unitigs::<W>(glued, shape, among)
 }
 
 /// Bytes that a run takes beside the graph: code, stacks, buffers, the tables of a bin.
@@ -79,17 +116,18 @@ pub(super) const LEAST: u64 = 16 << 20;
 /// memory.
 pub(super) const COPIES: u64 = 3;
 
-/// The pieces of all bins, in the order of bins.
+/// The pieces of the bins of this process, in the order of bins.
 fn pieces<const W: usize>(
     source: &SolidKmers,
     guests: &Guests,
     means: &Means,
-    progress: &Progress,
-) -> Result<Vec<Pieces>, Error> {
-    let bins = source.bins();
-    progress.start("pieces", bins as u64);
+    among: &Among,
+) -> Result<Vec<(usize, Pieces)>, Error> {
+    let bins = among.bins.len();
+    among.progress.start("pieces", bins as u64);
     let (taken, done) = (AtomicU64::new(0), AtomicU64::new(0));
-    let beside = beside(means.threads) + (guests.len() * size_of::<[u32; 2]>()) as u64;
+    let known = guests.numbering().own_len() * size_of::<[u32; 2]>();
+    let beside = beside(means.threads) + known as u64;
     let fits = |bytes: u64| {
         let taken = taken.fetch_add(bytes, Relaxed) + bytes;
         let done = done.fetch_add(1, Relaxed) + 1;
@@ -104,12 +142,13 @@ fn pieces<const W: usize>(
         })
     };
     let states = (0..means.threads).map(|_| (Maker::<W>::default(), Vec::new()));
-    let made = over_bins(states.collect(), bins, progress, |(maker, made), bin| {
+    let make = |(maker, made): &mut (Maker<W>, Vec<_>), bin| {
         let (pieces, bytes) = maker.make(source, guests, bin)?;
         made.push((bin, pieces));
         fits(bytes)
-    })?;
+    };
+    let made = over_bins(states.collect(), &among.bins, among.progress, make)?;
     let mut made: Vec<(usize, Pieces)> = made.into_iter().flat_map(|(_, made)| made).collect();
     made.sort_unstable_by_key(|&(bin, _)| bin);
-    Ok(made.into_iter().map(|(_, pieces)| pieces).collect())
+    Ok(made)
 }

@@ -7,24 +7,23 @@
 //! A record is the junction's words, in canonical form, and then in eight bytes the bin of the
 //! k-mer, which of the guests of that bin it is, and on which side of the junction it stands.
 
-use std::sync::Arc;
-
-use gyrase_fabric::{Drain, Fabric, LocalFabric, LocalPartitions, Sender, SpillFolder};
+use gyrase_fabric::{Drain, Fabric, LocalPartitions, Sender};
 use gyrase_kmer::{Kmer, Shape, bins_of_junctions};
-use gyrase_work::Progress;
 
 use super::Side;
+use super::among::Among;
 use super::junctions::{Junction, at_side};
+use super::numbering::Numbering;
 use super::over_bins::over_bins;
 use super::solid_kmers::{BinKmers, SolidKmers};
 use crate::Error;
 
 /// All guests, in the bins that own their junctions.
 pub(super) struct Guests {
-    /// `None` where the graph is not cut into bins.
+    /// Those that came to the bins of this process; `None` where the graph is not cut into bins.
     partitions: Option<LocalPartitions>,
-    /// The number of the first guest that comes from each bin.
-    first: Vec<usize>,
+    /// By the bins that they come from, in the order of their k-mers.
+    numbering: Numbering,
 }
 
 /// A guest that came to a bin.
@@ -56,52 +55,48 @@ const SIDE_BIT: u64 = 1;
 const BIN_BITS: u32 = 12;
 
 impl Guests {
-    /// Finds those of all bins, with so many bytes of memory for them; what exceeds these goes to
-    /// `folder`.
+    /// Finds those of all bins.
+    ///
+    /// Collective.
     pub(super) fn find<const W: usize>(
         source: &SolidKmers,
-        threads: usize,
-        memory: u64,
-        folder: &Arc<SpillFolder>,
-        progress: &Progress,
+        among: &Among,
     ) -> Result<Guests, Error> {
+        let mut counts = vec![0; among.place.partitions];
         if !source.is_cut() {
-            let (partitions, first) = (None, vec![0; 2]);
-            return Ok(Guests { partitions, first });
+            return Ok(Guests {
+                partitions: None,
+                numbering: Numbering::agree(among.world, &among.place, &counts)?,
+            });
         }
-        let (bins, shape) = (source.bins(), source.shape());
-        progress.start("guests", bins as u64);
-        let fabric = LocalFabric::new(bins, memory, Arc::clone(folder));
+        let shape = source.shape();
+        among.progress.start("guests", among.bins.len() as u64);
+        let fabric = among.fabric_of_bins()?;
         let state = || (fabric.sender(), BinKmers::<W>::default(), Vec::new());
-        let states = (0..threads).map(|_| state()).collect();
-        let done = over_bins(states, bins, progress, |(sender, kmers, found), bin| {
+        let states = (0..among.threads).map(|_| state()).collect();
+        let find = |(sender, kmers, found): &mut (_, BinKmers<W>, Vec<_>), bin| {
             kmers.load(source, bin)?;
             found.push((bin, send_all(kmers, bin, shape, sender)?));
             Ok(())
-        })?;
-        let mut first = vec![0; bins + 1];
+        };
+        let done = over_bins(states, &among.bins, among.progress, find)?;
         let found = done.iter().flat_map(|(_, _, found)| found);
-        found.for_each(|&(bin, guests)| first[bin + 1] = guests);
-        (0..bins).for_each(|bin| first[bin + 1] += first[bin]);
+        found.for_each(|&(bin, guests)| counts[bin] = guests as u64);
         let senders = done.into_iter().map(|(sender, ..)| sender).collect();
         Ok(Guests {
             partitions: Some(fabric.close(senders)?),
-            first,
+            numbering: Numbering::agree(among.world, &among.place, &counts)?,
         })
     }
 
-    /// How many there are.
-    pub(super) fn len(&self) -> usize {
-        *self
-            .first
-            .last()
-            .expect("there is a number behind the last")
+    /// Their numbers.
+    pub(super) fn numbering(&self) -> &Numbering {
+        &self.numbering
     }
 
-    /// The number of the first guest that comes from a bin; the others of it follow in the order of
-    /// its k-mers.
+    /// The number of the first guest that comes from a bin.
     pub(super) fn first(&self, bin: usize) -> usize {
-        self.first[bin]
+        self.numbering.of(bin).start
     }
 
     /// Appends those that came to a bin, in no particular order.
@@ -125,7 +120,7 @@ impl Guests {
                     bases: Kmer(std::array::from_fn(word)),
                     side: side_of(rest & SIDE_BIT != 0),
                 };
-                let number = self.first[bin] + (rest >> 1) as usize;
+                let number = self.first(bin) + (rest >> 1) as usize;
                 guests.push(Guest { junction, number });
             }
             Ok::<(), Error>(())

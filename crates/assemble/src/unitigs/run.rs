@@ -1,17 +1,20 @@
 //! The run: reads or databases to unitigs.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use gyrase_count::Scattered;
-use gyrase_fabric::SpillFolder;
+use gyrase_fabric::{Alone, Peer, SpillFolder, World};
+use gyrase_files::OutputFile;
 use gyrase_table::gyk::Database;
-use gyrase_tabulate::spill_path;
+use gyrase_tabulate::{BegunFile, same_files, spill_path};
 use gyrase_work::Progress;
 
-use super::build::check;
-use super::{GraphFormat, Links, Means, SolidKmers, Unitigs, build, text};
+use super::build::{among, build_among, check};
+use super::text::Text;
+use super::{GraphFormat, Links, Means, SharedUnitigs, SolidKmers};
 use crate::Error;
 
 /// What unitigs to make, and with what means.
@@ -72,52 +75,135 @@ pub struct Summary {
     pub spilled: u64,
 }
 
-/// Makes the unitigs and writes them.
+/// Where the text of unitigs goes.
+pub enum GraphTarget<'a> {
+    /// To what takes it in the first process.
+    Stream(&'a mut dyn Write),
+    /// To a file, in which each process writes its own.
+    File(&'a Path),
+}
+
+/// Makes the unitigs and writes them, in this process alone.
 ///
 /// # Errors
 /// See [`Error`].
 pub fn run(config: &Config, sink: &mut dyn Write, progress: &Progress) -> Result<Summary, Error> {
-    let (kmers, read) = solid_kmers(config, progress)?;
+    run_in(config, GraphTarget::Stream(sink), &Alone, progress)
+}
+
+/// As [`run`], in all processes of a job: each calls it with an equal `config`, but for threads and
+/// memory. Each has the k-mers and the unitigs of its bins. What is returned is about all.
+///
+/// Collective.
+///
+/// # Errors
+/// See [`Error`]; where another process failed this one's is
+/// [`gyrase_fabric::FabricError::Elsewhere`].
+pub fn run_in(
+    config: &Config,
+    target: GraphTarget,
+    world: &dyn World,
+    progress: &Progress,
+) -> Result<Summary, Error> {
+    let target = match target {
+        GraphTarget::Stream(sink) => Begun::Stream(sink),
+        GraphTarget::File(path) => Begun::File(BegunFile::new::<Error>(world, path)?),
+    };
+    agree(config, world)?;
+    let (kmers, read) = solid_kmers(config, world, progress)?;
     let folder = match &kmers {
         SolidKmers::Counted(bins) => Arc::clone(bins.folder()),
-        SolidKmers::Databases { .. } => {
-            let path = spill_path(&config.tmp, "gyrase", &config.output);
-            Arc::new(SpillFolder::new(path, config.max_tmp, false))
-        }
+        SolidKmers::Databases { .. } => folder(config, world),
     };
     let means = Means {
         threads: config.threads,
         memory: config.memory,
         folder: Arc::clone(&folder),
     };
-    let unitigs = build(kmers, &means, progress)?;
-    let links = Links::of(&unitigs, config.threads, progress)?;
-    text::write(
-        &unitigs,
-        &links,
-        config.format,
-        config.threads,
-        sink,
-        progress,
-    )?;
+    let among = among(&kmers, &means, world, progress)?;
+    let unitigs = build_among(kmers, &means, &among)?;
+    let links = Links::of(&unitigs, &among)?;
+    let text = Text {
+        unitigs: &unitigs,
+        links: &links,
+        format: config.format,
+    };
+    match target {
+        Begun::Stream(sink) => text.write_to(sink, &among)?,
+        Begun::File(begun) => text.write_file(begun, config.memory, &among)?,
+    }
+    let written = folder.written();
     folder.remove();
-    let made = summary(&unitigs);
-    Ok(Summary {
-        read,
-        links: links.len() as u64,
-        spilled: folder.written(),
-        ..made
+    let made = summary(&unitigs, [links.len() as u64, written], world)?;
+    Ok(Summary { read, ..made })
+}
+
+/// A [`GraphTarget`] that keeps other runs from it.
+enum Begun<'a> {
+    Stream(&'a mut dyn Write),
+    File(BegunFile<'a>),
+}
+
+/// What a process leaves when it is killed: its spill files and, of rank 0, the file that was to
+/// be `target`.
+pub fn leftovers(config: &Config, target: Option<&Path>, peer: Peer) -> Vec<PathBuf> {
+    let partial = target.and_then(OutputFile::partial);
+    let partial = partial.filter(|_| peer.rank == 0);
+    [folder_path(config, peer)]
+        .into_iter()
+        .chain(partial)
+        .collect()
+}
+
+/// Refuses processes that were asked for different graphs.
+fn agree(config: &Config, world: &dyn World) -> Result<(), Error> {
+    if world.ranks() == 1 {
+        return Ok(());
+    }
+    let mut asked = DefaultHasher::new();
+    (config.format == GraphFormat::Gfa).hash(&mut asked);
+    if let KmersOf::Databases { paths, min_count } = &config.kmers {
+        (paths.len(), min_count).hash(&mut asked);
+    }
+    if !world.all_equal(&[asked.finish()])? {
+        return Err(gyrase_count::Error::DifferentQuestions.into());
+    }
+    match &config.kmers {
+        KmersOf::Reads(_) => Ok(()),
+        KmersOf::Databases { paths, .. } => Ok(same_files(world, paths)?),
+    }
+}
+
+fn folder_root(config: &Config) -> PathBuf {
+    spill_path(&config.tmp, "gyrase", &config.output)
+}
+
+fn folder_path(config: &Config, Peer { rank, ranks }: Peer) -> PathBuf {
+    match ranks {
+        1 => folder_root(config),
+        _ => folder_root(config).join(format!("rank-{rank}")),
+    }
+}
+
+/// The folder for spills where no k-mers are counted.
+fn folder(config: &Config, world: &dyn World) -> Arc<SpillFolder> {
+    let path = folder_path(config, world.peer());
+    let folder = SpillFolder::new(path, config.max_tmp, false);
+    Arc::new(match world.ranks() {
+        1 => folder,
+        _ => folder.within(&folder_root(config)),
     })
 }
 
 fn solid_kmers(
     config: &Config,
+    world: &dyn World,
     progress: &Progress,
 ) -> Result<(SolidKmers, Option<Scattered>), Error> {
     match &config.kmers {
         KmersOf::Reads(reads) => {
             check(reads.shape)?;
-            let (bins, read) = gyrase_count::count_reads(reads, progress)?;
+            let (bins, read) = gyrase_count::count_reads_in(reads, world, progress)?;
             Ok((SolidKmers::Counted(bins), Some(read)))
         }
         KmersOf::Databases { paths, min_count } => {
@@ -149,19 +235,37 @@ pub(super) fn databases(paths: &[PathBuf]) -> Result<Vec<Database>, Error> {
     }
 }
 
-fn summary(unitigs: &Unitigs) -> Summary {
-    let all = 0..unitigs.len();
-    Summary {
-        k: unitigs.k(),
-        kmers: all.clone().map(|unitig| unitigs.kmers(unitig) as u64).sum(),
-        count_sum: all.clone().map(|unitig| unitigs.count_sum(unitig)).sum(),
-        unitigs: unitigs.len() as u64,
-        circular: all
-            .clone()
+/// What all processes made; links and temporary bytes are given.
+fn summary(
+    shared: &SharedUnitigs,
+    [links, spilled]: [u64; 2],
+    world: &dyn World,
+) -> Result<Summary, Error> {
+    let (unitigs, all) = (shared.own(), 0..shared.own().len());
+    let own = [
+        all.clone().map(|unitig| unitigs.kmers(unitig) as u64).sum(),
+        all.clone().map(|unitig| unitigs.count_sum(unitig)).sum(),
+        all.clone()
             .filter(|&unitig| unitigs.is_circular(unitig))
             .count() as u64,
-        bases: unitigs.bases().len() as u64,
-        longest: all.map(|unitig| unitigs.length(unitig)).max().unwrap_or(0) as u64,
-        ..Summary::default()
-    }
+        unitigs.bases().len() as u64,
+        links,
+        spilled,
+    ];
+    let [kmers, count_sum, circular, bases, links, spilled] = world.sum(&own)?[..] else {
+        unreachable!("as many sums as numbers")
+    };
+    let longest = all.map(|unitig| unitigs.length(unitig)).max().unwrap_or(0);
+    Ok(Summary {
+        read: None,
+        k: unitigs.k(),
+        kmers,
+        count_sum,
+        unitigs: shared.len() as u64,
+        circular,
+        bases,
+        longest: world.max(&[longest as u64])?[0],
+        links,
+        spilled,
+    })
 }

@@ -1,6 +1,7 @@
 //! Where the k-mers of a graph come from, bin by bin.
 
 use gyrase_count::CountedBins;
+use gyrase_fabric::{Owners, Peer, Place};
 use gyrase_kmer::{BINS, Key, Kmer, Shape};
 use gyrase_table::gyk::Database;
 
@@ -8,7 +9,8 @@ use crate::Error;
 
 /// The k-mers of a graph: those with a count of at least so much.
 pub enum SolidKmers {
-    /// Counted in this process; those with smaller counts are left out already.
+    /// Counted by the processes of the job, each of which has its bins; those with smaller counts
+    /// are left out already.
     Counted(CountedBins),
     /// From files, the counts of which are summed up.
     Databases {
@@ -46,11 +48,17 @@ impl SolidKmers {
         }
     }
 
-    /// How many bins the graph is cut into: one where k-1 bases hold no minimizer.
-    pub(super) fn bins(&self) -> usize {
-        match self.is_cut() {
-            true => BINS,
-            false => 1,
+    /// The bins that the graph is cut into, and which process has which of them. There is one
+    /// where k-1 bases hold no minimizer.
+    pub(super) fn place(&self, peer: Peer) -> Place {
+        match self {
+            _ if !self.is_cut() => Place::among(1, peer),
+            SolidKmers::Counted(bins) => bins.place().clone(),
+            SolidKmers::Databases { databases, .. } => {
+                let kmers = |bin| databases.iter().map(|one| one.bin_len(bin) as u64).sum();
+                let sizes: Vec<u64> = (0..BINS).map(kmers).collect();
+                Place::among(BINS, peer).owned_by(Owners::weighted(&sizes, peer.ranks))
+            }
         }
     }
 

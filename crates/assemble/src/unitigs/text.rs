@@ -4,9 +4,14 @@ use std::fmt::Write as _;
 use std::io::Write;
 use std::ops::Range;
 
-use gyrase_work::{Progress, in_parallel};
+use gyrase_fabric::Finished;
+use gyrase_files::{OrderedFile, OwnSegments, Segment};
+use gyrase_tabulate::{BegunFile, publish};
+use gyrase_work::{in_parallel, run_of};
 
-use super::{Links, Side, UnitigEnd, Unitigs};
+use super::among::Among;
+use super::over_bins::over_bins;
+use super::{Links, SharedUnitigs, Side, UnitigEnd};
 use crate::Error;
 
 /// How a graph is written.
@@ -18,117 +23,186 @@ pub enum GraphFormat {
     Gfa,
 }
 
-/// Bases of the unitigs that a thread writes at a time.
-const PORTION: usize = 1 << 20;
-
-/// Writes all unitigs, in their order, each named by its number.
-///
-/// # Errors
-/// The sink takes no more, or somebody cancelled.
-pub fn write(
-    unitigs: &Unitigs,
-    links: &Links,
-    format: GraphFormat,
-    threads: usize,
-    sink: &mut dyn Write,
-    progress: &Progress,
-) -> Result<(), Error> {
-    progress.start("write", unitigs.len() as u64);
-    let text = Text {
-        unitigs,
-        links,
-        format,
-    };
-    if format == GraphFormat::Gfa {
-        sink.write_all(b"H\tVN:Z:1.0\n").map_err(Error::Sink)?;
-    }
-    let mut next = 0;
-    while next < unitigs.len() {
-        progress.go_on()?;
-        let portions = (0..threads)
-            .map_while(|_| text.portion(&mut next))
-            .collect();
-        let texts = in_parallel(portions, |portion: Range<usize>| {
-            let mut bytes = Vec::new();
-            let written = portion.len();
-            text.write(portion, &mut bytes);
-            Ok::<_, Error>((written, bytes))
-        })?;
-        for (written, bytes) in texts {
-            sink.write_all(&bytes).map_err(Error::Sink)?;
-            progress.advance(written as u64);
+impl GraphFormat {
+    /// What stands before all unitigs.
+    fn head(self) -> &'static [u8] {
+        match self {
+            GraphFormat::Fasta => b"",
+            GraphFormat::Gfa => b"H\tVN:Z:1.0\n",
         }
     }
-    Ok(())
 }
 
-struct Text<'u> {
-    unitigs: &'u Unitigs,
-    links: &'u Links,
-    format: GraphFormat,
+/// Bases of each process that the first takes at a time.
+const PORTION: u64 = 4 << 20;
+/// The part of the memory, as one in so many, for text that waits for its place in a file.
+const ASIDE: u64 = 16;
+
+/// The text of unitigs, each named by its number.
+pub(super) struct Text<'u> {
+    pub(super) unitigs: &'u SharedUnitigs,
+    pub(super) links: &'u Links,
+    pub(super) format: GraphFormat,
 }
 
 impl Text<'_> {
-    /// The next unitigs, of about [`PORTION`] bases.
-    fn portion(&self, next: &mut usize) -> Option<Range<usize>> {
-        let (first, mut bases) = (*next, 0);
-        while *next < self.unitigs.len() && bases < PORTION {
-            bases += self.unitigs.length(*next);
-            *next += 1;
+    /// Writes all unitigs to a sink of the first process, in their order.
+    ///
+    /// Collective.
+    pub(super) fn write_to(&self, sink: &mut dyn Write, among: &Among) -> Result<(), Error> {
+        let first = among.world.rank() == 0;
+        among
+            .progress
+            .start("write", self.unitigs.own().len() as u64);
+        if first {
+            sink.write_all(self.format.head()).map_err(Error::Sink)?;
         }
-        (first < *next).then_some(first..*next)
+        let numbering = &self.unitigs.numbering;
+        for wave in self.waves(among)? {
+            among.progress.go_on()?;
+            let all = among.world.gather(self.wave(&wave, among)?)?;
+            let mut texts: Vec<&[u8]> = all.iter().map(Vec::as_slice).collect();
+            for group in wave.clone().filter(|_| first) {
+                let text = &mut texts[numbering.group_owner(group)];
+                let (length, rest) = text.split_first_chunk().expect("a text has its length");
+                let (group, rest) = rest.split_at(u64::from_le_bytes(*length) as usize);
+                *text = rest;
+                sink.write_all(group).map_err(Error::Sink)?;
+            }
+            let written = wave.map(|group| numbering.own_of(group).len() as u64);
+            among.progress.advance(written.sum());
+        }
+        Ok(())
     }
 
-    fn write(&self, portion: Range<usize>, bytes: &mut Vec<u8>) {
+    /// Groups that follow each other, of so many bases that the first process takes their text at
+    /// once; the same everywhere.
+    fn waves(&self, among: &Among) -> Result<Vec<Range<usize>>, Error> {
+        let (unitigs, numbering) = (self.unitigs.own(), &self.unitigs.numbering);
+        let bases = |group| {
+            let of_group = numbering.own_of(group);
+            of_group.map(|unitig| unitigs.length(unitig) as u64).sum()
+        };
+        let bases: Vec<u64> = (0..numbering.group_count()).map(bases).collect();
+        let most = PORTION * among.world.ranks() as u64;
+        let (mut waves, mut start, mut taken) = (Vec::new(), 0, 0);
+        for (group, more) in among.world.sum(&bases)?.into_iter().enumerate() {
+            taken += more;
+            if taken >= most || group + 1 == bases.len() {
+                waves.push(start..group + 1);
+                (start, taken) = (group + 1, 0);
+            }
+        }
+        Ok(waves)
+    }
+
+    /// The text of the groups of this process in a wave, each behind its length.
+    fn wave(&self, wave: &Range<usize>, among: &Among) -> Result<Vec<u8>, Error> {
+        let numbering = &self.unitigs.numbering;
+        let is_own = |group: &usize| numbering.is_own(*group);
+        let own: Vec<usize> = wave.clone().filter(is_own).collect();
+        let threads = (0..among.threads).collect();
+        let texts = in_parallel(threads, |thread| {
+            let mut bytes = Vec::new();
+            for &group in &own[run_of(own.len(), thread, among.threads)] {
+                let start = bytes.len() + size_of::<u64>();
+                bytes.resize(start, 0);
+                self.write_group(group, &mut bytes);
+                let length = (bytes.len() - start) as u64;
+                bytes[start - size_of::<u64>()..start].copy_from_slice(&length.to_le_bytes());
+            }
+            Ok::<_, Error>(bytes)
+        })?;
+        Ok(texts.concat())
+    }
+
+    /// Writes all unitigs to a file in which every process writes its own.
+    ///
+    /// Collective.
+    pub(super) fn write_file(
+        &self,
+        begun: BegunFile,
+        memory: u64,
+        among: &Among,
+    ) -> Result<(), Error> {
+        let own: Vec<usize> = self.unitigs.numbering.groups().collect();
+        among.progress.start("write", own.len() as u64);
+        let share = OwnSegments {
+            all: self.unitigs.numbering.group_count(),
+            own: own.clone(),
+            memory: (memory / ASIDE) as usize,
+            spill: Finished(among.folder.clone()),
+        };
+        let head = self.format.head();
+        let file: OrderedFile<(), Finished> =
+            begun.open::<Error>(among.world, head.len() as u64, share)?;
+        let states = vec![(); among.threads];
+        over_bins(states, &own, among.progress, |(), group| {
+            let mut text = file.spare_buffer();
+            self.write_group(group, &mut text);
+            let put = file.put(group, Segment::new(text), ());
+            Ok(put.inspect_err(|_| file.abandon())?)
+        })?;
+        publish(file, among.world, head, &[])
+    }
+
+    fn write_group(&self, group: usize, bytes: &mut Vec<u8>) {
+        let numbering = &self.unitigs.numbering;
         let mut line = String::new();
-        for unitig in portion {
+        for (own, number) in numbering.own_of(group).zip(numbering.of(group)) {
             line.clear();
             match self.format {
-                GraphFormat::Fasta => self.fasta(unitig, &mut line, bytes),
-                GraphFormat::Gfa => self.gfa(unitig, &mut line, bytes),
+                GraphFormat::Fasta => self.fasta(own, number, &mut line, bytes),
+                GraphFormat::Gfa => self.gfa(own, number, &mut line, bytes),
             }
         }
     }
 
-    fn fasta(&self, unitig: usize, line: &mut String, bytes: &mut Vec<u8>) {
-        let (length, sum, mean) = self.numbers(unitig);
-        let _ = write!(line, ">{unitig} LN:i:{length} KC:i:{sum} km:f:{mean:.1}");
+    /// The unitig `own` of this process, which has a number among all.
+    fn fasta(&self, own: usize, number: usize, line: &mut String, bytes: &mut Vec<u8>) {
+        let (length, sum, mean) = self.numbers(own);
+        let _ = write!(line, ">{number} LN:i:{length} KC:i:{sum} km:f:{mean:.1}");
         for side in [Side::Left, Side::Right] {
-            for to in self.links.from(UnitigEnd { unitig, side }) {
+            for to in self.links.from(UnitigEnd { unitig: own, side }) {
                 let (from, into) = (leaving(side), entering(to.side));
                 let _ = write!(line, " L:{from}:{}:{into}", to.unitig);
             }
         }
         line.push('\n');
         bytes.extend_from_slice(line.as_bytes());
-        let stretch = self.unitigs.stretch(unitig);
-        self.unitigs.bases().write_letters(stretch, bytes);
+        let unitigs = self.unitigs.own();
+        unitigs.bases().write_letters(unitigs.stretch(own), bytes);
         bytes.push(b'\n');
     }
 
-    fn gfa(&self, unitig: usize, line: &mut String, bytes: &mut Vec<u8>) {
-        let (length, sum, mean) = self.numbers(unitig);
-        bytes.extend_from_slice(format!("S\t{unitig}\t").as_bytes());
-        let stretch = self.unitigs.stretch(unitig);
-        self.unitigs.bases().write_letters(stretch, bytes);
+    fn gfa(&self, own: usize, number: usize, line: &mut String, bytes: &mut Vec<u8>) {
+        let unitigs = self.unitigs.own();
+        let (length, sum, mean) = self.numbers(own);
+        bytes.extend_from_slice(format!("S\t{number}\t").as_bytes());
+        unitigs.bases().write_letters(unitigs.stretch(own), bytes);
         let _ = writeln!(line, "\tLN:i:{length}\tKC:i:{sum}\tDP:f:{mean:.2}");
-        let overlap = self.unitigs.k() - 1;
+        let overlap = unitigs.k() - 1;
         for side in [Side::Left, Side::Right] {
-            let from = UnitigEnd { unitig, side };
-            for to in self.links.from(from).filter(|to| is_written(from, *to)) {
+            let from = UnitigEnd {
+                unitig: number,
+                side,
+            };
+            let met = self.links.from(UnitigEnd { unitig: own, side });
+            for to in met.filter(|to| is_written(from, *to)) {
                 let (leaves, enters) = (leaving(side), entering(to.side));
                 let to = to.unitig;
-                let _ = writeln!(line, "L\t{unitig}\t{leaves}\t{to}\t{enters}\t{overlap}M");
+                let _ = writeln!(line, "L\t{number}\t{leaves}\t{to}\t{enters}\t{overlap}M");
             }
         }
         bytes.extend_from_slice(line.as_bytes());
     }
 
     /// Bases, the sum of the counts, and their mean.
-    fn numbers(&self, unitig: usize) -> (usize, u64, f64) {
-        let sum = self.unitigs.count_sum(unitig);
-        let mean = sum as f64 / self.unitigs.kmers(unitig) as f64;
-        (self.unitigs.length(unitig), sum, mean)
+    fn numbers(&self, own: usize) -> (usize, u64, f64) {
+        let unitigs = self.unitigs.own();
+        let sum = unitigs.count_sum(own);
+        let mean = sum as f64 / unitigs.kmers(own) as f64;
+        (unitigs.length(own), sum, mean)
     }
 }
 

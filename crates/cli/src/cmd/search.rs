@@ -12,11 +12,10 @@ mod translation;
 mod why;
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use gyrase_fabric::World;
-use gyrase_fastx::Compression;
 use gyrase_files::OutputError;
 use gyrase_picture::words::{self, grouped, things};
 use gyrase_search::{
@@ -24,8 +23,8 @@ use gyrase_search::{
     ReportTarget, Sensitivity, Summary, TaxidFilter, WaitingText, explain, run, run_in,
 };
 use gyrase_tabulate::spill_path;
-use gyrase_work::{Progress, machine};
-use serde_json::{Value, json};
+use gyrase_work::Progress;
+use serde_json::json;
 
 use culling::Redundant;
 use masks::Masks;
@@ -37,7 +36,6 @@ use translation::Translation;
 
 use crate::failure::{Failure, Result};
 use crate::places;
-use crate::report;
 use crate::session::Session;
 use crate::sink::Sink;
 
@@ -253,7 +251,7 @@ impl Search {
             }
             _ => self.share(session.world(), &config, &report, session)?,
         };
-        let ranks = session.gather(&rank(session))?;
+        let ranks = session.gather(&session.of_rank())?;
         let Some(summary) = found else {
             return Ok(());
         };
@@ -282,7 +280,7 @@ impl Search {
 
     fn check_inputs(&self, session: &Session) -> Result<()> {
         let output = places::or_standard_output(&self.output);
-        if self.format.documents().is_some() && !is_plain(output) {
+        if self.format.documents().is_some() && !places::is_plain(output) {
             return Err(Failure::usage(
                 "formats 13 and 14 are a file for each query: name the list of them with -o, not \
                  compressed, or choose 15 or 16, the same in one file",
@@ -307,7 +305,7 @@ impl Search {
             return Ok(());
         };
         session.keep_apart(self.queries.iter().chain(&self.db), &self.metadata)?;
-        if !is_plain(path) {
+        if !places::is_plain(path) {
             return Err(Failure::usage(
                 "--metadata is a file as it is: name one that is not compressed",
             ));
@@ -406,12 +404,12 @@ impl Search {
             ));
         }
         let output = places::or_standard_output(&self.output);
-        if self.resume && !is_file(output) {
+        if self.resume && !places::is_file(output) {
             return Err(Failure::usage(
                 "--resume goes on with a file: name one with -o",
             ));
         }
-        let is_whole = is_plain(output) && self.format.documents().is_none();
+        let is_whole = places::is_plain(output) && self.format.documents().is_none();
         let target = is_whole.then_some(output.as_path());
         if several && !self.resume {
             session.leaves(config.waiting.leftovers(world.rank(), target));
@@ -531,27 +529,6 @@ fn warn_of_hopeless(summary: &Summary) {
         let more = things(others.len() as u64, "more query sequence");
         tracing::warn!("{more} can have no hits, for reasons like these");
     }
-}
-
-/// True where a file will be, not a stream or a device.
-fn is_file(path: &Path) -> bool {
-    path.as_os_str() != "-" && path.metadata().map_or(true, |there| there.is_file())
-}
-
-/// True where a file will be that holds the text as it is.
-fn is_plain(path: &Path) -> bool {
-    is_file(path) && Compression::for_output(path) == Compression::Plain
-}
-
-/// What this process of a job did.
-fn rank(session: &Session) -> Value {
-    json!({
-        "rank": session.job().map(World::rank),
-        "threads": session.threads,
-        "memory_bytes": session.memory,
-        "stages": report::stages(&session.progress),
-        "peak_memory_bytes": machine::peak_memory(),
-    })
 }
 
 fn names(paths: &[PathBuf]) -> Vec<String> {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use gyrase_assemble::unitigs::{self, Config, GraphFormat, KmersOf, Summary};
+use gyrase_assemble::unitigs::{self, Config, GraphFormat, GraphTarget, KmersOf, Summary};
 use gyrase_kmer::Shape;
 use gyrase_picture::words::{self, bytes, grouped, things};
 use gyrase_work::machine;
@@ -23,10 +23,11 @@ Examples:
   gyrase unitigs genomes/ -k 55 -o genomes.gfa                     as a graph
   gyrase unitigs a.gyk b.gyk --min-count 2 -o both.fa              of databases
   gyrase unitigs genome.fa -k 21 | head                            to a pipe
+  mpirun -n 8 gyrase unitigs r_1.fq.gz r_2.fq.gz -o unitigs.fa     by many
 
 A unitig is the longest sequence that k-mers spell without a choice. The FASTA
 has the header fields of BCALM 2; a name that ends in .gfa makes GFA 1. Both
-have the same bytes for any threads, memory and order of the files;
+have the same bytes for any threads, memory, processes and order of the files;
 docs/assembling.md says how.";
 
 /// Join k-mers to the longest sequences that they spell without a choice.
@@ -89,16 +90,49 @@ impl Unitigs {
         if let KmersOf::Databases { paths, .. } = &config.kmers {
             note_databases(paths, session)?;
         }
-        let mut sink = Sink::open(self.output.as_deref())?;
-        let made = session.shown(|progress| unitigs::run(&config, &mut sink, progress));
+        let summary = self.make(&config, inputs, session)?;
+        let ranks = session.gather(&session.of_rank())?;
+        if !session.is_first() {
+            return Ok(());
+        }
+        if !ranks.is_empty() {
+            session.note("ranks", ranks);
+        }
+        note(session, &config, inputs, &summary);
+        say(session, &summary);
+        Ok(())
+    }
+
+    /// Makes them, in all processes of a job, and writes them.
+    fn make(&self, config: &Config, inputs: &[PathBuf], session: &Session) -> Result<Summary> {
+        let output = or_standard_output(&self.output);
+        let world = session.world();
+        let several = world.ranks() > 1;
+        if several && inputs.iter().any(|input| input == Path::new("-")) {
+            let what = "several processes cannot share standard input; give files that all of them \
+                        can open, or use one process";
+            return Err(Failure::usage(what));
+        }
+        // What is compressed goes through one process, and so does what is no file.
+        let target = (several && places::is_plain(output)).then_some(output.as_path());
+        session.leaves(unitigs::leftovers(config, target, world.peer()));
+        if let Some(path) = target {
+            let target = GraphTarget::File(path);
+            let run = |progress: &_| unitigs::run_in(config, target, world, progress);
+            return Ok(session.shown(run)?);
+        }
+        let mut sink = match session.is_first() {
+            true => Sink::open(self.output.as_deref())?,
+            false => Sink::NOWHERE,
+        };
+        let target = GraphTarget::Stream(&mut sink);
+        let made = session.shown(|progress| unitigs::run_in(config, target, world, progress));
         let summary = made.map_err(|error| match error {
             gyrase_assemble::Error::Sink(source) => sink.error(source).into(),
             error => Failure::from(error),
         })?;
         sink.finish()?;
-        note(session, &config, inputs, &summary);
-        say(session, &summary);
-        Ok(())
+        Ok(summary)
     }
 
     /// Says what making them will take; refuses what a run would.
@@ -136,8 +170,9 @@ impl Unitigs {
         // Once, since a list may be a pipe.
         let inputs = folders::files(&self.inputs, Wanted::Sequences, session)?;
         let databases = inputs.iter().filter(|path| is_database(path)).count();
+        let output = self.spill_name(session)?;
         let kmers = match databases {
-            0 => KmersOf::Reads(Box::new(self.reads(inputs, session)?)),
+            0 => KmersOf::Reads(Box::new(self.reads(inputs, &output, session)?)),
             all if all == inputs.len() => self.databases(inputs)?,
             _ => {
                 let what = "databases and files of sequences cannot be mixed; count the sequences \
@@ -148,7 +183,7 @@ impl Unitigs {
         Ok(Config {
             kmers,
             format: self.format(),
-            output: self.spill_name(),
+            output,
             threads: session.threads,
             memory: session.memory,
             tmp: session.tmp.clone(),
@@ -156,10 +191,15 @@ impl Unitigs {
         })
     }
 
-    fn reads(&self, inputs: Vec<PathBuf>, session: &Session) -> Result<gyrase_count::Config> {
+    fn reads(
+        &self,
+        inputs: Vec<PathBuf>,
+        output: &Path,
+        session: &Session,
+    ) -> Result<gyrase_count::Config> {
         Ok(gyrase_count::Config {
             inputs,
-            output: self.spill_name(),
+            output: output.to_path_buf(),
             shape: Shape::new(self.k.unwrap_or(DEFAULT_K), false).map_err(Failure::usage)?,
             min_count: self.min_count,
             max_count: u32::MAX,
@@ -207,10 +247,18 @@ impl Unitigs {
     }
 
     /// What names the folder for temporary files: two runs may write to standard output at once.
-    fn spill_name(&self) -> PathBuf {
-        let process = || format!("standard-output-{}", std::process::id()).into();
-        let named = self.output.clone().filter(|path| path.as_os_str() != "-");
-        named.unwrap_or_else(process)
+    fn spill_name(&self, session: &Session) -> Result<PathBuf> {
+        if let Some(output) = self.output.as_ref().filter(|path| path.as_os_str() != "-") {
+            return Ok(output.clone());
+        }
+        // The same in all processes of a job.
+        let own = if session.is_first() {
+            std::process::id()
+        } else {
+            0
+        };
+        let first = session.world().sum(&[own.into()])?[0];
+        Ok(format!("standard-output-{first}").into())
     }
 }
 

@@ -25,3 +25,4 @@ mod place;
 mod search;
 mod stealing;
 mod stops;
+mod unitigs;

@@ -1,0 +1,115 @@
+//! The threads and processes that make a graph together.
+
+use std::sync::Arc;
+
+use gyrase_fabric::{
+    ExchangeFabric, FabricError, FabricOptions, Owners, Place, SpillFolder, World, look_up, tell,
+};
+use gyrase_work::Progress;
+
+/// The threads and processes that make a graph together, and who has which bins.
+pub(super) struct Among<'a> {
+    pub(super) world: &'a dyn World,
+    /// The bins of the graph.
+    pub(super) place: Place,
+    /// Those of this process, ascending.
+    pub(super) bins: Vec<usize>,
+    /// Threads of this process.
+    pub(super) threads: usize,
+    /// Bytes for what travels, the same in all processes.
+    pub(super) memory: u64,
+    /// Where more than that goes.
+    pub(super) folder: Arc<SpillFolder>,
+    pub(super) progress: &'a Progress,
+}
+
+/// Questions that are on their way at a time.
+const BATCH: usize = 1 << 18;
+
+impl Among<'_> {
+    /// A fabric to the owners of the bins.
+    ///
+    /// Collective.
+    pub(super) fn fabric_of_bins(&self) -> Result<ExchangeFabric, FabricError> {
+        self.fabric(self.place.partitions, self.place.owners().clone())
+    }
+
+    /// A fabric to so many partitions.
+    ///
+    /// Collective.
+    pub(super) fn fabric(
+        &self,
+        partitions: usize,
+        owners: Owners,
+    ) -> Result<ExchangeFabric, FabricError> {
+        let options = FabricOptions {
+            memory: self.memory,
+            spill: Some(Arc::clone(&self.folder)),
+            combining: None,
+            owners,
+        };
+        self.world.fabric(partitions, options)
+    }
+
+    /// The sum of a number over all processes.
+    ///
+    /// Collective.
+    pub(super) fn sum(&self, number: usize) -> Result<u64, FabricError> {
+        Ok(self.world.sum(&[number as u64])?[0])
+    }
+
+    /// Asks the processes that know: for each of `all` one by `question`, which gives its rank and
+    /// the key. The answers, in this order.
+    ///
+    /// Collective.
+    pub(super) fn ask<T: Copy, const K: usize, const A: usize>(
+        &self,
+        all: &[T],
+        question: impl Fn(T) -> (usize, [u8; K]),
+        mut answer: impl FnMut([u8; K]) -> [u8; A],
+    ) -> Result<Vec<[u8; A]>, FabricError> {
+        let mut answers = Vec::with_capacity(all.len());
+        for batch in self.batches(all)? {
+            let questions: Vec<_> = batch.iter().map(|&one| question(one)).collect();
+            answers.extend(look_up(self.world, &questions, &mut answer)?);
+        }
+        Ok(answers)
+    }
+
+    /// Tells processes something: for each of `all` what `word` gives, to a rank.
+    ///
+    /// Collective.
+    pub(super) fn tell<T: Copy, const K: usize>(
+        &self,
+        all: &[T],
+        word: impl Fn(T) -> (usize, [u8; K]),
+        mut hear: impl FnMut([u8; K]),
+    ) -> Result<(), FabricError> {
+        for batch in self.batches(all)? {
+            let words: Vec<_> = batch.iter().map(|&one| word(one)).collect();
+            tell(self.world, &words, &mut hear)?;
+        }
+        Ok(())
+    }
+
+    /// As many batches in every process, the last ones perhaps empty.
+    fn batches<'t, T>(&self, all: &'t [T]) -> Result<impl Iterator<Item = &'t [T]>, FabricError> {
+        let most = self.world.max(&[all.len().div_ceil(BATCH) as u64])?[0];
+        let batch = |number: usize| {
+            let start = all.len().min(number * BATCH);
+            &all[start..all.len().min(start + BATCH)]
+        };
+        Ok((0..most as usize).map(batch))
+    }
+}
+
+/// Two numbers as bytes.
+pub(super) fn pair([one, other]: [u32; 2]) -> [u8; 8] {
+    (u64::from(one) | u64::from(other) << 32).to_le_bytes()
+}
+
+/// The numbers of [`pair`].
+pub(super) fn unpair(bytes: [u8; 8]) -> [u32; 2] {
+    let both = u64::from_le_bytes(bytes);
+    [both as u32, (both >> 32) as u32]
+}

@@ -1,0 +1,112 @@
+//! Processes that share the making of unitigs write what one process writes.
+
+use crate::launch::{Job, Mpi, SOON, full};
+use crate::matrix::least_memory;
+use crate::place::Place;
+use crate::stealing::hindered;
+
+/// Ranks, and threads of each.
+type Shape = (usize, &'static str);
+
+/// All shapes with each library in the full matrix, else the one of that number, with one in turn.
+fn each(few: &[Shape], number: usize) -> Vec<(Mpi, Shape)> {
+    let threads = |ranks| [(ranks, "1"), (ranks, "2")];
+    if full() {
+        let all: Vec<Shape> = [1, 2, 3, 4, 7].into_iter().flat_map(threads).collect();
+        return Mpi::with_each(&all);
+    }
+    let all = Mpi::all();
+    let one = all.get(number % all.len().max(1));
+    one.map(|&mpi| (mpi, few[number])).into_iter().collect()
+}
+
+/// Reads of a genome, and a ring that passes many bins.
+fn reads() -> Place {
+    let place = Place::new();
+    place.simulate("30000", "12");
+    let genome = String::from_utf8(place.read("g.fa")).unwrap();
+    let letters: String = genome.lines().skip(1).collect();
+    let (start, end) = (&letters[..30], &letters[20_000..20_900]);
+    place.write("ring.fa", format!(">r\n{start}{end}{start}\n"));
+    place.ok(&["-q", "count", "ring.fa", "r_1.fq", "-o", "all.gyk"]);
+    place
+}
+
+#[test]
+fn matrix_of_processes_that_make_unitigs() {
+    let place = reads();
+    let of_reads = ["r_1.fq", "r_2.fq", "--min-count", "2"];
+    let inputs: [(&[&str], &str); 5] = [
+        (&of_reads, "fa"),
+        (&of_reads, "gfa"),
+        (&["all.gyk"], "gfa"),
+        (&["ring.fa", "g.fa", "-k", "127"], "fa"),
+        // Compressed, and so by one process.
+        (&["ring.fa", "r_1.fq", "-k", "7"], "fa.gz"),
+    ];
+    let few = [(2, "1"), (3, "2"), (4, "1"), (7, "1"), (2, "2")];
+    for (number, (inputs, ending)) in inputs.into_iter().enumerate() {
+        let (one, all) = (format!("one.{ending}"), format!("all.{ending}"));
+        let args = [&["-q", "unitigs"], inputs, &["-o"]].concat();
+        place.ok(&[&args[..], &[&one]].concat());
+        let expected = place.read(&one);
+        for (mpi, (ranks, threads)) in each(&few, number) {
+            let args = [&args[..], &[&all, "--threads", threads]].concat();
+            Job::new(&place, mpi, ranks).ok(&args);
+            let at = format!("{ranks} ranks of {threads}, {}: {inputs:?}", mpi.name());
+            assert!(place.read(&all) == expected, "{at}");
+        }
+    }
+}
+
+const OUT_OF_CORE: [&str; 8] = [
+    "-q",
+    "unitigs",
+    "r_1.fq",
+    "r_2.fq",
+    "-o",
+    "all.gfa",
+    "--min-count",
+    "2",
+];
+
+#[test]
+fn matrix_of_processes_that_make_unitigs_out_of_core() {
+    let place = Place::new();
+    place.simulate_much();
+    let mut alone = OUT_OF_CORE;
+    alone[5] = "one.gfa";
+    place.ok(&alone);
+    let before = place.files();
+    for (mpi, (ranks, threads)) in each(&[(2, "1")], 0) {
+        let args = [&OUT_OF_CORE[..], &["--threads", threads]].concat();
+        let least = format!("{}M", least_memory(&place, mpi, ranks, &args));
+        let means = ["--memory", &least, "--report", "r.json"];
+        Job::new(&place, mpi, ranks).ok(&[&args[..], &means].concat());
+        let at = format!("{ranks} ranks of {threads} within {least}, {}", mpi.name());
+        assert!(place.read("all.gfa") == place.read("one.gfa"), "{at}");
+        let report = place.json("r.json");
+        assert!(report["bytes"]["temporary"].as_u64().unwrap() > 0, "{at}");
+        std::fs::remove_file(place.path("all.gfa")).unwrap();
+        std::fs::remove_file(place.path("r.json")).unwrap();
+        assert_eq!(place.files(), before);
+    }
+}
+
+#[test]
+fn faults_of_shared_unitigs_are_named_and_leave_nothing() {
+    let place = reads();
+    let before = place.files();
+    let args = ["-q", "unitigs", "r_1.fq", "r_2.fq", "-o", "o.fa"];
+    for (number, mpi) in Mpi::all().into_iter().enumerate() {
+        let job = || Job::new(&place, mpi, 3);
+        if full() || number == 0 {
+            let full = hindered("GYRASE_FULL_DISK=o.fa.partial");
+            let ended = job().on_all(&full).start(&args).end_within(SOON);
+            ended.check(6, &["rank ", "No space left", "o.fa"]);
+        }
+        let one = job().on(2, "set -- \"$@\" --min-count 2").start(&args);
+        one.end_within(SOON).check(1, &["not asked for the same"]);
+        assert_eq!(place.files(), before, "{mpi:?}");
+    }
+}
