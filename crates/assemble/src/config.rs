@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use gyrase_fabric::FabricError;
 use gyrase_tabulate::TabulateError;
 
 /// Where reads come from.
@@ -45,6 +46,37 @@ pub struct Config {
     pub memory: u64,
     /// Lengths of k-mers, ascending and odd; `None` for what suits the reads.
     pub ks: Option<Vec<usize>>,
+    /// Keep in `tmp` what is done behind each k until [`forget`](crate::forget) is called, and go
+    /// on from what an earlier run kept.
+    pub resume: bool,
+}
+
+impl Config {
+    /// What is to be assembled, in a line: the same for all processes of a job.
+    pub(crate) fn question(&self) -> String {
+        let Config {
+            libraries,
+            ks,
+            resume,
+            ..
+        } = self;
+        format!("{libraries:?} {ks:?} {resume}")
+    }
+
+    /// The same, with what else a run that goes on must find as it was.
+    pub(crate) fn job(&self) -> String {
+        let mut job = format!(
+            "gyrase assemble {} {}",
+            env!("CARGO_PKG_VERSION"),
+            self.question()
+        );
+        for file in self.libraries.iter().flat_map(Library::files) {
+            let there = file.metadata().ok();
+            let changed = there.as_ref().and_then(|there| there.modified().ok());
+            job += &format!(" {:?} {changed:?}", there.map(|there| there.len()));
+        }
+        job
+    }
 }
 
 /// Why nothing was assembled.
@@ -62,6 +94,9 @@ pub enum AssemblyError {
     /// The histogram of what was counted cannot be made.
     #[error(transparent)]
     Histogram(#[from] gyrase_count::ops::OperationError),
+    /// Another process failed, or what travels between them cannot be kept.
+    #[error(transparent)]
+    Fabric(#[from] FabricError),
     /// The graph of the smallest k cannot be made.
     #[error(transparent)]
     Graph(#[from] crate::Error),

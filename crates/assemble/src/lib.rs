@@ -37,6 +37,7 @@
 //! ```
 
 mod base_string;
+mod checkpoint;
 mod clean;
 mod config;
 mod drawing;
@@ -54,12 +55,15 @@ mod rolling;
 mod run;
 pub mod scaffold;
 mod solid;
+mod stage;
 mod statistics;
+mod together;
 pub mod unitigs;
 mod walk;
 pub mod write;
 
 pub use base_string::BaseString;
+pub use checkpoint::{Resumed, forget};
 pub use clean::Cleaned;
 pub use config::{AssemblyError, Config, Library};
 pub use drawing::Drawing;
@@ -69,8 +73,9 @@ pub use graph::{Graph, Way};
 pub use page::AssemblyPage;
 pub use pairs::{Inserts, PairJoins};
 pub use plan::{Plan, plan};
-pub use run::{Assembled, GraphStage, run};
+pub use run::{Assembled, leftovers, run, run_in};
 pub use solid::KmerDepth;
+pub use stage::GraphStage;
 pub use statistics::Statistics;
 pub use unitigs::{Side, UnitigEnd, Unitigs};
 pub use write::HeaderStyle;

@@ -63,6 +63,7 @@ fn longer_of<const W: usize>(
     })?;
     let mut all = Found::new(graph, k);
     found.into_iter().for_each(|one| all.add(one));
+    all.of_all(reads.world())?;
     let mut larger = compact(k, &all.pieces());
     for _ in 0..fill::ROUNDS {
         let filled = fill::filled(&walker, &larger, &all);

@@ -10,6 +10,8 @@ use crate::solid::FIRST_K;
 const READ: u64 = 5;
 /// Bytes that a k-mer takes while the first graph is made.
 const KMER: u64 = 48;
+/// And of the graph, with the index by which reads are found in it.
+const GRAPH: u64 = 28;
 /// k-mers of a genome are taken to be seen so often; where it is less, the graph is larger.
 const COVERAGE: u64 = 20;
 /// Bytes of code, stacks and batches.
@@ -44,13 +46,13 @@ pub fn fits(needed: u64, config: &Config) -> Result<(), AssemblyError> {
     }
 }
 
-/// Says what a run will take.
+/// Says what a run will take, each of so many processes.
 ///
 /// # Errors
 /// The reads cannot be opened.
-pub fn plan(config: &Config) -> Result<Plan, AssemblyError> {
+pub fn plan(config: &Config, ranks: usize) -> Result<Plan, AssemblyError> {
     let counted = gyrase_count::plan(&count_config(config, config.memory))?;
-    let packed = |bases: u64| bases / 4 + bases / 100 * READ;
+    let packed = |bases: u64| (bases / 4 + bases / 100 * READ) / ranks as u64;
     let graph = |bases: u64| bases / COVERAGE * KMER;
     let held = |bases: u64, counting: u64| packed(bases) + BESIDE + counting.max(graph(bases));
     let least = counted.bases.least;
@@ -64,9 +66,10 @@ pub fn plan(config: &Config) -> Result<Plan, AssemblyError> {
     })
 }
 
-/// Bytes of the first graph while it is made of so many k-mers.
-pub fn graph_bytes(kmers: u64) -> u64 {
-    BESIDE + kmers * KMER
+/// Bytes of the first graph in each of so many processes, while it is made of so many k-mers: they
+/// share these, and each has the graph then.
+pub fn graph_bytes(kmers: u64, ranks: usize) -> u64 {
+    BESIDE + kmers * GRAPH.max(KMER / ranks as u64)
 }
 
 /// How the k-mers of the first graph are counted, with so much memory.

@@ -1,11 +1,16 @@
 //! The reads of a run, packed, in memory: what every step behind the counting reads.
+//!
+//! Several processes read all of them, and each keeps the batches that it is dealt: no process has
+//! all reads. What is told of their number and lengths is told of all.
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use gyrase_fabric::World;
 use gyrase_fastx::{PairedReader, Reader};
 use gyrase_seq::{Batch, encode};
-use gyrase_tabulate::Source;
-use gyrase_work::{Progress, in_order};
+use gyrase_tabulate::{Source, TabulateError};
+use gyrase_work::{Feed, Progress, in_order};
 
 use crate::config::{AssemblyError, Library};
 use crate::foreign::{AdapterReads, count_adapters};
@@ -74,31 +79,35 @@ impl Block {
     }
 }
 
-/// All reads of a run.
-#[derive(Debug, Default)]
-pub struct Reads {
+/// All reads of a run, of which a process has its share.
+pub struct Reads<'w> {
+    world: &'w dyn World,
+    /// Those of this process.
     blocks: Vec<Block>,
-    /// For each length how many have it.
-    lengths: std::collections::BTreeMap<u32, u64>,
+    /// For each length how many have it, in all processes.
+    lengths: BTreeMap<u32, u64>,
     adapters: AdapterReads,
 }
 
-impl Reads {
+impl<'w> Reads<'w> {
     /// Reads all libraries.
+    ///
+    /// Collective.
     ///
     /// # Errors
     /// A file cannot be read, mates are not in step, or somebody cancelled.
     pub fn load(
         libraries: &[Library],
         threads: usize,
+        world: &'w dyn World,
         progress: &Progress,
-    ) -> Result<Reads, AssemblyError> {
-        let mut reads = Reads::default();
+    ) -> Result<Reads<'w>, AssemblyError> {
+        let mut reads = Reads::none(world);
         for library in libraries {
             let pack = |_: &mut (), batches: &[Batch; 2]| packed(batches);
             in_order(
                 threads,
-                open(library)?,
+                Dealt::new(open(library)?, world),
                 progress,
                 || (),
                 pack,
@@ -109,13 +118,47 @@ impl Reads {
                 },
             )?;
         }
+        reads.agree()?;
         Ok(reads)
+    }
+
+    fn none(world: &'w dyn World) -> Reads<'w> {
+        Reads {
+            world,
+            blocks: Vec::new(),
+            lengths: BTreeMap::new(),
+            adapters: AdapterReads::default(),
+        }
+    }
+
+    /// Adds up what all processes read.
+    ///
+    /// Collective.
+    fn agree(&mut self) -> Result<(), AssemblyError> {
+        let found = self.world.sum(&self.adapters)?;
+        self.adapters.copy_from_slice(&found);
+        let own = std::mem::take(&mut self.lengths).into_iter();
+        let numbers = own.flat_map(|(length, reads)| [u64::from(length), reads]);
+        let bytes: Vec<u8> = numbers.flat_map(u64::to_le_bytes).collect();
+        for bytes in self.world.all_gather(&bytes)? {
+            let (numbers, _) = bytes.as_chunks();
+            for pair in numbers.chunks_exact(2) {
+                let [length, reads] = [0, 1].map(|at| u64::from_le_bytes(pair[at]));
+                *self.lengths.entry(length as u32).or_default() += reads;
+            }
+        }
+        Ok(())
+    }
+
+    /// The processes that have the reads together.
+    pub fn world(&self) -> &'w dyn World {
+        self.world
     }
 
     /// Reads without mates, as codes.
     #[cfg(test)]
-    pub fn of(codes: &[Vec<u8>]) -> Reads {
-        let (mut reads, mut block) = (Reads::default(), Block::default());
+    pub fn of(codes: &[Vec<u8>]) -> Reads<'static> {
+        let (mut reads, mut block) = (Reads::none(&gyrase_fabric::Alone), Block::default());
         for read in codes {
             let letters: Vec<u8> = read.iter().map(|&code| gyrase_seq::decode(code)).collect();
             block.push(&letters);
@@ -134,7 +177,7 @@ impl Reads {
         self.blocks.push(block);
     }
 
-    /// The reads, in blocks.
+    /// The reads of this process, in blocks.
     pub fn blocks(&self) -> &[Block] {
         &self.blocks
     }
@@ -144,7 +187,7 @@ impl Reads {
         self.adapters
     }
 
-    /// Bytes of memory that they take.
+    /// Bytes of memory that those of this process take.
     pub fn held(&self) -> u64 {
         let of =
             |block: &Block| block.packed.len() + 4 * block.lengths.len() + 8 * block.holes.len();
@@ -177,6 +220,43 @@ impl Reads {
             }
         }
         0
+    }
+}
+
+/// The batches of a source that one of several processes is dealt: every process reads all of them,
+/// which takes a small part of what is done with them.
+struct Dealt {
+    source: Source,
+    rank: usize,
+    ranks: usize,
+    /// Batches so far.
+    next: usize,
+}
+
+impl Dealt {
+    fn new(source: Source, world: &dyn World) -> Dealt {
+        Dealt {
+            source,
+            rank: world.rank(),
+            ranks: world.ranks(),
+            next: 0,
+        }
+    }
+}
+
+impl Feed for Dealt {
+    type Task = [Batch; 2];
+    type Error = TabulateError;
+
+    fn next(&mut self, batches: &mut [Batch; 2]) -> Result<bool, TabulateError> {
+        while self.source.next(batches)? {
+            let dealt_to = self.next % self.ranks;
+            self.next += 1;
+            if dealt_to == self.rank {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }
 

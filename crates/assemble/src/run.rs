@@ -1,16 +1,19 @@
 //! The stages of an assembly.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use gyrase_count::histogram::Histogram;
-use gyrase_fabric::{Alone, SpillFolder};
+use gyrase_fabric::{Alone, Peer, SpillFolder, World};
 use gyrase_table::gyk::Database;
-use gyrase_tabulate::spill_path;
+use gyrase_tabulate::{same_files, spill_path};
 use gyrase_work::Progress;
 
 use crate::Error;
-use crate::clean::{Cleaned, Errors, clean};
-use crate::config::{AssemblyError, Config};
+use crate::checkpoint::{Checkpoints, Resumed, State};
+use crate::clean::{Errors, clean};
+use crate::config::{AssemblyError, Config, Library};
 use crate::foreign::{AdapterReads, phix};
 use crate::graph::{Graph, Pieces, Way, compact};
 use crate::longer::longer;
@@ -19,6 +22,7 @@ use crate::plan::{count_config, fits, graph_bytes, plan};
 use crate::reads::Reads;
 use crate::scaffold::{Scaffold, scaffolds};
 use crate::solid::{FIRST_K, KmerDepth, lengths};
+use crate::stage::GraphStage;
 use crate::statistics::Statistics;
 use crate::unitigs::{Means, SharedUnitigs, SolidKmers, build};
 
@@ -41,6 +45,8 @@ pub struct Assembled {
     pub adapters: AdapterReads,
     /// Contigs that are the control PhiX174.
     pub phix: Vec<Way>,
+    /// What an earlier run had done.
+    pub resumed: Resumed,
 }
 
 impl Assembled {
@@ -57,38 +63,45 @@ impl Assembled {
     }
 }
 
-/// What was done for one k.
-#[derive(Clone, Copy, Debug)]
-pub struct GraphStage {
-    /// Bases of the k-mers.
-    pub k: usize,
-    /// Nodes of the graph as it was made.
-    pub nodes: usize,
-    /// What was taken out.
-    pub cleaned: Cleaned,
-    /// Nodes of the graph then.
-    pub left: usize,
-}
-
-/// Assembles.
+/// Assembles, in this process alone.
 ///
 /// # Errors
 /// See [`AssemblyError`].
 pub fn run(config: &Config, progress: &Progress) -> Result<Assembled, AssemblyError> {
-    plan(config)?.admit(config)?;
+    run_in(config, &Alone, progress)
+}
+
+/// As [`run`], in all processes of a job: each calls it with an equal `config`, but for threads and
+/// memory; all must see `config.scratch`. Each has its share of the reads and of the k-mers, and
+/// all of the graph once it is made of unitigs. So all get the same.
+///
+/// Collective.
+///
+/// # Errors
+/// See [`AssemblyError`]; where another process failed this one's is
+/// [`gyrase_fabric::FabricError::Elsewhere`].
+pub fn run_in(
+    config: &Config,
+    world: &dyn World,
+    progress: &Progress,
+) -> Result<Assembled, AssemblyError> {
+    agree(config, world)?;
+    plan(config, world.ranks())?.admit(config)?;
     progress.start("read", 0);
-    let reads = Reads::load(&config.libraries, config.threads, progress)?;
+    let reads = Reads::load(&config.libraries, config.threads, world, progress)?;
     refuse_long(&reads)?;
-    let (graph, depth) = first(config, reads.held(), progress)?;
-    let mut stages = Vec::new();
-    let mut graph = cleaned(graph, depth.peak, &mut stages, progress);
-    let ks = config.ks.clone().unwrap_or_else(|| lengths(&reads, depth));
-    for k in ks {
-        progress.start("longer k-mers", reads.blocks().len() as u64);
-        let larger = longer(&graph, &reads, k, config.threads, progress)?;
-        let depth = depth.at(k, reads.typical_length());
-        graph = cleaned(larger, depth, &mut stages, progress);
-    }
+    let checkpoints = Checkpoints::open(config, world)?;
+    let (kept, resumed) = checkpoints.last()?;
+    let mut state = match kept {
+        Some(state) => state,
+        None => first(config, &reads, progress)?,
+    };
+    grow(&mut state, config, &reads, &checkpoints, progress)?;
+    let State {
+        graph,
+        depth,
+        stages,
+    } = state;
     let (graph, resolved) = resolve(graph, &reads, config.threads, progress)?;
     Ok(Assembled {
         phix: phix(&graph),
@@ -99,7 +112,29 @@ pub fn run(config: &Config, progress: &Progress) -> Result<Assembled, AssemblyEr
         bases: reads.bases(),
         depth,
         stages,
+        resumed,
     })
+}
+
+/// Makes the graph of each larger k.
+fn grow(
+    state: &mut State,
+    config: &Config,
+    reads: &Reads,
+    checkpoints: &Checkpoints,
+    progress: &Progress,
+) -> Result<(), AssemblyError> {
+    let depth = state.depth;
+    let ks = config.ks.clone().unwrap_or_else(|| lengths(reads, depth));
+    let done = state.graph.k();
+    for k in ks.into_iter().filter(|&k| k > done) {
+        checkpoints.put(state)?;
+        progress.start("longer k-mers", reads.blocks().len() as u64);
+        let larger = longer(&state.graph, reads, k, config.threads, progress)?;
+        let depth = depth.at(k, reads.typical_length());
+        state.graph = cleaned(larger, depth, &mut state.stages, progress);
+    }
+    checkpoints.put(state)
 }
 
 /// Reads that are longer come of other machines, and have other errors.
@@ -129,25 +164,61 @@ fn cleaned(graph: Graph, depth: u64, stages: &mut Vec<GraphStage>, progress: &Pr
     graph
 }
 
-/// The graph of the smallest k: of the k-mers that are seen often enough. The reads take `held`
-/// bytes beside it.
-fn first(
-    config: &Config,
-    held: u64,
-    progress: &Progress,
-) -> Result<(Graph, KmerDepth), AssemblyError> {
-    let output = config.scratch.clone();
+/// Refuses processes that are to assemble different reads.
+fn agree(config: &Config, world: &dyn World) -> Result<(), AssemblyError> {
+    if world.ranks() == 1 {
+        return Ok(());
+    }
+    let mut asked = DefaultHasher::new();
+    config.question().hash(&mut asked);
+    if !world.all_equal(&[asked.finish()])? {
+        return Err(gyrase_count::Error::DifferentQuestions.into());
+    }
+    let files: Vec<PathBuf> = config.libraries.iter().flat_map(Library::files).collect();
+    Ok(same_files(world, &files)?)
+}
+
+/// The cleaned graph of the smallest k: of the k-mers that are seen often enough.
+fn first(config: &Config, reads: &Reads, progress: &Progress) -> Result<State, AssemblyError> {
+    let (output, world, held) = (config.scratch.clone(), reads.world(), reads.held());
     let memory = config.memory.saturating_sub(held);
-    gyrase_count::run(&count_config(config, memory), progress)?;
+    gyrase_count::run_in(&count_config(config, memory), world, progress)?;
     let database = Database::open(&output)?;
-    let histogram = Histogram::of(&database, config.threads, progress)?;
-    let depth = KmerDepth::of(&histogram);
-    let seen = histogram.rows().filter(|row| row.0 >= depth.least);
-    fits(held + graph_bytes(seen.map(|row| row.1).sum()), config)?;
-    let unitigs = unitigs_of(database, depth.least, config, memory, progress)?;
-    // Where it stays the caller removes it, with the folder that it is in.
-    let _ = std::fs::remove_file(&output);
-    Ok((compact(FIRST_K, &Pieces::of(unitigs.own())), depth))
+    let (depth, kmers) = depth_of(&database, config, world, progress)?;
+    fits(held + graph_bytes(kmers, world.ranks()), config)?;
+    let unitigs = unitigs_of(database, depth.least, config, memory, (world, progress))?;
+    let all = unitigs.of_all(world)?;
+    if world.rank() == 0 {
+        // Where it stays the caller removes it, with the folder that it is in.
+        let _ = std::fs::remove_file(&output);
+    }
+    let mut pieces = Pieces::default();
+    all.iter().for_each(|unitigs| pieces.add(unitigs));
+    let (graph, mut stages) = (compact(FIRST_K, &pieces), Vec::new());
+    Ok(State {
+        graph: cleaned(graph, depth.peak, &mut stages, progress),
+        depth,
+        stages,
+    })
+}
+
+/// What the counts say, and how many k-mers are seen often enough: one process looks for all.
+fn depth_of(
+    database: &Database,
+    config: &Config,
+    world: &dyn World,
+    progress: &Progress,
+) -> Result<(KmerDepth, u64), AssemblyError> {
+    let mut seen = [0; 3];
+    if world.rank() == 0 {
+        let histogram = Histogram::of(database, config.threads, progress)?;
+        let KmerDepth { least, peak } = KmerDepth::of(&histogram);
+        let often = histogram.rows().filter(|row| row.0 >= least);
+        seen = [least.into(), peak, often.map(|row| row.1).sum()];
+    }
+    let [least, peak, kmers] = world.broadcast_of(0, &seen)?;
+    let least = u32::try_from(least).unwrap_or(u32::MAX);
+    Ok((KmerDepth { least, peak }, kmers))
 }
 
 /// The unitigs of the k-mers that are seen often enough, made within `memory`.
@@ -156,23 +227,30 @@ fn unitigs_of(
     least: u32,
     config: &Config,
     memory: u64,
-    progress: &Progress,
+    (world, progress): (&dyn World, &Progress),
 ) -> Result<SharedUnitigs, AssemblyError> {
-    let path = spill_path(&config.tmp, "gyrase", &config.scratch);
+    let root = spill_path(&config.tmp, "gyrase", &config.scratch);
+    let folder = SpillFolder::of_process(&root, world.peer(), None, false);
     let means = Means {
         threads: config.threads,
         memory,
-        folder: Arc::new(SpillFolder::new(path, None, false)),
+        folder: Arc::new(folder),
     };
     let kmers = SolidKmers::Databases {
         databases: vec![database],
         min_count: least,
     };
     let held = config.memory - memory;
-    let unitigs = build(kmers, &means, &Alone, progress).map_err(|error| match error {
+    let unitigs = build(kmers, &means, world, progress).map_err(|error| match error {
         Error::Memory { needed, .. } => AssemblyError::memory(needed + held, config),
         other => other.into(),
     })?;
     means.folder.remove();
     Ok(unitigs)
+}
+
+/// What a process leaves when it is killed, beside the folder of the output.
+pub fn leftovers(config: &Config, peer: Peer) -> Vec<PathBuf> {
+    let memory = config.memory;
+    gyrase_count::leftovers(&count_config(config, memory), peer)
 }

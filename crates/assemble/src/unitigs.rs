@@ -36,13 +36,14 @@ mod numbering;
 mod over_bins;
 mod pieces;
 mod plan;
-mod records;
+pub(crate) mod records;
 mod rings;
 mod run;
 mod runs;
 mod solid_kmers;
 mod text;
 
+use gyrase_fabric::{FabricError, World};
 use gyrase_kmer::Kmer;
 
 pub use build::{Means, build};
@@ -95,6 +96,25 @@ impl SharedUnitigs {
     /// Those of this process, in the order of their numbers: all, where there is one process.
     pub fn own(&self) -> &Unitigs {
         &self.unitigs
+    }
+
+    /// Those of every process, in the order of ranks, in all of them: for a graph that each can
+    /// hold.
+    ///
+    /// Collective.
+    ///
+    /// # Errors
+    /// Another process failed.
+    pub fn of_all(self, world: &dyn World) -> Result<Vec<Unitigs>, FabricError> {
+        if world.ranks() == 1 {
+            return Ok(vec![self.unitigs]);
+        }
+        let k = self.unitigs.k();
+        let all = world.all_gather(&self.unitigs.to_bytes())?;
+        Ok(all
+            .iter()
+            .map(|bytes| Unitigs::of_bytes(k, bytes))
+            .collect())
     }
 
     /// How many all processes have together.
@@ -173,6 +193,31 @@ impl Unitigs {
         self.ends.push(self.bases.len());
         self.count_sums.push(count_sum);
         self.circular.push(circular);
+    }
+
+    /// All of them, as one process sends them to another.
+    fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = (self.len() as u64).to_le_bytes().to_vec();
+        for unitig in 0..self.len() {
+            let circular = u64::from(self.circular[unitig]);
+            for number in [self.ends[unitig] as u64, self.count_sums[unitig], circular] {
+                bytes.extend(number.to_le_bytes());
+            }
+        }
+        records::put_bases(&self.bases, &mut bytes);
+        bytes
+    }
+
+    fn of_bytes(k: usize, bytes: &[u8]) -> Unitigs {
+        let (mut from, mut unitigs) = (bytes, Unitigs::new(k));
+        for _ in 0..records::take_number(&mut from) {
+            let mut number = || records::take_number(&mut from);
+            unitigs.ends.push(number() as usize);
+            unitigs.count_sums.push(number());
+            unitigs.circular.push(number() > 0);
+        }
+        unitigs.bases = records::take_bases(&mut from);
+        unitigs
     }
 
     /// Adds all of another graph of the same k behind the own.

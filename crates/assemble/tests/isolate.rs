@@ -3,7 +3,8 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use gyrase_assemble::{Assembled, Config, Library, run, write};
+use gyrase_assemble::{Assembled, AssemblyError, Config, Library, forget, run, run_in, write};
+use gyrase_fabric::{Steal, testing};
 use gyrase_kmer::mix;
 use gyrase_work::Progress;
 
@@ -62,20 +63,25 @@ fn sequence(genome: &[u8], pairs: usize, dice: &mut Dice) -> [String; 2] {
 }
 
 fn assemble(folder: &Path, reads: &[String; 2], threads: usize) -> Assembled {
+    let config = config(folder, reads, threads);
+    run(&config, &Progress::default()).expect("the reads are sound")
+}
+
+fn config(folder: &Path, reads: &[String; 2], threads: usize) -> Config {
     let names = [1, 2].map(|mate| folder.join(format!("r_{mate}.fq")));
     for (name, text) in names.iter().zip(reads) {
         std::fs::write(name, text).expect("the folder is there");
     }
     let [one, two] = names;
-    let config = Config {
+    Config {
         libraries: vec![Library::Paired(one, two)],
         tmp: folder.to_path_buf(),
         scratch: folder.join("kmers.gyk"),
         threads,
         memory: 1 << 30,
         ks: None,
-    };
-    run(&config, &Progress::default()).expect("the reads are sound")
+        resume: false,
+    }
 }
 
 fn gfa(assembly: &Assembled) -> Vec<u8> {
@@ -117,6 +123,69 @@ fn contigs_are_stretches_of_the_genome_for_any_number_of_threads() {
             assert_eq!(gfa(&again), gfa(&assembly), "{threads} threads");
         }
     }
+}
+
+#[test]
+fn processes_that_share_reads_make_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut dice = Dice(5 << 32);
+    let genome = genome(&mut dice);
+    let reads = sequence(&genome, genome.len() / 5, &mut dice);
+    let expected = assemble(folder.path(), &reads, 1);
+    let config = config(folder.path(), &reads, 2);
+    for ranks in [2, 3] {
+        let process = |world: &testing::Process| {
+            let made = run_in(&config, world, &Progress::default())?;
+            let pairs = made.resolved.pairs.clone();
+            Ok::<_, AssemblyError>((gfa(&made), pairs, made.reads, made.bases, made.stages))
+        };
+        for made in testing::run(ranks, Steal::Off, process) {
+            let (text, pairs, reads, bases, stages) = made.unwrap();
+            assert_eq!(text, gfa(&expected), "{ranks} processes");
+            assert_eq!(pairs, expected.resolved.pairs);
+            assert_eq!((reads, bases), (expected.reads, expected.bases));
+            assert_eq!(stages, expected.stages);
+        }
+    }
+}
+
+#[test]
+fn a_run_goes_on_behind_any_k() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut dice = Dice(6 << 32);
+    let genome = genome(&mut dice);
+    let reads = sequence(&genome, genome.len() / 5, &mut dice);
+    let expected = assemble(folder.path(), &reads, 1);
+    let mut config = config(folder.path(), &reads, 2);
+    config.resume = true;
+    let run = |config: &Config| run(config, &Progress::default()).unwrap();
+    assert_eq!(run(&config).resumed.behind, None);
+    let is_kept = |path: &std::path::PathBuf| path.extension().is_some_and(|end| end == "batches");
+    let logs = || {
+        let folders = std::fs::read_dir(folder.path()).unwrap().flatten();
+        let files = folders.filter_map(|entry| std::fs::read_dir(entry.path()).ok());
+        files
+            .flatten()
+            .flatten()
+            .map(|entry| entry.path())
+            .find(is_kept)
+    };
+    // As if it had been cut short behind each k.
+    let log = logs().unwrap();
+    let lines = std::fs::read_to_string(&log).unwrap();
+    let lines: Vec<&str> = lines.lines().collect();
+    for (number, stage) in expected.stages.iter().enumerate() {
+        std::fs::write(&log, lines[..number + 2].join("\n") + "\n").unwrap();
+        let again = run(&config);
+        assert_eq!(again.resumed.behind, Some(stage.k));
+        assert_eq!(gfa(&again), gfa(&expected), "behind {}", stage.k);
+        assert_eq!(again.stages, expected.stages);
+    }
+    config.ks = Some(vec![55]);
+    let other = run(&config).resumed;
+    assert!(other.had_other && other.behind.is_none());
+    forget(&config);
+    assert_eq!(logs(), None);
 }
 
 #[test]

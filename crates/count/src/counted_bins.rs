@@ -18,7 +18,6 @@ use crate::counted::{Counted, Destination};
 use crate::partition::Counter;
 use crate::plan::{Budget, check_tmp, temporary};
 use crate::reading::options;
-use crate::resume::folder_of;
 use crate::run::{UNEQUAL, fabric_options, root_of};
 use crate::super_kmers::SuperKmers;
 use crate::{Config, Error, Scattered};
@@ -356,12 +355,8 @@ fn own_folder(config: &Config, world: &dyn World) -> Arc<SpillFolder> {
     let root = root_of(config);
     // Nobody spills before all have agreed on the reading.
     let _ = std::fs::remove_dir_all(&root);
-    let own = folder_of(&root, world.rank(), world.ranks());
-    let folder = SpillFolder::new(own, config.max_tmp, false);
-    Arc::new(match world.ranks() {
-        1 => folder,
-        _ => folder.within(&root),
-    })
+    let folder = SpillFolder::of_process(&root, world.peer(), config.max_tmp, false);
+    Arc::new(folder)
 }
 
 /// Bytes of counted k-mers that are held, and of the tables of a thread. What holds them next finds

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use gyrase_fabric::{FabricError, LocalPartitions, Partitioning, SpillFolder, World};
+use gyrase_fabric::{FabricError, LocalPartitions, Partitioning, Peer, SpillFolder, World};
 use gyrase_kmer::BINS;
 use gyrase_table::gyk::{BinEntry, Writer};
 
@@ -47,15 +47,6 @@ pub(crate) struct Earlier {
     pub(crate) same: bool,
 }
 
-/// The folder for the spill files of one process, in that of the run.
-pub(crate) fn folder_of(root: &Path, rank: usize, ranks: usize) -> PathBuf {
-    if ranks == 1 {
-        root.to_path_buf()
-    } else {
-        root.join(format!("rank-{rank}"))
-    }
-}
-
 impl Earlier {
     /// What processes left in the folder `root` of the run, if it is whole. All processes find
     /// something, or none does. Spill files may take up to `limit` bytes.
@@ -78,7 +69,12 @@ impl Earlier {
         job: &str,
     ) -> Option<Earlier> {
         let (rank, ranks) = (world.rank(), world.ranks());
-        let folder = noted(root, &folder_of(root, rank, ranks), limit, job)?;
+        let folder = noted(
+            root,
+            &SpillFolder::path_of(root, Peer { rank, ranks }),
+            limit,
+            job,
+        )?;
         if folder.noted(job)? != (rank, ranks) {
             return None;
         }
@@ -111,7 +107,14 @@ impl Earlier {
             .filter_map(|path| noted(root, &path, None, job));
         let (_, ranks) = folders.last()?.noted(job)?;
         let folders: Vec<_> = (0..ranks)
-            .map(|rank| noted(root, &folder_of(root, rank, ranks), None, job))
+            .map(|rank| {
+                noted(
+                    root,
+                    &SpillFolder::path_of(root, Peer { rank, ranks }),
+                    None,
+                    job,
+                )
+            })
             .collect::<Option<_>>()?;
         let logs: Vec<Logged> = folders
             .iter()

@@ -22,7 +22,7 @@ use crate::assembly::Assembly;
 use crate::partition::Counter;
 use crate::plan::{Budget, check_tmp, temporary};
 use crate::reading::options;
-use crate::resume::{Earlier, Log, folder_of};
+use crate::resume::{Earlier, Log};
 use crate::super_kmers::{Repeats, SuperKmers};
 use crate::{Config, Error, Scattered, Summary};
 
@@ -258,13 +258,13 @@ impl Run<'_> {
                 // Whatever is there is of no use any more, whoever spilled it. Nobody spills before
                 // all have agreed on the reading, which this process does later.
                 let _ = std::fs::remove_dir_all(&self.root);
-                let folder =
-                    SpillFolder::new(folder_of(&self.root, rank, ranks), limit, self.resume);
-                Arc::new(if ranks == 1 {
-                    folder
-                } else {
-                    folder.within(&self.root)
-                })
+                let peer = Peer { rank, ranks };
+                Arc::new(SpillFolder::of_process(
+                    &self.root,
+                    peer,
+                    limit,
+                    self.resume,
+                ))
             }
         }
     }
@@ -541,7 +541,7 @@ pub fn leftovers(config: &Config, Peer { rank, ranks }: Peer) -> Vec<PathBuf> {
     if config.resume {
         return Vec::new();
     }
-    let mut left = vec![folder_of(&root_of(config), rank, ranks)];
+    let mut left = vec![SpillFolder::path_of(&root_of(config), Peer { rank, ranks })];
     if rank == 0 {
         left.extend(OutputFile::partial(&config.output));
     }

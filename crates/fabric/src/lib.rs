@@ -88,7 +88,7 @@ pub use farm::Farm;
 pub use finished::Finished;
 pub use group::Group;
 pub use local::{LocalFabric, LocalSender};
-pub use look_up::{look_up, tell};
+pub use look_up::{all_to_all, look_up, tell};
 pub use mailbox::{Mailbox, Message};
 pub use memory::Pages;
 pub use numbers::Numbers;

@@ -29,7 +29,7 @@ pub fn look_up<const K: usize, const A: usize>(
     mut answer: impl FnMut([u8; K]) -> [u8; A],
 ) -> Result<Vec<[u8; A]>, FabricError> {
     let (asked, answered) = (world.mailbox()?, world.mailbox()?);
-    send_to_each(world, &*asked, questions)?;
+    send_all(world, &*asked, for_each(world, questions))?;
     for _ in 0..world.ranks() {
         let (rank, keys) = asked.wait()?;
         let answers = keys.as_chunks().0.iter().flat_map(|&key| answer(key));
@@ -69,25 +69,46 @@ pub fn tell<const K: usize>(
     words: &[(usize, [u8; K])],
     mut hear: impl FnMut([u8; K]),
 ) -> Result<(), FabricError> {
-    let told = world.mailbox()?;
-    send_to_each(world, &*told, words)?;
-    for _ in 0..world.ranks() {
-        let (_, words) = told.wait()?;
+    for words in all_to_all(world, for_each(world, words))? {
         words.as_chunks().0.iter().for_each(|&word| hear(word));
     }
     Ok(())
 }
 
-/// Sends every process one message: what there is for it, behind each other, perhaps nothing.
-fn send_to_each<const K: usize>(
-    world: &dyn World,
-    mailbox: &dyn Mailbox,
-    words: &[(usize, [u8; K])],
-) -> Result<(), FabricError> {
+/// Collective. Every process gives bytes for each process, perhaps none, and gets what all have for
+/// it, in the order of ranks.
+///
+/// # Errors
+/// Another process failed.
+///
+/// # Panics
+/// When there are more messages than processes.
+pub fn all_to_all(world: &dyn World, messages: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, FabricError> {
+    let mailbox = world.mailbox()?;
+    send_all(world, &*mailbox, messages)?;
+    let mut came = vec![Vec::new(); world.ranks()];
+    for _ in 0..world.ranks() {
+        let (rank, bytes) = mailbox.wait()?;
+        came[rank as usize] = bytes;
+    }
+    Ok(came)
+}
+
+/// The words for each process, behind each other.
+fn for_each<const K: usize>(world: &dyn World, words: &[(usize, [u8; K])]) -> Vec<Vec<u8>> {
     let mut messages = vec![Vec::new(); world.ranks()];
     for (rank, word) in words {
         messages[*rank].extend_from_slice(word);
     }
+    messages
+}
+
+/// Sends every process one message, with the rank of this one.
+fn send_all(
+    world: &dyn World,
+    mailbox: &dyn Mailbox,
+    messages: Vec<Vec<u8>>,
+) -> Result<(), FabricError> {
     let mut messages = messages.into_iter().enumerate();
     messages.try_for_each(|(rank, bytes)| mailbox.send(rank, world.rank() as u64, bytes))
 }

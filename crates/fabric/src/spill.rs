@@ -13,7 +13,7 @@ use tracing::field::Empty;
 use tracing::info_span;
 
 use crate::contract::Each;
-use crate::{FabricError, Place, SLACK};
+use crate::{FabricError, Peer, Place, SLACK};
 
 const MANIFEST: &str = "manifest";
 
@@ -107,6 +107,24 @@ impl SpillFolder {
             folder.remove();
         }
         folder
+    }
+
+    /// The folder of a process in that of its job ([`SpillFolder::path_of`]), which goes with the
+    /// last of them; otherwise as [`SpillFolder::new`].
+    pub fn of_process(root: &Path, peer: Peer, limit: Option<u64>, keep: bool) -> SpillFolder {
+        let folder = SpillFolder::new(SpillFolder::path_of(root, peer), limit, keep);
+        match peer.ranks {
+            1 => folder,
+            _ => folder.within(root),
+        }
+    }
+
+    /// The folder of a process in that of its job, or the latter where it is alone.
+    pub fn path_of(root: &Path, Peer { rank, ranks }: Peer) -> PathBuf {
+        match ranks {
+            1 => root.to_path_buf(),
+            _ => root.join(format!("rank-{rank}")),
+        }
     }
 
     /// The folder `path`, if an earlier process noted there what it spilled for `job`: it stays

@@ -28,15 +28,12 @@ impl OutputFolder {
             path: target.to_path_buf(),
             source,
         };
-        let Some(name) = target.file_name() else {
+        let Some(partial) = OutputFolder::partial(target) else {
             return Err(fail(io::Error::other(
                 "it has no name; name a folder to make",
             )));
         };
         keep_others(target, files).map_err(fail)?;
-        let mut name = name.to_owned();
-        name.push(".partial");
-        let partial = target.with_file_name(name);
         // Without a slash at the end.
         let target: PathBuf = target.components().collect();
         remove(&partial).map_err(fail)?;
@@ -46,6 +43,13 @@ impl OutputFolder {
             partial,
             done: false,
         })
+    }
+
+    /// Where the folder is until it has its name; nothing where the target has none.
+    pub fn partial(target: &Path) -> Option<PathBuf> {
+        let mut name = target.file_name()?.to_owned();
+        name.push(".partial");
+        Some(target.with_file_name(name))
     }
 
     /// Where a file of the folder is to be written.

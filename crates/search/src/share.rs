@@ -21,10 +21,9 @@ use std::sync::Arc;
 
 use gyrase_fabric::{FabricError, Finished, SpillFolder, World};
 use gyrase_files::{OrderedError, OrderedFile, OwnSegments};
-use gyrase_tabulate::{BegunFile, TabulateError, publish, same_files};
+use gyrase_tabulate::{BegunFile, KeptWork, TabulateError, clear_kept, publish, same_files};
 use gyrase_work::Progress;
 
-use crate::kept::{self, Kept};
 use crate::prepared::Prepared;
 use crate::{Config, Report, SearchError, Sequences, Summary};
 use shared::Shared;
@@ -87,7 +86,7 @@ pub fn run_in(
     };
     let batches = batches(&prepared, ranks);
     if world.rank() == 0 && !waiting.resume {
-        kept::clear(&waiting.folder);
+        clear_kept(&waiting.folder);
     }
     let folder = waiting.spill_folder(world.rank());
     let shared = Shared {
@@ -95,7 +94,7 @@ pub fn run_in(
             .map(|begun| open(begun, world, batches.len(), config.memory, &folder))
             .transpose()?,
         kept: match waiting.resume {
-            true => Some(Kept::open(
+            true => Some(KeptWork::open(
                 world,
                 &waiting.folder,
                 &question,
@@ -169,7 +168,7 @@ impl Shared<'_> {
         // What is kept goes once the report is whole.
         world.sum(&[0])?;
         let kept = self.kept.as_ref().filter(|_| first);
-        kept.into_iter().for_each(Kept::remove);
+        kept.into_iter().for_each(KeptWork::remove);
         Ok(())
     }
 }

@@ -85,6 +85,7 @@
 mod census;
 mod chunks;
 mod estimate;
+mod kept;
 mod layout;
 mod partition;
 mod reading;
@@ -102,6 +103,7 @@ use tracing::info_span;
 
 pub use census::census;
 pub use estimate::{Estimate, InputContents, decompressing, input_contents};
+pub use kept::{KeptWork, clear_kept};
 pub use layout::Layout;
 pub use partition::{Part, Partition};
 pub use reading::Reading;

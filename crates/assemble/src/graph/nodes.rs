@@ -17,17 +17,15 @@ pub struct Pieces {
 }
 
 impl Pieces {
-    /// All of some unitigs.
-    pub fn of(unitigs: &Unitigs) -> Pieces {
-        let mut pieces = Pieces::default();
-        pieces.bases.reserve(unitigs.bases().len());
+    /// Adds all of some unitigs.
+    pub fn add(&mut self, unitigs: &Unitigs) {
+        self.bases.reserve(unitigs.bases().len());
         for unitig in 0..unitigs.len() {
             let stretch = unitigs.stretch(unitig);
             let codes = stretch.map(|at| unitigs.bases().base(at));
-            pieces.bases.extend(codes);
-            pieces.close(unitigs.count_sum(unitig));
+            self.bases.extend(codes);
+            self.close(unitigs.count_sum(unitig));
         }
-        pieces
     }
 
     /// Adds a sequence of codes.

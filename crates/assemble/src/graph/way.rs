@@ -25,6 +25,11 @@ impl Way {
         Way(self.0 ^ 1)
     }
 
+    /// The way of a number ([`Way::index`]).
+    pub fn of_index(index: usize) -> Way {
+        Way(u32::try_from(index).expect("a graph has less than 2^31 nodes"))
+    }
+
     /// A number for each way: twice that of the node, one more where it is read backward.
     pub fn index(self) -> usize {
         self.0 as usize

@@ -1,9 +1,11 @@
 //! k-mers of the larger k that walks of reads have.
 
+use gyrase_fabric::{FabricError, World};
 use gyrase_kmer::Kmer;
 
 use crate::graph::{Graph, Pieces, kmer_of};
 use crate::reads::Block;
+use crate::together;
 use crate::walk::{Step, Walker};
 
 /// k-mers that a worker collects before it makes equal ones one.
@@ -109,6 +111,15 @@ impl<'g, const W: usize> Found<'g, W> {
             pieces.push(&codes, count.into());
         }
         pieces
+    }
+
+    /// Makes it what all processes found.
+    ///
+    /// Collective.
+    pub fn of_all(&mut self, world: &dyn World) -> Result<(), FabricError> {
+        self.inner = world.sum(&self.inner)?;
+        self.counted = together::counted(world, std::mem::take(&mut self.counted))?;
+        Ok(())
     }
 
     /// Adds what another worker found.

@@ -3,12 +3,15 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+use gyrase_fabric::{FabricError, World};
+use gyrase_kmer::mix;
 use gyrase_work::{Progress, in_parallel};
 
 use crate::config::AssemblyError;
 use crate::graph::{Graph, Way};
 use crate::index::Index;
 use crate::reads::{Block, Reads};
+use crate::together::summed;
 
 /// Bases of an anchor.
 const ANCHOR: usize = 31;
@@ -60,6 +63,7 @@ pub fn find(
     })?;
     let mut all = Found::default();
     found.into_iter().for_each(|one| all.add(one));
+    all.of_all(reads.world())?;
     let flipped: Vec<_> = all
         .links
         .iter()
@@ -116,6 +120,30 @@ impl Found {
         let link = self.links.entry(key).or_default();
         link.pairs += 1;
         link.bases += graph.length(from) as i64 - start + end;
+    }
+
+    /// Makes it what all processes found.
+    ///
+    /// Collective.
+    fn of_all(&mut self, world: &dyn World) -> Result<(), FabricError> {
+        if world.ranks() == 1 {
+            return Ok(());
+        }
+        self.inserts = world.sum(&self.inserts)?;
+        let row = |(&(from, to), link): (&(Way, Way), &Link)| {
+            let key = (from.index() as u64) << 32 | to.index() as u64;
+            (mix(key), [key], [link.pairs, link.bases as u64])
+        };
+        let own: Vec<_> = self.links.iter().map(row).collect();
+        let all = summed(world, &own)?.into_iter();
+        let link = |([key], [pairs, bases]): ([u64; 1], [u64; 2])| {
+            let ways = [key >> 32, key & u64::from(u32::MAX)];
+            let [from, to] = ways.map(|index| Way::of_index(index as usize));
+            let bases = bases as i64;
+            ((from, to), Link { pairs, bases })
+        };
+        self.links = all.map(link).collect();
+        Ok(())
     }
 
     fn add(&mut self, other: Found) {

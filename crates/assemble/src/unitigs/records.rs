@@ -3,7 +3,7 @@
 use crate::BaseString;
 
 /// Takes a number of eight bytes from the front.
-pub(super) fn take_number(from: &mut &[u8]) -> u64 {
+pub(crate) fn take_number(from: &mut &[u8]) -> u64 {
     let (number, rest) = from
         .split_first_chunk()
         .expect("a record is as long as it says");
@@ -12,13 +12,13 @@ pub(super) fn take_number(from: &mut &[u8]) -> u64 {
 }
 
 /// Appends how many bases there are, and the bases.
-pub(super) fn put_bases(bases: &BaseString, record: &mut Vec<u8>) {
+pub(crate) fn put_bases(bases: &BaseString, record: &mut Vec<u8>) {
     record.extend((bases.len() as u64).to_le_bytes());
     record.extend(bases.words().iter().flat_map(|word| word.to_le_bytes()));
 }
 
 /// Takes what [`put_bases`] appended from the front.
-pub(super) fn take_bases(from: &mut &[u8]) -> BaseString {
+pub(crate) fn take_bases(from: &mut &[u8]) -> BaseString {
     let len = take_number(from) as usize;
     let words = (0..BaseString::words_of(len)).map(|_| take_number(from));
     BaseString::of_words(words.collect(), len)

@@ -149,7 +149,7 @@ enum Begun<'a> {
 pub fn leftovers(config: &Config, target: Option<&Path>, peer: Peer) -> Vec<PathBuf> {
     let partial = target.and_then(OutputFile::partial);
     let partial = partial.filter(|_| peer.rank == 0);
-    [folder_path(config, peer)]
+    [SpillFolder::path_of(&folder_root(config), peer)]
         .into_iter()
         .chain(partial)
         .collect()
@@ -178,21 +178,11 @@ fn folder_root(config: &Config) -> PathBuf {
     spill_path(&config.tmp, "gyrase", &config.output)
 }
 
-fn folder_path(config: &Config, Peer { rank, ranks }: Peer) -> PathBuf {
-    match ranks {
-        1 => folder_root(config),
-        _ => folder_root(config).join(format!("rank-{rank}")),
-    }
-}
-
 /// The folder for spills where no k-mers are counted.
 fn folder(config: &Config, world: &dyn World) -> Arc<SpillFolder> {
-    let path = folder_path(config, world.peer());
-    let folder = SpillFolder::new(path, config.max_tmp, false);
-    Arc::new(match world.ranks() {
-        1 => folder,
-        _ => folder.within(&folder_root(config)),
-    })
+    let root = folder_root(config);
+    let folder = SpillFolder::of_process(&root, world.peer(), config.max_tmp, false);
+    Arc::new(folder)
 }
 
 fn solid_kmers(

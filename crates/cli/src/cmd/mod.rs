@@ -113,9 +113,8 @@ impl Command {
     pub fn processes(&self) -> Processes {
         match self {
             Command::Count(verb) => Processes::Share(verb.steal()),
-            Command::Classify(_) | Command::Search(_) | Command::Unitigs(_) => {
-                Processes::Share(Steal::On)
-            }
+            Command::Classify(_) | Command::Search(_) => Processes::Share(Steal::On),
+            Command::Unitigs(_) | Command::Assemble(_) => Processes::Share(Steal::On),
             Command::Db(verb) if verb.is_shared() => Processes::Share(Steal::On),
             Command::Doctor(_) | Command::MpiSetup(_) => Processes::Each,
             _ => Processes::One,

@@ -1,4 +1,4 @@
-//! Processes that share the making of unitigs write what one process writes.
+//! Processes that share the making of unitigs, or an assembly, write what one process writes.
 
 use crate::launch::{Job, Mpi, SOON, full};
 use crate::matrix::least_memory;
@@ -108,5 +108,79 @@ fn faults_of_shared_unitigs_are_named_and_leave_nothing() {
         let one = job().on(2, "set -- \"$@\" --min-count 2").start(&args);
         one.end_within(SOON).check(1, &["not asked for the same"]);
         assert_eq!(place.files(), before, "{mpi:?}");
+    }
+}
+
+/// The files of an assembly that do not tell of time and memory.
+const FILES: [&str; 5] = [
+    "contigs.fa",
+    "scaffolds.fa",
+    "graph.gfa",
+    "report.tsv",
+    "report.html",
+];
+
+const ASSEMBLE: [&str; 8] = [
+    "-q", "assemble", "r_1.fq", "r_2.fq", "-s", "g.fa", "-o", "asm",
+];
+
+/// Reads, and what one process makes of them, which is gone.
+fn assembled() -> (Place, [Vec<u8>; 5]) {
+    let place = Place::new();
+    place.simulate("20000", "30");
+    place.ok(&ASSEMBLE);
+    let expected = assembly(&place);
+    assert!(expected[0].len() > 15_000);
+    std::fs::remove_dir_all(place.path("asm")).unwrap();
+    (place, expected)
+}
+
+fn assembly(place: &Place) -> [Vec<u8>; 5] {
+    FILES.map(|name| place.read(&format!("asm/{name}")))
+}
+
+#[test]
+fn matrix_of_processes_that_assemble() {
+    let (place, expected) = assembled();
+    let before = place.files();
+    let few = [(3, "1"), (2, "2")];
+    for (mpi, (ranks, threads)) in (0..few.len()).flat_map(|number| each(&few, number)) {
+        Job::new(&place, mpi, ranks).ok(&[&ASSEMBLE[..], &["--threads", threads]].concat());
+        let at = format!("{ranks} ranks of {threads}, {}", mpi.name());
+        assert!(assembly(&place) == expected, "{at}");
+        let report = place.json("asm/report.json");
+        let told = report["ranks"].as_array().map_or(1, Vec::len);
+        assert_eq!(told, ranks, "{at}");
+        std::fs::remove_dir_all(place.path("asm")).unwrap();
+        assert_eq!(place.files(), before, "{at}");
+    }
+}
+
+#[test]
+fn a_killed_assembly_goes_on_with_any_number_of_ranks() {
+    let (place, expected) = assembled();
+    let kept = || {
+        let folders = std::fs::read_dir(place.path("tmp")).unwrap().flatten();
+        let files = folders.filter_map(|folder| std::fs::read_dir(folder.path()).ok());
+        let files = files.flatten().flatten().map(|file| file.path());
+        let logs = files.filter(|path| path.extension().is_some_and(|e| e == "batches"));
+        let lines = |path| std::fs::read_to_string(path).unwrap_or_default();
+        logs.map(|path| lines(path).lines().count()).sum::<usize>()
+    };
+    let args = [&ASSEMBLE[..], &["--resume", "--threads", "1"]].concat();
+    for (mpi, again) in Mpi::with_each(&[3, 1]) {
+        let mut job = Job::new(&place, mpi, 2).start(&args);
+        // The question, and a stage.
+        if job.wait_until(|| kept() > 1) {
+            job.signal_rank(0, "KILL");
+            job.signal_rank(1, "KILL");
+        }
+        let killed = job.end_within(SOON).code != 0;
+        Job::new(&place, mpi, again).ok(&args);
+        assert!(assembly(&place) == expected, "{mpi:?}, {again} ranks");
+        let behind = &place.json("asm/report.json")["resumed_behind_k"];
+        assert!(!killed || behind.as_u64() >= Some(31), "{behind}");
+        assert_eq!(kept(), 0);
+        std::fs::remove_dir_all(place.path("asm")).unwrap();
     }
 }

@@ -22,7 +22,7 @@ use super::shared::{ReportTarget, Shared};
 use crate::aside::Aside;
 use crate::batches::Over;
 use crate::database::Cursor;
-use crate::kept::Found;
+use crate::found::Found;
 use crate::parts::Merging;
 use crate::seeds::Indexes;
 use crate::{SearchError, Sequences, Summary, record};

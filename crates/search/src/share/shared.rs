@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use gyrase_fabric::{Farm, Finished, SpillFolder, World};
 use gyrase_files::{OrderedFile, OutputError, Segment};
+use gyrase_tabulate::KeptWork;
 use gyrase_work::Progress;
 
 use crate::batches::Over;
 use crate::engine::Engine;
-use crate::kept::{Found, Kept};
+use crate::found::Found;
 use crate::prepared::Prepared;
 use crate::seeds::Indexes;
 use crate::{Report, SearchError, Sequences, Summary, WaitingText};
@@ -35,7 +36,7 @@ pub(super) struct Shared<'s> {
     pub file: Option<OrderedFile<(), Finished>>,
     /// There are other processes.
     pub several: bool,
-    pub kept: Option<Kept>,
+    pub kept: Option<KeptWork>,
     pub progress: &'s Progress,
     pub waiting: &'s WaitingText,
     pub folder: Arc<SpillFolder>,
@@ -98,11 +99,11 @@ impl Shared<'_> {
             return find();
         };
         if let Some(found) = kept.get(task) {
-            return Ok(found);
+            return Ok(Found::of_message(found));
         }
-        let found = find()?;
+        let found = find()?.into_message();
         kept.put(task, &found)?;
-        Ok(found)
+        Ok(Found::of_message(found))
     }
 
     /// Lays aside the text of a batch of this process for its place in the file.

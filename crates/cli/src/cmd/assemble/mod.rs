@@ -7,7 +7,7 @@ mod tell;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use gyrase_assemble::{Config, HeaderStyle, run};
+use gyrase_assemble::{Config, HeaderStyle, forget, leftovers, run_in};
 use gyrase_files::OutputFolder;
 use gyrase_picture::words::{bytes, grouped};
 use serde_json::json;
@@ -26,12 +26,14 @@ Examples:
   gyrase assemble -1 r_1.fq -2 r_2.fq -s reads.fq -o asm/
   gyrase assemble r_1.fq r_2.fq --min-length 500 --header-style spades -o asm/
   gyrase assemble r_1.fq r_2.fq --memory 8G --tmp /scratch -o asm/
+  gyrase assemble r_1.fq r_2.fq -o asm/ --resume          go on where one was killed
+  mpirun -n 8 gyrase assemble r_1.fq r_2.fq -o asm/       by several processes
 
 The folder gets contigs.fa, scaffolds.fa, graph.gfa (GFA 1, for Bandage),
 report.html (a page to look at), report.tsv (as QUAST's, for MultiQC) and
 report.json. It appears when all of it is there, with the same bytes for any
-threads and memory. docs/assembling.md says how contigs
-are made. Short reads of one genome are assembled: long reads are refused.";
+threads, memory and processes. docs/assembling.md says how contigs are made.
+Short reads of one genome are assembled: long reads are refused.";
 
 /// Assemble the genome that short reads are of.
 #[derive(Debug, Args)]
@@ -48,6 +50,11 @@ pub struct Assemble {
     /// Leave contigs of fewer bases out of contigs.fa
     #[arg(long, value_name = "BASES", default_value_t = 200)]
     min_length: usize,
+
+    /// Keep in --tmp what is done behind each k, and go on from what an earlier run of these reads
+    /// kept
+    #[arg(long)]
+    resume: bool,
 
     /// How contigs are named: as those of which assembler
     #[arg(long, value_name = "STYLE", value_enum, default_value_t = Style::Own)]
@@ -87,6 +94,7 @@ impl Assemble {
             threads: session.threads,
             memory: session.memory,
             ks: None,
+            resume: self.resume,
         })
     }
 
@@ -94,7 +102,7 @@ impl Assemble {
     pub fn plan(&self, session: &Session) -> Result<()> {
         let config = self.config(session, PathBuf::from("kmers.gyk"))?;
         session.keep_apart(&self.libraries.files(), [])?;
-        let plan = gyrase_assemble::plan(&config)?;
+        let plan = gyrase_assemble::plan(&config, 1)?;
         session.note("counts", json!({"bases": bounds(plan.bases)}));
         session.note(
             "bytes",
@@ -114,9 +122,26 @@ impl Assemble {
         session.keep_apart(&files, &self.output)?;
         places::keep_different(&files)?;
         let output = self.output.clone().unwrap_or_default();
-        let folder = OutputFolder::create(&output, &outputs::FILES)?;
-        let config = self.config(session, folder.file("kmers.gyk"))?;
-        let assembly = session.shown(|progress| run(&config, progress))?;
+        // One process makes it; all of them see it.
+        let first = session.is_first();
+        let made = first.then(|| OutputFolder::create(&output, &outputs::FILES));
+        let made = made.transpose()?;
+        let folder = OutputFolder::partial(&output).unwrap_or_default();
+        let config = self.config(session, folder.join("kmers.gyk"))?;
+        let world = session.world();
+        let mut left = leftovers(&config, world.peer());
+        left.extend(first.then_some(folder));
+        session.leaves(left);
+        let assembly = session.shown(|progress| run_in(&config, world, progress))?;
+        let ranks = session.gather(&session.of_rank())?;
+        let Some(folder) = made else {
+            // What the first process writes has the warnings of all.
+            session.report()?;
+            return Ok(());
+        };
+        if !ranks.is_empty() {
+            session.note("ranks", ranks);
+        }
         let told = tell::Told {
             config: &config,
             scaffolds: assembly.scaffolds(),
@@ -127,6 +152,7 @@ impl Assemble {
         told.note(session, &output, style);
         outputs::write(&folder, &output, &told, style, session)?;
         folder.commit()?;
+        forget(&config);
         told.say(session, &output);
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use gyrase_assemble::scaffold::Scaffold;
 use gyrase_assemble::{
-    ADAPTERS, Assembled, AssemblyPage, Config, GraphStage, HeaderStyle, Library,
+    ADAPTERS, Assembled, AssemblyPage, Config, GraphStage, HeaderStyle, Library, Resumed,
 };
 use gyrase_picture::words::{self, bytes, grouped, things};
 use gyrase_work::machine;
@@ -110,6 +110,7 @@ impl Told<'_> {
         for warning in self.warnings(style) {
             tracing::warn!("{warning}");
         }
+        self.say_resumed(session);
         let inputs: Vec<Value> = self.config.libraries.iter().map(library).collect();
         session.note("inputs", inputs);
         session.note("output", output.display().to_string());
@@ -127,6 +128,20 @@ impl Told<'_> {
         session.note("foreign", self.foreign(style));
         let stages = self.assembly.stages.iter().map(stage);
         session.note("graphs", stages.collect::<Vec<_>>());
+    }
+
+    /// What an earlier run had done.
+    fn say_resumed(&self, session: &Session) {
+        let Resumed { behind, had_other } = self.assembly.resumed;
+        if let Some(k) = behind {
+            tracing::info!("went on behind k = {k}, where an earlier run was cut short");
+        } else if had_other {
+            tracing::warn!(
+                "what an earlier run kept in {} is of other reads or options: all was done anew",
+                self.config.tmp.display()
+            );
+        }
+        session.note("resumed_behind_k", behind);
     }
 
     /// Which k-mers follow each other by the graph alone, and which nodes by pairs.
