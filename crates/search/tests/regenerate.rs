@@ -12,7 +12,7 @@ use gyrase_search::{
 };
 use gyrase_work::Progress;
 
-use families::{Place, Random, families, report};
+use families::{Place, Random, families, report, usual};
 
 /// What reports of these tests say of the search.
 fn about(config: &Config) -> About {
@@ -124,6 +124,22 @@ fn any_report_is_made_again() {
             );
         }
     }
+}
+
+#[test]
+fn files_of_version_1_are_read() {
+    let golden = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden"));
+    let [queries, subjects] =
+        ["queries", "subjects"].map(|name| golden.join(format!("nucleotide-{name}.fna")));
+    let config = Config {
+        program: Some(Program::Blastn),
+        ..usual(queries, subjects)
+    };
+    let found = SearchMetadata::read(&golden.join("nucleotide.gym")).unwrap();
+    assert_eq!(found.parameters(), ["--program=blastn", "--evalue=1e-3"]);
+    assert_eq!(found.database(), "nucleotide-subjects.fna");
+    let (expected, made) = (report(&config, "6").unwrap(), again(&config, &found, "6"));
+    assert_eq!(made.unwrap(), expected);
 }
 
 #[test]
