@@ -241,7 +241,11 @@ fn a_search_that_is_kept_writes_the_same_and_goes_on() {
     place.ok(&with(&["one", "--format", "6"]));
     assert!(place.read("o.tsv") == place.read("one"));
     place.fails(&with(&["-", "--resume"]), 1, &["name one with -o"]);
-    place.fails(&[&search[..5], &["--resume"]].concat(), 1, &["--output"]);
+    place.fails(
+        &[&search[..5], &["--resume"]].concat(),
+        1,
+        &["name one with -o"],
+    );
 }
 
 #[test]
