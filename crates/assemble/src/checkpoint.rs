@@ -21,7 +21,8 @@ numbers!(Cleaned {
     tips,
     bubbles,
     links,
-    isolated
+    isolated,
+    ends
 });
 numbers!(GraphStage {
     k,
@@ -39,6 +40,8 @@ pub struct State {
     pub depth: KmerDepth,
     /// Each k so far.
     pub stages: Vec<GraphStage>,
+    /// k-mers of a metagenome that came back between dead ends, and behind them.
+    pub spared: [u64; 2],
 }
 
 /// What a run found of an earlier one.
@@ -122,6 +125,9 @@ impl State {
     fn to_bytes(&self) -> Vec<u8> {
         let (graph, mut numbers) = (&self.graph, Vec::new());
         (graph.k(), self.depth).put(&mut numbers);
+        self.spared
+            .iter()
+            .for_each(|spared| spared.put(&mut numbers));
         self.stages.len().put(&mut numbers);
         self.stages.iter().for_each(|stage| stage.put(&mut numbers));
         graph.len().put(&mut numbers);
@@ -142,6 +148,7 @@ impl State {
         let numbers: Vec<u64> = (0..number()).map(|_| number()).collect();
         let mut numbers = numbers.into_iter();
         let (k, depth) = <(usize, KmerDepth)>::take(&mut numbers);
+        let spared = std::array::from_fn(|_| u64::take(&mut numbers));
         let stages = (0..usize::take(&mut numbers)).map(|_| GraphStage::take(&mut numbers));
         let stages = stages.collect();
         let bases = take_bases(&mut from);
@@ -156,6 +163,7 @@ impl State {
             graph: compact(k, &pieces),
             depth,
             stages,
+            spared,
         }
     }
 }

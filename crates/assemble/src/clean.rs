@@ -2,7 +2,13 @@
 //!
 //! In rounds, each of which decides by the graph as it was at its start: what goes does not depend
 //! on any order. Coverage is compared as fractions, by cross-multiplication.
+//!
+//! In an isolate what is thin is told by the depth of the genome. In a metagenome every genome has
+//! its own, and only what is beside a node tells whether it is an error: see [`Limits`].
 
+mod ends;
+
+use crate::config::Sample;
 use crate::graph::{Graph, Way, compact};
 
 /// Rounds at most; a graph that still changes then is clean enough.
@@ -19,12 +25,14 @@ pub struct Cleaned {
     pub links: u64,
     /// Without neighbours, short and thin.
     pub isolated: u64,
+    /// Ends that were taken off better covered neighbours; the nodes stay.
+    pub ends: u64,
 }
 
 impl Cleaned {
     /// All.
     pub fn all(self) -> u64 {
-        self.tips + self.bubbles + self.links + self.isolated
+        self.tips + self.bubbles + self.links + self.isolated + self.ends
     }
 }
 
@@ -37,18 +45,72 @@ pub enum Errors {
     Walks,
 }
 
+/// A part of a coverage.
+type Part = (u64, u64);
+
+/// Below which part of a rival's coverage nodes go.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    tip: Part,
+    bubble: Part,
+    link: Part,
+    /// What is seen less often on average may be k-mers with errors, in a metagenome; what is seen
+    /// more often has to be below [`RARE`] of its rival. Strains differ in less than that.
+    seldom: u64,
+    /// Whether thin ends come off what is clearly better covered.
+    ends: bool,
+}
+
+/// The part of a coverage that errors seldom have.
+const RARE: Part = (1, 10);
+
+impl Limits {
+    fn of(sample: Sample, errors: Errors) -> Limits {
+        let isolate = Limits {
+            tip: (1, 2),
+            bubble: (2, 5),
+            link: (1, 5),
+            seldom: u64::MAX,
+            ends: false,
+        };
+        match (sample, errors) {
+            (Sample::Isolate, _) => isolate,
+            (Sample::Metagenome { .. }, Errors::Kmers) => Limits {
+                seldom: 3,
+                ..isolate
+            },
+            (Sample::Metagenome { .. }, Errors::Walks) => Limits {
+                tip: (1, 4),
+                bubble: (1, 5),
+                link: RARE,
+                seldom: u64::MAX,
+                ends: true,
+            },
+        }
+    }
+}
+
 /// Cleans a graph; `depth` is the coverage of what a genome has once, 0 where it is not known.
-pub fn clean(mut graph: Graph, depth: u64, errors: Errors) -> (Graph, Cleaned) {
+pub fn clean(mut graph: Graph, depth: u64, sample: Sample, errors: Errors) -> (Graph, Cleaned) {
+    let limits = Limits::of(sample, errors);
     let mut all = Cleaned::default();
     for round in 0..ROUNDS {
         let round = Round {
             graph: &graph,
             depth,
             errors,
+            limits,
+            isolated: !sample.is_mixed() || errors == Errors::Kmers,
             // Short ones first: a long one may be part of what is left.
             tip: (graph.k() + 20) * (round + 1),
         };
-        let (verdicts, cleaned) = round.verdicts();
+        let (verdicts, mut cleaned) = round.verdicts();
+        let ends = if limits.ends {
+            ends::thin(&graph)
+        } else {
+            Vec::new()
+        };
+        cleaned.ends = ends.iter().filter(|&&goes| goes).count() as u64;
         if cleaned.all() == 0 && round.tip > 2 * graph.k() + 40 {
             break;
         }
@@ -56,8 +118,10 @@ pub fn clean(mut graph: Graph, depth: u64, errors: Errors) -> (Graph, Cleaned) {
         all.bubbles += cleaned.bubbles;
         all.links += cleaned.links;
         all.isolated += cleaned.isolated;
+        all.ends += cleaned.ends;
         if cleaned.all() > 0 {
-            graph = compact(graph.k(), &graph.kept(|node| !verdicts[node]));
+            let pieces = ends::without(&graph, &ends, |node| !verdicts[node]);
+            graph = compact(graph.k(), &pieces);
         }
     }
     (graph, all)
@@ -67,6 +131,9 @@ struct Round<'g> {
     graph: &'g Graph,
     depth: u64,
     errors: Errors,
+    limits: Limits,
+    /// Whether what has no neighbours goes.
+    isolated: bool,
     /// Bases that a tip may have.
     tip: usize,
 }
@@ -82,7 +149,7 @@ impl Round<'_> {
                 _ if self.errors == Errors::Walks && !self.is_thin(way, (1, 5)) => None,
                 _ if self.is_bubble(way) => Some(&mut cleaned.bubbles),
                 _ if self.is_link(way) => Some(&mut cleaned.links),
-                _ if self.is_isolated(way) => Some(&mut cleaned.isolated),
+                _ if self.isolated && self.is_isolated(way) => Some(&mut cleaned.isolated),
                 _ => None,
             };
             if let Some(kind) = kind {
@@ -93,14 +160,13 @@ impl Round<'_> {
         (verdicts, cleaned)
     }
 
-    /// Whether the coverage of a node is below `part.0 / part.1` of another's.
-    fn is_below(&self, way: Way, part: (u64, u64), other: Way) -> bool {
-        let of = |way: Way| {
-            let (count, kmers) = (self.graph.count(way), self.graph.kmers(way));
-            (u128::from(count), u128::from(kmers))
-        };
-        let ((count, kmers), (other_count, other_kmers)) = (of(way), of(other));
-        count * other_kmers * u128::from(part.1) < other_count * kmers * u128::from(part.0)
+    /// Whether a node is an error beside another, which is when it has less than `part` of its
+    /// coverage.
+    fn is_error(&self, way: Way, part: Part, other: Way) -> bool {
+        let (count, kmers) = (self.graph.count(way), self.graph.kmers(way));
+        let seldom = count < self.limits.seldom.saturating_mul(kmers);
+        let part = if seldom { part } else { RARE };
+        self.graph.is_below(way, part, other)
     }
 
     /// Whether the coverage of a node is below a part of what the genome has once. Hardly anything
@@ -120,7 +186,7 @@ impl Round<'_> {
         let dead = graph.next(way.flipped()).is_empty() && !graph.next(way).is_empty();
         dead && graph.length(way) < self.tip.min(2 * graph.k() + 40)
             && graph.next(way).iter().all(|&next| {
-                let better = |other| self.is_below(way, (1, 2), other);
+                let better = |other| self.is_error(way, self.limits.tip, other);
                 self.siblings(way, next).any(better)
             })
     }
@@ -140,7 +206,7 @@ impl Round<'_> {
             && self.siblings(way, *next).any(|other| {
                 is_between(other)
                     && graph.length(other) <= limit
-                    && self.is_below(way, (2, 5), other)
+                    && self.is_error(way, self.limits.bubble, other)
             })
     }
 
@@ -151,7 +217,7 @@ impl Round<'_> {
                 let next = self.graph.next(way);
                 !next.is_empty()
                     && next.iter().all(|&next| {
-                        let better = |other| self.is_below(way, (1, 5), other);
+                        let better = |other| self.is_error(way, self.limits.link, other);
                         self.siblings(way, next).any(better)
                     })
             })

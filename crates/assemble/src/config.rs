@@ -31,11 +31,33 @@ impl Library {
     }
 }
 
+/// What reads are of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sample {
+    /// One genome: what it has once is about as deep everywhere.
+    #[default]
+    Isolate,
+    /// Many genomes, each of a depth of its own; what is an error is told from what is around it.
+    Metagenome {
+        /// Whether ways of strains that lie side by side stay contigs of their own.
+        keep_strains: bool,
+    },
+}
+
+impl Sample {
+    /// True for many genomes.
+    pub fn is_mixed(self) -> bool {
+        self != Sample::Isolate
+    }
+}
+
 /// What to assemble and with what means.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Where the reads are.
     pub libraries: Vec<Library>,
+    /// What they are of.
+    pub sample: Sample,
     /// Folder for what does not fit the memory.
     pub tmp: PathBuf,
     /// A file of the caller's that is there for a while: the counted k-mers.
@@ -56,11 +78,12 @@ impl Config {
     pub(crate) fn question(&self) -> String {
         let Config {
             libraries,
+            sample,
             ks,
             resume,
             ..
         } = self;
-        format!("{libraries:?} {ks:?} {resume}")
+        format!("{libraries:?} {sample:?} {ks:?} {resume}")
     }
 
     /// The same, with what else a run that goes on must find as it was.

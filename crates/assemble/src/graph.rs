@@ -7,5 +7,5 @@ mod way;
 
 pub use compact::{compact, linked};
 pub use edges::Edges;
-pub use nodes::{Graph, Pieces, kmer_of, shape_of};
+pub use nodes::{Graph, Pieces, kmer_of, shape_of, write_codes};
 pub use way::Way;

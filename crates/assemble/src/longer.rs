@@ -10,7 +10,9 @@
 //! Reads are thin at large k, and a k-mer of the genome may be in none of them. Then an end is left
 //! that had a continuation in the smaller graph; it would look as if the other branch of a repeat
 //! were the only one. So such ends are **filled**: all ways on through the smaller graph are added,
-//! until they meet what is there. That makes a choice where there is one, and never takes one.
+//! until they meet what is there. That makes a choice where there is one, and never takes one. In a
+//! metagenome the thin genomes end everywhere, and what they have in common with others would make
+//! choices there; so nothing is added that leads to where reads of something else lead.
 
 mod fill;
 mod found;
@@ -20,7 +22,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use gyrase_kmer::with_words;
 use gyrase_work::{Progress, in_parallel};
 
-use crate::config::AssemblyError;
+use crate::config::{AssemblyError, Sample};
 use crate::graph::{Graph, compact, shape_of};
 use crate::index::Index;
 use crate::reads::Reads;
@@ -35,17 +37,18 @@ pub fn longer(
     graph: &Graph,
     reads: &Reads,
     k: usize,
-    threads: usize,
+    (sample, threads): (Sample, usize),
     progress: &Progress,
 ) -> Result<Graph, AssemblyError> {
-    with_words!(shape_of(k), W => longer_of::<W>(graph, reads, k, threads, progress))
+    let means = (sample, threads);
+    with_words!(shape_of(k), W => longer_of::<W>(graph, reads, k, means, progress))
 }
 
 fn longer_of<const W: usize>(
     graph: &Graph,
     reads: &Reads,
     k: usize,
-    threads: usize,
+    (sample, threads): (Sample, usize),
     progress: &Progress,
 ) -> Result<Graph, AssemblyError> {
     let index = Index::of(graph, graph.k());
@@ -66,7 +69,7 @@ fn longer_of<const W: usize>(
     all.of_all(reads.world())?;
     let mut larger = compact(k, &all.pieces());
     for _ in 0..fill::ROUNDS {
-        let filled = fill::filled(&walker, &larger, &all);
+        let filled = fill::filled(&walker, &larger, &all, sample.is_mixed());
         if filled.is_empty() {
             break;
         }
@@ -134,7 +137,8 @@ mod tests {
             expected.extend(kmers(k, graph.nodes().map(|way| graph.codes(way))));
 
             let stored = Reads::of(&reads);
-            let made = longer(&graph, &stored, k, threads, &Progress::default()).unwrap();
+            let means = (Sample::Isolate, threads);
+            let made = longer(&graph, &stored, k, means, &Progress::default()).unwrap();
             let found = kmers(k, made.nodes().map(|way| made.codes(way)));
             prop_assert!(found.is_superset(&expected));
             // What was filled is a walk too.

@@ -80,6 +80,8 @@ impl AssemblyPage<'_> {
             0 => "unknown".to_owned(),
             peak => format!("{peak} ×"),
         };
+        let first = self.assembly.stages.first().map_or(0, |stage| stage.k);
+        let of_kmers = format!("Depth of {first}-mers");
         let sums = [
             ("Contigs", grouped(contigs.count(0) as u64)),
             ("Total length", grouped(contigs.total(0))),
@@ -90,7 +92,7 @@ impl AssemblyPage<'_> {
             ("auN", grouped(contigs.aun_tenths() / 10)),
             ("Largest", grouped(contigs.largest())),
             ("GC", format!("{gc:.2} %")),
-            ("Depth of 31-mers", depth),
+            (of_kmers.as_str(), depth),
         ];
         body.push_str("<dl class=\"sums\">\n");
         for (name, value) in sums {
@@ -193,7 +195,9 @@ impl AssemblyPage<'_> {
     fn steps(&self, body: &mut String) {
         body.push_str("<section>\n<h2>What was done</h2>\n<div class=\"scroll\" tabindex=\"0\">\n");
         body.push_str("<table>\n<thead><tr>");
-        let columns = ["k", "Nodes", "Tips", "Bubbles", "Links", "Isolated", "Left"];
+        let columns = [
+            "k", "Nodes", "Tips", "Bubbles", "Links", "Isolated", "Ends", "Left",
+        ];
         for name in columns {
             put(body, format_args!("<th scope=\"col\">{name}</th>"));
         }
@@ -206,6 +210,7 @@ impl AssemblyPage<'_> {
                 cleaned.bubbles,
                 cleaned.links,
                 cleaned.isolated,
+                cleaned.ends,
             ];
             let (nodes, left) = (stage.nodes as u64, stage.left as u64);
             for number in [&[nodes][..], &taken, &[left]].concat() {

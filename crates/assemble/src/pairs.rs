@@ -4,7 +4,8 @@
 //! one node tell how long fragments are. Mates in two nodes are a **link**: one that says how far
 //! the nodes are from each other. A node that a genome has once, by its coverage, is joined to the
 //! next such node when at least four links say so in both directions, and exactly one way through
-//! the graph between them has a length that fits.
+//! the graph between them has a length that fits. In a metagenome any long node is joined so to the
+//! next one of about its coverage.
 
 mod inserts;
 mod links;
@@ -13,7 +14,7 @@ mod resolve;
 
 use gyrase_work::Progress;
 
-use crate::config::AssemblyError;
+use crate::config::{AssemblyError, Sample};
 use crate::graph::Graph;
 use crate::reads::Reads;
 
@@ -43,7 +44,7 @@ pub struct PairJoins {
 pub fn resolve(
     mut graph: Graph,
     reads: &Reads,
-    threads: usize,
+    (sample, threads): (Sample, usize),
     progress: &Progress,
 ) -> Result<(Graph, PairJoins), AssemblyError> {
     let mut resolved = PairJoins::default();
@@ -53,7 +54,7 @@ pub fn resolve(
         let Some(inserts) = Inserts::of(&found.inserts) else {
             break;
         };
-        let (joins, open) = paths::joins(&graph, &found.links, &inserts);
+        let (joins, open) = paths::joins(&graph, &found.links, &inserts, sample);
         resolved.inserts.get_or_insert(inserts);
         resolved.open = open;
         // What stays open is told of the last graph.

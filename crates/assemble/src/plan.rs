@@ -4,7 +4,7 @@ use gyrase_count::Estimate;
 
 use crate::config::{AssemblyError, Config};
 use crate::graph::shape_of;
-use crate::solid::FIRST_K;
+use crate::solid::first_k;
 
 /// Bytes that a read takes beside its bases.
 const READ: u64 = 5;
@@ -14,6 +14,8 @@ const KMER: u64 = 48;
 const GRAPH: u64 = 28;
 /// k-mers of a genome are taken to be seen so often; where it is less, the graph is larger.
 const COVERAGE: u64 = 20;
+/// The same of the genomes of a metagenome.
+const COVERAGE_MIXED: u64 = 8;
 /// Bytes of code, stacks and batches.
 const BESIDE: u64 = 48 << 20;
 
@@ -22,7 +24,8 @@ const BESIDE: u64 = 48 << 20;
 pub struct Plan {
     /// Letters of the reads.
     pub bases: Estimate,
-    /// Bytes of memory that are expected: for reads that cover their genome twenty times or more.
+    /// Bytes of memory that are expected: for reads that cover their genome twenty times or more,
+    /// or the genomes of a metagenome eight times.
     pub memory: Estimate,
     /// The least `memory` that a run is begun with.
     pub least_memory: u64,
@@ -53,7 +56,12 @@ pub fn fits(needed: u64, config: &Config) -> Result<(), AssemblyError> {
 pub fn plan(config: &Config, ranks: usize) -> Result<Plan, AssemblyError> {
     let counted = gyrase_count::plan(&count_config(config, config.memory))?;
     let packed = |bases: u64| (bases / 4 + bases / 100 * READ) / ranks as u64;
-    let graph = |bases: u64| bases / COVERAGE * KMER;
+    let coverage = if config.sample.is_mixed() {
+        COVERAGE_MIXED
+    } else {
+        COVERAGE
+    };
+    let graph = |bases: u64| bases / coverage * KMER;
     let held = |bases: u64, counting: u64| packed(bases) + BESIDE + counting.max(graph(bases));
     let least = counted.bases.least;
     Ok(Plan {
@@ -78,7 +86,7 @@ pub fn count_config(config: &Config, memory: u64) -> gyrase_count::Config {
     gyrase_count::Config {
         inputs: inputs.collect(),
         output: config.scratch.clone(),
-        shape: shape_of(FIRST_K),
+        shape: shape_of(first_k(config.sample)),
         // What is seen once is an error, or so thin that nothing can be made of it.
         min_count: 2,
         max_count: u32::MAX,

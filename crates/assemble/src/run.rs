@@ -13,17 +13,19 @@ use gyrase_work::Progress;
 use crate::Error;
 use crate::checkpoint::{Checkpoints, Resumed, State};
 use crate::clean::{Errors, clean};
-use crate::config::{AssemblyError, Config, Library};
+use crate::config::{AssemblyError, Config, Library, Sample};
 use crate::foreign::{AdapterReads, phix};
 use crate::graph::{Graph, Pieces, Way, compact};
 use crate::longer::longer;
+use crate::mercy::{Mercy, merciful};
 use crate::pairs::{PairJoins, resolve};
 use crate::plan::{count_config, fits, graph_bytes, plan};
 use crate::reads::Reads;
 use crate::scaffold::{Scaffold, scaffolds};
-use crate::solid::{FIRST_K, KmerDepth, lengths};
+use crate::solid::{KmerDepth, first_k, lengths};
 use crate::stage::GraphStage;
 use crate::statistics::Statistics;
+use crate::strains::collapsed;
 use crate::unitigs::{Means, SharedUnitigs, SolidKmers, build};
 
 /// What came out.
@@ -37,6 +39,8 @@ pub struct Assembled {
     pub bases: u64,
     /// What the counts of the k-mers say.
     pub depth: KmerDepth,
+    /// What was done for genomes of different depths.
+    pub mixed: Mixed,
     /// Each k, and what was done with its graph.
     pub stages: Vec<GraphStage>,
     /// What mates made of the last.
@@ -61,6 +65,17 @@ impl Assembled {
     pub fn scaffolds(&self) -> Vec<Scaffold> {
         scaffolds(&self.graph, &self.resolved.open)
     }
+}
+
+/// What was done for a metagenome alone.
+#[derive(Debug, Default)]
+pub struct Mixed {
+    /// k-mers that were seen once and are there between dead ends of the graph, and behind them.
+    pub spared: [u64; 2],
+    /// Ways of strains that are not in the contigs.
+    pub strains: u64,
+    /// The last graph with all strains, where contigs do without: each is a path through it.
+    pub graph: Option<Graph>,
 }
 
 /// Assembles, in this process alone.
@@ -98,16 +113,29 @@ pub fn run_in(
     };
     grow(&mut state, config, &reads, &checkpoints, progress)?;
     let State {
-        graph,
+        mut graph,
         depth,
         stages,
+        spared,
     } = state;
-    let (graph, resolved) = resolve(graph, &reads, config.threads, progress)?;
+    let mut mixed = Mixed {
+        spared,
+        ..Mixed::default()
+    };
+    let keep_strains = false;
+    if config.sample == (Sample::Metagenome { keep_strains }) {
+        let (without, strains) = collapsed(&graph);
+        mixed.strains = strains;
+        mixed.graph = Some(std::mem::replace(&mut graph, without));
+    }
+    let means = (config.sample, config.threads);
+    let (graph, resolved) = resolve(graph, &reads, means, progress)?;
     Ok(Assembled {
         phix: phix(&graph),
         adapters: reads.adapters(),
         graph,
         resolved,
+        mixed,
         reads: reads.len(),
         bases: reads.bases(),
         depth,
@@ -124,15 +152,16 @@ fn grow(
     checkpoints: &Checkpoints,
     progress: &Progress,
 ) -> Result<(), AssemblyError> {
-    let depth = state.depth;
-    let ks = config.ks.clone().unwrap_or_else(|| lengths(reads, depth));
+    let (depth, sample) = (state.depth, config.sample);
+    let ks = config.ks.clone();
+    let ks = ks.unwrap_or_else(|| lengths(reads, depth, sample));
     let done = state.graph.k();
     for k in ks.into_iter().filter(|&k| k > done) {
         checkpoints.put(state)?;
         progress.start("longer k-mers", reads.blocks().len() as u64);
-        let larger = longer(&state.graph, reads, k, config.threads, progress)?;
-        let depth = depth.at(k, reads.typical_length());
-        state.graph = cleaned(larger, depth, &mut state.stages, progress);
+        let larger = longer(&state.graph, reads, k, (sample, config.threads), progress)?;
+        let depth = depth.at(k, reads.typical_length(), sample);
+        state.graph = cleaned(larger, depth, sample, &mut state.stages, progress);
     }
     checkpoints.put(state)
 }
@@ -147,14 +176,20 @@ fn refuse_long(reads: &Reads) -> Result<(), AssemblyError> {
     }
 }
 
-fn cleaned(graph: Graph, depth: u64, stages: &mut Vec<GraphStage>, progress: &Progress) -> Graph {
+fn cleaned(
+    graph: Graph,
+    depth: u64,
+    sample: Sample,
+    stages: &mut Vec<GraphStage>,
+    progress: &Progress,
+) -> Graph {
     progress.start("clean", 0);
     let (k, nodes) = (graph.k(), graph.len());
     let errors = match stages.is_empty() {
         true => Errors::Kmers,
         false => Errors::Walks,
     };
-    let (graph, cleaned) = clean(graph, depth, errors);
+    let (graph, cleaned) = clean(graph, depth, sample, errors);
     stages.push(GraphStage {
         k,
         nodes,
@@ -194,12 +229,34 @@ fn first(config: &Config, reads: &Reads, progress: &Progress) -> Result<State, A
     }
     let mut pieces = Pieces::default();
     all.iter().for_each(|unitigs| pieces.add(unitigs));
-    let (graph, mut stages) = (compact(FIRST_K, &pieces), Vec::new());
-    Ok(State {
-        graph: cleaned(graph, depth.peak, &mut stages, progress),
+    let mut state = State {
+        graph: compact(first_k(config.sample), &pieces),
         depth,
-        stages,
-    })
+        stages: Vec::new(),
+        spared: [0; 2],
+    };
+    spare(&mut state, config, reads, Mercy::Gaps, progress)?;
+    let graph = std::mem::take(&mut state.graph);
+    let stages = &mut state.stages;
+    state.graph = cleaned(graph, depth.peak, config.sample, stages, progress);
+    spare(&mut state, config, reads, Mercy::Ends, progress)?;
+    Ok(state)
+}
+
+/// Lets k-mers of a metagenome come back that were seen once.
+fn spare(
+    state: &mut State,
+    config: &Config,
+    reads: &Reads,
+    mercy: Mercy,
+    progress: &Progress,
+) -> Result<(), AssemblyError> {
+    if config.sample.is_mixed() {
+        let (graph, spared) = merciful(&state.graph, reads, mercy, config.threads, progress)?;
+        state.graph = graph;
+        state.spared[mercy as usize] = spared;
+    }
+    Ok(())
 }
 
 /// What the counts say, and how many k-mers are seen often enough: one process looks for all.
@@ -212,7 +269,10 @@ fn depth_of(
     let mut seen = [0; 3];
     if world.rank() == 0 {
         let histogram = Histogram::of(database, config.threads, progress)?;
-        let KmerDepth { least, peak } = KmerDepth::of(&histogram);
+        let KmerDepth { least, peak } = match config.sample {
+            Sample::Isolate => KmerDepth::of(&histogram),
+            Sample::Metagenome { .. } => KmerDepth::MIXED,
+        };
         let often = histogram.rows().filter(|row| row.0 >= least);
         seen = [least.into(), peak, often.map(|row| row.1).sum()];
     }

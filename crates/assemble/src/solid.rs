@@ -3,10 +3,21 @@
 use gyrase_count::histogram::Histogram;
 use gyrase_kmer::MAX_K;
 
+use crate::config::Sample;
 use crate::reads::Reads;
 
+/// The smallest k of isolates.
+const FIRST_K: usize = 31;
+/// And of metagenomes: two reads of a thin genome overlap by so many bases more often.
+const FIRST_K_MIXED: usize = 21;
+
 /// The smallest k.
-pub const FIRST_K: usize = 31;
+pub fn first_k(sample: Sample) -> usize {
+    match sample {
+        Sample::Isolate => FIRST_K,
+        Sample::Metagenome { .. } => FIRST_K_MIXED,
+    }
+}
 
 /// What the histogram of the k-mers of the reads says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +29,9 @@ pub struct KmerDepth {
 }
 
 impl KmerDepth {
+    /// Where every genome has a depth of its own: what is seen twice is there.
+    pub const MIXED: KmerDepth = KmerDepth { least: 2, peak: 0 };
+
     /// Reads a histogram of counts from 2 on.
     pub fn of(histogram: &Histogram) -> KmerDepth {
         let rows: Vec<(u32, u64)> = histogram.rows().filter(|row| row.0 >= 2).collect();
@@ -53,34 +67,39 @@ const ERRORS: u32 = 12;
 impl KmerDepth {
     /// What the peak is for k-mers of `k` bases, in reads of so many letters; at least 1 where
     /// there is a peak.
-    pub fn at(self, k: usize, length: u32) -> u64 {
+    pub fn at(self, k: usize, length: u32, sample: Sample) -> u64 {
         let windows = |k: usize| (u64::from(length) + 1).saturating_sub(k as u64);
-        let scaled = self.peak * windows(k) / windows(FIRST_K).max(1);
+        let scaled = self.peak * windows(k) / windows(first_k(sample)).max(1);
         scaled.max(u64::from(self.peak > 0))
     }
 }
 
 /// The lengths of k-mers behind the first: the last one is the largest that most of the genome has
 /// enough of in the reads, and those between make steps that are not too far.
-pub fn lengths(reads: &Reads, depth: KmerDepth) -> Vec<usize> {
+pub fn lengths(reads: &Reads, depth: KmerDepth, sample: Sample) -> Vec<usize> {
+    let first = first_k(sample);
     let length = reads.typical_length();
-    let is_deep = |k: &usize| depth.peak == 0 || depth.at(*k, length) >= LEAST_DEPTH;
+    let is_deep = |k: &usize| depth.peak == 0 || depth.at(*k, length, sample) >= LEAST_DEPTH;
     // A k-mer is to be in a few places of a read.
     let most = (length as usize * 7 / 8).min(MAX_K);
-    let Some(last) = (FIRST_K + 2..=most)
+    let Some(last) = (first + 2..=most)
         .rev()
         .filter(|k| k % 2 == 1)
         .find(is_deep)
     else {
         return Vec::new();
     };
-    let steps = (last - FIRST_K).div_ceil(STEP);
-    let at = |step: usize| FIRST_K + (last - FIRST_K) * step / steps;
+    let steps = (last - first).div_ceil(if sample.is_mixed() { STEP_MIXED } else { STEP });
+    let at = |step: usize| first + (last - first) * step / steps;
     // Odd, so that no k-mer is its own reverse complement.
     (1..=steps).map(|step| at(step) | 1).collect()
 }
 
 /// How often a k-mer of the genome is to be seen on average: one in a thousand is then missed.
 const LEAST_DEPTH: u64 = 7;
+/// From this depth on, in hundredths, an end that goes on does so in some read, mostly.
+pub const GOES_ON: u64 = 250;
 /// How far one k is from the next at most.
 const STEP: usize = 48;
+/// The same for metagenomes.
+const STEP_MIXED: usize = 40;

@@ -5,6 +5,8 @@ use std::io::{self, Write};
 use gyrase_seq::decode;
 
 use crate::graph::{Graph, Way};
+use crate::index::Index;
+use crate::walk::Walker;
 
 /// How contigs are named, each by its number from 1, which it has in all files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -103,22 +105,66 @@ pub(crate) fn wrapped(letters: &[u8], out: &mut dyn Write) -> io::Result<()> {
 /// # Errors
 /// As `out` has them.
 pub fn gfa(graph: &Graph, style: HeaderStyle, out: &mut dyn Write) -> io::Result<()> {
+    nodes(graph, |way| style.name(graph, way), out)
+}
+
+/// Writes a graph with all strains as GFA 1, and the contigs as paths through it.
+///
+/// # Errors
+/// As `out` has them.
+pub fn gfa_with_paths(
+    graph: &Graph,
+    contigs: &Graph,
+    style: HeaderStyle,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let name = |way: Way| format!("segment_{}", way.node() + 1);
+    nodes(graph, name, out)?;
+    let index = Index::of(graph, graph.k());
+    let (walker, mut steps) = (Walker::new(graph, &index), Vec::new());
+    for contig in contigs.nodes() {
+        let mut path = Vec::new();
+        walker.walk(contigs.codes(contig), &mut steps, |steps| {
+            path.extend(
+                steps
+                    .iter()
+                    .map(|step| format!("{}{}", name(step.way), sign(step.way))),
+            );
+        });
+        let overlaps = match path.len() {
+            0 | 1 => "*".to_owned(),
+            more => vec![format!("{}M", graph.k() - 1); more - 1].join(","),
+        };
+        writeln!(
+            out,
+            "P\t{}\t{}\t{overlaps}",
+            style.name(contigs, contig),
+            path.join(",")
+        )?;
+    }
+    Ok(())
+}
+
+fn sign(way: Way) -> char {
+    if way.is_backward() { '-' } else { '+' }
+}
+
+fn nodes(graph: &Graph, name: impl Fn(Way) -> String, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "H\tVN:Z:1.0")?;
     for way in graph.nodes() {
-        write!(out, "S\t{}\t", style.name(graph, way))?;
+        write!(out, "S\t{}\t", name(way))?;
         out.write_all(&letters(graph.codes(way)))?;
         let (length, count) = (graph.length(way), graph.count(way));
         let depth = depth(graph, way, 2);
         writeln!(out, "\tLN:i:{length}\tKC:i:{count}\tDP:f:{depth}")?;
     }
-    let sign = |way: Way| if way.is_backward() { '-' } else { '+' };
     for way in graph.ways() {
         for &next in graph.next(way) {
             // Each overlap is there in both directions.
             if (next.flipped(), way.flipped()) < (way, next) {
                 continue;
             }
-            let names = [way, next].map(|way| style.name(graph, way));
+            let names = [way, next].map(&name);
             let [one, other] = [sign(way), sign(next)];
             let overlap = graph.k() - 1;
             writeln!(

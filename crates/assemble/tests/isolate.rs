@@ -1,9 +1,12 @@
 //! Whole assemblies of small genomes with a known truth.
 
+use std::collections::HashSet;
 use std::fmt::Write;
 use std::path::Path;
 
-use gyrase_assemble::{Assembled, AssemblyError, Config, Library, forget, run, run_in, write};
+use gyrase_assemble::{
+    Assembled, AssemblyError, Config, Graph, Library, Sample, forget, run, run_in, write,
+};
 use gyrase_fabric::{Steal, testing};
 use gyrase_kmer::mix;
 use gyrase_work::Progress;
@@ -63,7 +66,14 @@ fn sequence(genome: &[u8], pairs: usize, dice: &mut Dice) -> [String; 2] {
 }
 
 fn assemble(folder: &Path, reads: &[String; 2], threads: usize) -> Assembled {
-    let config = config(folder, reads, threads);
+    assemble_of(folder, reads, threads, Sample::Isolate)
+}
+
+fn assemble_of(folder: &Path, reads: &[String; 2], threads: usize, sample: Sample) -> Assembled {
+    let config = Config {
+        sample,
+        ..config(folder, reads, threads)
+    };
     run(&config, &Progress::default()).expect("the reads are sound")
 }
 
@@ -75,6 +85,7 @@ fn config(folder: &Path, reads: &[String; 2], threads: usize) -> Config {
     let [one, two] = names;
     Config {
         libraries: vec![Library::Paired(one, two)],
+        sample: Sample::Isolate,
         tmp: folder.to_path_buf(),
         scratch: folder.join("kmers.gyk"),
         threads,
@@ -264,4 +275,115 @@ fn without_kmers_there_are_no_contigs() {
         assert!(assembly.graph.is_empty());
         assert_eq!(gfa(&assembly), b"H\tVN:Z:1.0\n");
     }
+}
+
+/// The k-mers of some sequences on both strands.
+fn kmers<'s>(sequences: impl IntoIterator<Item = &'s [u8]>) -> HashSet<Vec<u8>> {
+    let both = |letters: &[u8]| [letters.to_vec(), gyrase_seq::reverse_complement(letters)];
+    let strands = sequences.into_iter().flat_map(both);
+    strands
+        .flat_map(|letters| letters.windows(31).map(<[u8]>::to_vec).collect::<Vec<_>>())
+        .collect()
+}
+
+#[test]
+fn genomes_of_a_metagenome_are_there_at_their_own_depths() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut dice = Dice(77 << 32);
+    let genomes: Vec<Vec<u8>> = (0..3).map(|_| dice.bases(8000)).collect();
+    let mut strain = genomes[0].clone();
+    for place in (300..8000).step_by(400) {
+        strain[place] = if strain[place] == b'A' { b'C' } else { b'A' };
+    }
+    let mut files = [String::new(), String::new()];
+    // Pairs of 200 bases.
+    for (genome, depth) in [
+        (&genomes[0], 25),
+        (&strain, 10),
+        (&genomes[1], 60),
+        (&genomes[2], 6),
+    ] {
+        let mates = sequence(genome, genome.len() * depth / 200, &mut dice);
+        files
+            .iter_mut()
+            .zip(mates)
+            .for_each(|(file, mate)| file.push_str(&mate));
+    }
+    let mixed = |keep_strains| Sample::Metagenome { keep_strains };
+    let letters = |graph: &Graph, least: usize| -> Vec<Vec<u8>> {
+        let long = graph.nodes().filter(|&way| graph.length(way) >= least);
+        let letters = |way| {
+            graph
+                .codes(way)
+                .iter()
+                .map(|&code| gyrase_seq::decode(code))
+        };
+        long.map(|way| letters(way).collect()).collect()
+    };
+    let assembly = assemble_of(folder.path(), &files, 1, mixed(false));
+    let found = letters(&assembly.graph, 200);
+    let there = kmers(found.iter().map(Vec::as_slice));
+    for (genome, percent) in genomes.iter().zip([97, 97, 85]) {
+        let windows = genome.windows(31);
+        let seen = windows
+            .clone()
+            .filter(|window| there.contains(*window))
+            .count();
+        assert!(
+            seen * 100 >= windows.len() * percent,
+            "{seen} of {}",
+            windows.len()
+        );
+    }
+    // Hardly anything is there that no genome has: a thin end of one read, perhaps.
+    let true_kmers = kmers(genomes.iter().map(Vec::as_slice));
+    let wrong = there.difference(&true_kmers).count();
+    assert!(wrong * 50 < there.len(), "{wrong} of {}", there.len());
+    assert!(
+        found.iter().any(|letters| letters.len() > 7800),
+        "the deep ones are whole"
+    );
+    // The strain is in the graph, and in contigs where it is asked for.
+    let of_strain = kmers([strain.as_slice()]);
+    let all = letters(assembly.mixed.graph.as_ref().unwrap(), 0);
+    let kept = assemble_of(folder.path(), &files, 3, mixed(true));
+    assert!(
+        assembly.mixed.strains > 10 && kept.mixed.graph.is_none(),
+        "{} {:?}",
+        assembly.mixed.strains,
+        assembly.stages
+    );
+    let own: Vec<&Vec<u8>> = of_strain.difference(&true_kmers).collect();
+    let percent = |letters: &[Vec<u8>]| {
+        let there = kmers(letters.iter().map(Vec::as_slice));
+        own.iter().filter(|kmer| there.contains(**kmer)).count() * 100 / own.len()
+    };
+    let seen = [
+        percent(&found),
+        percent(&all),
+        percent(&letters(&kept.graph, 0)),
+    ];
+    assert!(seen[0] < 15 && seen[1] > 70 && seen[2] > 70, "{seen:?}");
+    // Processes, a run that goes on behind the last k, and the order of the files.
+    let mut config = config(folder.path(), &files, 3);
+    config.sample = mixed(false);
+    let process = |world: &testing::Process| run_in(&config, world, &Progress::default());
+    for again in testing::run(2, Steal::Off, process) {
+        let again = again.unwrap();
+        assert_eq!(gfa(&again), gfa(&assembly));
+        assert_eq!(again.mixed.spared, assembly.mixed.spared);
+    }
+    config.resume = true;
+    for behind in [None, Some(87)] {
+        let again = run(&config, &Progress::default()).unwrap();
+        assert_eq!(
+            (again.resumed.behind, gfa(&again)),
+            (behind, gfa(&assembly))
+        );
+        assert_eq!(again.mixed.spared, assembly.mixed.spared);
+    }
+    forget(&config);
+    let [one, two] = files;
+    let again = assemble_of(folder.path(), &[two, one], 2, mixed(false));
+    assert_eq!(gfa(&again), gfa(&assembly));
 }

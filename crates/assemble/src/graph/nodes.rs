@@ -115,6 +115,13 @@ impl Graph {
         self.counts[way.node()]
     }
 
+    /// Whether the coverage of a node is below a part of another's.
+    pub fn is_below(&self, way: Way, part: (u64, u64), other: Way) -> bool {
+        let of = |way: Way| (u128::from(self.count(way)), u128::from(self.kmers(way)));
+        let ((count, kmers), (other_count, other_kmers)) = (of(way), of(other));
+        count * other_kmers * u128::from(part.1) < other_count * kmers * u128::from(part.0)
+    }
+
     /// The codes of a node in one direction.
     pub fn codes(&self, way: Way) -> &[u8] {
         &self.bases[usize::from(way.is_backward())][self.stretch(way.node())]
@@ -213,4 +220,11 @@ pub fn complement(codes: &[u8]) -> impl Iterator<Item = u8> {
 /// The k-mer of some codes.
 pub fn kmer_of<const W: usize>(codes: &[u8]) -> Kmer<W> {
     codes.iter().fold(Kmer::ZERO, |kmer, &code| kmer.push(code))
+}
+
+/// Writes the codes of a k-mer.
+pub fn write_codes<const W: usize>(kmer: Kmer<W>, codes: &mut [u8]) {
+    for (place, code) in codes.iter_mut().rev().enumerate() {
+        *code = kmer.base(place);
+    }
 }

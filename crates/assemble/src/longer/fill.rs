@@ -1,12 +1,14 @@
 //! Ways on through the smaller graph where no read has the larger k-mers.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use gyrase_kmer::Kmer;
 
 use super::found::Found;
 use crate::graph::{Graph, Way, kmer_of};
-use crate::walk::Walker;
+use crate::solid::GOES_ON;
+use crate::strains::sides;
+use crate::walk::{Step, Walker};
 
 /// k-mers that are looked at behind one end: beyond that there is no telling where it goes on.
 const MOST: usize = 4096;
@@ -17,21 +19,36 @@ pub const ROUNDS: usize = 3;
 /// The k-mers behind ends of the larger graph that go on in the smaller one, as far as what is
 /// there: ascending. Only behind nodes that have a whole node of the smaller graph in them: what
 /// branches off elsewhere and ends soon was a read with an error.
-pub fn filled<const W: usize>(walker: &Walker, larger: &Graph, found: &Found<W>) -> Vec<Kmer<W>> {
+///
+/// In a mixed sample hardly anything is added that leads to where reads of something else lead: the
+/// end of a thin genome is mostly an end. But strains come back to each other: where the smaller
+/// graph has a bubble, the larger gets it.
+pub fn filled<const W: usize>(
+    walker: &Walker,
+    larger: &Graph,
+    found: &Found<W>,
+    mixed: bool,
+) -> Vec<Kmer<W>> {
     let graph = walker.graph();
     let (mut filling, mut filled) = (None, Vec::new());
     let mut steps = Vec::new();
+    let sides = if mixed { sides(graph) } else { Vec::new() };
     for way in larger.ways().filter(|&way| larger.next(way).is_empty()) {
         let codes = larger.codes(way);
-        let (mut whole, mut last) = (false, None);
+        let (mut whole, mut strain, mut last) = (false, false, None);
+        // Behind here the last k-mer begins.
+        let late = codes.len() - found.k;
         walker.walk(codes, &mut steps, |steps| {
             whole |= steps.iter().any(|step| {
                 let kmers = graph.kmers(step.way);
                 graph.length(step.way) >= found.k && step.kmers as u64 == kmers
             });
+            let is_side = |step: &Step| sides.get(step.way.node()).is_some_and(|&side| side);
+            let mut steps_of_last = steps.iter().filter(|step| step.at + step.kmers > late);
+            strain |= steps_of_last.any(is_side);
             last = steps.last().copied();
         });
-        let Some(last) = last.filter(|_| whole) else {
+        let Some(last) = last.filter(|_| whole || strain) else {
             continue;
         };
         let end = End {
@@ -40,11 +57,24 @@ pub fn filled<const W: usize>(walker: &Walker, larger: &Graph, found: &Found<W>)
             offset: last.offset + last.kmers - 1,
         };
         let filling = filling.get_or_insert_with(|| Filling::new(graph, found));
-        filling.fill(end, &mut filled);
+        let rival = match mixed && !strain {
+            true => rival_of(larger.count(way) * 100 / larger.kmers(way)),
+            false => u64::MAX,
+        };
+        filling.fill(end, rival, &mut filled);
     }
     filled.sort_unstable();
     filled.dedup();
     filled
+}
+
+/// The depth of what else may lead to where an end of a mixed sample leads, from the depth of the
+/// end; both in hundredths.
+fn rival_of(own: u64) -> u64 {
+    match own {
+        ..GOES_ON => 0,
+        own => 2 * own,
+    }
 }
 
 /// A k-mer, and where the last smaller k-mer of it is.
@@ -59,23 +89,38 @@ struct Filling<'g, const W: usize> {
     graph: &'g Graph,
     k: usize,
     /// k-mers that are there and may be the next of another: those between nodes, and the first and
-    /// last of each.
-    there: HashSet<Kmer<W>>,
+    /// last of each; and their depths, in hundredths.
+    there: HashMap<Kmer<W>, u64>,
 }
 
 impl<'g, const W: usize> Filling<'g, W> {
     fn new(graph: &'g Graph, found: &Found<W>) -> Filling<'g, W> {
         let k = found.k;
-        let mut there: HashSet<Kmer<W>> = found.counted.iter().map(|counted| counted.0).collect();
+        let counted = found.counted.iter();
+        let mut there: HashMap<_, _> = counted
+            .map(|&(kmer, count)| (kmer, 100 * u64::from(count)))
+            .collect();
         for way in graph.ways().filter(|&way| graph.length(way) >= k) {
             let first: Kmer<W> = kmer_of(&graph.codes(way)[..k]);
-            there.insert(first.canonical(k));
+            let kmers = (graph.length(way) + 1 - k) as u64;
+            there.insert(first.canonical(k), (found.inner(way) * 100).div_ceil(kmers));
         }
         Filling { graph, k, there }
     }
 
     fn is_there(&self, kmer: Kmer<W>) -> bool {
-        self.there.contains(&kmer.canonical(self.k))
+        self.there.contains_key(&kmer.canonical(self.k))
+    }
+
+    /// The depth of what leads to `kmer` beside `before`, in hundredths.
+    fn rival(&self, before: Kmer<W>, kmer: Kmer<W>) -> u64 {
+        let k = self.k;
+        let back = kmer.reverse_complement(k);
+        let own = before.base(k - 1);
+        let others = (0..4u8).filter(|&code| code != own);
+        let others = others.map(|code| back.push(3 - code).masked(k).canonical(k));
+        let depths = others.filter_map(|other| self.there.get(&other));
+        depths.max().copied().unwrap_or(0)
     }
 
     /// What the smaller graph has behind an end.
@@ -96,7 +141,7 @@ impl<'g, const W: usize> Filling<'g, W> {
     }
 
     /// Adds what is behind `end`, where nothing of it is there and something follows.
-    fn fill(&self, end: End<W>, filled: &mut Vec<Kmer<W>>) {
+    fn fill(&self, end: End<W>, rival: u64, filled: &mut Vec<Kmer<W>>) {
         if self.next(end).any(|next| self.is_there(next.kmer)) {
             return;
         }
@@ -112,6 +157,9 @@ impl<'g, const W: usize> Filling<'g, W> {
             path.push(at.kmer.canonical(self.k));
             for next in self.next(at) {
                 if self.is_there(next.kmer) {
+                    if self.rival(at.kmer, next.kmer) > rival {
+                        continue;
+                    }
                     filled.extend(&path[reached.min(path.len())..]);
                     reached = path.len();
                 } else if seen.insert(next.kmer) {

@@ -3,20 +3,13 @@
 use gyrase_fabric::{FabricError, World};
 use gyrase_kmer::Kmer;
 
-use crate::graph::{Graph, Pieces, kmer_of};
+use crate::graph::{Graph, Pieces, Way, kmer_of, write_codes};
 use crate::reads::Block;
 use crate::together;
 use crate::walk::{Step, Walker};
 
 /// k-mers that a worker collects before it makes equal ones one.
 const ROOM: usize = 1 << 18;
-
-/// Writes the codes of a k-mer.
-pub fn write_codes<const W: usize>(kmer: Kmer<W>, codes: &mut [u8]) {
-    for (place, code) in codes.iter_mut().rev().enumerate() {
-        *code = kmer.base(place);
-    }
-}
 
 /// What reads say of the k-mers of the larger k.
 pub struct Found<'g, const W: usize> {
@@ -97,6 +90,11 @@ impl<'g, const W: usize> Found<'g, W> {
             equal
         });
         self.counted = all;
+    }
+
+    /// How many k-mers of reads are within a node.
+    pub fn inner(&self, way: Way) -> u64 {
+        self.inner[way.node()]
     }
 
     /// Nodes that are long enough, and the k-mers between nodes.

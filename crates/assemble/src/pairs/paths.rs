@@ -2,6 +2,7 @@
 
 use super::inserts::Inserts;
 use super::links::{Link, Links};
+use crate::config::Sample;
 use crate::graph::{Graph, Way};
 
 /// Links that a join needs.
@@ -40,8 +41,13 @@ pub struct OpenJoin {
 }
 
 /// All joins, and what stays open.
-pub fn joins(graph: &Graph, links: &Links, inserts: &Inserts) -> (Vec<Join>, Vec<OpenJoin>) {
-    let resolver = Resolver::new(graph, links, inserts);
+pub fn joins(
+    graph: &Graph,
+    links: &Links,
+    inserts: &Inserts,
+    sample: Sample,
+) -> (Vec<Join>, Vec<OpenJoin>) {
+    let resolver = Resolver::new(graph, links, inserts, sample);
     let (mut joins, mut open) = (Vec::new(), Vec::new());
     for from in graph.ways().filter(|&way| resolver.unique[way.node()]) {
         let Some((to, gap, link)) = resolver.next(from) else {
@@ -74,14 +80,21 @@ struct Resolver<'g> {
     graph: &'g Graph,
     links: &'g Links,
     inserts: &'g Inserts,
-    /// For each node whether a genome has it once.
+    /// For each node whether a genome has it once, or may have it.
     unique: Vec<bool>,
+    /// Whether that is for the coverage of two nodes to say, which then is about the same.
+    mixed: bool,
     /// For each way the ways that links lead to.
     ahead: Vec<Vec<(Way, Link)>>,
 }
 
 impl<'g> Resolver<'g> {
-    fn new(graph: &'g Graph, links: &'g Links, inserts: &'g Inserts) -> Resolver<'g> {
+    fn new(
+        graph: &'g Graph,
+        links: &'g Links,
+        inserts: &'g Inserts,
+        sample: Sample,
+    ) -> Resolver<'g> {
         let mut ahead = vec![Vec::new(); 2 * graph.len()];
         for (&(from, to), &link) in links {
             ahead[from.index()].push((to, link));
@@ -90,7 +103,11 @@ impl<'g> Resolver<'g> {
             .iter_mut()
             .for_each(|ahead| ahead.sort_unstable_by_key(|ahead| ahead.0));
         Resolver {
-            unique: unique(graph),
+            unique: match sample {
+                Sample::Isolate => unique(graph),
+                Sample::Metagenome { .. } => long(graph),
+            },
+            mixed: sample.is_mixed(),
             graph,
             links,
             inserts,
@@ -115,6 +132,7 @@ impl<'g> Resolver<'g> {
         let mut candidates: Vec<(Way, i64, Link)> = ahead
             .iter()
             .filter(|(to, link)| link.pairs >= LEAST_LINKS && self.unique[to.node()])
+            .filter(|(to, _)| !self.mixed || are_near(self.graph, from, *to))
             .map(|&(to, link)| (to, self.gap(from, to, link), link))
             .collect();
         let most = candidates.iter().map(|found| found.2.pairs).max()?;
@@ -209,6 +227,21 @@ impl Search<'_> {
         }
         Some(())
     }
+}
+
+/// Whether two nodes may be of one genome, and in it as often: neither has more than eight fifths
+/// of the other's coverage.
+fn are_near(graph: &Graph, one: Way, other: Way) -> bool {
+    let of = |way: Way| (u128::from(graph.count(way)), u128::from(graph.kmers(way)));
+    let ((a, a_kmers), (b, b_kmers)) = (of(one), of(other));
+    let (a, b) = (a * b_kmers, b * a_kmers);
+    5 * a <= 8 * b && 5 * b <= 8 * a
+}
+
+/// For each node whether it is long enough for mates to tell where it is.
+fn long(graph: &Graph) -> Vec<bool> {
+    let is_long = |way: Way| graph.length(way) >= 2 * graph.k();
+    graph.nodes().map(is_long).collect()
 }
 
 /// For each node whether a genome has it once: it is long enough for mates to tell, and its

@@ -199,3 +199,84 @@ fn what_cannot_be_assembled_is_refused() {
         &["thesis.tex"],
     );
 }
+
+/// The letters that a path of a GFA spells, k-1 of which are in two segments each.
+fn spelled(graph: &str, path: &str, overlap: usize) -> String {
+    let segments: std::collections::HashMap<&str, &str> = graph
+        .lines()
+        .filter(|line| line.starts_with('S'))
+        .filter_map(|line| line[2..].split_once('\t'))
+        .collect();
+    let mut letters = String::new();
+    for step in path.split(',') {
+        let (name, sign) = step.split_at(step.len() - 1);
+        let segment = segments[name].split('\t').next().unwrap();
+        let segment = if sign == "-" {
+            reverse(segment)
+        } else {
+            segment.to_owned()
+        };
+        let skip = if letters.is_empty() { 0 } else { overlap };
+        letters.push_str(&segment[skip..]);
+    }
+    letters
+}
+
+#[test]
+fn contigs_of_a_metagenome_are_paths_through_the_graph_with_all_strains() {
+    let place = Place::new();
+    place.simulate("12000", "12");
+    let mut reads: Vec<String> = ["r_1.fq", "r_2.fq"]
+        .map(|name| String::from_utf8(place.read(name)).unwrap())
+        .into();
+    place.simulate("5000", "30");
+    for (mate, text) in reads.iter_mut().enumerate() {
+        let name = format!("r_{}.fq", mate + 1);
+        text.push_str(&String::from_utf8(place.read(&name)).unwrap());
+        place.write(&name, text.as_str());
+    }
+    let run = |more: &[&str], name: &str| {
+        let args = [
+            "-q", "assemble", "--meta", "-1", "r_1.fq", "-2", "r_2.fq", "-o", name,
+        ];
+        place.ok(&[&args[..], more].concat());
+        let read = |file: &str| String::from_utf8(place.read(&format!("{name}/{file}"))).unwrap();
+        ["contigs.fa", "scaffolds.fa", "graph.gfa"].map(read)
+    };
+    let made = run(&["--min-length", "1"], "one");
+    let [contigs, _, graph] = &made;
+    let contigs = records(contigs);
+    let paths: Vec<Vec<&str>> = graph
+        .lines()
+        .filter(|line| line.starts_with('P'))
+        .map(|line| line.split('\t').collect())
+        .collect();
+    assert!(!contigs.is_empty() && paths.len() == contigs.len());
+    let k = place.json("one/report.json")["graphs"]
+        .as_array()
+        .unwrap()
+        .len();
+    let k = place.json("one/report.json")["graphs"][k - 1]["k"]
+        .as_u64()
+        .unwrap() as usize;
+    for ((header, letters), path) in contigs.iter().zip(&paths) {
+        assert_eq!(header.split(' ').next(), Some(path[1]));
+        if !header.ends_with("circular=yes") {
+            assert_eq!(&spelled(graph, path[2], k - 1), letters, "{header}");
+        }
+    }
+    let more = ["--min-length", "1", "--threads", "1", "--memory", "300M"];
+    assert!(run(&more, "other") == made);
+    let [kept, _, graph] = run(&["--keep-strains", "--min-length", "1"], "kept");
+    assert!(!graph.contains("\nP\t"));
+    for (header, letters) in records(&kept) {
+        let name = header.split(' ').next().unwrap();
+        assert!(
+            graph.contains(&format!("S\t{name}\t{letters}\t")),
+            "{header}"
+        );
+    }
+    let before = place.files();
+    let refused = place.run(&["assemble", "--keep-strains", "r_1.fq", "-o", "no"]);
+    place.check_failure(refused, 1, &["--meta"], &before);
+}

@@ -7,7 +7,7 @@ mod tell;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use gyrase_assemble::{Config, HeaderStyle, forget, leftovers, run_in};
+use gyrase_assemble::{Config, HeaderStyle, Sample, forget, leftovers, run_in};
 use gyrase_files::OutputFolder;
 use gyrase_picture::words::{bytes, grouped};
 use serde_json::json;
@@ -25,6 +25,7 @@ Examples:
   gyrase assemble reads.fq.gz -o asm/                     reads without mates
   gyrase assemble -1 r_1.fq -2 r_2.fq -s reads.fq -o asm/
   gyrase assemble r_1.fq r_2.fq --min-length 500 --header-style spades -o asm/
+  gyrase assemble --meta -1 r_1.fq -2 r_2.fq -o meta/     reads of many genomes
   gyrase assemble r_1.fq r_2.fq --memory 8G --tmp /scratch -o asm/
   gyrase assemble r_1.fq r_2.fq -o asm/ --resume          go on where one was killed
   mpirun -n 8 gyrase assemble r_1.fq r_2.fq -o asm/       by several processes
@@ -33,14 +34,23 @@ The folder gets contigs.fa, scaffolds.fa, graph.gfa (GFA 1, for Bandage),
 report.html (a page to look at), report.tsv (as QUAST's, for MultiQC) and
 report.json. It appears when all of it is there, with the same bytes for any
 threads, memory and processes. docs/assembling.md says how contigs are made.
-Short reads of one genome are assembled: long reads are refused.";
+Of a metagenome graph.gfa holds all strains, and contigs are paths through it.
+Short reads are assembled: long reads are refused.";
 
-/// Assemble the genome that short reads are of.
+/// Assemble the genome, or the genomes of a metagenome, that short reads are of.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Assemble {
     #[command(flatten)]
     libraries: Libraries,
+
+    /// The reads are of many genomes, each of a depth of its own
+    #[arg(long)]
+    meta: bool,
+
+    /// Keep ways of strains that lie side by side as contigs; else the best covered is one
+    #[arg(long, requires = "meta")]
+    keep_strains: bool,
 
     /// Folder to make; one of an earlier run is replaced
     // `gyrase plan assemble` does without.
@@ -89,6 +99,12 @@ impl Assemble {
     fn config(&self, session: &Session, scratch: PathBuf) -> Result<Config> {
         Ok(Config {
             libraries: self.libraries.read()?,
+            sample: match self.meta {
+                true => Sample::Metagenome {
+                    keep_strains: self.keep_strains,
+                },
+                false => Sample::Isolate,
+            },
             tmp: session.tmp_folder()?.to_path_buf(),
             scratch,
             threads: session.threads,

@@ -37,7 +37,10 @@ pub fn write(
     file(folder, scaffolds, |out| {
         scaffold::fasta(assembled, &told.scaffolds, style, told.min_length, out)
     })?;
-    file(folder, graph, |out| write::gfa(assembled, style, out))?;
+    file(folder, graph, |out| match &told.assembly.mixed.graph {
+        Some(strains) => write::gfa_with_paths(strains, assembled, style, out),
+        None => write::gfa(assembled, style, out),
+    })?;
     let name = output.file_name().unwrap_or(output.as_os_str());
     let name = name.to_string_lossy();
     let [quoted, all] = [QUOTED, told.min_length].map(|least| told.assembly.statistics(least));

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use gyrase_assemble::scaffold::Scaffold;
 use gyrase_assemble::{
-    ADAPTERS, Assembled, AssemblyPage, Config, GraphStage, HeaderStyle, Library, Resumed,
+    ADAPTERS, Assembled, AssemblyPage, Config, GraphStage, HeaderStyle, Library, Resumed, Sample,
 };
 use gyrase_picture::words::{self, bytes, grouped, things};
 use gyrase_work::machine;
@@ -121,6 +121,8 @@ impl Told<'_> {
                 "memory_bytes": self.config.memory,
                 "tmp": self.config.tmp.display().to_string(),
                 "min_length": self.min_length,
+                "meta": self.config.sample.is_mixed(),
+                "keep_strains": self.config.sample == Sample::Metagenome { keep_strains: true },
             }),
         );
         session.note("counts", self.counts());
@@ -159,6 +161,9 @@ impl Told<'_> {
         let unknown = unknown.filter(|&&code| code > 3).count();
         json!({
             "kmers_without_choice": kmers - graph.len() as u64,
+            "spared_kmers_between_ends": self.assembly.mixed.spared[0],
+            "spared_kmers_behind_ends": self.assembly.mixed.spared[1],
+            "strains_left_out": self.assembly.mixed.strains,
             "by_pairs": pairs.len(),
             "pairs_least": pairs.first(),
             "pairs_median": pairs.get(pairs.len() / 2),
@@ -233,6 +238,7 @@ fn stage(stage: &GraphStage) -> Value {
         "bubbles": cleaned.bubbles,
         "links": cleaned.links,
         "isolated": cleaned.isolated,
+        "ends": cleaned.ends,
         "left": stage.left,
     })
 }

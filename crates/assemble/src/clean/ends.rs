@@ -1,0 +1,84 @@
+//! Thin ends, which come off better covered neighbours.
+//!
+//! Genomes have sequences in common, and so the end of a thin one meets the middle of one that is
+//! well covered. What is thin may be true, and stays: its first k-mer alone goes, so that both do
+//! not meet. Nothing is joined that reads do not join: they lead on along the rival.
+
+use crate::graph::{Graph, Pieces, Way};
+use crate::solid::GOES_ON;
+
+/// A rival is covered so often that it tells what is thin.
+const DEEP: u64 = 3;
+/// What has less than this of the coverage of a deep rival is thin.
+const THIN: (u64, u64) = (1, 20);
+
+/// For each way whether its first k-mer goes.
+pub fn thin(graph: &Graph) -> Vec<bool> {
+    graph.ways().map(|way| is_thin(graph, way)).collect()
+}
+
+fn is_thin(graph: &Graph, way: Way) -> bool {
+    let rivals = graph.before(way).flat_map(|before| graph.next(before));
+    let mut rivals = rivals.copied().filter(|&rival| rival != way);
+    // What no read has goes beside what half of the reads have, but for what a deep end was filled
+    // with; and it goes beside what leads on where it does not.
+    let unseen = |way: Way| graph.count(way) == 0;
+    let is_dead = |way: Way| unseen(way) && graph.next(way).is_empty();
+    let is_deep = |&way: &Way| 100 * graph.count(way) >= GOES_ON * graph.kmers(way);
+    let filled = graph.next(way).iter().any(is_deep);
+    rivals.any(|rival| {
+        let (count, kmers) = (graph.count(rival), graph.kmers(rival));
+        count >= DEEP * kmers && graph.is_below(way, THIN, rival)
+            || unseen(way) && !filled && 2 * count >= kmers
+            || is_dead(way) && !is_dead(rival)
+    })
+}
+
+/// The nodes that `keep` wants, without the first k-mers of the ways that `ends` names, if any.
+pub fn without(graph: &Graph, ends: &[bool], keep: impl Fn(usize) -> bool) -> Pieces {
+    let goes = |way: Way| ends.get(way.index()).is_some_and(|&goes| goes);
+    let mut pieces = Pieces::default();
+    for way in graph.nodes().filter(|way| keep(way.node())) {
+        let [first, last] = [way, way.flipped()].map(|way| usize::from(goes(way)));
+        let kmers = graph.kmers(way);
+        let left = kmers.saturating_sub((first + last) as u64);
+        if left > 0 {
+            let codes = &graph.codes(way)[first..graph.length(way) - last];
+            let count = u128::from(graph.count(way)) * u128::from(left) / u128::from(kmers);
+            pieces.push(codes, u64::try_from(count).unwrap_or(u64::MAX));
+        }
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::compact;
+
+    #[test]
+    fn a_thin_branch_comes_off_and_stays() {
+        let bases = |seed: u64, count: u64| {
+            let codes = (0..count).map(move |at| (gyrase_kmer::mix(seed << 32 | at) >> 62) as u8);
+            codes.collect::<Vec<u8>>()
+        };
+        let k = 11;
+        let (before, behind, mut other) = (bases(1, 60), bases(2, 60), bases(3, 60));
+        if other[0] == behind[0] {
+            other[0] = 3 - other[0];
+        }
+        let end = &before[before.len() - (k - 1)..];
+        for (thin, parts) in [(3, 2), (40, 3)] {
+            let mut pieces = Pieces::default();
+            pieces.push(&before, 50 * 100);
+            pieces.push(&[end, &behind].concat(), 60 * 100);
+            pieces.push(&[end, &other].concat(), 60 * thin);
+            let graph = compact(k, &pieces);
+            let graph = compact(k, &without(&graph, &super::thin(&graph), |_| true));
+            // Both are joined where the third is not beside them, which loses a base.
+            assert_eq!(graph.len(), parts);
+            let bases = 60 + 60 + 60 + 10 + if parts == 3 { 10 } else { -1 };
+            assert_eq!(graph.bases() as i64, bases);
+        }
+    }
+}

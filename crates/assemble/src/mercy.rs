@@ -1,0 +1,164 @@
+//! k-mers that were seen once, where the graph ends.
+//!
+//! A k-mer that is seen once is an error, mostly, and so it is left out. Of a genome that was read
+//! a few times alone, many a true k-mer is seen once, too, and every one of them breaks a contig.
+//! What tells both apart is what is around: a read with an error leaves the graph where the graph
+//! goes on, and comes back to it; a gap has a **dead end** on either side. So the k-mers of a read
+//! between two dead ends come back (mercy k-mers, as MEGAHIT has them). When errors are out of the
+//! graph, those from a dead end to the end of a read do, too.
+
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use gyrase_kmer::{Kmer, with_words};
+use gyrase_work::{Progress, in_parallel};
+
+use crate::config::AssemblyError;
+use crate::graph::{Graph, compact, kmer_of, shape_of, write_codes};
+use crate::index::Index;
+use crate::reads::{Block, NONE, Reads};
+use crate::together;
+use crate::walk::Walker;
+
+/// Where k-mers that were seen once come back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mercy {
+    /// Between two dead ends.
+    Gaps,
+    /// Behind any dead end.
+    Ends,
+}
+
+/// The graph with the k-mers of reads where it ends, and how many these are.
+///
+/// # Errors
+/// Somebody cancelled.
+pub fn merciful(
+    graph: &Graph,
+    reads: &Reads,
+    mercy: Mercy,
+    threads: usize,
+    progress: &Progress,
+) -> Result<(Graph, u64), AssemblyError> {
+    progress.start("ends", reads.blocks().len() as u64);
+    with_words!(shape_of(graph.k()), W => merciful_of::<W>(graph, reads, mercy, threads, progress))
+}
+
+fn merciful_of<const W: usize>(
+    graph: &Graph,
+    reads: &Reads,
+    mercy: Mercy,
+    threads: usize,
+    progress: &Progress,
+) -> Result<(Graph, u64), AssemblyError> {
+    let index = Index::of(graph, graph.k());
+    let walker = Walker::new(graph, &index);
+    let next = AtomicUsize::new(0);
+    let found = in_parallel(vec![(); threads], |()| -> Result<_, AssemblyError> {
+        let mut kmers: Vec<Kmer<W>> = Vec::new();
+        while let Some(block) = reads.blocks().get(next.fetch_add(1, Relaxed)) {
+            progress.go_on()?;
+            spared(&walker, block, mercy, &mut kmers);
+            progress.advance(1);
+        }
+        Ok(kmers)
+    })?;
+    let mut kmers = found.concat();
+    kmers.sort_unstable();
+    let equal = kmers.chunk_by(|one, other| one == other);
+    let counted = equal.map(|equal| (equal[0], equal.len() as u32)).collect();
+    let counted = together::counted(reads.world(), counted)?;
+    let mut pieces = graph.kept(|_| true);
+    let mut codes = vec![0; graph.k()];
+    for &(kmer, count) in &counted {
+        write_codes(kmer, &mut codes);
+        pieces.push(&codes, count.into());
+    }
+    let added = counted.len() as u64;
+    Ok((compact(graph.k(), &pieces), added))
+}
+
+/// Adds the k-mers of the reads of a block where the graph ends.
+fn spared<const W: usize>(walker: &Walker, block: &Block, mercy: Mercy, kmers: &mut Vec<Kmer<W>>) {
+    let (graph, k) = (walker.graph(), walker.graph().k());
+    let is_dead = |way| graph.next(way).is_empty();
+    let mut steps = Vec::new();
+    block.for_each(|read| {
+        // Windows between stretches, or before and behind them, if all of their letters are bases.
+        let mut add = |from: usize, to: usize| {
+            if from < to && !read[from..to + k - 1].contains(&NONE) {
+                let gap = (from..to).map(|at| kmer_of::<W>(&read[at..at + k]));
+                kmers.extend(gap.map(|kmer| kmer.canonical(k)));
+            }
+        };
+        // The window behind the last stretch, where the graph ends there.
+        let (mut open, mut stretches) = (None, 0);
+        walker.walk(read, &mut steps, |steps| {
+            let (first, last) = (steps[0], steps[steps.len() - 1]);
+            let begins = first.offset == 0 && is_dead(first.way.flipped());
+            let from = match (stretches, mercy) {
+                (0, Mercy::Ends) => Some(0),
+                _ => open,
+            };
+            if let (Some(from), true) = (from, begins) {
+                add(from, first.at);
+            }
+            let kmers = graph.kmers(last.way) as usize;
+            let ends = last.offset + last.kmers == kmers && is_dead(last.way);
+            open = ends.then_some(last.at + last.kmers);
+            stretches += 1;
+        });
+        if let (Some(from), Mercy::Ends) = (open, mercy) {
+            add(from, (read.len() + 1).saturating_sub(k));
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::Pieces;
+
+    fn sequence(count: usize) -> Vec<u8> {
+        let codes = (0..count as u64).map(|at| (gyrase_kmer::mix(at) >> 62) as u8);
+        codes.collect()
+    }
+
+    /// The graph of the k-mers of some stretches.
+    fn graph(stretches: &[&[u8]]) -> Graph {
+        let mut pieces = Pieces::default();
+        stretches.iter().for_each(|codes| pieces.push(codes, 9));
+        compact(11, &pieces)
+    }
+
+    fn spared(graph: &Graph, reads: &[Vec<u8>], mercy: Mercy) -> (Graph, u64) {
+        let reads = Reads::of(reads);
+        merciful(graph, &reads, mercy, 2, &Progress::default()).expect("nobody cancels")
+    }
+
+    #[test]
+    fn a_read_closes_the_gap_that_it_leads_over_and_no_error_comes_back() {
+        let genome = sequence(120);
+        let graph = graph(&[&genome[..50], &genome[60..]]);
+        let mut wrong = genome[10..45].to_vec();
+        wrong[17] = 3 - wrong[17];
+        // One leads over the gap; one ends within it, and one has an error elsewhere.
+        let reads = [genome[30..80].to_vec(), genome[20..55].to_vec(), wrong];
+        let (closed, added) = spared(&graph, &reads, Mercy::Gaps);
+        // Windows begin before 40 and from 60 on; those between are 20.
+        assert_eq!((closed.len(), added), (1, 20));
+        assert_eq!(closed.bases(), genome.len());
+        let (_, added) = spared(&graph, &reads[1..], Mercy::Gaps);
+        assert_eq!(added, 0);
+    }
+
+    #[test]
+    fn ends_grow_as_far_as_reads_have_bases() {
+        let genome = sequence(120);
+        let graph = graph(&[&genome[30..80]]);
+        let other: Vec<u8> = genome[60..100].iter().rev().map(|code| 3 - code).collect();
+        let reads = [genome[20..60].to_vec(), other];
+        let (grown, added) = spared(&graph, &reads, Mercy::Ends);
+        assert_eq!((grown.len(), added), (1, 10 + 20));
+        assert_eq!(grown.bases(), 100 - 20);
+    }
+}
