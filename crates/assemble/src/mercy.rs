@@ -28,27 +28,29 @@ pub enum Mercy {
     Ends,
 }
 
-/// The graph with the k-mers of reads where it ends, and how many these are.
+/// The graph with the k-mers of reads where it ends, and how many these are; `admit` is asked
+/// first whether so many may be added.
 ///
 /// # Errors
-/// Somebody cancelled.
+/// Somebody cancelled; those of `admit`.
 pub fn merciful(
     graph: &Graph,
     reads: &Reads,
     mercy: Mercy,
-    threads: usize,
-    progress: &Progress,
+    admit: &dyn Fn(u64) -> Result<(), AssemblyError>,
+    (threads, progress): (usize, &Progress),
 ) -> Result<(Graph, u64), AssemblyError> {
     progress.start("ends", reads.blocks().len() as u64);
-    with_words!(shape_of(graph.k()), W => merciful_of::<W>(graph, reads, mercy, threads, progress))
+    let with = (threads, progress);
+    with_words!(shape_of(graph.k()), W => merciful_of::<W>(graph, reads, mercy, admit, with))
 }
 
 fn merciful_of<const W: usize>(
     graph: &Graph,
     reads: &Reads,
     mercy: Mercy,
-    threads: usize,
-    progress: &Progress,
+    admit: &dyn Fn(u64) -> Result<(), AssemblyError>,
+    (threads, progress): (usize, &Progress),
 ) -> Result<(Graph, u64), AssemblyError> {
     let index = Index::of(graph, graph.k());
     let walker = Walker::new(graph, &index);
@@ -67,13 +69,14 @@ fn merciful_of<const W: usize>(
     let equal = kmers.chunk_by(|one, other| one == other);
     let counted = equal.map(|equal| (equal[0], equal.len() as u32)).collect();
     let counted = together::counted(reads.world(), counted)?;
+    let added = counted.len() as u64;
+    admit(added)?;
     let mut pieces = graph.kept(|_| true);
     let mut codes = vec![0; graph.k()];
     for &(kmer, count) in &counted {
         write_codes(kmer, &mut codes);
         pieces.push(&codes, count.into());
     }
-    let added = counted.len() as u64;
     Ok((compact(graph.k(), &pieces), added))
 }
 
@@ -132,7 +135,8 @@ mod tests {
 
     fn spared(graph: &Graph, reads: &[Vec<u8>], mercy: Mercy) -> (Graph, u64) {
         let reads = Reads::of(reads);
-        merciful(graph, &reads, mercy, 2, &Progress::default()).expect("nobody cancels")
+        let with = (2, &Progress::default());
+        merciful(graph, &reads, mercy, &|_| Ok(()), with).expect("nobody cancels")
     }
 
     #[test]

@@ -15,7 +15,9 @@ const GRAPH: u64 = 28;
 /// k-mers of a genome are taken to be seen so often; where it is less, the graph is larger.
 const COVERAGE: u64 = 20;
 /// The same of the genomes of a metagenome.
-const COVERAGE_MIXED: u64 = 8;
+const COVERAGE_MIXED: u64 = 7;
+/// Bytes of a k-mer that is seen once and comes back, while it is joined to the graph.
+const SPARED: u64 = 160;
 /// Bytes of code, stacks and batches.
 const BESIDE: u64 = 48 << 20;
 
@@ -25,7 +27,7 @@ pub struct Plan {
     /// Letters of the reads.
     pub bases: Estimate,
     /// Bytes of memory that are expected: for reads that cover their genome twenty times or more,
-    /// or the genomes of a metagenome eight times.
+    /// or the genomes of a metagenome seven times.
     pub memory: Estimate,
     /// The least `memory` that a run is begun with.
     pub least_memory: u64,
@@ -78,6 +80,11 @@ pub fn plan(config: &Config, ranks: usize) -> Result<Plan, AssemblyError> {
 /// share these, and each has the graph then.
 pub fn graph_bytes(kmers: u64, ranks: usize) -> u64 {
     BESIDE + kmers * GRAPH.max(KMER / ranks as u64)
+}
+
+/// Bytes of a graph of so many k-mers to which others are joined.
+pub fn joined_bytes(kmers: u64, others: u64) -> u64 {
+    BESIDE + kmers * GRAPH + others * SPARED
 }
 
 /// How the k-mers of the first graph are counted, with so much memory.

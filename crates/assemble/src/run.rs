@@ -19,7 +19,7 @@ use crate::graph::{Graph, Pieces, Way, compact};
 use crate::longer::longer;
 use crate::mercy::{Mercy, merciful};
 use crate::pairs::{PairJoins, resolve};
-use crate::plan::{count_config, fits, graph_bytes, plan};
+use crate::plan::{count_config, fits, graph_bytes, joined_bytes, plan};
 use crate::reads::Reads;
 use crate::scaffold::{Scaffold, scaffolds};
 use crate::solid::{KmerDepth, first_k, lengths};
@@ -252,7 +252,11 @@ fn spare(
     progress: &Progress,
 ) -> Result<(), AssemblyError> {
     if config.sample.is_mixed() {
-        let (graph, spared) = merciful(&state.graph, reads, mercy, config.threads, progress)?;
+        let graph = &state.graph;
+        let kmers = graph.nodes().map(|way| graph.kmers(way)).sum::<u64>();
+        let admit = |added| fits(reads.held() + joined_bytes(kmers, added), config);
+        let with = (config.threads, progress);
+        let (graph, spared) = merciful(graph, reads, mercy, &admit, with)?;
         state.graph = graph;
         state.spared[mercy as usize] = spared;
     }

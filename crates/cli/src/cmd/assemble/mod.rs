@@ -27,7 +27,7 @@ Examples:
   gyrase assemble r_1.fq r_2.fq --min-length 500 --header-style spades -o asm/
   gyrase assemble --meta -1 r_1.fq -2 r_2.fq -o meta/     reads of many genomes
   gyrase assemble r_1.fq r_2.fq --memory 8G --tmp /scratch -o asm/
-  gyrase assemble r_1.fq r_2.fq -o asm/ --resume          go on where one was killed
+  gyrase assemble r_1.fq r_2.fq -o asm/ --resume          go on after it stopped
   mpirun -n 8 gyrase assemble r_1.fq r_2.fq -o asm/       by several processes
 
 The folder gets contigs.fa, scaffolds.fa, graph.gfa (GFA 1, for Bandage),
