@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use crate::{Result, mpi, python, steps, tidy};
 
 /// Seconds for which the fuzz targets' invariants are held against mutated input, all together.
-const FUZZ_SECONDS: u32 = 30;
+const FUZZ_SECONDS: u32 = 15;
 
 /// Cases of each random test in the fast lane; 256 otherwise.
 const QUICK_CASES: &str = "16";

@@ -14,7 +14,7 @@ const RANKS: [usize; 6] = [1, 2, 3, 4, 7, 16];
 fn ranks() -> &'static [usize] {
     match full() {
         true => &RANKS,
-        false => &RANKS[..RANKS.len() - 1],
+        false => &RANKS[..RANKS.len() - 2],
     }
 }
 
