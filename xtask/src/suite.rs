@@ -8,7 +8,8 @@ use crate::{Result, mpi, python, steps, tidy};
 /// Seconds for which the fuzz targets' invariants are held against mutated input, all together.
 const FUZZ_SECONDS: u32 = 15;
 
-/// Cases of each random test in the fast lane; 256 otherwise.
+/// Cases of each random test, and in the fast lane.
+const CASES: &str = "128";
 const QUICK_CASES: &str = "16";
 
 /// Tests that the fast lane leaves out, by parts of their names: they damage, kill, spill and
@@ -71,6 +72,7 @@ fn command(lane: &Lane) -> Command {
             command.env(name, libraries);
             command.env("GYRASE_FUZZ_SECONDS", FUZZ_SECONDS.to_string());
             command.env("GYRASE_FUZZ_WITH", fuzzer());
+            command.env("PROPTEST_CASES", CASES);
             command
         }
         Lane::Quick => {
