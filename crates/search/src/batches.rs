@@ -159,10 +159,10 @@ impl<E: From<SearchError>> Batches<'_, E> {
         let Over {
             prepared, subjects, ..
         } = self.over;
-        let considered = match prepared.whole {
-            Some(_) => prepared.leave_best(query, &mut hits),
-            None => Vec::new(),
-        };
+        let mut considered = None;
+        if prepared.whole.is_some() {
+            considered = prepared.leave_best(query, &mut hits);
+        }
         self.summary.with_hits += u64::from(!hits.is_empty());
         self.summary.hits += hits.len() as u64;
         (self.each)(&QueryHits {
@@ -175,7 +175,7 @@ impl<E: From<SearchError>> Batches<'_, E> {
             subjects,
             scoring: prepared.scoring.system(),
             hits: &hits,
-            considered: &considered,
+            considered: considered.as_deref(),
         })
     }
 }

@@ -143,15 +143,15 @@ impl SearchMetadata {
     pub(crate) fn answers(&self) -> &[Answer] {
         &self.answers
     }
+}
 
-    /// Numbers of all subjects that any answer needs, in their order.
-    pub(crate) fn subjects(&self) -> Vec<usize> {
-        let answers = self.answers.iter();
-        let mut all: Vec<usize> = answers.flat_map(|answer| answer.subjects.clone()).collect();
-        all.sort_unstable();
-        all.dedup();
-        all
-    }
+/// Numbers of all subjects that any of some answers needs, in their order.
+pub(crate) fn subjects_of(answers: &[Answer]) -> Vec<usize> {
+    let subjects = answers.iter().flat_map(|answer| &answer.subjects);
+    let mut all: Vec<usize> = subjects.copied().collect();
+    all.sort_unstable();
+    all.dedup();
+    all
 }
 
 fn parse(bytes: &[u8]) -> Result<(Asked, Vec<Answer>), Unfit> {

@@ -117,7 +117,7 @@ impl Merging<'_> {
             subjects: &subjects,
             scoring: self.prepared.scoring.system(),
             hits: &hits,
-            considered: &considered,
+            considered: considered.as_deref(),
         })
     }
 }

@@ -178,19 +178,15 @@ impl Prepared {
         }
     }
 
-    /// Leaves the best of all hits of a query. The numbers of the subjects on which it depends
-    /// which these are, in their order: of no others there is an answer of the same hits.
-    pub(crate) fn leave_best(&self, query: usize, hits: &mut Vec<Hit>) -> Vec<usize> {
-        let subjects = |hits: &[Hit]| {
-            let mut subjects: Vec<usize> = hits.iter().map(|hit| hit.subject).collect();
-            subjects.sort_unstable();
-            subjects
-        };
-        let of_all = self.limits.culling.is_any().then(|| subjects(hits));
+    /// Leaves the best of all hits of a query. Gives the numbers of all subjects where what is left
+    /// depends on others than those that are.
+    pub(crate) fn leave_best(&self, query: usize, hits: &mut Vec<Hit>) -> Option<Vec<usize>> {
+        let subjects = || hits.iter().map(|hit| hit.subject).collect();
+        let considered = self.limits.culling.is_any().then(subjects);
         let length = self.queries.residues(query).len();
         let in_query = |hsp: &Hsp| self.frames[0].place(&hsp.query, hsp.frames[0], length);
         self.limits.leave(hits, in_query);
-        of_all.unwrap_or_else(|| subjects(hits))
+        considered
     }
 
     /// The frames of some queries, masked.
@@ -230,7 +226,7 @@ impl Prepared {
             subjects: &subjects,
             scoring: self.scoring.system(),
             hits: &[],
-            considered: &[],
+            considered: None,
         });
     }
 

@@ -13,7 +13,7 @@ use gyrase_work::Progress;
 
 use crate::batches::{Each, Over};
 use crate::database::Database;
-use crate::metadata::{Answer, SearchMetadata};
+use crate::metadata::{Answer, SearchMetadata, subjects_of};
 use crate::prepared::Prepared;
 use crate::share::batches;
 use crate::subjects::{Subjects, each_of};
@@ -31,9 +31,10 @@ pub fn regenerate<E: From<SearchError>>(
     progress: &Progress,
     mut each: impl FnMut(&QueryHits) -> Result<(), E>,
 ) -> Result<Summary, E> {
-    let numbers = metadata.subjects();
+    let numbers = subjects_of(metadata.answers());
     let prepared = Prepared::new(config, Some(&numbers), false, &Ok, progress)?;
     metadata.check(&prepared.queries, prepared.scoring.system().size())?;
+    metadata.check_subjects(numbers.len() as u64, prepared.database.searched())?;
     let mut again = Again {
         prepared: &prepared,
         metadata,
@@ -76,6 +77,19 @@ impl SearchMetadata {
             });
         }
         Ok(())
+    }
+
+    /// Refuses a database that lacks sequences that answers need, though it is said to be as large:
+    /// of other taxids, or a part whose size was given.
+    fn check_subjects(&self, needed: u64, there: u64) -> Result<(), SearchError> {
+        if needed == there {
+            return Ok(());
+        }
+        Err(SearchError::OtherDatabase {
+            path: self.path.display().to_string(),
+            expected: format!("which {needed} sequences are needed"),
+            found: format!("{there} of them"),
+        })
     }
 
     /// The error of a query whose answer is another one here.
@@ -134,14 +148,12 @@ impl<E: From<SearchError>> Again<'_, E> {
 
     /// Which of those that were read some answers need.
     fn needed(&self, answers: &[Answer]) -> Vec<usize> {
-        let of_database = answers.iter().flat_map(|answer| &answer.subjects);
+        let needed = subjects_of(answers);
         let place = |number| self.numbers.binary_search(number);
-        let mut own: Vec<usize> = of_database
-            .filter_map(|number| place(number).ok())
-            .collect();
-        own.sort_unstable();
-        own.dedup();
-        own
+        let places = needed.iter().map(place);
+        places
+            .map(|place| place.expect("all of them are read"))
+            .collect()
     }
 
     /// Gives the answer of a query whose subjects have places among those that were read.

@@ -197,6 +197,16 @@ fn other_inputs_and_damaged_files_are_refused() {
         told.contains("of query q0 this database gives another answer"),
         "{told}"
     );
+    // A part of the database, which is said to be the whole.
+    let whole = std::fs::read_to_string(&config.subjects[0]).unwrap();
+    let part = Config {
+        subjects: vec![place.write("part.faa", &whole[..whole.len() / 2])],
+        db_length: Some(61_662),
+        db_sequences: Some(216),
+        ..config.clone()
+    };
+    let told = again(&part, &found, "6").unwrap_err().to_string();
+    assert!(told.contains("is of another database, of which "), "{told}");
     let bytes = std::fs::read(&path).unwrap();
     let read = |bytes: &[u8]| {
         std::fs::write(&path, bytes).unwrap();

@@ -31,8 +31,8 @@ pub struct QueryHits<'a> {
     pub scoring: &'a dyn ScoringSystem,
     /// The subjects, the best first.
     pub hits: &'a [Hit],
-    /// Numbers of the subjects that a database needs to give the same hits, in their order.
-    pub(crate) considered: &'a [usize],
+    /// Numbers of the subjects on which the hits depend, where these are not theirs alone.
+    pub(crate) considered: Option<&'a [usize]>,
 }
 
 impl QueryHits<'_> {
@@ -41,6 +41,14 @@ impl QueryHits<'_> {
         let [frames, _] = self.frames;
         let find = || self.masks.of_query(self.queries, self.query, frames);
         self.masked.get_or_init(find)
+    }
+
+    /// Numbers of the subjects that a database needs to give the same hits, in their order.
+    pub(super) fn needed(&self) -> Vec<usize> {
+        let of_hits = || self.hits.iter().map(|hit| hit.subject).collect();
+        let mut needed = self.considered.map_or_else(of_hits, <[usize]>::to_vec);
+        needed.sort_unstable();
+        needed
     }
 
     /// CRC-32 of all that a report can tell of the hits.

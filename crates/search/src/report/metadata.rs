@@ -34,7 +34,7 @@ impl Layout for MetadataLayout {
 
     fn query(&self, out: &mut dyn Write, _: &About, answer: &QueryHits) -> io::Result<()> {
         out.write_all(&record(&Answer {
-            subjects: answer.considered.to_vec(),
+            subjects: answer.needed(),
             digest: answer.digest(),
         }))
     }
