@@ -17,10 +17,8 @@
 mod fill;
 mod found;
 
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-
 use gyrase_kmer::with_words;
-use gyrase_work::{Progress, in_parallel};
+use gyrase_work::Progress;
 
 use crate::config::{AssemblyError, Sample};
 use crate::graph::{Graph, compact, shape_of};
@@ -53,13 +51,10 @@ fn longer_of<const W: usize>(
 ) -> Result<Graph, AssemblyError> {
     let index = Index::of(graph, graph.k());
     let walker = Walker::new(graph, &index);
-    let next = AtomicUsize::new(0);
-    let found = in_parallel(vec![(); threads], |()| -> Result<Found<W>, AssemblyError> {
-        let mut found = Found::new(graph, k);
-        while let Some(block) = reads.blocks().get(next.fetch_add(1, Relaxed)) {
-            progress.go_on()?;
-            found.block(&walker, block);
-            progress.advance(1);
+    let found = reads.by_threads((threads, progress), |blocks| {
+        let mut found = Found::<W>::new(graph, k);
+        for block in blocks {
+            found.block(&walker, block?);
         }
         found.settle();
         Ok(found)

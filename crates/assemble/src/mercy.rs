@@ -7,10 +7,8 @@
 //! between two dead ends come back (mercy k-mers, as MEGAHIT has them). When errors are out of the
 //! graph, those from a dead end to the end of a read do, too.
 
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-
 use gyrase_kmer::{Kmer, with_words};
-use gyrase_work::{Progress, in_parallel};
+use gyrase_work::Progress;
 
 use crate::config::AssemblyError;
 use crate::graph::{Graph, compact, kmer_of, shape_of, write_codes};
@@ -38,10 +36,10 @@ pub fn merciful(
     reads: &Reads,
     mercy: Mercy,
     admit: &dyn Fn(u64) -> Result<(), AssemblyError>,
-    (threads, progress): (usize, &Progress),
+    with: (usize, &Progress),
 ) -> Result<(Graph, u64), AssemblyError> {
-    progress.start("ends", reads.blocks().len() as u64);
-    let with = (threads, progress);
+    let (_, progress) = with;
+    progress.start("ends", reads.blocks());
     with_words!(shape_of(graph.k()), W => merciful_of::<W>(graph, reads, mercy, admit, with))
 }
 
@@ -50,17 +48,14 @@ fn merciful_of<const W: usize>(
     reads: &Reads,
     mercy: Mercy,
     admit: &dyn Fn(u64) -> Result<(), AssemblyError>,
-    (threads, progress): (usize, &Progress),
+    with: (usize, &Progress),
 ) -> Result<(Graph, u64), AssemblyError> {
     let index = Index::of(graph, graph.k());
     let walker = Walker::new(graph, &index);
-    let next = AtomicUsize::new(0);
-    let found = in_parallel(vec![(); threads], |()| -> Result<_, AssemblyError> {
+    let found = reads.by_threads(with, |blocks| {
         let mut kmers: Vec<Kmer<W>> = Vec::new();
-        while let Some(block) = reads.blocks().get(next.fetch_add(1, Relaxed)) {
-            progress.go_on()?;
-            spared(&walker, block, mercy, &mut kmers);
-            progress.advance(1);
+        for block in blocks {
+            spared(&walker, block?, mercy, &mut kmers);
         }
         Ok(kmers)
     })?;

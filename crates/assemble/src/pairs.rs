@@ -49,7 +49,7 @@ pub fn resolve(
 ) -> Result<(Graph, PairJoins), AssemblyError> {
     let mut resolved = PairJoins::default();
     for round in 0..=ROUNDS {
-        progress.start("pairs", reads.blocks().len() as u64);
+        progress.start("pairs", reads.blocks());
         let found = links::find(&graph, reads, threads, progress)?;
         let Some(inserts) = Inserts::of(&found.inserts) else {
             break;

@@ -5,12 +5,13 @@
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use gyrase_fabric::World;
 use gyrase_fastx::{PairedReader, Reader};
 use gyrase_seq::{Batch, encode};
 use gyrase_tabulate::{Source, TabulateError};
-use gyrase_work::{Feed, Progress, in_order};
+use gyrase_work::{Cancelled, Feed, Progress, in_order, in_parallel};
 
 use crate::config::{AssemblyError, Library};
 use crate::foreign::{AdapterReads, count_adapters};
@@ -177,9 +178,29 @@ impl<'w> Reads<'w> {
         self.blocks.push(block);
     }
 
-    /// The reads of this process, in blocks.
-    pub fn blocks(&self) -> &[Block] {
-        &self.blocks
+    /// What each thread makes of the blocks of reads of this process that it takes, one after the
+    /// other as long as there are any.
+    ///
+    /// # Errors
+    /// Those of `make`, which is told when somebody cancels.
+    pub fn by_threads<T: Send>(
+        &self,
+        (threads, progress): (usize, &Progress),
+        make: impl Fn(Blocks<'_, '_>) -> Result<T, AssemblyError> + Sync,
+    ) -> Result<Vec<T>, AssemblyError> {
+        let next = AtomicUsize::new(0);
+        let take = || {
+            let block = self.blocks.get(next.fetch_add(1, Relaxed))?;
+            let taken = progress.go_on().map(|()| block);
+            progress.advance(1);
+            Some(taken)
+        };
+        in_parallel(vec![(); threads], |()| make(&mut std::iter::from_fn(take)))
+    }
+
+    /// How many blocks of reads this process has.
+    pub fn blocks(&self) -> u64 {
+        self.blocks.len() as u64
     }
 
     /// Reads that hold each of the adapters.
@@ -222,6 +243,9 @@ impl<'w> Reads<'w> {
         0
     }
 }
+
+/// Blocks of reads that a thread takes, until there are none; an error where somebody cancels.
+pub type Blocks<'i, 'b> = &'i mut dyn Iterator<Item = Result<&'b Block, Cancelled>>;
 
 /// The batches of a source that one of several processes is dealt: every process reads all of them,
 /// which takes a small part of what is done with them.

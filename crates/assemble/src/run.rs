@@ -158,7 +158,7 @@ fn grow(
     let done = state.graph.k();
     for k in ks.into_iter().filter(|&k| k > done) {
         checkpoints.put(state)?;
-        progress.start("longer k-mers", reads.blocks().len() as u64);
+        progress.start("longer k-mers", reads.blocks());
         let larger = longer(&state.graph, reads, k, (sample, config.threads), progress)?;
         let depth = depth.at(k, reads.typical_length(), sample);
         state.graph = cleaned(larger, depth, sample, &mut state.stages, progress);

@@ -1,11 +1,10 @@
 //! Where mates are in a graph.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use gyrase_fabric::{FabricError, World};
 use gyrase_kmer::mix;
-use gyrase_work::{Progress, in_parallel};
+use gyrase_work::Progress;
 
 use crate::config::AssemblyError;
 use crate::graph::{Graph, Way};
@@ -51,13 +50,10 @@ pub fn find(
     progress: &Progress,
 ) -> Result<Found, AssemblyError> {
     let index = Index::of(graph, ANCHOR);
-    let next = AtomicUsize::new(0);
-    let found = in_parallel(vec![(); threads], |()| -> Result<Found, AssemblyError> {
+    let found = reads.by_threads((threads, progress), |blocks| {
         let mut found = Found::default();
-        while let Some(block) = reads.blocks().get(next.fetch_add(1, Relaxed)) {
-            progress.go_on()?;
-            found.block(graph, &index, block);
-            progress.advance(1);
+        for block in blocks {
+            found.block(graph, &index, block?);
         }
         Ok(found)
     })?;
