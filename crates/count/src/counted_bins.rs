@@ -16,9 +16,9 @@ use gyrase_work::Progress;
 use crate::agree;
 use crate::counted::{Counted, Destination};
 use crate::partition::Counter;
-use crate::plan::{Budget, check_tmp, temporary};
+use crate::plan::Budget;
 use crate::reading::options;
-use crate::run::{UNEQUAL, fabric_options, root_of};
+use crate::run::{UNEQUAL, fabric_options, root_of, settle};
 use crate::super_kmers::SuperKmers;
 use crate::{Config, Error, Scattered};
 
@@ -272,14 +272,7 @@ fn count_inputs(
     let inputs = Inputs::open(&config.inputs, options)?;
     agree::on_question(world, config, &inputs)?;
     let budget = Budget::of(config, &inputs, world.ranks())?;
-    let (budget, contents) = agree::on_means(world, budget, &inputs, true)?;
-    if let Some(contents) = contents {
-        check_tmp(
-            config,
-            temporary(config, contents, budget),
-            world.rank() == 0,
-        )?;
-    }
+    let budget = settle(config, budget, &inputs, world, true)?;
     let (bins, read) = with_words!(config.shape, W => {
         count::<W>(config, budget, &inputs, world, progress)
     })?;

@@ -84,15 +84,7 @@ fn count<const W: usize>(
     } else {
         None
     };
-    let (budget, contents) = agree::on_means(world, budget, inputs, earlier.is_none())?;
-    if let Some(contents) = contents {
-        // One warning is enough where all processes are alike.
-        check_tmp(
-            config,
-            temporary(config, contents, budget),
-            world.rank() == 0,
-        )?;
-    }
+    let budget = settle(config, budget, inputs, world, earlier.is_none())?;
     let partitioning = match &earlier {
         Some(earlier) => earlier.partitioning.clone(),
         None => partitioning::<W>(config, inputs, world)?,
@@ -115,6 +107,26 @@ fn count<const W: usize>(
         None => run.scatter::<W>(folder, &writer, workers)?,
     };
     run.reduce::<W>(writer, work)
+}
+
+/// The budget on which all processes agree; where inputs are to be `read`, the disk has to take
+/// what may be spilled.
+///
+/// Collective.
+pub(crate) fn settle(
+    config: &Config,
+    budget: Budget,
+    inputs: &Inputs,
+    world: &dyn World,
+    read: bool,
+) -> Result<Budget, Error> {
+    let (budget, contents) = agree::on_means(world, budget, inputs, read)?;
+    if let Some(contents) = contents {
+        // One warning is enough where all processes are alike.
+        let first = world.rank() == 0;
+        check_tmp(config, temporary(config, contents, budget), first)?;
+    }
+    Ok(budget)
 }
 
 /// From so many processes on the bins of one are few enough to be unequal: 2 % between 16 of them.
