@@ -45,6 +45,7 @@ mod size;
 mod trace;
 mod within;
 
+use std::cell::LazyCell;
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
@@ -99,7 +100,7 @@ fn end_of_run(args: impl IntoIterator<Item = OsString>) -> u8 {
     };
     guard::guard(job.clone(), || {
         let mut session = session::Session::start(&cli.common, tracer, warnings, job)?;
-        session.options = habits::given(&args);
+        session.options = LazyCell::new(Box::new(move || habits::given(&args)));
         let done = cmd::run(cli.command, &session);
         session.finish(done)
     })

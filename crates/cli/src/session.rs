@@ -1,6 +1,6 @@
 //! What every verb shares: the machine's share, progress, signals, the report.
 
-use std::cell::RefCell;
+use std::cell::{LazyCell, RefCell};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -40,8 +40,8 @@ pub struct Session {
     pub max_tmp: Option<u64>,
     /// What the libraries report to.
     pub progress: Arc<Progress>,
-    /// The options of the verb, as `--name` or `--name=value`.
-    pub options: Vec<String>,
+    /// The options of the verb, as `--name` or `--name=value`, once somebody asks for them.
+    pub options: LazyCell<Vec<String>, Box<dyn FnOnce() -> Vec<String>>>,
     job: Option<Arc<Job>>,
     left: Left,
     quiet: bool,
@@ -109,7 +109,7 @@ impl Session {
             tmp: tmp(common.tmp.as_deref())?,
             max_tmp: max_tmp(common.max_tmp)?,
             progress,
-            options: Vec::new(),
+            options: LazyCell::new(Box::new(Vec::new)),
             quiet: common.quiet,
             job,
             left: Left::default(),
@@ -247,8 +247,17 @@ impl Session {
             .collect())
     }
 
+    /// Collective. Notes in the report of the first process what each of a job did.
+    pub fn note_ranks(&self) -> Result<()> {
+        let ranks = self.gather(&self.of_rank())?;
+        if !ranks.is_empty() {
+            self.note("ranks", ranks);
+        }
+        Ok(())
+    }
+
     /// What this process of a job did.
-    pub fn of_rank(&self) -> Value {
+    fn of_rank(&self) -> Value {
         let moved = self.job().map(Job::counters);
         json!({
             "rank": self.job().map(World::rank),

@@ -1,5 +1,6 @@
 //! Runs of a verb inside another program.
 
+use std::cell::LazyCell;
 use std::ffi::OsString;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
@@ -74,7 +75,7 @@ fn verb(args: &[OsString], progress: Arc<Progress>) -> Result<Value> {
     let cli = Cli::try_parse_from(&understood)
         .map_err(|error| failure::misuse(&error, habits::instead(&error, &understood)))?;
     let mut session = Session::within(&cli.common, progress, warnings)?;
-    session.options = habits::given(&understood);
+    session.options = LazyCell::new(Box::new(move || habits::given(&understood)));
     let words: Vec<_> = args.iter().map(|word| word.to_string_lossy()).collect();
     session.note("command", words);
     let done = cmd::run(cli.command, &session);

@@ -251,13 +251,10 @@ impl Search {
             }
             _ => self.share(session.world(), &config, &report, session)?,
         };
-        let ranks = session.gather(&session.of_rank())?;
+        session.note_ranks()?;
         let Some(summary) = found else {
             return Ok(());
         };
-        if !ranks.is_empty() {
-            session.note("ranks", ranks);
-        }
         if summary.queries == 0 {
             let queries = names(&self.queries).join(", ");
             tracing::warn!("there are no queries in {queries}");
@@ -353,10 +350,13 @@ impl Search {
         session: &Session,
         find: impl FnOnce(&Progress, Each) -> Result<Summary>,
     ) -> Result<Summary> {
+        let beside = self.metadata.as_deref().map(|path| {
+            let metadata = Report::new(metadata_format(session), self.about());
+            (metadata, path)
+        });
         let mut written = vec![(report, self.place()?)];
-        let metadata = Report::new(metadata_format(session), self.about());
-        if let Some(path) = &self.metadata {
-            written.push((&metadata, Place::Sink(Sink::open(Some(path))?)));
+        if let Some((metadata, path)) = &beside {
+            written.push((metadata, Place::Sink(Sink::open(Some(path))?)));
         }
         let mut write = |answer: &QueryHits| {
             self.format.suits(answer.program).map_err(Failure::usage)?;

@@ -91,12 +91,9 @@ impl Unitigs {
             note_databases(paths, session)?;
         }
         let summary = self.make(&config, inputs, session)?;
-        let ranks = session.gather(&session.of_rank())?;
+        session.note_ranks()?;
         if !session.is_first() {
             return Ok(());
-        }
-        if !ranks.is_empty() {
-            session.note("ranks", ranks);
         }
         note(session, &config, inputs, &summary);
         say(session, &summary);

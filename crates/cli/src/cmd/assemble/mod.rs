@@ -149,15 +149,12 @@ impl Assemble {
         left.extend(first.then_some(folder));
         session.leaves(left);
         let assembly = session.shown(|progress| run_in(&config, world, progress))?;
-        let ranks = session.gather(&session.of_rank())?;
+        session.note_ranks()?;
         let Some(folder) = made else {
             // What the first process writes has the warnings of all.
             session.report()?;
             return Ok(());
         };
-        if !ranks.is_empty() {
-            session.note("ranks", ranks);
-        }
         let told = tell::Told {
             config: &config,
             scaffolds: assembly.scaffolds(),
