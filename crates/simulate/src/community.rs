@@ -12,7 +12,6 @@ use gyrase_work::Progress;
 use crate::error::check;
 use crate::files::{Table, fasta};
 use crate::genome::{Blueprint, generate, mutate, strand};
-use crate::random::exp;
 use crate::reads::{Amount, Protocol, ReadFiles, heed};
 use crate::sequence::{Sequence, read_sequences};
 use crate::shotgun::{Fragment, Places, Shotgun};
@@ -184,7 +183,7 @@ impl Member {
 
 fn members(config: &Config, genomes: &[Genome], places: &[Places]) -> Vec<Member> {
     let weight =
-        |i| exp(config.sigma * Random::stream(config.protocol.seed, ABUNDANCES, i).normal());
+        |i| Random::stream(config.protocol.seed, ABUNDANCES, i).log_normal(0.0, config.sigma);
     let weights: Vec<f64> = (0..genomes.len() as u64).map(weight).collect();
     let sum: f64 = weights.iter().sum();
     let member = |((genome, places), weight): ((&Genome, &Places), &f64)| Member {

@@ -49,6 +49,34 @@ impl Random {
         let sum: u64 = (0..3).map(|_| self.bits()).map(quarters).sum();
         (sum as f64 + 6.0) / 65536.0 - 6.0
     }
+
+    /// A number whose logarithm has mean `mu` and standard deviation `sigma`, and is normal as
+    /// [`normal`](Random::normal) is.
+    pub fn log_normal(&mut self, mu: f64, sigma: f64) -> f64 {
+        exp(mu + sigma * self.normal())
+    }
+
+    /// An exponential number of mean 1, exact without a logarithm: runs of falling uniform numbers
+    /// are drawn until one has an odd length, and those before it are counted (von Neumann 1951,
+    /// *Various techniques used in connection with random digits*).
+    pub fn exponential(&mut self) -> f64 {
+        let mut whole = 0.0;
+        loop {
+            let first = self.unit();
+            let (mut last, mut odd) = (first, true);
+            loop {
+                let next = self.unit();
+                if next >= last {
+                    break;
+                }
+                (last, odd) = (next, !odd);
+            }
+            if odd {
+                return whole + first;
+            }
+            whole += 1.0;
+        }
+    }
 }
 
 fn quarters(bits: u64) -> u64 {
@@ -57,7 +85,7 @@ fn quarters(bits: u64) -> u64 {
 
 /// e to the power of `x`, rounded the same on every machine (relative error below 1e-12 for |x| <
 /// 50).
-pub(crate) fn exp(x: f64) -> f64 {
+fn exp(x: f64) -> f64 {
     const HALVINGS: i32 = 10;
     let small = x / f64::from(1 << HALVINGS);
     let series = (1..=8)
@@ -112,6 +140,22 @@ mod tests {
         assert!((mean - 4.5).abs() < 0.05, "{mean}");
         assert_eq!(random.below(0), 0);
         assert_eq!(random.below(1), 0);
+    }
+
+    #[test]
+    fn exponential_numbers_are_spread_as_they_should() {
+        let mut random = Random::stream(7, 0, 1);
+        let draws: Vec<f64> = (0..200_000).map(|_| random.exponential()).collect();
+        let mean = draws.iter().sum::<f64>() / 200_000.0;
+        assert!((mean - 1.0).abs() < 0.01, "{mean}");
+        for limit in [0.1, 0.5, 1.0, 2.5, 6.0f64] {
+            let above = draws.iter().filter(|&&draw| draw > limit).count() as f64 / 200_000.0;
+            assert!((above - (-limit).exp()).abs() < 0.004, "{limit}: {above}");
+        }
+        let middle = (0..100_001)
+            .map(|_| random.log_normal(1.0, 0.5))
+            .filter(|&x| x < exp(1.0));
+        assert!(middle.count().abs_diff(50_000) < 700);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use gyrase_fastx::Writer;
 
 use crate::error::check;
 use crate::genome::strand;
-use crate::random::{exp, ln};
+use crate::random::ln;
 use crate::sequence::Sequence;
 use crate::sequencer::{Course, Read, Sequencer};
 use crate::{Random, SimulateError};
@@ -335,7 +335,7 @@ impl Shotgun {
                 (insert as usize).max(length as usize)
             }
             LibraryLayout::Long { .. } => {
-                ((exp(self.logs.0 + self.logs.1 * random.normal()) + 0.5) as usize).max(1)
+                ((random.log_normal(self.logs.0, self.logs.1) + 0.5) as usize).max(1)
             }
         };
         places.readable_fragment(length, random)
