@@ -1,7 +1,8 @@
 //! Pictures and pages that are one file each, without scripts or fonts from elsewhere.
 //!
 //! - [`Svg`] is a picture that grows element by element, and ends as SVG or PNG; [`Axes`] are a
-//!   plot in it, with a grid, round [`ticks`] and titles.
+//!   plot in it, with a grid, round [`ticks`] and titles; [`Categories`] one of bars and lines over
+//!   names.
 //! - [`Page`] is the shell of an HTML page that forbids itself the network.
 //! - [`words`] are numbers, sizes and times as a person reads them.
 //! - [`escape`] makes any text safe in both.
@@ -30,6 +31,7 @@
 //! ```
 
 mod axes;
+mod categories;
 mod letters;
 mod page;
 mod png;
@@ -37,5 +39,6 @@ mod svg;
 pub mod words;
 
 pub use axes::{Axes, LOWEST, Scale, ticks};
+pub use categories::{Categories, Heights, Swatch, legend};
 pub use page::Page;
-pub use svg::{Anchor, GREY, GRID, INK, Svg, bold, escape, plain};
+pub use svg::{Anchor, GREY, GRID, INK, Stroke, Svg, bold, escape, plain};

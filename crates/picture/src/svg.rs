@@ -14,6 +14,17 @@ pub const GRID: &str = "#e4e7eb";
 /// A title has at most so many characters.
 const TITLE: usize = 70;
 
+/// How a line is drawn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stroke<'a> {
+    /// Its colour.
+    pub colour: &'a str,
+    /// Its width in pixels.
+    pub width: f64,
+    /// Whether it is dashed.
+    pub dashed: bool,
+}
+
 /// Which part of a text stands at its x.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
@@ -72,6 +83,29 @@ impl Svg {
         let (anchor, words) = (anchor.name(), escape(words));
         self.put(format_args!(
             "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" {style}>{words}</text>"
+        ));
+    }
+
+    /// Joins points by straight lines.
+    pub fn polyline(&mut self, points: &[(f64, f64)], stroke: &Stroke<'_>) {
+        let Stroke {
+            colour,
+            width,
+            dashed,
+        } = *stroke;
+        let dashes = if dashed {
+            " stroke-dasharray=\"6 4\""
+        } else {
+            ""
+        };
+        let points: Vec<String> = points
+            .iter()
+            .map(|(x, y)| format!("{x:.1},{y:.1}"))
+            .collect();
+        let points = points.join(" ");
+        self.put(format_args!(
+            "<polyline fill=\"none\" stroke=\"{colour}\" stroke-width=\"{width}\"{dashes} \
+             stroke-linejoin=\"round\" points=\"{points}\"/>"
         ));
     }
 

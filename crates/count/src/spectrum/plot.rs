@@ -1,7 +1,7 @@
 //! A spectrum as a picture, without scripts or fonts from elsewhere.
 
 use gyrase_picture::words::{self, grouped};
-use gyrase_picture::{Anchor, Axes, GREY, INK, LOWEST, Scale, Svg, bold, plain};
+use gyrase_picture::{Anchor, Axes, GREY, INK, LOWEST, Scale, Stroke, Svg, bold, plain};
 
 use super::Spectrum;
 
@@ -195,13 +195,15 @@ fn curve(svg: &mut Svg, axes: &Axes, spectrum: &Spectrum) {
         let kmers = fit.at(multiplicity);
         // Along its foot a logarithmic axis would draw what is far below.
         let shown = axes.scale == Scale::Linear || kmers > LOWEST;
-        shown.then(|| format!("{:.1},{:.1}", axes.x(multiplicity), axes.y(kmers)))
+        shown.then(|| (axes.x(multiplicity), axes.y(kmers)))
     });
-    let points = points.collect::<Vec<_>>().join(" ");
-    svg.put(format_args!(
-        "<polyline fill=\"none\" stroke=\"{CURVE}\" stroke-width=\"1.8\" \
-         stroke-linejoin=\"round\" points=\"{points}\"/>"
-    ));
+    let points: Vec<(f64, f64)> = points.collect();
+    let stroke = Stroke {
+        colour: CURVE,
+        width: 1.8,
+        dashed: false,
+    };
+    svg.polyline(&points, &stroke);
 }
 
 /// Dashed lines, their labels above the plot in two rows so that none covers another.
