@@ -1,7 +1,7 @@
 //! Where results go: nowhere, standard output, or a file that appears whole or not at all.
 
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use gyrase_count::ops::OperationError;
 use gyrase_fastx::{Complete, Format, Output, Writer};
@@ -70,9 +70,52 @@ impl Write for Sink {
     }
 }
 
+/// A folder for many files. Dropped before [`Folder::keep`] it is removed, if it was made for them
+/// and none is in it.
+pub struct Folder {
+    path: PathBuf,
+    made: bool,
+}
+
+impl Folder {
+    /// Makes the folder, which may be there, but not those above it.
+    pub fn open(path: &Path) -> Result<Folder> {
+        let path = path.to_path_buf();
+        match std::fs::create_dir(&path) {
+            Err(_) if path.is_dir() => Ok(Folder { path, made: false }),
+            Err(source) => Err(OutputError { path, source }.into()),
+            Ok(()) => Ok(Folder { path, made: true }),
+        }
+    }
+
+    /// The path of a file in it.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// The run is done; the folder stays, even without a file.
+    pub fn keep(mut self) {
+        self.made = false;
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        if self.made {
+            // One that has a file stays.
+            let _ = std::fs::remove_dir(&self.path);
+        }
+    }
+}
+
 /// Writes one whole text to `target`.
 pub fn write_all(target: Option<&Path>, text: &[u8]) -> Result<()> {
+    written(target, text)?.finish()
+}
+
+/// Writes one whole text that is yet to be published.
+pub fn written(target: Option<&Path>, text: &[u8]) -> Result<Sink> {
     let mut sink = Sink::open(target)?;
     sink.write_all(text).map_err(|source| sink.error(source))?;
-    sink.finish()
+    Ok(sink)
 }

@@ -12,7 +12,7 @@ use super::reports::Form;
 use super::{extras, plots};
 use crate::failure::Result;
 use crate::session::Session;
-use crate::sink::Sink;
+use crate::sink::{Folder, Sink};
 
 /// Where the outputs of a sample go.
 #[derive(Clone, Debug)]
@@ -62,7 +62,7 @@ impl Places {
             .iter()
             .map(|place| place.open(taxonomy))
             .collect::<Result<_>>()?;
-        let plots = self.plots.as_deref().map(plots::Folder::open).transpose()?;
+        let plots = self.plots.as_deref().map(Folder::open).transpose()?;
         Ok(Outputs {
             answers,
             extracts,
@@ -109,7 +109,7 @@ pub struct Outputs {
     pub columns: Columns,
     reports: Vec<(Form, Sink)>,
     rank: Rank,
-    plots: Option<plots::Folder>,
+    plots: Option<Folder>,
 }
 
 impl Outputs {

@@ -2,51 +2,16 @@
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
 
 use gyrase_classify::report::{self, Covered};
 use gyrase_classify::tally::Depth;
 use gyrase_classify::{Catalogue, Genomes, ReferenceGenome, TargetId};
-use gyrase_files::OutputError;
 
 use crate::failure::Result;
-use crate::sink::Sink;
+use crate::sink::{Folder, Sink};
 
 /// Pictures that are drawn, of the genomes with the most reads.
 pub const MOST: usize = 500;
-
-/// The folder of pictures. Dropped before [`Folder::keep`] it is removed, if it was made for them
-/// and none is in it.
-pub struct Folder {
-    path: PathBuf,
-    made: bool,
-}
-
-impl Folder {
-    /// Makes the folder, which may be there, but not those above it.
-    pub fn open(path: &Path) -> Result<Folder> {
-        let path = path.to_path_buf();
-        match std::fs::create_dir(&path) {
-            Err(_) if path.is_dir() => Ok(Folder { path, made: false }),
-            Err(source) => Err(OutputError { path, source }.into()),
-            Ok(()) => Ok(Folder { path, made: true }),
-        }
-    }
-
-    /// The run is done; the folder stays, even without a picture.
-    pub fn keep(mut self) {
-        self.made = false;
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        if self.made {
-            // One that has a picture stays.
-            let _ = std::fs::remove_dir(&self.path);
-        }
-    }
-}
 
 /// Draws the pictures into `folder`; they are yet to be finished.
 pub fn draw(folder: &Folder, catalogue: &Catalogue, depth: &Depth) -> Result<Vec<Sink>> {
@@ -66,7 +31,7 @@ pub fn draw(folder: &Folder, catalogue: &Catalogue, depth: &Depth) -> Result<Vec
     hit.truncate(MOST);
     let mut taken = HashSet::new();
     let draw_one = |(_, genome): (u64, &ReferenceGenome)| {
-        let mut sink = Sink::open(Some(&folder.path.join(file(catalogue, genome, &mut taken))))?;
+        let mut sink = Sink::open(Some(&folder.file(&file(catalogue, genome, &mut taken))))?;
         let written = picture(
             catalogue,
             genome,
