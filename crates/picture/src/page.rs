@@ -34,6 +34,11 @@ impl Page<'_> {
         self.end(out)
     }
 
+    /// The texts of its elements `style` and `script`: what a policy by digests lets pass.
+    pub fn inline(&self) -> [String; 2] {
+        [self.style, self.script].map(|text| format!("\n{text}"))
+    }
+
     /// Writes what stands before the data, where these come one after the other. Fails as `out`
     /// does.
     pub fn begin(&self, out: &mut dyn Write) -> io::Result<()> {

@@ -85,6 +85,7 @@ mod masks;
 mod matches;
 mod metadata;
 mod nucleotide;
+mod open;
 mod parts;
 mod plan;
 mod prepared;
@@ -117,12 +118,15 @@ pub use hopeless::{HopelessQuery, NoHope};
 pub use masks::{DatabaseMask, DustMask, MaskOptions, SegMask};
 pub use metadata::SearchMetadata;
 pub use nucleotide::{NucleotideOptions, Strands, TemplateType};
+pub use open::OpenDatabase;
 pub use plan::{Plan, plan};
 pub use program::{Program, UnknownProgram};
 pub use protein::Sensitivity;
 pub use protein_options::{CompositionMode, ProteinOptions};
 pub use regenerate::regenerate;
-pub use report::{About, DocumentFiles, DocumentSyntax, QueryHits, Report, ReportFormat};
+pub use report::{
+    About, DocumentFiles, DocumentSyntax, QueryHits, REPORT_PAGE, Report, ReportFormat,
+};
 pub use run::run;
 pub use scoring::{DatabaseSize, HitLimits, Scoring, ScoringSystem};
 pub use sequences::Sequences;

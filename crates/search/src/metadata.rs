@@ -104,12 +104,22 @@ impl SearchMetadata {
     /// # Errors
     /// It cannot be read, is something else, of another version, or damaged.
     pub fn read(path: &Path) -> Result<SearchMetadata, MetadataError> {
+        match std::fs::read(path) {
+            Ok(bytes) => SearchMetadata::of_bytes(path, &bytes),
+            Err(source) => Err(MetadataError::Read {
+                path: path.to_path_buf(),
+                source,
+            }),
+        }
+    }
+
+    /// Reads what a file of a name would have.
+    ///
+    /// # Errors
+    /// It is something else, of another version, or damaged.
+    pub fn of_bytes(path: &Path, bytes: &[u8]) -> Result<SearchMetadata, MetadataError> {
         let path = path.to_path_buf();
-        let bytes = match std::fs::read(&path) {
-            Ok(bytes) => bytes,
-            Err(source) => return Err(MetadataError::Read { path, source }),
-        };
-        match parse(&bytes) {
+        match parse(bytes) {
             Ok((asked, answers)) => Ok(SearchMetadata {
                 path,
                 asked,
@@ -138,6 +148,11 @@ impl SearchMetadata {
     /// What was compared with what; none where there were no queries.
     pub fn program(&self) -> Option<Program> {
         self.asked.program.as_ref()?.parse().ok()
+    }
+
+    /// How many queries there were.
+    pub fn queries(&self) -> usize {
+        self.answers.len()
     }
 
     pub(crate) fn answers(&self) -> &[Answer] {

@@ -1,7 +1,7 @@
 //! A search whose inputs are known, and the memory that each part of it takes.
 
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use gyrase_seqdb::TaxidFilter;
 use gyrase_work::Progress;
@@ -13,6 +13,7 @@ use crate::exhaustive::Exhaustive;
 use crate::frames::Frames;
 use crate::masks::QueryMasks;
 use crate::nucleotide::{self, NucleotideScoring, Nucleotides, scoring_of};
+use crate::open::OpenDatabase;
 use crate::protein::{Proteins, Sensitivity};
 use crate::scoring::ScoringSystem;
 use crate::seeds::{self, Indexes};
@@ -63,9 +64,9 @@ pub(crate) struct Prepared {
     pub queries: Sequences,
     /// What of them is masked.
     pub masks: QueryMasks,
-    pub database: Database,
+    pub database: Arc<Database>,
     /// All subjects, unless they are searched in parts.
-    pub whole: Option<Sequences>,
+    pub whole: Option<Arc<Sequences>>,
     pub scoring: AnyScoring,
     pub sensitivity: Sensitivity,
     pub limits: HitLimits,
@@ -80,47 +81,56 @@ pub(crate) struct Prepared {
     enough: u64,
 }
 
+/// Where the subjects of a search are.
+#[derive(Clone, Copy)]
+pub(crate) enum Source<'s> {
+    /// In their files; of the sequences only some by their numbers, where these are given.
+    Files(Option<&'s [usize]>),
+    /// In memory.
+    Open(&'s OpenDatabase),
+}
+
+impl Source<'_> {
+    /// All of their files.
+    pub(crate) const ALL: Source<'static> = Source::Files(None);
+}
+
+/// Subjects, and what compares queries with them.
+struct Opened {
+    program: Program,
+    needs: Needs,
+    database: Arc<Database>,
+    /// All of them, unless they are searched in parts.
+    whole: Option<Arc<Sequences>>,
+    /// Bytes that this search takes for them.
+    bytes: u64,
+}
+
 impl Prepared {
-    /// Reads the queries, and the database if half of the memory beside them takes it; of its
-    /// sequences only some by their numbers, where these are given. All processes of a job call it
-    /// with `agree`, which makes the least of what they have for a part.
+    /// Reads the queries, and the database if half of the memory beside them takes it. All
+    /// processes of a job call it with `agree`, which makes the least of what they have for a part.
     pub(crate) fn new(
         config: &Config,
-        only: Option<&[usize]>,
+        source: Source,
         keeps_indexes: bool,
         agree: &dyn Fn(u64) -> Result<u64, SearchError>,
         progress: &Progress,
     ) -> Result<Prepared, SearchError> {
         let memory = config.memory.saturating_sub(BESIDE);
         let (mut queries, bytes) = read_queries(config, memory, progress)?;
-        let of_queries = queries.molecule();
-        let assumed = config.program_for([of_queries; 2]);
-        let mut needs = Needs::of(config, assumed, &queries, bytes)?;
-        let mut room = agree(needs.room(memory))?;
-        let is_packed = |found| config.compares([of_queries, found]) == Molecule::Nucleotide;
-        let form = Form::PackedIf(&is_packed, config.db_mask.case());
-        let open = |room| open_subjects(config, only, room, form, progress);
-        let (mut database, mut whole) = open(room / needs.subjects)?;
-        let program = program_of(config, &mut queries, (&database, whole.as_mut()))?;
+        let read = (&mut queries, bytes);
+        let Opened {
+            program,
+            needs,
+            database,
+            whole,
+            bytes: part,
+        } = match source {
+            Source::Files(only) => Opened::files(config, read, only, agree, progress)?,
+            Source::Open(open) => Opened::open(config, read, open, progress)?,
+        };
         let frames = program.frames(config.translation.codes()?);
-        if assumed != program {
-            needs = Needs::of(config, program, &queries, bytes)?;
-            room = agree(needs.room(memory))?;
-            if needs.subjects * database.part_bytes() > room && !database.has_pipe() {
-                drop(whole);
-                (database, whole) = open(room / needs.subjects)?;
-                program_of(config, &mut queries, (&database, whole.as_mut()))?;
-            }
-        }
         let Needs { taken, beside, .. } = needs;
-        let part = needs.subjects * database.part_bytes();
-        if part > room || whole.is_none() && database.has_pipe() {
-            let least = match database.has_pipe() {
-                true => needs.enough(&database),
-                false => BESIDE + taken + beside + 2 * part,
-            };
-            return Err(SearchError::Memory { least });
-        }
         let left = memory.saturating_sub(taken + part);
         let aside = whole.as_ref().map_or((left - beside) / ASIDE, |_| 0);
         let left = left - aside;
@@ -160,7 +170,7 @@ impl Prepared {
     /// They are searched in parts.
     pub(crate) fn whole(&self) -> Result<&Sequences, SearchError> {
         let least = self.enough;
-        self.whole.as_ref().ok_or(SearchError::Memory { least })
+        self.whole.as_deref().ok_or(SearchError::Memory { least })
     }
 
     /// The summary of so many queries, before the first is answered.
@@ -271,6 +281,80 @@ impl Prepared {
                 indexes: indexes.filter(|_| self.keeps_indexes),
             }),
         }
+    }
+}
+
+impl Opened {
+    /// Those of files.
+    fn files(
+        config: &Config,
+        (queries, bytes): (&mut Sequences, u64),
+        only: Option<&[usize]>,
+        agree: &dyn Fn(u64) -> Result<u64, SearchError>,
+        progress: &Progress,
+    ) -> Result<Opened, SearchError> {
+        let memory = config.memory.saturating_sub(BESIDE);
+        let of_queries = queries.molecule();
+        let assumed = config.program_for([of_queries; 2]);
+        let mut needs = Needs::of(config, assumed, queries, bytes)?;
+        let mut room = agree(needs.room(memory))?;
+        let is_packed = |found| config.compares([of_queries, found]) == Molecule::Nucleotide;
+        let form = Form::PackedIf(&is_packed, config.db_mask.case());
+        let open = |room| open_subjects(config, only, room, form, progress);
+        let (mut database, mut whole) = open(room / needs.subjects)?;
+        let program = program_of(config, queries, (&database, whole.as_mut()))?;
+        if assumed != program {
+            needs = Needs::of(config, program, queries, bytes)?;
+            room = agree(needs.room(memory))?;
+            if needs.subjects * database.part_bytes() > room && !database.has_pipe() {
+                drop(whole);
+                (database, whole) = open(room / needs.subjects)?;
+                program_of(config, queries, (&database, whole.as_mut()))?;
+            }
+        }
+        let Needs { taken, beside, .. } = needs;
+        let part = needs.subjects * database.part_bytes();
+        if part > room || whole.is_none() && database.has_pipe() {
+            let least = match database.has_pipe() {
+                true => needs.enough(&database),
+                false => BESIDE + taken + beside + 2 * part,
+            };
+            return Err(SearchError::Memory { least });
+        }
+        Ok(Opened {
+            program,
+            needs,
+            database: Arc::new(database),
+            whole: whole.map(Arc::new),
+            bytes: part,
+        })
+    }
+
+    /// Those of a database that is open: this search takes no memory but for their frames.
+    fn open(
+        config: &Config,
+        (queries, bytes): (&mut Sequences, u64),
+        open: &OpenDatabase,
+        progress: &Progress,
+    ) -> Result<Opened, SearchError> {
+        let memory = config.memory.saturating_sub(BESIDE);
+        let program = config.program_for([queries.molecule(), open.molecule()]);
+        let is_packed = program.compares() == Molecule::Nucleotide;
+        let form = open.form(is_packed, config.db_mask.case(), progress)?;
+        program_of(config, queries, (&form.database, None))?;
+        let needs = Needs::of(config, program, queries, bytes)?;
+        let bytes = (needs.subjects - 1) * form.database.part_bytes();
+        if bytes > needs.room(memory) {
+            let least = BESIDE + needs.taken + needs.beside + 2 * bytes;
+            return Err(SearchError::Memory { least });
+        }
+        Ok(Opened {
+            program,
+            needs,
+            database: form.database,
+            whole: Some(form.whole),
+            bytes,
+        })
     }
 }
 

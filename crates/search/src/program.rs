@@ -93,14 +93,14 @@ impl Program {
     }
 
     /// The first program for such queries and subjects.
-    pub(crate) fn of(molecules: [Molecule; 2]) -> Program {
+    pub fn of(molecules: [Molecule; 2]) -> Program {
         let mut all = Program::ALL.into_iter();
         let first = all.find(|program| program.molecules() == molecules);
         first.expect("there is a program for any two")
     }
 
     /// What is compared, letter by letter.
-    pub(crate) fn compares(self) -> Molecule {
+    pub fn compares(self) -> Molecule {
         match self {
             Program::Blastp | Program::BlastpShort => Molecule::Protein,
             Program::Blastx | Program::Tblastn | Program::Tblastx => Molecule::Protein,

@@ -14,7 +14,8 @@ use gyrase_work::Progress;
 use crate::batches::{Each, Over};
 use crate::database::Database;
 use crate::metadata::{Answer, SearchMetadata, subjects_of};
-use crate::prepared::Prepared;
+use crate::open::OpenDatabase;
+use crate::prepared::{Prepared, Source};
 use crate::share::batches;
 use crate::subjects::{Subjects, each_of};
 use crate::{Config, DatabaseSize, Hit, QueryHits, SearchError, Sequences, Summary, parts};
@@ -32,22 +33,69 @@ pub fn regenerate<E: From<SearchError>>(
     mut each: impl FnMut(&QueryHits) -> Result<(), E>,
 ) -> Result<Summary, E> {
     let numbers = subjects_of(metadata.answers());
-    let prepared = Prepared::new(config, Some(&numbers), false, &Ok, progress)?;
-    metadata.check(&prepared.queries, prepared.scoring.system().size())?;
+    let source = Source::Files(Some(&numbers));
+    let prepared = Prepared::new(config, source, false, &Ok, progress)?;
     metadata.check_subjects(numbers.len() as u64, prepared.database.searched())?;
-    let mut again = Again {
-        prepared: &prepared,
-        metadata,
-        numbers: &numbers,
-        each: &mut each,
-    };
-    let summary = match &prepared.whole {
-        Some(whole) => again.search(whole, progress)?,
+    let mut again = Again::new(&prepared, metadata, Read::Some(&numbers), &mut each)?;
+    let summary = match prepared.whole.as_deref() {
+        Some(whole) => again.search(whole, 0..prepared.queries.len(), progress)?,
         None => parts::run(&prepared, &config.waiting, progress, &mut |answer| {
             again.give(answer, answer.subjects, |number| number)
         })?,
     };
     Ok(prepared.naming_hopeless(summary)?)
+}
+
+impl OpenDatabase {
+    /// Gives the answers of some queries of a search again, as [`regenerate`] does.
+    ///
+    /// # Errors
+    /// See [`regenerate`].
+    pub fn regenerate<E: From<SearchError>>(
+        &self,
+        config: &Config,
+        (metadata, queries): (&SearchMetadata, Range<usize>),
+        progress: &Progress,
+        mut each: impl FnMut(&QueryHits) -> Result<(), E>,
+    ) -> Result<Summary, E> {
+        let prepared = Prepared::new(config, Source::Open(self), false, &Ok, progress)?;
+        let whole = prepared.whole()?;
+        let needed = subjects_of(metadata.answers());
+        let there = needed.partition_point(|&number| number < whole.len());
+        metadata.check_subjects(needed.len() as u64, there as u64)?;
+        let mut again = Again::new(&prepared, metadata, Read::All, &mut each)?;
+        let summary = again.search(whole, queries, progress)?;
+        Ok(prepared.naming_hopeless(summary)?)
+    }
+}
+
+/// Which subjects were read.
+#[derive(Clone, Copy)]
+enum Read<'n> {
+    All,
+    /// Those of these numbers in the database, which ascend.
+    Some(&'n [usize]),
+}
+
+impl Read<'_> {
+    /// The place of a subject among them.
+    fn place(self, number: usize) -> usize {
+        match self {
+            Read::All => number,
+            Read::Some(numbers) => {
+                let place = numbers.binary_search(&number);
+                place.expect("what an answer needs was read")
+            }
+        }
+    }
+
+    /// The number of the subject at a place.
+    fn number(self, place: usize) -> usize {
+        match self {
+            Read::All => place,
+            Read::Some(numbers) => numbers[place],
+        }
+    }
 }
 
 impl SearchMetadata {
@@ -114,18 +162,40 @@ fn of_database(size: DatabaseSize) -> String {
 struct Again<'r, E> {
     prepared: &'r Prepared,
     metadata: &'r SearchMetadata,
-    /// Numbers in the database of the subjects that any answer needs: others are not read.
-    numbers: &'r [usize],
+    subjects: Read<'r>,
     each: Each<'r, E>,
 }
 
-impl<E: From<SearchError>> Again<'_, E> {
-    /// Searches for each batch of queries in what it needs of all that was read.
-    fn search(&mut self, whole: &Sequences, progress: &Progress) -> Result<Summary, E> {
+impl<'r, E: From<SearchError>> Again<'r, E> {
+    fn new(
+        prepared: &'r Prepared,
+        metadata: &'r SearchMetadata,
+        subjects: Read<'r>,
+        each: Each<'r, E>,
+    ) -> Result<Again<'r, E>, SearchError> {
+        metadata.check(&prepared.queries, prepared.scoring.system().size())?;
+        Ok(Again {
+            prepared,
+            metadata,
+            subjects,
+            each,
+        })
+    }
+
+    /// Searches for each batch of some queries in what it needs of all that was read.
+    fn search(
+        &mut self,
+        whole: &Sequences,
+        queries: Range<usize>,
+        progress: &Progress,
+    ) -> Result<Summary, E> {
         let prepared = self.prepared;
-        let mut summary = prepared.summary(prepared.queries.len());
+        let mut summary = prepared.summary(queries.len());
         progress.start_counting("search", summary.queries, "queries");
-        for batch in batches(prepared, 1) {
+        let wanted =
+            |batch: Range<usize>| batch.start.max(queries.start)..batch.end.min(queries.end);
+        let batches = batches(prepared, 1).into_iter().map(wanted);
+        for batch in batches.filter(|batch| !batch.is_empty()) {
             let own = self.needed(&self.metadata.answers()[batch.clone()]);
             let subjects = whole.slices(own.chunk_by(|one, next| one + 1 == *next).map(run));
             let engine = prepared.engine(&subjects, None);
@@ -148,12 +218,8 @@ impl<E: From<SearchError>> Again<'_, E> {
 
     /// Which of those that were read some answers need.
     fn needed(&self, answers: &[Answer]) -> Vec<usize> {
-        let needed = subjects_of(answers);
-        let place = |number| self.numbers.binary_search(number);
-        let places = needed.iter().map(place);
-        places
-            .map(|place| place.expect("all of them are read"))
-            .collect()
+        let needed = subjects_of(answers).into_iter();
+        needed.map(|number| self.subjects.place(number)).collect()
     }
 
     /// Gives the answer of a query whose subjects have places among those that were read.
@@ -163,15 +229,15 @@ impl<E: From<SearchError>> Again<'_, E> {
         read: &dyn Subjects,
         place: impl Fn(usize) -> usize,
     ) -> Result<(), E> {
-        let numbers = self.numbers;
+        let own = self.subjects;
         let renumbered = |hit: &Hit| Hit {
-            subject: numbers[place(hit.subject)],
+            subject: own.number(place(hit.subject)),
             ..hit.clone()
         };
         let hits: Vec<Hit> = answer.hits.iter().map(renumbered).collect();
         let subjects = Renumbered {
             read,
-            numbers,
+            own,
             database: &self.prepared.database,
         };
         let whole = QueryHits {
@@ -196,32 +262,25 @@ fn run(numbers: &[usize]) -> Range<usize> {
 /// Some subjects by their numbers in the database.
 struct Renumbered<'s> {
     read: &'s dyn Subjects,
-    numbers: &'s [usize],
+    own: Read<'s>,
     database: &'s Database,
-}
-
-impl Renumbered<'_> {
-    fn place(&self, number: usize) -> usize {
-        let place = self.numbers.binary_search(&number);
-        place.expect("the subject of a hit was read")
-    }
 }
 
 impl Subjects for Renumbered<'_> {
     fn title(&self, number: usize) -> &[u8] {
-        self.read.title(self.place(number))
+        self.read.title(self.own.place(number))
     }
 
     fn taxids(&self, number: usize) -> Vec<u32> {
-        self.read.taxids(self.place(number))
+        self.read.taxids(self.own.place(number))
     }
 
     fn length(&self, number: usize) -> usize {
-        self.read.length(self.place(number))
+        self.read.length(self.own.place(number))
     }
 
     fn codes(&self, number: usize, range: Range<usize>) -> Cow<'_, [u8]> {
-        self.read.codes(self.place(number), range)
+        self.read.codes(self.own.place(number), range)
     }
 
     fn each(&self, each: &mut dyn FnMut(&[u8], usize) -> io::Result<()>) -> io::Result<()> {

@@ -32,6 +32,7 @@ use crate::error::FormatError;
 pub use answer::{About, QueryHits};
 pub use documents::{DocumentFiles, DocumentSyntax};
 pub use format::ReportFormat;
+pub use page::PAGE as REPORT_PAGE;
 
 /// How the answers of a search are written. What it writes of a query depends on no other query:
 /// pieces that are written anywhere make the report when they stand in order.

@@ -24,7 +24,7 @@ use gyrase_files::{OrderedError, OrderedFile, OwnSegments};
 use gyrase_tabulate::{BegunFile, KeptWork, TabulateError, clear_kept, publish, same_files};
 use gyrase_work::Progress;
 
-use crate::prepared::Prepared;
+use crate::prepared::{Prepared, Source};
 use crate::{Config, Report, SearchError, Sequences, Summary};
 use shared::Shared;
 
@@ -73,7 +73,7 @@ pub fn run_in(
     let files: Vec<&PathBuf> = config.queries.iter().chain(&config.subjects).collect();
     same_files(world, &files)?;
     let agree = |bytes| Ok(world.min(&[bytes])?[0]);
-    let prepared = Prepared::new(&without_aside(config), None, true, &agree, progress)?;
+    let prepared = Prepared::new(&without_aside(config), Source::ALL, true, &agree, progress)?;
     report.suits(prepared.program)?;
     let question = question(config, report, &prepared);
     if !world.all_equal(&[crc32fast::hash(question.as_bytes()).into()])? {
@@ -194,7 +194,7 @@ fn question(config: &Config, report: &Report, prepared: &Prepared) -> String {
     let (sensitivity, nucleotide) = (config.sensitivity, &config.nucleotide);
     let (translation, masks) = (&config.translation, (&config.masks, config.db_mask));
     let version = env!("CARGO_PKG_VERSION");
-    let of_subjects = prepared.whole.as_ref().map(Sequences::digest);
+    let of_subjects = prepared.whole.as_deref().map(Sequences::digest);
     let digests = [
         queries.digest(),
         of_subjects.unwrap_or_else(|| database.digest()),

@@ -10,7 +10,7 @@ use crate::alignments::{Aligner, PairSteps};
 use crate::engine::Ended;
 use crate::masks::frames_of_subjects;
 use crate::matches::Search;
-use crate::prepared::{AnyScoring, Prepared};
+use crate::prepared::{AnyScoring, Prepared, Source};
 use crate::seeds;
 use crate::{Config, HitLimits, Scoring, SearchError, Sensitivity, Sequences};
 
@@ -104,7 +104,7 @@ pub fn explain(
         limits: every,
         ..config.clone()
     };
-    let mut prepared = Prepared::new(&config, None, false, &Ok, progress)?;
+    let mut prepared = Prepared::new(&config, Source::ALL, false, &Ok, progress)?;
     progress.start("explain", 1);
     let part = progress.of_part();
     let ranked = ranked(&prepared, names, limits, &part)?;

@@ -36,6 +36,17 @@ pub struct QueryHits<'a> {
 }
 
 impl QueryHits<'_> {
+    /// The same answer, of one of `queries`: those from a number on of what was searched for.
+    /// So searches for several people become reports of each.
+    pub fn of_part<'p>(&'p self, queries: &'p Sequences, first: usize) -> QueryHits<'p> {
+        QueryHits {
+            masked: OnceLock::new(),
+            queries,
+            query: self.query - first,
+            ..*self
+        }
+    }
+
     /// What is masked in each frame of the query.
     pub(super) fn masked(&self) -> &[Vec<Range<usize>>] {
         let [frames, _] = self.frames;

@@ -25,7 +25,8 @@ const SPELT: usize = 10;
 /// Alignments of a query and a subject that the page has.
 const ALIGNMENTS: usize = 20;
 
-const PAGE: Page = Page {
+/// The page of a report: its style, its script, and what stands around the data.
+pub const PAGE: Page = Page {
     title: "Search",
     style: include_str!("page/page.css"),
     body: include_str!("page/body.html"),

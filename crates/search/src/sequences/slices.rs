@@ -19,6 +19,25 @@ impl Sequences {
         }
     }
 
+    /// A copy of those of a range of numbers, as if they were all that was read.
+    pub fn excerpt(&self, range: Range<usize>) -> Sequences {
+        let before = range.start.checked_sub(1);
+        let start = before.map_or(0, |before| self.title_ends[before]);
+        let ends = &self.title_ends[range.clone()];
+        let end = ends.last().copied().unwrap_or(start);
+        let number = |number: usize| self.taxids.partition_point(|(own, _)| *own < number as u32);
+        let taxids = self.taxids[number(range.start)..number(range.end)].iter();
+        let first = range.start as u32;
+        Sequences {
+            titles: self.titles[start..end].to_vec(),
+            title_ends: ends.iter().map(|end| end - start).collect(),
+            taxids: taxids
+                .map(|&(number, taxid)| (number - first, taxid))
+                .collect(),
+            ..self.slices(iter::once(range))
+        }
+    }
+
     /// A copy of those of ranges of numbers, without titles; their own numbers begin at 0.
     pub(crate) fn slices(&self, ranges: impl IntoIterator<Item = Range<usize>>) -> Sequences {
         let mut all = Sequences {

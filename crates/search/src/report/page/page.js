@@ -69,7 +69,7 @@
   function key() {
     const entries = WORDS.map((words, number) => {
       const entry = make("li", "");
-      entry.append(make("i", "", { style: `background: var(--s${number})` }), words + (number ? "" : " bits"));
+      entry.append(make("i", "", { class: `s${number}` }), words + (number ? "" : " bits"));
       return entry;
     });
     return make("ul", "", { class: "key" }, entries);
