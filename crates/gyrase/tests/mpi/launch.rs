@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -141,10 +141,28 @@ pub struct Job<'a> {
     before: Vec<(usize, String)>,
     /// Variables for all of them.
     variables: Vec<(&'static str, String)>,
+    is_alone: bool,
 }
 
-/// One job at a time: more of them would measure each other's patience.
-static ONE: Mutex<()> = Mutex::new(());
+/// Jobs that only have to end well run beside each other. One that is watched while it runs, or
+/// whose ranks wait for each other for so long, runs alone: others would try its patience.
+static TURNS: RwLock<()> = RwLock::new(());
+
+/// How a job runs.
+enum Turn {
+    Alone(#[allow(dead_code, reason = "it is held")] RwLockWriteGuard<'static, ()>),
+    Beside(#[allow(dead_code, reason = "it is held")] RwLockReadGuard<'static, ()>),
+}
+
+impl Turn {
+    fn alone() -> Turn {
+        Turn::Alone(TURNS.write().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn beside() -> Turn {
+        Turn::Beside(TURNS.read().unwrap_or_else(PoisonError::into_inner))
+    }
+}
 
 impl<'a> Job<'a> {
     pub fn new(place: &'a Place, mpi: Mpi, ranks: usize) -> Job<'a> {
@@ -154,6 +172,7 @@ impl<'a> Job<'a> {
             ranks,
             before: Vec::new(),
             variables: Vec::new(),
+            is_alone: false,
         }
     }
 
@@ -176,9 +195,18 @@ impl<'a> Job<'a> {
         self
     }
 
-    /// Starts the job.
+    /// Has nothing run beside it: ranks are compared.
+    pub fn alone(mut self) -> Job<'a> {
+        self.is_alone = true;
+        self
+    }
+
+    /// Starts the job, alone.
     pub fn start(self, args: &[&str]) -> Running {
-        let alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+        self.begin(args, Turn::alone())
+    }
+
+    fn begin(self, args: &[&str], turn: Turn) -> Running {
         let notes = tempfile::tempdir().unwrap();
         fs::write(notes.path().join("rank.sh"), self.script()).unwrap();
         let mut command = self.mpi.run(self.ranks);
@@ -203,13 +231,19 @@ impl<'a> Job<'a> {
             notes,
             since: Instant::now(),
             ranks: self.ranks,
-            _alone: alone,
+            _turn: turn,
         }
     }
 
     /// Runs the job to its end, which must come in a minute or two even on a busy machine.
     pub fn run(self, args: &[&str]) -> Ended {
-        self.start(args).end_within(Duration::from_secs(120))
+        let turn = if self.is_alone {
+            Turn::alone()
+        } else {
+            Turn::beside()
+        };
+        let running = self.begin(args, turn);
+        running.end_within(Duration::from_secs(120))
     }
 
     /// Runs the job, which must succeed.
@@ -238,7 +272,7 @@ pub struct Running {
     notes: tempfile::TempDir,
     since: Instant,
     ranks: usize,
-    _alone: MutexGuard<'static, ()>,
+    _turn: Turn,
 }
 
 /// What a job said and how it ended.

@@ -63,7 +63,8 @@ fn the_chunks_of_a_slow_rank_are_taken_by_others() {
     place.ok(&["-q", "count", "r_1.fq", "r_2.fq", "-o", "alone.gyk"]);
     for mpi in Mpi::all() {
         let job = Job::new(&place, mpi, 3).on(1, hindered("GYRASE_DELAY_MS=500"));
-        job.ok(&[&COUNT[..], &["r.json", "--chunk", "100K"]].concat());
+        job.alone()
+            .ok(&[&COUNT[..], &["r.json", "--chunk", "100K"]].concat());
         assert!(place.read("o.gyk") == place.read("alone.gyk"));
         let report = place.json("r.json");
         let bytes = of_ranks(&report, "bytes_read");
@@ -84,7 +85,8 @@ fn nobody_waits_for_a_rank_that_is_slow_to_open_the_output() {
     place.ok(&["-q", "count", "r_1.fq", "r_2.fq", "-o", "alone.gyk"]);
     for mpi in Mpi::all() {
         let job = Job::new(&place, mpi, 3).on(1, hindered("GYRASE_SLOW_OPEN=o.gyk.partial"));
-        job.ok(&[&COUNT[..], &["r.json", "--chunk", "64K"]].concat());
+        job.alone()
+            .ok(&[&COUNT[..], &["r.json", "--chunk", "64K"]].concat());
         assert!(place.read("o.gyk") == place.read("alone.gyk"));
         let bytes = of_ranks(&place.json("r.json"), "bytes_read");
         assert!(
@@ -129,7 +131,9 @@ fn shares_are_equal_whatever_the_sizes_of_files() {
             "--report",
             "r.json",
         ];
-        Job::new(&place, mpi, 4).ok(&[&["-q", "count"], &means[..], &files].concat());
+        Job::new(&place, mpi, 4)
+            .alone()
+            .ok(&[&["-q", "count"], &means[..], &files].concat());
         assert!(place.read("o.gyk") == place.read("alone.gyk"));
         let bytes = of_ranks(&place.json("r.json"), "bytes_read");
         let mean = bytes.iter().sum::<u64>() as f64 / 4.0;
