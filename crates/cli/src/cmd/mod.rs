@@ -20,6 +20,7 @@ mod profile;
 mod references;
 mod rows;
 mod search;
+mod serve;
 mod simulate;
 mod unitigs;
 
@@ -82,6 +83,8 @@ pub enum Command {
     Search(Box<search::Search>),
     /// Make the report of a search from its metadata, where a replica of the database is.
     Regenerate(Box<search::regenerate::Regenerate>),
+    /// Serve searches over HTTP: a page for people, JSON and NCBI's interface for programs.
+    Serve(Box<serve::Serve>),
     /// Build databases of sequences for `search`, look into them, and take sequences out.
     Index(Box<index::Index>),
     /// Join k-mers to the longest sequences that they spell without a choice.
@@ -144,6 +147,7 @@ pub fn run(command: Command, session: &Session) -> Result<()> {
         Command::Assemble(verb) => verb.run(session),
         Command::Search(verb) => verb.run(session),
         Command::Regenerate(verb) => verb.run(session),
+        Command::Serve(verb) => verb.run(session),
         Command::Index(verb) => verb.run(session),
         Command::Unitigs(verb) => verb.run(session),
         Command::Graph(verb) => verb.run(session),

@@ -4,6 +4,7 @@ mod culling;
 mod masks;
 mod nucleotide;
 mod numbers;
+mod options;
 mod parameters;
 mod plan;
 mod protein;
@@ -19,20 +20,16 @@ use gyrase_fabric::World;
 use gyrase_files::OutputError;
 use gyrase_picture::words::{self, grouped, things};
 use gyrase_search::{
-    About, Config, DocumentFiles, HitLimits, Program, QueryHits, Report, ReportFormat,
-    ReportTarget, Sensitivity, Summary, TaxidFilter, WaitingText, explain, run, run_in,
+    About, Config, DocumentFiles, QueryHits, Report, ReportFormat, ReportTarget, Summary,
+    TaxidFilter, WaitingText, explain, run, run_in,
 };
 use gyrase_tabulate::spill_path;
 use gyrase_work::Progress;
 use serde_json::json;
 
-use culling::Redundant;
 use masks::Masks;
-use nucleotide::Nucleotide;
-use numbers::{evalue, percent};
+pub use options::SearchOptions;
 use parameters::metadata_format;
-use protein::{Gaps, Protein};
-use translation::Translation;
 
 use crate::failure::{Failure, Result};
 use crate::places;
@@ -84,41 +81,9 @@ pub struct Search {
     #[command(flatten)]
     taxa: Taxa,
 
-    /// What is compared with what, as BLAST calls it [default: blastp, blastn, blastx or tblastn,
-    /// by the letters]
-    #[arg(long, value_name = "NAME")]
-    program: Option<Program>,
-
     /// File to write, compressed if its name ends so [default: standard output]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
-
-    /// Report alignments of which chance would give no more than so many in the whole database
-    #[arg(long, short, value_name = "E", default_value_t = 10.0, value_parser = evalue)]
-    evalue: f64,
-
-    /// Report so many subjects of a query at most, the best of the whole database
-    #[arg(
-        long, value_name = "N", default_value_t = 500,
-        value_parser = clap::value_parser!(u32).range(1..),
-    )]
-    top: u32,
-
-    /// Report so many alignments with a subject at most, the best
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    max_hsps: Option<u32>,
-
-    /// Report alignments that have at least so many percent of the query; the --top are of them
-    #[arg(long, value_name = "P", default_value_t = 0.0, value_parser = percent)]
-    query_cover: f64,
-
-    /// Find most of what is there, several times sooner: seeds of one shape instead of four
-    #[arg(long, conflicts_with = "exhaustive")]
-    fast: bool,
-
-    /// Align every query with every subject: all that local alignment finds (Smith-Waterman)
-    #[arg(long)]
-    exhaustive: bool,
 
     /// Format, as BLAST numbers them: 0 is text, 1 to 4 text along the query, 6 a table, 7 one with
     /// comments, 10 has commas, 5 and 16 are XML, 15 is JSON, 13 and 14 are 15 and 16 in a file for
@@ -132,14 +97,6 @@ pub struct Search {
     #[arg(long, value_name = "FILE", conflicts_with = "why")]
     metadata: Option<PathBuf>,
 
-    /// Letters of the whole database, of which --db is a part: E-values are those of the whole
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    db_length: Option<u64>,
-
-    /// Sequences of the whole database, of which --db is a part
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    db_sequences: Option<u64>,
-
     /// Say what becomes of this query and this subject, step by step, and search no more
     #[arg(long, num_args = 2, value_names = ["QUERY", "SUBJECT"])]
     why: Vec<String>,
@@ -149,22 +106,7 @@ pub struct Search {
     resume: bool,
 
     #[command(flatten)]
-    redundant: Redundant,
-
-    #[command(flatten)]
-    masks: Masks,
-
-    #[command(flatten)]
-    gaps: Gaps,
-
-    #[command(flatten)]
-    protein: Protein,
-
-    #[command(flatten)]
-    nucleotide: Nucleotide,
-
-    #[command(flatten)]
-    translation: Translation,
+    options: SearchOptions,
 }
 
 /// Which subjects are meant.
@@ -318,28 +260,13 @@ impl Search {
 
     fn config(&self, session: &Session) -> Result<Config> {
         Ok(Config {
-            program: self.program,
-            sensitivity: self.sensitivity(),
             queries: self.queries.clone(),
             subjects: self.db.clone(),
             taxids: self.taxa.filter()?,
-            limits: HitLimits {
-                evalue: self.evalue,
-                top: self.top as usize,
-                max_hsps: self.max_hsps.map_or(usize::MAX, |most| most as usize),
-                query_cover: self.query_cover,
-                culling: self.redundant.culling(),
-            },
-            db_length: self.db_length,
-            db_sequences: self.db_sequences,
-            masks: self.masks.options(),
-            db_mask: self.masks.of_database(),
-            protein: self.protein.options(&self.gaps),
-            nucleotide: self.nucleotide.options(&self.gaps),
-            translation: self.translation.options(),
             waiting: self.waiting(session)?,
             memory: session.memory,
             threads: session.threads,
+            ..self.options.config()
         })
     }
 
@@ -447,19 +374,11 @@ impl Search {
         })
     }
 
-    fn sensitivity(&self) -> Sensitivity {
-        match (self.fast, self.exhaustive) {
-            (true, _) => Sensitivity::Fast,
-            (_, true) => Sensitivity::Exhaustive,
-            _ => Sensitivity::Blast,
-        }
-    }
-
     fn about(&self) -> About {
         About {
             program: concat!("gyrase ", env!("CARGO_PKG_VERSION")).into(),
             database: names(&self.db).join(" "),
-            evalue: self.evalue,
+            evalue: self.options.evalue,
         }
     }
 

@@ -9,7 +9,7 @@ use crate::howto::{script, shell};
 use crate::place::{Place, gzip};
 
 /// Programs that examples call beside `gyrase`, and what stands in for them.
-const OTHERS: [(&str, &str); 10] = [
+const OTHERS: [(&str, &str); 11] = [
     // What it would download: genomes, and NCBI's sums of them.
     (
         "aria2c",
@@ -22,6 +22,14 @@ const OTHERS: [(&str, &str); 10] = [
         done",
     ),
     ("jellyfish", "cat counts.txt"),
+    // A service that begins, is asked to stop, and stops.
+    (
+        "served",
+        "gyrase serve \"$@\" 2> served.log &
+        until grep -q 'serving at' served.log; do kill -0 $! || break; sleep 0.05; done
+        kill $!
+        wait $! || { cat served.log; exit 1; }",
+    ),
     ("curl", "exit 0"),
     ("wget", "exit 0"),
     ("jq", "cat > /dev/null"),
@@ -33,7 +41,7 @@ const OTHERS: [(&str, &str); 10] = [
 ];
 
 /// What examples name that is large, or somewhere else, or a taxon that the small taxonomy lacks.
-const SMALLER: [(&str, &str); 8] = [
+const SMALLER: [(&str, &str); 11] = [
     ("--length 20000000", "--length 200000"),
     ("--length 5000000", "--length 50000"),
     ("--tmp /scratch", "--tmp tmp"),
@@ -42,6 +50,9 @@ const SMALLER: [(&str, &str); 8] = [
     ("--memory 16G", "--memory 300M"),
     ("--taxid 1239 -o", "--taxid 562 -o"),
     ("asm/graph.gfa --around contig_7", "g.gfa.gz --around 12"),
+    ("gyrase serve ", "served --listen 127.0.0.1:0 "),
+    ("/var/lib/gyrase", "jobs"),
+    ("127.0.0.1:9090", "127.0.0.1:0"),
 ];
 
 /// Verbs whose examples need what not every machine has: a compiler for MPI.

@@ -22,6 +22,7 @@ mod recipes;
 mod sameness;
 mod samples;
 mod search;
+mod serve;
 mod skewed;
 mod spectrum;
 mod stops;

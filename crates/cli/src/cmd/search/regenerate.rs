@@ -102,7 +102,8 @@ impl Regenerate {
             let message = format!("{path}: its parameters are not understood: {error}");
             Failure::new(Code::Input, message)
         })?;
-        search.program = metadata.program().or(search.program);
+        let options = &mut search.options;
+        options.program = metadata.program().or(options.program);
         search.output.clone_from(&self.output);
         search.taxa.taxonomy.clone_from(&self.taxonomy);
         if let Some(format) = &self.format {

@@ -1,0 +1,216 @@
+//! `gyrase serve`.
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::{Args, Parser};
+use gyrase_serve::{Config, NamedDatabase, ServeError, ServiceLimits, run};
+
+use crate::cmd::search::SearchOptions;
+use crate::failure::{Code, Failure, Result};
+use crate::session::Session;
+use crate::size::Size;
+
+const EXAMPLES: &str = "\
+Examples:
+  gyrase serve --db refs=refs.gysd
+  gyrase serve --db prot=refs.faa --db genomes=a.gysd,b.gysd --memory 8G
+  gyrase serve --db nt=genomes.gysd --describe 'nt=Nucleotides of 2026'
+  gyrase serve --db nt=genomes.gysd --jobs /var/lib/gyrase --metrics 127.0.0.1:9090
+
+Then open http://127.0.0.1:8080, or send jobs by a program:
+  curl -F file=@queries.fa -F database=refs 127.0.0.1:8080/api/v1/jobs
+
+Programs that know NCBI's interface, such as Biopython, find it at /Blast.cgi.
+Jobs are in the folder --jobs, and survive the end of the service: what was
+accepted is answered. docs/serve.md tells how to run it for others.";
+
+/// Serve searches over HTTP: a page for people, JSON and NCBI's interface for programs.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Serve {
+    /// A database and its name for people: FASTA files, `.gysd` of `gyrase index`, BLAST databases
+    #[arg(long, value_name = "NAME=FILE,...", required = true, value_parser = named)]
+    db: Vec<NamedDatabase>,
+
+    /// What a database holds, for people
+    #[arg(long, value_name = "NAME=TEXT", value_parser = pair)]
+    describe: Vec<(String, String)>,
+
+    /// Address and port to listen at
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
+    listen: SocketAddr,
+
+    /// Address and port of /healthz and /metrics, for who runs the service
+    #[arg(long, value_name = "ADDRESS")]
+    metrics: Option<SocketAddr>,
+
+    /// Folder of the jobs, made where it is missing
+    #[arg(long, value_name = "DIR", default_value = "gyrase-jobs")]
+    jobs: PathBuf,
+
+    /// Proxies whose X-Forwarded-For is believed
+    #[arg(long, value_name = "ADDRESS", value_delimiter = ',')]
+    trusted_proxy: Vec<IpAddr>,
+
+    /// How long jobs may go on once the service is asked to stop, in seconds; then they wait for
+    /// its next start
+    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
+    drain: u64,
+
+    #[command(flatten)]
+    limits: ServeLimits,
+}
+
+/// How much is taken of whom.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "ServiceLimits")]
+struct ServeLimits {
+    /// Size of a request
+    #[arg(long, value_name = "SIZE", default_value = "32M")]
+    max_body: Size,
+
+    /// Letters of the queries of a job
+    #[arg(long, value_name = "N", default_value_t = 10_000_000)]
+    max_letters: u64,
+
+    /// Queries of a job
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    max_queries: u64,
+
+    /// Jobs that wait
+    #[arg(long, value_name = "N", default_value_t = 1_000)]
+    max_waiting: u64,
+
+    /// Jobs that wait of one client
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    max_waiting_of_client: u64,
+
+    /// Seconds that a job may run
+    #[arg(long, value_name = "SECONDS", default_value_t = 3_600)]
+    max_time: u64,
+
+    /// Days that a job is kept once it has ended
+    #[arg(long, value_name = "DAYS", default_value_t = 30)]
+    keep_days: u64,
+}
+
+/// The words of a search.
+#[derive(Parser)]
+#[command(name = "search", no_binary_name = true, disable_help_flag = true)]
+struct Words {
+    #[command(flatten)]
+    options: SearchOptions,
+}
+
+impl Serve {
+    /// Serves until a signal ends it.
+    pub fn run(self, session: &Session) -> Result<()> {
+        let databases = self.databases()?;
+        let limits = ServiceLimits {
+            body: self.limits.max_body.of(session.memory),
+            letters: self.limits.max_letters,
+            queries: self.limits.max_queries,
+            waiting: self.limits.max_waiting,
+            waiting_of_client: self.limits.max_waiting_of_client,
+            time: Duration::from_secs(self.limits.max_time),
+            keep: Duration::from_secs(self.limits.keep_days * 24 * 3600),
+            ..ServiceLimits::default()
+        };
+        let config = Config {
+            databases,
+            listen: self.listen,
+            metrics: self.metrics,
+            jobs: self.jobs,
+            memory: session.memory,
+            threads: session.threads,
+            limits,
+            drain: Duration::from_secs(self.drain),
+            trusted_proxies: self.trusted_proxy,
+            search_options: Arc::new(search_options),
+        };
+        let ready = |address: SocketAddr, own: Option<SocketAddr>| {
+            tracing::info!("serving at http://{address}");
+            if let Some(own) = own {
+                tracing::info!("health and metrics at http://{own}");
+            }
+        };
+        run(config, &session.progress, ready)?;
+        tracing::info!("the service has ended; jobs that wait go on when it starts again");
+        Ok(())
+    }
+
+    fn databases(&self) -> Result<Vec<NamedDatabase>> {
+        let mut databases = self.db.clone();
+        for (number, database) in databases.iter().enumerate() {
+            if databases[..number]
+                .iter()
+                .any(|other| other.name == database.name)
+            {
+                let name = &database.name;
+                return Err(Failure::usage(format!(
+                    "two databases have the name {name}"
+                )));
+            }
+        }
+        for (name, text) in &self.describe {
+            let Some(database) = databases.iter_mut().find(|database| database.name == *name)
+            else {
+                return Err(Failure::usage(format!(
+                    "--describe: there is no --db {name}=..."
+                )));
+            };
+            database.description.clone_from(text);
+        }
+        Ok(databases)
+    }
+}
+
+/// What the words of a job mean.
+fn search_options(words: &[String]) -> std::result::Result<gyrase_search::Config, String> {
+    let words = Words::try_parse_from(words).map_err(|error| {
+        let text = error.to_string();
+        let first = text.lines().next().unwrap_or_default();
+        first.trim_start_matches("error: ").to_string()
+    })?;
+    Ok(words.options.config())
+}
+
+fn pair(text: &str) -> std::result::Result<(String, String), String> {
+    let (name, rest) = text.split_once('=').ok_or("write NAME=...")?;
+    Ok((name.into(), rest.into()))
+}
+
+fn named(text: &str) -> std::result::Result<NamedDatabase, String> {
+    let (name, files) = pair(text)?;
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    if name.is_empty() || name.len() > 64 || !name.bytes().all(is_plain) {
+        return Err("a name has letters, digits, `.`, `_` and `-`, at most 64".into());
+    }
+    if files.split(',').any(str::is_empty) {
+        return Err("name files behind the `=`, with commas between them".into());
+    }
+    Ok(NamedDatabase {
+        name,
+        description: String::new(),
+        files: files.split(',').map(PathBuf::from).collect(),
+    })
+}
+
+impl From<ServeError> for Failure {
+    fn from(error: ServeError) -> Failure {
+        let code = match &error {
+            ServeError::Database { .. } | ServeError::Store { .. } | ServeError::Version { .. } => {
+                Code::Database
+            }
+            ServeError::Memory { .. } => Code::Memory,
+            ServeError::Folder { .. } => Code::Output,
+            ServeError::Locked { .. } => Code::Usage,
+            ServeError::Listen { .. } => Code::Network,
+            ServeError::System(_) => Code::Internal,
+        };
+        Failure::new(code, error.to_string())
+    }
+}

@@ -1,0 +1,351 @@
+//! `gyrase serve`: jobs over HTTP, with the bytes of the command line, also behind `kill -9`.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, ChildStderr, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::place::{Place, gzip};
+use crate::search::PROTEINS;
+
+/// How long anything may take on a busy machine.
+const SOON: Duration = Duration::from_secs(60);
+
+/// A service that runs.
+struct Service {
+    child: Child,
+    address: String,
+    _log: BufReader<ChildStderr>,
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What a service answers.
+#[derive(Debug)]
+struct Answer {
+    status: u16,
+    head: String,
+    body: Vec<u8>,
+}
+
+impl Answer {
+    fn text(&self) -> &str {
+        std::str::from_utf8(&self.body).unwrap()
+    }
+
+    fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_else(|_| panic!("{self:?}"))
+    }
+}
+
+impl Service {
+    fn start(place: &Place, args: &[&str]) -> Service {
+        let mut command = place.command(&["serve", "--listen", "127.0.0.1:0"]);
+        let mut child = command.args(args).stderr(Stdio::piped()).spawn().unwrap();
+        let mut log = BufReader::new(child.stderr.take().unwrap());
+        let mut line = String::new();
+        log.read_line(&mut line).unwrap();
+        let address = line.trim().rsplit("http://").next().unwrap().to_string();
+        assert!(address.starts_with("127.0.0.1:"), "{line}");
+        Service {
+            child,
+            address,
+            _log: log,
+        }
+    }
+
+    fn ask(&self, request: &[u8]) -> Answer {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.write_all(request).unwrap();
+        let mut all = Vec::new();
+        stream.read_to_end(&mut all).unwrap();
+        let end = all.windows(4).position(|four| four == b"\r\n\r\n");
+        let end = end.unwrap_or_else(|| panic!("{}", String::from_utf8_lossy(&all)));
+        let head = String::from_utf8(all[..end].to_vec())
+            .unwrap()
+            .to_ascii_lowercase();
+        let body = all[end + 4..].to_vec();
+        Answer {
+            status: head[9..12].parse().unwrap(),
+            body: match head.contains("transfer-encoding: chunked") {
+                true => joined(&body),
+                false => body,
+            },
+            head,
+        }
+    }
+
+    fn get(&self, path: &str) -> Answer {
+        let host = &self.address;
+        let head = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+        self.ask(head.as_bytes())
+    }
+
+    fn send(&self, method: &str, path: &str, kind: &str, body: &[u8]) -> Answer {
+        let (host, length) = (&self.address, body.len());
+        let head = format!(
+            "{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\
+             Content-Type: {kind}\r\nContent-Length: {length}\r\n\r\n"
+        );
+        self.ask(&[head.as_bytes(), body].concat())
+    }
+
+    /// Asks for a search; gives its identifier.
+    fn submit(&self, options: &str, queries: &[u8]) -> String {
+        let path = format!("/api/v1/jobs?{options}");
+        let answer = self.send("POST", &path, "application/octet-stream", queries);
+        assert_eq!(answer.status, 202, "{answer:?}");
+        answer.json()["id"].as_str().unwrap().to_string()
+    }
+
+    /// The result, once there is one.
+    fn result(&self, id: &str, options: &str) -> Answer {
+        let end = Instant::now() + SOON;
+        loop {
+            let answer = self.get(&format!("/api/v1/jobs/{id}/result?{options}"));
+            if answer.status != 202 {
+                return answer;
+            }
+            assert!(answer.head.contains("retry-after: "), "{answer:?}");
+            assert!(Instant::now() < end, "{answer:?}");
+            sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+/// The text of chunks.
+fn joined(mut chunks: &[u8]) -> Vec<u8> {
+    let mut text = Vec::new();
+    loop {
+        let end = chunks.windows(2).position(|two| two == b"\r\n").unwrap();
+        let length = std::str::from_utf8(&chunks[..end]).unwrap();
+        let length = usize::from_str_radix(length, 16).unwrap();
+        if length == 0 {
+            return text;
+        }
+        text.extend_from_slice(&chunks[end + 2..end + 2 + length]);
+        chunks = &chunks[end + 4 + length..];
+    }
+}
+
+#[test]
+fn results_have_the_bytes_of_the_command_line() {
+    let place = Place::new();
+    place.write("refs", PROTEINS);
+    place.write("q.faa", PROTEINS);
+    let service = Service::start(&place, &["--db", "refs=refs"]);
+    // They wait together, and so are one search.
+    let records: Vec<String> = PROTEINS
+        .split('>')
+        .skip(1)
+        .map(|one| format!(">{one}"))
+        .collect();
+    let ids: Vec<String> = records
+        .iter()
+        .map(|record| service.submit("database=refs&evalue=1e-3", &gzip(record.as_bytes())))
+        .collect();
+    for (record, id) in records.iter().zip(&ids) {
+        place.write("one.faa", record);
+        let args = [
+            "-q", "search", "one.faa", "--db", "refs", "--evalue", "1e-3", "--format",
+        ];
+        for (name, number) in [
+            ("tsv", "6"),
+            ("text", "0"),
+            ("xml", "5"),
+            ("jsonl", "jsonl"),
+        ] {
+            let found = service.result(id, &format!("format={name}"));
+            let expected = place.ok(&[&args[..], &[number]].concat());
+            assert!(found.status == 200 && found.text() == expected, "{found:?}");
+        }
+    }
+    let all = service.submit("database=refs&top=1&title=all", PROTEINS.as_bytes());
+    let some = service.result(&all, "format=xml&from=2&to=3");
+    place.write("two.faa", records[1..3].concat());
+    let args = [
+        "-q", "search", "two.faa", "--db", "refs", "--top", "1", "--format", "5",
+    ];
+    assert_eq!(some.text(), place.ok(&args));
+    let page = service.get(&format!("/jobs/{all}/report"));
+    assert!(page.text().contains("the first"), "{page:?}");
+    assert!(page.head.contains("script-src 'sha256-"), "{page:?}");
+    assert_eq!(service.result(&all, "format=sam").status, 400);
+    assert_eq!(
+        service
+            .send("DELETE", &format!("/api/v1/jobs/{all}"), "", b"")
+            .status,
+        204
+    );
+    assert_eq!(service.result(&all, "").status, 404);
+}
+
+#[test]
+fn accepted_jobs_are_answered_behind_kill() {
+    let place = Place::new();
+    place.write("refs", PROTEINS);
+    place.write("q.faa", PROTEINS);
+    let expected = place.ok(&["-q", "search", "q.faa", "--db", "refs"]);
+    let mut ids = Vec::new();
+    for wait in [0, 3, 9, 27] {
+        let mut service = Service::start(&place, &["--db", "refs=refs"]);
+        ids.extend((0..3).map(|_| service.submit("database=refs", PROTEINS.as_bytes())));
+        sleep(Duration::from_millis(wait));
+        service.child.kill().unwrap();
+        service.child.wait().unwrap();
+    }
+    let service = Service::start(&place, &["--db", "refs=refs"]);
+    for id in &ids {
+        let found = service.result(id, "");
+        assert!(found.status == 200 && found.text() == expected, "{found:?}");
+    }
+}
+
+#[test]
+fn clients_of_ncbi_find_what_they_look_for() {
+    let place = Place::new();
+    place.write("refs", PROTEINS);
+    place.write("q.faa", PROTEINS);
+    let service = Service::start(&place, &["--db", "refs=refs"]);
+    let put = |fields: &str| {
+        let form = format!("CMD=Put&{fields}&QUERY={}", PROTEINS.replace('\n', "%0A"));
+        let form = form.replace('>', "%3E").replace(' ', "+");
+        service.send(
+            "POST",
+            "/Blast.cgi",
+            "application/x-www-form-urlencoded",
+            form.as_bytes(),
+        )
+    };
+    let page = put("PROGRAM=blastp&DATABASE=refs&ENTREZ_QUERY=(none)&EXPECT=1e-3&HITLIST_SIZE=2");
+    let id = page
+        .text()
+        .lines()
+        .find_map(|line| line.strip_prefix("    RID = "))
+        .unwrap();
+    let get = |more: &str| service.get(&format!("/Blast.cgi?CMD=Get&RID={id}&{more}"));
+    let info = get("FORMAT_OBJECT=SearchInfo");
+    let lines = "\nQBlastInfoBegin\n\tStatus=READY\nQBlastInfoEnd\n";
+    assert!(info.text().contains(lines) && info.text().contains("\n    ThereAreHits=yes\n"));
+    let args = [
+        "-q", "search", "q.faa", "--db", "refs", "--evalue", "1e-3", "--top", "2", "--format",
+    ];
+    let xml = place.ok(&[&args[..], &["5"]].concat());
+    assert_eq!(get("FORMAT_TYPE=XML").text(), xml);
+    assert!(get("FORMAT_TYPE=JSON2").body.starts_with(b"PK\x03\x04"));
+    let table = get("FORMAT_TYPE=Tabular");
+    assert!(
+        table
+            .text()
+            .starts_with("<p><!--\nQBlastInfoBegin\n\tStatus=READY\n")
+    );
+    for (fields, wrong) in [
+        (
+            "PROGRAM=blastp&DATABASE=nr",
+            "no database of the name &quot;nr&quot;: choose refs",
+        ),
+        (
+            "PROGRAM=blastn&DATABASE=refs",
+            "blastn searches in nucleotides",
+        ),
+        ("PROGRAM=blastp&DATABASE=refs&EXPECT=x", "--evalue"),
+        (
+            "PROGRAM=blastp&DATABASE=refs&DATABASE=refs",
+            "DATABASE is there twice",
+        ),
+    ] {
+        let page = put(fields);
+        assert!(
+            page.status == 400 && page.text().contains("\n    RID = \n"),
+            "{page:?}"
+        );
+        assert!(
+            page.text().contains("<p class=\"error\">Message ID#"),
+            "{page:?}"
+        );
+        assert!(page.text().contains(wrong), "{page:?}");
+    }
+    let gone = service.get(&format!("/Blast.cgi?CMD=Get&RID={}", "A".repeat(27)));
+    assert!(gone.status == 404 && gone.text().contains("\tStatus=UNKNOWN\n"));
+}
+
+#[test]
+fn what_is_hostile_is_refused_or_stays_text() {
+    let place = Place::new();
+    place.write("refs", PROTEINS);
+    let service = Service::start(&place, &["--db", "refs=refs", "--max-letters", "1000"]);
+    let markup = "<script>alert(1)</script>\"]]>&";
+    let sent = format!(">{markup}\n{}", &PROTEINS[14..75]);
+    let id = service.submit("database=refs", sent.as_bytes());
+    assert_eq!(service.result(&id, "format=xml").status, 200);
+    for page in ["", "/report"] {
+        let page = service.get(&format!("/jobs/{id}{page}"));
+        assert!(
+            page.status == 200 && !page.text().contains("<script>alert"),
+            "{page:?}"
+        );
+        assert!(page.head.contains("x-content-type-options: nosniff"));
+    }
+    let submit = |options: &str, body: &[u8]| {
+        service
+            .send(
+                "POST",
+                &format!("/api/v1/jobs?{options}"),
+                "text/plain",
+                body,
+            )
+            .status
+    };
+    let bomb = gzip(&vec![b'A'; 20 << 20]);
+    assert_eq!(submit("database=refs", &bomb), 400);
+    assert_eq!(submit("database=refs&output=/tmp/x", b"MKVLAWYG"), 400);
+    assert_eq!(submit("database=../refs", b"MKVLAWYG"), 400);
+    assert_eq!(submit("database=refs&evalue=--output", b"MKVLAWYG"), 400);
+    assert_eq!(submit("database=refs", &[0xff; 100]), 400);
+    for path in [
+        "/jobs/../jobs.sqlite",
+        "/jobs/%2e%2e%2fjobs.sqlite",
+        "/%00",
+        "/api/v1/jobs/x",
+    ] {
+        assert_eq!(service.get(path).status, 404, "{path}");
+    }
+    assert_eq!(
+        service.ask(b"GET / HTTP/1.1\r\nX: \x00\r\n\r\n").status,
+        400
+    );
+    assert_eq!(
+        service
+            .send("POST", "/jobs", "multipart/form-data", b"x")
+            .status,
+        400
+    );
+    assert_eq!(service.get("/").status, 200);
+}
+
+#[test]
+fn a_service_that_is_full_says_when_to_come_back() {
+    let place = Place::new();
+    place.write("refs", PROTEINS);
+    for (limit, status) in [("--max-waiting", 503), ("--max-waiting-of-client", 429)] {
+        let service = Service::start(&place, &["--db", "refs=refs", limit, "0"]);
+        let path = "/api/v1/jobs?database=refs";
+        let answer = service.send("POST", path, "text/plain", PROTEINS.as_bytes());
+        assert!(
+            answer.status == status && answer.head.contains("retry-after: "),
+            "{answer:?}"
+        );
+    }
+    place.fails(&["serve", "--db", "refs"], 1, &["write NAME=..."]);
+    std::fs::remove_dir_all(place.path("gyrase-jobs")).unwrap();
+    let args = ["serve", "--db", "refs=refs", "--memory", "1M"];
+    place.fails(&args, 4, &["the databases take"]);
+}

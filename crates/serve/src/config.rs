@@ -1,0 +1,83 @@
+//! What a service serves, and within which limits.
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Makes the configuration of a search of words such as `["--evalue", "1e-5"]`: those of the
+/// command line, without files. An error says what is wrong with which word.
+pub type SearchOptions =
+    Arc<dyn Fn(&[String]) -> Result<gyrase_search::Config, String> + Send + Sync>;
+
+/// A service.
+#[derive(Clone)]
+pub struct Config {
+    /// What is searched in, in the order in which people see it.
+    pub databases: Vec<NamedDatabase>,
+    /// Where requests come in.
+    pub listen: SocketAddr,
+    /// Where health and metrics are asked for; nowhere if none.
+    pub metrics: Option<SocketAddr>,
+    /// The folder in which jobs are.
+    pub jobs: PathBuf,
+    /// Bytes of memory for databases and all jobs.
+    pub memory: u64,
+    /// Threads that search.
+    pub threads: usize,
+    /// How much is taken of whom.
+    pub limits: ServiceLimits,
+    /// How long jobs may go on once the service is asked to stop.
+    pub drain: Duration,
+    /// Proxies whose word on the address of a client is taken.
+    pub trusted_proxies: Vec<IpAddr>,
+    /// What the words of a search mean.
+    pub search_options: SearchOptions,
+}
+
+/// Files that are searched together, by a name for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedDatabase {
+    /// Letters, digits, `.`, `_` and `-`.
+    pub name: String,
+    /// What it holds, for people.
+    pub description: String,
+    /// FASTA files, `.gysd`, BLAST databases.
+    pub files: Vec<PathBuf>,
+}
+
+/// How much is taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServiceLimits {
+    /// Bytes of a request.
+    pub body: u64,
+    /// Letters of the queries of a job, once they are decompressed.
+    pub letters: u64,
+    /// Queries of a job.
+    pub queries: u64,
+    /// Jobs that wait.
+    pub waiting: u64,
+    /// Of them, those of one client.
+    pub waiting_of_client: u64,
+    /// How long a job may run.
+    pub time: Duration,
+    /// How long a job is kept once it has ended.
+    pub keep: Duration,
+    /// Connections at a time.
+    pub connections: usize,
+}
+
+impl Default for ServiceLimits {
+    fn default() -> ServiceLimits {
+        ServiceLimits {
+            body: 32 << 20,
+            letters: 10_000_000,
+            queries: 10_000,
+            waiting: 1_000,
+            waiting_of_client: 100,
+            time: Duration::from_secs(3600),
+            keep: Duration::from_secs(30 * 24 * 3600),
+            connections: 1_000,
+        }
+    }
+}

@@ -1,0 +1,569 @@
+//! What does the jobs: lanes that take them from the store, and search in databases that are open.
+//!
+//! ```text
+//!  store ── take ──▶ jobs of one question ── one search ──▶ metadata of each ── finish ──▶ store
+//!                                                                 │
+//!  request for a result ────────────────── regenerate ◀───────────┘
+//! ```
+//!
+//! Jobs that ask the same of the same database are one search: what one query takes is mostly a
+//! look at the whole database. What is kept of a job are its queries and metadata; reports are made
+//! of them when somebody asks, in any format.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::{self, Write};
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use gyrase_search::{
+    About, Config as SearchConfig, DocumentFiles, FormatError, QueryHits, Report, ReportFormat,
+    SearchError, SearchMetadata, Sequences, WaitingText,
+};
+use gyrase_work::Progress;
+
+use crate::ServeError;
+use crate::config::Config;
+use crate::databases::{Databases, Served};
+use crate::job::Job;
+use crate::store::{BatchLimits, Outcome, Store};
+
+/// Letters of jobs that are short: one lane is for them alone.
+const SHORT: u64 = 50_000;
+/// Letters and jobs of one search.
+const BATCH: (u64, usize) = (200_000, 64);
+/// How often a lane looks whether it should stop, where nothing wakes it.
+const IDLE: Duration = Duration::from_millis(500);
+/// How long a lane waits where the store fails.
+const PAUSE: Duration = Duration::from_secs(2);
+/// Parts of the memory beside databases: one for each lane, one for reports.
+const SHARES: u64 = 3;
+
+/// Does jobs, and makes reports.
+pub struct Engine {
+    config: Config,
+    databases: Databases,
+    store: Arc<Store>,
+    running: Mutex<HashMap<String, Arc<Running>>>,
+    draining: AtomicBool,
+    scratch: AtomicU64,
+    /// Jobs that ended, and seconds that they ran, in thousandths.
+    pub totals: [AtomicU64; 2],
+}
+
+/// A search that runs.
+pub struct Running {
+    /// How far it is.
+    pub progress: Progress,
+    since: Instant,
+    jobs: usize,
+    is_late: AtomicBool,
+}
+
+/// Why a report cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    /// The job asks what the program no longer understands.
+    #[error("{0}")]
+    Options(String),
+    /// Its database is served no more.
+    #[error("the database {0} is served no more")]
+    Database(String),
+    /// The store fails.
+    #[error(transparent)]
+    Store(#[from] ServeError),
+    /// The format cannot tell what the program finds.
+    #[error(transparent)]
+    Format(#[from] FormatError),
+    /// The search fails.
+    #[error(transparent)]
+    Search(#[from] SearchError),
+    /// Nobody takes the report any more, or the disk fails.
+    #[error(transparent)]
+    Write(#[from] io::Error),
+}
+
+impl Engine {
+    /// An engine without lanes yet.
+    pub fn new(config: Config, databases: Databases, store: Arc<Store>) -> Engine {
+        Engine {
+            config,
+            databases,
+            store,
+            running: Mutex::default(),
+            draining: AtomicBool::new(false),
+            scratch: AtomicU64::new(0),
+            totals: Default::default(),
+        }
+    }
+
+    /// What is served.
+    pub fn databases(&self) -> &Databases {
+        &self.databases
+    }
+
+    /// What was asked of the service.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The jobs.
+    pub fn store(&self) -> &Arc<Store> {
+        &self.store
+    }
+
+    /// The search in which a job runs.
+    pub fn running(&self, id: &str) -> Option<Arc<Running>> {
+        self.all_running().get(id).cloned()
+    }
+
+    /// Whether no more jobs are taken.
+    pub fn is_draining(&self) -> bool {
+        self.draining.load(Relaxed)
+    }
+
+    /// Does jobs until the service drains: short ones alone, or any.
+    pub fn lane(&self, is_short: bool) {
+        let limits = BatchLimits {
+            first: if is_short { SHORT } else { u64::MAX },
+            letters: BATCH.0,
+            jobs: BATCH.1,
+        };
+        let mut changes = self.store.changes();
+        let waiting = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build();
+        let waiting = waiting.expect("a runtime that only waits needs nothing of the system");
+        while !self.is_draining() {
+            changes.mark_unchanged();
+            match self.store.take(limits) {
+                Ok(batch) if batch.is_empty() => {
+                    let change = async { tokio::time::timeout(IDLE, changes.changed()).await };
+                    let _ = waiting.block_on(change);
+                }
+                Ok(batch) => self.run(&batch),
+                Err(error) => {
+                    tracing::error!("{error}");
+                    std::thread::sleep(PAUSE);
+                }
+            }
+        }
+    }
+
+    /// Stops what runs too long, and deletes what is kept long enough.
+    pub fn watch(&self) {
+        let mut last = Instant::now();
+        while !self.is_draining() {
+            std::thread::sleep(IDLE);
+            for running in self.all_running().values() {
+                if running.since.elapsed() > self.config.limits.time {
+                    running.is_late.store(true, Relaxed);
+                    running.progress.cancel();
+                }
+            }
+            if last.elapsed() > Duration::from_secs(60) {
+                last = Instant::now();
+                match self.store.expire(self.config.limits.keep) {
+                    Ok(0) => {}
+                    Ok(jobs) => tracing::info!(jobs, "deleted jobs that were kept long enough"),
+                    Err(error) => tracing::error!("{error}"),
+                }
+            }
+        }
+    }
+
+    /// Takes no more jobs; what runs may go on for a while, and waits again then.
+    pub fn drain(&self) {
+        self.draining.store(true, Relaxed);
+        let end = Instant::now() + self.config.drain;
+        while Instant::now() < end && !self.all_running().is_empty() {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let running = self.all_running();
+        running
+            .values()
+            .for_each(|running| running.progress.cancel());
+    }
+
+    /// Deletes a job; false where there is none.
+    ///
+    /// # Errors
+    /// The store fails.
+    pub fn delete(&self, id: &str) -> Result<bool, ServeError> {
+        let deleted = self.store.delete(id)?;
+        // Others that run in the same search have done nothing wrong.
+        if let Some(running) = self.running(id).filter(|running| running.jobs == 1) {
+            running.progress.cancel();
+        }
+        Ok(deleted)
+    }
+
+    fn run(&self, batch: &[Job]) {
+        let running = Arc::new(Running {
+            progress: Progress::default(),
+            since: Instant::now(),
+            jobs: batch.len(),
+            is_late: AtomicBool::new(false),
+        });
+        let ids = || batch.iter().map(|job| job.id.clone());
+        self.all_running()
+            .extend(ids().map(|id| (id, Arc::clone(&running))));
+        let found = catch_unwind(AssertUnwindSafe(|| self.search(batch, &running.progress)));
+        let found =
+            found.unwrap_or_else(|_| Err("an internal error ended the search".to_string().into()));
+        let ended = match found {
+            Ok(outcomes) => outcomes,
+            Err(Unsearched::Cancelled) if running.is_late.load(Relaxed) => {
+                let limit = self.config.limits.time.as_secs();
+                let problem = format!("the search took longer than {limit} seconds");
+                self.failed(batch, &problem)
+            }
+            Err(Unsearched::Cancelled) => ids().map(|id| (id, Outcome::Interrupted)).collect(),
+            // Each has its own answer: one that fails takes no others with it.
+            Err(Unsearched::Failed(_)) if batch.len() > 1 => {
+                batch
+                    .iter()
+                    .for_each(|job| self.run(std::slice::from_ref(job)));
+                return;
+            }
+            Err(Unsearched::Failed(problem)) => self.failed(batch, &problem),
+        };
+        self.note(&ended);
+        let [jobs, time] = &self.totals;
+        jobs.fetch_add(ended.len() as u64, Relaxed);
+        time.fetch_add(running.since.elapsed().as_millis() as u64, Relaxed);
+        let mut all = self.all_running();
+        batch.iter().for_each(|job| drop(all.remove(&job.id)));
+    }
+
+    /// Notes how jobs ended, as soon as the disk takes it: what was searched for is not lost, and
+    /// not searched for twice.
+    fn note(&self, ended: &[(String, Outcome)]) {
+        loop {
+            match self.store.finish(ended) {
+                Ok(()) => return,
+                Err(error) => tracing::error!("{error}; trying again"),
+            }
+            if self.is_draining() {
+                return;
+            }
+            std::thread::sleep(PAUSE);
+        }
+    }
+
+    fn failed(&self, batch: &[Job], problem: &str) -> Vec<(String, Outcome)> {
+        let of = |job: &Job| {
+            let problem = problem.to_string();
+            (job.id.clone(), Outcome::Failed { problem })
+        };
+        batch.iter().map(of).collect()
+    }
+
+    /// Searches for the queries of jobs that ask the same.
+    fn search(
+        &self,
+        batch: &[Job],
+        progress: &Progress,
+    ) -> Result<Vec<(String, Outcome)>, Unsearched> {
+        let scratch = self.scratch()?;
+        let mut config = self.search_config(&batch[0], &scratch)?;
+        config.queries.clear();
+        for job in batch {
+            let file = scratch.path.join(format!("{}.fa", job.id));
+            fs::write(&file, self.store.fasta(&job.id)?)?;
+            config.queries.push(file);
+        }
+        let served = self.served(&batch[0])?;
+        let mut answers = Answers::new(batch, &config, served);
+        served
+            .open
+            .search(&config, progress, |answer| answers.add(answer))?;
+        answers.finish()
+    }
+
+    /// Writes a report of a job: of all queries, or of some.
+    ///
+    /// # Errors
+    /// See [`ReportError`].
+    pub fn report(
+        &self,
+        job: &Job,
+        format: ReportFormat,
+        queries: Option<Range<usize>>,
+        progress: &Progress,
+        out: &mut dyn Write,
+    ) -> Result<(), ReportError> {
+        self.each_answer(job, queries, progress, |answers| {
+            if let Some(program) = answers.metadata.program() {
+                format.suits(program)?;
+            }
+            let report = Report::new(format, answers.about.clone());
+            answers.write(&report, out)
+        })
+    }
+
+    /// Writes a document for each query, and a list of them, into a folder that is gone behind
+    /// `with`.
+    ///
+    /// # Errors
+    /// See [`ReportError`].
+    pub fn documents<T>(
+        &self,
+        job: &Job,
+        format: ReportFormat,
+        list: &str,
+        progress: &Progress,
+        with: impl FnOnce(&Path) -> io::Result<T>,
+    ) -> Result<T, ReportError> {
+        let scratch = self.scratch()?;
+        let syntax = format
+            .documents()
+            .ok_or_else(|| io::Error::other("no documents"))?;
+        let mut files =
+            DocumentFiles::create(syntax, &scratch.path.join(list)).map_err(io::Error::other)?;
+        self.each_answer(job, None, progress, |answers| {
+            let report = Report::new(format, answers.about.clone());
+            answers.write(&report, &mut files)
+        })?;
+        files.finish().map_err(io::Error::other)?;
+        Ok(with(&scratch.path)?)
+    }
+
+    fn each_answer(
+        &self,
+        job: &Job,
+        queries: Option<Range<usize>>,
+        progress: &Progress,
+        write: impl FnOnce(Regenerated) -> Result<(), ReportError>,
+    ) -> Result<(), ReportError> {
+        let scratch = self.scratch()?;
+        let config = self.search_config(job, &scratch)?;
+        fs::write(&config.queries[0], self.store.fasta(&job.id)?)?;
+        let metadata = self.store.metadata(&job.id)?;
+        let metadata = SearchMetadata::of_bytes(&config.queries[0], &metadata);
+        let metadata = metadata.map_err(SearchError::from)?;
+        let served = self.served(job)?;
+        let all = 0..metadata.queries();
+        write(Regenerated {
+            about: about(served, &config),
+            queries: queries.unwrap_or(all),
+            served,
+            config: &config,
+            metadata: &metadata,
+            progress,
+        })
+    }
+
+    fn served(&self, job: &Job) -> Result<&Served, ReportError> {
+        let served = self.databases.named(&job.database);
+        served.ok_or_else(|| ReportError::Database(job.database.clone()))
+    }
+
+    /// The search of a job, with its queries in a file of a folder.
+    fn search_config(&self, job: &Job, scratch: &Scratch) -> Result<SearchConfig, ReportError> {
+        let config = (self.config.search_options)(&job.options).map_err(ReportError::Options)?;
+        let memory = self.config.memory.saturating_sub(self.databases.bytes()) / SHARES;
+        Ok(SearchConfig {
+            queries: vec![scratch.path.join("queries.fa")],
+            subjects: Vec::new(),
+            waiting: WaitingText::new(scratch.path.join("waiting")),
+            memory,
+            threads: self.config.threads,
+            ..config
+        })
+    }
+
+    /// A folder for the files of one search.
+    fn scratch(&self) -> io::Result<Scratch> {
+        let number = self.scratch.fetch_add(1, Relaxed);
+        let path = scratch_folder(&self.config.jobs).join(number.to_string());
+        fs::create_dir_all(&path)?;
+        Ok(Scratch { path })
+    }
+
+    fn all_running(&self) -> MutexGuard<'_, HashMap<String, Arc<Running>>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Where files are that are of no use once the service ended.
+pub fn scratch_folder(jobs: &Path) -> PathBuf {
+    jobs.join("scratch")
+}
+
+/// A folder that goes with this value.
+struct Scratch {
+    path: PathBuf,
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+/// Why jobs have no answer.
+enum Unsearched {
+    Cancelled,
+    Failed(String),
+}
+
+impl From<String> for Unsearched {
+    fn from(problem: String) -> Unsearched {
+        Unsearched::Failed(problem)
+    }
+}
+
+impl From<SearchError> for Unsearched {
+    fn from(error: SearchError) -> Unsearched {
+        match error {
+            SearchError::Cancelled => Unsearched::Cancelled,
+            other => Unsearched::Failed(other.to_string()),
+        }
+    }
+}
+
+impl From<ReportError> for Unsearched {
+    fn from(error: ReportError) -> Unsearched {
+        match error {
+            ReportError::Search(error) => error.into(),
+            other => Unsearched::Failed(other.to_string()),
+        }
+    }
+}
+
+impl From<io::Error> for Unsearched {
+    fn from(error: io::Error) -> Unsearched {
+        Unsearched::Failed(error.to_string())
+    }
+}
+
+impl From<ServeError> for Unsearched {
+    fn from(error: ServeError) -> Unsearched {
+        Unsearched::Failed(error.to_string())
+    }
+}
+
+fn about(served: &Served, config: &SearchConfig) -> About {
+    About {
+        program: concat!("gyrase ", env!("CARGO_PKG_VERSION")).into(),
+        database: served.named.name.clone(),
+        evalue: config.limits.evalue,
+    }
+}
+
+/// The answers of jobs that were one search, each written as metadata.
+struct Answers<'b> {
+    batch: &'b [Job],
+    about: About,
+    /// The job whose queries are answered, and the number of its first one.
+    job: usize,
+    first: usize,
+    /// The queries of that job.
+    own: Sequences,
+    report: Report,
+    metadata: Vec<u8>,
+    counts: [u64; 2],
+    outcomes: Vec<(String, Outcome)>,
+}
+
+impl<'b> Answers<'b> {
+    fn new(batch: &'b [Job], config: &SearchConfig, served: &Served) -> Answers<'b> {
+        let about = about(served, config);
+        Answers {
+            report: metadata_report(&batch[0], &about),
+            about,
+            batch,
+            job: 0,
+            first: 0,
+            own: Sequences::default(),
+            metadata: Vec::new(),
+            counts: [0; 2],
+            outcomes: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, answer: &QueryHits) -> Result<(), Unsearched> {
+        let job = self.batch.get(self.job).ok_or_else(miscounted)?;
+        let queries = job.queries as usize;
+        if answer.query == self.first {
+            let end = self.first + queries;
+            if end > answer.queries.len() {
+                return Err(miscounted());
+            }
+            self.own = answer.queries.excerpt(self.first..end);
+        }
+        let answer = answer.of_part(&self.own, self.first);
+        self.report.answer(&mut self.metadata, &answer)?;
+        self.counts[0] += answer.hits.len() as u64;
+        self.counts[1] += u64::from(!answer.hits.is_empty());
+        if answer.query + 1 == queries {
+            self.end_job()?;
+        }
+        Ok(())
+    }
+
+    fn end_job(&mut self) -> Result<(), Unsearched> {
+        let job = &self.batch[self.job];
+        self.report
+            .finish(&mut self.metadata, job.queries as usize)?;
+        let [hits, with_hits] = std::mem::take(&mut self.counts);
+        let done = Outcome::Done {
+            metadata: std::mem::take(&mut self.metadata),
+            hits,
+            with_hits,
+        };
+        self.outcomes.push((job.id.clone(), done));
+        self.report = metadata_report(job, &self.about);
+        (self.job, self.first) = (self.job + 1, self.first + job.queries as usize);
+        Ok(())
+    }
+
+    fn finish(self) -> Result<Vec<(String, Outcome)>, Unsearched> {
+        match self.outcomes.len() == self.batch.len() {
+            true => Ok(self.outcomes),
+            false => Err(miscounted()),
+        }
+    }
+}
+
+fn metadata_report(job: &Job, about: &About) -> Report {
+    Report::new(ReportFormat::metadata(job.options.clone()), about.clone())
+}
+
+fn miscounted() -> Unsearched {
+    Unsearched::Failed("the queries are not as many as when the job was accepted".into())
+}
+
+/// The answers of some queries of a job, made again.
+struct Regenerated<'r> {
+    about: About,
+    queries: Range<usize>,
+    served: &'r Served,
+    config: &'r SearchConfig,
+    metadata: &'r SearchMetadata,
+    progress: &'r Progress,
+}
+
+impl Regenerated<'_> {
+    fn write(&self, report: &Report, out: &mut dyn Write) -> Result<(), ReportError> {
+        let queries = self.queries.clone();
+        let is_all = queries == (0..self.metadata.queries());
+        let mut own = None;
+        let asked = (self.metadata, queries.clone());
+        self.served
+            .open
+            .regenerate(self.config, asked, self.progress, |answer| {
+                if is_all {
+                    return Ok::<_, ReportError>(report.answer(out, answer)?);
+                }
+                let own = own.get_or_insert_with(|| answer.queries.excerpt(queries.clone()));
+                Ok(report.answer(out, &answer.of_part(own, queries.start))?)
+            })?;
+        Ok(report.finish(out, queries.len())?)
+    }
+}

@@ -1,0 +1,82 @@
+//! What can go wrong with a service as a whole.
+
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use gyrase_search::SearchError;
+
+/// Why a service could not start, or had to end.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// A database cannot be opened.
+    #[error("database {name}: {source}")]
+    Database {
+        /// Its name.
+        name: String,
+        /// Why.
+        source: Box<SearchError>,
+    },
+    /// Jobs would have no memory beside the databases.
+    #[error(
+        "the databases take {databases} bytes of --memory, and {left} are left for jobs, which \
+         need {least} at least"
+    )]
+    Memory {
+        /// Bytes of all databases.
+        databases: u64,
+        /// Bytes beside them.
+        left: u64,
+        /// Bytes that jobs need.
+        least: u64,
+    },
+    /// The folder of jobs cannot be used.
+    #[error("{}: {source}", path.display())]
+    Folder {
+        /// The folder or a file in it.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The store of jobs fails.
+    #[error("{}: {source}", path.display())]
+    Store {
+        /// Its file.
+        path: PathBuf,
+        /// Why.
+        source: rusqlite::Error,
+    },
+    /// The store is of another version of the program.
+    #[error(
+        "{}: a store of jobs of version {found}; this program knows version {known}",
+        path.display()
+    )]
+    Version {
+        /// Its file.
+        path: PathBuf,
+        /// Its version.
+        found: i64,
+        /// The version that is read.
+        known: i64,
+    },
+    /// Another service has the store.
+    #[error(
+        "{}: another service uses this folder of jobs; name another one with --jobs",
+        path.display()
+    )]
+    Locked {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The address cannot be listened at.
+    #[error("cannot listen at {address}: {source}")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// Why.
+        source: io::Error,
+    },
+    /// Threads or the network cannot be had.
+    #[error("the service cannot run: {0}")]
+    System(#[from] io::Error),
+}

@@ -1,0 +1,165 @@
+//! Pages for people. They work without scripts, but for progress that shows by itself.
+
+use std::sync::{Arc, LazyLock};
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, LOCATION, RETRY_AFTER,
+};
+use axum::http::{HeaderValue, Request, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use gyrase_search::REPORT_PAGE;
+use sha2::{Digest, Sha256};
+
+use super::app::App;
+use super::events::Status;
+use super::refusal::Refusal;
+use super::result::{self, Frame};
+use super::submit::submit_from;
+use super::views;
+use crate::job::{Job, State as JobState};
+
+const HTML: &str = "text/html; charset=utf-8";
+
+pub fn routes() -> Router<Arc<App>> {
+    Router::new()
+        .route("/", get(start))
+        .route("/about", get(about))
+        .route("/jobs", post(create))
+        .route("/jobs/{id}", get(job))
+        .route("/jobs/{id}/report", get(job_report))
+        .route("/jobs/{id}/delete", post(delete))
+        .route("/style.css", get(style))
+        .route("/script.js", get(script))
+}
+
+fn page(code: StatusCode, text: String) -> Response {
+    (code, [(CONTENT_TYPE, HTML)], text).into_response()
+}
+
+/// A refusal as a page.
+fn problem(refusal: &Refusal) -> Response {
+    let mut response = page(refusal.status, views::problem(&refusal.message));
+    if let Some(seconds) = refusal.retry {
+        response.headers_mut().insert(RETRY_AFTER, seconds.into());
+    }
+    response
+}
+
+async fn start(State(app): State<Arc<App>>) -> Response {
+    page(StatusCode::OK, views::start(&app.engine))
+}
+
+async fn about(State(app): State<Arc<App>>) -> Response {
+    page(StatusCode::OK, views::about(&app.engine))
+}
+
+async fn create(State(app): State<Arc<App>>, request: Request<Body>) -> Response {
+    match submit_from(&app, request).await {
+        Ok(id) => see(&format!("/jobs/{id}")),
+        Err(refusal) => problem(&refusal),
+    }
+}
+
+/// Sends a browser to another page.
+fn see(place: &str) -> Response {
+    let place = HeaderValue::from_str(place).expect("letters and slashes");
+    (StatusCode::SEE_OTHER, [(LOCATION, place)]).into_response()
+}
+
+async fn job(State(app): State<Arc<App>>, Path(id): Path<String>) -> Response {
+    let found = async {
+        let job = result::job(&app, &id).await?;
+        let status = Status::read(&app, &id).await?;
+        Ok((job, status))
+    };
+    match found.await {
+        Ok((job, status)) => {
+            let keep = app.engine.config().limits.keep;
+            page(StatusCode::OK, views::job(&job, &status, keep))
+        }
+        Err(refusal) => problem(&refusal),
+    }
+}
+
+async fn job_report(State(app): State<Arc<App>>, Path(id): Path<String>) -> Response {
+    let found = async { report(&app, result::job(&app, &id).await?).await };
+    found
+        .await
+        .unwrap_or_else(|refusal: Refusal| problem(&refusal))
+}
+
+/// What is inline in the page of a report, and nothing else, may run there.
+static REPORT_POLICY: LazyLock<String> = LazyLock::new(|| {
+    let [style, script] = REPORT_PAGE
+        .inline()
+        .map(|text| BASE64.encode(Sha256::digest(text)));
+    format!(
+        "default-src 'none'; style-src 'sha256-{style}'; script-src 'sha256-{script}'; \
+         img-src data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+    )
+});
+
+/// The page of a report.
+///
+/// # Errors
+/// The job is not done, or its report cannot be made.
+pub async fn report(app: &Arc<App>, job: Job) -> Result<Response, Refusal> {
+    if job.state != JobState::Done {
+        return Ok(see(&format!("/jobs/{}", job.id)));
+    }
+    let format = "html".parse().expect("a format");
+    let body = result::report(app, job, format, None, Frame::default()).await?;
+    let policy = HeaderValue::from_str(&REPORT_POLICY).expect("letters and marks");
+    let media = HeaderValue::from_static(HTML);
+    Ok((
+        [(CONTENT_TYPE, media), (CONTENT_SECURITY_POLICY, policy)],
+        body,
+    )
+        .into_response())
+}
+
+async fn delete(State(app): State<Arc<App>>, Path(id): Path<String>) -> Response {
+    let deleted = async {
+        let job = result::job(&app, &id).await?;
+        let engine = Arc::clone(&app.engine);
+        app.blocking(move || Ok(engine.delete(&job.id)?)).await
+    };
+    match deleted.await {
+        Ok(_) => page(StatusCode::OK, views::deleted()),
+        Err(refusal) => problem(&refusal),
+    }
+}
+
+fn asset(media: &'static str, text: &'static str) -> Response {
+    (
+        [(CONTENT_TYPE, media), (CACHE_CONTROL, "max-age=3600")],
+        text,
+    )
+        .into_response()
+}
+
+async fn style() -> Response {
+    asset(
+        "text/css; charset=utf-8",
+        include_str!("../../assets/style.css"),
+    )
+}
+
+async fn script() -> Response {
+    asset(
+        "text/javascript; charset=utf-8",
+        include_str!("../../assets/script.js"),
+    )
+}
+
+/// Nothing is there.
+pub async fn not_found() -> Response {
+    let message = "there is no such page";
+    problem(&Refusal::new(StatusCode::NOT_FOUND, message))
+}

@@ -1,0 +1,200 @@
+//! A job from the fields of a request.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::http::{Request, StatusCode};
+use gyrase_search::Program;
+
+use super::app::App;
+use super::client::{Peer, address};
+use super::fields::Fields;
+use super::refusal::Refusal;
+use crate::engine::scratch_folder;
+use crate::intake::{self, NoQueries};
+use crate::job::Submission;
+
+/// Options of a search that may be chosen, by the names of the command line, with a value.
+const OPTIONS: [&str; 26] = [
+    "evalue",
+    "top",
+    "max-hsps",
+    "query-cover",
+    "db-length",
+    "db-sequences",
+    "culling-limit",
+    "best-hit-overhang",
+    "best-hit-score-edge",
+    "seg",
+    "dust",
+    "soft-masking",
+    "db-mask",
+    "gap-open",
+    "gap-extend",
+    "matrix",
+    "comp-based-stats",
+    "word-size",
+    "template-length",
+    "template-type",
+    "reward",
+    "penalty",
+    "strand",
+    "perc-identity",
+    "query-gencode",
+    "db-gencode",
+];
+
+/// Those without a value: `true` chooses them.
+const FLAGS: [&str; 4] = [
+    "fast",
+    "exhaustive",
+    "subject-besthit",
+    "lower-case-masking",
+];
+
+/// What is asked for, by whatever interface.
+#[derive(Debug, Default)]
+pub struct Wanted {
+    /// The name of the database.
+    pub database: String,
+    /// The program, if one was chosen.
+    pub program: Option<String>,
+    /// Options and their values.
+    pub options: Vec<(&'static str, Option<String>)>,
+    /// What people call it.
+    pub title: Option<String>,
+    /// What was sent as queries.
+    pub sent: Vec<u8>,
+}
+
+/// Accepts the job that a request describes by the names of the command line.
+///
+/// # Errors
+/// It does not describe one, or the service is busy.
+pub async fn submit_from(app: &Arc<App>, request: Request<Body>) -> Result<String, Refusal> {
+    let peer = *request
+        .extensions()
+        .get::<Peer>()
+        .expect("each connection has one");
+    let trusted = &app.engine.config().trusted_proxies;
+    let client = address(peer, request.headers(), trusted).to_string();
+    let fields = Fields::read(request, app.engine.config().limits.body, "queries").await?;
+    submit(app, wanted(&fields)?, client).await
+}
+
+fn wanted(fields: &Fields) -> Result<Wanted, Refusal> {
+    let mut wanted = Wanted::default();
+    for name in fields.names() {
+        let text = || fields.text(name);
+        match name {
+            "database" => wanted.database = text()?.unwrap_or_default().into(),
+            "program" => wanted.program = text()?.map(Into::into),
+            "title" => wanted.title = text()?.map(Into::into),
+            // Pasted, or a file: the file counts.
+            "queries" if fields.bytes("file")?.is_some() => {}
+            "queries" | "file" => wanted.sent = fields.bytes(name)?.unwrap_or_default().to_vec(),
+            _ => wanted.options.extend(option(name, text()?)?),
+        }
+    }
+    Ok(wanted)
+}
+
+type Chosen = (&'static str, Option<String>);
+
+fn option(name: &str, value: Option<&str>) -> Result<Option<Chosen>, Refusal> {
+    if let Some(own) = OPTIONS.into_iter().find(|own| *own == name) {
+        return Ok(value.map(|value| (own, Some(value.into()))));
+    }
+    let Some(own) = FLAGS.into_iter().find(|own| *own == name) else {
+        let known = [
+            &["database", "program", "title", "queries", "file"],
+            &OPTIONS[..],
+            &FLAGS[..],
+        ];
+        let known = known.concat().join(", ");
+        return Err(Refusal::bad(format!(
+            "there is no field {name:?}: choose {known}"
+        )));
+    };
+    match value {
+        Some("true" | "on" | "yes" | "1") => Ok(Some((own, None))),
+        None | Some("false" | "off" | "no" | "0") => Ok(None),
+        Some(other) => Err(Refusal::bad(format!(
+            "{name}={other}: choose true or false"
+        ))),
+    }
+}
+
+/// Accepts a job; gives its identifier.
+///
+/// # Errors
+/// It is not understood, too much, or the service is busy.
+pub async fn submit(app: &Arc<App>, wanted: Wanted, client: String) -> Result<String, Refusal> {
+    if app.engine.is_draining() {
+        let message = "the service is about to end: try again later";
+        return Err(Refusal::busy(StatusCode::SERVICE_UNAVAILABLE, message));
+    }
+    let _permit = app.permit().await?;
+    let own = Arc::clone(app);
+    app.blocking(move || accept(&own, wanted, client)).await
+}
+
+fn accept(app: &App, wanted: Wanted, client: String) -> Result<String, Refusal> {
+    let (engine, limits) = (&app.engine, &app.engine.config().limits);
+    let served = engine.databases().named(&wanted.database);
+    let served = served.ok_or_else(|| {
+        let names = engine.databases().all().iter();
+        let names: Vec<&str> = names.map(|served| served.named.name.as_str()).collect();
+        Refusal::bad(format!(
+            "there is no database of the name {:?}: choose {}",
+            wanted.database,
+            names.join(", ")
+        ))
+    })?;
+    let folder = scratch_folder(&engine.config().jobs);
+    let queries = intake::queries(&wanted.sent, limits, &folder);
+    let queries = queries.map_err(|error| match error {
+        NoQueries::Unfit(message) => Refusal::bad(message),
+        NoQueries::System(error) => Refusal::internal(&error),
+    })?;
+    let program = match &wanted.program {
+        Some(name) => name
+            .parse()
+            .map_err(|error| Refusal::bad(format!("{error}")))?,
+        None => Program::of([queries.molecule, served.open.molecule()]),
+    };
+    let [_, of_subject] = program.molecules();
+    if of_subject != served.open.molecule() {
+        return Err(Refusal::bad(format!(
+            "{} searches in {of_subject}, and {} holds {}",
+            program.name(),
+            served.named.name,
+            served.open.molecule()
+        )));
+    }
+    let options = words(program, &wanted.options);
+    (engine.config().search_options)(&options).map_err(Refusal::bad)?;
+    let title = wanted.title.unwrap_or(queries.first);
+    let submission = Submission {
+        database: wanted.database,
+        options,
+        title: title.chars().take(200).collect(),
+        client,
+        fasta: queries.fasta,
+        queries: queries.count,
+        letters: queries.letters,
+    };
+    Ok(engine.store().submit(&submission, limits)?)
+}
+
+fn words(program: Program, options: &[(&'static str, Option<String>)]) -> Vec<String> {
+    let mut words = vec![format!("--program={}", program.name())];
+    for (name, value) in options {
+        match value {
+            // One word, so that no value is taken for an option.
+            Some(value) => words.push(format!("--{name}={value}")),
+            None => words.push(format!("--{name}")),
+        }
+    }
+    words
+}

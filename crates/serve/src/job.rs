@@ -1,0 +1,171 @@
+//! A job: what somebody asked for, and what has become of it.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde::Serialize;
+
+/// Letters of an identifier: 36^27 is more than 2^139, so that nobody guesses one.
+const LETTERS: usize = 27;
+const ALPHABET: &[u8; 36] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+
+/// A new identifier, which nobody can guess.
+///
+/// # Errors
+/// The system has no random numbers.
+pub fn new_id() -> Result<String, getrandom::Error> {
+    let mut id = String::with_capacity(LETTERS);
+    let mut bytes = [0; 64];
+    while id.len() < LETTERS {
+        getrandom::fill(&mut bytes)?;
+        // Of 256 values 252 are seven times the alphabet: each letter is as likely as any other.
+        let fair = bytes.iter().filter(|&&byte| byte < 252);
+        let letters = fair.map(|byte| char::from(ALPHABET[usize::from(byte % 36)]));
+        id.extend(letters.take(LETTERS - id.len()));
+    }
+    Ok(id)
+}
+
+/// Whether a text has the form of an identifier.
+pub fn is_id(text: &str) -> bool {
+    text.len() == LETTERS && text.bytes().all(|byte| ALPHABET.contains(&byte))
+}
+
+/// Seconds since 1970.
+pub fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.unwrap_or(Duration::ZERO).as_secs() as i64
+}
+
+/// What has become of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// It waits.
+    Queued,
+    /// It runs.
+    Running,
+    /// It has a result.
+    Done,
+    /// It has none, and never will.
+    Failed,
+}
+
+impl State {
+    /// All states.
+    pub const ALL: [State; 4] = [State::Queued, State::Running, State::Done, State::Failed];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            State::Queued => "queued",
+            State::Running => "running",
+            State::Done => "done",
+            State::Failed => "failed",
+        }
+    }
+
+    /// The state of a name.
+    pub fn named(name: &str) -> Option<State> {
+        State::ALL.into_iter().find(|state| state.name() == name)
+    }
+
+    /// Whether nothing will change any more.
+    pub fn has_ended(self) -> bool {
+        matches!(self, State::Done | State::Failed)
+    }
+}
+
+/// What somebody asks for.
+#[derive(Clone, Debug)]
+pub struct Submission {
+    /// The name of a database.
+    pub database: String,
+    /// Words of the command line, with the program among them.
+    pub options: Vec<String>,
+    /// What people call it.
+    pub title: String,
+    /// Who asks.
+    pub client: String,
+    /// FASTA as text.
+    pub fasta: Vec<u8>,
+    /// Sequences in it.
+    pub queries: u64,
+    /// Letters of them.
+    pub letters: u64,
+}
+
+/// A job that was accepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Job {
+    /// By which people know it.
+    pub id: String,
+    /// Jobs are done in the order of their numbers.
+    pub number: i64,
+    /// What has become of it.
+    pub state: State,
+    /// The name of the database.
+    pub database: String,
+    /// Words of the command line.
+    pub options: Vec<String>,
+    /// What people call it.
+    pub title: String,
+    /// Queries.
+    pub queries: u64,
+    /// Letters of them.
+    pub letters: u64,
+    /// When it was accepted, in seconds since 1970.
+    pub submitted: i64,
+    /// When it last began to run.
+    pub started: Option<i64>,
+    /// When it ended.
+    pub finished: Option<i64>,
+    /// How often it began.
+    pub attempts: u64,
+    /// Subjects of all queries.
+    pub hits: u64,
+    /// Queries with a hit.
+    pub with_hits: u64,
+    /// Why it failed.
+    pub problem: Option<String>,
+}
+
+impl Job {
+    /// The value of an option, without its dashes.
+    pub fn option(&self, name: &str) -> Option<&str> {
+        let value = |word: &'_ String| {
+            let rest = word.strip_prefix("--")?.strip_prefix(name)?;
+            rest.strip_prefix('=').map(|value| value.len())
+        };
+        let (word, length) = self
+            .options
+            .iter()
+            .find_map(|word| Some((word, value(word)?)))?;
+        Some(&word[word.len() - length..])
+    }
+
+    /// The command that does the same.
+    pub fn command(&self) -> String {
+        let mut command = format!("gyrase search queries.fa --db {}", self.database);
+        for word in &self.options {
+            let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.,+=".contains(&byte);
+            match word.bytes().all(plain) {
+                true => command.push_str(&format!(" {word}")),
+                false => command.push_str(&format!(" '{word}'")),
+            }
+        }
+        command
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identifiers_are_of_27_letters_and_differ() {
+        let [one, other] = [(); 2].map(|()| new_id().unwrap());
+        assert!(is_id(&one) && is_id(&other));
+        assert_ne!(one, other);
+        assert!(!is_id(&one[1..]) && !is_id(&format!("{}/", &one[1..])));
+    }
+}

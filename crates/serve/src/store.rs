@@ -1,0 +1,611 @@
+//! The jobs of a service in an SQLite file. Each change of a job is one transaction, and what was
+//! said to be accepted, or done, is on the disk.
+
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
+use tokio::sync::watch;
+
+use crate::ServeError;
+use crate::config::ServiceLimits;
+use crate::job::{Job, State, Submission, new_id, now};
+
+const VERSION: i64 = 1;
+
+const SCHEMA: &str = "
+CREATE TABLE job (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  state TEXT NOT NULL,
+  database TEXT NOT NULL,
+  options TEXT NOT NULL,
+  title TEXT NOT NULL,
+  client TEXT NOT NULL,
+  queries INTEGER NOT NULL,
+  letters INTEGER NOT NULL,
+  submitted INTEGER NOT NULL,
+  started INTEGER,
+  finished INTEGER,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  hits INTEGER NOT NULL DEFAULT 0,
+  with_hits INTEGER NOT NULL DEFAULT 0,
+  problem TEXT
+);
+CREATE INDEX job_state ON job (state, number);
+CREATE TABLE content (
+  id TEXT PRIMARY KEY REFERENCES job (id) ON DELETE CASCADE,
+  fasta BLOB NOT NULL,
+  metadata BLOB
+);
+";
+
+const COLUMNS: &str = "id, number, state, database, options, title, queries, letters, submitted, \
+                       started, finished, attempts, hits, with_hits, problem";
+
+/// How often the service may end while a job runs: once in company, then alone. A job that ends the
+/// service each time would end it for ever.
+const ATTEMPTS: u64 = 4;
+
+/// Jobs, and where changes of them are heard of.
+pub struct Store {
+    path: PathBuf,
+    connection: Mutex<Connection>,
+    changes: watch::Sender<u64>,
+    /// Keeps other services from the folder.
+    _lock: File,
+}
+
+/// What is done at a time.
+#[derive(Clone, Copy, Debug)]
+pub struct BatchLimits {
+    /// Letters of the first job.
+    pub first: u64,
+    /// Letters of all.
+    pub letters: u64,
+    /// Jobs.
+    pub jobs: usize,
+}
+
+/// Why a job is not accepted.
+#[derive(Debug)]
+pub enum NotAccepted {
+    /// Too many jobs wait.
+    Full,
+    /// Too many jobs of this client wait.
+    FullForClient,
+    /// It cannot be kept.
+    Store(ServeError),
+}
+
+impl From<ServeError> for NotAccepted {
+    fn from(error: ServeError) -> NotAccepted {
+        NotAccepted::Store(error)
+    }
+}
+
+/// How a job ended.
+#[derive(Debug)]
+pub enum Outcome {
+    /// With a result.
+    Done {
+        /// Metadata of a search.
+        metadata: Vec<u8>,
+        /// Subjects of all queries.
+        hits: u64,
+        /// Queries with a hit.
+        with_hits: u64,
+    },
+    /// Without.
+    Failed {
+        /// Why, for people.
+        problem: String,
+    },
+    /// It did not: it waits again, as if it had not begun.
+    Interrupted,
+}
+
+impl Store {
+    /// Opens the jobs of a folder, made where it is missing. Those that ran wait again, but for
+    /// those that began three times.
+    ///
+    /// # Errors
+    /// The folder cannot be used, another service uses it, or the store is of another version.
+    pub fn open(folder: &Path) -> Result<Store, ServeError> {
+        let in_folder = |path: &Path, source| ServeError::Folder {
+            path: path.to_path_buf(),
+            source,
+        };
+        fs::create_dir_all(folder).map_err(|source| in_folder(folder, source))?;
+        let lock = folder.join("lock");
+        let lock = File::create(&lock).map_err(|source| in_folder(&lock, source))?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let path = folder.to_path_buf();
+                return Err(ServeError::Locked { path });
+            }
+            Err(TryLockError::Error(source)) => return Err(in_folder(folder, source)),
+        }
+        let path = folder.join("jobs.sqlite");
+        let failed = |source| ServeError::Store {
+            path: path.clone(),
+            source,
+        };
+        let connection = Connection::open(&path).map_err(failed)?;
+        let found = prepare(&connection).map_err(failed)?;
+        if found != VERSION {
+            let known = VERSION;
+            return Err(ServeError::Version { path, found, known });
+        }
+        let store = Store {
+            path,
+            connection: Mutex::new(connection),
+            changes: watch::Sender::new(0),
+            _lock: lock,
+        };
+        store.begin_again()?;
+        Ok(store)
+    }
+
+    /// Says each time that something changed.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
+    }
+
+    /// Accepts a job; gives its identifier.
+    ///
+    /// # Errors
+    /// Too many wait, or it cannot be kept.
+    pub fn submit(
+        &self,
+        asked: &Submission,
+        limits: &ServiceLimits,
+    ) -> Result<String, NotAccepted> {
+        let id = new_id().map_err(std::io::Error::from);
+        let id = id.map_err(ServeError::System)?;
+        let counted = self.transact(|change| {
+            let of = |sql: &str, client: &str| -> rusqlite::Result<u64> {
+                let mut statement = change.prepare_cached(sql)?;
+                statement.query_row([client], |row| row.get(0))
+            };
+            let all = "SELECT count(*) FROM job WHERE state = 'queued' AND ?1 <> ''";
+            let own = "SELECT count(*) FROM job WHERE state = 'queued' AND client = ?1";
+            if of(all, "any")? >= limits.waiting {
+                return Ok(Err(NotAccepted::Full));
+            }
+            if of(own, &asked.client)? >= limits.waiting_of_client {
+                return Ok(Err(NotAccepted::FullForClient));
+            }
+            let options = serde_json::to_string(&asked.options).expect("texts are JSON");
+            change.execute(
+                "INSERT INTO job (id, state, database, options, title, client, queries, letters, \
+                 submitted) VALUES (?1, 'queued', ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                params![
+                    id,
+                    asked.database,
+                    options,
+                    asked.title,
+                    asked.client,
+                    asked.queries,
+                    asked.letters,
+                    now()
+                ],
+            )?;
+            let content = "INSERT INTO content (id, fasta) VALUES (?1, ?2)";
+            change.execute(content, params![id, asked.fasta])?;
+            Ok(Ok(()))
+        })?;
+        counted?;
+        self.tell();
+        Ok(id)
+    }
+
+    /// A job.
+    ///
+    /// # Errors
+    /// The store fails.
+    pub fn job(&self, id: &str) -> Result<Option<Job>, ServeError> {
+        self.look(|connection| {
+            let sql = format!("SELECT {COLUMNS} FROM job WHERE id = ?1");
+            let mut statement = connection.prepare_cached(&sql)?;
+            statement.query_row([id], job).optional()
+        })
+    }
+
+    /// How many jobs wait before one.
+    ///
+    /// # Errors
+    /// The store fails.
+    pub fn before(&self, number: i64) -> Result<u64, ServeError> {
+        self.look(|connection| {
+            let sql = "SELECT count(*) FROM job WHERE state = 'queued' AND number < ?1";
+            let mut statement = connection.prepare_cached(sql)?;
+            statement.query_row([number], |row| row.get(0))
+        })
+    }
+
+    /// Jobs in each state.
+    ///
+    /// # Errors
+    /// The store fails.
+    pub fn counts(&self) -> Result<[(State, u64); 4], ServeError> {
+        self.look(|connection| {
+            let mut counts = State::ALL.map(|state| (state, 0));
+            for (state, count) in &mut counts {
+                let sql = "SELECT count(*) FROM job WHERE state = ?1";
+                let mut statement = connection.prepare_cached(sql)?;
+                *count = statement.query_row([state.name()], |row| row.get(0))?;
+            }
+            Ok(counts)
+        })
+    }
+
+    /// The queries of a job, as FASTA.
+    ///
+    /// # Errors
+    /// The store fails; the job is gone.
+    pub fn fasta(&self, id: &str) -> Result<Vec<u8>, ServeError> {
+        self.look(|connection| {
+            let sql = "SELECT fasta FROM content WHERE id = ?1";
+            connection.query_row(sql, [id], |row| row.get(0))
+        })
+    }
+
+    /// The metadata of a job that is done.
+    ///
+    /// # Errors
+    /// The store fails; the job is gone.
+    pub fn metadata(&self, id: &str) -> Result<Vec<u8>, ServeError> {
+        self.look(|connection| {
+            let sql = "SELECT metadata FROM content WHERE id = ?1";
+            connection.query_row(sql, [id], |row| row.get(0))
+        })
+    }
+
+    /// Takes the next job, and with it others of the same question: from now on they run. Who has
+    /// few jobs that run comes first; what may have ended the service comes last, and alone.
+    /// Nothing if nothing waits.
+    ///
+    /// # Errors
+    /// The store fails.
+    pub fn take(&self, limits: BatchLimits) -> Result<Vec<Job>, ServeError> {
+        let batch = self.transact(|change| {
+            let sql = format!(
+                "SELECT {COLUMNS} FROM job WHERE state = 'queued' AND letters <= ?1 ORDER BY \
+                 (SELECT count(*) FROM job AS other WHERE other.state = 'running' AND \
+                 other.client = job.client), attempts > 1, number LIMIT 1"
+            );
+            let mut next = change.prepare_cached(&sql)?;
+            let limit = i64::try_from(limits.first).unwrap_or(i64::MAX);
+            let Some(first) = next.query_row([limit], job).optional()? else {
+                return Ok(Vec::new());
+            };
+            let mut batch = vec![first];
+            // What ended the service may be one of those that ran: each of them runs alone now.
+            if batch[0].attempts == 0 {
+                others(change, limits, &mut batch)?;
+            }
+            let sql = "UPDATE job SET state = 'running', started = ?1, attempts = attempts + 1 \
+                       WHERE number = ?2";
+            let mut begin = change.prepare_cached(sql)?;
+            for job in &mut batch {
+                begin.execute(params![now(), job.number])?;
+                job.state = State::Running;
+            }
+            Ok(batch)
+        })?;
+        if !batch.is_empty() {
+            self.tell();
+        }
+        Ok(batch)
+    }
+
+    /// Notes how jobs ended. Those that were deleted meanwhile stay so.
+    ///
+    /// # Errors
+    /// The store fails: then nothing is noted of any.
+    pub fn finish(&self, ended: &[(String, Outcome)]) -> Result<(), ServeError> {
+        self.transact(|change| {
+            ended
+                .iter()
+                .try_for_each(|(id, outcome)| note(change, id, outcome))
+        })?;
+        self.tell();
+        Ok(())
+    }
+
+    /// Deletes a job; false where there is none.
+    ///
+    /// # Errors
+    /// The store fails.
+    pub fn delete(&self, id: &str) -> Result<bool, ServeError> {
+        let deleted = self.transact(|change| {
+            change.execute("DELETE FROM content WHERE id = ?1", [id])?;
+            Ok(change.execute("DELETE FROM job WHERE id = ?1", [id])? > 0)
+        })?;
+        self.tell();
+        Ok(deleted)
+    }
+
+    /// Deletes jobs that ended so long ago; gives how many.
+    ///
+    /// # Errors
+    /// The store fails.
+    pub fn expire(&self, keep: Duration) -> Result<usize, ServeError> {
+        let before = now() - i64::try_from(keep.as_secs()).unwrap_or(i64::MAX);
+        let old = "SELECT id FROM job WHERE finished <= ?1";
+        let due: u64 = self.look(|connection| {
+            let sql = format!("SELECT count(*) FROM ({old})");
+            connection.query_row(&sql, [before], |row| row.get(0))
+        })?;
+        if due == 0 {
+            return Ok(0);
+        }
+        self.transact(|change| {
+            change.execute(
+                &format!("DELETE FROM content WHERE id IN ({old})"),
+                [before],
+            )?;
+            change.execute("DELETE FROM job WHERE finished <= ?1", [before])
+        })
+    }
+
+    /// Lets jobs wait again that ran when the service ended.
+    fn begin_again(&self) -> Result<(), ServeError> {
+        let problem = format!("the service ended {ATTEMPTS} times while this job ran");
+        self.transact(|change| {
+            change.execute(
+                "UPDATE job SET state = 'failed', finished = ?1, problem = ?2 \
+                 WHERE state = 'running' AND attempts >= ?3",
+                params![now(), problem, ATTEMPTS],
+            )?;
+            let again = "UPDATE job SET state = 'queued' WHERE state = 'running'";
+            change.execute(again, [])?;
+            Ok(())
+        })
+    }
+
+    fn look<T>(
+        &self,
+        with: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, ServeError> {
+        with(&self.connection()).map_err(|source| self.error(source))
+    }
+
+    /// All that `with` does, or nothing of it.
+    fn transact<T>(
+        &self,
+        with: impl FnOnce(&Transaction) -> rusqlite::Result<T>,
+    ) -> Result<T, ServeError> {
+        let done = (|| {
+            let mut connection = self.connection();
+            let change = connection.transaction()?;
+            let done = with(&change)?;
+            change.commit()?;
+            Ok(done)
+        })();
+        done.map_err(|source| self.error(source))
+    }
+
+    /// Tells those who listen.
+    fn tell(&self) {
+        self.changes.send_modify(|number| *number += 1);
+    }
+
+    fn connection(&self) -> MutexGuard<'_, Connection> {
+        // A transaction that a panic cut short was rolled back.
+        self.connection
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn error(&self, source: rusqlite::Error) -> ServeError {
+        ServeError::Store {
+            path: self.path.clone(),
+            source,
+        }
+    }
+}
+
+/// Settles how a store is written, and makes its tables where it is new; gives its version.
+fn prepare(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.busy_timeout(Duration::from_secs(10))?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    let version = || connection.pragma_query_value(None, "user_version", |row| row.get(0));
+    if version()? == 0 {
+        connection.execute_batch(&format!(
+            "BEGIN; {SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;"
+        ))?;
+    }
+    version()
+}
+
+/// Adds jobs that ask the same of the same database.
+fn others(change: &Transaction, limits: BatchLimits, batch: &mut Vec<Job>) -> rusqlite::Result<()> {
+    let first = &batch[0];
+    let sql = format!(
+        "SELECT {COLUMNS} FROM job WHERE state = 'queued' AND attempts = 0 AND number > ?1 \
+         AND database = ?2 AND options = ?3 ORDER BY number LIMIT ?4"
+    );
+    let mut statement = change.prepare_cached(&sql)?;
+    let options = serde_json::to_string(&first.options).expect("texts are JSON");
+    let same = params![first.number, first.database, options, limits.jobs - 1];
+    let mut letters = first.letters;
+    let same: Vec<Job> = statement.query_map(same, job)?.collect::<Result<_, _>>()?;
+    for job in same {
+        letters += job.letters;
+        if letters > limits.letters {
+            break;
+        }
+        batch.push(job);
+    }
+    Ok(())
+}
+
+fn note(change: &Transaction, id: &str, outcome: &Outcome) -> rusqlite::Result<()> {
+    match outcome {
+        Outcome::Done {
+            metadata,
+            hits,
+            with_hits,
+        } => {
+            let content = "UPDATE content SET metadata = ?1 WHERE id = ?2";
+            change.execute(content, params![metadata, id])?;
+            change.execute(
+                "UPDATE job SET state = 'done', finished = ?1, hits = ?2, with_hits = ?3 \
+                 WHERE id = ?4",
+                params![now(), hits, with_hits, id],
+            )?;
+        }
+        Outcome::Failed { problem } => {
+            let failed =
+                "UPDATE job SET state = 'failed', finished = ?1, problem = ?2 WHERE id = ?3";
+            change.execute(failed, params![now(), problem, id])?;
+        }
+        Outcome::Interrupted => {
+            let again = "UPDATE job SET state = 'queued', attempts = attempts - 1 WHERE id = ?1";
+            change.execute(again, [id])?;
+        }
+    }
+    Ok(())
+}
+
+fn job(row: &Row) -> rusqlite::Result<Job> {
+    let (state, options): (String, String) = (row.get(2)?, row.get(4)?);
+    Ok(Job {
+        id: row.get(0)?,
+        number: row.get(1)?,
+        state: State::named(&state).unwrap_or(State::Failed),
+        database: row.get(3)?,
+        options: serde_json::from_str(&options).unwrap_or_default(),
+        title: row.get(5)?,
+        queries: row.get(6)?,
+        letters: row.get(7)?,
+        submitted: row.get(8)?,
+        started: row.get(9)?,
+        finished: row.get(10)?,
+        attempts: row.get(11)?,
+        hits: row.get(12)?,
+        with_hits: row.get(13)?,
+        problem: row.get(14)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(client: &str, options: &[&str]) -> Submission {
+        Submission {
+            database: "nt".into(),
+            options: options.iter().map(ToString::to_string).collect(),
+            title: String::new(),
+            client: client.into(),
+            fasta: b">q\nACGT\n".to_vec(),
+            queries: 1,
+            letters: 4,
+        }
+    }
+
+    const ALL: BatchLimits = BatchLimits {
+        first: u64::MAX,
+        letters: 100,
+        jobs: 3,
+    };
+
+    fn ids(batch: &[Job]) -> Vec<&str> {
+        batch.iter().map(|job| job.id.as_str()).collect()
+    }
+
+    #[test]
+    fn jobs_of_one_question_run_together_and_wait_again_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        let submit = |options: &[&str]| {
+            let limits = ServiceLimits::default();
+            store.submit(&asked("a", options), &limits).unwrap()
+        };
+        let one = submit(&["--top", "5"]);
+        let other = submit(&["--top", "6"]);
+        let same = submit(&["--top", "5"]);
+        assert_eq!(store.before(3).unwrap(), 2);
+        assert_eq!(ids(&store.take(ALL).unwrap()), [&one, &same]);
+        assert!(matches!(
+            Store::open(folder.path()),
+            Err(ServeError::Locked { .. })
+        ));
+        drop(store);
+
+        let store = Store::open(folder.path()).unwrap();
+        let alone = store.take(ALL).unwrap();
+        assert_eq!(ids(&alone), [&one]);
+        assert_eq!(alone[0].attempts, 1);
+        let done = Outcome::Done {
+            metadata: vec![7],
+            hits: 3,
+            with_hits: 1,
+        };
+        store.finish(&[(one.clone(), done)]).unwrap();
+        assert_eq!(store.metadata(&one).unwrap(), [7]);
+        let job = store.job(&one).unwrap().unwrap();
+        assert_eq!((job.state, job.hits, job.with_hits), (State::Done, 3, 1));
+        assert_eq!(ids(&store.take(ALL).unwrap()), [&other]);
+        assert!(store.delete(&same).unwrap() && !store.delete(&same).unwrap());
+        assert!(store.take(ALL).unwrap().is_empty());
+        assert_eq!(store.expire(Duration::from_secs(60)).unwrap(), 0);
+        assert_eq!(store.expire(Duration::ZERO).unwrap(), 1);
+        assert_eq!(store.job(&one).unwrap(), None);
+    }
+
+    #[test]
+    fn a_job_that_ends_the_service_three_times_fails() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        let id = store
+            .submit(&asked("a", &[]), &ServiceLimits::default())
+            .unwrap();
+        store.take(ALL).unwrap();
+        store.finish(&[(id.clone(), Outcome::Interrupted)]).unwrap();
+        drop(store);
+        for _ in 0..ATTEMPTS {
+            let store = Store::open(folder.path()).unwrap();
+            assert_eq!(ids(&store.take(ALL).unwrap()), [&id]);
+        }
+        let store = Store::open(folder.path()).unwrap();
+        let job = store.job(&id).unwrap().unwrap();
+        assert_eq!(job.state, State::Failed);
+        assert!(
+            job.problem
+                .unwrap()
+                .starts_with("the service ended 4 times")
+        );
+    }
+
+    #[test]
+    fn a_client_with_many_jobs_waits_for_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        let limits = ServiceLimits {
+            waiting: 4,
+            waiting_of_client: 3,
+            ..ServiceLimits::default()
+        };
+        let submit = |client, options: &[&str]| store.submit(&asked(client, options), &limits);
+        for number in ["1", "2", "3"] {
+            submit("a", &["--top", number]).unwrap();
+        }
+        let refused = submit("a", &[]);
+        assert!(matches!(refused, Err(NotAccepted::FullForClient)));
+        let other = submit("b", &[]).unwrap();
+        assert!(matches!(submit("c", &[]), Err(NotAccepted::Full)));
+        store.take(ALL).unwrap();
+        assert_eq!(ids(&store.take(ALL).unwrap()), [&other]);
+        let long = BatchLimits { first: 3, ..ALL };
+        assert!(store.take(long).unwrap().is_empty());
+    }
+}
