@@ -16,6 +16,7 @@ use gyrase_fabric::FabricError;
 use gyrase_fabric_mpi::{ExitCodes, SetupError, StartError};
 use gyrase_fastx::Problem;
 use gyrase_kmer::Choice;
+use gyrase_lab::schedule::ScheduleError;
 use gyrase_picture::words::bytes;
 use gyrase_search::SearchError;
 use gyrase_seqdb::SeqDbError;
@@ -192,6 +193,21 @@ impl From<SimulateError> for Failure {
             SimulateError::Empty { .. } => Code::Input.into(),
             SimulateError::Output(_) => Code::Output.into(),
             SimulateError::Cancelled => Code::Interrupted.into(),
+        };
+        meaning.failure(&error)
+    }
+}
+
+impl From<ScheduleError> for Failure {
+    fn from(error: ScheduleError) -> Failure {
+        let meaning = match &error {
+            ScheduleError::Json { .. } => Meaning::helped(
+                Code::Input,
+                "`gyrase lab schedule --cluster-out c.json` writes one that can be changed",
+            ),
+            ScheduleError::Cluster { .. } => Code::Usage.into(),
+            ScheduleError::Line { .. } => Code::Input.into(),
+            ScheduleError::Cancelled => Code::Interrupted.into(),
         };
         meaning.failure(&error)
     }

@@ -13,6 +13,7 @@ mod folders;
 mod graph;
 mod index;
 mod kmers;
+mod lab;
 mod man;
 mod mpi_setup;
 mod plan;
@@ -97,6 +98,8 @@ pub enum Command {
     Profile(profile::Profile),
     /// Make genomes, reads and communities with known truth, from a seed.
     Simulate(Box<simulate::Simulate>),
+    /// Simulate systems that one would have to own to measure: how a cluster schedules searches.
+    Lab(lab::Lab),
     /// Say whether Gyrase can work well here: MPI, shared memory, limits, cores, disks.
     Doctor(doctor::Doctor),
     /// Show both main jobs on small simulated samples, and check the results.
@@ -154,6 +157,7 @@ pub fn run(command: Command, session: &Session) -> Result<()> {
         Command::Plan(verb) => verb.run(session),
         Command::Profile(verb) => verb.run(session),
         Command::Simulate(verb) => verb.run(session),
+        Command::Lab(verb) => verb.run(session),
         Command::Doctor(verb) => verb.run(session),
         Command::Demo(verb) => verb.run(session),
         Command::MpiSetup(verb) => verb.run(),

@@ -250,3 +250,11 @@ fn size_of_a_genome() {
         place.read("spectrum.svg").starts_with(b"<svg") && !place.read("sample.hist").is_empty()
     );
 }
+
+#[test]
+fn processors_of_a_search() {
+    let place = Place::new();
+    let said = run(&place, "scheduling.md");
+    assert!(said.contains("RMAP-PLARD\t0.9\t"), "{said}");
+    assert!(said.contains("FIX-M-PLARD\t5\tnt\t41.000\t"), "{said}");
+}

@@ -15,6 +15,7 @@ mod group;
 mod help;
 mod howto;
 mod index;
+mod lab;
 mod limits;
 mod parts;
 mod place;
