@@ -3,6 +3,7 @@
 //! Libraries say what failed, with figures. They have other callers, who know no flags.
 
 use std::error::Error;
+use std::io::ErrorKind;
 
 use gyrase_classify::edit::EditError;
 use gyrase_classify::samples::SheetError;
@@ -26,6 +27,7 @@ use gyrase_table::gyk::GykError;
 use gyrase_tabulate::TabulateError;
 use gyrase_taxonomy::TaxonomyError;
 use gyrase_trace::profile::TraceError;
+use gyrase_transfer::{KeyError, TransferError};
 
 use crate::failure::{Code, Failure};
 
@@ -210,6 +212,42 @@ impl From<ScheduleError> for Failure {
             ScheduleError::Cancelled => Code::Interrupted.into(),
         };
         meaning.failure(&error)
+    }
+}
+
+impl From<TransferError> for Failure {
+    fn from(error: TransferError) -> Failure {
+        use TransferError::{
+            Broken, Cancelled, Changed, Damaged, Garbled, Key, Listen, NotLetIn, OtherKey, Output,
+            Read, Refused, Taken, Unfit, Unreachable,
+        };
+        let meaning = match &error {
+            Read { source, .. } if source.kind() == ErrorKind::NotFound => Code::Usage.into(),
+            Unfit { .. } | Key(_) => Code::Usage.into(),
+            Read { .. } | Changed { .. } => Code::Input.into(),
+            Listen { .. } | Unreachable { .. } | Broken { .. } | Garbled { .. } => {
+                Code::Network.into()
+            }
+            Refused { .. } | Damaged { .. } => Code::Network.into(),
+            OtherKey { found, .. } => Meaning::helped(
+                Code::Network,
+                format!("if that is who you mean, name it: --key {found}"),
+            ),
+            NotLetIn { own, .. } => Meaning::helped(
+                Code::Network,
+                format!("it is let in by `gyrase receive --from {own}`"),
+            ),
+            Taken { .. } => Meaning::helped(Code::Output, "--replace lets it be replaced"),
+            Output(_) => Code::Output.into(),
+            Cancelled => Code::Interrupted.into(),
+        };
+        meaning.failure(&error)
+    }
+}
+
+impl From<KeyError> for Failure {
+    fn from(error: KeyError) -> Failure {
+        TransferError::Key(error).into()
     }
 }
 
@@ -660,7 +698,7 @@ mod tests {
                 "{failure:?}"
             );
         }
-        let source = std::io::Error::from(std::io::ErrorKind::StorageFull);
+        let source = std::io::Error::from(ErrorKind::StorageFull);
         let full = Failure::from(QueryError::Stored(StoredError::Scratch { folder, source }));
         assert_eq!(full.code, Code::Output);
         assert!(

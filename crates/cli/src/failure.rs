@@ -22,7 +22,7 @@ pub enum Code {
     Internal = 3,
     /// Not enough memory, predicted or hit.
     Memory = 4,
-    /// A download that is not complete, or an address that cannot be listened at.
+    /// Files that did not come or did not arrive, or an address that cannot be listened at.
     Network = 5,
     /// An output or a temporary file that cannot be written.
     Output = 6,

@@ -12,15 +12,18 @@ mod doctor;
 mod folders;
 mod graph;
 mod index;
+mod key;
 mod kmers;
 mod lab;
 mod man;
 mod mpi_setup;
 mod plan;
 mod profile;
+mod receive;
 mod references;
 mod rows;
 mod search;
+mod send;
 mod serve;
 mod simulate;
 mod unitigs;
@@ -84,6 +87,12 @@ pub enum Command {
     Search(Box<search::Search>),
     /// Make the report of a search from its metadata, where a replica of the database is.
     Regenerate(Box<search::regenerate::Regenerate>),
+    /// Send files to a machine where `receive` waits: encrypted, checked, resumed after a cut.
+    Send(Box<send::Send>),
+    /// Receive files that `send` sends from another machine.
+    Receive(Box<receive::Receive>),
+    /// Print the key by which others know you when you send or receive.
+    Key(key::Key),
     /// Serve searches over HTTP: a page for people, JSON and NCBI's interface for programs.
     Serve(Box<serve::Serve>),
     /// Build databases of sequences for `search`, look into them, and take sequences out.
@@ -131,7 +140,9 @@ impl Command {
     fn prints(&self) -> bool {
         match self {
             Command::Plan(_) | Command::Profile(_) | Command::Doctor(_) | Command::Demo(_) => true,
-            Command::MpiSetup(_) | Command::Completions(_) | Command::Cite(_) => true,
+            Command::MpiSetup(_) | Command::Completions(_) | Command::Cite(_) | Command::Key(_) => {
+                true
+            }
             Command::Man(verb) => verb.prints(),
             _ => false,
         }
@@ -150,6 +161,9 @@ pub fn run(command: Command, session: &Session) -> Result<()> {
         Command::Assemble(verb) => verb.run(session),
         Command::Search(verb) => verb.run(session),
         Command::Regenerate(verb) => verb.run(session),
+        Command::Send(verb) => verb.run(session),
+        Command::Receive(verb) => verb.run(session),
+        Command::Key(verb) => verb.run(),
         Command::Serve(verb) => verb.run(session),
         Command::Index(verb) => verb.run(session),
         Command::Unitigs(verb) => verb.run(session),

@@ -450,7 +450,7 @@ fn warn_of_hopeless(summary: &Summary) {
     }
 }
 
-fn names(paths: &[PathBuf]) -> Vec<String> {
+pub(super) fn names(paths: &[PathBuf]) -> Vec<String> {
     let names = paths.iter().map(|path| path.display().to_string());
     names.collect()
 }

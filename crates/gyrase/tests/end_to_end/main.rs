@@ -23,6 +23,7 @@ mod recipes;
 mod sameness;
 mod samples;
 mod search;
+mod send;
 mod serve;
 mod skewed;
 mod spectrum;

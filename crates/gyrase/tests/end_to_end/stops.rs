@@ -10,7 +10,7 @@ use crate::place::Place;
 
 const COUNT: [&str; 5] = ["count", "r_1.fq", "r_2.fq", "-o", "o.gyk"];
 
-fn signal(child: &Child, name: &str) {
+pub fn signal(child: &Child, name: &str) {
     let sent = Command::new("kill")
         .args([&format!("-{name}"), &child.id().to_string()])
         .status()

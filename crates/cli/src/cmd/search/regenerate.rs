@@ -28,27 +28,27 @@ then nothing is written.";
 pub struct Regenerate {
     /// What `gyrase search --metadata` wrote
     #[arg(value_name = "METADATA")]
-    metadata: PathBuf,
+    pub metadata: PathBuf,
 
     /// The sequences that were searched for
     #[arg(value_name = "QUERIES", required = true)]
-    queries: Vec<PathBuf>,
+    pub queries: Vec<PathBuf>,
 
     /// A replica of the database that was searched: the same sequences in the same order
     #[arg(long, value_name = "DB", required = true, num_args = 1..)]
-    db: Vec<PathBuf>,
+    pub db: Vec<PathBuf>,
 
     /// File to write, compressed if its name ends so [default: standard output]
     #[arg(long, short, value_name = "FILE")]
-    output: Option<PathBuf>,
+    pub output: Option<PathBuf>,
 
     /// Format, as of `gyrase search` [default: the one that was asked of the search]
     #[arg(long, value_name = "FORMAT")]
-    format: Option<ReportFormat>,
+    pub format: Option<ReportFormat>,
 
     /// NCBI dump or table of lineages, if the search was of some taxids and named one
     #[arg(long, value_name = "PATH")]
-    taxonomy: Option<PathBuf>,
+    pub taxonomy: Option<PathBuf>,
 }
 
 /// The words of a search.
