@@ -96,6 +96,7 @@ mod record;
 mod regenerate;
 mod report;
 mod run;
+mod sample;
 mod scoring;
 mod seedless;
 mod seeds;
@@ -128,6 +129,7 @@ pub use report::{
     About, DocumentFiles, DocumentSyntax, QueryHits, REPORT_PAGE, Report, ReportFormat,
 };
 pub use run::run;
+pub use sample::{RegenerationSample, sample_regeneration};
 pub use scoring::{DatabaseSize, HitLimits, Scoring, ScoringSystem};
 pub use sequences::Sequences;
 pub use share::{ReportTarget, run_in};

@@ -71,7 +71,7 @@ impl OpenDatabase {
 
 /// Which subjects were read.
 #[derive(Clone, Copy)]
-enum Read<'n> {
+pub(crate) enum Read<'n> {
     All,
     /// Those of these numbers in the database, which ascend.
     Some(&'n [usize]),
@@ -159,7 +159,7 @@ fn of_database(size: DatabaseSize) -> String {
 }
 
 /// Makes answers again.
-struct Again<'r, E> {
+pub(crate) struct Again<'r, E> {
     prepared: &'r Prepared,
     metadata: &'r SearchMetadata,
     subjects: Read<'r>,
@@ -167,7 +167,7 @@ struct Again<'r, E> {
 }
 
 impl<'r, E: From<SearchError>> Again<'r, E> {
-    fn new(
+    pub fn new(
         prepared: &'r Prepared,
         metadata: &'r SearchMetadata,
         subjects: Read<'r>,
@@ -183,7 +183,7 @@ impl<'r, E: From<SearchError>> Again<'r, E> {
     }
 
     /// Searches for each batch of some queries in what it needs of all that was read.
-    fn search(
+    pub fn search(
         &mut self,
         whole: &Sequences,
         queries: Range<usize>,

@@ -12,6 +12,7 @@ use super::db::PlanDb;
 use super::kmers::PlanKmers;
 use super::rows::{Table, bounds, shown};
 use super::search::Search;
+use super::search::plan_regenerate::PlanRegenerate;
 use super::unitigs::Unitigs;
 use crate::failure::Result;
 use crate::session::Session;
@@ -24,6 +25,7 @@ Examples:
   gyrase plan db build refs/ --taxonomy taxdump/ --map map.tsv --memory 16G
   gyrase plan kmers union a.gyk b.gyk
   gyrase plan search proteins.faa --db refs.faa
+  gyrase plan regenerate hits.gym proteins.faa --db refs.faa --bandwidth 10M
   gyrase plan unitigs reads_1.fq.gz reads_2.fq.gz --min-count 2
   gyrase plan assemble reads_1.fq.gz reads_2.fq.gz
 
@@ -51,6 +53,8 @@ enum Verb {
     /// Say what `gyrase search` with these arguments will take
     #[command(after_help = EXAMPLES)]
     Search(Box<Search>),
+    /// Say whether to send the report of a search, or its metadata and regenerate it there
+    Regenerate(Box<PlanRegenerate>),
     /// Say what `gyrase unitigs` with these arguments will take
     #[command(after_help = EXAMPLES)]
     Unitigs(Box<Unitigs>),
@@ -81,6 +85,7 @@ impl Plan {
             Verb::Count(verb) => count(&verb, session),
             Verb::Classify(verb) => verb.plan(session),
             Verb::Search(verb) => verb.plan(session),
+            Verb::Regenerate(verb) => verb.run(session),
             Verb::Unitigs(verb) => verb.plan(session),
             Verb::Assemble(verb) => verb.plan(session),
             Verb::Db(verb) => verb.plan(session),

@@ -7,6 +7,7 @@ mod numbers;
 mod options;
 mod parameters;
 mod plan;
+pub mod plan_regenerate;
 mod protein;
 pub mod regenerate;
 mod translation;

@@ -31,17 +31,6 @@ pub struct Send {
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
 
-    #[command(flatten)]
-    other: OtherEnd,
-
-    /// How often to go on by itself after a cut, a little later each time
-    #[arg(long, value_name = "N", default_value_t = 5)]
-    retries: u32,
-}
-
-/// Where somebody receives.
-#[derive(Debug, Args)]
-pub struct OtherEnd {
     /// Where `gyrase receive` waits
     #[arg(value_name = "HOST[:PORT]", required = true)]
     to: String,
@@ -52,18 +41,20 @@ pub struct OtherEnd {
 
     #[command(flatten)]
     own: OwnKey,
+
+    /// How often to go on by itself after a cut, a little later each time
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    retries: u32,
 }
 
-impl OtherEnd {
-    /// Who sends to whom.
-    pub fn sending(&self, retries: u32) -> Result<Sending> {
-        Ok(Sending {
-            key: self.own.open()?,
-            receiver: self.key,
-            to: with_port(&self.to),
-            retries,
-        })
-    }
+/// Who sends to whom, and goes on so often after a cut.
+pub fn sending(to: &str, receiver: PublicKey, own: &OwnKey, retries: u32) -> Result<Sending> {
+    Ok(Sending {
+        key: own.open()?,
+        receiver,
+        to: with_port(to),
+        retries,
+    })
 }
 
 /// An address with a port, of which IPv6 has many colons.
@@ -82,7 +73,7 @@ impl Send {
     /// Sends them.
     pub fn run(&self, session: &Session) -> Result<()> {
         session.keep_apart(&self.files, [])?;
-        let sending = self.other.sending(self.retries)?;
+        let sending = sending(&self.to, self.key, &self.own, self.retries)?;
         let sent = session
             .shown(|progress| send(&sending, &self.files, progress))
             .map_err(advised)?;
@@ -93,7 +84,7 @@ impl Send {
             there => format!(", {} of it there before", bytes(there)),
         };
         tracing::info!(
-            "{} with {}{there} to {}, {}",
+            "{} with {} to {}{there}, {}",
             things(self.files.len() as u64, "file"),
             bytes(sent.bytes),
             sending.to,

@@ -56,7 +56,7 @@ const SMALLER: [(&str, &str); 11] = [
 ];
 
 /// Verbs whose examples need what not every machine has: a compiler for MPI, another machine.
-const ELSEWHERE: [&str; 3] = ["mpi-setup", "receive", "send"];
+const ELSEWHERE: [&str; 4] = ["mpi-setup", "receive", "send", "64DIGITS"];
 
 /// Every verb, with what its help says.
 fn verbs(place: &Place, verb: &[&str], found: &mut Vec<(String, String)>) {

@@ -92,6 +92,22 @@ fn what_was_found_travels_and_the_report_is_made_where_it_arrives() {
         stranger.stderr.contains(&format!("receive --from {b}")),
         "{stranger:?}"
     );
+    let plan = [
+        "plan",
+        "regenerate",
+        "hits.gym",
+        "q.faa",
+        "--db",
+        "refs.faa",
+    ];
+    let way = ["--to", &waiting.address, "--key", &b, "--secret", "a.key"];
+    let said = place.ok(&[&plan[..], &way, &["--report", "plan.json"]].concat());
+    assert!(
+        said.contains("sooner") && said.contains("turns at"),
+        "{said}"
+    );
+    let report = place.json("plan.json")["bytes"]["report"].as_u64();
+    assert_eq!(report, Some(place.read("hits.xml").len() as u64));
     let sent = send(&b, "a.key");
     assert_eq!(sent.code, 0, "{sent:?}");
     let (code, said) = waiting.end();

@@ -69,6 +69,12 @@ fn processes_search_as_one_does() {
             assert!(place.read("all.txt") == expected, "{at}");
         }
     }
+    let metadata = |name| [&SEARCH[..], &["--fast", "--metadata", name]].concat();
+    place.ok(&metadata("one.gym"));
+    for (mpi, ranks) in Mpi::with_each(&[8]) {
+        Job::new(&place, mpi, ranks).ok(&metadata("all.gym"));
+        assert!(place.read("all.gym") == place.read("one.gym"));
+    }
     for mpi in Mpi::all() {
         // One writes what is compressed, and standard output.
         let job = || Job::new(&place, mpi, 3);

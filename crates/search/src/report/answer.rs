@@ -55,7 +55,7 @@ impl QueryHits<'_> {
     }
 
     /// Numbers of the subjects that a database needs to give the same hits, in their order.
-    pub(super) fn needed(&self) -> Vec<usize> {
+    pub(crate) fn needed(&self) -> Vec<usize> {
         let of_hits = || self.hits.iter().map(|hit| hit.subject).collect();
         let mut needed = self.considered.map_or_else(of_hits, <[usize]>::to_vec);
         needed.sort_unstable();

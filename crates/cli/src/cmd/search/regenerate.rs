@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser};
 use gyrase_picture::words::{self, things};
-use gyrase_search::{About, Report, ReportFormat, SearchError, SearchMetadata, regenerate};
+use gyrase_search::{About, Config, Report, ReportFormat, SearchError, SearchMetadata, regenerate};
 
 use super::{Search, names, warn_of_hopeless};
 use crate::failure::{Code, Failure, Result};
@@ -51,6 +51,14 @@ pub struct Regenerate {
     pub taxonomy: Option<PathBuf>,
 }
 
+/// A search that is to be made again.
+pub(super) struct Understood {
+    pub metadata: SearchMetadata,
+    pub search: Search,
+    pub config: Config,
+    pub report: Report,
+}
+
 /// The words of a search.
 #[derive(Parser)]
 struct Words {
@@ -61,16 +69,12 @@ struct Words {
 impl Regenerate {
     /// Writes the report.
     pub fn run(self, session: &Session) -> Result<()> {
-        session.keep_apart([&self.metadata], &self.output)?;
-        let metadata = SearchMetadata::read(&self.metadata).map_err(SearchError::from)?;
-        let search = self.search(&metadata)?;
-        search.check_inputs(session)?;
-        let config = search.config(session)?;
-        let about = About {
-            database: metadata.database().into(),
-            ..search.about()
-        };
-        let report = Report::new(search.format.clone(), about);
+        let Understood {
+            metadata,
+            search,
+            config,
+            report,
+        } = self.understood(session)?;
         session.leaves(config.waiting.leftovers(0, None));
         let summary = search.write(&report, session, |progress, each| {
             regenerate(&config, &metadata, progress, each)
@@ -87,6 +91,25 @@ impl Regenerate {
             words::time(session.elapsed())
         );
         Ok(())
+    }
+
+    /// What all this means.
+    pub(super) fn understood(&self, session: &Session) -> Result<Understood> {
+        session.keep_apart([&self.metadata], &self.output)?;
+        let metadata = SearchMetadata::read(&self.metadata).map_err(SearchError::from)?;
+        let search = self.search(&metadata)?;
+        search.check_inputs(session)?;
+        let config = search.config(session)?;
+        let about = About {
+            database: metadata.database().into(),
+            ..search.about()
+        };
+        Ok(Understood {
+            report: Report::new(search.format.clone(), about),
+            metadata,
+            search,
+            config,
+        })
     }
 
     /// The search of which these are the metadata, on the files that are here.
