@@ -18,7 +18,8 @@ Examples:
   gyrase serve --db refs=refs.gysd
   gyrase serve --db prot=refs.faa --db genomes=a.gysd,b.gysd --memory 8G
   gyrase serve --db nt=genomes.gysd --describe 'nt=Nucleotides of 2026'
-  gyrase serve --db nt=genomes.gysd --jobs /var/lib/gyrase --metrics 127.0.0.1:9090
+  gyrase serve --db nt=genomes.gysd --jobs /var/lib/gyrase
+  gyrase serve --db nt=genomes.gysd --metrics 127.0.0.1:9090
 
 Then open http://127.0.0.1:8080, or send jobs by a program:
   curl -F file=@queries.fa -F database=refs 127.0.0.1:8080/api/v1/jobs
