@@ -67,7 +67,7 @@ pub struct Serve {
 
 /// How much is taken of whom.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "ServiceLimits")]
+#[command(next_help_heading = "Limits")]
 struct ServeLimits {
     /// Size of a request
     #[arg(long, value_name = "SIZE", default_value = "32M")]
