@@ -25,6 +25,7 @@ use gyrase_search::{
     SearchError, SearchMetadata, Sequences, WaitingText,
 };
 use gyrase_work::Progress;
+use tokio::runtime::Handle;
 
 use crate::ServeError;
 use crate::config::Config;
@@ -126,24 +127,21 @@ impl Engine {
         self.draining.load(Relaxed)
     }
 
-    /// Does jobs until the service drains: short ones alone, or any.
-    pub fn lane(&self, is_short: bool) {
+    /// Does jobs until the service drains: short ones alone, or any. It waits for them by
+    /// `runtime`.
+    pub fn lane(&self, is_short: bool, runtime: &Handle) {
         let limits = BatchLimits {
             first: if is_short { SHORT } else { u64::MAX },
             letters: BATCH.0,
             jobs: BATCH.1,
         };
         let mut changes = self.store.changes();
-        let waiting = tokio::runtime::Builder::new_current_thread()
-            .enable_time()
-            .build();
-        let waiting = waiting.expect("a runtime that only waits needs nothing of the system");
         while !self.is_draining() {
             changes.mark_unchanged();
             match self.store.take(limits) {
                 Ok(batch) if batch.is_empty() => {
                     let change = async { tokio::time::timeout(IDLE, changes.changed()).await };
-                    let _ = waiting.block_on(change);
+                    let _ = runtime.block_on(change);
                 }
                 Ok(batch) => self.run(&batch),
                 Err(error) => {
@@ -270,13 +268,7 @@ impl Engine {
         progress: &Progress,
     ) -> Result<Vec<(String, Outcome)>, Unsearched> {
         let scratch = self.scratch()?;
-        let mut config = self.search_config(&batch[0], &scratch)?;
-        config.queries.clear();
-        for job in batch {
-            let file = scratch.path.join(format!("{}.fa", job.id));
-            fs::write(&file, self.store.fasta(&job.id)?)?;
-            config.queries.push(file);
-        }
+        let config = self.search_config(batch, &scratch)?;
         let served = self.served(&batch[0])?;
         let mut answers = Answers::new(batch, &config, served);
         served
@@ -341,8 +333,7 @@ impl Engine {
         write: impl FnOnce(Regenerated) -> Result<(), ReportError>,
     ) -> Result<(), ReportError> {
         let scratch = self.scratch()?;
-        let config = self.search_config(job, &scratch)?;
-        fs::write(&config.queries[0], self.store.fasta(&job.id)?)?;
+        let config = self.search_config(std::slice::from_ref(job), &scratch)?;
         let metadata = self.store.metadata(&job.id)?;
         let metadata = SearchMetadata::of_bytes(&config.queries[0], &metadata);
         let metadata = metadata.map_err(SearchError::from)?;
@@ -363,12 +354,19 @@ impl Engine {
         served.ok_or_else(|| ReportError::Database(job.database.clone()))
     }
 
-    /// The search of a job, with its queries in a file of a folder.
-    fn search_config(&self, job: &Job, scratch: &Scratch) -> Result<SearchConfig, ReportError> {
-        let config = (self.config.search_options)(&job.options).map_err(ReportError::Options)?;
+    /// The search of jobs that ask the same, with their queries in files of a folder.
+    fn search_config(&self, batch: &[Job], scratch: &Scratch) -> Result<SearchConfig, ReportError> {
+        let config = (self.config.search_options)(&batch[0].options);
+        let config = config.map_err(ReportError::Options)?;
+        let mut queries = Vec::new();
+        for job in batch {
+            let file = scratch.path.join(format!("{}.fa", job.id));
+            fs::write(&file, self.store.fasta(&job.id)?)?;
+            queries.push(file);
+        }
         let memory = self.config.memory.saturating_sub(self.databases.bytes()) / SHARES;
         Ok(SearchConfig {
-            queries: vec![scratch.path.join("queries.fa")],
+            queries,
             subjects: Vec::new(),
             waiting: WaitingText::new(scratch.path.join("waiting")),
             memory,

@@ -55,7 +55,7 @@ impl From<io::Error> for NoQueries {
 ///
 /// # Errors
 /// See [`NoQueries`].
-pub fn queries(sent: &[u8], limits: &ServiceLimits, folder: &Path) -> Result<Queries, NoQueries> {
+pub fn queries(sent: Vec<u8>, limits: &ServiceLimits, folder: &Path) -> Result<Queries, NoQueries> {
     let text = decompressed(sent, limits)?;
     let start = text.iter().position(|byte| !byte.is_ascii_whitespace());
     let Some(start) = start else {
@@ -74,13 +74,13 @@ pub fn queries(sent: &[u8], limits: &ServiceLimits, folder: &Path) -> Result<Que
 }
 
 /// The text, of which no more is made than is taken: a small file can be the start of a large one.
-fn decompressed(sent: &[u8], limits: &ServiceLimits) -> Result<Vec<u8>, String> {
+fn decompressed(sent: Vec<u8>, limits: &ServiceLimits) -> Result<Vec<u8>, String> {
     let most = 2 * limits.letters + BESIDE;
     let damaged = |error: io::Error| match error.kind() {
         ErrorKind::UnexpectedEof => "the compressed file is cut short: send it again".to_string(),
         _ => format!("the compressed file is damaged: {error}"),
     };
-    let text = gyrase_fastx::decompress(Cursor::new(sent.to_vec())).map_err(damaged)?;
+    let text = gyrase_fastx::decompress(Cursor::new(sent)).map_err(damaged)?;
     let mut all = Vec::new();
     text.take(most + 1).read_to_end(&mut all).map_err(damaged)?;
     match all.len() as u64 > most {
@@ -163,7 +163,7 @@ mod tests {
             queries: 2,
             ..ServiceLimits::default()
         };
-        let read = queries(text, &limits, folder.path());
+        let read = queries(text.to_vec(), &limits, folder.path());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
         read
     }

@@ -90,8 +90,8 @@ pub fn run(
     }
     thread::scope(|scope| -> Result<(), ServeError> {
         for (name, is_short) in [("lane", false), ("lane-of-short", true)] {
-            let engine = &engine;
-            let lane = move || engine.lane(is_short);
+            let (engine, runtime) = (&engine, runtime.handle());
+            let lane = move || engine.lane(is_short, runtime);
             thread::Builder::new()
                 .name(name.into())
                 .spawn_scoped(scope, lane)?;

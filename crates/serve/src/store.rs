@@ -167,16 +167,15 @@ impl Store {
         let id = new_id().map_err(std::io::Error::from);
         let id = id.map_err(ServeError::System)?;
         let counted = self.transact(|change| {
-            let of = |sql: &str, client: &str| -> rusqlite::Result<u64> {
-                let mut statement = change.prepare_cached(sql)?;
-                statement.query_row([client], |row| row.get(0))
-            };
-            let all = "SELECT count(*) FROM job WHERE state = 'queued' AND ?1 <> ''";
-            let own = "SELECT count(*) FROM job WHERE state = 'queued' AND client = ?1";
-            if of(all, "any")? >= limits.waiting {
+            let sql = "SELECT count(*), count(*) FILTER (WHERE client = ?1) FROM job \
+                       WHERE state = 'queued'";
+            let mut waiting = change.prepare_cached(sql)?;
+            let counts = |row: &Row| Ok::<(u64, u64), _>((row.get(0)?, row.get(1)?));
+            let (all, own) = waiting.query_row([&asked.client], counts)?;
+            if all >= limits.waiting {
                 return Ok(Err(NotAccepted::Full));
             }
-            if of(own, &asked.client)? >= limits.waiting_of_client {
+            if own >= limits.waiting_of_client {
                 return Ok(Err(NotAccepted::FullForClient));
             }
             let options = serde_json::to_string(&asked.options).expect("texts are JSON");
@@ -322,10 +321,8 @@ impl Store {
     /// # Errors
     /// The store fails.
     pub fn delete(&self, id: &str) -> Result<bool, ServeError> {
-        let deleted = self.transact(|change| {
-            change.execute("DELETE FROM content WHERE id = ?1", [id])?;
-            Ok(change.execute("DELETE FROM job WHERE id = ?1", [id])? > 0)
-        })?;
+        let deleted =
+            self.transact(|change| Ok(change.execute("DELETE FROM job WHERE id = ?1", [id])? > 0))?;
         self.tell();
         Ok(deleted)
     }
@@ -336,21 +333,7 @@ impl Store {
     /// The store fails.
     pub fn expire(&self, keep: Duration) -> Result<usize, ServeError> {
         let before = now() - i64::try_from(keep.as_secs()).unwrap_or(i64::MAX);
-        let old = "SELECT id FROM job WHERE finished <= ?1";
-        let due: u64 = self.look(|connection| {
-            let sql = format!("SELECT count(*) FROM ({old})");
-            connection.query_row(&sql, [before], |row| row.get(0))
-        })?;
-        if due == 0 {
-            return Ok(0);
-        }
-        self.transact(|change| {
-            change.execute(
-                &format!("DELETE FROM content WHERE id IN ({old})"),
-                [before],
-            )?;
-            change.execute("DELETE FROM job WHERE finished <= ?1", [before])
-        })
+        self.transact(|change| change.execute("DELETE FROM job WHERE finished <= ?1", [before]))
     }
 
     /// Lets jobs wait again that ran when the service ended.
@@ -560,6 +543,10 @@ mod tests {
         assert_eq!(store.expire(Duration::from_secs(60)).unwrap(), 0);
         assert_eq!(store.expire(Duration::ZERO).unwrap(), 1);
         assert_eq!(store.job(&one).unwrap(), None);
+        assert!(
+            store.fasta(&one).is_err(),
+            "what was sent goes with its job"
+        );
     }
 
     #[test]

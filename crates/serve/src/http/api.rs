@@ -35,11 +35,7 @@ pub fn routes() -> Router<Arc<App>> {
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
-        let mut response = answer(self.status, &json!({"error": self.message}));
-        if let Some(seconds) = self.retry {
-            response.headers_mut().insert(RETRY_AFTER, seconds.into());
-        }
-        response
+        self.answer(answer(self.status, &json!({"error": self.message})))
     }
 }
 
@@ -79,10 +75,8 @@ async fn formats() -> Response {
 
 async fn create(State(app): State<Arc<App>>, request: Request<Body>) -> Result<Response, Refusal> {
     let id = submit_from(&app, request).await?;
-    let job = Status::read(&app, &id).await?;
     let place = format!("/api/v1/jobs/{id}");
-    let job = serde_json::to_value(job).map_err(|error| Refusal::internal(&error))?;
-    let mut response = answer(StatusCode::ACCEPTED, &job);
+    let mut response = told(StatusCode::ACCEPTED, &Status::read(&app, &id).await?)?;
     response
         .headers_mut()
         .insert(LOCATION, place.parse().expect("letters and slashes"));
@@ -90,15 +84,16 @@ async fn create(State(app): State<Arc<App>>, request: Request<Body>) -> Result<R
 }
 
 async fn status(State(app): State<Arc<App>>, Path(id): Path<String>) -> Result<Response, Refusal> {
-    let job = Status::read(&app, &id).await?;
-    let job = serde_json::to_value(job).map_err(|error| Refusal::internal(&error))?;
-    Ok(answer(StatusCode::OK, &job))
+    told(StatusCode::OK, &Status::read(&app, &id).await?)
+}
+
+fn told(code: StatusCode, status: &Status) -> Result<Response, Refusal> {
+    let job = serde_json::to_value(status).map_err(|error| Refusal::internal(&error))?;
+    Ok(answer(code, &job))
 }
 
 async fn delete(State(app): State<Arc<App>>, Path(id): Path<String>) -> Result<Response, Refusal> {
-    let job = result::job(&app, &id).await?;
-    let engine = Arc::clone(&app.engine);
-    app.blocking(move || Ok(engine.delete(&job.id)?)).await?;
+    result::delete(&app, id).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
@@ -123,8 +118,7 @@ async fn download(
             ));
         }
         JobState::Queued | JobState::Running => {
-            let mut response = status(State(app), Path(id)).await?;
-            *response.status_mut() = StatusCode::ACCEPTED;
+            let mut response = told(StatusCode::ACCEPTED, &Status::now(&app, job).await?)?;
             response.headers_mut().insert(RETRY_AFTER, 1.into());
             return Ok(response);
         }
@@ -133,8 +127,7 @@ async fn download(
     let format = result::named(fields.text("format")?.unwrap_or("tsv"))?;
     let queries = queries(&fields, &job)?;
     let name = format!("attachment; filename=\"{}.{}\"", job.id, format.ending);
-    let parsed = format.format.parse().expect("a format");
-    let body = result::report(&app, job, parsed, queries, Frame::default()).await?;
+    let body = result::report(&app, job, format.format, queries, Frame::default()).await?;
     Ok((
         [(CONTENT_TYPE, format.media), (CONTENT_DISPOSITION, &name)],
         body,

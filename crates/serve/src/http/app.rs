@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
-use axum::http::StatusCode;
+use axum::http::{Request, StatusCode};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::client::{Peer, address};
 use super::refusal::Refusal;
 use crate::engine::Engine;
 
@@ -35,6 +36,14 @@ impl App {
             since: Instant::now(),
             requests: Default::default(),
         }
+    }
+
+    /// The address of the client of a request.
+    pub fn client<B>(&self, request: &Request<B>) -> String {
+        let peer = request.extensions().get::<Peer>();
+        let peer = *peer.expect("each connection has one");
+        let trusted = &self.engine.config().trusted_proxies;
+        address(peer, request.headers(), trusted).to_string()
     }
 
     /// Waits for a turn to do what takes memory.

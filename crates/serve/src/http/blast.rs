@@ -11,7 +11,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
+use axum::http::header::CONTENT_TYPE;
 use axum::http::{Request, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
@@ -23,9 +23,8 @@ use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
 use super::app::App;
-use super::client::{Peer, address};
 use super::fields::Fields;
-use super::pages;
+use super::pages::{self, HTML};
 use super::refusal::Refusal;
 use super::result::{self, Frame};
 use super::submit::{Wanted, submit};
@@ -35,7 +34,6 @@ use crate::job::{Job, State as JobState};
 const SOON: u32 = 3;
 /// How long a client waits for a job that has not ended.
 const PATIENCE: Duration = Duration::from_secs(5);
-const HTML: &str = "text/html; charset=utf-8";
 
 pub fn routes() -> Router<Arc<App>> {
     Router::new()
@@ -49,12 +47,7 @@ async fn answer(State(app): State<Arc<App>>, request: Request<Body>) -> Response
 }
 
 async fn answered(app: &Arc<App>, request: Request<Body>) -> Result<Response, Refusal> {
-    let peer = *request
-        .extensions()
-        .get::<Peer>()
-        .expect("each connection has one");
-    let trusted = &app.engine.config().trusted_proxies;
-    let client = address(peer, request.headers(), trusted).to_string();
+    let client = app.client(&request);
     let most = app.engine.config().limits.body;
     let fields = Fields::read(request, most, "QUERY").await?.upper_case();
     let command = fields.text("CMD")?.unwrap_or_default().to_ascii_lowercase();
@@ -127,9 +120,7 @@ async fn ended(app: &Arc<App>, id: &str) -> Result<Job, Refusal> {
 }
 
 async fn delete(app: &Arc<App>, fields: &Fields) -> Result<Response, Refusal> {
-    let job = result::job(app, fields.text("RID")?.unwrap_or_default()).await?;
-    let engine = Arc::clone(&app.engine);
-    app.blocking(move || Ok(engine.delete(&job.id)?)).await?;
+    result::delete(app, fields.text("RID")?.unwrap_or_default().into()).await?;
     Ok(page(StatusCode::OK, "<p>The job is deleted.</p>"))
 }
 
@@ -177,7 +168,6 @@ async fn report(app: &Arc<App>, job: Job, fields: &Fields) -> Result<Response, R
             )));
         }
     };
-    let format = format.parse().expect("a format");
     let body = result::report(app, job, format, None, frame).await?;
     Ok(([(CONTENT_TYPE, media)], body).into_response())
 }
@@ -206,10 +196,7 @@ fn zip_of(folder: &Path) -> std::io::Result<Vec<u8>> {
     // Shorter names first: the list, then its documents in their order.
     names.sort_by_key(|name| (name.len(), name.clone()));
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
-    for name in names
-        .iter()
-        .filter(|name| folder.join(name).is_file() && *name != "queries.fa")
-    {
+    for name in names.iter().filter(|name| folder.join(name).is_file()) {
         zip.start_file(name.as_str(), SimpleFileOptions::default())?;
         zip.write_all(&std::fs::read(folder.join(name))?)?;
     }
@@ -365,11 +352,7 @@ fn problem(refusal: &Refusal) -> Response {
     let message = escape(&refusal.message);
     let info = "QBlastInfoBegin\n    RID = \n    RTOE = \nQBlastInfoEnd";
     let body = format!("<!--{info}\n-->\n<p class=\"error\">Message ID#24 Error: {message}</p>");
-    let mut response = page(refusal.status, &body);
-    if let Some(seconds) = refusal.retry {
-        response.headers_mut().insert(RETRY_AFTER, seconds.into());
-    }
-    response
+    refusal.answer(page(refusal.status, &body))
 }
 
 fn page(code: StatusCode, body: &str) -> Response {

@@ -45,11 +45,7 @@ pub struct Status {
 }
 
 impl Status {
-    /// That of a job as it is now. Waits for the disk.
-    ///
-    /// # Errors
-    /// The store fails.
-    pub fn of(job: Job, engine: &Engine) -> Result<Status, Refusal> {
+    fn of(job: Job, engine: &Engine) -> Result<Status, Refusal> {
         let running = engine
             .running(&job.id)
             .filter(|_| job.state == State::Running);
@@ -83,7 +79,14 @@ impl Status {
     /// # Errors
     /// There is none, or the store fails.
     pub async fn read(app: &Arc<App>, id: &str) -> Result<Status, Refusal> {
-        let job = super::result::job(app, id).await?;
+        Status::now(app, super::result::job(app, id).await?).await
+    }
+
+    /// That of a job that was just read.
+    ///
+    /// # Errors
+    /// The store fails.
+    pub async fn now(app: &Arc<App>, job: Job) -> Result<Status, Refusal> {
         let engine = Arc::clone(&app.engine);
         app.blocking(move || Status::of(job, &engine)).await
     }

@@ -5,9 +5,7 @@ use std::sync::{Arc, LazyLock};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Path, State};
-use axum::http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, LOCATION, RETRY_AFTER,
-};
+use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, LOCATION};
 use axum::http::{HeaderValue, Request, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -24,7 +22,7 @@ use super::submit::submit_from;
 use super::views;
 use crate::job::{Job, State as JobState};
 
-const HTML: &str = "text/html; charset=utf-8";
+pub const HTML: &str = "text/html; charset=utf-8";
 
 pub fn routes() -> Router<Arc<App>> {
     Router::new()
@@ -44,11 +42,7 @@ fn page(code: StatusCode, text: String) -> Response {
 
 /// A refusal as a page.
 fn problem(refusal: &Refusal) -> Response {
-    let mut response = page(refusal.status, views::problem(&refusal.message));
-    if let Some(seconds) = refusal.retry {
-        response.headers_mut().insert(RETRY_AFTER, seconds.into());
-    }
-    response
+    refusal.answer(page(refusal.status, views::problem(&refusal.message)))
 }
 
 async fn start(State(app): State<Arc<App>>) -> Response {
@@ -75,7 +69,7 @@ fn see(place: &str) -> Response {
 async fn job(State(app): State<Arc<App>>, Path(id): Path<String>) -> Response {
     let found = async {
         let job = result::job(&app, &id).await?;
-        let status = Status::read(&app, &id).await?;
+        let status = Status::now(&app, job.clone()).await?;
         Ok((job, status))
     };
     match found.await {
@@ -113,8 +107,7 @@ pub async fn report(app: &Arc<App>, job: Job) -> Result<Response, Refusal> {
     if job.state != JobState::Done {
         return Ok(see(&format!("/jobs/{}", job.id)));
     }
-    let format = "html".parse().expect("a format");
-    let body = result::report(app, job, format, None, Frame::default()).await?;
+    let body = result::report(app, job, "html", None, Frame::default()).await?;
     let policy = HeaderValue::from_str(&REPORT_POLICY).expect("letters and marks");
     let media = HeaderValue::from_static(HTML);
     Ok((
@@ -125,13 +118,8 @@ pub async fn report(app: &Arc<App>, job: Job) -> Result<Response, Refusal> {
 }
 
 async fn delete(State(app): State<Arc<App>>, Path(id): Path<String>) -> Response {
-    let deleted = async {
-        let job = result::job(&app, &id).await?;
-        let engine = Arc::clone(&app.engine);
-        app.blocking(move || Ok(engine.delete(&job.id)?)).await
-    };
-    match deleted.await {
-        Ok(_) => page(StatusCode::OK, views::deleted()),
+    match result::delete(&app, id).await {
+        Ok(()) => page(StatusCode::OK, views::deleted()),
         Err(refusal) => problem(&refusal),
     }
 }

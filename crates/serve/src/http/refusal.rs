@@ -1,6 +1,8 @@
 //! Requests that are not done, and why.
 
 use axum::http::StatusCode;
+use axum::http::header::RETRY_AFTER;
+use axum::response::{IntoResponse, Response};
 
 use crate::ServeError;
 use crate::engine::ReportError;
@@ -45,6 +47,15 @@ impl Refusal {
             retry: Some(30),
             ..Refusal::new(status, message)
         }
+    }
+
+    /// An answer to what is refused, with when to ask again.
+    pub fn answer(&self, answer: impl IntoResponse) -> Response {
+        let mut answer = (self.status, answer).into_response();
+        if let Some(seconds) = self.retry {
+            answer.headers_mut().insert(RETRY_AFTER, seconds.into());
+        }
+        answer
     }
 
     /// The service failed; the log says why, not the answer.

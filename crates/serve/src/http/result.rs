@@ -129,6 +129,18 @@ pub async fn job(app: &Arc<App>, id: &str) -> Result<Job, Refusal> {
     found.ok_or_else(Refusal::unknown)
 }
 
+/// Deletes a job.
+///
+/// # Errors
+/// There is none.
+pub async fn delete(app: &Arc<App>, id: String) -> Result<(), Refusal> {
+    let engine = Arc::clone(&app.engine);
+    match app.blocking(move || Ok(engine.delete(&id)?)).await? {
+        true => Ok(()),
+        false => Err(Refusal::unknown()),
+    }
+}
+
 /// What stands around a report, and what is changed in it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Frame {
@@ -148,13 +160,14 @@ pub struct Frame {
 pub async fn report(
     app: &Arc<App>,
     job: Job,
-    format: ReportFormat,
+    format: &str,
     queries: Option<Range<usize>>,
     frame: Frame,
 ) -> Result<Body, Refusal> {
     if job.state != State::Done {
         return Err(Refusal::new(StatusCode::CONFLICT, "the job has no result"));
     }
+    let format: ReportFormat = format.parse().expect("a format");
     let permit = app.permit().await?;
     let (sender, mut pieces) = mpsc::channel::<Result<Bytes, ReportError>>(AHEAD);
     let engine = Arc::clone(&app.engine);

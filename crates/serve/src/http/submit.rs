@@ -7,7 +7,6 @@ use axum::http::{Request, StatusCode};
 use gyrase_search::Program;
 
 use super::app::App;
-use super::client::{Peer, address};
 use super::fields::Fields;
 use super::refusal::Refusal;
 use crate::engine::scratch_folder;
@@ -72,12 +71,7 @@ pub struct Wanted {
 /// # Errors
 /// It does not describe one, or the service is busy.
 pub async fn submit_from(app: &Arc<App>, request: Request<Body>) -> Result<String, Refusal> {
-    let peer = *request
-        .extensions()
-        .get::<Peer>()
-        .expect("each connection has one");
-    let trusted = &app.engine.config().trusted_proxies;
-    let client = address(peer, request.headers(), trusted).to_string();
+    let client = app.client(&request);
     let fields = Fields::read(request, app.engine.config().limits.body, "queries").await?;
     submit(app, wanted(&fields)?, client).await
 }
@@ -152,7 +146,7 @@ fn accept(app: &App, wanted: Wanted, client: String) -> Result<String, Refusal> 
         ))
     })?;
     let folder = scratch_folder(&engine.config().jobs);
-    let queries = intake::queries(&wanted.sent, limits, &folder);
+    let queries = intake::queries(wanted.sent, limits, &folder);
     let queries = queries.map_err(|error| match error {
         NoQueries::Unfit(message) => Refusal::bad(message),
         NoQueries::System(error) => Refusal::internal(&error),
