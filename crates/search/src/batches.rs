@@ -2,7 +2,6 @@
 //! takes their matches, else some after the other.
 
 use std::ops::Range;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use gyrase_work::{Progress, in_order_ahead, in_parallel};
@@ -165,18 +164,7 @@ impl<E: From<SearchError>> Batches<'_, E> {
         }
         self.summary.with_hits += u64::from(!hits.is_empty());
         self.summary.hits += hits.len() as u64;
-        (self.each)(&QueryHits {
-            program: prepared.program,
-            frames: prepared.frames,
-            masks: prepared.masks,
-            masked: OnceLock::new(),
-            queries: &prepared.queries,
-            query,
-            subjects,
-            scoring: prepared.scoring.system(),
-            hits: &hits,
-            considered: considered.as_deref(),
-        })
+        (self.each)(&prepared.answer(query, subjects, &hits, considered.as_deref()))
     }
 }
 

@@ -6,8 +6,9 @@
 //! ```text
 //!  header   magic, version, length and CRC-32 of what was asked for
 //!  asked    JSON: version, names of the database, sizes and checksums, parameters
-//!  records  of a query each: its length; subjects by number, each from the one before; CRC-32 of
-//!           the answer, all that a report can tell; CRC-32 of the record
+//!  records  of a query each: its length; subjects by number, each from the one before; alignments,
+//!           where they are kept; CRC-32 of the answer, all that a report can tell; CRC-32 of the
+//!           record
 //!  end      a record of no length, how many queries there are, CRC-32 of that
 //! ```
 
@@ -16,9 +17,10 @@ use std::path::{Path, PathBuf};
 use gyrase_files::container::{Container, Unfit, checked_part, part, u32_at, u64_at};
 use serde::{Deserialize, Serialize};
 
+use crate::Hit;
 use crate::error::MetadataError;
 use crate::program::Program;
-use crate::record::{next_number, number};
+use crate::record::{append_alignments, next_number, number, read_alignments};
 
 const FORMAT: Container = Container {
     magic: *b"GYRGYM\r\n",
@@ -46,6 +48,9 @@ pub(crate) struct Asked {
     /// What the queries are known by.
     pub queries_checksum: [u64; 4],
     pub parameters: Vec<String>,
+    /// Whether records have alignments too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub alignments: bool,
 }
 
 /// What stands before the first record.
@@ -65,6 +70,9 @@ pub(crate) fn record(answer: &Answer) -> Vec<u8> {
         number(&mut body, (subject - before) as u64);
         before = subject;
     }
+    if let Some(hits) = &answer.alignments {
+        append_alignments(&mut body, hits);
+    }
     body.extend(answer.digest.to_le_bytes());
     body.extend(crc32fast::hash(&body).to_le_bytes());
     let mut record = Vec::new();
@@ -82,7 +90,7 @@ pub(crate) fn end(queries: usize) -> Vec<u8> {
 }
 
 /// What a search found, without what a report says of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SearchMetadata {
     pub(crate) path: PathBuf,
     pub(crate) asked: Asked,
@@ -90,10 +98,12 @@ pub struct SearchMetadata {
 }
 
 /// What a query has.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Answer {
     /// The subjects that its answer needs, by their numbers.
     pub subjects: Vec<usize>,
+    /// Its hits, where they are kept.
+    pub alignments: Option<Vec<Hit>>,
     /// CRC-32 of the answer.
     pub digest: u32,
 }
@@ -195,12 +205,12 @@ fn parse(bytes: &[u8]) -> Result<(Asked, Vec<Answer>), Unfit> {
         rest = behind;
         let query = answers.len() + 1;
         let wrong = || Unfit::Corrupt(format!("the record of query {query} is not what it was"));
-        answers.push(answer(body).ok_or_else(wrong)?);
+        answers.push(answer(body, asked.alignments).ok_or_else(wrong)?);
     }
 }
 
 /// What a record has.
-fn answer(body: &[u8]) -> Option<Answer> {
+fn answer(body: &[u8], has_alignments: bool) -> Option<Answer> {
     let (numbers, checksums) = body.split_at_checked(body.len().checked_sub(CHECKSUMS)?)?;
     if crc32fast::hash(&body[..body.len() - 4]) != u32_at(checksums, 4) {
         return None;
@@ -210,8 +220,13 @@ fn answer(body: &[u8]) -> Option<Answer> {
         before = before.checked_add(usize::try_from(next_number(&mut rest).ok()?).ok()?)?;
         subjects.push(before);
     }
+    let mut alignments = None;
+    if has_alignments {
+        alignments = Some(read_alignments(&mut rest).ok()?);
+    }
     rest.is_empty().then_some(Answer {
         subjects,
+        alignments,
         digest: u32_at(checksums, 0),
     })
 }

@@ -9,8 +9,6 @@
 //!                merged, query by query             the best of all parts
 //! ```
 
-use std::sync::OnceLock;
-
 use gyrase_fabric::FabricError;
 use gyrase_work::Progress;
 
@@ -18,7 +16,7 @@ use crate::aside::{Aside, AsideReader};
 use crate::batches::{Each, Over};
 use crate::prepared::Prepared;
 use crate::subjects::GatheredSubjects;
-use crate::{Hit, QueryHits, SearchError, Summary, WaitingText, record};
+use crate::{Hit, SearchError, Summary, WaitingText, record};
 
 /// Bytes of hits that are laid aside at a time.
 const AT_ONCE: usize = 1 << 20;
@@ -107,17 +105,7 @@ impl Merging<'_> {
         };
         self.summary.with_hits += u64::from(!hits.is_empty());
         self.summary.hits += hits.len() as u64;
-        each(&QueryHits {
-            program: self.prepared.program,
-            frames: self.prepared.frames,
-            masks: self.prepared.masks,
-            masked: OnceLock::new(),
-            queries: &self.prepared.queries,
-            query,
-            subjects: &subjects,
-            scoring: self.prepared.scoring.system(),
-            hits: &hits,
-            considered: considered.as_deref(),
-        })
+        let considered = considered.as_deref();
+        each(&self.prepared.answer(query, &subjects, &hits, considered))
     }
 }

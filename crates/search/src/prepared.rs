@@ -18,7 +18,7 @@ use crate::protein::{Proteins, Sensitivity};
 use crate::scoring::ScoringSystem;
 use crate::seeds::{self, Indexes};
 use crate::sequences::{Form, RESIDUE, names};
-use crate::subjects::GatheredSubjects;
+use crate::subjects::{GatheredSubjects, Subjects};
 use crate::translated::{TranslatedScoring, Translation};
 use crate::{
     Config, DatabaseMask, DatabaseSize, Hit, HitLimits, Hsp, Match, Molecule, Program, QueryHits,
@@ -226,18 +226,29 @@ impl Prepared {
             database: &self.database,
             all: Vec::new(),
         };
-        each(&QueryHits {
+        each(&self.answer(0, &subjects, &[], None));
+    }
+
+    /// The answer of a query: hits with `subjects`, and what they depend on beside those.
+    pub(crate) fn answer<'a>(
+        &'a self,
+        query: usize,
+        subjects: &'a dyn Subjects,
+        hits: &'a [Hit],
+        considered: Option<&'a [usize]>,
+    ) -> QueryHits<'a> {
+        QueryHits {
             program: self.program,
             frames: self.frames,
             masks: self.masks,
             masked: OnceLock::new(),
             queries: &self.queries,
-            query: 0,
-            subjects: &subjects,
+            query,
+            subjects,
             scoring: self.scoring.system(),
-            hits: &[],
-            considered: None,
-        });
+            hits,
+            considered,
+        }
     }
 
     /// What finds matches in subjects and aligns them.

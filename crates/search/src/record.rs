@@ -94,6 +94,34 @@ pub(crate) fn bytes(to: &mut Vec<u8>, bytes: &[u8]) {
     to.extend_from_slice(bytes);
 }
 
+/// Appends the hits of a query, without what reports need of their subjects.
+pub(crate) fn append_alignments(to: &mut Vec<u8>, hits: &[Hit]) {
+    number(to, hits.len() as u64);
+    for hit in hits {
+        number(to, hit.subject as u64);
+        to.extend(hit.rank_score.to_le_bytes());
+        number(to, hit.hsps.len() as u64);
+        hit.hsps.iter().for_each(|hsp| append_hsp(to, hsp));
+    }
+}
+
+/// Reads what [`append_alignments`] has written.
+///
+/// # Errors
+/// The bytes are no such hits.
+pub(crate) fn read_alignments(from: &mut &[u8]) -> io::Result<Vec<Hit>> {
+    let hit = |from: &mut &[u8]| {
+        Ok(Hit {
+            subject: next_number(from)? as usize,
+            rank_score: i32::from_le_bytes(next(from)?),
+            hsps: (0..next_number(from)?)
+                .map(|_| read_hsp(from))
+                .collect::<io::Result<_>>()?,
+        })
+    };
+    (0..next_number(from)?).map(|_| hit(from)).collect()
+}
+
 /// Reads the hits of the next query, and what reports need of their subjects.
 ///
 /// # Errors

@@ -13,12 +13,13 @@ use gyrase_work::Progress;
 
 use crate::batches::{Each, Over};
 use crate::database::Database;
+use crate::frames::Frames;
 use crate::metadata::{Answer, SearchMetadata, subjects_of};
 use crate::open::OpenDatabase;
 use crate::prepared::{Prepared, Source};
 use crate::share::batches;
 use crate::subjects::{Subjects, each_of};
-use crate::{Config, DatabaseSize, Hit, QueryHits, SearchError, Sequences, Summary, parts};
+use crate::{Config, DatabaseSize, Hit, Hsp, QueryHits, SearchError, Sequences, Summary, parts};
 
 /// Gives the answer of each query, in their order, to `each`: those that the search gave of which
 /// `metadata` are, with the parameters of that search in `config`.
@@ -36,7 +37,7 @@ pub fn regenerate<E: From<SearchError>>(
     let source = Source::Files(Some(&numbers));
     let prepared = Prepared::new(config, source, false, &Ok, progress)?;
     metadata.check_subjects(numbers.len() as u64, prepared.database.searched())?;
-    let mut again = Again::new(&prepared, metadata, Read::Some(&numbers), &mut each)?;
+    let mut again = Again::new(&prepared, metadata, &numbers, &mut each)?;
     let summary = match prepared.whole.as_deref() {
         Some(whole) => again.search(whole, 0..prepared.queries.len(), progress)?,
         None => parts::run(&prepared, &config.waiting, progress, &mut |answer| {
@@ -47,54 +48,44 @@ pub fn regenerate<E: From<SearchError>>(
 }
 
 impl OpenDatabase {
-    /// Gives the answers of some queries of a search again, as [`regenerate`] does.
+    /// Gives the answers of some queries of a search again, of which `metadata` has the alignments:
+    /// without a search.
     ///
     /// # Errors
     /// See [`regenerate`].
-    pub fn regenerate<E: From<SearchError>>(
+    pub fn answers_again<E: From<SearchError>>(
         &self,
         config: &Config,
         (metadata, queries): (&SearchMetadata, Range<usize>),
         progress: &Progress,
         mut each: impl FnMut(&QueryHits) -> Result<(), E>,
-    ) -> Result<Summary, E> {
+    ) -> Result<(), E> {
         let prepared = Prepared::new(config, Source::Open(self), false, &Ok, progress)?;
         let whole = prepared.whole()?;
-        let needed = subjects_of(metadata.answers());
-        let there = needed.partition_point(|&number| number < whole.len());
-        metadata.check_subjects(needed.len() as u64, there as u64)?;
-        let mut again = Again::new(&prepared, metadata, Read::All, &mut each)?;
-        let summary = again.search(whole, queries, progress)?;
-        Ok(prepared.naming_hopeless(summary)?)
-    }
-}
-
-/// Which subjects were read.
-#[derive(Clone, Copy)]
-pub(crate) enum Read<'n> {
-    All,
-    /// Those of these numbers in the database, which ascend.
-    Some(&'n [usize]),
-}
-
-impl Read<'_> {
-    /// The place of a subject among them.
-    fn place(self, number: usize) -> usize {
-        match self {
-            Read::All => number,
-            Read::Some(numbers) => {
-                let place = numbers.binary_search(&number);
-                place.expect("what an answer needs was read")
+        metadata.check(&prepared.queries, prepared.scoring.system().size())?;
+        for query in queries {
+            let kept = metadata.answers()[query].alignments.as_deref();
+            let hits = kept.unwrap_or_default();
+            let answer = prepared.answer(query, whole, hits, None);
+            if !hits
+                .iter()
+                .all(|hit| is_within(hit, whole, prepared.frames[1]))
+            {
+                return Err(metadata.other_answer(prepared.queries.name(query)).into());
             }
+            metadata.confirm(&answer)?;
+            each(&answer)?;
         }
+        Ok(())
     }
+}
 
-    /// The number of the subject at a place.
-    fn number(self, place: usize) -> usize {
-        match self {
-            Read::All => place,
-            Read::Some(numbers) => numbers[place],
-        }
+/// Whether there is what a hit is said to be similar to.
+fn is_within(hit: &Hit, subjects: &Sequences, frames: Frames) -> bool {
+    hit.subject < subjects.len() && {
+        let letters = Subjects::length(subjects, hit.subject);
+        let is_within = |hsp: &Hsp| hsp.subject.end <= frames.length(letters, hsp.frames[1]);
+        hit.hsps.iter().all(is_within)
     }
 }
 
@@ -140,6 +131,14 @@ impl SearchMetadata {
         })
     }
 
+    /// Refuses an answer that is not the one of the search.
+    fn confirm(&self, answer: &QueryHits) -> Result<(), SearchError> {
+        match answer.digest() == self.answers()[answer.query].digest {
+            true => Ok(()),
+            false => Err(self.other_answer(answer.queries.name(answer.query))),
+        }
+    }
+
     /// The error of a query whose answer is another one here.
     fn other_answer(&self, query: &[u8]) -> SearchError {
         SearchError::OtherAnswer {
@@ -162,7 +161,8 @@ fn of_database(size: DatabaseSize) -> String {
 pub(crate) struct Again<'r, E> {
     prepared: &'r Prepared,
     metadata: &'r SearchMetadata,
-    subjects: Read<'r>,
+    /// Numbers in the database of the subjects that were read; they ascend.
+    numbers: &'r [usize],
     each: Each<'r, E>,
 }
 
@@ -170,14 +170,14 @@ impl<'r, E: From<SearchError>> Again<'r, E> {
     pub fn new(
         prepared: &'r Prepared,
         metadata: &'r SearchMetadata,
-        subjects: Read<'r>,
+        numbers: &'r [usize],
         each: Each<'r, E>,
     ) -> Result<Again<'r, E>, SearchError> {
         metadata.check(&prepared.queries, prepared.scoring.system().size())?;
         Ok(Again {
             prepared,
             metadata,
-            subjects,
+            numbers,
             each,
         })
     }
@@ -219,7 +219,7 @@ impl<'r, E: From<SearchError>> Again<'r, E> {
     /// Which of those that were read some answers need.
     fn needed(&self, answers: &[Answer]) -> Vec<usize> {
         let needed = subjects_of(answers).into_iter();
-        needed.map(|number| self.subjects.place(number)).collect()
+        needed.map(|number| place(self.numbers, number)).collect()
     }
 
     /// Gives the answer of a query whose subjects have places among those that were read.
@@ -229,15 +229,15 @@ impl<'r, E: From<SearchError>> Again<'r, E> {
         read: &dyn Subjects,
         place: impl Fn(usize) -> usize,
     ) -> Result<(), E> {
-        let own = self.subjects;
+        let numbers = self.numbers;
         let renumbered = |hit: &Hit| Hit {
-            subject: own.number(place(hit.subject)),
+            subject: numbers[place(hit.subject)],
             ..hit.clone()
         };
         let hits: Vec<Hit> = answer.hits.iter().map(renumbered).collect();
         let subjects = Renumbered {
             read,
-            own,
+            numbers,
             database: &self.prepared.database,
         };
         let whole = QueryHits {
@@ -246,12 +246,15 @@ impl<'r, E: From<SearchError>> Again<'r, E> {
             hits: &hits,
             ..*answer
         };
-        if whole.digest() != self.metadata.answers()[answer.query].digest {
-            let query = answer.queries.name(answer.query);
-            return Err(self.metadata.other_answer(query).into());
-        }
+        self.metadata.confirm(&whole)?;
         (self.each)(&whole)
     }
+}
+
+/// The place of a subject among those that were read.
+fn place(numbers: &[usize], number: usize) -> usize {
+    let place = numbers.binary_search(&number);
+    place.expect("what an answer needs was read")
 }
 
 /// The range of numbers that follow each other.
@@ -262,25 +265,25 @@ fn run(numbers: &[usize]) -> Range<usize> {
 /// Some subjects by their numbers in the database.
 struct Renumbered<'s> {
     read: &'s dyn Subjects,
-    own: Read<'s>,
+    numbers: &'s [usize],
     database: &'s Database,
 }
 
 impl Subjects for Renumbered<'_> {
     fn title(&self, number: usize) -> &[u8] {
-        self.read.title(self.own.place(number))
+        self.read.title(place(self.numbers, number))
     }
 
     fn taxids(&self, number: usize) -> Vec<u32> {
-        self.read.taxids(self.own.place(number))
+        self.read.taxids(place(self.numbers, number))
     }
 
     fn length(&self, number: usize) -> usize {
-        self.read.length(self.own.place(number))
+        self.read.length(place(self.numbers, number))
     }
 
     fn codes(&self, number: usize, range: Range<usize>) -> Cow<'_, [u8]> {
-        self.read.codes(self.own.place(number), range)
+        self.read.codes(place(self.numbers, number), range)
     }
 
     fn each(&self, each: &mut dyn FnMut(&[u8], usize) -> io::Result<()>) -> io::Result<()> {

@@ -9,7 +9,7 @@ use gyrase_work::Progress;
 
 use crate::metadata::{Answer, SearchMetadata, record, subjects_of};
 use crate::prepared::{Prepared, Source};
-use crate::regenerate::{Again, Read};
+use crate::regenerate::Again;
 use crate::report::Report;
 use crate::share::batches;
 use crate::{Config, QueryHits, SearchError};
@@ -46,7 +46,7 @@ pub fn sample_regeneration(
     let whole = prepared.whole()?;
     let mut tried = Tried::default();
     let mut each = |answer: &QueryHits| tried.answer(report, answer);
-    let mut again = Again::new(&prepared, metadata, Read::Some(&numbers), &mut each)?;
+    let mut again = Again::new(&prepared, metadata, &numbers, &mut each)?;
     let before = start.elapsed();
     let (mut sampled, all) = (0, weight(metadata, 0..metadata.answers().len()));
     for batch in spread(batches(&prepared, 1)) {
@@ -102,6 +102,7 @@ impl Tried {
         let start = Instant::now();
         std::hint::black_box(record(&Answer {
             subjects: answer.needed(),
+            alignments: None,
             digest: answer.digest(),
         }));
         self.making += start.elapsed();

@@ -7,8 +7,8 @@ mod families;
 use std::path::PathBuf;
 
 use gyrase_search::{
-    About, BestHit, Config, MetadataError, Molecule, Program, Report, ReportFormat, SearchError,
-    SearchMetadata, Sensitivity, regenerate, run,
+    About, BestHit, Config, MetadataError, Molecule, OpenDatabase, Program, Report, ReportFormat,
+    SearchError, SearchMetadata, Sensitivity, regenerate, run,
 };
 use gyrase_work::Progress;
 
@@ -26,6 +26,13 @@ fn about(config: &Config) -> About {
 /// The metadata of a search.
 fn metadata(place: &Place, config: &Config) -> PathBuf {
     let format = ReportFormat::metadata(vec!["--top=3".into()]);
+    let path = place.0.path().join("hits.gym");
+    std::fs::write(&path, written(config, format)).unwrap();
+    path
+}
+
+/// What a search gives in a format.
+fn written(config: &Config, format: ReportFormat) -> Vec<u8> {
     let (report, mut out) = (Report::new(format, about(config)), Vec::new());
     let found = run::<SearchError>(config, &Progress::default(), |answer| {
         report.answer(&mut out, answer).unwrap();
@@ -34,9 +41,37 @@ fn metadata(place: &Place, config: &Config) -> PathBuf {
     report
         .finish(&mut out, found.unwrap().queries as usize)
         .unwrap();
-    let path = place.0.path().join("hits.gym");
-    std::fs::write(&path, out).unwrap();
-    path
+    out
+}
+
+/// The report that metadata with alignments make in an open database, of all queries but the first.
+fn told(config: &Config, format: &str) -> String {
+    let metadata = ReportFormat::metadata_with_alignments(Vec::new());
+    let metadata = written(config, metadata);
+    let metadata = SearchMetadata::of_bytes(&config.queries[0], &metadata).unwrap();
+    let (files, progress) = (config.subjects.clone(), Progress::default());
+    let open = OpenDatabase::open(files, config.memory, 1, &progress).unwrap();
+    let report = Report::new(format.parse().unwrap(), about(config));
+    let (mut out, mut own) = (Vec::new(), None);
+    let asked = (&metadata, 1..metadata.queries());
+    open.answers_again::<SearchError>(config, asked, &progress, |answer| {
+        let own = own.get_or_insert_with(|| answer.queries.excerpt(1..answer.queries.len()));
+        report.answer(&mut out, &answer.of_part(own, 1)).unwrap();
+        Ok(())
+    })
+    .unwrap();
+    report.finish(&mut out, metadata.queries() - 1).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+/// The same search without the first query.
+fn without_first(place: &Place, config: &Config) -> Config {
+    let queries = std::fs::read_to_string(&config.queries[0]).unwrap();
+    let second = 1 + queries[1..].find('>').unwrap();
+    Config {
+        queries: vec![place.write("rest.fa", &queries[second..])],
+        ..config.clone()
+    }
 }
 
 /// The report that metadata make.
@@ -123,6 +158,9 @@ fn any_report_is_made_again() {
                 "{program:?}, round {round}, format {format}"
             );
         }
+        let rest = without_first(&place, &config);
+        let told = told(&config, formats[0]);
+        assert!(told == report(&rest, formats[0]).unwrap(), "{program:?}");
     }
 }
 

@@ -29,6 +29,10 @@ pub struct Config {
     pub limits: ServiceLimits,
     /// How long jobs may go on once the service is asked to stop.
     pub drain: Duration,
+    /// The file of the tokens of those who may ask; anybody may if there is none.
+    pub tokens: Option<PathBuf>,
+    /// PEM files of a certificate chain and its key, for TLS; plain HTTP if there are none.
+    pub tls: Option<[PathBuf; 2]>,
     /// Proxies whose word on the address of a client is taken.
     pub trusted_proxies: Vec<IpAddr>,
     /// What the words of a search mean.

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! Jobs that ask the same of the same database are one search: what one query takes is mostly a
-//! look at the whole database. What is kept of a job are its queries and metadata; reports are made
-//! of them when somebody asks, in any format.
+//! look at the whole database. What is kept of a job are its queries and metadata with alignments;
+//! reports are made of them when somebody asks, in any format.
 
 use std::collections::HashMap;
 use std::fs;
@@ -41,8 +41,12 @@ const BATCH: (u64, usize) = (200_000, 64);
 const IDLE: Duration = Duration::from_millis(500);
 /// How long a lane waits where the store fails.
 const PAUSE: Duration = Duration::from_secs(2);
-/// Parts of the memory beside databases: one for each lane, one for reports.
-const SHARES: u64 = 3;
+/// Parts of the memory beside databases: one for each lane, one for reports, one for what is sent.
+const SHARES: u64 = 4;
+/// Turns of reports: each is as much of their share of the memory.
+pub const REPORT_TURNS: u32 = 8;
+/// About what a report takes in bytes: for each letter of the queries, and for each hit.
+const REPORT_BYTES: [u64; 2] = [4, 1 << 10];
 
 /// Does jobs, and makes reports.
 pub struct Engine {
@@ -354,6 +358,19 @@ impl Engine {
         served.ok_or_else(|| ReportError::Database(job.database.clone()))
     }
 
+    /// How many turns a report of a job takes.
+    pub fn report_turns(&self, job: &Job) -> u32 {
+        let [of_letter, of_hit] = REPORT_BYTES;
+        let bytes = of_letter * job.letters + of_hit * job.hits;
+        let turn = (self.share() / u64::from(REPORT_TURNS)).max(1);
+        bytes.div_ceil(turn).clamp(1, REPORT_TURNS.into()) as u32
+    }
+
+    /// The memory of a lane, of all reports together, or of all that is sent.
+    pub fn share(&self) -> u64 {
+        self.config.memory.saturating_sub(self.databases.bytes()) / SHARES
+    }
+
     /// The search of jobs that ask the same, with their queries in files of a folder.
     fn search_config(&self, batch: &[Job], scratch: &Scratch) -> Result<SearchConfig, ReportError> {
         let config = (self.config.search_options)(&batch[0].options);
@@ -364,12 +381,11 @@ impl Engine {
             fs::write(&file, self.store.fasta(&job.id)?)?;
             queries.push(file);
         }
-        let memory = self.config.memory.saturating_sub(self.databases.bytes()) / SHARES;
         Ok(SearchConfig {
             queries,
             subjects: Vec::new(),
             waiting: WaitingText::new(scratch.path.join("waiting")),
-            memory,
+            memory: self.share(),
             threads: self.config.threads,
             ..config
         })
@@ -530,7 +546,10 @@ impl<'b> Answers<'b> {
 }
 
 fn metadata_report(job: &Job, about: &About) -> Report {
-    Report::new(ReportFormat::metadata(job.options.clone()), about.clone())
+    Report::new(
+        ReportFormat::metadata_with_alignments(job.options.clone()),
+        about.clone(),
+    )
 }
 
 fn miscounted() -> Unsearched {
@@ -555,7 +574,7 @@ impl Regenerated<'_> {
         let asked = (self.metadata, queries.clone());
         self.served
             .open
-            .regenerate(self.config, asked, self.progress, |answer| {
+            .answers_again(self.config, asked, self.progress, |answer| {
                 if is_all {
                     return Ok::<_, ReportError>(report.answer(out, answer)?);
                 }

@@ -59,6 +59,24 @@ pub enum ServeError {
         /// The version that is read.
         known: i64,
     },
+    /// The tokens of those who may ask cannot be read.
+    #[error("{}: {source}", path.display())]
+    Tokens {
+        /// Their file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// There is no TLS with a certificate and a key.
+    #[error("TLS with {} and {}: {problem}", certificate.display(), key.display())]
+    Tls {
+        /// The file of the certificate.
+        certificate: PathBuf,
+        /// The file of the key.
+        key: PathBuf,
+        /// Why.
+        problem: String,
+    },
     /// Another service has the store.
     #[error(
         "{}: another service uses this folder of jobs; name another one with --jobs",

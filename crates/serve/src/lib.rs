@@ -15,6 +15,7 @@
 //! 3. Whoever asks for a result gets it in his format, made again from the metadata: the bytes that
 //!    `gyrase search` writes (ParaMEDIC: Balaji, Feng, Archuleta, Lin, SC 2007).
 
+mod access;
 mod config;
 mod databases;
 mod engine;
@@ -26,6 +27,7 @@ mod store;
 
 use std::fs;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -37,6 +39,7 @@ use tokio::sync::watch;
 pub use config::{Config, NamedDatabase, SearchOptions, ServiceLimits};
 pub use error::ServeError;
 
+use access::Access;
 use databases::Databases;
 use engine::{Engine, scratch_folder};
 use http::App;
@@ -56,14 +59,11 @@ pub fn run(
     progress: &Progress,
     ready: impl FnOnce(SocketAddr, Option<SocketAddr>),
 ) -> Result<(), ServeError> {
+    let access = config.tokens.as_deref().map(Access::read).transpose()?;
+    let tls = config.tls.as_ref().map(http::tls).transpose()?;
     let databases = Databases::open(&config, progress)?;
     let store = Arc::new(Store::open(&config.jobs)?);
-    let scratch = scratch_folder(&config.jobs);
-    let _ = fs::remove_dir_all(&scratch);
-    fs::create_dir_all(&scratch).map_err(|source| ServeError::Folder {
-        path: scratch.clone(),
-        source,
-    })?;
+    let scratch = emptied(scratch_folder(&config.jobs))?;
     progress.start("serve", 0);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(ANSWERING)
@@ -76,7 +76,7 @@ pub fn run(
         .map(|address| runtime.block_on(listen(address)));
     let own = own.transpose()?;
     let engine = Arc::new(Engine::new(config, databases, store));
-    let app = Arc::new(App::new(Arc::clone(&engine)));
+    let app = Arc::new(App::new(Arc::clone(&engine), access));
     ready(
         listener.local_addr()?,
         own.as_ref().map(TcpListener::local_addr).transpose()?,
@@ -84,9 +84,11 @@ pub fn run(
     let (end, ended) = watch::channel(false);
     let connections = engine.config().limits.connections;
     let router = http::router(Arc::clone(&app));
+    let listener = (listener, tls);
     let serving = runtime.spawn(http::serve(listener, router, connections, ended.clone()));
     if let Some(own) = own {
-        runtime.spawn(http::serve(own, http::own_router(app), connections, ended));
+        let router = http::own_router(app);
+        runtime.spawn(http::serve((own, None), router, connections, ended));
     }
     thread::scope(|scope| -> Result<(), ServeError> {
         for (name, is_short) in [("lane", false), ("lane-of-short", true)] {
@@ -110,6 +112,15 @@ pub fn run(
     runtime.shutdown_timeout(Duration::from_secs(1));
     let _ = fs::remove_dir_all(&scratch);
     Ok(())
+}
+
+/// A folder without what an earlier service left in it.
+fn emptied(path: PathBuf) -> Result<PathBuf, ServeError> {
+    let _ = fs::remove_dir_all(&path);
+    match fs::create_dir_all(&path) {
+        Ok(()) => Ok(path),
+        Err(source) => Err(ServeError::Folder { path, source }),
+    }
 }
 
 async fn listen(address: SocketAddr) -> Result<TcpListener, ServeError> {

@@ -20,6 +20,7 @@ Examples:
   gyrase serve --db nt=genomes.gysd --describe 'nt=Nucleotides of 2026'
   gyrase serve --db nt=genomes.gysd --jobs /var/lib/gyrase
   gyrase serve --db nt=genomes.gysd --metrics 127.0.0.1:9090
+  gyrase serve --db refs=refs.gysd --tokens tokens.txt
 
 Then open http://127.0.0.1:8080, or send jobs by a program:
   curl -F file=@queries.fa -F database=refs 127.0.0.1:8080/api/v1/jobs
@@ -51,6 +52,18 @@ pub struct Serve {
     /// Folder of the jobs, made where it is missing
     #[arg(long, value_name = "DIR", default_value = "gyrase-jobs")]
     jobs: PathBuf,
+
+    /// File of those who may ask, a line `NAME TOKEN` for each; anybody may without it
+    #[arg(long, value_name = "FILE")]
+    tokens: Option<PathBuf>,
+
+    /// Certificate chain for TLS, as PEM
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+
+    /// Key of the certificate, as PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
 
     /// Proxies whose X-Forwarded-For is believed
     #[arg(long, value_name = "ADDRESS", value_delimiter = ',')]
@@ -129,11 +142,18 @@ impl Serve {
             threads: session.threads,
             limits,
             drain: Duration::from_secs(self.drain),
+            tokens: self.tokens,
+            tls: self.tls_cert.zip(self.tls_key).map(Into::into),
             trusted_proxies: self.trusted_proxy,
             search_options: Arc::new(search_options),
         };
+        let scheme = if config.tls.is_some() {
+            "https"
+        } else {
+            "http"
+        };
         let ready = |address: SocketAddr, own: Option<SocketAddr>| {
-            tracing::info!("serving at http://{address}");
+            tracing::info!("serving at {scheme}://{address}");
             if let Some(own) = own {
                 tracing::info!("health and metrics at http://{own}");
             }
@@ -208,7 +228,9 @@ impl From<ServeError> for Failure {
             }
             ServeError::Memory { .. } => Code::Memory,
             ServeError::Folder { .. } => Code::Output,
-            ServeError::Locked { .. } => Code::Usage,
+            ServeError::Locked { .. } | ServeError::Tokens { .. } | ServeError::Tls { .. } => {
+                Code::Usage
+            }
             ServeError::Listen { .. } => Code::Network,
             ServeError::System(_) => Code::Internal,
         };

@@ -25,8 +25,9 @@ const OTHERS: [(&str, &str); 11] = [
     // A service that begins, is asked to stop, and stops.
     (
         "served",
-        "gyrase serve \"$@\" 2> served.log &
-        until grep -q 'serving at' served.log; do kill -0 $! || break; sleep 0.05; done
+        "rm -f served.log
+        gyrase serve \"$@\" 2> served.log &
+        until grep -q 'serving at' served.log 2> /dev/null; do kill -0 $! || break; sleep 0.05; done
         kill $!
         wait $! || { cat served.log; exit 1; }",
     ),
@@ -182,6 +183,7 @@ fn stage() -> Place {
     for (ending, bytes) in BLAST_DATABASE {
         place.write(&format!("nr.{ending}"), bytes);
     }
+    place.write_secret("tokens.txt", "ada 0123456789abcdefghij\n");
     place.write("urls.txt", "https://example.org/a.fna.gz\n");
     place.write("sheet.csv", "sample,fastq_1,fastq_2\ns1,r_1.fq,r_2.fq\n");
     let (made, said) = shell(&place, "", MAKE);

@@ -36,6 +36,14 @@ impl Place {
         std::fs::write(self.path(name), bytes).unwrap();
     }
 
+    /// Writes what nobody else may read.
+    pub fn write_secret(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        use std::os::unix::fs::PermissionsExt;
+        self.write(name, bytes);
+        let own = std::fs::Permissions::from_mode(0o600);
+        std::fs::set_permissions(self.path(name), own).unwrap();
+    }
+
     pub fn read(&self, name: &str) -> Vec<u8> {
         std::fs::read(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }

@@ -332,6 +332,41 @@ fn what_is_hostile_is_refused_or_stays_text() {
 }
 
 #[test]
+fn whoever_has_a_token_may_ask() {
+    let place = Place::new();
+    place.write("refs", PROTEINS);
+    place.write_secret("tokens", "ada 0123456789abcdefghij\n");
+    let service = Service::start(&place, &["--db", "refs=refs", "--tokens", "tokens"]);
+    let ask = |more: &str| {
+        let head = "GET / HTTP/1.1\r\nHost: here\r\nConnection: close\r\n";
+        service.ask(format!("{head}{more}\r\n").as_bytes())
+    };
+    let refused = ask("Authorization: Bearer 0123456789abcdefghik\r\n");
+    assert!(refused.status == 401 && refused.head.contains("www-authenticate: basic"));
+    assert_eq!(ask("").status, 401);
+    // The token as the password of a user without a name.
+    let basic = ask("Authorization: Basic OjAxMjM0NTY3ODlhYmNkZWZnaGlq\r\n");
+    assert_eq!(basic.status, 200, "{basic:?}");
+    assert_eq!(
+        ask("Authorization: Bearer 0123456789abcdefghij\r\n").status,
+        200
+    );
+    let foreign = "POST /jobs HTTP/1.1\r\nHost: here\r\nConnection: close\r\nContent-Length: 0\r\n\
+                   Authorization: Bearer 0123456789abcdefghij\r\nSec-Fetch-Site: cross-site\r\n\r\n";
+    assert_eq!(service.ask(foreign.as_bytes()).status, 403);
+    let args = [
+        "serve",
+        "--db",
+        "refs=refs",
+        "--tokens",
+        "refs",
+        "--jobs",
+        "more",
+    ];
+    place.fails(&args, 1, &["refs: ", "chmod 600"]);
+}
+
+#[test]
 fn a_service_that_is_full_says_when_to_come_back() {
     let place = Place::new();
     place.write("refs", PROTEINS);

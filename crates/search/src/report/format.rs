@@ -50,7 +50,8 @@ enum Kind {
     Paf,
     Html,
     /// What a replica of the database makes a report of, with what was asked for.
-    Metadata(Vec<String>),
+    /// Of these parameters; with alignments, or without.
+    Metadata(Vec<String>, bool),
 }
 
 impl FromStr for ReportFormat {
@@ -121,7 +122,12 @@ impl ReportFormat {
     /// [`SearchMetadata`](crate::SearchMetadata) of a search with these parameters, in the caller's
     /// words.
     pub fn metadata(parameters: Vec<String>) -> ReportFormat {
-        ReportFormat(Kind::Metadata(parameters))
+        ReportFormat(Kind::Metadata(parameters, false))
+    }
+
+    /// The same with all alignments: whoever has the database open makes reports without a search.
+    pub fn metadata_with_alignments(parameters: Vec<String>) -> ReportFormat {
+        ReportFormat(Kind::Metadata(parameters, true))
     }
 
     /// How it is written.
@@ -139,7 +145,10 @@ impl ReportFormat {
             Kind::Sam(sam) => Box::new(sam),
             Kind::Paf => Box::new(Paf),
             Kind::Html => Box::new(Html),
-            Kind::Metadata(parameters) => Box::new(MetadataLayout { parameters }),
+            Kind::Metadata(parameters, alignments) => Box::new(MetadataLayout {
+                parameters,
+                alignments,
+            }),
         }
     }
 

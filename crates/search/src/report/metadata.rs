@@ -9,6 +9,8 @@ use crate::metadata::{Answer, Asked, end, head, record};
 pub(super) struct MetadataLayout {
     /// What was asked for.
     pub parameters: Vec<String>,
+    /// Whether alignments are kept too.
+    pub alignments: bool,
 }
 
 impl Layout for MetadataLayout {
@@ -28,6 +30,7 @@ impl Layout for MetadataLayout {
             queries: first.map_or(0, |answer| answer.queries.len() as u64),
             queries_checksum: first.map_or([0; 4], |answer| answer.queries.digest()),
             parameters: self.parameters.clone(),
+            alignments: self.alignments,
         };
         out.write_all(&head(&asked))
     }
@@ -35,6 +38,7 @@ impl Layout for MetadataLayout {
     fn query(&self, out: &mut dyn Write, _: &About, answer: &QueryHits) -> io::Result<()> {
         out.write_all(&record(&Answer {
             subjects: answer.needed(),
+            alignments: self.alignments.then(|| answer.hits.to_vec()),
             digest: answer.digest(),
         }))
     }

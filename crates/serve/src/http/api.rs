@@ -123,7 +123,7 @@ async fn download(
             return Ok(response);
         }
     }
-    let fields = Fields::read(request, 0, "").await?;
+    let fields = Fields::read(&app, request, 0, "").await?;
     let format = result::named(fields.text("format")?.unwrap_or("tsv"))?;
     let queries = queries(&fields, &job)?;
     let name = format!("attachment; filename=\"{}.{}\"", job.id, format.ending);

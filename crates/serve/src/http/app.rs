@@ -9,18 +9,27 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::client::{Peer, address};
 use super::refusal::Refusal;
-use crate::engine::Engine;
+use crate::access::Access;
+use crate::engine::{Engine, REPORT_TURNS};
+use crate::job::Job;
 
-/// Requests that read or write much at a time.
-const AT_ONCE: usize = 8;
-/// How long such a request waits for its turn.
+/// Times that the bytes of a body are in memory: as they came, as fields, as sequences.
+const COPIES: u64 = 3;
+/// Submissions that are taken at a time.
+const SUBMISSIONS: usize = 8;
+/// How long a request that takes memory waits for its turn.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What all requests share.
 pub struct App {
     /// What does the jobs.
     pub engine: Arc<Engine>,
-    turns: Arc<Semaphore>,
+    /// Who may ask; anybody if none.
+    pub access: Option<Access>,
+    reports: Arc<Semaphore>,
+    submissions: Arc<Semaphore>,
+    /// Memory for bodies of requests, in KiB.
+    bodies: Arc<Semaphore>,
     /// When the service began.
     pub since: Instant,
     /// Requests by the first digit of the status of their answer.
@@ -29,39 +38,54 @@ pub struct App {
 
 impl App {
     /// What all requests of a service share.
-    pub fn new(engine: Arc<Engine>) -> App {
+    pub fn new(engine: Arc<Engine>, access: Option<Access>) -> App {
         App {
-            engine,
-            turns: Arc::new(Semaphore::new(AT_ONCE)),
+            bodies: Arc::new(Semaphore::new(in_kib(engine.share()) as usize)),
+            access,
+            submissions: Arc::new(Semaphore::new(SUBMISSIONS)),
+            reports: Arc::new(Semaphore::new(REPORT_TURNS as usize)),
             since: Instant::now(),
+            engine,
             requests: Default::default(),
         }
     }
 
-    /// The address of the client of a request.
+    /// The client of a request: the name of its token, or its address.
     pub fn client<B>(&self, request: &Request<B>) -> String {
+        let access = self.access.as_ref();
+        if let Some(name) = access.and_then(|access| access.name_of(request.headers())) {
+            return name.into();
+        }
         let peer = request.extensions().get::<Peer>();
         let peer = *peer.expect("each connection has one");
         let trusted = &self.engine.config().trusted_proxies;
         address(peer, request.headers(), trusted).to_string()
     }
 
-    /// Waits for a turn to do what takes memory.
+    /// Waits until a report of a job may be made.
     ///
     /// # Errors
     /// Others are too many.
-    pub async fn permit(&self) -> Result<OwnedSemaphorePermit, Refusal> {
-        let turn = Arc::clone(&self.turns).acquire_owned();
-        let busy = || {
-            let message = "the service has too much to do: try again later";
-            Refusal::busy(StatusCode::SERVICE_UNAVAILABLE, message)
-        };
-        let turn = tokio::time::timeout(PATIENCE, turn)
-            .await
-            .map_err(|_| busy())?;
-        turn.map_err(|_| busy())
+    pub async fn may_report(&self, job: &Job) -> Result<OwnedSemaphorePermit, Refusal> {
+        turn(&self.reports, self.engine.report_turns(job)).await
     }
 
+    /// Waits until a body of so many bytes may be read.
+    ///
+    /// # Errors
+    /// Others are too many.
+    pub async fn may_send(&self, bytes: u64) -> Result<OwnedSemaphorePermit, Refusal> {
+        let most = in_kib(self.engine.share());
+        turn(&self.bodies, in_kib(COPIES * bytes).clamp(1, most)).await
+    }
+
+    /// Waits until a submission may be taken.
+    ///
+    /// # Errors
+    /// Others are too many.
+    pub async fn may_submit(&self) -> Result<OwnedSemaphorePermit, Refusal> {
+        turn(&self.submissions, 1).await
+    }
     /// Does what may wait for a disk.
     ///
     /// # Errors
@@ -73,4 +97,20 @@ impl App {
         let done = tokio::task::spawn_blocking(work).await;
         done.unwrap_or_else(|error| Err(Refusal::internal(&error)))
     }
+}
+
+fn in_kib(bytes: u64) -> u32 {
+    u32::try_from(bytes >> 10).unwrap_or(u32::MAX >> 3)
+}
+
+async fn turn(turns: &Arc<Semaphore>, many: u32) -> Result<OwnedSemaphorePermit, Refusal> {
+    let busy = || {
+        let message = "the service has too much to do: try again later";
+        Refusal::busy(StatusCode::SERVICE_UNAVAILABLE, message)
+    };
+    let turn = Arc::clone(turns).acquire_many_owned(many);
+    let turn = tokio::time::timeout(PATIENCE, turn)
+        .await
+        .map_err(|_| busy())?;
+    turn.map_err(|_| busy())
 }

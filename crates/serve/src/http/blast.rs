@@ -49,7 +49,9 @@ async fn answer(State(app): State<Arc<App>>, request: Request<Body>) -> Response
 async fn answered(app: &Arc<App>, request: Request<Body>) -> Result<Response, Refusal> {
     let client = app.client(&request);
     let most = app.engine.config().limits.body;
-    let fields = Fields::read(request, most, "QUERY").await?.upper_case();
+    let fields = Fields::read(app, request, most, "QUERY")
+        .await?
+        .upper_case();
     let command = fields.text("CMD")?.unwrap_or_default().to_ascii_lowercase();
     match command.as_str() {
         "put" => put(app, &fields, client).await,
@@ -179,7 +181,7 @@ async fn zipped(
     format: &'static str,
     ending: &'static str,
 ) -> Result<Response, Refusal> {
-    let _permit = app.permit().await?;
+    let _permit = app.may_report(&job).await?;
     let engine = Arc::clone(&app.engine);
     let zipped = app.blocking(move || {
         let list = format!("{}.{ending}", job.id);

@@ -3,11 +3,13 @@
 use std::time::Duration;
 
 use axum::body::{Body, Bytes, to_bytes};
-use axum::http::header::CONTENT_TYPE;
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::{Method, Request, StatusCode};
 use futures_util::stream;
 use serde_json::Value;
+use tokio::sync::OwnedSemaphorePermit;
 
+use super::app::App;
 use super::refusal::Refusal;
 
 /// How long a request may take to arrive.
@@ -17,15 +19,20 @@ const MOST: usize = 200;
 
 /// Names and values, in their order.
 #[derive(Debug, Default)]
-pub struct Fields(Vec<(String, Vec<u8>)>);
+pub struct Fields {
+    all: Vec<(String, Vec<u8>)>,
+    /// The memory that they take, for as long as they live.
+    room: Option<OwnedSemaphorePermit>,
+}
 
 impl Fields {
     /// Those of the address and of the body, which has at most so many bytes. A body that is no
     /// form is the field `whole`.
     ///
     /// # Errors
-    /// The body is too long, too slow, or not what it says.
+    /// The body is too long, too slow, or not what it says; others take the memory for it.
     pub async fn read(
+        app: &App,
         request: Request<Body>,
         most: u64,
         whole: &'static str,
@@ -36,6 +43,9 @@ impl Fields {
         if matches!(head.method, Method::GET | Method::HEAD | Method::DELETE) {
             return fields.within_bounds();
         }
+        let length = head.headers.get(CONTENT_LENGTH);
+        let length = length.and_then(|length| length.to_str().ok()?.parse().ok());
+        fields.room = Some(app.may_send(length.unwrap_or(most).min(most)).await?);
         let body = tokio::time::timeout(ARRIVAL, to_bytes(body, most as usize)).await;
         let late = || Refusal::new(StatusCode::REQUEST_TIMEOUT, "the request came too slowly");
         let body = body.map_err(|_| late())?.map_err(|_| {
@@ -55,13 +65,13 @@ impl Fields {
             }
             "application/json" => fields.add_json(&body)?,
             _ if body.is_empty() => {}
-            _ => fields.0.push((whole.into(), body.to_vec())),
+            _ => fields.all.push((whole.into(), body.to_vec())),
         }
         fields.within_bounds()
     }
 
     fn within_bounds(self) -> Result<Fields, Refusal> {
-        match self.0.len() > MOST {
+        match self.all.len() > MOST {
             true => Err(Refusal::bad(format!("a request has at most {MOST} fields"))),
             false => Ok(self),
         }
@@ -69,7 +79,7 @@ impl Fields {
 
     fn add_form(&mut self, text: &[u8]) {
         let pairs = form_urlencoded::parse(text).take(MOST + 1);
-        self.0.extend(
+        self.all.extend(
             pairs.map(|(name, value)| (name.into_owned(), value.into_owned().into_bytes())),
         );
     }
@@ -84,9 +94,9 @@ impl Fields {
             let value = part.bytes().await.map_err(wrong)?;
             // A file that was not chosen is an empty part.
             if !value.is_empty() {
-                self.0.push((name, value.to_vec()));
+                self.all.push((name, value.to_vec()));
             }
-            if self.0.len() > MOST {
+            if self.all.len() > MOST {
                 break;
             }
         }
@@ -111,14 +121,14 @@ impl Fields {
                     )));
                 }
             };
-            self.0.push((name, text.into_bytes()));
+            self.all.push((name, text.into_bytes()));
         }
         Ok(())
     }
 
     /// Makes all names upper-case, as NCBI's interface takes them.
     pub fn upper_case(mut self) -> Fields {
-        self.0
+        self.all
             .iter_mut()
             .for_each(|(name, _)| name.make_ascii_uppercase());
         self
@@ -126,7 +136,7 @@ impl Fields {
 
     /// The names, in their order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(|(name, _)| name.as_str())
+        self.all.iter().map(|(name, _)| name.as_str())
     }
 
     /// The bytes of a field; none where it is missing or empty.
@@ -135,7 +145,7 @@ impl Fields {
     /// There are several of the name.
     pub fn bytes(&self, name: &str) -> Result<Option<&[u8]>, Refusal> {
         let mut own = self
-            .0
+            .all
             .iter()
             .filter(|(own, value)| own == name && !value.is_empty());
         match (own.next(), own.next()) {

@@ -12,6 +12,7 @@ mod refusal;
 mod result;
 mod server;
 mod submit;
+mod tls;
 mod views;
 
 use std::sync::Arc;
@@ -19,12 +20,15 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use axum::Router;
 use axum::body::Body;
-use axum::http::header::{HeaderName, HeaderValue};
-use axum::http::{Request, Response};
+use axum::extract::State;
+use axum::http::header::{HeaderName, HeaderValue, WWW_AUTHENTICATE};
+use axum::http::{Method, Request, Response, StatusCode};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
+use axum::response::IntoResponse;
 
 pub use app::App;
 pub use server::serve;
+pub use tls::tls;
 
 /// All that the service answers to people and programs.
 pub fn router(app: Arc<App>) -> Router {
@@ -33,6 +37,7 @@ pub fn router(app: Arc<App>) -> Router {
         .merge(api::routes())
         .merge(pages::routes())
         .fallback(pages::not_found)
+        .layer(from_fn_with_state(Arc::clone(&app), allowed))
         .layer(from_fn(with_headers))
         .layer(from_fn_with_state(Arc::clone(&app), counted))
         .with_state(app)
@@ -70,8 +75,34 @@ async fn with_headers(request: Request<Body>, next: Next) -> Response<Body> {
     response
 }
 
+/// Lets pass who may ask, and nothing that a page of another site makes a browser send.
+async fn allowed(
+    State(app): State<Arc<App>>,
+    request: Request<Body>,
+    next: Next,
+) -> Response<Body> {
+    let headers = request.headers();
+    let access = app.access.as_ref();
+    if access.is_some_and(|access| access.name_of(headers).is_none()) {
+        let message = "a token is wanted: as Bearer, or as the password of Basic\n";
+        let asked = [(
+            WWW_AUTHENTICATE,
+            "Basic realm=\"gyrase\", charset=\"UTF-8\"",
+        )];
+        return (StatusCode::UNAUTHORIZED, asked, message).into_response();
+    }
+    let is_foreign = headers
+        .get("sec-fetch-site")
+        .is_some_and(|site| site == "cross-site");
+    if is_foreign && request.method() == Method::POST {
+        let message = "a page of another site sent this\n";
+        return (StatusCode::FORBIDDEN, message).into_response();
+    }
+    next.run(request).await
+}
+
 async fn counted(
-    axum::extract::State(app): axum::extract::State<Arc<App>>,
+    State(app): State<Arc<App>>,
     request: Request<Body>,
     next: Next,
 ) -> Response<Body> {

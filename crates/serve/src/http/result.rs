@@ -3,12 +3,14 @@
 use std::io::{self, Write};
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::http::StatusCode;
 use futures_util::stream;
 use gyrase_search::ReportFormat;
 use gyrase_work::Progress;
+use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
 use super::app::App;
@@ -20,6 +22,8 @@ use crate::job::{Job, State};
 const PIECE: usize = 64 << 10;
 /// Pieces that wait to be sent.
 const AHEAD: usize = 4;
+/// How long a client may take none.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A format of reports, by its name in the interfaces.
 #[derive(Clone, Copy, Debug)]
@@ -168,7 +172,7 @@ pub async fn report(
         return Err(Refusal::new(StatusCode::CONFLICT, "the job has no result"));
     }
     let format: ReportFormat = format.parse().expect("a format");
-    let permit = app.permit().await?;
+    let permit = app.may_report(&job).await?;
     let (sender, mut pieces) = mpsc::channel::<Result<Bytes, ReportError>>(AHEAD);
     let engine = Arc::clone(&app.engine);
     tokio::task::spawn_blocking(move || {
@@ -176,6 +180,7 @@ pub async fn report(
         let mut out = Pieces {
             piece: frame.before.as_bytes().to_vec(),
             sender: &sender,
+            runtime: Handle::current(),
             is_escaped: frame.is_escaped,
         };
         let progress = Progress::default();
@@ -206,6 +211,7 @@ pub async fn report(
 struct Pieces<'s> {
     piece: Vec<u8>,
     sender: &'s mpsc::Sender<Result<Bytes, ReportError>>,
+    runtime: Handle,
     is_escaped: bool,
 }
 
@@ -223,7 +229,9 @@ impl Write for Pieces<'_> {
 
     fn flush(&mut self) -> io::Result<()> {
         let piece = std::mem::take(&mut self.piece);
-        let sent = self.sender.blocking_send(Ok(piece.into()));
+        let sent = self.sender.send_timeout(Ok(piece.into()), PATIENCE);
+        // Whoever takes nothing holds the turn of somebody else.
+        let sent = self.runtime.block_on(sent);
         sent.map_err(|_| io::ErrorKind::BrokenPipe.into())
     }
 }

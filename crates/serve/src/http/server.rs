@@ -10,9 +10,11 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt;
 
 use super::client::Peer;
@@ -24,7 +26,7 @@ const LEAVING: Duration = Duration::from_secs(5);
 
 /// Answers requests until `end` says so.
 pub async fn serve(
-    listener: TcpListener,
+    (listener, tls): (TcpListener, Option<TlsAcceptor>),
     router: Router,
     connections: usize,
     mut end: watch::Receiver<bool>,
@@ -49,24 +51,48 @@ pub async fn serve(
             }
         };
         let _ = stream.set_nodelay(true);
-        let router = router.clone();
-        let service = service_fn(move |request: Request<Incoming>| {
+        let connection = Connection {
+            router: router.clone(),
+            peer: Peer(peer),
+            leaving: leaving.watcher(),
+            _place: place,
+        };
+        match tls.clone() {
+            None => drop(tokio::spawn(connection.answer(stream))),
+            Some(tls) => drop(tokio::spawn(async move {
+                // Who speaks no TLS is not told so in plain text.
+                if let Ok(Ok(stream)) = tokio::time::timeout(HEAD, tls.accept(stream)).await {
+                    connection.answer(stream).await;
+                }
+            })),
+        }
+    }
+    drop(listener);
+    let _ = tokio::time::timeout(LEAVING, leaving.shutdown()).await;
+}
+
+/// A connection, and what answers its requests.
+struct Connection {
+    router: Router,
+    peer: Peer,
+    leaving: Watcher,
+    _place: OwnedSemaphorePermit,
+}
+
+impl Connection {
+    /// Answers requests until there are no more. Who goes away while he is answered has no need to
+    /// be told.
+    async fn answer(self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
+        let service = service_fn(|request: Request<Incoming>| {
             let mut request = request.map(Body::new);
-            request.extensions_mut().insert(Peer(peer));
-            router.clone().oneshot(request)
+            request.extensions_mut().insert(self.peer);
+            self.router.clone().oneshot(request)
         });
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(HEAD)
             .max_buf_size(64 << 10)
             .serve_connection(TokioIo::new(stream), service);
-        let connection = leaving.watch(connection);
-        tokio::spawn(async move {
-            // Who goes away while he is answered has no need to be told.
-            let _ = connection.await;
-            drop(place);
-        });
+        let _ = self.leaving.watch(connection).await;
     }
-    drop(listener);
-    let _ = tokio::time::timeout(LEAVING, leaving.shutdown()).await;
 }

@@ -72,7 +72,8 @@ pub struct Wanted {
 /// It does not describe one, or the service is busy.
 pub async fn submit_from(app: &Arc<App>, request: Request<Body>) -> Result<String, Refusal> {
     let client = app.client(&request);
-    let fields = Fields::read(request, app.engine.config().limits.body, "queries").await?;
+    let most = app.engine.config().limits.body;
+    let fields = Fields::read(app, request, most, "queries").await?;
     submit(app, wanted(&fields)?, client).await
 }
 
@@ -128,7 +129,7 @@ pub async fn submit(app: &Arc<App>, wanted: Wanted, client: String) -> Result<St
         let message = "the service is about to end: try again later";
         return Err(Refusal::busy(StatusCode::SERVICE_UNAVAILABLE, message));
     }
-    let _permit = app.permit().await?;
+    let _permit = app.may_submit().await?;
     let own = Arc::clone(app);
     app.blocking(move || accept(&own, wanted, client)).await
 }
