@@ -18,6 +18,7 @@ use gyrase_fabric_mpi::{ExitCodes, SetupError, StartError};
 use gyrase_fastx::Problem;
 use gyrase_kmer::Choice;
 use gyrase_lab::schedule::ScheduleError;
+use gyrase_lab::ssd::SsdError;
 use gyrase_picture::words::bytes;
 use gyrase_search::SearchError;
 use gyrase_seqdb::SeqDbError;
@@ -210,6 +211,30 @@ impl From<ScheduleError> for Failure {
             ScheduleError::Cluster { .. } => Code::Usage.into(),
             ScheduleError::Line { .. } => Code::Input.into(),
             ScheduleError::Cancelled => Code::Interrupted.into(),
+        };
+        meaning.failure(&error)
+    }
+}
+
+impl From<SsdError> for Failure {
+    fn from(error: SsdError) -> Failure {
+        let meaning = match error {
+            SsdError::Tabulate(error) => return error.into(),
+            SsdError::Simulate(error) => return error.into(),
+            SsdError::Count(error) => return error.into(),
+            SsdError::Temporary { .. } => Meaning::helped(Code::Output, "name another with --tmp"),
+            SsdError::Memory { .. } => {
+                Meaning::helped(Code::Memory, "give more with --memory, or fewer --threads")
+            }
+            SsdError::LargePartition { .. } => Meaning::helped(
+                Code::Memory,
+                "give more with --memory, fewer --threads, or a longer --minimizer",
+            ),
+            SsdError::Constants { .. } => Meaning::helped(
+                Code::Input,
+                "`gyrase lab ssd --constants-out c.json` writes some that can be changed",
+            ),
+            SsdError::Device { .. } => Code::Usage.into(),
         };
         meaning.failure(&error)
     }

@@ -1,6 +1,6 @@
 //! Super-k-mers: what travels to the owner of a bin.
 
-use crate::arch::{Kernels, MAX_LETTERS, MinimizerScheme, Stretch};
+use crate::arch::{Kernels, MAX_LETTERS, MinimizerScheme, Stretch, minimizers_by_letters};
 use crate::packed::{masked, reverse_groups, reversed, shifted_left, shifted_right};
 use crate::{Key, Kmer, Shape, bin_of_hash};
 
@@ -130,6 +130,9 @@ fn low_words<const W: usize>(words: [u128; W]) -> Kmer<W> {
 pub struct Cutter<const W: usize> {
     shape: Shape,
     kernels: Kernels,
+    scheme: MinimizerScheme,
+    /// The smallest m-mer is that of the letters, not of the hash.
+    by_letters: bool,
     stretch: Stretch,
     /// The reverse complement of the packed bases, up to whole words: that of base `i` is at
     /// `complements - 1 - i`.
@@ -147,12 +150,40 @@ impl<const W: usize> Cutter<W> {
     pub fn with_kernels(shape: Shape, kernels: Kernels) -> Cutter<W> {
         assert!(shape.words() == W, "W is the number of words of the shape");
         let stretch = Stretch::default();
+        let scheme = MinimizerScheme {
+            m: shape.m(),
+            w: shape.window(),
+        };
         Cutter {
             shape,
             kernels,
+            scheme,
+            by_letters: false,
             reversed: vec![0; stretch.packed.len()].into(),
             complements: 0,
             stretch,
+        }
+    }
+
+    /// A cutter whose minimizer is the m-mer that comes first in the order of the letters, and
+    /// that names no bin: [`Cutter::cut`] gives its two-bit value, below 4^m, instead. Stranded
+    /// k-mers have a minimizer of their own strand, others one of canonical m-mers.
+    ///
+    /// That is how k-mers were divided before hashes were (Roberts et al. 2004), and what models
+    /// of devices do whose hardware compares letters.
+    ///
+    /// # Panics
+    /// When `m` is not 1 to 13, or longer than a k-mer.
+    pub fn by_letters(shape: Shape, m: usize) -> Cutter<W> {
+        assert!(
+            (1..=13).contains(&m) && m <= shape.k(),
+            "m is 1 to 13, at most k"
+        );
+        let w = shape.k() - m + 1;
+        Cutter {
+            scheme: MinimizerScheme { m, w },
+            by_letters: true,
+            ..Cutter::new(shape)
         }
     }
 
@@ -204,11 +235,11 @@ impl<const W: usize> Cutter<W> {
         bases: usize,
         emit: &mut impl FnMut(usize, SuperKmer<W>) -> Result<(), E>,
     ) -> Result<u64, E> {
-        let window = MinimizerScheme {
-            m: self.shape.m(),
-            w: self.shape.window(),
+        let (scheme, stretch) = (self.scheme, &mut self.stretch);
+        let kmers = match self.by_letters {
+            false => self.kernels.minimizers(bases, scheme, stretch),
+            true => minimizers_by_letters(bases, scheme, self.shape.stranded(), stretch),
         };
-        let kmers = self.kernels.minimizers(bases, window, &mut self.stretch);
         if !self.shape.stranded() {
             self.reverse(bases);
         }
@@ -237,7 +268,10 @@ impl<const W: usize> Cutter<W> {
         end: usize,
         emit: &mut impl FnMut(usize, SuperKmer<W>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let bin = bin_of_hash(self.stretch.hashes[start]);
+        let bin = match self.by_letters {
+            false => bin_of_hash(self.stretch.hashes[start]),
+            true => self.stretch.hashes[start] as usize,
+        };
         let capacity = SuperKmer::<W>::capacity(self.shape);
         let mut start = start;
         while end - start > capacity {
@@ -376,6 +410,45 @@ mod tests {
             collect(&letters),
             collect(&gyrase_seq::reverse_complement(&letters))
         );
+    }
+
+    /// By the definition: the smallest m-mer, letter by letter.
+    #[test]
+    fn minimizers_by_letters_are_the_smallest_words() {
+        let letters: Vec<u8> = (0..3000)
+            .map(|i| b"ACGT"[(crate::mix(i + 5) >> 62) as usize])
+            .collect();
+        for (k, m) in [
+            (9, 9),
+            (14, 9),
+            (21, 9),
+            (28, 9),
+            (28, 4),
+            (33, 11),
+            (31, 13),
+        ] {
+            for stranded in [false, true] {
+                let shape = Shape::new(k, stranded).unwrap();
+                let smallest = |kmer: &[u8]| {
+                    let word = |letters| Kmer::<1>::from_letters(letters).unwrap();
+                    let form = |word: Kmer<1>| if stranded { word } else { word.canonical(m) };
+                    kmer.windows(m)
+                        .map(|letters| form(word(letters)).0[0])
+                        .min()
+                        .unwrap()
+                };
+                let expected: Vec<u64> = letters.windows(k).map(smallest).collect();
+                let mut found = Vec::new();
+                crate::with_words!(shape, W => {
+                    let mut emit = |minimizer: usize, super_kmer: SuperKmer<W>| {
+                        found.extend(std::iter::repeat_n(minimizer as u64, super_kmer.kmers()));
+                        Ok::<(), ()>(())
+                    };
+                    Cutter::by_letters(shape, m).cut(&letters, &mut emit).unwrap();
+                });
+                assert_eq!(found, expected, "k={k} m={m} stranded={stranded}");
+            }
+        }
     }
 
     #[test]

@@ -42,7 +42,12 @@ const OTHERS: [(&str, &str); 11] = [
 ];
 
 /// What examples name that is large, or somewhere else, or a taxon that the small taxonomy lacks.
-const SMALLER: [(&str, &str); 11] = [
+const SMALLER: [(&str, &str); 13] = [
+    (
+        "lab ssd --paper",
+        "lab ssd --letters 10000 --batches 1 --paper",
+    ),
+    ("lab where reads", "lab where --sample 100K reads"),
     ("--length 20000000", "--length 200000"),
     ("--length 5000000", "--length 50000"),
     ("--tmp /scratch", "--tmp tmp"),

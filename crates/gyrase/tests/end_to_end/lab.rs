@@ -174,3 +174,42 @@ fn what_is_wrong_is_named() {
         place.fails(&[&["lab", "schedule"], args].concat(), code, words);
     }
 }
+
+#[test]
+fn drives_that_count_find_what_the_counter_finds() {
+    let place = crate::classify::place();
+    let ssd = [
+        "-q", "lab", "ssd", "r_1.fq", "-k", "21", "--design", "op,basic", "--pad", "2K",
+    ];
+    let more = ["--report", "x.json", "--plot", "f.svg"];
+    let text = place.ok(&[&ssd[..], &more].concat());
+    assert_eq!(text, place.ok(&[&ssd[..], &["-t", "1"]].concat()));
+    place.ok(&[
+        "-q", "count", "r_1.fq", "-k", "21", "-o", "r.gyk", "--report", "c.json",
+    ]);
+    let (report, counted) = (place.json("x.json"), place.json("c.json"));
+    let (found, counts) = (&report["results"]["profile"], &counted["counts"]);
+    assert!(found["kmers"].as_u64() > Some(0), "{found}");
+    for name in ["kmers", "distinct", "unique"] {
+        assert_eq!(found[name], counts[name], "{counts}");
+    }
+    let runs = report["results"]["runs"].as_array().unwrap();
+    assert_eq!([&runs[0]["design"], &runs[1]["design"]], ["basic", "op"]);
+    let bytes = &runs[0]["bytes"];
+    assert_eq!(bytes["super_kmers_written"], found["super_kmer_bytes"]);
+    assert!(place.read("f.svg").starts_with(b"<svg "));
+    let where_to = [
+        "-q", "lab", "where", "r_1.fq", "--sample", "50K", "--read", "1K",
+    ];
+    let said = place.ok(&[&where_to[..], &["--machine-out", "m.json"]].concat());
+    assert!(
+        said.contains("what holds the run up most is storage"),
+        "{said}"
+    );
+    place.ok(&[&where_to[..6], &["--machine", "m.json", "-o", "w.html"]].concat());
+    assert!(
+        String::from_utf8(place.read("w.html"))
+            .unwrap()
+            .contains("<h1>Where the time")
+    );
+}

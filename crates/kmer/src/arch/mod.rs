@@ -16,6 +16,7 @@ use std::ops::Range;
 
 use gyrase_work::Vectors;
 
+pub(crate) use scalar::minimizers_by_letters;
 pub use stretch::{MAX_LETTERS, MinimizerScheme, Stretch};
 
 use crate::Shape;

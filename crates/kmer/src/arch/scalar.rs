@@ -32,6 +32,31 @@ pub(super) fn minimizers(
     mark_changes(kmers, stretch);
 }
 
+/// As [`minimizers`], where the smallest m-mer is that of the letters: of the k-mer's own strand,
+/// or of canonical m-mers. Nothing needs it fast, so it has no twin in vectors.
+pub(crate) fn minimizers_by_letters(
+    letters: usize,
+    window: MinimizerScheme,
+    stranded: bool,
+    stretch: &mut Stretch,
+) -> usize {
+    let kmers = (letters + 2).saturating_sub(window.m + window.w);
+    if kmers > 0 {
+        let mmers = kmers + window.w - 1;
+        let Stretch { packed, hashes, .. } = &mut *stretch;
+        words_of_strands(mmers, window.m, packed, |i, forward, reverse| {
+            hashes[i] = if stranded {
+                forward
+            } else {
+                forward.min(reverse)
+            } as u32;
+        });
+        slide_minimum(kmers, window.w, &mut stretch.hashes);
+        mark_changes(kmers, stretch);
+    }
+    kmers
+}
+
 fn hash_mmers(mmers: usize, window: MinimizerScheme, stretch: &mut Stretch) {
     let Stretch { packed, hashes, .. } = stretch;
     canonical_words(mmers, window.m, packed, |i, word| {
@@ -42,6 +67,19 @@ fn hash_mmers(mmers: usize, window: MinimizerScheme, stretch: &mut Stretch) {
 /// Calls `each` with the number and the canonical form of every word of `length` (1 to 32) bases.
 #[inline(always)]
 fn canonical_words(words: usize, length: usize, packed: &[u8], mut each: impl FnMut(usize, u64)) {
+    words_of_strands(words, length, packed, |i, forward, reverse| {
+        each(i, forward.min(reverse));
+    });
+}
+
+/// The same with each word and its reverse complement.
+#[inline(always)]
+fn words_of_strands(
+    words: usize,
+    length: usize,
+    packed: &[u8],
+    mut each: impl FnMut(usize, u64, u64),
+) {
     let top = 2 * (length - 1);
     let mask = u64::MAX >> (62 - top);
     let (mut forward, mut reverse) = (0u64, 0u64);
@@ -50,7 +88,7 @@ fn canonical_words(words: usize, length: usize, packed: &[u8], mut each: impl Fn
         forward = (forward << 2 | code) & mask;
         reverse = reverse >> 2 | (3 - code) << top;
         if i + 1 >= length {
-            each(i + 1 - length, forward.min(reverse));
+            each(i + 1 - length, forward, reverse);
         }
     }
 }

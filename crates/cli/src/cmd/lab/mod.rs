@@ -1,18 +1,26 @@
 //! `gyrase lab`: models of systems.
 
+mod bottleneck;
 mod schedule;
+mod ssd;
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
 
 use clap::{Args, Subcommand};
 
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::session::Session;
 
 const EXAMPLES: &str = "\
 Examples:
   gyrase lab schedule --table
   gyrase lab schedule --figures figures/ --seeds 5
+  gyrase lab ssd reads.fq.gz -k 28
+  gyrase lab where reads.fq.gz
 
-docs/scheduling.md says what is modelled.";
+docs/scheduling.md and docs/laboratory.md say what is modelled.";
 
 /// Simulate systems that one would have to own to measure.
 #[derive(Debug, Args)]
@@ -26,6 +34,10 @@ pub struct Lab {
 enum What {
     /// Simulate how a cluster that serves searches shares its processors
     Schedule(Box<schedule::Schedule>),
+    /// Simulate drives that count k-mers themselves
+    Ssd(Box<ssd::Ssd>),
+    /// Say where the time of counting would go on other machines
+    Where(Box<bottleneck::Where>),
 }
 
 impl Lab {
@@ -33,6 +45,19 @@ impl Lab {
     pub fn run(self, session: &Session) -> Result<()> {
         match self.what {
             What::Schedule(verb) => verb.run(session),
+            What::Ssd(verb) => verb.run(session),
+            What::Where(verb) => verb.run(session),
         }
     }
+}
+
+/// The text of a file, compressed or not.
+fn text(path: &Path) -> Result<String> {
+    let unreadable = |error| Failure::usage(format!("cannot read {}: {error}", path.display()));
+    let opened = File::open(path).and_then(gyrase_fastx::decompress);
+    let mut text = String::new();
+    opened
+        .and_then(|mut file| file.read_to_string(&mut text))
+        .map_err(unreadable)?;
+    Ok(text)
 }

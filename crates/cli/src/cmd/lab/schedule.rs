@@ -1,7 +1,5 @@
 //! `gyrase lab schedule`.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -13,7 +11,8 @@ use gyrase_lab::schedule::{
 use gyrase_picture::words::{self, things};
 use serde_json::json;
 
-use crate::failure::{Failure, Result};
+use super::text;
+use crate::failure::Result;
 use crate::places::{self, without_compression};
 use crate::session::Session;
 use crate::sink::{self, Folder, Sink};
@@ -397,15 +396,4 @@ fn add(experiments: &mut Vec<Experiment>, more: impl IntoIterator<Item = Experim
             experiments.push(experiment);
         }
     }
-}
-
-/// The text of a file, compressed or not.
-fn text(path: &Path) -> Result<String> {
-    let unreadable = |error| Failure::usage(format!("cannot read {}: {error}", path.display()));
-    let opened = File::open(path).and_then(gyrase_fastx::decompress);
-    let mut text = String::new();
-    opened
-        .and_then(|mut file| file.read_to_string(&mut text))
-        .map_err(unreadable)?;
-    Ok(text)
 }

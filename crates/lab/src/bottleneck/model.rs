@@ -1,0 +1,224 @@
+//! The run of a count, played.
+
+use crate::ssd::{Events, Gates, Step};
+
+use super::measure::{CountedData, MeasuredMachine};
+
+/// Batches of a stage.
+const BATCHES: usize = 512;
+/// Batches of a thread that are under way: one that it works on, one that is read ahead.
+const AHEAD: usize = 2;
+
+/// Seconds of the stages of a count.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Stages {
+    /// Reading, decompressing, cutting into super-k-mers; spilling them where memory is short.
+    pub read: f64,
+    /// Counting bins; reading what was spilled.
+    pub count: f64,
+    /// Writing the database out.
+    pub write: f64,
+}
+
+impl Stages {
+    /// All of them.
+    pub fn total(&self) -> f64 {
+        self.read + self.count + self.write
+    }
+
+    /// Their names and seconds.
+    pub fn each(&self) -> [(&'static str, f64); 3] {
+        [
+            ("read", self.read),
+            ("count", self.count),
+            ("write", self.write),
+        ]
+    }
+}
+
+/// What a count would take.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PredictedCount {
+    /// By stage.
+    pub stages: Stages,
+    /// Seconds that storage is busy.
+    pub storage: f64,
+    /// Seconds that decompression keeps its busiest file's thread busy.
+    pub inflate: f64,
+    /// Seconds that the threads are busy, on the mean.
+    pub threads: f64,
+}
+
+impl PredictedCount {
+    /// What holds the run up most.
+    pub fn holds_up(&self) -> &'static str {
+        let all = [
+            (self.storage, "storage"),
+            (self.inflate, "decompression"),
+            (self.threads, "processors"),
+        ];
+        all.into_iter()
+            .fold(all[2], |most, one| if one.0 > most.0 { one } else { most })
+            .1
+    }
+}
+
+const STORAGE: usize = 0;
+const INFLATE: usize = 1;
+const FIRST_THREAD: usize = 2;
+
+/// Plays a count of the data on a machine.
+pub fn predict(machine: &MeasuredMachine, data: &CountedData) -> PredictedCount {
+    let threads = machine.threads.max(1);
+    let gain = machine.gain_of_threads.clamp(1.0, threads as f64) / threads as f64;
+    let batches = BATCHES.next_multiple_of(threads);
+    let part = |whole: f64| whole / batches as f64;
+    let streams = data.streams.clamp(1, threads) as f64;
+    let (read, write) = (
+        machine.read_bytes_per_second,
+        machine.write_bytes_per_second,
+    );
+    let cutting = [
+        (STORAGE, part(data.stored) / read),
+        (
+            INFLATE,
+            part(data.inflated) * machine.inflate_seconds_per_byte / streams,
+        ),
+        (
+            FIRST_THREAD,
+            part(data.bases) * machine.cut_seconds_per_base / gain,
+        ),
+        (STORAGE, part(data.spilled) / write),
+    ];
+    // What was spilled a moment ago is read as fast as it can be written, at least.
+    let counting = [
+        (STORAGE, part(data.spilled) / read.max(write)),
+        (
+            FIRST_THREAD,
+            part(data.kmers) * machine.count_seconds_per_kmer / gain,
+        ),
+    ];
+    let (first, second) = (
+        play(&cutting, batches, threads),
+        play(&counting, batches, threads),
+    );
+    let out = data.output / write;
+    let busy = |place: usize| first.busy[place] + second.busy[place];
+    let of_threads = (FIRST_THREAD..FIRST_THREAD + threads)
+        .map(busy)
+        .sum::<f64>();
+    PredictedCount {
+        stages: Stages {
+            read: machine.start_seconds + first.seconds,
+            count: second.seconds,
+            write: out,
+        },
+        storage: busy(STORAGE) + out,
+        inflate: busy(INFLATE),
+        threads: of_threads / threads as f64,
+    }
+}
+
+/// So many batches, dealt out to the threads.
+fn play(steps: &[(usize, f64)], batches: usize, threads: usize) -> crate::ssd::Played {
+    let servers = FIRST_THREAD + threads;
+    let mut events = Events::new(servers, servers, 0);
+    for thread in 0..threads {
+        let stream = events.stream(AHEAD);
+        let own = steps
+            .iter()
+            .filter(|(_, seconds)| *seconds > 0.0)
+            .map(|&(server, seconds)| {
+                let server = if server == FIRST_THREAD {
+                    server + thread
+                } else {
+                    server
+                };
+                Step::new(server, seconds)
+            });
+        let own: Vec<Step> = own.collect();
+        (0..batches / threads).for_each(|_| events.job(stream, Gates::default(), &own));
+    }
+    events.play()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MACHINE: MeasuredMachine = MeasuredMachine {
+        read_bytes_per_second: 1e9,
+        write_bytes_per_second: 5e8,
+        threads: 2,
+        gain_of_threads: 2.0,
+        inflate_seconds_per_byte: 1e-9,
+        cut_seconds_per_base: 1e-8,
+        count_seconds_per_kmer: 2e-8,
+        start_seconds: 0.0,
+        memory: 1 << 30,
+    };
+    const DATA: CountedData = CountedData {
+        stored: 1e9,
+        inflated: 0.0,
+        streams: 0,
+        bases: 5e8,
+        kmers: 4e8,
+        super_kmers: 3e8,
+        output: 5e8,
+        in_memory: 1 << 29,
+        spilled: 0.0,
+    };
+
+    fn near(found: f64, expected: f64) {
+        assert!(
+            (found / expected - 1.0).abs() < 0.01,
+            "{found} is not {expected}"
+        );
+    }
+
+    #[test]
+    fn the_slowest_holds_the_run_up() {
+        // 5 s of cutting on two threads, 1 s of reading beside it; 8 s of counting on two.
+        let found = predict(&MACHINE, &DATA);
+        near(found.stages.read, 2.5);
+        near(found.stages.count, 4.0);
+        near(found.stages.write, 1.0);
+        assert_eq!(found.holds_up(), "processors");
+        let slow = MeasuredMachine {
+            read_bytes_per_second: 1e8,
+            ..MACHINE
+        };
+        near(predict(&slow, &DATA).stages.read, 10.0);
+        assert_eq!(predict(&slow, &DATA).holds_up(), "storage");
+        let four = MeasuredMachine {
+            threads: 4,
+            gain_of_threads: 4.0,
+            ..MACHINE
+        };
+        near(predict(&four, &DATA).stages.count, 2.0);
+    }
+
+    #[test]
+    fn spilled_bytes_are_written_and_read() {
+        let spilled = CountedData {
+            spilled: 2e9,
+            ..DATA
+        };
+        let found = predict(&MACHINE, &spilled);
+        near(found.stages.read, 1.0 + 4.0);
+        near(found.stages.count, 4.0);
+        let packed = CountedData {
+            inflated: 4e9,
+            streams: 1,
+            ..DATA
+        };
+        let found = predict(&MACHINE, &packed);
+        near(found.stages.read, 4.0);
+        assert_eq!(found.inflate, 4.0);
+        let two = CountedData {
+            streams: 2,
+            ..packed
+        };
+        near(predict(&MACHINE, &two).stages.read, 2.5);
+    }
+}
