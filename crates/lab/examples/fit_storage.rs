@@ -235,12 +235,12 @@ fn print(runs: &PublishedRuns<'_>, constants: &SsdConstants) -> std::io::Result<
             what,
             published,
             found,
-            evidence,
+            origin,
         } = &scalar;
         let error = 100.0 * scalar.error();
         writeln!(
             out,
-            "{place:8} {what:45} {published:6.2} {found:7.2} {error:+4.0} % {evidence:?}"
+            "{place:8} {what:45} {published:6.2} {found:7.2} {error:+4.0} % {origin:?}"
         )?;
     }
     for profile in runs.profiles {

@@ -1,6 +1,6 @@
 //! The run of a count, played.
 
-use crate::ssd::{Events, Gates, Step};
+use crate::ssd::{Events, Gates, ServerStep};
 
 use super::measure::{CountedData, MeasuredMachine};
 
@@ -134,9 +134,9 @@ fn play(steps: &[(usize, f64)], batches: usize, threads: usize) -> crate::ssd::P
                 } else {
                     server
                 };
-                Step::new(server, seconds)
+                ServerStep::new(server, seconds)
             });
-        let own: Vec<Step> = own.collect();
+        let own: Vec<ServerStep> = own.collect();
         (0..batches / threads).for_each(|_| events.job(stream, Gates::default(), &own));
     }
     events.play()

@@ -1,7 +1,7 @@
 //! A device as the model sees it: servers, and how long each takes for what.
 
 use super::constants::SsdConstants;
-use super::engine::Step;
+use super::engine::ServerStep;
 use super::error::SsdError;
 
 /// The published designs (Wu et al. 2024).
@@ -190,16 +190,16 @@ impl<'c> Device<'c> {
         bytes.div_ceil(self.page).div_ceil(self.planes) as f64
     }
 
-    pub(crate) fn read(&self, chip: usize, bytes: u64) -> Step {
-        Step::new(
+    pub(crate) fn read(&self, chip: usize, bytes: u64) -> ServerStep {
+        ServerStep::new(
             chip,
             self.pages(bytes) * self.constants.page_read_us.value / 1e6,
         )
     }
 
-    pub(crate) fn write(&self, chip: usize, bytes: u64) -> Step {
+    pub(crate) fn write(&self, chip: usize, bytes: u64) -> ServerStep {
         let seconds = self.pages(bytes) * self.constants.page_write_us.value / 1e6;
-        Step {
+        ServerStep {
             server: chip,
             seconds,
             tally: self.servers() + chip,
@@ -211,38 +211,38 @@ impl<'c> Device<'c> {
     }
 
     /// The unit of a chip.
-    pub(crate) fn unit(&self, chip: usize, cycles: f64) -> Step {
-        Step::new(self.chips + chip, self.cycles(cycles))
+    pub(crate) fn unit(&self, chip: usize, cycles: f64) -> ServerStep {
+        ServerStep::new(self.chips + chip, self.cycles(cycles))
     }
 
     /// The unit of a channel (OP).
-    pub(crate) fn channel_unit(&self, channel: usize, cycles: f64) -> Step {
-        Step::new(
+    pub(crate) fn channel_unit(&self, channel: usize, cycles: f64) -> ServerStep {
+        ServerStep::new(
             2 * self.chips + self.channels + channel,
             self.cycles(cycles),
         )
     }
 
-    pub(crate) fn channel(&self, channel: usize, bytes: u64) -> Step {
+    pub(crate) fn channel(&self, channel: usize, bytes: u64) -> ServerStep {
         let rate = self.constants.channel_gb_per_second.value * 1e9;
-        Step::new(2 * self.chips + channel, bytes as f64 / rate)
+        ServerStep::new(2 * self.chips + channel, bytes as f64 / rate)
     }
 
-    pub(crate) fn dram(&self, bytes: u64) -> Step {
+    pub(crate) fn dram(&self, bytes: u64) -> ServerStep {
         let rate = self.constants.dram_gb_per_second.value * 1e9;
-        Step::new(2 * (self.chips + self.channels), bytes as f64 / rate)
+        ServerStep::new(2 * (self.chips + self.channels), bytes as f64 / rate)
     }
 
     /// The filter of the device (OP).
-    pub(crate) fn filter(&self, kmers: u64) -> Step {
+    pub(crate) fn filter(&self, kmers: u64) -> ServerStep {
         let cycles = kmers as f64 / self.constants.filter_kmers_per_cycle.value;
-        Step::new(2 * (self.chips + self.channels) + 1, self.cycles(cycles))
+        ServerStep::new(2 * (self.chips + self.channels) + 1, self.cycles(cycles))
     }
 
     /// The core of the device, which waits for DRAM most of the time.
-    pub(crate) fn core(&self, kmers: u64) -> Step {
+    pub(crate) fn core(&self, kmers: u64) -> ServerStep {
         let seconds = kmers as f64 * self.constants.core_ns.value / 1e9;
-        Step::new(2 * (self.chips + self.channels) + 2, seconds)
+        ServerStep::new(2 * (self.chips + self.channels) + 2, seconds)
     }
 
     /// Bytes of a k-mer by itself, and in a table.

@@ -10,7 +10,7 @@ use std::collections::BinaryHeap;
 
 /// What a job does next.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Step {
+pub(crate) struct ServerStep {
     /// Who does it.
     pub(crate) server: usize,
     /// For how many seconds.
@@ -19,9 +19,9 @@ pub(crate) struct Step {
     pub(crate) tally: usize,
 }
 
-impl Step {
-    pub(crate) fn new(server: usize, seconds: f64) -> Step {
-        Step {
+impl ServerStep {
+    pub(crate) fn new(server: usize, seconds: f64) -> ServerStep {
+        ServerStep {
             server,
             seconds,
             tally: server,
@@ -60,7 +60,7 @@ struct Stream {
 /// Streams of jobs over servers.
 #[derive(Clone, Debug)]
 pub(crate) struct Events {
-    steps: Vec<Step>,
+    steps: Vec<ServerStep>,
     jobs: Vec<Job>,
     streams: Vec<Stream>,
     counters: usize,
@@ -116,7 +116,7 @@ impl Events {
     }
 
     /// Adds a job to the end of a stream.
-    pub(crate) fn job(&mut self, stream: usize, gates: Gates, steps: &[Step]) {
+    pub(crate) fn job(&mut self, stream: usize, gates: Gates, steps: &[ServerStep]) {
         let first = self.steps.len() as u32;
         self.steps.extend_from_slice(steps);
         self.streams[stream].jobs.push(self.jobs.len() as u32);
@@ -209,7 +209,7 @@ impl Player {
         if step == end {
             return self.end(job);
         }
-        let Step {
+        let ServerStep {
             server,
             seconds,
             tally,
@@ -243,10 +243,10 @@ impl Player {
 mod tests {
     use super::*;
 
-    fn steps(steps: &[(usize, f64)]) -> Vec<Step> {
+    fn steps(steps: &[(usize, f64)]) -> Vec<ServerStep> {
         steps
             .iter()
-            .map(|&(server, seconds)| Step::new(server, seconds))
+            .map(|&(server, seconds)| ServerStep::new(server, seconds))
             .collect()
     }
 

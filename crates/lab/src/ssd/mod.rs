@@ -69,7 +69,7 @@ mod trunk;
 
 pub use constants::{Constant, SsdConstants};
 pub use device::{BusyWith, SsdDesign};
-pub(crate) use engine::{Events, Gates, Played, Step};
+pub(crate) use engine::{Events, Gates, Played, ServerStep};
 pub use error::SsdError;
 pub use hosts::OtherCounter;
 pub use mapping::PartitionMapping;
@@ -77,8 +77,8 @@ pub use page::page;
 pub use power::{AddedHardware, added_hardware};
 pub use profile::{MinimizerPartition, StorageProfile};
 pub use published::{
-    Evidence, MAPPINGS, PADS, PublishedCases, PublishedRuns, PublishedScalar, PublishedSentence,
-    Variation,
+    MAPPINGS, PADS, PublishedCases, PublishedRuns, PublishedScalar, PublishedSentence,
+    ScalarOrigin, Variation,
 };
 pub(crate) use report::Bars;
 pub use report::{json, plot, table};

@@ -10,7 +10,7 @@ use super::device::{BusyWith, SsdDesign};
 use super::hosts::OtherCounter;
 use super::mapping::PartitionMapping;
 use super::power::added_hardware;
-use super::published::{Evidence, PADS, PublishedRuns, PublishedScalar, Variation};
+use super::published::{PADS, PublishedRuns, PublishedScalar, ScalarOrigin, Variation};
 use super::report::{Bars, colour_of};
 use super::sets::{PUBLISHED_K, PUBLISHED_SETS};
 
@@ -374,16 +374,16 @@ fn all_scalars(body: &mut String, scalars: &[PublishedScalar]) {
     );
     section(body, "All numbers of the text", &words);
     let row = |scalar: &PublishedScalar| {
-        let evidence = match scalar.evidence {
-            Evidence::Fitted => "fitted",
-            Evidence::Predicted => "predicted",
+        let origin = match scalar.origin {
+            ScalarOrigin::Fitted => "fitted",
+            ScalarOrigin::Predicted => "predicted",
         };
         vec![
             format!("{}: {}", scalar.place, scalar.what),
             format!("{}", scalar.published),
             format!("{:.2}", scalar.found),
             format!("{:+.0} %", 100.0 * scalar.error()),
-            evidence.into(),
+            origin.into(),
         ]
     };
     let rows: Vec<_> = scalars.iter().map(row).collect();

@@ -19,7 +19,7 @@ const CASES: usize = PUBLISHED_SETS.len() * PUBLISHED_K.len();
 
 /// How a number came about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Evidence {
+pub enum ScalarOrigin {
     /// Constants were fitted to it.
     Fitted,
     /// Nothing was.
@@ -38,7 +38,7 @@ pub struct PublishedScalar {
     /// As modelled.
     pub found: f64,
     /// How.
-    pub evidence: Evidence,
+    pub origin: ScalarOrigin,
 }
 
 impl PublishedScalar {
@@ -317,208 +317,106 @@ impl PublishedRuns<'_> {
 
     /// The scalars of figure 9 and of section 7.4.2.
     pub fn fitted_scalars(&self, constants: &SsdConstants) -> Vec<PublishedScalar> {
-        let mut all = Vec::new();
-        let mut put = |place, what, published, found, evidence| {
-            all.push(PublishedScalar {
-                place,
-                what,
-                published,
-                found,
-                evidence,
-            });
-        };
-        use Evidence::{Fitted, Predicted};
         let times = |other| self.against(other, constants);
-        put(
-            "fig. 9",
-            "OP faster than the CPU",
-            8.38,
-            mean(times(OtherCounter::Cpu)),
-            Fitted,
-        );
-        let gpu = times(OtherCounter::Gpu);
-        put(
-            "fig. 9",
-            "OP faster than CPU and GPU",
-            6.95,
-            mean(gpu.iter().copied()),
-            Fitted,
-        );
-        put("fig. 9", "the same, at most", 11.20, most(&gpu), Predicted);
-        let nest = times(OtherCounter::Nest);
-        put(
-            "fig. 9",
-            "OP faster than NEST",
-            2.32,
-            mean(nest.iter().copied()),
-            Fitted,
-        );
-        put("fig. 9", "the same, at most", 9.84, most(&nest), Predicted);
-        let smart = mean(times(OtherCounter::SmartSsd));
-        put("fig. 9", "OP faster than SmartSSD", 3.47, smart, Fitted);
-        let [basic, bf] = [SsdDesign::Basic, SsdDesign::Bf]
-            .map(|design| mean(self.ratios(Variation::of(design), Variation::op())));
-        put("fig. 9", "OP faster than Basic", 2.57, basic, Fitted);
-        put("fig. 9", "OP faster than BF", 1.76, bf, Fitted);
+        let [cpu, gpu, nest, smart] = OtherCounter::ALL.map(times);
+        let designs = [SsdDesign::Basic, SsdDesign::Bf];
+        let [basic, bf] = designs.map(|one| self.ratios(Variation::of(one), Variation::op()));
+        let channels = |many| self.ratios(Variation::channels(8), many);
         let energy = |other| self.energy_against(other, constants);
-        put(
-            "fig. 9",
-            "energy of the CPU by OP's",
-            15.22,
-            energy(OtherCounter::Cpu),
-            Fitted,
-        );
-        put(
-            "fig. 9",
-            "energy of CPU and GPU by OP's",
-            19.93,
-            energy(OtherCounter::Gpu),
-            Fitted,
-        );
-        put(
-            "fig. 9",
-            "energy of NEST by OP's",
-            3.23,
-            energy(OtherCounter::Nest),
-            Fitted,
-        );
-        put(
-            "fig. 9",
-            "energy of SmartSSD by OP's",
-            2.18,
-            energy(OtherCounter::SmartSsd),
-            Fitted,
-        );
-        put(
-            "fig. 9",
-            "energy of OP by Basic's",
-            0.98,
-            self.energy_of(SsdDesign::Basic),
-            Fitted,
-        );
-        put(
-            "fig. 9",
-            "energy of OP by BF's",
-            1.66,
-            self.energy_of(SsdDesign::Bf),
-            Fitted,
-        );
-        for (what, published, channels) in [
-            ("16 channels faster than 8", 1.63, None),
-            ("32 channels faster than 8", 2.44, Some(())),
-        ] {
-            let many = if channels.is_some() {
-                Variation::op()
-            } else {
-                Variation::channels(16)
-            };
-            let found = mean(self.ratios(Variation::channels(8), many));
-            put("7.4.2", what, published, found, Fitted);
-        }
-        all
+        let [of_cpu, of_gpu, of_nest, of_smart] = OtherCounter::ALL.map(energy);
+        let [by_basic, by_bf] = designs.map(|one| self.energy_of(one));
+        let (nine, fit) = ("fig. 9", |place, what, published, found| {
+            scalar(place, what, published, found, ScalarOrigin::Fitted)
+        });
+        vec![
+            fit(nine, "OP faster than the CPU", 8.38, mean(cpu)),
+            fit(nine, "OP faster than CPU and GPU", 6.95, mean(gpu.clone())),
+            predicted(nine, "the same, at most", 11.20, most(&gpu)),
+            fit(nine, "OP faster than NEST", 2.32, mean(nest.clone())),
+            predicted(nine, "the same, at most", 9.84, most(&nest)),
+            fit(nine, "OP faster than SmartSSD", 3.47, mean(smart)),
+            fit(nine, "OP faster than Basic", 2.57, mean(basic)),
+            fit(nine, "OP faster than BF", 1.76, mean(bf)),
+            fit(nine, "energy of the CPU by OP's", 15.22, of_cpu),
+            fit(nine, "energy of CPU and GPU by OP's", 19.93, of_gpu),
+            fit(nine, "energy of NEST by OP's", 3.23, of_nest),
+            fit(nine, "energy of SmartSSD by OP's", 2.18, of_smart),
+            fit(nine, "energy of OP by Basic's", 0.98, by_basic),
+            fit(nine, "energy of OP by BF's", 1.66, by_bf),
+            fit(
+                "7.4.2",
+                "16 channels faster than 8",
+                1.63,
+                mean(channels(Variation::channels(16))),
+            ),
+            fit(
+                "7.4.2",
+                "32 channels faster than 8",
+                2.44,
+                mean(channels(Variation::op())),
+            ),
+        ]
     }
 
     /// All thirty.
     pub fn scalars(&self, constants: &SsdConstants) -> Vec<PublishedScalar> {
         let mut all = self.fitted_scalars(constants);
-        let mut put = |place, what, published, found| {
-            let evidence = Evidence::Predicted;
-            all.push(PublishedScalar {
-                place,
-                what,
-                published,
-                found,
-                evidence,
-            });
-        };
         let compute = self.compute_share(SsdDesign::Op);
-        put("fig. 10", "share of computation in OP", 0.593, compute);
+        all.push(predicted(
+            "fig. 10",
+            "share of computation in OP",
+            0.593,
+            compute,
+        ));
         let random = self.of_all_designs(PartitionMapping::Random);
-        put(
-            "fig. 11",
-            "random faster than round-robin, least k",
-            1.65,
-            least(&random),
-        );
-        put(
-            "fig. 11",
-            "random faster than round-robin, best k",
-            2.18,
-            most(&random),
-        );
         let heuristic = self.of_all_designs(PartitionMapping::Heuristic);
-        put(
-            "fig. 11",
-            "heuristic faster than round-robin, k = 14",
-            1.87,
-            heuristic[0],
-        );
-        put(
-            "fig. 11",
-            "heuristic faster than round-robin, k = 21",
-            2.36,
-            heuristic[1],
-        );
-        put(
-            "fig. 11",
-            "heuristic faster than round-robin, k = 28",
-            1.97,
-            heuristic[2],
-        );
-        let slower = |slow, fast| mean(self.ratios(slow, fast));
-        let pad = Variation::pad;
-        put(
-            "fig. 12",
-            "2 MB slower than 4 MB",
-            1.03,
-            slower(Variation::op(), pad(4096)),
-        );
-        put(
-            "fig. 12",
-            "2 MB slower than 8 MB",
-            1.08,
-            slower(Variation::op(), pad(8192)),
-        );
-        put(
-            "fig. 12",
-            "2 MB slower than 16 MB",
-            1.17,
-            slower(Variation::op(), pad(16384)),
-        );
-        put(
-            "fig. 12",
-            "2 MB slower than 32 MB",
-            1.43,
-            slower(Variation::op(), pad(32768)),
-        );
-        put(
-            "fig. 12",
-            "1 MB slower than 2 MB",
-            1.19,
-            slower(pad(1024), Variation::op()),
-        );
-        put(
-            "fig. 12",
-            "512 KB slower than 2 MB",
-            1.98,
-            slower(pad(512), Variation::op()),
-        );
-        let mut by_set = by_set(&self.ratios(pad(512), Variation::op()));
-        by_set.sort_unstable_by(f64::total_cmp);
-        put("fig. 12", "the same, third of five sets", 1.04, by_set[2]);
-        let large = self
-            .of(pad(4096))
+        let [least_k, best_k] = [least(&random), most(&random)];
+        let eleven = |what, published, found| predicted("fig. 11", what, published, found);
+        all.extend([
+            eleven("random faster than round-robin, least k", 1.65, least_k),
+            eleven("random faster than round-robin, best k", 2.18, best_k),
+            eleven(
+                "heuristic faster than round-robin, k = 14",
+                1.87,
+                heuristic[0],
+            ),
+            eleven(
+                "heuristic faster than round-robin, k = 21",
+                2.36,
+                heuristic[1],
+            ),
+            eleven(
+                "heuristic faster than round-robin, k = 28",
+                1.97,
+                heuristic[2],
+            ),
+        ]);
+        all.extend(self.figure_12());
+        let largest = self
+            .of(Variation::pad(4096))
             .iter()
             .map(|run| run.large)
-            .max()
-            .unwrap_or(0);
-        put(
-            "5.2.2",
-            "partitions too large for 4 MB, worst case",
-            7.0,
-            large as f64,
-        );
+            .max();
+        let what = "partitions too large for 4 MB, worst case";
+        all.push(predicted("5.2.2", what, 7.0, largest.unwrap_or(0) as f64));
         all
+    }
+
+    fn figure_12(&self) -> Vec<PublishedScalar> {
+        let slower = |slow, fast| mean(self.ratios(slow, fast));
+        let (op, pad) = (Variation::op(), Variation::pad);
+        let mut by_set = by_set(&self.ratios(pad(512), op));
+        by_set.sort_unstable_by(f64::total_cmp);
+        let twelve = |what, published, found| predicted("fig. 12", what, published, found);
+        vec![
+            twelve("2 MB slower than 4 MB", 1.03, slower(op, pad(4096))),
+            twelve("2 MB slower than 8 MB", 1.08, slower(op, pad(8192))),
+            twelve("2 MB slower than 16 MB", 1.17, slower(op, pad(16384))),
+            twelve("2 MB slower than 32 MB", 1.43, slower(op, pad(32768))),
+            twelve("1 MB slower than 2 MB", 1.19, slower(pad(1024), op)),
+            twelve("512 KB slower than 2 MB", 1.98, slower(pad(512), op)),
+            twelve("the same, third of five sets", 1.04, by_set[2]),
+        ]
     }
 
     /// The mean share of computation.
@@ -550,55 +448,32 @@ impl PublishedRuns<'_> {
 
     /// What the text says in words.
     pub fn sentences(&self) -> Vec<PublishedSentence> {
-        let designs = SsdDesign::ALL.map(Variation::of);
-        let [basic, bf, op] = designs;
+        let [basic, bf, op] = SsdDesign::ALL.map(Variation::of);
         let filter = self.ratios(basic, bf);
+        let (at_14, at_28) = (every(&filter, 0), every(&filter, 2));
+        let mut order: Vec<usize> = (0..at_28.len()).collect();
+        order.sort_by(|&a, &b| at_28[b].total_cmp(&at_28[a]));
+        order.truncate(2);
+        order.sort_unstable();
         let (over_basic, over_bf) = (self.ratios(basic, op), self.ratios(bf, op));
-        let case = |set: usize, k: usize| PUBLISHED_K.len() * set + k;
-        let mut order: Vec<usize> = (0..CASES).collect();
-        order.sort_by(|&a, &b| filter[b].total_cmp(&filter[a]));
-        let at_28: Vec<usize> = order
-            .iter()
-            .copied()
-            .filter(|one| one % 3 == 2)
-            .take(2)
-            .collect();
         let wins = over_basic
             .iter()
             .zip(&over_bf)
             .filter(|(a, b)| a.min(**b) > 1.0)
             .count();
-        let vesca = case(4, 2);
-        let others: Vec<f64> = (0..4).map(|set| over_bf[case(set, 2)]).collect();
-        let writes = &self.of(op)[vesca].chip_writes;
-        let alone = most(writes) / mean(writes.iter().copied());
         let shares = SsdDesign::ALL.map(|design| self.compute_share(design));
-        let says = |place, words, holds, because| PublishedSentence {
-            place,
-            words,
-            holds,
-            because,
-        };
-        let short = |values: &[f64]| {
-            let words: Vec<String> = values.iter().map(|value| format!("{value:.2}")).collect();
-            words.join(", ")
-        };
         vec![
             says(
                 "7.2",
                 "BF gains most over Basic for Crassa and Thaliana at k = 28",
-                at_28
-                    .iter()
-                    .all(|one| [case(1, 2), case(3, 2)].contains(one)),
-                format!("Basic / BF by set at k = 28: {}", short(&every(&filter, 2))),
+                order == [CRASSA, THALIANA],
+                format!("Basic / BF by set at k = 28: {}", short(&at_28)),
             ),
             says(
                 "7.2",
                 "BF is only a little faster than Basic at k = 14",
-                every(&filter, 0)
-                    .iter()
-                    .all(|ratio| (0.95..1.15).contains(ratio)),
-                format!("Basic / BF by set at k = 14: {}", short(&every(&filter, 0))),
+                at_14.iter().all(|ratio| (0.95..1.15).contains(ratio)),
+                format!("Basic / BF by set at k = 14: {}", short(&at_14)),
             ),
             says(
                 "7.2",
@@ -606,17 +481,7 @@ impl PublishedRuns<'_> {
                 2 * wins > CASES,
                 format!("in {wins} of {CASES}"),
             ),
-            says(
-                "7.2",
-                "OP suffers for Vesca at k = 28, for one chip that writes most",
-                over_bf[vesca] < least(&others) && alone > 2.0,
-                format!(
-                    "BF / OP is {:.2} there and at least {:.2} for other reads; one chip writes \
-                     {alone:.1} times the mean",
-                    over_bf[vesca],
-                    least(&others)
-                ),
-            ),
+            self.vesca(&every(&over_bf, 2)),
             says(
                 "7.3",
                 "the share of computation in OP is more than twice that of the others",
@@ -625,6 +490,73 @@ impl PublishedRuns<'_> {
             ),
         ]
     }
+
+    /// That OP suffers for Vesca, where it has these advantages over BF at k = 28.
+    fn vesca(&self, over_bf: &[f64]) -> PublishedSentence {
+        let case = PUBLISHED_K.len() * VESCA + 2;
+        let writes = &self.of(Variation::op())[case].chip_writes;
+        let alone = most(writes) / mean(writes.iter().copied());
+        let others = least(&over_bf[..VESCA]);
+        says(
+            "7.2",
+            "OP suffers for Vesca at k = 28, for one chip that writes most",
+            over_bf[VESCA] < others && alone > 2.0,
+            format!(
+                "BF / OP is {:.2} there and at least {others:.2} for other reads; one chip writes \
+                 {alone:.1} times the mean",
+                over_bf[VESCA],
+            ),
+        )
+    }
+}
+
+/// Places of sets that the text has something to say about.
+const CRASSA: usize = 1;
+const THALIANA: usize = 3;
+const VESCA: usize = 4;
+
+fn scalar(
+    place: &'static str,
+    what: &'static str,
+    published: f64,
+    found: f64,
+    origin: ScalarOrigin,
+) -> PublishedScalar {
+    PublishedScalar {
+        place,
+        what,
+        published,
+        found,
+        origin,
+    }
+}
+
+fn predicted(
+    place: &'static str,
+    what: &'static str,
+    published: f64,
+    found: f64,
+) -> PublishedScalar {
+    scalar(place, what, published, found, ScalarOrigin::Predicted)
+}
+
+fn says(
+    place: &'static str,
+    words: &'static str,
+    holds: bool,
+    because: String,
+) -> PublishedSentence {
+    PublishedSentence {
+        place,
+        words,
+        holds,
+        because,
+    }
+}
+
+fn short(values: &[f64]) -> String {
+    let words: Vec<String> = values.iter().map(|value| format!("{value:.2}")).collect();
+    words.join(", ")
 }
 
 const HELD: &str = "no thread panics while it holds this";

@@ -68,79 +68,51 @@ fn of_run(config: &SsdConfig, run: &SsdRun) -> Value {
 
 /// The same as lines for people.
 pub fn table(profile: &StorageProfile, runs: &[(SsdConfig, SsdRun)]) -> String {
-    let all = profile.total();
-    let mut text = String::new();
+    let mut text = facts(profile);
+    text.push('\n');
+    let names = runs
+        .iter()
+        .map(|(config, _)| config.design.title().to_owned());
+    line(&mut text, "", &names.collect::<Vec<_>>());
+    let mut put = |name: &str, of: &dyn Fn(&SsdRun) -> String| {
+        let values: Vec<String> = runs.iter().map(|(_, run)| of(run)).collect();
+        line(&mut text, name, &values);
+    };
+    put("seconds", &|run| digits(run.seconds));
+    for kind in BusyWith::ALL {
+        let name = format!("  busiest {}", kind.name());
+        put(&name, &|run| digits(run.busy[kind as usize]));
+    }
+    put("joules", &|run| digits(run.joules));
+    put("tables", &|run| bytes(run.moved.tables_written));
+    put("Bloom filters", &|run| bytes(run.filter_bytes));
+    put("written to chips", &|run| bytes(run.moved.written()));
+    put("read from chips", &|run| bytes(run.moved.read()));
+    put("partitions too large", &|run| grouped(run.large));
+    put("fullest chip by mean", &|run| {
+        format!("{:.2}", run.imbalance())
+    });
+    text
+}
+
+/// What the reads are like.
+fn facts(profile: &StorageProfile) -> String {
+    let (all, mut text) = (profile.total(), String::new());
+    let share = 100.0 * profile.share_of_largest();
+    let partitions = format!("{} of {}", profile.partitions.len(), profile.minimizers());
     let facts = [
         ("reads", grouped(profile.reads)),
         ("k-mers", grouped(all.kmers)),
         ("distinct", grouped(all.distinct)),
         ("unique", grouped(all.unique)),
-        (
-            "partitions",
-            format!("{} of {}", profile.partitions.len(), profile.minimizers()),
-        ),
+        ("partitions", partitions),
         ("text of reads", bytes(profile.text_bytes)),
         ("super-k-mers", bytes(all.bytes)),
-        (
-            "in the largest 1 %",
-            format!("{:.1} % of the k-mers", 100.0 * profile.share_of_largest()),
-        ),
+        ("in the largest 1 %", format!("{share:.1} % of the k-mers")),
     ];
     for (name, value) in facts {
         line(&mut text, name, &[value]);
     }
-    text.push('\n');
-    let each = |of: &dyn Fn(&SsdRun) -> String| -> Vec<String> {
-        runs.iter().map(|(_, run)| of(run)).collect()
-    };
-    line(
-        &mut text,
-        "",
-        &runs
-            .iter()
-            .map(|(config, _)| config.design.title().into())
-            .collect::<Vec<_>>(),
-    );
-    line(&mut text, "seconds", &each(&|run| digits(run.seconds)));
-    for kind in BusyWith::ALL {
-        let busy = |run: &SsdRun| digits(run.busy[kind as usize]);
-        line(
-            &mut text,
-            &format!("  busiest {}", kind.name()),
-            &each(&busy),
-        );
-    }
-    line(&mut text, "joules", &each(&|run| digits(run.joules)));
-    line(
-        &mut text,
-        "tables",
-        &each(&|run| bytes(run.moved.tables_written)),
-    );
-    line(
-        &mut text,
-        "Bloom filters",
-        &each(&|run| bytes(run.filter_bytes)),
-    );
-    line(
-        &mut text,
-        "written to chips",
-        &each(&|run| bytes(run.moved.written())),
-    );
-    line(
-        &mut text,
-        "read from chips",
-        &each(&|run| bytes(run.moved.read())),
-    );
-    line(
-        &mut text,
-        "partitions too large",
-        &each(&|run| grouped(run.large)),
-    );
-    line(
-        &mut text,
-        "fullest chip by mean",
-        &each(&|run| format!("{:.2}", run.imbalance())),
-    );
     text
 }
 

@@ -2,7 +2,7 @@
 
 use super::constants::SsdConstants;
 use super::device::{BusyWith, Device, ServerClass, SsdDesign};
-use super::engine::{Events, Gates, Step};
+use super::engine::{Events, Gates, ServerStep};
 use super::error::SsdError;
 use super::mapping::PartitionMapping;
 use super::power::{added_hardware, device_pad_watts, pad_nj};
@@ -634,7 +634,7 @@ impl<'d, 'c> Model<'d, 'c> {
     }
 
     /// A set leaves DRAM, its k-mers pass the filter, and go to the channel of their partition.
-    fn filtered(&mut self, chip: usize, share: Share) -> [Step; 3] {
+    fn filtered(&mut self, chip: usize, share: Share) -> [ServerStep; 3] {
         let loose = share.passed * self.device.loose_bytes(self.parts.k);
         self.run.moved.dram += share.bytes;
         self.run.moved.channels += loose;

@@ -333,8 +333,8 @@ impl<const W: usize> Tallying<W> {
         Ok(())
     }
 
-    /// How many different k-mers a sketch takes them for. Few ones hardly meet in its registers, and
-    /// are sooner counted.
+    /// How many different k-mers a sketch takes them for. Few ones hardly meet in its registers,
+    /// and are sooner counted.
     fn estimate(&mut self) -> usize {
         if self.keys.len() < FEW {
             self.keys.sort_unstable();

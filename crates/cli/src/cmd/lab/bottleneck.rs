@@ -8,6 +8,7 @@ use gyrase_lab::bottleneck::{
     self, BottleneckConfig, MeasuredMachine, bottleneck_json, bottleneck_page, bottleneck_text,
 };
 
+use super::text::text;
 use crate::cmd::counts::length;
 use crate::cmd::folders::{self, Wanted};
 use crate::failure::{Code, Failure, Result};
@@ -81,7 +82,7 @@ impl Where {
         let measured = session.shown(|progress| bottleneck::measure(&config, progress));
         let (measured, data) = measured?;
         let mut machine = match &self.machine {
-            Some(path) => MeasuredMachine::parse(path, &super::text(path)?)?,
+            Some(path) => MeasuredMachine::parse(path, &text(path)?)?,
             None => measured,
         };
         let rate = |size: Option<Size>, own: f64| match size {

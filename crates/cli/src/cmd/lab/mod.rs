@@ -3,14 +3,11 @@
 mod bottleneck;
 mod schedule;
 mod ssd;
-
-use std::fs::File;
-use std::io::Read;
-use std::path::Path;
+mod text;
 
 use clap::{Args, Subcommand};
 
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::session::Session;
 
 const EXAMPLES: &str = "\
@@ -49,15 +46,4 @@ impl Lab {
             What::Where(verb) => verb.run(session),
         }
     }
-}
-
-/// The text of a file, compressed or not.
-fn text(path: &Path) -> Result<String> {
-    let unreadable = |error| Failure::usage(format!("cannot read {}: {error}", path.display()));
-    let opened = File::open(path).and_then(gyrase_fastx::decompress);
-    let mut text = String::new();
-    opened
-        .and_then(|mut file| file.read_to_string(&mut text))
-        .map_err(unreadable)?;
-    Ok(text)
 }

@@ -11,7 +11,7 @@ use gyrase_lab::schedule::{
 use gyrase_picture::words::{self, things};
 use serde_json::json;
 
-use super::text;
+use super::text::text;
 use crate::failure::Result;
 use crate::places::{self, without_compression};
 use crate::session::Session;

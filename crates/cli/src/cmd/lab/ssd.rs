@@ -11,6 +11,7 @@ use gyrase_lab::ssd::{
 use gyrase_picture::words;
 use serde_json::json;
 
+use super::text::text;
 use crate::cmd::counts::length;
 use crate::cmd::folders::{self, Wanted};
 use crate::failure::{Failure, Result};
@@ -72,8 +73,8 @@ pub struct Ssd {
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 
-    /// Batches of a chip at most [default: 64; of --paper 16]: more are slower, and finer; with fewer
-    /// than 16 DRAM is taken to be large enough
+    /// Batches of a chip at most [default: 64; of --paper 16]: more are slower, and finer; with
+    /// fewer than 16 DRAM is taken to be large enough
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000))]
     batches: Option<u64>,
 
@@ -137,7 +138,7 @@ impl Ssd {
 
     fn constants(&self) -> Result<SsdConstants> {
         match &self.constants {
-            Some(path) => Ok(SsdConstants::parse(path, &super::text(path)?)?),
+            Some(path) => Ok(SsdConstants::parse(path, &text(path)?)?),
             None => Ok(SsdConstants::standard()),
         }
     }
@@ -239,7 +240,10 @@ impl Ssd {
             .iter()
             .map(|one| {
                 let (place, what) = (one.place, one.what);
-                json!({"place": place, "what": what, "published": one.published, "found": one.found})
+                json!({
+                    "place": place, "what": what, "published": one.published,
+                    "found": one.found,
+                })
             })
             .collect();
         session.note(
