@@ -90,13 +90,13 @@ fn fitted(
         FREE.iter()
             .for_each(|&(name, start, ..)| set(&mut tried, name, start));
         let (found, cost) = descend(tried, &cases, rounds / 5, &mut random)?;
-        eprintln!("planes {planes}: {cost:.4}");
+        writeln!(std::io::stderr(), "planes {planes}: {cost:.4}")?;
         if cost < best {
             (best, constants) = (cost, found);
         }
     }
     (constants, best) = descend(constants, &cases, rounds, &mut random)?;
-    eprintln!("cost {best:.4}");
+    writeln!(std::io::stderr(), "cost {best:.4}")?;
     follow(&mut constants, &cases)?;
     Ok(constants)
 }
@@ -153,7 +153,7 @@ fn cost(constants: &SsdConstants, cases: &PublishedCases) -> Result<f64, Box<dyn
         let slower = runs.ratios(Variation::of(design), op);
         slower
             .iter()
-            .map(|ratio| (1.05 - ratio).max(0.0).min(0.3))
+            .map(|ratio| (1.05 - ratio).clamp(0.0, 0.3))
             .sum::<f64>()
     });
     let mut copy = constants.clone();

@@ -1,5 +1,6 @@
 //! The model of counting inside the storage: against `gyrase_count`, against a naive count, against
 //! formulas of one's own hand.
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

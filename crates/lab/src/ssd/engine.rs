@@ -80,10 +80,16 @@ pub(crate) struct Played {
 }
 
 /// A moment: events are played in the order of time, then of what came first.
-#[derive(Clone, Copy, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, PartialEq)]
 struct Moment(f64, u64);
 
 impl Eq for Moment {}
+
+impl PartialOrd for Moment {
+    fn partial_cmp(&self, other: &Moment) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
 
 impl Ord for Moment {
     fn cmp(&self, other: &Moment) -> std::cmp::Ordering {
