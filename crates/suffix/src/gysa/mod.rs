@@ -1,0 +1,9 @@
+//! `.gysa` files: texts and their suffix array. `docs/formats.md` has every byte.
+
+mod database;
+mod layout;
+mod writer;
+
+pub use database::GysaFile;
+pub use layout::{GysaFacts, MAGIC, VERSION};
+pub use writer::write;

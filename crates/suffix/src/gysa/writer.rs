@@ -1,0 +1,142 @@
+//! Writes a `.gysa` file.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use gyrase_files::OutputFile;
+use gyrase_files::container::{ALIGNMENT, Section, aligned};
+
+use super::layout::{GysaFacts, HEADER_BYTES, Header, Part, WIDE};
+use crate::Error;
+use crate::numbers::{MOST_NARROW, Numbers};
+use crate::sort::SuffixArray;
+use crate::texts::Texts;
+
+/// Bytes of a position in a text of so many letters.
+pub(super) fn width(letters: u64) -> usize {
+    if letters <= MOST_NARROW { 4 } else { WIDE }
+}
+
+/// Writes texts and their suffixes, with the Burrows-Wheeler transform if it is wanted, to a file
+/// that appears whole or not at all.
+///
+/// # Errors
+/// The file cannot be written.
+pub fn write(
+    target: &Path,
+    texts: &Texts,
+    sorted: &SuffixArray,
+    transform: bool,
+) -> Result<GysaFacts, Error> {
+    let mut output = OutputFile::create(target)?;
+    let written = write_to(&mut output, texts, sorted, transform);
+    let facts = written.map_err(|source| output.error(source))?;
+    output.commit()?;
+    Ok(facts)
+}
+
+fn write_to(
+    output: &mut OutputFile,
+    texts: &Texts,
+    sorted: &SuffixArray,
+    transform: bool,
+) -> io::Result<GysaFacts> {
+    let letters = texts.letters.len() as u64;
+    let mut pieces = Pieces {
+        file: BufWriter::with_capacity(1 << 20, output.file().try_clone()?),
+        at: 0,
+        crc: crc32fast::Hasher::new(),
+    };
+    pieces.add(&[0; HEADER_BYTES])?;
+    let mut sections = Vec::new();
+    for part in Part::ALL {
+        if part != Part::Transform || transform {
+            let (offset, _) = pieces.begin()?;
+            add(part, texts, sorted, &mut pieces)?;
+            let bytes = pieces.at - offset;
+            let crc = std::mem::take(&mut pieces.crc).finalize();
+            let name = part.name().into();
+            sections.push(Section {
+                name,
+                offset,
+                bytes,
+                crc,
+            });
+        }
+    }
+    let (table, _) = pieces.begin()?;
+    let mut entries = Vec::new();
+    sections.iter().for_each(|section| section.encode(&mut entries));
+    pieces.add(&entries)?;
+    let facts = GysaFacts {
+        kind: texts.kind,
+        texts: texts.texts.len() as u64,
+        letters,
+        width: width(letters),
+        has_transform: transform,
+        bytes: pieces.at,
+    };
+    let header = Header {
+        facts,
+        table,
+        table_crc: crc32fast::hash(&entries),
+    };
+    let mut file = pieces.file.into_inner().map_err(io::IntoInnerError::into_error)?;
+    file.seek(SeekFrom::Start(0))?;
+    file.write_all(&header.encode())?;
+    Ok(facts)
+}
+
+/// Adds the bytes of a section.
+fn add(part: Part, texts: &Texts, sorted: &SuffixArray, pieces: &mut Pieces) -> io::Result<()> {
+    let mut names = 0;
+    let mut each = texts.texts.iter();
+    match part {
+        Part::Letters => pieces.add(&texts.letters),
+        Part::Ends => each.try_for_each(|text| pieces.add(&(text.end as u64).to_le_bytes())),
+        Part::Files => each.try_for_each(|text| pieces.add(&text.file.to_le_bytes())),
+        Part::Names => each.try_for_each(|text| pieces.add(&text.name)),
+        Part::NameEnds => each.try_for_each(|text| {
+            names += text.name.len() as u64;
+            pieces.add(&names.to_le_bytes())
+        }),
+        Part::Positions => pieces.add_numbers(&sorted.positions, texts.letters.len()),
+        Part::Common => pieces.add_numbers(&sorted.common, texts.letters.len()),
+        Part::Transform => {
+            let transform: Vec<u8> = sorted.transform(&texts.letters).collect();
+            pieces.add(&transform)
+        }
+    }
+}
+
+/// A file that grows by pieces.
+struct Pieces {
+    file: BufWriter<File>,
+    /// Bytes so far.
+    at: u64,
+    /// Of the section so far.
+    crc: crc32fast::Hasher,
+}
+
+impl Pieces {
+    fn add(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.crc.update(bytes);
+        self.at += bytes.len() as u64;
+        self.file.write_all(bytes)
+    }
+
+    fn add_numbers(&mut self, numbers: &Numbers, letters: usize) -> io::Result<()> {
+        let width = width(letters as u64);
+        let mut numbers = numbers.iter();
+        numbers.try_for_each(|number| self.add(&(number as u64).to_le_bytes()[..width]))
+    }
+
+    /// Goes to where a part may begin; its offset, and zeros before it.
+    fn begin(&mut self) -> io::Result<(u64, usize)> {
+        let zeros = (aligned(self.at) - self.at) as usize;
+        self.add(&[0; ALIGNMENT][..zeros])?;
+        self.crc = crc32fast::Hasher::new();
+        Ok((self.at, zeros))
+    }
+}

@@ -1,0 +1,83 @@
+//! Positions and lengths in a text, as narrow as its length allows.
+
+/// A text of so many letters has positions of 32 bits.
+pub(crate) const MOST_NARROW: u64 = u32::MAX as u64;
+
+/// Many numbers of one width.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Numbers {
+    /// Of 32 bits.
+    Narrow(Vec<u32>),
+    /// Of 64 bits.
+    Wide(Vec<u64>),
+}
+
+impl Numbers {
+    /// So many zeros that can hold positions of a text of `length` letters.
+    pub fn zeros(count: usize, length: u64) -> Numbers {
+        match length <= MOST_NARROW {
+            true => Numbers::Narrow(vec![0; count]),
+            false => Numbers::Wide(vec![0; count]),
+        }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Numbers::Narrow(numbers) => numbers.len(),
+            Numbers::Wide(numbers) => numbers.len(),
+        }
+    }
+
+    /// True when there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// One of them.
+    ///
+    /// # Panics
+    /// When there are not so many.
+    #[inline]
+    pub fn get(&self, place: usize) -> usize {
+        match self {
+            Numbers::Narrow(numbers) => numbers[place] as usize,
+            Numbers::Wide(numbers) => numbers[place] as usize,
+        }
+    }
+
+    /// Changes one of them.
+    ///
+    /// # Panics
+    /// When there are not so many, or the number is too large for the width.
+    #[inline]
+    pub fn set(&mut self, place: usize, number: usize) {
+        match self {
+            Numbers::Narrow(numbers) => {
+                numbers[place] = u32::try_from(number).expect("a number of the text");
+            }
+            Numbers::Wide(numbers) => numbers[place] = number as u64,
+        }
+    }
+
+    /// All of them, in their order.
+    pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.len()).map(|place| self.get(place))
+    }
+
+    /// Bytes of memory that so many numbers take for a text of `length` letters.
+    pub fn bytes(count: u64, length: u64) -> u64 {
+        count * if length <= MOST_NARROW { 4 } else { 8 }
+    }
+}
+
+impl FromIterator<usize> for Numbers {
+    /// Narrow ones where all are.
+    fn from_iter<I: IntoIterator<Item = usize>>(numbers: I) -> Numbers {
+        let wide: Vec<u64> = numbers.into_iter().map(|number| number as u64).collect();
+        match wide.iter().all(|&number| number <= MOST_NARROW) {
+            true => Numbers::Narrow(wide.into_iter().map(|number| number as u32).collect()),
+            false => Numbers::Wide(wide),
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Suffix arrays and longest common prefixes, by libsais.
+
+use libsais::{IsValidOutputFor, LibsaisError, OutputElement, SuffixArrayConstruction};
+use libsais::{LIBSAIS_I32_OUTPUT_MAXIMUM_SIZE, SupportsPlcpOutputFor};
+
+use crate::Error;
+use crate::numbers::Numbers;
+
+/// What ends each text of a set: smaller than every letter, and unlike every other sentinel.
+pub const SENTINEL: u8 = 0;
+
+/// How the zeros of a text are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Zeros {
+    /// As letters: the text is one, of any bytes.
+    Letters,
+    /// As sentinels: the text is a set, and ends with one. Of two sentinels the first is smaller.
+    Sentinels,
+}
+
+/// The suffixes of a text in their order.
+///
+/// `positions[i]` is where the suffix begins that has `i` smaller ones. `common[i]` is how many
+/// letters it shares with the one before, up to a sentinel; 0 for the first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SuffixArray {
+    /// Where the suffixes begin.
+    pub positions: Numbers,
+    /// The longest common prefixes (LCP).
+    pub common: Numbers,
+}
+
+impl SuffixArray {
+    /// Sorts the suffixes of a text. The end of a text is smaller than every letter.
+    ///
+    /// # Errors
+    /// There is not enough memory.
+    ///
+    /// # Panics
+    /// When the zeros are sentinels and the text does not end with one.
+    pub fn of(text: &[u8], zeros: Zeros) -> Result<SuffixArray, Error> {
+        if zeros == Zeros::Sentinels {
+            let ends = text.last().is_none_or(|&last| last == SENTINEL);
+            assert!(ends, "a sentinel ends a set of texts");
+            let gaps = Gaps::of(text);
+            if !gaps.0.is_empty() {
+                return SuffixArray::of_gaps(text, &gaps);
+            }
+        }
+        SuffixArray::of_letters(text, zeros, text.len())
+    }
+
+    /// The same of a text in which sentinels follow each other, as they stand for what equals
+    /// nothing. Libsais takes none such, so all but the first of neighbours are left out. All
+    /// sentinels are in front anyway, in the order of the text.
+    fn of_gaps(text: &[u8], gaps: &Gaps) -> Result<SuffixArray, Error> {
+        let closed = gaps.close(text);
+        let mut sorted = SuffixArray::of_letters(&closed, Zeros::Sentinels, text.len())?;
+        let is_sentinel = |position: &usize| text[*position] == SENTINEL;
+        let sentinels = (0..text.len()).filter(is_sentinel).enumerate();
+        let mut count = 0;
+        for (place, position) in sentinels {
+            sorted.positions.set(place, position);
+            sorted.common.set(place, 0);
+            count = place + 1;
+        }
+        for place in count..text.len() {
+            let position = gaps.open(sorted.positions.get(place));
+            sorted.positions.set(place, position);
+        }
+        Ok(sorted)
+    }
+
+    /// The suffix array of a text at the end of one of `length` places.
+    fn of_letters(text: &[u8], zeros: Zeros, length: usize) -> Result<SuffixArray, Error> {
+        let before = length - text.len();
+        if length <= LIBSAIS_I32_OUTPUT_MAXIMUM_SIZE {
+            let [mut positions, mut own, mut common] = [(); 3].map(|()| vec![0u32; length]);
+            let all = [&mut positions, &mut own, &mut common];
+            let all = all.map(|numbers| bytemuck::cast_slice_mut(&mut numbers[before..]));
+            sort::<i32>(text, zeros, all)?;
+            return Ok(SuffixArray {
+                positions: Numbers::Narrow(positions),
+                common: Numbers::Narrow(common),
+            });
+        }
+        let [mut positions, mut own, mut common] = [(); 3].map(|()| vec![0u64; length]);
+        let all = [&mut positions, &mut own, &mut common];
+        let all = all.map(|numbers| bytemuck::cast_slice_mut(&mut numbers[before..]));
+        sort::<i64>(text, zeros, all)?;
+        Ok(SuffixArray {
+            positions: Numbers::Wide(positions),
+            common: Numbers::Wide(common),
+        })
+    }
+
+    /// Bytes of memory that sorting takes beside the text.
+    pub fn memory(letters: u64) -> u64 {
+        let wide = letters > LIBSAIS_I32_OUTPUT_MAXIMUM_SIZE as u64;
+        letters * if wide { 24 } else { 12 }
+    }
+
+    /// The Burrows-Wheeler transform: the letter before each suffix, in their order. The one before
+    /// the whole text is its last, which is a sentinel where the text is a set.
+    pub fn transform<'s>(&'s self, text: &'s [u8]) -> impl Iterator<Item = u8> + 's {
+        self.positions
+            .iter()
+            .map(|position| text[position.checked_sub(1).unwrap_or(text.len() - 1)])
+    }
+}
+
+/// Fills three arrays: positions, common prefixes by position, common prefixes by order.
+fn sort<O>(text: &[u8], zeros: Zeros, [positions, own, common]: [&mut [O]; 3]) -> Result<(), Error>
+where
+    O: OutputElement + IsValidOutputFor<u8> + SupportsPlcpOutputFor<u8>,
+{
+    if text.is_empty() {
+        return Ok(());
+    }
+    let sorting = SuffixArrayConstruction::for_text(text)
+        .in_borrowed_buffer(positions)
+        .single_threaded();
+    let sorting = match zeros {
+        Zeros::Letters => sorting,
+        Zeros::Sentinels => sorting.generalized_suffix_array(),
+    };
+    let sorted = sorting.run().map_err(failed)?;
+    let prefixes = sorted.plcp_construction().in_borrowed_buffer(own);
+    let prefixes = prefixes.single_threaded().run().map_err(failed)?;
+    let ordered = prefixes.lcp_construction().in_borrowed_buffer(common);
+    ordered.single_threaded().run().map_err(failed)?;
+    Ok(())
+}
+
+fn failed(error: LibsaisError) -> Error {
+    match error {
+        LibsaisError::OutOfMemory => Error::NoMemory,
+        other => Error::Sorting(other.to_string()),
+    }
+}
+
+/// Sentinels that follow others, or stand at the beginning of a text: where a run of them begins
+/// once all before are left out, and how many were left out with it.
+struct Gaps(Vec<(usize, usize)>);
+
+impl Gaps {
+    fn of(text: &[u8]) -> Gaps {
+        let mut gaps = Vec::new();
+        let (mut left_out, mut in_gap) = (0, false);
+        let mut before = SENTINEL;
+        for (position, &letter) in text.iter().enumerate() {
+            let is_left_out = letter == SENTINEL && before == SENTINEL;
+            left_out += usize::from(is_left_out);
+            if !is_left_out && in_gap {
+                gaps.push((position - left_out, left_out));
+            }
+            (in_gap, before) = (is_left_out, letter);
+        }
+        if in_gap {
+            gaps.push((text.len() - left_out, left_out));
+        }
+        Gaps(gaps)
+    }
+
+    /// The text without them.
+    fn close(&self, text: &[u8]) -> Vec<u8> {
+        let left_out = self.0.last().map_or(0, |gap| gap.1);
+        let mut closed = Vec::with_capacity(text.len() - left_out);
+        let mut before = SENTINEL;
+        for &letter in text {
+            if letter != SENTINEL || before != SENTINEL {
+                closed.push(letter);
+            }
+            before = letter;
+        }
+        closed
+    }
+
+    /// The position with them of one without.
+    fn open(&self, position: usize) -> usize {
+        let gaps = self.0.partition_point(|gap| gap.0 <= position);
+        position + gaps.checked_sub(1).map_or(0, |last| self.0[last].1)
+    }
+}

@@ -1,0 +1,118 @@
+//! `.gysa` files: what is written is read, the first version stays readable, damage is named.
+
+use std::path::{Path, PathBuf};
+
+use gyrase_suffix::gysa::{self, GysaFile};
+use gyrase_suffix::{Letters, SuffixArray, Texts, Zeros};
+use gyrase_work::Progress;
+
+/// Made once by version 1 of [`gysa::write`], and never again.
+const GOLDEN: &[u8] = include_bytes!("golden/v1.gysa");
+const FASTA: &str = ">one first\nGATTACAGATTACA\n>two\nacgunTTGA\n>none\n>one\nGATTACAGATTACA\n";
+
+fn sorted() -> (Texts, SuffixArray) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.fa");
+    std::fs::write(&path, FASTA).unwrap();
+    let progress = Progress::default();
+    let texts = Texts::read(&[path], Some(Letters::Bases), 1 << 20, &progress).unwrap();
+    let sorted = SuffixArray::of(&texts.letters, Zeros::Sentinels).unwrap();
+    (texts, sorted)
+}
+
+fn file(folder: &Path, name: &str, bytes: &[u8]) -> PathBuf {
+    let path = folder.join(name);
+    std::fs::write(&path, bytes).unwrap();
+    path
+}
+
+fn refused(bytes: &[u8]) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let opened = GysaFile::open(&file(folder.path(), "x.gysa", bytes));
+    opened.and_then(|file| file.verify()).unwrap_err().to_string()
+}
+
+#[test]
+fn the_first_version_is_still_written_and_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let (texts, suffixes) = sorted();
+    let path = folder.path().join("new.gysa");
+    let facts = gysa::write(&path, &texts, &suffixes, true).unwrap();
+    assert!(std::fs::read(&path).unwrap() == GOLDEN);
+    let golden = GysaFile::open(&file(folder.path(), "v1.gysa", GOLDEN)).unwrap();
+    assert_eq!(golden.facts(), facts);
+    assert_eq!((facts.texts, facts.letters, facts.width), (4, 41, 4));
+    assert_eq!(golden.texts().unwrap(), texts);
+    assert_eq!(golden.suffix_array().unwrap(), suffixes);
+    assert!(golden.transform().unwrap().iter().copied().eq(suffixes.transform(&texts.letters)));
+    golden.verify().unwrap();
+}
+
+#[test]
+fn a_file_needs_no_transform_and_no_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.gysa");
+    for (texts, sorted) in [
+        sorted(),
+        (Texts::new(Letters::Any), SuffixArray::of(b"", Zeros::Sentinels).unwrap()),
+    ] {
+        gysa::write(&path, &texts, &sorted, false).unwrap();
+        let file = GysaFile::open(&path).unwrap();
+        file.verify().unwrap();
+        assert_eq!(file.texts().unwrap(), texts);
+        let lacking = file.transform().unwrap_err().to_string();
+        assert!(lacking.contains("--bwt"), "{lacking}");
+    }
+}
+
+#[test]
+fn damage_is_found_wherever_it_is() {
+    assert!(refused(b"").contains("no .gysa file"));
+    assert!(refused(FASTA.as_bytes()).contains("gyrase suffix build"));
+    assert!(refused(&GOLDEN[..GOLDEN.len() - 1]).contains("truncated"));
+    assert!(refused(&GOLDEN[..100]).contains("truncated"));
+    assert!(refused(&[GOLDEN, b"more"].concat()).contains("truncated or was changed"));
+    let mut newer = GOLDEN.to_vec();
+    newer[8] = 2;
+    assert!(refused(&newer).contains("of version 2, this program reads version 1"));
+    let (mut silent, mut bytes) = (0, 0);
+    for place in (0..GOLDEN.len()).step_by(3) {
+        // The zeros of the header say nothing one by one; its checksum does, once.
+        if (200..4000).contains(&place) && place % 301 != 0 {
+            continue;
+        }
+        let mut damaged = GOLDEN.to_vec();
+        damaged[place] ^= 0x20;
+        let folder = tempfile::tempdir().unwrap();
+        let opened = GysaFile::open(&file(folder.path(), "x.gysa", &damaged));
+        bytes += 1;
+        if opened.and_then(|file| file.verify()).is_ok() {
+            // What is between sections aligns them, and is not read.
+            assert_eq!(GOLDEN[place], 0, "byte {place}");
+            silent += 1;
+        }
+    }
+    assert!(silent * 2 < bytes, "{silent} of {bytes}");
+}
+
+#[test]
+fn a_file_that_lies_is_found_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.gysa");
+    let (texts, honest) = sorted();
+    let said = |suffixes: &SuffixArray| {
+        gysa::write(&path, &texts, suffixes, false).unwrap();
+        GysaFile::open(&path).unwrap().verify().unwrap_err().to_string()
+    };
+    let mut swapped = honest.clone();
+    let [one, other] = [10, 11].map(|place| honest.positions.get(place));
+    swapped.positions.set(10, other);
+    swapped.positions.set(11, one);
+    assert!(said(&swapped).contains("the suffix at"));
+    let mut shared = honest.clone();
+    shared.common.set(10, honest.common.get(10) + 1);
+    assert!(said(&shared).contains("shares"));
+    let mut outside = honest;
+    outside.common.set(3, 1000);
+    assert!(said(&outside).contains("1000 in section common"));
+}
