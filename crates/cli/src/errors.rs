@@ -332,6 +332,29 @@ impl From<gyrase_assemble::Error> for Failure {
     }
 }
 
+impl From<gyrase_suffix::Error> for Failure {
+    fn from(error: gyrase_suffix::Error) -> Failure {
+        use gyrase_suffix::Error;
+        let meaning = match &error {
+            Error::Input(error) => input(error),
+            Error::Container(_) | Error::Foreign { .. } | Error::Lacking { .. } => {
+                Code::Database.into()
+            }
+            Error::Output(_) | Error::Sink(_) => Code::Output.into(),
+            Error::Memory { needed, .. } => {
+                let enough = needed.div_ceil(1 << 20);
+                Meaning::helped(Code::Memory, format!("give --memory {enough}M or more"))
+            }
+            Error::NoMemory => Code::Memory.into(),
+            Error::Sorting(_) => Code::Internal.into(),
+            Error::TooLong { .. } => Meaning::helped(Code::Usage, "give a higher --length"),
+            Error::OneStrand => Code::Usage.into(),
+            Error::Cancelled => Code::Interrupted.into(),
+        };
+        meaning.failure(&error)
+    }
+}
+
 impl From<gyrase_fastx::Error> for Failure {
     fn from(error: gyrase_fastx::Error) -> Failure {
         input(&error).failure(&error)

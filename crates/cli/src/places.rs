@@ -10,6 +10,7 @@ use std::sync::LazyLock;
 use gyrase_fastx::Compression;
 use gyrase_picture::Svg;
 use gyrase_seqdb::gysd;
+use gyrase_suffix::gysa;
 use gyrase_table::{gydb, gyk};
 
 use crate::failure::{Code, Failure, Result};
@@ -23,6 +24,8 @@ pub enum Kind {
     Gydb,
     /// Sequences.
     Gysd,
+    /// Suffixes of sequences.
+    Gysa,
 }
 
 impl Kind {
@@ -32,6 +35,7 @@ impl Kind {
             Kind::Gyk => gyk::MAGIC,
             Kind::Gydb => gydb::MAGIC,
             Kind::Gysd => gysd::MAGIC,
+            Kind::Gysa => gysa::MAGIC,
         };
         let [start @ .., b'\n'] = magic else {
             unreachable!("magics end a line")
@@ -44,6 +48,7 @@ impl Kind {
             Kind::Gyk => ".gyk",
             Kind::Gydb => ".gydb",
             Kind::Gysd => ".gysd",
+            Kind::Gysa => ".gysa",
         }
     }
 }

@@ -4,20 +4,25 @@
 //! if its suffixes begin with letters that do not fall, and those that begin with one letter are in
 //! the order of what follows them, which the array itself tells.
 
-use crate::numbers::Numbers;
+use crate::numbers::NumberArray;
 use crate::sort::{SENTINEL, Zeros};
 
 /// Whether `positions` are the suffix array of `text`.
 ///
 /// # Errors
 /// A sentence that says where it is not.
-pub fn check_positions(text: &[u8], zeros: Zeros, positions: &Numbers) -> Result<(), String> {
+pub fn check_positions(text: &[u8], zeros: Zeros, positions: &NumberArray) -> Result<(), String> {
     let length = text.len();
     if positions.len() != length {
-        return Err(format!("{} suffixes of a text of {length} letters", positions.len()));
+        return Err(format!(
+            "{} suffixes of a text of {length} letters",
+            positions.len()
+        ));
     }
     if let Some(position) = positions.iter().find(|&position| position >= length) {
-        return Err(format!("a suffix at {position} of a text of {length} letters"));
+        return Err(format!(
+            "a suffix at {position} of a text of {length} letters"
+        ));
     }
     let mut next = first_places(text);
     let first_letters = positions.iter().map(|position| text[position]);
@@ -43,7 +48,9 @@ pub fn check_positions(text: &[u8], zeros: Zeros, positions: &Numbers) -> Result
         // What is before the end of the text, which is the smallest suffix of all.
         expect(length - 1)?;
     }
-    let before = positions.iter().filter_map(|position| position.checked_sub(1));
+    let before = positions
+        .iter()
+        .filter_map(|position| position.checked_sub(1));
     before
         .filter(|&position| !(sentinels && text[position] == SENTINEL))
         .try_for_each(expect)
@@ -52,7 +59,8 @@ pub fn check_positions(text: &[u8], zeros: Zeros, positions: &Numbers) -> Result
 /// How many letters of a text are smaller than each.
 fn first_places(text: &[u8]) -> [usize; 256] {
     let mut places = [0; 256];
-    text.iter().for_each(|&letter| places[usize::from(letter)] += 1);
+    text.iter()
+        .for_each(|&letter| places[usize::from(letter)] += 1);
     let mut before = 0;
     for place in &mut places {
         before += std::mem::replace(place, before);
@@ -72,15 +80,18 @@ fn first_places(text: &[u8]) -> [usize; 256] {
 pub fn check_common(
     text: &[u8],
     zeros: Zeros,
-    positions: &Numbers,
-    common: &Numbers,
+    positions: &NumberArray,
+    common: &NumberArray,
 ) -> Result<(), String> {
     let length = text.len();
     if common.len() != length {
-        return Err(format!("{} common prefixes of {length} suffixes", common.len()));
+        return Err(format!(
+            "{} common prefixes of {length} suffixes",
+            common.len()
+        ));
     }
     let ends = |letter: u8| zeros == Zeros::Sentinels && letter == SENTINEL;
-    let mut place_of = Numbers::zeros(length, length as u64);
+    let mut place_of = NumberArray::zeros(length, length as u64);
     for (place, position) in positions.iter().enumerate() {
         place_of.set(position, place);
     }
@@ -90,7 +101,9 @@ pub fn check_common(
         shared = match place.checked_sub(1).map(|before| positions.get(before)) {
             None => 0,
             Some(before) => {
-                let pairs = text[position + shared..].iter().zip(&text[before + shared..]);
+                let pairs = text[position + shared..]
+                    .iter()
+                    .zip(&text[before + shared..]);
                 let more = pairs.take_while(|(one, other)| one == other && !ends(**one));
                 shared + more.count()
             }

@@ -92,3 +92,6 @@ pub(crate) fn admit(what: &'static str, needed: u64, memory: u64) -> Result<(), 
         }),
     }
 }
+
+/// Bytes that a run takes beside what grows with its texts: the program, batches, buffers.
+pub(crate) const BASE: u64 = 48 << 20;

@@ -53,13 +53,19 @@ pub(crate) fn each_interval<E>(
     let mut open: Vec<Open> = Vec::new();
     for place in 1..=count {
         // What is shared below `least` is as nothing.
-        let common = if place < count { sorted.common.get(place) } else { 0 };
+        let common = if place < count {
+            sorted.common.get(place)
+        } else {
+            0
+        };
         let common = if common < least { 0 } else { common };
         if open.is_empty() && common == 0 {
             continue;
         }
         let position = sorted.positions.get(place - 1);
-        let letter = position.checked_sub(1).map_or(SENTINEL, |before| text[before]);
+        let letter = position
+            .checked_sub(1)
+            .map_or(SENTINEL, |before| text[before]);
         let (mut start, mut before, mut is_leaf) = (place - 1, Before::One(letter), true);
         while let Some(last) = open.pop_if(|last| last.common > common) {
             before = last.before.and(before);

@@ -45,10 +45,12 @@ pub mod matching;
 mod numbers;
 pub mod repeats;
 mod sort;
+mod strands;
 mod texts;
 
 pub use check::{check_common, check_positions};
 pub use error::Error;
-pub use numbers::Numbers;
+pub use numbers::NumberArray;
 pub use sort::{SENTINEL, SuffixArray, Zeros};
+pub use strands::{sort, sorting_memory};
 pub use texts::{Letters, Text, Texts};

@@ -1,16 +1,17 @@
 //! How often the k-mer at each place of a set of sequences occurs in it.
 //!
-//! The *frequency* of a place is how often the k letters from it on occur in all sequences together;
-//! its *mappability* is 1 divided by that (Pockrandt et al. 2020, GenMap, without errors). A place
-//! of which the k letters leave the sequence, or are not all bases, has neither.
+//! The *frequency* of a place is how often the k letters from it on occur in all sequences
+//! together; its *mappability* is 1 divided by that (Pockrandt et al. 2020, GenMap, no errors). A
+//! place of which the k letters leave the sequence, or are not all bases, has neither.
 
 use std::io::Write;
 
 use gyrase_work::Progress;
 
-use crate::error::{Error, admit};
-use crate::numbers::Numbers;
-use crate::sort::{SENTINEL, SuffixArray, Zeros};
+use crate::error::Error;
+use crate::numbers::NumberArray;
+use crate::sort::{SENTINEL, SuffixArray};
+use crate::strands::sort;
 use crate::texts::Texts;
 
 /// What is told.
@@ -97,7 +98,7 @@ impl Summary {
 /// Texts, and how often the k-mer from each position on occurs; 0 where there is none.
 struct Frequencies {
     texts: Texts,
-    counts: Numbers,
+    counts: NumberArray,
 }
 
 fn frequencies(
@@ -113,7 +114,7 @@ fn frequencies(
     };
     progress.start("count", 0);
     let length = texts.letters.len();
-    let mut counts = Numbers::zeros(own, length as u64);
+    let mut counts = NumberArray::zeros(own, length as u64);
     let mut start = 0;
     for place in 1..=length {
         if place < length && sorted.common.get(place) >= config.k {
@@ -131,32 +132,16 @@ fn frequencies(
     // What occurs once shares fewer letters with its neighbours, but may have as many.
     let mut run = 0;
     for position in (0..own).rev() {
-        run = if texts.letters[position] == SENTINEL { 0 } else { run + 1 };
+        run = if texts.letters[position] == SENTINEL {
+            0
+        } else {
+            run + 1
+        };
         if run >= config.k && counts.get(position) == 0 {
             counts.set(position, 1);
         }
     }
     Ok(Frequencies { texts, counts })
-}
-
-/// Sorts the suffixes of texts, and of their reverse complements, which come behind them.
-pub(crate) fn sort(
-    texts: &mut Texts,
-    both_strands: bool,
-    memory: u64,
-    progress: &Progress,
-) -> Result<SuffixArray, Error> {
-    if both_strands {
-        texts.has_strands()?;
-    }
-    let length = texts.letters.len() as u64 * if both_strands { 2 } else { 1 };
-    let needed = length + SuffixArray::memory(length);
-    admit("sorting the suffixes", needed, memory)?;
-    if both_strands {
-        texts.add_reverse_complements();
-    }
-    progress.start("sort suffixes", 0);
-    SuffixArray::of(&texts.letters, Zeros::Sentinels)
 }
 
 /// A number above 0 and up to 1 with six digits, as C's `%g` has it.

@@ -5,27 +5,27 @@ pub(crate) const MOST_NARROW: u64 = u32::MAX as u64;
 
 /// Many numbers of one width.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Numbers {
+pub enum NumberArray {
     /// Of 32 bits.
     Narrow(Vec<u32>),
     /// Of 64 bits.
     Wide(Vec<u64>),
 }
 
-impl Numbers {
+impl NumberArray {
     /// So many zeros that can hold positions of a text of `length` letters.
-    pub fn zeros(count: usize, length: u64) -> Numbers {
+    pub fn zeros(count: usize, length: u64) -> NumberArray {
         match length <= MOST_NARROW {
-            true => Numbers::Narrow(vec![0; count]),
-            false => Numbers::Wide(vec![0; count]),
+            true => NumberArray::Narrow(vec![0; count]),
+            false => NumberArray::Wide(vec![0; count]),
         }
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
         match self {
-            Numbers::Narrow(numbers) => numbers.len(),
-            Numbers::Wide(numbers) => numbers.len(),
+            NumberArray::Narrow(numbers) => numbers.len(),
+            NumberArray::Wide(numbers) => numbers.len(),
         }
     }
 
@@ -41,8 +41,8 @@ impl Numbers {
     #[inline]
     pub fn get(&self, place: usize) -> usize {
         match self {
-            Numbers::Narrow(numbers) => numbers[place] as usize,
-            Numbers::Wide(numbers) => numbers[place] as usize,
+            NumberArray::Narrow(numbers) => numbers[place] as usize,
+            NumberArray::Wide(numbers) => numbers[place] as usize,
         }
     }
 
@@ -53,10 +53,10 @@ impl Numbers {
     #[inline]
     pub fn set(&mut self, place: usize, number: usize) {
         match self {
-            Numbers::Narrow(numbers) => {
+            NumberArray::Narrow(numbers) => {
                 numbers[place] = u32::try_from(number).expect("a number of the text");
             }
-            Numbers::Wide(numbers) => numbers[place] = number as u64,
+            NumberArray::Wide(numbers) => numbers[place] = number as u64,
         }
     }
 
@@ -71,13 +71,13 @@ impl Numbers {
     }
 }
 
-impl FromIterator<usize> for Numbers {
+impl FromIterator<usize> for NumberArray {
     /// Narrow ones where all are.
-    fn from_iter<I: IntoIterator<Item = usize>>(numbers: I) -> Numbers {
+    fn from_iter<I: IntoIterator<Item = usize>>(numbers: I) -> NumberArray {
         let wide: Vec<u64> = numbers.into_iter().map(|number| number as u64).collect();
         match wide.iter().all(|&number| number <= MOST_NARROW) {
-            true => Numbers::Narrow(wide.into_iter().map(|number| number as u32).collect()),
-            false => Numbers::Wide(wide),
+            true => NumberArray::Narrow(wide.into_iter().map(|number| number as u32).collect()),
+            false => NumberArray::Wide(wide),
         }
     }
 }

@@ -12,8 +12,8 @@ use gyrase_work::Progress;
 
 use crate::error::Error;
 use crate::intervals::{Interval, each_interval};
-use crate::mappability::sort;
 use crate::sort::{SENTINEL, SuffixArray};
+use crate::strands::sort;
 use crate::texts::Texts;
 
 /// Which repeats are told.

@@ -4,7 +4,7 @@ use libsais::{IsValidOutputFor, LibsaisError, OutputElement, SuffixArrayConstruc
 use libsais::{LIBSAIS_I32_OUTPUT_MAXIMUM_SIZE, SupportsPlcpOutputFor};
 
 use crate::Error;
-use crate::numbers::Numbers;
+use crate::numbers::NumberArray;
 
 /// What ends each text of a set: smaller than every letter, and unlike every other sentinel.
 pub const SENTINEL: u8 = 0;
@@ -25,9 +25,9 @@ pub enum Zeros {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SuffixArray {
     /// Where the suffixes begin.
-    pub positions: Numbers,
+    pub positions: NumberArray,
     /// The longest common prefixes (LCP).
-    pub common: Numbers,
+    pub common: NumberArray,
 }
 
 impl SuffixArray {
@@ -80,8 +80,8 @@ impl SuffixArray {
             let all = all.map(|numbers| bytemuck::cast_slice_mut(&mut numbers[before..]));
             sort::<i32>(text, zeros, all)?;
             return Ok(SuffixArray {
-                positions: Numbers::Narrow(positions),
-                common: Numbers::Narrow(common),
+                positions: NumberArray::Narrow(positions),
+                common: NumberArray::Narrow(common),
             });
         }
         let [mut positions, mut own, mut common] = [(); 3].map(|()| vec![0u64; length]);
@@ -89,8 +89,8 @@ impl SuffixArray {
         let all = all.map(|numbers| bytemuck::cast_slice_mut(&mut numbers[before..]));
         sort::<i64>(text, zeros, all)?;
         Ok(SuffixArray {
-            positions: Numbers::Wide(positions),
-            common: Numbers::Wide(common),
+            positions: NumberArray::Wide(positions),
+            common: NumberArray::Wide(common),
         })
     }
 

@@ -29,7 +29,10 @@ fn file(folder: &Path, name: &str, bytes: &[u8]) -> PathBuf {
 fn refused(bytes: &[u8]) -> String {
     let folder = tempfile::tempdir().unwrap();
     let opened = GysaFile::open(&file(folder.path(), "x.gysa", bytes));
-    opened.and_then(|file| file.verify()).unwrap_err().to_string()
+    opened
+        .and_then(|file| file.verify())
+        .unwrap_err()
+        .to_string()
 }
 
 #[test]
@@ -44,7 +47,14 @@ fn the_first_version_is_still_written_and_read() {
     assert_eq!((facts.texts, facts.letters, facts.width), (4, 41, 4));
     assert_eq!(golden.texts().unwrap(), texts);
     assert_eq!(golden.suffix_array().unwrap(), suffixes);
-    assert!(golden.transform().unwrap().iter().copied().eq(suffixes.transform(&texts.letters)));
+    assert!(
+        golden
+            .transform()
+            .unwrap()
+            .iter()
+            .copied()
+            .eq(suffixes.transform(&texts.letters))
+    );
     golden.verify().unwrap();
 }
 
@@ -54,7 +64,10 @@ fn a_file_needs_no_transform_and_no_text() {
     let path = folder.path().join("x.gysa");
     for (texts, sorted) in [
         sorted(),
-        (Texts::new(Letters::Any), SuffixArray::of(b"", Zeros::Sentinels).unwrap()),
+        (
+            Texts::new(Letters::Any),
+            SuffixArray::of(b"", Zeros::Sentinels).unwrap(),
+        ),
     ] {
         gysa::write(&path, &texts, &sorted, false).unwrap();
         let file = GysaFile::open(&path).unwrap();
@@ -102,7 +115,11 @@ fn a_file_that_lies_is_found_out() {
     let (texts, honest) = sorted();
     let said = |suffixes: &SuffixArray| {
         gysa::write(&path, &texts, suffixes, false).unwrap();
-        GysaFile::open(&path).unwrap().verify().unwrap_err().to_string()
+        GysaFile::open(&path)
+            .unwrap()
+            .verify()
+            .unwrap_err()
+            .to_string()
     };
     let mut swapped = honest.clone();
     let [one, other] = [10, 11].map(|place| honest.positions.get(place));

@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use gyrase_suffix::mappability;
 use gyrase_suffix::repeats::{self, RepeatKind, Spread};
-use gyrase_suffix::{Letters, Numbers, SuffixArray, Texts, Zeros, check_common, check_positions};
+use gyrase_suffix::{
+    Letters, NumberArray, SuffixArray, Texts, Zeros, check_common, check_positions,
+};
 use gyrase_work::Progress;
 use proptest::prelude::*;
 
@@ -45,7 +47,11 @@ fn de_bruijn(order: usize) -> Vec<u8> {
 }
 
 /// The order of two suffixes: sentinels are smaller than letters, and the first of two is smaller.
-fn suffix<'t>(text: &'t [u8], zeros: Zeros, start: usize) -> impl Iterator<Item = (u8, usize)> + 't {
+fn suffix<'t>(
+    text: &'t [u8],
+    zeros: Zeros,
+    start: usize,
+) -> impl Iterator<Item = (u8, usize)> + 't {
     (start..text.len()).map(move |place| match text[place] {
         0 if zeros == Zeros::Sentinels => (0, place),
         letter => (letter, text.len()),
@@ -60,11 +66,16 @@ fn check(text: &[u8], zeros: Zeros) {
     assert!(found == expected, "{zeros:?} of {text:?}");
     let common = |pair: [usize; 2]| {
         let [one, other] = pair.map(|start| suffix(text, zeros, start));
-        one.zip(other).take_while(|(one, other)| one == other).count()
+        one.zip(other)
+            .take_while(|(one, other)| one == other)
+            .count()
     };
     let pairs = expected.windows(2).map(|pair| common([pair[0], pair[1]]));
     let first = (!text.is_empty()).then_some(0);
-    assert!(sorted.common.iter().eq(first.into_iter().chain(pairs)), "{text:?}");
+    assert!(
+        sorted.common.iter().eq(first.into_iter().chain(pairs)),
+        "{text:?}"
+    );
     check_positions(text, zeros, &sorted.positions).unwrap();
     check_common(text, zeros, &sorted.positions, &sorted.common).unwrap();
 }
@@ -73,7 +84,8 @@ fn check(text: &[u8], zeros: Zeros) {
 fn hard_texts_are_sorted() {
     for mut text in adversaries() {
         check(&text, Zeros::Letters);
-        text.iter_mut().for_each(|letter| *letter = (*letter).max(1));
+        text.iter_mut()
+            .for_each(|letter| *letter = (*letter).max(1));
         text.push(0);
         check(&text, Zeros::Sentinels);
         // Copies of one text: what decides is which of them it is.
@@ -111,7 +123,7 @@ fn whatever_is_changed_is_found() {
             swapped.set(next, sorted.positions.get(place));
             check_positions(text, zeros, &swapped).unwrap_err();
         }
-        let shorter: Numbers = sorted.positions.iter().skip(1).collect();
+        let shorter: NumberArray = sorted.positions.iter().skip(1).collect();
         check_positions(text, zeros, &shorter).unwrap_err();
     }
 }
@@ -139,7 +151,9 @@ fn reverse_complement(word: &[u8]) -> Vec<u8> {
 /// How often the k letters from a place on occur, by looking everywhere.
 fn naive_counts(texts: &[(u32, Vec<u8>)], k: usize, both_strands: bool) -> Vec<Vec<usize>> {
     let is_word = |word: &&[u8]| word.iter().all(|letter| b"ACGT".contains(letter));
-    let words = texts.iter().flat_map(|(_, text)| text.windows(k).filter(is_word));
+    let words = texts
+        .iter()
+        .flat_map(|(_, text)| text.windows(k).filter(is_word));
     let mut counts: BTreeMap<Vec<u8>, usize> = BTreeMap::new();
     for word in words {
         *counts.entry(word.to_vec()).or_default() += 1;
@@ -185,7 +199,11 @@ fn naive_repeats(texts: &[(u32, Vec<u8>)], least: usize, both: bool) -> BTreeSet
     let mut words: BTreeMap<Vec<u8>, (Copies, [Side; 2], [usize; 2])> = BTreeMap::new();
     for (number, (_, text)) in texts.iter().enumerate() {
         for strand in 0..1 + usize::from(both) {
-            let letters = if strand == 0 { text.clone() } else { reverse_complement(text) };
+            let letters = if strand == 0 {
+                text.clone()
+            } else {
+                reverse_complement(text)
+            };
             let at = |place: Option<usize>| {
                 let letter = letters.get(place?).copied();
                 letter.filter(|letter| b"ACGT".contains(letter))
@@ -197,9 +215,16 @@ fn naive_repeats(texts: &[(u32, Vec<u8>)], least: usize, both: bool) -> BTreeSet
                         break;
                     }
                     let entry = words.entry(word.to_vec()).or_default();
-                    let place = if strand == 0 { start } else { letters.len() - end };
+                    let place = if strand == 0 {
+                        start
+                    } else {
+                        letters.len() - end
+                    };
                     entry.0.push((number, place, strand == 1));
-                    for (side, letter) in [at(start.checked_sub(1)), at(Some(end))].into_iter().enumerate() {
+                    for (side, letter) in [at(start.checked_sub(1)), at(Some(end))]
+                        .into_iter()
+                        .enumerate()
+                    {
                         entry.1[side].insert(letter);
                         entry.2[side] += usize::from(letter.is_none());
                     }
@@ -207,19 +232,30 @@ fn naive_repeats(texts: &[(u32, Vec<u8>)], least: usize, both: bool) -> BTreeSet
             }
         }
     }
-    let maximal = words.into_iter().filter_map(|(word, (mut copies, sides, ends))| {
-        let count = copies.len();
-        copies.sort_unstable();
-        copies.dedup_by_key(|copy| (copy.0, copy.1));
-        let differ = (0..2).all(|side| sides[side].len() > 1 || ends[side] > 1);
-        (count > 1 && differ && copies.len() > 1 && !copies[0].2).then_some((copies, word.len()))
-    });
+    let maximal = words
+        .into_iter()
+        .filter_map(|(word, (mut copies, sides, ends))| {
+            let count = copies.len();
+            copies.sort_unstable();
+            copies.dedup_by_key(|copy| (copy.0, copy.1));
+            let differ = (0..2).all(|side| sides[side].len() > 1 || ends[side] > 1);
+            (count > 1 && differ && copies.len() > 1 && !copies[0].2)
+                .then_some((copies, word.len()))
+        });
     maximal.collect()
 }
 
 fn found_repeats(texts: &[(u32, Vec<u8>)], config: &repeats::Config) -> BTreeSet<(Copies, usize)> {
     let mut out = Vec::new();
-    repeats::run(config, set(texts), None, &mut out, None, &Progress::default()).unwrap();
+    repeats::run(
+        config,
+        set(texts),
+        None,
+        &mut out,
+        None,
+        &Progress::default(),
+    )
+    .unwrap();
     let mut found: BTreeMap<usize, (Copies, usize)> = BTreeMap::new();
     for line in String::from_utf8(out).unwrap().lines().skip(1) {
         let fields: Vec<&str> = line.split('\t').collect();
@@ -231,7 +267,9 @@ fn found_repeats(texts: &[(u32, Vec<u8>)], config: &repeats::Config) -> BTreeSet
         assert_eq!(number(5) - number(4) + 1, number(1));
         assert_eq!(fields[7].parse::<u32>().unwrap(), texts[text - 1].0 + 1);
     }
-    let ordered = found.values().map(|(copies, length)| (copies[0].0, copies[0].1, !length));
+    let ordered = found
+        .values()
+        .map(|(copies, length)| (copies[0].0, copies[0].1, !length));
     assert!(ordered.is_sorted());
     found.into_values().collect()
 }
@@ -245,8 +283,17 @@ fn check_repeats(texts: &[(u32, Vec<u8>)], least: usize, both_strands: bool) {
         memory: 1 << 30,
     };
     let expected = naive_repeats(texts, least, both_strands);
-    assert_eq!(found_repeats(texts, &config), expected, "{texts:?}, {least}, {both_strands}");
-    let files = |copies: &Copies| copies.iter().map(|copy| texts[copy.0].0).collect::<Vec<_>>();
+    assert_eq!(
+        found_repeats(texts, &config),
+        expected,
+        "{texts:?}, {least}, {both_strands}"
+    );
+    let files = |copies: &Copies| {
+        copies
+            .iter()
+            .map(|copy| texts[copy.0].0)
+            .collect::<Vec<_>>()
+    };
     config.spread = Spread::BetweenFiles;
     let mut between = expected.clone();
     between.retain(|(copies, _)| files(copies).iter().collect::<BTreeSet<_>>().len() > 1);
@@ -264,7 +311,8 @@ fn check_repeats(texts: &[(u32, Vec<u8>)], least: usize, both_strands: bool) {
                     && others.iter().any(|other| {
                         copies.iter().any(|copy| {
                             let offset = copy.1.checked_sub(other.1);
-                            copy.0 == other.0 && offset.is_some_and(|offset| offset + length <= *longer)
+                            copy.0 == other.0
+                                && offset.is_some_and(|offset| offset + length <= *longer)
                         })
                     })
             })
@@ -278,8 +326,17 @@ fn check_repeats(texts: &[(u32, Vec<u8>)], least: usize, both_strands: bool) {
 #[test]
 fn repeats_of_hard_texts_are_those_of_the_definition() {
     for text in adversaries() {
-        let letters: Vec<u8> = text.iter().take(40).map(|letter| letter % 2 * 2 + b'A').collect();
-        let texts = [(0, letters.clone()), (1, letters), (1, b"ACNNCA".to_vec()), (2, Vec::new())];
+        let letters: Vec<u8> = text
+            .iter()
+            .take(40)
+            .map(|letter| letter % 2 * 2 + b'A')
+            .collect();
+        let texts = [
+            (0, letters.clone()),
+            (1, letters),
+            (1, b"ACNNCA".to_vec()),
+            (2, Vec::new()),
+        ];
         for both_strands in [false, true] {
             check_repeats(&texts, 1, both_strands);
             check_repeats(&texts, 4, both_strands);
@@ -291,7 +348,16 @@ fn repeats_of_hard_texts_are_those_of_the_definition() {
 
 #[test]
 fn duplicates_are_equal_from_end_to_end() {
-    let texts = [&b"ACGTT"[..], b"ACGT", b"AACGT", b"acgtt", b"", b"", b"ACGTT", b"TTTT"];
+    let texts = [
+        &b"ACGTT"[..],
+        b"ACGT",
+        b"AACGT",
+        b"acgtt",
+        b"",
+        b"",
+        b"ACGTT",
+        b"TTTT",
+    ];
     let texts: Vec<(u32, Vec<u8>)> = (0..).zip(texts.map(<[u8]>::to_vec)).collect();
     let told = |both_strands| {
         let config = repeats::Config {
@@ -303,14 +369,30 @@ fn duplicates_are_equal_from_end_to_end() {
         };
         let (mut out, mut duplicates) = (Vec::new(), Vec::new());
         let wanted: Option<&mut dyn std::io::Write> = Some(&mut duplicates);
-        let ran = repeats::run(&config, set(&texts), None, &mut out, wanted, &Progress::default());
-        (ran.unwrap().duplicates, String::from_utf8(duplicates).unwrap())
+        let ran = repeats::run(
+            &config,
+            set(&texts),
+            None,
+            &mut out,
+            wanted,
+            &Progress::default(),
+        );
+        (
+            ran.unwrap().duplicates,
+            String::from_utf8(duplicates).unwrap(),
+        )
     };
     let lines = "1\t5\t3\tt1\t+\t1\n1\t5\t3\tt4\t+\t4\n1\t5\t3\tt7\t+\t7\n";
-    assert_eq!(told(false), (2, format!("{}\n{lines}", repeats::DUPLICATE_COLUMNS)));
+    assert_eq!(
+        told(false),
+        (2, format!("{}\n{lines}", repeats::DUPLICATE_COLUMNS))
+    );
     let (more, both) = told(true);
     assert_eq!(more, 3);
-    assert!(both.contains("1\t5\t4\tt1\t+\t1\n1\t5\t4\tt3\t-\t3\n1\t5\t4\tt4\t+\t4\n"), "{both}");
+    assert!(
+        both.contains("1\t5\t4\tt1\t+\t1\n1\t5\t4\tt3\t-\t3\n1\t5\t4\tt4\t+\t4\n"),
+        "{both}"
+    );
 }
 
 fn dna() -> impl Strategy<Value = Vec<u8>> {

@@ -26,6 +26,7 @@ mod search;
 mod send;
 mod serve;
 mod simulate;
+mod suffix;
 mod unitigs;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -101,6 +102,14 @@ pub enum Command {
     Unitigs(Box<unitigs::Unitigs>),
     /// Look into graphs of assemblies, draw them, take parts of them: GFA 1.
     Graph(graph::Graph),
+    /// Find the exact matches between a reference and queries that cannot be longer: MEMs, MUMs.
+    Match(Box<suffix::matching::Match>),
+    /// Find what occurs twice in sequences: maximal repeats, and sequences that are equal.
+    Repeats(Box<suffix::repeats::Repeats>),
+    /// Say how often the k-mer at each place of a genome occurs in it, as a bedGraph.
+    Mappability(Box<suffix::mappability::Mappability>),
+    /// Sort all suffixes of sequences into a file, look into it, check it.
+    Suffix(suffix::Suffix),
     /// Say what a run will take, before its first byte.
     Plan(plan::Plan),
     /// Say where the time of a run with --trace went.
@@ -168,6 +177,10 @@ pub fn run(command: Command, session: &Session) -> Result<()> {
         Command::Index(verb) => verb.run(session),
         Command::Unitigs(verb) => verb.run(session),
         Command::Graph(verb) => verb.run(session),
+        Command::Match(verb) => verb.run(session),
+        Command::Repeats(verb) => verb.run(session),
+        Command::Mappability(verb) => verb.run(session),
+        Command::Suffix(verb) => verb.run(session),
         Command::Plan(verb) => verb.run(session),
         Command::Profile(verb) => verb.run(session),
         Command::Simulate(verb) => verb.run(session),

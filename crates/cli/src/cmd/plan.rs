@@ -13,6 +13,10 @@ use super::kmers::PlanKmers;
 use super::rows::{Table, bounds, shown};
 use super::search::Search;
 use super::search::plan_regenerate::PlanRegenerate;
+use super::suffix::PlanSuffix;
+use super::suffix::mappability::Mappability;
+use super::suffix::matching::Match;
+use super::suffix::repeats::Repeats;
 use super::unitigs::Unitigs;
 use crate::failure::Result;
 use crate::session::Session;
@@ -28,6 +32,7 @@ Examples:
   gyrase plan regenerate hits.gym proteins.faa --db refs.faa --bandwidth 10M
   gyrase plan unitigs reads_1.fq.gz reads_2.fq.gz --min-count 2
   gyrase plan assemble reads_1.fq.gz reads_2.fq.gz
+  gyrase plan match ref.fa query.fa --both-strands
 
 The arguments are those of the run itself, an output may be left out. Memory is
 what the run is expected to take: not less than it will, and seldom a quarter
@@ -62,6 +67,18 @@ enum Verb {
     #[command(after_help = EXAMPLES)]
     #[command(mut_arg("output", |output| output.required(false)))]
     Assemble(Box<Assemble>),
+    /// Say what `gyrase match` with these arguments will take
+    #[command(after_help = EXAMPLES)]
+    Match(Box<Match>),
+    /// Say what `gyrase repeats` with these arguments will take
+    #[command(after_help = EXAMPLES)]
+    Repeats(Box<Repeats>),
+    /// Say what `gyrase mappability` with these arguments will take
+    #[command(after_help = EXAMPLES)]
+    Mappability(Box<Mappability>),
+    /// Say what `gyrase suffix build` with these arguments will take
+    #[command(subcommand)]
+    Suffix(PlanSuffix),
     /// Say what `gyrase db build`, `add` and the like with these arguments will take
     #[command(subcommand)]
     Db(PlanDb),
@@ -88,6 +105,10 @@ impl Plan {
             Verb::Regenerate(verb) => verb.run(session),
             Verb::Unitigs(verb) => verb.plan(session),
             Verb::Assemble(verb) => verb.plan(session),
+            Verb::Match(verb) => verb.plan(session),
+            Verb::Repeats(verb) => verb.plan(session),
+            Verb::Mappability(verb) => verb.plan(session),
+            Verb::Suffix(verb) => verb.plan(session),
             Verb::Db(verb) => verb.plan(session),
             Verb::Kmers(verb) => verb.plan(session),
         }

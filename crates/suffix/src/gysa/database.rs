@@ -9,7 +9,7 @@ use memmap2::Mmap;
 use super::layout::{FORMAT, GysaFacts, Header, MAGIC, Part, VERSION};
 use crate::check::{check_common, check_positions};
 use crate::error::Error;
-use crate::numbers::Numbers;
+use crate::numbers::NumberArray;
 use crate::sort::{SENTINEL, SuffixArray, Zeros};
 use crate::texts::{Text, Texts};
 
@@ -127,12 +127,12 @@ impl GysaFile {
         })
     }
 
-    fn numbers(&self, part: Part) -> Result<Numbers, Error> {
+    fn numbers(&self, part: Part) -> Result<NumberArray, Error> {
         let facts = self.header.facts;
         let bytes = self.section(part)?.chunks_exact(facts.width);
         let numbers = match facts.width {
-            4 => Numbers::Narrow(bytes.map(|number| u32_at(number, 0)).collect()),
-            width => Numbers::Wide(
+            4 => NumberArray::Narrow(bytes.map(|number| u32_at(number, 0)).collect()),
+            width => NumberArray::Wide(
                 bytes
                     .map(|number| {
                         let mut word = [0; 8];
@@ -142,7 +142,9 @@ impl GysaFile {
                     .collect(),
             ),
         };
-        let outside = numbers.iter().find(|&number| number as u64 >= facts.letters);
+        let outside = numbers
+            .iter()
+            .find(|&number| number as u64 >= facts.letters);
         match outside {
             Some(number) => Err(self.corrupt(format!("{number} in section {}", part.name()))),
             None => Ok(numbers),
@@ -164,7 +166,7 @@ impl GysaFile {
     /// Bytes of memory that [`GysaFile::verify`] takes.
     pub fn memory(&self) -> u64 {
         let letters = self.header.facts.letters;
-        2 * letters + 3 * Numbers::bytes(letters, letters)
+        2 * letters + 3 * NumberArray::bytes(letters, letters)
     }
 
     /// Checks that every byte fits its checksum, that the suffixes are in order, and that they

@@ -2,6 +2,7 @@
 
 use gyrase_files::container::{Container, expect, reserved, u32_at, u64_at};
 
+use crate::numbers::MOST_NARROW;
 use crate::texts::Letters;
 
 /// What a file begins with.
@@ -17,8 +18,6 @@ pub(super) const FORMAT: Container = Container {
     verb: "build",
 };
 pub(super) const HEADER_BYTES: usize = 4096;
-/// Bytes of a position in a text that 32 bits do not tell of.
-pub(super) const WIDE: usize = 5;
 
 const CHECKSUM_AT: usize = HEADER_BYTES - 4;
 /// The first byte of the header that means nothing yet.
@@ -110,7 +109,13 @@ impl Header {
         let facts = &self.facts;
         let mut bytes = FORMAT.begin();
         let (kind, width) = (facts.kind as u32, facts.width as u32);
-        for word in [HEADER_BYTES as u32, kind, width, self.sections() as u32, self.table_crc] {
+        for word in [
+            HEADER_BYTES as u32,
+            kind,
+            width,
+            self.sections() as u32,
+            self.table_crc,
+        ] {
             bytes.extend(word.to_le_bytes());
         }
         for word in [facts.texts, facts.letters, self.table, facts.bytes] {
@@ -121,15 +126,19 @@ impl Header {
 
     /// Reads a header that fits its checksum; the error says what contradicts what.
     pub fn decode(bytes: &[u8]) -> Result<Header, String> {
-        let [header_bytes, kind, width, sections, table_crc] =
+        let [header_bytes, kind, position_bytes, sections, table_crc] =
             [12, 16, 20, 24, 28].map(|at| u32_at(bytes, at));
         expect("header bytes", header_bytes.into(), HEADER_BYTES as u64)?;
         let kind = Letters::from_number(kind)
             .ok_or_else(|| format!("letters of the unknown kind {kind}"))?;
         reserved(&bytes[RESERVED_AT..CHECKSUM_AT])?;
         let [texts, letters, table, length] = [32, 40, 48, 56].map(|at| u64_at(bytes, at));
-        let expected = super::writer::width(letters);
-        expect("bytes of a position", width.into(), expected as u64)?;
+        let expected = width(letters);
+        expect(
+            "bytes of a position",
+            position_bytes.into(),
+            expected as u64,
+        )?;
         let all = Part::ALL.len() as u32;
         if !(all - 1..=all).contains(&sections) {
             return Err(format!("{sections} sections"));
@@ -147,4 +156,9 @@ impl Header {
             table_crc,
         })
     }
+}
+
+/// Bytes of a position in a text of so many letters.
+pub(super) fn width(letters: u64) -> usize {
+    if letters <= MOST_NARROW { 4 } else { 5 }
 }

@@ -7,16 +7,11 @@ use std::path::Path;
 use gyrase_files::OutputFile;
 use gyrase_files::container::{ALIGNMENT, Section, aligned};
 
-use super::layout::{GysaFacts, HEADER_BYTES, Header, Part, WIDE};
+use super::layout::{GysaFacts, HEADER_BYTES, Header, Part, width};
 use crate::Error;
-use crate::numbers::{MOST_NARROW, Numbers};
+use crate::numbers::NumberArray;
 use crate::sort::SuffixArray;
 use crate::texts::Texts;
-
-/// Bytes of a position in a text of so many letters.
-pub(super) fn width(letters: u64) -> usize {
-    if letters <= MOST_NARROW { 4 } else { WIDE }
-}
 
 /// Writes texts and their suffixes, with the Burrows-Wheeler transform if it is wanted, to a file
 /// that appears whole or not at all.
@@ -67,7 +62,9 @@ fn write_to(
     }
     let (table, _) = pieces.begin()?;
     let mut entries = Vec::new();
-    sections.iter().for_each(|section| section.encode(&mut entries));
+    sections
+        .iter()
+        .for_each(|section| section.encode(&mut entries));
     pieces.add(&entries)?;
     let facts = GysaFacts {
         kind: texts.kind,
@@ -82,7 +79,10 @@ fn write_to(
         table,
         table_crc: crc32fast::hash(&entries),
     };
-    let mut file = pieces.file.into_inner().map_err(io::IntoInnerError::into_error)?;
+    let mut file = pieces
+        .file
+        .into_inner()
+        .map_err(io::IntoInnerError::into_error)?;
     file.seek(SeekFrom::Start(0))?;
     file.write_all(&header.encode())?;
     Ok(facts)
@@ -126,7 +126,7 @@ impl Pieces {
         self.file.write_all(bytes)
     }
 
-    fn add_numbers(&mut self, numbers: &Numbers, letters: usize) -> io::Result<()> {
+    fn add_numbers(&mut self, numbers: &NumberArray, letters: usize) -> io::Result<()> {
         let width = width(letters as u64);
         let mut numbers = numbers.iter();
         numbers.try_for_each(|number| self.add(&(number as u64).to_le_bytes()[..width]))

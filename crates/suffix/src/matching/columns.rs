@@ -1,6 +1,6 @@
 //! Matches as lines of text: the columns of MUMmer, or PAF.
 
-use super::Match;
+use super::ExactMatch;
 use super::queries::{Queries, Strand};
 use crate::texts::Texts;
 
@@ -34,7 +34,11 @@ impl<'r> Columns<'r> {
         Columns {
             reference,
             format,
-            name_width: if several { widths.max().unwrap_or(0) } else { 0 },
+            name_width: if several {
+                widths.max().unwrap_or(0)
+            } else {
+                0
+            },
         }
     }
 
@@ -50,7 +54,7 @@ impl<'r> Columns<'r> {
     }
 
     /// The line of a match in a strand.
-    pub fn line(&self, queries: &Queries, strand: &Strand, found: &Match, out: &mut Vec<u8>) {
+    pub fn line(&self, queries: &Queries, strand: &Strand, found: &ExactMatch, out: &mut Vec<u8>) {
         let (text, place) = self.reference.place(found.reference);
         let text = &self.reference.texts[text];
         let length = strand.letters.len();
@@ -63,7 +67,11 @@ impl<'r> Columns<'r> {
                     let spaces = self.name_width - text.name.len() + 2;
                     out.resize(out.len() + spaces, b' ');
                 }
-                let first = if strand.reverse { length - in_strand } else { in_strand + 1 };
+                let first = if strand.reverse {
+                    length - in_strand
+                } else {
+                    in_strand + 1
+                };
                 number(place + 1, WIDTH, out);
                 out.extend(b"  ");
                 number(first, WIDTH, out);

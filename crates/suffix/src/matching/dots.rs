@@ -3,7 +3,7 @@
 use gyrase_picture::words::grouped;
 use gyrase_picture::{Axes, GREY, Scale, Stroke, Svg};
 
-use super::Match;
+use super::ExactMatch;
 use super::queries::Strand;
 use crate::texts::Texts;
 
@@ -46,7 +46,7 @@ impl Dots {
         Dots::default()
     }
 
-    pub(super) fn add(&mut self, strand: &Strand, found: &Match) {
+    pub(super) fn add(&mut self, strand: &Strand, found: &ExactMatch) {
         let (length, place) = (strand.letters.len(), found.query - strand.letters.start);
         let place = match strand.reverse {
             true => length - place - found.length,
@@ -99,7 +99,11 @@ impl Dots {
         let mut svg = Svg::new(LEFT + SIDE + 30.0, TOP + SIDE + 80.0, title);
         let said = match drawn == all {
             true => format!("{} exact matches", grouped(all)),
-            false => format!("the {} longest of {} exact matches", grouped(drawn), grouped(all)),
+            false => format!(
+                "the {} longest of {} exact matches",
+                grouped(drawn),
+                grouped(all)
+            ),
         };
         svg.heading(LEFT, title, &format!("{said}; forward blue, reverse red"));
         let axes = Axes {
@@ -132,14 +136,23 @@ impl Dots {
             width: 0.4,
             dashed: true,
         };
-        let starts: Vec<f64> = reference.texts.iter().map(|text| text.start as f64).collect();
+        let starts: Vec<f64> = reference
+            .texts
+            .iter()
+            .map(|text| text.start as f64)
+            .collect();
         if starts.len() <= MOST_BORDERS {
             for x in starts.iter().skip(1).map(|&start| axes.x(start)) {
                 svg.polyline(&[(x, axes.top), (x, axes.bottom)], &stroke);
             }
         }
         if self.borders.len() <= MOST_BORDERS {
-            for y in self.borders.iter().skip(1).map(|&start| axes.y(start as f64)) {
+            for y in self
+                .borders
+                .iter()
+                .skip(1)
+                .map(|&start| axes.y(start as f64))
+            {
                 svg.polyline(&[(axes.left, y), (axes.right, y)], &stroke);
             }
         }

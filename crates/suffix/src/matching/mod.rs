@@ -13,13 +13,13 @@ use gyrase_work::{Progress, in_order};
 
 pub use columns::MatchFormat;
 pub use dots::Dots;
-pub use seeds::Match;
+pub use seeds::ExactMatch;
 
 use columns::Columns;
 use queries::{Chunk, Strand, Supply, UNLIKE, Wanted};
 use seeds::{Sampling, Seeds};
 
-use crate::error::{Error, admit};
+use crate::error::{BASE, Error, admit};
 use crate::sort::SENTINEL;
 use crate::texts::Texts;
 
@@ -101,8 +101,12 @@ pub fn run(
         letters: reference.kind,
         both_strands: config.both_strands,
         whole_strands: config.kind != MatchKind::All,
+        room: config.memory - memory(config.least, reference.letters.len() as u64, 0),
     };
-    let sizes = config.queries.iter().filter_map(|path| path.metadata().ok());
+    let sizes = config
+        .queries
+        .iter()
+        .filter_map(|path| path.metadata().ok());
     progress.start("match", sizes.map(|there| there.len()).sum());
     let columns = Columns::new(reference, config.format);
     let mut summary = Summary::default();
@@ -136,9 +140,18 @@ fn sampling(config: &Config, reference: &Texts) -> Result<Sampling, Error> {
             found,
         });
     }
-    let needed = found + Seeds::memory(sampling, letters);
-    admit("the index of the reference", needed, config.memory)?;
+    let needed = memory(config.least, found, config.threads);
+    admit("matching", needed, config.memory)?;
     Ok(sampling)
+}
+
+/// Bytes of memory that a run takes for a reference of so many letters, and queries of up to some
+/// millions; for a longer one each of its letters and strands takes one more.
+pub fn memory(least: usize, letters: u64, threads: usize) -> u64 {
+    let length = usize::try_from(letters).unwrap_or(usize::MAX);
+    let sampling = Sampling::best(least, length, length);
+    let queries = (2 * queries::AT_ONCE as u64) + threads as u64 * (4 << 20);
+    BASE + letters + Seeds::memory(sampling, length) + queries
 }
 
 /// Matches a chunk.
@@ -147,7 +160,7 @@ fn tell(
     seeds: &Seeds,
     columns: &Columns,
     chunk: &Chunk,
-    matches: &mut Vec<Match>,
+    matches: &mut Vec<ExactMatch>,
     mut dots: Option<Dots>,
 ) -> Told {
     let Chunk {
@@ -189,7 +202,7 @@ fn tell(
 }
 
 /// The matches of a whole strand that are unique.
-fn unique_of(config: &Config, seeds: &Seeds, letters: &[u8], strand: &Strand) -> Vec<Match> {
+fn unique_of(config: &Config, seeds: &Seeds, letters: &[u8], strand: &Strand) -> Vec<ExactMatch> {
     let mut matches = Vec::new();
     seeds.find(letters, strand.letters.clone(), config.least, &mut matches);
     unique::keep_unique(&mut matches, config.kind == MatchKind::Unique);
@@ -205,7 +218,7 @@ impl Summary {
         self.longest = self.longest.max(other.longest);
     }
 
-    fn add_match(&mut self, found: &Match) {
+    fn add_match(&mut self, found: &ExactMatch) {
         self.matches += 1;
         self.matched += found.length as u64;
         self.longest = self.longest.max(found.length as u64);
@@ -216,20 +229,20 @@ impl Summary {
 /// query and in the text of the set.
 ///
 /// ```
-/// use gyrase_suffix::matching::{Match, matches};
+/// use gyrase_suffix::matching::{ExactMatch, matches};
 /// use gyrase_suffix::{Letters, Texts};
 ///
 /// let mut reference = Texts::new(Letters::Bases);
 /// reference.push(b"ref", 0, b"GATTACAGATT");
 /// let found = matches(&reference, b"CCGATTCC", 4)?;
-/// let of = |reference| Match { query: 2, reference, length: 4 };
+/// let of = |reference| ExactMatch { query: 2, reference, length: 4 };
 /// assert_eq!(found, [of(0), of(7)]);
 /// # Ok::<(), gyrase_suffix::Error>(())
 /// ```
 ///
 /// # Errors
 /// The texts are too long for an index of such short matches.
-pub fn matches(reference: &Texts, query: &[u8], least: usize) -> Result<Vec<Match>, Error> {
+pub fn matches(reference: &Texts, query: &[u8], least: usize) -> Result<Vec<ExactMatch>, Error> {
     let config = Config {
         queries: Vec::new(),
         least,

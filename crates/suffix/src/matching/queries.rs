@@ -8,13 +8,13 @@ use gyrase_fastx::Reader;
 use gyrase_seq::{Batch, complement};
 use gyrase_work::{Feed, Progress};
 
-use crate::Error;
+use crate::error::{Error, admit};
 use crate::texts::{Letters, first_word, options};
 
 /// What ends a strand, and stands for what equals nothing in it.
 pub(super) const UNLIKE: u8 = 1;
 /// Letters of strands after which no more records are read at once.
-const AT_ONCE: usize = 8 << 20;
+pub(super) const AT_ONCE: usize = 8 << 20;
 /// Letters of a query that one thread takes at once.
 const CHUNK: usize = 1 << 18;
 
@@ -106,6 +106,17 @@ pub(super) struct Wanted<'c> {
     pub both_strands: bool,
     /// Whether chunks end where strands do.
     pub whole_strands: bool,
+    /// Bytes of memory that queries may take.
+    pub room: u64,
+}
+
+impl Wanted<'_> {
+    /// Refuses a query that is too long; another one may still be worked on.
+    fn admit(&self, letters: usize) -> Result<(), Error> {
+        let strands = 1 + u64::from(self.both_strands);
+        let needed = (letters as u64 * strands).saturating_sub(AT_ONCE as u64);
+        admit("a query of this length", needed, self.room)
+    }
 }
 
 /// Gives the chunks of all queries, one after the other.
@@ -159,6 +170,7 @@ impl<'c> Supply<'c> {
             let own = first_word(self.batch.bytes(record.name));
             let name_of_all = name.get_or_insert_with(|| own.to_vec());
             queries.extend(self.batch.bytes(record.letters), &self.stored);
+            self.wanted.admit(queries.letters.len() - start)?;
             if !record.continues {
                 queries.close(start, name_of_all, self.wanted.both_strands);
                 (start, name) = (queries.letters.len(), None);
@@ -205,7 +217,9 @@ impl<'c> Supply<'c> {
         if start >= queries.letters.len() {
             return false;
         }
-        let goes_on = strands.get(last).is_some_and(|strand| strand.letters.start < end);
+        let goes_on = strands
+            .get(last)
+            .is_some_and(|strand| strand.letters.start < end);
         *chunk = Chunk {
             queries: Arc::clone(queries),
             letters: start..end,

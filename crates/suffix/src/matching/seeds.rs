@@ -19,7 +19,7 @@ const WORD: usize = 8;
 
 /// A stretch of letters that is equal in reference and query, and cannot be longer at either end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Match {
+pub struct ExactMatch {
     /// Its first letter in the query.
     pub query: usize,
     /// Its first letter in the reference.
@@ -88,7 +88,7 @@ pub(crate) struct Seeds<'r> {
     shift: u32,
     /// Where the samples of each bucket begin; one more than there are buckets.
     starts: Vec<u32>,
-    /// Numbers of sampled positions.
+    /// NumberArray of sampled positions.
     samples: Vec<u32>,
 }
 
@@ -111,7 +111,9 @@ impl<'r> Seeds<'r> {
             reference_step,
             ..
         } = sampling;
-        let places = (reference.len() + 1).saturating_sub(word).div_ceil(reference_step);
+        let places = (reference.len() + 1)
+            .saturating_sub(word)
+            .div_ceil(reference_step);
         let shift = 64 - bucket_bits(places);
         // Words with what equals nothing would be found by no query.
         let bucket = |place: usize| {
@@ -152,7 +154,7 @@ impl<'r> Seeds<'r> {
         query: &[u8],
         range: Range<usize>,
         least: usize,
-        matches: &mut Vec<Match>,
+        matches: &mut Vec<ExactMatch>,
     ) {
         let first = matches.len();
         let step = self.sampling.query_step;
@@ -175,9 +177,10 @@ impl<'r> Seeds<'r> {
                 for &sample in &self.samples[start as usize..end as usize] {
                     let reference = sample as usize * self.sampling.reference_step;
                     let around = self.around(query, position, reference);
-                    matches.extend(around.filter(|found| {
-                        found.length >= least && range.contains(&found.query)
-                    }));
+                    matches.extend(
+                        around
+                            .filter(|found| found.length >= least && range.contains(&found.query)),
+                    );
                 }
             }
         }
@@ -186,14 +189,14 @@ impl<'r> Seeds<'r> {
 
     /// The match around a word, if it is the first of the match that is sampled.
     #[inline]
-    fn around(&self, query: &[u8], position: usize, reference: usize) -> Option<Match> {
+    fn around(&self, query: &[u8], position: usize, reference: usize) -> Option<ExactMatch> {
         let period = self.sampling.period();
         let behind = equal_behind(&query[position..], &self.reference[reference..]);
         if behind < self.sampling.word {
             return None;
         }
         let before = equal_before(&query[..position], &self.reference[..reference], period);
-        (before < period).then(|| Match {
+        (before < period).then(|| ExactMatch {
             query: position - before,
             reference: reference - before,
             length: before + behind,
@@ -257,7 +260,7 @@ mod tests {
     use super::*;
 
     /// All maximal matches, by the definition.
-    fn naive(reference: &[u8], query: &[u8], least: usize) -> Vec<Match> {
+    fn naive(reference: &[u8], query: &[u8], least: usize) -> Vec<ExactMatch> {
         let mut found = Vec::new();
         for at in 0..query.len() {
             for place in 0..reference.len() {
@@ -265,7 +268,7 @@ mod tests {
                 let pairs = query[at..].iter().zip(&reference[place..]);
                 let length = pairs.take_while(|(one, other)| one == other).count();
                 if is_first && length >= least {
-                    found.push(Match {
+                    found.push(ExactMatch {
                         query: at,
                         reference: place,
                         length,
@@ -279,7 +282,9 @@ mod tests {
     fn text(letters: usize, length: usize, seed: u64) -> Vec<u8> {
         let mut state = seed;
         let next = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
             b"ACGT"[(state >> 33) as usize % letters]
         };
         std::iter::repeat_with(next).take(length).collect()
@@ -289,14 +294,25 @@ mod tests {
     fn every_match_is_found_once_by_every_sampling() {
         for (letters, seed) in [(2, 1), (3, 2), (4, 3), (1, 4)] {
             let length = if letters == 1 { 60 } else { 400 };
-            let (mut reference, query) = (text(letters, length, seed), text(letters, 300, 9 + seed));
+            let (mut reference, query) =
+                (text(letters, length, seed), text(letters, 300, 9 + seed));
             reference[length / 2] = 0;
             for least in [1, 2, 5, 9, 12, 20, 40] {
                 let expected = naive(&reference, &query, least);
-                for (word, reference_step, query_step) in
-                    [(1, 1, 1), (3, 2, 1), (5, 2, 3), (8, 1, 4), (8, 5, 1), (12, 3, 2), (16, 4, 5)]
-                {
-                    let sampling = Sampling { word, reference_step, query_step };
+                for (word, reference_step, query_step) in [
+                    (1, 1, 1),
+                    (3, 2, 1),
+                    (5, 2, 3),
+                    (8, 1, 4),
+                    (8, 5, 1),
+                    (12, 3, 2),
+                    (16, 4, 5),
+                ] {
+                    let sampling = Sampling {
+                        word,
+                        reference_step,
+                        query_step,
+                    };
                     if word + sampling.period() > least + 1 {
                         continue;
                     }
@@ -306,7 +322,10 @@ mod tests {
                         let range = start..query.len().min(start + 70);
                         seeds.find(&query, range, least, &mut found);
                     }
-                    assert!(found == expected, "{letters} letters, {least}, {sampling:?}");
+                    assert!(
+                        found == expected,
+                        "{letters} letters, {least}, {sampling:?}"
+                    );
                 }
             }
         }
@@ -333,7 +352,10 @@ mod tests {
             for differs in start..26 {
                 let mut other = *text;
                 other[differs] = b'#';
-                assert_eq!(equal_behind(&text[start..], &other[start..]), differs - start);
+                assert_eq!(
+                    equal_behind(&text[start..], &other[start..]),
+                    differs - start
+                );
                 let before = 25 - differs;
                 for most in [0, 1, 7, 30] {
                     let equal = equal_before(&text[start..], &other[start..], most);

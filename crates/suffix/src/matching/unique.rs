@@ -1,6 +1,6 @@
 //! Which matches are of letters that occur once.
 
-use super::Match;
+use super::ExactMatch;
 
 /// Keeps the matches whose letters occur once in the reference and, where asked for, once in the
 /// query: maximal unique matches (MUMs; Delcher et al. 1999).
@@ -8,7 +8,7 @@ use super::Match;
 /// `matches` are all of some query that have a least length, in the order of the query. The letters
 /// of one occur again in the reference exactly if another match has them at the same place of the
 /// query; and the other way round.
-pub(super) fn keep_unique(matches: &mut Vec<Match>, in_query: bool) {
+pub(super) fn keep_unique(matches: &mut Vec<ExactMatch>, in_query: bool) {
     let mut again = vec![false; matches.len()];
     mark_covered(matches, |one| one.query, &mut again);
     if in_query {
@@ -19,7 +19,11 @@ pub(super) fn keep_unique(matches: &mut Vec<Match>, in_query: bool) {
 }
 
 /// Marks the matches that lie within another, by where they start.
-fn mark_covered(matches: &[Match], start: impl Fn(&Match) -> usize, covered: &mut [bool]) {
+fn mark_covered(
+    matches: &[ExactMatch],
+    start: impl Fn(&ExactMatch) -> usize,
+    covered: &mut [bool],
+) {
     let range = |number: &usize| {
         let one = &matches[*number];
         (start(one), start(one) + one.length)
@@ -47,7 +51,7 @@ mod tests {
 
     #[test]
     fn matches_within_others_are_left_out() {
-        let of = |query, reference, length| Match {
+        let of = |query, reference, length| ExactMatch {
             query,
             reference,
             length,

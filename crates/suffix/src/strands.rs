@@ -1,0 +1,36 @@
+//! Texts with one strand or both, and their suffixes.
+
+use gyrase_work::Progress;
+
+use crate::error::{BASE, Error, admit};
+use crate::sort::{SuffixArray, Zeros};
+use crate::texts::Texts;
+
+/// Sorts the suffixes of texts, and of their reverse complements, which come behind them where
+/// both strands are wanted.
+///
+/// # Errors
+/// The memory does not suffice, or the texts have no other strand.
+pub fn sort(
+    texts: &mut Texts,
+    both_strands: bool,
+    memory: u64,
+    progress: &Progress,
+) -> Result<SuffixArray, Error> {
+    if both_strands {
+        texts.has_strands()?;
+    }
+    let needed = sorting_memory(texts.letters.len() as u64, both_strands);
+    admit("sorting the suffixes", needed, memory)?;
+    if both_strands {
+        texts.add_reverse_complements();
+    }
+    progress.start("sort suffixes", 0);
+    SuffixArray::of(&texts.letters, Zeros::Sentinels)
+}
+
+/// Bytes of memory that a run takes to sort texts of so many letters.
+pub fn sorting_memory(letters: u64, both_strands: bool) -> u64 {
+    let letters = letters * if both_strands { 2 } else { 1 };
+    BASE + letters + SuffixArray::memory(letters)
+}
