@@ -264,6 +264,10 @@ cp one.gydb bacteria.gydb
 cp two.gydb viruses.gydb
 cp g.fa genome.fa
 cp g.fa contigs.fa
+cp g.fa ref.fa
+cp g.fa query.fa
+cp genomes/a.fa genomes/b.fa .
+gyrase -q suffix build genome.fa -o genome.gysa
 for name in genes genomes contigs reads; do
     cp g.fa $name.fna
 done

@@ -28,6 +28,7 @@ mod serve;
 mod skewed;
 mod spectrum;
 mod stops;
+mod suffix;
 mod told;
 mod trace;
 mod unitigs;
