@@ -1,5 +1,7 @@
 //! `.gysa` files: what is written is read, the first version stays readable, damage is named.
 
+#![allow(clippy::unwrap_used, reason = "a helper of a test is a test")]
+
 use std::path::{Path, PathBuf};
 
 use gyrase_suffix::gysa::{self, GysaFile};

@@ -1,6 +1,8 @@
 //! Runs of matching: MUMmer's columns as MUMmer prints them, the same for any threads, and the sets
 //! of matches of the definitions.
 
+#![allow(clippy::unwrap_used, reason = "a helper of a test is a test")]
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,8 @@
 //! Suffix arrays, repeats and mappability against their definitions, on random texts and on those
 //! that are hardest.
 
+#![allow(clippy::unwrap_used, reason = "a helper of a test is a test")]
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use gyrase_suffix::mappability;
