@@ -16,6 +16,7 @@ use gyrase_count::ops::OperationError;
 use gyrase_fabric::FabricError;
 use gyrase_fabric_mpi::{ExitCodes, SetupError, StartError};
 use gyrase_fastx::Problem;
+use gyrase_gossip::GossipError;
 use gyrase_kmer::Choice;
 use gyrase_lab::schedule::ScheduleError;
 use gyrase_lab::ssd::SsdError;
@@ -350,6 +351,31 @@ impl From<gyrase_suffix::Error> for Failure {
             Error::TooLong { .. } => Meaning::helped(Code::Usage, "give a higher --length"),
             Error::OneStrand => Code::Usage.into(),
             Error::Cancelled => Code::Interrupted.into(),
+        };
+        meaning.failure(&error)
+    }
+}
+
+impl From<GossipError> for Failure {
+    fn from(error: GossipError) -> Failure {
+        let meaning = match &error {
+            GossipError::Topology { .. }
+            | GossipError::Request { .. }
+            | GossipError::Apart { .. }
+            | GossipError::Sizes { .. } => Code::Usage.into(),
+            GossipError::Preset { .. } => Meaning::helped(
+                Code::Usage,
+                "`gyrase gossip topology --list` has the names that are known",
+            ),
+            GossipError::Solver { .. } => Meaning::helped(
+                Code::Usage,
+                "--method flow plans for as many devices as this, and fewer --chunks are easier",
+            ),
+            GossipError::Smi { .. } | GossipError::Json { .. } | GossipError::Plan { .. } => {
+                Code::Input.into()
+            }
+            GossipError::Differs { .. } => Code::Internal.into(),
+            GossipError::Cancelled => Code::Interrupted.into(),
         };
         meaning.failure(&error)
     }

@@ -42,6 +42,7 @@ mod show;
 mod signals;
 mod sink;
 mod size;
+mod texts;
 mod trace;
 mod within;
 

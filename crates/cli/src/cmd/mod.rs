@@ -10,6 +10,7 @@ mod db;
 mod demo;
 mod doctor;
 mod folders;
+mod gossip;
 mod graph;
 mod index;
 mod key;
@@ -118,6 +119,8 @@ pub enum Command {
     Simulate(Box<simulate::Simulate>),
     /// Simulate systems that one would have to own to measure: how a cluster schedules searches.
     Lab(lab::Lab),
+    /// Plan transfers among devices that are wired unevenly, such as GPUs; check, simulate, run them.
+    Gossip(Box<gossip::Gossip>),
     /// Say whether Gyrase can work well here: MPI, shared memory, limits, cores, disks.
     Doctor(doctor::Doctor),
     /// Show both main jobs on small simulated samples, and check the results.
@@ -185,6 +188,7 @@ pub fn run(command: Command, session: &Session) -> Result<()> {
         Command::Profile(verb) => verb.run(session),
         Command::Simulate(verb) => verb.run(session),
         Command::Lab(verb) => verb.run(session),
+        Command::Gossip(verb) => verb.run(session),
         Command::Doctor(verb) => verb.run(session),
         Command::Demo(verb) => verb.run(session),
         Command::MpiSetup(verb) => verb.run(),

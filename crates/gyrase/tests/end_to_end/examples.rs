@@ -9,7 +9,7 @@ use crate::howto::{script, shell};
 use crate::place::{Place, gzip};
 
 /// Programs that examples call beside `gyrase`, and what stands in for them.
-const OTHERS: [(&str, &str); 11] = [
+const OTHERS: [(&str, &str); 12] = [
     // What it would download: genomes, and NCBI's sums of them.
     (
         "aria2c",
@@ -39,6 +39,10 @@ const OTHERS: [(&str, &str); 11] = [
     ("mpicc.mpich", "exit 1"),
     ("mpirun", "shift 2; exec \"$@\""),
     ("Bandage", "exit 0"),
+    (
+        "nvidia-smi",
+        "printf '\\tGPU0\\tGPU1\\nGPU0\\tX\\tNV2\\nGPU1\\tNV2\\tX\\n'",
+    ),
 ];
 
 /// What examples name that is large, or somewhere else, or a taxon that the small taxonomy lacks.

@@ -10,6 +10,7 @@ mod examples;
 mod extras;
 mod failures;
 mod fetch;
+mod gossip;
 mod graph;
 mod group;
 mod help;

@@ -8,13 +8,13 @@ use gyrase_lab::bottleneck::{
     self, BottleneckConfig, MeasuredMachine, bottleneck_json, bottleneck_page, bottleneck_text,
 };
 
-use super::text::text;
 use crate::cmd::counts::length;
 use crate::cmd::folders::{self, Wanted};
 use crate::failure::{Code, Failure, Result};
 use crate::places;
 use crate::session::Session;
 use crate::sink::{self, Sink};
+use crate::texts::text;
 use crate::size::Size;
 
 const EXAMPLES: &str = "\

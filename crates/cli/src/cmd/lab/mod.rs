@@ -3,7 +3,6 @@
 mod bottleneck;
 mod schedule;
 mod ssd;
-mod text;
 
 use clap::{Args, Subcommand};
 

@@ -11,11 +11,11 @@ use gyrase_lab::schedule::{
 use gyrase_picture::words::{self, things};
 use serde_json::json;
 
-use super::text::text;
 use crate::failure::Result;
 use crate::places::{self, without_compression};
 use crate::session::Session;
 use crate::sink::{self, Folder, Sink};
+use crate::texts::text;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -11,13 +11,13 @@ use gyrase_lab::ssd::{
 use gyrase_picture::words;
 use serde_json::json;
 
-use super::text::text;
 use crate::cmd::counts::length;
 use crate::cmd::folders::{self, Wanted};
 use crate::failure::{Failure, Result};
 use crate::places;
 use crate::session::Session;
 use crate::sink::{self, Sink};
+use crate::texts::text;
 use crate::size::Size;
 
 const EXAMPLES: &str = "\

@@ -1,0 +1,93 @@
+//! `gyrase gossip`: moving data among devices.
+
+mod check;
+mod plan;
+mod run;
+mod simulate;
+mod sizes;
+mod topology;
+mod wiring;
+
+use std::path::Path;
+
+use clap::{Args, Subcommand};
+use gyrase_gossip::{Bound, TransferPlan};
+
+use crate::failure::Result;
+use crate::session::Session;
+use crate::texts;
+
+const EXAMPLES: &str = "\
+Examples:
+  gyrase gossip topology dgx-1 --plot dgx-1.svg
+  gyrase gossip plan dgx-1 --collective all2all -o plan.json --plot plan.svg
+  gyrase gossip check plan.json --topology dgx-1
+  gyrase gossip simulate plan.json --topology dgx-1 --bytes 1G,4G
+  gyrase gossip run plan.json --topology dgx-1 --bytes 2M
+
+Plans are files of Gossip (github.com/Funatiq/gossip). docs/gossip.md has more.";
+
+/// Plan transfers among devices that are wired unevenly, such as GPUs: scatter, gather, broadcast,
+/// all-to-all.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Gossip {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Say how devices are wired, and draw it
+    Topology(topology::Wires),
+    /// Make a plan of transfers, with a bound that no plan is faster than
+    Plan(plan::Make),
+    /// Say whether plans do what they are for, and how near their bound they are
+    Check(check::Check),
+    /// Say what a plan takes on a machine that one does not have
+    Simulate(simulate::Estimate),
+    /// Carry a plan out in threads over throttled links, and compare the result
+    Run(run::Execute),
+}
+
+impl Gossip {
+    /// Does it.
+    pub fn run(self, session: &Session) -> Result<()> {
+        match self.what {
+            What::Topology(verb) => verb.run(session),
+            What::Plan(verb) => verb.run(session),
+            What::Check(verb) => verb.run(session),
+            What::Simulate(verb) => verb.run(session),
+            What::Run(verb) => verb.run(session),
+        }
+    }
+}
+
+/// Reads a plan.
+fn planned(path: &Path) -> Result<TransferPlan> {
+    Ok(TransferPlan::from_json(
+        &path.display().to_string(),
+        &texts::text(path)?,
+    )?)
+}
+
+/// A bound in words: the time, and what stands behind it.
+fn in_words(bound: &Bound) -> String {
+    let time = bound.time;
+    match &bound.cut {
+        Some(cut) => {
+            let devices: Vec<String> = cut.devices.iter().map(usize::to_string).collect();
+            let (messages, links) = (cut.messages, cut.links);
+            let (message, link) = (plural(messages, "message"), plural(links as usize, "link"));
+            format!(
+                "{time:.4}, as {message} must leave {{{}}} by {link}",
+                devices.join(",")
+            )
+        }
+        None => format!("{time:.4} by a linear program"),
+    }
+}
+
+fn plural(number: usize, thing: &str) -> String {
+    gyrase_picture::words::things(number as u64, thing)
+}
