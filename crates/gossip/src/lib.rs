@@ -5,9 +5,9 @@
 //!
 //! - A [`Topology`] says how many links lead from each device to each other one.
 //! - A [`Collective`] says who has a message for whom: scatter, gather, broadcast, all-to-all.
-//! - A [`TransferPlan`] cuts each message into chunks, and says which way each chunk takes, in which
-//!   order. Ways may lead over other devices: two devices without a link between them reach each
-//!   other, and narrow links are helped by wide ones.
+//! - A [`TransferPlan`] cuts each message into chunks, and says which way each chunk takes, and in
+//!   which order. Ways may lead over other devices: two devices without a link between them reach
+//!   each other, and narrow links are helped by wide ones.
 //! - [`planner::plan`] makes plans, each with a [`Bound`] that no plan is faster than.
 //! - [`simulator`] says what a plan takes on a machine that one does not have.
 //! - [`execute`] carries it out.
@@ -25,6 +25,7 @@
 //!         collective: Collective::AllToAll,
 //!         method: Method::Auto,
 //!         chunks: None,
+//!         sizes: None,
 //!     },
 //!     &Progress::default(),
 //! )?;
@@ -44,12 +45,12 @@ mod plan;
 pub mod planner;
 pub mod simulator;
 mod topology;
-mod traffic;
+mod transfers;
 
 pub use collective::Collective;
 pub use error::GossipError;
 pub use pictures::{draw_plan, draw_topology};
 pub use plan::{Hop, Route, TransferPlan};
-pub use planner::{Bound, Config, Cut, Method, Planned};
+pub use planner::{Bottleneck, Bound, Config, Method, Planned};
 pub use topology::{Edge, Topology};
-pub use traffic::{Sizes, Traffic, Transfer};
+pub use transfers::{Sizes, Transfer, Transfers};

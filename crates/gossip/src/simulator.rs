@@ -6,7 +6,7 @@
 
 use crate::plan::TransferPlan;
 use crate::topology::Topology;
-use crate::traffic::{Sizes, Traffic, Transfer};
+use crate::transfers::{Sizes, Transfer, Transfers};
 
 /// How fast the machine is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,8 +46,8 @@ pub struct Timed {
 /// Without links, a transfer takes as long as half a link would.
 const HOST_LINKS: f64 = 0.5;
 
-/// When each transfer starts and ends, in seconds, in the order of [`Traffic::transfers`].
-pub fn simulate(traffic: &Traffic, topology: &Topology, timing: &Timing) -> Vec<Timed> {
+/// When each transfer starts and ends, in seconds, in the order of [`Transfers::transfers`].
+pub fn simulate(traffic: &Transfers, topology: &Topology, timing: &Timing) -> Vec<Timed> {
     let takes = |transfer: &Transfer| {
         let links = f64::from(topology.links(transfer.from, transfer.to));
         let rate = if links > 0.0 {
@@ -66,22 +66,29 @@ pub fn total(times: &[Timed]) -> f64 {
 }
 
 /// When each transfer starts and ends where nothing takes time but bytes on links, in times of one
-/// message over one link. Ways without links are half as fast as a link.
-pub fn ideal(plan: &TransferPlan, topology: &Topology) -> (Traffic, Vec<Timed>) {
-    let sizes = Sizes::each(plan.collective(), plan.devices(), plan.chunks() as u64);
-    let traffic = Traffic::new(plan, &sizes);
+/// message over one link: the mean one, where they have sizes. Ways without links are half as fast
+/// as a link.
+pub fn ideal(
+    plan: &TransferPlan,
+    topology: &Topology,
+    sizes: Option<&Sizes>,
+) -> (Transfers, Vec<Timed>) {
+    let (collective, devices) = (plan.collective(), plan.devices());
+    let even = || Sizes::each(collective, devices, plan.chunks() as u64);
+    let traffic = Transfers::new(plan, &sizes.cloned().unwrap_or_else(even));
+    let unit = traffic.sizes().mean(collective, devices).max(1.0);
     let takes = |transfer: &Transfer| {
         let links = f64::from(topology.links(transfer.from, transfer.to));
         let links = if links > 0.0 { links } else { HOST_LINKS };
-        transfer.len() as f64 / plan.chunks() as f64 / links
+        transfer.len() as f64 / unit / links
     };
     let times = played(&traffic, topology, 0.0, takes);
     (traffic, times)
 }
 
 /// When everything has arrived in [`ideal`].
-pub fn ideal_time(plan: &TransferPlan, topology: &Topology) -> f64 {
-    total(&ideal(plan, topology).1)
+pub fn ideal_time(plan: &TransferPlan, topology: &Topology, sizes: Option<&Sizes>) -> f64 {
+    total(&ideal(plan, topology, sizes).1)
 }
 
 /// From when on something takes the next transfer.
@@ -94,7 +101,7 @@ struct Free {
 }
 
 fn played(
-    traffic: &Traffic,
+    traffic: &Transfers,
     topology: &Topology,
     launch: f64,
     takes: impl Fn(&Transfer) -> f64,
@@ -180,7 +187,7 @@ mod tests {
             "[[0, 0, 0], [0, 1, 1], [0, 1, 2], [0, 0, 2]]",
             "[2, 2, 1, 1]",
         );
-        let (_, times) = ideal(&plan, &topology);
+        let (_, times) = ideal(&plan, &topology, None);
         let expected = [(0.0, 0.5), (0.5, 0.75), (0.75, 1.25), (0.0, 1.0)];
         assert_eq!(times, expected.map(|(start, end)| Timed { start, end }));
         let timing = Timing {
@@ -190,7 +197,7 @@ mod tests {
             host: 4.0,
         };
         let sizes = Sizes::each(plan.collective(), 3, 8);
-        let times = simulate(&Traffic::new(&plan, &sizes), &topology, &timing);
+        let times = simulate(&Transfers::new(&plan, &sizes), &topology, &timing);
         let expected = [(2.0, 6.5), (6.5, 9.0), (9.0, 13.5), (8.0, 9.5)];
         assert_eq!(times, expected.map(|(start, end)| Timed { start, end }));
         assert_eq!(total(&times), 13.5);
@@ -205,6 +212,7 @@ mod tests {
                     collective: Collective::AllToAll,
                     method: crate::Method::Direct,
                     chunks: None,
+                    sizes: None,
                 },
                 &gyrase_work::Progress::default(),
             );
@@ -212,8 +220,8 @@ mod tests {
         };
         // All send to 0 first, which a switch takes one after the other.
         let switch: Topology = "switch-3".parse().unwrap();
-        assert!(ideal_time(&plan(&switch), &switch) >= 2.0);
+        assert!(ideal_time(&plan(&switch), &switch, None) >= 2.0);
         let wide = switch.clone().with_ports(vec![2; 3]).unwrap();
-        assert_eq!(ideal_time(&plan(&wide), &wide), 1.0);
+        assert_eq!(ideal_time(&plan(&wide), &wide, None), 1.0);
     }
 }

@@ -4,7 +4,8 @@
 //! to 12 devices.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
-use gyrase_gossip::{Collective, Config, GossipError, Method, Planned, Topology, planner};
+use gyrase_gossip::simulator::ideal_time;
+use gyrase_gossip::{Collective, Config, GossipError, Method, Planned, Sizes, Topology, planner};
 use gyrase_simulate::Random;
 use gyrase_work::Progress;
 
@@ -19,6 +20,7 @@ fn planned(
         collective,
         method,
         chunks,
+        sizes: None,
     };
     planner::plan(&config, &Progress::default())
 }
@@ -186,6 +188,70 @@ fn random_topologies_are_near_their_bound() {
     }
     println!(
         "of {count} topologies the least has {:.1} % of the bound",
+        100.0 * least
+    );
+}
+
+#[test]
+fn plans_for_known_sizes_are_near_their_bound() {
+    let asked = std::env::var("GYRASE_TOPOLOGIES").ok();
+    let (count, most) = asked.map_or((12, 7), |count| (count.parse().unwrap(), 12));
+    let (mut least, mut gained): (f64, f64) = (1.0, 0.0);
+    for seed in 0..count {
+        let mut random = Random::stream(seed, 9, 0);
+        let topology = random_topology(&mut random, most);
+        let devices = topology.devices();
+        let row = |random: &mut Random| {
+            let bytes = |random: &mut Random| match random.below(5) {
+                0 => "0".to_owned(),
+                _ => (1000 + random.below(9000)).to_string(),
+            };
+            (0..devices)
+                .map(|_| bytes(random))
+                .collect::<Vec<String>>()
+                .join(" ")
+        };
+        let text: Vec<String> = (0..devices).map(|_| row(&mut random)).collect();
+        let collective = match seed % 4 {
+            0..=2 => Collective::AllToAll,
+            _ => Collective::Gather { main: 0 },
+        };
+        let mut rows = text.clone();
+        if let Collective::Gather { .. } = collective {
+            for row in &mut rows {
+                let first = row.split(' ').next().unwrap().to_owned();
+                *row = first + &" 0".repeat(devices - 1);
+            }
+        }
+        let sizes = Sizes::parse("t", &rows.join("\n"), collective, devices).unwrap();
+        let config = Config {
+            topology,
+            collective,
+            method: Method::Auto,
+            chunks: Some(12),
+            sizes: Some(sizes.clone()),
+        };
+        let known = planner::plan(&config, &Progress::default()).unwrap();
+        let even = Config {
+            sizes: None,
+            ..config.clone()
+        };
+        let even = planner::plan(&even, &Progress::default()).unwrap().plan;
+        let before = ideal_time(&even, &config.topology, Some(&sizes));
+        assert!(
+            known.efficiency() <= 1.0 + 1e-6,
+            "seed {seed}: faster than the bound"
+        );
+        assert!(
+            known.efficiency() >= 0.85,
+            "seed {seed}: {:.3}",
+            known.efficiency()
+        );
+        least = least.min(known.efficiency());
+        gained += before / known.time / count as f64;
+    }
+    println!(
+        "least {:.1} %, {gained:.2} times as fast as plans for one size",
         100.0 * least
     );
 }

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use gyrase_gossip::simulator::{Timing, ideal_time, simulate, total};
-use gyrase_gossip::{GossipError, Sizes, Topology, Traffic, TransferPlan};
+use gyrase_gossip::{GossipError, Sizes, Topology, TransferPlan, Transfers};
 
 /// A file of `tests/published`.
 fn published(name: &str) -> String {
@@ -56,7 +56,10 @@ fn plans_are_as_good_as_their_authors_say() {
         ("dgx1_opt-gather", 7.0 / 6.0),
     ] {
         let plan = read(name).unwrap();
-        assert!((ideal_time(&plan, &dgx) - time).abs() < 1e-9, "{name}");
+        assert!(
+            (ideal_time(&plan, &dgx, None) - time).abs() < 1e-9,
+            "{name}"
+        );
         assert!(plan.without_links(&dgx).is_empty(), "{name}");
     }
     let direct = read("dgx1_direct-all2all").unwrap();
@@ -123,7 +126,7 @@ fn simulated_times_are_the_measured_ones() {
         assert!(large.len() >= 2, "{table}");
         for (bytes, expected) in large {
             let sizes = Sizes::even(plan.collective(), plan.devices(), bytes);
-            let times = simulate(&Traffic::new(&plan, &sizes), &topology, &timing);
+            let times = simulate(&Transfers::new(&plan, &sizes), &topology, &timing);
             let ratio = total(&times) * 1e3 / expected;
             assert!(
                 (0.95..=1.05).contains(&ratio),

@@ -119,7 +119,7 @@ pub enum Command {
     Simulate(Box<simulate::Simulate>),
     /// Simulate systems that one would have to own to measure: how a cluster schedules searches.
     Lab(lab::Lab),
-    /// Plan transfers among devices that are wired unevenly, such as GPUs; check, simulate, run them.
+    /// Plan transfers among devices that are wired unevenly, such as GPUs; simulate and run them.
     Gossip(Box<gossip::Gossip>),
     /// Say whether Gyrase can work well here: MPI, shared memory, limits, cores, disks.
     Doctor(doctor::Doctor),

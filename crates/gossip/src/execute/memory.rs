@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{PoisonError, RwLock};
 
 use super::Messages;
-use crate::traffic::{Traffic, Transfer};
+use crate::transfers::{Transfer, Transfers};
 
 /// Where a transfer puts its bytes: into the output of its target, or into a buffer from which they
 /// go on.
@@ -31,7 +31,7 @@ impl Landing<'_> {
 
 /// What all transfers of a run read and write.
 pub struct Memory<'a> {
-    traffic: &'a Traffic,
+    traffic: &'a Transfers,
     inputs: &'a Messages,
     landings: Vec<RwLock<Landing<'a>>>,
 }
@@ -39,7 +39,7 @@ pub struct Memory<'a> {
 impl<'a> Memory<'a> {
     /// Divides the outputs among the transfers that arrive, and makes buffers for the others.
     pub fn new(
-        traffic: &'a Traffic,
+        traffic: &'a Transfers,
         inputs: &'a Messages,
         outputs: &'a mut Messages,
     ) -> Memory<'a> {
@@ -113,7 +113,7 @@ impl<'a> Memory<'a> {
 }
 
 /// Outputs of the right sizes, with what stays where it is in place.
-pub fn outputs(traffic: &Traffic, inputs: &Messages) -> Messages {
+pub fn outputs(traffic: &Transfers, inputs: &Messages) -> Messages {
     let mut outputs = Messages::empty(traffic.devices());
     for (source, target) in traffic.collective().messages(traffic.devices()) {
         let message = inputs.input(traffic.collective(), source, target);

@@ -15,7 +15,7 @@ use gyrase_simulate::Random;
 
 use crate::collective::Collective;
 use crate::error::GossipError;
-use crate::traffic::{Sizes, Traffic};
+use crate::transfers::{Sizes, Transfers};
 
 pub use shuffled::Shuffled;
 pub use threads::Threads;
@@ -23,14 +23,14 @@ pub use threads::Threads;
 /// What carries out the transfers of a plan.
 pub trait Executor {
     /// Moves all messages from their sources to their targets, each transfer behind those that
-    /// stand before it in its queue ([`Traffic::queues`]), and behind the one that brings its bytes.
+    /// stand before it in its queue ([`Transfers::queues`]), and behind what brings its bytes.
     /// Gives what arrived, and the time from the first transfer to the last.
     ///
     /// # Errors
     /// There is not enough memory, or the devices fail.
     fn execute(
         &self,
-        traffic: &Traffic,
+        traffic: &Transfers,
         inputs: &Messages,
     ) -> Result<(Messages, Duration), GossipError>;
 }
@@ -81,7 +81,11 @@ impl Messages {
 ///
 /// # Errors
 /// A message is not what was sent; says which, and from which byte on.
-pub fn verify(traffic: &Traffic, inputs: &Messages, outputs: &Messages) -> Result<(), GossipError> {
+pub fn verify(
+    traffic: &Transfers,
+    inputs: &Messages,
+    outputs: &Messages,
+) -> Result<(), GossipError> {
     for (source, target) in traffic.collective().messages(traffic.devices()) {
         let (sent, came) = (
             inputs.input(traffic.collective(), source, target),
@@ -127,7 +131,7 @@ mod tests {
         Topology::new("random", links, 25.0).unwrap()
     }
 
-    fn planned(random: &mut Random, collective: impl Fn(usize) -> Collective) -> Traffic {
+    fn planned(random: &mut Random, collective: impl Fn(usize) -> Collective) -> Transfers {
         let topology = random_topology(random);
         let devices = topology.devices();
         let main = random.below(devices as u64) as usize;
@@ -136,6 +140,7 @@ mod tests {
             collective: collective(main),
             method: Method::Flow,
             chunks: Some(1 + random.below(4) as usize),
+            sizes: None,
         };
         let plan = plan(&config, &Progress::default()).unwrap().plan;
         let mut rows = vec![vec!["0".to_owned(); devices]; devices];
@@ -148,7 +153,7 @@ mod tests {
         }
         let text: Vec<String> = rows.iter().map(|row| row.join(" ")).collect();
         let sizes = Sizes::parse("t", &text.join("\n"), config.collective, devices);
-        Traffic::new(&plan, &sizes.unwrap())
+        Transfers::new(&plan, &sizes.unwrap())
     }
 
     #[test]

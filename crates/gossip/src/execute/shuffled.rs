@@ -7,7 +7,7 @@ use gyrase_simulate::Random;
 use super::memory::{Memory, outputs};
 use super::{Executor, Messages};
 use crate::error::GossipError;
-use crate::traffic::Traffic;
+use crate::transfers::Transfers;
 
 /// Bytes that are copied at once.
 const PIECE: usize = 1 << 16;
@@ -22,7 +22,7 @@ pub struct Shuffled {
 impl Executor for Shuffled {
     fn execute(
         &self,
-        traffic: &Traffic,
+        traffic: &Transfers,
         inputs: &Messages,
     ) -> Result<(Messages, Duration), GossipError> {
         let start = Instant::now();

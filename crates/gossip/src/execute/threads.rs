@@ -8,7 +8,7 @@ use super::memory::{Memory, outputs};
 use super::{Executor, Messages};
 use crate::error::GossipError;
 use crate::topology::Topology;
-use crate::traffic::Traffic;
+use crate::transfers::Transfers;
 
 /// Bytes that pass a link at once.
 const PIECE: usize = 1 << 15;
@@ -98,7 +98,7 @@ struct Links {
 impl Executor for Threads {
     fn execute(
         &self,
-        traffic: &Traffic,
+        traffic: &Transfers,
         inputs: &Messages,
     ) -> Result<(Messages, Duration), GossipError> {
         let mut outputs = outputs(traffic, inputs);

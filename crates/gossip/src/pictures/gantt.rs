@@ -7,7 +7,7 @@ use crate::plan::TransferPlan;
 use crate::planner::Bound;
 use crate::simulator::{Timed, ideal, total};
 use crate::topology::Topology;
-use crate::traffic::Transfer;
+use crate::transfers::{Sizes, Transfer};
 
 const WIDTH: f64 = 1080.0;
 const LEFT: f64 = 84.0;
@@ -19,8 +19,13 @@ const MOST: f64 = 1400.0;
 
 /// Draws a plan in time, as if nothing took time but bytes on links: a row for each two devices
 /// that are sent between, in the colours of the devices that the bytes are for.
-pub fn draw_plan(plan: &TransferPlan, topology: &Topology, bound: &Bound) -> Svg {
-    let (traffic, times) = ideal(plan, topology);
+pub fn draw_plan(
+    plan: &TransferPlan,
+    topology: &Topology,
+    bound: &Bound,
+    sizes: Option<&Sizes>,
+) -> Svg {
+    let (traffic, times) = ideal(plan, topology, sizes);
     let queues = traffic.queues();
     let row = ROW.min(MOST / queues.len().max(1) as f64);
     let bottom = TOP + row * queues.len() as f64;
@@ -197,9 +202,10 @@ mod tests {
             collective: Collective::Scatter { main: 0 },
             method: Method::Auto,
             chunks: None,
+            sizes: None,
         };
         let planned = plan(&config, &Progress::default()).unwrap();
-        let svg = draw_plan(&planned.plan, &config.topology, &planned.bound).finish();
+        let svg = draw_plan(&planned.plan, &config.topology, &planned.bound, None).finish();
         // One rectangle is the paper, four are of the legend.
         assert_eq!(
             svg.matches("<rect").count(),

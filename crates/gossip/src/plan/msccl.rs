@@ -9,7 +9,7 @@ use gyrase_picture::escape;
 use super::TransferPlan;
 use crate::collective::Collective;
 use crate::error::GossipError;
-use crate::traffic::{Sizes, Traffic, Transfer};
+use crate::transfers::{Sizes, Transfer, Transfers};
 
 /// What the interpreter has room for in a thread block, and at once.
 const MOST_STEPS: usize = 256;
@@ -55,7 +55,7 @@ impl TransferPlan {
     /// MSCCL has no room for so many steps of a thread block, or for so many chunks at once.
     pub fn to_msccl(&self, name: &str) -> Result<String, GossipError> {
         let chunks = self.chunks as u64;
-        let traffic = Traffic::new(self, &Sizes::each(self.collective, self.devices, chunks));
+        let traffic = Transfers::new(self, &Sizes::each(self.collective, self.devices, chunks));
         let mut algorithm = Algorithm {
             plan: self,
             devices: (0..self.devices).map(|_| Vec::new()).collect(),
@@ -270,6 +270,7 @@ mod tests {
             collective,
             method: Method::Flow,
             chunks: Some(chunks),
+            sizes: None,
         };
         plan(&config, &Progress::default()).unwrap().plan
     }

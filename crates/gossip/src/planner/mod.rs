@@ -1,11 +1,13 @@
 //! Makes plans, each with a bound that says how much better another could be.
 
-mod cut;
+mod bottleneck;
 mod fluid;
 mod integer;
 mod list;
 mod rings;
 mod spread;
+mod task;
+mod uneven;
 mod ways;
 
 use std::cmp::Ordering;
@@ -19,13 +21,16 @@ use crate::error::GossipError;
 use crate::plan::{Hop, Route, TransferPlan};
 use crate::simulator::ideal_time;
 use crate::topology::Topology;
+use crate::transfers::Sizes;
 
-pub use cut::{Cut, narrowest};
+pub use bottleneck::{Bottleneck, narrowest};
 pub use rings::rings;
 
-use fluid::Demand;
+use fluid::Fluid;
 use integer::Clock;
-use ways::Network;
+use list::Steps;
+use task::Task;
+use ways::{Network, Way};
 
 /// How a plan is made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -86,15 +91,19 @@ pub struct Config {
     pub method: Method,
     /// Chunks of each message; nothing: as many as [`split`] says.
     pub chunks: Option<usize>,
+    /// Bytes of each message, if they differ. Plans for one size move others too, but later than
+    /// one that knows them.
+    pub sizes: Option<Sizes>,
 }
 
 /// What no plan can be faster than.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bound {
-    /// The least time, in times of one message over one link: the optimum of the linear program.
+    /// The least time, in times of one message over one link: the optimum of the linear program. Of
+    /// messages of different sizes, the mean one between two devices is that one.
     pub time: f64,
     /// Devices that cannot send what they have to the others in less time, if the bound is theirs.
-    pub cut: Option<Cut>,
+    pub bottleneck: Option<Bottleneck>,
 }
 
 /// A plan, and how good it is.
@@ -112,9 +121,15 @@ pub struct Planned {
 impl Planned {
     /// The bound as a part of the time: 1 where no plan is faster.
     pub fn efficiency(&self) -> f64 {
-        self.bound.time / self.time
+        match self.time > 0.0 {
+            true => self.bound.time / self.time,
+            false => 1.0,
+        }
     }
 }
+
+/// Into how many chunks messages of different sizes are cut.
+const UNEVEN: usize = 8;
 
 /// So many times as often the message of a broadcast is cut: only what came can be handed on.
 const BROADCAST: usize = 16;
@@ -122,7 +137,17 @@ const BROADCAST: usize = 16;
 /// Chunks of each message that let everything which is narrow be busy all the time: the split of
 /// the thesis (equations 4.4 and 4.5) where its bottleneck is the true one, and otherwise the first
 /// up to 12 after which the bound is a whole number of steps.
-pub fn split(topology: &Topology, collective: Collective, bound: &Bound) -> usize {
+///
+/// Messages of different sizes are cut into 8.
+pub fn split(config: &Config, bound: &Bound) -> usize {
+    let Config {
+        topology,
+        collective,
+        ..
+    } = config;
+    if config.sizes.is_some() {
+        return UNEVEN;
+    }
     let lane = f64::from(topology.lane());
     let steps = |chunks: usize| bound.time * chunks as f64 * lane;
     let whole = |chunks: &usize| (steps(*chunks) - steps(*chunks).round()).abs() < 1e-5;
@@ -133,12 +158,16 @@ pub fn split(topology: &Topology, collective: Collective, bound: &Bound) -> usiz
     }
 }
 
-/// The bound of a collective.
+/// The bound of a collective; without sizes all messages have one.
 ///
 /// # Errors
 /// A device cannot reach another one that it has a message for, or the solver gives up.
-pub fn bound(topology: &Topology, collective: Collective) -> Result<Bound, GossipError> {
-    Ok(bounded(topology, collective)?.0)
+pub fn bound(
+    topology: &Topology,
+    collective: Collective,
+    sizes: Option<&Sizes>,
+) -> Result<Bound, GossipError> {
+    Ok(bounded(topology, collective, sizes)?.0)
 }
 
 /// Makes a plan.
@@ -152,65 +181,34 @@ pub fn plan(config: &Config, progress: &Progress) -> Result<Planned, GossipError
         ..
     } = config;
     progress.start("planning", 0);
-    let (bound, fluid) = bounded(topology, *collective)?;
+    let (bound, fluid) = bounded(topology, *collective, config.sizes.as_ref())?;
     progress.go_on()?;
-    let chunks = config
-        .chunks
-        .unwrap_or_else(|| split(topology, *collective, &bound));
+    let chunks = config.chunks.unwrap_or_else(|| split(config, &bound));
+    let planning = Planning {
+        config,
+        chunks,
+        bound,
+        fluid,
+    };
     let plan = match config.method {
-        Method::Auto => automatic(topology, *collective, chunks, &bound, fluid)?,
+        Method::Auto => planning.automatic()?,
         Method::Rings => rings::plan(topology, *collective, chunks)?,
         Method::Direct => direct(topology.devices(), *collective, config.chunks.unwrap_or(1))?,
-        Method::Flow => flow(topology, *collective, chunks, &bound, fluid)?,
-        Method::Integer => integer(topology, *collective, chunks, Clock::Durations, &bound)?,
-        Method::IntegerSteps => integer(topology, *collective, chunks, Clock::Capacities, &bound)?,
+        Method::Flow => planning.flow()?,
+        Method::Integer => planning.integer(Clock::Durations)?,
+        Method::IntegerSteps => planning.integer(Clock::Capacities)?,
     };
     progress.go_on()?;
-    let time = ideal_time(&plan, topology);
+    let (time, bound) = (planning.time(&plan), planning.bound);
     Ok(Planned { plan, bound, time })
-}
-
-/// The fastest plan that is soon made; of equals that with the fewest transfers, then the first.
-fn automatic(
-    topology: &Topology,
-    collective: Collective,
-    chunks: usize,
-    bound: &Bound,
-    fluid: Option<fluid::Fluid>,
-) -> Result<TransferPlan, GossipError> {
-    let flow = flow(topology, collective, chunks, bound, fluid)?;
-    let time = |plan: &TransferPlan| ideal_time(plan, topology);
-    if time(&flow) <= bound.time * (1.0 + 1e-9) {
-        return Ok(flow);
-    }
-    let mut others = vec![rings::plan(topology, collective, chunks)];
-    if matches!(
-        collective,
-        Collective::Scatter { .. } | Collective::Gather { .. }
-    ) {
-        let clock = match topology.ports() {
-            Some(_) => Clock::Capacities,
-            None => Clock::Durations,
-        };
-        others.push(integer(topology, collective, chunks, clock, bound));
-    }
-    // What does not fit the topology is no plan for it.
-    let plans = [flow].into_iter().chain(others.into_iter().flatten());
-    let better = |best: TransferPlan, other: TransferPlan| {
-        let order = time(&other).total_cmp(&time(&best));
-        match order.then(other.transfers().cmp(&best.transfers())) {
-            Ordering::Less => other,
-            _ => best,
-        }
-    };
-    Ok(plans.reduce(better).expect("one was made at first"))
 }
 
 /// The bound, and the fluid that reaches it where the collective has one.
 fn bounded(
     topology: &Topology,
     collective: Collective,
-) -> Result<(Bound, Option<fluid::Fluid>), GossipError> {
+    sizes: Option<&Sizes>,
+) -> Result<(Bound, Option<Fluid>), GossipError> {
     let devices = topology.devices();
     if let Some(main) = collective.main().filter(|&main| main >= devices) {
         let name = topology.name();
@@ -231,152 +229,152 @@ fn bounded(
     }
     let (time, fluid) = match collective {
         Collective::Broadcast { main } => (fluid::broadcast(topology, main)?, None),
-        Collective::Scatter { .. } => {
-            let fluid = fluid::solve(&topology.reversed(), &demands(devices, collective))?;
-            (fluid.time, Some(fluid))
-        }
         _ => {
-            let fluid = fluid::solve(topology, &demands(devices, collective))?;
+            let task = Task::new(topology, collective, sizes);
+            let fluid = fluid::solve(&task.topology, &task.demands)?;
             (fluid.time, Some(fluid))
         }
     };
-    let cut = narrowest(topology, collective).filter(|cut| cut.time() > time * (1.0 - 1e-6));
-    Ok((Bound { time, cut }, fluid))
+    let bottleneck = match sizes {
+        None => narrowest(topology, collective),
+        Some(_) => None,
+    };
+    let reached = |found: &Bottleneck| found.time() > time * (1.0 - 1e-6);
+    let bottleneck = bottleneck.filter(reached);
+    Ok((Bound { time, bottleneck }, fluid))
 }
 
-/// What each device has for each target; those of a scatter are of the gather that it is backwards.
-fn demands(devices: usize, collective: Collective) -> Vec<Demand> {
-    let collective = match collective {
-        Collective::Scatter { main } => Collective::Gather { main },
-        other => other,
-    };
-    let targets =
-        (0..devices).filter(|&target| collective.main().is_none_or(|main| main == target));
-    let amounts = |target| {
-        (0..devices)
-            .map(move |source| f64::from(source != target))
-            .collect()
-    };
-    targets
-        .map(|target| Demand {
-            target,
-            amounts: amounts(target),
-        })
-        .collect()
-}
-
-fn flow(
-    topology: &Topology,
-    collective: Collective,
+/// What is known before a plan is made.
+struct Planning<'a> {
+    config: &'a Config,
     chunks: usize,
-    bound: &Bound,
-    fluid: Option<fluid::Fluid>,
-) -> Result<TransferPlan, GossipError> {
-    let devices = topology.devices();
-    let least = (bound.time * chunks as f64 * f64::from(topology.lane()) - 1e-6).ceil() as usize;
-    let Some(fluid) = fluid else {
-        let main = collective.main().expect("only a broadcast has no fluid");
-        let network = Network::new(topology);
-        let routes = spread::schedule(&network, main, chunks, least);
-        return TransferPlan::new(collective, devices, chunks, routes);
-    };
-    let backwards = matches!(collective, Collective::Scatter { .. });
-    let (topology, made) = match backwards {
-        true => (
-            topology.reversed(),
-            collective.reversed().expect("a scatter can be turned"),
-        ),
-        false => (topology.clone(), collective),
-    };
-    let (network, demands) = (Network::new(&topology), demands(devices, made));
-    let mut ways = ways::ways(&network, &demands, &fluid, chunks)?;
-    ways::relieve(&network, &mut ways, least.max(1) as u32);
-    let steps = list::schedule(&network, &ways, least);
-    let route = |(way, steps): (&ways::Way, &Vec<usize>)| {
-        let hops = way.edges.iter().zip(steps);
-        let hops = hops.map(|(&edge, &step)| Hop {
+    bound: Bound,
+    fluid: Option<Fluid>,
+}
+
+impl Planning<'_> {
+    fn time(&self, plan: &TransferPlan) -> f64 {
+        ideal_time(plan, &self.config.topology, self.config.sizes.as_ref())
+    }
+
+    /// The fastest plan that is soon made; of equals that with the fewest transfers.
+    fn automatic(&self) -> Result<TransferPlan, GossipError> {
+        let Config {
+            topology,
+            collective,
+            ..
+        } = self.config;
+        let flow = self.flow()?;
+        if self.time(&flow) <= self.bound.time * (1.0 + 1e-9) {
+            return Ok(flow);
+        }
+        let mut others = vec![rings::plan(topology, *collective, self.chunks)];
+        let rooted = matches!(
+            collective,
+            Collective::Scatter { .. } | Collective::Gather { .. }
+        );
+        if rooted && self.config.sizes.is_none() {
+            others.push(self.integer(match topology.ports() {
+                Some(_) => Clock::Capacities,
+                None => Clock::Durations,
+            }));
+        }
+        // What does not fit the topology is no plan for it.
+        let plans = [flow].into_iter().chain(others.into_iter().flatten());
+        let better = |best: TransferPlan, other: TransferPlan| {
+            let order = self.time(&other).total_cmp(&self.time(&best));
+            match order.then(other.transfers().cmp(&best.transfers())) {
+                Ordering::Less => other,
+                _ => best,
+            }
+        };
+        Ok(plans.reduce(better).expect("one was made at first"))
+    }
+
+    fn flow(&self) -> Result<TransferPlan, GossipError> {
+        let Config {
+            topology,
+            collective,
+            ..
+        } = self.config;
+        let (devices, chunks) = (topology.devices(), self.chunks);
+        let lane = f64::from(topology.lane());
+        let least = (self.bound.time * chunks as f64 * lane - 1e-6).ceil() as usize;
+        let Some(fluid) = &self.fluid else {
+            let main = collective.main().expect("only a broadcast has no fluid");
+            let network = Network::new(topology);
+            let routes = spread::schedule(&network, main, chunks, least);
+            return TransferPlan::new(*collective, devices, chunks, routes);
+        };
+        let task = Task::new(topology, *collective, self.config.sizes.as_ref());
+        let network = Network::new(&task.topology);
+        let mut ways = ways::ways(&network, &task.demands, fluid, chunks);
+        let steps = match &self.config.sizes {
+            None => {
+                ways::relieve(&network, &mut ways, least.max(1) as u32);
+                list::schedule(&network, &ways, least)
+            }
+            Some(_) => {
+                let of = |way: &Way| {
+                    let demand = task
+                        .demands
+                        .iter()
+                        .find(|demand| demand.target == way.target);
+                    demand.map_or(0.0, |demand| demand.amounts[way.source])
+                };
+                let weights: Vec<f64> = ways.iter().map(of).collect();
+                uneven::schedule(&network, &ways, &weights)
+            }
+        };
+        task.finished(chunks, routes(&network, &ways, &steps), None, |_, _| 1)
+    }
+
+    fn integer(&self, clock: Clock) -> Result<TransferPlan, GossipError> {
+        let Config {
+            topology,
+            collective,
+            ..
+        } = self.config;
+        let wrong = |what: &str| GossipError::Request { what: what.into() };
+        if matches!(collective, Collective::Broadcast { .. }) {
+            let what = "a broadcast is not planned by an integer program; the method flow does it";
+            return Err(wrong(what));
+        }
+        if self.config.sizes.is_some() {
+            let what =
+                "integer programs are for messages of one size; the method flow is for others";
+            return Err(wrong(what));
+        }
+        if topology.ports().is_some() && clock == Clock::Durations {
+            let what = "steps of the fastest links are not for devices behind a switch; the method \
+                        integer-steps is";
+            return Err(wrong(what));
+        }
+        let task = Task::new(topology, *collective, None);
+        let (chunks, least) = (self.chunks, self.bound.time);
+        let found = integer::schedule(&task.topology, &task.demands, chunks, clock, least)?;
+        let lasting = |from, to| found.durations[&(from, to)];
+        task.finished(chunks, found.routes, Some(found.steps), lasting)
+    }
+}
+
+/// Routes of chunks, which are numbered in the order of their ways.
+fn routes(network: &Network, ways: &[Way], steps: &Steps) -> Vec<Route> {
+    let mut seen = std::collections::BTreeMap::new();
+    let route = |(way, steps): (&Way, &Vec<usize>)| {
+        let chunk: &mut usize = seen.entry((way.source, way.target)).or_default();
+        *chunk += 1;
+        let hops = way.edges.iter().zip(steps).map(|(&edge, &step)| Hop {
             step,
             to: network.edges[edge].to,
         });
-        (way.source, hops.collect::<Vec<Hop>>())
-    };
-    let routes = numbered(ways.iter().zip(&steps).map(route));
-    finished(made, devices, chunks, routes, backwards)
-}
-
-/// Numbers the chunks of each message in the order of their ways.
-fn numbered(ways: impl Iterator<Item = (usize, Vec<Hop>)>) -> Vec<Route> {
-    let mut seen = std::collections::BTreeMap::new();
-    let route = |(source, hops): (usize, Vec<Hop>)| {
-        let target = hops.last().map_or(source, |hop| hop.to);
-        let chunk: &mut usize = seen.entry((source, target)).or_default();
-        *chunk += 1;
         Route {
-            source,
-            hops,
+            source: way.source,
+            hops: hops.collect(),
             chunks: *chunk - 1..*chunk,
         }
     };
-    ways.map(route).collect()
-}
-
-/// Adds what stays where it is, and turns time if the plan was made backwards.
-fn finished(
-    made: Collective,
-    devices: usize,
-    chunks: usize,
-    mut routes: Vec<Route>,
-    backwards: bool,
-) -> Result<TransferPlan, GossipError> {
-    let own = made
-        .messages(devices)
-        .filter(|(source, target)| source == target);
-    routes.extend(own.map(|(source, _)| Route {
-        source,
-        hops: Vec::new(),
-        chunks: 0..chunks,
-    }));
-    let plan = TransferPlan::new(made, devices, chunks, routes)?;
-    Ok(match backwards {
-        true => plan.reversed().expect("it was made to be turned"),
-        false => plan,
-    })
-}
-
-fn integer(
-    topology: &Topology,
-    collective: Collective,
-    chunks: usize,
-    clock: Clock,
-    bound: &Bound,
-) -> Result<TransferPlan, GossipError> {
-    if matches!(collective, Collective::Broadcast { .. }) {
-        let what = "a broadcast is not planned by an integer program; the method flow does it";
-        return Err(GossipError::Request { what: what.into() });
-    }
-    if topology.ports().is_some() && clock == Clock::Durations {
-        let what = "steps of the fastest links are not for devices behind a switch; the method \
-                    integer-steps is";
-        return Err(GossipError::Request { what: what.into() });
-    }
-    let devices = topology.devices();
-    let backwards = matches!(collective, Collective::Scatter { .. });
-    let (turned, made) = match backwards {
-        true => (
-            topology.reversed(),
-            collective.reversed().expect("a scatter can be turned"),
-        ),
-        false => (topology.clone(), collective),
-    };
-    let demands = demands(devices, made);
-    let found = integer::schedule(&turned, &demands, chunks, clock, bound.time)?;
-    let plan = finished(made, devices, chunks, found.routes, false)?.lasting(found.steps);
-    Ok(match backwards {
-        true => plan
-            .reversed_in(|from, to| found.durations[&(from, to)])
-            .expect("it was made to be turned"),
-        false => plan,
-    })
+    ways.iter().zip(steps).map(route).collect()
 }
 
 fn direct(

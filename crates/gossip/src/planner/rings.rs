@@ -1,5 +1,5 @@
-//! Plans by rings (thesis, section 4.4): cycles through all devices that share no link, each used in
-//! both directions at once.
+//! Plans by rings (thesis, section 4.4): cycles through all devices that share no link, each used
+//! in both directions at once.
 
 use crate::collective::Collective;
 use crate::error::GossipError;

@@ -5,7 +5,6 @@ use std::collections::VecDeque;
 use gyrase_simulate::Random;
 
 use super::fluid::{Demand, Fluid, NOTHING};
-use crate::error::GossipError;
 use crate::topology::{Edge, Topology};
 
 /// The way of one chunk: the edges that it takes, by their numbers.
@@ -78,12 +77,7 @@ impl Network {
 }
 
 /// A path for each chunk, so that edges carry about what they carry in the flows.
-pub fn ways(
-    network: &Network,
-    demands: &[Demand],
-    fluid: &Fluid,
-    chunks: usize,
-) -> Result<Vec<Way>, GossipError> {
+pub fn ways(network: &Network, demands: &[Demand], fluid: &Fluid, chunks: usize) -> Vec<Way> {
     let mut all = Vec::new();
     for (demand, flow) in demands.iter().zip(&fluid.flows) {
         let mut flow = flow.clone();
@@ -102,7 +96,7 @@ pub fn ways(
             }
         }
     }
-    Ok(all)
+    all
 }
 
 /// Takes the flow from a source apart: paths and the shares that they have.

@@ -216,6 +216,20 @@ impl Topology {
         hops
     }
 
+    /// The devices on the way of fewest hops from a device to another one, which is the last.
+    pub(crate) fn shortest(&self, source: usize, target: usize) -> Vec<usize> {
+        let far = self.hops_to(target);
+        let (mut device, mut hops) = (source, Vec::new());
+        while let Some(rest) = far[device].filter(|&rest| rest > 0) {
+            let nearer = |&to: &usize| self.links(device, to) > 0 && far[to] == Some(rest - 1);
+            device = (0..self.devices())
+                .find(nearer)
+                .expect("a device that is reached has a nearer one");
+            hops.push(device);
+        }
+        hops
+    }
+
     /// Two devices, the first of which cannot reach the second; nothing where all reach all.
     pub fn apart(&self) -> Option<(usize, usize)> {
         (0..self.devices()).find_map(|target| {

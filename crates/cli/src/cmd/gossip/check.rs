@@ -1,14 +1,14 @@
 //! `gyrase gossip check`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use gyrase_gossip::simulator::ideal_time;
 use gyrase_gossip::{Topology, TransferPlan, planner};
 
-use super::planned;
+use super::given::{fits, planned};
 use super::wiring::{self, Changes};
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::places;
 use crate::session::Session;
 use crate::sink;
@@ -78,22 +78,10 @@ impl Check {
 }
 
 /// Hops without links, time, bound, and the bound in per cent of the time.
-fn compared(plan: &TransferPlan, topology: &Topology, path: &std::path::Path) -> Result<String> {
+fn compared(plan: &TransferPlan, topology: &Topology, path: &Path) -> Result<String> {
     fits(plan, topology, path)?;
-    let time = ideal_time(plan, topology);
-    let bound = planner::bound(topology, plan.collective())?.time;
+    let time = ideal_time(plan, topology, None);
+    let bound = planner::bound(topology, plan.collective(), None)?.time;
     let (host, percent) = (plan.without_links(topology).len(), 100.0 * bound / time);
     Ok(format!("\t{host}\t{time:.4}\t{bound:.4}\t{percent:.1}"))
-}
-
-/// Refuses a topology that has other devices than a plan.
-pub fn fits(plan: &TransferPlan, topology: &Topology, path: &std::path::Path) -> Result<()> {
-    let (planned, there) = (plan.devices(), topology.devices());
-    if planned == there {
-        return Ok(());
-    }
-    let (path, name) = (path.display(), topology.name());
-    Err(Failure::usage(format!(
-        "{path} is a plan for {planned} devices, and {name} has {there}; --devices takes some of them"
-    )))
 }

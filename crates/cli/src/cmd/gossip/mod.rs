@@ -1,6 +1,7 @@
 //! `gyrase gossip`: moving data among devices.
 
 mod check;
+mod given;
 mod plan;
 mod run;
 mod simulate;
@@ -8,14 +9,10 @@ mod sizes;
 mod topology;
 mod wiring;
 
-use std::path::Path;
-
 use clap::{Args, Subcommand};
-use gyrase_gossip::{Bound, TransferPlan};
 
 use crate::failure::Result;
 use crate::session::Session;
-use crate::texts;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -61,33 +58,4 @@ impl Gossip {
             What::Run(verb) => verb.run(session),
         }
     }
-}
-
-/// Reads a plan.
-fn planned(path: &Path) -> Result<TransferPlan> {
-    Ok(TransferPlan::from_json(
-        &path.display().to_string(),
-        &texts::text(path)?,
-    )?)
-}
-
-/// A bound in words: the time, and what stands behind it.
-fn in_words(bound: &Bound) -> String {
-    let time = bound.time;
-    match &bound.cut {
-        Some(cut) => {
-            let devices: Vec<String> = cut.devices.iter().map(usize::to_string).collect();
-            let (messages, links) = (cut.messages, cut.links);
-            let (message, link) = (plural(messages, "message"), plural(links as usize, "link"));
-            format!(
-                "{time:.4}, as {message} must leave {{{}}} by {link}",
-                devices.join(",")
-            )
-        }
-        None => format!("{time:.4} by a linear program"),
-    }
-}
-
-fn plural(number: usize, thing: &str) -> String {
-    gyrase_picture::words::things(number as u64, thing)
 }

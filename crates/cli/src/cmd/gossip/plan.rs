@@ -6,8 +6,9 @@ use clap::Args;
 use gyrase_gossip::{Collective, Config, Method, Planned, draw_plan, planner};
 use serde_json::json;
 
+use super::given::{in_words, plural};
+use super::sizes;
 use super::wiring::{self, Changes};
-use super::{in_words, plural};
 use crate::failure::Result;
 use crate::places::{Picture, or_standard_output};
 use crate::session::Session;
@@ -45,6 +46,11 @@ pub struct Make {
     #[arg(long, value_name = "METHOD", default_value = "auto")]
     method: Method,
 
+    /// Bytes of each message, where they differ: a line for each source, with a number for each
+    /// target
+    #[arg(long, value_name = "FILE.tsv")]
+    sizes: Option<PathBuf>,
+
     /// The plan, as JSON of Gossip [default: standard output]
     #[arg(long, short, value_name = "FILE.json")]
     output: Option<PathBuf>,
@@ -66,10 +72,17 @@ impl Make {
     pub fn run(self, session: &Session) -> Result<()> {
         let output = or_standard_output(&self.output);
         let others = [&self.xml, &self.plot].into_iter().flatten();
-        session.keep_apart(wiring::file(&self.topology), others.chain([output]))?;
+        let inputs = wiring::file(&self.topology).into_iter().chain(&self.sizes);
+        session.keep_apart(inputs, others.chain([output]))?;
         let picture = self.plot.as_deref().map(Picture::of).transpose()?;
+        let topology = self.changes.topology(&self.topology)?;
+        let sizes = self
+            .sizes
+            .as_ref()
+            .map(|path| sizes::read(path, self.collective, topology.devices()));
         let config = Config {
-            topology: self.changes.topology(&self.topology)?,
+            topology,
+            sizes: sizes.transpose()?,
             collective: self.collective,
             method: self.method,
             chunks: self.chunks.map(|chunks| chunks as usize),
@@ -90,7 +103,12 @@ impl Make {
             written.push(sink::written(Some(path), plan.to_msccl(&name)?.as_bytes())?);
         }
         if let Some(picture) = picture {
-            let drawn = draw_plan(plan, &config.topology, &planned.bound);
+            let drawn = draw_plan(
+                plan,
+                &config.topology,
+                &planned.bound,
+                config.sizes.as_ref(),
+            );
             written.push(sink::written(self.plot.as_deref(), &picture.finish(drawn))?);
         }
         written.into_iter().try_for_each(Sink::finish)

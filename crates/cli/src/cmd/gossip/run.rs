@@ -5,12 +5,11 @@ use std::path::PathBuf;
 use clap::Args;
 use gyrase_gossip::execute::{Executor, Messages, Shuffled, Threads, verify};
 use gyrase_gossip::simulator::{Timing, simulate, total};
-use gyrase_gossip::{Sizes, Topology, Traffic, planner};
+use gyrase_gossip::{Sizes, Topology, Transfers, planner};
 use gyrase_picture::words::bytes;
 use serde_json::json;
 
-use super::check::fits;
-use super::planned;
+use super::given::{fits, planned};
 use super::sizes::Amounts;
 use super::wiring::{self, Changes};
 use crate::failure::{Code, Failure, Result};
@@ -77,7 +76,7 @@ impl Execute {
         let mut text = String::from("bytes\tresult\tseconds\tsimulated\tbound\tpercent\n");
         let mut facts = Vec::new();
         for sizes in cases {
-            let traffic = Traffic::new(&plan, &sizes);
+            let traffic = Transfers::new(&plan, &sizes);
             refuse_beyond(&traffic, session.memory)?;
             let done = match self.seeds {
                 Some(seeds) => shuffled(&traffic, seeds)?,
@@ -94,7 +93,7 @@ impl Execute {
     /// Runs in threads: the time, what it should take, the bound, and that in per cent.
     fn throttled(
         &self,
-        traffic: &Traffic,
+        traffic: &Transfers,
         topology: &Topology,
         sizes: &Sizes,
     ) -> Result<[String; 4]> {
@@ -112,22 +111,10 @@ impl Execute {
         };
         let expected = total(&simulate(traffic, topology, &timing));
         let seconds = time.as_secs_f64();
-        // The bound of messages of one size is that of the plan.
-        let mut messages = collective.messages(traffic.devices());
-        let first = messages
-            .next()
-            .map_or(0, |(source, target)| sizes.of(source, target));
-        let even = messages.all(|(source, target)| sizes.of(source, target) == first);
-        let (bound, percent) = match even {
-            true => {
-                let bound = planner::bound(topology, collective)?.time * first as f64 / rate;
-                (
-                    format!("{bound:.3}"),
-                    format!("{:.1}", 100.0 * bound / seconds),
-                )
-            }
-            false => (".".to_owned(), ".".to_owned()),
-        };
+        let unit = sizes.mean(collective, traffic.devices()) / rate;
+        let bound = planner::bound(topology, collective, Some(sizes))?.time * unit;
+        let percent = format!("{:.1}", 100.0 * bound / seconds);
+        let bound = format!("{bound:.3}");
         Ok([
             format!("{seconds:.3}"),
             format!("{expected:.3}"),
@@ -138,7 +125,7 @@ impl Execute {
 }
 
 /// Runs in random orders of wake-ups, which take no time that would mean something.
-fn shuffled(traffic: &Traffic, seeds: u64) -> Result<[String; 4]> {
+fn shuffled(traffic: &Transfers, seeds: u64) -> Result<[String; 4]> {
     for seed in 0..seeds {
         let inputs = Messages::random(
             traffic.collective(),
@@ -153,7 +140,7 @@ fn shuffled(traffic: &Traffic, seeds: u64) -> Result<[String; 4]> {
 }
 
 /// Refuses messages for which there is no memory, before any of it is taken.
-fn refuse_beyond(traffic: &Traffic, memory: u64) -> Result<()> {
+fn refuse_beyond(traffic: &Transfers, memory: u64) -> Result<()> {
     let needed = traffic.memory();
     if needed <= memory {
         return Ok(());

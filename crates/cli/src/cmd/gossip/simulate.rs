@@ -4,10 +4,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use gyrase_gossip::simulator::{Timed, Timing, simulate, total};
-use gyrase_gossip::{Sizes, Topology, Traffic, TransferPlan};
+use gyrase_gossip::{Sizes, Topology, TransferPlan, Transfers};
 
-use super::check::fits;
-use super::planned;
+use super::given::{fits, planned};
 use super::sizes::Amounts;
 use super::wiring::{self, Changes};
 use crate::failure::{Code, Failure, Result};
@@ -70,8 +69,8 @@ struct AmountsOrMeasured {
     #[command(flatten)]
     amounts: Option<Amounts>,
 
-    /// Measured times: lines of bytes and of milliseconds of several runs, with commas between; their
-    /// median is compared
+    /// Measured times: lines of bytes, then milliseconds of several runs, with commas between;
+    /// their median is compared
     #[arg(long, value_name = "FILE.csv", conflicts_with_all = ["bytes", "sizes"])]
     measured: Option<PathBuf>,
 }
@@ -115,7 +114,7 @@ impl Estimate {
         let timing = self.timing(&topology);
         let (mut table, mut timeline) = (self.header(), String::from(TIMELINE));
         for (sizes, measured) in self.cases(&plan, session.memory)? {
-            let traffic = Traffic::new(&plan, &sizes);
+            let traffic = Transfers::new(&plan, &sizes);
             let times = simulate(&traffic, &topology, &timing);
             table += &line(&traffic, total(&times), measured);
             if self.timeline.is_some() {
@@ -189,7 +188,7 @@ fn measured(path: &Path, plan: &TransferPlan) -> Result<Vec<Case>> {
     Ok(cases)
 }
 
-fn line(traffic: &Traffic, seconds: f64, measured: Option<f64>) -> String {
+fn line(traffic: &Transfers, seconds: f64, measured: Option<f64>) -> String {
     let bytes = traffic.sizes().total(traffic.collective());
     let ms = seconds * 1e3;
     let rate = if seconds > 0.0 {
@@ -206,7 +205,7 @@ fn line(traffic: &Traffic, seconds: f64, measured: Option<f64>) -> String {
 
 const TIMELINE: &str = "bytes\tfrom\tto\tstep\tsource\ttarget\tlength\tstart_ms\tend_ms\n";
 
-fn rows(traffic: &Traffic, times: &[Timed]) -> String {
+fn rows(traffic: &Transfers, times: &[Timed]) -> String {
     let bytes = traffic.sizes().total(traffic.collective());
     let row = |(transfer, time): (&gyrase_gossip::Transfer, &Timed)| {
         format!(

@@ -1,9 +1,9 @@
 //! How large the messages are that a plan moves.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use gyrase_gossip::{Sizes, TransferPlan};
+use gyrase_gossip::{Collective, Sizes, TransferPlan};
 
 use crate::failure::Result;
 use crate::size::Size;
@@ -32,15 +32,20 @@ impl Amounts {
     pub fn of(&self, plan: &TransferPlan, memory: u64) -> Result<Vec<Sizes>> {
         let (collective, devices) = (plan.collective(), plan.devices());
         if let Some(path) = &self.sizes {
-            let name = path.display().to_string();
-            return Ok(vec![Sizes::parse(
-                &name,
-                &texts::text(path)?,
-                collective,
-                devices,
-            )?]);
+            return Ok(vec![read(path, collective, devices)?]);
         }
         let sized = |size: &Size| Sizes::even(collective, devices, size.of(memory));
         Ok(self.bytes.iter().map(sized).collect())
     }
+}
+
+/// Reads bytes of each message.
+pub fn read(path: &Path, collective: Collective, devices: usize) -> Result<Sizes> {
+    let name = path.display().to_string();
+    Ok(Sizes::parse(
+        &name,
+        &texts::text(path)?,
+        collective,
+        devices,
+    )?)
 }

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use gyrase_gossip::{Collective, Topology, draw_topology, planner};
 
+use super::given::{in_words, plural};
 use super::wiring::{self, Changes};
-use super::{in_words, plural};
 use crate::failure::Result;
 use crate::places::{self, Picture};
 use crate::session::Session;
@@ -126,7 +126,7 @@ fn told(topology: &Topology) -> Result<String> {
         (Collective::Scatter { main: 0 }, "scatter:0"),
         (Collective::Broadcast { main: 0 }, "broadcast:0"),
     ] {
-        let bound = planner::bound(topology, collective)?;
+        let bound = planner::bound(topology, collective, None)?;
         text += &format!("least time of {name:<12} {}\n", in_words(&bound));
     }
     Ok(text + "times are in what one message takes over one link\n")

@@ -8,7 +8,7 @@ const MOST_DEVICES: usize = 16;
 
 /// Some devices, what they have for the others, and the links that lead there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cut {
+pub struct Bottleneck {
     /// The devices on the one side.
     pub devices: Vec<usize>,
     /// Messages that must cross.
@@ -17,7 +17,7 @@ pub struct Cut {
     pub links: u32,
 }
 
-impl Cut {
+impl Bottleneck {
     /// How long the messages take over the links, in times of one message over one link.
     pub fn time(&self) -> f64 {
         self.messages as f64 / f64::from(self.links)
@@ -26,7 +26,7 @@ impl Cut {
 
 /// The cut that takes the longest, of these the first with the fewest devices; nothing for more
 /// than 16 devices.
-pub fn narrowest(topology: &Topology, collective: Collective) -> Option<Cut> {
+pub fn narrowest(topology: &Topology, collective: Collective) -> Option<Bottleneck> {
     let devices = topology.devices();
     if devices > MOST_DEVICES {
         return None;
@@ -41,7 +41,7 @@ pub fn narrowest(topology: &Topology, collective: Collective) -> Option<Cut> {
             (best, time) = (Some((set, messages, links)), takes);
         }
     }
-    best.map(|(set, messages, links)| Cut {
+    best.map(|(set, messages, links)| Bottleneck {
         devices: (0..devices)
             .filter(|device| set >> device & 1 == 1)
             .collect(),

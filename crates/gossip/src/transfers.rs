@@ -89,6 +89,19 @@ impl Sizes {
         self.0[source][target]
     }
 
+    /// Mean bytes of a message between two different devices.
+    pub fn mean(&self, collective: Collective, devices: usize) -> f64 {
+        let other = || {
+            collective
+                .messages(devices)
+                .filter(|(source, target)| source != target)
+        };
+        let total: u64 = other()
+            .map(|(source, target)| self.of(source, target))
+            .sum();
+        total as f64 / other().count().max(1) as f64
+    }
+
     /// Bytes of all inputs together.
     pub fn total(&self, collective: Collective) -> u64 {
         match collective {
@@ -138,23 +151,23 @@ impl Transfer {
 
 /// All transfers of a plan, in the order in which links take them.
 #[derive(Clone, Debug)]
-pub struct Traffic {
+pub struct Transfers {
     collective: Collective,
     devices: usize,
     sizes: Sizes,
     transfers: Vec<Transfer>,
 }
 
-impl Traffic {
+impl Transfers {
     /// The transfers of a plan for messages of these sizes.
-    pub fn new(plan: &TransferPlan, sizes: &Sizes) -> Traffic {
+    pub fn new(plan: &TransferPlan, sizes: &Sizes) -> Transfers {
         let mut order: Vec<(usize, usize, usize)> = Vec::new();
         for (number, route) in plan.routes().iter().enumerate() {
             let hops = route.hops.iter().enumerate();
             order.extend(hops.map(|(place, hop)| (hop.step, number, place)));
         }
         order.sort_unstable();
-        let mut traffic = Traffic {
+        let mut traffic = Transfers {
             collective: plan.collective(),
             devices: plan.devices(),
             sizes: sizes.clone(),
@@ -265,7 +278,7 @@ mod tests {
             "plan": [[0, 0, 0], [0, 1, 1], [0, 1, 2], [0, 0, 2]], "chunks": [2, 2, 1, 1]}"#;
         let plan = TransferPlan::from_json("t", text).unwrap();
         let sizes = Sizes::parse("t", "1 2 5\n0 0 0\n0 0 0\n", plan.collective(), 3).unwrap();
-        let traffic = Traffic::new(&plan, &sizes);
+        let traffic = Transfers::new(&plan, &sizes);
         let of = |transfer: &Transfer| {
             (
                 transfer.from,
@@ -296,7 +309,7 @@ mod tests {
         let broadcast = Collective::Broadcast { main: 0 };
         let routes = vec![route(&[]), route(&[(0, 1)]), route(&[(0, 1), (1, 2)])];
         let plan = TransferPlan::new(broadcast, 3, 1, routes).unwrap();
-        let traffic = Traffic::new(&plan, &Sizes::even(broadcast, 3, 7));
+        let traffic = Transfers::new(&plan, &Sizes::even(broadcast, 3, 7));
         let transfers = traffic.transfers();
         assert_eq!((transfers.len(), transfers[1].after), (2, Some(0)));
         assert!(
