@@ -3,8 +3,8 @@
 //! A graph has a node for each device and point of time. Edges between devices take as many steps
 //! as they are slower than the fastest, and carry one chunk at a time ([`Clock::Durations`]); or
 //! all take one step, and carry a chunk for each link ([`Clock::Capacities`]). Edges from a device
-//! to itself wait. For each target there is a binary unknown for each edge: conservation is (4.1) and
-//! (4.2), exclusive edges are (4.3). The objective is as little use of edges as possible.
+//! to itself wait. For each target there is a binary unknown for each edge: conservation is (4.1)
+//! and (4.2), exclusive edges are (4.3). The objective is as little use of edges as possible.
 
 use std::collections::BTreeMap;
 

@@ -55,8 +55,8 @@ impl Task {
     }
 
     /// The plan of routes: adds what stays where it is and messages without bytes, and turns time
-    /// if the routes were made backwards. `steps` are how many it takes, `lasting` how many a transfer
-    /// takes; both are as the routes say where nothing is given.
+    /// if the routes were made backwards. `steps` are how many it takes, `lasting` how many a
+    /// transfer takes; without steps they are as the routes say.
     pub fn finished(
         &self,
         chunks: usize,
