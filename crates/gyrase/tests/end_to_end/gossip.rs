@@ -45,6 +45,21 @@ fn plans_are_made_checked_simulated_and_run() {
     ];
     let simulated = place.ok(&[&simulated[..], &slow].concat());
     assert!(simulated.ends_with("\n1600\t33.8983\t0.0\n"), "{simulated}");
+    place.write("times.csv", "1600,50,30,40\n");
+    let measured = [
+        "gossip",
+        "simulate",
+        "p.json",
+        "--topology",
+        "s3",
+        "--measured",
+        "times.csv",
+    ];
+    let measured = place.ok(&[&measured[..], &slow].concat());
+    assert!(
+        measured.ends_with("\n1600\t33.8983\t0.0\t40.0000\t0.847\n"),
+        "{measured}"
+    );
     place.write("sizes.tsv", "9 1 2 3\n4 5 6 7\n0 0 0 0\n1 1 1 1000\n");
     let run = [
         "gossip",

@@ -133,7 +133,7 @@ fn note(session: &Session, config: &Config, planned: &Planned) {
         }),
     );
     tracing::info!(
-        "{} on {}: {} a message, {}, {}; it takes {time:.4} of a message over a link",
+        "{} on {}: {} a message, {}, {}; it takes {time:.4} times a message over a link",
         plan.collective(),
         config.topology.name(),
         plural(plan.chunks(), "chunk"),

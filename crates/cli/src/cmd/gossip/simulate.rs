@@ -21,8 +21,8 @@ Examples:
   gyrase gossip simulate plan.json --topology dgx-1 --bytes 512M,4G,32G
   gyrase gossip simulate plan.json --topology dgx-1 --bytes 1G --timeline t.tsv
 
-Of the rate of a link 94.4 % are reached, a transfer takes 12 us before its first
-byte, and the host launches one each 6.5 us: so it was measured on a DGX-1.";
+Of the rate of a link 94.4 % are reached, a transfer takes 12 us before its
+first byte, and the host launches one each 6.5 us: so measured on a DGX-1.";
 
 /// Say what a plan takes on a machine that one does not have.
 #[derive(Debug, Args)]
@@ -37,7 +37,12 @@ pub struct Estimate {
     topology: PathBuf,
 
     #[command(flatten)]
-    amounts: AmountsOrMeasured,
+    amounts: Amounts,
+
+    /// Measured times: lines of bytes, then milliseconds of several runs, with commas between;
+    /// their median is compared
+    #[arg(long, value_name = "FILE.csv", conflicts_with_all = ["bytes", "sizes"])]
+    measured: Option<PathBuf>,
 
     /// Table to write: bytes, milliseconds, GB/s [default: standard output]
     #[arg(long, short, value_name = "FILE.tsv")]
@@ -63,18 +68,6 @@ pub struct Estimate {
     changes: Changes,
 }
 
-/// Sizes, or a table of measured times for them.
-#[derive(Debug, Args)]
-struct AmountsOrMeasured {
-    #[command(flatten)]
-    amounts: Option<Amounts>,
-
-    /// Measured times: lines of bytes, then milliseconds of several runs, with commas between;
-    /// their median is compared
-    #[arg(long, value_name = "FILE.csv", conflicts_with_all = ["bytes", "sizes"])]
-    measured: Option<PathBuf>,
-}
-
 fn duration(text: &str) -> std::result::Result<f64, String> {
     let number = text
         .parse()
@@ -97,12 +90,7 @@ type Case = (Sizes, Option<f64>);
 impl Estimate {
     /// Simulates it for each size.
     pub fn run(self, session: &Session) -> Result<()> {
-        let given = &self.amounts;
-        let tables = given
-            .amounts
-            .iter()
-            .filter_map(Amounts::file)
-            .chain(&given.measured);
+        let tables = self.amounts.file().into_iter().chain(&self.measured);
         let inputs = [&self.plan]
             .into_iter()
             .chain(wiring::file(&self.topology))
@@ -138,7 +126,7 @@ impl Estimate {
     }
 
     fn header(&self) -> String {
-        let more = if self.amounts.measured.is_some() {
+        let more = if self.measured.is_some() {
             "\tmeasured_ms\tratio"
         } else {
             ""
@@ -147,16 +135,11 @@ impl Estimate {
     }
 
     fn cases(&self, plan: &TransferPlan, memory: u64) -> Result<Vec<Case>> {
-        match (&self.amounts.measured, &self.amounts.amounts) {
-            (Some(path), _) => measured(path, plan),
-            (None, Some(amounts)) => {
-                let sizes = amounts.of(plan, memory)?;
-                Ok(sizes.into_iter().map(|sizes| (sizes, None)).collect())
-            }
-            (None, None) => Err(Failure::usage(
-                "say how large the messages are: --bytes 1G, --sizes FILE or --measured FILE",
-            )),
+        if let Some(path) = &self.measured {
+            return measured(path, plan);
         }
+        let sizes = self.amounts.of(plan, memory)?;
+        Ok(sizes.into_iter().map(|sizes| (sizes, None)).collect())
     }
 }
 

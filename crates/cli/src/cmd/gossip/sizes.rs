@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use gyrase_gossip::{Collective, Sizes, TransferPlan};
 
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::size::Size;
 use crate::texts;
 
 /// Messages of one size, or of many.
 #[derive(Debug, Args)]
-#[group(required = true, multiple = false)]
+#[group(multiple = false)]
 pub struct Amounts {
     /// Bytes of all messages together, which have one size: 512M, 4G; several, with commas between
     #[arg(long, value_name = "SIZE,...", value_delimiter = ',')]
@@ -33,6 +33,10 @@ impl Amounts {
         let (collective, devices) = (plan.collective(), plan.devices());
         if let Some(path) = &self.sizes {
             return Ok(vec![read(path, collective, devices)?]);
+        }
+        if self.bytes.is_empty() {
+            let what = "say how large the messages are: --bytes 1G, or --sizes FILE.tsv";
+            return Err(Failure::usage(what));
         }
         let sized = |size: &Size| Sizes::even(collective, devices, size.of(memory));
         Ok(self.bytes.iter().map(sized).collect())
