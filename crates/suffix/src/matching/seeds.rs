@@ -88,7 +88,7 @@ pub(crate) struct Seeds<'r> {
     shift: u32,
     /// Where the samples of each bucket begin; one more than there are buckets.
     starts: Vec<u32>,
-    /// NumberArray of sampled positions.
+    /// Numbers of sampled positions.
     samples: Vec<u32>,
 }
 
