@@ -294,7 +294,7 @@ echo P12345 > hits.txt
 printf 'r1\\t562\\n' > table.tsv
 printf 'accession\\taccession.version\\ttaxid\\tgi\\nP12345\\tP12345.1\\t562\\t0\\n' |
     gzip > prot.accession2taxid.gz
-mv *.fq *.fa *.gyk *.gydb *.tsv *.txt *.gz *.json *.kmc_* *.kff *.gyc *.csv *.faa *.fna *.gysd *.gym nr.* stage/
+mv *.fq *.fa *.gyk *.gydb *.tsv *.txt *.gz *.json *.kmc_* *.kff *.gyc *.csv *.faa *.fna *.gysd *.gysa *.gym nr.* stage/
 mv asm refs reads genomes parts strains taxdump stage/
 ";
 

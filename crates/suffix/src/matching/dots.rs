@@ -1,6 +1,6 @@
 //! A picture of matches: the reference from left to right, the queries from bottom to top.
 
-use gyrase_picture::words::grouped;
+use gyrase_picture::words::{grouped, shortened};
 use gyrase_picture::{Axes, GREY, Scale, Stroke, Svg};
 
 use super::ExactMatch;
@@ -13,6 +13,8 @@ const MOST: usize = 20_000;
 const MOST_BORDERS: usize = 200;
 /// The side of the plot, in pixels.
 const SIDE: f64 = 720.0;
+/// Characters of a name that are written.
+const MOST_OF_A_NAME: usize = 70;
 const LEFT: f64 = 110.0;
 const TOP: f64 = 70.0;
 const FORWARD: &str = "#1f6fb2";
@@ -91,21 +93,23 @@ impl Dots {
         ((self.dots.len() as u64).min(MOST as u64), self.all)
     }
 
-    /// The picture; `title` says of what.
-    pub fn svg(mut self, reference: &Texts, title: &str) -> Svg {
+    /// The picture; `names` are those of the reference and of the queries.
+    pub fn svg(mut self, reference: &Texts, names: [&str; 2]) -> Svg {
         self.keep_longest(MOST);
         self.dots.sort_unstable();
         let (drawn, all) = self.drawn();
-        let mut svg = Svg::new(LEFT + SIDE + 30.0, TOP + SIDE + 80.0, title);
-        let said = match drawn == all {
-            true => format!("{} exact matches", grouped(all)),
-            false => format!(
-                "the {} longest of {} exact matches",
-                grouped(drawn),
-                grouped(all)
+        let [x_title, y_title] = names.map(|name| shortened(name, MOST_OF_A_NAME));
+        let label = format!("exact matches of {y_title} with {x_title}");
+        let mut svg = Svg::new(LEFT + SIDE + 30.0, TOP + SIDE + 80.0, &label);
+        let (title, told) = match drawn == all {
+            true => (format!("{} exact matches", grouped(all)), String::new()),
+            false => (
+                format!("The {} longest exact matches", grouped(drawn)),
+                format!("of {}; ", grouped(all)),
             ),
         };
-        svg.heading(LEFT, title, &format!("{said}; forward blue, reverse red"));
+        let told = format!("{told}forward blue, reverse complement red");
+        svg.heading(LEFT, &title, &told);
         let axes = Axes {
             left: LEFT,
             right: LEFT + SIDE,
@@ -114,8 +118,8 @@ impl Dots {
             x_end: (reference.letters.len() as f64).max(1.0),
             y_end: (self.letters as f64).max(1.0),
             scale: Scale::Linear,
-            x_title: "reference",
-            y_title: "query",
+            x_title: &x_title,
+            y_title: &y_title,
         };
         axes.grid(&mut svg);
         self.draw_borders(&mut svg, &axes, reference);

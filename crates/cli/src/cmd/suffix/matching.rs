@@ -110,12 +110,14 @@ impl Match {
         })?;
         let matches = sink.complete()?;
         if let Some((picture, dots)) = picture.zip(dots) {
-            let svg = dots.svg(&reference, &self.title());
+            let names = [&self.reference, &self.queries[0]].map(|path| path.file_name());
+            let names = names.map(|name| name.unwrap_or_default().to_string_lossy());
+            let svg = dots.svg(&reference, [&names[0], &names[1]]);
             sink::write_all(self.plot.as_deref(), &picture.finish(svg))?;
         }
         matches.map_or(Ok(()), Complete::publish)?;
         self.say(session, &reference, &config, &summary);
-        sequences.note(session);
+        sequences.note_with(session, &config.queries);
         Ok(())
     }
 
@@ -167,20 +169,6 @@ impl Match {
             None if named_so() == Some(true) => MatchFormat::Paf,
             None => MatchFormat::Mummer,
         }
-    }
-
-    fn title(&self) -> String {
-        let name = |path: &PathBuf| {
-            path.file_name()
-                .unwrap_or_default()
-                .to_string_lossy()
-                .into_owned()
-        };
-        format!(
-            "{} against {}",
-            name(&self.queries[0]),
-            name(&self.reference)
-        )
     }
 
     fn say(&self, session: &Session, reference: &Texts, config: &Config, found: &Summary) {

@@ -147,13 +147,11 @@ impl Repeats {
         tracing::info!(
             repeats = found.repeats,
             copies = found.copies,
-            "{} with {copies}, the longest of {}; {} one before",
+            duplicates = found.duplicates,
+            "{} with {copies}, the longest of {}; {}",
             things(found.repeats, "repeat"),
             things(found.longest, "letter"),
-            match found.duplicates {
-                1 => "1 sequence equals".to_owned(),
-                others => format!("{} sequences equal", grouped(others)),
-            }
+            things(found.duplicates, "duplicate sequence")
         );
         session.note(
             "parameters",

@@ -102,7 +102,13 @@ impl Sequences {
 
     /// Notes what was read for the report.
     pub fn note(&self, session: &Session) {
-        let names = self.files.iter().map(|path| path.display().to_string());
+        self.note_with(session, &[]);
+    }
+
+    /// The same, with other files.
+    pub fn note_with(&self, session: &Session, others: &[PathBuf]) {
+        let files = self.files.iter().chain(others);
+        let names = files.map(|path| path.display().to_string());
         session.note("inputs", names.collect::<Vec<_>>());
     }
 }
