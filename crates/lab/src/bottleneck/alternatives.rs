@@ -1,5 +1,6 @@
 //! What people ask who are about to buy a machine.
 
+use gyrase_picture::words::things;
 use gyrase_work::Progress;
 
 use crate::ssd::SsdError;
@@ -77,7 +78,7 @@ fn with_threads(factor: f64, machine: &MeasuredMachine, data: &CountedData) -> O
         ..*machine
     };
     let wanted = threads != machine.threads;
-    wanted.then(|| Alternative::of(format!("{threads} threads"), other, data))
+    wanted.then(|| Alternative::of(things(threads as u64, "thread"), other, data))
 }
 
 /// Nothing where that memory is too little.

@@ -10,7 +10,7 @@ use gyrase_fastx::{Compression, Format, Inputs, Options, Output, Writer};
 use gyrase_kmer::Shape;
 use gyrase_seq::Batch;
 use gyrase_tabulate::{TabulateError, input_contents};
-use gyrase_work::Progress;
+use gyrase_work::{Progress, in_parallel};
 use serde::{Deserialize, Serialize};
 
 use crate::ssd::SsdError;
@@ -105,8 +105,8 @@ const MOST: f64 = 1e10;
 const READ: u64 = 64 << 20;
 const WRITTEN: u64 = 64 << 20;
 const BLOCK: usize = 1 << 20;
-/// Places of a file that are read.
-const PLACES: u64 = 8;
+/// Bytes of memory in which nothing is spilled.
+const AMPLE: u64 = 1 << 50;
 
 /// Times this machine, and looks at the data.
 ///
@@ -125,7 +125,7 @@ pub fn measure(
         .tempdir_in(&config.tmp);
     let scratch = scratch.map_err(failed)?;
     progress.start("measure storage", 0);
-    let read = read_rate(&config.inputs).unwrap_or(MOST);
+    let read = read_rate(&config.inputs, config.threads).unwrap_or(MOST);
     let write = write_rate(&scratch.path().join("written")).map_err(failed)?;
     progress.start("sample", 0);
     let (halves, inflate) = sample(config, scratch.path())?;
@@ -231,30 +231,36 @@ pub(crate) fn count_config(
     }
 }
 
-/// What can be read of the inputs in a second, in whatever state the machine has them: parts of
-/// the largest, spread over it.
-fn read_rate(inputs: &[PathBuf]) -> Option<f64> {
+/// What so many threads can read of the inputs in a second, in whatever state the machine has them:
+/// each a part of the largest, all of it one after the other, since systems read ahead.
+fn read_rate(inputs: &[PathBuf], threads: usize) -> Option<f64> {
     let size = |path: &&PathBuf| path.metadata().map_or(0, |found| found.len());
     let largest = inputs.iter().max_by_key(size)?;
-    let all = size(&largest);
-    let mut file = File::open(largest).ok()?;
-    let mut block = vec![0; BLOCK];
-    let (start, mut read) = (Instant::now(), 0);
-    for place in 0..PLACES {
-        file.seek(SeekFrom::Start(all / PLACES * place)).ok()?;
-        let most = (READ / PLACES).min(all / PLACES + 1);
-        let mut here = 0;
-        while here < most {
-            let got = file.read(&mut block).ok()? as u64;
-            if got == 0 {
-                break;
-            }
-            here += got;
-        }
-        read += here;
-    }
-    let seconds = start.elapsed().as_secs_f64();
+    let (all, parts) = (size(&largest), threads as u64);
+    let start = Instant::now();
+    let read = in_parallel((0..parts).collect(), |part| {
+        let most = (READ / parts).min(all / parts + 1);
+        read_part(largest, all / parts * part, most, &mut vec![0; BLOCK])
+    });
+    let (read, seconds) = (
+        read.ok()?.iter().sum::<u64>(),
+        start.elapsed().as_secs_f64(),
+    );
     (read > 0 && seconds > 0.0).then(|| read as f64 / seconds)
+}
+
+/// Reads about `most` bytes of a file from a place on; returns how many there were.
+fn read_part(path: &Path, from: u64, most: u64, block: &mut [u8]) -> io::Result<u64> {
+    let mut file = File::open(path)?;
+    file.seek(SeekFrom::Start(from))?;
+    let mut read = 0;
+    while read < most {
+        match file.read(block)? {
+            0 => break,
+            got => read += got as u64,
+        }
+    }
+    Ok(read)
 }
 
 /// What can be written and kept in a second.
@@ -345,12 +351,12 @@ fn data(config: &BottleneckConfig, half: &Timed, whole: &Timed) -> Result<Counte
     } else {
         1.0
     };
-    let plan = gyrase_count::plan(&count_config(
-        config,
-        config.inputs.clone(),
-        config.tmp.join("none.gyk"),
-        config.threads,
-    ))?;
+    let planned = |memory| {
+        let output = config.tmp.join("none.gyk");
+        let wanted = count_config(config, config.inputs.clone(), output, config.threads);
+        gyrase_count::plan(&gyrase_count::Config { memory, ..wanted })
+    };
+    let (plan, ample) = (planned(config.memory)?, planned(AMPLE)?);
     let compressed = inputs
         .inputs()
         .iter()
@@ -368,7 +374,7 @@ fn data(config: &BottleneckConfig, half: &Timed, whole: &Timed) -> Result<Counte
         kmers,
         super_kmers: middle_of(plan.super_kmers),
         output: whole.file_bytes as f64 * grown.max(f64::MIN_POSITIVE).powf(power),
-        in_memory: plan.memory,
+        in_memory: ample.memory,
         spilled: middle_of(plan.tmp),
     })
 }

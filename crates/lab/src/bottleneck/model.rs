@@ -1,6 +1,6 @@
 //! The run of a count, played.
 
-use crate::ssd::{Events, Gates, ServerStep};
+use crate::ssd::{Events, Gates, Played, ServerStep};
 
 use super::measure::{CountedData, MeasuredMachine};
 
@@ -78,16 +78,13 @@ pub fn predict(machine: &MeasuredMachine, data: &CountedData) -> PredictedCount 
         machine.read_bytes_per_second,
         machine.write_bytes_per_second,
     );
+    let inflate = part(data.inflated) * machine.inflate_seconds_per_byte;
+    let cut = part(data.bases) * machine.cut_seconds_per_base;
     let cutting = [
         (STORAGE, part(data.stored) / read),
-        (
-            INFLATE,
-            part(data.inflated) * machine.inflate_seconds_per_byte / streams,
-        ),
-        (
-            FIRST_THREAD,
-            part(data.bases) * machine.cut_seconds_per_base / gain,
-        ),
+        // One thread at a time decompresses a file; it does nothing else meanwhile.
+        (INFLATE, inflate / streams),
+        (FIRST_THREAD, (inflate + cut) / gain),
         (STORAGE, part(data.spilled) / write),
     ];
     // What was spilled a moment ago is read as fast as it can be written, at least.
@@ -98,11 +95,11 @@ pub fn predict(machine: &MeasuredMachine, data: &CountedData) -> PredictedCount 
             part(data.kmers) * machine.count_seconds_per_kmer / gain,
         ),
     ];
-    let (first, second) = (
-        play(&cutting, batches, threads),
-        play(&counting, batches, threads),
-    );
+    let first = play(&cutting, batches, threads, 0.0);
+    let second = play(&counting, batches, threads, 0.0);
+    // The system writes what is finished while other bins are counted, and is waited for.
     let out = data.output / write;
+    let written = play(&counting, batches, threads, part(out));
     let busy = |place: usize| first.busy[place] + second.busy[place];
     let of_threads = (FIRST_THREAD..FIRST_THREAD + threads)
         .map(busy)
@@ -111,7 +108,7 @@ pub fn predict(machine: &MeasuredMachine, data: &CountedData) -> PredictedCount 
         stages: Stages {
             read: machine.start_seconds + first.seconds,
             count: second.seconds,
-            write: out,
+            write: (written.seconds - second.seconds).max(0.0),
         },
         storage: busy(STORAGE) + out,
         inflate: busy(INFLATE),
@@ -119,25 +116,37 @@ pub fn predict(machine: &MeasuredMachine, data: &CountedData) -> PredictedCount 
     }
 }
 
-/// So many batches, dealt out to the threads.
-fn play(steps: &[(usize, f64)], batches: usize, threads: usize) -> crate::ssd::Played {
+/// So many batches, dealt out to the threads; behind each one storage writes for so many seconds.
+fn play(steps: &[(usize, f64)], batches: usize, threads: usize, writes: f64) -> Played {
     let servers = FIRST_THREAD + threads;
-    let mut events = Events::new(servers, servers, 0);
+    let mut events = Events::new(servers, servers, 1);
+    let done = Gates {
+        adds: Some((0, 1)),
+        ..Gates::default()
+    };
     for thread in 0..threads {
         let stream = events.stream(AHEAD);
-        let own = steps
-            .iter()
-            .filter(|(_, seconds)| *seconds > 0.0)
-            .map(|&(server, seconds)| {
-                let server = if server == FIRST_THREAD {
-                    server + thread
-                } else {
-                    server
-                };
-                ServerStep::new(server, seconds)
-            });
+        let own = steps.iter().filter(|(_, seconds)| *seconds > 0.0);
+        let own = own.map(|&(server, seconds)| {
+            let server = if server == FIRST_THREAD {
+                server + thread
+            } else {
+                server
+            };
+            ServerStep::new(server, seconds)
+        });
         let own: Vec<ServerStep> = own.collect();
-        (0..batches / threads).for_each(|_| events.job(stream, Gates::default(), &own));
+        (0..batches / threads).for_each(|_| events.job(stream, done, &own));
+    }
+    if writes > 0.0 {
+        let stream = events.stream(1);
+        for batch in 1..=batches as u64 {
+            let gates = Gates {
+                waits: Some((0, batch)),
+                ..Gates::default()
+            };
+            events.job(stream, gates, &[ServerStep::new(STORAGE, writes)]);
+        }
     }
     events.play()
 }
@@ -182,8 +191,13 @@ mod tests {
         let found = predict(&MACHINE, &DATA);
         near(found.stages.read, 2.5);
         near(found.stages.count, 4.0);
-        near(found.stages.write, 1.0);
+        assert!(found.stages.write < 0.1, "it is written beside counting");
         assert_eq!(found.holds_up(), "processors");
+        let slow = MeasuredMachine {
+            write_bytes_per_second: 1e8,
+            ..MACHINE
+        };
+        near(predict(&slow, &DATA).stages.write, 5.0 - 4.0);
         let slow = MeasuredMachine {
             read_bytes_per_second: 1e8,
             ..MACHINE
@@ -207,18 +221,24 @@ mod tests {
         let found = predict(&MACHINE, &spilled);
         near(found.stages.read, 1.0 + 4.0);
         near(found.stages.count, 4.0);
+        // 4 s of decompression and 5 s of cutting on two threads; 8 s of it on one.
         let packed = CountedData {
             inflated: 4e9,
             streams: 1,
             ..DATA
         };
+        near(predict(&MACHINE, &packed).stages.read, 4.5);
+        let packed = CountedData {
+            inflated: 8e9,
+            ..packed
+        };
         let found = predict(&MACHINE, &packed);
-        near(found.stages.read, 4.0);
-        assert_eq!(found.inflate, 4.0);
+        near(found.stages.read, 8.0);
+        assert_eq!((found.inflate, found.holds_up()), (8.0, "decompression"));
         let two = CountedData {
             streams: 2,
             ..packed
         };
-        near(predict(&MACHINE, &two).stages.read, 2.5);
+        near(predict(&MACHINE, &two).stages.read, 6.5);
     }
 }
