@@ -16,10 +16,8 @@ use gyrase_count::ops::OperationError;
 use gyrase_fabric::FabricError;
 use gyrase_fabric_mpi::{ExitCodes, SetupError, StartError};
 use gyrase_fastx::Problem;
-use gyrase_gossip::GossipError;
 use gyrase_kmer::Choice;
 use gyrase_lab::schedule::ScheduleError;
-use gyrase_lab::ssd::SsdError;
 use gyrase_picture::words::bytes;
 use gyrase_search::SearchError;
 use gyrase_seqdb::SeqDbError;
@@ -34,7 +32,7 @@ use gyrase_transfer::{KeyError, TransferError};
 use crate::failure::{Code, Failure};
 
 /// What an error means to whoever typed the command.
-struct Meaning {
+pub struct Meaning {
     code: Code,
     /// What to type instead, where that is not clear from the error.
     help: Option<String>,
@@ -47,7 +45,7 @@ impl From<Code> for Meaning {
 }
 
 impl Meaning {
-    fn helped(code: Code, help: impl Into<String>) -> Meaning {
+    pub fn helped(code: Code, help: impl Into<String>) -> Meaning {
         Meaning {
             code,
             help: Some(help.into()),
@@ -55,7 +53,7 @@ impl Meaning {
     }
 
     /// The error in its own words, and behind them what helps.
-    fn failure(self, error: &(dyn Error + 'static)) -> Failure {
+    pub fn failure(self, error: &(dyn Error + 'static)) -> Failure {
         let mut failure = Failure::from_error(self.code, error);
         if let Some(help) = self.help {
             failure.message += "; ";
@@ -217,30 +215,6 @@ impl From<ScheduleError> for Failure {
     }
 }
 
-impl From<SsdError> for Failure {
-    fn from(error: SsdError) -> Failure {
-        let meaning = match error {
-            SsdError::Tabulate(error) => return error.into(),
-            SsdError::Simulate(error) => return error.into(),
-            SsdError::Count(error) => return error.into(),
-            SsdError::Temporary { .. } => Meaning::helped(Code::Output, "name another with --tmp"),
-            SsdError::Memory { .. } => {
-                Meaning::helped(Code::Memory, "give more with --memory, or fewer --threads")
-            }
-            SsdError::LargePartition { .. } => Meaning::helped(
-                Code::Memory,
-                "give more with --memory, fewer --threads, or a longer --minimizer",
-            ),
-            SsdError::Constants { .. } => Meaning::helped(
-                Code::Input,
-                "`gyrase lab ssd --constants-out c.json` writes some that can be changed",
-            ),
-            SsdError::Device { .. } => Code::Usage.into(),
-        };
-        meaning.failure(&error)
-    }
-}
-
 impl From<TransferError> for Failure {
     fn from(error: TransferError) -> Failure {
         use TransferError::{
@@ -351,31 +325,6 @@ impl From<gyrase_suffix::Error> for Failure {
             Error::TooLong { .. } => Meaning::helped(Code::Usage, "give a higher --length"),
             Error::OneStrand => Code::Usage.into(),
             Error::Cancelled => Code::Interrupted.into(),
-        };
-        meaning.failure(&error)
-    }
-}
-
-impl From<GossipError> for Failure {
-    fn from(error: GossipError) -> Failure {
-        let meaning = match &error {
-            GossipError::Topology { .. }
-            | GossipError::Request { .. }
-            | GossipError::Apart { .. }
-            | GossipError::Sizes { .. } => Code::Usage.into(),
-            GossipError::Preset { .. } => Meaning::helped(
-                Code::Usage,
-                "`gyrase gossip topology --list` has the names that are known",
-            ),
-            GossipError::Solver { .. } => Meaning::helped(
-                Code::Usage,
-                "--method flow plans for as many devices as this, and fewer --chunks are easier",
-            ),
-            GossipError::Smi { .. } | GossipError::Json { .. } | GossipError::Plan { .. } => {
-                Code::Input.into()
-            }
-            GossipError::Differs { .. } => Code::Internal.into(),
-            GossipError::Cancelled => Code::Interrupted.into(),
         };
         meaning.failure(&error)
     }

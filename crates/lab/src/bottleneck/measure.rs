@@ -354,7 +354,7 @@ fn data(config: &BottleneckConfig, half: &Timed, whole: &Timed) -> Result<Counte
     let planned = |memory| {
         let output = config.tmp.join("none.gyk");
         let wanted = count_config(config, config.inputs.clone(), output, config.threads);
-        gyrase_count::plan(&gyrase_count::Config { memory, ..wanted })
+        gyrase_count::plan(&Config { memory, ..wanted })
     };
     let (plan, ample) = (planned(config.memory)?, planned(AMPLE)?);
     let compressed = inputs

@@ -10,8 +10,10 @@ mod topology;
 mod wiring;
 
 use clap::{Args, Subcommand};
+use gyrase_gossip::GossipError;
 
-use crate::failure::Result;
+use crate::errors::Meaning;
+use crate::failure::{Code, Failure, Result};
 use crate::session::Session;
 
 const EXAMPLES: &str = "\
@@ -57,5 +59,30 @@ impl Gossip {
             What::Simulate(verb) => verb.run(session),
             What::Run(verb) => verb.run(session),
         }
+    }
+}
+
+impl From<GossipError> for Failure {
+    fn from(error: GossipError) -> Failure {
+        let meaning = match &error {
+            GossipError::Topology { .. }
+            | GossipError::Request { .. }
+            | GossipError::Apart { .. }
+            | GossipError::Sizes { .. } => Code::Usage.into(),
+            GossipError::Preset { .. } => Meaning::helped(
+                Code::Usage,
+                "`gyrase gossip topology --list` has the names that are known",
+            ),
+            GossipError::Solver { .. } => Meaning::helped(
+                Code::Usage,
+                "--method flow plans for as many devices as this, and fewer --chunks are easier",
+            ),
+            GossipError::Smi { .. } | GossipError::Json { .. } | GossipError::Plan { .. } => {
+                Code::Input.into()
+            }
+            GossipError::Differs { .. } => Code::Internal.into(),
+            GossipError::Cancelled => Code::Interrupted.into(),
+        };
+        meaning.failure(&error)
     }
 }

@@ -14,8 +14,8 @@ use crate::failure::{Code, Failure, Result};
 use crate::places;
 use crate::session::Session;
 use crate::sink::{self, Sink};
-use crate::texts::text;
 use crate::size::Size;
+use crate::texts::text;
 
 const EXAMPLES: &str = "\
 Examples:

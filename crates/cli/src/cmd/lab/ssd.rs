@@ -6,19 +6,20 @@ use clap::Args;
 use gyrase_kmer::Shape;
 use gyrase_lab::ssd::{
     self, MOST_M, PUBLISHED_SETS, PartitionMapping, ProfileConfig, PublishedCases, SetsConfig,
-    SsdConfig, SsdConstants, SsdDesign, Variation,
+    SsdConfig, SsdConstants, SsdDesign, SsdError, Variation,
 };
 use gyrase_picture::words;
 use serde_json::json;
 
 use crate::cmd::counts::length;
 use crate::cmd::folders::{self, Wanted};
-use crate::failure::{Failure, Result};
+use crate::errors::Meaning;
+use crate::failure::{Code, Failure, Result};
 use crate::places;
 use crate::session::Session;
 use crate::sink::{self, Sink};
-use crate::texts::text;
 use crate::size::Size;
+use crate::texts::text;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -266,4 +267,28 @@ fn write_page(
     let mut sink = Sink::open(target)?;
     fill(&mut sink).map_err(|source| sink.error(source))?;
     sink.finish()
+}
+
+impl From<SsdError> for Failure {
+    fn from(error: SsdError) -> Failure {
+        let meaning = match error {
+            SsdError::Tabulate(error) => return error.into(),
+            SsdError::Simulate(error) => return error.into(),
+            SsdError::Count(error) => return error.into(),
+            SsdError::Temporary { .. } => Meaning::helped(Code::Output, "name another with --tmp"),
+            SsdError::Memory { .. } => {
+                Meaning::helped(Code::Memory, "give more with --memory, or fewer --threads")
+            }
+            SsdError::LargePartition { .. } => Meaning::helped(
+                Code::Memory,
+                "give more with --memory, fewer --threads, or a longer --minimizer",
+            ),
+            SsdError::Constants { .. } => Meaning::helped(
+                Code::Input,
+                "`gyrase lab ssd --constants-out c.json` writes some that can be changed",
+            ),
+            SsdError::Device { .. } => Code::Usage.into(),
+        };
+        meaning.failure(&error)
+    }
 }
