@@ -222,7 +222,7 @@ mod tests {
         let found = predict(&MACHINE, &spilled);
         near(found.stages.read, 1.0 + 4.0);
         near(found.stages.count, 4.0);
-        // 4 s of decompression and 5 s of cutting on two threads; 8 s of it on one.
+        // 4 s of decompression and 5 s of cutting on two threads; 16 s of it on one.
         let packed = CountedData {
             inflated: 4e9,
             streams: 1,
@@ -230,16 +230,16 @@ mod tests {
         };
         near(predict(&MACHINE, &packed).stages.read, 4.5);
         let packed = CountedData {
-            inflated: 8e9,
+            inflated: 16e9,
             ..packed
         };
         let found = predict(&MACHINE, &packed);
-        near(found.stages.read, 8.0);
-        assert_eq!((found.inflate, found.holds_up()), (8.0, "decompression"));
+        near(found.stages.read, 16.0);
+        assert_eq!((found.inflate, found.holds_up()), (16.0, "decompression"));
         let two = CountedData {
             streams: 2,
             ..packed
         };
-        near(predict(&MACHINE, &two).stages.read, 6.5);
+        near(predict(&MACHINE, &two).stages.read, 10.5);
     }
 }
