@@ -101,7 +101,8 @@ pub fn run(
         letters: reference.kind,
         both_strands: config.both_strands,
         whole_strands: config.kind != MatchKind::All,
-        room: config.memory - memory(config.least, reference.letters.len() as u64, 0),
+        memory: config.memory,
+        without: config.memory_for(reference.letters.len() as u64, 0) - queries::memory(0, false),
     };
     let sizes = config
         .queries
@@ -140,18 +141,20 @@ fn sampling(config: &Config, reference: &Texts) -> Result<Sampling, Error> {
             found,
         });
     }
-    let needed = memory(config.least, found, config.threads);
-    admit("matching", needed, config.memory)?;
+    admit("matching", config.memory_for(found, 0), config.memory)?;
     Ok(sampling)
 }
 
-/// Bytes of memory that a run takes for a reference of so many letters, and queries of up to some
-/// millions; for a longer one each of its letters and strands takes one more.
-pub fn memory(least: usize, letters: u64, threads: usize) -> u64 {
-    let length = usize::try_from(letters).unwrap_or(usize::MAX);
-    let sampling = Sampling::best(least, length, length);
-    let queries = (2 * queries::AT_ONCE as u64) + threads as u64 * (4 << 20);
-    BASE + letters + Seeds::memory(sampling, length) + queries
+impl Config {
+    /// Bytes of memory that a run takes for a reference of so many letters, and a longest query of
+    /// so many.
+    pub fn memory_for(&self, reference: u64, query: u64) -> u64 {
+        let length = usize::try_from(reference).unwrap_or(usize::MAX);
+        let sampling = Sampling::best(self.least, length, length);
+        let lines = self.threads as u64 * (4 << 20);
+        let queries = queries::memory(query, self.both_strands);
+        BASE + reference + Seeds::memory(sampling, length) + queries + lines
+    }
 }
 
 /// Matches a chunk.

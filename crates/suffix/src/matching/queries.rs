@@ -14,7 +14,7 @@ use crate::texts::{Letters, first_word, options};
 /// What ends a strand, and stands for what equals nothing in it.
 pub(super) const UNLIKE: u8 = 1;
 /// Letters of strands after which no more records are read at once.
-pub(super) const AT_ONCE: usize = 8 << 20;
+const AT_ONCE: usize = 8 << 20;
 /// Letters of a query that one thread takes at once.
 const CHUNK: usize = 1 << 18;
 
@@ -106,17 +106,24 @@ pub(super) struct Wanted<'c> {
     pub both_strands: bool,
     /// Whether chunks end where strands do.
     pub whole_strands: bool,
-    /// Bytes of memory that queries may take.
-    pub room: u64,
+    /// Bytes of memory that the run may take, and that it takes without queries.
+    pub memory: u64,
+    pub without: u64,
 }
 
 impl Wanted<'_> {
     /// Refuses a query that is too long; another one may still be worked on.
     fn admit(&self, letters: usize) -> Result<(), Error> {
-        let strands = 1 + u64::from(self.both_strands);
-        let needed = (letters as u64 * strands).saturating_sub(AT_ONCE as u64);
-        admit("a query of this length", needed, self.room)
+        let needed = self.without + memory(letters as u64, self.both_strands);
+        admit("a query of this length", needed, self.memory)
     }
+}
+
+/// Bytes of memory that queries take, the longest of so many letters: some are read while others
+/// are matched.
+pub(super) fn memory(longest: u64, both_strands: bool) -> u64 {
+    let strands = 1 + u64::from(both_strands);
+    2 * (AT_ONCE as u64).max(longest.saturating_mul(strands))
 }
 
 /// Gives the chunks of all queries, one after the other.

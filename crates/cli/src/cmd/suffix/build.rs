@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use gyrase_picture::words::bytes;
-use gyrase_suffix::{gysa, sort, sorting_memory};
+use gyrase_suffix::{gysa, sort};
 
 use super::info::in_json;
 use super::plan;
@@ -68,12 +68,8 @@ impl Build {
 
     /// Says what it will take.
     pub fn plan(&self, session: &Session) -> Result<()> {
-        plan::print(
-            session,
-            plan::letters(&self.sequences(session)?)?,
-            |letters| sorting_memory(letters, false),
-            |letters| letters / plan::SORTED_A_SECOND,
-        )
+        let letters = plan::letters(&self.sequences(session)?)?;
+        plan::print_sorting(session, letters, false)
     }
 
     fn sequences(&self, session: &Session) -> Result<Sequences> {

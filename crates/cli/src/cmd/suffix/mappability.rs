@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use gyrase_picture::words::{grouped, percent, things};
+use gyrase_suffix::Error;
 use gyrase_suffix::mappability::{self, Config, Summary};
-use gyrase_suffix::{Error, sorting_memory};
 use serde_json::json;
 
 use super::plan;
@@ -90,13 +90,7 @@ impl Mappability {
     /// Says what it will take.
     pub fn plan(&self, session: &Session) -> Result<()> {
         let sequences = Sequences::find(&self.sequences, self.letters, session)?;
-        let strands = 1.0 + f64::from(u8::from(self.both_strands));
-        plan::print(
-            session,
-            plan::letters(&sequences)?,
-            |letters| sorting_memory(letters, self.both_strands),
-            |letters| letters * strands / plan::SORTED_A_SECOND,
-        )
+        plan::print_sorting(session, plan::letters(&sequences)?, self.both_strands)
     }
 
     fn say(&self, session: &Session, found: &Summary) {

@@ -7,6 +7,7 @@ use gyrase_fastx::Complete;
 use gyrase_picture::words::{grouped, things};
 use gyrase_suffix::matching::{self, Config, Dots, MatchFormat, MatchKind, Summary};
 use gyrase_suffix::{Error, Texts};
+use gyrase_tabulate::Estimate;
 use serde_json::json;
 
 use super::plan;
@@ -28,6 +29,11 @@ The lines are those of `mummer -maxmatch -b -c`: the sequence of the reference
 where there are several, the place in it, the place in the query counted along
 its forward strand, from 1, and the letters. A name that ends in .paf makes PAF.
 Both have the same bytes for any threads; docs/matching.md says more.";
+
+/// Letters of a reference that are put into the index in a second, and of queries that are looked
+/// up there by one thread.
+const INDEXED_A_SECOND: f64 = 2e7;
+const LOOKED_UP_A_SECOND: f64 = 2e7;
 
 /// Find the exact matches between a reference and queries that cannot be longer: MEMs, MUMs.
 #[derive(Debug, Args)]
@@ -126,16 +132,23 @@ impl Match {
         let sequences = self.sequences(session)?;
         let config = self.config(session)?;
         let letters = plan::letters(&sequences)?;
-        let memory = |letters| matching::memory(config.least, letters, config.threads);
+        let longest = plan::longest(&config.queries)?;
+        let taken = Estimate {
+            least: config.memory_for(letters.least, longest.least),
+            most: letters
+                .most
+                .zip(longest.most)
+                .map(|(letters, longest)| config.memory_for(letters, longest)),
+        };
         let sizes = config
             .queries
             .iter()
             .filter_map(|path| path.metadata().ok());
         let queries = sizes.map(|there| there.len() as f64).sum::<f64>();
         let strands = 1.0 + f64::from(u8::from(config.both_strands));
-        let threads = config.threads as f64;
-        let seconds = |letters| letters * 5e-8 + queries * strands * 5e-8 / threads;
-        plan::print(session, letters, memory, seconds)
+        let matching = queries * strands / LOOKED_UP_A_SECOND / config.threads as f64;
+        let seconds = |letters| letters as f64 / INDEXED_A_SECOND + matching;
+        plan::print(session, letters, taken, letters.most.map(seconds))
     }
 
     fn sequences(&self, session: &Session) -> Result<Sequences> {

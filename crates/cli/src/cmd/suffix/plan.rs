@@ -1,7 +1,10 @@
 //! What verbs on suffixes will take.
 
-use gyrase_fastx::{Inputs, Options};
+use std::path::PathBuf;
+
+use gyrase_fastx::{Alphabet, Inputs, Options};
 use gyrase_picture::words::grouped;
+use gyrase_suffix::sorting_memory;
 use gyrase_tabulate::{Estimate, input_contents};
 use serde_json::json;
 
@@ -11,33 +14,63 @@ use crate::failure::Result;
 use crate::session::Session;
 
 /// Letters that are sorted in a second, with what neighbours share.
-pub const SORTED_A_SECOND: f64 = 6e6;
+const SORTED_A_SECOND: f64 = 6e6;
 
 /// How many letters sequences have.
 pub fn letters(sequences: &Sequences) -> Result<Estimate> {
     if let Some(file) = sequences.sorted() {
         return Ok(Estimate::exactly(file.facts().letters));
     }
-    let options = Options {
-        alphabet: gyrase_fastx::Alphabet::Any,
-        ..Options::default()
-    };
-    let inputs = Inputs::open(&sequences.files, options)?;
-    Ok(input_contents(inputs.inputs()).bases)
+    Ok(input_contents(opened(&sequences.files)?.inputs()).bases)
 }
 
-/// Prints how many letters there are, what memory they take, by `memory`, and the time.
+fn opened(files: &[PathBuf]) -> Result<Inputs> {
+    let options = Options {
+        alphabet: Alphabet::Any,
+        ..Options::default()
+    };
+    Ok(Inputs::open(files, options)?)
+}
+
+/// How many letters the longest sequence of files has, where the longest of a file has at most
+/// [`UNEVEN`] times as many as the mean.
+pub fn longest(files: &[PathBuf]) -> Result<Estimate> {
+    let mut longest = Estimate::exactly(0);
+    for input in opened(files)?.inputs() {
+        let all = input_contents(std::slice::from_ref(input));
+        let of_file = |bases: u64, records: u64| bases.min(UNEVEN * bases / records.max(1));
+        let records = all.records.least;
+        longest.least = longest
+            .least
+            .max(all.bases.least / all.records.most.unwrap_or(1).max(1));
+        let most = all.bases.most.map(|bases| of_file(bases, records));
+        longest.most = longest.most.zip(most).map(|(one, other)| one.max(other));
+    }
+    Ok(longest)
+}
+
+/// How many times as long as the mean of its file the longest sequence may be.
+const UNEVEN: u64 = 16;
+
+/// Prints what sorting so many letters of one strand or both will take.
+pub fn print_sorting(session: &Session, letters: Estimate, both_strands: bool) -> Result<()> {
+    let memory = |letters| sorting_memory(letters, both_strands);
+    let taken = Estimate {
+        least: memory(letters.least),
+        most: letters.most.map(memory),
+    };
+    let strands = 1.0 + f64::from(u8::from(both_strands));
+    let seconds = |letters| letters as f64 * strands / SORTED_A_SECOND;
+    print(session, letters, taken, letters.most.map(seconds))
+}
+
+/// Prints how many letters there are, and the memory and time that they take.
 pub fn print(
     session: &Session,
     letters: Estimate,
-    memory: impl Fn(u64) -> u64,
-    seconds: impl Fn(f64) -> f64,
+    taken: Estimate,
+    seconds: Option<f64>,
 ) -> Result<()> {
-    let taken = Estimate {
-        least: memory(letters.least),
-        most: letters.most.map(&memory),
-    };
-    let seconds = letters.most.map(|most| seconds(most as f64));
     session.note("counts", json!({"letters": bounds(letters)}));
     session.note(
         "bytes",

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use clap::Args;
 use gyrase_fastx::Complete;
 use gyrase_picture::words::{grouped, things};
+use gyrase_suffix::Error;
 use gyrase_suffix::repeats::{self, Config, RepeatKind, Spread, Summary};
-use gyrase_suffix::{Error, sorting_memory};
 use serde_json::json;
 
 use super::plan;
@@ -112,13 +112,7 @@ impl Repeats {
     /// Says what it will take.
     pub fn plan(&self, session: &Session) -> Result<()> {
         let sequences = Sequences::find(&self.sequences, self.letters, session)?;
-        let strands = 1.0 + f64::from(u8::from(self.both_strands));
-        plan::print(
-            session,
-            plan::letters(&sequences)?,
-            |letters| sorting_memory(letters, self.both_strands),
-            |letters| letters * strands / plan::SORTED_A_SECOND,
-        )
+        plan::print_sorting(session, plan::letters(&sequences)?, self.both_strands)
     }
 
     fn config(&self, session: &Session) -> Config {
