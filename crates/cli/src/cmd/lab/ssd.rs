@@ -25,7 +25,7 @@ const EXAMPLES: &str = "\
 Examples:
   gyrase lab ssd reads.fq.gz -k 28                 the three published designs
   gyrase lab ssd reads.fq.gz --design op --channels 16 --pad 4M
-  gyrase lab ssd reads.fq.gz --mapping round-robin --plot fig.svg --report x.json
+  gyrase lab ssd reads.fq.gz --mapping greedy --plot fig.svg --report x.json
   gyrase lab ssd --constants-out c.json            to change, and give back
   gyrase lab ssd reads.fq.gz --constants c.json
   gyrase lab ssd --paper -o abakus.html            published beside modelled
