@@ -9,7 +9,7 @@ use crate::{Result, mpi, python, steps, tidy};
 const FUZZ_SECONDS: u32 = 15;
 
 /// Cases of each random test, and in the fast lane.
-const CASES: &str = "128";
+const CASES: &str = "64";
 const QUICK_CASES: &str = "16";
 
 /// Tests that the fast lane leaves out, by parts of their names: they damage, kill, spill and

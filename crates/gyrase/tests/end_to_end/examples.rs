@@ -46,7 +46,8 @@ const OTHERS: [(&str, &str); 12] = [
 ];
 
 /// What examples name that is large, or somewhere else, or a taxon that the small taxonomy lacks.
-const SMALLER: [(&str, &str); 13] = [
+const SMALLER: [(&str, &str); 14] = [
+    ("ssd --paper", "ssd --batches 1 --paper"),
     (
         "lab ssd --paper",
         "lab ssd --letters 10000 --batches 1 --paper",
