@@ -11,7 +11,7 @@
 //!    It has an identifier that nobody guesses, and is on the disk before anybody is told of it.
 //! 2. The engine takes jobs from the store, those of one question together, and searches in
 //!    databases that are open. What it keeps of an answer is its metadata: which subjects each
-//!    query has.
+//!    query has, and the alignments with them.
 //! 3. Whoever asks for a result gets it in his format, made again from the metadata: the bytes that
 //!    `gyrase search` writes (ParaMEDIC: Balaji, Feng, Archuleta, Lin, SC 2007).
 

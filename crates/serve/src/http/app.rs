@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use axum::http::{Request, StatusCode};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::client::{Peer, address};
+use super::client::{Holder, Peer, address};
 use super::refusal::Refusal;
 use crate::access::Access;
 use crate::engine::{Engine, REPORT_TURNS};
@@ -52,9 +52,8 @@ impl App {
 
     /// The client of a request: the name of its token, or its address.
     pub fn client<B>(&self, request: &Request<B>) -> String {
-        let access = self.access.as_ref();
-        if let Some(name) = access.and_then(|access| access.name_of(request.headers())) {
-            return name.into();
+        if let Some(Holder(name)) = request.extensions().get() {
+            return name.clone();
         }
         let peer = request.extensions().get::<Peer>();
         let peer = *peer.expect("each connection has one");

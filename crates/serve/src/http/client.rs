@@ -8,6 +8,10 @@ use axum::http::HeaderMap;
 #[derive(Clone, Copy, Debug)]
 pub struct Peer(pub SocketAddr);
 
+/// The name of the token that a request came with.
+#[derive(Clone, Debug)]
+pub struct Holder(pub String);
+
 /// The address of a client. What a header says is believed of proxies alone that are trusted, and
 /// of those that they name the last that is not one of them.
 pub fn address(peer: Peer, headers: &HeaderMap, trusted: &[IpAddr]) -> IpAddr {

@@ -26,6 +26,8 @@ use axum::http::{Method, Request, Response, StatusCode};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::IntoResponse;
 
+use client::Holder;
+
 pub use app::App;
 pub use server::serve;
 pub use tls::tls;
@@ -78,20 +80,24 @@ async fn with_headers(request: Request<Body>, next: Next) -> Response<Body> {
 /// Lets pass who may ask, and nothing that a page of another site makes a browser send.
 async fn allowed(
     State(app): State<Arc<App>>,
-    request: Request<Body>,
+    mut request: Request<Body>,
     next: Next,
 ) -> Response<Body> {
-    let headers = request.headers();
     let access = app.access.as_ref();
-    if access.is_some_and(|access| access.name_of(headers).is_none()) {
-        let message = "a token is wanted: as Bearer, or as the password of Basic\n";
-        let asked = [(
-            WWW_AUTHENTICATE,
-            "Basic realm=\"gyrase\", charset=\"UTF-8\"",
-        )];
-        return (StatusCode::UNAUTHORIZED, asked, message).into_response();
+    match access.map(|access| access.name_of(request.headers())) {
+        None => {}
+        Some(Some(name)) => drop(request.extensions_mut().insert(Holder(name.into()))),
+        Some(None) => {
+            let message = "a token is wanted: as Bearer, or as the password of Basic\n";
+            let asked = [(
+                WWW_AUTHENTICATE,
+                "Basic realm=\"gyrase\", charset=\"UTF-8\"",
+            )];
+            return (StatusCode::UNAUTHORIZED, asked, message).into_response();
+        }
     }
-    let is_foreign = headers
+    let is_foreign = request
+        .headers()
         .get("sec-fetch-site")
         .is_some_and(|site| site == "cross-site");
     if is_foreign && request.method() == Method::POST {
