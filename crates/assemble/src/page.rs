@@ -5,11 +5,10 @@
 
 mod plots;
 
-use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use gyrase_picture::words::{grouped, things};
-use gyrase_picture::{Page, Svg, escape};
+use gyrase_picture::{Page, Svg, escape, put_line};
 
 use crate::drawing::Drawing;
 use crate::graph::Way;
@@ -62,14 +61,14 @@ impl AssemblyPage<'_> {
         let Assembled { reads, bases, .. } = *self.assembly;
         let files = escape(&self.files.join(", "));
         let read = [things(reads, "read"), things(bases, "base")].join(", ");
-        put(
+        put_line(
             body,
             format_args!("<p>{read} of {files}</p>\n</header>\n<main>"),
         );
         if !self.warnings.is_empty() {
             body.push_str("<ul class=\"warnings\">\n");
             for warning in &self.warnings {
-                put(body, format_args!("<li>{}</li>", escape(warning)));
+                put_line(body, format_args!("<li>{}</li>", escape(warning)));
             }
             body.push_str("</ul>\n");
         }
@@ -96,13 +95,13 @@ impl AssemblyPage<'_> {
         ];
         body.push_str("<dl class=\"sums\">\n");
         for (name, value) in sums {
-            put(
+            put_line(
                 body,
                 format_args!("<div><dt>{name}</dt><dd>{value}</dd></div>"),
             );
         }
         body.push_str("</dl>\n");
-        put(
+        put_line(
             body,
             format_args!("<p>Of contigs of {} bases or more.</p>", self.quoted),
         );
@@ -134,7 +133,7 @@ impl AssemblyPage<'_> {
         body.push_str("</section>\n<section class=\"long\">\n<h2>Contigs</h2>\n");
         body.push_str("<div class=\"scroll\" tabindex=\"0\"><table>\n<thead><tr>");
         for name in ["Contig", "Length", "Depth", "Circular"] {
-            put(body, format_args!("<th scope=\"col\">{name}</th>"));
+            put_line(body, format_args!("<th scope=\"col\">{name}</th>"));
         }
         body.push_str("</tr></thead>\n<tbody>\n");
         for way in self.long().take(LISTED) {
@@ -144,7 +143,7 @@ impl AssemblyPage<'_> {
             );
             let (length, depth) = (grouped(length), depth(graph, way, 2));
             let circular = if graph.is_circular(way) { "yes" } else { "no" };
-            put(
+            put_line(
                 body,
                 format_args!(
                     "<tr><th scope=\"row\">{name}</th><td>{length}</td><td>{depth}</td>\
@@ -155,7 +154,7 @@ impl AssemblyPage<'_> {
         body.push_str("</tbody></table></div>\n");
         if count > LISTED {
             let more = grouped((count - LISTED) as u64);
-            put(body, format_args!("<p>And {more} shorter ones.</p>"));
+            put_line(body, format_args!("<p>And {more} shorter ones.</p>"));
         }
         body.push_str("</section>\n");
     }
@@ -166,7 +165,7 @@ impl AssemblyPage<'_> {
         };
         let (median, deviation) = (inserts.median, inserts.deviation);
         body.push_str("<section>\n<h2>Insert size</h2>\n");
-        put(
+        put_line(
             body,
             format_args!(
                 "<p>Median {median}, deviation {deviation} bases, of fragments within long contigs.</p>"
@@ -199,11 +198,11 @@ impl AssemblyPage<'_> {
             "k", "Nodes", "Tips", "Bubbles", "Links", "Isolated", "Ends", "Left",
         ];
         for name in columns {
-            put(body, format_args!("<th scope=\"col\">{name}</th>"));
+            put_line(body, format_args!("<th scope=\"col\">{name}</th>"));
         }
         body.push_str("</tr></thead>\n<tbody>\n");
         for stage in &self.assembly.stages {
-            put(body, format_args!("<tr><th scope=\"row\">{}</th>", stage.k));
+            put_line(body, format_args!("<tr><th scope=\"row\">{}</th>", stage.k));
             let cleaned = &stage.cleaned;
             let taken = [
                 cleaned.tips,
@@ -214,7 +213,7 @@ impl AssemblyPage<'_> {
             ];
             let (nodes, left) = (stage.nodes as u64, stage.left as u64);
             for number in [&[nodes][..], &taken, &[left]].concat() {
-                put(body, format_args!("<td>{}</td>", grouped(number)));
+                put_line(body, format_args!("<td>{}</td>", grouped(number)));
             }
             body.push_str("</tr>\n");
         }
@@ -231,7 +230,7 @@ impl AssemblyPage<'_> {
             )
         });
         let open = things(resolved.open.len() as u64, "place");
-        put(
+        put_line(
             body,
             format_args!(
                 "<p>Pairs made {joins}{support}; {open} stayed open, since several ways fit or none.\
@@ -245,11 +244,6 @@ impl AssemblyPage<'_> {
 fn pictures(body: &mut String, draw: impl Fn(f64) -> Svg) {
     for (class, width) in WIDTHS {
         let svg = draw(width).finish();
-        put(body, format_args!("<div class=\"{class}\">{svg}</div>"));
+        put_line(body, format_args!("<div class=\"{class}\">{svg}</div>"));
     }
-}
-
-fn put(body: &mut String, text: std::fmt::Arguments) {
-    // Writing to a string cannot fail.
-    let _ = writeln!(body, "{text}");
 }

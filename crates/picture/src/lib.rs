@@ -40,5 +40,5 @@ pub mod words;
 
 pub use axes::{Axes, LOWEST, Scale, ticks};
 pub use categories::{Categories, Heights, Swatch, legend};
-pub use page::Page;
+pub use page::{Page, put_line};
 pub use svg::{Anchor, GREY, GRID, INK, Stroke, Svg, bold, escape, plain};

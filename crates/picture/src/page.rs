@@ -1,5 +1,6 @@
 //! The shell of a page: one file that needs no network, and forbids itself any.
 
+use std::fmt::{self, Write as _};
 use std::io::{self, Write};
 
 use crate::svg::escape;
@@ -7,6 +8,12 @@ use crate::svg::escape;
 /// Nothing may be loaded but what stands in the page.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
                       img-src data: blob:; base-uri 'none'; form-action 'none'";
+
+/// Appends a line.
+pub fn put_line(body: &mut String, text: fmt::Arguments) {
+    body.write_fmt(text).expect("a String takes every text");
+    body.push('\n');
+}
 
 /// An HTML page: style, header, body, data as JSON in elements of class `data`, a script that reads
 /// them.

@@ -13,7 +13,7 @@ use gyrase_tabulate::{TabulateError, input_contents};
 use gyrase_work::{Progress, in_parallel};
 use serde::{Deserialize, Serialize};
 
-use crate::ssd::SsdError;
+use crate::ssd::{SsdError, scratch};
 
 /// What is to be counted, and with what.
 #[derive(Clone, Debug)]
@@ -120,10 +120,7 @@ pub fn measure(
         folder: config.tmp.clone(),
         source,
     };
-    let scratch = tempfile::Builder::new()
-        .prefix("gyrase-lab-")
-        .tempdir_in(&config.tmp);
-    let scratch = scratch.map_err(failed)?;
+    let scratch = scratch(&config.tmp)?;
     progress.start("measure storage", 0);
     let read = read_rate(&config.inputs, config.threads).unwrap_or(MOST);
     let write = write_rate(&scratch.path().join("written")).map_err(failed)?;

@@ -1,11 +1,10 @@
 //! What was found, in plain words.
 
-use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::time::Duration;
 
 use gyrase_picture::words::{self, bytes, grouped};
-use gyrase_picture::{Page, escape};
+use gyrase_picture::{Page, escape, put_line};
 use serde_json::{Value, json};
 
 use crate::ssd::Bars;
@@ -83,17 +82,17 @@ fn sentences(all: &[Alternative], data: &CountedData) -> Vec<String> {
 pub fn bottleneck_text(all: &[Alternative], data: &CountedData) -> String {
     let mut text = sentences(all, data).join("\n");
     text.push_str("\n\n");
-    let mut put = |cells: [&str; 6]| {
+    let mut row = |cells: [&str; 6]| {
         let [what, rest @ ..] = cells;
         let rest: String = rest.iter().map(|cell| format!("{cell:>14}")).collect();
-        writeln!(text, "{what:<30}{rest}").expect("a String takes every text");
+        put_line(&mut text, format_args!("{what:<30}{rest}"));
     };
-    put(["", "total", "read", "count", "write", "held up by"]);
+    row(["", "total", "read", "count", "write", "held up by"]);
     for one in all {
         let stages = one.predicted.stages;
         let cells = [stages.total(), stages.read, stages.count, stages.write].map(time);
         let [total, read, count, write] = cells.each_ref().map(String::as_str);
-        put([
+        row([
             &one.what,
             total,
             read,
@@ -116,25 +115,25 @@ pub fn bottleneck_page(
 ) -> io::Result<()> {
     let mut body = String::new();
     for words in sentences(all, data) {
-        put(&mut body, format_args!("<p>{}</p>", escape(&words)));
+        put_line(&mut body, format_args!("<p>{}</p>", escape(&words)));
     }
     body.push_str("</header>\n<main>\n<figure>\n");
     body.push_str(&picture(all).draw().finish());
     body.push_str("</figure>\n<table>\n<thead><tr>");
     for name in ["", "total", "read", "count", "write", "held up by"] {
-        put(&mut body, format_args!("<th scope=\"col\">{name}</th>"));
+        put_line(&mut body, format_args!("<th scope=\"col\">{name}</th>"));
     }
     body.push_str("</tr></thead>\n<tbody>\n");
     for one in all {
         let stages = one.predicted.stages;
-        put(
+        put_line(
             &mut body,
             format_args!("<tr><td>{}</td>", escape(&one.what)),
         );
         for seconds in [stages.total(), stages.read, stages.count, stages.write] {
-            put(&mut body, format_args!("<td>{}</td>", time(seconds)));
+            put_line(&mut body, format_args!("<td>{}</td>", time(seconds)));
         }
-        put(
+        put_line(
             &mut body,
             format_args!("<td>{}</td></tr>", one.predicted.holds_up()),
         );
@@ -153,11 +152,6 @@ pub fn bottleneck_page(
     };
     page.begin(out)?;
     page.end(out)
-}
-
-fn put(body: &mut String, text: std::fmt::Arguments) {
-    body.write_fmt(text).expect("a String takes every text");
-    body.push('\n');
 }
 
 fn picture(all: &[Alternative]) -> Bars<'_> {
@@ -212,7 +206,7 @@ fn measured(body: &mut String, machine: &MeasuredMachine, data: &CountedData) {
     ];
     body.push_str("<h2>What was measured</h2>\n<table>\n");
     for (name, value) in rows {
-        put(
+        put_line(
             body,
             format_args!("<tr><th scope=\"row\">{name}</th><td>{value}</td></tr>"),
         );

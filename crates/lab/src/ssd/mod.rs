@@ -64,6 +64,7 @@ mod profile;
 mod published;
 mod report;
 mod run;
+mod scratch;
 mod sets;
 mod trunk;
 
@@ -83,5 +84,6 @@ pub use published::{
 pub(crate) use report::Bars;
 pub use report::{json, plot, table};
 pub use run::{Division, MovedBytes, SsdConfig, SsdRun, simulate};
+pub(crate) use scratch::scratch;
 pub use sets::{PUBLISHED_K, PUBLISHED_M, PUBLISHED_SETS, PublishedSet, SetsConfig};
 pub use trunk::{MOST_M, ProfileConfig, profile};

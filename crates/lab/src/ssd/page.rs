@@ -1,9 +1,8 @@
 //! The tables and figures of the publication beside those of the model, as a page in one file.
 
-use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use gyrase_picture::{Page, Svg, escape};
+use gyrase_picture::{Page, Svg, escape, put_line};
 
 use super::constants::{Constant, SsdConstants};
 use super::device::{BusyWith, SsdDesign};
@@ -60,17 +59,12 @@ pub fn page(
     page.end(out)
 }
 
-fn put(body: &mut String, text: std::fmt::Arguments) {
-    body.write_fmt(text).expect("a String takes every text");
-    body.push('\n');
-}
-
 fn picture(body: &mut String, svg: Svg) {
-    put(body, format_args!("<figure>\n{}</figure>", svg.finish()));
+    put_line(body, format_args!("<figure>\n{}</figure>", svg.finish()));
 }
 
 fn section(body: &mut String, title: &str, words: &str) {
-    put(
+    put_line(
         body,
         format_args!("<h2>{}</h2>\n<p>{}</p>", escape(title), escape(words)),
     );
@@ -80,7 +74,7 @@ fn section(body: &mut String, title: &str, words: &str) {
 fn table(body: &mut String, head: &[&str], rows: &[Vec<String>]) {
     body.push_str("<div class=\"scroll\" tabindex=\"0\"><table>\n<thead><tr>");
     head.iter().for_each(|name| {
-        put(
+        put_line(
             body,
             format_args!("<th scope=\"col\">{}</th>", escape(name)),
         )
@@ -96,7 +90,7 @@ fn table(body: &mut String, head: &[&str], rows: &[Vec<String>]) {
             } else {
                 ""
             };
-            put(body, format_args!("<td{class}>{}</td>", escape(cell)));
+            put_line(body, format_args!("<td{class}>{}</td>", escape(cell)));
         }
         body.push_str("</tr>\n");
     }

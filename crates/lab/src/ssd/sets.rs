@@ -15,6 +15,7 @@ use gyrase_work::Progress;
 use super::composition;
 use super::error::SsdError;
 use super::profile::{MinimizerPartition, StorageProfile};
+use super::scratch::scratch;
 use super::trunk::{ProfileConfig, profile};
 
 /// Lengths of k-mers in the publication.
@@ -141,13 +142,7 @@ impl PublishedSet {
         config: &SetsConfig<'_>,
         progress: &Progress,
     ) -> Result<Vec<StorageProfile>, SsdError> {
-        let scratch = tempfile::Builder::new()
-            .prefix("gyrase-lab-")
-            .tempdir_in(config.tmp);
-        let scratch = scratch.map_err(|source| SsdError::Temporary {
-            folder: config.tmp.into(),
-            source,
-        })?;
+        let scratch = scratch(config.tmp)?;
         let file = scratch.path().join("reads.fq");
         self.simulate(config, scratch.path(), &file, progress)?;
         let of = |k| counted(config, &file, k, progress);
@@ -254,13 +249,7 @@ fn saturate(
     config: &SetsConfig<'_>,
     progress: &Progress,
 ) -> Result<(), SsdError> {
-    let scratch = tempfile::Builder::new()
-        .prefix("gyrase-lab-")
-        .tempdir_in(config.tmp);
-    let scratch = scratch.map_err(|source| SsdError::Temporary {
-        folder: config.tmp.into(),
-        source,
-    })?;
+    let scratch = scratch(config.tmp)?;
     let file = scratch.path().join("random.fa");
     let mut random = Random::stream(config.seed, UNIFORM, 0);
     let letters: Vec<u8> = (0..config.letters)

@@ -16,6 +16,7 @@ use gyrase_work::Progress;
 
 use super::error::SsdError;
 use super::profile::{MinimizerPartition, StorageProfile};
+use super::scratch::scratch;
 
 /// Which reads, and how their k-mers are divided.
 #[derive(Clone, Debug)]
@@ -87,13 +88,7 @@ fn count<const W: usize>(
         ..
     } = config;
     let room = Room::of(threads, memory)?;
-    let scratch = tempfile::Builder::new()
-        .prefix("gyrase-lab-")
-        .tempdir_in(&config.tmp);
-    let scratch = scratch.map_err(|source| SsdError::Temporary {
-        folder: config.tmp.clone(),
-        source,
-    })?;
+    let scratch = scratch(&config.tmp)?;
     let spills = SpillFolder::new(scratch.path().join("spills"), None, false);
     let fabric = LocalFabric::new(BINS, room.fabric, Arc::new(spills));
     progress.start("read", inputs.total_bytes().unwrap_or(0));
