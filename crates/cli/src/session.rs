@@ -277,6 +277,18 @@ impl Session {
             .insert(name.to_string(), fact.into());
     }
 
+    /// Says what the run took, at its end.
+    pub fn say_end(&self) {
+        let (elapsed, peak) = (self.elapsed(), machine::peak_memory());
+        tracing::info!(
+            seconds = elapsed.as_secs_f64(),
+            peak_memory_bytes = peak,
+            "{}, peak memory {}",
+            words::time(elapsed),
+            words::bytes(peak)
+        );
+    }
+
     /// Wall time since the start.
     pub fn elapsed(&self) -> Duration {
         self.start.elapsed()

@@ -6,8 +6,7 @@ use gyrase_assemble::scaffold::Scaffold;
 use gyrase_assemble::{
     ADAPTERS, Assembled, AssemblyPage, Config, GraphStage, HeaderStyle, Library, Resumed, Sample,
 };
-use gyrase_picture::words::{self, bytes, grouped, things};
-use gyrase_work::machine;
+use gyrase_picture::words::{self, grouped, things};
 use serde_json::{Value, json};
 
 use crate::session::Session;
@@ -95,14 +94,7 @@ impl Told<'_> {
             grouped(n50),
             grouped(largest)
         );
-        let peak = machine::peak_memory();
-        tracing::info!(
-            seconds = session.elapsed().as_secs_f64(),
-            peak_memory_bytes = peak,
-            "{}, peak memory {}",
-            words::time(session.elapsed()),
-            bytes(peak)
-        );
+        session.say_end();
     }
 
     /// Notes it for the report, and warns.

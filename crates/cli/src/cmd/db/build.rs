@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use gyrase_classify::{BuildSummary, Earlier, Parameters};
 use gyrase_kmer::{Choice, SketchShape, SketchShapeError};
-use gyrase_picture::words::{self, bytes, grouped, things};
-use gyrase_work::machine;
+use gyrase_picture::words::{bytes, grouped, things};
 use serde_json::{Value, json};
 
 use crate::cmd::folders::{self, Wanted};
@@ -211,13 +210,7 @@ impl Build {
                 grouped(targets)
             );
         }
-        tracing::info!(
-            seconds = session.elapsed().as_secs_f64(),
-            peak_memory_bytes = machine::peak_memory(),
-            "{}, peak memory {}",
-            words::time(session.elapsed()),
-            bytes(machine::peak_memory())
-        );
+        session.say_end();
     }
 
     fn note(

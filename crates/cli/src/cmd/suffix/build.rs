@@ -8,7 +8,7 @@ use gyrase_suffix::{gysa, sort};
 
 use super::info::in_json;
 use super::plan;
-use super::sequences::{LettersArg, Sequences, say_end, say_texts};
+use super::sequences::{LettersArg, Sequences, say_texts};
 use crate::failure::{Failure, Result};
 use crate::places::{self, Kind};
 use crate::session::Session;
@@ -62,7 +62,7 @@ impl Build {
         sequences.note(session);
         session.note("output", path.to_string());
         session.note("counts", in_json(&facts));
-        say_end(session);
+        session.say_end();
         Ok(())
     }
 

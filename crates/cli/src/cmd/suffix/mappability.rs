@@ -9,7 +9,7 @@ use gyrase_suffix::mappability::{self, Config, Summary};
 use serde_json::json;
 
 use super::plan;
-use super::sequences::{LettersArg, Sequences, say_end, say_texts};
+use super::sequences::{LettersArg, Sequences, say_texts};
 use crate::failure::{Failure, Result};
 use crate::places::or_standard_output;
 use crate::session::Session;
@@ -127,6 +127,6 @@ impl Mappability {
                 "most": found.most,
             }),
         );
-        say_end(session);
+        session.say_end();
     }
 }

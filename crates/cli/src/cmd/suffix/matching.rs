@@ -11,7 +11,7 @@ use gyrase_tabulate::Estimate;
 use serde_json::json;
 
 use super::plan;
-use super::sequences::{LettersArg, Sequences, kind_name, say_end, say_texts};
+use super::sequences::{LettersArg, Sequences, kind_name, say_texts};
 use crate::cmd::folders::{self, Wanted};
 use crate::failure::{Failure, Result};
 use crate::places::{self, Picture, or_standard_output};
@@ -230,6 +230,6 @@ impl Match {
                 "longest": found.longest,
             }),
         );
-        say_end(session);
+        session.say_end();
     }
 }

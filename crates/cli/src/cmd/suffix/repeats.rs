@@ -11,7 +11,7 @@ use gyrase_suffix::repeats::{self, Config, RepeatKind, Spread, Summary};
 use serde_json::json;
 
 use super::plan;
-use super::sequences::{LettersArg, Sequences, say_end, say_texts};
+use super::sequences::{LettersArg, Sequences, say_texts};
 use crate::failure::{Failure, Result};
 use crate::places::or_standard_output;
 use crate::session::Session;
@@ -169,6 +169,6 @@ impl Repeats {
                 "duplicates": found.duplicates,
             }),
         );
-        say_end(session);
+        session.say_end();
     }
 }

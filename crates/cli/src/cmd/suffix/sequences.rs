@@ -3,10 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use gyrase_picture::words::{self, bytes, things};
+use gyrase_picture::words::things;
 use gyrase_suffix::gysa::GysaFile;
 use gyrase_suffix::{Letters, SuffixArray, Texts};
-use gyrase_work::machine;
 
 use crate::cmd::folders::{self, Wanted};
 use crate::failure::{Failure, Result};
@@ -129,17 +128,5 @@ pub fn say_texts(texts: u64, letters: u64) {
         "{}, {}",
         things(texts, "sequence"),
         things(letters, "letter")
-    );
-}
-
-/// Says what the run took, at its end.
-pub fn say_end(session: &Session) {
-    let peak = machine::peak_memory();
-    tracing::info!(
-        seconds = session.elapsed().as_secs_f64(),
-        peak_memory_bytes = peak,
-        "{}, peak memory {}",
-        words::time(session.elapsed()),
-        bytes(peak)
     );
 }
