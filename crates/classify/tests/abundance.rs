@@ -1,13 +1,11 @@
 //! Abundances: by hand on a small tree, and against the rule written as a recursion on random ones.
 #![allow(clippy::unwrap_used, reason = "a helper of a test is a test")]
 
-mod sample;
-
+use crate::sample::{READS, text};
 use gyrase_classify::abundance::{self, Abundance, TaxonEstimate};
 use gyrase_classify::tally::Tally;
 use gyrase_taxonomy::{Node, ROOT, Rank, Taxon, Taxonomy};
 use proptest::prelude::*;
-use sample::{READS, text};
 
 fn taxids(taxonomy: &Taxonomy, estimates: &[TaxonEstimate]) -> Vec<(u32, u64, u64)> {
     let row = |estimate: &TaxonEstimate| {
@@ -22,8 +20,8 @@ fn taxids(taxonomy: &Taxonomy, estimates: &[TaxonEstimate]) -> Vec<(u32, u64, u6
 
 #[test]
 fn reads_are_handed_down_by_the_weights_of_sub_trees() {
-    let taxonomy = sample::taxonomy();
-    let tally = sample::tally(&taxonomy, &READS);
+    let taxonomy = crate::sample::taxonomy();
+    let tally = crate::sample::tally(&taxonomy, &READS);
     let species = Abundance::new(&taxonomy, &tally, Rank::Species);
     assert_eq!(
         taxids(&taxonomy, &species.taxa),
@@ -45,8 +43,8 @@ fn reads_are_handed_down_by_the_weights_of_sub_trees() {
 
 #[test]
 fn a_lineage_without_the_rank_keeps_a_stand_in() {
-    let taxonomy = sample::taxonomy();
-    let tally = sample::tally(&taxonomy, &READS);
+    let taxonomy = crate::sample::taxonomy();
+    let tally = crate::sample::tally(&taxonomy, &READS);
     let genera = Abundance::new(&taxonomy, &tally, Rank::Genus);
     assert_eq!(
         taxids(&taxonomy, &genera.taxa),
@@ -61,8 +59,8 @@ fn a_lineage_without_the_rank_keeps_a_stand_in() {
 
 #[test]
 fn reads_with_nothing_below_stay() {
-    let taxonomy = sample::taxonomy();
-    let tally = sample::tally(&taxonomy, &[(2, 6), (1239, 1), (562, 2), (0, 1)]);
+    let taxonomy = crate::sample::taxonomy();
+    let tally = crate::sample::tally(&taxonomy, &[(2, 6), (1239, 1), (562, 2), (0, 1)]);
     let species = Abundance::new(&taxonomy, &tally, Rank::Species);
     assert_eq!(taxids(&taxonomy, &species.taxa), [(562, 2, 6)]);
     assert_eq!(taxids(&taxonomy, &species.above), [(1239, 1, 3)]);
@@ -70,8 +68,8 @@ fn reads_with_nothing_below_stay() {
 
 #[test]
 fn the_table_has_every_read() {
-    let taxonomy = sample::taxonomy();
-    let tally = sample::tally(&taxonomy, &[(2, 6), (1239, 1), (562, 2), (0, 1)]);
+    let taxonomy = crate::sample::taxonomy();
+    let tally = crate::sample::tally(&taxonomy, &[(2, 6), (1239, 1), (562, 2), (0, 1)]);
     let mut species = Abundance::new(&taxonomy, &tally, Rank::Species);
     let header = "taxonomy_id\tname\trank\tassigned_reads\testimated_reads\tfraction_classified\tfraction_total\tgenome_length\tfraction_genomes\n";
     let expected = [
@@ -103,8 +101,8 @@ fn the_table_has_every_read() {
 
 #[test]
 fn a_genome_is_the_mean_of_the_closest_that_are_known() {
-    let taxonomy = sample::taxonomy();
-    let tally = sample::tally(&taxonomy, &READS);
+    let taxonomy = crate::sample::taxonomy();
+    let tally = crate::sample::tally(&taxonomy, &READS);
     let mut species = Abundance::new(&taxonomy, &tally, Rank::Species);
     species.normalise(&taxonomy, &[]);
     assert!(
@@ -160,9 +158,13 @@ fn a_genome_is_the_mean_of_the_closest_that_are_known() {
 
 #[test]
 fn samples_without_hits_are_valid() {
-    let taxonomy = sample::taxonomy();
+    let taxonomy = crate::sample::taxonomy();
     for reads in [&[][..], &[(0, 7)]] {
-        let mut none = Abundance::new(&taxonomy, &sample::tally(&taxonomy, reads), Rank::Species);
+        let mut none = Abundance::new(
+            &taxonomy,
+            &crate::sample::tally(&taxonomy, reads),
+            Rank::Species,
+        );
         none.normalise(&taxonomy, &[(taxonomy.taxon_of(562).unwrap(), 100)]);
         assert!(none.taxa.is_empty() && none.above.is_empty());
         let table = text(|out| abundance::table(&taxonomy, &none, out));

@@ -2,12 +2,10 @@
 //! markup.
 #![allow(clippy::unwrap_used, reason = "a helper of a test is a test")]
 
-mod sample;
-
+use crate::sample::{READS, text};
 use gyrase_classify::report::{self, NamedTally, Origin};
 use gyrase_classify::tally::Tally;
 use gyrase_taxonomy::{Node, Taxonomy};
-use sample::{READS, text};
 use serde_json::{Value, json};
 
 const HOSTILE: &str = "</script><script>alert(1)</script><!-- \u{2028} \" ' &";
@@ -63,8 +61,9 @@ fn check_elements(page: &str) {
 
 #[test]
 fn the_data_are_the_tallies() {
-    let taxonomy = sample::taxonomy();
-    let tallies = [READS.as_slice(), &[(562, 9)]].map(|reads| sample::tally(&taxonomy, reads));
+    let taxonomy = crate::sample::taxonomy();
+    let tallies =
+        [READS.as_slice(), &[(562, 9)]].map(|reads| crate::sample::tally(&taxonomy, reads));
     let page = page(&taxonomy, "Two", &[("a", &tallies[0]), ("b", &tallies[1])]);
     check_elements(&page);
     let data = data(&page);
@@ -101,8 +100,9 @@ fn the_data_are_the_tallies() {
 
 #[test]
 fn species_stand_in_a_table_that_needs_no_script() {
-    let taxonomy = sample::taxonomy();
-    let tallies = [READS.as_slice(), &[(562, 9)]].map(|reads| sample::tally(&taxonomy, reads));
+    let taxonomy = crate::sample::taxonomy();
+    let tallies =
+        [READS.as_slice(), &[(562, 9)]].map(|reads| crate::sample::tally(&taxonomy, reads));
     let one = page(&taxonomy, "One", &[("a", &tallies[0])]);
     let rows = |page: &str| -> Vec<String> {
         let body = page.split("<tbody>").nth(1).unwrap();
@@ -178,7 +178,7 @@ fn a_table_of_many_samples_stays_within_bounds() {
     };
     let taxonomy = Taxonomy::new([root].into_iter().chain(nodes)).unwrap();
     let reads: Vec<(u32, u64)> = (2..600).map(|taxid| (taxid, 1)).collect();
-    let tally = sample::tally(&taxonomy, &reads);
+    let tally = crate::sample::tally(&taxonomy, &reads);
     let one = page(&taxonomy, "", &[("a", &tally)]);
     check_elements(&one);
     assert!(one.contains("98 other species</th><td></td><td class=\"number\">98</td>"));
@@ -190,8 +190,8 @@ fn a_table_of_many_samples_stays_within_bounds() {
 
 #[test]
 fn evidence_is_that_of_clades() {
-    let taxonomy = sample::taxonomy();
-    let mut tally = sample::tally(&taxonomy, &[(562, 2), (11000, 1)]);
+    let taxonomy = crate::sample::taxonomy();
+    let mut tally = crate::sample::tally(&taxonomy, &[(562, 2), (11000, 1)]);
     let evidence = tally.evidence_mut(taxonomy.taxon_of(562).unwrap());
     evidence.hit(&[4, 4, 5]);
     evidence.all_features = Some(1_000_000);
@@ -215,7 +215,7 @@ fn names_are_never_markup() {
         name,
     };
     let taxonomy = Taxonomy::new([node(1, "root"), node(5, HOSTILE)]).unwrap();
-    let tally = sample::tally(&taxonomy, &[(5, 1)]);
+    let tally = crate::sample::tally(&taxonomy, &[(5, 1)]);
     let hostile = page(&taxonomy, HOSTILE, &[(HOSTILE, &tally)]);
     check_elements(&hostile);
     assert_eq!(hostile.matches("<script").count(), 2);
@@ -235,7 +235,7 @@ fn names_are_never_markup() {
 
 #[test]
 fn the_page_asks_for_nothing_from_outside() {
-    let taxonomy = sample::taxonomy();
+    let taxonomy = crate::sample::taxonomy();
     let page = page(&taxonomy, "x", &[]);
     // A namespace is a name, not an address.
     let alone = page.replace("http://www.w3.org/2000/svg", "");
@@ -268,7 +268,7 @@ fn the_page_asks_for_nothing_from_outside() {
 
 #[test]
 fn pages_of_nothing_are_whole() {
-    let taxonomy = sample::taxonomy();
+    let taxonomy = crate::sample::taxonomy();
     let none = page(&taxonomy, "", &[]);
     check_elements(&none);
     assert_eq!(data(&none)["samples"], json!([]));

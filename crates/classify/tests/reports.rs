@@ -1,15 +1,13 @@
 //! Reports, letter by letter on a small tree and by their sums on random samples.
 #![allow(clippy::unwrap_used, reason = "a helper of a test is a test")]
 
-mod sample;
-
+use crate::sample::{READS, text};
 use gyrase_classify::abundance::Abundance;
 use gyrase_classify::report::{self, CamiProfile, Kreport, Matrix};
 use gyrase_classify::tally::Tally;
 use gyrase_table::gydb::Location;
 use gyrase_taxonomy::{Node, Rank, RankStyle, Taxonomy};
 use proptest::prelude::*;
-use sample::{READS, text};
 
 fn kreport(taxonomy: &Taxonomy, tally: &Tally, shown: Kreport) -> String {
     text(|out| report::kreport(taxonomy, tally, shown, out))
@@ -17,8 +15,8 @@ fn kreport(taxonomy: &Taxonomy, tally: &Tally, shown: Kreport) -> String {
 
 #[test]
 fn a_kreport_is_that_of_kraken2() {
-    let taxonomy = sample::taxonomy();
-    let tally = sample::tally(&taxonomy, &READS);
+    let taxonomy = crate::sample::taxonomy();
+    let tally = crate::sample::tally(&taxonomy, &READS);
     let expected = [
         " 20.00\t8\t8\tU\t0\tunclassified\n",
         " 80.00\t32\t1\tR\t1\troot\n",
@@ -43,8 +41,8 @@ fn a_kreport_is_that_of_kraken2() {
 
 #[test]
 fn ranks_can_have_the_letters_of_2025() {
-    let taxonomy = sample::taxonomy();
-    let tally = sample::tally(&taxonomy, &[(562, 1), (11000, 1)]);
+    let taxonomy = crate::sample::taxonomy();
+    let tally = crate::sample::tally(&taxonomy, &[(562, 1), (11000, 1)]);
     let found = kreport(
         &taxonomy,
         &tally,
@@ -62,8 +60,12 @@ fn ranks_can_have_the_letters_of_2025() {
 
 #[test]
 fn a_kreport_can_be_made_of_estimates() {
-    let taxonomy = sample::taxonomy();
-    let species = Abundance::new(&taxonomy, &sample::tally(&taxonomy, &READS), Rank::Species);
+    let taxonomy = crate::sample::taxonomy();
+    let species = Abundance::new(
+        &taxonomy,
+        &crate::sample::tally(&taxonomy, &READS),
+        Rank::Species,
+    );
     let found = kreport(&taxonomy, &species.tally(), Kreport::default());
     assert!(
         found.starts_with(" 20.00\t8\t8\tU\t0\tunclassified\n 80.00\t32\t0\tR\t1\troot\n"),
@@ -77,8 +79,8 @@ fn a_kreport_can_be_made_of_estimates() {
 
 #[test]
 fn equal_clades_go_by_taxid_and_full_percent_has_six_letters() {
-    let taxonomy = sample::taxonomy();
-    let tally = sample::tally(&taxonomy, &[(564, 3), (562, 3)]);
+    let taxonomy = crate::sample::taxonomy();
+    let tally = crate::sample::tally(&taxonomy, &[(564, 3), (562, 3)]);
     let found = kreport(&taxonomy, &tally, Kreport::default());
     assert!(
         found.starts_with(
@@ -94,8 +96,8 @@ fn equal_clades_go_by_taxid_and_full_percent_has_six_letters() {
 
 #[test]
 fn two_columns_more_have_the_evidence_of_clades() {
-    let taxonomy = sample::taxonomy();
-    let mut tally = sample::tally(&taxonomy, &[(562, 2), (561, 1), (0, 1)]);
+    let taxonomy = crate::sample::taxonomy();
+    let mut tally = crate::sample::tally(&taxonomy, &[(562, 2), (561, 1), (0, 1)]);
     tally
         .evidence_mut(taxonomy.taxon_of(562).unwrap())
         .hit(&[1, 2, 3, 3]);
@@ -124,7 +126,7 @@ fn two_columns_more_have_the_evidence_of_clades() {
 
 #[test]
 fn a_kreport_of_nothing_is_one() {
-    let taxonomy = sample::taxonomy();
+    let taxonomy = crate::sample::taxonomy();
     let empty = kreport(&taxonomy, &Tally::new(), Kreport::default());
     assert_eq!(
         empty,
@@ -132,7 +134,7 @@ fn a_kreport_of_nothing_is_one() {
     );
     let none = kreport(
         &taxonomy,
-        &sample::tally(&taxonomy, &[(0, 3)]),
+        &crate::sample::tally(&taxonomy, &[(0, 3)]),
         Kreport::default(),
     );
     assert_eq!(
@@ -141,7 +143,7 @@ fn a_kreport_of_nothing_is_one() {
     );
     let zeros = kreport(
         &taxonomy,
-        &sample::tally(&taxonomy, &[(1313, 3)]),
+        &crate::sample::tally(&taxonomy, &[(1313, 3)]),
         Kreport {
             zeros: true,
             ..Kreport::default()
@@ -165,7 +167,7 @@ fn names_cannot_break_lines_columns_or_levels() {
     };
     let names = [node(1, "root"), node(5, "  a\tb\nc|d;e"), node(6, " ")];
     let taxonomy = Taxonomy::new(names).unwrap();
-    let tally = sample::tally(&taxonomy, &[(5, 2), (6, 1)]);
+    let tally = crate::sample::tally(&taxonomy, &[(5, 2), (6, 1)]);
     let found = kreport(&taxonomy, &tally, Kreport::default());
     assert!(
         found.ends_with("S\t5\t  a b c|d;e\n 33.33\t1\t1\tS\t6\t  taxid 6\n"),
@@ -176,8 +178,8 @@ fn names_cannot_break_lines_columns_or_levels() {
 
 #[test]
 fn lineages_have_the_eight_ranks() {
-    let taxonomy = sample::taxonomy();
-    let tally = sample::tally(&taxonomy, &READS);
+    let taxonomy = crate::sample::taxonomy();
+    let tally = crate::sample::tally(&taxonomy, &READS);
     let expected = [
         "d__Bacteria\t29\n",
         "d__Bacteria|p__Pseudomonadota\t22\n",
@@ -199,8 +201,8 @@ fn lineages_have_the_eight_ranks() {
 
 #[test]
 fn cami_profiles_have_paths_with_gaps() {
-    let taxonomy = sample::taxonomy();
-    let tally = sample::tally(&taxonomy, &[(0, 4), (83333, 2), (561, 1), (11000, 1)]);
+    let taxonomy = crate::sample::taxonomy();
+    let tally = crate::sample::tally(&taxonomy, &[(0, 4), (83333, 2), (561, 1), (11000, 1)]);
     let expected = [
         "@SampleID:my_sample.1\n@Version:0.9.1\n",
         "@Ranks:superkingdom|phylum|class|order|family|genus|species|strain\n",
@@ -228,8 +230,8 @@ fn cami_profiles_have_paths_with_gaps() {
 
 #[test]
 fn cami_profiles_of_estimates_sum_to_a_hundred() {
-    let taxonomy = sample::taxonomy();
-    let tally = sample::tally(&taxonomy, &READS);
+    let taxonomy = crate::sample::taxonomy();
+    let tally = crate::sample::tally(&taxonomy, &READS);
     let mut species = Abundance::new(&taxonomy, &tally, Rank::Species);
     let of_species = |abundance: &Abundance| -> Vec<f64> {
         let found =
@@ -255,8 +257,12 @@ fn cami_profiles_of_estimates_sum_to_a_hundred() {
 
 #[test]
 fn bracken_tables_have_what_was_added() {
-    let taxonomy = sample::taxonomy();
-    let species = Abundance::new(&taxonomy, &sample::tally(&taxonomy, &READS), Rank::Species);
+    let taxonomy = crate::sample::taxonomy();
+    let species = Abundance::new(
+        &taxonomy,
+        &crate::sample::tally(&taxonomy, &READS),
+        Rank::Species,
+    );
     let header = "name\ttaxonomy_id\ttaxonomy_lvl\tkraken_assigned_reads\tadded_reads\tnew_est_reads\tfraction_total_reads\n";
     let expected = [
         "Escherichia coli\t562\tS\t14\t4\t18\t0.56250\n",
@@ -278,11 +284,11 @@ fn bracken_tables_have_what_was_added() {
 
 #[test]
 fn taxpasta_tables_have_every_read() {
-    let taxonomy = sample::taxonomy();
+    let taxonomy = crate::sample::taxonomy();
     let found = text(|out| {
         report::taxpasta(
             &taxonomy,
-            &sample::tally(&taxonomy, &[(562, 2), (2, 1), (0, 7)]),
+            &crate::sample::tally(&taxonomy, &[(562, 2), (2, 1), (0, 7)]),
             out,
         )
     });
@@ -295,10 +301,13 @@ fn taxpasta_tables_have_every_read() {
 
 #[test]
 fn matrices_keep_the_unclassified() {
-    let taxonomy = sample::taxonomy();
+    let taxonomy = crate::sample::taxonomy();
     let mut matrix = Matrix::new(&taxonomy);
-    matrix.push("a", &sample::tally(&taxonomy, &[(562, 2), (0, 7)]));
-    matrix.push("b\t\"2\"", &sample::tally(&taxonomy, &[(1, 1), (562, 9)]));
+    matrix.push("a", &crate::sample::tally(&taxonomy, &[(562, 2), (0, 7)]));
+    matrix.push(
+        "b\t\"2\"",
+        &crate::sample::tally(&taxonomy, &[(1, 1), (562, 9)]),
+    );
     let lineage = "k__Bacteria;p__Pseudomonadota;c__;o__;f__;g__Escherichia;s__Escherichia coli";
     let expected = [
         "taxonomy_id\tname\trank\tlineage\ta\tb \"2\"\n",
@@ -337,7 +346,7 @@ fn matrices_keep_the_unclassified() {
 
 #[test]
 fn matrices_without_samples_and_of_estimates() {
-    let taxonomy = sample::taxonomy();
+    let taxonomy = crate::sample::taxonomy();
     let mut matrix = Matrix::new(&taxonomy);
     assert_eq!(text(|out| matrix.tsv(out)).lines().count(), 2);
     let biom: serde_json::Value = serde_json::from_str(&text(|out| matrix.biom(out))).unwrap();
@@ -345,7 +354,7 @@ fn matrices_without_samples_and_of_estimates() {
         (&biom["shape"], &biom["data"]),
         (&serde_json::json!([1, 0]), &serde_json::json!([]))
     );
-    let tally = sample::tally(&taxonomy, &READS);
+    let tally = crate::sample::tally(&taxonomy, &READS);
     matrix.push(
         "x",
         &Abundance::new(&taxonomy, &tally, Rank::Species).tally(),
@@ -360,8 +369,8 @@ fn matrices_without_samples_and_of_estimates() {
 
 #[test]
 fn the_evidence_is_empty_where_unknown() {
-    let taxonomy = sample::taxonomy();
-    let mut tally = sample::tally(&taxonomy, &[(562, 2), (1313, 1), (0, 1)]);
+    let taxonomy = crate::sample::taxonomy();
+    let mut tally = crate::sample::tally(&taxonomy, &[(562, 2), (1313, 1), (0, 1)]);
     let evidence = tally.evidence_mut(taxonomy.taxon_of(562).unwrap());
     evidence.hit(&[1, 2, 2]);
     evidence.all_features = Some(100);
@@ -414,13 +423,13 @@ proptest! {
     fn clades_are_the_sums_of_what_is_below(
         reads in prop::collection::vec((0..13usize, 0..9u64), 0..20),
     ) {
-        let taxonomy = sample::taxonomy();
+        let taxonomy = crate::sample::taxonomy();
         let taxids = [0, 1, 131567, 2, 1224, 561, 562, 83333, 564, 1239, 1301, 1313, 10239];
         let reads: Vec<_> = reads
             .into_iter()
             .map(|(place, reads)| (taxids[place], reads))
             .collect();
-        let tally = sample::tally(&taxonomy, &reads);
+        let tally = crate::sample::tally(&taxonomy, &reads);
         let found = kreport(&taxonomy, &tally, Kreport::default());
         let rows: Vec<_> = found.lines().map(parse).filter(|row| row.3 != 0).collect();
         prop_assert_eq!(rows[0].0 + tally.unclassified(), tally.total());

@@ -273,7 +273,7 @@ fn a_database_of_kmc_says_which_counts_were_kept() {
 #[test]
 fn what_does_not_fit_goes_to_disk_with_the_same_result() {
     let bench = Bench::new();
-    let counts = random(31, 300_000, false);
+    let counts = random(31, 200_000, false);
     // Every k-mer comes ten times.
     let content: String = (0..10)
         .flat_map(|_| counts.keys())

@@ -3,11 +3,9 @@
 // A helper of a test is a test.
 #![allow(clippy::unwrap_used)]
 
-mod databases;
-
 use std::path::{Path, PathBuf};
 
-use databases::{Counts, EDGES, random, write};
+use crate::databases::{Counts, EDGES, random, write};
 use gyrase_count::dump::{self, Config, Style};
 use gyrase_count::histogram::{self, Histogram};
 use gyrase_count::info;

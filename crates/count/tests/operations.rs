@@ -2,11 +2,9 @@
 // A helper of a test is a test.
 #![allow(clippy::unwrap_used)]
 
-mod databases;
-
 use std::path::{Path, PathBuf};
 
-use databases::{Counts, EDGES, random, read, write};
+use crate::databases::{Counts, EDGES, random, read, write};
 use gyrase_count::ops::{Combine, Config, Operation, OperationError, run};
 use gyrase_kmer::{Shape, with_words};
 use gyrase_table::gyk::{Cutoffs, Database};

@@ -2,12 +2,10 @@
 // A helper of a test is a test.
 #![allow(clippy::unwrap_used)]
 
-mod databases;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use databases::{Counts, EDGES, write};
+use crate::databases::{Counts, EDGES, write};
 use gyrase_count::filter::{self, Mates, Need};
 use gyrase_count::ops::OperationError;
 use gyrase_count::query::{self, CountProfile};

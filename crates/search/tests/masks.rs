@@ -6,8 +6,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test is a test")]
 
-mod families;
-
 use std::path::PathBuf;
 
 use gyrase_search::{
@@ -15,7 +13,7 @@ use gyrase_search::{
 };
 use gyrase_work::Progress;
 
-use families::{Place, report, table, usual};
+use crate::families::{Place, report, table, usual};
 
 fn golden(name: &str) -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden")).join(name)

@@ -6,13 +6,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test is a test")]
 
-mod families;
-
 use std::path::{Path, PathBuf};
 
 use gyrase_search::{Config, HitLimits, Program, SearchError, Sensitivity, Strands, TemplateType};
 
-use families::{report, usual};
+use crate::families::{report, usual};
 
 fn golden(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
@@ -149,7 +147,7 @@ fn neither_threads_nor_memory_change_the_answer() {
 
 #[test]
 fn a_query_has_the_same_rows_among_others() {
-    let place = families::Place::new();
+    let place = crate::families::Place::new();
     let all = std::fs::read_to_string(golden("nucleotide-queries.fna")).unwrap();
     // Short ones ask for less than long ones.
     let short = |(number, from): (usize, usize)| {

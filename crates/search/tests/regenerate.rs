@@ -2,8 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test is a test")]
 
-mod families;
-
 use std::path::PathBuf;
 
 use gyrase_search::{
@@ -12,7 +10,7 @@ use gyrase_search::{
 };
 use gyrase_work::Progress;
 
-use families::{Place, Random, families, report, usual};
+use crate::families::{Place, Random, families, report, usual};
 
 /// What reports of these tests say of the search.
 fn about(config: &Config) -> About {

@@ -2,14 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test is a test")]
 
-mod families;
-
 use gyrase_search::{
     BestHit, CompositionMode, Config, Culling, Matrix, Program, ProteinOptions, SearchError,
     Sensitivity,
 };
 
-use families::{Place, table};
+use crate::families::{Place, table};
 
 const PROTEINS: &str = include_str!("golden/proteins.faa");
 
@@ -179,7 +177,7 @@ fn what_is_simple_counts_where_both_are_nearly_the_same() {
         let place = Place::new();
         let subject = format!(">s\n{before}{BEHIND}{behind}\n");
         let config = place.config(&query, &[subject]);
-        let found = families::report(&config, "6 mismatch score").unwrap();
+        let found = crate::families::report(&config, "6 mismatch score").unwrap();
         assert_eq!(found, format!("{differ}\t{score}\n"));
     }
 }

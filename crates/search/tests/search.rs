@@ -2,8 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test is a test")]
 
-mod families;
-
 use std::collections::HashSet;
 use std::path::PathBuf;
 
@@ -12,7 +10,7 @@ use gyrase_search::{
 };
 use gyrase_work::Progress;
 
-use families::{Place, Random, families, report, table};
+use crate::families::{Place, Random, families, report, table};
 
 fn names<'t>(table: &'t str, query: &str) -> Vec<&'t str> {
     let columns = table

@@ -1,7 +1,5 @@
 //! What a fast and an exhaustive search find.
 
-mod families;
-
 use std::collections::BTreeMap;
 use std::error::Error;
 
@@ -12,7 +10,7 @@ use gyrase_align::statistics::{Costs, protein::Protein};
 use gyrase_search::{Config, SearchError, Sensitivity, run};
 use gyrase_work::Progress;
 
-use families::usual;
+use crate::families::usual;
 
 const PROTEINS: &str = include_str!("golden/proteins.faa");
 

@@ -6,14 +6,12 @@
 //! `blastx -query ONE -db PROTEINS -evalue 1e-3 -outfmt "6 std score qframe sframe"`, the same for
 //! `tblastn` with each protein and `tblastx` with each query in `translated-subjects.fna`.
 
-mod families;
-
 use std::collections::HashMap;
 use std::path::PathBuf;
 
 use gyrase_search::{Config, HitLimits, Program, SearchError, Sensitivity, TranslationOptions};
 
-use families::{report, usual};
+use crate::families::{report, usual};
 
 const COLUMNS: &str = "6 std score qframe sframe";
 const PROTEINS: &str = "translated-proteins.faa";

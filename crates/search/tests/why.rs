@@ -2,15 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test is a test")]
 
-mod families;
-
 use gyrase_search::{
     BriefExplanation, Config, DustMask, Explained, LeftOut, MaskOptions, Program, Sensitivity,
     explain,
 };
 use gyrase_work::Progress;
 
-use families::{Place, Random};
+use crate::families::{Place, Random};
 
 const GENE: &str = "ATGAAAGTTCTGGCTTGGTATGGTGATGAACGTACCATTCCGCTGATGAACGTGTGCCAGCATTCTGCTGCG\
                     AAACTGGAAGATGGTATTGTTTGGCAGTGCAACGATTTCTATCGTCCGACTTGGCATAAAGAGTGCTAA";

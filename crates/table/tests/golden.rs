@@ -3,12 +3,10 @@
 // A helper of a test is a test.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use common::{bins, metadata, write_bin};
+use crate::common::{bins, metadata, write_bin};
 use gyrase_kmer::{BINS, Key, Kmer, Shape, with_words};
 use gyrase_table::gyk::{Cutoffs, Database, Writer};
 

@@ -4,13 +4,10 @@
 // A helper of a test is a test.
 #![allow(clippy::unwrap_used)]
 
-#[path = "common/features.rs"]
-mod features;
-
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use features::{Places, check, write};
+use crate::features::{Places, check, write};
 use gyrase_table::gydb::{Database, Location, Writer, place_of};
 
 type Sections = BTreeMap<String, Vec<u8>>;

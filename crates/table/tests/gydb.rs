@@ -2,13 +2,10 @@
 // A helper of a test is a test.
 #![allow(clippy::unwrap_used)]
 
-#[path = "common/features.rs"]
-mod features;
-
 use std::ops::Range;
 use std::path::Path;
 
-use features::{
+use crate::features::{
     Places, Random, add_sections, check, features, in_memory, odd_places, pieces, sections, write,
 };
 use gyrase_files::container::ContainerError;

@@ -2,13 +2,11 @@
 // A helper of a test is a test.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use common::{EDGES, bins, kmers, metadata, write, write_bin};
+use crate::common::{EDGES, bins, kmers, metadata, write, write_bin};
 use gyrase_files::container::ContainerError;
 use gyrase_kmer::{BINS, Key, Kmer, Shape, with_words};
 use gyrase_table::gyk::{Cutoffs, Database, GykError, Writer};

@@ -3,13 +3,11 @@
 // A helper of a test is a test.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Barrier, Mutex};
 
-use common::{EDGES, bins, kmers, metadata, write, write_bin};
+use crate::common::{EDGES, bins, kmers, metadata, write, write_bin};
 use gyrase_fabric::{FabricError, Peer, Place, SpillFolder};
 use gyrase_files::OutputFile;
 use gyrase_kmer::{BINS, Shape, with_words};

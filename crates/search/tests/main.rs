@@ -1,0 +1,14 @@
+//! What a search finds, through the library: the answers of BLAST, from any way the same bytes.
+
+mod db_masks;
+mod families;
+mod masks;
+mod nucleotide;
+mod parts;
+mod regenerate;
+mod scores;
+mod search;
+mod sensitivity;
+mod share;
+mod translated;
+mod why;
